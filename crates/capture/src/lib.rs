@@ -1,0 +1,12 @@
+//! Capture files: pcap, pcapng, the text of `tcpdump -n`, gzip and zstd around them.
+//!
+//! Level 1 of the map. Works over [`std::io::Read`] and [`std::io::Write`]; opens nothing itself.
+//! A damaged file gives every record before the damage, then one [`Error`] with its offset.
+
+mod error;
+mod reader;
+mod record;
+
+pub use error::Error;
+pub use reader::Reader;
+pub use record::{Body, Record};

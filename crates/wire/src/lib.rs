@@ -1,0 +1,14 @@
+//! Frames to TCP headers: link layers, VLAN and CAQM tags, IPv4, IPv6, tunnels, TCP and its options.
+//!
+//! Level 1 of the map. [`parse_frame`] is called once for each frame of a capture: it copies nothing
+//! but the header fields and never panics on input.
+
+mod frame;
+mod link;
+mod options;
+mod packet;
+
+pub use frame::{Config, NotTcp, Parsed, parse_frame};
+pub use link::LinkType;
+pub use options::{SackBlocks, TcpOptions};
+pub use packet::{Encap, Endpoint, TcpFlags, TcpPacket};

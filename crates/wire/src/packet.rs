@@ -1,0 +1,119 @@
+//! One TCP packet as everything above the wire sees it: the fields, not the bytes.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use tcplab_base::Seq;
+
+use crate::TcpOptions;
+
+/// Address and port. Prints as `192.0.2.1:80` and `[2001:db8::1]:80`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub struct Endpoint {
+    /// Address of the innermost IP header.
+    pub ip: IpAddr,
+    /// TCP port.
+    pub port: u16,
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ip {
+            IpAddr::V4(a) => write!(f, "{a}:{}", self.port),
+            IpAddr::V6(a) => write!(f, "[{a}]:{}", self.port),
+        }
+    }
+}
+
+/// The flag bits of a TCP header (RFC 9293 3.1), the low 12 bits of bytes 12 and 13.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub struct TcpFlags(pub u16);
+
+impl TcpFlags {
+    /// Sender has finished.
+    pub const FIN: u16 = 0x001;
+    /// Synchronise sequence numbers.
+    pub const SYN: u16 = 0x002;
+    /// Reset.
+    pub const RST: u16 = 0x004;
+    /// Push.
+    pub const PSH: u16 = 0x008;
+    /// The acknowledgment field counts.
+    pub const ACK: u16 = 0x010;
+    /// The urgent pointer counts.
+    pub const URG: u16 = 0x020;
+    /// ECN echo (RFC 3168).
+    pub const ECE: u16 = 0x040;
+    /// Congestion window reduced (RFC 3168).
+    pub const CWR: u16 = 0x080;
+    /// Accurate ECN bit (RFC 9768), once NS.
+    pub const AE: u16 = 0x100;
+
+    /// Whether any of `bits` is set.
+    #[inline]
+    pub const fn has(self, bits: u16) -> bool {
+        self.0 & bits != 0
+    }
+}
+
+/// What stood around the innermost IP packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Encap {
+    /// 802.1Q, 802.1ad and QinQ tags stepped over.
+    pub vlan_tags: u8,
+    /// The INFO field of a CAQM tag.
+    pub caqm: Option<u16>,
+    /// IP headers outside the innermost one (6in4, 4in6, IPIP, GRE).
+    pub tunnels: u8,
+}
+
+/// The fields of one TCP packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TcpPacket {
+    /// Who sent it.
+    pub src: Endpoint,
+    /// Who shall get it.
+    pub dst: Endpoint,
+    /// Sequence number of the first byte (or of SYN).
+    pub seq: Seq,
+    /// Acknowledgment number; meaningful with the ACK flag.
+    pub ack: Seq,
+    /// Flag bits.
+    pub flags: TcpFlags,
+    /// Window field, not scaled.
+    pub window: u16,
+    /// Urgent pointer.
+    pub urgent: u16,
+    /// Bytes of payload on the wire (by the IP length, not by what was captured).
+    pub payload_len: u32,
+    /// TCP header length in bytes (data offset x 4).
+    pub header_len: u8,
+    /// Options.
+    pub options: TcpOptions,
+    /// ECN field of the IP header: 0 Not-ECT, 1 ECT(1), 2 ECT(0), 3 CE.
+    pub ecn: u8,
+    /// TTL or hop limit.
+    pub ttl: u8,
+    /// IPv4 identification; `None` for IPv6.
+    pub ip_id: Option<u16>,
+    /// The capture holds less than the TCP header (options may be missing), `payload_len` is still right.
+    pub header_truncated: bool,
+    /// What stood around the IP packet.
+    pub encap: Encap,
+}
+
+impl TcpPacket {
+    /// Sequence space the packet takes: payload, plus one each for SYN and FIN.
+    #[inline]
+    pub fn seq_len(&self) -> u32 {
+        self.payload_len
+            + u32::from(self.flags.has(TcpFlags::SYN))
+            + u32::from(self.flags.has(TcpFlags::FIN))
+    }
+
+    /// Sequence number after the packet.
+    #[inline]
+    pub fn seq_end(&self) -> Seq {
+        self.seq + self.seq_len()
+    }
+}
