@@ -1,0 +1,45 @@
+//! `cargo xtask`: the development commands of this repository, in Rust so that
+//! they need nothing but cargo.
+//!
+//! One file (or folder) for each command. A new command is a module, a variant
+//! of [`Command`] and one arm in `main`. These commands stand outside the map of
+//! the crates: they may use any crate, and no crate may use them.
+
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Development commands of tcplab")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check the rules that the compiler does not: layers, sizes, forbidden calls
+    Tidy(tidy::Args),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Tidy(args) => tidy::run(&repository_root(), &args),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The folder of the workspace: the parent of this crate's folder.
+fn repository_root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}
