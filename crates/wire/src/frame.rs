@@ -1,6 +1,14 @@
-//! From the bytes of a frame to a [`TcpPacket`].
+//! From the bytes of a frame to a [`TcpPacket`]: the walk from header to header.
+//!
+//! Each mechanism has its own file and is one step of the walk: it reads its header and says what comes next.
+//! What counts as a TCP packet follows Wireshark 4.0's default settings, because users compare with it;
+//! `docs/fidelity.md` lists what differs (fragments are counted, not reassembled).
 
-use crate::{LinkType, TcpPacket};
+use std::net::{IpAddr, Ipv4Addr};
+
+use crate::rest::Rest;
+use crate::{Encap, LinkType, TcpPacket, caqm, ethernet, icmp, ipv4, ipv6, mpls, ppp, sll, tcp};
+use crate::{null, tunnel};
 
 /// What the parser may be told.
 #[derive(Clone, Copy, Debug)]
@@ -22,18 +30,14 @@ impl Default for Config {
 
 /// What a frame holds.
 #[derive(Clone, Copy, PartialEq, Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "made once for each packet, read at once, never stored"
-)]
 pub enum Parsed {
-    /// A TCP packet.
+    /// A TCP packet. Look at [`TcpPacket::standing`] before using its fields.
     Tcp(TcpPacket),
     /// Something else, by kind.
     NotTcp(NotTcp),
 }
 
-/// Why a frame is no TCP packet.
+/// Why a frame gives no TCP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum NotTcp {
     /// A link type that tcplab does not read.
@@ -46,12 +50,161 @@ pub enum NotTcp {
     Fragment,
     /// The capture ends before the header that would tell.
     Truncated,
-    /// A header contradicts itself (IHL below 5, data offset below 5, lengths past their container ...).
+    /// A header contradicts itself (IHL below 5, lengths past their container, too many layers ...).
     Malformed,
+    /// TCP, but only its ports (4 to 15 bytes of the header) are there: in an ICMP error, or a capture cut
+    /// that short. Wireshark counts it as a TCP packet that belongs to no stream.
+    TcpStub,
 }
 
-/// Reads one frame. `data` is what was captured, `orig_len` the frame's length on the wire.
+impl Parsed {
+    /// Whether Wireshark counts the frame as TCP (display filter `tcp`).
+    #[inline]
+    pub const fn is_tcp(&self) -> bool {
+        matches!(self, Self::Tcp(_) | Self::NotTcp(NotTcp::TcpStub))
+    }
+}
+
+/// A header that can come next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Layer {
+    Ethernet,
+    EtherType(u16),
+    Llc,
+    Ppp,
+    PppHdlc,
+    PppoeSession,
+    Mpls,
+    Null,
+    Sll,
+    Sll2,
+    /// IPv4 or IPv6, by the version nibble.
+    Ip,
+    Ipv4,
+    Ipv6,
+    /// The payload of an IP packet, by its protocol number.
+    Protocol(u8),
+}
+
+/// The next header, and the bytes from there on.
+pub(crate) type Step<'a> = Result<(Layer, Rest<'a>), NotTcp>;
+
+/// What the headers read so far said.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Walk {
+    pub config: Config,
+    pub encap: Encap,
+    /// An IP header was read; the following fields are from the innermost one.
+    pub in_ip: bool,
+    pub src: IpAddr,
+    pub dst: IpAddr,
+    pub ecn: u8,
+    pub ttl: u8,
+    pub ip_id: Option<u16>,
+    /// First fragment of a packet whose rest was not captured.
+    pub first_fragment: bool,
+    /// Inside the packet that an ICMP error quotes.
+    pub quoted: bool,
+}
+
+/// Headers that may be nested before we give up; each takes at least two bytes, most take more.
+const MAX_LAYERS: u32 = 64;
+
+/// Reads one frame. `data` is what was captured, `orig_len` the frame's length on the wire in bytes
+/// (taken as `data.len()` when it is less).
+#[inline]
 pub fn parse_frame(link: LinkType, data: &[u8], orig_len: u32, config: &Config) -> Parsed {
-    let _ = (link, data, orig_len, config);
-    Parsed::NotTcp(NotTcp::UnknownLink)
+    let rest = Rest::new(data, orig_len);
+    let first = match link {
+        LinkType::Ethernet => Layer::Ethernet,
+        LinkType::Null => Layer::Null,
+        LinkType::Raw => Layer::Ip,
+        LinkType::Sll => Layer::Sll,
+        LinkType::Sll2 => Layer::Sll2,
+        LinkType::Ipv4 => Layer::Ipv4,
+        LinkType::Ipv6 => Layer::Ipv6,
+        LinkType::Ppp => Layer::PppHdlc,
+        LinkType::Other(_) => return Parsed::NotTcp(NotTcp::UnknownLink),
+    };
+    match Walk::new(config).run(first, rest) {
+        Ok(packet) => Parsed::Tcp(packet),
+        Err(why) => Parsed::NotTcp(why),
+    }
+}
+
+impl Walk {
+    #[inline]
+    fn new(config: &Config) -> Self {
+        Self {
+            config: *config,
+            encap: Encap::default(),
+            in_ip: false,
+            src: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            dst: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            ecn: 0,
+            ttl: 0,
+            ip_id: None,
+            first_fragment: false,
+            quoted: false,
+        }
+    }
+
+    #[inline]
+    fn run(mut self, first: Layer, rest: Rest<'_>) -> Result<TcpPacket, NotTcp> {
+        let (mut layer, mut rest) = (first, rest);
+        // The plain frame first: Ethernet, IPv4, TCP need no dispatch.
+        if let Layer::Ethernet = layer {
+            (layer, rest) = ethernet::step(rest)?;
+        }
+        if let Layer::EtherType(ethernet::IPV4) = layer {
+            (layer, rest) = ipv4::step(&mut self, rest)?;
+        }
+        if let Layer::Protocol(tcp::PROTOCOL) = layer {
+            return tcp::read(&self, rest);
+        }
+        self.run_any(layer, rest)
+    }
+
+    /// The same, for every kind of frame.
+    fn run_any(mut self, first: Layer, rest: Rest<'_>) -> Result<TcpPacket, NotTcp> {
+        let (mut layer, mut rest) = (first, rest);
+        for _ in 0..MAX_LAYERS {
+            (layer, rest) = match layer {
+                Layer::Protocol(tcp::PROTOCOL) => return tcp::read(&self, rest),
+                Layer::Ethernet => ethernet::step(rest),
+                Layer::EtherType(t) if t == self.config.caqm_ethertype => {
+                    caqm::step(&mut self, rest)
+                }
+                Layer::EtherType(t) => ethernet::ethertype(&mut self, t, rest),
+                Layer::Llc => ethernet::llc(rest),
+                Layer::Ppp => ppp::step(rest),
+                Layer::PppHdlc => ppp::hdlc(rest),
+                Layer::PppoeSession => ppp::pppoe(rest),
+                Layer::Mpls => mpls::step(rest),
+                Layer::Null => null::step(rest),
+                Layer::Sll => sll::step(rest),
+                Layer::Sll2 => sll::step2(rest),
+                Layer::Ip => match rest.u8(0)? >> 4 {
+                    4 => ipv4::step(&mut self, rest),
+                    6 => ipv6::step(&mut self, rest),
+                    _ => Err(NotTcp::Malformed),
+                },
+                Layer::Ipv4 => ipv4::step(&mut self, rest),
+                Layer::Ipv6 => ipv6::step(&mut self, rest),
+                Layer::Protocol(p) if ipv6::is_extension(p) => ipv6::extension(&mut self, p, rest),
+                Layer::Protocol(p) if icmp::is_icmp(p) => icmp::step(&mut self, p, rest),
+                Layer::Protocol(p) => tunnel::step(&self.config, p, rest),
+            }?;
+        }
+        Err(NotTcp::Malformed)
+    }
+
+    /// Notes the fields of an IP header, the innermost so far.
+    #[inline]
+    pub(crate) fn enter_ip(&mut self, src: IpAddr, dst: IpAddr) {
+        self.encap.tunnels = self.encap.tunnels.saturating_add(u8::from(self.in_ip));
+        self.in_ip = true;
+        self.src = src;
+        self.dst = dst;
+    }
 }

@@ -17,6 +17,8 @@ pub enum LinkType {
     Ipv4,
     /// An IPv6 packet (229).
     Ipv6,
+    /// PPP, with or without HDLC address and control bytes (9, 50).
+    Ppp,
     /// A number that tcplab does not read.
     Other(u32),
 }
@@ -27,6 +29,7 @@ impl LinkType {
         match number {
             0 | 108 => Self::Null,
             1 => Self::Ethernet,
+            9 | 50 => Self::Ppp,
             12 | 14 | 101 => Self::Raw,
             113 => Self::Sll,
             276 => Self::Sll2,
@@ -41,6 +44,7 @@ impl LinkType {
         match self {
             Self::Null => 0,
             Self::Ethernet => 1,
+            Self::Ppp => 9,
             Self::Raw => 101,
             Self::Sll => 113,
             Self::Sll2 => 276,

@@ -36,7 +36,7 @@ impl SackBlocks {
 pub struct TcpOptions {
     /// Maximum segment size (kind 2), bytes.
     pub mss: Option<u16>,
-    /// Window scale shift (kind 3) as sent; values above 14 count as 14 (RFC 7323 2.3).
+    /// Window scale shift (kind 3); values above 14 were made 14 (RFC 7323 2.3).
     pub window_scale: Option<u8>,
     /// SACK permitted (kind 4).
     pub sack_permitted: bool,
@@ -46,4 +46,103 @@ pub struct TcpOptions {
     pub timestamps: Option<(u32, u32)>,
     /// An option ran past the header, or had an impossible length; what stood before it was read.
     pub malformed: bool,
+}
+
+/// Kinds of <https://www.iana.org/assignments/tcp-parameters>.
+pub(crate) mod kind {
+    pub(crate) const END: u8 = 0;
+    pub(crate) const NOP: u8 = 1;
+    pub(crate) const MSS: u8 = 2;
+    pub(crate) const WINDOW_SCALE: u8 = 3;
+    pub(crate) const SACK_PERMITTED: u8 = 4;
+    pub(crate) const SACK: u8 = 5;
+    pub(crate) const TIMESTAMPS: u8 = 8;
+}
+
+/// RFC 7323 2.3: larger shifts count as this one.
+const MAX_WINDOW_SCALE: u8 = 14;
+
+impl TcpOptions {
+    /// Reads the bytes between the fixed header and the payload, at most 40.
+    #[inline]
+    pub(crate) fn read(&mut self, bytes: &[u8]) {
+        // What Linux puts into every packet after the handshake: NOP, NOP, time stamps.
+        if let [1, 1, 8, 10, v0, v1, v2, v3, e0, e1, e2, e3] = *bytes {
+            self.timestamps = Some((
+                u32::from_be_bytes([v0, v1, v2, v3]),
+                u32::from_be_bytes([e0, e1, e2, e3]),
+            ));
+            return;
+        }
+        self.read_any(bytes, true);
+    }
+
+    /// Reads options that the capture cut: the last one may be incomplete, which says nothing about the packet.
+    #[cold]
+    pub(crate) fn read_cut(&mut self, bytes: &[u8]) {
+        self.read_any(bytes, false);
+    }
+
+    /// Each step takes at least one byte, so there are at most 40. As Linux does (`tcp_parse_options()`), an option
+    /// of a wrong length is stepped over, and one that runs past the end stops the reading.
+    fn read_any(&mut self, bytes: &[u8], complete: bool) {
+        let mut rest = bytes;
+        loop {
+            rest = match *rest {
+                [] | [kind::END, ..] => return,
+                [kind::NOP, ref rest @ ..] => rest,
+                [kind, len, ..] => {
+                    let Some((option, rest)) = rest.split_at_checked(usize::from(len)) else {
+                        self.malformed |= complete;
+                        return;
+                    };
+                    let Some(data) = option.get(2..) else {
+                        self.malformed = true;
+                        return;
+                    };
+                    self.one(kind, data);
+                    rest
+                }
+                [_] => {
+                    self.malformed |= complete;
+                    return;
+                }
+            };
+        }
+    }
+
+    fn one(&mut self, kind: u8, data: &[u8]) {
+        match (kind, data) {
+            (kind::MSS, &[a, b]) => self.mss = Some(u16::from_be_bytes([a, b])),
+            (kind::WINDOW_SCALE, &[shift]) => {
+                self.window_scale = Some(shift.min(MAX_WINDOW_SCALE));
+            }
+            (kind::SACK_PERMITTED, []) => self.sack_permitted = true,
+            (kind::TIMESTAMPS, &[a, b, c, d, e, f, g, h]) => {
+                self.timestamps = Some((
+                    u32::from_be_bytes([a, b, c, d]),
+                    u32::from_be_bytes([e, f, g, h]),
+                ));
+            }
+            (kind::SACK, blocks) if !blocks.is_empty() && blocks.len() % 8 == 0 => {
+                for block in blocks.chunks_exact(8) {
+                    if let &[a, b, c, d, e, f, g, h] = block {
+                        self.sack.push(
+                            Seq(u32::from_be_bytes([a, b, c, d])),
+                            Seq(u32::from_be_bytes([e, f, g, h])),
+                        );
+                    }
+                }
+            }
+            (
+                kind::MSS
+                | kind::WINDOW_SCALE
+                | kind::SACK_PERMITTED
+                | kind::TIMESTAMPS
+                | kind::SACK,
+                _,
+            ) => self.malformed = true,
+            _ => {}
+        }
+    }
 }

@@ -67,6 +67,31 @@ pub struct Encap {
     pub tunnels: u8,
 }
 
+/// How far the fields of a packet may be used. Wireshark counts all of these as TCP packets of a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum Standing {
+    /// An ordinary segment: all fields count.
+    #[default]
+    Whole,
+    /// The data offset is below 5: there are no options, and the payload begins at a wrong place. A receiver drops it;
+    /// Wireshark goes on with `payload_len` as given here.
+    BadOffset,
+    /// The data offset points past the segment: a receiver drops it. `payload_len` is 0 and means nothing.
+    ShortSegment,
+    /// First fragment of an IP packet that the capture cut: `payload_len` is the fragment's, not the segment's.
+    FirstFragment,
+    /// Quoted by an ICMP error: nobody sent it now. `payload_len` means nothing.
+    Quoted,
+}
+
+impl Standing {
+    /// Whether Wireshark's sequence analysis looks at the packet.
+    #[inline]
+    pub const fn has_length(self) -> bool {
+        matches!(self, Self::Whole | Self::BadOffset)
+    }
+}
+
 /// The fields of one TCP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TcpPacket {
@@ -98,6 +123,8 @@ pub struct TcpPacket {
     pub ip_id: Option<u16>,
     /// The capture holds less than the TCP header (options may be missing), `payload_len` is still right.
     pub header_truncated: bool,
+    /// How far the fields may be used.
+    pub standing: Standing,
     /// What stood around the IP packet.
     pub encap: Encap,
 }

@@ -1,0 +1,24 @@
+//! The tag of CAQM (Confined Active Queue Management), as openEuler's kernel writes it.
+//!
+//! Two bytes INFO, two bytes inner EtherType, behind an EtherType that is not registered (0x8200 by default). It stands
+//! inside all VLAN tags; a tag outside them (VLAN devices without header reordering) is read too, never written.
+
+use crate::NotTcp;
+use crate::frame::{Layer, Step, Walk};
+use crate::rest::Rest;
+
+/// Bytes of INFO and inner EtherType.
+pub(crate) const LEN: usize = 4;
+
+pub(crate) fn step<'a>(walk: &mut Walk, rest: Rest<'a>) -> Step<'a> {
+    // At most one tag means something; the kernel gives a packet with two up.
+    if walk.encap.caqm.is_some() {
+        return Err(NotTcp::Malformed);
+    }
+    let [a, b, c, d]: [u8; LEN] = *rest.head()?;
+    walk.encap.caqm = Some(u16::from_be_bytes([a, b]));
+    Ok((
+        Layer::EtherType(u16::from_be_bytes([c, d])),
+        rest.skip(LEN)?,
+    ))
+}

@@ -1,0 +1,107 @@
+//! IPv4 (RFC 791): lengths, fragments, source routes.
+//!
+//! Linux: `ip_rcv_core()`. Header checksums are not checked: captures at a sender with offload hold none.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use crate::NotTcp;
+use crate::frame::{Layer, Step, Walk};
+use crate::rest::Rest;
+
+/// Header without options.
+pub(crate) const MIN_LEN: usize = 20;
+const MORE_FRAGMENTS: u16 = 0x2000;
+const OFFSET: u16 = 0x1fff;
+const LOOSE_ROUTE: u8 = 131;
+const STRICT_ROUTE: u8 = 137;
+
+#[inline]
+pub(crate) fn step<'a>(walk: &mut Walk, rest: Rest<'a>) -> Step<'a> {
+    let first = rest.u8(0)?;
+    if first >> 4 == 6 {
+        // Seen behind IPv4's EtherType in cooked captures.
+        return Ok((Layer::Ipv6, rest));
+    }
+    let header_len = usize::from(first & 0x0f) * 4;
+    if first >> 4 != 4 || header_len < MIN_LEN {
+        return Err(NotTcp::Malformed);
+    }
+    let h: &[u8; MIN_LEN] = rest.head()?;
+    let total_len = u32::from(u16::from_be_bytes([h[2], h[3]]));
+    // Length 0 is a packet larger than the field holds, taken before segmentation offload (TSO).
+    let claimed = if total_len == 0 {
+        rest.len()
+    } else {
+        total_len
+    };
+    if (claimed as usize) < header_len {
+        return Err(NotTcp::Malformed);
+    }
+    let mut dst = [h[16], h[17], h[18], h[19]];
+    if header_len > MIN_LEN {
+        dst = final_destination(rest, header_len, dst);
+    }
+    walk.enter_ip(
+        IpAddr::V4(Ipv4Addr::new(h[12], h[13], h[14], h[15])),
+        IpAddr::V4(Ipv4Addr::from(dst)),
+    );
+    walk.ecn = h[1] & 3;
+    walk.ttl = h[8];
+    walk.ip_id = Some(u16::from_be_bytes([h[4], h[5]]));
+    let payload = rest.limit(claimed).skip(header_len)?;
+    let fragment = u16::from_be_bytes([h[6], h[7]]) & (MORE_FRAGMENTS | OFFSET);
+    if fragment != 0 {
+        first_fragment(walk, fragment, payload, claimed - header_len as u32)?;
+    }
+    Ok((Layer::Protocol(h[9]), payload))
+}
+
+/// A fragment is no packet. Only when the capture cut the first one, so that nobody can put the packet together again,
+/// its header is read: that is what Wireshark does, and counts must agree with it.
+fn first_fragment(
+    walk: &mut Walk,
+    fragment: u16,
+    payload: Rest<'_>,
+    claimed: u32,
+) -> Result<(), NotTcp> {
+    let whole = claimed > 0 && payload.data().len() as u64 >= u64::from(claimed);
+    if fragment & OFFSET != 0 || whole {
+        return Err(NotTcp::Fragment);
+    }
+    walk.first_fragment = true;
+    Ok(())
+}
+
+/// The last address of a source route (RFC 791 3.1) is where the connection ends.
+#[cold]
+fn final_destination(rest: Rest<'_>, header_len: usize, dst: [u8; 4]) -> [u8; 4] {
+    let Some(mut options) = rest.data().get(MIN_LEN..header_len) else {
+        return dst;
+    };
+    loop {
+        options = match *options {
+            [0, ..] | [] => return dst,
+            [1, ref rest @ ..] => rest,
+            [kind, len, ..] => {
+                let Some((option, rest)) = options.split_at_checked(usize::from(len).max(2)) else {
+                    return dst;
+                };
+                if len < 2 {
+                    return dst;
+                }
+                if kind == LOOSE_ROUTE || kind == STRICT_ROUTE {
+                    return match *option {
+                        [_, _, pointer, .., a, b, c, d]
+                            if pointer >= 4 && pointer % 4 == 0 && pointer <= len =>
+                        {
+                            [a, b, c, d]
+                        }
+                        _ => dst,
+                    };
+                }
+                rest
+            }
+            [_] => return dst,
+        };
+    }
+}
