@@ -1,1 +1,3 @@
 //! Tables for the terminal and the HTML page.
+
+pub mod page;

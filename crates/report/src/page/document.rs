@@ -1,0 +1,155 @@
+//! The JSON document of the page, schema `tcplab.page/1`: what `tcplab.analyze/1` says, with
+//! one line for each stream and the full figures only where they will be looked at.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use tcplab_analyze::findings::Finding;
+use tcplab_analyze::report::{Capture, Report, State, Stream, Totals};
+
+use super::{Chart, Options};
+
+/// The whole document.
+#[derive(Serialize)]
+pub(super) struct Document<'a> {
+    schema: &'static str,
+    version: &'static str,
+    captures: Vec<CapturePart<'a>>,
+    charts: Vec<ChartPart>,
+    /// Streams that could have had charts and do not.
+    charts_left_out: usize,
+}
+
+#[derive(Serialize)]
+struct CapturePart<'a> {
+    file: &'a str,
+    totals: &'a Totals,
+    findings: &'a [Finding],
+    /// One line each, by number.
+    lines: Vec<Line<'a>>,
+    /// Streams that have no line.
+    lines_left_out: usize,
+    /// All figures of the streams that matter.
+    details: Vec<&'a Stream>,
+}
+
+/// A stream in the table.
+#[derive(Serialize)]
+struct Line<'a> {
+    stream: u32,
+    client: &'a str,
+    server: &'a str,
+    state: State,
+    start_ns: i64,
+    duration_us: u64,
+    packets: u64,
+    /// Payload bytes of both directions, retransmissions included.
+    bytes: u64,
+    retransmissions: u64,
+    delayed_acks: u64,
+    findings: usize,
+}
+
+/// Where the packets of a stream are: in the element `tcplab-chart-N`, N counted from 0.
+#[derive(Serialize)]
+struct ChartPart {
+    capture: usize,
+    stream: u32,
+    rows: usize,
+    packets: usize,
+    origin_ns: i64,
+}
+
+impl<'a> Document<'a> {
+    pub(super) fn new(
+        report: &'a Report,
+        charts: &[&Chart],
+        options: &Options,
+        charts_left_out: usize,
+    ) -> Self {
+        let captures = report.captures.iter().enumerate().map(|(index, capture)| {
+            let charted = charts.iter().filter(|c| c.capture == index);
+            capture_part(capture, charted.map(|c| c.stream).collect(), options)
+        });
+        Self {
+            schema: "tcplab.page/1",
+            version: env!("CARGO_PKG_VERSION"),
+            captures: captures.collect(),
+            charts: charts
+                .iter()
+                .map(|c| ChartPart {
+                    capture: c.capture,
+                    stream: c.stream,
+                    rows: c.rows,
+                    packets: c.packets,
+                    origin_ns: c.origin_ns,
+                })
+                .collect(),
+            charts_left_out,
+        }
+    }
+}
+
+fn capture_part<'a>(
+    capture: &'a Capture,
+    charted: BTreeSet<u32>,
+    options: &Options,
+) -> CapturePart<'a> {
+    let mut findings: BTreeMap<u32, usize> = BTreeMap::new();
+    for finding in &capture.findings {
+        *findings.entry(finding.stream).or_default() += 1;
+    }
+    let mut lines: Vec<(&Stream, Line<'a>)> = capture
+        .streams
+        .iter()
+        .map(|s| (s, line(s, findings.get(&s.stream).copied().unwrap_or(0))))
+        .collect();
+    // What matters first: charts, findings, trouble, size.
+    lines.sort_by_key(|(s, l)| {
+        let key = (
+            charted.contains(&s.stream),
+            l.findings,
+            l.retransmissions + l.delayed_acks,
+            l.packets,
+        );
+        (std::cmp::Reverse(key), s.stream)
+    });
+    let lines_left_out = lines.len().saturating_sub(options.streams);
+    lines.truncate(options.streams);
+    let mut details: Vec<&Stream> = lines
+        .iter()
+        .take(charted.len().saturating_add(options.details))
+        .map(|(s, _)| *s)
+        .collect();
+    details.sort_by_key(|s| s.stream);
+    let mut lines: Vec<Line<'a>> = lines.into_iter().map(|(_, l)| l).collect();
+    lines.sort_by_key(|l| l.stream);
+    CapturePart {
+        file: &capture.file,
+        totals: &capture.totals,
+        findings: &capture.findings,
+        lines,
+        lines_left_out,
+        details,
+    }
+}
+
+fn line(s: &Stream, findings: usize) -> Line<'_> {
+    let (a, b) = (&s.client_to_server, &s.server_to_client);
+    Line {
+        stream: s.stream,
+        client: &s.client,
+        server: &s.server,
+        state: s.state,
+        start_ns: s.start_ns,
+        duration_us: s.duration_us,
+        packets: a.packets.saturating_add(b.packets),
+        bytes: a.data_bytes.saturating_add(b.data_bytes),
+        retransmissions: a
+            .retransmissions
+            .total
+            .saturating_add(b.retransmissions.total),
+        delayed_acks: a.acks_sent.delayed.saturating_add(b.acks_sent.delayed),
+        findings,
+    }
+}

@@ -1,0 +1,208 @@
+//! The HTML page: one file that opens from disk and needs no network.
+//!
+//! The page itself is written in TypeScript (`web/`) and embedded at build time; this module puts
+//! the data into it: a JSON document (`tcplab.page/1`) and, for each stream with charts, its
+//! packets (see [`columns`]) in base64.
+//!
+//! A capture may hold many thousand streams, so the page is bounded: charts for the streams with
+//! most findings, then most packets; full figures for these and for streams with findings; one
+//! line for the rest, up to a limit. The page says what it leaves out.
+
+mod columns;
+mod document;
+
+use std::io::{self, Write};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use tcplab_analyze::report::Report;
+use tcplab_analyze::trace::StreamTrace;
+
+/// The built page, or `None` when `web/dist/index.html` did not exist at build time.
+const TEMPLATE: Option<&str> = include!(concat!(env!("OUT_DIR"), "/template.rs"));
+
+/// Where the data goes; `build.rs` has checked that it is there exactly once.
+const PLACE: &str = "<!--TCPLAB-DATA-->";
+
+/// Why no page was written.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The binary was built without the page.
+    #[error("the page was not built: run make build")]
+    NotBuilt,
+    /// The file could not be written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Bounds of the page.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Streams with charts.
+    pub charts: usize,
+    /// Packets with charts, over all streams; a packet takes about 25 bytes of the page.
+    pub packets: usize,
+    /// Packets with charts in one stream; the first ones are kept.
+    pub packets_per_stream: usize,
+    /// Streams with all their figures, beyond those with charts; those with findings come first.
+    pub details: usize,
+    /// Streams in the table.
+    pub streams: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            charts: 50,
+            packets: 1_000_000,
+            packets_per_stream: 500_000,
+            details: 200,
+            streams: 5_000,
+        }
+    }
+}
+
+/// The packets of one stream, packed.
+#[derive(Debug)]
+struct Chart {
+    capture: usize,
+    stream: u32,
+    findings: usize,
+    /// Packets of the stream.
+    packets: usize,
+    /// Packets in `bytes`.
+    rows: usize,
+    /// Time stamp of the first packet, nanoseconds since 1970.
+    origin_ns: i64,
+    bytes: Vec<u8>,
+}
+
+/// Collects what the page shows, then writes it.
+#[derive(Debug, Default)]
+pub struct Page {
+    options: Options,
+    charts: Vec<Chart>,
+    left_out: usize,
+}
+
+impl Page {
+    /// An empty page.
+    pub fn new(options: Options) -> Self {
+        Self {
+            options,
+            charts: Vec::new(),
+            left_out: 0,
+        }
+    }
+
+    /// Whether this binary holds the page at all; ask before a long analysis.
+    pub fn is_built() -> bool {
+        TEMPLATE.is_some()
+    }
+
+    /// Offers the packets of a stream of capture number `capture` (from 0), which has `findings`
+    /// findings. Memory is bounded: beyond the limits the streams that matter least are dropped.
+    pub fn add_trace(&mut self, capture: usize, trace: &StreamTrace, findings: usize) {
+        let Some(first) = trace.rows.first() else {
+            return;
+        };
+        let packets = trace.rows.len();
+        let full = self.charts.len() >= self.options.charts;
+        if full
+            && self
+                .charts
+                .iter()
+                .all(|c| c.weight() >= (findings, packets))
+        {
+            self.left_out += 1;
+            return;
+        }
+        let rows = packets.min(self.options.packets_per_stream);
+        let kept = trace.rows.get(..rows).unwrap_or_default();
+        self.charts.push(Chart {
+            capture,
+            stream: trace.stream,
+            findings,
+            packets,
+            rows,
+            origin_ns: first.time.as_nanos(),
+            bytes: columns::encode(kept),
+        });
+        self.shrink();
+    }
+
+    /// Writes the page: `report` is the whole answer, with all captures.
+    ///
+    /// # Errors
+    /// [`Error::NotBuilt`] when the binary holds no page, [`Error::Io`] from `out`.
+    pub fn write(&self, report: &Report, out: &mut impl Write) -> Result<(), Error> {
+        let (head, tail) = TEMPLATE
+            .and_then(|t| t.split_once(PLACE))
+            .ok_or(Error::NotBuilt)?;
+        out.write_all(head.as_bytes())?;
+        let mut charts: Vec<&Chart> = self.charts.iter().collect();
+        charts.sort_by_key(|c| (c.capture, c.stream));
+        out.write_all(b"<script id=\"tcplab-page\" type=\"application/json\">")?;
+        let document = document::Document::new(report, &charts, &self.options, self.left_out);
+        serde_json::to_writer(NoMarkup(&mut *out), &document).map_err(io::Error::from)?;
+        out.write_all(b"</script>\n")?;
+        for (index, chart) in charts.iter().enumerate() {
+            writeln!(
+                out,
+                "<script id=\"tcplab-chart-{index}\" type=\"text/plain\">{}</script>",
+                STANDARD.encode(&chart.bytes)
+            )?;
+        }
+        out.write_all(tail.as_bytes())?;
+        Ok(())
+    }
+
+    /// Drops the streams that matter least until the limits are kept.
+    fn shrink(&mut self) {
+        loop {
+            let rows: usize = self.charts.iter().map(|c| c.rows).sum();
+            let fits = self.charts.len() <= self.options.charts
+                && (rows <= self.options.packets || self.charts.len() <= 1);
+            if fits {
+                return;
+            }
+            let Some(least) = (0..self.charts.len()).min_by_key(|&i| self.charts[i].weight())
+            else {
+                return;
+            };
+            self.charts.remove(least);
+            self.left_out += 1;
+        }
+    }
+}
+
+impl Chart {
+    /// More matters more.
+    fn weight(&self) -> (usize, usize) {
+        (self.findings, self.packets)
+    }
+}
+
+/// Writes JSON so that no `<` is left in it: names of files and hosts come from outside, and
+/// `</script` inside a script element would end it. In JSON a `<` stands only in strings.
+struct NoMarkup<W>(W);
+
+impl<W: Write> Write for NoMarkup<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut rest = bytes;
+        while let Some(at) = rest.iter().position(|&b| b == b'<') {
+            self.0.write_all(rest.get(..at).unwrap_or_default())?;
+            self.0.write_all(b"\\u003c")?;
+            rest = rest.get(at + 1..).unwrap_or_default();
+        }
+        self.0.write_all(rest)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,146 @@
+//! The page as text: what is in it, what is left out, and that hostile names stay text.
+
+use tcplab_analyze::report::{Capture, Stream};
+use tcplab_analyze::trace::{AckClass, AckRow, Row, SegmentKind};
+use tcplab_base::Instant;
+
+use super::*;
+
+fn row(number: u64, us: i64, from_client: bool, seq: u64, len: u32) -> Row {
+    Row {
+        number,
+        time: Instant::from_nanos(1_700_000_000_000_000_000 + us * 1_000),
+        from_client,
+        seq,
+        len,
+        flags: 0x10,
+        ack: Some(1),
+        window: 64_128,
+        sack: Vec::new(),
+        kind: if len > 0 {
+            SegmentKind::New
+        } else {
+            SegmentKind::PureAck
+        },
+        spurious: false,
+        acked: None,
+        rtt_us: None,
+        in_flight: len,
+        verdicts: Default::default(),
+    }
+}
+
+fn trace(stream: u32, rows: u64) -> StreamTrace {
+    StreamTrace {
+        stream,
+        rows: (0..rows)
+            .map(|i| row(i + 1, i as i64 * 100, true, 1 + i * 1_000, 1_000))
+            .collect(),
+    }
+}
+
+#[test]
+fn the_golden_bytes_that_the_page_decodes_too() {
+    // web/test/columns.test.ts holds the same text and the fields it must give.
+    let mut ack = row(9, 42_000, false, 1, 0);
+    ack.ack = Some(1_001);
+    ack.sack = vec![(2_001, 3_001)];
+    ack.rtt_us = Some(41_500);
+    ack.acked = Some(AckRow {
+        class: AckClass::Delayed,
+        bytes: 1_000,
+        segments: 1,
+        newest_segment: 17,
+        trigger: 7,
+        wait_us: 42_000,
+        since_last_us: 41_900,
+        path_us: 300,
+        credits: Some(0),
+    });
+    let mut late = row(12, 41_000, true, 5_000_000_001, 1_000);
+    late.kind = SegmentKind::Rto;
+    late.spurious = true;
+    let text = STANDARD.encode(columns::encode(&[row(7, 0, true, 1, 1_000), ack, late]));
+    assert_eq!(text, GOLDEN);
+}
+
+const GOLDEN: &str = "BEU8hwIDEBAQAw4EBggAgPqGKP+IegcCArC4r6AlBegHAOgHBALSDwAHgOoHgOoHAATQDwAA\
+                      A5zEAgUB0A/oBw8C6AcBIgSQyAKsxwLYBAE=";
+
+#[test]
+fn a_packet_takes_few_bytes() {
+    let bytes = columns::encode(&trace(0, 10_000).rows);
+    assert!(bytes.len() < 18 * 10_000, "{} bytes", bytes.len());
+}
+
+#[test]
+fn hostile_times_and_numbers_do_not_panic() {
+    let mut rows = trace(0, 4).rows;
+    rows[1].time = Instant::from_nanos(i64::MIN);
+    rows[2].time = Instant::from_nanos(i64::MAX);
+    rows[1].seq = u64::MAX;
+    rows[2].ack = Some(u64::MAX);
+    rows[2].sack = vec![(u64::MAX, 0), (0, u64::MAX)];
+    rows[3].number = u64::MAX;
+    assert!(!columns::encode(&rows).is_empty());
+}
+
+#[test]
+fn the_streams_that_matter_keep_their_charts() {
+    let mut page = Page::new(Options {
+        charts: 2,
+        packets: 250,
+        packets_per_stream: 100,
+        ..Options::default()
+    });
+    page.add_trace(0, &trace(0, 90), 0);
+    page.add_trace(0, &trace(1, 10), 1);
+    page.add_trace(0, &trace(2, 300), 0);
+    page.add_trace(0, &trace(3, 20), 0);
+    let kept: Vec<_> = page.charts.iter().map(|c| (c.stream, c.rows)).collect();
+    assert_eq!(kept, [(1, 10), (2, 100)]);
+    assert_eq!(page.left_out, 2);
+}
+
+#[test]
+fn names_from_outside_cannot_end_the_script_element() {
+    let mut text = Vec::new();
+    let evil = "</script><script>alert(1)</script><!--";
+    serde_json::to_writer(NoMarkup(&mut text), evil).expect("write to memory");
+    let text = String::from_utf8(text).expect("UTF-8");
+    assert!(!text.contains('<'), "{text}");
+    let back: String = serde_json::from_str(&text).expect("still JSON");
+    assert_eq!(back, evil);
+}
+
+#[test]
+fn the_page_holds_the_report_and_the_packets() {
+    let mut page = Page::new(Options::default());
+    page.add_trace(0, &trace(3, 5), 0);
+    let report = Report {
+        schema: "tcplab.analyze/1".into(),
+        captures: vec![Capture {
+            file: "a<b.pcap".into(),
+            streams: vec![Stream {
+                stream: 3,
+                client: "192.0.2.1:5".into(),
+                ..Stream::default()
+            }],
+            ..Capture::default()
+        }],
+    };
+    let mut out = Vec::new();
+    let result = page.write(&report, &mut out);
+    if !Page::is_built() {
+        // The other half of the contract: a clear message and nothing written.
+        assert!(matches!(result, Err(Error::NotBuilt)));
+        assert!(out.is_empty());
+        return;
+    }
+    result.expect("write to memory");
+    let html = String::from_utf8(out).expect("UTF-8");
+    assert!(!html.contains(PLACE));
+    assert!(html.contains(r#"{"schema":"tcplab.page/1""#));
+    assert!(html.contains(r#""file":"a\u003cb.pcap""#));
+    assert!(html.contains(r#"<script id="tcplab-chart-0" type="text/plain">"#));
+}
