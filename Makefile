@@ -1,0 +1,36 @@
+# The commands of this repository. `make help` lists them.
+#
+# `make demo` and `make test` install what they miss (scripts/setup.sh says what)
+# and need nothing else on a Debian machine with Rust, Python 3, Node and root or sudo.
+
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+.PHONY: help demo test build web fmt tidy bench clean
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## analyse a capture that ships with the project and write target/demo/report.html
+	@bash scripts/demo.sh
+
+test: ## run everything that .ci/run runs: style checks, Rust tests, the page in a browser
+	@bash scripts/test.sh
+
+build: web ## build target/release/tcplab with its report page
+	@cargo build --release --locked --package tcplab
+
+web: ## build the report page, web/dist/index.html
+	@bash scripts/setup.sh build
+	@bash scripts/web.sh
+
+fmt: ## format the Rust code
+	@cargo fmt --all
+
+tidy: ## check layers, sizes, forbidden calls; list the aims that were missed
+	@cargo xtask tidy --aims
+
+bench: ## measure speed and memory of the release build (minutes, 2 GB of disk; see benches/README.md)
+	@bash scripts/bench.sh
+
+clean: ## remove all that was built
+	@rm -rf target web/dist web/node_modules

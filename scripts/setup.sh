@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Installs what the build (`setup.sh build`) or also the tests (`setup.sh test`)
+# miss: Debian packages by apt, parts of Rust by rustup. Says what it installs;
+# does nothing, and needs no network, when all is there.
+
+. "$(dirname "$0")/lib.sh"
+
+# command:package, for each command that must be there.
+BUILD_NEEDS=(cc:build-essential npm:npm)
+TEST_NEEDS=(python3:python3 chromium:chromium tshark:tshark tcpdump:tcpdump ip:iproute2)
+
+install_packages() {
+    local as_root=()
+    have apt-get || stop "missing: $*. Install them; this machine has no apt-get."
+    if [ "$(id -u)" -ne 0 ]; then
+        have sudo || stop "missing: $*. As root: apt-get install $*"
+        as_root=(sudo)
+        # Without a terminal sudo must not wait for a password.
+        [ -t 0 ] || as_root+=(-n)
+    fi
+    say "installing Debian packages: $*"
+    "${as_root[@]}" apt-get update -qq || say "apt-get update failed; trying with the old lists"
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends "$@" >/dev/null \
+        || stop "apt-get could not install: $*"
+}
+
+# sbin is not in every user's PATH, but `ip` may lie there.
+PATH=$PATH:/usr/sbin:/sbin
+
+needs=("${BUILD_NEEDS[@]}")
+[ "${1:-build}" = test ] && needs+=("${TEST_NEEDS[@]}")
+missing=()
+for need in "${needs[@]}"; do
+    have "${need%%:*}" || missing+=("${need##*:}")
+done
+[ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
+
+have cargo || stop "missing: Rust. See https://rustup.rs"
+have node || stop "missing: Node 20 or later. See https://nodejs.org"
+
+if [ "${1:-build}" = test ]; then
+    for part in fmt:rustfmt clippy:clippy; do
+        cargo "${part%%:*}" --version >/dev/null 2>&1 && continue
+        say "installing ${part##*:}"
+        rustup component add "${part##*:}" || stop "missing: ${part##*:}, a part of Rust"
+    done
+fi

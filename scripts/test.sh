@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Runs every check and every test, goes on after a failure, and closes with one
+# line: `N passed, N failed`. A style check counts as one; the tests of cargo and
+# of the page count as they report themselves. Logs: target/test/NAME.log.
+
+. "$(dirname "$0")/lib.sh"
+
+# Nothing here may wait for a person, and nothing may colour its output.
+exec </dev/null
+export CARGO_TERM_COLOR=never NO_COLOR=1
+
+LOGS=target/test
+mkdir -p "$LOGS"
+rm -f "$LOGS"/*.log "$LOGS/closing-line"
+
+passed=0 failed=0 ignored=0
+table=()
+
+# The sum of the numbers that the sed expression $2 prints of the log $1.
+sum() { sed -nE "$2" "$1" | awk '{ n += $1 } END { print n + 0 }'; }
+
+# step NAME COMMAND...: runs the command and adds its counts.
+step() {
+    local name=$1 log=$LOGS/$1.log began=$SECONDS status=0 ok bad skip
+    shift
+    say "$name: $*"
+    "$@" 2>&1 | tee "$log" || status=$?
+    # cargo test, then node --test (two reporters), then vitest.
+    ok=$(sum "$log" 's/^test result: .* ([0-9]+) passed;.*/\1/p; s/^(#|ℹ) pass ([0-9]+)$/\2/p; s/^ *Tests .*[^0-9]([0-9]+) passed.*/\1/p')
+    bad=$(sum "$log" 's/^test result: .* ([0-9]+) failed;.*/\1/p; s/^(#|ℹ) fail ([0-9]+)$/\2/p; s/^ *Tests .*[^0-9]([0-9]+) failed.*/\1/p')
+    skip=$(sum "$log" 's/^test result: .* ([0-9]+) ignored;.*/\1/p; s/^(#|ℹ) skipped ([0-9]+)$/\2/p')
+    # A step that counts no tests is one check; a bad end that no test owns is a failure.
+    if [ "$status" -eq 0 ]; then
+        [ $((ok + bad)) -gt 0 ] || ok=1
+    else
+        [ "$bad" -gt 0 ] || bad=1
+    fi
+    passed=$((passed + ok)) failed=$((failed + bad)) ignored=$((ignored + skip))
+    table+=("$(printf '%-10s %5d passed %4d failed %6d s' "$name" "$ok" "$bad" $((SECONDS - began)))")
+}
+
+python_syntax() {
+    git ls-files -z '*.py' | xargs -0 -r python3 -c '
+import ast, sys
+for path in sys.argv[1:]:
+    ast.parse(open(path, encoding="utf-8").read(), path)
+print(len(sys.argv) - 1, "Python files parse")'
+}
+
+shell_syntax() {
+    local file
+    for file in scripts/*.sh .ci/run; do
+        bash -n "$file" || return 1
+    done
+}
+
+bash scripts/setup.sh test
+
+step tidy cargo xtask tidy
+step fmt cargo fmt --all --check
+step shell shell_syntax
+step python python_syntax
+step clippy cargo clippy --workspace --all-targets --locked -- -D warnings
+# The page first: the binary embeds it, and its tests open what the binary wrote.
+step page bash scripts/web.sh
+step build cargo build --release --locked --package tcplab
+step rust cargo test --workspace --locked --no-fail-fast
+if [ -f web/package.json ]; then
+    step web npm --prefix web test
+fi
+
+echo
+printf '%s\n' "${table[@]}"
+[ "$ignored" -eq 0 ] || echo "not run: $ignored (each says why in its log)"
+closing="$passed passed, $failed failed"
+echo "$closing" >"$LOGS/closing-line"
+[ "${CLOSING_LINE:-yes}" = no ] || echo "$closing"
+[ "$failed" -eq 0 ]
