@@ -64,6 +64,7 @@ step clippy cargo clippy --workspace --all-targets --locked -- -D warnings
 # The page first: the binary embeds it, and its tests open what the binary wrote.
 step page bash scripts/web.sh
 step build cargo build --release --locked --package tcplab
+step documents cargo xtask documents
 step rust cargo test --workspace --locked --no-fail-fast
 if [ -f web/package.json ]; then
     step web npm --prefix web test

@@ -5,6 +5,7 @@
 //! of [`Command`] and one arm in `main`. These commands stand outside the map of
 //! the crates: they may use any crate, and no crate may use them.
 
+mod documents;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -23,11 +24,14 @@ struct Cli {
 enum Command {
     /// Check the rules that the compiler does not: layers, sizes, forbidden calls
     Tidy(tidy::Args),
+    /// Run the commands that the documents print, and compare what they print
+    Documents(documents::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Tidy(args) => tidy::run(&repository_root(), &args),
+        Command::Documents(args) => documents::run(&repository_root(), &args),
     };
     match result {
         Ok(code) => code,
