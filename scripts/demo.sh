@@ -4,7 +4,7 @@
 
 . "$(dirname "$0")/lib.sh"
 
-capture=${1:-tests/captures/linux-6.1.0-9-quickack.pcapng}
+capture=${1:-tests/captures/quickack-5.10.46.a.pcap}
 report=target/demo/report.html
 
 bash scripts/setup.sh build

@@ -28,7 +28,7 @@ step() {
     # cargo test, then node --test (two reporters), then vitest.
     ok=$(sum "$log" 's/^test result: .* ([0-9]+) passed;.*/\1/p; s/^(#|ℹ) pass ([0-9]+)$/\2/p; s/^ *Tests .*[^0-9]([0-9]+) passed.*/\1/p')
     bad=$(sum "$log" 's/^test result: .* ([0-9]+) failed;.*/\1/p; s/^(#|ℹ) fail ([0-9]+)$/\2/p; s/^ *Tests .*[^0-9]([0-9]+) failed.*/\1/p')
-    skip=$(sum "$log" 's/^test result: .* ([0-9]+) ignored;.*/\1/p; s/^(#|ℹ) skipped ([0-9]+)$/\2/p')
+    skip=$(sum "$log" 's/^test result: .* ([0-9]+) ignored;.*/\1/p; s/^(#|ℹ) skipped ([0-9]+)$/\2/p; s/^ *Tests .*[^0-9]([0-9]+) skipped.*/\1/p')
     # A step that counts no tests is one check; a bad end that no test owns is a failure.
     if [ "$status" -eq 0 ]; then
         [ $((ok + bad)) -gt 0 ] || ok=1

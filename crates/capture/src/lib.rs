@@ -3,10 +3,16 @@
 //! Level 1 of the map. Works over [`std::io::Read`] and [`std::io::Write`]; opens nothing itself.
 //! A damaged file gives every record before the damage, then one [`Error`] with its offset.
 
+mod buffer;
 mod error;
+mod pcap;
+mod pcapng;
 mod reader;
 mod record;
+mod unpack;
+mod writer;
 
 pub use error::Error;
 pub use reader::Reader;
-pub use record::{Body, Record};
+pub use record::{Body, Interface, Record};
+pub use writer::{PcapWriter, PcapngWriter};

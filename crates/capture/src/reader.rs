@@ -1,21 +1,99 @@
 //! Any capture, recognised by its first bytes.
+//!
+//! Why not a library: the exact byte offset of damage, the old variants of pcap, no allocation by a length field and the
+//! speed of borrowing each record from one buffer are promises of this project, and no reader on crates.io gives all four.
 
 use std::io::Read;
+use std::ops::Range;
 
-use crate::{Error, Record};
+use tcplab_base::Instant;
+use tcplab_wire::LinkType;
+
+use crate::buffer::Buffer;
+use crate::pcap::{self, Pcap};
+use crate::pcapng::{self, Pcapng};
+use crate::unpack::{self, Unpacked};
+use crate::{Body, Error, Interface, Record};
+
+/// Largest packet that is read, in bytes: what libpcap and Wireshark allow too. A larger length is damage.
+pub(crate) const MAX_PACKET: u32 = 262_144;
 
 /// Reads a capture of any known format from `R`, with one buffer of bounded size.
-pub struct Reader<R> {
-    input: R,
+pub struct Reader<R: Read> {
+    buffer: Buffer<Unpacked<Unpacked<R>>>,
+    format: Format,
+    interfaces: Vec<Interface>,
+    number: u64,
+    done: bool,
+}
+
+enum Format {
+    Pcap(Pcap),
+    Pcapng(Pcapng),
+}
+
+/// A record in the buffer, by position: what a format's reader gives back.
+pub(crate) enum Found {
+    Frame {
+        time: Option<Instant>,
+        interface: u32,
+        link: LinkType,
+        data: Range<usize>,
+        orig_len: u32,
+    },
+    Other,
 }
 
 impl<R: Read> Reader<R> {
-    /// Looks at the first bytes and chooses the format, unpacking gzip and zstd on the way.
+    /// Looks at the first bytes and chooses the format, unpacking gzip and zstd on the way, at most twice.
     ///
     /// # Errors
     /// When the format is not known, or the file header is damaged.
     pub fn new(input: R) -> Result<Self, Error> {
-        Ok(Self { input })
+        let unpacked = Unpacked::new(input)
+            .and_then(Unpacked::new)
+            .map_err(|e| Error::at(0, format!("cannot read: {e}")))?;
+        let mut buffer = Buffer::new(unpacked);
+        let head = buffer.peek(4)?;
+        if head.is_empty() {
+            return Err(Error::at(0, "the file is empty"));
+        }
+        if unpack::is_packed(head) {
+            return Err(Error::at(0, "packed more than twice; unpack it first"));
+        }
+        let mut interfaces = Vec::new();
+        let format = if pcap::is_pcap(head) {
+            let (pcap, interface) = Pcap::open(&mut buffer)?;
+            interfaces.push(interface);
+            Format::Pcap(pcap)
+        } else if pcapng::is_pcapng(head) {
+            Format::Pcapng(Pcapng::new())
+        } else {
+            return Err(Error::at(
+                0,
+                "neither pcap nor pcapng (gzip or zstd around them is fine); convert other formats with `editcap -F pcapng`",
+            ));
+        };
+        Ok(Self {
+            buffer,
+            format,
+            interfaces,
+            number: 0,
+            done: false,
+        })
+    }
+
+    /// The interfaces described so far; pcapng files may add more between packets, never after a packet that uses them.
+    pub fn interfaces(&self) -> &[Interface] {
+        match &self.format {
+            Format::Pcap(_) => &self.interfaces,
+            Format::Pcapng(p) => p.interfaces(),
+        }
+    }
+
+    /// Bytes of the (unpacked) stream that were read, for progress.
+    pub fn offset(&self) -> u64 {
+        self.buffer.offset()
     }
 
     /// The next record, `None` at the end.
@@ -26,8 +104,48 @@ impl<R: Read> Reader<R> {
         clippy::should_implement_trait,
         reason = "a lending iterator: records borrow the buffer"
     )]
+    #[inline]
     pub fn next(&mut self) -> Result<Option<Record<'_>>, Error> {
-        let _ = &mut self.input;
-        Ok(None)
+        if self.done {
+            return Ok(None);
+        }
+        let found = match &mut self.format {
+            Format::Pcap(p) => p.next(&mut self.buffer),
+            Format::Pcapng(p) => p.next(&mut self.buffer),
+        };
+        let Ok(Some(found)) = found else {
+            self.done = true;
+            return found.map(|_| None);
+        };
+        self.number += 1;
+        Ok(Some(match found {
+            Found::Frame {
+                time,
+                interface,
+                link,
+                data,
+                orig_len,
+            } => {
+                let data = self.buffer.slice(data);
+                let captured = u32::try_from(data.len()).unwrap_or(u32::MAX);
+                let orig_len = orig_len.max(captured);
+                Record {
+                    number: self.number,
+                    time,
+                    interface,
+                    body: Body::Frame {
+                        link,
+                        data,
+                        orig_len,
+                    },
+                }
+            }
+            Found::Other => Record {
+                number: self.number,
+                time: None,
+                interface: 0,
+                body: Body::Other,
+            },
+        }))
     }
 }

@@ -1,3 +1,51 @@
 //! The `tcplab` command: thin; every subcommand is a function of the library crates.
+//!
+//! Results go to standard output, progress and warnings to standard error. Exit codes: 0 done,
+//! 1 the answer is no (`--fail-on`), 2 usage or bad input, 3 inconclusive, 4 cannot run here.
 
-fn main() {}
+mod analyze;
+mod args;
+mod failure;
+mod files;
+mod generate;
+mod progress;
+mod terminal;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+use crate::failure::Failure;
+
+fn main() -> ExitCode {
+    let raw: Vec<OsString> = std::env::args_os().collect();
+    let cli = match Cli::try_parse_from(&raw) {
+        Ok(cli) => cli,
+        Err(e) => return usage(&raw, &e),
+    };
+    let done = match cli.command {
+        Command::Analyze(args) => analyze::main(&args, cli.color),
+        Command::Schema { name } => generate::schema(name),
+        Command::Completions { shell } => generate::completions(shell),
+        Command::Man => generate::man(),
+    };
+    match done {
+        Ok(code) => code,
+        Err(failure) => failure.report(),
+    }
+}
+
+/// A wrong command line, or `--help` and `--version`. With `--json` the error is a document.
+fn usage(raw: &[OsString], e: &clap::Error) -> ExitCode {
+    let json = raw.iter().any(|a| a == "--json");
+    if e.use_stderr() && json {
+        let text = e.render().to_string();
+        let message = text.trim_start_matches("error: ").trim_end();
+        analyze::json::empty_document(&Failure::usage(message));
+    }
+    // Whether clap could write its message changes nothing any more.
+    let _ = e.print();
+    ExitCode::from(if e.use_stderr() { 2 } else { 0 })
+}

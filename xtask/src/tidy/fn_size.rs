@@ -1,14 +1,15 @@
-//! Rule: a Rust function aims at 60 lines and 5 arguments, and fails above 100
-//! lines or 7 arguments. A struct aims at 15 fields.
+//! Rule: a function in Rust or Python aims at 60 lines and fails above 100. In Rust
+//! it aims at 5 arguments and fails above 7, and a struct aims at 15 fields.
 //!
-//! Lines run from the `fn` keyword to the closing brace, comments included;
-//! `self` counts as no argument. A nested function counts in its outer one too.
+//! Lines run from the `fn` keyword to the closing brace, or from `def` to the last
+//! line of the body, comments included; `self` counts as no argument. A nested
+//! function counts in its outer one too. (TypeScript: biome's rules in `web/`.)
 
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
 use super::report::Report;
-use super::tree::Tree;
+use super::tree::{Kind, Tree};
 
 pub const NAME: &str = "fn-size";
 
@@ -27,7 +28,55 @@ pub fn check(tree: &Tree, report: &mut Report) {
             }
             .visit_file(syntax);
         }
+        if file.kind == Kind::Python {
+            for (name, start, lines) in python_functions(&file.text) {
+                report_lines(report, &file.path, start, name, lines);
+            }
+        }
     }
+}
+
+/// Judges a function by its lines.
+fn report_lines(report: &mut Report, path: &str, start: usize, name: &str, lines: usize) {
+    if lines > LINES_LIMIT {
+        let what = format!("function `{name}` has {lines} lines (limit {LINES_LIMIT})");
+        report.fail(
+            path,
+            start,
+            what,
+            "let one dispatcher match, helpers do the work",
+        );
+    } else if lines > LINES_AIM {
+        let what = format!("function `{name}` has {lines} lines (aim {LINES_AIM})");
+        report.miss(path, start, what, "take helpers out");
+    }
+}
+
+/// The functions of a Python file, by indentation: name, first line, lines.
+fn python_functions(text: &str) -> Vec<(&str, usize, usize)> {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let code = line.trim_start();
+        let code = code.strip_prefix("async ").unwrap_or(code);
+        let Some(rest) = code.strip_prefix("def ") else {
+            continue;
+        };
+        let name = rest.split('(').next().unwrap_or(rest);
+        // A closing bracket of the signature may stand as far left as `def` does.
+        let body = lines.iter().skip(index + 1).take_while(|next| {
+            next.trim().is_empty() || indent(next) > indent(line) || next.trim().starts_with(')')
+        });
+        let mut length = 1;
+        for (offset, next) in body.enumerate() {
+            if !next.trim().is_empty() {
+                length = offset + 2;
+            }
+        }
+        found.push((name, index + 1, length));
+    }
+    found
 }
 
 struct Functions<'a> {
@@ -37,21 +86,15 @@ struct Functions<'a> {
 
 impl Functions<'_> {
     fn function(&mut self, signature: &syn::Signature, end: proc_macro2::Span) {
-        let name = &signature.ident;
+        let name = signature.ident.to_string();
         let start = signature.fn_token.span.start().line;
-        let lines = end.end().line + 1 - start;
-        if lines > LINES_LIMIT {
-            let what = format!("function `{name}` has {lines} lines (limit {LINES_LIMIT})");
-            self.report.fail(
-                self.path,
-                start,
-                what,
-                "let one dispatcher match, helpers do the work",
-            );
-        } else if lines > LINES_AIM {
-            let what = format!("function `{name}` has {lines} lines (aim {LINES_AIM})");
-            self.report.miss(self.path, start, what, "take helpers out");
-        }
+        report_lines(
+            self.report,
+            self.path,
+            start,
+            &name,
+            end.end().line + 1 - start,
+        );
 
         let arguments = signature
             .inputs
@@ -131,6 +174,19 @@ mod tests {
             let what = "function `long` has 101 lines (limit 100)".to_owned();
             assert_eq!(failures, [("a.rs".to_owned(), line, what)]);
         }
+    }
+
+    #[test]
+    fn fires_above_100_lines_in_python() {
+        let python = |lines: usize| {
+            format!(
+                "def long(\n    a,\n):\n{}\n\nx = 1\n",
+                "    a()\n".repeat(lines - 3)
+            )
+        };
+        let failures = failures_of(check, &[("a.py", &python(101)), ("b.py", &python(100))]);
+        let what = "function `long` has 101 lines (limit 100)".to_owned();
+        assert_eq!(failures, [("a.py".to_owned(), 1, what)]);
     }
 
     #[test]

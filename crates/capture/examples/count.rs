@@ -1,0 +1,71 @@
+//! Counts the packets and the TCP packets of captures: `cargo run --release --example count -- FILE...`
+//!
+//! The counts are those of `tshark -r FILE` and `tshark -r FILE -Y tcp`. Also the measure of reading and parsing alone.
+
+use std::fs::File;
+use std::io::Write;
+
+use tcplab_capture::{Body, Reader};
+use tcplab_wire::{Config, NotTcp, Parsed, parse_frame};
+
+fn main() -> std::io::Result<()> {
+    let config = Config::default();
+    let mut out = std::io::stdout().lock();
+    for path in std::env::args().skip(1) {
+        let mut counts = Counts::default();
+        let mut error = String::from("-");
+        match Reader::new(File::open(&path)?) {
+            Ok(mut reader) => loop {
+                match reader.next() {
+                    Ok(Some(record)) => counts.add(&record.body, &config),
+                    Ok(None) => break,
+                    Err(e) => error = e.to_string(),
+                }
+            },
+            Err(e) => error = e.to_string(),
+        }
+        let Counts {
+            packets,
+            tcp,
+            bytes,
+            fragments,
+        } = counts;
+        writeln!(
+            out,
+            "{path}\t{packets}\t{tcp}\t{bytes}\t{fragments}\t{error}"
+        )?;
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Counts {
+    packets: u64,
+    tcp: u64,
+    bytes: u64,
+    fragments: u64,
+}
+
+impl Counts {
+    fn add(&mut self, body: &Body<'_>, config: &Config) {
+        self.packets += 1;
+        let parsed = match *body {
+            Body::Frame {
+                link,
+                data,
+                orig_len,
+            } => parse_frame(link, data, orig_len, config),
+            Body::Tcp(packet) => Parsed::Tcp(packet),
+            Body::Other => return,
+        };
+        match parsed {
+            Parsed::Tcp(p) => {
+                self.tcp += 1;
+                self.bytes += u64::from(p.payload_len);
+            }
+            Parsed::NotTcp(NotTcp::TcpStub) => self.tcp += 1,
+            Parsed::NotTcp(NotTcp::Fragment) => self.fragments += 1,
+            Parsed::NotTcp(_) => {}
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! The classic pcap format in all its variants (draft-ietf-opsawg-pcap, and what libpcap and Wireshark's `libpcap.c` read).
+//!
+//! Standard, nanosecond, Kuznetzov's two "modified" forms, Ixia's and AIX's, Nokia's and the old Red Hat one that share the
+//! standard magic number and are told apart by their first records.
+
+use std::io::Read;
+
+use tcplab_base::Instant;
+use tcplab_wire::LinkType;
+
+use crate::buffer::Buffer;
+use crate::reader::{Found, MAX_PACKET};
+use crate::{Error, Interface};
+
+/// Byte order of numbers in a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Order {
+    Little,
+    Big,
+}
+
+impl Order {
+    #[inline]
+    pub(crate) const fn u32(self, b: [u8; 4]) -> u32 {
+        match self {
+            Self::Little => u32::from_le_bytes(b),
+            Self::Big => u32::from_be_bytes(b),
+        }
+    }
+
+    #[inline]
+    pub(crate) const fn u16(self, b: [u8; 2]) -> u16 {
+        match self {
+            Self::Little => u16::from_le_bytes(b),
+            Self::Big => u16::from_be_bytes(b),
+        }
+    }
+}
+
+/// Where captured and original length stand in a record header.
+#[derive(Clone, Copy, Debug)]
+enum Lengths {
+    /// Captured length first.
+    Usual,
+    /// Files before version 2.3.
+    Swapped,
+    /// Version 2.3: some programs wrote the one, some the other; the larger is the original one.
+    Unsure,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pcap {
+    order: Order,
+    nanoseconds: bool,
+    lengths: Lengths,
+    /// Bytes of a record header.
+    header: usize,
+    link: LinkType,
+}
+
+const FILE_HEADER: usize = 24;
+const STANDARD: usize = 16;
+/// Index of the interface, protocol, packet type.
+const MODIFIED: usize = 24;
+/// The same with processor numbers.
+const MODIFIED_CPU: usize = 28;
+const NOKIA: usize = 20;
+
+/// Family of formats that a magic number stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Magic {
+    Standard,
+    Nanoseconds,
+    Modified,
+    Ixia,
+}
+
+fn magic(head: &[u8]) -> Option<(Magic, Order)> {
+    let bytes: [u8; 4] = *head.first_chunk()?;
+    let known = |n| match n {
+        0xa1b2_c3d4_u32 => Some(Magic::Standard),
+        0xa1b2_3c4d => Some(Magic::Nanoseconds),
+        0xa1b2_cd34 => Some(Magic::Modified),
+        0x1c00_01ac | 0x1c00_01ab => Some(Magic::Ixia),
+        _ => None,
+    };
+    [Order::Little, Order::Big]
+        .into_iter()
+        .find_map(|order| Some((known(order.u32(bytes))?, order)))
+}
+
+/// Whether the file is a classic pcap.
+pub(crate) fn is_pcap(head: &[u8]) -> bool {
+    magic(head).is_some()
+}
+
+impl Pcap {
+    /// Reads the file header.
+    pub(crate) fn open<R: Read>(buffer: &mut Buffer<R>) -> Result<(Self, Interface), Error> {
+        let head: [u8; FILE_HEADER] = match buffer.peek(FILE_HEADER)?.first_chunk() {
+            Some(head) => *head,
+            None => return Err(Error::at(0, "the file ends inside the pcap file header")),
+        };
+        let Some((magic, order)) = magic(&head) else {
+            return Err(Error::at(0, "not a pcap file"));
+        };
+        let number = |at: usize| {
+            let bytes = head.get(at..).and_then(<[u8]>::first_chunk);
+            order.u32(bytes.copied().unwrap_or_default())
+        };
+        let major = order.u16([head[4], head[5]]);
+        let minor = order.u16([head[6], head[7]]);
+        if major < 2 {
+            let message = format!(
+                "pcap version {major}.{minor} is not known (2.4 is usual); the file header may be damaged"
+            );
+            return Err(Error::at(0, message));
+        }
+        let (snaplen, mut network) = (number(16), number(20) & 0xffff);
+        let aix = magic == Magic::Standard && (major, minor) == (2, 2);
+        let aix = aix && matches!(network, 6 | 9 | 15 | 24);
+        if aix {
+            // AIX writes interface types of RFC 1573.
+            network = match network {
+                6 => 1,
+                9 => 6,
+                15 => 10,
+                _ => 0,
+            };
+        }
+        let lengths = match (major, minor) {
+            (2, 0..=2) | (543, _) => Lengths::Swapped,
+            (2, 3) => Lengths::Unsure,
+            _ => Lengths::Usual,
+        };
+        buffer.take(FILE_HEADER + if magic == Magic::Ixia { 4 } else { 0 });
+        let mut pcap = Self {
+            order,
+            nanoseconds: magic == Magic::Nanoseconds || aix,
+            lengths,
+            header: STANDARD,
+            link: LinkType::from_number(network),
+        };
+        match magic {
+            Magic::Standard if !aix => pcap.choose(buffer, snaplen, &[STANDARD, MODIFIED, NOKIA]),
+            Magic::Modified => {
+                // Enough for the headers of a few small records, and no more than a pipe can give at once.
+                buffer.peek(1024)?;
+                pcap.choose(buffer, snaplen, &[MODIFIED, MODIFIED_CPU]);
+            }
+            _ => {}
+        }
+        let interface = Interface {
+            link: pcap.link,
+            snaplen,
+            tsresol: if pcap.nanoseconds { 9 } else { 6 },
+            name: None,
+        };
+        Ok((pcap, interface))
+    }
+
+    /// Takes the record header that makes the best sense of the first records, as far as they are there.
+    fn choose<R: Read>(&mut self, buffer: &Buffer<R>, snaplen: u32, headers: &[usize]) {
+        let best = headers
+            .iter()
+            .min_by_key(|header| self.faults(buffer.ready(), snaplen, **header));
+        self.header = best.copied().unwrap_or(STANDARD);
+    }
+
+    /// How little sense the first three records make with that header: 0 is best.
+    fn faults(&self, bytes: &[u8], snaplen: u32, header: usize) -> u32 {
+        let mut rest = bytes;
+        for _ in 0..3 {
+            let Some(h) = rest.first_chunk::<STANDARD>() else {
+                // A file that ends here is fine, a piece of a header is not, unless more is on its way.
+                return u32::from(!rest.is_empty() && bytes.len() < 1024);
+            };
+            let (_, fraction, captured, original) = self.fields(h);
+            let faults = u32::from(fraction >= 1_000_000)
+                + u32::from(captured > MAX_PACKET)
+                + u32::from(original > 128 << 20)
+                + u32::from(captured > snaplen)
+                + u32::from(captured > original);
+            if faults > 0 {
+                return faults;
+            }
+            rest = rest.get(header + captured as usize..).unwrap_or_default();
+        }
+        0
+    }
+
+    /// Seconds, fraction, captured length, original length.
+    #[inline]
+    fn fields(&self, h: &[u8; STANDARD]) -> (u32, u32, u32, u32) {
+        let [a, b, c, d, e, f, g, i, j, k, l, m, n, o, p, q] = *h;
+        let (seconds, fraction) = (self.order.u32([a, b, c, d]), self.order.u32([e, f, g, i]));
+        let (first, second) = (self.order.u32([j, k, l, m]), self.order.u32([n, o, p, q]));
+        let swap = match self.lengths {
+            Lengths::Usual => false,
+            Lengths::Swapped => true,
+            Lengths::Unsure => first > second,
+        };
+        let (captured, original) = if swap {
+            (second, first)
+        } else {
+            (first, second)
+        };
+        (seconds, fraction, captured, original)
+    }
+
+    /// The next record.
+    #[inline]
+    pub(crate) fn next<R: Read>(&self, buffer: &mut Buffer<R>) -> Result<Option<Found>, Error> {
+        let at = buffer.offset();
+        let bytes = buffer.peek(self.header)?;
+        let head = match bytes.first_chunk::<STANDARD>() {
+            Some(head) if bytes.len() == self.header => head,
+            _ if bytes.is_empty() => return Ok(None),
+            _ => return Err(cut(at)),
+        };
+        let (seconds, fraction, captured, original) = self.fields(head);
+        if captured > MAX_PACKET {
+            return Err(Error::at(
+                at,
+                format!(
+                    "a packet of {captured} bytes is claimed, more than the {MAX_PACKET} that pcap allows: the file is \
+                     damaged here; what stands before it was read"
+                ),
+            ));
+        }
+        let whole = self.header + captured as usize;
+        if buffer.peek(whole)?.len() < whole {
+            return Err(cut(at));
+        }
+        let ns = i64::from(fraction) * if self.nanoseconds { 1 } else { 1_000 };
+        let range = buffer.take(whole);
+        Ok(Some(Found::Frame {
+            time: Some(Instant::from_nanos(i64::from(seconds) * 1_000_000_000 + ns)),
+            interface: 0,
+            link: self.link,
+            data: range.start + self.header..range.end,
+            orig_len: original,
+        }))
+    }
+}
+
+fn cut(at: u64) -> Error {
+    Error::at(
+        at,
+        "the file ends in the middle of this packet (the capture was cut short or is still being written); all \
+         packets before it were read",
+    )
+}

@@ -1,0 +1,359 @@
+//! pcapng (draft-ietf-opsawg-pcapng): sections of either byte order, interfaces, enhanced, simple and obsolete packet blocks.
+//!
+//! Left out: name resolution, statistics, decryption secrets (passed over without being kept), packet options.
+
+use std::io::Read;
+
+use tcplab_base::{Duration, Instant};
+use tcplab_wire::LinkType;
+
+use crate::buffer::Buffer;
+use crate::pcap::Order;
+use crate::reader::{Found, MAX_PACKET};
+use crate::{Error, Interface};
+
+const SECTION: u32 = 0x0a0d_0d0a;
+const INTERFACE: u32 = 1;
+const PACKET: u32 = 2;
+const SIMPLE: u32 = 3;
+const ENHANCED: u32 = 6;
+/// Blocks without packets that Wireshark gives a frame number: journal entries, custom blocks, system calls.
+const NUMBERED: [u32; 6] = [9, 0xbad, 0x4000_0bad, 0x204, 0x216, 0x221];
+
+const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
+/// Most bytes of a block that is kept: a packet of the largest size, and options.
+const MAX_BLOCK: u32 = 16 << 20;
+const MAX_INTERFACES: usize = 1 << 18;
+const MAX_NAME: usize = 256;
+
+/// Whether the file is a pcapng.
+pub(crate) fn is_pcapng(head: &[u8]) -> bool {
+    head.starts_with(&SECTION.to_be_bytes())
+}
+
+/// How a time stamp becomes nanoseconds.
+#[derive(Clone, Copy, Debug)]
+enum Scale {
+    Multiply(u64),
+    Divide(u64),
+    /// Ticks of 2^-n seconds.
+    Shift(u32),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    scale: Scale,
+    offset: Duration,
+}
+
+pub(crate) struct Pcapng {
+    order: Order,
+    interfaces: Vec<Interface>,
+    clocks: Vec<Clock>,
+    /// Index of the section's first interface.
+    base: usize,
+}
+
+/// A block that is wholly in the buffer.
+struct Block {
+    offset: u64,
+    kind: u32,
+    len: usize,
+}
+
+impl Pcapng {
+    pub(crate) const fn new() -> Self {
+        Self {
+            order: Order::Little,
+            interfaces: Vec::new(),
+            clocks: Vec::new(),
+            base: 0,
+        }
+    }
+
+    pub(crate) fn interfaces(&self) -> &[Interface] {
+        &self.interfaces
+    }
+
+    /// The next record.
+    pub(crate) fn next<R: Read>(&mut self, buffer: &mut Buffer<R>) -> Result<Option<Found>, Error> {
+        loop {
+            let Some(block) = self.block(buffer)? else {
+                return Ok(None);
+            };
+            match block.kind {
+                ENHANCED | PACKET | SIMPLE => return self.packet(buffer, &block).map(Some),
+                INTERFACE => {
+                    let range = buffer.take(block.len);
+                    self.interface(buffer.slice(range), block.offset)?;
+                }
+                SECTION => {
+                    buffer.take(block.len);
+                    self.base = self.interfaces.len();
+                }
+                kind if NUMBERED.contains(&kind) => return Ok(Some(Found::Other)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Finds the next block. Blocks that are not kept are passed over already.
+    #[inline]
+    fn block<R: Read>(&mut self, buffer: &mut Buffer<R>) -> Result<Option<Block>, Error> {
+        let offset = buffer.offset();
+        let head = buffer.peek(8)?;
+        let &[a, b, c, d, e, f, g, h] = head else {
+            return if head.is_empty() {
+                Ok(None)
+            } else {
+                Err(cut(offset))
+            };
+        };
+        let kind_is_section = [a, b, c, d] == SECTION.to_be_bytes();
+        if kind_is_section {
+            self.order = section_order(buffer, offset)?;
+        }
+        let kind = self.order.u32([a, b, c, d]);
+        let len = self.order.u32([e, f, g, h]);
+        let least = least_len(kind);
+        if len < least {
+            return Err(Error::at(
+                offset,
+                format!(
+                    "a block of {len} bytes is claimed, {least} is the least: the file is damaged here"
+                ),
+            ));
+        }
+        // Some writers give a length without the padding; as Wireshark does, take it as if it were there.
+        let padded = u64::from(len).next_multiple_of(4);
+        let kept = matches!(kind, SECTION | INTERFACE | PACKET | SIMPLE | ENHANCED);
+        if !kept {
+            if !buffer.skip(padded - 4)? {
+                return Err(cut(offset));
+            }
+            let trailer = buffer.peek(4)?.first_chunk().copied();
+            self.check_trailer(trailer, len, offset)?;
+            buffer.take(4);
+            return Ok(Some(Block {
+                offset,
+                kind,
+                len: 0,
+            }));
+        }
+        if len > MAX_BLOCK {
+            return Err(Error::at(
+                offset,
+                format!(
+                    "a block of {len} bytes is claimed, more than {MAX_BLOCK}: the file is damaged here"
+                ),
+            ));
+        }
+        let padded = padded as usize;
+        let bytes = buffer.peek(padded)?;
+        if bytes.len() < padded {
+            return Err(cut(offset));
+        }
+        self.check_trailer(bytes.last_chunk().copied(), len, offset)?;
+        Ok(Some(Block {
+            offset,
+            kind,
+            len: padded,
+        }))
+    }
+
+    #[inline]
+    fn check_trailer(&self, trailer: Option<[u8; 4]>, len: u32, offset: u64) -> Result<(), Error> {
+        match trailer.map(|t| self.order.u32(t)) {
+            Some(t) if t == len || u64::from(t) == u64::from(len).next_multiple_of(4) => Ok(()),
+            Some(t) => Err(Error::at(
+                offset,
+                format!(
+                    "a block says {len} bytes at its start and {t} at its end: the file is damaged here"
+                ),
+            )),
+            None => Err(cut(offset)),
+        }
+    }
+
+    /// Interface description block: link type 2, reserved 2, snap length 4, options.
+    fn interface(&mut self, block: &[u8], offset: u64) -> Result<(), Error> {
+        if self.interfaces.len() >= MAX_INTERFACES {
+            return Err(Error::at(offset, "more than 262,144 interfaces"));
+        }
+        let mut interface = Interface {
+            link: LinkType::from_number(u32::from(self.u16(block, 8))),
+            snaplen: self.u32(block, 12),
+            tsresol: 6,
+            name: None,
+        };
+        let mut clock = Clock {
+            scale: scale(6),
+            offset: Duration::ZERO,
+        };
+        let mut options = block
+            .get(16..block.len().saturating_sub(4))
+            .unwrap_or_default();
+        while !options.is_empty() {
+            let (code, len) = (self.u16(options, 0), usize::from(self.u16(options, 2)));
+            let value = options.get(4..).and_then(|o| o.get(..len));
+            let Some(value) = value else {
+                return Err(Error::at(
+                    offset,
+                    "an option runs past its interface block: the file is damaged here",
+                ));
+            };
+            match (code, value) {
+                (0, _) => break,
+                (2, name) => {
+                    let name = String::from_utf8_lossy(name.get(..MAX_NAME).unwrap_or(name));
+                    interface.name = Some(name.trim_end_matches('\0').into());
+                }
+                (9, &[resolution]) => {
+                    interface.tsresol = resolution;
+                    clock.scale = scale(resolution);
+                }
+                (14, _) if value.len() == 8 => {
+                    let (first, second) = (self.u32(value, 0), self.u32(value, 4));
+                    let (high, low) = match self.order {
+                        Order::Little => (second, first),
+                        Order::Big => (first, second),
+                    };
+                    let seconds = (u64::from(high) << 32 | u64::from(low)) as i64;
+                    clock.offset = Duration::from_secs(seconds);
+                }
+                _ => {}
+            }
+            options = options
+                .get(4 + len.next_multiple_of(4)..)
+                .unwrap_or_default();
+        }
+        self.interfaces.push(interface);
+        self.clocks.push(clock);
+        Ok(())
+    }
+
+    #[inline]
+    fn packet<R: Read>(&self, buffer: &mut Buffer<R>, block: &Block) -> Result<Found, Error> {
+        let range = buffer.take(block.len);
+        let bytes = buffer.slice(range.clone());
+        // Where the data stands, which interface, which time.
+        let (at, interface, time) = match block.kind {
+            SIMPLE => (12, 0, None),
+            kind => {
+                let interface = if kind == PACKET {
+                    u32::from(self.u16(bytes, 8))
+                } else {
+                    self.u32(bytes, 8)
+                };
+                let time = u64::from(self.u32(bytes, 12)) << 32 | u64::from(self.u32(bytes, 16));
+                (28, interface, Some(time))
+            }
+        };
+        let index = self.base.saturating_add(interface as usize);
+        let (Some(on), Some(clock)) = (self.interfaces.get(index), self.clocks.get(index)) else {
+            return Err(Error::at(
+                block.offset,
+                format!(
+                    "a packet on interface {interface}, which the section does not describe: the file is damaged here"
+                ),
+            ));
+        };
+        let orig_len = self.u32(bytes, at - 4);
+        let captured = match (block.kind, on.snaplen) {
+            (SIMPLE, 0) => orig_len,
+            (SIMPLE, snaplen) => orig_len.min(snaplen),
+            _ => self.u32(bytes, at - 8),
+        };
+        let room = (block.len - at).saturating_sub(4);
+        if captured as usize > room || captured > MAX_PACKET {
+            return Err(Error::at(
+                block.offset,
+                format!(
+                    "a packet of {captured} bytes is claimed in a block with room for {room} (at most {MAX_PACKET}): the \
+                     file is damaged here"
+                ),
+            ));
+        }
+        let start = range.start + at;
+        Ok(Found::Frame {
+            time: time.map(|t| clock.instant(t)),
+            interface: index as u32,
+            link: on.link,
+            data: start..start + captured as usize,
+            orig_len,
+        })
+    }
+
+    #[inline]
+    fn u16(&self, bytes: &[u8], at: usize) -> u16 {
+        let b = bytes.get(at..).and_then(<[u8]>::first_chunk);
+        self.order.u16(b.copied().unwrap_or_default())
+    }
+
+    #[inline]
+    fn u32(&self, bytes: &[u8], at: usize) -> u32 {
+        let b = bytes.get(at..).and_then(<[u8]>::first_chunk);
+        self.order.u32(b.copied().unwrap_or_default())
+    }
+}
+
+/// Fixed parts, with the 12 bytes that every block has.
+const fn least_len(kind: u32) -> u32 {
+    match kind {
+        SECTION => 28,
+        INTERFACE => 20,
+        PACKET | ENHANCED => 32,
+        SIMPLE => 16,
+        _ => 12,
+    }
+}
+
+/// The byte order of a section stands behind the length.
+fn section_order<R: Read>(buffer: &mut Buffer<R>, offset: u64) -> Result<Order, Error> {
+    let Some(&[_, _, _, _, _, _, _, _, a, b, c, d]) = buffer.peek(12)?.first_chunk::<12>() else {
+        return Err(cut(offset));
+    };
+    match u32::from_le_bytes([a, b, c, d]) {
+        BYTE_ORDER_MAGIC => Ok(Order::Little),
+        n if n.swap_bytes() == BYTE_ORDER_MAGIC => Ok(Order::Big),
+        _ => Err(Error::at(
+            offset,
+            "a pcapng section without a valid byte-order mark: the file is damaged here",
+        )),
+    }
+}
+
+fn scale(tsresol: u8) -> Scale {
+    let exponent = u32::from(tsresol & 0x7f);
+    if tsresol & 0x80 != 0 {
+        return Scale::Shift(exponent);
+    }
+    match exponent {
+        0..=9 => Scale::Multiply(10_u64.pow(9 - exponent)),
+        // Finer than 10^-28 s nothing is left of 64 bits.
+        _ => 10_u64
+            .checked_pow(exponent - 9)
+            .map_or(Scale::Divide(u64::MAX), Scale::Divide),
+    }
+}
+
+impl Clock {
+    #[inline]
+    fn instant(&self, ticks: u64) -> Instant {
+        let ticks = u128::from(ticks);
+        let ns = match self.scale {
+            Scale::Multiply(n) => ticks * u128::from(n),
+            Scale::Divide(n) => ticks / u128::from(n),
+            Scale::Shift(n) => (ticks * 1_000_000_000).checked_shr(n).unwrap_or(0),
+        };
+        Instant::from_nanos(i64::try_from(ns).unwrap_or(i64::MAX)) + self.offset
+    }
+}
+
+fn cut(at: u64) -> Error {
+    Error::at(
+        at,
+        "the file ends in the middle of this block (the capture was cut short or is still being written); all packets \
+         before it were read",
+    )
+}

@@ -1,0 +1,124 @@
+//! `--json`: the document of schema `tcplab.analyze/1`, written while the captures are read, so
+//! that a capture with any number of streams needs no memory for them.
+
+use std::io::{self, Write};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use tcplab_analyze::Output;
+use tcplab_analyze::findings::Finding;
+use tcplab_analyze::report::{Report, SCHEMA, Totals};
+
+use crate::analyze::form::Form;
+use crate::analyze::order::Reorder;
+use crate::failure::Failure;
+use crate::files::Out;
+
+/// The answer of `tcplab analyze --json`: one document, also when something failed.
+// Only the schema is made from this type: the writer below never holds a whole document.
+#[derive(Serialize, JsonSchema)]
+#[schemars(title = "tcplab analyze --json")]
+pub struct Document {
+    /// What was found.
+    #[serde(flatten)]
+    pub report: Report,
+    /// The first thing that went wrong; the exit code is not 0 then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+}
+
+/// Writes the document piece by piece.
+#[derive(Default)]
+pub struct Json {
+    window: Reorder,
+    findings: Vec<Finding>,
+    captures: usize,
+    streams: usize,
+}
+
+impl Json {
+    fn stream(&mut self, out: &mut Out, stream: &impl Serialize) -> io::Result<()> {
+        out.write_all(if self.streams == 0 { b"\n" } else { b",\n" })?;
+        self.streams += 1;
+        Ok(serde_json::to_writer(out, stream)?)
+    }
+}
+
+impl Form for Json {
+    fn open(&mut self, out: &mut Out) -> io::Result<()> {
+        write!(out, "{{\"schema\":\"{SCHEMA}\",\"captures\":[")
+    }
+
+    fn begin(&mut self, out: &mut Out, file: &str) -> io::Result<()> {
+        out.write_all(if self.captures == 0 {
+            b"{\"file\":"
+        } else {
+            b",{\"file\":"
+        })?;
+        self.captures += 1;
+        self.streams = 0;
+        self.window.reset();
+        serde_json::to_writer(&mut *out, file)?;
+        out.write_all(b",\"streams\":[")
+    }
+
+    fn output(&mut self, out: &mut Out, output: Output) -> io::Result<()> {
+        match output {
+            Output::Stream(stream) => {
+                self.window.push(stream);
+                while let Some(ready) = self.window.ready() {
+                    self.stream(out, &ready)?;
+                }
+            }
+            Output::Finding(finding) => self.findings.push(*finding),
+            Output::Trace(_) => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Out, totals: &Totals) -> io::Result<()> {
+        while let Some(stream) = self.window.pop() {
+            self.stream(out, &stream)?;
+        }
+        out.write_all(b"],\"findings\":[")?;
+        let mut findings = std::mem::take(&mut self.findings);
+        findings.sort_by_key(|f| (f.severity, f.stream, f.packets.first().copied()));
+        for (i, finding) in findings.iter().enumerate() {
+            out.write_all(if i == 0 { b"\n" } else { b",\n" })?;
+            serde_json::to_writer(&mut *out, finding)?;
+        }
+        out.write_all(b"],")?;
+        write_members(out, totals)?;
+        out.write_all(b"}")
+    }
+
+    fn close(&mut self, out: &mut Out, failure: Option<&Failure>) -> io::Result<()> {
+        out.write_all(b"]")?;
+        if let Some(failure) = failure {
+            out.write_all(b",\"error\":")?;
+            serde_json::to_writer(&mut *out, failure)?;
+        }
+        out.write_all(b"}\n")
+    }
+}
+
+/// The members of an object without the braces around them.
+fn write_members(out: &mut Out, value: &impl Serialize) -> io::Result<()> {
+    let text = serde_json::to_vec(value)?;
+    let inner = text.strip_prefix(b"{").and_then(|t| t.strip_suffix(b"}"));
+    out.write_all(inner.unwrap_or_default())
+}
+
+/// The document of a command that failed before it could begin one, on standard output.
+pub fn empty_document(failure: &Failure) {
+    let document = Document {
+        report: Report {
+            schema: SCHEMA.into(),
+            captures: Vec::new(),
+        },
+        error: Some(failure.clone()),
+    };
+    if let Ok(text) = serde_json::to_string(&document) {
+        println!("{text}");
+    }
+}

@@ -1,0 +1,227 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+use crate::analyze::fail_on::FailOn;
+
+/// A TCP laboratory: what did TCP do, and why.
+#[derive(Parser, Debug)]
+#[command(name = "tcplab", version, max_term_width = 100)]
+#[command(after_help = "\
+Exit codes: 0 done; 1 the answer is no (--fail-on); 2 wrong usage or bad input;
+3 inconclusive; 4 cannot run here, with the reason and what to install.")]
+pub struct Cli {
+    /// When to use colours; NO_COLOR and CLICOLOR_FORCE are kept when this is `auto`
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub color: Color,
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// The subcommands.
+#[derive(Subcommand, Debug)]
+#[expect(clippy::large_enum_variant, reason = "made once for each process")]
+pub enum Command {
+    /// What TCP did in these captures: streams, ACK delays, losses, findings
+    Analyze(AnalyzeArgs),
+    /// Print the JSON Schema of a result
+    Schema {
+        /// Which result
+        #[arg(value_enum)]
+        name: SchemaName,
+    },
+    /// Print a completion script for a shell
+    Completions {
+        /// Which shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page (roff)
+    Man,
+}
+
+/// Results that have a published schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaName {
+    /// `tcplab analyze --json`
+    Analyze,
+}
+
+/// `tcplab analyze`.
+#[derive(Args, Debug, Default)]
+#[command(after_help = "\
+Examples:
+  tcplab analyze slow.pcapng                     report for a person
+  tcplab analyze --json *.pcap.gz | jq ...       all figures, one document
+  tcplab analyze --acks --stream 0 slow.pcapng   one row for each ACK
+  tcplab analyze --annotate out.pcapng in.pcap   then in Wireshark: frame.comment contains \"tcplab\"
+  ssh host tcpdump -U -w - port 80 | tcplab analyze -
+  sudo tcplab analyze -i eth0 --for 10s")]
+pub struct AnalyzeArgs {
+    /// Captures: pcap, pcapng, the text of `tcpdump -n`, each also as gzip or zstd; `-` is standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present_any = ["interface", "pair"])]
+    pub files: Vec<PathBuf>,
+
+    /// Capture live from this interface (needs root or CAP_NET_RAW), until Ctrl-C or --for
+    #[arg(short, long, value_name = "INTERFACE", conflicts_with_all = ["files", "pair", "annotate"])]
+    pub interface: Option<String>,
+    /// End a live capture after this time: 10s, 500ms, 2m
+    #[arg(long = "for", value_name = "TIME", requires = "interface", value_parser = parse_duration)]
+    pub duration: Option<Duration>,
+    /// Compare two captures of the same connections, taken at both ends
+    #[arg(long, num_args = 2, value_names = ["A", "B"], value_hint = ValueHint::FilePath,
+          conflicts_with_all = ["files", "acks", "tshark_compat", "html", "annotate", "flows"])]
+    pub pair: Vec<PathBuf>,
+
+    /// Print one JSON document (see `tcplab schema analyze`); with --acks one JSON line for each ACK
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Print one row for each ACK of new data: what it acknowledges, its trigger, wait and class
+    #[arg(long, help_heading = "Output", conflicts_with = "tshark_compat")]
+    pub acks: bool,
+    /// Print the verdicts in Wireshark's terms: `FRAME STREAM tcp.analysis....` for each frame that has one
+    #[arg(long, help_heading = "Output")]
+    pub tshark_compat: bool,
+    /// Write the report as one self-contained HTML page
+    #[arg(long, help_heading = "Output", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
+    /// Write the same packets as pcapng with the verdicts as packet comments
+    #[arg(long, help_heading = "Output", value_name = "FILE.pcapng", value_hint = ValueHint::FilePath)]
+    pub annotate: Option<PathBuf>,
+    /// Write one row for each stream as Parquet
+    #[arg(long, help_heading = "Output", value_name = "FILE.parquet", value_hint = ValueHint::FilePath)]
+    pub flows: Option<PathBuf>,
+    /// Write to FILE what would go to standard output
+    #[arg(short, long, help_heading = "Output", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Show every stream in the report, not only the most interesting ones
+    #[arg(long, help_heading = "Output")]
+    pub all: bool,
+    /// Only these streams (numbers as Wireshark's tcp.stream)
+    #[arg(long, help_heading = "Output", value_name = "N", value_delimiter = ',')]
+    pub stream: Vec<u32>,
+    /// Exit with 1 when there is a finding with one of these ids, or at least this severe (info, medium, high)
+    #[arg(
+        long,
+        help_heading = "Output",
+        value_name = "ID|SEVERITY",
+        value_delimiter = ','
+    )]
+    pub fail_on: Vec<FailOn>,
+
+    /// Hold at most N connections at once; the least recently active one is written out early
+    #[arg(long, help_heading = "Analysis", value_name = "N", value_parser = parse_count)]
+    pub max_streams: Option<usize>,
+    /// EtherType of the CAQM tag
+    #[arg(long, help_heading = "Analysis", value_name = "NUMBER", default_value = "0x8200", value_parser = parse_u16)]
+    pub caqm_ethertype: u16,
+    /// Look for TCP inside GRE (the default)
+    #[arg(long, help_heading = "Analysis", overrides_with = "no_gre")]
+    pub gre: bool,
+    /// Do not look for TCP inside GRE
+    #[arg(long, help_heading = "Analysis")]
+    pub no_gre: bool,
+}
+
+impl AnalyzeArgs {
+    /// Whether the output for `stream` was asked for.
+    pub fn wants(&self, stream: u32) -> bool {
+        self.stream.is_empty() || self.stream.contains(&stream)
+    }
+
+    /// Whether an output needs the packets of the streams, not only their sums.
+    pub fn needs_trace(&self) -> bool {
+        self.acks || self.tshark_compat || self.html.is_some() || self.annotate.is_some()
+    }
+}
+
+/// `10s`, `500ms`, `2m`, `1h`; a number alone means seconds.
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let bad = || format!("`{text}` is no time; write 10s, 500ms or 2m");
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let number: u64 = number.parse().map_err(|_| bad())?;
+    let ms = match unit {
+        "ms" => Some(number),
+        "" | "s" => number.checked_mul(1_000),
+        "m" | "min" => number.checked_mul(60_000),
+        "h" => number.checked_mul(3_600_000),
+        _ => None,
+    };
+    match ms {
+        Some(ms) if ms > 0 => Ok(Duration::from_millis(ms)),
+        _ => Err(bad()),
+    }
+}
+
+/// A 16 bit number, decimal or with `0x`.
+fn parse_u16(text: &str) -> Result<u16, String> {
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(hex) => u16::from_str_radix(hex, 16),
+        None => text.parse(),
+    }
+    .map_err(|e| format!("{e}; write a number from 0 to 65535, or 0x0000 to 0xffff"))
+}
+
+/// A count of at least one.
+fn parse_count(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if n > 0 => Ok(n),
+        _ => Err("write a whole number from 1 on".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn durations() {
+        assert_eq!(parse_duration("10s"), Ok(Duration::from_secs(10)));
+        assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(parse_duration("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(parse_duration("3"), Ok(Duration::from_secs(3)));
+        for bad in [
+            "",
+            "s",
+            "0s",
+            "-1s",
+            "1.5s",
+            "10 s",
+            "99999999999999999999s",
+            "99999999999999999h",
+        ] {
+            assert!(parse_duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn ethertypes() {
+        assert_eq!(parse_u16("0x8200"), Ok(0x8200));
+        assert_eq!(parse_u16("33280"), Ok(0x8200));
+        assert!(parse_u16("0x18200").is_err() && parse_u16("x").is_err());
+    }
+}

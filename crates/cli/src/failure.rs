@@ -1,0 +1,97 @@
+//! Why the command could not do what it was asked, and the exit code that says so.
+
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Kind of a [`Failure`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The command line is wrong; exit code 2.
+    Usage,
+    /// A file cannot be opened, is no capture or is damaged; exit code 2.
+    Input,
+    /// The result cannot be written; exit code 2.
+    Output,
+    /// This machine or this build cannot do it; exit code 4.
+    CannotRun,
+}
+
+/// An error that ends the command, in words for the person who typed it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Failure {
+    /// What kind of error it is.
+    pub kind: Kind,
+    /// What happened and what to do about it.
+    pub message: String,
+    /// The reader of our output went away (`| head`): nobody is left to read a message.
+    #[serde(skip)]
+    #[schemars(skip)]
+    broken_pipe: bool,
+}
+
+impl Failure {
+    fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            broken_pipe: false,
+        }
+    }
+
+    /// A wrong command line.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Kind::Usage, message)
+    }
+
+    /// Input that cannot be read.
+    pub fn input(message: impl Into<String>) -> Self {
+        Self::new(Kind::Input, message)
+    }
+
+    /// Something that this machine or this build lacks.
+    pub fn cannot_run(message: impl Into<String>) -> Self {
+        Self::new(Kind::CannotRun, message)
+    }
+
+    /// A file that cannot be written.
+    pub fn output(path: &Path, e: &io::Error) -> Self {
+        Self::new(
+            Kind::Output,
+            format!("{}: cannot write: {e}", path.display()),
+        )
+    }
+
+    /// The exit code.
+    pub fn code(&self) -> u8 {
+        match self.kind {
+            // What a shell reports for a program that SIGPIPE ended.
+            _ if self.broken_pipe => 141,
+            Kind::Usage | Kind::Input | Kind::Output => 2,
+            Kind::CannotRun => 4,
+        }
+    }
+
+    /// Writes the message to standard error and gives the exit code.
+    pub fn report(&self) -> ExitCode {
+        if !self.broken_pipe {
+            eprintln!("tcplab: {}", self.message);
+        }
+        ExitCode::from(self.code())
+    }
+}
+
+/// Errors of standard output and of buffers in front of it.
+impl From<io::Error> for Failure {
+    fn from(e: io::Error) -> Self {
+        Self {
+            kind: Kind::Output,
+            broken_pipe: e.kind() == io::ErrorKind::BrokenPipe,
+            message: format!("cannot write the result: {e}"),
+        }
+    }
+}

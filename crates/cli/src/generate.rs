@@ -1,0 +1,49 @@
+//! `tcplab schema`, `tcplab completions` and `tcplab man`: what other programs read about this one.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+
+use crate::analyze::json::Document;
+use crate::args::{Cli, SchemaName};
+use crate::failure::Failure;
+
+/// Prints the JSON Schema of a result.
+pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
+    let schema = match name {
+        SchemaName::Analyze => schemars::schema_for!(Document),
+    };
+    let mut out = io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, &schema).map_err(io::Error::from)?;
+    out.write_all(b"\n")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints a completion script.
+pub fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Failure> {
+    // Into memory first: the generator panics when its writer fails (`| head`).
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "tcplab", &mut script);
+    io::stdout().write_all(&script)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the manual page: the command, then each subcommand.
+pub fn man() -> Result<ExitCode, Failure> {
+    let mut page = Vec::new();
+    let command = Cli::command();
+    clap_mangen::Man::new(command.clone()).render(&mut page)?;
+    for sub in command.get_subcommands().filter(|s| !s.is_hide_set()) {
+        let name = format!("tcplab {}", sub.get_name());
+        let heading = sub.get_name().to_uppercase();
+        let sub = sub.clone().display_name(name.clone()).bin_name(name);
+        let man = clap_mangen::Man::new(sub);
+        writeln!(page, ".SH \"TCPLAB {}\"", heading)?;
+        man.render_description_section(&mut page)?;
+        man.render_synopsis_section(&mut page)?;
+        man.render_options_section(&mut page)?;
+    }
+    io::stdout().write_all(&page)?;
+    Ok(ExitCode::SUCCESS)
+}
