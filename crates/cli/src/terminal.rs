@@ -4,30 +4,27 @@ use std::io::{self, IsTerminal};
 
 use crate::args::Color;
 
-/// Whether to colour standard output: `--color`, then NO_COLOR (<https://no-color.org>), then
-/// CLICOLOR_FORCE, then whether it is a terminal (and not a dumb one).
-pub fn colors(when: Color) -> bool {
-    let set = |name| std::env::var_os(name).is_some_and(|v| !v.is_empty());
+/// Whether to colour the result: `--color`, then NO_COLOR (<https://no-color.org>), then
+/// CLICOLOR_FORCE, then whether it goes to a terminal (and not to a dumb one).
+pub fn colors(when: Color, to_file: bool) -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|v| !v.is_empty() && v != "0");
     match when {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto if set("NO_COLOR") => false,
-        Color::Auto
-            if std::env::var_os("CLICOLOR_FORCE").is_some_and(|v| !v.is_empty() && v != "0") =>
-        {
-            true
-        }
+        // Any value counts, `0` too.
+        Color::Auto if std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty()) => false,
+        Color::Auto if to_file => false,
+        Color::Auto if set("CLICOLOR_FORCE") => true,
         Color::Auto => {
             io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
         }
     }
 }
 
-/// Columns of standard output: of the terminal, else COLUMNS, else 80.
-pub fn width() -> usize {
+/// Columns to fit into: of the terminal, else COLUMNS, else 80.
+pub fn width(to_file: bool) -> usize {
     let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
-    let measured = io::stdout()
-        .is_terminal()
+    let measured = (!to_file && io::stdout().is_terminal())
         .then(|| console::Term::stdout().size_checked())
         .flatten()
         .map(|(_, columns)| usize::from(columns));

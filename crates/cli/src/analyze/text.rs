@@ -1,9 +1,10 @@
-//! The report for a person.
+//! The report for a person, one for each capture.
 
 use std::io::{self, Write};
 
 use tcplab_analyze::Output;
 use tcplab_analyze::report::Totals;
+use tcplab_report::terminal::{Collector, Theme};
 
 use crate::analyze::form::Form;
 use crate::args::{AnalyzeArgs, Color};
@@ -12,38 +13,57 @@ use crate::terminal;
 
 /// Collects what the report shows of a capture.
 pub struct Text {
+    all: bool,
+    theme: Theme,
     file: String,
+    collector: Collector,
+    captures: usize,
 }
 
 impl Text {
     /// For these arguments.
-    pub fn new(_args: &AnalyzeArgs, color: Color) -> Self {
-        let _ = (terminal::colors(color), terminal::width());
+    pub fn new(args: &AnalyzeArgs, color: Color) -> Self {
+        let to_file = args.output.is_some();
         Self {
+            all: args.all || !args.stream.is_empty(),
+            theme: Theme {
+                color: terminal::colors(color, to_file),
+                width: terminal::width(to_file),
+            },
             file: String::new(),
+            collector: Collector::new(args.all),
+            captures: 0,
         }
     }
 }
 
 impl Form for Text {
     fn begin(&mut self, _out: &mut Out, file: &str) -> io::Result<()> {
-        self.file = file.to_owned();
+        self.file = match file {
+            "-" => "standard input".into(),
+            name => name.into(),
+        };
+        self.collector = Collector::new(self.all);
         Ok(())
     }
 
-    fn output(&mut self, out: &mut Out, output: Output) -> io::Result<()> {
+    fn output(&mut self, _out: &mut Out, output: Output) -> io::Result<()> {
         match output {
-            Output::Stream(s) => writeln!(out, "stream {}: {} -> {}", s.stream, s.client, s.server),
-            Output::Finding(f) => writeln!(out, "stream {}: {}", f.stream, f.title),
-            Output::Trace(_) => Ok(()),
+            Output::Stream(s) => self.collector.stream(&s),
+            Output::Finding(f) => self.collector.finding(&f),
+            Output::Trace(_) => {}
         }
+        Ok(())
     }
 
     fn end(&mut self, out: &mut Out, totals: &Totals) -> io::Result<()> {
-        writeln!(
-            out,
-            "{}: {} packets, {} TCP",
-            self.file, totals.packets, totals.tcp_packets
-        )
+        let collector = std::mem::replace(&mut self.collector, Collector::new(self.all));
+        if self.captures > 0 {
+            out.write_all(b"\n")?;
+        }
+        self.captures += 1;
+        out.write_all(collector.render(&self.theme, &self.file, totals).as_bytes())?;
+        // The reports of many files come one by one, not all at the end.
+        out.flush()
     }
 }

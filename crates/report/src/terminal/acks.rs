@@ -1,0 +1,1 @@
+//! `--acks`: one row for each ACK of new data.

@@ -1,0 +1,31 @@
+//! The report for a person on a terminal: findings first, then streams, then what to know about
+//! the capture. Plain text that fits its width; colours only where the caller says so.
+
+pub mod acks;
+mod collect;
+mod findings;
+mod notes;
+mod streams;
+pub mod style;
+pub mod table;
+pub mod units;
+
+pub use collect::Collector;
+
+/// How to draw.
+#[derive(Clone, Copy, Debug)]
+pub struct Theme {
+    /// Use ANSI colours.
+    pub color: bool,
+    /// Columns to fit into, at least 40.
+    pub width: usize,
+}
+
+impl Default for Theme {
+    fn default() -> Self {
+        Self {
+            color: false,
+            width: 80,
+        }
+    }
+}

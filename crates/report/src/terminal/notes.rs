@@ -1,0 +1,195 @@
+//! What to know about a capture before its figures are believed: where it was taken, what it
+//! cannot show, what was left out.
+
+use std::fmt::Write;
+
+use tcplab_analyze::report::{Artefact, Stream, Totals, Vantage};
+
+use super::collect::heading;
+use super::style::wrap;
+use super::{Theme, units};
+
+/// Counts over the streams of a capture.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    streams: u64,
+    client: u64,
+    server: u64,
+    between: u64,
+    artefacts: Vec<(Artefact, u64)>,
+}
+
+impl Notes {
+    pub fn stream(&mut self, stream: &Stream) {
+        self.streams += 1;
+        match stream.vantage {
+            Vantage::Client => self.client += 1,
+            Vantage::Server => self.server += 1,
+            Vantage::Between => self.between += 1,
+            Vantage::Unknown => {}
+        }
+        for artefact in &stream.artefacts {
+            match self.artefacts.iter_mut().find(|(a, _)| a == artefact) {
+                Some((_, n)) => *n += 1,
+                None => self.artefacts.push((*artefact, 1)),
+            }
+        }
+    }
+
+    pub fn render(&self, theme: &Theme, totals: &Totals) -> String {
+        let mut notes = Vec::new();
+        self.vantage(&mut notes);
+        for (artefact, n) in &self.artefacts {
+            notes.push(format!("{} ({})", meaning(*artefact), self.share(*n)));
+        }
+        left_out(totals, &mut notes);
+        if notes.is_empty() {
+            return String::new();
+        }
+        let mut out = format!("\n{}\n", heading(theme, "About this capture", ""));
+        for note in notes {
+            let width = theme.width.saturating_sub(4).min(100);
+            for (i, line) in wrap(&note, width).iter().enumerate() {
+                let _ = writeln!(out, "  {} {line}", if i == 0 { "-" } else { " " });
+            }
+        }
+        out
+    }
+
+    fn share(&self, n: u64) -> String {
+        if n == self.streams && n == 1 {
+            "the only stream".into()
+        } else if n == self.streams {
+            "all streams".into()
+        } else {
+            format!(
+                "{} of {} streams",
+                units::count(n),
+                units::count(self.streams)
+            )
+        }
+    }
+
+    fn vantage(&self, notes: &mut Vec<String>) {
+        let places = [
+            (
+                self.client,
+                "at the client: waits of the client's ACKs are its own, those of the server's hold the path",
+            ),
+            (
+                self.server,
+                "at the server: waits of the server's ACKs are its own, those of the client's hold the path",
+            ),
+            (
+                self.between,
+                "between client and server: waits of both sides hold a part of the path",
+            ),
+        ];
+        for (n, place) in places.into_iter().filter(|(n, _)| *n > 0) {
+            notes.push(format!("Taken {place} ({}, estimated)", self.share(n)));
+        }
+    }
+}
+
+fn meaning(artefact: Artefact) -> &'static str {
+    match artefact {
+        Artefact::SuperSegments => {
+            "Packets larger than the MSS: TSO or GRO joined or had not yet split them. Segment counts are those of the capture, not of the wire"
+        }
+        Artefact::OneDirection => "Only one direction was captured: no round trips, no ACK waits",
+        Artefact::MissedPackets => {
+            "The receiver acknowledged data that is not in the capture: the capture lost packets, not the network"
+        }
+        Artefact::Duplicates => {
+            "Packets are in the capture twice (two interfaces, or a mirror port)"
+        }
+        Artefact::TimeOutOfOrder => "Time stamps go backwards: times near there cannot be trusted",
+        Artefact::Snapped => "TCP headers are cut: options (SACK, time stamps) may be missing",
+    }
+}
+
+fn left_out(totals: &Totals, notes: &mut Vec<String>) {
+    let counts = [
+        (totals.fragments, "IP fragment", "not put together"),
+        (totals.truncated, "frame", "cut before the TCP header"),
+        (
+            totals.malformed,
+            "frame",
+            "with headers that contradict themselves",
+        ),
+        (
+            totals.unknown_link,
+            "frame",
+            "of a link type that is not read",
+        ),
+        (
+            totals.time_out_of_order,
+            "frame",
+            "without time stamp or earlier than one before",
+        ),
+        (
+            totals.late_packets,
+            "packet",
+            "of connections that had been written out",
+        ),
+        (
+            totals.evicted_streams,
+            "connection",
+            "written out early (--max-streams)",
+        ),
+    ];
+    for (n, noun, what) in counts.into_iter().filter(|c| c.0 > 0) {
+        notes.push(format!("{} {what}", units::plural(n, noun)));
+    }
+}
+
+/// Size of the capture in one line.
+pub(super) fn headline(totals: &Totals, streams: u64) -> String {
+    let mut parts = vec![units::plural(totals.packets, "packet")];
+    if totals.tcp_packets != totals.packets {
+        parts.push(format!("{} TCP", units::count(totals.tcp_packets)));
+    }
+    parts.push(units::plural(totals.tcp_streams.max(streams), "TCP stream"));
+    if let Some((first, last)) = totals.time_ns {
+        let us = last.saturating_sub(first).max(0) / 1000;
+        parts.push(units::micros(us.unsigned_abs()));
+    }
+    format!("  {}\n", parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_where_the_capture_was_taken_and_what_it_cannot_show() {
+        let mut notes = Notes::default();
+        for vantage in [Vantage::Client, Vantage::Unknown] {
+            notes.stream(&Stream {
+                vantage,
+                artefacts: vec![Artefact::SuperSegments],
+                ..Stream::default()
+            });
+        }
+        let totals = Totals {
+            malformed: 1,
+            ..Totals::default()
+        };
+        let text = notes.render(&Theme::default(), &totals);
+        for part in [
+            "at the client",
+            "1 of 2 streams",
+            "all streams",
+            "TSO or GRO",
+            "1 frame with",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_capture_without_peculiarities_needs_no_notes() {
+        let text = Notes::default().render(&Theme::default(), &Totals::default());
+        assert_eq!(text, "");
+    }
+}

@@ -1,0 +1,318 @@
+//! The table of streams, the interesting ones first. Wide terminals get one line for each
+//! stream, narrow ones two.
+
+use std::cmp::Reverse;
+use std::fmt::Write;
+
+use tcplab_analyze::findings::{Finding, Severity};
+use tcplab_analyze::report::{AcksSent, State, Stream};
+
+use super::collect::heading;
+use super::findings::word;
+use super::style::Ink;
+use super::table::{Align, Cell, Table};
+use super::{Theme, units};
+
+/// What the table keeps of a stream.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// Stream number.
+    pub number: u32,
+    client: String,
+    server: String,
+    packets: u64,
+    sent: u64,
+    received: u64,
+    duration_us: u64,
+    retransmissions: u64,
+    rtt_us: Option<u32>,
+    acks: [u64; 5],
+    state: State,
+    finding: Option<(Severity, String)>,
+}
+
+/// How many rows are shown, of how many streams.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shown {
+    /// Streams in the capture.
+    pub of: u64,
+    /// Rows at most.
+    pub limit: Option<usize>,
+}
+
+impl Row {
+    pub fn new(s: &Stream) -> Self {
+        let (c, r) = (&s.client_to_server, &s.server_to_client);
+        let classes = |a: &AcksSent| {
+            [
+                a.immediate,
+                a.second_segment,
+                a.delayed,
+                a.piggybacked,
+                a.other,
+            ]
+        };
+        let mut acks = classes(&c.acks_sent);
+        for (sum, n) in acks.iter_mut().zip(classes(&r.acks_sent)) {
+            *sum += n;
+        }
+        // The direction with more samples crosses more of the path.
+        let rtt = if c.rtt_us.samples >= r.rtt_us.samples {
+            c.rtt_us
+        } else {
+            r.rtt_us
+        };
+        Self {
+            number: s.stream,
+            client: s.client.clone(),
+            server: s.server.clone(),
+            packets: c.packets + r.packets,
+            sent: c.data_bytes,
+            received: r.data_bytes,
+            duration_us: s.duration_us,
+            retransmissions: c.retransmissions.total + r.retransmissions.total,
+            rtt_us: (rtt.samples > 0).then_some(rtt.p50),
+            acks,
+            state: s.state,
+            finding: None,
+        }
+    }
+
+    /// Notes the most severe finding of the stream.
+    pub fn finding(&mut self, f: &Finding) {
+        let worse = |(severity, _): &(Severity, String)| f.severity < *severity;
+        if self.finding.as_ref().is_none_or(worse) {
+            self.finding = Some((f.severity, word(&f.id)));
+        }
+    }
+
+    /// Sorts the interesting ones first: findings by severity, trouble, size, number.
+    pub fn rank(&self) -> impl Ord + use<> {
+        let severity = self.finding.as_ref().map_or(3, |f| match f.0 {
+            Severity::High => 0,
+            Severity::Medium => 1,
+            Severity::Info => 2,
+        });
+        let odd = matches!(self.state, State::HalfOpen | State::Refused);
+        (
+            severity,
+            Reverse(odd),
+            Reverse(self.retransmissions),
+            Reverse(self.sent.saturating_add(self.received)),
+            self.number,
+        )
+    }
+
+    fn verdict(&self) -> (String, Option<Ink>) {
+        if let Some((severity, id)) = &self.finding {
+            return (short(id), Some(Ink::of(*severity)));
+        }
+        let text = match self.state {
+            State::HalfOpen => return ("no answer".into(), Some(Ink::Yellow)),
+            State::Refused => return ("refused".into(), Some(Ink::Yellow)),
+            State::Complete | State::Open | State::Middle if self.retransmissions > 0 => {
+                return ("some loss".into(), None);
+            }
+            State::Reset => "reset",
+            State::Middle => "ok, start not seen",
+            State::Complete | State::Open => "ok",
+        };
+        (text.into(), None)
+    }
+
+    fn rtt(&self) -> String {
+        self.rtt_us
+            .map_or_else(|| "-".into(), |us| units::micros(us.into()))
+    }
+}
+
+/// Words for the table; an id that has none here stands for itself.
+fn short(id: &str) -> String {
+    match id {
+        "quickack_exhausted" => "left quick-ACK mode",
+        "delack_nagle" => "delayed ACK and Nagle",
+        "delack_request_response" => "held by delayed ACK",
+        "rto_stall" => "RTO stall",
+        "spurious_rto" => "spurious RTO",
+        "spurious_retransmission_reordering" => "reordering",
+        "syn_retries" => "SYN retries",
+        other => return other.replace('_', " "),
+    }
+    .into()
+}
+
+/// The table.
+pub(super) fn render(theme: &Theme, rows: &[Row], shown: Shown) -> String {
+    let rows = &rows[..rows.len().min(shown.limit.unwrap_or(usize::MAX))];
+    let hidden = shown.of.saturating_sub(rows.len() as u64);
+    let remark = match hidden {
+        0 => String::new(),
+        _ => format!(
+            "{} of {}, the interesting ones first; --all shows all",
+            rows.len(),
+            units::count(shown.of)
+        ),
+    };
+    let mut out = heading(theme, "Streams", &remark);
+    out.push('\n');
+    let wide = wide(rows);
+    if wide.width() <= theme.width {
+        out.push_str(&wide.render(theme));
+    } else {
+        narrow(theme, rows, &mut out);
+    }
+    out
+}
+
+const FIGURES: [(&str, Align); 11] = [
+    ("packets", Align::Right),
+    ("sent", Align::Right),
+    ("received", Align::Right),
+    ("time", Align::Right),
+    ("retrans", Align::Right),
+    ("RTT", Align::Right),
+    ("ACKs now", Align::Right),
+    ("2nd", Align::Right),
+    ("late", Align::Right),
+    ("on data", Align::Right),
+    ("other", Align::Right),
+];
+
+fn figures(row: &Row) -> Vec<Cell> {
+    let mut cells: Vec<Cell> = vec![
+        units::count(row.packets).into(),
+        units::bytes(row.sent).into(),
+        units::bytes(row.received).into(),
+        units::micros(row.duration_us).into(),
+        units::count(row.retransmissions).into(),
+        row.rtt().into(),
+    ];
+    cells.extend(row.acks.iter().map(|n| Cell::from(units::count(*n))));
+    cells
+}
+
+/// One line for each stream.
+fn wide(rows: &[Row]) -> Table {
+    let mut columns = vec![
+        ("stream", Align::Right),
+        ("client", Align::Left),
+        ("server", Align::Left),
+    ];
+    columns.extend(FIGURES);
+    columns.push(("verdict", Align::Left));
+    let mut table = Table::new(&columns);
+    for row in rows {
+        let mut cells: Vec<Cell> = vec![
+            row.number.to_string().into(),
+            row.client.as_str().into(),
+            row.server.as_str().into(),
+        ];
+        cells.extend(figures(row));
+        cells.push(verdict(row));
+        table.row(cells);
+    }
+    table.drop_empty(&["0", "-"]);
+    table
+}
+
+fn verdict(row: &Row) -> Cell {
+    match row.verdict() {
+        (text, Some(ink)) => Cell::inked(text, ink),
+        (text, None) => text.into(),
+    }
+}
+
+/// Two lines for each stream: who and verdict, then the figures.
+fn narrow(theme: &Theme, rows: &[Row], out: &mut String) {
+    let mut table = Table::new(&FIGURES.map(|(name, align)| (short_heading(name), align)));
+    for row in rows {
+        table.row(figures(row));
+    }
+    table.drop_empty(&["0", "-"]);
+    table.indent(8);
+    let text = table.render(theme);
+    let mut lines = text.lines();
+    let title = format!("{:>8}  client → server: verdict", "stream");
+    let _ = writeln!(out, "{}", theme.paint(Ink::Dim, &title));
+    let _ = writeln!(out, "{}", lines.next().unwrap_or_default());
+    for (row, figures) in rows.iter().zip(lines) {
+        let (text, ink) = row.verdict();
+        let verdict = ink.map_or_else(|| text.clone(), |ink| theme.paint(ink, &text));
+        let number = theme.paint(Ink::Bold, &format!("{:>8}", row.number));
+        let ends = row.client.chars().count() + row.server.chars().count() + 15;
+        if ends + text.chars().count() <= theme.width {
+            let _ = writeln!(out, "{number}  {} → {}: {verdict}", row.client, row.server);
+        } else {
+            let _ = writeln!(out, "{number}  {}", row.client);
+            let _ = writeln!(out, "{:8}→ {}: {verdict}", "", row.server);
+        }
+        let _ = writeln!(out, "{figures}");
+    }
+}
+
+fn short_heading(name: &str) -> &str {
+    match name {
+        "received" => "recvd",
+        "retrans" => "retr",
+        "ACKs now" => "ACK now",
+        "on data" => "data",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(number: u32, client: &str) -> Stream {
+        let mut s = Stream {
+            stream: number,
+            client: client.into(),
+            server: client.into(),
+            duration_us: 100_240_000,
+            ..Stream::default()
+        };
+        s.client_to_server.data_bytes = 999_999_999;
+        s.client_to_server.packets = 1_000_000;
+        s.client_to_server.retransmissions.total = 12_345;
+        s.server_to_client.acks_sent.delayed = 985;
+        s.server_to_client.acks_sent.second_segment = 123_456;
+        s
+    }
+
+    fn drawn(width: usize, client: &str) -> String {
+        let rows: Vec<Row> = (0..3).map(|n| Row::new(&stream(n, client))).collect();
+        let theme = Theme {
+            color: false,
+            width,
+        };
+        let shown = Shown { of: 3, limit: None };
+        render(&theme, &rows, shown)
+    }
+
+    #[test]
+    fn fits_narrow_and_wide_terminals() {
+        for client in [
+            "192.168.100.200:65535",
+            "[2001:db8:1234:5678:abcd:ef01:2345:6789]:65535",
+        ] {
+            for width in [80, 100, 120, 160, 200] {
+                let text = drawn(width, client);
+                for line in text.lines() {
+                    assert!(line.chars().count() <= width, "{width}: {line}");
+                }
+                assert_eq!(text.matches("985").count(), 3, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_finding_moves_a_stream_up() {
+        let calm = Row::new(&stream(0, "10.0.0.1:1"));
+        let mut hit = Row::new(&stream(1, "10.0.0.1:1"));
+        hit.finding = Some((Severity::Info, "rto_stall".into()));
+        assert!(hit.rank() < calm.rank());
+        assert_eq!(hit.verdict().0, "RTO stall");
+        assert_eq!(short("black_hole"), "black hole");
+    }
+}
