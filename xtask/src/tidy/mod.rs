@@ -17,6 +17,7 @@ mod links;
 mod manifests;
 mod markers;
 mod names;
+mod panics;
 mod report;
 mod rust_paths;
 mod text;
@@ -47,6 +48,7 @@ const RULES: &[Rule] = &[
     (file_size::NAME, file_size::check),
     (fn_size::NAME, fn_size::check),
     (forbidden::NAME, forbidden::check),
+    (panics::NAME, panics::check),
     (heads::NAME, heads::check),
     (markers::NAME, markers::check),
     (names::NAME, names::check),
