@@ -25,8 +25,8 @@ import labrun
 
 FAMILIES = {
     f.quickack: 6, f.quickack_fixed: 3, f.quickack_not: 4, f.delack_policy: 2, f.reader_sleeps: 1, f.wwr: 5, f.wwr_cured: 4, f.response_in_two: 3,
-    f.cwnd_held: 5, f.request_response: 5, g.bulk_clean: 4, g.bulk_random_loss: 3, g.bulk_overflow: 3, g.middle_loss: 3, g.tail_loss: 4,
-    g.bulk_tail_loss: 2, g.outage: 4, g.lone_request_lost: 3, g.delay_spike: 5, g.reordering: 5, g.duplicated: 2, g.ack_loss: 2, g.marked: 1,
+    f.cwnd_held: 5, f.path_change: 3, f.wild_jitter: 2, f.app_pause: 3, g.cut_short: 2, f.request_response: 5, g.bulk_clean: 4, g.bulk_random_loss: 3, g.bulk_overflow: 3, g.middle_loss: 3, g.tail_loss: 6,
+    g.bulk_tail_loss: 3, g.outage: 4, g.lone_request_lost: 3, g.delay_spike: 8, g.reordering: 5, g.duplicated: 2, g.ack_loss: 2, g.marked: 1,
     g.syn_lost: 3, g.syn_unanswered: 1, g.refused: 1, g.zero_window: 4, g.steady_reader: 2, g.mtu_black_hole: 3, g.dead_path: 3,
     g.super_segments: 3, g.spoiled: 5, g.keepalive: 1, g.slow_sender: 4, g.many: 2, g.duplex: 1, g.aborted: 1, g.both: 1,
 }
@@ -143,7 +143,7 @@ def make(case, name, out, seed):
             "kernel": case.kernel, "release": {h: raw["kernel"] for h in "ab"}, "before_6_1_57": old_kernel(case, raw),
             "hz": labrun.hz_of(case.kernel), "captured_at": p, "data_sender": case.sender, "vantage": {"mid": "middle", case.sender: "sender"}.get(p, "receiver"), "artefact": artefact,
             "pair": [f"{case.family}/{name}.{q}.pcap" for q in case.points if q != p], "seed": seed, "params": case.params,
-            "scenario": case.scenario, "counters": raw["counters"], "connections": raw["connections"][:3], "link": raw["happenings"][:60], "link_events": len(raw["happenings"]),
+            "seconds": raw["seconds"], "scenario": case.scenario, "counters": raw["counters"], "connections": raw["connections"][:3], "link": raw["happenings"][:60], "link_events": len(raw["happenings"]),
         }
         pcap.with_suffix(".json").write_text(json.dumps(label, indent=1) + "\n")
         labels.append(label)

@@ -10,7 +10,7 @@ from typing import Callable
 
 VIRTUAL = ["uml-6.1-hz1000", "uml-6.1-hz250", "uml-6.1-hz100"]
 OLD = [k + "-old" for k in VIRTUAL]
-RTTS = [0, 0.2, 1, 2, 5, 10, 20, 30, 50, 80, 100, 150, 200]
+RTTS = [0, 0.2, 1, 2, 5, 10, 20, 30, 40, 42, 45, 50, 80, 100, 150, 200]
 STALL_IDS = {"rto_stall", "tail_loss", "black_hole"}  # what a receiver's capture need not show
 
 
@@ -151,6 +151,10 @@ def quickack(rng):
     low = 56 if nodelay else 62 + rtt
     interval = rng.choice([x for x in (60, 70, 80, 100, 100, 120, 150, 190, 250, 300, 400) if x >= low and x < 190 + rtt])
     s, lines = stream(rng, size, interval, n, nodelay, p)
+    mtu = rng.choice([0] * 8 + [1280, 1492, 4000, 9000])
+    if mtu and mtu >= size + 60:
+        lines.append(f"mtu={mtu}")
+        p["mtu"] = mtu
     return Case("quickack", [*lines, *path(rng, p, rtt, rng.random() < 0.2), *sometimes(rng, p)], quickack_truth(n), s, rng.choice(OLD), p)
 
 
@@ -211,6 +215,43 @@ def reader_sleeps(rng):
     lines[1] = f"{other(s)}_script=(s250000 u100000)*{n} d c"
     p["reader"] = "one read each 250 ms"
     return Case("reader-sleeps", [*lines, *path(rng, p)], nothing_if_quiet, s, rng.choice(VIRTUAL), p)
+
+
+def path_change(rng):
+    """The path becomes 20 to 80 ms longer in the middle of a stream of writes: late ACKs that no timer sent."""
+    p, n = {}, rng.randint(60, 110)
+    s, lines = stream(rng, rng.choice([600, 1000, 1024, 1448]), rng.choice([100, 120, 150]), n, True, p)
+    at, more, where = rng.randint(25, 50), rng.choice([20, 38, 40, 41, 42, 45, 60, 80]), rng.choice(["ab", "ba"])
+    p["longer"] = f"from data segment {at} on by {more} ms, {where}"
+    kind = "data" if where == toward(s) else "ack"
+    lines += [f"rule={where} {kind} n={at} k=1000000 delay={more * 1000}", *path(rng, p, rng.choice([0, 0.2, 1, 5, 20]), rng.random() < 0.5)]
+    return Case("path-change", lines, lambda seen: NOTHING if seen.quiet and seen.r("DelayedACKs") <= 1 else None, s, rng.choice(VIRTUAL), p)
+
+
+def wild_jitter(rng):
+    """ACKs come late by chance, not by a timer."""
+    p, n = {}, rng.randint(40, 100)
+    s, lines = stream(rng, rng.choice([200, 1000, 1024]), rng.choice([100, 150]), n, True, p)
+    p["jitter_ms"] = rng.choice([20, 40, 60])
+    lines += [*path(rng, p, rng.choice([0.2, 5, 20, 50])), f"jitter_{toward(other(s))}={p['jitter_ms'] * 1000}"]
+    if rng.random() < 0.5:
+        lines.append(f"jitter_{toward(s)}={p['jitter_ms'] * 1000}")
+
+    def judge(seen):
+        return NOTHING if not seen.drops() and not seen.timeouts and not seen.s("TCPFastRetrans") and seen.r("DelayedACKs") <= 1 else None
+    return Case("wild-jitter", lines, judge, s, rng.choice(VIRTUAL), p)
+
+
+def app_pause(rng):
+    """Two writes and a read as in write-write-read, but the application itself pauses between the writes."""
+    p, n = {}, rng.randint(10, 30)
+    rtt = rng.choice(RTTS)
+    nodelay = rng.random() < 0.5
+    pause = rng.choice([20, 30, 60, 100]) if nodelay else rng.choice([70, 100, 150]) + int(rtt) + (50 if rtt > 40 else 0)
+    head, body, reply = rng.choice([50, 200, 500]), rng.choice([50, 300, 800]), rng.choice([20, 600, 1400])
+    p.update(workload="write, pause, write, read", pause_between_ms=pause, nagle=not nodelay, requests=n)
+    lines = [f"a_script=(w{head} s{pause * 1000} w{body} r{reply} s30000)*{n} c", f"b_script=(r{head + body} w{reply})*{n} d c", f"a_nodelay={int(nodelay)}"]
+    return Case("app-pause", [*lines, *path(rng, p, rtt), *sometimes(rng, p)], nothing_if_unharmed, "a", rng.choice(VIRTUAL + OLD), p)
 
 
 def wwr_parts(rng, p):
@@ -278,27 +319,33 @@ def response_in_two(rng):
 
 
 def cwnd_held(rng):
-    """A request that the congestion window cuts in two: the rest waits for the ACK of a server that delays it."""
+    """A request or response that the congestion window cuts in two: the rest waits for the ACK of a peer that delays it."""
     p, n = {}, rng.randint(10, 25)
-    size, reply, pause = rng.choice([1600, 2000, 2500]), rng.choice([20, 200, 900]), rng.choice([400, 500, 700])
+    size, reply, pause = rng.choice([1600, 2000, 2500, 3200, 3500, 4500]), rng.choice([20, 200, 900]), rng.choice([400, 500, 700])
     rtt = rng.choice([0, 0.2, 1, 2, 5, 10, 20])
+    s = rng.choice("ab")
     p.update(workload="request/response", write_size=size, requests=n, pause_ms=pause, nagle=False, initcwnd=1, quickack="TCP_QUICKACK 0 before each read")
-    lines = [f"a_script=(w{size} r{reply} s{pause * 1000})*{n} c", f"b_script=(r{size} w{reply})*{n} d c", "a_nodelay=1", "b_quickack_each=0",
-             "route_initcwnd_a=1"]
+    ask, answer = (size, reply) if s == "a" else (reply, size)
+    lines = [f"a_script=(w{ask} r{answer} s{pause * 1000})*{n} c", f"b_script=(r{ask} w{answer})*{n} d c", f"{s}_nodelay=1", f"{other(s)}_quickack_each=0",
+             f"route_initcwnd_{s}=1"]
 
     def judge(seen):
-        late = seen.count("b", "TcpExtDelayedACKs")
+        late = seen.r("DelayedACKs")
         if not seen.quiet:
             return None
-        return truth(["delack_request_response"]) if late >= max(3, 0.4 * n) else truth(allowed=["delack_request_response"]) if late else NOTHING
-    return Case("cwnd-held", [*lines, *path(rng, p, rtt)], judge, "a", rng.choice(VIRTUAL + OLD), p)
+        if late < max(3, 0.4 * n):
+            return truth(allowed=["delack_request_response", "delack_nagle"]) if late else NOTHING
+        if size < 2 * 1448:  # a full segment and a rest: the classic Nagle rule would look the same on the wire
+            return truth(one_of=[["delack_request_response", "delack_nagle"]])
+        return truth(["delack_request_response"])
+    return Case("cwnd-held", [*lines, *path(rng, p, rtt)], judge, s, rng.choice(VIRTUAL + OLD), p)
 
 
 def request_response(rng):
     """Nothing is held, though the ACKs of the last response are often late: no one waits for them."""
     p, n = {}, rng.randint(15, 60)
     ask, reply = rng.choice([20, 100, 500, 1400, 3000]), rng.choice([1, 100, 700, 1448, 5000, 20000])
-    pause, think = rng.choice([0, 5, 20, 39, 45, 60, 100, 250, 500]), rng.choice([0, 1, 10, 45, 60, 120, 300])
+    pause, think = rng.choice([0, 5, 20, 39, 45, 60, 100, 250, 500]), rng.choice([0, 1, 10, 38, 40, 41, 45, 60, 120, 300])
     p.update(workload="request/response", write_size=ask, reply=reply, requests=n, pause_ms=pause, think_ms=think)
     sleep = rng.choice([f" s{pause * 1000}", f" j{pause * 1000}"]) if pause else ""
     work = f" s{think * 1000}" if think else ""

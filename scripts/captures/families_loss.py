@@ -31,6 +31,15 @@ def bulk_clean(rng):
     return Case("bulk-clean", lines, lambda seen: NOTHING if seen.quiet and not seen.r("TCPToZeroWindowAdv") else None, s, rng.choice(KERNELS), p)
 
 
+def cut_short(rng):
+    """The capture ends in the middle of a transfer: silence at the end of a file is no black hole."""
+    p = {}
+    s, _, lines = bulk(rng, p, 3000000)
+    p["capture_ends_ms"] = rng.choice([300, 600, 1000, 2000])
+    lines += [*wide(rng, p, s), *path(rng, p), *sometimes(rng, p), f"max={p['capture_ends_ms'] * 1000}"]
+    return Case("cut-short", lines, nothing_if_quiet, s, rng.choice(KERNELS), p)
+
+
 def random_loss_truth(seen):
     """Losses anywhere: what was really a stall is known from the counters, the place of a loss in its burst is not."""
     causes, allowed = set(), {"tail_loss"} if seen.timeouts or seen.s("TCPLossProbes") else set()
@@ -167,7 +176,8 @@ def delay_spike(rng):
         if seen.drops():
             return None
         if seen.timeouts:
-            return truth(["spurious_rto"], ["rto_stall"])
+            told = p.get("timestamps", True) or p.get("sack", True)  # DSACK or time stamps tell, one of them is needed
+            return truth(["spurious_rto"], ["rto_stall"]) if told else truth(one_of=[["spurious_rto", "rto_stall"]])
         return truth() if not seen.retrans else truth(allowed=["tail_loss"])
     return Case("delay-spike", lines, judge, s, rng.choice(KERNELS), p)
 
