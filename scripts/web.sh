@@ -24,6 +24,6 @@ sources_hash=$(
 )
 if [ ! -f web/dist/index.html ] || [ "$(cat "$dist_stamp" 2>/dev/null)" != "$sources_hash" ]; then
     say "building the report page (web/dist)"
-    npm --prefix web run --silent build
+    npm --prefix web run build
     printf '%s\n' "$sources_hash" >"$dist_stamp"
 fi
