@@ -1,6 +1,7 @@
 //! Counts the packets and the TCP packets of captures: `cargo run --release --example count -- FILE...`
 //!
-//! The counts are those of `tshark -r FILE` and `tshark -r FILE -Y tcp`. Also the measure of reading and parsing alone.
+//! The counts are those of `tshark -r FILE` and `tshark -r FILE -Y tcp`; `--frames` prints each frame's kind before them.
+//! Also the measure of reading and parsing alone.
 
 use std::fs::File;
 use std::io::Write;
@@ -11,13 +12,23 @@ use tcplab_wire::{Config, NotTcp, Parsed, parse_frame};
 fn main() -> std::io::Result<()> {
     let config = Config::default();
     let mut out = std::io::stdout().lock();
+    let mut frames = false;
     for path in std::env::args().skip(1) {
+        if path == "--frames" {
+            frames = true;
+            continue;
+        }
         let mut counts = Counts::default();
         let mut error = String::from("-");
         match Reader::new(File::open(&path)?) {
             Ok(mut reader) => loop {
                 match reader.next() {
-                    Ok(Some(record)) => counts.add(&record.body, &config),
+                    Ok(Some(record)) => {
+                        let kind = counts.add(&record.body, &config);
+                        if frames {
+                            writeln!(out, "{}\t{kind}", record.number)?;
+                        }
+                    }
                     Ok(None) => break,
                     Err(e) => error = e.to_string(),
                 }
@@ -47,7 +58,8 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, body: &Body<'_>, config: &Config) {
+    /// Counts a record and says what it was.
+    fn add(&mut self, body: &Body<'_>, config: &Config) -> String {
         self.packets += 1;
         let parsed = match *body {
             Body::Frame {
@@ -56,16 +68,21 @@ impl Counts {
                 orig_len,
             } => parse_frame(link, data, orig_len, config),
             Body::Tcp(packet) => Parsed::Tcp(packet),
-            Body::Other => return,
+            Body::Other => return "other".into(),
         };
+        self.tcp += u64::from(parsed.is_tcp());
         match parsed {
             Parsed::Tcp(p) => {
-                self.tcp += 1;
                 self.bytes += u64::from(p.payload_len);
+                let len = p.payload_len.to_string();
+                let len = if p.standing.has_length() { &len } else { "" };
+                format!("tcp\t{len}\t{:?}", p.standing)
             }
-            Parsed::NotTcp(NotTcp::TcpStub) => self.tcp += 1,
-            Parsed::NotTcp(NotTcp::Fragment) => self.fragments += 1,
-            Parsed::NotTcp(_) => {}
+            Parsed::NotTcp(NotTcp::TcpStub) => "stub".into(),
+            Parsed::NotTcp(why) => {
+                self.fragments += u64::from(why == NotTcp::Fragment);
+                format!("{why:?}")
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ mod pcap;
 mod pcapng;
 mod reader;
 mod record;
+mod text;
 mod unpack;
 mod writer;
 

@@ -91,7 +91,7 @@ impl Pcapng {
                     buffer.take(block.len);
                     self.base = self.interfaces.len();
                 }
-                kind if NUMBERED.contains(&kind) => return Ok(Some(Found::Other)),
+                kind if NUMBERED.contains(&kind) => return Ok(Some(Found::Other { time: None })),
                 _ => {}
             }
         }

@@ -6,12 +6,13 @@
 use std::io::Read;
 use std::ops::Range;
 
-use tcplab_base::Instant;
-use tcplab_wire::LinkType;
+use tcplab_base::{Duration, Instant};
+use tcplab_wire::{LinkType, TcpPacket};
 
 use crate::buffer::Buffer;
 use crate::pcap::{self, Pcap};
 use crate::pcapng::{self, Pcapng};
+use crate::text::{self, Text};
 use crate::unpack::{self, Unpacked};
 use crate::{Body, Error, Interface, Record};
 
@@ -30,6 +31,7 @@ pub struct Reader<R: Read> {
 enum Format {
     Pcap(Pcap),
     Pcapng(Pcapng),
+    Text(Box<Text>),
 }
 
 /// A record in the buffer, by position: what a format's reader gives back.
@@ -41,7 +43,14 @@ pub(crate) enum Found {
         data: Range<usize>,
         orig_len: u32,
     },
-    Other,
+    Tcp {
+        time: Option<Instant>,
+        since_previous: Option<Duration>,
+        packet: TcpPacket,
+    },
+    Other {
+        time: Option<Instant>,
+    },
 }
 
 impl<R: Read> Reader<R> {
@@ -68,10 +77,13 @@ impl<R: Read> Reader<R> {
             Format::Pcap(pcap)
         } else if pcapng::is_pcapng(head) {
             Format::Pcapng(Pcapng::new())
+        } else if text::is_text(buffer.ready()) {
+            Format::Text(Box::new(Text::open(buffer.ready())))
         } else {
             return Err(Error::at(
                 0,
-                "neither pcap nor pcapng (gzip or zstd around them is fine); convert other formats with `editcap -F pcapng`",
+                "neither pcap, pcapng (gzip or zstd around them is fine) nor the text of `tcpdump -n`; convert other formats with \
+                 `editcap -F pcapng`",
             ));
         };
         Ok(Self {
@@ -86,7 +98,7 @@ impl<R: Read> Reader<R> {
     /// The interfaces described so far; pcapng files may add more between packets, never after a packet that uses them.
     pub fn interfaces(&self) -> &[Interface] {
         match &self.format {
-            Format::Pcap(_) => &self.interfaces,
+            Format::Pcap(_) | Format::Text(_) => &self.interfaces,
             Format::Pcapng(p) => p.interfaces(),
         }
     }
@@ -112,6 +124,7 @@ impl<R: Read> Reader<R> {
         let found = match &mut self.format {
             Format::Pcap(p) => p.next(&mut self.buffer),
             Format::Pcapng(p) => p.next(&mut self.buffer),
+            Format::Text(t) => t.next(&mut self.buffer),
         };
         let Ok(Some(found)) = found else {
             self.done = true;
@@ -132,6 +145,7 @@ impl<R: Read> Reader<R> {
                 Record {
                     number: self.number,
                     time,
+                    since_previous: None,
                     interface,
                     body: Body::Frame {
                         link,
@@ -140,9 +154,21 @@ impl<R: Read> Reader<R> {
                     },
                 }
             }
-            Found::Other => Record {
+            Found::Tcp {
+                time,
+                since_previous,
+                packet,
+            } => Record {
                 number: self.number,
-                time: None,
+                time,
+                since_previous,
+                interface: 0,
+                body: Body::Tcp(packet),
+            },
+            Found::Other { time } => Record {
+                number: self.number,
+                time,
+                since_previous: None,
                 interface: 0,
                 body: Body::Other,
             },

@@ -1,6 +1,6 @@
 //! One record of a capture, and the interface that it was taken on.
 
-use tcplab_base::Instant;
+use tcplab_base::{Duration, Instant};
 use tcplab_wire::{LinkType, TcpPacket};
 
 /// One frame of a capture file, or one line of tcpdump's text.
@@ -10,6 +10,9 @@ pub struct Record<'a> {
     pub number: u64,
     /// Time stamp; `None` where the file has none (simple packet blocks, text without a time column).
     pub time: Option<Instant>,
+    /// Time since the packet before, when a text says it in a column of its own. That packet may be one that was taken out
+    /// of the text (`grep`), so this can be the only trace of it.
+    pub since_previous: Option<Duration>,
     /// Index of the interface in the file, over all sections, from 0 (see [`Reader::interfaces`](crate::Reader::interfaces)).
     pub interface: u32,
     /// The content.
