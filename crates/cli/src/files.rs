@@ -9,10 +9,8 @@ use crate::failure::Failure;
 /// Buffer in front of every result; large enough that writing costs no time.
 const BUFFER: usize = 128 * 1024;
 
-/// An open input: its name for messages, its bytes, its size where that is known.
+/// An open input: its bytes, its size where that is known.
 pub struct Input {
-    /// Name as given; `-` for standard input.
-    pub name: String,
     /// Size in bytes of a regular file.
     pub size: Option<u64>,
     /// The bytes.
@@ -24,7 +22,6 @@ impl Input {
     pub fn open(path: &Path) -> Result<Self, Failure> {
         if path == Path::new("-") {
             return Ok(Self {
-                name: "-".into(),
                 size: None,
                 bytes: Box::new(io::stdin()),
             });
@@ -39,7 +36,6 @@ impl Input {
             )));
         }
         Ok(Self {
-            name,
             size: meta.is_file().then_some(meta.len()),
             bytes: Box::new(file),
         })
@@ -55,6 +51,25 @@ fn cannot_open(name: &str, e: &io::Error) -> Failure {
         _ => "",
     };
     Failure::input(format!("{name}: cannot open: {e}{remedy}"))
+}
+
+/// Standard input in a temporary file, for outputs that read it twice.
+pub struct Spool(tempfile::NamedTempFile);
+
+impl Spool {
+    /// Reads standard input to its end.
+    pub fn standard_input() -> Result<Self, Failure> {
+        let fail =
+            |e: io::Error| Failure::input(format!("standard input: cannot keep a copy: {e}"));
+        let mut file = tempfile::NamedTempFile::with_prefix("tcplab-").map_err(fail)?;
+        io::copy(&mut io::stdin().lock(), &mut file).map_err(fail)?;
+        Ok(Self(file))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
 }
 
 /// A result file: written under another name in the same folder, renamed when it is complete.

@@ -2,11 +2,21 @@
 
 use std::io::{self, IsTerminal};
 
+use tcplab_report::terminal::Theme;
+
 use crate::args::Color;
+
+/// How to draw what goes to standard output, or to a file.
+pub fn theme(when: Color, to_file: bool) -> Theme {
+    Theme {
+        color: colors(when, to_file),
+        width: width(to_file),
+    }
+}
 
 /// Whether to colour the result: `--color`, then NO_COLOR (<https://no-color.org>), then
 /// CLICOLOR_FORCE, then whether it goes to a terminal (and not to a dumb one).
-pub fn colors(when: Color, to_file: bool) -> bool {
+fn colors(when: Color, to_file: bool) -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|v| !v.is_empty() && v != "0");
     match when {
         Color::Always => true,
@@ -22,7 +32,7 @@ pub fn colors(when: Color, to_file: bool) -> bool {
 }
 
 /// Columns to fit into: of the terminal, else COLUMNS, else 80.
-pub fn width(to_file: bool) -> usize {
+fn width(to_file: bool) -> usize {
     let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
     let measured = (!to_file && io::stdout().is_terminal())
         .then(|| console::Term::stdout().size_checked())

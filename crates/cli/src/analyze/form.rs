@@ -5,10 +5,11 @@ use std::io;
 use tcplab_analyze::Output;
 use tcplab_analyze::report::Totals;
 
-use crate::analyze::{json::Json, text::Text};
+use crate::analyze::{acks::Acks, compat::Compat, json::Json, text::Text};
 use crate::args::{AnalyzeArgs, Color};
 use crate::failure::Failure;
 use crate::files::Out;
+use crate::terminal;
 
 /// A form of the result. The calls come in this order: `open`, then for each capture `begin`,
 /// `output` for everything that the analyser hands out, `end`; then `close`.
@@ -37,9 +38,14 @@ pub trait Form {
 
 /// The form that the arguments ask for.
 pub fn choose(args: &AnalyzeArgs, color: Color) -> Box<dyn Form> {
-    if args.json {
+    let theme = terminal::theme(color, args.output.is_some());
+    if args.acks {
+        Box::new(Acks::new(args.json, theme))
+    } else if args.tshark_compat {
+        Box::new(Compat::new(args.json))
+    } else if args.json {
         Box::new(Json::default())
     } else {
-        Box::new(Text::new(args, color))
+        Box::new(Text::new(args, theme))
     }
 }

@@ -1,22 +1,31 @@
 //! `tcplab analyze`: reads captures, gives their packets to the analyser and its answers to the
 //! outputs that were asked for. One file for each form of output.
 
+mod acks;
+mod annotate;
+mod compat;
 pub mod fail_on;
+mod flows;
 mod form;
+mod html;
 pub mod json;
 mod order;
 mod run;
+mod side;
 mod text;
 
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use tcplab_analyze::Output;
 use tcplab_analyze::report::{ReadError, Totals};
 
 use crate::analyze::form::Form;
+use crate::analyze::side::Side;
 use crate::args::{AnalyzeArgs, Color};
 use crate::failure::{Failure, Kind};
-use crate::files::Out;
+use crate::files::{Out, Spool};
 
 /// Runs the command. Failures after this point are part of the document when `--json` is on.
 pub fn main(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
@@ -30,62 +39,135 @@ pub fn main(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
     }
 }
 
-fn analyze(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
-    if args.needs_trace() || args.flows.is_some() || args.interface.is_some() {
-        return Err(Failure::cannot_run("this form of output is not built yet"));
-    }
-    let mut out = Out::open(args.output.as_deref())?;
-    let mut form = form::choose(args, color);
-    let mut verdict = fail_on::Verdict::new(&args.fail_on);
-    let mut failure: Option<Failure> = None;
-    form.open(&mut out)?;
-    for file in &args.files {
-        if let Err(f) = one_file(args, file, &mut out, form.as_mut(), &mut verdict)? {
-            // Said at once, so that it stands beside the progress of the files after it.
-            f.report();
-            failure.get_or_insert(f);
-        }
-    }
-    form.close(&mut out, failure.as_ref())?;
-    out.close()?;
-    Ok(match failure {
-        Some(f) => ExitCode::from(f.code()),
-        None => verdict.exit_code(),
-    })
+/// A capture to read.
+pub struct Source {
+    /// Its name for people: as given on the command line.
+    pub name: String,
+    /// Where its bytes are.
+    pub path: PathBuf,
+    /// Standard input that must be read twice; removed when dropped.
+    _spool: Option<Spool>,
 }
 
-/// One file of the command line. The outer error ends the command (nobody takes the result); the
-/// inner one is about this file only.
-fn one_file(
-    args: &AnalyzeArgs,
-    path: &Path,
-    out: &mut Out,
-    form: &mut dyn Form,
-    verdict: &mut fail_on::Verdict,
-) -> Result<Result<(), Failure>, Failure> {
-    let name = path.display().to_string();
-    form.begin(out, &name)?;
-    let (totals, failure) = match run::file(args, path, &mut |o| {
-        verdict.see(&o);
-        form.output(out, o)
-    })? {
-        Ok(totals) => {
-            let failure = totals.error.as_ref().map(|e| damaged(&name, e));
-            (totals, failure)
-        }
-        Err(failure) => {
-            let totals = Totals {
-                error: Some(ReadError {
-                    offset: 0,
-                    message: failure.message.clone(),
-                }),
-                ..Totals::default()
-            };
-            (totals, Some(failure))
-        }
+impl Source {
+    fn new(args: &AnalyzeArgs, path: &Path) -> Result<Self, Failure> {
+        let spool = (args.annotate.is_some() && path == Path::new("-"))
+            .then(Spool::standard_input)
+            .transpose()?;
+        Ok(Self {
+            name: path.display().to_string(),
+            path: spool.as_ref().map_or(path, Spool::path).to_path_buf(),
+            _spool: spool,
+        })
+    }
+}
+
+/// Everything that wants what the analyser hands out.
+struct Outputs {
+    out: Out,
+    form: Box<dyn Form>,
+    sides: Vec<Box<dyn Side>>,
+    verdict: fail_on::Verdict,
+    /// The first thing that went wrong.
+    failure: Option<Failure>,
+    /// What went wrong in an output of its own; it ends that output, not the others.
+    broken: Option<Failure>,
+}
+
+fn analyze(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
+    let sources: Result<Vec<Source>, _> = args.files.iter().map(|f| Source::new(args, f)).collect();
+    let sources = sources?;
+    let mut outputs = Outputs {
+        sides: side::choose(args, &sources)?,
+        out: Out::open(args.output.as_deref())?,
+        form: form::choose(args, color),
+        verdict: fail_on::Verdict::new(&args.fail_on),
+        failure: None,
+        broken: None,
     };
-    form.end(out, &totals)?;
-    Ok(failure.map_or(Ok(()), Err))
+    outputs.form.open(&mut outputs.out)?;
+    for source in &sources {
+        outputs.begin(&source.name)?;
+        let result = run::file(args, source, &mut |o| outputs.take(o))?;
+        outputs.end(&source.name, result)?;
+    }
+    outputs.close(args)
+}
+
+impl Outputs {
+    fn begin(&mut self, name: &str) -> Result<(), Failure> {
+        for side in &mut self.sides {
+            side.begin(name);
+        }
+        Ok(self.form.begin(&mut self.out, name)?)
+    }
+
+    fn take(&mut self, output: Output) -> std::io::Result<()> {
+        self.verdict.see(&output);
+        if !self.sides.is_empty() && self.broken.is_none() {
+            self.broken = self.sides.iter_mut().find_map(|s| s.see(&output).err());
+        }
+        self.form.output(&mut self.out, output)
+    }
+
+    /// A capture is over: its counts, or why it could not be read at all.
+    fn end(&mut self, name: &str, result: Result<Totals, Failure>) -> Result<(), Failure> {
+        let unread = |message: &str| Totals {
+            error: Some(ReadError {
+                offset: 0,
+                message: message.into(),
+            }),
+            ..Totals::default()
+        };
+        let (totals, failure) = match result {
+            Ok(totals) => {
+                let failure = totals.error.as_ref().map(|e| damaged(name, e));
+                (totals, failure)
+            }
+            Err(failure) => (unread(&failure.message), Some(failure)),
+        };
+        if let Some(failure) = failure {
+            // Said at once, so that it stands beside the progress of the files after it.
+            failure.report();
+            self.failure.get_or_insert(failure);
+        }
+        for side in &mut self.sides {
+            side.end(&totals);
+        }
+        Ok(self.form.end(&mut self.out, &totals)?)
+    }
+
+    fn close(mut self, args: &AnalyzeArgs) -> Result<ExitCode, Failure> {
+        let mut written = Vec::new();
+        if self.broken.is_none() {
+            for side in std::mem::take(&mut self.sides) {
+                match side.close() {
+                    Ok(line) => written.push(line),
+                    Err(failure) => self.broken = self.broken.or(Some(failure)),
+                }
+            }
+        }
+        if let Some(failure) = self.broken {
+            failure.report();
+            self.failure.get_or_insert(failure);
+        }
+        self.form.close(&mut self.out, self.failure.as_ref())?;
+        // The names of written files are results for a person, and noise for a program.
+        let for_people = !args.json && !args.acks && !args.tshark_compat && args.output.is_none();
+        for (i, line) in written.iter().enumerate() {
+            if for_people {
+                let gap = if i == 0 { "\n" } else { "" };
+                writeln!(self.out, "{gap}{line}")?;
+            } else {
+                eprintln!("{line}");
+            }
+        }
+        self.out.close()?;
+        Ok(match self.failure {
+            Some(failure) => ExitCode::from(failure.code()),
+            None => self.verdict.exit_code(),
+        })
+    }
 }
 
 fn damaged(name: &str, e: &ReadError) -> Failure {

@@ -3,13 +3,13 @@
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::io;
-use std::path::Path;
 
 use tcplab_analyze::report::{ReadError, Totals};
 use tcplab_analyze::{Analyzer, Options, Output};
 use tcplab_capture::{Body, Reader, Record};
 use tcplab_wire::{Config, NotTcp, Parsed, parse_frame};
 
+use crate::analyze::Source;
 use crate::args::AnalyzeArgs;
 use crate::failure::Failure;
 use crate::files::Input;
@@ -43,14 +43,14 @@ pub fn options(args: &AnalyzeArgs) -> Options {
 /// Analyses one file. The outer error is about the outputs, the inner one about the file.
 pub fn file(
     args: &AnalyzeArgs,
-    path: &Path,
+    source: &Source,
     take: &mut Take<'_>,
 ) -> Result<Result<Totals, Failure>, Failure> {
-    let input = match Input::open(path) {
+    let input = match Input::open(&source.path) {
         Ok(input) => input,
         Err(failure) => return Ok(Err(failure)),
     };
-    let bytes = Watched::new(input.bytes, &input.name, input.size);
+    let bytes = Watched::new(input.bytes, &source.name, input.size);
     let mut analyzer = Analyzer::new(options(args));
     let error = match Reader::new(bytes) {
         Ok(mut reader) => pump(args, &mut reader, &mut analyzer, take)?,

@@ -7,9 +7,8 @@ use tcplab_analyze::report::Totals;
 use tcplab_report::terminal::{Collector, Theme};
 
 use crate::analyze::form::Form;
-use crate::args::{AnalyzeArgs, Color};
+use crate::args::AnalyzeArgs;
 use crate::files::Out;
-use crate::terminal;
 
 /// Collects what the report shows of a capture.
 pub struct Text {
@@ -22,14 +21,10 @@ pub struct Text {
 
 impl Text {
     /// For these arguments.
-    pub fn new(args: &AnalyzeArgs, color: Color) -> Self {
-        let to_file = args.output.is_some();
+    pub fn new(args: &AnalyzeArgs, theme: Theme) -> Self {
         Self {
             all: args.all || !args.stream.is_empty(),
-            theme: Theme {
-                color: terminal::colors(color, to_file),
-                width: terminal::width(to_file),
-            },
+            theme,
             file: String::new(),
             collector: Collector::new(args.all),
             captures: 0,

@@ -1,0 +1,129 @@
+//! `--tshark-compat`: the verdicts in Wireshark's terms, frame by frame, in the order of the
+//! file: `FRAME STREAM FIELD[,FIELD]`, with the names of Wireshark's fields.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use tcplab_analyze::Output;
+use tcplab_analyze::compat::Verdicts;
+use tcplab_analyze::report::{ReadError, Totals};
+
+use crate::analyze::form::Form;
+use crate::failure::Failure;
+use crate::files::Out;
+
+/// `schema` of the document of `--tshark-compat --json`.
+const SCHEMA: &str = "tcplab.tshark/1";
+
+/// One frame that has a verdict.
+#[derive(Clone, Copy)]
+struct Frame {
+    number: u64,
+    stream: u32,
+    verdicts: Verdicts,
+}
+
+#[derive(Serialize)]
+struct JsonFrame {
+    frame: u64,
+    stream: u32,
+    fields: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct JsonCapture<'a> {
+    file: &'a str,
+    frames: Vec<JsonFrame>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a ReadError>,
+}
+
+/// The form. Holds 24 bytes for each frame that has a verdict.
+pub struct Compat {
+    json: bool,
+    file: String,
+    captures: usize,
+    frames: Vec<Frame>,
+}
+
+impl Compat {
+    /// As a document, or as lines.
+    pub fn new(json: bool) -> Self {
+        Self {
+            json,
+            file: String::new(),
+            captures: 0,
+            frames: Vec::new(),
+        }
+    }
+}
+
+impl Form for Compat {
+    fn open(&mut self, out: &mut Out) -> io::Result<()> {
+        if self.json {
+            write!(out, "{{\"schema\":\"{SCHEMA}\",\"captures\":[")?;
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, out: &mut Out, file: &str) -> io::Result<()> {
+        file.clone_into(&mut self.file);
+        self.captures += 1;
+        match (self.json, self.captures) {
+            (true, 2..) => out.write_all(b",\n"),
+            (false, 2..) => writeln!(out, "# {}", tcplab_report::terminal::style::safe(file)),
+            _ => Ok(()),
+        }
+    }
+
+    fn output(&mut self, _out: &mut Out, output: Output) -> io::Result<()> {
+        if let Output::Trace(trace) = output {
+            let marked = trace.rows.iter().filter(|r| !r.verdicts.is_empty());
+            self.frames.extend(marked.map(|r| Frame {
+                number: r.number,
+                stream: trace.stream,
+                verdicts: r.verdicts,
+            }));
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Out, totals: &Totals) -> io::Result<()> {
+        let mut frames = std::mem::take(&mut self.frames);
+        frames.sort_unstable_by_key(|f| f.number);
+        if self.json {
+            let frame = |f: &Frame| JsonFrame {
+                frame: f.number,
+                stream: f.stream,
+                fields: f.verdicts.fields().collect(),
+            };
+            let capture = JsonCapture {
+                file: &self.file,
+                frames: frames.iter().map(frame).collect(),
+                error: totals.error.as_ref(),
+            };
+            serde_json::to_writer(&mut *out, &capture)?;
+            return Ok(());
+        }
+        for f in &frames {
+            write!(out, "{} {} ", f.number, f.stream)?;
+            for (i, field) in f.verdicts.fields().enumerate() {
+                write!(out, "{}{field}", if i == 0 { "" } else { "," })?;
+            }
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, out: &mut Out, failure: Option<&Failure>) -> io::Result<()> {
+        if !self.json {
+            return Ok(());
+        }
+        out.write_all(b"]")?;
+        if let Some(failure) = failure {
+            out.write_all(b",\"error\":")?;
+            serde_json::to_writer(&mut *out, failure)?;
+        }
+        out.write_all(b"}\n")
+    }
+}

@@ -1,0 +1,85 @@
+//! `--html`: collects for the page of `tcplab-report` and writes it.
+
+use std::path::{Path, PathBuf};
+
+use tcplab_analyze::Output;
+use tcplab_analyze::report::{Capture, Report, SCHEMA, Totals};
+use tcplab_report::page::{Error, Options, Page};
+
+use crate::analyze::side::Side;
+use crate::failure::Failure;
+use crate::files::Replace;
+
+/// The page in the making.
+pub struct Html {
+    path: PathBuf,
+    page: Page,
+    report: Report,
+}
+
+impl Html {
+    /// For this file.
+    pub fn new(path: &Path) -> Result<Self, Failure> {
+        if !Page::is_built() {
+            return Err(not_built());
+        }
+        Ok(Self {
+            path: path.to_path_buf(),
+            page: Page::new(Options::default()),
+            report: Report {
+                schema: SCHEMA.into(),
+                captures: Vec::new(),
+            },
+        })
+    }
+}
+
+fn not_built() -> Failure {
+    Failure::cannot_run(
+        "this tcplab was built without its HTML page; build it with `make build` (needs Node and npm)",
+    )
+}
+
+impl Side for Html {
+    fn begin(&mut self, file: &str) {
+        self.report.captures.push(Capture {
+            file: file.into(),
+            ..Capture::default()
+        });
+    }
+
+    fn see(&mut self, output: &Output) -> Result<(), Failure> {
+        let index = self.report.captures.len().saturating_sub(1);
+        let Some(capture) = self.report.captures.last_mut() else {
+            return Ok(());
+        };
+        match output {
+            Output::Stream(s) => capture.streams.push((**s).clone()),
+            Output::Finding(f) => capture.findings.push((**f).clone()),
+            Output::Trace(trace) => {
+                let mine = capture.findings.iter().filter(|f| f.stream == trace.stream);
+                self.page.add_trace(index, trace, mine.count());
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, totals: &Totals) {
+        if let Some(capture) = self.report.captures.last_mut() {
+            capture.totals = totals.clone();
+            capture.streams.sort_by_key(|s| s.stream);
+            capture.findings.sort_by_key(|f| (f.severity, f.stream));
+        }
+    }
+
+    fn close(self: Box<Self>) -> Result<String, Failure> {
+        let mut file = Replace::create(&self.path)?;
+        match self.page.write(&self.report, &mut file) {
+            Ok(()) => {}
+            Err(Error::NotBuilt) => return Err(not_built()),
+            Err(Error::Io(e)) => return Err(Failure::output(&self.path, &e)),
+        }
+        file.commit()?;
+        Ok(format!("Page: {}", self.path.display()))
+    }
+}
