@@ -1,0 +1,126 @@
+// Small shapes and helpers that the charts share.
+
+import { lowerBound } from '../data/view';
+import { byteUnit, decimals, timeUnit } from '../format';
+import type { Layer, Plane, Spec } from './chart';
+
+/** Fills a shape around a point; `size` is its half width. */
+export function shape(
+  ctx: CanvasRenderingContext2D,
+  kind: Layer['shape'],
+  x: number,
+  y: number,
+  size: number,
+): void {
+  switch (kind) {
+    case 'disc':
+      ctx.beginPath();
+      ctx.arc(x, y, size, 0, 2 * Math.PI);
+      ctx.fill();
+      break;
+    case 'ring':
+      ctx.beginPath();
+      ctx.arc(x, y, size, 0, 2 * Math.PI);
+      ctx.stroke();
+      break;
+    case 'triangle':
+      ctx.beginPath();
+      ctx.moveTo(x, y - size * 1.2);
+      ctx.lineTo(x + size * 1.15, y + size);
+      ctx.lineTo(x - size * 1.15, y + size);
+      ctx.fill();
+      break;
+    case 'diamond':
+      ctx.beginPath();
+      ctx.moveTo(x, y - size * 1.35);
+      ctx.lineTo(x + size * 1.35, y);
+      ctx.lineTo(x, y + size * 1.35);
+      ctx.lineTo(x - size * 1.35, y);
+      ctx.fill();
+      break;
+    case 'cross':
+      ctx.beginPath();
+      ctx.moveTo(x - size, y - size);
+      ctx.lineTo(x + size, y + size);
+      ctx.moveTo(x + size, y - size);
+      ctx.lineTo(x - size, y + size);
+      ctx.stroke();
+      break;
+    default:
+      ctx.fillRect(x - size, y - size, 2 * size, 2 * size);
+  }
+}
+
+/** The part of `rows` (sorted by `key`) inside the visible range, with one more on each side. */
+export function visible(rows: Uint32Array, key: (row: number) => number, plane: Plane): [number, number] {
+  const at = (i: number) => key(rows[i]);
+  const first = lowerBound(rows.length, at, plane.from);
+  const end = lowerBound(rows.length, at, plane.to);
+  return [Math.max(0, first - 1), Math.min(rows.length, end + 1)];
+}
+
+/** The index in `rows` nearest to a point, at most `reach` CSS pixels away; -1 for none. */
+export function nearest(
+  rows: Uint32Array,
+  key: (row: number) => number,
+  distance: (row: number) => number,
+  plane: Plane,
+  px: number,
+  reach: number,
+): { row: number; distance: number } {
+  const span = plane.to - plane.from;
+  const value = (p: number) => plane.from + ((p - plane.left) / plane.width) * span;
+  const at = (i: number) => key(rows[i]);
+  const first = lowerBound(rows.length, at, value(px - reach));
+  const end = lowerBound(rows.length, at, value(px + reach));
+  let best = { row: -1, distance: reach };
+  for (let i = first; i < end; i++) {
+    const d = distance(rows[i]);
+    if (d <= best.distance) best = { row: rows[i], distance: d };
+  }
+  return best;
+}
+
+/** x axis in seconds since the first packet. */
+export const timeAxis: Pick<Spec, 'xLabel' | 'xTick'> = {
+  xLabel: (max) => `time since the first packet (${timeUnit(max).name})`,
+  xTick: (value, step, max) => {
+    const { size } = timeUnit(max);
+    return tidy(value / size, step / size);
+  },
+};
+
+export const byteAxis = (what: string): Pick<Spec, 'yLabel' | 'yTick'> => ({
+  yLabel: (max) => `${what} (${byteUnit(max).name})`,
+  yTick: (value, step, max) => {
+    const { size } = byteUnit(max);
+    return tidy(value / size, step / size);
+  },
+});
+
+export const durationAxis = (what: string): Pick<Spec, 'yLabel' | 'yTick'> => ({
+  yLabel: (max) => `${what} (${timeUnit(max).name})`,
+  yTick: (value, step, max) => {
+    const { size } = timeUnit(max);
+    return tidy(value / size, step / size);
+  },
+});
+
+/** A tick with as many decimals as its step needs, and commas in the thousands. */
+export function tidy(value: number, step: number): string {
+  const [whole, fraction] = value.toFixed(decimals(step)).split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return fraction ? `${grouped}.${fraction}` : grouped;
+}
+
+/** Draws text on a patch of the page's colour, so that it stays readable over marks. */
+export function label(plane: Plane, text: string, x: number, y: number, colour: string, page: string): void {
+  const { ctx, ratio } = plane;
+  const width = ctx.measureText(text).width;
+  ctx.fillStyle = page;
+  ctx.globalAlpha = 0.82;
+  ctx.fillRect(x - 3 * ratio, y - 10 * ratio, width + 6 * ratio, 14 * ratio);
+  ctx.globalAlpha = 1;
+  ctx.fillStyle = colour;
+  ctx.fillText(text, x, y);
+}

@@ -1,0 +1,264 @@
+// The time-sequence graph, in the manner of tcptrace: each data segment a vertical bar from its
+// first to its last byte, the ACK line below, the window line above, SACK blocks between.
+
+import { KIND } from '../data/columns';
+import { lowerBound, seqEnd, type View } from '../data/view';
+import type { Layer, Plane, Spec } from './chart';
+import { byteAxis, label, nearest, shape, timeAxis, visible } from './marks';
+import { type Ink, ink } from './palette';
+import { BarColumns, StepColumns } from './reduce';
+
+/** Kinds of bars: key, name, colour, kinds of segments, letter for close views. */
+const BARS: [string, string, Ink, number[], string][] = [
+  ['data', 'data', 'data', [KIND.ack, KIND.data], ''],
+  ['probe', 'probe, keep-alive', 'probe', [KIND.keepAlive, KIND.probe], 'P'],
+  ['order', 'out of order', 'order', [KIND.outOfOrder], 'O'],
+  ['retrans', 'retransmission', 'retrans', [KIND.other], 'R'],
+  ['fast', 'fast retransmit', 'fast', [KIND.fast], 'F'],
+  ['tlp', 'tail loss probe', 'tlp', [KIND.tlp], 'TLP'],
+  ['rto', 'timeout (RTO)', 'rto', [KIND.rto], 'RTO'],
+];
+
+/** The window line widens the y range only while it is this many data heights away. */
+const WINDOW_REACH = 2.5;
+
+export function sequenceSpec(view: View): Spec {
+  return new SequenceChart(view);
+}
+
+class SequenceChart implements Spec {
+  readonly id = 'sequence';
+  readonly title = 'Time and sequence';
+  readonly layers: Layer[];
+  readonly empty: string | null;
+  readonly xLabel = timeAxis.xLabel;
+  readonly xTick = timeAxis.xTick;
+  readonly yLabel: Spec['yLabel'];
+  readonly yTick: Spec['yTick'];
+  private readonly keyOfKind: string[] = [];
+
+  constructor(private readonly view: View) {
+    const axis = byteAxis('sequence');
+    this.yLabel = axis.yLabel;
+    this.yTick = axis.yTick;
+    const { trace, data, acks } = view;
+    const counts = new Map<string, number>();
+    for (const [key, , , kinds] of BARS) for (const kind of kinds) this.keyOfKind[kind] = key;
+    let spurious = 0;
+    for (const row of data) {
+      const key = this.keyOfKind[trace.kind[row]];
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+      spurious += trace.spurious[row];
+    }
+    const sacks = acks.reduce((n, r) => n + trace.sackFrom[r + 1] - trace.sackFrom[r], 0);
+    this.layers = [
+      ...BARS.map(([key, name, colour]) => layer(key, name, colour, 'bar', counts.get(key) ?? 0)),
+      layer('spurious', 'spurious', 'text', 'ring', spurious),
+      layer('ack', 'ACK', 'ack', 'line', acks.length),
+      layer('window', 'window', 'window', 'dash', acks.length),
+      layer('sack', 'SACK', 'sack', 'bar', sacks),
+    ];
+    this.empty =
+      data.length + acks.length > 0
+        ? null
+        : 'No packet of this direction carries data, SYN or FIN, and none of the other acknowledges any.';
+  }
+
+  get summary(): string {
+    return `Time-sequence graph: ${this.layers
+      .filter((l) => l.count > 0)
+      .map((l) => `${l.count} ${l.label}`)
+      .join(', ')}.`;
+  }
+
+  private on(key: string): boolean {
+    return this.layers.some((l) => l.key === key && l.on && l.count > 0);
+  }
+
+  yRange(from: number, to: number): [number, number] {
+    const { trace, data, acks, ackLine } = this.view;
+    let low = Number.POSITIVE_INFINITY;
+    let high = Number.NEGATIVE_INFINITY;
+    const put = (v: number) => {
+      low = Math.min(low, v);
+      high = Math.max(high, v);
+    };
+    const first = lowerBound(data.length, (i) => trace.time[data[i]], from);
+    for (let i = first; i < data.length && trace.time[data[i]] <= to; i++) {
+      put(trace.seq[data[i]]);
+      put(seqEnd(trace, data[i]));
+    }
+    let edge = Number.NEGATIVE_INFINITY;
+    // The ACK line comes in from the left, so the last ACK before the range counts too.
+    const start = Math.max(0, lowerBound(acks.length, (i) => trace.time[acks[i]], from) - 1);
+    for (let i = start; i < acks.length && trace.time[acks[i]] <= to; i++) {
+      put(ackLine[i]);
+      edge = Math.max(edge, trace.ack[acks[i]] + trace.window[acks[i]]);
+    }
+    if (!(high >= low)) return [0, 1];
+    if (this.on('window') && edge > high && edge - low <= (high - low) * WINDOW_REACH) high = edge;
+    const pad = Math.max((high - low) * 0.04, 1);
+    return [low - pad, high + pad];
+  }
+
+  draw(plane: Plane): number {
+    let drawn = 0;
+    if (this.on('window')) drawn += this.drawWindow(plane);
+    if (this.on('ack')) drawn += this.drawAcks(plane);
+    if (this.on('sack')) drawn += this.drawSack(plane);
+    return drawn + this.drawBars(plane);
+  }
+
+  private line(plane: Plane, colour: string, value: (i: number) => number): number {
+    const { ctx, ratio } = plane;
+    const { trace, acks } = this.view;
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = ratio;
+    ctx.beginPath();
+    const steps = new StepColumns((x, y, start) => (start ? ctx.moveTo(x, y) : ctx.lineTo(x, y)));
+    const [first, end] = visible(acks, (r) => trace.time[r], plane);
+    for (let i = first; i < end; i++) steps.add(plane.x(trace.time[acks[i]]), plane.y(value(i)));
+    if (end === acks.length && end > first)
+      steps.finish(Math.min(plane.x(this.view.span[1]), plane.left + plane.width));
+    else steps.flush();
+    ctx.stroke();
+    return steps.drawn;
+  }
+
+  private drawWindow(plane: Plane): number {
+    const { trace, acks } = this.view;
+    plane.ctx.setLineDash([4 * plane.ratio, 3 * plane.ratio]);
+    const n = this.line(plane, ink('window'), (i) => trace.ack[acks[i]] + trace.window[acks[i]]);
+    plane.ctx.setLineDash([]);
+    return n;
+  }
+
+  /** The line, and in close views a tick for each ACK: ticks that do not rise are duplicates. */
+  private drawAcks(plane: Plane): number {
+    const { ctx, ratio } = plane;
+    const { trace, acks, ackLine } = this.view;
+    const n = this.line(plane, ink('ack'), (i) => ackLine[i]);
+    const [first, end] = visible(acks, (r) => trace.time[r], plane);
+    if (end - first > plane.width / ratio / 6) return n;
+    ctx.fillStyle = ink('ack');
+    for (let i = first; i < end; i++) {
+      shape(ctx, 'disc', plane.x(trace.time[acks[i]]), plane.y(ackLine[i]), 2.2 * ratio);
+    }
+    return n + end - first;
+  }
+
+  private drawSack(plane: Plane): number {
+    const { ctx, ratio } = plane;
+    const { trace, acks } = this.view;
+    const width = Math.max(1, Math.round(1.5 * ratio));
+    ctx.fillStyle = ink('sack');
+    const bars = new BarColumns((x, top, bottom) =>
+      ctx.fillRect(x, top, width, Math.max(ratio, bottom - top)),
+    );
+    const [first, end] = visible(acks, (r) => trace.time[r], plane);
+    for (let i = first; i < end; i++) {
+      const row = acks[i];
+      for (let k = trace.sackFrom[row]; k < trace.sackFrom[row + 1]; k++) {
+        const { sackEdges } = trace;
+        bars.add(plane.x(trace.time[row]), plane.y(sackEdges[2 * k]), plane.y(sackEdges[2 * k + 1]));
+      }
+    }
+    bars.flush();
+    return bars.drawn;
+  }
+
+  private drawBars(plane: Plane): number {
+    const { ctx, ratio } = plane;
+    const { trace, data } = this.view;
+    const [first, end] = visible(data, (r) => trace.time[r], plane);
+    const close = end - first < plane.width / ratio / 7;
+    let drawn = 0;
+    for (const [key, , colour, kinds, letters] of BARS) {
+      if (!this.on(key)) continue;
+      const again = key !== 'data';
+      const half = (again ? 1.5 : close ? 1 : 0.5) * ratio;
+      const cap = close ? 3 * ratio : 0;
+      const text = letters && close ? letters : '';
+      ctx.fillStyle = ink(colour);
+      const bars = new BarColumns((x, top, bottom) => {
+        const height = Math.max((again ? 3 : 2) * ratio, bottom - top);
+        ctx.fillRect(x - half, top, 2 * half, height);
+        if (cap > 0 && height > 4 * ratio) {
+          ctx.fillRect(x - cap, top, 2 * cap, ratio);
+          ctx.fillRect(x - cap, top + height - ratio, 2 * cap, ratio);
+        }
+        if (text) ctx.fillText(text, x + 4 * ratio, top - 2 * ratio);
+      });
+      for (let i = first; i < end; i++) {
+        const row = data[i];
+        if (!kinds.includes(trace.kind[row])) continue;
+        bars.add(plane.x(trace.time[row]), plane.y(trace.seq[row]), plane.y(seqEnd(trace, row)));
+      }
+      bars.flush();
+      drawn += bars.drawn;
+    }
+    return drawn + (this.on('spurious') ? this.drawSpurious(plane, first, end) : 0);
+  }
+
+  private drawSpurious(plane: Plane, first: number, end: number): number {
+    const { ctx, ratio } = plane;
+    const { trace, data } = this.view;
+    ctx.strokeStyle = ink('text');
+    ctx.lineWidth = 1.2 * ratio;
+    const rings = new BarColumns((x, top) => shape(ctx, 'ring', x, top - 5 * ratio, 3.5 * ratio));
+    let named = false;
+    for (let i = first; i < end; i++) {
+      const row = data[i];
+      if (!trace.spurious[row]) continue;
+      const x = plane.x(trace.time[row]);
+      const y = plane.y(seqEnd(trace, row));
+      rings.add(x, y, y);
+      if (!named && end - first < 60 && x > plane.left) {
+        label(plane, 'spurious', x + 8 * ratio, y - 2 * ratio, ink('text'), ink('page'));
+        named = true;
+      }
+    }
+    rings.flush();
+    return rings.drawn;
+  }
+
+  pick(plane: Plane, px: number, py: number): number {
+    const { trace, data, acks } = this.view;
+    const key = (r: number) => trace.time[r];
+    const reach = 30 * plane.ratio;
+    const bar = nearest(
+      data,
+      key,
+      (r) => {
+        if (!this.on(this.keyOfKind[trace.kind[r]])) return Number.POSITIVE_INFINITY;
+        const a = plane.y(seqEnd(trace, r));
+        const b = plane.y(trace.seq[r]);
+        return Math.hypot(plane.x(trace.time[r]) - px, Math.max(0, a - py, py - b));
+      },
+      plane,
+      px,
+      reach,
+    );
+    if (!this.on('ack')) return bar.row;
+    const ack = nearest(
+      acks,
+      key,
+      (r) => Math.hypot(plane.x(trace.time[r]) - px, plane.y(trace.ack[r]) - py),
+      plane,
+      px,
+      reach,
+    );
+    return ack.distance < bar.distance || bar.row < 0 ? ack.row : bar.row;
+  }
+
+  place(row: number): [number, number] | null {
+    const { trace, fromClient } = this.view;
+    const mine = trace.fromClient[row] === (fromClient ? 1 : 0);
+    const y = mine ? (trace.seq[row] + seqEnd(trace, row)) / 2 : trace.ack[row];
+    return Number.isNaN(y) ? null : [trace.time[row], y];
+  }
+}
+
+function layer(key: string, name: string, colour: Ink, form: Layer['shape'], count: number): Layer {
+  return { key, label: name, ink: colour, shape: form, count, on: true };
+}

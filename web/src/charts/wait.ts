@@ -1,0 +1,206 @@
+// How long each ACK waited, over the segments it covers: where quick ACKs end is a step in this
+// chart. The y axis is logarithmic, because 20 µs and 40 ms both matter.
+
+import { CLASSES } from '../data/columns';
+import type { AcksSent } from '../data/model';
+import { segmentAt, type View } from '../data/view';
+import { count, micros } from '../format';
+import type { Layer, Plane, Spec } from './chart';
+import { label, nearest, shape, tidy, visible } from './marks';
+import { type Ink, ink } from './palette';
+import { DotCells } from './reduce';
+
+const LOOKS: [Ink, Layer['shape']][] = [
+  ['immediate', 'disc'],
+  ['second', 'triangle'],
+  ['delayed', 'square'],
+  ['piggyback', 'diamond'],
+  ['plain', 'cross'],
+];
+
+/** Linux never arms the delayed-ACK timer for less (TCP_DELACK_MIN, HZ/25). */
+const DELACK_MIN_US = 40_000;
+
+export class WaitChart implements Spec {
+  readonly id = 'wait';
+  readonly title = 'Wait of each ACK';
+  readonly log = true;
+  readonly layers: Layer[];
+  readonly empty: string | null;
+  readonly xTick: Spec['xTick'] = (value, step) => tidy(value, step);
+
+  constructor(
+    private readonly view: View,
+    /** Figures of the ACKs that the peer of the data sent; absent for streams without details. */
+    private readonly sent: AcksSent | null,
+  ) {
+    const { trace, waits } = view;
+    const counts = new Array<number>(CLASSES.length).fill(0);
+    for (const row of waits) counts[trace.acks.class[trace.ackRow[row]]]++;
+    this.layers = CLASSES.map((name, i) => {
+      const [colour, form] = LOOKS[i];
+      return { key: String(i), label: name, ink: colour, shape: form, count: counts[i], on: true };
+    });
+    this.empty = waits.length > 0 ? null : 'No ACK for new data of this direction was captured.';
+  }
+
+  get summary(): string {
+    const parts = this.layers.filter((l) => l.count > 0).map((l) => `${l.count} ${l.label}`);
+    const first = this.sent?.first_delayed_segment;
+    return `Wait of each ACK: ${parts.join(', ')}.${first ? ` First delayed: segment ${first}.` : ''}`;
+  }
+
+  xLabel(): string {
+    return 'newest data segment that the ACK covers (ordinal)';
+  }
+
+  yLabel(): string {
+    return 'wait, log scale';
+  }
+
+  yTick(value: number): string {
+    return micros(value).replace(/\.0+ /, ' ');
+  }
+
+  private segment(row: number): number {
+    return this.view.trace.acks.newest[this.view.trace.ackRow[row]];
+  }
+
+  private wait(row: number): number {
+    return Math.max(1, this.view.trace.acks.waitUs[this.view.trace.ackRow[row]]);
+  }
+
+  private on(row: number): boolean {
+    return this.layers[this.view.trace.acks.class[this.view.trace.ackRow[row]]]?.on ?? false;
+  }
+
+  /** The same for every zoom: a wait keeps its height while one looks along the segments. */
+  yRange(): [number, number] {
+    let low = 1000;
+    let high = 10_000;
+    for (const row of this.view.waits) {
+      low = Math.min(low, this.wait(row));
+      high = Math.max(high, this.wait(row));
+    }
+    return [10 ** Math.floor(Math.log10(low * 0.8)), roof(high)];
+  }
+
+  draw(plane: Plane): number {
+    this.drawModes(plane);
+    this.drawLines(plane);
+    const { trace, waits } = this.view;
+    const { ctx, ratio } = plane;
+    const [first, end] = visible(waits, (r) => this.segment(r), plane);
+    const size = (end - first > plane.width / ratio / 3 ? 1.5 : 3) * ratio;
+    let drawn = 0;
+    this.layers.forEach((layer, kind) => {
+      if (!layer.on || layer.count === 0) return;
+      ctx.fillStyle = ink(layer.ink);
+      ctx.strokeStyle = ink(layer.ink);
+      ctx.lineWidth = 1.3 * ratio;
+      const form = size < 2 * ratio ? 'square' : layer.shape;
+      const cells = new DotCells(
+        plane.left,
+        plane.top,
+        plane.width,
+        plane.height,
+        Math.max(1, size),
+        (x, y) => shape(ctx, form, x, y, size),
+      );
+      for (let i = first; i < end; i++) {
+        const row = waits[i];
+        if (trace.acks.class[trace.ackRow[row]] !== kind) continue;
+        cells.add(plane.x(this.segment(row)), plane.y(this.wait(row)));
+      }
+      drawn += cells.drawn;
+    });
+    return drawn;
+  }
+
+  /** Stretches of quick and delayed ACKs as a tinted ground with a line where they change. */
+  private drawModes(plane: Plane): void {
+    const modes = this.sent?.modes ?? [];
+    const { ctx, ratio } = plane;
+    let textEnd = Number.NEGATIVE_INFINITY;
+    modes.forEach((mode, i) => {
+      const next = modes[i + 1]?.from_segment ?? this.view.segments + 1;
+      const left = Math.max(plane.left, plane.x(mode.from_segment - 0.5));
+      const right = Math.min(plane.left + plane.width, plane.x(next - 0.5));
+      if (right <= left) return;
+      const colour = ink(mode.mode === 'quick' ? 'immediate' : 'delayed');
+      ctx.globalAlpha = 0.08;
+      ctx.fillStyle = colour;
+      ctx.fillRect(left, plane.top, right - left, plane.height);
+      ctx.globalAlpha = 1;
+      if (i > 0 && left > plane.left) {
+        ctx.fillRect(left - ratio / 2, plane.top, 1.5 * ratio, plane.height);
+      }
+      const text = modeText(mode, next - 1);
+      const width = ctx.measureText(text).width + 12 * ratio;
+      // Too many stretches to name each: name those with room.
+      const x = Math.max(left + 6 * ratio, Math.min(textEnd, right));
+      const end = i === modes.length - 1 ? plane.left + plane.width : right;
+      if (x + width > end && !(i === 0 && modes.length <= 2)) return;
+      if (i === 0 && x + width > right && modes.length === 2) {
+        label(plane, text, x, plane.top + plane.height - 6 * ratio, colour, ink('page'));
+        return;
+      }
+      label(plane, text, x, plane.top + 13 * ratio, colour, ink('page'));
+      textEnd = x + width;
+    });
+  }
+
+  /** The path's share and the shortest delay of Linux's timer, for the eye to compare with. */
+  private drawLines(plane: Plane): void {
+    const { ctx, ratio } = plane;
+    const line = (us: number, text: string) => {
+      const y = plane.y(us);
+      ctx.strokeStyle = ink('faint');
+      ctx.lineWidth = ratio;
+      ctx.setLineDash([2 * ratio, 3 * ratio]);
+      ctx.beginPath();
+      ctx.moveTo(plane.left, y);
+      ctx.lineTo(plane.left + plane.width, y);
+      ctx.stroke();
+      ctx.setLineDash([]);
+      const x = plane.left + plane.width - ctx.measureText(text).width - 6 * ratio;
+      label(plane, text, x, y - 4 * ratio, ink('faint'), ink('page'));
+    };
+    if (this.layers[2].count > 0) line(DELACK_MIN_US, 'shortest timer of Linux, 40 ms');
+    const path = this.sent?.path_us;
+    if (path) line(path, `path, ${micros(path)}`);
+  }
+
+  pick(plane: Plane, px: number, py: number): number {
+    const distance = (r: number) =>
+      this.on(r)
+        ? Math.hypot(plane.x(this.segment(r)) - px, plane.y(this.wait(r)) - py)
+        : Number.POSITIVE_INFINITY;
+    return nearest(this.view.waits, (r) => this.segment(r), distance, plane, px, 40 * plane.ratio).row;
+  }
+
+  place(row: number): [number, number] | null {
+    const { trace, fromClient } = this.view;
+    if (trace.ackRow[row] < 0 || trace.fromClient[row] === (fromClient ? 1 : 0)) return null;
+    return [this.segment(row), this.wait(row)];
+  }
+
+  /** x of the cursor line for a packet or a time of the other charts. */
+  xOf(time: number): number {
+    return segmentAt(this.view, time);
+  }
+}
+
+/** Half a decade above the largest wait, so that the names of the stretches have room. */
+function roof(high: number): number {
+  return 10 ** (Math.log10(high) + 0.5);
+}
+
+function modeText(
+  mode: { mode: string; from_segment: number; p50_us: number; acks: number },
+  last: number,
+): string {
+  const from = count(mode.from_segment);
+  const where = last > mode.from_segment ? `segments ${from} to ${count(last)}` : `segment ${from}`;
+  return `${mode.mode}: ${where}, median ${micros(mode.p50_us)}`;
+}

@@ -1,0 +1,157 @@
+// The JSON document in the page: `tcplab.page/1`, written by crates/report/src/page/document.rs.
+// Inside it are parts of `tcplab.analyze/1`, whose fields docs/analyze.md explains.
+
+export interface PageDocument {
+  schema: string;
+  version: string;
+  captures: Capture[];
+  charts: ChartInfo[];
+  charts_left_out: number;
+}
+
+export interface Capture {
+  file: string;
+  totals: Totals;
+  findings: Finding[];
+  lines: StreamLine[];
+  lines_left_out: number;
+  details: Stream[];
+}
+
+export interface Totals {
+  packets: number;
+  tcp_packets: number;
+  tcp_streams: number;
+  fragments?: number;
+  truncated?: number;
+  malformed?: number;
+  unknown_link?: number;
+  time_out_of_order?: number;
+  late_packets?: number;
+  evicted_streams?: number;
+  time_ns?: [number, number];
+  findings_not_listed?: number;
+  error?: { offset: number; message: string };
+}
+
+export interface Finding {
+  id: string;
+  severity: 'high' | 'medium' | 'info';
+  stream: number;
+  packets: number[];
+  title: string;
+  cause: string;
+  remedy: string[];
+  confidence: number;
+}
+
+export interface StreamLine {
+  stream: number;
+  client: string;
+  server: string;
+  state: string;
+  start_ns: number;
+  duration_us: number;
+  packets: number;
+  bytes: number;
+  retransmissions: number;
+  delayed_acks: number;
+  findings: number;
+}
+
+export interface ChartInfo {
+  capture: number;
+  stream: number;
+  rows: number;
+  packets: number;
+  origin_ns: number;
+}
+
+export interface Stream {
+  stream: number;
+  client: string;
+  server: string;
+  start_ns: number;
+  duration_us: number;
+  state: string;
+  handshake?: {
+    syn_retransmissions: number;
+    synack_retransmissions: number;
+    server_rtt_us?: number;
+    client_rtt_us?: number;
+  };
+  vantage: string;
+  artefacts?: string[];
+  client_to_server: Direction;
+  server_to_client: Direction;
+}
+
+export interface Spread {
+  min: number;
+  p50: number;
+  max: number;
+}
+
+export interface AckMode {
+  mode: 'quick' | 'delayed';
+  from_segment: number;
+  from_byte: number;
+  acks: number;
+  p50_us: number;
+}
+
+export interface AcksSent {
+  total: number;
+  immediate: number;
+  second_segment: number;
+  delayed: number;
+  piggybacked: number;
+  other: number;
+  first_delayed_segment: number | null;
+  immediate_us: Spread;
+  delayed_us: Spread;
+  path_us?: number;
+  modes?: AckMode[];
+}
+
+export interface Direction {
+  packets: number;
+  data_segments: number;
+  data_bytes: number;
+  retransmissions: {
+    total: number;
+    fast: number;
+    rto: number;
+    tlp: number;
+    other: number;
+    spurious: number;
+    unneeded: number;
+  };
+  out_of_order: number;
+  duplicate_acks: number;
+  lost_segments: number;
+  zero_windows: number;
+  rtt_us: { min: number; p50: number; p95: number; max: number; samples: number };
+  acks_sent: AcksSent;
+  unique_bytes?: number;
+  goodput_bps?: number;
+  max_in_flight_bytes?: number;
+  mss?: number;
+  window_scale?: number;
+  sack_permitted?: boolean;
+  timestamps?: boolean;
+  dsacks?: number;
+  zero_window_probes?: number;
+  keep_alives?: number;
+  window_updates?: number;
+  window_full?: number;
+}
+
+/** Reads the document out of the page, or `null` when the page is an empty template. */
+export function readDocument(root: Document): PageDocument | null {
+  const element = root.getElementById('tcplab-page');
+  if (!element?.textContent) return null;
+  const document = JSON.parse(element.textContent) as PageDocument;
+  if (document.schema !== 'tcplab.page/1') throw new Error(`unknown schema ${document.schema}`);
+  return document;
+}

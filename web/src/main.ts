@@ -1,0 +1,27 @@
+// Entry: reads the report out of the page and shows it.
+
+import 'uplot/dist/uPlot.min.css';
+import './style.css';
+import { App } from './app';
+import { readDocument } from './data/model';
+import { h } from './dom';
+
+const place = document.getElementById('app');
+if (!place) throw new Error('the page has no #app');
+try {
+  const page = readDocument(document);
+  if (page) new App(page, document).mount(place);
+  else
+    place.append(
+      h(
+        'p',
+        { class: 'nothing' },
+        'This page holds no report. Write one with: tcplab analyze --html FILE CAPTURE',
+      ),
+    );
+} catch (error) {
+  place.replaceChildren(
+    h('p', { class: 'nothing' }, `The report in this page cannot be shown: ${String(error)}`),
+  );
+  throw error;
+}

@@ -1,0 +1,112 @@
+// The figures of one direction of a stream, above its charts.
+
+import type { Direction, Stream } from '../data/model';
+import { h } from '../dom';
+import { bytes, count, micros, plural, rate } from '../format';
+
+type Fact = [name: string, value: string, note?: string];
+
+const ARTEFACTS: Record<string, string> = {
+  super_segments: 'packets larger than the MSS: offload (TSO, GRO), not what was on the wire',
+  one_direction: 'only one direction was captured',
+  missed_packets: 'the capture missed packets that the receiver got',
+  duplicates: 'the same packets appear twice',
+  time_out_of_order: 'time stamps go backwards',
+  snapped: 'headers were cut',
+};
+
+const STATES: Record<string, string> = {
+  complete: 'handshake and end seen',
+  open: 'no end seen',
+  reset: 'ended by RST',
+  half_open: 'SYN without answer',
+  refused: 'SYN answered by RST',
+  middle: 'no handshake seen',
+};
+
+const VANTAGES: Record<string, string> = {
+  client: 'captured at the client',
+  server: 'captured at the server',
+  between: 'captured between the hosts',
+  unknown: 'capture point unknown',
+};
+
+/** Where and how the connection was seen; warnings first in weight. */
+export function streamNotes(stream: Stream): HTMLElement {
+  const notes = h('p', { class: 'notes' });
+  notes.append(h('span', {}, STATES[stream.state] ?? stream.state));
+  notes.append(h('span', {}, VANTAGES[stream.vantage] ?? stream.vantage));
+  notes.append(h('span', {}, `lasted ${micros(stream.duration_us)}`));
+  const { handshake } = stream;
+  if (handshake) {
+    const again = handshake.syn_retransmissions + handshake.synack_retransmissions;
+    if (again > 0)
+      notes.append(h('span', { class: 'warn' }, `${plural(again, 'handshake packet')} sent again`));
+  }
+  for (const name of stream.artefacts ?? [])
+    notes.append(h('span', { class: 'warn' }, ARTEFACTS[name] ?? name));
+  return notes;
+}
+
+function retransmissionFact(d: Direction): Fact {
+  const r = d.retransmissions;
+  const kinds = (
+    [
+      ['fast', r.fast],
+      ['RTO', r.rto],
+      ['TLP', r.tlp],
+      ['other', r.other],
+    ] as const
+  )
+    .filter(([, n]) => n > 0)
+    .map(([name, n]) => `${count(n)} ${name}`);
+  if (r.spurious > 0) kinds.push(`${count(r.spurious)} spurious`);
+  return ['retransmissions', count(r.total), kinds.join(', ')];
+}
+
+function ackFacts(peer: Direction): Fact[] {
+  const a = peer.acks_sent;
+  if (a.total === 0) return [['ACKs of it', '0', 'none for new data']];
+  const classes = (
+    [
+      ['at once', a.immediate],
+      ['2nd segment', a.second_segment],
+      ['delayed', a.delayed],
+      ['on data', a.piggybacked],
+      ['other', a.other],
+    ] as const
+  )
+    .filter(([, n]) => n > 0)
+    .map(([name, n]) => `${count(n)} ${name}`);
+  const facts: Fact[] = [['ACKs of it', count(a.total), classes.join(', ')]];
+  if (a.delayed > 0) {
+    const first = a.first_delayed_segment;
+    facts.push([
+      'delayed ACKs',
+      micros(a.delayed_us.p50),
+      `median; ${micros(a.delayed_us.min)} to ${micros(a.delayed_us.max)}`,
+    ]);
+    if (first !== null) facts.push(['first delayed', `segment ${count(first)}`]);
+  }
+  return facts;
+}
+
+/** Facts of the data that `d` carries, with the ACKs that the peer sent for it. */
+export function directionFacts(d: Direction, peer: Direction): HTMLElement {
+  const facts: Fact[] = [['data', bytes(d.data_bytes), plural(d.data_segments, 'segment')]];
+  if (d.goodput_bps) facts.push(['goodput', rate(d.goodput_bps)]);
+  facts.push(retransmissionFact(d));
+  if (d.out_of_order > 0) facts.push(['out of order', count(d.out_of_order)]);
+  if (d.rtt_us.samples > 0) {
+    facts.push(['RTT', micros(d.rtt_us.p50), `median; ${micros(d.rtt_us.min)} to ${micros(d.rtt_us.max)}`]);
+  }
+  facts.push(...ackFacts(peer));
+  if (peer.duplicate_acks > 0) facts.push(['duplicate ACKs', count(peer.duplicate_acks)]);
+  if (peer.zero_windows > 0) facts.push(['zero windows', count(peer.zero_windows)]);
+  if (d.max_in_flight_bytes) facts.push(['in flight', bytes(d.max_in_flight_bytes), 'at most']);
+  const list = h('dl', { class: 'facts' });
+  for (const [name, value, note] of facts) {
+    list.append(h('div', {}, h('dt', {}, name), h('dd', {}, value, note ? h('small', {}, note) : null)));
+  }
+  return list;
+}

@@ -1,0 +1,199 @@
+// The right side of the page: one stream, one direction, its figures and charts.
+
+import { Board } from '../charts/board';
+import { bytesOf as decodeBase64, decodeColumns, type Trace } from '../data/columns';
+import type { Capture, ChartInfo, PageDocument, Stream, StreamLine } from '../data/model';
+import { bytesOf, directionOf, makeView, rowsOf } from '../data/view';
+import { h } from '../dom';
+import { count, date, plural } from '../format';
+import { directionFacts, streamNotes } from './facts';
+import { Tooltip } from './tooltip';
+
+/** What is shown. */
+export interface Choice {
+  capture: number;
+  stream: number;
+  /** `null`: the direction with more data. */
+  fromClient: boolean | null;
+  /** Frame numbers to mark and zoom to. */
+  packets: number[];
+}
+
+export class StreamPanel {
+  readonly element = h('main', { class: 'stream', tabindex: -1 });
+  readonly tooltip = new Tooltip();
+  board: Board | null = null;
+  private choice: Choice | null = null;
+  private fromClient = true;
+  private traces = new Map<number, Trace>();
+
+  constructor(
+    private readonly page: PageDocument,
+    private readonly root: Document,
+  ) {}
+
+  show(choice: Choice): void {
+    this.choice = choice;
+    this.board?.destroy();
+    this.board = null;
+    const capture = this.page.captures[choice.capture];
+    const line = capture?.lines.find((l) => l.stream === choice.stream);
+    if (!capture || !line) {
+      this.element.replaceChildren(h('p', { class: 'nothing' }, 'Choose a stream.'));
+      return;
+    }
+    const details = capture.details.find((s) => s.stream === choice.stream);
+    const index = this.page.charts.findIndex(
+      (c) => c.capture === choice.capture && c.stream === choice.stream,
+    );
+    if (index < 0) {
+      this.element.replaceChildren(this.title(line, null), this.without(details, capture));
+      return;
+    }
+    try {
+      this.charts(choice, line, details, index);
+    } catch (error) {
+      this.element.replaceChildren(
+        this.title(line, null),
+        h('p', { class: 'nothing' }, `The packets of this stream cannot be shown: ${String(error)}`),
+      );
+    }
+  }
+
+  /** Marks packets of the stream that is shown, turning to the direction they speak of. */
+  focus(packets: number[]): void {
+    if (this.choice) this.show({ ...this.choice, fromClient: null, packets });
+  }
+
+  turn(): void {
+    if (this.choice && this.board) {
+      this.show({ ...this.choice, fromClient: !this.fromClient, packets: this.choice.packets });
+    }
+  }
+
+  /** Draws the charts again, for new colours. */
+  repaint(): void {
+    if (this.board && this.choice) this.board.repaint();
+  }
+
+  private trace(index: number): Trace {
+    let trace = this.traces.get(index);
+    if (!trace) {
+      const element = this.root.getElementById(`tcplab-chart-${index}`);
+      if (!element?.textContent) throw new Error('they are not in the page');
+      trace = decodeColumns(decodeBase64(element.textContent), this.page.charts[index].rows);
+      // The last few only: a stream of 500,000 packets takes 60 MB when unpacked.
+      if (this.traces.size >= 4) this.traces.delete(this.traces.keys().next().value as number);
+      this.traces.set(index, trace);
+    }
+    return trace;
+  }
+
+  private charts(choice: Choice, line: StreamLine, details: Stream | undefined, index: number): void {
+    const trace = this.trace(index);
+    const rows = rowsOf(trace, choice.packets);
+    if (choice.fromClient !== null) this.fromClient = choice.fromClient;
+    else if (rows.length > 0) this.fromClient = directionOf(trace, rows);
+    else this.fromClient = bytesOf(trace, 1) >= bytesOf(trace, 0);
+    const [data, peer] = this.sides(details);
+    const board = new Board(makeView(trace, this.fromClient), peer?.acks_sent ?? null, this.tooltip);
+    const info = this.page.charts[index];
+    this.element.replaceChildren(
+      this.title(line, info),
+      details ? streamNotes(details) : '',
+      this.cut(info),
+      data && peer ? directionFacts(data, peer) : '',
+      this.tools(board, trace),
+      board.element,
+    );
+    this.board = board;
+    board.mount();
+    if (choice.packets.length > 0) board.focus(rows);
+  }
+
+  /** Figures of the direction that carries the data, and of its peer. */
+  private sides(details: Stream | undefined) {
+    if (!details) return [null, null];
+    const { client_to_server: a, server_to_client: b } = details;
+    return this.fromClient ? [a, b] : [b, a];
+  }
+
+  private title(line: StreamLine, info: ChartInfo | null): HTMLElement {
+    return h(
+      'h2',
+      {},
+      h('span', { class: 'number' }, `Stream ${line.stream}`),
+      h('span', { class: 'ends' }, `${line.client} → ${line.server}`),
+      h('span', { class: 'began' }, `${date(info?.origin_ns ?? line.start_ns)} UTC`),
+    );
+  }
+
+  private cut(info: ChartInfo): HTMLElement | string {
+    if (info.rows >= info.packets) return '';
+    return h(
+      'p',
+      { class: 'warn' },
+      `The charts hold the first ${count(info.rows)} of ${plural(info.packets, 'packet')}; the figures are of all.`,
+    );
+  }
+
+  private tools(board: Board, trace: Trace): HTMLElement {
+    const side = (client: boolean) => {
+      const bytes = bytesOf(trace, client ? 1 : 0);
+      const on = client === this.fromClient;
+      const button = h(
+        'button',
+        {
+          type: 'button',
+          role: 'radio',
+          'aria-checked': String(on),
+          'data-direction': client ? 'client' : 'server',
+        },
+        client ? 'client → server' : 'server → client',
+        bytes === 0 && h('small', {}, 'no data'),
+      );
+      button.addEventListener('click', () => {
+        if (client !== this.fromClient) this.turn();
+      });
+      return button;
+    };
+    const tool = (text: string, title: string, act: () => void) =>
+      h('button', { type: 'button', title, onclick: act }, text);
+    return h(
+      'div',
+      { class: 'tools' },
+      h('span', { class: 'label' }, 'data'),
+      h(
+        'div',
+        { class: 'switch', role: 'radiogroup', 'aria-label': 'direction of the data' },
+        side(true),
+        side(false),
+      ),
+      h('span', { class: 'spring' }),
+      board.readout,
+      tool('−', 'zoom out (−)', () => board.zoomBy(2)),
+      tool('+', 'zoom in (+)', () => board.zoomBy(0.5)),
+      tool('back', 'the range before (Backspace)', () => board.back()),
+      tool('all', 'show all (0, double click)', () => board.reset()),
+    );
+  }
+
+  private without(details: Stream | undefined, capture: Capture): HTMLElement {
+    const kept = this.page.charts.length;
+    const why = h(
+      'p',
+      { class: 'nothing' },
+      `No charts for this stream: the page holds those of ${plural(kept, 'stream')}, the ones with most findings and then most packets. `,
+      `Analyse a capture of this stream alone to see its charts.`,
+    );
+    if (!details) return why;
+    const pair = h('div', { class: 'pair' });
+    for (const [name, d, peer] of [
+      ['client → server', details.client_to_server, details.server_to_client],
+      ['server → client', details.server_to_client, details.client_to_server],
+    ] as const) {
+      pair.append(h('h3', {}, name), directionFacts(d, peer));
+    }
+    return h('div', { 'data-capture': capture.file }, streamNotes(details), why, pair);
+  }
+}
