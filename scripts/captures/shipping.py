@@ -10,6 +10,8 @@ import shutil
 import sys
 from pathlib import Path
 
+import corpus
+import families
 import labrun
 
 OUT = labrun.HERE.parent.parent / "tests" / "captures"
@@ -109,7 +111,8 @@ HEAD = """# Captures that ship
 Real kernels sent these packets over the capture laboratory's link (`scripts/captures`); no one else's traffic is in them. `scripts/captures/shipping.py`
 makes them again and checks each against the kernels' own counters (times and sequence numbers differ from run to run). Client 10.77.0.1, server
 10.77.0.2 port 5001, 96 bytes kept of each frame, nanosecond stamps. A pair `X.a` / `X.b` is one connection seen at both ends, by one clock.
-`labels.json` holds what each was made with: kernel, HZ, path, scenario, what the link did, the kernels' counters, and the findings that are true.
+`labels.json` holds what each was made with: kernel, HZ, path, scenario, what the link did, the kernels' counters, and the findings that are true
+as far as the capture can show them (`causes` must be found, `allowed` may be).
 
 | file | kernel of both hosts | captured | how it was made |
 |---|---|---|---|
@@ -118,10 +121,13 @@ makes them again and checks each against the kernels' own counters (times and se
 CAUSES = {
     "quickack-5.10.46": ["quickack_exhausted"], "quickack-rtt50-hz1000": ["quickack_exhausted"], "write-write-read": ["delack_nagle"],
     "bulk-loss": ["tail_loss"], "bulk-rto": ["rto_stall"], "zero-window": ["zero_window_stall"], "syn-retries": ["syn_retries"],
-    "syn-no-answer": ["syn_retries"], "super-segments": ["capture_artefacts"], "reordering": ["spurious_retransmission_reordering"],
-    "spurious-rto": ["spurious_rto"], "black-hole-mtu": ["black_hole", "rto_stall"],
+    "syn-no-answer": ["syn_retries"], "reordering": ["spurious_retransmission_reordering"],
+    "spurious-rto": ["spurious_rto"], "black-hole-mtu": ["black_hole"],
 }
-ALLOWED = {"syn-no-answer": ["black_hole", "capture_artefacts"], "spurious-rto": ["rto_stall"], "bulk-rto": ["tail_loss"], "black-hole-mtu": ["tail_loss"]}
+ALLOWED = {"syn-no-answer": ["black_hole", "capture_artefacts"], "spurious-rto": ["rto_stall"], "bulk-rto": ["tail_loss"], "write-write-read": ["delack_request_response"], "black-hole-mtu": ["rto_stall", "tail_loss"]}
+
+
+CLIENT_SENDS = {"write-write-read", "syn-retries", "syn-no-answer"}
 
 
 def main(names):
@@ -133,12 +139,16 @@ def main(names):
             continue
         raw = labrun.run(kernel, scenario, WORK / name, seed=number)
         check(name, raw, counters)
+        case = families.Case(name, scenario, families.nothing_if_quiet, "a" if name in CLIENT_SENDS else "b", kernel)
+        told = {**families.truth(CAUSES.get(name, []), ALLOWED.get(name, [])), "server_blind": name == "syn-retries"}
         for point in points:
             file = f"{name}.{point}.pcap"
             shutil.copyfile(WORK / file, OUT / file)
+            artefact = "super-segments" if name == "super-segments" else None
+            causes, allowed, _ = corpus.label_for(case, told, raw, point, artefact)
             labels[file] = {
                 "kernel": raw["kernel"] + ("+before-6.1.57" if kernel.endswith("-old") else ""), "hz": labrun.hz_of(kernel), "captured_at": point,
-                "causes": CAUSES.get(name, []), "allowed": ALLOWED.get(name, []), "scenario": scenario,
+                "causes": causes, "allowed": allowed, "scenario": scenario,
                 "link": raw["happenings"][:100], "counters": raw["counters"], "readme": readme_line(name, point, kernel, raw, text),
             }
         sizes = {f: (OUT / f).stat().st_size for f in (f"{name}.{p}.pcap" for p in points)}
