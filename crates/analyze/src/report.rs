@@ -64,6 +64,9 @@ pub struct Totals {
     /// Connections written out early because of `--max-streams`.
     #[serde(skip_serializing_if = "is_zero")]
     pub evicted_streams: u64,
+    /// Frames that the kernel dropped in a live capture because they came too fast.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub dropped: u64,
     /// First and last time stamp, nanoseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_ns: Option<(i64, i64)>,

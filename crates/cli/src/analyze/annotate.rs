@@ -209,6 +209,11 @@ fn packets(
     let mut bytes = Vec::new();
     while let Ok(Some(record)) = reader.next() {
         let Body::Frame { data, orig_len, .. } = record.body else {
+            if matches!(record.body, Body::Tcp(_)) {
+                return Err(std::io::Error::other(
+                    "tcpdump's text holds no packets to copy; annotate the capture file",
+                ));
+            }
             continue;
         };
         let (number, time, interface) = (record.number, record.time, record.interface);

@@ -9,6 +9,7 @@ mod flows;
 mod form;
 mod html;
 pub mod json;
+mod live;
 mod order;
 mod run;
 mod side;
@@ -77,6 +78,10 @@ struct Outputs {
 fn analyze(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
     let sources: Result<Vec<Source>, _> = args.files.iter().map(|f| Source::new(args, f)).collect();
     let sources = sources?;
+    let mut live = match &args.interface {
+        Some(interface) => Some(live::Source::open(interface, args.duration)?),
+        None => None,
+    };
     let mut outputs = Outputs {
         sides: side::choose(args, &sources)?,
         out: Out::open(args.output.as_deref())?,
@@ -90,6 +95,11 @@ fn analyze(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
         outputs.begin(&source.name)?;
         let result = run::file(args, source, &mut |o| outputs.take(o))?;
         outputs.end(&source.name, result)?;
+    }
+    if let Some(live) = &mut live {
+        outputs.begin(&live.name)?;
+        let result = live.run(args, &mut |o| outputs.take(o))?;
+        outputs.end(&live.name, Ok(result))?;
     }
     outputs.close(args)
 }

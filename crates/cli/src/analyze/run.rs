@@ -86,7 +86,7 @@ fn pump<R: io::Read>(
 
 /// Gives one record to the analyser.
 #[inline]
-pub fn feed(analyzer: &mut Analyzer, record: &Record<'_>, config: &Config) {
+fn feed(analyzer: &mut Analyzer, record: &Record<'_>, config: &Config) {
     match &record.body {
         Body::Frame {
             link,

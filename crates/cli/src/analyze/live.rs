@@ -1,0 +1,107 @@
+//! `-i INTERFACE`: the same analysis on frames as they come, until Ctrl-C or `--for`.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a live capture ends by the clock on the wall"
+)]
+
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use tcplab_analyze::Analyzer;
+use tcplab_analyze::report::{ReadError, Totals};
+use tcplab_kernel::{Error, Live, Stop};
+use tcplab_wire::{Parsed, parse_frame};
+
+use crate::analyze::run::{self, Take};
+use crate::args::AnalyzeArgs;
+use crate::failure::Failure;
+
+/// Longest time between two looks at the clock and at the wish to stop.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// A live capture.
+pub struct Source {
+    /// `interface:NAME`.
+    pub name: String,
+    live: Live,
+    stop: Stop,
+    duration: Option<Duration>,
+}
+
+impl Source {
+    /// Opens the interface.
+    pub fn open(interface: &str, duration: Option<Duration>) -> Result<Self, Failure> {
+        let live = Live::open(interface, PATIENCE).map_err(|e| match e {
+            Error::NotAllowed { .. } | Error::NotLinux => Failure::cannot_run(e.to_string()),
+            Error::NoInterface { .. } | Error::Down { .. } | Error::Os(_) => {
+                Failure::input(e.to_string())
+            }
+        })?;
+        let stop = Stop::on_signals()
+            .map_err(|e| Failure::cannot_run(format!("cannot wait for Ctrl-C: {e}")))?;
+        Ok(Self {
+            name: format!("interface:{interface}"),
+            live,
+            stop,
+            duration,
+        })
+    }
+
+    /// Captures and analyses until the end.
+    pub fn run(&mut self, args: &AnalyzeArgs, take: &mut Take<'_>) -> io::Result<Totals> {
+        let mut analyzer = Analyzer::new(run::options(args));
+        let config = run::config(args);
+        let begin = Instant::now();
+        let bar = self.announce();
+        let mut number = 0;
+        let mut error = None;
+        while !self.stop.wanted() && self.duration.is_none_or(|d| begin.elapsed() < d) {
+            let frame = match self.live.next_frame() {
+                Ok(Some(frame)) => frame,
+                Ok(None) => continue,
+                Err(e) => {
+                    error = Some(ReadError {
+                        offset: 0,
+                        message: format!("the interface failed after {number} frames: {e}"),
+                    });
+                    break;
+                }
+            };
+            number += 1;
+            match parse_frame(frame.link, frame.data, frame.orig_len, &config) {
+                Parsed::Tcp(packet) => analyzer.packet(number, Some(frame.time), &packet),
+                Parsed::NotTcp(why) => analyzer.other(why),
+            }
+            if let Some(bar) = &bar {
+                bar.set_position(number);
+            }
+            run::drain(args, &mut analyzer, take)?;
+        }
+        if let Some(bar) = bar {
+            bar.finish_and_clear();
+        }
+        analyzer.finish();
+        run::drain(args, &mut analyzer, take)?;
+        let mut totals = analyzer.totals().clone();
+        totals.dropped = self.live.dropped().into();
+        totals.error = error;
+        Ok(totals)
+    }
+
+    /// Says what is going on, and how it ends.
+    fn announce(&self) -> Option<ProgressBar> {
+        let end = match self.duration {
+            Some(d) => format!("for {d:?}, or until Ctrl-C"),
+            None => "until Ctrl-C".into(),
+        };
+        eprintln!("tcplab: capturing from {} {end}", self.name);
+        io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new_spinner();
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} frames, {elapsed}") {
+                bar.set_style(style);
+            }
+            bar
+        })
+    }
+}

@@ -1,0 +1,38 @@
+//! Why a live capture is not possible here.
+
+use std::io;
+
+/// What stands against a live capture, with the way out.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The process may not open packet sockets.
+    #[error(
+        "live capture needs root or CAP_NET_RAW: run it with sudo, or once `sudo setcap cap_net_raw+ep {program}`"
+    )]
+    NotAllowed {
+        /// This program's file.
+        program: String,
+    },
+    /// There is no such interface.
+    #[error("no interface {name}; there are: {}", known.join(", "))]
+    NoInterface {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// The interface is there, but down or gone.
+    #[error("interface {name}: {source}; `ip link set {name} up` brings it up")]
+    Down {
+        /// The interface.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Live capture is written for Linux only.
+    #[error("live capture works on Linux only; capture with tcpdump -w and analyse the file")]
+    NotLinux,
+    /// Something else failed.
+    #[error("live capture: {0}")]
+    Os(#[from] io::Error),
+}

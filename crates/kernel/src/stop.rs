@@ -1,0 +1,33 @@
+//! Ctrl-C and SIGTERM as a flag: the first ends the work in good order, the second the process.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+/// Whether the user wants an end.
+#[derive(Clone, Debug)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Takes over both signals.
+    ///
+    /// # Errors
+    /// When the system does not allow it.
+    pub fn on_signals() -> io::Result<Self> {
+        let stop = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            // In this order: the second signal finds the flag set and ends the process.
+            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&stop))?;
+            flag::register(signal, Arc::clone(&stop))?;
+        }
+        Ok(Self(stop))
+    }
+
+    /// Whether the user wants an end.
+    pub fn wanted(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
