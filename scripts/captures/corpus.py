@@ -21,14 +21,17 @@ from pathlib import Path
 
 import families as f
 import families_loss as g
+import families_more as m
 import labrun
 
-FAMILIES = {
-    f.quickack: 6, f.quickack_fixed: 3, f.quickack_not: 4, f.delack_policy: 2, f.reader_sleeps: 1, f.wwr: 5, f.wwr_cured: 4, f.response_in_two: 3,
-    f.cwnd_held: 5, f.path_change: 3, f.wild_jitter: 2, f.app_pause: 3, g.cut_short: 2, f.request_response: 5, g.bulk_clean: 4, g.bulk_random_loss: 3, g.bulk_overflow: 3, g.middle_loss: 3, g.tail_loss: 6,
-    g.bulk_tail_loss: 3, g.outage: 4, g.lone_request_lost: 3, g.delay_spike: 8, g.reordering: 5, g.duplicated: 2, g.ack_loss: 2, g.marked: 1,
-    g.syn_lost: 3, g.syn_unanswered: 1, g.refused: 1, g.zero_window: 4, g.steady_reader: 2, g.mtu_black_hole: 3, g.dead_path: 3,
-    g.super_segments: 3, g.spoiled: 5, g.keepalive: 1, g.slow_sender: 4, g.many: 2, g.duplex: 1, g.aborted: 1, g.both: 1,
+FAMILIES = {  # with weights
+    f.quickack: 6, f.quickack_fixed: 3, f.quickack_not: 4, f.delack_policy: 2, f.reader_sleeps: 1, f.wwr: 5,
+    f.wwr_cured: 4, f.response_in_two: 3, f.cwnd_held: 5, f.path_change: 3, f.wild_jitter: 2, f.app_pause: 3,
+    m.cut_short: 2, f.request_response: 5, g.bulk_clean: 4, g.bulk_random_loss: 3, g.bulk_overflow: 3,
+    g.middle_loss: 3, g.tail_loss: 6, g.bulk_tail_loss: 3, g.outage: 4, g.lone_request_lost: 3, g.delay_spike: 8,
+    g.reordering: 5, g.duplicated: 2, g.ack_loss: 2, g.marked: 1, g.syn_lost: 3, g.syn_unanswered: 1, g.refused: 1,
+    g.zero_window: 4, g.steady_reader: 2, g.mtu_black_hole: 3, g.dead_path: 3, m.super_segments: 3, m.spoiled: 5,
+    m.keepalive: 1, m.slow_sender: 4, m.many: 2, m.duplex: 1, m.aborted: 1, m.both: 1,
 }
 REAL = ["host", "host", "debian-6.1", "debian-5.10"]
 

@@ -20,7 +20,27 @@ def analyse(tcplab, path):
         document = json.loads(done.stdout)
     except json.JSONDecodeError:
         return None, f"exit {done.returncode}: {done.stderr[-300:]}"
-    return {x["id"] for c in document["captures"] for x in c["findings"]}, ""
+    return document, ""
+
+
+def ids(document):
+    return {x["id"] for c in document["captures"] for x in c["findings"]}
+
+
+def against_kernel(label, document):
+    """Pairs (what, analyser's figure, kernel's figure) that a capture taken at a host allows to compare."""
+    point = label["captured_at"]
+    streams = [s for c in document["captures"] for s in c["streams"]]
+    if point == "mid" or label["artefact"] or len(streams) != 1:
+        return []
+    own, counters = streams[0]["client_to_server" if point == "a" else "server_to_client"], label["counters"][point]
+    syn, timeouts = counters.get("TcpExtTCPSynRetrans", 0), counters.get("TcpExtTCPTimeouts", 0)
+    pairs = [] if syn else [("retransmissions", own["retransmissions"]["total"], counters.get("TcpRetransSegs", 0))]
+    if not syn:
+        pairs.append(("by timeout", own["retransmissions"]["rto"] > 0, timeouts > 0))
+    if label["params"].get("workload") == "stream":
+        pairs.append(("delayed ACKs", own["acks_sent"]["delayed"], counters.get("TcpExtDelayedACKs", 0)))
+    return pairs
 
 
 def main():
@@ -36,18 +56,25 @@ def main():
     broken = []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         answers = list(pool.map(lambda x: analyse(options.tcplab, options.corpus / x["file"]), labels))
-    for label, (found, problem) in zip(labels, answers):
-        if found is None:
+    agree, differ = collections.Counter(), collections.defaultdict(list)
+    for label, (document, problem) in zip(labels, answers):
+        if document is None:
             broken.append(f"{label['file']}: {problem}")
             continue
+        found = ids(document)
+        for what, ours, kernels in against_kernel(label, document):
+            if ours == kernels:
+                agree[what] += 1
+            else:
+                differ[what].append(f"{label['file']}: {ours}, kernel {kernels}")
         wanted, allowed = set(label["causes"]), set(label["allowed"])
-        for ids in label["one_of"]:
-            hit = found & set(ids)
+        for group in label["one_of"]:
+            hit = found & set(group)
             if hit:
                 right[min(hit)] += 1
             else:
-                missed[ids[0]].append(label["file"])
-            allowed |= set(ids)
+                missed[group[0]].append(label["file"])
+            allowed |= set(group)
         for i in wanted & found:
             right[i] += 1
         for i in wanted - found:
@@ -58,6 +85,10 @@ def main():
     for i in sorted({*right, *false, *missed}):
         r, f, m = right[i], len(false[i]), len(missed[i])
         print(f"| {i} | {r} | {f} | {m} | {r / (r + f) if r + f else 1:.4f} | {r / (r + m) if r + m else 1:.4f} |")
+    for what in sorted({*agree, *differ}):
+        print(f"\n{what} as the kernel counts them: {agree[what]} of {agree[what] + len(differ[what])} captures")
+        for text in differ[what][:options.misses]:
+            print(f"  {text}")
     for title, files in (("false", false), ("missed", missed)):
         for i in sorted(files):
             print(f"\n{title} {i}:")

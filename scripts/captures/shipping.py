@@ -8,7 +8,6 @@ show the cause it is meant to show is not written.
 import json
 import shutil
 import sys
-from pathlib import Path
 
 import corpus
 import families
