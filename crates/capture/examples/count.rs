@@ -24,9 +24,10 @@ fn main() -> std::io::Result<()> {
             Ok(mut reader) => loop {
                 match reader.next() {
                     Ok(Some(record)) => {
-                        let kind = counts.add(&record.body, &config);
+                        let parsed = parse(&record.body, &config);
+                        counts.add(&parsed);
                         if frames {
-                            writeln!(out, "{}\t{kind}", record.number)?;
+                            writeln!(out, "{}\t{}", record.number, describe(&parsed))?;
                         }
                     }
                     Ok(None) => break,
@@ -58,31 +59,35 @@ struct Counts {
 }
 
 impl Counts {
-    /// Counts a record and says what it was.
-    fn add(&mut self, body: &Body<'_>, config: &Config) -> String {
+    fn add(&mut self, parsed: &Parsed) {
         self.packets += 1;
-        let parsed = match *body {
-            Body::Frame {
-                link,
-                data,
-                orig_len,
-            } => parse_frame(link, data, orig_len, config),
-            Body::Tcp(packet) => Parsed::Tcp(packet),
-            Body::Other => return "other".into(),
-        };
         self.tcp += u64::from(parsed.is_tcp());
         match parsed {
-            Parsed::Tcp(p) => {
-                self.bytes += u64::from(p.payload_len);
-                let len = p.payload_len.to_string();
-                let len = if p.standing.has_length() { &len } else { "" };
-                format!("tcp\t{len}\t{:?}", p.standing)
-            }
-            Parsed::NotTcp(NotTcp::TcpStub) => "stub".into(),
-            Parsed::NotTcp(why) => {
-                self.fragments += u64::from(why == NotTcp::Fragment);
-                format!("{why:?}")
-            }
+            Parsed::Tcp(p) => self.bytes += u64::from(p.payload_len),
+            Parsed::NotTcp(why) => self.fragments += u64::from(*why == NotTcp::Fragment),
         }
+    }
+}
+
+fn parse(body: &Body<'_>, config: &Config) -> Parsed {
+    match *body {
+        Body::Frame {
+            link,
+            data,
+            orig_len,
+        } => parse_frame(link, data, orig_len, config),
+        Body::Tcp(packet) => Parsed::Tcp(packet),
+        Body::Other => Parsed::NotTcp(NotTcp::NotIp),
+    }
+}
+
+fn describe(parsed: &Parsed) -> String {
+    match parsed {
+        Parsed::Tcp(p) if p.standing.has_length() => {
+            format!("tcp\t{}\t{:?}", p.payload_len, p.standing)
+        }
+        Parsed::Tcp(p) => format!("tcp\t\t{:?}", p.standing),
+        Parsed::NotTcp(NotTcp::TcpStub) => "stub".into(),
+        Parsed::NotTcp(why) => format!("{why:?}"),
     }
 }

@@ -125,3 +125,45 @@ impl<R: Read> Buffer<R> {
         Ok(true)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives `left` bytes, a few at a time.
+    struct Drip {
+        left: usize,
+    }
+
+    impl Read for Drip {
+        fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+            let n = buf.len().min(self.left).min(7_777);
+            self.left -= n;
+            Ok(n)
+        }
+    }
+
+    #[test]
+    fn memory_follows_what_arrives_not_what_is_asked_for() {
+        for left in [0, 1, START - 1, START, START + 1, 3 * START] {
+            let mut buffer = Buffer::new(Drip { left });
+            let got = buffer.peek(usize::MAX / 4).map(<[u8]>::len);
+            assert_eq!(got, Ok(left));
+            assert!(buffer.bytes.len() <= START.max(2 * left));
+        }
+    }
+
+    #[test]
+    fn consumed_bytes_make_room() {
+        let mut buffer = Buffer::new(Drip { left: 100 * START });
+        for _ in 0..1_000 {
+            assert_eq!(buffer.peek(20_000).map(<[u8]>::len), Ok(20_000));
+            buffer.take(20_000);
+        }
+        assert_eq!(buffer.bytes.len(), START);
+        assert_eq!(buffer.offset(), 20_000_000);
+        assert_eq!(buffer.skip(1 << 40), Ok(false));
+        assert_eq!(buffer.offset(), 100 * START as u64);
+        assert_eq!(buffer.bytes.len(), START);
+    }
+}

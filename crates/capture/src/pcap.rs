@@ -66,6 +66,9 @@ const MODIFIED: usize = 24;
 const MODIFIED_CPU: usize = 28;
 const NOKIA: usize = 20;
 
+/// Records further apart than this, in seconds, are no evidence for a variant.
+const YEAR: u32 = 366 * 86_400;
+
 /// Family of formats that a magic number stands for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Magic {
@@ -159,34 +162,45 @@ impl Pcap {
         Ok((pcap, interface))
     }
 
-    /// Takes the record header that makes the best sense of the first records, as far as they are there.
+    /// Takes the record header with which most of the first records, as far as they are there, make sense. The first
+    /// candidate stands unless another one is clearly better: damage must not look like another variant.
     fn choose<R: Read>(&mut self, buffer: &Buffer<R>, snaplen: u32, headers: &[usize]) {
-        let best = headers
-            .iter()
-            .min_by_key(|header| self.faults(buffer.ready(), snaplen, **header));
-        self.header = best.copied().unwrap_or(STANDARD);
+        let mut best = 0;
+        self.header = headers.first().copied().unwrap_or(STANDARD);
+        for header in headers {
+            let sane = self.sane_records(buffer.ready(), snaplen, *header);
+            if sane > best {
+                (best, self.header) = (sane, *header);
+            }
+        }
     }
 
-    /// How little sense the first three records make with that header: 0 is best.
-    fn faults(&self, bytes: &[u8], snaplen: u32, header: usize) -> u32 {
+    /// How many of the first three records make sense with that header, up to the first that does not.
+    fn sane_records(&self, bytes: &[u8], snaplen: u32, header: usize) -> u32 {
         let mut rest = bytes;
-        for _ in 0..3 {
-            // An end, inside a record too, says nothing: else a cut file would be read as another variant.
+        let mut first = None;
+        let most = if snaplen == 0 {
+            MAX_PACKET
+        } else {
+            snaplen.min(MAX_PACKET)
+        };
+        for count in 0..3 {
+            // The end of the file, inside a record too, says nothing.
             let Some(h) = rest.first_chunk::<STANDARD>() else {
-                return 0;
+                return count;
             };
-            let (_, fraction, captured, original) = self.fields(h);
-            let faults = u32::from(fraction >= 1_000_000)
-                + u32::from(captured > MAX_PACKET)
-                + u32::from(original > 128 << 20)
-                + u32::from(captured > snaplen)
-                + u32::from(captured > original);
-            if faults > 0 {
-                return faults;
+            let (seconds, fraction, captured, original) = self.fields(h);
+            let begin: u32 = *first.get_or_insert(seconds);
+            let sane = fraction < 1_000_000
+                && (1..=most).contains(&captured)
+                && (captured..=128 << 20).contains(&original)
+                && seconds.abs_diff(begin) < YEAR;
+            if !sane {
+                return count;
             }
             rest = rest.get(header + captured as usize..).unwrap_or_default();
         }
-        0
+        3
     }
 
     /// Seconds, fraction, captured length, original length.

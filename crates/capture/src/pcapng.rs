@@ -308,17 +308,48 @@ const fn least_len(kind: u32) -> u32 {
     }
 }
 
-/// The byte order of a section stands behind the length.
+/// The byte order of a section stands behind the length, then its version.
 fn section_order<R: Read>(buffer: &mut Buffer<R>, offset: u64) -> Result<Order, Error> {
-    let Some(&[_, _, _, _, _, _, _, _, a, b, c, d]) = buffer.peek(12)?.first_chunk::<12>() else {
+    let head = buffer.peek(16)?.first_chunk();
+    let Some(
+        &[
+            _,
+            _,
+            _,
+            _,
+            _,
+            _,
+            _,
+            _,
+            a,
+            b,
+            c,
+            d,
+            major0,
+            major1,
+            minor0,
+            minor1,
+        ],
+    ) = head
+    else {
         return Err(cut(offset));
     };
-    match u32::from_le_bytes([a, b, c, d]) {
-        BYTE_ORDER_MAGIC => Ok(Order::Little),
-        n if n.swap_bytes() == BYTE_ORDER_MAGIC => Ok(Order::Big),
-        _ => Err(Error::at(
+    let order = match u32::from_le_bytes([a, b, c, d]) {
+        BYTE_ORDER_MAGIC => Order::Little,
+        n if n.swap_bytes() == BYTE_ORDER_MAGIC => Order::Big,
+        _ => {
+            return Err(Error::at(
+                offset,
+                "a pcapng section without a valid byte-order mark: the file is damaged here",
+            ));
+        }
+    };
+    // 1.2 is 1.0 with more kinds of blocks.
+    match (order.u16([major0, major1]), order.u16([minor0, minor1])) {
+        (1, 0 | 2) => Ok(order),
+        (major, minor) => Err(Error::at(
             offset,
-            "a pcapng section without a valid byte-order mark: the file is damaged here",
+            format!("pcapng version {major}.{minor} is not known, only 1.0 and 1.2 are"),
         )),
     }
 }
