@@ -100,6 +100,18 @@ def label_for(case, found, raw, point, artefact):
         causes -= hidden
         allowed |= hidden
         one_of = [] if any(f.STALL_IDS & set(x) for x in one_of) else one_of
+    seen = f.Seen(raw, case.sender)
+    if case.params.get("workload") == "bulk" or case.family == "tail-loss":  # a window of one or two segments can wait for a delayed ACK
+        if seen.r("DelayedACKs") >= (1 if seen.timeouts else 3):
+            allowed.add("delack_request_response")
+    if case.family == "slow-sender" and seen.r("DelayedACKs") and f"{case.sender}_nodelay=0" in case.scenario:
+        allowed |= {"delack_nagle", "delack_request_response"}
+    if point != case.sender:
+        hidden = causes & set(found["only_at_sender"])
+        causes -= hidden
+        allowed |= hidden | set(found["allowed_behind"])
+    if found.get("not_at_receiver") and point == seen.receiver:
+        allowed -= {"quickack_exhausted"}
     if found.get("server_blind") and point != "a":
         allowed |= causes & {"syn_retries"}
         causes -= {"syn_retries"}
