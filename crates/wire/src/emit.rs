@@ -30,8 +30,8 @@ pub enum EmitError {
     /// More than 40 bytes of options.
     #[error("the options take more than 40 bytes")]
     Options,
-    /// The payload's length differs from `payload_len`.
-    #[error("payload_len differs from the payload")]
+    /// The payload's length differs from `payload_len`, or no frame can hold so much.
+    #[error("payload_len differs from the payload, or no frame can hold so much")]
     PayloadLength,
     /// The link type cannot carry the packet or its tags.
     #[error("the link type cannot carry this packet or its VLAN or CAQM tags")]
@@ -58,6 +58,8 @@ pub fn emit(
         return Err(EmitError::NotWhole);
     }
     let body: &[u8] = match payload {
+        // Room for the headers: a captured length is hostile, and their sum must not wrap.
+        _ if packet.payload_len > u32::MAX / 2 => return Err(EmitError::PayloadLength),
         Payload::Len => &[],
         Payload::Bytes(b) if b.len() as u64 == u64::from(packet.payload_len) => b,
         Payload::Bytes(_) => return Err(EmitError::PayloadLength),

@@ -265,6 +265,14 @@ pub fn text() -> Vec<Vec<u8>> {
                 .into_bytes()
         })
         .collect();
+    // With -v the IP header has a line of its own.
+    let verbose = PACKETS.iter().map(|packet| match packet.strip_prefix("IP ") {
+        Some(rest) => format!(
+            "12:34:56.789012 IP (tos 0x2,ECT(0), ttl 64, id 7, offset 0, flags [DF], proto TCP (6), length 60)\n    {rest}\n"
+        ),
+        None => format!("12:34:56.789012 {packet}\n"),
+    });
+    out.push(verbose.collect::<String>().into_bytes());
     out.push(
         b"tcpdump: listening on eth0, link-type EN10MB (Ethernet)\n0 packets captured\n".to_vec(),
     );

@@ -29,9 +29,6 @@ pub fn frame(data: &[u8]) {
 /// What is written is read again as the same packet.
 fn write_and_read(p: &TcpPacket, config: &Config) {
     let mut frame = Vec::new();
-    if p.payload_len > 1 << 24 {
-        return; // No network carries it, and nobody writes it.
-    }
     let Ok(length) = emit(LinkType::Ethernet, p, Payload::Len, config, &mut frame) else {
         return;
     };

@@ -15,7 +15,7 @@ use tcplab_fuzz_targets::mutate::{Random, mutate};
 use tcplab_fuzz_targets::{TARGETS, Target};
 
 /// Mutants of each target in a plain `cargo test`.
-const ROUNDS: u64 = 4_000;
+const ROUNDS: u64 = 10_000;
 /// Longest mutant in bytes.
 const LIMIT: usize = 8_192;
 
