@@ -7,6 +7,7 @@
 
 mod documents;
 mod tidy;
+mod tshark;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -26,12 +27,15 @@ enum Command {
     Tidy(tidy::Args),
     /// Run the commands that the documents print, and compare what they print
     Documents(documents::Args),
+    /// Compare our Wireshark verdicts with the installed tshark, frame by frame
+    Tshark(tshark::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Tidy(args) => tidy::run(&repository_root(), &args),
         Command::Documents(args) => documents::run(&repository_root(), &args),
+        Command::Tshark(args) => tshark::run(&repository_root(), &args),
     };
     match result {
         Ok(code) => code,
