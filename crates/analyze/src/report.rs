@@ -219,11 +219,11 @@ pub struct Retransmissions {
     pub total: u64,
     /// Fast retransmit and SACK/RACK recovery.
     pub fast: u64,
-    /// Retransmission timeout, and what followed it in the same recovery.
+    /// Retransmission timeout, and what followed it in the same recovery; SYN and SYN-ACK sent again.
     pub rto: u64,
     /// Tail loss probe.
     pub tlp: u64,
-    /// No reason could be read from the packets (also SYN, SYN-ACK and FIN sent again).
+    /// No reason could be read from the packets.
     pub other: u64,
     /// Of these: the original had arrived (DSACK, time stamps). Overlaps the others.
     pub spurious: u64,
@@ -297,8 +297,8 @@ pub struct AckMode {
     pub from_byte: u64,
     /// ACKs in the stretch.
     pub acks: u64,
-    /// Median wait, microseconds, gross.
-    pub p50_us: u32,
+    /// Mean wait, microseconds, gross.
+    pub mean_us: u32,
 }
 
 /// How a receiver acknowledges.

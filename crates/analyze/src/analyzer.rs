@@ -1,0 +1,226 @@
+//! The analyser of one capture: packets to connections, connections to reports.
+
+use std::collections::VecDeque;
+
+use tcplab_base::Instant;
+use tcplab_wire::{NotTcp, TcpPacket};
+
+use crate::compat::Compat;
+use crate::conn::Connection;
+use crate::findings::{self, Finding, Limits};
+use crate::numbering::Isns;
+use crate::report::{Stream, Totals};
+use crate::slots::Slots;
+use crate::table::{Key, Place, Table};
+use crate::trace::StreamTrace;
+
+/// What the analyser may be told.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Keep a [`crate::trace::Row`] for each packet and hand out [`Output::Trace`] with each stream.
+    pub trace: bool,
+    /// Most connections held at once; an inactive one is handed out early.
+    pub max_streams: Option<usize>,
+    /// Key of the flow table's hash; any number, it never shows in the results.
+    pub hash_seed: u64,
+}
+
+/// Something that is finished.
+#[derive(Debug)]
+pub enum Output {
+    /// A connection.
+    Stream(Box<Stream>),
+    /// Its findings follow it; those about the whole capture come last.
+    Finding(Box<Finding>),
+    /// Its packets, when [`Options::trace`] is on.
+    Trace(Box<StreamTrace>),
+}
+
+/// The analyser of one capture.
+#[derive(Debug)]
+pub struct Analyzer {
+    options: Options,
+    totals: Totals,
+    table: Table,
+    slots: Slots,
+    limits: Limits,
+    last: Option<Instant>,
+    ready: VecDeque<Output>,
+}
+
+impl Analyzer {
+    /// An analyser that has seen nothing.
+    pub fn new(options: Options) -> Self {
+        Self {
+            options,
+            totals: Totals::default(),
+            table: Table::new(options.hash_seed),
+            slots: Slots::default(),
+            limits: Limits::default(),
+            last: None,
+            ready: VecDeque::new(),
+        }
+    }
+
+    /// Takes a TCP packet: its frame number in the file, its time stamp, its fields.
+    pub fn packet(&mut self, number: u64, time: Option<Instant>, packet: &TcpPacket) {
+        self.totals.packets += 1;
+        self.totals.tcp_packets += 1;
+        let now = self.clock(time);
+        let (key, from_a) = Key::of(packet);
+        let dir = usize::from(!from_a);
+        let fingerprint = self.table.fingerprint(&key);
+        let Some(index) = self.place(fingerprint, key, dir, now, packet) else {
+            return;
+        };
+        let Some(connection) = self.slots.get_mut(index) else {
+            return;
+        };
+        let was_over = connection.over.is_some();
+        connection.packet(number, now, dir, packet);
+        // With a trace everything stays until the end: late packets have rows, too.
+        if !was_over && connection.over.is_some() && !self.options.trace {
+            self.slots.ended(index, now);
+            while let Some(index) = self.slots.lingered(now) {
+                self.hand_out(index);
+            }
+        }
+    }
+
+    /// The slot of the packet's connection, a new one where it begins one; `None` for a late
+    /// packet of a connection that was handed out.
+    fn place(
+        &mut self,
+        fingerprint: u64,
+        key: Key,
+        dir: usize,
+        now: Instant,
+        p: &TcpPacket,
+    ) -> Option<u32> {
+        let mut reused = false;
+        match self.table.find(fingerprint) {
+            Some(Place::Live(index)) => {
+                let connection = self.slots.get_mut(index)?;
+                if !connection.compat.reuses(dir == 0, p) {
+                    return Some(index);
+                }
+                reused = true;
+                self.hand_out(index);
+            }
+            Some(Place::Gone { isns, .. }) if !isns.reused_by(dir, p) => {
+                self.totals.late_packets += 1;
+                return None;
+            }
+            Some(Place::Gone { .. }) => reused = true,
+            None => {}
+        }
+        self.make_room();
+        let compat = if reused {
+            Compat::after_reuse()
+        } else {
+            Compat::default()
+        };
+        let stream = self.totals.tcp_streams as u32;
+        self.totals.tcp_streams += 1;
+        let connection = Connection::new(stream, key, now, compat, self.options.trace);
+        let index = self.slots.insert(Box::new(connection));
+        self.table.put(fingerprint, Place::Live(index));
+        Some(index)
+    }
+
+    /// Keeps the number of live connections below the limit.
+    fn make_room(&mut self) {
+        let Some(limit) = self.options.max_streams else {
+            return;
+        };
+        while self.slots.live() >= limit.max(1) {
+            let Some(index) = self.slots.inactive() else {
+                return;
+            };
+            self.totals.evicted_streams += 1;
+            self.hand_out(index);
+        }
+    }
+
+    /// Time of the packet; without one, that of the packet before.
+    fn clock(&mut self, time: Option<Instant>) -> Instant {
+        let now = time.or(self.last).unwrap_or_default();
+        if time.is_none() || self.last.is_some_and(|l| now < l) {
+            self.totals.time_out_of_order += 1;
+        }
+        self.last = Some(now);
+        let (first, last) = self
+            .totals
+            .time_ns
+            .unwrap_or((now.as_nanos(), now.as_nanos()));
+        self.totals.time_ns = Some((first.min(now.as_nanos()), last.max(now.as_nanos())));
+        now
+    }
+
+    /// Counts a frame that holds no TCP.
+    pub fn other(&mut self, why: NotTcp) {
+        self.totals.packets += 1;
+        match why {
+            NotTcp::Fragment => self.totals.fragments += 1,
+            NotTcp::TcpStub => {
+                self.totals.tcp_packets += 1;
+                self.totals.truncated += 1;
+            }
+            NotTcp::Truncated => self.totals.truncated += 1,
+            NotTcp::Malformed => self.totals.malformed += 1,
+            NotTcp::UnknownLink => self.totals.unknown_link += 1,
+            NotTcp::NotIp | NotTcp::OtherProtocol(_) => {}
+        }
+    }
+
+    /// The next finished thing, if any.
+    pub fn poll(&mut self) -> Option<Output> {
+        self.ready.pop_front()
+    }
+
+    /// Closes every connection that is still open; drain [`Analyzer::poll`] after it.
+    pub fn finish(&mut self) {
+        for index in self.slots.indices() {
+            self.hand_out(index);
+        }
+        let rest = self.limits.about_the_capture();
+        self.ready
+            .extend(rest.into_iter().map(|f| Output::Finding(Box::new(f))));
+        self.totals.findings_not_listed = self.limits.not_listed();
+    }
+
+    /// The counts so far. `error` is for the caller to fill in.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Reports a connection and leaves its tombstone.
+    fn hand_out(&mut self, index: u32) {
+        let Some(mut connection) = self.slots.take(index) else {
+            return;
+        };
+        let isns = [true, false].map(|from_a| connection.compat.base_seq(from_a));
+        let stream = connection.stream;
+        let fingerprint = self.table.fingerprint(&connection.key);
+        self.table.put(
+            fingerprint,
+            Place::Gone {
+                stream,
+                isns: Isns::new(isns),
+            },
+        );
+        connection.close();
+        let found = findings::of(&connection);
+        let report = connection.report();
+        self.limits.note(&connection, &report);
+        self.ready.push_back(Output::Stream(Box::new(report)));
+        for finding in found {
+            if self.limits.admit(finding.id) {
+                self.ready.push_back(Output::Finding(Box::new(finding)));
+            }
+        }
+        if let Some(trace) = connection.take_trace() {
+            self.ready.push_back(Output::Trace(trace));
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! The ACKs that one side sends for its peer's data: trigger, waiting time, class, mode.
+//!
+//! Answers to `__tcp_ack_snd_check()`, `tcp_send_delayed_ack()` and the quick-ACK mode of Linux
+//! (RFC 1122 4.2.3.2, RFC 5681 4.2), seen from outside. A wait runs from the first unACKed
+//! in-order data packet to the ACK, at the capture point; `path_us` of it is the way to the
+//! receiver and back. An ACK is called delayed only when nothing else explains the wait: no new
+//! data came just before it, and no data that the receiver must have had by then is left out.
+
+use tcplab_base::{Instant, Samples};
+use tcplab_wire::{TcpFlags, TcpPacket};
+
+use super::dir::Dir;
+use super::flight::Taken;
+use crate::report::Mode;
+use crate::trace::{AckClass, AckRow};
+
+/// A wait of at least this, less the path, is the timer's (shortest timer in use: 40 ms on Linux
+/// and FreeBSD, 25 ms on some BSDs; reads and scheduling stay well below).
+pub(crate) const TIMER_US: u32 = 20_000;
+/// New data counts as the trigger when the ACK followed it within this, less the path.
+const TRIGGER_US: u32 = 1_000;
+/// Most stretches of one mode that are kept.
+const MODES: usize = 64;
+
+/// Statistics of the ACKs of one side.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AckStats {
+    pub immediate: u64,
+    pub second_segment: u64,
+    pub delayed: u64,
+    pub piggybacked: u64,
+    pub other: u64,
+    pub first_delayed_segment: Option<u32>,
+    pub immediate_us: Samples,
+    pub delayed_us: Samples,
+    pub modes: Vec<Stretch>,
+    pub evidence: Evidence,
+    pub credits: Credits,
+}
+
+/// What the findings about delayed ACKs need.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Evidence {
+    /// Immediate ACKs before the first delayed one.
+    pub quick_before: u64,
+    /// Delayed ACKs of one pushed segment of exactly `rcv_mss`.
+    pub delayed_exact_mss: u64,
+    /// Frame numbers of the first delayed ACKs.
+    pub packets: Vec<u64>,
+    /// Delayed ACKs whose arrival let the sender go on at once: with a small segment after an
+    /// unACKed small one (Nagle), and for other reasons.
+    pub released_nagle: Released,
+    pub released_other: Released,
+    /// Sum of the delayed waits less the path, microseconds.
+    pub delayed_net_us: u64,
+}
+
+/// Data that went on the moment a delayed ACK came.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Released {
+    pub count: u64,
+    pub packets: Vec<u64>,
+}
+
+impl Released {
+    pub(crate) fn add(&mut self, ack: u64, data: u64) {
+        self.count += 1;
+        if self.packets.len() < 8 {
+            self.packets.extend([ack, data]);
+        }
+    }
+}
+
+/// A stretch of ACKs of one mode.
+#[derive(Clone, Debug)]
+pub(crate) struct Stretch {
+    pub mode: Mode,
+    pub from_segment: u32,
+    pub from_byte: u64,
+    pub acks: u64,
+    pub sum_us: u64,
+}
+
+/// Quick-ACK credits of a Linux receiver (`icsk_ack.quick`), as long as the packets tell them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Credits {
+    /// No data yet.
+    #[default]
+    Start,
+    /// So many left.
+    Left(u8),
+    /// The packets do not tell any more.
+    Unknown,
+}
+
+/// An ACK for new data, classified.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Classified {
+    pub class: AckClass,
+    pub wait_us: u32,
+    pub since_last_us: u32,
+    pub path_us: u32,
+}
+
+/// Classifies an ACK of `acker` that took `taken` out of its peer's flight; `next` is when the
+/// first segment that it leaves unACKed passed.
+pub(crate) fn classify(
+    acker: &mut Dir,
+    taken: &Taken,
+    next: Option<Instant>,
+    now: Instant,
+    p: &TcpPacket,
+) -> Classified {
+    let wait_us = now.since(taken.first).as_micros_u32();
+    let since_last_us = now.since(taken.last).as_micros_u32();
+    let pure = p.payload_len == 0 && !p.flags.has(TcpFlags::FIN | TcpFlags::RST);
+    if pure && !taken.repaired {
+        acker.answered_after(since_last_us);
+    }
+    let path_us = if acker.path_us == u32::MAX {
+        0
+    } else {
+        acker.path_us
+    };
+    let held_us = held(wait_us, path_us, taken.first, next);
+    let class = if p.payload_len > 0 {
+        AckClass::Piggybacked
+    } else if !pure || taken.repaired {
+        AckClass::Other
+    } else if taken.bytes > acker.rcv_mss {
+        AckClass::SecondSegment
+    } else if held_us < TIMER_US {
+        AckClass::Immediate
+    } else if taken.segments > 1 && since_last_us.saturating_sub(path_us) < TRIGGER_US {
+        AckClass::Other
+    } else {
+        AckClass::Delayed
+    };
+    Classified {
+        class,
+        wait_us,
+        since_last_us,
+        path_us,
+    }
+}
+
+/// How long the receiver can have held the ACK: the wait less the path, and not longer than
+/// until the next data, which the ACK does not cover, reached it.
+fn held(wait_us: u32, path_us: u32, first: Instant, next: Option<Instant>) -> u32 {
+    let net = wait_us.saturating_sub(path_us);
+    next.map_or(net, |n| net.min(n.since(first).as_micros_u32()))
+}
+
+impl Dir {
+    /// Counts a classified ACK of this side. `before` is the peer's payload before this ACK.
+    pub(crate) fn record_ack(&mut self, c: &Classified, taken: &Taken, number: u64, before: u64) {
+        let exact = taken.segments == 1 && taken.newest_psh && taken.bytes == self.rcv_mss;
+        let stats = self.acks.get_or_insert_default();
+        match c.class {
+            AckClass::Immediate => {
+                stats.immediate += 1;
+                stats.immediate_us.push(c.wait_us);
+                stats.stretch(Mode::Quick, c, taken, before);
+            }
+            AckClass::Delayed => {
+                stats.delayed += 1;
+                stats.delayed_us.push(c.wait_us);
+                stats.note_delayed(c, taken, number, exact);
+                stats.stretch(Mode::Delayed, c, taken, before);
+            }
+            AckClass::SecondSegment => stats.second_segment += 1,
+            AckClass::Piggybacked => stats.piggybacked += 1,
+            AckClass::Other => stats.other += 1,
+        }
+    }
+}
+
+impl AckStats {
+    fn note_delayed(&mut self, c: &Classified, taken: &Taken, number: u64, exact: bool) {
+        let e = &mut self.evidence;
+        if self.first_delayed_segment.is_none() {
+            self.first_delayed_segment = Some(taken.newest);
+            e.quick_before = self.immediate;
+        }
+        e.delayed_exact_mss += u64::from(exact);
+        e.delayed_net_us += u64::from(c.wait_us.saturating_sub(c.path_us));
+        if e.packets.len() < 8 {
+            e.packets.push(number);
+        }
+    }
+
+    fn stretch(&mut self, mode: Mode, c: &Classified, taken: &Taken, before: u64) {
+        let wait = u64::from(c.wait_us);
+        let full = self.modes.len() >= MODES;
+        match self.modes.last_mut() {
+            Some(s) if s.mode == mode || full => {
+                s.acks += 1;
+                s.sum_us += wait;
+            }
+            _ => self.modes.push(Stretch {
+                mode,
+                from_segment: taken.newest,
+                from_byte: before,
+                acks: 1,
+                sum_us: wait,
+            }),
+        }
+    }
+
+    /// All ACKs for new data.
+    pub(crate) fn total(&self) -> u64 {
+        self.immediate + self.second_segment + self.delayed + self.piggybacked + self.other
+    }
+}
+
+impl Credits {
+    /// First data: `tcp_incr_quickack()` gives min(16, window / (2 * rcv_mss)), 2 when that is 0.
+    pub(crate) fn on_data(&mut self, window: u32, rcv_mss: u32) {
+        if *self == Self::Start {
+            let n = (window / (2 * rcv_mss.max(1))).min(16);
+            *self = Self::Left(if n == 0 { 2 } else { n as u8 });
+        }
+    }
+
+    /// An ACK leaves: one credit less. A delayed one while credits are left means that the socket
+    /// is in interactive mode, or no Linux: the count is not known from here on.
+    pub(crate) fn on_ack(&mut self, class: AckClass) -> Option<u8> {
+        match (*self, class) {
+            (Self::Left(n), AckClass::Delayed) if n > 0 => *self = Self::Unknown,
+            // The window grew (each growth gives a credit), or data came after a long pause.
+            (Self::Left(0), AckClass::Immediate) => *self = Self::Unknown,
+            (Self::Left(n), _) => *self = Self::Left(n.saturating_sub(1)),
+            _ => {}
+        }
+        match *self {
+            Self::Left(n) => Some(n),
+            _ => None,
+        }
+    }
+}
+
+/// The row of the trace.
+pub(crate) fn row(c: &Classified, taken: &Taken, credits: Option<u8>) -> AckRow {
+    AckRow {
+        class: c.class,
+        bytes: taken.bytes,
+        segments: taken.segments,
+        newest_segment: u64::from(taken.newest),
+        trigger: taken.trigger,
+        wait_us: c.wait_us,
+        since_last_us: c.since_last_us,
+        path_us: c.path_us,
+        credits,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credits_follow_the_kernel() {
+        let mut c = Credits::default();
+        c.on_data(64_256, 1024);
+        assert_eq!(c, Credits::Left(16));
+        for left in (0..16).rev() {
+            assert_eq!(c.on_ack(AckClass::Immediate), Some(left));
+        }
+        assert_eq!(c.on_ack(AckClass::Delayed), Some(0));
+        assert_eq!(
+            c.on_ack(AckClass::Immediate),
+            None,
+            "a growth credit that nobody saw"
+        );
+
+        let mut c = Credits::default();
+        c.on_data(29_312, 1024);
+        assert_eq!(c, Credits::Left(14));
+        assert_eq!(c.on_ack(AckClass::Delayed), None);
+
+        let mut c = Credits::default();
+        c.on_data(0, 1448);
+        assert_eq!(c, Credits::Left(2));
+    }
+
+    #[test]
+    fn data_that_is_left_out_bounds_the_hold() {
+        let at = |us: i64| Instant::from_nanos(us * 1000);
+        assert_eq!(held(90_000, 50_000, at(0), None), 40_000);
+        assert_eq!(held(90_000, 50_000, at(0), Some(at(1_000))), 1_000);
+        assert_eq!(held(40_000, 50_000, at(0), None), 0);
+    }
+}

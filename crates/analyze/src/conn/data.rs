@@ -1,0 +1,276 @@
+//! A packet that takes sequence space: new data, a gap, a retransmission, a late arrival,
+//! a keep-alive or a zero-window probe.
+
+use tcplab_base::{Duration, Instant, Seq};
+use tcplab_wire::{TcpFlags, TcpPacket};
+
+use super::dir::Dir;
+use super::flight::Segment;
+use super::loss::Again;
+use crate::trace::SegmentKind;
+
+/// A sequence number further away than this belongs to something else.
+const SANE: i32 = 1 << 30;
+/// Two IP identifications this close come from one counter (RFC 6864).
+const NEAR_IDS: i16 = 1000;
+
+/// Where a packet stands: its frame number, time, and row in the trace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct At {
+    pub number: u64,
+    pub now: Instant,
+    pub row: u32,
+}
+
+/// Takes a packet of `tx` that has payload, SYN or FIN, or may be a probe. `rx` is its peer.
+pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
+    let (seq, end) = (p.seq, p.seq_end());
+    if !tx.started {
+        tx.started = true;
+        (tx.nxt, tx.una) = (seq, seq);
+        tx.nxt_rel = u64::from(!p.flags.has(TcpFlags::SYN));
+    }
+    if let Some(kind) = probe(tx, rx, p) {
+        return kind;
+    }
+    if seq == end {
+        return SegmentKind::PureAck;
+    }
+    if p.payload_len > 0
+        && let Some(zero) = rx.zero.as_deref_mut()
+    {
+        zero.peer_sends(at.now, rtt(tx));
+    }
+    let distance = seq.distance(tx.nxt);
+    if distance.abs() > SANE {
+        resync(tx, seq);
+    }
+    let kind = match distance {
+        0 => new_data(tx, rx, p, seq, at),
+        1..=SANE => {
+            tx.loss();
+            new_data(tx, rx, p, seq, at)
+        }
+        _ if distance.abs() > SANE => new_data(tx, rx, p, seq, at),
+        _ => old_data(tx, rx, p, at),
+    };
+    if p.payload_len > 0 {
+        tx.last_data = at.now;
+    }
+    kind
+}
+
+/// Keep-alives (RFC 9293 3.8.4) and zero-window probes (3.8.6.1) carry at most one byte.
+fn probe(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket) -> Option<SegmentKind> {
+    if p.payload_len > 1 || p.flags.has(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST) {
+        return None;
+    }
+    let closed = rx.zero.as_ref().is_some_and(|z| z.since.is_some());
+    if closed && ((p.payload_len == 1 && p.seq == tx.nxt) || p.seq + 1 == tx.una) {
+        tx.rare().zero_window_probes += 1;
+        if let Some(zero) = rx.zero.as_deref_mut() {
+            zero.probed = true;
+        }
+        return Some(SegmentKind::ZeroWindowProbe);
+    }
+    if p.seq + 1 == tx.nxt && p.seq + 1 == tx.una && tx.flight.is_empty() && tx.nxt_rel > 1 {
+        tx.rare().keep_alives += 1;
+        return Some(SegmentKind::KeepAlive);
+    }
+    None
+}
+
+/// The numbers jumped: begin anew.
+fn resync(tx: &mut Dir, seq: Seq) {
+    tx.flight.clear();
+    (tx.nxt, tx.una) = (seq, seq);
+}
+
+/// Round trip of the sender: from the capture to its peer and back, and to itself and back.
+pub(crate) fn rtt(tx: &Dir) -> Duration {
+    let near = if tx.path_us == u32::MAX {
+        0
+    } else {
+        tx.path_us
+    };
+    Duration::from_micros(i64::from(tx.srtt_us) + i64::from(near))
+}
+
+/// `[from, end of p)` was not seen before.
+fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> SegmentKind {
+    let end = p.seq_end();
+    let payload = p.payload_len.min(end - from);
+    if payload > 0 {
+        tx.ordinal = tx.ordinal.saturating_add(1);
+        tx.unique_bytes += u64::from(payload);
+        tx.first_data.get_or_insert(at.now);
+        released(tx, rx, p, at);
+        if let Some(loss) = tx.loss.as_deref_mut() {
+            loss.episodes.new_data(at.now);
+        }
+        receive(tx, rx, payload);
+    }
+    let segment = Segment {
+        seq: from,
+        len: end - from,
+        first: at.now,
+        last: at.now,
+        number: at.number,
+        ordinal: if payload > 0 { tx.ordinal } else { 0 },
+        times: 1,
+        filled_hole: from != p.seq,
+        sacked: false,
+        payload,
+        psh: p.flags.has(TcpFlags::PSH),
+    };
+    tx.flight.push(segment, tx.acks_seen);
+    tx.advance(end);
+    tx.max_in_flight = tx.max_in_flight.max(tx.nxt - tx.una.min(tx.nxt));
+    SegmentKind::New
+}
+
+/// The receiver's guess of the segment size grows with what arrives (Linux `tcp_measure_rcv_mss()`),
+/// up to what fits into a packet of the path: more is a super-segment.
+fn receive(tx: &Dir, rx: &mut Dir, payload: u32) {
+    if payload > rx.rcv_mss {
+        let limit = tx.wire_mss(rx.mss).unwrap_or(1460);
+        rx.rcv_mss = payload.min(limit).max(rx.rcv_mss);
+    }
+}
+
+/// Did a delayed ACK hold this data back?
+fn released(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) {
+    let Some(release) = tx.release.take() else {
+        return;
+    };
+    let near = if tx.path_us == u32::MAX {
+        0
+    } else {
+        i64::from(tx.path_us)
+    };
+    let gap = at.now.since(release.at);
+    if gap > Duration::from_micros(near + near / 4 + 500) {
+        return;
+    }
+    let mss = tx.wire_mss(rx.mss).unwrap_or(1460);
+    let Some(acks) = rx.acks.as_deref_mut() else {
+        return;
+    };
+    let small = p.payload_len < mss && release.last_len < mss;
+    let list = if small {
+        &mut acks.evidence.released_nagle
+    } else {
+        &mut acks.evidence.released_other
+    };
+    list.add(release.ack, at.number);
+}
+
+/// Data at or before the highest sequence number seen.
+fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
+    let (seq, end) = (p.seq, p.seq_end());
+    if p.flags.has(TcpFlags::SYN) {
+        let loss = tx.loss();
+        loss.syn += 1;
+        loss.rto += 1;
+        if loss.syn_packets.len() < 8 {
+            loss.syn_packets.push(at.number);
+        }
+        return SegmentKind::Rto;
+    }
+    if tx
+        .rare
+        .as_deref_mut()
+        .is_some_and(|r| r.missed.turned_up(seq, end))
+    {
+        tx.ordinal = tx.ordinal.saturating_add(u32::from(p.payload_len > 0));
+        tx.unique_bytes += u64::from(p.payload_len);
+        return SegmentKind::OutOfOrder;
+    }
+    let known = end.at_or_before(tx.una) || tx.flight.covers(seq, end);
+    let kind = if !known && late_not_lost(tx, p, at.now) {
+        fill_hole(tx, p, at);
+        SegmentKind::OutOfOrder
+    } else {
+        let kind = sent_again(tx, rx, p, at);
+        if !known {
+            fill_hole(tx, p, at);
+        } else if end.after(tx.una) {
+            tx.flight.sent_again(seq, end, at.now, at.number);
+        }
+        kind
+    };
+    if end.after(tx.nxt) {
+        let from = tx.nxt;
+        new_data(tx, rx, p, from, at);
+    }
+    kind
+}
+
+/// A segment that the capture had missed: is it late (reordered before the capture), or was it
+/// lost before the capture and sent again? Its time stamp and IP identification tell whether it
+/// left before or after the packet seen last.
+fn late_not_lost(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
+    let tsval = p.options.timestamps.map_or(0, |t| t.0);
+    if tsval != tx.previous.tsval {
+        return Seq(tsval).before(Seq(tx.previous.tsval));
+    }
+    let (id, before) = (p.ip_id.unwrap_or(0), tx.previous.ip_id);
+    let step = id.wrapping_sub(before) as i16;
+    if id != 0 && before != 0 && step != 0 && step.unsigned_abs() < NEAR_IDS as u16 {
+        return step < 0;
+    }
+    let recovering = tx
+        .loss
+        .as_ref()
+        .is_some_and(|l| l.dupacks >= 3 || l.recovering());
+    let limit = Duration::from_millis(3).min(rtt(tx));
+    !recovering && now.since(tx.last_data) < limit
+}
+
+fn fill_hole(tx: &mut Dir, p: &TcpPacket, at: At) {
+    if p.payload_len > 0 {
+        tx.ordinal = tx.ordinal.saturating_add(1);
+        tx.unique_bytes += u64::from(p.payload_len);
+    }
+    let end = p.seq_end().min(tx.nxt);
+    tx.flight.insert(Segment {
+        seq: p.seq,
+        len: end - p.seq,
+        first: at.now,
+        last: at.now,
+        number: at.number,
+        ordinal: tx.ordinal,
+        times: 1,
+        filled_hole: true,
+        sacked: false,
+        payload: p.payload_len.min(end - p.seq),
+        psh: p.flags.has(TcpFlags::PSH),
+    });
+}
+
+/// A retransmission: count it, find its reason.
+fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
+    let (seq, end) = (p.seq, p.seq_end());
+    let active = tx.progress.max(tx.last_data);
+    let again = Again {
+        seq,
+        end,
+        now: at.now,
+        number: at.number,
+        row: at.row,
+        idle: at.now.since(active),
+        head: seq.at_or_before(tx.una),
+        tail: end.at_or_after(tx.nxt),
+        tsval: p.options.timestamps.map(|t| t.0),
+        start: tx.flight.front().map_or(at.now, |s| s.first),
+        nxt: tx.nxt,
+        sack_permitted: tx.sack_permitted && rx.sack_permitted,
+        acks_seen: tx.acks_seen,
+        rtt: rtt(tx),
+    };
+    let acked = end.at_or_before(tx.una);
+    let loss = tx.loss();
+    let kind = loss.again(&again);
+    loss.unneeded += u64::from(acked);
+    kind
+}

@@ -1,0 +1,289 @@
+//! One side of a connection: what it sent, and how it acknowledges what its peer sent.
+
+use tcplab_base::{Instant, Samples, Seq};
+use tcplab_wire::{TcpFlags, TcpPacket};
+
+use super::ack::AckStats;
+use super::flight::Flight;
+use super::loss::Loss;
+use super::window::ZeroWindow;
+use crate::compat::Verdicts;
+
+/// State of one side. Kept small: a capture may hold a million open connections.
+#[derive(Clone, Debug)]
+pub(crate) struct Dir {
+    // What it sent.
+    pub packets: u64,
+    pub data_segments: u64,
+    pub data_bytes: u64,
+    pub unique_bytes: u64,
+    pub max_payload: u32,
+    pub max_in_flight: u32,
+    /// First-transmitted data segments so far.
+    pub ordinal: u32,
+    /// Sequence numbers are known (some packet with them was seen).
+    pub started: bool,
+    /// The peer's ACKs were seen.
+    pub acks_seen: bool,
+    pub fin_seen: bool,
+    pub fin_acked: bool,
+    /// Highest sequence number seen, exclusive.
+    pub nxt: Seq,
+    /// Highest ACK seen from the peer.
+    pub una: Seq,
+    /// `nxt` relative to the ISN, without wrap.
+    pub nxt_rel: u64,
+    pub first_data: Option<Instant>,
+    pub last_data: Instant,
+    /// When an ACK of the peer last brought news.
+    pub progress: Instant,
+    /// A delayed ACK just came: does the side go on at once?
+    pub release: Option<Release>,
+    /// Last packet of the side, for capture duplicates.
+    pub previous: Signature,
+    pub flight: Flight,
+    // Options of its SYN.
+    pub mss: Option<u16>,
+    pub window_scale: Option<u8>,
+    pub sack_permitted: bool,
+    pub timestamps: bool,
+    // How it receives.
+    /// Window it advertises, scaled bytes.
+    pub window: u32,
+    pub window_range: Option<(u32, u32)>,
+    /// Its guess of the peer's segment size (Linux `rcv_mss`), as far as packets tell.
+    pub rcv_mss: u32,
+    /// Shortest time from a packet of the peer to this side's answer, microseconds: the path
+    /// between the capture and this side and back. `u32::MAX` before the first.
+    pub path_us: u32,
+    /// Smoothed RTT of this side's data at the capture point, microseconds.
+    pub srtt_us: u32,
+    /// A TSval of this side that waits for its echo, and when it passed.
+    pub echo: Option<(u32, Instant)>,
+    // Counters as Wireshark counts.
+    pub out_of_order: u32,
+    pub duplicate_acks: u32,
+    pub lost_segments: u32,
+    pub zero_windows: u32,
+    pub window_updates: u32,
+    pub window_full: u32,
+    // Rare things, allocated when they happen.
+    pub acks: Option<Box<AckStats>>,
+    pub rtt: Option<Box<Samples>>,
+    pub rtt_ts: Option<Box<Samples>>,
+    pub loss: Option<Box<Loss>>,
+    pub zero: Option<Box<ZeroWindow>>,
+    pub rare: Option<Box<Rare>>,
+}
+
+/// Counters that most connections never need.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rare {
+    pub keep_alives: u32,
+    pub zero_window_probes: u32,
+    pub dsacks: u64,
+    pub ecn_ect: u64,
+    pub ecn_ce: u64,
+    pub ecn_ece: u64,
+    pub ecn_cwr: u64,
+    pub caqm: u64,
+    pub capture_duplicates: u64,
+    pub super_segments: u64,
+    /// Frame number of the first super-segment.
+    pub first_super: u64,
+    pub missed: Missed,
+    pub truncated: u64,
+}
+
+/// A delayed ACK that may have held back what its receiver sends next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Release {
+    pub at: Instant,
+    /// Frame number of the ACK.
+    pub ack: u64,
+    /// Payload of the newest segment that it covers.
+    pub last_len: u32,
+}
+
+/// Data that was ACKed though the capture had not shown it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Missed {
+    pub bytes: u64,
+    from: Seq,
+    to: Seq,
+}
+
+impl Missed {
+    /// An ACK covers `[from, to)`, which was not seen.
+    pub(crate) fn add(&mut self, from: Seq, to: Seq) {
+        self.bytes += u64::from(to - from);
+        (self.from, self.to) = (from, to);
+    }
+
+    /// Data of the last such range comes after its ACK: the capture swapped them.
+    pub(crate) fn turned_up(&mut self, seq: Seq, end: Seq) -> bool {
+        let inside = seq == self.from && end.after(seq) && end.at_or_before(self.to);
+        if inside {
+            self.bytes -= u64::from(end - seq);
+            self.from = end;
+        }
+        inside
+    }
+}
+
+/// Enough of a packet to recognise the same packet captured twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Signature {
+    seq: Seq,
+    ack: Seq,
+    len: u32,
+    pub ip_id: u16,
+    flags: u16,
+    pub tsval: u32,
+}
+
+impl Signature {
+    pub(crate) fn of(p: &TcpPacket) -> Self {
+        Self {
+            seq: p.seq,
+            ack: p.ack,
+            len: p.payload_len,
+            ip_id: p.ip_id.unwrap_or(0),
+            flags: p.flags.0,
+            tsval: p.options.timestamps.map_or(0, |t| t.0),
+        }
+    }
+
+    /// The same packet again: only a non-zero IP identification proves it.
+    pub(crate) fn same_packet(&self, other: &Self) -> bool {
+        self.ip_id != 0 && self == other
+    }
+}
+
+impl Default for Dir {
+    fn default() -> Self {
+        Self {
+            packets: 0,
+            data_segments: 0,
+            data_bytes: 0,
+            unique_bytes: 0,
+            max_payload: 0,
+            max_in_flight: 0,
+            ordinal: 0,
+            started: false,
+            acks_seen: false,
+            fin_seen: false,
+            fin_acked: false,
+            nxt: Seq(0),
+            una: Seq(0),
+            nxt_rel: 0,
+            first_data: None,
+            last_data: Instant::default(),
+            progress: Instant::default(),
+            release: None,
+            previous: Signature::default(),
+            flight: Flight::default(),
+            mss: None,
+            window_scale: None,
+            sack_permitted: false,
+            timestamps: false,
+            window: 0,
+            window_range: None,
+            rcv_mss: RCV_MSS_START,
+            path_us: u32::MAX,
+            srtt_us: 0,
+            echo: None,
+            out_of_order: 0,
+            duplicate_acks: 0,
+            lost_segments: 0,
+            zero_windows: 0,
+            window_updates: 0,
+            window_full: 0,
+            acks: None,
+            rtt: None,
+            rtt_ts: None,
+            loss: None,
+            zero: None,
+            rare: None,
+        }
+    }
+}
+
+/// Linux `tcp_initialize_rcv_mss()`: a receiver starts with 536 at most.
+const RCV_MSS_START: u32 = 536;
+
+impl Dir {
+    pub(crate) fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    pub(crate) fn loss(&mut self) -> &mut Loss {
+        self.loss.get_or_insert_default()
+    }
+
+    /// Counts what every packet shows.
+    pub(crate) fn count(&mut self, p: &TcpPacket, verdicts: Verdicts) {
+        self.packets += 1;
+        if p.payload_len > 0 && p.standing.has_length() {
+            self.data_segments += 1;
+            self.data_bytes += u64::from(p.payload_len);
+            self.max_payload = self.max_payload.max(p.payload_len);
+        }
+        if verdicts != Verdicts::default() {
+            self.count_verdicts(verdicts);
+        }
+        let handshake = p.flags.has(TcpFlags::SYN);
+        if p.ecn != 0 || p.encap.caqm.is_some() || p.header_truncated {
+            let rare = self.rare();
+            rare.ecn_ce += u64::from(p.ecn == 3);
+            rare.ecn_ect += u64::from(p.ecn == 1 || p.ecn == 2);
+            rare.caqm += u64::from(p.encap.caqm.is_some());
+            rare.truncated += u64::from(p.header_truncated);
+        }
+        if !handshake && p.flags.has(TcpFlags::ECE | TcpFlags::CWR) {
+            let rare = self.rare();
+            rare.ecn_ece += u64::from(p.flags.has(TcpFlags::ECE));
+            rare.ecn_cwr += u64::from(p.flags.has(TcpFlags::CWR));
+        }
+    }
+
+    fn count_verdicts(&mut self, v: Verdicts) {
+        let one = |flag| u32::from(v.has(flag));
+        self.out_of_order += one(Verdicts::OUT_OF_ORDER);
+        self.duplicate_acks += one(Verdicts::DUPLICATE_ACK);
+        self.lost_segments += one(Verdicts::LOST_SEGMENT);
+        self.zero_windows += one(Verdicts::ZERO_WINDOW);
+        self.window_updates += one(Verdicts::WINDOW_UPDATE);
+        self.window_full += one(Verdicts::WINDOW_FULL);
+    }
+
+    /// Learns the options of a SYN or SYN-ACK.
+    pub(crate) fn learn_options(&mut self, p: &TcpPacket) {
+        self.mss = p.options.mss;
+        self.window_scale = p.options.window_scale;
+        self.sack_permitted = p.options.sack_permitted;
+    }
+
+    /// Relative sequence number without wrap.
+    pub(crate) fn relative(&self, seq: Seq) -> u64 {
+        self.nxt_rel
+            .saturating_add_signed(i64::from(seq.distance(self.nxt)))
+    }
+
+    /// Moves `nxt` forward to `end`.
+    pub(crate) fn advance(&mut self, end: Seq) {
+        self.nxt_rel += u64::from(end - self.nxt);
+        self.nxt = end;
+    }
+
+    /// Largest payload that one packet of this side can have on the wire, towards a peer with `peer_mss`.
+    pub(crate) fn wire_mss(&self, peer_mss: Option<u16>) -> Option<u32> {
+        let options = if self.timestamps { 12 } else { 0 };
+        peer_mss.map(|m| u32::from(m).saturating_sub(options).max(1))
+    }
+
+    /// This side answered a packet of its peer after `us` microseconds.
+    pub(crate) fn answered_after(&mut self, us: u32) {
+        self.path_us = self.path_us.min(us);
+    }
+}

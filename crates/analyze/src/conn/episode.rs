@@ -1,0 +1,156 @@
+//! The recovery episodes of one sender: the open one, and a bounded list of those that ended.
+
+use tcplab_base::{Duration, Instant, Seq};
+
+use super::loss::{Again, RTO_FLOOR};
+use crate::report::{EpisodeKind, SpuriousEvidence};
+use crate::trace::SegmentKind;
+
+/// Most episodes kept for one direction; later ones are counted.
+const LISTED: usize = 256;
+
+/// All episodes of one sender.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Episodes {
+    pub open: Option<Open>,
+    pub ended: Vec<Record>,
+    pub not_listed: u64,
+}
+
+/// The episode that is going on.
+#[derive(Clone, Debug)]
+pub(crate) struct Open {
+    pub kind: EpisodeKind,
+    /// First transmission of the first unACKed packet.
+    pub start: Instant,
+    /// Highest sequence number sent when it began.
+    pub recover: Seq,
+    /// The first retransmission: where it begins, when, its row in the trace, its TSval.
+    pub seq: Seq,
+    pub at: Instant,
+    pub row: u32,
+    pub tsval: Option<u32>,
+    /// The ACK that tells spurious from needed was seen.
+    pub judged: bool,
+    /// A probe that may have been a timeout: its row, and the silence before it.
+    pub maybe_rto: Option<(u32, Duration)>,
+    pub record: Record,
+}
+
+/// What is kept of an episode.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Record {
+    pub kind: Option<EpisodeKind>,
+    pub packet: u64,
+    pub start: Instant,
+    /// Start to end; `None` when it did not end.
+    pub duration: Option<Duration>,
+    pub retransmissions: u32,
+    pub spurious: Option<SpuriousEvidence>,
+    /// Longest silence before any retransmission of it.
+    pub longest_idle: Duration,
+    /// How often the retransmission timer fired.
+    pub timeouts: u32,
+    /// SACK or duplicate ACKs were there when it began.
+    pub evidence: bool,
+    /// Round trip at that time.
+    pub rtt: Duration,
+    /// When it ended, while it is not known how the sender went on.
+    pub ended_at: Option<Instant>,
+    /// New data was sent in it, or at once after it: the sender had more to send.
+    pub more_to_send: bool,
+}
+
+impl Episodes {
+    /// Index that the open (or next) episode has, or will have, in `ended`.
+    pub(crate) fn index(&self) -> usize {
+        self.ended.len()
+    }
+
+    /// A retransmission: begins an episode, or belongs to the open one. Gives the episode's index.
+    pub(crate) fn retransmitted(&mut self, kind: SegmentKind, a: &Again, evidence: bool) -> usize {
+        let kind = match kind {
+            SegmentKind::Fast => EpisodeKind::Fast,
+            SegmentKind::Rto => EpisodeKind::Rto,
+            SegmentKind::Tlp => EpisodeKind::Tlp,
+            _ => EpisodeKind::Other,
+        };
+        match &mut self.open {
+            None => self.open = Some(Open::begin(kind, a, evidence)),
+            Some(open) => {
+                open.record.retransmissions += 1;
+                if kind == EpisodeKind::Rto && a.idle >= RTO_FLOOR {
+                    open.record.timeouts += 1;
+                }
+                // A timeout ends fast recovery; a probe that SACK follows becomes fast recovery.
+                let turns = matches!(
+                    (open.kind, kind),
+                    (
+                        EpisodeKind::Fast | EpisodeKind::Tlp | EpisodeKind::Other,
+                        EpisodeKind::Rto
+                    ) | (EpisodeKind::Tlp | EpisodeKind::Other, EpisodeKind::Fast)
+                );
+                if turns {
+                    open.kind = kind;
+                    open.maybe_rto = None;
+                    open.recover = a.nxt.max(open.recover);
+                }
+            }
+        }
+        if let Some(open) = &mut self.open {
+            open.record.longest_idle = open.record.longest_idle.max(a.idle);
+        }
+        self.index()
+    }
+
+    /// The first unACKed byte is `una` now.
+    pub(crate) fn advanced(&mut self, una: Seq, now: Instant) {
+        if self
+            .open
+            .as_ref()
+            .is_some_and(|o| una.at_or_after(o.recover))
+        {
+            self.close(Some(now));
+        }
+    }
+
+    /// New data is sent.
+    pub(crate) fn new_data(&mut self, now: Instant) {
+        if let Some(open) = &mut self.open {
+            open.record.more_to_send = true;
+        } else if let Some(last) = self.ended.last_mut()
+            && let Some(at) = last.ended_at.take()
+        {
+            let soon = last.rtt + last.rtt + Duration::from_millis(5);
+            last.more_to_send |= now.since(at) <= soon;
+        }
+    }
+
+    /// Ends the open episode; `None` when the connection or the capture ended first.
+    pub(crate) fn close(&mut self, now: Option<Instant>) {
+        let Some(open) = self.open.take() else { return };
+        let record = Record {
+            kind: Some(open.kind),
+            start: open.start,
+            duration: now.map(|n| n.since(open.start)),
+            ended_at: now,
+            ..open.record
+        };
+        if self.ended.len() < LISTED {
+            self.ended.push(record);
+        } else {
+            self.not_listed += 1;
+        }
+    }
+
+    /// Evidence that the episode with this index was spurious.
+    pub(crate) fn spurious(&mut self, index: usize, evidence: SpuriousEvidence) {
+        if let Some(record) = self.ended.get_mut(index) {
+            record.spurious.get_or_insert(evidence);
+        } else if index == self.ended.len()
+            && let Some(open) = &mut self.open
+        {
+            open.record.spurious.get_or_insert(evidence);
+        }
+    }
+}

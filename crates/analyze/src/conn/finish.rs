@@ -1,0 +1,252 @@
+//! From the state of a connection to the report.
+
+use tcplab_base::{Duration, Samples};
+
+use super::{AckStats, Connection, Dir, Record};
+use crate::report::{
+    AckMode, AcksSent, Artefact, Direction, DirectionMore, Episode, EpisodeKind, Handshake,
+    Retransmissions, Rtt, Spread, State, Stream, Vantage,
+};
+
+/// Shorter stretches of one ACK mode than this are not worth a line.
+const STRETCH: u64 = 3;
+
+impl Connection {
+    /// Ends what is still open, for the report.
+    pub(crate) fn close(&mut self) {
+        for dir in &mut self.dirs {
+            if let Some(loss) = dir.loss.as_deref_mut() {
+                loss.episodes.close(None);
+            }
+        }
+    }
+
+    /// The report. Call [`Connection::close`] first.
+    pub(crate) fn report(&mut self) -> Stream {
+        let client = self.client_index();
+        let ends = [self.key.a, self.key.b];
+        let h = &self.handshake;
+        let seen = h.syn_at.is_some() || h.synack_at.is_some();
+        Stream {
+            stream: self.stream,
+            client: ends[client].to_string(),
+            server: ends[1 - client].to_string(),
+            start_ns: self.start.as_nanos(),
+            duration_us: self.last.since(self.start).as_micros().max(0) as u64,
+            state: self.state(),
+            handshake: seen.then(|| Handshake {
+                syn_retransmissions: h.syns_again,
+                synack_retransmissions: h.synacks_again,
+                server_rtt_us: h.server_rtt_us,
+                client_rtt_us: h.client_rtt_us,
+            }),
+            vantage: self.vantage(),
+            artefacts: self.artefacts(),
+            client_to_server: direction(&mut self.dirs, client),
+            server_to_client: direction(&mut self.dirs, 1 - client),
+        }
+    }
+
+    fn state(&self) -> State {
+        let h = &self.handshake;
+        if h.refused {
+            State::Refused
+        } else if h.reset {
+            State::Reset
+        } else if h.syn_at.is_some() && h.synack_at.is_none() && !h.done {
+            State::HalfOpen
+        } else if self.over.is_some() && h.syn_at.is_some() {
+            State::Complete
+        } else if h.syn_at.is_some() || h.synack_at.is_some() {
+            State::Open
+        } else {
+            State::Middle
+        }
+    }
+
+    /// Where the capture was taken: near the side whose answers come soonest.
+    pub(crate) fn vantage(&self) -> Vantage {
+        let client = self.client_index();
+        let (c, s) = (self.dirs[client].path_us, self.dirs[1 - client].path_us);
+        let near = |a: u32, b: u32| u64::from(a) * 4 < u64::from(b);
+        match (c, s) {
+            (u32::MAX, _) | (_, u32::MAX) => Vantage::Unknown,
+            _ if near(c, s) => Vantage::Client,
+            _ if near(s, c) => Vantage::Server,
+            _ if c.max(s) < 200 => Vantage::Unknown,
+            _ => Vantage::Between,
+        }
+    }
+
+    pub(crate) fn artefacts(&self) -> Vec<Artefact> {
+        let mut list = Vec::new();
+        let rare = |f: fn(&super::dir::Rare) -> bool| {
+            self.dirs.iter().filter_map(|d| d.rare.as_deref()).any(f)
+        };
+        let [a, b] = &self.dirs;
+        let busy = a.packets.max(b.packets) >= 4;
+        if rare(|r| r.super_segments > 0) {
+            list.push(Artefact::SuperSegments);
+        }
+        if busy && a.packets.min(b.packets) == 0 {
+            list.push(Artefact::OneDirection);
+        }
+        if rare(|r| r.missed.bytes > 0) {
+            list.push(Artefact::MissedPackets);
+        }
+        if rare(|r| r.capture_duplicates > 0) {
+            list.push(Artefact::Duplicates);
+        }
+        if self.time_out_of_order > 0 {
+            list.push(Artefact::TimeOutOfOrder);
+        }
+        if rare(|r| r.truncated > 0) {
+            list.push(Artefact::Snapped);
+        }
+        list
+    }
+}
+
+/// What the side with this index sent.
+fn direction(dirs: &mut [Dir; 2], index: usize) -> Direction {
+    let d = &mut dirs[index];
+    let loss = d.loss.as_deref();
+    Direction {
+        packets: d.packets,
+        data_segments: d.data_segments,
+        data_bytes: d.data_bytes,
+        retransmissions: loss.map_or_else(Retransmissions::default, |l| Retransmissions {
+            total: l.total(),
+            fast: l.fast,
+            rto: l.rto,
+            tlp: l.tlp,
+            other: l.other,
+            spurious: l.spurious,
+            unneeded: l.unneeded,
+        }),
+        out_of_order: u64::from(d.out_of_order),
+        duplicate_acks: u64::from(d.duplicate_acks),
+        lost_segments: u64::from(d.lost_segments),
+        zero_windows: u64::from(d.zero_windows),
+        rtt_us: d.rtt.as_deref_mut().map(rtt).unwrap_or_default(),
+        acks_sent: acks_sent(d),
+        more: more(d),
+    }
+}
+
+fn rtt(samples: &mut Samples) -> Rtt {
+    let q = samples.quantiles();
+    Rtt {
+        min: q.min,
+        p50: q.p50,
+        p95: q.p95,
+        max: q.max,
+        samples: q.samples,
+    }
+}
+
+fn spread(samples: &mut Samples) -> Spread {
+    let q = samples.quantiles();
+    Spread {
+        min: q.min,
+        p50: q.p50,
+        max: q.max,
+    }
+}
+
+fn acks_sent(d: &mut Dir) -> AcksSent {
+    let path_us = (d.path_us != u32::MAX).then_some(d.path_us);
+    let Some(a) = d.acks.as_deref_mut() else {
+        return AcksSent::default();
+    };
+    AcksSent {
+        total: a.total(),
+        immediate: a.immediate,
+        second_segment: a.second_segment,
+        delayed: a.delayed,
+        piggybacked: a.piggybacked,
+        other: a.other,
+        first_delayed_segment: a.first_delayed_segment.map(u64::from),
+        immediate_us: spread(&mut a.immediate_us),
+        delayed_us: spread(&mut a.delayed_us),
+        path_us,
+        modes: modes(a),
+    }
+}
+
+/// The stretches, without flickers; nothing when there was only one mode.
+fn modes(a: &AckStats) -> Vec<AckMode> {
+    let mut modes: Vec<AckMode> = Vec::new();
+    for s in a.modes.iter().filter(|s| s.acks >= STRETCH) {
+        let mean = u32::try_from(s.sum_us / s.acks.max(1)).unwrap_or(u32::MAX);
+        match modes.last_mut() {
+            Some(last) if last.mode == s.mode => last.acks += s.acks,
+            _ => modes.push(AckMode {
+                mode: s.mode,
+                from_segment: u64::from(s.from_segment),
+                from_byte: s.from_byte,
+                acks: s.acks,
+                mean_us: mean,
+            }),
+        }
+    }
+    if modes.len() < 2 && a.delayed == 0 {
+        Vec::new()
+    } else {
+        modes
+    }
+}
+
+fn more(d: &mut Dir) -> DirectionMore {
+    let rtt_ts_us = d.rtt_ts.as_deref_mut().map(rtt);
+    let loss = d.loss.as_deref();
+    let rare = d.rare.as_deref().cloned().unwrap_or_default();
+    DirectionMore {
+        unique_bytes: d.unique_bytes,
+        goodput_bps: goodput(d),
+        max_payload_bytes: u64::from(d.max_payload),
+        max_in_flight_bytes: u64::from(d.max_in_flight),
+        window_bytes: d.window_range.map(|(l, h)| (u64::from(l), u64::from(h))),
+        mss: d.mss,
+        window_scale: d.window_scale,
+        sack_permitted: d.sack_permitted,
+        timestamps: d.timestamps,
+        dsacks: rare.dsacks,
+        zero_window_probes: u64::from(rare.zero_window_probes),
+        keep_alives: u64::from(rare.keep_alives),
+        window_updates: u64::from(d.window_updates),
+        window_full: u64::from(d.window_full),
+        rtt_ts_us,
+        ecn_ect: rare.ecn_ect,
+        ecn_ce: rare.ecn_ce,
+        ecn_ece: rare.ecn_ece,
+        ecn_cwr: rare.ecn_cwr,
+        caqm: rare.caqm,
+        episodes: loss
+            .map(|l| l.episodes.ended.iter().map(episode).collect())
+            .unwrap_or_default(),
+        episodes_not_listed: loss.map_or(0, |l| l.episodes.not_listed),
+    }
+}
+
+/// Unique payload over the time between the first and the last data packet.
+fn goodput(d: &Dir) -> u64 {
+    let Some(first) = d.first_data else { return 0 };
+    let length = d.last_data.since(first);
+    if length <= Duration::ZERO {
+        return 0;
+    }
+    let bits = u128::from(d.unique_bytes) * 8 * 1_000_000_000;
+    u64::try_from(bits / length.as_nanos().unsigned_abs() as u128).unwrap_or(u64::MAX)
+}
+
+fn episode(r: &Record) -> Episode {
+    Episode {
+        kind: r.kind.unwrap_or(EpisodeKind::Other),
+        packet: r.packet,
+        start_ns: r.start.as_nanos(),
+        duration_us: r.duration.map(|d| d.as_micros().max(0) as u64),
+        retransmissions: r.retransmissions,
+        spurious: r.spurious,
+    }
+}

@@ -1,0 +1,274 @@
+//! The segments of one sender that its peer has not ACKed yet, as the capture shows them.
+//!
+//! Sorted by sequence number, without overlaps. Bounded: when the ACKs are not in the capture the
+//! oldest segments are forgotten.
+
+use std::collections::VecDeque;
+
+use tcplab_base::{Instant, Seq};
+
+/// Most segments kept when ACKs are seen.
+const LIMIT: usize = 65_536;
+/// Most segments kept when no ACK was ever seen (one direction captured).
+const LIMIT_WITHOUT_ACKS: usize = 64;
+
+/// A segment in flight.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Segment {
+    pub seq: Seq,
+    /// Sequence space: payload, SYN and FIN.
+    pub len: u32,
+    /// First time seen.
+    pub first: Instant,
+    /// Last time seen (sent again).
+    pub last: Instant,
+    /// Frame number of the last time seen.
+    pub number: u64,
+    /// Which first-transmitted data segment of the sender this is, from 1; 0 for SYN and FIN alone.
+    pub ordinal: u32,
+    /// How often it was seen, at most 255.
+    pub times: u8,
+    /// It filled a hole: sent before, or delayed, on the way to the capture.
+    pub filled_hole: bool,
+    /// A SACK block covered it.
+    pub sacked: bool,
+    /// Payload bytes; SYN and FIN take more of `len`.
+    pub payload: u32,
+    /// Pushed by the application (PSH).
+    pub psh: bool,
+}
+
+impl Segment {
+    pub(crate) fn end(&self) -> Seq {
+        self.seq + self.len
+    }
+}
+
+/// What an ACK took out of the flight.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Taken {
+    /// Data segments.
+    pub segments: u32,
+    /// Payload bytes.
+    pub bytes: u32,
+    /// When the first unACKed in-order data packet passed.
+    pub first: Instant,
+    /// When the last of them passed.
+    pub last: Instant,
+    /// Frame number of that last one: the likely trigger.
+    pub trigger: u64,
+    /// Newest ordinal.
+    pub newest: u32,
+    /// Payload of the newest segment.
+    pub newest_len: u32,
+    /// The newest one was pushed.
+    pub newest_psh: bool,
+    /// First and only transmission of the segment that ends at the ACK, when Karn's rule allows a sample.
+    pub sample: Option<Instant>,
+    /// Some segment was sent again or filled a hole.
+    pub repaired: bool,
+}
+
+/// The flight.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Flight {
+    segments: VecDeque<Segment>,
+}
+
+impl Flight {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    pub(crate) fn front(&self) -> Option<&Segment> {
+        self.segments.front()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.segments.clear();
+    }
+
+    /// Appends a segment after all others. `acks_seen` chooses the bound.
+    pub(crate) fn push(&mut self, segment: Segment, acks_seen: bool) {
+        let limit = if acks_seen { LIMIT } else { LIMIT_WITHOUT_ACKS };
+        if self.segments.len() >= limit {
+            self.segments.pop_front();
+        }
+        self.segments.push_back(segment);
+    }
+
+    /// Index of the first segment that ends after `seq`.
+    fn index_after(&self, seq: Seq) -> usize {
+        // Mostly the answer is at one of the ends.
+        match self.segments.front() {
+            None => return 0,
+            Some(s) if s.end().after(seq) => return 0,
+            Some(_) => {}
+        }
+        self.segments.partition_point(|s| !s.end().after(seq))
+    }
+
+    /// Whether some segment covers a part of `[seq, end)`.
+    pub(crate) fn covers(&self, seq: Seq, end: Seq) -> bool {
+        let at = self.index_after(seq);
+        self.segments.get(at).is_some_and(|s| s.seq.before(end))
+    }
+
+    /// Notes that `[seq, end)` was sent again.
+    pub(crate) fn sent_again(&mut self, seq: Seq, end: Seq, now: Instant, number: u64) {
+        let at = self.index_after(seq);
+        for s in self
+            .segments
+            .range_mut(at..)
+            .take_while(|s| s.seq.before(end))
+        {
+            s.times = s.times.saturating_add(1);
+            s.last = now;
+            s.number = number;
+        }
+    }
+
+    /// Puts a segment that arrived late into its place. It must not overlap others.
+    pub(crate) fn insert(&mut self, segment: Segment) {
+        if self.segments.len() < LIMIT {
+            let at = self.index_after(segment.seq);
+            self.segments.insert(at, segment);
+        }
+    }
+
+    /// Marks what a SACK block covers. Gives whether anything was new.
+    pub(crate) fn sack(&mut self, left: Seq, right: Seq) -> bool {
+        let at = self.index_after(left);
+        let mut new = false;
+        for s in self
+            .segments
+            .range_mut(at..)
+            .take_while(|s| s.end().at_or_before(right))
+        {
+            new |= !s.sacked && s.seq.at_or_after(left);
+            s.sacked |= s.seq.at_or_after(left);
+        }
+        new
+    }
+
+    /// Takes out everything before `ack`; a segment that `ack` cuts keeps its rest.
+    pub(crate) fn take(&mut self, ack: Seq) -> Taken {
+        let mut taken = Taken::default();
+        while let Some(&s) = self.segments.front() {
+            if s.end().after(ack) {
+                if s.seq.before(ack) {
+                    let done = ack - s.seq;
+                    taken.add(&s, done.min(s.payload));
+                    let front = &mut self.segments[0];
+                    (front.seq, front.len) = (ack, s.len - done);
+                    front.payload = s.payload.saturating_sub(done);
+                }
+                break;
+            }
+            taken.add(&s, s.payload);
+            if s.end() == ack && s.times == 1 && !s.sacked && !taken.repaired {
+                taken.sample = Some(s.first);
+            }
+            self.segments.pop_front();
+        }
+        taken
+    }
+
+    /// Bytes from the first unACKed segment to the end of the last one.
+    pub(crate) fn span(&self) -> u32 {
+        match (self.segments.front(), self.segments.back()) {
+            (Some(f), Some(b)) => b.end() - f.seq,
+            _ => 0,
+        }
+    }
+}
+
+impl Taken {
+    fn add(&mut self, s: &Segment, payload: u32) {
+        self.repaired |= s.times > 1 || s.filled_hole;
+        if payload == 0 {
+            return;
+        }
+        if self.segments == 0 {
+            self.first = s.last;
+        }
+        if self.segments == 0 || s.last >= self.last {
+            (self.last, self.trigger) = (s.last, s.number);
+        }
+        self.segments += 1;
+        self.bytes = self.bytes.saturating_add(payload);
+        self.newest = self.newest.max(s.ordinal);
+        (self.newest_len, self.newest_psh) = (payload, s.psh);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(seq: u32, len: u32, us: i64) -> Segment {
+        let at = Instant::from_nanos(us * 1000);
+        Segment {
+            seq: Seq(seq),
+            len,
+            first: at,
+            last: at,
+            number: u64::from(seq),
+            ordinal: 1,
+            times: 1,
+            filled_hole: false,
+            sacked: false,
+            payload: len,
+            psh: false,
+        }
+    }
+
+    #[test]
+    fn an_ack_takes_whole_segments_and_leaves_the_rest_of_a_cut_one() {
+        let mut f = Flight::default();
+        for i in 0..3 {
+            f.push(segment(100 * i, 100, i64::from(i)), true);
+        }
+        let t = f.take(Seq(150));
+        assert_eq!((t.segments, t.bytes, t.trigger), (2, 150, 100));
+        assert_eq!(t.sample, None, "no segment ends at the ACK");
+        assert_eq!(f.span(), 150);
+        assert_eq!(f.take(Seq(300)).sample, Some(Instant::from_nanos(2000)));
+        assert!(f.is_empty());
+    }
+
+    #[test]
+    fn a_hole_filler_starts_the_wait_and_spoils_the_sample() {
+        let mut f = Flight::default();
+        f.push(segment(100, 100, 10), true);
+        f.insert(Segment {
+            filled_hole: true,
+            ..segment(0, 100, 50)
+        });
+        assert!(f.covers(Seq(0), Seq(1)));
+        let t = f.take(Seq(200));
+        assert_eq!(
+            (t.first, t.trigger, t.sample),
+            (Instant::from_nanos(50_000), 0, None)
+        );
+    }
+
+    #[test]
+    fn karn_forbids_a_sample_of_what_was_sent_twice() {
+        let mut f = Flight::default();
+        f.push(segment(0, 100, 0), true);
+        f.sent_again(Seq(0), Seq(100), Instant::from_nanos(9_000), 7);
+        let t = f.take(Seq(100));
+        assert!(t.repaired && t.sample.is_none());
+        assert_eq!((t.first, t.trigger), (Instant::from_nanos(9_000), 7));
+    }
+
+    #[test]
+    fn without_acks_the_flight_stays_small() {
+        let mut f = Flight::default();
+        for i in 0..1000 {
+            f.push(segment(i * 10, 10, 0), false);
+        }
+        assert_eq!(f.span() as usize, LIMIT_WITHOUT_ACKS * 10);
+    }
+}

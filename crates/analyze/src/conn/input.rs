@@ -1,0 +1,167 @@
+//! A packet as an ACK: what it takes out of the peer's flight, what SACK says, RTT samples.
+
+use tcplab_base::{Duration, Instant, Seq};
+use tcplab_wire::{TcpFlags, TcpPacket};
+
+use super::ack::{self, Classified};
+use super::data::At;
+use super::dir::{Dir, Release};
+use super::flight::Taken;
+use crate::compat::Verdicts;
+use crate::trace::{AckClass, AckRow};
+
+/// What an ACK told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Told {
+    pub acked: Option<AckRow>,
+    pub rtt_us: Option<u32>,
+}
+
+/// Takes the ACK of `p`, which `acker` sent, for the data of `sender`.
+pub(crate) fn on_ack(
+    acker: &mut Dir,
+    sender: &mut Dir,
+    p: &TcpPacket,
+    verdicts: Verdicts,
+    at: At,
+) -> Told {
+    if !sender.started {
+        sender.started = true;
+        (sender.nxt, sender.una, sender.nxt_rel) = (p.ack, p.ack, 1);
+        sender.acks_seen = true;
+        return Told::default();
+    }
+    echo(acker, sender, p, at.now);
+    if !p.options.sack.is_empty() {
+        sack(acker, sender, p, at.now);
+    }
+    let advance = p.ack.distance(sender.una);
+    if advance <= 0 || advance > 1 << 30 {
+        if verdicts.has(Verdicts::DUPLICATE_ACK) && advance == 0 && !sender.flight.is_empty() {
+            sender.loss().dupacks += 1;
+        }
+        return Told::default();
+    }
+    sender.acks_seen = true;
+    new_ack(acker, sender, p, at)
+}
+
+/// The ACK number moved forward.
+fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
+    if p.ack.after(sender.nxt) {
+        missed(sender, p.ack);
+    }
+    let taken = sender.flight.take(p.ack);
+    sender.una = p.ack;
+    sender.progress = at.now;
+    sender.fin_acked |= sender.fin_seen && p.ack == sender.nxt;
+    let rtt_us = taken.sample.map(|t| at.now.since(t).as_micros_u32());
+    if let Some(us) = rtt_us.filter(|_| taken.segments > 0) {
+        sender.srtt_us = smooth(sender.srtt_us, us);
+        sender.rtt.get_or_insert_default().push(us);
+    }
+    if let Some(loss) = sender.loss.as_deref_mut() {
+        let tsecr = p.options.timestamps.map(|t| t.1);
+        let path = if acker.path_us == u32::MAX {
+            0
+        } else {
+            acker.path_us
+        };
+        loss.eifel(p.ack, tsecr, at.now, Duration::from_micros(i64::from(path)));
+        loss.advanced(p.ack, at.now);
+    }
+    let counts = taken.segments > 0 && !p.flags.has(TcpFlags::RST | TcpFlags::SYN);
+    let acked = counts.then(|| data_acked(acker, sender, p, &taken, at));
+    Told {
+        acked,
+        rtt_us: rtt_us.filter(|_| taken.segments > 0),
+    }
+}
+
+/// Classifies an ACK for new data.
+fn data_acked(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, taken: &Taken, at: At) -> AckRow {
+    let next = sender.flight.front().map(|s| s.first);
+    let c: Classified = ack::classify(acker, taken, next, at.now, p);
+    let before = sender
+        .relative(p.ack)
+        .saturating_sub(u64::from(taken.bytes) + 1);
+    let (window, rcv_mss) = (acker.window, acker.rcv_mss);
+    acker.record_ack(&c, taken, at.number, before);
+    if c.class == AckClass::Delayed {
+        let last_len = taken.newest_len;
+        sender.release = Some(Release {
+            at: at.now,
+            ack: at.number,
+            last_len,
+        });
+    }
+    let credits = acker.acks.as_deref_mut().and_then(|a| {
+        a.credits.on_data(window, rcv_mss);
+        a.credits.on_ack(c.class)
+    });
+    ack::row(&c, taken, credits)
+}
+
+/// An ACK for data that the capture has not shown.
+fn missed(sender: &mut Dir, ack: Seq) {
+    let from = sender.nxt;
+    sender.rare().missed.add(from, ack);
+    sender.advance(ack);
+}
+
+/// SACK blocks (RFC 2018), the first of which may be a DSACK (RFC 2883 4).
+fn sack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) {
+    let blocks = p.options.sack.as_slice();
+    let Some(&(left, right)) = blocks.first() else {
+        return;
+    };
+    let below = right.at_or_before(p.ack);
+    let inside = blocks
+        .get(1)
+        .is_some_and(|b| left.at_or_after(b.0) && right.at_or_before(b.1));
+    let dsack = left.before(right) && (below || inside);
+    if dsack {
+        acker.rare().dsacks += 1;
+        sender.loss().dsack(left, right);
+    }
+    let skip = usize::from(dsack);
+    for &(left, right) in blocks.get(skip..).unwrap_or_default() {
+        if !left.before(right) || right.after(sender.nxt) || left.before(sender.una) {
+            continue;
+        }
+        if sender.flight.sack(left, right) {
+            sender.progress = now;
+        }
+        let loss = sender.loss();
+        loss.sacked_high = Some(loss.sacked_high.map_or(right, |h| h.max(right)));
+    }
+}
+
+/// RTT by time stamp echo (RFC 7323 4): one TSval of each side is in the air at a time.
+fn echo(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) {
+    let Some((_, tsecr)) = p.options.timestamps else {
+        return;
+    };
+    let Some((tsval, sent)) = sender.echo else {
+        return;
+    };
+    if Seq(tsecr).at_or_after(Seq(tsval)) {
+        sender.echo = None;
+        if tsecr == tsval {
+            acker.timestamps = true;
+            sender
+                .rtt_ts
+                .get_or_insert_default()
+                .push(now.since(sent).as_micros_u32());
+        }
+    }
+}
+
+/// RFC 6298 2.3: 7/8 of the old, 1/8 of the new.
+fn smooth(old: u32, sample: u32) -> u32 {
+    if old == 0 {
+        sample
+    } else {
+        old - old / 8 + sample / 8
+    }
+}

@@ -1,0 +1,245 @@
+//! Retransmissions and recovery episodes of one sender.
+//!
+//! Why a segment was sent again is read from what the sender had seen by then: SACK blocks or
+//! duplicate ACKs (RFC 5681 3.2, RFC 6675, RFC 8985: fast), silence of at least a retransmission
+//! timeout (RFC 6298: rto), a repeated last segment after a shorter silence (RFC 8985 7: tlp).
+//! Whether it was needed is read from DSACK (RFC 2883), time stamps (RFC 3522) and ACKs that come
+//! too soon. An episode runs from the first transmission of the first unACKed packet to the ACK
+//! that covers the highest sequence number sent when recovery began.
+
+use std::collections::VecDeque;
+
+use tcplab_base::{Duration, Instant, Seq};
+
+use super::episode::{Episodes, Open, Record};
+use crate::report::{EpisodeKind, SpuriousEvidence};
+use crate::trace::SegmentKind;
+
+/// No retransmission timer in use fires earlier: 200 ms on Linux, less what the clocks blur.
+pub(crate) const RTO_FLOOR: Duration = Duration::from_millis(180);
+/// Retransmissions that a later DSACK can still be matched with.
+const REMEMBERED: usize = 64;
+
+/// What one sender lost and repaired.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Loss {
+    /// Duplicate ACKs since the last advance.
+    pub dupacks: u32,
+    /// Highest sequence number that a SACK block reported.
+    pub sacked_high: Option<Seq>,
+    pub fast: u64,
+    pub rto: u64,
+    pub tlp: u64,
+    pub other: u64,
+    pub spurious: u64,
+    pub unneeded: u64,
+    pub episodes: Episodes,
+    /// SYNs sent again, with the first frame of them.
+    pub syn: u32,
+    pub syn_packets: Vec<u64>,
+    sent: VecDeque<Sent>,
+    /// Corrections to rows of the trace that were already written.
+    pub fixes: Vec<Fix>,
+}
+
+/// A correction to a row of the trace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fix {
+    Kind(u32, SegmentKind),
+    Spurious(u32),
+}
+
+/// A retransmission that may turn out spurious.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    seq: Seq,
+    end: Seq,
+    row: u32,
+    episode: usize,
+    spurious: bool,
+}
+
+/// One retransmission, as seen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Again {
+    pub seq: Seq,
+    pub end: Seq,
+    pub now: Instant,
+    pub number: u64,
+    pub row: u32,
+    /// Silence before it: since the last data or the last news from the peer.
+    pub idle: Duration,
+    /// It begins at the first unACKed byte.
+    pub head: bool,
+    /// It ends at the highest sequence number sent.
+    pub tail: bool,
+    pub tsval: Option<u32>,
+    /// First transmission of the first unACKed packet.
+    pub start: Instant,
+    /// Highest sequence number sent.
+    pub nxt: Seq,
+    pub sack_permitted: bool,
+    pub acks_seen: bool,
+    /// Smoothed round trip of the sender.
+    pub rtt: Duration,
+}
+
+impl Loss {
+    /// Classifies and counts a retransmission.
+    pub(crate) fn again(&mut self, a: &Again) -> SegmentKind {
+        let kind = self.kind_of(a);
+        let was_tlp = self
+            .episodes
+            .open
+            .as_ref()
+            .filter(|o| o.kind == EpisodeKind::Tlp);
+        if kind == SegmentKind::Rto
+            && let Some(probe) = was_tlp.and_then(|o| o.maybe_rto)
+            && a.idle.as_nanos() > probe.1.as_nanos() / 5 * 8
+        {
+            // The timer had been backed off: the first one was a timeout, too (RFC 6298 5.5).
+            self.tlp -= 1;
+            self.rto += 1;
+            self.fixes.push(Fix::Kind(probe.0, SegmentKind::Rto));
+        }
+        match kind {
+            SegmentKind::Fast => self.fast += 1,
+            SegmentKind::Rto => self.rto += 1,
+            SegmentKind::Tlp => self.tlp += 1,
+            _ => self.other += 1,
+        }
+        let episode = self.episodes.retransmitted(kind, a, self.evidence(a.end));
+        if self.sent.len() >= REMEMBERED {
+            self.sent.pop_front();
+        }
+        self.sent.push_back(Sent {
+            seq: a.seq,
+            end: a.end,
+            row: a.row,
+            episode,
+            spurious: false,
+        });
+        kind
+    }
+
+    /// The receiver reported data above `end`, or duplicate ACKs.
+    fn evidence(&self, end: Seq) -> bool {
+        self.dupacks > 0 || self.sacked_high.is_some_and(|h| h.after(end))
+    }
+
+    fn kind_of(&self, a: &Again) -> SegmentKind {
+        let silent = a.idle >= RTO_FLOOR;
+        match self.episodes.open.as_ref().map(|o| o.kind) {
+            Some(EpisodeKind::Rto) => SegmentKind::Rto,
+            Some(_) if silent => SegmentKind::Rto,
+            Some(EpisodeKind::Fast) => SegmentKind::Fast,
+            Some(EpisodeKind::Tlp | EpisodeKind::Other) if self.evidence(a.end) => {
+                SegmentKind::Fast
+            }
+            Some(_) => SegmentKind::Retransmission,
+            None if self.evidence(a.end) && !silent => SegmentKind::Fast,
+            None if self.evidence(a.end) => SegmentKind::Rto,
+            None => self.kind_without_evidence(a, silent),
+        }
+    }
+
+    fn kind_without_evidence(&self, a: &Again, silent: bool) -> SegmentKind {
+        // A timeout repeats the first unACKed segment, a probe the last one. When both are the
+        // same, Linux with SACK sends the probe first: its timer is the earlier, or equal.
+        if a.tail && a.sack_permitted {
+            SegmentKind::Tlp
+        } else if silent {
+            SegmentKind::Rto
+        } else if !a.acks_seen {
+            SegmentKind::Fast
+        } else {
+            SegmentKind::Retransmission
+        }
+    }
+
+    /// A DSACK block: the receiver had `[left, right)` already.
+    pub(crate) fn dsack(&mut self, left: Seq, right: Seq) {
+        let hit = |s: &&mut Sent| !s.spurious && s.seq.before(right) && left.before(s.end);
+        if let Some(s) = self.sent.iter_mut().find(hit) {
+            s.spurious = true;
+            self.spurious += 1;
+            self.fixes.push(Fix::Spurious(s.row));
+            self.episodes.spurious(s.episode, SpuriousEvidence::Dsack);
+        }
+    }
+
+    /// An ACK covers the first retransmission of the open episode: did it come from the original?
+    /// `path` is the shortest way from the capture to the receiver and back.
+    pub(crate) fn eifel(&mut self, ack: Seq, tsecr: Option<u32>, now: Instant, path: Duration) {
+        let Some(open) = self.episodes.open.as_mut() else {
+            return;
+        };
+        if open.judged || !ack.after(open.seq) {
+            return;
+        }
+        open.judged = true;
+        let old_echo = match (open.tsval, tsecr) {
+            (Some(ours), Some(echo)) => Some(Seq(echo).before(Seq(ours))),
+            _ => None,
+        };
+        let too_soon =
+            now.since(open.at).as_nanos() < path.as_nanos() / 2 && path > Duration::from_millis(2);
+        let evidence = match old_echo {
+            Some(true) => SpuriousEvidence::Timestamps,
+            None if too_soon => SpuriousEvidence::AckTooSoon,
+            _ => return,
+        };
+        let (row, index) = (open.row, self.episodes.index());
+        if let Some(s) = self.sent.iter_mut().find(|s| s.row == row && !s.spurious) {
+            s.spurious = true;
+            self.spurious += 1;
+            self.fixes.push(Fix::Spurious(row));
+        }
+        self.episodes.spurious(index, evidence);
+    }
+
+    /// The first unACKed byte moved.
+    pub(crate) fn advanced(&mut self, una: Seq, now: Instant) {
+        self.dupacks = 0;
+        if self.sacked_high.is_some_and(|h| h.at_or_before(una)) {
+            self.sacked_high = None;
+        }
+        self.episodes.advanced(una, now);
+    }
+
+    /// Retransmissions of all kinds.
+    pub(crate) fn total(&self) -> u64 {
+        self.fast + self.rto + self.tlp + self.other
+    }
+
+    /// Whether recovery is going on.
+    pub(crate) fn recovering(&self) -> bool {
+        self.episodes.open.is_some()
+    }
+}
+
+impl Open {
+    /// A new episode, begun by this retransmission.
+    pub(crate) fn begin(kind: EpisodeKind, a: &Again, evidence: bool) -> Self {
+        let unsure = kind == EpisodeKind::Tlp && a.head;
+        Self {
+            kind,
+            start: a.start,
+            recover: a.nxt,
+            seq: a.seq,
+            at: a.now,
+            row: a.row,
+            tsval: a.tsval,
+            judged: false,
+            maybe_rto: unsure.then_some((a.row, a.idle)),
+            record: Record {
+                packet: a.number,
+                rtt: a.rtt,
+                evidence,
+                timeouts: u32::from(kind == EpisodeKind::Rto),
+                retransmissions: 1,
+                ..Record::default()
+            },
+        }
+    }
+}

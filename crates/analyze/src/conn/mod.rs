@@ -1,0 +1,296 @@
+//! One connection: the order in which a packet is looked at, and the handshake.
+//!
+//! A packet is first counted, then read as an ACK (it tells what its sender had received), then
+//! as data. Each of these is one file: `input` and `ack`, `data` and `flight`, `loss` and `episode`,
+//! `window`; `finish` makes the report.
+
+mod ack;
+mod data;
+mod dir;
+mod episode;
+mod finish;
+mod flight;
+mod input;
+mod loss;
+mod window;
+
+use tcplab_base::Instant;
+use tcplab_wire::{TcpFlags, TcpPacket};
+
+pub(crate) use ack::{AckStats, Released};
+pub(crate) use dir::Dir;
+pub(crate) use episode::Record;
+
+use crate::compat::{Compat, Verdicts};
+use crate::table::Key;
+use crate::trace::{Row, SegmentKind, StreamTrace};
+use data::At;
+use dir::Signature;
+use input::Told;
+use loss::Fix;
+
+/// State of one connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub stream: u32,
+    pub key: Key,
+    pub start: Instant,
+    pub last: Instant,
+    pub compat: Compat,
+    /// `[0]` is what `key.a` sent.
+    pub dirs: [Dir; 2],
+    /// Index of the client's side, where the handshake told.
+    pub client: Option<usize>,
+    pub handshake: Handshake,
+    /// Since when the connection is over (both FINs ACKed, or a RST).
+    pub over: Option<Instant>,
+    pub time_out_of_order: u32,
+    trace: Option<Box<StreamTrace>>,
+}
+
+/// What was seen of the handshake and the end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Handshake {
+    pub syn_at: Option<Instant>,
+    pub synack_at: Option<Instant>,
+    pub done: bool,
+    pub synacks_again: u32,
+    pub syns_again: u32,
+    pub server_rtt_us: Option<u32>,
+    pub client_rtt_us: Option<u32>,
+    pub reset: bool,
+    pub refused: bool,
+}
+
+impl Connection {
+    pub(crate) fn new(stream: u32, key: Key, start: Instant, compat: Compat, trace: bool) -> Self {
+        let trace = trace.then(|| {
+            Box::new(StreamTrace {
+                stream,
+                rows: Vec::new(),
+            })
+        });
+        Self {
+            stream,
+            key,
+            start,
+            last: start,
+            compat,
+            dirs: [Dir::default(), Dir::default()],
+            client: None,
+            handshake: Handshake::default(),
+            over: None,
+            time_out_of_order: 0,
+            trace,
+        }
+    }
+
+    /// Takes the next packet. `dir` is 0 when `key.a` sent it.
+    pub(crate) fn packet(&mut self, number: u64, now: Instant, dir: usize, p: &TcpPacket) {
+        let verdicts = self.compat.packet(now, number, dir == 0, p);
+        self.time_out_of_order += u32::from(now < self.last);
+        self.last = self.last.max(now);
+        self.dirs[dir].count(p, verdicts);
+        let mut kind = SegmentKind::PureAck;
+        let mut told = Told::default();
+        let signature = Signature::of(p);
+        if !p.standing.has_length() {
+            // Nothing but its header fields is known.
+        } else if self.dirs[dir].previous.same_packet(&signature) {
+            self.dirs[dir].rare().capture_duplicates += 1;
+        } else {
+            let row = self.trace.as_ref().map_or(0, |t| t.rows.len() as u32);
+            let at = At { number, now, row };
+            if p.flags.has(TcpFlags::SYN | TcpFlags::RST | TcpFlags::FIN) {
+                self.control(dir, p, now);
+            }
+            (kind, told) = self.segment(dir, p, verdicts, at);
+            self.handshake_ack(dir, p, now);
+            self.dirs[dir].previous = signature;
+        }
+        if self.trace.is_some() {
+            self.record(
+                Seen {
+                    number,
+                    now,
+                    dir,
+                    kind,
+                    told,
+                    verdicts,
+                },
+                p,
+            );
+        }
+        self.apply_fixes();
+    }
+
+    /// The packet as an ACK and as data.
+    fn segment(&mut self, dir: usize, p: &TcpPacket, v: Verdicts, at: At) -> (SegmentKind, Told) {
+        let [a, b] = &mut self.dirs;
+        let (tx, rx) = if dir == 0 { (a, b) } else { (b, a) };
+        let scaled = tx.window_scale.is_some() && rx.window_scale.is_some();
+        tx.follow_window(p, scaled, at.number, at.now);
+        let told = if p.flags.has(TcpFlags::ACK) {
+            input::on_ack(tx, rx, p, v, at)
+        } else {
+            Told::default()
+        };
+        if p.flags.has(TcpFlags::RST) {
+            return (SegmentKind::PureAck, told);
+        }
+        let kind = data::on_segment(tx, rx, p, at);
+        if let Some((tsval, _)) = p.options.timestamps {
+            tx.timestamps = true;
+            if tx.echo.is_none() && kind == SegmentKind::New {
+                tx.echo = Some((tsval, at.now));
+            }
+        }
+        let limit = tx.wire_mss(rx.mss).unwrap_or(1460);
+        if p.payload_len > limit {
+            let rare = tx.rare();
+            rare.super_segments += 1;
+            if rare.first_super == 0 {
+                rare.first_super = at.number;
+            }
+        }
+        (kind, told)
+    }
+
+    /// SYN, FIN, RST.
+    fn control(&mut self, dir: usize, p: &TcpPacket, now: Instant) {
+        let h = &mut self.handshake;
+        let ack = p.flags.has(TcpFlags::ACK);
+        if p.flags.has(TcpFlags::RST) {
+            h.refused |= h.syn_at.is_some() && h.synack_at.is_none() && !h.done;
+            h.reset = true;
+            self.over.get_or_insert(now);
+        } else if p.flags.has(TcpFlags::SYN) {
+            let first = if ack {
+                h.synack_at.replace(now)
+            } else {
+                h.syn_at.replace(now)
+            };
+            if first.is_none() {
+                self.dirs[dir].learn_options(p);
+            } else if ack {
+                h.synacks_again += 1;
+            } else {
+                h.syns_again += 1;
+            }
+            if let (true, Some(syn), None) = (ack, h.syn_at, h.server_rtt_us) {
+                let us = now.since(syn).as_micros_u32();
+                h.server_rtt_us = Some(us);
+                if h.syns_again == 0 {
+                    self.dirs[dir].answered_after(us);
+                }
+            }
+            self.client.get_or_insert(if ack { 1 - dir } else { dir });
+        } else {
+            self.dirs[dir].fin_seen = true;
+        }
+    }
+
+    /// The ACK that completes the handshake; later, whether both FINs are ACKed.
+    fn handshake_ack(&mut self, dir: usize, p: &TcpPacket, now: Instant) {
+        let h = &mut self.handshake;
+        if !h.done
+            && let Some(synack) = h.synack_at
+            && self.client == Some(dir)
+            && p.flags.has(TcpFlags::ACK)
+            && !p.flags.has(TcpFlags::SYN | TcpFlags::RST)
+        {
+            h.done = true;
+            let us = now.since(synack).as_micros_u32();
+            h.client_rtt_us = Some(us);
+            if h.synacks_again == 0 {
+                self.dirs[dir].answered_after(us);
+            }
+        }
+        if self.over.is_none() && self.dirs[0].fin_acked && self.dirs[1].fin_acked {
+            self.over = Some(now);
+        }
+    }
+
+    /// Writes the row of the trace.
+    fn record(&mut self, seen: Seen, p: &TcpPacket) {
+        let [a, b] = &self.dirs;
+        let (tx, rx) = if seen.dir == 0 { (a, b) } else { (b, a) };
+        let sack = p.options.sack.as_slice();
+        let row = Row {
+            number: seen.number,
+            time: seen.now,
+            from_client: seen.dir == 0,
+            seq: tx.relative(p.seq),
+            len: p.payload_len,
+            flags: p.flags.0,
+            ack: p.flags.has(TcpFlags::ACK).then(|| rx.relative(p.ack)),
+            window: tx.window,
+            sack: sack
+                .iter()
+                .map(|s| (rx.relative(s.0), rx.relative(s.1)))
+                .collect(),
+            kind: seen.kind,
+            spurious: false,
+            acked: seen.told.acked,
+            rtt_us: seen.told.rtt_us,
+            in_flight: if tx.acks_seen {
+                tx.nxt - tx.una.min(tx.nxt)
+            } else {
+                tx.flight.span()
+            },
+            verdicts: seen.verdicts,
+        };
+        if let Some(trace) = &mut self.trace {
+            trace.rows.push(row);
+        }
+    }
+
+    /// Carries out the corrections that later packets made necessary.
+    fn apply_fixes(&mut self) {
+        for dir in &mut self.dirs {
+            let Some(loss) = dir.loss.as_deref_mut() else {
+                continue;
+            };
+            for fix in loss.fixes.drain(..) {
+                let Some(trace) = &mut self.trace else {
+                    continue;
+                };
+                let (row, kind) = match fix {
+                    Fix::Kind(row, kind) => (row, Some(kind)),
+                    Fix::Spurious(row) => (row, None),
+                };
+                if let Some(row) = trace.rows.get_mut(row as usize) {
+                    row.kind = kind.unwrap_or(row.kind);
+                    row.spurious |= kind.is_none();
+                }
+            }
+        }
+    }
+
+    /// The trace, with sides turned so that `from_client` is right.
+    pub(crate) fn take_trace(&mut self) -> Option<Box<StreamTrace>> {
+        let client = self.client_index();
+        let mut trace = self.trace.take()?;
+        for row in &mut trace.rows {
+            row.from_client = row.from_client == (client == 0);
+        }
+        Some(trace)
+    }
+
+    /// Index of the client's side: the one that sent the SYN; without one, the higher port.
+    pub(crate) fn client_index(&self) -> usize {
+        self.client
+            .unwrap_or(usize::from(self.key.b.port > self.key.a.port))
+    }
+}
+
+/// What was seen of one packet.
+#[derive(Clone, Copy)]
+struct Seen {
+    number: u64,
+    now: Instant,
+    dir: usize,
+    kind: SegmentKind,
+    told: Told,
+    verdicts: Verdicts,
+}

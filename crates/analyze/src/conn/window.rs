@@ -1,0 +1,85 @@
+//! Zero windows: how long a receiver's window was closed, and whether its peer waited for it
+//! (RFC 9293 3.8.6.1).
+
+use tcplab_base::{Duration, Instant};
+
+use super::dir::Dir;
+use tcplab_wire::{TcpFlags, TcpPacket};
+
+/// The zero windows that one side advertised.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ZeroWindow {
+    /// Since when the window is closed, and the frame that closed it.
+    pub since: Option<(Instant, u64)>,
+    /// The frame that opened it last, when, and how long it was closed: the peer may go on now.
+    pub opened: Option<(Instant, u64, Duration)>,
+    /// Times when the peer was seen to wait.
+    pub stalls: u32,
+    /// Time that the peer waited.
+    pub stalled: Duration,
+    pub longest: Duration,
+    /// A probe was sent while the window is closed.
+    pub probed: bool,
+    pub packets: Vec<u64>,
+}
+
+impl ZeroWindow {
+    /// The peer waited from `since` for `length`.
+    fn stall(&mut self, length: Duration, packets: [u64; 2]) {
+        self.stalls += 1;
+        self.stalled = self.stalled + length;
+        self.longest = self.longest.max(length);
+        if self.packets.len() < 8 {
+            self.packets.extend(packets);
+        }
+    }
+}
+
+impl Dir {
+    /// Follows the window that this side advertises with `p`; `scaled` tells that both sides sent
+    /// the window scale option.
+    pub(crate) fn follow_window(&mut self, p: &TcpPacket, scaled: bool, number: u64, now: Instant) {
+        let shift = if scaled && !p.flags.has(TcpFlags::SYN) {
+            self.window_scale
+        } else {
+            None
+        };
+        self.window = u32::from(p.window) << shift.unwrap_or(0).min(14);
+        if p.flags.has(TcpFlags::SYN | TcpFlags::RST) {
+            return;
+        }
+        let (low, high) = self.window_range.unwrap_or((self.window, self.window));
+        self.window_range = Some((low.min(self.window), high.max(self.window)));
+        if self.window == 0 && !p.flags.has(TcpFlags::FIN) {
+            let z = self.zero.get_or_insert_default();
+            z.since.get_or_insert((now, number));
+        } else if let Some(z) = self.zero.as_deref_mut() {
+            z.reopen(number, now);
+        }
+    }
+}
+
+impl ZeroWindow {
+    fn reopen(&mut self, number: u64, now: Instant) {
+        let Some((since, closed_by)) = self.since.take() else {
+            return;
+        };
+        let length = now.since(since);
+        if self.probed {
+            self.probed = false;
+            self.stall(length, [closed_by, number]);
+        } else {
+            self.opened = Some((now, number, length));
+        }
+    }
+
+    /// The peer sends data. It had waited when it goes on at once after the window opened.
+    pub(crate) fn peer_sends(&mut self, now: Instant, rtt: Duration) {
+        if let Some((at, number, length)) = self.opened.take() {
+            let at_once = now.since(at) <= rtt + rtt + Duration::from_millis(5);
+            if at_once {
+                self.stall(length, [number, number]);
+            }
+        }
+    }
+}

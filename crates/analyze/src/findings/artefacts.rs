@@ -1,0 +1,75 @@
+//! What the capture does not show: told once for a capture and kind, with the first stream.
+
+use super::{Finding, Id, Severity};
+use crate::report::Artefact;
+
+/// What was noted of one kind of artefact.
+#[derive(Clone, Debug)]
+pub(crate) struct Noted {
+    pub artefact: Artefact,
+    pub stream: u32,
+    pub streams: u64,
+    pub packets: Vec<u64>,
+}
+
+pub(crate) fn describe(noted: &Noted) -> Finding {
+    let (what, cause, remedy) = words(noted.artefact);
+    let many = if noted.streams == 1 {
+        String::new()
+    } else {
+        format!(" ({} streams)", noted.streams)
+    };
+    Finding {
+        id: Id::CaptureArtefacts,
+        severity: Severity::Info,
+        stream: noted.stream,
+        packets: noted.packets.clone(),
+        title: format!("{what}{many}"),
+        cause: cause.to_owned(),
+        remedy: vec![remedy.to_owned()],
+        confidence: 0.99,
+    }
+}
+
+fn words(artefact: Artefact) -> (&'static str, &'static str, &'static str) {
+    match artefact {
+        Artefact::SuperSegments => (
+            "packets larger than the MSS: offload, not the wire",
+            "The capture was taken above the sender's TSO/GSO or the receiver's GRO/LRO, where one \
+             packet stands for several. Counts of segments and ACK classes are those of the \
+             packets seen.",
+            "To see the wire's packets: ethtool -K DEVICE tso off gso off gro off lro off while \
+             capturing, or capture on a switch.",
+        ),
+        Artefact::OneDirection => (
+            "only one direction was captured",
+            "The other direction takes another way or was filtered out: RTT, ACK delays and the \
+             reason of retransmissions cannot be told.",
+            "Capture where both directions pass, without a filter on one address as source.",
+        ),
+        Artefact::MissedPackets => (
+            "ACKed data that the capture does not show",
+            "The capture lost packets that the receiver got (the capturing program was too slow, \
+             or a mirror port was overrun).",
+            "Capture with a larger buffer (tcpdump -B 65536) and a short snap length (-s 128), \
+             and check \"dropped by kernel\".",
+        ),
+        Artefact::Duplicates => (
+            "the same packets were captured twice",
+            "The same packet with the same IP identification follows itself: two interfaces, or \
+             both ends of a mirror port. The copies were left out.",
+            "Capture on one interface instead of \"any\", or run editcap -d on the file.",
+        ),
+        Artefact::TimeOutOfOrder => (
+            "time stamps go backwards",
+            "Packets of several queues or interfaces were written out of order.",
+            "Sort the file by time: reordercap IN OUT.",
+        ),
+        Artefact::Snapped => (
+            "TCP headers were cut",
+            "The snap length was too short for the TCP options: time stamps and SACK blocks may be \
+             missing.",
+            "Capture at least 96 bytes of each packet (-s 96; 128 for IPv6 or tunnels).",
+        ),
+    }
+}

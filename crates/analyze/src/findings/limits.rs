@@ -1,0 +1,59 @@
+//! How many findings of one kind are listed, and the findings about the whole capture.
+
+use super::artefacts::{self, Noted};
+use super::{Finding, Id};
+use crate::conn::Connection;
+use crate::report::{Artefact, Stream};
+
+/// Most findings of one id that are handed out; the rest is counted.
+const LISTED: u64 = 1_000;
+
+/// Counts over one capture.
+#[derive(Debug, Default)]
+pub(crate) struct Limits {
+    seen: [u64; Id::ALL.len()],
+    artefacts: Vec<Noted>,
+}
+
+impl Limits {
+    /// Whether one more of this kind is handed out.
+    pub(crate) fn admit(&mut self, id: Id) -> bool {
+        let seen = &mut self.seen[id as usize];
+        *seen += 1;
+        *seen <= LISTED
+    }
+
+    /// How many were not handed out.
+    pub(crate) fn not_listed(&self) -> u64 {
+        self.seen.iter().map(|n| n.saturating_sub(LISTED)).sum()
+    }
+
+    /// Notes the artefacts of a stream.
+    pub(crate) fn note(&mut self, connection: &Connection, stream: &Stream) {
+        for &artefact in &stream.artefacts {
+            if let Some(noted) = self.artefacts.iter_mut().find(|n| n.artefact == artefact) {
+                noted.streams += 1;
+                continue;
+            }
+            let supers = connection.dirs.iter().filter_map(|d| d.rare.as_ref());
+            let packets = match artefact {
+                Artefact::SuperSegments => {
+                    supers.map(|r| r.first_super).filter(|n| *n > 0).collect()
+                }
+                _ => Vec::new(),
+            };
+            let stream = stream.stream;
+            self.artefacts.push(Noted {
+                artefact,
+                stream,
+                streams: 1,
+                packets,
+            });
+        }
+    }
+
+    /// The findings about the whole capture.
+    pub(crate) fn about_the_capture(&self) -> Vec<Finding> {
+        self.artefacts.iter().map(artefacts::describe).collect()
+    }
+}

@@ -1,0 +1,91 @@
+//! The receiver left quick-ACK mode: Linux up to 6.1.56 ACKs writes of exactly one `rcv_mss` by
+//! the timer once its quick-ACK credits are used up (commits 4720852ed9af and 059217c18be6).
+
+use super::{Finding, Id, Severity, Side, packets, releases, us};
+use crate::conn::AckStats;
+
+/// Fewer delayed ACKs are no pattern.
+const ENOUGH: u64 = 4;
+
+pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
+    let acks = side.receiver.acks.as_deref()?;
+    let e = &acks.evidence;
+    let after = acks.immediate - e.quick_before + acks.delayed;
+    let one_way = side.receiver.data_segments * 4 <= acks.delayed;
+    let pattern = acks.delayed >= ENOUGH
+        && e.quick_before >= 2
+        && e.delayed_exact_mss * 10 >= acks.delayed * 7
+        && acks.delayed * 5 >= after
+        && one_way;
+    pattern.then(|| describe(side, acks))
+}
+
+fn describe(side: &Side<'_>, acks: &AckStats) -> Finding {
+    let e = &acks.evidence;
+    let first = acks.first_delayed_segment.unwrap_or_default();
+    let (mut quick_us, mut delayed_us) = (acks.immediate_us.clone(), acks.delayed_us.clone());
+    let (quick, late) = (quick_us.quantiles(), delayed_us.quantiles());
+    let mut f = side.finding(Id::QuickackExhausted, Severity::High, 0.99);
+    f.packets = packets(e.packets.iter().copied());
+    f.title = format!(
+        "{} left quick-ACK mode after {} segments: from segment {first} on, ACKs come {} late",
+        side.receiver_end.ip,
+        first.saturating_sub(1),
+        us(late.p50)
+    );
+    f.cause = format!(
+        "The first {} ACKs came at once (median {}), {} later ones waited for the delayed-ACK timer \
+         (median {}, {} to {}). Each segment is exactly as long as the receiver's guess of the \
+         segment size (rcv_mss, {} bytes). Linux starts a connection with at most 16 quick-ACK \
+         credits (more while the window grows); when they are used up, one segment of exactly \
+         rcv_mss is neither more than one segment (ACK at once) nor less (ACK when it is read), so \
+         the timer has to send the ACK. Fixed by \"tcp: fix delayed ACKs for MSS boundary \
+         condition\" (4720852ed9af) in 6.1.57. {}",
+        e.quick_before,
+        us(quick.p50),
+        acks.delayed,
+        us(late.p50),
+        us(late.min),
+        us(late.max),
+        side.receiver.rcv_mss,
+        releases::mss_boundary(),
+    );
+    f.remedy = remedies(side);
+    f
+}
+
+fn remedies(side: &Side<'_>) -> Vec<String> {
+    let mut list = vec![format!(
+        "On {}: install a kernel with the fix (upstream 6.1.57 or later; Debian 12: linux-image \
+         6.1.0-15 or later) and reboot.",
+        side.receiver_end.ip
+    )];
+    list.extend(quickack_routes(side));
+    list
+}
+
+/// The ways to have every ACK at once, for the receiver of `side`.
+pub(crate) fn quickack_routes(side: &Side<'_>) -> Vec<String> {
+    let (to, at) = (side.sender_end.ip, side.receiver_end.ip);
+    let (bits, family, prefix) = if to.is_ipv4() {
+        (32, "ipv4", "")
+    } else {
+        (128, "ipv6", "-6 ")
+    };
+    vec![
+        format!(
+            "On {at}, without a reboot: ip {prefix}route replace {to}/{bits} dev DEVICE quickack 1 \
+             (add \"via GATEWAY\" when {to} is behind a router: ip {prefix}route get {to} shows \
+             both)"
+        ),
+        format!(
+            "The same to stay, with NetworkManager: nmcli connection modify CONNECTION \
+             +{family}.routes \"{to}/{bits} GATEWAY quickack=true\" && nmcli connection up \
+             CONNECTION (leave GATEWAY out on the same network)"
+        ),
+        format!(
+            "In the program on {at}: setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &one, sizeof one) \
+             before each read; once is not enough, the kernel leaves the mode by itself."
+        ),
+    ]
+}

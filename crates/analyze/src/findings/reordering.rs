@@ -1,0 +1,41 @@
+//! Fast retransmissions of what was only late (RFC 5681 3.2, RFC 2883, RFC 8985).
+
+use super::{Finding, Id, Severity, Side, packets, rto, times};
+use crate::report::EpisodeKind;
+
+pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
+    let list: Vec<_> = side
+        .episodes()
+        .iter()
+        .filter(|r| r.kind == Some(EpisodeKind::Fast) && r.spurious.is_some())
+        .collect();
+    let evidence = list.first()?.spurious?;
+    let severity = if list.len() >= 3 {
+        Severity::Medium
+    } else {
+        Severity::Info
+    };
+    let mut f = side.finding(Id::SpuriousRetransmissionReordering, severity, 0.99);
+    f.packets = packets(list.iter().map(|r| r.packet));
+    f.title = format!(
+        "{} retransmitted segments that were only late ({})",
+        side.sender_end.ip,
+        times(list.len() as u64)
+    );
+    f.cause = format!(
+        "Segments overtook each other on the way to {}; duplicate ACKs or SACK blocks made {} take \
+         the late ones for lost. {}",
+        side.receiver_end.ip,
+        side.sender_end.ip,
+        rto::proof(evidence)
+    );
+    f.remedy = vec![
+        "Find the place that reorders: per-packet load balancing, link aggregation that hashes by \
+         packet, parallel queues on one path."
+            .to_owned(),
+        "On a Linux sender keep RACK and DSACK on (sysctl net.ipv4.tcp_recovery \
+         net.ipv4.tcp_dsack, both 1); for old kernels raise net.ipv4.tcp_reordering."
+            .to_owned(),
+    ];
+    Some(f)
+}

@@ -1,0 +1,94 @@
+//! Retransmission timeouts: needed ones that cost time, and spurious ones (RFC 6298, RFC 5682).
+
+use tcplab_base::Duration;
+
+use super::{Finding, Id, Severity, Side, length, packets, times};
+use crate::conn::Record;
+use crate::report::{EpisodeKind, SpuriousEvidence};
+
+/// Episodes begun or continued by the retransmission timer.
+fn timeouts<'a>(side: &'a Side<'_>, spurious: bool) -> Vec<&'a Record> {
+    let of_kind = |r: &&Record| {
+        r.kind == Some(EpisodeKind::Rto) && r.timeouts > 0 && r.spurious.is_some() == spurious
+    };
+    side.episodes().iter().filter(of_kind).collect()
+}
+
+pub(crate) fn stall(side: &Side<'_>) -> Option<Finding> {
+    let list = timeouts(side, false);
+    let longest = list.iter().map(|r| r.longest_idle).max()?;
+    let fired: u64 = list.iter().map(|r| u64::from(r.timeouts)).sum();
+    let total = list
+        .iter()
+        .fold(Duration::ZERO, |sum, r| sum + r.longest_idle);
+    let severity = if total >= Duration::from_secs(1) {
+        Severity::High
+    } else {
+        Severity::Medium
+    };
+    let mut f = side.finding(Id::RtoStall, severity, 0.99);
+    f.packets = packets(list.iter().map(|r| r.packet));
+    f.title = format!(
+        "{} stood still until its retransmission timer fired ({}, longest silence {})",
+        side.sender_end.ip,
+        times(fired),
+        length(longest)
+    );
+    f.cause = format!(
+        "Segments of {} were lost and no duplicate ACKs or SACK blocks told it so in time, so it \
+         waited for the retransmission timeout (RFC 6298; on Linux at least 200 ms plus the round \
+         trip, doubled each time it fires) and began again with a window of one segment.",
+        side.sender_end.ip
+    );
+    f.remedy = vec![
+        "Find where the packets are lost: compare captures taken at both ends (tcplab analyze \
+         --pair A B), look at the drops of interfaces and queues (ip -s link, tc -s qdisc)."
+            .to_owned(),
+        "Check that SACK and tail loss probes are on at the sender: sysctl net.ipv4.tcp_sack \
+         net.ipv4.tcp_early_retrans (1 and 3)."
+            .to_owned(),
+    ];
+    Some(f)
+}
+
+pub(crate) fn spurious(side: &Side<'_>) -> Option<Finding> {
+    let list = timeouts(side, true);
+    let evidence = list.first()?.spurious?;
+    let longest = list.iter().map(|r| r.longest_idle).max()?;
+    let mut f = side.finding(Id::SpuriousRto, Severity::Medium, 0.99);
+    f.packets = packets(list.iter().map(|r| r.packet));
+    f.title = format!(
+        "{} retransmitted after a timeout though nothing was lost ({}, silence {})",
+        side.sender_end.ip,
+        times(list.len() as u64),
+        length(longest)
+    );
+    f.cause = format!(
+        "The round trip grew suddenly beyond the retransmission timeout of {}. {} It then takes the \
+         path for congested and slows down, unless F-RTO (RFC 5682) or time stamps undo that.",
+        side.sender_end.ip,
+        proof(evidence)
+    );
+    f.remedy = vec![
+        "Find what held the packets (a queue without AQM, a wireless link, a paused virtual \
+         machine); the RTT chart of the report shows when."
+            .to_owned(),
+        "Keep time stamps and F-RTO on at the sender: sysctl net.ipv4.tcp_timestamps \
+         net.ipv4.tcp_frto (1 and 2)."
+            .to_owned(),
+    ];
+    Some(f)
+}
+
+/// The evidence in words.
+pub(crate) fn proof(evidence: SpuriousEvidence) -> &'static str {
+    match evidence {
+        SpuriousEvidence::Dsack => "The receiver reported the segment as a duplicate (DSACK).",
+        SpuriousEvidence::Timestamps => {
+            "The ACK echoes the time stamp of the original, not of the retransmission."
+        }
+        SpuriousEvidence::AckTooSoon => {
+            "The ACK came sooner after the retransmission than the path allows."
+        }
+    }
+}

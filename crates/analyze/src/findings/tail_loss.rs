@@ -1,0 +1,43 @@
+//! The last segments of a burst were lost: nothing after them could tell the sender (RFC 8985 7).
+
+use super::{Finding, Id, Severity, Side, length, packets, times};
+use crate::conn::Record;
+use crate::report::EpisodeKind;
+
+/// A burst ended with a loss: repaired by a probe or a timeout without any SACK or duplicate ACK
+/// before it, and the sender had nothing more to send.
+fn is_tail(r: &Record) -> bool {
+    let by_timer = matches!(r.kind, Some(EpisodeKind::Tlp | EpisodeKind::Rto));
+    let by_probe_then_sack = r.kind == Some(EpisodeKind::Fast) && !r.evidence;
+    (by_timer || by_probe_then_sack)
+        && !r.evidence
+        && r.spurious.is_none()
+        && !r.more_to_send
+        && r.duration.is_some()
+}
+
+pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
+    let list: Vec<_> = side.episodes().iter().filter(|r| is_tail(r)).collect();
+    let longest = list.iter().map(|r| r.longest_idle).max()?;
+    let mut f = side.finding(Id::TailLoss, Severity::Medium, 0.99);
+    f.packets = packets(list.iter().map(|r| r.packet));
+    f.title = format!(
+        "the last segments of a burst from {} were lost {} (silence up to {})",
+        side.sender_end.ip,
+        times(list.len() as u64),
+        length(longest)
+    );
+    f.cause = format!(
+        "Nothing followed the lost segments, so no duplicate ACK or SACK block could report them: \
+         {} had to wait for its tail loss probe (two round trips on Linux, plus 200 ms when one \
+         segment is out) or for the retransmission timeout.",
+        side.sender_end.ip
+    );
+    f.remedy = vec![
+        "Find the queue that drops the end of bursts (tc -s qdisc, switch counters); pacing at the \
+         sender (qdisc fq) makes bursts shorter."
+            .to_owned(),
+        "Check that the probes are on: sysctl net.ipv4.tcp_early_retrans (3).".to_owned(),
+    ];
+    Some(f)
+}

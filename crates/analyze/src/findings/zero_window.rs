@@ -1,0 +1,57 @@
+//! The receiver's window was zero and the sender had to wait (RFC 9293 3.8.6.1).
+
+use tcplab_base::Duration;
+
+use super::{Finding, Id, Severity, Side, length, packets, times};
+
+/// A shorter pause is no stall.
+const WORTH: Duration = Duration::from_millis(20);
+
+pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
+    let zero = side.receiver.zero.as_deref()?;
+    let mut stalls = u64::from(zero.stalls);
+    let mut stalled = zero.stalled;
+    let mut longest = zero.longest;
+    let mut numbers = zero.packets.clone();
+    if let Some((since, number)) = zero.since.filter(|_| zero.probed) {
+        // Still closed when the capture or the connection ended.
+        let open_end = side.connection.last.since(since);
+        stalls += 1;
+        stalled = stalled + open_end;
+        longest = longest.max(open_end);
+        numbers.push(number);
+    }
+    if longest < WORTH {
+        return None;
+    }
+    let severity = if stalled >= Duration::from_secs(1) {
+        Severity::High
+    } else {
+        Severity::Medium
+    };
+    let mut f = side.finding(Id::ZeroWindowStall, severity, 0.99);
+    f.packets = packets(numbers);
+    f.title = format!(
+        "{} closed its window {}: the sender waited {} (longest {})",
+        side.receiver_end.ip,
+        times(stalls),
+        length(stalled),
+        length(longest)
+    );
+    f.cause = format!(
+        "The program on {} does not read as fast as {} sends: its receive buffer is full. TCP and \
+         the network are not the bottleneck.",
+        side.receiver_end, side.sender_end
+    );
+    f.remedy = vec![
+        format!(
+            "Find out what the program on {} waits for (CPU, disk, a lock, a slow client behind \
+             it).",
+            side.receiver_end.ip
+        ),
+        "When it only reads in bursts, a larger receive buffer bridges them: sysctl \
+         net.ipv4.tcp_rmem, or SO_RCVBUF."
+            .to_owned(),
+    ];
+    Some(f)
+}
