@@ -8,6 +8,8 @@
 
 [ -f web/package.json ] || exit 0
 
+export npm_config_update_notifier=false
+
 modules_stamp=web/node_modules/.stamp
 dist_stamp=web/dist/.stamp
 
