@@ -49,6 +49,13 @@ CAPTURES = [
     ("write-write-read", "host", ["a_script=(w200 w300 r600 s60000)*12 c", "b_script=(r500 w600)*12 d", *delay(2)], "ab",
      "client writes header (200 bytes) and body (300) apart, server answers with 600: Nagle holds the body until the delayed ACK",
      [("b", "TcpExtDelayedACKs", 8, 12)]),
+    ("request-held", "uml-6.1-hz250",
+     ["a_script=(w3500 r200 s1000000)*12 c", "b_script=(r3500 w200)*12 d c", "a_nodelay=1", "b_quickack_each=0", "route_initcwnd_a=1", *delay(2)], "ab",
+     "requests of 3500 bytes from a client whose congestion window begins at one segment after each pause; the server delays its ACKs (TCP_QUICKACK 0)",
+     [("b", "TcpExtDelayedACKs", 8, 12), ("a", "TcpRetransSegs", 0, 0)]),
+    ("bulk-clean", "host", ["a_script=d", "b_script=w250000 c", *delay(100), *rate(10, 1000)], "ab",
+     "server sends 250 kB over 10 Mbit/s and 100 ms with a long queue: nothing is lost, the round trip grows by queueing",
+     [("b", "TcpRetransSegs", 0, 0)]),
     ("bulk-loss", "host",
      ["a_script=d", "b_script=w300000 s600000 c", *delay(30), *rate(20, 200), "rule=ba data n=40 drop", "rule=ba data seq=299800-300000 m=1 drop"], "ab",
      "server sends 300 kB over 20 Mbit/s and 30 ms; one segment lost in the middle (fast retransmit) and the last one (tail loss probe)",
@@ -119,14 +126,14 @@ as far as the capture can show them (`causes` must be found, `allowed` may be).
 
 CAUSES = {
     "quickack-5.10.46": ["quickack_exhausted"], "quickack-rtt50-hz1000": ["quickack_exhausted"], "write-write-read": ["delack_nagle"],
-    "bulk-loss": ["tail_loss"], "bulk-rto": ["rto_stall"], "zero-window": ["zero_window_stall"], "syn-retries": ["syn_retries"],
+    "request-held": ["delack_request_response"], "bulk-loss": ["tail_loss"], "bulk-rto": ["rto_stall"], "zero-window": ["zero_window_stall"], "syn-retries": ["syn_retries"],
     "syn-no-answer": ["syn_retries"], "reordering": ["spurious_retransmission_reordering"],
     "spurious-rto": ["spurious_rto"], "black-hole-mtu": ["black_hole"],
 }
 ALLOWED = {"syn-no-answer": ["black_hole", "capture_artefacts"], "spurious-rto": ["rto_stall"], "bulk-rto": ["tail_loss"], "write-write-read": ["delack_request_response"], "black-hole-mtu": ["rto_stall", "tail_loss"]}
 
 
-CLIENT_SENDS = {"write-write-read", "syn-retries", "syn-no-answer"}
+CLIENT_SENDS = {"write-write-read", "request-held", "syn-retries", "syn-no-answer"}
 
 
 def main(names):
