@@ -1,4 +1,4 @@
-//! `--flows`: one row for each stream as Parquet.
+//! Stands in for the Parquet writer in builds without it: says how to get it.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use tcplab_analyze::report::Totals;
 use crate::analyze::side::Side;
 use crate::failure::Failure;
 
-/// Stands in for the writer in builds without the feature `parquet`.
+/// Cannot be made.
 pub struct Flows;
 
 impl Flows {
