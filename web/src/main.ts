@@ -1,7 +1,13 @@
 // Entry: reads the report out of the page and shows it.
 
 import 'uplot/dist/uPlot.min.css';
-import './style.css';
+import './style/colours.css';
+import './style/base.css';
+import './style/frame.css';
+import './style/side.css';
+import './style/stream.css';
+import './style/boxes.css';
+import './style/narrow.css';
 import { App } from './app';
 import { readDocument } from './data/model';
 import { h } from './dom';

@@ -20,6 +20,8 @@ const SMALLEST = 2e-7;
 export class Board {
   readonly element = h('div', { class: 'board' });
   readonly readout = h('output', { class: 'readout' });
+  /** Time under the pointer. */
+  readonly cursor = h('output', { class: 'readout cursor' });
   private readonly charts: Chart[] = [];
   private readonly full: Range;
   private range: Range;
@@ -213,6 +215,7 @@ export class Board {
   /** Rings a packet in all charts and puts the cursor lines of the other charts at its time. */
   private point(row: number, time: number | null, except?: Chart): void {
     this.current = row;
+    this.cursor.textContent = time === null ? '' : `at ${exact(time)}`;
     for (const chart of this.charts) {
       chart.ringAt(row);
       if (chart === except) continue;

@@ -104,7 +104,7 @@ export class Chart {
     return {
       ...this.size(),
       pxAlign: 1,
-      padding: [6, 12, 0, 0],
+      padding: [6, 20, 0, 0],
       legend: { show: false },
       cursor: {
         points: { show: false },

@@ -133,18 +133,23 @@ class SequenceChart implements Spec {
     return n;
   }
 
-  /** The line, and in close views a tick for each ACK: ticks that do not rise are duplicates. */
+  /** The line, with a tick for each ACK that has room: ticks that do not rise are duplicates. */
   private drawAcks(plane: Plane): number {
     const { ctx, ratio } = plane;
     const { trace, acks, ackLine } = this.view;
     const n = this.line(plane, ink('ack'), (i) => ackLine[i]);
     const [first, end] = visible(acks, (r) => trace.time[r], plane);
-    if (end - first > plane.width / ratio / 6) return n;
     ctx.fillStyle = ink('ack');
+    let ticks = 0;
+    let last = Number.NEGATIVE_INFINITY;
     for (let i = first; i < end; i++) {
-      shape(ctx, 'disc', plane.x(trace.time[acks[i]]), plane.y(ackLine[i]), 2.2 * ratio);
+      const x = plane.x(trace.time[acks[i]]);
+      if (x - last < 5 * ratio) continue;
+      last = x;
+      ticks++;
+      shape(ctx, 'disc', x, plane.y(ackLine[i]), 2.2 * ratio);
     }
-    return n + end - first;
+    return n + ticks;
   }
 
   private drawSack(plane: Plane): number {

@@ -74,11 +74,10 @@ export class FindingsList {
   }
 
   private render(): void {
-    const { findings } = this;
     this.element.replaceChildren(
-      h('h2', {}, 'Findings', h('span', { class: 'count' }, count(findings.length + this.notListed))),
+      h('h2', {}, 'Findings', h('span', { class: 'count' }, count(this.findings.length + this.notListed))),
     );
-    if (findings.length === 0) {
+    if (this.findings.length === 0) {
       this.element.append(
         h(
           'p',
@@ -88,10 +87,10 @@ export class FindingsList {
       );
       return;
     }
-    findings.slice(0, this.shown).forEach((f, i) => {
+    this.findings.slice(0, this.shown).forEach((f, i) => {
       this.element.append(this.item(f, i));
     });
-    const rest = findings.length - this.shown;
+    const rest = this.findings.length - this.shown;
     if (rest > 0) {
       const more = h(
         'button',

@@ -170,6 +170,7 @@ export class StreamPanel {
         side(false),
       ),
       h('span', { class: 'spring' }),
+      board.cursor,
       board.readout,
       tool('−', 'zoom out (−)', () => board.zoomBy(2)),
       tool('+', 'zoom in (+)', () => board.zoomBy(0.5)),

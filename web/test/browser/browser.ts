@@ -29,6 +29,17 @@ export function launch(): Promise<Browser> {
   });
 }
 
+/** Builds the page where nobody has; an older build is left to `make`, which knows what changed. */
+export function needPage(): void {
+  if (!existsSync(join(root, 'web/dist/index.html'))) run('npm', ['--prefix', 'web', 'run', 'build']);
+}
+
+/** The real binary: `TCPLAB_BIN`, or the release build where there is one. */
+export function binary(): string | null {
+  const path = process.env.TCPLAB_BIN ?? join(root, 'target/release/tcplab');
+  return existsSync(path) ? path : null;
+}
+
 /** A folder that is gone after the tests. */
 export function scratch(): { path: (name: string) => string; remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'tcplab-page-'));

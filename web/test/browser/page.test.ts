@@ -2,7 +2,7 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { drag, launch, open, pointTo, range, run, scratch } from './browser';
+import { drag, launch, needPage, open, pointTo, range, run, scratch } from './browser';
 
 const files = scratch();
 const sample = files.path('sample.html');
@@ -11,6 +11,7 @@ let page: Page;
 let problems: string[];
 
 beforeAll(async () => {
+  needPage();
   run('cargo', ['run', '--quiet', '-p', 'tcplab-report', '--example', 'sample_page', '--', sample]);
   browser = await launch();
 }, 300_000);
