@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 ns_t t_start;
+static ns_t most_late; /* of all timers: how far the machine was from doing things in time */
 
 void die(const char *what)
 {
@@ -196,6 +197,8 @@ void run_until(ns_t end, int (*finished)(void))
 		while (heap_len && heap[0].when <= now_ns() && !over) {
 			struct timer t = timer_pop();
 
+			if (now_ns() - t.when > most_late)
+				most_late = now_ns() - t.when;
 			t.fn(t.arg, t.num);
 		}
 		if (over)
@@ -258,7 +261,8 @@ static void write_json(const char *prefix)
 	if (!f)
 		die(path);
 	uname(&u);
-	fprintf(f, "{\"kernel\":\"%s\",\"start\":%.9f,\"seconds\":%.6f,", u.release, t_start / 1e9, (now_ns() - t_start) / 1e9);
+	fprintf(f, "{\"kernel\":\"%s\",\"start\":%.9f,\"seconds\":%.6f,\"most_late_us\":%lld,", u.release, t_start / 1e9,
+		(now_ns() - t_start) / 1e9, (long long)(most_late / 1000));
 	link_json(f);
 	fprintf(f, ",\"connections\":[");
 	apps_json(f);
