@@ -9,6 +9,7 @@ pub mod compat;
 mod conn;
 pub mod findings;
 mod numbering;
+pub mod pair;
 pub mod report;
 mod slots;
 mod table;

@@ -1,6 +1,8 @@
 //! The detailed record of a stream, kept only when it is asked for (`--acks`, `--html`,
 //! `--annotate`, `--tshark-compat`): one row for each packet, with final verdicts.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use tcplab_base::Instant;
 
 use crate::compat::Verdicts;
@@ -98,7 +100,8 @@ pub struct AckRow {
 }
 
 /// Why an ACK was sent when it was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum AckClass {
     /// At once, for at most one full segment.
     Immediate,

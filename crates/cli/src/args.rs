@@ -60,6 +60,8 @@ pub enum Command {
 pub enum SchemaName {
     /// `tcplab analyze --json`
     Analyze,
+    /// `tcplab analyze --pair A B --json`
+    Pair,
 }
 
 /// `tcplab analyze`.

@@ -5,14 +5,15 @@ use std::process::ExitCode;
 
 use clap::CommandFactory;
 
-use crate::analyze::json::Document;
+use crate::analyze::{json, pair};
 use crate::args::{Cli, SchemaName};
 use crate::failure::Failure;
 
 /// Prints the JSON Schema of a result.
 pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
     let schema = match name {
-        SchemaName::Analyze => schemars::schema_for!(Document),
+        SchemaName::Analyze => schemars::schema_for!(json::Document),
+        SchemaName::Pair => schemars::schema_for!(pair::Document),
     };
     let mut out = io::stdout().lock();
     serde_json::to_writer_pretty(&mut out, &schema).map_err(io::Error::from)?;

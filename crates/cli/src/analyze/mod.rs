@@ -11,6 +11,7 @@ mod html;
 pub mod json;
 mod live;
 mod order;
+pub mod pair;
 mod run;
 mod side;
 mod text;
@@ -30,7 +31,11 @@ use crate::files::{Out, Spool};
 
 /// Runs the command. Failures after this point are part of the document when `--json` is on.
 pub fn main(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
-    match analyze(args, color) {
+    let done = match args.pair.as_slice() {
+        [] => analyze(args, color),
+        _ => pair::main(args, color),
+    };
+    match done {
         // When standard output itself failed, its document is broken beyond repair.
         Err(failure) if args.json && (failure.kind != Kind::Output || args.output.is_some()) => {
             json::empty_document(&failure);

@@ -77,7 +77,7 @@ fn line(theme: &Theme, time: f64, row: &Row, ack: &AckRow, out: &mut impl Write)
 }
 
 /// The class in the words of the table.
-fn short(class: AckClass) -> &'static str {
+pub(super) fn short(class: AckClass) -> &'static str {
     match class {
         AckClass::Immediate => "now",
         AckClass::SecondSegment => "2nd",

@@ -93,26 +93,30 @@ fn one(theme: &Theme, group: &Group<'_>, out: &mut String) {
     for line in wrap(&place(group), width) {
         let _ = writeln!(out, "  {:LABEL$}{}", "", theme.paint(Ink::Dim, &line));
     }
-    labelled(theme, "Why", &f.cause, width, out);
+    labelled(theme, "Why", "", &f.cause, width, out);
     for (i, remedy) in f.remedy.iter().enumerate() {
         let label = if i == 0 { "Do" } else { "" };
-        let mark = if f.remedy.len() > 1 {
-            format!("{}. ", i + 1)
-        } else {
-            String::new()
+        let mark = match f.remedy.len() {
+            1 => String::new(),
+            _ => format!("{}. ", i + 1),
         };
-        labelled(theme, label, &format!("{mark}{remedy}"), width, out);
+        labelled(theme, label, &mark, remedy, width, out);
     }
 }
 
-fn labelled(theme: &Theme, label: &str, text: &str, width: usize, out: &mut String) {
+/// A text with a label before its first line, and after that a mark that the other lines make
+/// room for.
+fn labelled(theme: &Theme, label: &str, mark: &str, text: &str, width: usize, out: &mut String) {
     // Line ends in a text separate commands from prose; everything else is made safe.
     let text: Vec<String> = text.lines().map(safe).collect();
-    for (i, line) in wrap(&text.join("\n"), width).iter().enumerate() {
-        let label = if i == 0 { label } else { "" };
+    let lines = wrap(&text.join("\n"), width.saturating_sub(mark.len()));
+    let indent = mark.len();
+    for (i, line) in lines.iter().enumerate() {
+        let (label, mark) = if i == 0 { (label, mark) } else { ("", "") };
         let pad = " ".repeat(LABEL - label.len());
+        let label = theme.paint(Ink::Cyan, label);
         let line = commands(theme, line);
-        let _ = writeln!(out, "  {}{pad}{line}", theme.paint(Ink::Cyan, label));
+        let _ = writeln!(out, "  {label}{pad}{mark:indent$}{line}");
     }
 }
 

@@ -5,6 +5,7 @@ pub mod acks;
 mod collect;
 mod findings;
 mod notes;
+pub mod pair;
 mod streams;
 pub mod style;
 pub mod table;

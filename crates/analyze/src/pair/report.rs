@@ -1,0 +1,288 @@
+//! The answer of `tcplab analyze --pair`: plain data, schema `tcplab.pair/1`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use tcplab_base::Samples;
+
+use super::clock::Sides;
+use super::matching::Matched;
+use super::{Capture, Clock, Packet};
+use crate::report::Rtt;
+use crate::trace::AckClass;
+
+/// `schema` of the document.
+pub const SCHEMA: &str = "tcplab.pair/1";
+
+/// Two captures of the same connections, compared.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Pair {
+    /// Always `tcplab.pair/1`.
+    pub schema: String,
+    /// Name of the first capture.
+    pub a: String,
+    /// Name of the second capture.
+    pub b: String,
+    /// How many packets were found again.
+    pub packets: Packets,
+    /// The difference between the clocks of the two captures.
+    pub clock: Clock,
+    /// The connections that are in both captures, by A's number.
+    pub streams: Vec<Stream>,
+}
+
+/// Counts of TCP packets.
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
+pub struct Packets {
+    /// In A.
+    pub a: u64,
+    /// In B.
+    pub b: u64,
+    /// In both.
+    pub matched: u64,
+    /// In A only: lost on the way to B, changed on the way (NAT, offload), or not captured by B.
+    pub only_a: u64,
+    /// In B only.
+    pub only_b: u64,
+    /// Equal packets that cannot be told apart, of which one capture has more than the other.
+    pub ambiguous: u64,
+    /// Without time stamp in one of the captures; left out.
+    pub without_time: u64,
+}
+
+/// One of the two captures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// The first.
+    A,
+    /// The second.
+    B,
+}
+
+/// A connection that is in both captures.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct Stream {
+    /// Its number in A.
+    pub stream_a: u32,
+    /// Its number in B.
+    pub stream_b: u32,
+    /// `ip:port` of the client.
+    pub client: String,
+    /// `ip:port` of the server.
+    pub server: String,
+    /// The capture that was taken at the client's end; `None` when only one direction matched.
+    pub client_side: Option<End>,
+    /// What the client sent.
+    pub client_to_server: OneWay,
+    /// What the server sent.
+    pub server_to_client: OneWay,
+    /// ACKs for new data that are in both captures.
+    pub acks: Vec<Ack>,
+}
+
+/// One direction of a connection.
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
+pub struct OneWay {
+    /// Packets in both captures.
+    pub matched: u64,
+    /// Packets that only the sender's end has: lost, or not found again.
+    pub only_at_sender: u64,
+    /// Packets that only the receiver's end has: not captured by the sender's end, or changed.
+    pub only_at_receiver: u64,
+    /// Time from end to end, microseconds, with the clock's offset taken out.
+    pub one_way_us: Rtt,
+}
+
+/// The same ACK at both ends.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct Ack {
+    /// Frame number in A.
+    pub packet_a: u64,
+    /// Frame number in B.
+    pub packet_b: u64,
+    /// The client sent it; else the server.
+    pub from_client: bool,
+    /// Bytes that it acknowledges, as its own end saw it.
+    pub bytes: u32,
+    /// Class by its own end.
+    pub class: AckClass,
+    /// Class by the other end (that of the data's sender), when it is an ACK of new data there too.
+    pub class_at_sender: Option<AckClass>,
+    /// From the data to the ACK at the end that sent the ACK: the receiver's own delay, microseconds.
+    pub wait_at_receiver_us: u32,
+    /// The same at the end that sent the data: with the path both ways.
+    pub wait_at_sender_us: Option<u32>,
+    /// Time of the ACK on the way, microseconds.
+    pub one_way_us: u32,
+}
+
+struct Building {
+    stream: Stream,
+    to_server: Samples,
+    to_client: Samples,
+}
+
+/// Puts the answer together; the names of the captures are the caller's to fill in.
+pub(crate) fn build(
+    a: &Capture,
+    b: &Capture,
+    matched: &Matched,
+    clock: Clock,
+    sides: &Sides,
+) -> Pair {
+    let mut streams: BTreeMap<(u32, u32), Building> = BTreeMap::new();
+    for (x, y) in &matched.pairs {
+        add(a, b, (x, y), &clock, sides, &mut streams);
+    }
+    let mut streams: Vec<Stream> = streams.into_values().map(finish).collect();
+    let lost = [(End::A, a, &matched.only_a), (End::B, b, &matched.only_b)];
+    for (end, capture, packets) in lost {
+        let index: BTreeMap<u32, usize> = numbers(&streams, end).zip(0..).collect();
+        for verdict in packets.iter().filter_map(|p| capture.verdict(p.number)) {
+            let mine = index.get(&verdict.stream).and_then(|i| streams.get_mut(*i));
+            if let Some(stream) = mine {
+                alone(end, verdict.from_client, stream);
+            }
+        }
+    }
+    Pair {
+        schema: SCHEMA.into(),
+        a: String::new(),
+        b: String::new(),
+        packets: Packets {
+            a: a.packets.len() as u64,
+            b: b.packets.len() as u64,
+            matched: matched.pairs.len() as u64,
+            only_a: matched.only_a.len() as u64,
+            only_b: matched.only_b.len() as u64,
+            ambiguous: matched.ambiguous,
+            without_time: a.without_time + b.without_time,
+        },
+        clock,
+        streams,
+    }
+}
+
+/// Adds a matched packet to its stream.
+fn add(
+    a: &Capture,
+    b: &Capture,
+    (x, y): (&Packet, &Packet),
+    clock: &Clock,
+    sides: &Sides,
+    streams: &mut BTreeMap<(u32, u32), Building>,
+) {
+    let (Some(in_a), Some(in_b)) = (a.verdict(x.number), b.verdict(y.number)) else {
+        return;
+    };
+    let side = sides.get(&in_a.stream).copied();
+    let building = streams
+        .entry((in_a.stream, in_b.stream))
+        .or_insert_with(|| begin(in_a.stream, in_b.stream, in_a.from_client, x, side));
+    // From A's end: later at B by the way. From B's end: earlier at B.
+    let from_a = side.is_none_or(|s| in_a.from_client == (s == End::A));
+    let ahead = y
+        .time
+        .since(x.time)
+        .as_nanos()
+        .saturating_sub(clock.offset_at(x.time));
+    let way = if from_a {
+        ahead
+    } else {
+        ahead.saturating_neg()
+    };
+    let one_way_us = u32::try_from(way.max(0) / 1_000).unwrap_or(u32::MAX);
+    if in_a.from_client {
+        building.to_server.push(one_way_us);
+    } else {
+        building.to_client.push(one_way_us);
+    }
+    let (receiver, sender) = if from_a {
+        (in_a.ack, in_b.ack)
+    } else {
+        (in_b.ack, in_a.ack)
+    };
+    if let Some(ack) = receiver {
+        building.stream.acks.push(Ack {
+            packet_a: x.number,
+            packet_b: y.number,
+            from_client: in_a.from_client,
+            bytes: ack.bytes,
+            class: ack.class,
+            class_at_sender: sender.map(|s| s.class),
+            wait_at_receiver_us: ack.wait_us,
+            wait_at_sender_us: sender.map(|s| s.wait_us),
+            one_way_us,
+        });
+    }
+}
+
+fn begin(
+    stream_a: u32,
+    stream_b: u32,
+    from_client: bool,
+    p: &Packet,
+    side: Option<End>,
+) -> Building {
+    let (client, server) = match from_client {
+        true => (p.key.src, p.key.dst),
+        false => (p.key.dst, p.key.src),
+    };
+    Building {
+        stream: Stream {
+            stream_a,
+            stream_b,
+            client: client.to_string(),
+            server: server.to_string(),
+            client_side: side,
+            ..Stream::default()
+        },
+        to_server: Samples::default(),
+        to_client: Samples::default(),
+    }
+}
+
+fn finish(building: Building) -> Stream {
+    let mut stream = building.stream;
+    for (way, mut samples) in [
+        (&mut stream.client_to_server, building.to_server),
+        (&mut stream.server_to_client, building.to_client),
+    ] {
+        let q = samples.quantiles();
+        way.matched = q.samples;
+        way.one_way_us = Rtt {
+            min: q.min,
+            p50: q.p50,
+            p95: q.p95,
+            max: q.max,
+            samples: q.samples,
+        };
+    }
+    stream
+}
+
+/// The numbers of the streams in one capture.
+fn numbers(streams: &[Stream], end: End) -> impl Iterator<Item = u32> + use<'_> {
+    streams.iter().map(move |s| match end {
+        End::A => s.stream_a,
+        End::B => s.stream_b,
+    })
+}
+
+/// Counts a packet that only the capture of `end` has.
+fn alone(end: End, from_client: bool, stream: &mut Stream) {
+    let Some(side) = stream.client_side else {
+        return;
+    };
+    let way = match from_client {
+        true => &mut stream.client_to_server,
+        false => &mut stream.server_to_client,
+    };
+    if (side == end) == from_client {
+        way.only_at_sender += 1;
+    } else {
+        way.only_at_receiver += 1;
+    }
+}

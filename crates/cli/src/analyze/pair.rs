@@ -1,0 +1,115 @@
+//! `--pair A B`: reads both captures, matches their packets, shows each ACK from both ends.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use tcplab_analyze::pair::{Capture, Pair, compare};
+use tcplab_analyze::{Analyzer, Options, Output};
+use tcplab_capture::{Body, Reader};
+use tcplab_report::terminal;
+use tcplab_wire::{Parsed, parse_frame};
+
+use crate::analyze::run;
+use crate::args::{AnalyzeArgs, Color};
+use crate::failure::Failure;
+use crate::files::{Input, Out};
+use crate::progress::Watched;
+
+/// The answer of `tcplab analyze --pair --json`: one document, also when a capture is damaged.
+#[derive(Serialize, JsonSchema)]
+pub struct Document {
+    /// What both captures show together.
+    #[serde(flatten)]
+    pub pair: Pair,
+    /// The first thing that went wrong; the exit code is not 0 then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+}
+
+/// Runs `--pair`.
+pub fn main(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
+    let [a, b] = args.pair.as_slice() else {
+        return Err(Failure::usage("--pair takes two captures"));
+    };
+    let mut failure = None;
+    let mut read = |path: &std::path::Path| {
+        let (capture, damage) = read(args, path)?;
+        if let Some(damage) = damage {
+            damage.report();
+            failure.get_or_insert(damage);
+        }
+        Ok::<_, Failure>(capture)
+    };
+    let (in_a, in_b) = (read(a)?, read(b)?);
+    let mut pair = compare(in_a, in_b);
+    pair.a = a.display().to_string();
+    pair.b = b.display().to_string();
+    pair.streams.retain(|s| args.wants(s.stream_a));
+    let code = failure.as_ref().map_or(0, Failure::code);
+    let mut out = Out::open(args.output.as_deref())?;
+    if args.json {
+        let document = Document {
+            pair,
+            error: failure,
+        };
+        serde_json::to_writer(&mut out, &document).map_err(std::io::Error::from)?;
+        out.write_all(b"\n")?;
+    } else {
+        let theme = crate::terminal::theme(color, args.output.is_some());
+        out.write_all(terminal::pair::render(&theme, &pair, args.all).as_bytes())?;
+    }
+    out.close()?;
+    Ok(ExitCode::from(code))
+}
+
+/// Reads one capture: its packets, and the analyser's verdicts on them. The second value tells
+/// where it is damaged.
+fn read(args: &AnalyzeArgs, path: &std::path::Path) -> Result<(Capture, Option<Failure>), Failure> {
+    let name = path.display().to_string();
+    let damage = |e: tcplab_capture::Error| {
+        Failure::input(format!("{name}: offset {}: {}", e.offset, e.message))
+    };
+    let input = Input::open(path)?;
+    let bytes = Watched::new(input.bytes, &name, input.size);
+    let mut reader = Reader::new(bytes).map_err(damage)?;
+    let config = run::config(args);
+    let mut analyzer = Analyzer::new(Options {
+        trace: true,
+        ..run::options(args)
+    });
+    let mut capture = Capture::default();
+    let error = loop {
+        let record = match reader.next() {
+            Ok(Some(record)) => record,
+            Ok(None) => break None,
+            Err(e) => break Some(damage(e)),
+        };
+        let parsed = match record.body {
+            Body::Frame {
+                link,
+                data,
+                orig_len,
+            } => parse_frame(link, data, orig_len, &config),
+            Body::Tcp(packet) => Parsed::Tcp(packet),
+            Body::Other => continue,
+        };
+        if let Parsed::Tcp(packet) = parsed {
+            capture.packet(record.number, record.time, &packet);
+            analyzer.packet(record.number, record.time, &packet);
+        }
+        drain(&mut analyzer, &mut capture);
+    };
+    analyzer.finish();
+    drain(&mut analyzer, &mut capture);
+    Ok((capture, error))
+}
+
+fn drain(analyzer: &mut Analyzer, capture: &mut Capture) {
+    while let Some(output) = analyzer.poll() {
+        if let Output::Trace(trace) = output {
+            capture.trace(&trace);
+        }
+    }
+}
