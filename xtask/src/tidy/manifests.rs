@@ -46,11 +46,12 @@ pub fn check(tree: &Tree, report: &mut Report) {
     }
 }
 
-/// The manifests of the crates and of this one; `fuzz/` has a workspace of its own.
+/// The manifests of the workspace's members; `fuzz/` itself has a workspace of its own.
 fn members(tree: &Tree) -> impl Iterator<Item = &File> {
     tree.files.iter().filter(|file| {
         let path = file.path.as_str();
-        path == "xtask/Cargo.toml" || (path.starts_with("crates/") && path.ends_with("/Cargo.toml"))
+        matches!(path, "xtask/Cargo.toml" | "fuzz/targets/Cargo.toml")
+            || (path.starts_with("crates/") && path.ends_with("/Cargo.toml"))
     })
 }
 
