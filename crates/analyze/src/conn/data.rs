@@ -36,6 +36,17 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
     if seq == end {
         return SegmentKind::PureAck;
     }
+    if p.payload_len > 0 {
+        // What the peer sends now may answer this, not an ACK before it.
+        rx.release = None;
+        if let Some(last) = rx
+            .loss
+            .as_deref_mut()
+            .and_then(|l| l.episodes.ended.last_mut())
+        {
+            last.ended_at = None;
+        }
+    }
     if p.payload_len > 0
         && let Some(zero) = rx.zero.as_deref_mut()
     {
@@ -106,9 +117,9 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
         tx.first_data.get_or_insert(at.now);
         released(tx, rx, p, at);
         if let Some(loss) = tx.loss.as_deref_mut() {
-            loss.episodes.new_data(at.now);
+            loss.episodes.new_data(at.now, tx.path_us);
         }
-        receive(tx, rx, payload);
+        receive(tx, rx, payload, p);
     }
     let segment = Segment {
         seq: from,
@@ -131,10 +142,23 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
 
 /// The receiver's guess of the segment size grows with what arrives (Linux `tcp_measure_rcv_mss()`),
 /// up to what fits into a packet of the path: more is a super-segment.
-fn receive(tx: &Dir, rx: &mut Dir, payload: u32) {
-    if payload > rx.rcv_mss {
+///
+/// It shrinks when two short segments of one length follow each other; pushed ones count only from
+/// 536 bytes with their header.
+fn receive(tx: &Dir, rx: &mut Dir, payload: u32, p: &TcpPacket) {
+    let last = std::mem::take(&mut rx.last_seg_size);
+    if payload >= rx.rcv_mss {
         let limit = tx.wire_mss(rx.mss).unwrap_or(1460);
         rx.rcv_mss = payload.min(limit).max(rx.rcv_mss);
+        return;
+    }
+    let length = payload + u32::from(p.header_len);
+    let pushed = p.flags.has(TcpFlags::PSH | TcpFlags::FIN | TcpFlags::URG);
+    if length >= 556 || (length >= 108 && !pushed) {
+        rx.last_seg_size = payload;
+        if payload == last {
+            rx.rcv_mss = payload;
+        }
     }
 }
 
@@ -148,8 +172,8 @@ fn released(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) {
     } else {
         i64::from(tx.path_us)
     };
-    let gap = at.now.since(release.at);
-    if gap > Duration::from_micros(near + near / 4 + 500) {
+    let off = at.now.since(release.at).as_micros() - near;
+    if off.abs() > 500 + near / 20 {
         return;
     }
     let mss = tx.wire_mss(rx.mss).unwrap_or(1460);
@@ -252,25 +276,27 @@ fn fill_hole(tx: &mut Dir, p: &TcpPacket, at: At) {
 fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
     let (seq, end) = (p.seq, p.seq_end());
     let active = tx.progress.max(tx.last_data);
+    let tsval = p.options.timestamps.map(|t| t.0);
+    let own = tsval.map_or(Duration::ZERO, |t| tx.clock.silence(t, at.now));
     let again = Again {
         seq,
         end,
         now: at.now,
         number: at.number,
         row: at.row,
-        idle: at.now.since(active),
+        idle: at.now.since(active).max(own),
         head: seq.at_or_before(tx.una),
         tail: end.at_or_after(tx.nxt),
-        tsval: p.options.timestamps.map(|t| t.0),
+        tsval,
         start: tx.flight.front().map_or(at.now, |s| s.first),
         nxt: tx.nxt,
         sack_permitted: tx.sack_permitted && rx.sack_permitted,
         acks_seen: tx.acks_seen,
         rtt: rtt(tx),
+        acked: end.at_or_before(tx.una),
     };
-    let acked = end.at_or_before(tx.una);
     let loss = tx.loss();
     let kind = loss.again(&again);
-    loss.unneeded += u64::from(acked);
+    loss.unneeded += u64::from(again.acked);
     kind
 }

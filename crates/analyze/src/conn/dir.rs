@@ -1,9 +1,10 @@
 //! One side of a connection: what it sent, and how it acknowledges what its peer sent.
 
-use tcplab_base::{Instant, Samples, Seq};
+use tcplab_base::{Duration, Instant, Samples, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
 use super::ack::AckStats;
+use super::clock::TsClock;
 use super::flight::Flight;
 use super::loss::Loss;
 use super::window::ZeroWindow;
@@ -35,6 +36,8 @@ pub(crate) struct Dir {
     pub nxt_rel: u64,
     pub first_data: Option<Instant>,
     pub last_data: Instant,
+    /// When its last packet passed.
+    pub last_packet: Instant,
     /// When an ACK of the peer last brought news.
     pub progress: Instant,
     /// A delayed ACK just came: does the side go on at once?
@@ -53,11 +56,15 @@ pub(crate) struct Dir {
     pub window_range: Option<(u32, u32)>,
     /// Its guess of the peer's segment size (Linux `rcv_mss`), as far as packets tell.
     pub rcv_mss: u32,
+    /// Length of the last short segment (Linux `last_seg_size`): two alike make a new `rcv_mss`.
+    pub last_seg_size: u32,
     /// Shortest time from a packet of the peer to this side's answer, microseconds: the path
     /// between the capture and this side and back. `u32::MAX` before the first.
     pub path_us: u32,
     /// Smoothed RTT of this side's data at the capture point, microseconds.
     pub srtt_us: u32,
+    /// How fast its time stamps run.
+    pub clock: TsClock,
     /// A TSval of this side that waits for its echo, and when it passed.
     pub echo: Option<(u32, Instant)>,
     // Counters as Wireshark counts.
@@ -88,6 +95,8 @@ pub(crate) struct Rare {
     pub ecn_cwr: u64,
     pub caqm: u64,
     pub capture_duplicates: u64,
+    /// Packets that came twice and that the receiver got twice (DSACK): doubled by the network.
+    pub network_duplicates: u64,
     pub super_segments: u64,
     /// Frame number of the first super-segment.
     pub first_super: u64,
@@ -140,6 +149,9 @@ pub(crate) struct Signature {
     pub ip_id: u16,
     flags: u16,
     pub tsval: u32,
+    tsecr: u32,
+    window: u16,
+    sack: (Seq, Seq),
 }
 
 impl Signature {
@@ -151,12 +163,27 @@ impl Signature {
             ip_id: p.ip_id.unwrap_or(0),
             flags: p.flags.0,
             tsval: p.options.timestamps.map_or(0, |t| t.0),
+            tsecr: p.options.timestamps.map_or(0, |t| t.1),
+            window: p.window,
+            sack: p
+                .options
+                .sack
+                .as_slice()
+                .first()
+                .copied()
+                .unwrap_or_default(),
         }
     }
 
-    /// The same packet again: only a non-zero IP identification proves it.
-    pub(crate) fn same_packet(&self, other: &Self) -> bool {
-        self.ip_id != 0 && self == other
+    /// The same packet again. A non-zero IP identification proves it; without one, only data that
+    /// repeats within `gap` (shorter than any retransmission).
+    pub(crate) fn same_packet(&self, other: &Self, gap: Duration, doubled: bool) -> bool {
+        let close = gap <= Duration::from_micros(100);
+        self == other && (self.ip_id != 0 || (close && (self.takes_space() || doubled)))
+    }
+
+    fn takes_space(&self) -> bool {
+        self.len > 0 || self.flags & (TcpFlags::SYN | TcpFlags::FIN) != 0
     }
 }
 
@@ -179,6 +206,7 @@ impl Default for Dir {
             nxt_rel: 0,
             first_data: None,
             last_data: Instant::default(),
+            last_packet: Instant::default(),
             progress: Instant::default(),
             release: None,
             previous: Signature::default(),
@@ -190,6 +218,8 @@ impl Default for Dir {
             window: 0,
             window_range: None,
             rcv_mss: RCV_MSS_START,
+            last_seg_size: 0,
+            clock: TsClock::default(),
             path_us: u32::MAX,
             srtt_us: 0,
             echo: None,

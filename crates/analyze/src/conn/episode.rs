@@ -46,19 +46,32 @@ pub(crate) struct Record {
     /// Start to end; `None` when it did not end.
     pub duration: Option<Duration>,
     pub retransmissions: u32,
-    pub spurious: Option<SpuriousEvidence>,
     /// Longest silence before any retransmission of it.
     pub longest_idle: Duration,
     /// How often the retransmission timer fired.
     pub timeouts: u32,
     /// SACK or duplicate ACKs were there when it began.
     pub evidence: bool,
-    /// Round trip at that time.
-    pub rtt: Duration,
+    /// How many of the retransmissions the receiver reported as duplicates.
+    pub dsacked: u32,
+    /// The first retransmission was not needed, by time stamps or by the time of its ACK.
+    pub too_early: Option<SpuriousEvidence>,
     /// When it ended, while it is not known how the sender went on.
     pub ended_at: Option<Instant>,
     /// New data was sent in it, or at once after it: the sender had more to send.
     pub more_to_send: bool,
+}
+
+impl Record {
+    /// Whether the whole episode was spurious: all it sent was reported as duplicate, or the first
+    /// retransmission was too early and hardly anything else was sent that was needed.
+    pub(crate) fn spurious(&self) -> Option<SpuriousEvidence> {
+        if self.dsacked > 0 && self.dsacked >= self.retransmissions {
+            return Some(SpuriousEvidence::Dsack);
+        }
+        let rest = self.retransmissions.saturating_sub(self.dsacked);
+        self.too_early.filter(|_| rest <= 2)
+    }
 }
 
 impl Episodes {
@@ -115,14 +128,19 @@ impl Episodes {
     }
 
     /// New data is sent.
-    pub(crate) fn new_data(&mut self, now: Instant) {
+    /// `near_us` is the way from the capture to the sender and back.
+    pub(crate) fn new_data(&mut self, now: Instant, near_us: u32) {
         if let Some(open) = &mut self.open {
             open.record.more_to_send = true;
         } else if let Some(last) = self.ended.last_mut()
             && let Some(at) = last.ended_at.take()
         {
-            let soon = last.rtt + last.rtt + Duration::from_millis(5);
-            last.more_to_send |= now.since(at) <= soon;
+            let near = if near_us == u32::MAX {
+                0
+            } else {
+                i64::from(near_us)
+            };
+            last.more_to_send |= now.since(at) <= Duration::from_micros(near + near / 4 + 2_000);
         }
     }
 
@@ -143,14 +161,18 @@ impl Episodes {
         }
     }
 
-    /// Evidence that the episode with this index was spurious.
+    /// Evidence that a retransmission of the episode with this index was spurious.
     pub(crate) fn spurious(&mut self, index: usize, evidence: SpuriousEvidence) {
-        if let Some(record) = self.ended.get_mut(index) {
-            record.spurious.get_or_insert(evidence);
-        } else if index == self.ended.len()
-            && let Some(open) = &mut self.open
-        {
-            open.record.spurious.get_or_insert(evidence);
+        let current = index == self.ended.len();
+        let record = match (self.ended.get_mut(index), &mut self.open) {
+            (Some(record), _) => record,
+            (None, Some(open)) if current => &mut open.record,
+            _ => return,
+        };
+        if evidence == SpuriousEvidence::Dsack {
+            record.dsacked += 1;
+        } else {
+            record.too_early = Some(evidence);
         }
     }
 }

@@ -94,7 +94,12 @@ impl Connection {
         if rare(|r| r.missed.bytes > 0) {
             list.push(Artefact::MissedPackets);
         }
-        if rare(|r| r.capture_duplicates > 0) {
+        let twice = |d: &Dir| {
+            d.rare
+                .as_ref()
+                .is_some_and(|r| r.capture_duplicates * 3 >= d.packets.max(3))
+        };
+        if self.dirs.iter().any(twice) {
             list.push(Artefact::Duplicates);
         }
         if self.time_out_of_order > 0 {
@@ -247,6 +252,6 @@ fn episode(r: &Record) -> Episode {
         start_ns: r.start.as_nanos(),
         duration_us: r.duration.map(|d| d.as_micros().max(0) as u64),
         retransmissions: r.retransmissions,
-        spurious: r.spurious,
+        spurious: r.spurious(),
     }
 }

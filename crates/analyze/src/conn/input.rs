@@ -38,7 +38,9 @@ pub(crate) fn on_ack(
     let advance = p.ack.distance(sender.una);
     if advance <= 0 || advance > 1 << 30 {
         if verdicts.has(Verdicts::DUPLICATE_ACK) && advance == 0 && !sender.flight.is_empty() {
-            sender.loss().dupacks += 1;
+            let loss = sender.loss();
+            loss.dupacks += 1;
+            loss.told = Some(at.now);
         }
         return Told::default();
     }
@@ -122,7 +124,14 @@ fn sack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) {
     let dsack = left.before(right) && (below || inside);
     if dsack {
         acker.rare().dsacks += 1;
-        sender.loss().dsack(left, right);
+        let of_retransmission = sender.loss().dsack(left, right);
+        if let Some(rare) = sender.rare.as_deref_mut()
+            && !of_retransmission
+            && rare.capture_duplicates > 0
+        {
+            rare.capture_duplicates -= 1;
+            rare.network_duplicates += 1;
+        }
     }
     let skip = usize::from(dsack);
     for &(left, right) in blocks.get(skip..).unwrap_or_default() {
@@ -133,6 +142,7 @@ fn sack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) {
             sender.progress = now;
         }
         let loss = sender.loss();
+        loss.told = Some(now);
         loss.sacked_high = Some(loss.sacked_high.map_or(right, |h| h.max(right)));
     }
 }

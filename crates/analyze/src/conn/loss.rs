@@ -37,6 +37,10 @@ pub(crate) struct Loss {
     /// SYNs sent again, with the first frame of them.
     pub syn: u32,
     pub syn_packets: Vec<u64>,
+    /// When SACK or a duplicate ACK last told of a hole.
+    pub told: Option<Instant>,
+    /// End of the last probe; until an ACK goes beyond it Linux sends no other (`tlp_high_seq`).
+    probed: Option<Seq>,
     sent: VecDeque<Sent>,
     /// Corrections to rows of the trace that were already written.
     pub fixes: Vec<Fix>,
@@ -82,6 +86,8 @@ pub(crate) struct Again {
     pub acks_seen: bool,
     /// Smoothed round trip of the sender.
     pub rtt: Duration,
+    /// Its data was ACKed already when it passed.
+    pub acked: bool,
 }
 
 impl Loss {
@@ -105,7 +111,10 @@ impl Loss {
         match kind {
             SegmentKind::Fast => self.fast += 1,
             SegmentKind::Rto => self.rto += 1,
-            SegmentKind::Tlp => self.tlp += 1,
+            SegmentKind::Tlp => {
+                self.tlp += 1;
+                self.probed = Some(a.nxt);
+            }
             _ => self.other += 1,
         }
         let episode = self.episodes.retransmitted(kind, a, self.evidence(a.end));
@@ -129,6 +138,12 @@ impl Loss {
 
     fn kind_of(&self, a: &Again) -> SegmentKind {
         let silent = a.idle >= RTO_FLOOR;
+        let lately = a.rtt + a.rtt + Duration::from_millis(20);
+        let hole_was_told = self.told.is_some_and(|t| a.now.since(t) <= lately);
+        if a.acked && !silent && self.episodes.open.is_none() && hole_was_told {
+            // The late original closed the hole while the retransmission was under way.
+            return SegmentKind::Fast;
+        }
         match self.episodes.open.as_ref().map(|o| o.kind) {
             Some(EpisodeKind::Rto) => SegmentKind::Rto,
             Some(_) if silent => SegmentKind::Rto,
@@ -146,7 +161,7 @@ impl Loss {
     fn kind_without_evidence(&self, a: &Again, silent: bool) -> SegmentKind {
         // A timeout repeats the first unACKed segment, a probe the last one. When both are the
         // same, Linux with SACK sends the probe first: its timer is the earlier, or equal.
-        if a.tail && a.sack_permitted {
+        if a.tail && a.sack_permitted && !(silent && self.probed.is_some()) {
             SegmentKind::Tlp
         } else if silent {
             SegmentKind::Rto
@@ -158,14 +173,18 @@ impl Loss {
     }
 
     /// A DSACK block: the receiver had `[left, right)` already.
-    pub(crate) fn dsack(&mut self, left: Seq, right: Seq) {
+    /// Gives whether it was a retransmission that the capture had shown.
+    pub(crate) fn dsack(&mut self, left: Seq, right: Seq) -> bool {
+        self.probed = None;
         let hit = |s: &&mut Sent| !s.spurious && s.seq.before(right) && left.before(s.end);
-        if let Some(s) = self.sent.iter_mut().find(hit) {
-            s.spurious = true;
-            self.spurious += 1;
-            self.fixes.push(Fix::Spurious(s.row));
-            self.episodes.spurious(s.episode, SpuriousEvidence::Dsack);
-        }
+        let Some(s) = self.sent.iter_mut().find(hit) else {
+            return false;
+        };
+        s.spurious = true;
+        self.spurious += 1;
+        self.fixes.push(Fix::Spurious(s.row));
+        self.episodes.spurious(s.episode, SpuriousEvidence::Dsack);
+        true
     }
 
     /// An ACK covers the first retransmission of the open episode: did it come from the original?
@@ -201,6 +220,9 @@ impl Loss {
     /// The first unACKed byte moved.
     pub(crate) fn advanced(&mut self, una: Seq, now: Instant) {
         self.dupacks = 0;
+        if self.probed.is_some_and(|p| una.after(p)) {
+            self.probed = None;
+        }
         if self.sacked_high.is_some_and(|h| h.at_or_before(una)) {
             self.sacked_high = None;
         }
@@ -234,7 +256,6 @@ impl Open {
             maybe_rto: unsure.then_some((a.row, a.idle)),
             record: Record {
                 packet: a.number,
-                rtt: a.rtt,
                 evidence,
                 timeouts: u32::from(kind == EpisodeKind::Rto),
                 retransmissions: 1,

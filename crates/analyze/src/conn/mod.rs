@@ -5,6 +5,7 @@
 //! `window`; `finish` makes the report.
 
 mod ack;
+mod clock;
 mod data;
 mod dir;
 mod episode;
@@ -96,7 +97,7 @@ impl Connection {
         let signature = Signature::of(p);
         if !p.standing.has_length() {
             // Nothing but its header fields is known.
-        } else if self.dirs[dir].previous.same_packet(&signature) {
+        } else if self.captured_twice(dir, &signature, now) {
             self.dirs[dir].rare().capture_duplicates += 1;
         } else {
             let row = self.trace.as_ref().map_or(0, |t| t.rows.len() as u32);
@@ -107,6 +108,7 @@ impl Connection {
             (kind, told) = self.segment(dir, p, verdicts, at);
             self.handshake_ack(dir, p, now);
             self.dirs[dir].previous = signature;
+            self.dirs[dir].last_packet = now;
         }
         if self.trace.is_some() {
             self.record(
@@ -122,6 +124,19 @@ impl Connection {
             );
         }
         self.apply_fixes();
+    }
+
+    /// Whether this is the packet before, captured once more.
+    fn captured_twice(&self, dir: usize, signature: &Signature, now: Instant) -> bool {
+        let d = &self.dirs[dir];
+        let doubled = self
+            .dirs
+            .iter()
+            .filter_map(|d| d.rare.as_ref())
+            .any(|r| r.capture_duplicates > 0);
+        d.packets > 1
+            && d.previous
+                .same_packet(signature, now.since(d.last_packet), doubled)
     }
 
     /// The packet as an ACK and as data.
@@ -141,6 +156,9 @@ impl Connection {
         let kind = data::on_segment(tx, rx, p, at);
         if let Some((tsval, _)) = p.options.timestamps {
             tx.timestamps = true;
+            if p.payload_len > 0 {
+                tx.clock.tick(tsval, at.now);
+            }
             if tx.echo.is_none() && kind == SegmentKind::New {
                 tx.echo = Some((tsval, at.now));
             }

@@ -7,9 +7,9 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     let list: Vec<_> = side
         .episodes()
         .iter()
-        .filter(|r| r.kind == Some(EpisodeKind::Fast) && r.spurious.is_some())
+        .filter(|r| r.kind == Some(EpisodeKind::Fast) && r.spurious().is_some())
         .collect();
-    let evidence = list.first()?.spurious?;
+    let evidence = list.first()?.spurious()?;
     let severity = if list.len() >= 3 {
         Severity::Medium
     } else {

@@ -9,7 +9,7 @@ use crate::report::{EpisodeKind, SpuriousEvidence};
 /// Episodes begun or continued by the retransmission timer.
 fn timeouts<'a>(side: &'a Side<'_>, spurious: bool) -> Vec<&'a Record> {
     let of_kind = |r: &&Record| {
-        r.kind == Some(EpisodeKind::Rto) && r.timeouts > 0 && r.spurious.is_some() == spurious
+        r.kind == Some(EpisodeKind::Rto) && r.timeouts > 0 && r.spurious().is_some() == spurious
     };
     side.episodes().iter().filter(of_kind).collect()
 }
@@ -53,7 +53,7 @@ pub(crate) fn stall(side: &Side<'_>) -> Option<Finding> {
 
 pub(crate) fn spurious(side: &Side<'_>) -> Option<Finding> {
     let list = timeouts(side, true);
-    let evidence = list.first()?.spurious?;
+    let evidence = list.first()?.spurious()?;
     let longest = list.iter().map(|r| r.longest_idle).max()?;
     let mut f = side.finding(Id::SpuriousRto, Severity::Medium, 0.99);
     f.packets = packets(list.iter().map(|r| r.packet));
