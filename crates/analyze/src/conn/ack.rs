@@ -11,6 +11,7 @@ use tcplab_wire::{TcpFlags, TcpPacket};
 
 use super::dir::Dir;
 use super::flight::Taken;
+use super::quick_model::QuickModel;
 use crate::report::Mode;
 use crate::trace::{AckClass, AckRow};
 
@@ -36,6 +37,7 @@ pub(crate) struct AckStats {
     pub modes: Vec<Stretch>,
     pub evidence: Evidence,
     pub credits: Credits,
+    pub model: QuickModel,
 }
 
 /// What the findings about delayed ACKs need.
@@ -51,6 +53,9 @@ pub(crate) struct Evidence {
     /// unACKed small one (Nagle), and for other reasons.
     pub released_nagle: Released,
     pub released_other: Released,
+    /// Immediate ACKs of everything sent, and how often the sender went on at once after one:
+    /// a sender that waits for ACKs does so after quick ones, too.
+    pub quick_answers: [u64; 2],
     /// Sum of the delayed waits less the path, microseconds.
     pub delayed_net_us: u64,
 }

@@ -28,6 +28,11 @@ impl TsClock {
         }
     }
 
+    /// Newest time stamp on data.
+    pub(crate) fn newest(&self) -> u32 {
+        self.last
+    }
+
     /// How long the side had been silent, by its own clock, when it sent `tsval`.
     pub(crate) fn silence(&self, tsval: u32, now: Instant) -> Duration {
         let Some(tick) = self.tick_length(tsval, now) else {

@@ -173,7 +173,14 @@ fn released(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) {
         i64::from(tx.path_us)
     };
     let off = at.now.since(release.at).as_micros() - near;
-    if off.abs() > 500 + near / 20 {
+    let at_once = off.abs() <= 500 + near / 20;
+    if let Some(acks) = rx.acks.as_deref_mut()
+        && !release.delayed
+    {
+        acks.evidence.quick_answers[0] += 1;
+        acks.evidence.quick_answers[1] += u64::from(at_once);
+    }
+    if !at_once || !release.delayed {
         return;
     }
     let mss = tx.wire_mss(rx.mss).unwrap_or(1460);
@@ -234,11 +241,13 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
 /// lost before the capture and sent again? Its time stamp and IP identification tell whether it
 /// left before or after the packet seen last.
 fn late_not_lost(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
-    let tsval = p.options.timestamps.map_or(0, |t| t.0);
-    if tsval != tx.previous.tsval {
-        return Seq(tsval).before(Seq(tx.previous.tsval));
+    let newest = tx.clock.newest();
+    if let Some((tsval, _)) = p.options.timestamps
+        && tsval != newest
+    {
+        return Seq(tsval).before(Seq(newest));
     }
-    let (id, before) = (p.ip_id.unwrap_or(0), tx.previous.ip_id);
+    let (id, before) = (p.ip_id.unwrap_or(0), tx.newest_id);
     let step = id.wrapping_sub(before) as i16;
     if id != 0 && before != 0 && step != 0 && step.unsigned_abs() < NEAR_IDS as u16 {
         return step < 0;

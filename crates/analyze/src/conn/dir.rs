@@ -40,8 +40,10 @@ pub(crate) struct Dir {
     pub last_packet: Instant,
     /// When an ACK of the peer last brought news.
     pub progress: Instant,
-    /// A delayed ACK just came: does the side go on at once?
+    /// All it sent was just ACKed: does the side go on at once?
     pub release: Option<Release>,
+    /// Newest IP identification (RFC 6864), as far as they count up.
+    pub newest_id: u16,
     /// Last packet of the side, for capture duplicates.
     pub previous: Signature,
     pub flight: Flight,
@@ -104,7 +106,7 @@ pub(crate) struct Rare {
     pub truncated: u64,
 }
 
-/// A delayed ACK that may have held back what its receiver sends next.
+/// An ACK of everything sent: what its receiver sends next may have waited for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Release {
     pub at: Instant,
@@ -112,6 +114,8 @@ pub(crate) struct Release {
     pub ack: u64,
     /// Payload of the newest segment that it covers.
     pub last_len: u32,
+    /// It was a delayed one.
+    pub delayed: bool,
 }
 
 /// Data that was ACKed though the capture had not shown it.
@@ -146,9 +150,9 @@ pub(crate) struct Signature {
     seq: Seq,
     ack: Seq,
     len: u32,
-    pub ip_id: u16,
+    ip_id: u16,
     flags: u16,
-    pub tsval: u32,
+    tsval: u32,
     tsecr: u32,
     window: u16,
     sack: (Seq, Seq),
@@ -209,6 +213,7 @@ impl Default for Dir {
             last_packet: Instant::default(),
             progress: Instant::default(),
             release: None,
+            newest_id: 0,
             previous: Signature::default(),
             flight: Flight::default(),
             mss: None,
@@ -285,6 +290,14 @@ impl Dir {
         self.zero_windows += one(Verdicts::ZERO_WINDOW);
         self.window_updates += one(Verdicts::WINDOW_UPDATE);
         self.window_full += one(Verdicts::WINDOW_FULL);
+    }
+
+    /// Follows the IP identification: late packets do not turn it back.
+    pub(crate) fn follow_id(&mut self, id: u16) {
+        let step = id.wrapping_sub(self.newest_id) as i16;
+        if self.newest_id == 0 || !(-1000..0).contains(&step) {
+            self.newest_id = id;
+        }
     }
 
     /// Learns the options of a SYN or SYN-ACK.

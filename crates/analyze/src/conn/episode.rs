@@ -2,7 +2,7 @@
 
 use tcplab_base::{Duration, Instant, Seq};
 
-use super::loss::{Again, RTO_FLOOR};
+use super::loss::Again;
 use crate::report::{EpisodeKind, SpuriousEvidence};
 use crate::trace::SegmentKind;
 
@@ -56,7 +56,9 @@ pub(crate) struct Record {
     pub dsacked: u32,
     /// The first retransmission was not needed, by time stamps or by the time of its ACK.
     pub too_early: Option<SpuriousEvidence>,
-    /// When it ended, while it is not known how the sender went on.
+    /// When it ended.
+    pub end: Option<Instant>,
+    /// The same, while it is not known how the sender went on.
     pub ended_at: Option<Instant>,
     /// New data was sent in it, or at once after it: the sender had more to send.
     pub more_to_send: bool,
@@ -89,10 +91,11 @@ impl Episodes {
             _ => EpisodeKind::Other,
         };
         match &mut self.open {
+            None if a.acked => return self.too_late(kind, a, evidence),
             None => self.open = Some(Open::begin(kind, a, evidence)),
             Some(open) => {
                 open.record.retransmissions += 1;
-                if kind == EpisodeKind::Rto && a.idle >= RTO_FLOOR {
+                if kind == EpisodeKind::Rto && a.silent() {
                     open.record.timeouts += 1;
                 }
                 // A timeout ends fast recovery; a probe that SACK follows becomes fast recovery.
@@ -114,6 +117,33 @@ impl Episodes {
             open.record.longest_idle = open.record.longest_idle.max(a.idle);
         }
         self.index()
+    }
+
+    /// A retransmission of what was ACKed: it belongs to the recovery before, or stands alone.
+    fn too_late(&mut self, kind: EpisodeKind, a: &Again, evidence: bool) -> usize {
+        if let Some(last) = self.ended.last_mut()
+            && last.kind == Some(kind)
+            && last
+                .end
+                .is_some_and(|e| a.now.since(e) <= a.rtt + a.rtt + Duration::from_millis(20))
+        {
+            last.retransmissions += 1;
+            return self.ended.len() - 1;
+        }
+        self.open = Some(Open::begin(kind, a, evidence));
+        self.close(Some(a.now));
+        self.ended.len().saturating_sub(1)
+    }
+
+    /// What the recovery that ended within `lately` was, as a kind of segment.
+    pub(crate) fn just_ended(&self, now: Instant, lately: Duration) -> Option<SegmentKind> {
+        let last = self.ended.last()?;
+        last.end.filter(|e| now.since(*e) <= lately)?;
+        match last.kind? {
+            EpisodeKind::Fast => Some(SegmentKind::Fast),
+            EpisodeKind::Rto => Some(SegmentKind::Rto),
+            EpisodeKind::Tlp | EpisodeKind::Other => None,
+        }
     }
 
     /// The first unACKed byte is `una` now.
@@ -151,6 +181,7 @@ impl Episodes {
             kind: Some(open.kind),
             start: open.start,
             duration: now.map(|n| n.since(open.start)),
+            end: now,
             ended_at: now,
             ..open.record
         };

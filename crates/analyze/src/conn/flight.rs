@@ -67,6 +67,8 @@ pub(crate) struct Taken {
     pub sample: Option<Instant>,
     /// Some segment was sent again or filled a hole.
     pub repaired: bool,
+    /// Sequence space that was ACKed and never seen.
+    pub hole: u32,
 }
 
 /// The flight.
@@ -151,10 +153,15 @@ impl Flight {
         new
     }
 
-    /// Takes out everything before `ack`; a segment that `ack` cuts keeps its rest.
-    pub(crate) fn take(&mut self, ack: Seq) -> Taken {
+    /// Takes out everything from `una` to `ack`; a segment that `ack` cuts keeps its rest.
+    pub(crate) fn take(&mut self, una: Seq, ack: Seq) -> Taken {
         let mut taken = Taken::default();
+        let mut reached = una;
         while let Some(&s) = self.segments.front() {
+            if s.seq.after(reached) && s.seq.before(ack) {
+                taken.hole += s.seq - reached;
+            }
+            reached = reached.max(s.end());
             if s.end().after(ack) {
                 if s.seq.before(ack) {
                     let done = ack - s.seq;
@@ -229,11 +236,14 @@ mod tests {
         for i in 0..3 {
             f.push(segment(100 * i, 100, i64::from(i)), true);
         }
-        let t = f.take(Seq(150));
+        let t = f.take(Seq(0), Seq(150));
         assert_eq!((t.segments, t.bytes, t.trigger), (2, 150, 100));
         assert_eq!(t.sample, None, "no segment ends at the ACK");
         assert_eq!(f.span(), 150);
-        assert_eq!(f.take(Seq(300)).sample, Some(Instant::from_nanos(2000)));
+        assert_eq!(
+            f.take(Seq(150), Seq(300)).sample,
+            Some(Instant::from_nanos(2000))
+        );
         assert!(f.is_empty());
     }
 
@@ -246,7 +256,7 @@ mod tests {
             ..segment(0, 100, 50)
         });
         assert!(f.covers(Seq(0), Seq(1)));
-        let t = f.take(Seq(200));
+        let t = f.take(Seq(0), Seq(200));
         assert_eq!(
             (t.first, t.trigger, t.sample),
             (Instant::from_nanos(50_000), 0, None)
@@ -258,9 +268,17 @@ mod tests {
         let mut f = Flight::default();
         f.push(segment(0, 100, 0), true);
         f.sent_again(Seq(0), Seq(100), Instant::from_nanos(9_000), 7);
-        let t = f.take(Seq(100));
+        let t = f.take(Seq(0), Seq(100));
         assert!(t.repaired && t.sample.is_none());
         assert_eq!((t.first, t.trigger), (Instant::from_nanos(9_000), 7));
+    }
+
+    #[test]
+    fn acked_holes_are_told() {
+        let mut f = Flight::default();
+        f.push(segment(100, 100, 0), true);
+        f.push(segment(300, 100, 0), true);
+        assert_eq!(f.take(Seq(0), Seq(350)).hole, 200);
     }
 
     #[test]

@@ -32,12 +32,11 @@ pub(crate) fn on_ack(
         return Told::default();
     }
     echo(acker, sender, p, at.now);
-    if !p.options.sack.is_empty() {
-        sack(acker, sender, p, at.now);
-    }
+    let dsack = !p.options.sack.is_empty() && sack(acker, sender, p, at.now);
     let advance = p.ack.distance(sender.una);
     if advance <= 0 || advance > 1 << 30 {
-        if verdicts.has(Verdicts::DUPLICATE_ACK) && advance == 0 && !sender.flight.is_empty() {
+        let duplicate = verdicts.has(Verdicts::DUPLICATE_ACK) && advance == 0 && !dsack;
+        if duplicate && !sender.flight.is_empty() {
             let loss = sender.loss();
             loss.dupacks += 1;
             loss.told = Some(at.now);
@@ -53,7 +52,10 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     if p.ack.after(sender.nxt) {
         missed(sender, p.ack);
     }
-    let taken = sender.flight.take(p.ack);
+    let taken = sender.flight.take(sender.una, p.ack);
+    if taken.hole > 0 {
+        sender.rare().missed.bytes += u64::from(taken.hole);
+    }
     sender.una = p.ack;
     sender.progress = at.now;
     sender.fin_acked |= sender.fin_seen && p.ack == sender.nxt;
@@ -89,16 +91,15 @@ fn data_acked(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, taken: &Taken, a
         .saturating_sub(u64::from(taken.bytes) + 1);
     let (window, rcv_mss) = (acker.window, acker.rcv_mss);
     acker.record_ack(&c, taken, at.number, before);
-    if c.class == AckClass::Delayed {
-        let last_len = taken.newest_len;
-        sender.release = Some(Release {
-            at: at.now,
-            ack: at.number,
-            last_len,
-        });
-    }
+    sender.release = sender.flight.is_empty().then_some(Release {
+        at: at.now,
+        ack: at.number,
+        last_len: taken.newest_len,
+        delayed: c.class == AckClass::Delayed,
+    });
     let credits = acker.acks.as_deref_mut().and_then(|a| {
         a.credits.on_data(window, rcv_mss);
+        a.model.on_ack(window, rcv_mss, c.class, at.now);
         a.credits.on_ack(c.class)
     });
     ack::row(&c, taken, credits)
@@ -111,11 +112,11 @@ fn missed(sender: &mut Dir, ack: Seq) {
     sender.advance(ack);
 }
 
-/// SACK blocks (RFC 2018), the first of which may be a DSACK (RFC 2883 4).
-fn sack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) {
+/// SACK blocks (RFC 2018), the first of which may be a DSACK (RFC 2883 4): gives whether it is.
+fn sack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) -> bool {
     let blocks = p.options.sack.as_slice();
     let Some(&(left, right)) = blocks.first() else {
-        return;
+        return false;
     };
     let below = right.at_or_before(p.ack);
     let inside = blocks
@@ -145,6 +146,7 @@ fn sack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) {
         loss.told = Some(now);
         loss.sacked_high = Some(loss.sacked_high.map_or(right, |h| h.max(right)));
     }
+    dsack
 }
 
 /// RTT by time stamp echo (RFC 7323 4): one TSval of each side is in the air at a time.

@@ -15,10 +15,11 @@ use super::episode::{Episodes, Open, Record};
 use crate::report::{EpisodeKind, SpuriousEvidence};
 use crate::trace::SegmentKind;
 
-/// No retransmission timer in use fires earlier: 200 ms on Linux, less what the clocks blur.
-pub(crate) const RTO_FLOOR: Duration = Duration::from_millis(180);
+/// No retransmission timer in use fires earlier after a round trip: 200 ms on Linux, less what the
+/// clocks and the estimate of the round trip blur.
+const RTO_FLOOR: Duration = Duration::from_millis(150);
 /// Retransmissions that a later DSACK can still be matched with.
-const REMEMBERED: usize = 64;
+const REMEMBERED: usize = 512;
 
 /// What one sender lost and repaired.
 #[derive(Clone, Debug, Default)]
@@ -90,6 +91,13 @@ pub(crate) struct Again {
     pub acked: bool,
 }
 
+impl Again {
+    /// The silence was long enough for a retransmission timeout.
+    pub(crate) fn silent(&self) -> bool {
+        self.idle >= self.rtt + RTO_FLOOR
+    }
+}
+
 impl Loss {
     /// Classifies and counts a retransmission.
     pub(crate) fn again(&mut self, a: &Again) -> SegmentKind {
@@ -137,12 +145,18 @@ impl Loss {
     }
 
     fn kind_of(&self, a: &Again) -> SegmentKind {
-        let silent = a.idle >= RTO_FLOOR;
+        let silent = a.silent();
         let lately = a.rtt + a.rtt + Duration::from_millis(20);
         let hole_was_told = self.told.is_some_and(|t| a.now.since(t) <= lately);
-        if a.acked && !silent && self.episodes.open.is_none() && hole_was_told {
-            // The late original closed the hole while the retransmission was under way.
-            return SegmentKind::Fast;
+        if a.acked && !silent && self.episodes.open.is_none() {
+            // The recovery it belongs to was over when it passed the capture: the late original
+            // had closed the hole, or the ACK overtook it.
+            if let Some(kind) = self.episodes.just_ended(a.now, lately) {
+                return kind;
+            }
+            if hole_was_told {
+                return SegmentKind::Fast;
+            }
         }
         match self.episodes.open.as_ref().map(|o| o.kind) {
             Some(EpisodeKind::Rto) => SegmentKind::Rto,

@@ -13,6 +13,7 @@ mod finish;
 mod flight;
 mod input;
 mod loss;
+mod quick_model;
 mod window;
 
 use tcplab_base::Instant;
@@ -108,6 +109,7 @@ impl Connection {
             (kind, told) = self.segment(dir, p, verdicts, at);
             self.handshake_ack(dir, p, now);
             self.dirs[dir].previous = signature;
+            self.dirs[dir].follow_id(p.ip_id.unwrap_or(0));
             self.dirs[dir].last_packet = now;
         }
         if self.trace.is_some() {

@@ -14,6 +14,12 @@ pub(crate) fn find(side: &Side<'_>) -> Vec<Finding> {
     let Some(acks) = side.receiver.acks.as_deref() else {
         return Vec::new();
     };
+    // A sender that waits for ACKs goes on at once after quick ones, too; one that writes by a
+    // clock may only seem to.
+    let [quick, at_once] = acks.evidence.quick_answers;
+    if quick >= 3 && at_once * 2 < quick {
+        return Vec::new();
+    }
     let share = |r: &Released| r.count >= ENOUGH && r.count * 10 >= acks.delayed * 4;
     let mut found = Vec::new();
     if share(&acks.evidence.released_nagle) {

@@ -16,7 +16,10 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
         && e.quick_before >= 2
         && e.delayed_exact_mss * 10 >= acks.delayed * 7
         && acks.delayed * 5 >= after
-        && one_way;
+        && one_way
+        && acks
+            .model
+            .explains(side.connection.handshake.synack_at.is_some());
     pattern.then(|| describe(side, acks))
 }
 
