@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Write;
 
 use tcplab_capture::{Body, Reader};
-use tcplab_wire::{Config, NotTcp, Parsed, parse_frame};
+use tcplab_wire::{Config, NotTcp, Parsed, Reassembler};
 
 fn main() -> std::io::Result<()> {
     let config = Config::default();
@@ -19,12 +19,13 @@ fn main() -> std::io::Result<()> {
             continue;
         }
         let mut counts = Counts::default();
+        let mut fragments = Reassembler::default();
         let mut error = String::from("-");
         match Reader::new(File::open(&path)?) {
             Ok(mut reader) => loop {
                 match reader.next() {
                     Ok(Some(record)) => {
-                        let parsed = parse(&record.body, &config);
+                        let parsed = parse(&record.body, &mut fragments, &config);
                         counts.add(&parsed);
                         if frames {
                             writeln!(out, "{}\t{}", record.number, describe(&parsed))?;
@@ -69,13 +70,13 @@ impl Counts {
     }
 }
 
-fn parse(body: &Body<'_>, config: &Config) -> Parsed {
+fn parse(body: &Body<'_>, fragments: &mut Reassembler, config: &Config) -> Parsed {
     match *body {
         Body::Frame {
             link,
             data,
             orig_len,
-        } => parse_frame(link, data, orig_len, config),
+        } => fragments.parse(link, data, orig_len, config),
         Body::Tcp(packet) => Parsed::Tcp(packet),
         Body::Other => Parsed::NotTcp(NotTcp::NotIp),
     }

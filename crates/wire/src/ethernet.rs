@@ -1,6 +1,6 @@
 //! Ethernet II and IEEE 802.3 with LLC and SNAP; 802.1Q, 802.1ad and older QinQ tags; a few switch vendors' tags.
 //!
-//! Linux: `eth_type_trans()`, `skb_vlan_untag()`. Left out: ISL, TRILL, FabricPath, MACsec.
+//! Linux: `eth_type_trans()`, `skb_vlan_untag()`. Left out: ISL, TRILL, MACsec.
 
 use crate::NotTcp;
 use crate::frame::{Layer, Step, Walk};
@@ -21,6 +21,7 @@ const CISCO_META: u16 = 0x8909;
 const VN_TAG: u16 = 0x8926;
 const E_TAG: u16 = 0x893f;
 const REDUNDANCY_TAG: u16 = 0xf1c1;
+const FABRIC_PATH: u16 = 0x8903;
 
 /// Values up to here are 802.3 lengths, from 0x600 on types; between them nothing is valid.
 const MAX_LENGTH: u16 = 1500;
@@ -96,6 +97,11 @@ pub(crate) fn ethertype<'a>(walk: &mut Walk, kind: u16, rest: Rest<'a>) -> Step<
         TRANSPARENT_BRIDGING => Ok((Layer::Ethernet, rest)),
         // 802.1ah: four bytes of service tag, then a whole frame of the customer.
         BACKBONE_BRIDGE => Ok((Layer::Ethernet, rest.skip(4)?)),
+        // Two bytes of tree and TTL, then a whole frame, then the outer frame's check sum.
+        FABRIC_PATH => {
+            let len = rest.len().saturating_sub(4);
+            Ok((Layer::Ethernet, rest.limit(len).skip(2)?))
+        }
         CISCO_META | E_TAG => inner_type(rest, 6),
         VN_TAG | REDUNDANCY_TAG => inner_type(rest, 4),
         _ => Err(NotTcp::NotIp),

@@ -2,13 +2,14 @@
 //!
 //! Each mechanism has its own file and is one step of the walk: it reads its header and says what comes next.
 //! What counts as a TCP packet follows Wireshark 4.0's default settings, because users compare with it;
-//! `docs/fidelity.md` lists what differs (fragments are counted, not reassembled).
+//! `docs/fidelity.md` lists what differs. Fragments are put together by [`Reassembler`](crate::Reassembler).
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use crate::reassemble::Fragment;
 use crate::rest::Rest;
 use crate::{Encap, LinkType, TcpPacket, caqm, ethernet, icmp, ipv4, ipv6, mpls, ppp, sll, tcp};
-use crate::{null, tunnel};
+use crate::{links, null, tunnel, udp};
 
 /// What the parser may be told.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +18,8 @@ pub struct Config {
     pub caqm_ethertype: u16,
     /// Look for TCP inside GRE.
     pub gre: bool,
+    /// Look for TCP inside VXLAN, Geneve, GTP-U, Teredo, L2TP and MPLS over UDP at their registered ports.
+    pub udp_tunnels: bool,
 }
 
 impl Default for Config {
@@ -24,6 +27,7 @@ impl Default for Config {
         Self {
             caqm_ethertype: 0x8200,
             gre: true,
+            udp_tunnels: true,
         }
     }
 }
@@ -90,8 +94,8 @@ pub(crate) enum Layer {
 pub(crate) type Step<'a> = Result<(Layer, Rest<'a>), NotTcp>;
 
 /// What the headers read so far said.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Walk {
+#[derive(Debug)]
+pub(crate) struct Walk<'a> {
     pub config: Config,
     pub encap: Encap,
     /// An IP header was read; the following fields are from the innermost one.
@@ -105,6 +109,8 @@ pub(crate) struct Walk {
     pub first_fragment: bool,
     /// Inside the packet that an ICMP error quotes.
     pub quoted: bool,
+    /// The fragment that ended the walk.
+    pub fragment: Option<Fragment<'a>>,
 }
 
 /// Headers that may be nested before we give up; each takes at least two bytes, most take more.
@@ -115,7 +121,17 @@ const MAX_LAYERS: u32 = 64;
 #[inline]
 pub fn parse_frame(link: LinkType, data: &[u8], orig_len: u32, config: &Config) -> Parsed {
     let rest = Rest::new(data, orig_len);
-    let first = match link {
+    let mut walk = Walk::new(config);
+    match first_layer(link, rest).and_then(|(layer, rest)| walk.run(layer, rest)) {
+        Ok(packet) => Parsed::Tcp(packet),
+        Err(why) => Parsed::NotTcp(why),
+    }
+}
+
+/// The header that a link type's frames begin with.
+#[inline]
+pub(crate) fn first_layer(link: LinkType, rest: Rest<'_>) -> Step<'_> {
+    let layer = match link {
         LinkType::Ethernet => Layer::Ethernet,
         LinkType::Null => Layer::Null,
         LinkType::Raw => Layer::Ip,
@@ -124,17 +140,14 @@ pub fn parse_frame(link: LinkType, data: &[u8], orig_len: u32, config: &Config) 
         LinkType::Ipv4 => Layer::Ipv4,
         LinkType::Ipv6 => Layer::Ipv6,
         LinkType::Ppp => Layer::PppHdlc,
-        LinkType::Other(_) => return Parsed::NotTcp(NotTcp::UnknownLink),
+        LinkType::Other(number) => return links::first(number, rest),
     };
-    match Walk::new(config).run(first, rest) {
-        Ok(packet) => Parsed::Tcp(packet),
-        Err(why) => Parsed::NotTcp(why),
-    }
+    Ok((layer, rest))
 }
 
-impl Walk {
+impl<'a> Walk<'a> {
     #[inline]
-    fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config) -> Self {
         Self {
             config: *config,
             encap: Encap::default(),
@@ -146,36 +159,43 @@ impl Walk {
             ip_id: None,
             first_fragment: false,
             quoted: false,
+            fragment: None,
+        }
+    }
+
+    /// What was read so far, to go on with other bytes.
+    pub(crate) fn with_lifetime<'b>(&self) -> Walk<'b> {
+        Walk {
+            fragment: None,
+            ..*self
         }
     }
 
     #[inline]
-    fn run(mut self, first: Layer, rest: Rest<'_>) -> Result<TcpPacket, NotTcp> {
+    pub(crate) fn run(&mut self, first: Layer, rest: Rest<'a>) -> Result<TcpPacket, NotTcp> {
         let (mut layer, mut rest) = (first, rest);
         // The plain frame first: Ethernet, IPv4, TCP need no dispatch.
         if let Layer::Ethernet = layer {
             (layer, rest) = ethernet::step(rest)?;
         }
         if let Layer::EtherType(ethernet::IPV4) = layer {
-            (layer, rest) = ipv4::step(&mut self, rest)?;
+            (layer, rest) = ipv4::step(self, rest)?;
         }
         if let Layer::Protocol(tcp::PROTOCOL) = layer {
-            return tcp::read(&self, rest);
+            return tcp::read(self, rest);
         }
         self.run_any(layer, rest)
     }
 
     /// The same, for every kind of frame.
-    fn run_any(mut self, first: Layer, rest: Rest<'_>) -> Result<TcpPacket, NotTcp> {
+    pub(crate) fn run_any(&mut self, first: Layer, rest: Rest<'a>) -> Result<TcpPacket, NotTcp> {
         let (mut layer, mut rest) = (first, rest);
         for _ in 0..MAX_LAYERS {
             (layer, rest) = match layer {
-                Layer::Protocol(tcp::PROTOCOL) => return tcp::read(&self, rest),
+                Layer::Protocol(tcp::PROTOCOL) => return tcp::read(self, rest),
                 Layer::Ethernet => ethernet::step(rest),
-                Layer::EtherType(t) if t == self.config.caqm_ethertype => {
-                    caqm::step(&mut self, rest)
-                }
-                Layer::EtherType(t) => ethernet::ethertype(&mut self, t, rest),
+                Layer::EtherType(t) if t == self.config.caqm_ethertype => caqm::step(self, rest),
+                Layer::EtherType(t) => ethernet::ethertype(self, t, rest),
                 Layer::Llc => ethernet::llc(rest),
                 Layer::Ppp => ppp::step(rest),
                 Layer::PppHdlc => ppp::hdlc(rest),
@@ -185,14 +205,15 @@ impl Walk {
                 Layer::Sll => sll::step(rest),
                 Layer::Sll2 => sll::step2(rest),
                 Layer::Ip => match rest.u8(0)? >> 4 {
-                    4 => ipv4::step(&mut self, rest),
-                    6 => ipv6::step(&mut self, rest),
+                    4 => ipv4::step(self, rest),
+                    6 => ipv6::step(self, rest),
                     _ => Err(NotTcp::Malformed),
                 },
-                Layer::Ipv4 => ipv4::step(&mut self, rest),
-                Layer::Ipv6 => ipv6::step(&mut self, rest),
-                Layer::Protocol(p) if ipv6::is_extension(p) => ipv6::extension(&mut self, p, rest),
-                Layer::Protocol(p) if icmp::is_icmp(p) => icmp::step(&mut self, p, rest),
+                Layer::Ipv4 => ipv4::step(self, rest),
+                Layer::Ipv6 => ipv6::step(self, rest),
+                Layer::Protocol(p) if ipv6::is_extension(p) => ipv6::extension(self, p, rest),
+                Layer::Protocol(p) if icmp::is_icmp(p) => icmp::step(self, p, rest),
+                Layer::Protocol(udp::PROTOCOL) if self.config.udp_tunnels => udp::step(rest),
                 Layer::Protocol(p) => tunnel::step(&self.config, p, rest),
             }?;
         }

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use crate::NotTcp;
 use crate::frame::{Layer, Step, Walk};
+use crate::reassemble::{Fragment, Key};
 use crate::rest::Rest;
 
 /// Header without options.
@@ -16,7 +17,7 @@ const LOOSE_ROUTE: u8 = 131;
 const STRICT_ROUTE: u8 = 137;
 
 #[inline]
-pub(crate) fn step<'a>(walk: &mut Walk, rest: Rest<'a>) -> Step<'a> {
+pub(crate) fn step<'a>(walk: &mut Walk<'a>, rest: Rest<'a>) -> Step<'a> {
     let first = rest.u8(0)?;
     if first >> 4 == 6 {
         // Seen behind IPv4's EtherType in cooked captures.
@@ -51,21 +52,38 @@ pub(crate) fn step<'a>(walk: &mut Walk, rest: Rest<'a>) -> Step<'a> {
     let payload = rest.limit(claimed).skip(header_len)?;
     let fragment = u16::from_be_bytes([h[6], h[7]]) & (MORE_FRAGMENTS | OFFSET);
     if fragment != 0 {
-        first_fragment(walk, fragment, payload, claimed - header_len as u32)?;
+        meet_fragment(walk, fragment, h[9], payload, claimed - header_len as u32)?;
     }
     Ok((Layer::Protocol(h[9]), payload))
 }
 
 /// A fragment is no packet. Only when the capture cut the first one, so that nobody can put the packet together again,
 /// its header is read: that is what Wireshark does, and counts must agree with it.
-fn first_fragment(
-    walk: &mut Walk,
+#[cold]
+fn meet_fragment<'a>(
+    walk: &mut Walk<'a>,
     fragment: u16,
-    payload: Rest<'_>,
+    protocol: u8,
+    payload: Rest<'a>,
     claimed: u32,
 ) -> Result<(), NotTcp> {
-    let whole = claimed > 0 && payload.data().len() as u64 >= u64::from(claimed);
-    if fragment & OFFSET != 0 || whole {
+    let offset = u32::from(fragment & OFFSET) * 8;
+    if claimed > 0 && payload.data().len() as u64 >= u64::from(claimed) {
+        walk.fragment = Some(Fragment {
+            key: Key {
+                src: walk.src,
+                dst: walk.dst,
+                id: u32::from(walk.ip_id.unwrap_or(0)),
+                protocol,
+            },
+            offset,
+            more: fragment & MORE_FRAGMENTS != 0,
+            protocol,
+            bytes: payload.data(),
+        });
+        return Err(NotTcp::Fragment);
+    }
+    if offset != 0 {
         return Err(NotTcp::Fragment);
     }
     walk.first_fragment = true;

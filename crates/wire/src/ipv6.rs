@@ -7,6 +7,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use crate::NotTcp;
 use crate::frame::{Layer, Step, Walk};
+use crate::reassemble::{Fragment, Key};
 use crate::rest::Rest;
 
 /// Fixed header.
@@ -56,7 +57,7 @@ pub(crate) const fn is_extension(protocol: u8) -> bool {
 }
 
 /// One extension header; the walk bounds how many follow one another.
-pub(crate) fn extension<'a>(walk: &mut Walk, protocol: u8, rest: Rest<'a>) -> Step<'a> {
+pub(crate) fn extension<'a>(walk: &mut Walk<'a>, protocol: u8, rest: Rest<'a>) -> Step<'a> {
     let [next, len]: [u8; 2] = *rest.head()?;
     let len = match protocol {
         FRAGMENT => 8,
@@ -68,9 +69,22 @@ pub(crate) fn extension<'a>(walk: &mut Walk, protocol: u8, rest: Rest<'a>) -> St
     let header = rest.data().get(..len).ok_or(NotTcp::Truncated)?;
     match protocol {
         FRAGMENT => {
-            let offset = u16::from_be_bytes([header[2], header[3]]) & 0xfff9;
+            let field = u16::from_be_bytes([header[2], header[3]]);
             // An atomic fragment (RFC 6946) is a whole packet.
-            if offset != 0 {
+            if field & 0xfff9 != 0 {
+                let id = [header[4], header[5], header[6], header[7]];
+                walk.fragment = body.is_complete().then(|| Fragment {
+                    key: Key {
+                        src: walk.src,
+                        dst: walk.dst,
+                        id: u32::from_be_bytes(id),
+                        protocol: 0,
+                    },
+                    offset: u32::from(field & 0xfff8),
+                    more: field & 1 != 0,
+                    protocol: next,
+                    bytes: body.data(),
+                });
                 return Err(NotTcp::Fragment);
             }
         }

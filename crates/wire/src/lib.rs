@@ -1,7 +1,7 @@
 //! Frames to TCP headers: link layers, VLAN and CAQM tags, IPv4, IPv6, tunnels, TCP and its options.
 //!
-//! Level 1 of the map. [`parse_frame`] is called once for each frame of a capture: it copies nothing
-//! but the header fields and never panics on input.
+//! Level 1 of the map. [`parse_frame`] (or [`Reassembler::parse`], which also puts fragments together) is called once for
+//! each frame of a capture: it copies nothing but the header fields and never panics on input.
 
 mod caqm;
 mod checksum;
@@ -9,20 +9,25 @@ pub mod emit;
 mod ethernet;
 mod frame;
 mod icmp;
+mod ieee80211;
 mod ipv4;
 mod ipv6;
 mod link;
+mod links;
 mod mpls;
 mod null;
 mod options;
 mod packet;
 mod ppp;
+mod reassemble;
 mod rest;
 mod sll;
 mod tcp;
 mod tunnel;
+mod udp;
 
 pub use frame::{Config, NotTcp, Parsed, parse_frame};
 pub use link::LinkType;
 pub use options::{SackBlocks, TcpOptions};
 pub use packet::{Encap, Endpoint, Standing, TcpFlags, TcpPacket};
+pub use reassemble::Reassembler;

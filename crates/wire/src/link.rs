@@ -19,7 +19,7 @@ pub enum LinkType {
     Ipv6,
     /// PPP, with or without HDLC address and control bytes (9, 50).
     Ppp,
-    /// A number that tcplab does not read.
+    /// Another number. The parser reads some of these too (802.11, Cisco HDLC, packet filter logs ...).
     Other(u32),
 }
 

@@ -65,6 +65,8 @@ pub struct Encap {
     pub caqm: Option<u16>,
     /// IP headers outside the innermost one (6in4, 4in6, IPIP, GRE).
     pub tunnels: u8,
+    /// Fragments that the IP packet was put together from; 0 for a whole packet.
+    pub fragments: u16,
 }
 
 /// How far the fields of a packet may be used. Wireshark counts all of these as TCP packets of a stream.

@@ -2,6 +2,7 @@
 
 use crate::NotTcp;
 use crate::frame::{Layer, Step};
+use crate::links;
 use crate::rest::Rest;
 
 /// PPPoE session header: version and type 1, code 1, session 2, length 2.
@@ -13,6 +14,10 @@ pub(crate) fn pppoe(rest: Rest<'_>) -> Step<'_> {
 
 /// Address and control bytes may stand before the protocol.
 pub(crate) fn hdlc(rest: Rest<'_>) -> Step<'_> {
+    // Cisco's framing has these address bytes.
+    if let [0x0f | 0x8f, ..] = rest.data() {
+        return links::chdlc(rest);
+    }
     let framed = rest.data().starts_with(&[0xff, 0x03]);
     Ok((Layer::Ppp, rest.skip(if framed { 2 } else { 0 })?))
 }

@@ -70,7 +70,7 @@ prop_compose! {
             seq: Seq(seq), ack: Seq(ack), flags: TcpFlags(flags), window, urgent, payload_len,
             header_len: (20 + options_len + 4 * extra).min(60), options, ecn, ttl,
             ip_id: src.is_ipv4().then_some(id), header_truncated: false, standing: Standing::Whole,
-            encap: Encap { vlan_tags, caqm, tunnels },
+            encap: Encap { vlan_tags, caqm, tunnels, fragments: 0 },
         }
     }
 }
