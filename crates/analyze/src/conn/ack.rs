@@ -53,6 +53,8 @@ pub(crate) struct Evidence {
     /// unACKed small one (Nagle), and for other reasons.
     pub released_nagle: Released,
     pub released_other: Released,
+    /// The first data segment stood alone, and the next ones waited for its delayed ACK.
+    pub released_first: bool,
     /// Immediate ACKs of everything sent, and how often the sender went on at once after one:
     /// a sender that waits for ACKs does so after quick ones, too.
     pub quick_answers: [u64; 2],

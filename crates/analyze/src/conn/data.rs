@@ -188,6 +188,7 @@ fn released(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) {
         return;
     };
     let small = p.payload_len < mss && release.last_len < mss;
+    acks.evidence.released_first |= release.first && !small;
     let list = if small {
         &mut acks.evidence.released_nagle
     } else {
@@ -223,11 +224,10 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
         SegmentKind::OutOfOrder
     } else {
         let kind = sent_again(tx, rx, p, at);
-        if !known {
-            fill_hole(tx, p, at);
-        } else if end.after(tx.una) {
+        if known && end.after(tx.una) {
             tx.flight.sent_again(seq, end, at.now, at.number);
         }
+        fill_hole(tx, p, at);
         kind
     };
     if end.after(tx.nxt) {
@@ -260,31 +260,50 @@ fn late_not_lost(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
     !recovering && now.since(tx.last_data) < limit
 }
 
+/// Puts what was not seen of `p` before into the flight.
 fn fill_hole(tx: &mut Dir, p: &TcpPacket, at: At) {
-    if p.payload_len > 0 {
-        tx.ordinal = tx.ordinal.saturating_add(1);
-        tx.unique_bytes += u64::from(p.payload_len);
+    let holes = tx
+        .flight
+        .uncovered(p.seq.max(tx.una), p.seq_end().min(tx.nxt));
+    for (from, to) in holes {
+        let payload = p.payload_len.min(to - from);
+        if payload > 0 {
+            tx.ordinal = tx.ordinal.saturating_add(1);
+            tx.unique_bytes += u64::from(payload);
+        }
+        tx.flight.insert(Segment {
+            seq: from,
+            len: to - from,
+            first: at.now,
+            last: at.now,
+            number: at.number,
+            ordinal: tx.ordinal,
+            times: 1,
+            filled_hole: true,
+            sacked: false,
+            payload,
+            psh: p.flags.has(TcpFlags::PSH),
+        });
     }
-    let end = p.seq_end().min(tx.nxt);
-    tx.flight.insert(Segment {
-        seq: p.seq,
-        len: end - p.seq,
-        first: at.now,
-        last: at.now,
-        number: at.number,
-        ordinal: tx.ordinal,
-        times: 1,
-        filled_hole: true,
-        sacked: false,
-        payload: p.payload_len.min(end - p.seq),
-        psh: p.flags.has(TcpFlags::PSH),
-    });
 }
 
 /// A retransmission: count it, find its reason.
 fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
     let (seq, end) = (p.seq, p.seq_end());
+    let told = tx.loss.as_ref().and_then(|l| l.told);
     let active = tx.progress.max(tx.last_data);
+    // What is sent upon news comes at once (RACK may wait a quarter of a round trip); without
+    // news a round trip is no silence yet.
+    let near = Duration::from_micros(if tx.path_us == u32::MAX {
+        0
+    } else {
+        tx.path_us.into()
+    });
+    let wait = match told {
+        Some(t) if t > active => near + Duration::from_nanos(rtt(tx).as_nanos() / 4),
+        _ => rtt(tx),
+    };
+    let active = told.map_or(active, |t| t.max(active));
     let tsval = p.options.timestamps.map(|t| t.0);
     let own = tsval.map_or(Duration::ZERO, |t| tx.clock.silence(t, at.now));
     let again = Again {
@@ -294,6 +313,7 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
         number: at.number,
         row: at.row,
         idle: at.now.since(active).max(own),
+        wait,
         head: seq.at_or_before(tx.una),
         tail: end.at_or_after(tx.nxt),
         tsval,

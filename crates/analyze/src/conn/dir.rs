@@ -116,6 +116,8 @@ pub(crate) struct Release {
     pub last_len: u32,
     /// It was a delayed one.
     pub delayed: bool,
+    /// It covers the first data segment and nothing else.
+    pub first: bool,
 }
 
 /// Data that was ACKed though the capture had not shown it.

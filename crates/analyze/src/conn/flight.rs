@@ -116,6 +116,23 @@ impl Flight {
         self.segments.get(at).is_some_and(|s| s.seq.before(end))
     }
 
+    /// The parts of `[seq, end)` that no segment covers.
+    pub(crate) fn uncovered(&self, seq: Seq, end: Seq) -> Vec<(Seq, Seq)> {
+        let mut holes = Vec::new();
+        let mut from = seq;
+        let at = self.index_after(seq);
+        for s in self.segments.range(at..).take_while(|s| s.seq.before(end)) {
+            if from.before(s.seq) {
+                holes.push((from, s.seq));
+            }
+            from = from.max(s.end());
+        }
+        if from.before(end) {
+            holes.push((from, end));
+        }
+        holes
+    }
+
     /// Notes that `[seq, end)` was sent again.
     pub(crate) fn sent_again(&mut self, seq: Seq, end: Seq, now: Instant, number: u64) {
         let at = self.index_after(seq);
@@ -271,6 +288,16 @@ mod tests {
         let t = f.take(Seq(0), Seq(100));
         assert!(t.repaired && t.sample.is_none());
         assert_eq!((t.first, t.trigger), (Instant::from_nanos(9_000), 7));
+    }
+
+    #[test]
+    fn uncovered_parts_lie_between_segments() {
+        let mut f = Flight::default();
+        f.push(segment(100, 100, 0), true);
+        f.push(segment(300, 100, 0), true);
+        let parts = [(0, 100), (200, 300), (400, 450)].map(|(a, b)| (Seq(a), Seq(b)));
+        assert_eq!(f.uncovered(Seq(0), Seq(450)), parts);
+        assert_eq!(f.uncovered(Seq(120), Seq(180)), []);
     }
 
     #[test]

@@ -96,10 +96,11 @@ fn data_acked(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, taken: &Taken, a
         ack: at.number,
         last_len: taken.newest_len,
         delayed: c.class == AckClass::Delayed,
+        first: taken.newest == 1,
     });
     let credits = acker.acks.as_deref_mut().and_then(|a| {
         a.credits.on_data(window, rcv_mss);
-        a.model.on_ack(window, rcv_mss, c.class, at.now);
+        a.model.on_ack(window, rcv_mss, c.class, taken.last);
         a.credits.on_ack(c.class)
     });
     ack::row(&c, taken, credits)

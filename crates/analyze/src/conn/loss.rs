@@ -74,6 +74,8 @@ pub(crate) struct Again {
     pub row: u32,
     /// Silence before it: since the last data or the last news from the peer.
     pub idle: Duration,
+    /// The sender may be that silent without a timeout: until its next news can have come.
+    pub wait: Duration,
     /// It begins at the first unACKed byte.
     pub head: bool,
     /// It ends at the highest sequence number sent.
@@ -94,7 +96,7 @@ pub(crate) struct Again {
 impl Again {
     /// The silence was long enough for a retransmission timeout.
     pub(crate) fn silent(&self) -> bool {
-        self.idle >= self.rtt + RTO_FLOOR
+        self.idle >= self.wait + RTO_FLOOR
     }
 }
 
@@ -147,7 +149,9 @@ impl Loss {
     fn kind_of(&self, a: &Again) -> SegmentKind {
         let silent = a.silent();
         let lately = a.rtt + a.rtt + Duration::from_millis(20);
-        let hole_was_told = self.told.is_some_and(|t| a.now.since(t) <= lately);
+        let hole_was_told = self
+            .told
+            .is_some_and(|t| a.now.since(t) <= lately + RTO_FLOOR);
         if a.acked && !silent && self.episodes.open.is_none() {
             // The recovery it belongs to was over when it passed the capture: the late original
             // had closed the hole, or the ACK overtook it.

@@ -27,8 +27,8 @@ pub(crate) struct QuickModel {
 }
 
 impl QuickModel {
-    /// An ACK for new data leaves.
-    pub(crate) fn on_ack(&mut self, window: u32, rcv_mss: u32, class: AckClass, now: Instant) {
+    /// An ACK for new data leaves; the newest of that data came at `data`.
+    pub(crate) fn on_ack(&mut self, window: u32, rcv_mss: u32, class: AckClass, data: Instant) {
         if self.decided {
             return;
         }
@@ -36,8 +36,8 @@ impl QuickModel {
             self.credits = (window / (2 * rcv_mss.max(1))).min(16);
             self.first_window = window;
         }
-        self.paused |= self.last.is_some_and(|l| now.since(l) > PAUSE);
-        self.last = Some(now);
+        self.paused |= self.last.is_some_and(|l| data.since(l) > PAUSE);
+        self.last = Some(data);
         if class == AckClass::Delayed {
             self.decided = true;
             return;

@@ -4,11 +4,8 @@
 
 use tcplab_base::Duration;
 
-use super::{Finding, Id, Severity, Side, length, packets, quickack, us};
+use super::{Finding, Id, Severity, Side, length, packets, quickack, times, us};
 use crate::conn::{AckStats, Released};
-
-/// Once may be chance.
-const ENOUGH: u64 = 2;
 
 pub(crate) fn find(side: &Side<'_>) -> Vec<Finding> {
     let Some(acks) = side.receiver.acks.as_deref() else {
@@ -20,12 +17,14 @@ pub(crate) fn find(side: &Side<'_>) -> Vec<Finding> {
     if quick >= 3 && at_once * 2 < quick {
         return Vec::new();
     }
-    let share = |r: &Released| r.count >= ENOUGH && r.count * 10 >= acks.delayed * 4;
+    let share = |r: &Released| r.count >= 2 && r.count * 10 >= acks.delayed * 4;
     let mut found = Vec::new();
     if share(&acks.evidence.released_nagle) {
         found.push(nagle(side, acks));
     }
-    if share(&acks.evidence.released_other) {
+    // One full segment first, and more at once after its late ACK (an initial window of one):
+    // once is enough.
+    if share(&acks.evidence.released_other) || acks.evidence.released_first {
         found.push(held(side, acks));
     }
     found
@@ -78,9 +77,9 @@ fn held(side: &Side<'_>, acks: &AckStats) -> Finding {
     let mut f = side.finding(Id::DelackRequestResponse, Severity::High, 0.99);
     f.packets = packets(r.packets.iter().copied());
     f.title = format!(
-        "{} went on {} times only when a delayed ACK came ({} each, {} in all)",
+        "{} went on {} only when a delayed ACK came ({} each, {} in all)",
         side.sender_end.ip,
-        r.count,
+        times(r.count),
         us(median),
         lost(acks, r.count)
     );
