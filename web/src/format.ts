@@ -54,9 +54,13 @@ export function date(ns: number): string {
   return `${stamp.toISOString().slice(0, 19).replace('T', ' ')}.${us.toString().padStart(6, '0')}`;
 }
 
-/** Decimals that tell ticks apart which are `step` apart. */
+/** Decimals that multiples of `step` need: 1 for 0.5, 2 for 0.25. */
 export function decimals(step: number): number {
-  return step > 0 ? Math.min(9, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9))) : 0;
+  for (let digits = 0; digits < 9; digits++) {
+    const scaled = step * 10 ** digits;
+    if (Math.abs(scaled - Math.round(scaled)) < 1e-6 * scaled) return digits;
+  }
+  return 9;
 }
 
 /** A unit for an axis whose largest value is `max` base units: its name and how many base units it has. */

@@ -119,14 +119,14 @@ fn quick_then_delayed(d: &mut Direction) {
             from_segment: 1,
             from_byte: 0,
             acks: 16,
-            p50_us: 320,
+            mean_us: 326,
         },
         AckMode {
             mode: Mode::Delayed,
             from_segment: 17,
             from_byte: 16_384,
             acks: 84,
-            p50_us: 42_240,
+            mean_us: 42_190,
         },
     ];
 }

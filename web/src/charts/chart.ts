@@ -231,10 +231,14 @@ export class Chart {
   private drawMarks(plane: Plane): void {
     const { ctx, ratio } = plane;
     ctx.fillStyle = ink('mark');
+    let last = Number.NEGATIVE_INFINITY;
     for (const row of this.marked) {
       const place = this.spec.place(row);
       if (!place) continue;
       const x = plane.x(place[0]);
+      // Those that would run together are one.
+      if (Math.abs(x - last) < 6 * ratio) continue;
+      last = x;
       ctx.beginPath();
       ctx.moveTo(x - 4 * ratio, plane.top);
       ctx.lineTo(x + 4 * ratio, plane.top);

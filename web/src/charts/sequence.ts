@@ -6,7 +6,7 @@ import { lowerBound, seqEnd, type View } from '../data/view';
 import type { Layer, Plane, Spec } from './chart';
 import { byteAxis, label, nearest, shape, timeAxis, visible } from './marks';
 import { type Ink, ink } from './palette';
-import { BarColumns, StepColumns } from './reduce';
+import { BarColumns, DotCells, StepColumns } from './reduce';
 
 /** Kinds of bars: key, name, colour, kinds of segments, letter for close views. */
 const BARS: [string, string, Ink, number[], string][] = [
@@ -18,6 +18,9 @@ const BARS: [string, string, Ink, number[], string][] = [
   ['tlp', 'tail loss probe', 'tlp', [KIND.tlp], 'TLP'],
   ['rto', 'timeout (RTO)', 'rto', [KIND.rto], 'RTO'],
 ];
+
+const SYN = 0x002;
+const RST = 0x004;
 
 /** The window line widens the y range only while it is this many data heights away. */
 const WINDOW_REACH = 2.5;
@@ -36,6 +39,8 @@ class SequenceChart implements Spec {
   readonly yLabel: Spec['yLabel'];
   readonly yTick: Spec['yTick'];
   private readonly keyOfKind: string[] = [];
+  private zeros: Uint32Array | undefined;
+  private rsts: Uint32Array | undefined;
 
   constructor(private readonly view: View) {
     const axis = byteAxis('sequence');
@@ -57,6 +62,8 @@ class SequenceChart implements Spec {
       layer('ack', 'ACK', 'ack', 'line', acks.length),
       layer('window', 'window', 'window', 'dash', acks.length),
       layer('sack', 'SACK', 'sack', 'bar', sacks),
+      layer('zero', 'zero window', 'rto', 'diamond', this.zeroWindows().length),
+      layer('reset', 'RST', 'rto', 'cross', this.resets().length),
     ];
     this.empty =
       data.length + acks.length > 0
@@ -106,7 +113,41 @@ class SequenceChart implements Spec {
     if (this.on('window')) drawn += this.drawWindow(plane);
     if (this.on('ack')) drawn += this.drawAcks(plane);
     if (this.on('sack')) drawn += this.drawSack(plane);
-    return drawn + this.drawBars(plane);
+    drawn += this.drawBars(plane);
+    drawn += this.drawMarks(plane, 'zero', 'diamond', this.zeroWindows());
+    return drawn + this.drawMarks(plane, 'reset', 'cross', this.resets());
+  }
+
+  /** ACKs that close the window. */
+  private zeroWindows(): Uint32Array {
+    const { trace, acks } = this.view;
+    this.zeros ??= acks.filter((r) => trace.window[r] === 0 && !(trace.flags[r] & (RST | SYN)));
+    return this.zeros;
+  }
+
+  /** RSTs of both sides; those without an ACK number too. */
+  private resets(): Uint32Array {
+    const { trace } = this.view;
+    this.rsts ??= Uint32Array.from({ length: trace.rows }, (_, i) => i).filter((r) => trace.flags[r] & RST);
+    return this.rsts;
+  }
+
+  private drawMarks(plane: Plane, key: string, form: Layer['shape'], rows: Uint32Array): number {
+    if (!this.on(key)) return 0;
+    const { ctx, ratio } = plane;
+    const { trace } = this.view;
+    ctx.fillStyle = ink('rto');
+    ctx.strokeStyle = ink('rto');
+    ctx.lineWidth = 1.5 * ratio;
+    const size = 3.5 * ratio;
+    const cells = new DotCells(plane.left, plane.top, plane.width, plane.height, size, (x, y) =>
+      shape(ctx, form, x, y, size),
+    );
+    for (const row of rows) {
+      const place = this.place(row);
+      if (place) cells.add(plane.x(trace.time[row]), plane.y(place[1]));
+    }
+    return cells.drawn;
   }
 
   private line(plane: Plane, colour: string, value: (i: number) => number): number {
@@ -140,14 +181,15 @@ class SequenceChart implements Spec {
     const n = this.line(plane, ink('ack'), (i) => ackLine[i]);
     const [first, end] = visible(acks, (r) => trace.time[r], plane);
     ctx.fillStyle = ink('ack');
+    const x = (i: number) => plane.x(trace.time[acks[i]]);
+    const room = 5 * ratio;
     let ticks = 0;
-    let last = Number.NEGATIVE_INFINITY;
     for (let i = first; i < end; i++) {
-      const x = plane.x(trace.time[acks[i]]);
-      if (x - last < 5 * ratio) continue;
-      last = x;
+      const alone =
+        (i === 0 || x(i) - x(i - 1) >= room) && (i + 1 === acks.length || x(i + 1) - x(i) >= room);
+      if (!alone) continue;
       ticks++;
-      shape(ctx, 'disc', x, plane.y(ackLine[i]), 2.2 * ratio);
+      shape(ctx, 'disc', x(i), plane.y(ackLine[i]), 2.2 * ratio);
     }
     return n + ticks;
   }

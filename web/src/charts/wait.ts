@@ -2,8 +2,8 @@
 // chart. The y axis is logarithmic, because 20 µs and 40 ms both matter.
 
 import { CLASSES } from '../data/columns';
-import type { AcksSent } from '../data/model';
-import { segmentAt, type View } from '../data/view';
+import type { AckMode, AcksSent } from '../data/model';
+import { lowerBound, segmentAt, type View } from '../data/view';
 import { count, micros } from '../format';
 import type { Layer, Plane, Spec } from './chart';
 import { label, nearest, shape, tidy, visible } from './marks';
@@ -18,6 +18,16 @@ const LOOKS: [Ink, Layer['shape']][] = [
   ['plain', 'cross'],
 ];
 
+/** A stretch of quick or delayed ACKs, by segments. */
+interface Stretch {
+  mode: AckMode['mode'];
+  from: number;
+  to: number;
+  /** Median wait, microseconds. */
+  median: number;
+  text: string;
+}
+
 /** Linux never arms the delayed-ACK timer for less (TCP_DELACK_MIN, HZ/25). */
 const DELACK_MIN_US = 40_000;
 
@@ -28,6 +38,7 @@ export class WaitChart implements Spec {
   readonly layers: Layer[];
   readonly empty: string | null;
   readonly xTick: Spec['xTick'] = (value, step) => tidy(value, step);
+  private readonly stretches: Stretch[];
 
   constructor(
     private readonly view: View,
@@ -41,13 +52,16 @@ export class WaitChart implements Spec {
       const [colour, form] = LOOKS[i];
       return { key: String(i), label: name, ink: colour, shape: form, count: counts[i], on: true };
     });
+    this.stretches = stretchesOf(view, sent?.modes ?? []);
     this.empty = waits.length > 0 ? null : 'No ACK for new data of this direction was captured.';
   }
 
   get summary(): string {
     const parts = this.layers.filter((l) => l.count > 0).map((l) => `${l.count} ${l.label}`);
     const first = this.sent?.first_delayed_segment;
-    return `Wait of each ACK: ${parts.join(', ')}.${first ? ` First delayed: segment ${first}.` : ''}`;
+    const stretches = this.stretches.slice(0, 8).map((s) => `${s.text}.`);
+    const delayed = first ? [`First delayed: segment ${first}.`] : [];
+    return [`Wait of each ACK: ${parts.join(', ')}.`, ...stretches, ...delayed].join(' ');
   }
 
   xLabel(): string {
@@ -119,34 +133,28 @@ export class WaitChart implements Spec {
 
   /** Stretches of quick and delayed ACKs as a tinted ground with a line where they change. */
   private drawModes(plane: Plane): void {
-    const modes = this.sent?.modes ?? [];
     const { ctx, ratio } = plane;
-    let textEnd = Number.NEGATIVE_INFINITY;
-    modes.forEach((mode, i) => {
-      const next = modes[i + 1]?.from_segment ?? this.view.segments + 1;
-      const left = Math.max(plane.left, plane.x(mode.from_segment - 0.5));
-      const right = Math.min(plane.left + plane.width, plane.x(next - 0.5));
-      if (right <= left) return;
-      const colour = ink(mode.mode === 'quick' ? 'immediate' : 'delayed');
+    const right = plane.left + plane.width;
+    let free = plane.left;
+    this.stretches.forEach((stretch, i) => {
+      const from = Math.max(plane.left, plane.x(stretch.from - 0.5));
+      const to = Math.min(right, plane.x(stretch.to + 0.5));
+      if (to <= from) return;
+      const colour = ink(stretch.mode === 'quick' ? 'immediate' : 'delayed');
       ctx.globalAlpha = 0.08;
       ctx.fillStyle = colour;
-      ctx.fillRect(left, plane.top, right - left, plane.height);
+      ctx.fillRect(from, plane.top, to - from, plane.height);
       ctx.globalAlpha = 1;
-      if (i > 0 && left > plane.left) {
-        ctx.fillRect(left - ratio / 2, plane.top, 1.5 * ratio, plane.height);
+      if (i > 0 && from > plane.left) ctx.fillRect(from - ratio / 2, plane.top, 1.5 * ratio, plane.height);
+      const width = ctx.measureText(stretch.text).width + 12 * ratio;
+      const x = Math.max(from + 6 * ratio, free);
+      if (x + width <= to) {
+        label(plane, stretch.text, x, plane.top + 14 * ratio, colour, ink('page'));
+        free = x + width;
+      } else if (this.stretches.length === 2 && i === 0) {
+        // No room above a short quick stretch: its name goes beside it, at the height of its dots.
+        label(plane, stretch.text, to + 8 * ratio, plane.y(stretch.median) - 6 * ratio, colour, ink('page'));
       }
-      const text = modeText(mode, next - 1);
-      const width = ctx.measureText(text).width + 12 * ratio;
-      // Too many stretches to name each: name those with room.
-      const x = Math.max(left + 6 * ratio, Math.min(textEnd, right));
-      const end = i === modes.length - 1 ? plane.left + plane.width : right;
-      if (x + width > end && !(i === 0 && modes.length <= 2)) return;
-      if (i === 0 && x + width > right && modes.length === 2) {
-        label(plane, text, x, plane.top + plane.height - 6 * ratio, colour, ink('page'));
-        return;
-      }
-      label(plane, text, x, plane.top + 13 * ratio, colour, ink('page'));
-      textEnd = x + width;
     });
   }
 
@@ -164,7 +172,8 @@ export class WaitChart implements Spec {
       ctx.stroke();
       ctx.setLineDash([]);
       const x = plane.left + plane.width - ctx.measureText(text).width - 6 * ratio;
-      label(plane, text, x, y - 4 * ratio, ink('faint'), ink('page'));
+      const below = y + 16 * ratio < plane.top + plane.height;
+      label(plane, text, x, y + (below ? 13 : -5) * ratio, ink('faint'), ink('page'));
     };
     if (this.layers[2].count > 0) line(DELACK_MIN_US, 'shortest timer of Linux, 40 ms');
     const path = this.sent?.path_us;
@@ -191,16 +200,36 @@ export class WaitChart implements Spec {
   }
 }
 
-/** Half a decade above the largest wait, so that the names of the stretches have room. */
+/** Most of a decade above the largest wait, so that the names of the stretches have room. */
 function roof(high: number): number {
-  return 10 ** (Math.log10(high) + 0.5);
+  return 10 ** (Math.log10(high) + 0.8);
 }
 
-function modeText(
-  mode: { mode: string; from_segment: number; p50_us: number; acks: number },
-  last: number,
-): string {
-  const from = count(mode.from_segment);
-  const where = last > mode.from_segment ? `segments ${from} to ${count(last)}` : `segment ${from}`;
-  return `${mode.mode}: ${where}, median ${micros(mode.p50_us)}`;
+/** Beyond this many the stretches are tinted but not named. */
+const NAMED = 200;
+
+function stretchesOf(view: View, modes: AckMode[]): Stretch[] {
+  const { trace, waits } = view;
+  return modes.map((mode, i) => {
+    const from = mode.from_segment;
+    const to = Math.max(from, (modes[i + 1]?.from_segment ?? view.segments + 1) - 1);
+    const own: number[] = [];
+    if (modes.length <= NAMED) {
+      const newest = (n: number) => trace.acks.newest[trace.ackRow[waits[n]]];
+      for (let n = lowerBound(waits.length, newest, from); n < waits.length && newest(n) <= to; n++) {
+        own.push(trace.acks.waitUs[trace.ackRow[waits[n]]]);
+      }
+      own.sort((a, b) => a - b);
+    }
+    // Nearest rank, as everywhere in tcplab.
+    const median = own.length > 0 ? own[Math.ceil(own.length / 2) - 1] : mode.mean_us;
+    const where = to > from ? `segments ${count(from)} to ${count(to)}` : `segment ${count(from)}`;
+    return {
+      mode: mode.mode,
+      from,
+      to,
+      median: Math.max(1, median),
+      text: `${mode.mode}: ${where}, median ${micros(median)}`,
+    };
+  });
 }

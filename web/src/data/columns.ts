@@ -53,6 +53,8 @@ export interface Trace {
   kind: Uint8Array;
   spurious: Uint8Array;
   flags: Uint16Array;
+  /** Bits of Wireshark's verdicts; the document names them. */
+  verdicts: Uint32Array;
   seq: Float64Array;
   len: Uint32Array;
   /** Relative ACK number; NaN without the flag. */
@@ -120,6 +122,7 @@ function emptyTrace(rows: number): Trace {
     kind: new Uint8Array(rows),
     spurious: new Uint8Array(rows),
     flags: new Uint16Array(rows),
+    verdicts: new Uint32Array(rows),
     seq: new Float64Array(rows),
     len: new Uint32Array(rows),
     ack: new Float64Array(rows).fill(Number.NaN),
@@ -161,8 +164,8 @@ const fresh = (): Last => ({ seqEnd: 0, ack: 0, window: 0, flight: 0, newest: 0,
 /** Decodes `rows` packets. Throws when the bytes do not hold that many. */
 export function decodeColumns(bytes: Uint8Array, rows: number): Trace {
   const columns = splitColumns(bytes);
-  if (columns.length !== 12) throw new Error(`expected 12 columns, found ${columns.length}`);
-  const [meta, flags, number, time, seq, len, ack, window, flight, rtt, sack, wait] = columns;
+  if (columns.length !== 13) throw new Error(`expected 13 columns, found ${columns.length}`);
+  const [meta, flags, number, time, seq, len, ack, window, flight, rtt, sack, wait, verdicts] = columns;
   const trace = emptyTrace(rows);
   const last = [fresh(), fresh()];
   const edges: number[] = [];
@@ -174,7 +177,8 @@ export function decodeColumns(bytes: Uint8Array, rows: number): Trace {
     const side = last[bits & 1];
     trace.fromClient[i] = bits & 1;
     trace.spurious[i] = (bits >> 1) & 1;
-    trace.kind[i] = bits >> 6;
+    trace.kind[i] = (bits >> 6) & 31;
+    if (bits & 2048) trace.verdicts[i] = verdicts.plain();
     trace.flags[i] = flags.plain();
     frame += number.signed();
     trace.number[i] = frame;

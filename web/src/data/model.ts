@@ -6,6 +6,8 @@ export interface PageDocument {
   version: string;
   captures: Capture[];
   charts: ChartInfo[];
+  /** Wireshark's names of the bits of a packet's verdicts. */
+  wireshark: [number, string][];
   charts_left_out: number;
 }
 
@@ -97,7 +99,7 @@ export interface AckMode {
   from_segment: number;
   from_byte: number;
   acks: number;
-  p50_us: number;
+  mean_us: number;
 }
 
 export interface AcksSent {

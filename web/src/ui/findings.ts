@@ -70,7 +70,15 @@ export class FindingsList {
     this.chosen = index;
     if (index >= this.shown) this.shown = index + 1;
     this.render();
-    this.element.querySelector('.finding[aria-current]')?.scrollIntoView({ block: 'nearest' });
+    const item = this.element.querySelector<HTMLElement>('.finding[aria-current]');
+    const head = this.element.querySelector('h2');
+    if (!item || !head) return;
+    // The title must be seen; what hangs out below can be scrolled to.
+    const top = item.offsetTop - head.offsetHeight;
+    const seen =
+      this.element.scrollTop <= top &&
+      top + item.offsetHeight <= this.element.scrollTop + this.element.clientHeight;
+    if (!seen) this.element.scrollTop = top;
   }
 
   private render(): void {
@@ -82,7 +90,7 @@ export class FindingsList {
         h(
           'p',
           { class: 'none' },
-          'Nothing found: no stall, no delayed ACK that costs time, no retransmission problem that tcplab knows. The figures of each stream are below.',
+          'No findings: these packets show none of the causes of delay and loss that tcplab knows. The figures of each stream are below.',
         ),
       );
       return;

@@ -21,7 +21,7 @@ export interface Choice {
 
 export class StreamPanel {
   readonly element = h('main', { class: 'stream', tabindex: -1 });
-  readonly tooltip = new Tooltip();
+  readonly tooltip: Tooltip;
   board: Board | null = null;
   private choice: Choice | null = null;
   private fromClient = true;
@@ -30,7 +30,9 @@ export class StreamPanel {
   constructor(
     private readonly page: PageDocument,
     private readonly root: Document,
-  ) {}
+  ) {
+    this.tooltip = new Tooltip(page.wireshark);
+  }
 
   show(choice: Choice): void {
     this.choice = choice;

@@ -158,6 +158,7 @@ export class StreamTable {
       if (i === this.sort) head.setAttribute('aria-sort', this.down ? 'descending' : 'ascending');
       else head.removeAttribute('aria-sort');
     });
+    this.element.style.setProperty('--rows', String(Math.min(rows.length, 100)));
     this.body.replaceChildren(...rows.slice(0, this.limit).map((s) => this.row(s)));
     this.select(this.chosen);
     this.renderFoot(rows.length);

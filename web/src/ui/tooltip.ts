@@ -46,8 +46,8 @@ function ackFields(trace: Trace, row: number): Field[] {
   return fields;
 }
 
-/** All fields of a packet. */
-export function packetFields(trace: Trace, row: number): Field[] {
+/** All fields of a packet; `names` are those of Wireshark's verdicts. */
+export function packetFields(trace: Trace, row: number, names: [number, string][] = []): Field[] {
   const fields: Field[] = [['time', exact(trace.time[row])]];
   if (row > 0) {
     const since = (trace.time[row] - trace.time[row - 1]) * 1e6;
@@ -63,7 +63,12 @@ export function packetFields(trace: Trace, row: number): Field[] {
   if (!Number.isNaN(trace.rttUs[row])) fields.push(['RTT', micros(trace.rttUs[row])]);
   const sack = sackBlocks(trace, row);
   if (sack) fields.push(['SACK', sack]);
-  return [...fields, ...ackFields(trace, row)];
+  fields.push(...ackFields(trace, row));
+  const verdicts = names
+    .filter(([bit]) => trace.verdicts[row] & bit)
+    .map(([, name]) => name.replace('tcp.analysis.', ''));
+  if (verdicts.length > 0) fields.push(['Wireshark says', verdicts.join(', ').replaceAll('_', ' ')]);
+  return fields;
 }
 
 /** The box that follows the pointer; a click pins it so that its text can be copied. */
@@ -72,12 +77,14 @@ export class Tooltip {
   private row = -1;
   pinned = false;
 
+  constructor(private readonly verdictNames: [number, string][]) {}
+
   show(trace: Trace, row: number, x: number, y: number): void {
     if (this.row !== row || this.element.hidden) {
       this.row = row;
       const way = trace.fromClient[row] ? 'client → server' : 'server → client';
       const list = h('dl', {});
-      for (const [name, value] of packetFields(trace, row))
+      for (const [name, value] of packetFields(trace, row, this.verdictNames))
         list.append(h('dt', {}, name), h('dd', {}, value));
       this.element.replaceChildren(
         h('p', { class: 'head' }, h('b', {}, `#${count(trace.number[row])}`), ` ${nature(trace, row)}`),

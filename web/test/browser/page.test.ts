@@ -184,7 +184,7 @@ describe('the page', () => {
     await page.locator('tr.no-charts').first().click();
     expect(await page.locator('.nothing').textContent()).toContain('No charts for this stream');
     await page.locator('.top select').selectOption('1');
-    expect(await page.locator('.findings').textContent()).toContain('Nothing found');
+    expect(await page.locator('.findings').textContent()).toContain('No findings');
     expect(await page.locator('.streams').textContent()).toContain('The file holds no packets');
   });
 

@@ -3,8 +3,8 @@ import { bytesOf, CLASSES, decodeColumns, KIND } from '../../src/data/columns';
 
 // The same text as in crates/report/src/page/tests.rs: the two must never part.
 const GOLDEN =
-  'BEU8hwIDEBAQAw4EBggAgPqGKP+IegcCArC4r6AlBegHAOgHBALSDwAHgOoHgOoHAATQDwAA' +
-  'A5zEAgUB0A/oBw8C6AcBIgSQyAKsxwLYBAE=';
+  'BEU8hxIDEBAQAw4EBggAgPqGKP+IegcCArC4r6AlBegHAOgHBALSDwAHgOoHgOoHAATQDwAA' +
+  'A5zEAgUB0A/oBw8C6AcBIgSQyAKsxwLYBAEBCQ==';
 
 describe('columns', () => {
   const trace = decodeColumns(bytesOf(GOLDEN), 3);
@@ -18,6 +18,7 @@ describe('columns', () => {
     expect([...trace.ack]).toEqual([1, 1001, 1]);
     expect([...trace.kind]).toEqual([KIND.data, KIND.ack, KIND.rto]);
     expect([...trace.spurious]).toEqual([0, 0, 1]);
+    expect([...trace.verdicts]).toEqual([0, 0, 9]);
     expect([...trace.window]).toEqual([64_128, 64_128, 64_128]);
     expect([...trace.flight]).toEqual([1000, 0, 1000]);
     expect(trace.rttUs[1]).toBe(41_500);

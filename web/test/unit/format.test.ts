@@ -52,7 +52,8 @@ describe('format', () => {
   });
 
   it('ticks have the decimals of their step and one unit for the axis', () => {
-    expect([decimals(1), decimals(0.5), decimals(0.25), decimals(1e-6)]).toEqual([0, 1, 1, 6]);
+    expect([decimals(1), decimals(0.5), decimals(0.25), decimals(1e-6)]).toEqual([0, 1, 2, 6]);
+    expect([decimals(250), decimals(0.2 / 1e-3), decimals(2.5e-3 / 1e-3)]).toEqual([0, 0, 1]);
     expect(tidy(12_345, 5)).toBe('12,345');
     expect(tidy(1.25, 0.01)).toBe('1.25');
     expect(timeUnit(0.2).name).toBe('ms');

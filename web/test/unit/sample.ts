@@ -35,6 +35,7 @@ export function traceOf(packets: Packet[]): Trace {
     kind: Uint8Array.from(packets, (p) => p.kind ?? (p.len ? 1 : 0)),
     spurious: new Uint8Array(packets.length),
     flags: Uint16Array.from(packets, (p) => p.flags ?? 0x10),
+    verdicts: new Uint32Array(packets.length),
     seq: floats((p) => p.seq ?? 1),
     len: Uint32Array.from(packets, (p) => p.len ?? 0),
     ack: floats((p) => p.ack ?? Number.NaN),

@@ -8,7 +8,7 @@
 //!
 //! | column | per packet |
 //! |---|---|
-//! | meta | bit 0 from the client, 1 spurious, 2 has ACK number, 3 has ACK row, 4 has RTT, 5 has SACK, 6-10 kind |
+//! | meta | bit 0 from the client, 1 spurious, 2 has ACK number, 3 has ACK row, 4 has RTT, 5 has SACK, 6-10 kind, 11 has verdicts |
 //! | flags | TCP flags |
 //! | number | frame number, difference to the packet before |
 //! | time | nanoseconds since the packet before, signed |
@@ -20,12 +20,13 @@
 //! | rtt | microseconds (with an RTT) |
 //! | sack | count; for each block: left edge minus ACK number, signed, and length (with SACK) |
 //! | wait | class, bytes, segments, newest segment (signed difference), frame number minus trigger (signed), wait, time since the last data, path, credits + 1 (with an ACK row) |
+//! | verdicts | bits of Wireshark's verdicts (with verdicts) |
 
 use tcplab_analyze::trace::{AckClass, AckRow, Row, SegmentKind};
 use tcplab_base::Instant;
 
 /// Number of columns, in the order of the table above.
-const COLUMNS: usize = 12;
+const COLUMNS: usize = 13;
 
 /// Column numbers.
 #[derive(Clone, Copy)]
@@ -42,6 +43,7 @@ enum Col {
     Rtt,
     Sack,
     Wait,
+    Verdicts,
 }
 
 /// What the next packet of a direction is coded against.
@@ -96,6 +98,9 @@ impl Encoder {
         if let Some(acked) = &row.acked {
             self.acked(row, acked, &mut last);
         }
+        if !row.verdicts.is_empty() {
+            self.plain(Col::Verdicts, u64::from(row.verdicts.0));
+        }
         self.last[usize::from(row.from_client)] = last;
     }
 
@@ -107,7 +112,8 @@ impl Encoder {
             | u64::from(row.acked.is_some()) << 3
             | u64::from(row.rtt_us.is_some()) << 4
             | u64::from(!row.sack.is_empty()) << 5
-            | kind_code(row.kind) << 6;
+            | kind_code(row.kind) << 6
+            | u64::from(!row.verdicts.is_empty()) << 11;
         self.plain(Col::Meta, bits);
         self.plain(Col::Flags, u64::from(row.flags));
         self.signed(Col::Number, clamp(row.number), self.number);

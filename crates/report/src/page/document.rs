@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+use tcplab_analyze::compat::Verdicts;
 use tcplab_analyze::findings::Finding;
 use tcplab_analyze::report::{Capture, Report, State, Stream, Totals};
 
@@ -16,6 +17,8 @@ pub(super) struct Document<'a> {
     version: &'static str,
     captures: Vec<CapturePart<'a>>,
     charts: Vec<ChartPart>,
+    /// Wireshark's names of the bits in the column of verdicts.
+    wireshark: Vec<(u32, &'static str)>,
     /// Streams that could have had charts and do not.
     charts_left_out: usize,
 }
@@ -85,6 +88,7 @@ impl<'a> Document<'a> {
                     origin_ns: c.origin_ns,
                 })
                 .collect(),
+            wireshark: Verdicts::FIELDS.to_vec(),
             charts_left_out,
         }
     }
