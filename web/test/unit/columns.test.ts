@@ -1,3 +1,5 @@
+// The packed packets of the Rust code come out as the packets that went in.
+
 import { describe, expect, it } from 'vitest';
 import { bytesOf, CLASSES, decodeColumns, KIND } from '../../src/data/columns';
 

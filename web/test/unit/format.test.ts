@@ -1,3 +1,5 @@
+// Numbers, dates and ticks as a reader sees them.
+
 import { describe, expect, it } from 'vitest';
 import { decades } from '../../src/charts/decades';
 import { tidy } from '../../src/charts/marks';

@@ -1,3 +1,5 @@
+// Down-sampling keeps extremes and is bounded by pixels.
+
 import { describe, expect, it } from 'vitest';
 import { BarColumns, DotCells, StepColumns } from '../../src/charts/reduce';
 

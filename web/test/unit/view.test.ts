@@ -1,3 +1,5 @@
+// One direction of a stream: which packets, which times, which segments.
+
 import { describe, expect, it } from 'vitest';
 import { directionOf, lowerBound, makeView, rowsOf, segmentAt, timeAt } from '../../src/data/view';
 import { packetFields } from '../../src/ui/tooltip';
