@@ -77,7 +77,7 @@ impl<R: Read> Reader<R> {
             Format::Pcap(pcap)
         } else if pcapng::is_pcapng(head) {
             Format::Pcapng(Pcapng::new())
-        } else if text::is_text(buffer.ready()) {
+        } else if text::is_text(buffer.peek(text::HEAD)?) {
             Format::Text(Box::new(Text::open(buffer.ready())))
         } else {
             return Err(Error::at(

@@ -139,7 +139,12 @@ impl Layout {
         };
         let rises = |column: &usize| {
             let count = values(*column).count();
-            count > 0 && values(*column).is_sorted()
+            // Times do not stand still either; equal deltas do.
+            let still = count > 3
+                && values(*column)
+                    .skip(1)
+                    .all(|v| Some(v) == values(*column).nth(1));
+            count > 0 && values(*column).is_sorted() && !still
         };
         let column = (0..MAX_COLUMNS).find(rises);
         let delta = (0..MAX_COLUMNS)

@@ -20,6 +20,8 @@ use crate::reader::Found;
 
 /// Longer lines are no lines of tcpdump.
 const MAX_LINE: usize = 64 * 1024;
+/// Bytes that are waited for to tell whether it is text, and which column is the time.
+pub(crate) const HEAD: usize = 32 * 1024;
 /// Lines that tell which column is the time.
 const LAYOUT_LINES: usize = 200;
 
@@ -101,7 +103,9 @@ impl Text {
 
     fn packet(&mut self, mut line: Line, prefix: &str) -> Found {
         let mut columns = Columns::read(prefix);
-        let header = self.header.take().filter(|_| !columns.is_timed());
+        let waiting = self.header.take().filter(|_| !columns.is_timed());
+        // IPv6 headers stand on the same line.
+        let header = waiting.or_else(|| prefix.contains("hlim ").then(|| Header::read(prefix)));
         if let Some(header) = header {
             columns = header.columns;
         }
