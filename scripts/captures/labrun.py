@@ -16,6 +16,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -34,7 +35,7 @@ def build_lab():
     newest = max(p.stat().st_mtime for p in [*sources, HERE / "lab" / "lab.h"])
     if not out.exists() or out.stat().st_mtime < newest:
         out.parent.mkdir(parents=True, exist_ok=True)
-        new = out.with_suffix(f".new{os.getpid()}")
+        new = out.with_suffix(f".new{os.getpid()}-{threading.get_ident()}")
         subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-static", "-o", new, *sources], check=True)
         new.rename(out)
     return out
@@ -59,7 +60,7 @@ def initramfs(lab, kernel, modules):
     files = [("dev", 0o40755, b""), ("proc", 0o40755, b""), ("mnt", 0o40755, b""), ("init", 0o100755, lab.read_bytes())]
     if modules:
         files.append(("tun.ko", 0o100644, next(modules.glob("**/drivers/net/tun.ko")).read_bytes()))
-    new = out.with_suffix(f".new{os.getpid()}")
+    new = out.with_suffix(f".new{os.getpid()}-{threading.get_ident()}")
     new.write_bytes(gzip.compress(cpio(files), 1, mtime=0))
     new.rename(out)
     return out

@@ -83,8 +83,10 @@ static void wake(void *arg, int num)
 
 static void sleep_until(struct end *e, ns_t when)
 {
+	ns_t now = now_ns();
+
 	watch(e->fd, 0, ready, e);
-	timer_at(when, wake, e, 0);
+	timer_at(when > now ? when : now, wake, e, 0); /* a write that had to wait may be past its pace */
 }
 
 /* One read; 1 when something was got, 0 when it has to wait, -1 when the connection is at its end. */
