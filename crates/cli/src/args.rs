@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::analyze::fail_on::FailOn;
+use crate::failure::Failure;
 
 /// A TCP laboratory: what did TCP do, and why.
 #[derive(Parser, Debug)]
@@ -141,6 +142,16 @@ pub struct AnalyzeArgs {
 }
 
 impl AnalyzeArgs {
+    /// What the rules of the parser cannot say: they drop `requires` where it meets a conflict.
+    pub fn check(&self) -> Result<(), Failure> {
+        if self.duration.is_some() && self.interface.is_none() {
+            return Err(Failure::usage(
+                "--for ends a live capture: it needs --interface",
+            ));
+        }
+        Ok(())
+    }
+
     /// Whether the output for `stream` was asked for.
     pub fn wants(&self, stream: u32) -> bool {
         self.stream.is_empty() || self.stream.contains(&stream)

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::CommandFactory;
+use schemars::generate::SchemaSettings;
 
 use crate::analyze::{json, pair};
 use crate::args::{Cli, SchemaName};
@@ -11,9 +12,14 @@ use crate::failure::Failure;
 
 /// Prints the JSON Schema of a result.
 pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
+    // For what is written, not for what may be read: members that are left out when they say
+    // nothing are not required then.
+    let generator = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator();
     let schema = match name {
-        SchemaName::Analyze => schemars::schema_for!(json::Document),
-        SchemaName::Pair => schemars::schema_for!(pair::Document),
+        SchemaName::Analyze => generator.into_root_schema_for::<json::Document>(),
+        SchemaName::Pair => generator.into_root_schema_for::<pair::Document>(),
     };
     let mut out = io::stdout().lock();
     serde_json::to_writer_pretty(&mut out, &schema).map_err(io::Error::from)?;

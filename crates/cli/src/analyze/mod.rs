@@ -31,10 +31,10 @@ use crate::files::{Out, Spool};
 
 /// Runs the command. Failures after this point are part of the document when `--json` is on.
 pub fn main(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
-    let done = match args.pair.as_slice() {
+    let done = args.check().and_then(|()| match args.pair.as_slice() {
         [] => analyze(args, color),
         _ => pair::main(args, color),
-    };
+    });
     match done {
         // When standard output itself failed, its document is broken beyond repair.
         Err(failure) if args.json && (failure.kind != Kind::Output || args.output.is_some()) => {

@@ -69,15 +69,17 @@ fn head(theme: &Theme, pair: &Pair, out: &mut String) {
         "ahead of"
     };
     let drift = match c.drift_ppm {
-        0.0 => String::new(),
+        ppm if ppm.abs() < 0.05 => String::new(),
         ppm => format!(" (drift {ppm:.1} ppm)"),
     };
-    let _ = writeln!(
-        out,
+    let text = format!(
         "Clock of B: {} {ahead} A's{drift}. Path there and back: {} at least",
         units::micros(c.offset_ns.unsigned_abs() / 1000),
         units::micros(path.max(0).unsigned_abs() / 1000),
     );
+    for line in wrap(&text, theme.width) {
+        let _ = writeln!(out, "{line}");
+    }
 }
 
 fn one(theme: &Theme, s: &Stream, all: bool, out: &mut String) {
@@ -116,7 +118,7 @@ fn one(theme: &Theme, s: &Stream, all: bool, out: &mut String) {
         if !acks.is_empty() {
             let _ = writeln!(
                 out,
-                "\nACKs of the {who}: its own wait, the wait that the data's sender saw, the path"
+                "\nACKs of the {who}: own wait, wait as the data's sender saw it, path"
             );
             rows(theme, &acks, all, out);
         }

@@ -1,0 +1,160 @@
+//! `docs/analyze.md` lists every field of the schemas, in the words of the schemas, and every
+//! option of the command. `TCPLAB_WRITE_DOCS=1 cargo test -p tcplab documents` writes the tables.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+
+use super::{root, schema, tcplab};
+
+const DOCUMENT: &str = "docs/analyze.md";
+
+/// The tables of one schema: the document itself, then each of its types.
+fn tables(name: &str) -> String {
+    let schema = schema::schema(name);
+    let mut out = String::new();
+    table(&schema, "The document", &schema, &mut out);
+    for (name, definition) in schema["$defs"].as_object().unwrap() {
+        table(&schema, name, definition, &mut out);
+    }
+    out
+}
+
+fn table(root: &Value, name: &str, definition: &Value, out: &mut String) {
+    let _ = write!(out, "\n### {name}\n\n");
+    if let Some(text) = definition["description"].as_str() {
+        let _ = write!(out, "{}\n\n", one_line(text));
+    }
+    if let Some(variants) = definition["oneOf"].as_array() {
+        out.push_str("| value | meaning |\n|---|---|\n");
+        for variant in variants {
+            let (value, text) = (&variant["const"], &variant["description"]);
+            let _ = writeln!(out, "| `{}` | {} |", word(value), one_line(word(text)));
+        }
+        return;
+    }
+    let properties = definition["properties"].as_object().unwrap();
+    let required: Vec<&str> = definition["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    out.push_str("| field | type | meaning |\n|---|---|---|\n");
+    for (field, rule) in properties {
+        let text = rule["description"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{name}.{field} is not described"));
+        let optional = if required.contains(&field.as_str()) {
+            ""
+        } else {
+            " (may be left out)"
+        };
+        let kind = kind(root, rule);
+        let _ = writeln!(out, "| `{field}` | {kind}{optional} | {} |", one_line(text));
+    }
+}
+
+fn word(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn one_line(text: &str) -> String {
+    text.replace('\n', " ").replace('|', "\\|")
+}
+
+/// A type in words.
+fn kind(root: &Value, rule: &Value) -> String {
+    if let Some(reference) = rule.get("$ref") {
+        schema::resolve(root, reference);
+        return word(reference)
+            .rsplit('/')
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+    }
+    if let Some(any) = rule["anyOf"].as_array() {
+        let kinds: Vec<String> = any.iter().map(|r| kind(root, r)).collect();
+        return kinds.join(" or ");
+    }
+    let one = |name: &str| match name {
+        "array" if rule.get("items").is_some() => format!("list of {}", kind(root, &rule["items"])),
+        "array" => "list".to_owned(),
+        "null" => "null".to_owned(),
+        other => other.to_owned(),
+    };
+    match &rule["type"] {
+        Value::Array(names) => {
+            let names: Vec<String> = names.iter().map(|n| one(word(n))).collect();
+            names.join(" or ")
+        }
+        name => one(word(name)),
+    }
+}
+
+/// Puts `tables` between the marks of a section.
+fn with_section(text: &str, name: &str, tables: &str) -> String {
+    let (begin, end) = (
+        format!("<!-- fields of {name} -->\n"),
+        format!("<!-- end of {name} -->"),
+    );
+    let (head, rest) = text
+        .split_once(&begin)
+        .unwrap_or_else(|| panic!("no mark {begin}"));
+    let (_, tail) = rest
+        .split_once(&end)
+        .unwrap_or_else(|| panic!("no mark {end}"));
+    format!("{head}{begin}{tables}\n{end}{tail}")
+}
+
+#[test]
+fn every_field_of_the_schemas_is_documented() {
+    let path = root().join(DOCUMENT);
+    let written = std::fs::read_to_string(&path).unwrap();
+    let mut right = written.clone();
+    for name in ["analyze", "pair"] {
+        right = with_section(&right, name, &tables(name));
+    }
+    if std::env::var_os("TCPLAB_WRITE_DOCS").is_some() {
+        std::fs::write(&path, &right).unwrap();
+        return;
+    }
+    let differs = written.lines().zip(right.lines()).find(|(w, r)| w != r);
+    assert!(
+        written == right,
+        "{DOCUMENT} is not what the schemas say; TCPLAB_WRITE_DOCS=1 cargo test -p tcplab documents \
+         writes it. First difference: {differs:?}"
+    );
+}
+
+#[test]
+fn every_option_is_documented() {
+    let text = std::fs::read_to_string(root().join(DOCUMENT)).unwrap();
+    let help = tcplab(&["analyze", "--help"]).out;
+    let options = help.split_whitespace().filter(|w| w.starts_with("--"));
+    let mut seen = 0;
+    for option in options.map(|o| o.trim_end_matches(|c: char| !c.is_alphanumeric())) {
+        let name = option.split(['=', '[', ',']).next().unwrap_or_default();
+        assert!(
+            text.contains(&format!("`{name}")),
+            "{name} is not in {DOCUMENT}"
+        );
+        seen += 1;
+    }
+    assert!(seen > 15, "{help}");
+}
+
+#[test]
+fn every_line_of_acks_has_the_documented_members() {
+    let text = std::fs::read_to_string(root().join(DOCUMENT)).unwrap();
+    let run = tcplab(&["analyze", "--acks", "--json", super::QUICKACK]);
+    let first: Map<String, Value> = serde_json::from_str(run.out.lines().next().unwrap()).unwrap();
+    let (_, section) = text.split_once("### `--acks`").unwrap();
+    let (section, _) = section.split_once("\n### ").unwrap();
+    for name in first.keys() {
+        assert!(
+            section.contains(&format!("| `{name}` |")),
+            "{name} is not in {DOCUMENT}"
+        );
+    }
+}

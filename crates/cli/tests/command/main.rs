@@ -1,0 +1,108 @@
+//! Tests of the real binary: what a person or a script sees of it.
+
+mod annotate;
+mod documents;
+mod forms;
+mod json;
+mod live;
+mod schema;
+mod usage;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// What one run of the command gave.
+pub struct Run {
+    /// Exit code; -1 when a signal ended it.
+    pub code: i32,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+impl Run {
+    fn new(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Standard output as one JSON document.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.out)
+            .unwrap_or_else(|e| panic!("{e}: {}\n{}", self.out, self.err))
+    }
+}
+
+/// The command, in the repository's root, with no settings of the tester's terminal.
+pub fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tcplab"));
+    command.args(args).current_dir(root());
+    for name in ["NO_COLOR", "CLICOLOR_FORCE", "COLUMNS"] {
+        command.env_remove(name);
+    }
+    command.stdin(Stdio::null());
+    command
+}
+
+/// Runs the command to its end.
+pub fn tcplab(args: &[&str]) -> Run {
+    Run::new(command(args).output().unwrap())
+}
+
+/// Runs the command with this on its standard input.
+pub fn tcplab_with(args: &[&str], input: &[u8]) -> Run {
+    let mut command = command(args);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || {
+        // The command may end without reading it all.
+        let _ = stdin.write_all(&input);
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    Run::new(output)
+}
+
+/// The root of the repository.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
+}
+
+/// A shipped capture: a Linux 5.10 receiver that leaves quick-ACK mode after 16 segments.
+pub const QUICKACK: &str = "tests/captures/quickack-5.10.46.a.pcap";
+
+/// A shipped capture of bulk data with two lost segments, at the client and at the server.
+pub const LOSS: [&str; 2] = [
+    "tests/captures/bulk-loss.a.pcap",
+    "tests/captures/bulk-loss.b.pcap",
+];
+
+/// The bytes of a shipped capture.
+pub fn bytes(name: &str) -> Vec<u8> {
+    std::fs::read(root().join(name)).unwrap()
+}
+
+/// A folder for the files of one test.
+pub fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// A path as text.
+pub fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}

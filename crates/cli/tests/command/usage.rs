@@ -1,0 +1,196 @@
+//! Wrong command lines, files that are no captures, exit codes, colours.
+
+use super::{LOSS, QUICKACK, bytes, command, folder, root, tcplab, tcplab_with, text};
+
+#[test]
+fn a_wrong_command_line_ends_with_2_and_says_what_is_wrong() {
+    let cases: &[(&[&str], &str)] = &[
+        (&[], "Usage"),
+        (&["analyze"], "FILE"),
+        (&["analyse", "x"], "analyze"),
+        (
+            &["analyze", "--acks", "--tshark-compat", QUICKACK],
+            "cannot be used with",
+        ),
+        (&["analyze", "--for", "10s", QUICKACK], "--interface"),
+        (&["analyze", "-i", "lo", "--for", "10q"], "10s, 500ms or 2m"),
+        (
+            &["analyze", "--fail-on", "nonsense", QUICKACK],
+            "quickack_exhausted",
+        ),
+        (&["analyze", "--max-streams", "0", QUICKACK], "from 1 on"),
+        (
+            &["analyze", "--caqm-ethertype", "0x12345", QUICKACK],
+            "0xffff",
+        ),
+        (&["analyze", "--pair", QUICKACK], "2 values required"),
+        (
+            &["analyze", "--annotate", "x.pcapng", QUICKACK, QUICKACK],
+            "exactly one",
+        ),
+        (&["schema", "nothing"], "analyze"),
+    ];
+    for (args, part) in cases {
+        let run = tcplab(args);
+        assert_eq!(run.code, 2, "{args:?}: {}", run.err);
+        assert!(run.err.contains(part), "{args:?}: {}", run.err);
+        assert_eq!(run.out, "", "{args:?}");
+    }
+}
+
+#[test]
+fn commands_that_do_not_exist_yet_are_not_listed() {
+    let help = tcplab(&["--help"]);
+    assert_eq!(help.code, 0);
+    for name in ["analyze", "schema", "completions", "man"] {
+        assert!(help.out.contains(&format!("\n  {name} ")), "{}", help.out);
+    }
+    for name in ["stacks", "run", "drill", "compare"] {
+        assert!(!help.out.contains(&format!("\n  {name} ")), "{}", help.out);
+    }
+    assert!(tcplab(&["--version"]).out.starts_with("tcplab 0."));
+}
+
+#[test]
+fn a_file_that_cannot_be_opened_is_named_with_a_way_out() {
+    for (name, part) in [
+        ("no-such-file.pcap", "check the name"),
+        ("tests", "is a folder"),
+    ] {
+        let run = tcplab(&["analyze", name]);
+        assert_eq!(run.code, 2);
+        assert!(
+            run.err.contains(name) && run.err.contains(part),
+            "{}",
+            run.err
+        );
+    }
+}
+
+#[test]
+fn what_is_no_capture_is_refused_with_its_name() {
+    let folder = folder();
+    let path = folder.path().join("noise");
+    std::fs::write(&path, [0, 1, 2, 3, 4, 5, 6, 7]).unwrap();
+    let run = tcplab(&["analyze", text(&path)]);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("noise: offset 0"), "{}", run.err);
+}
+
+#[test]
+fn the_files_after_a_bad_one_are_read() {
+    let run = tcplab(&["analyze", "no-such-file", QUICKACK]);
+    assert_eq!(run.code, 2);
+    assert!(run.out.contains("left quick-ACK mode"), "{}", run.out);
+}
+
+#[test]
+fn a_damaged_file_gives_what_could_be_read_and_where_it_broke() {
+    let whole = bytes(QUICKACK);
+    let run = tcplab_with(&["analyze", "-"], &whole[..whole.len() - 50]);
+    assert_eq!(run.code, 2);
+    assert!(run.out.contains("left quick-ACK mode"), "{}", run.out);
+    assert!(
+        run.out.contains("Not read to its end: offset "),
+        "{}",
+        run.out
+    );
+    assert!(run.err.contains("offset "), "{}", run.err);
+}
+
+#[test]
+fn fail_on_turns_findings_into_exit_code_1() {
+    let cases = [
+        ("quickack_exhausted", 1),
+        ("zero_window_stall,quickack_exhausted", 1),
+        ("high", 1),
+        ("info", 1),
+        ("zero_window_stall", 0),
+    ];
+    for (condition, code) in cases {
+        let run = tcplab(&["analyze", "--fail-on", condition, QUICKACK]);
+        assert_eq!(run.code, code, "{condition}: {}", run.err);
+        assert_eq!(run.err.contains("--fail-on"), code == 1, "{}", run.err);
+    }
+    // Without it findings change nothing; trouble with a file is worse than a finding.
+    assert_eq!(tcplab(&["analyze", QUICKACK]).code, 0);
+    assert_eq!(
+        tcplab(&["analyze", "--fail-on", "high", QUICKACK, "no-such-file"]).code,
+        2
+    );
+}
+
+#[test]
+fn colours_follow_the_flag_then_the_environment() {
+    let colours = |args: &[&str], env: &[(&str, &str)]| {
+        let mut command = command(args);
+        command.envs(env.iter().copied());
+        let output = command.output().unwrap();
+        output.stdout.contains(&0x1b)
+    };
+    let plain: &[&str] = &["analyze", QUICKACK];
+    assert!(!colours(plain, &[]), "not a terminal");
+    assert!(colours(plain, &[("CLICOLOR_FORCE", "1")]));
+    assert!(!colours(
+        plain,
+        &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]
+    ));
+    assert!(!colours(plain, &[("CLICOLOR_FORCE", "0")]));
+    assert!(colours(
+        &["analyze", "--color=always", QUICKACK],
+        &[("NO_COLOR", "1")]
+    ));
+    assert!(!colours(
+        &["analyze", "--color=never", QUICKACK],
+        &[("CLICOLOR_FORCE", "1")]
+    ));
+}
+
+#[test]
+fn nothing_but_the_result_goes_to_standard_output() {
+    let run = tcplab(&["analyze", "--json", LOSS[0], LOSS[1]]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    let run = tcplab(&["analyze", QUICKACK]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+}
+
+#[test]
+fn output_goes_to_a_file_that_appears_when_it_is_complete() {
+    let folder = folder();
+    let path = folder.path().join("answer.json");
+    let run = tcplab(&["analyze", "--json", "-o", text(&path), QUICKACK]);
+    assert_eq!((run.code, run.out.as_str()), (0, ""), "{}", run.err);
+    let direct = tcplab(&["analyze", "--json", QUICKACK]);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), direct.out);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    let run = tcplab(&["analyze", "-o", "/no/such/folder/x", QUICKACK]);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("/no/such/folder/x"), "{}", run.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_goes_away_is_no_error_to_talk_about() {
+    let mut command = std::process::Command::new("bash");
+    let binary = env!("CARGO_BIN_EXE_tcplab");
+    let many = vec![LOSS[0]; 200].join(" ");
+    let script = format!("set -o pipefail; {binary} analyze --acks {many} | head -1");
+    command.args(["-c", &script]).current_dir(root());
+    let output = command.output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(141));
+}
+
+#[test]
+fn completions_and_the_manual_page_are_made() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let run = tcplab(&["completions", shell]);
+        assert_eq!(run.code, 0);
+        assert!(run.out.contains("tshark-compat"), "{shell}");
+    }
+    let man = tcplab(&["man"]);
+    assert_eq!(man.code, 0);
+    for part in [".TH tcplab 1", "TCPLAB ANALYZE", "fail\\-on", "NO_COLOR"] {
+        assert!(man.out.contains(part), "{part}");
+    }
+}
