@@ -11,9 +11,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tcplab_analyze::Analyzer;
 use tcplab_analyze::report::{ReadError, Totals};
 use tcplab_kernel::{Error, Live, Stop};
-use tcplab_wire::{Parsed, parse_frame};
 
-use crate::analyze::run::{self, Take};
+use crate::analyze::run::{self, Parser, Take};
 use crate::args::AnalyzeArgs;
 use crate::failure::Failure;
 
@@ -51,7 +50,7 @@ impl Source {
     /// Captures and analyses until the end.
     pub fn run(&mut self, args: &AnalyzeArgs, take: &mut Take<'_>) -> io::Result<Totals> {
         let mut analyzer = Analyzer::new(run::options(args));
-        let config = run::config(args);
+        let mut parser = Parser::new(args);
         let begin = Instant::now();
         let bar = self.announce();
         let mut number = 0;
@@ -69,10 +68,8 @@ impl Source {
                 }
             };
             number += 1;
-            match parse_frame(frame.link, frame.data, frame.orig_len, &config) {
-                Parsed::Tcp(packet) => analyzer.packet(number, Some(frame.time), &packet),
-                Parsed::NotTcp(why) => analyzer.other(why),
-            }
+            let parsed = parser.frame(frame.link, frame.data, frame.orig_len);
+            run::feed(&mut analyzer, number, Some(frame.time), &parsed);
             if let Some(bar) = &bar {
                 bar.set_position(number);
             }

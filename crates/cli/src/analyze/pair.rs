@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tcplab_analyze::pair::{Capture, Pair, compare};
 use tcplab_analyze::{Analyzer, Options, Output};
-use tcplab_capture::{Body, Reader};
+use tcplab_capture::Reader;
 use tcplab_report::terminal;
-use tcplab_wire::{Parsed, parse_frame};
+use tcplab_wire::Parsed;
 
-use crate::analyze::run;
+use crate::analyze::run::{self, Parser};
 use crate::args::{AnalyzeArgs, Color};
 use crate::failure::Failure;
 use crate::files::{Input, Out};
@@ -74,7 +74,7 @@ fn read(args: &AnalyzeArgs, path: &std::path::Path) -> Result<(Capture, Option<F
     let input = Input::open(path)?;
     let bytes = Watched::new(input.bytes, &name, input.size);
     let mut reader = Reader::new(bytes).map_err(damage)?;
-    let config = run::config(args);
+    let mut parser = Parser::new(args);
     let mut analyzer = Analyzer::new(Options {
         trace: true,
         ..run::options(args)
@@ -86,16 +86,7 @@ fn read(args: &AnalyzeArgs, path: &std::path::Path) -> Result<(Capture, Option<F
             Ok(None) => break None,
             Err(e) => break Some(damage(e)),
         };
-        let parsed = match record.body {
-            Body::Frame {
-                link,
-                data,
-                orig_len,
-            } => parse_frame(link, data, orig_len, &config),
-            Body::Tcp(packet) => Parsed::Tcp(packet),
-            Body::Other => continue,
-        };
-        if let Parsed::Tcp(packet) = parsed {
+        if let Parsed::Tcp(packet) = parser.record(&record) {
             capture.packet(record.number, record.time, &packet);
             analyzer.packet(record.number, record.time, &packet);
         }

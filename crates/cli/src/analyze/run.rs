@@ -6,8 +6,9 @@ use std::io;
 
 use tcplab_analyze::report::{ReadError, Totals};
 use tcplab_analyze::{Analyzer, Options, Output};
+use tcplab_base::Instant;
 use tcplab_capture::{Body, Reader, Record};
-use tcplab_wire::{Config, NotTcp, Parsed, parse_frame};
+use tcplab_wire::{Config, LinkType, NotTcp, Parsed, Reassembler};
 
 use crate::analyze::Source;
 use crate::args::AnalyzeArgs;
@@ -18,11 +19,52 @@ use crate::progress::Watched;
 /// Takes what the analyser hands out.
 pub type Take<'a> = dyn FnMut(Output) -> io::Result<()> + 'a;
 
-/// What the parser shall know.
-pub fn config(args: &AnalyzeArgs) -> Config {
-    Config {
-        caqm_ethertype: args.caqm_ethertype,
-        gre: !args.no_gre,
+/// From frames to TCP packets, with what is needed to put fragments together.
+pub struct Parser {
+    config: Config,
+    fragments: Reassembler,
+}
+
+impl Parser {
+    /// As the arguments say.
+    pub fn new(args: &AnalyzeArgs) -> Self {
+        Self {
+            config: Config {
+                caqm_ethertype: args.caqm_ethertype,
+                gre: !args.no_gre,
+                ..Config::default()
+            },
+            fragments: Reassembler::default(),
+        }
+    }
+
+    /// Reads a frame.
+    #[inline]
+    pub fn frame(&mut self, link: LinkType, data: &[u8], orig_len: u32) -> Parsed {
+        self.fragments.parse(link, data, orig_len, &self.config)
+    }
+
+    /// Reads a record of a file.
+    #[inline]
+    pub fn record(&mut self, record: &Record<'_>) -> Parsed {
+        match record.body {
+            Body::Frame {
+                link,
+                data,
+                orig_len,
+            } => self.frame(link, data, orig_len),
+            Body::Tcp(packet) => Parsed::Tcp(packet),
+            Body::Other => Parsed::NotTcp(NotTcp::NotIp),
+        }
+    }
+}
+
+/// Gives what was read to the analyser.
+#[inline]
+pub fn feed(analyzer: &mut Analyzer, number: u64, time: Option<Instant>, parsed: &Parsed) {
+    match parsed {
+        Parsed::Tcp(packet) => analyzer.packet(number, time, packet),
+        Parsed::NotTcp(why) => analyzer.other(*why),
     }
 }
 
@@ -73,31 +115,17 @@ fn pump<R: io::Read>(
     analyzer: &mut Analyzer,
     take: &mut Take<'_>,
 ) -> io::Result<Option<tcplab_capture::Error>> {
-    let config = config(args);
+    let mut parser = Parser::new(args);
     loop {
         match reader.next() {
-            Ok(Some(record)) => feed(analyzer, &record, &config),
+            Ok(Some(record)) => {
+                let parsed = parser.record(&record);
+                feed(analyzer, record.number, record.time, &parsed);
+            }
             Ok(None) => return Ok(None),
             Err(e) => return Ok(Some(e)),
         }
         drain(args, analyzer, take)?;
-    }
-}
-
-/// Gives one record to the analyser.
-#[inline]
-fn feed(analyzer: &mut Analyzer, record: &Record<'_>, config: &Config) {
-    match &record.body {
-        Body::Frame {
-            link,
-            data,
-            orig_len,
-        } => match parse_frame(*link, data, *orig_len, config) {
-            Parsed::Tcp(packet) => analyzer.packet(record.number, record.time, &packet),
-            Parsed::NotTcp(why) => analyzer.other(why),
-        },
-        Body::Tcp(packet) => analyzer.packet(record.number, record.time, packet),
-        Body::Other => analyzer.other(NotTcp::NotIp),
     }
 }
 
