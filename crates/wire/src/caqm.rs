@@ -12,11 +12,11 @@ pub(crate) const LEN: usize = 4;
 
 pub(crate) fn step<'a>(walk: &mut Walk, rest: Rest<'a>) -> Step<'a> {
     // At most one tag means something; the kernel gives a packet with two up.
-    if walk.encap.caqm.is_some() {
+    if walk.context.encap.caqm.is_some() {
         return Err(NotTcp::Malformed);
     }
     let [a, b, c, d]: [u8; LEN] = *rest.head()?;
-    walk.encap.caqm = Some(u16::from_be_bytes([a, b]));
+    walk.context.encap.caqm = Some(u16::from_be_bytes([a, b]));
     Ok((
         Layer::EtherType(u16::from_be_bytes([c, d])),
         rest.skip(LEN)?,

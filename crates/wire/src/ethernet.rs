@@ -115,11 +115,11 @@ fn inner_type(rest: Rest<'_>, at: usize) -> Step<'_> {
 
 /// IEEE 802.1Q tag: 2 bytes of PCP, DEI and VID (any value), 2 bytes of type or length.
 fn vlan<'a>(walk: &mut Walk, rest: Rest<'a>) -> Step<'a> {
-    if walk.encap.vlan_tags >= MAX_TAGS {
+    if walk.context.encap.vlan_tags >= MAX_TAGS {
         return Err(NotTcp::Malformed);
     }
     let kind = rest.u16(2)?;
-    walk.encap.vlan_tags += 1;
+    walk.context.encap.vlan_tags += 1;
     let rest = rest.skip(4)?;
     if kind <= MAX_LENGTH {
         ieee8023(kind, rest)

@@ -26,7 +26,7 @@ pub(crate) fn step<'a>(walk: &mut Walk, protocol: u8, rest: Rest<'a>) -> Step<'a
         (ICMPV6, 1..=4) => (Layer::Ipv6, quote),
         _ => return Err(NotTcp::OtherProtocol(protocol)),
     };
-    walk.quoted = true;
+    walk.context.quoted = true;
     Ok((layer, quote))
 }
 

@@ -46,9 +46,9 @@ pub(crate) fn step<'a>(walk: &mut Walk<'a>, rest: Rest<'a>) -> Step<'a> {
         IpAddr::V4(Ipv4Addr::new(h[12], h[13], h[14], h[15])),
         IpAddr::V4(Ipv4Addr::from(dst)),
     );
-    walk.ecn = h[1] & 3;
-    walk.ttl = h[8];
-    walk.ip_id = Some(u16::from_be_bytes([h[4], h[5]]));
+    walk.context.ecn = h[1] & 3;
+    walk.context.ttl = h[8];
+    walk.context.ip_id = Some(u16::from_be_bytes([h[4], h[5]]));
     let payload = rest.limit(claimed).skip(header_len)?;
     let fragment = u16::from_be_bytes([h[6], h[7]]) & (MORE_FRAGMENTS | OFFSET);
     if fragment != 0 {
@@ -71,9 +71,9 @@ fn meet_fragment<'a>(
     if claimed > 0 && payload.data().len() as u64 >= u64::from(claimed) {
         walk.fragment = Some(Fragment {
             key: Key {
-                src: walk.src,
-                dst: walk.dst,
-                id: u32::from(walk.ip_id.unwrap_or(0)),
+                src: walk.context.src,
+                dst: walk.context.dst,
+                id: u32::from(walk.context.ip_id.unwrap_or(0)),
                 protocol,
             },
             offset,
@@ -86,7 +86,7 @@ fn meet_fragment<'a>(
     if offset != 0 {
         return Err(NotTcp::Fragment);
     }
-    walk.first_fragment = true;
+    walk.context.first_fragment = true;
     Ok(())
 }
 

@@ -38,9 +38,9 @@ pub(crate) fn step<'a>(walk: &mut Walk, rest: Rest<'a>) -> Step<'a> {
     };
     let (src, dst) = (address(h, 8), address(h, 24));
     walk.enter_ip(src, dst);
-    walk.ecn = h[1] >> 4 & 3;
-    walk.ttl = h[7];
-    walk.ip_id = None;
+    walk.context.ecn = h[1] >> 4 & 3;
+    walk.context.ttl = h[7];
+    walk.context.ip_id = None;
     Ok((Layer::Protocol(next), body.limit(payload_len)))
 }
 
@@ -75,8 +75,8 @@ pub(crate) fn extension<'a>(walk: &mut Walk<'a>, protocol: u8, rest: Rest<'a>) -
                 let id = [header[4], header[5], header[6], header[7]];
                 walk.fragment = body.is_complete().then(|| Fragment {
                     key: Key {
-                        src: walk.src,
-                        dst: walk.dst,
+                        src: walk.context.src,
+                        dst: walk.context.dst,
                         id: u32::from_be_bytes(id),
                         protocol: 0,
                     },
@@ -91,7 +91,7 @@ pub(crate) fn extension<'a>(walk: &mut Walk<'a>, protocol: u8, rest: Rest<'a>) -
         ROUTING => routing(walk, header),
         DESTINATION => {
             if let Some(home) = option(header, OPTION_HOME_ADDRESS, 16) {
-                walk.src = address(home, 0);
+                walk.context.src = address(home, 0);
             }
         }
         _ => {}
@@ -114,7 +114,7 @@ fn routing(walk: &mut Walk, header: &[u8]) {
         _ => return,
     };
     if header.len() >= at + 16 {
-        walk.dst = address(header, at);
+        walk.context.dst = address(header, at);
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use crate::frame::{Layer, Walk, first_layer};
+use crate::frame::{Layer, Walk, plain};
 use crate::rest::Rest;
 use crate::{Config, LinkType, NotTcp, Parsed};
 
@@ -62,10 +62,11 @@ impl Reassembler {
     /// [`NotTcp::Fragment`].
     #[inline]
     pub fn parse(&mut self, link: LinkType, data: &[u8], orig_len: u32, config: &Config) -> Parsed {
-        let rest = Rest::new(data, orig_len);
+        if let Some(packet) = plain(link, data, orig_len) {
+            return Parsed::Tcp(packet);
+        }
         let mut walk = Walk::new(config);
-        let walked = first_layer(link, rest).and_then(|(layer, rest)| walk.run(layer, rest));
-        match walked {
+        match walk.walk(link, Rest::new(data, orig_len)) {
             Ok(packet) => Parsed::Tcp(packet),
             Err(NotTcp::Fragment) => self.fragment(walk),
             Err(why) => Parsed::NotTcp(why),
@@ -77,15 +78,15 @@ impl Reassembler {
         self.frames += 1;
         let mut fragment = walk.fragment.take().map(Owned::from);
         for _ in 0..MAX_DEPTH {
-            let Some(found) = fragment.filter(|_| !walk.quoted) else {
+            let Some(found) = fragment.filter(|_| !walk.context.quoted) else {
                 break;
             };
             let Some((whole, pieces)) = self.add(&found) else {
                 break;
             };
             let mut inner = walk.with_lifetime();
-            inner.encap.fragments = u16::try_from(pieces).unwrap_or(u16::MAX);
-            match inner.run_any(Layer::Protocol(found.protocol), Rest::new(&whole, 0)) {
+            inner.context.encap.fragments = u16::try_from(pieces).unwrap_or(u16::MAX);
+            match inner.run(Layer::Protocol(found.protocol), Rest::new(&whole, 0)) {
                 Ok(packet) => return Parsed::Tcp(packet),
                 Err(NotTcp::Fragment) => {}
                 Err(why) => return Parsed::NotTcp(why),

@@ -2,11 +2,12 @@
 //!
 //! Linux: `tcp_v4_rcv()`, `tcp_v6_rcv()`. Checksums are not checked: captures at a sender with offload hold none.
 
+use std::net::IpAddr;
+
 use tcplab_base::Seq;
 
-use crate::frame::Walk;
 use crate::rest::Rest;
-use crate::{Endpoint, NotTcp, Standing, TcpFlags, TcpOptions, TcpPacket};
+use crate::{Encap, Endpoint, NotTcp, Standing, TcpFlags, TcpOptions, TcpPacket};
 
 pub(crate) const PROTOCOL: u8 = 6;
 /// Header without options.
@@ -16,17 +17,31 @@ const STREAM_LEN: usize = 16;
 /// Wireshark calls a packet TCP when it could read the ports.
 const PORTS_LEN: usize = 4;
 
-#[inline]
-pub(crate) fn read(walk: &Walk, rest: Rest<'_>) -> Result<TcpPacket, NotTcp> {
+/// What the headers around a segment say of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Context {
+    pub src: IpAddr,
+    pub dst: IpAddr,
+    pub ecn: u8,
+    pub ttl: u8,
+    pub ip_id: Option<u16>,
+    pub encap: Encap,
+    /// First fragment of a packet whose rest was not captured.
+    pub first_fragment: bool,
+    /// Inside the packet that an ICMP error quotes.
+    pub quoted: bool,
+}
+
+pub(crate) fn read(context: &Context, rest: Rest<'_>) -> Result<TcpPacket, NotTcp> {
     match rest.data().first_chunk::<MIN_LEN>() {
-        Some(h) => Ok(read_header(walk, rest, h)),
-        None => read_cut(walk, rest),
+        Some(h) => Ok(read_header(context, rest, h)),
+        None => read_cut(context, rest),
     }
 }
 
 /// Fewer than 20 bytes of the header were captured, or exist.
 #[cold]
-fn read_cut(walk: &Walk, rest: Rest<'_>) -> Result<TcpPacket, NotTcp> {
+fn read_cut(context: &Context, rest: Rest<'_>) -> Result<TcpPacket, NotTcp> {
     let data = rest.data();
     if data.len() < PORTS_LEN {
         return Err(if rest.is_complete() {
@@ -42,19 +57,19 @@ fn read_cut(walk: &Walk, rest: Rest<'_>) -> Result<TcpPacket, NotTcp> {
     for (to, from) in h.iter_mut().zip(data) {
         *to = *from;
     }
-    Ok(read_header(walk, rest, &h))
+    Ok(read_header(context, rest, &h))
 }
 
-#[inline]
-fn read_header(walk: &Walk, rest: Rest<'_>, h: &[u8; MIN_LEN]) -> TcpPacket {
+#[inline(always)]
+pub(crate) fn read_header(context: &Context, rest: Rest<'_>, h: &[u8; MIN_LEN]) -> TcpPacket {
     let header_len = (h[12] >> 4) * 4;
     let mut packet = TcpPacket {
         src: Endpoint {
-            ip: walk.src,
+            ip: context.src,
             port: u16::from_be_bytes([h[0], h[1]]),
         },
         dst: Endpoint {
-            ip: walk.dst,
+            ip: context.dst,
             port: u16::from_be_bytes([h[2], h[3]]),
         },
         seq: Seq(u32::from_be_bytes([h[4], h[5], h[6], h[7]])),
@@ -65,12 +80,12 @@ fn read_header(walk: &Walk, rest: Rest<'_>, h: &[u8; MIN_LEN]) -> TcpPacket {
         payload_len: rest.len().saturating_sub(u32::from(header_len)),
         header_len,
         options: TcpOptions::default(),
-        ecn: walk.ecn,
-        ttl: walk.ttl,
-        ip_id: walk.ip_id,
+        ecn: context.ecn,
+        ttl: context.ttl,
+        ip_id: context.ip_id,
         header_truncated: false,
-        standing: standing(walk, header_len, rest.len()),
-        encap: walk.encap,
+        standing: standing(context, header_len, rest.len()),
+        encap: context.encap,
     };
     let end = usize::from(header_len);
     if end > MIN_LEN && packet.standing != Standing::ShortSegment {
@@ -90,10 +105,10 @@ fn read_header(walk: &Walk, rest: Rest<'_>, h: &[u8; MIN_LEN]) -> TcpPacket {
 }
 
 #[inline]
-fn standing(walk: &Walk, header_len: u8, segment_len: u32) -> Standing {
-    if walk.quoted {
+fn standing(context: &Context, header_len: u8, segment_len: u32) -> Standing {
+    if context.quoted {
         Standing::Quoted
-    } else if walk.first_fragment {
+    } else if context.first_fragment {
         Standing::FirstFragment
     } else if segment_len < u32::from(header_len) {
         Standing::ShortSegment
