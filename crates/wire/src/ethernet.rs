@@ -108,6 +108,11 @@ pub(crate) fn ethertype<'a>(walk: &mut Walk, kind: u16, rest: Rest<'a>) -> Step<
     }
 }
 
+/// Whether an Ethernet header stands here whose type is IP's or a VLAN's.
+pub(crate) fn is_known_type(rest: Rest<'_>) -> bool {
+    matches!(rest.u16(12), Ok(IPV4 | IPV6 | VLAN | PROVIDER_VLAN))
+}
+
 /// A tag of `at` bytes, then another EtherType.
 fn inner_type(rest: Rest<'_>, at: usize) -> Step<'_> {
     Ok((Layer::EtherType(rest.u16(at)?), rest.skip(at + 2)?))

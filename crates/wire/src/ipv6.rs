@@ -1,7 +1,8 @@
 //! IPv6 (RFC 8200) and its extension headers; jumbograms (RFC 2675).
 //!
 //! Linux: `ip6_rcv_core()`, `ipv6_skip_exthdr()`. Addresses are the ones that end the connection: routing headers
-//! (types 0, 2 and 4) and the home address option (RFC 6275) name them, as Wireshark does. ESP hides what follows.
+//! (types 0, 2 and 4) and the home address option (RFC 6275) name them, as Wireshark does. ESP
+//! hides what follows, nothing follows a mobility header (RFC 6275 6.1.1).
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -18,7 +19,6 @@ const FRAGMENT: u8 = 44;
 const AUTHENTICATION: u8 = 51;
 const NO_NEXT: u8 = 59;
 const DESTINATION: u8 = 60;
-const MOBILITY: u8 = 135;
 const SHIM6: u8 = 140;
 const OPTION_JUMBO: u8 = 0xc2;
 const OPTION_HOME_ADDRESS: u8 = 0xc9;
@@ -52,7 +52,7 @@ fn address(bytes: &[u8], at: usize) -> IpAddr {
 pub(crate) const fn is_extension(protocol: u8) -> bool {
     matches!(
         protocol,
-        HOP_BY_HOP | ROUTING | FRAGMENT | AUTHENTICATION | DESTINATION | MOBILITY | SHIM6
+        HOP_BY_HOP | ROUTING | FRAGMENT | AUTHENTICATION | DESTINATION | SHIM6
     )
 }
 

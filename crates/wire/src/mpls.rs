@@ -1,6 +1,7 @@
 //! MPLS label stack (RFC 3032). What follows has no type: the first nibble tells IPv4 and IPv6 from the rest.
 
 use crate::NotTcp;
+use crate::ethernet;
 use crate::frame::{Layer, Step};
 use crate::rest::Rest;
 
@@ -17,11 +18,20 @@ pub(crate) fn step(rest: Rest<'_>) -> Step<'_> {
         }
         return match rest.u8(0)? >> 4 {
             4 | 6 => Ok((Layer::Ip, rest)),
-            // A pseudowire's control word (RFC 4385), then an Ethernet frame.
-            0 => Ok((Layer::Ethernet, rest.skip(4)?)),
-            // Anything else may be an Ethernet frame without control word, or not.
-            _ => Ok((Layer::Ethernet, rest)),
+            0 => pseudowire(rest),
+            _ => Err(NotTcp::NotIp),
         };
     }
     Err(NotTcp::Malformed)
+}
+
+/// An Ethernet frame, with a control word before it (RFC 4385) or without one and an address that begins with 0. Wireshark
+/// asks which of the addresses have a known manufacturer; we ask where a type stands that leads on.
+fn pseudowire(rest: Rest<'_>) -> Step<'_> {
+    const CONTROL_WORD: usize = 4;
+    let word = rest.skip(CONTROL_WORD)?;
+    if !ethernet::is_known_type(word) && ethernet::is_known_type(rest) {
+        return Ok((Layer::Ethernet, rest));
+    }
+    Ok((Layer::Ethernet, word))
 }
