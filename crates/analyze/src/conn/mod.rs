@@ -314,3 +314,14 @@ struct Seen {
     told: Told,
     verdicts: Verdicts,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_stays_small() {
+        let (dir, all) = (std::mem::size_of::<Dir>(), std::mem::size_of::<Connection>());
+        assert!(all <= 1024, "a side takes {dir} bytes, a connection {all}");
+    }
+}
