@@ -10,7 +10,7 @@ use crate::conn::Connection;
 /// A connection that is over stays this long for its last packets (TIME-WAIT of Linux).
 const LINGER: Duration = Duration::from_secs(60);
 /// Most connections that are over and stay.
-const LINGERING: usize = 16_384;
+const LINGERING: usize = 8_192;
 
 struct Slot {
     connection: Option<Box<Connection>>,

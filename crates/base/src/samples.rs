@@ -12,8 +12,16 @@ pub struct Samples {
 #[derive(Clone, Debug)]
 enum Store {
     Exact(Vec<u32>),
+    /// Behind a box: most sets stay small.
+    Counted(Box<Counted>),
+}
+
+#[derive(Clone, Debug)]
+struct Counted {
     /// Sorted (value, count) pairs; values are rounded to 11 significant bits.
-    Counted(Vec<(u32, u64)>, Vec<u32>),
+    counts: Vec<(u32, u64)>,
+    /// Samples that are not merged yet.
+    fresh: Vec<u32>,
 }
 
 impl Default for Store {
@@ -56,13 +64,16 @@ impl Samples {
                     let fresh = std::mem::take(v);
                     let mut counts = Vec::new();
                     merge(&mut counts, fresh);
-                    self.store = Store::Counted(counts, Vec::new());
+                    self.store = Store::Counted(Box::new(Counted {
+                        counts,
+                        fresh: Vec::new(),
+                    }));
                 }
             }
-            Store::Counted(counts, fresh) => {
-                fresh.push(value);
-                if fresh.len() >= Self::EXACT {
-                    merge(counts, std::mem::take(fresh));
+            Store::Counted(c) => {
+                c.fresh.push(value);
+                if c.fresh.len() >= Self::EXACT {
+                    merge(&mut c.counts, std::mem::take(&mut c.fresh));
                 }
             }
         }
@@ -80,9 +91,7 @@ impl Samples {
     pub fn len(&self) -> u64 {
         match &self.store {
             Store::Exact(v) => v.len() as u64,
-            Store::Counted(counts, fresh) => {
-                counts.iter().map(|c| c.1).sum::<u64>() + fresh.len() as u64
-            }
+            Store::Counted(c) => c.counts.iter().map(|c| c.1).sum::<u64>() + c.fresh.len() as u64,
         }
     }
 
@@ -108,9 +117,12 @@ impl Samples {
                 let at = |p| v[rank(p, n) as usize - 1];
                 (at(50), at(95))
             }
-            Store::Counted(counts, fresh) => {
-                merge(counts, std::mem::take(fresh));
-                (counted(counts, rank(50, n)), counted(counts, rank(95, n)))
+            Store::Counted(c) => {
+                merge(&mut c.counts, std::mem::take(&mut c.fresh));
+                (
+                    counted(&c.counts, rank(50, n)),
+                    counted(&c.counts, rank(95, n)),
+                )
             }
         };
         let clamp = |v: u32| v.clamp(self.min, self.max);

@@ -35,7 +35,14 @@ pub(crate) struct AckStats {
     pub immediate_us: Samples,
     pub delayed_us: Samples,
     pub modes: Vec<Stretch>,
-    pub evidence: Evidence,
+    pub evidence: Option<Box<Evidence>>,
+    /// All data was just ACKed: does its sender go on at once?
+    pub release: Option<Release>,
+    /// Immediate ACKs before the first delayed one.
+    pub quick_before: u64,
+    /// Immediate ACKs of everything sent, and how often the sender went on at once after one:
+    /// a sender that waits for ACKs does so after quick ones, too.
+    pub quick_answers: [u32; 2],
     pub credits: Credits,
     pub model: QuickModel,
 }
@@ -43,8 +50,6 @@ pub(crate) struct AckStats {
 /// What the findings about delayed ACKs need.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Evidence {
-    /// Immediate ACKs before the first delayed one.
-    pub quick_before: u64,
     /// Delayed ACKs of one pushed segment of exactly `rcv_mss`.
     pub delayed_exact_mss: u64,
     /// Frame numbers of the first delayed ACKs.
@@ -55,11 +60,22 @@ pub(crate) struct Evidence {
     pub released_other: Released,
     /// The first data segment stood alone, and the next ones waited for its delayed ACK.
     pub released_first: bool,
-    /// Immediate ACKs of everything sent, and how often the sender went on at once after one:
-    /// a sender that waits for ACKs does so after quick ones, too.
-    pub quick_answers: [u64; 2],
     /// Sum of the delayed waits less the path, microseconds.
     pub delayed_net_us: u64,
+}
+
+/// An ACK of everything sent: what its receiver sends next may have waited for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Release {
+    pub at: Instant,
+    /// Frame number of the ACK.
+    pub ack: u64,
+    /// Payload of the newest segment that it covers.
+    pub last_len: u32,
+    /// It was a delayed one.
+    pub delayed: bool,
+    /// It covers the first data segment and nothing else.
+    pub first: bool,
 }
 
 /// Data that went on the moment a delayed ACK came.
@@ -184,11 +200,11 @@ impl Dir {
 
 impl AckStats {
     fn note_delayed(&mut self, c: &Classified, taken: &Taken, number: u64, exact: bool) {
-        let e = &mut self.evidence;
         if self.first_delayed_segment.is_none() {
             self.first_delayed_segment = Some(taken.newest);
-            e.quick_before = self.immediate;
+            self.quick_before = self.immediate;
         }
+        let e = self.evidence.get_or_insert_default();
         e.delayed_exact_mss += u64::from(exact);
         e.delayed_net_us += u64::from(c.wait_us.saturating_sub(c.path_us));
         if e.packets.len() < 8 {

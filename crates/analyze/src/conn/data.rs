@@ -38,7 +38,9 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
     }
     if p.payload_len > 0 {
         // What the peer sends now may answer this, not an ACK before it.
-        rx.release = None;
+        if let Some(acks) = tx.acks.as_deref_mut() {
+            acks.release = None;
+        }
         if let Some(last) = rx
             .loss
             .as_deref_mut()
@@ -164,7 +166,10 @@ fn receive(tx: &Dir, rx: &mut Dir, payload: u32, p: &TcpPacket) {
 
 /// Did a delayed ACK hold this data back?
 fn released(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) {
-    let Some(release) = tx.release.take() else {
+    let Some(acks) = rx.acks.as_deref_mut() else {
+        return;
+    };
+    let Some(release) = acks.release.take() else {
         return;
     };
     let near = if tx.path_us == u32::MAX {
@@ -174,25 +179,21 @@ fn released(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) {
     };
     let off = at.now.since(release.at).as_micros() - near;
     let at_once = off.abs() <= 500 + near / 20;
-    if let Some(acks) = rx.acks.as_deref_mut()
-        && !release.delayed
-    {
-        acks.evidence.quick_answers[0] += 1;
-        acks.evidence.quick_answers[1] += u64::from(at_once);
+    if !release.delayed {
+        acks.quick_answers[0] += 1;
+        acks.quick_answers[1] += u32::from(at_once);
     }
     if !at_once || !release.delayed {
         return;
     }
     let mss = tx.wire_mss(rx.mss).unwrap_or(1460);
-    let Some(acks) = rx.acks.as_deref_mut() else {
-        return;
-    };
     let small = p.payload_len < mss && release.last_len < mss;
-    acks.evidence.released_first |= release.first && !small;
+    let evidence = acks.evidence.get_or_insert_default();
+    evidence.released_first |= release.first && !small;
     let list = if small {
-        &mut acks.evidence.released_nagle
+        &mut evidence.released_nagle
     } else {
-        &mut acks.evidence.released_other
+        &mut evidence.released_other
     };
     list.add(release.ack, at.number);
 }

@@ -14,8 +14,8 @@ use crate::compat::Verdicts;
 #[derive(Clone, Debug)]
 pub(crate) struct Dir {
     // What it sent.
-    pub packets: u64,
-    pub data_segments: u64,
+    pub packets: u32,
+    pub data_segments: u32,
     pub data_bytes: u64,
     pub unique_bytes: u64,
     pub max_payload: u32,
@@ -40,8 +40,6 @@ pub(crate) struct Dir {
     pub last_packet: Instant,
     /// When an ACK of the peer last brought news.
     pub progress: Instant,
-    /// All it sent was just ACKed: does the side go on at once?
-    pub release: Option<Release>,
     /// Newest IP identification (RFC 6864), as far as they count up.
     pub newest_id: u16,
     /// Last packet of the side, for capture duplicates.
@@ -55,7 +53,8 @@ pub(crate) struct Dir {
     // How it receives.
     /// Window it advertises, scaled bytes.
     pub window: u32,
-    pub window_range: Option<(u32, u32)>,
+    /// Smallest and largest so far; the smallest is above the largest before the first.
+    pub window_range: (u32, u32),
     /// Its guess of the peer's segment size (Linux `rcv_mss`), as far as packets tell.
     pub rcv_mss: u32,
     /// Length of the last short segment (Linux `last_seg_size`): two alike make a new `rcv_mss`.
@@ -78,11 +77,19 @@ pub(crate) struct Dir {
     pub window_full: u32,
     // Rare things, allocated when they happen.
     pub acks: Option<Box<AckStats>>,
-    pub rtt: Option<Box<Samples>>,
-    pub rtt_ts: Option<Box<Samples>>,
+    pub rtt: Option<Box<RttSamples>>,
     pub loss: Option<Box<Loss>>,
     pub zero: Option<Box<ZeroWindow>>,
     pub rare: Option<Box<Rare>>,
+}
+
+/// Round trips of one side's data, microseconds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RttSamples {
+    /// From a segment to its ACK.
+    pub by_ack: Samples,
+    /// By the echo of a time stamp.
+    pub by_ts: Samples,
 }
 
 /// Counters that most connections never need.
@@ -104,20 +111,6 @@ pub(crate) struct Rare {
     pub first_super: u64,
     pub missed: Missed,
     pub truncated: u64,
-}
-
-/// An ACK of everything sent: what its receiver sends next may have waited for it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Release {
-    pub at: Instant,
-    /// Frame number of the ACK.
-    pub ack: u64,
-    /// Payload of the newest segment that it covers.
-    pub last_len: u32,
-    /// It was a delayed one.
-    pub delayed: bool,
-    /// It covers the first data segment and nothing else.
-    pub first: bool,
 }
 
 /// Data that was ACKed though the capture had not shown it.
@@ -182,14 +175,10 @@ impl Signature {
     }
 
     /// The same packet again. A non-zero IP identification proves it; without one, only data that
-    /// repeats within `gap` (shorter than any retransmission).
+    /// repeats sooner than any timer allows (two SYN-ACKs may: one by the timer, one for a SYN).
     pub(crate) fn same_packet(&self, other: &Self, gap: Duration, doubled: bool) -> bool {
         let close = gap <= Duration::from_micros(100);
-        self == other && (self.ip_id != 0 || (close && (self.takes_space() || doubled)))
-    }
-
-    fn takes_space(&self) -> bool {
-        self.len > 0 || self.flags & (TcpFlags::SYN | TcpFlags::FIN) != 0
+        self == other && (self.ip_id != 0 || (close && (self.len > 0 || doubled)))
     }
 }
 
@@ -214,7 +203,6 @@ impl Default for Dir {
             last_data: Instant::default(),
             last_packet: Instant::default(),
             progress: Instant::default(),
-            release: None,
             newest_id: 0,
             previous: Signature::default(),
             flight: Flight::default(),
@@ -223,7 +211,7 @@ impl Default for Dir {
             sack_permitted: false,
             timestamps: false,
             window: 0,
-            window_range: None,
+            window_range: (u32::MAX, 0),
             rcv_mss: RCV_MSS_START,
             last_seg_size: 0,
             clock: TsClock::default(),
@@ -238,7 +226,6 @@ impl Default for Dir {
             window_full: 0,
             acks: None,
             rtt: None,
-            rtt_ts: None,
             loss: None,
             zero: None,
             rare: None,

@@ -97,7 +97,7 @@ impl Connection {
         let twice = |d: &Dir| {
             d.rare
                 .as_ref()
-                .is_some_and(|r| r.capture_duplicates * 3 >= d.packets.max(3))
+                .is_some_and(|r| r.capture_duplicates * 3 >= u64::from(d.packets.max(3)))
         };
         if self.dirs.iter().any(twice) {
             list.push(Artefact::Duplicates);
@@ -117,8 +117,8 @@ fn direction(dirs: &mut [Dir; 2], index: usize) -> Direction {
     let d = &mut dirs[index];
     let loss = d.loss.as_deref();
     Direction {
-        packets: d.packets,
-        data_segments: d.data_segments,
+        packets: u64::from(d.packets),
+        data_segments: u64::from(d.data_segments),
         data_bytes: d.data_bytes,
         retransmissions: loss.map_or_else(Retransmissions::default, |l| Retransmissions {
             total: l.total(),
@@ -133,7 +133,11 @@ fn direction(dirs: &mut [Dir; 2], index: usize) -> Direction {
         duplicate_acks: u64::from(d.duplicate_acks),
         lost_segments: u64::from(d.lost_segments),
         zero_windows: u64::from(d.zero_windows),
-        rtt_us: d.rtt.as_deref_mut().map(rtt).unwrap_or_default(),
+        rtt_us: d
+            .rtt
+            .as_deref_mut()
+            .map(|r| rtt(&mut r.by_ack))
+            .unwrap_or_default(),
         acks_sent: acks_sent(d),
         more: more(d),
     }
@@ -203,7 +207,9 @@ fn modes(a: &AckStats) -> Vec<AckMode> {
 }
 
 fn more(d: &mut Dir) -> DirectionMore {
-    let rtt_ts_us = d.rtt_ts.as_deref_mut().map(rtt);
+    let by_ts = d.rtt.as_deref_mut().map(|r| &mut r.by_ts);
+    let rtt_ts_us = by_ts.filter(|s| !s.is_empty()).map(rtt);
+    let (low, high) = d.window_range;
     let loss = d.loss.as_deref();
     let rare = d.rare.as_deref().cloned().unwrap_or_default();
     DirectionMore {
@@ -211,7 +217,7 @@ fn more(d: &mut Dir) -> DirectionMore {
         goodput_bps: goodput(d),
         max_payload_bytes: u64::from(d.max_payload),
         max_in_flight_bytes: u64::from(d.max_in_flight),
-        window_bytes: d.window_range.map(|(l, h)| (u64::from(l), u64::from(h))),
+        window_bytes: (low <= high).then(|| (u64::from(low), u64::from(high))),
         mss: d.mss,
         window_scale: d.window_scale,
         sack_permitted: d.sack_permitted,

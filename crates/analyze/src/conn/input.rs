@@ -3,9 +3,9 @@
 use tcplab_base::{Duration, Instant, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
-use super::ack::{self, Classified};
+use super::ack::{self, Classified, Release};
 use super::data::At;
-use super::dir::{Dir, Release};
+use super::dir::Dir;
 use super::flight::Taken;
 use crate::compat::Verdicts;
 use crate::trace::{AckClass, AckRow};
@@ -62,7 +62,7 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     let rtt_us = taken.sample.map(|t| at.now.since(t).as_micros_u32());
     if let Some(us) = rtt_us.filter(|_| taken.segments > 0) {
         sender.srtt_us = smooth(sender.srtt_us, us);
-        sender.rtt.get_or_insert_default().push(us);
+        sender.rtt.get_or_insert_default().by_ack.push(us);
     }
     if let Some(loss) = sender.loss.as_deref_mut() {
         let tsecr = p.options.timestamps.map(|t| t.1);
@@ -91,7 +91,7 @@ fn data_acked(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, taken: &Taken, a
         .saturating_sub(u64::from(taken.bytes) + 1);
     let (window, rcv_mss) = (acker.window, acker.rcv_mss);
     acker.record_ack(&c, taken, at.number, before);
-    sender.release = sender.flight.is_empty().then_some(Release {
+    let release = sender.flight.is_empty().then_some(Release {
         at: at.now,
         ack: at.number,
         last_len: taken.newest_len,
@@ -99,6 +99,7 @@ fn data_acked(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, taken: &Taken, a
         first: taken.newest == 1,
     });
     let credits = acker.acks.as_deref_mut().and_then(|a| {
+        a.release = release;
         a.credits.on_data(window, rcv_mss);
         a.model.on_ack(window, rcv_mss, c.class, taken.last);
         a.credits.on_ack(c.class)
@@ -163,8 +164,9 @@ fn echo(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) {
         if tsecr == tsval {
             acker.timestamps = true;
             sender
-                .rtt_ts
+                .rtt
                 .get_or_insert_default()
+                .by_ts
                 .push(now.since(sent).as_micros_u32());
         }
     }

@@ -19,7 +19,7 @@ mod window;
 use tcplab_base::Instant;
 use tcplab_wire::{TcpFlags, TcpPacket};
 
-pub(crate) use ack::{AckStats, Released};
+pub(crate) use ack::{AckStats, Evidence, Released};
 pub(crate) use dir::Dir;
 pub(crate) use episode::Record;
 
@@ -321,7 +321,10 @@ mod tests {
 
     #[test]
     fn a_connection_stays_small() {
-        let (dir, all) = (std::mem::size_of::<Dir>(), std::mem::size_of::<Connection>());
+        let (dir, all) = (
+            std::mem::size_of::<Dir>(),
+            std::mem::size_of::<Connection>(),
+        );
         assert!(all <= 1024, "a side takes {dir} bytes, a connection {all}");
     }
 }

@@ -48,8 +48,8 @@ impl Dir {
         if p.flags.has(TcpFlags::SYN | TcpFlags::RST) {
             return;
         }
-        let (low, high) = self.window_range.unwrap_or((self.window, self.window));
-        self.window_range = Some((low.min(self.window), high.max(self.window)));
+        let (low, high) = self.window_range;
+        self.window_range = (low.min(self.window), high.max(self.window));
         if self.window == 0 && !p.flags.has(TcpFlags::FIN) {
             let z = self.zero.get_or_insert_default();
             z.since.get_or_insert((now, number));

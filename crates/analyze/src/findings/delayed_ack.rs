@@ -5,41 +5,44 @@
 use tcplab_base::Duration;
 
 use super::{Finding, Id, Severity, Side, length, packets, quickack, times, us};
-use crate::conn::{AckStats, Released};
+use crate::conn::{AckStats, Evidence, Released};
 
 pub(crate) fn find(side: &Side<'_>) -> Vec<Finding> {
     let Some(acks) = side.receiver.acks.as_deref() else {
         return Vec::new();
     };
+    let Some(e) = acks.evidence.as_deref() else {
+        return Vec::new();
+    };
     // A sender that waits for ACKs goes on at once after quick ones, too; one that writes by a
     // clock may only seem to.
-    let [quick, at_once] = acks.evidence.quick_answers;
+    let [quick, at_once] = acks.quick_answers;
     if quick >= 3 && at_once * 2 < quick {
         return Vec::new();
     }
     let share = |r: &Released| r.count >= 2 && r.count * 10 >= acks.delayed * 4;
     let mut found = Vec::new();
-    if share(&acks.evidence.released_nagle) {
-        found.push(nagle(side, acks));
+    if share(&e.released_nagle) {
+        found.push(nagle(side, acks, e));
     }
     // One full segment first, and more at once after its late ACK (an initial window of one):
     // once is enough.
-    if share(&acks.evidence.released_other) || acks.evidence.released_first {
-        found.push(held(side, acks));
+    if share(&e.released_other) || e.released_first {
+        found.push(held(side, acks, e));
     }
     found
 }
 
-fn lost(acks: &AckStats, count: u64) -> String {
-    let all = acks.evidence.delayed_net_us;
+fn lost(acks: &AckStats, e: &Evidence, count: u64) -> String {
+    let all = e.delayed_net_us;
     let share = all / acks.delayed.max(1) * count;
     length(Duration::from_micros(
         i64::try_from(share).unwrap_or(i64::MAX),
     ))
 }
 
-fn nagle(side: &Side<'_>, acks: &AckStats) -> Finding {
-    let r = &acks.evidence.released_nagle;
+fn nagle(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
+    let r = &e.released_nagle;
     let median = acks.delayed_us.clone().quantiles().p50;
     let mut f = side.finding(Id::DelackNagle, Severity::High, 0.99);
     f.packets = packets(r.packets.iter().copied());
@@ -48,7 +51,7 @@ fn nagle(side: &Side<'_>, acks: &AckStats) -> Finding {
         side.sender_end.ip,
         r.count,
         us(median),
-        lost(acks, r.count)
+        lost(acks, e, r.count)
     );
     f.cause = format!(
         "{s} writes a message in two or more small parts. Nagle's algorithm holds the second part \
@@ -71,8 +74,8 @@ fn nagle(side: &Side<'_>, acks: &AckStats) -> Finding {
     f
 }
 
-fn held(side: &Side<'_>, acks: &AckStats) -> Finding {
-    let r = &acks.evidence.released_other;
+fn held(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
+    let r = &e.released_other;
     let median = acks.delayed_us.clone().quantiles().p50;
     let mut f = side.finding(Id::DelackRequestResponse, Severity::High, 0.99);
     f.packets = packets(r.packets.iter().copied());
@@ -81,7 +84,7 @@ fn held(side: &Side<'_>, acks: &AckStats) -> Finding {
         side.sender_end.ip,
         times(r.count),
         us(median),
-        lost(acks, r.count)
+        lost(acks, e, r.count)
     );
     f.cause = format!(
         "{s} had more to send and waited for the ACK of what was under way; {r} held that ACK for \

@@ -2,29 +2,28 @@
 //! the timer once its quick-ACK credits are used up (commits 4720852ed9af and 059217c18be6).
 
 use super::{Finding, Id, Severity, Side, packets, releases, us};
-use crate::conn::AckStats;
+use crate::conn::{AckStats, Evidence};
 
 /// Fewer delayed ACKs are no pattern.
 const ENOUGH: u64 = 4;
 
 pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     let acks = side.receiver.acks.as_deref()?;
-    let e = &acks.evidence;
-    let after = acks.immediate - e.quick_before + acks.delayed;
-    let one_way = side.receiver.data_segments * 4 <= acks.delayed;
+    let e = acks.evidence.as_deref()?;
+    let after = acks.immediate - acks.quick_before + acks.delayed;
+    let one_way = u64::from(side.receiver.data_segments) * 4 <= acks.delayed;
     let pattern = acks.delayed >= ENOUGH
-        && e.quick_before >= 2
+        && acks.quick_before >= 2
         && e.delayed_exact_mss * 10 >= acks.delayed * 7
         && acks.delayed * 5 >= after
         && one_way
         && acks
             .model
             .explains(side.connection.handshake.synack_at.is_some());
-    pattern.then(|| describe(side, acks))
+    pattern.then(|| describe(side, acks, e))
 }
 
-fn describe(side: &Side<'_>, acks: &AckStats) -> Finding {
-    let e = &acks.evidence;
+fn describe(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
     let first = acks.first_delayed_segment.unwrap_or_default();
     let (mut quick_us, mut delayed_us) = (acks.immediate_us.clone(), acks.delayed_us.clone());
     let (quick, late) = (quick_us.quantiles(), delayed_us.quantiles());
@@ -44,7 +43,7 @@ fn describe(side: &Side<'_>, acks: &AckStats) -> Finding {
          rcv_mss is neither more than one segment (ACK at once) nor less (ACK when it is read), so \
          the timer has to send the ACK. Fixed by \"tcp: fix delayed ACKs for MSS boundary \
          condition\" (4720852ed9af) in 6.1.57. {}",
-        e.quick_before,
+        acks.quick_before,
         us(quick.p50),
         acks.delayed,
         us(late.p50),

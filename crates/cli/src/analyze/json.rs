@@ -34,13 +34,17 @@ pub struct Json {
     findings: Vec<Finding>,
     captures: usize,
     streams: usize,
+    /// Text of one stream: a plain vector is faster to serialise into than a writer.
+    text: Vec<u8>,
 }
 
 impl Json {
     fn stream(&mut self, out: &mut Out, stream: &impl Serialize) -> io::Result<()> {
         out.write_all(if self.streams == 0 { b"\n" } else { b",\n" })?;
         self.streams += 1;
-        Ok(serde_json::to_writer(out, stream)?)
+        self.text.clear();
+        serde_json::to_writer(&mut self.text, stream)?;
+        out.write_all(&self.text)
     }
 }
 
