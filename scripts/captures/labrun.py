@@ -147,8 +147,8 @@ def run(kernel, scenario, prefix, seed=1, timeout=None):
             env = dict(os.environ, GLIBC_TUNABLES="glibc.pthread.rseq=0", TMPDIR="/dev/shm", UML_SEED=str(seed))
         if timeout is None:
             timeout = longest + 60
-        # Real-time guests mostly sleep; with a higher priority they wake in time on a busy machine too.
-        before = (lambda: os.nice(-5)) if kernel.startswith("debian") and os.geteuid() == 0 else None
+        # Real-time guests mostly sleep; with real-time priority they wake in time on a busy machine too.
+        before = (lambda: os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))) if kernel.startswith("debian") and os.geteuid() == 0 else None
         done = subprocess.run(command, env=env, timeout=timeout, preexec_fn=before, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
         if kernel != "host":
             for f in share.glob("out.*"):
