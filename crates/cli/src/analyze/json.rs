@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tcplab_analyze::Output;
 use tcplab_analyze::findings::Finding;
-use tcplab_analyze::report::{Report, SCHEMA, Totals};
+use tcplab_analyze::report::{Report, SCHEMA, Stream, Totals};
 
+use crate::analyze::compact;
 use crate::analyze::form::Form;
 use crate::analyze::order::Reorder;
 use crate::failure::Failure;
@@ -34,17 +35,23 @@ pub struct Json {
     findings: Vec<Finding>,
     captures: usize,
     streams: usize,
-    /// Text of one stream: a plain vector is faster to serialise into than a writer.
+    /// One stream or finding as text.
     text: Vec<u8>,
 }
 
 impl Json {
-    fn stream(&mut self, out: &mut Out, stream: &impl Serialize) -> io::Result<()> {
-        out.write_all(if self.streams == 0 { b"\n" } else { b",\n" })?;
-        self.streams += 1;
+    /// Writes an element of a list on a line of its own.
+    fn element(&mut self, out: &mut Out, first: bool, value: &impl Serialize) -> io::Result<()> {
         self.text.clear();
-        serde_json::to_writer(&mut self.text, stream)?;
+        self.text
+            .extend_from_slice(if first { b"\n" } else { b",\n" });
+        compact::write(&mut self.text, value)?;
         out.write_all(&self.text)
+    }
+
+    fn stream(&mut self, out: &mut Out, stream: &Stream) -> io::Result<()> {
+        self.streams += 1;
+        self.element(out, self.streams == 1, stream)
     }
 }
 
@@ -88,8 +95,7 @@ impl Form for Json {
         let mut findings = std::mem::take(&mut self.findings);
         findings.sort_by_key(|f| (f.severity, f.stream, f.packets.first().copied()));
         for (i, finding) in findings.iter().enumerate() {
-            out.write_all(if i == 0 { b"\n" } else { b",\n" })?;
-            serde_json::to_writer(&mut *out, finding)?;
+            self.element(out, i == 0, finding)?;
         }
         out.write_all(b"],")?;
         write_members(out, totals)?;

@@ -3,6 +3,7 @@
 
 mod acks;
 mod annotate;
+mod compact;
 mod compat;
 pub mod fail_on;
 mod flows;
