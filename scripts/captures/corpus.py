@@ -112,6 +112,9 @@ def label_for(case, found, raw, point, artefact):
         hidden = causes & set(found["only_at_sender"])
         causes -= hidden
         allowed |= hidden | set(found["allowed_behind"])
+        if found["only_at_sender"]:
+            allowed |= {i for x in one_of for i in x}
+            one_of = []
     if found.get("not_at_receiver") and point == seen.receiver:
         allowed -= {"quickack_exhausted"}
     if found.get("server_blind") and point != "a":

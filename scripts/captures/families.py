@@ -218,7 +218,11 @@ def reader_sleeps(rng):
     s, lines = stream(rng, rng.choice([300, 1000, 1024]), 100, n, True, p)
     lines[1] = f"{other(s)}_script=(s250000 u100000)*{n} d c"
     p["reader"] = "one read each 250 ms"
-    return Case("reader-sleeps", [*lines, *path(rng, p)], nothing_if_quiet, s, rng.choice(VIRTUAL), p)
+
+    def judge(seen):
+        # Out of credits it is, only that the fix cannot help: a capture does not show why nobody reads.
+        return truth(allowed=["quickack_exhausted"] if seen.r("DelayedACKs") >= 3 else []) if seen.quiet else None
+    return Case("reader-sleeps", [*lines, *path(rng, p)], judge, s, rng.choice(VIRTUAL), p)
 
 
 def path_change(rng):

@@ -171,7 +171,8 @@ def delay_spike(rng):
         if seen.timeouts:
             told = p.get("timestamps", True) or p.get("sack", True)  # DSACK or time stamps tell, one of them is needed
             late = ["spurious_rto"] if data_side else []  # behind the hold both copies come at once
-            return truth(["spurious_rto"], ["rto_stall"], only_at_sender=late) if told else truth(one_of=[["spurious_rto", "rto_stall"]])
+            return truth(["spurious_rto"], ["rto_stall"], only_at_sender=late) if told else \
+                truth(one_of=[["spurious_rto", "rto_stall"]], only_at_sender=late)
         return truth() if not seen.retrans else truth(allowed=["tail_loss"])
     return Case("delay-spike", lines, judge, s, rng.choice(KERNELS), p)
 
