@@ -174,11 +174,16 @@ impl Signature {
         }
     }
 
+    /// A SYN without ACK: no host sends the next one sooner than after its timeout.
+    fn opens(&self) -> bool {
+        self.flags & (TcpFlags::SYN | TcpFlags::ACK) == TcpFlags::SYN
+    }
+
     /// The same packet again. A non-zero IP identification proves it; without one, only data that
     /// repeats sooner than any timer allows (two SYN-ACKs may: one by the timer, one for a SYN).
     pub(crate) fn same_packet(&self, other: &Self, gap: Duration, doubled: bool) -> bool {
         let close = gap <= Duration::from_micros(100);
-        self == other && (self.ip_id != 0 || (close && (self.len > 0 || doubled)))
+        self == other && (self.ip_id != 0 || (close && (self.len > 0 || self.opens() || doubled)))
     }
 }
 

@@ -1,0 +1,82 @@
+//! Reads a capture file through the analyser, for the tests of this folder.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use tcplab_analyze::findings::Finding;
+use tcplab_analyze::report::{Stream, Totals};
+use tcplab_analyze::trace::StreamTrace;
+use tcplab_analyze::{Analyzer, Options, Output};
+use tcplab_capture::{Body, Reader};
+use tcplab_wire::{Config, Parsed, parse_frame};
+
+/// Everything that the analyser hands out.
+#[derive(Default)]
+pub struct Answer {
+    pub streams: Vec<Stream>,
+    pub findings: Vec<Finding>,
+    pub traces: Vec<StreamTrace>,
+    pub totals: Totals,
+}
+
+impl Answer {
+    /// Names of the findings, sorted, each once.
+    pub fn ids(&self) -> Vec<&'static str> {
+        let mut ids: Vec<_> = self.findings.iter().map(|f| f.id.name()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+}
+
+/// Analyses a file.
+pub fn analyze(path: &Path, options: Options) -> Answer {
+    let file = File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let mut reader = Reader::new(file).expect("a capture");
+    let mut analyzer = Analyzer::new(options);
+    while let Some(record) = reader.next().expect("an undamaged capture") {
+        let Body::Frame {
+            link,
+            data,
+            orig_len,
+        } = record.body
+        else {
+            continue;
+        };
+        match parse_frame(link, data, orig_len, &Config::default()) {
+            Parsed::Tcp(packet) => analyzer.packet(record.number, record.time, &packet),
+            Parsed::NotTcp(why) => analyzer.other(why),
+        }
+    }
+    analyzer.finish();
+    let mut answer = Answer {
+        totals: analyzer.totals().clone(),
+        ..Answer::default()
+    };
+    while let Some(output) = analyzer.poll() {
+        match output {
+            Output::Stream(s) => answer.streams.push(*s),
+            Output::Finding(f) => answer.findings.push(*f),
+            Output::Trace(t) => answer.traces.push(*t),
+        }
+    }
+    answer
+}
+
+/// The repository.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A capture that others made, which stands beside the repository; `None` with a message when it
+/// is not there.
+pub fn shared(name: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("TCPLAB_SHARED_CAPTURES")
+        .map_or_else(|| root().join("../shared/captures"), PathBuf::from);
+    let path = folder.join(name);
+    if !path.exists() {
+        eprintln!("skipped: {} is not there", path.display());
+        return None;
+    }
+    Some(path)
+}
