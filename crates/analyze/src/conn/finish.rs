@@ -34,7 +34,7 @@ impl Connection {
             start_ns: self.start.as_nanos(),
             duration_us: self.last.since(self.start).as_micros().max(0) as u64,
             state: self.state(),
-            handshake: seen.then(|| Handshake {
+            handshake: seen.then_some(Handshake {
                 syn_retransmissions: h.syns_again,
                 synack_retransmissions: h.synacks_again,
                 server_rtt_us: h.server_rtt_us,

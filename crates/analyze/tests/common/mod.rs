@@ -1,5 +1,7 @@
 //! Reads a capture file through the analyser, for the tests of this folder.
 
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
