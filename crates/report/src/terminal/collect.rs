@@ -74,6 +74,7 @@ impl Collector {
             }
         }
         if self.streams == 0 && self.findings.is_empty() {
+            out.push_str(&self.notes.render(theme, totals));
             return out;
         }
         out.push('\n');

@@ -40,9 +40,17 @@ pub(super) fn render(theme: &Theme, findings: &[Finding], totals: &Totals) -> St
         _ => String::new(),
     };
     let mut out = heading(theme, "Findings", &remark);
-    for group in &groups {
+    for (i, group) in groups.iter().enumerate() {
         out.push('\n');
-        one(theme, group, &mut out);
+        title(theme, group, &mut out);
+        let before = groups.iter().take(i);
+        let f = group.first;
+        let same = |g: &Group<'_>| g.first.cause == f.cause && g.first.remedy == f.remedy;
+        if before.into_iter().any(same) {
+            let _ = writeln!(out, "  {:LABEL$}Why and what to do: as above.", "");
+        } else {
+            advice(theme, f, &mut out);
+        }
     }
     if totals.findings_not_listed > 0 {
         let more = units::count(totals.findings_not_listed);
@@ -76,15 +84,20 @@ fn fold(findings: &[Finding]) -> Vec<Group<'_>> {
     groups
 }
 
-fn one(theme: &Theme, group: &Group<'_>, out: &mut String) {
+fn text_width(theme: &Theme) -> usize {
+    theme.width.saturating_sub(LABEL + 2).min(TEXT)
+}
+
+/// What happened, and where.
+fn title(theme: &Theme, group: &Group<'_>, out: &mut String) {
     let f = group.first;
-    let width = theme.width.saturating_sub(LABEL + 2).min(TEXT);
+    let width = text_width(theme);
     let label = match f.severity {
         Severity::High => "HIGH",
         Severity::Medium => "MEDIUM",
         Severity::Info => "INFO",
     };
-    for (i, line) in wrap(&safe(&f.title), width).iter().enumerate() {
+    for (i, line) in wrap(&capital(&safe(&f.title)), width).iter().enumerate() {
         let label = if i == 0 { label } else { "" };
         let pad = " ".repeat(LABEL - label.len());
         let label = theme.paint(Ink::of(f.severity), label);
@@ -93,6 +106,19 @@ fn one(theme: &Theme, group: &Group<'_>, out: &mut String) {
     for line in wrap(&place(group), width) {
         let _ = writeln!(out, "  {:LABEL$}{}", "", theme.paint(Ink::Dim, &line));
     }
+}
+
+/// With a capital letter at the start.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}
+
+/// Why it happened and what to do.
+fn advice(theme: &Theme, f: &Finding, out: &mut String) {
+    let width = text_width(theme);
     labelled(theme, "Why", "", &f.cause, width, out);
     for (i, remedy) in f.remedy.iter().enumerate() {
         let label = if i == 0 { "Do" } else { "" };
