@@ -40,17 +40,23 @@ pub fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Failure> {
 pub fn man() -> Result<ExitCode, Failure> {
     let mut page = Vec::new();
     let command = Cli::command();
-    clap_mangen::Man::new(command.clone()).render(&mut page)?;
+    let whole = clap_mangen::Man::new(command.clone());
+    whole.render_title(&mut page)?;
+    whole.render_name_section(&mut page)?;
+    whole.render_synopsis_section(&mut page)?;
+    whole.render_options_section(&mut page)?;
     for sub in command.get_subcommands().filter(|s| !s.is_hide_set()) {
         let name = format!("tcplab {}", sub.get_name());
-        let heading = sub.get_name().to_uppercase();
-        let sub = sub.clone().display_name(name.clone()).bin_name(name);
-        let man = clap_mangen::Man::new(sub);
-        writeln!(page, ".SH \"TCPLAB {}\"", heading)?;
+        writeln!(page, ".SH \"{}\"", name.to_uppercase())?;
+        let man = clap_mangen::Man::new(sub.clone().display_name(name.clone()).bin_name(name));
         man.render_description_section(&mut page)?;
         man.render_synopsis_section(&mut page)?;
         man.render_options_section(&mut page)?;
+        if sub.get_after_help().is_some() {
+            man.render_extra_section(&mut page)?;
+        }
     }
+    whole.render_extra_section(&mut page)?;
     io::stdout().write_all(&page)?;
     Ok(ExitCode::SUCCESS)
 }
