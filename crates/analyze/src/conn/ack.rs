@@ -40,6 +40,9 @@ pub(crate) struct AckStats {
     pub release: Option<Release>,
     /// Immediate ACKs before the first delayed one.
     pub quick_before: u64,
+    /// ACKs of more than one full segment that came late all the same: Linux does that only while
+    /// data waits for the program (the window would shrink).
+    pub second_late: u64,
     /// Immediate ACKs of everything sent, and how often the sender went on at once after one:
     /// a sender that waits for ACKs does so after quick ones, too.
     pub quick_answers: [u32; 2],
@@ -188,10 +191,16 @@ impl Dir {
             AckClass::Delayed => {
                 stats.delayed += 1;
                 stats.delayed_us.push(c.wait_us);
-                stats.note_delayed(c, taken, number, exact);
+                stats.note_delayed(c, taken, number);
+                let e = stats.evidence.get_or_insert_default();
+                e.delayed_exact_mss += u64::from(exact);
                 stats.stretch(Mode::Delayed, c, taken, before);
             }
-            AckClass::SecondSegment => stats.second_segment += 1,
+            AckClass::SecondSegment => {
+                stats.second_segment += 1;
+                let idle = c.since_last_us.saturating_sub(c.path_us);
+                stats.second_late += u64::from(idle >= TIMER_US);
+            }
             AckClass::Piggybacked => stats.piggybacked += 1,
             AckClass::Other => stats.other += 1,
         }
@@ -199,13 +208,12 @@ impl Dir {
 }
 
 impl AckStats {
-    fn note_delayed(&mut self, c: &Classified, taken: &Taken, number: u64, exact: bool) {
+    fn note_delayed(&mut self, c: &Classified, taken: &Taken, number: u64) {
         if self.first_delayed_segment.is_none() {
             self.first_delayed_segment = Some(taken.newest);
             self.quick_before = self.immediate;
         }
         let e = self.evidence.get_or_insert_default();
-        e.delayed_exact_mss += u64::from(exact);
         e.delayed_net_us += u64::from(c.wait_us.saturating_sub(c.path_us));
         if e.packets.len() < 8 {
             e.packets.push(number);

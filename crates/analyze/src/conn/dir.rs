@@ -53,6 +53,8 @@ pub(crate) struct Dir {
     // How it receives.
     /// Window it advertises, scaled bytes.
     pub window: u32,
+    /// The same before its newest packet.
+    pub window_before: u32,
     /// Smallest and largest so far; the smallest is above the largest before the first.
     pub window_range: (u32, u32),
     /// Its guess of the peer's segment size (Linux `rcv_mss`), as far as packets tell.
@@ -216,6 +218,7 @@ impl Default for Dir {
             sack_permitted: false,
             timestamps: false,
             window: 0,
+            window_before: 0,
             window_range: (u32::MAX, 0),
             rcv_mss: RCV_MSS_START,
             last_seg_size: 0,

@@ -91,7 +91,11 @@ fn data_acked(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, taken: &Taken, a
         .saturating_sub(u64::from(taken.bytes) + 1);
     let (window, rcv_mss) = (acker.window, acker.rcv_mss);
     acker.record_ack(&c, taken, at.number, before);
-    let release = sender.flight.is_empty().then_some(Release {
+    // A sender that had filled the window waited for the program that reads, not for the timer.
+    let mss = sender.wire_mss(acker.mss).unwrap_or(1460);
+    let room = acker.window_before.saturating_sub(taken.bytes);
+    let waits = sender.flight.is_empty() && room >= mss;
+    let release = waits.then_some(Release {
         at: at.now,
         ack: at.number,
         last_len: taken.newest_len,

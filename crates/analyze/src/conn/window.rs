@@ -44,6 +44,7 @@ impl Dir {
         } else {
             None
         };
+        self.window_before = self.window;
         self.window = u32::from(p.window) << shift.unwrap_or(0).min(14);
         if p.flags.has(TcpFlags::SYN | TcpFlags::RST) {
             return;

@@ -77,7 +77,7 @@ fn nagle(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
 fn held(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
     let r = &e.released_other;
     let median = acks.delayed_us.clone().quantiles().p50;
-    let mut f = side.finding(Id::DelackRequestResponse, Severity::High, 0.99);
+    let mut f = side.finding(Id::DelackRequestResponse, Severity::High, 0.98);
     f.packets = packets(r.packets.iter().copied());
     f.title = format!(
         "{} went on {} only when a delayed ACK came ({} each, {} in all)",

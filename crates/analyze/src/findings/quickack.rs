@@ -17,6 +17,7 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
         && e.delayed_exact_mss * 10 >= acks.delayed * 7
         && acks.delayed * 5 >= after
         && one_way
+        && acks.second_late * 10 <= acks.delayed
         && acks
             .model
             .explains(side.connection.handshake.synack_at.is_some());
@@ -27,7 +28,7 @@ fn describe(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
     let first = acks.first_delayed_segment.unwrap_or_default();
     let (mut quick_us, mut delayed_us) = (acks.immediate_us.clone(), acks.delayed_us.clone());
     let (quick, late) = (quick_us.quantiles(), delayed_us.quantiles());
-    let mut f = side.finding(Id::QuickackExhausted, Severity::High, 0.99);
+    let mut f = side.finding(Id::QuickackExhausted, Severity::High, 0.98);
     f.packets = packets(e.packets.iter().copied());
     f.title = format!(
         "{} left quick-ACK mode after {} segments: from segment {first} on, ACKs come {} late",
