@@ -48,6 +48,17 @@ enum Lengths {
     Unsure,
 }
 
+impl Lengths {
+    const fn of_version(major: u16, minor: u16) -> Self {
+        match (major, minor) {
+            // DG/UX calls its version 543.0.
+            (2, 0..=2) | (543, _) => Self::Swapped,
+            (2, 3) => Self::Unsure,
+            _ => Self::Usual,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pcap {
     order: Order,
@@ -97,6 +108,16 @@ pub(crate) fn is_pcap(head: &[u8]) -> bool {
     magic(head).is_some()
 }
 
+/// AIX writes interface types of RFC 1573: Ethernet, token ring, FDDI, loopback.
+const fn from_aix(network: u32) -> u32 {
+    match network {
+        6 => 1,
+        9 => 6,
+        15 => 10,
+        _ => 0,
+    }
+}
+
 impl Pcap {
     /// Reads the file header.
     pub(crate) fn open<R: Read>(buffer: &mut Buffer<R>) -> Result<(Self, Interface), Error> {
@@ -123,24 +144,13 @@ impl Pcap {
         let aix = magic == Magic::Standard && (major, minor) == (2, 2);
         let aix = aix && matches!(network, 6 | 9 | 15 | 24);
         if aix {
-            // AIX writes interface types of RFC 1573.
-            network = match network {
-                6 => 1,
-                9 => 6,
-                15 => 10,
-                _ => 0,
-            };
+            network = from_aix(network);
         }
-        let lengths = match (major, minor) {
-            (2, 0..=2) | (543, _) => Lengths::Swapped,
-            (2, 3) => Lengths::Unsure,
-            _ => Lengths::Usual,
-        };
         buffer.take(FILE_HEADER + if magic == Magic::Ixia { 4 } else { 0 });
         let mut pcap = Self {
             order,
             nanoseconds: magic == Magic::Nanoseconds || aix,
-            lengths,
+            lengths: Lengths::of_version(major, minor),
             header: STANDARD,
             link: LinkType::from_number(network),
         };

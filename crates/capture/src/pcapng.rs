@@ -117,12 +117,7 @@ impl Pcapng {
         let len = self.order.u32([e, f, g, h]);
         let least = least_len(kind);
         if len < least {
-            return Err(Error::at(
-                offset,
-                format!(
-                    "a block of {len} bytes is claimed, {least} is the least: the file is damaged here"
-                ),
-            ));
+            return Err(claimed(offset, len, format!("{least} is the least")));
         }
         // Some writers give a length without the padding; as Wireshark does, take it as if it were there.
         let padded = u64::from(len).next_multiple_of(4);
@@ -134,31 +129,21 @@ impl Pcapng {
             let trailer = buffer.peek(4)?.first_chunk().copied();
             self.check_trailer(trailer, len, offset)?;
             buffer.take(4);
-            return Ok(Some(Block {
-                offset,
-                kind,
-                len: 0,
-            }));
+            let len = 0;
+            return Ok(Some(Block { offset, kind, len }));
         }
         if len > MAX_BLOCK {
-            return Err(Error::at(
-                offset,
-                format!(
-                    "a block of {len} bytes is claimed, more than {MAX_BLOCK}: the file is damaged here"
-                ),
-            ));
+            let limit = MAX_BLOCK;
+            return Err(claimed(offset, len, format!("{limit} is the most")));
         }
-        let padded = padded as usize;
-        let bytes = buffer.peek(padded)?;
-        if bytes.len() < padded {
+        let len_padded = padded as usize;
+        let bytes = buffer.peek(len_padded)?;
+        if bytes.len() < len_padded {
             return Err(cut(offset));
         }
         self.check_trailer(bytes.last_chunk().copied(), len, offset)?;
-        Ok(Some(Block {
-            offset,
-            kind,
-            len: padded,
-        }))
+        let len = len_padded;
+        Ok(Some(Block { offset, kind, len }))
     }
 
     #[inline]
@@ -379,6 +364,11 @@ impl Clock {
         };
         Instant::from_nanos(i64::try_from(ns).unwrap_or(i64::MAX)) + self.offset
     }
+}
+
+fn claimed(at: u64, len: u32, limit: String) -> Error {
+    let message = format!("a block of {len} bytes is claimed, {limit}: the file is damaged here");
+    Error::at(at, message)
 }
 
 fn cut(at: u64) -> Error {

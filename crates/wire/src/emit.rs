@@ -71,7 +71,13 @@ pub fn emit(
     let header_len = header_len.next_multiple_of(4);
     let segment_len = header_len as u32 + packet.payload_len;
     ip_headers(packet, segment_len, out)?;
-    tcp_header(packet, &options, header_len, body, segment_len, out);
+    let header = tcp_header(packet, &options, header_len);
+    let sum = tcp_sum(packet, segment_len).add(&header).add(body).finish();
+    let at = out.len() + tcp::CHECKSUM;
+    out.extend(header);
+    if let Some(field) = out.get_mut(at..at + 2) {
+        field.copy_from_slice(&sum.to_be_bytes());
+    }
     let headers = (out.len() - start) as u32;
     out.extend_from_slice(body);
     Ok(headers + packet.payload_len)
@@ -239,14 +245,8 @@ fn ipv4_header(
     h
 }
 
-fn tcp_header(
-    packet: &TcpPacket,
-    options: &[u8],
-    header_len: usize,
-    payload: &[u8],
-    segment_len: u32,
-    out: &mut Vec<u8>,
-) {
+/// The TCP header, padded with NOPs, its checksum 0.
+fn tcp_header(packet: &TcpPacket, options: &[u8], header_len: usize) -> Vec<u8> {
     let mut h = Vec::with_capacity(header_len);
     h.extend(packet.src.port.to_be_bytes());
     h.extend(packet.dst.port.to_be_bytes());
@@ -259,19 +259,19 @@ fn tcp_header(
     h.extend(packet.urgent.to_be_bytes());
     h.extend_from_slice(options);
     h.resize(header_len, kind::NOP);
+    h
+}
+
+/// The sum of the pseudo header (RFC 9293 3.1, RFC 8200 8.1).
+fn tcp_sum(packet: &TcpPacket, segment_len: u32) -> Sum {
     let addresses = match (packet.src.ip, packet.dst.ip) {
         (IpAddr::V4(s), IpAddr::V4(d)) => Sum::default().add(&s.octets()).add(&d.octets()),
         (IpAddr::V6(s), IpAddr::V6(d)) => Sum::default().add(&s.octets()).add(&d.octets()),
         _ => Sum::default(),
     };
-    let sum = addresses
+    addresses
         .add_number(u32::from(tcp::PROTOCOL))
         .add_number(segment_len)
-        .add(&h)
-        .add(payload)
-        .finish();
-    h[16..18].copy_from_slice(&sum.to_be_bytes());
-    out.extend(h);
 }
 
 /// Option bytes in the order and with the padding of Linux (`tcp_options_write()`).

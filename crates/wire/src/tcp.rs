@@ -12,6 +12,8 @@ use crate::{Encap, Endpoint, NotTcp, Standing, TcpFlags, TcpOptions, TcpPacket};
 pub(crate) const PROTOCOL: u8 = 6;
 /// Header without options.
 pub(crate) const MIN_LEN: usize = 20;
+/// Where the checksum stands.
+pub(crate) const CHECKSUM: usize = 16;
 /// Wireshark gives a packet a stream when it could read the header up to the window.
 const STREAM_LEN: usize = 16;
 /// Wireshark calls a packet TCP when it could read the ports.

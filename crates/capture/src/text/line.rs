@@ -3,8 +3,9 @@
 
 use std::net::IpAddr;
 
-use tcplab_base::Seq;
-use tcplab_wire::{Endpoint, SackBlocks, TcpFlags, TcpOptions};
+use tcplab_wire::{Endpoint, TcpFlags, TcpOptions};
+
+use super::options;
 
 /// What a line says about a TCP packet; numbers as printed, relative or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -147,7 +148,7 @@ fn packet(src: Endpoint, dst: Endpoint, text: &str) -> Option<Line> {
         }
     };
     let (fields, options) = without_options(fields);
-    read_options(options, &mut line);
+    (line.options, line.options_len) = options::read(options);
     read_fields(fields, &mut line);
     // A dot means ACK in tcpdump 4, "no other flag" in tcpdump 3; the field itself tells both.
     if line.ack.is_some() {
@@ -240,62 +241,10 @@ fn sequence(word: &str, line: &mut Line, length: &mut Option<u32>) {
     *length = count.or_else(|| Some(last.parse::<u32>().ok()?.wrapping_sub(seq)));
 }
 
-fn read_options(text: &str, line: &mut Line) {
-    let options = &mut line.options;
-    let mut len = 0_usize;
-    for option in text.split(',') {
-        let mut words = option.split_ascii_whitespace();
-        let Some(name) = words.next() else {
-            continue;
-        };
-        let mut number = || words.next().and_then(|w| w.parse::<u32>().ok());
-        len += match name {
-            "mss" => {
-                options.mss = number().and_then(|n| u16::try_from(n).ok());
-                4
-            }
-            "wscale" => {
-                options.window_scale = number()
-                    .and_then(|n| u8::try_from(n).ok())
-                    .map(|n| n.min(14));
-                3
-            }
-            "sackOK" => {
-                options.sack_permitted = true;
-                2
-            }
-            "TS" | "timestamp" => {
-                let mut numbers = option
-                    .split_ascii_whitespace()
-                    .filter_map(|w| w.parse().ok());
-                options.timestamps = numbers.next().zip(numbers.next());
-                10
-            }
-            "sack" => {
-                sack(option, &mut options.sack);
-                2 + 8 * options.sack.as_slice().len()
-            }
-            "nop" | "eol" => 1,
-            _ => 0,
-        };
-    }
-    line.options_len = len.next_multiple_of(4).min(40) as u8;
-}
-
-/// `sack 2 {1449:2897}{4345:5793}`; tcpdump 3 wrote `sack 1 {1449:2897}` too.
-fn sack(text: &str, blocks: &mut SackBlocks) {
-    for block in text.split('{').skip(1) {
-        let block = block.split('}').next().unwrap_or_default();
-        if let Some((left, right)) = block.split_once(':')
-            && let (Ok(left), Ok(right)) = (left.parse(), right.parse())
-        {
-            blocks.push(Seq(left), Seq(right));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use tcplab_base::Seq;
+
     use super::*;
 
     fn tcp(line: &str) -> (Line, &str) {

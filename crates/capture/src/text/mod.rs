@@ -5,6 +5,7 @@
 
 mod columns;
 mod line;
+mod options;
 mod sequence;
 
 use std::io::Read;
