@@ -119,4 +119,28 @@ proptest! {
         let parsed = parse_frame(LinkType::from_number(number), &bytes, len, &Config::default());
         prop_assert!(!matches!(parsed, Parsed::Tcp(p) if p.payload_len > len.max(bytes.len() as u32)));
     }
+
+    /// The short way for plain frames says what the long way says, which a raw IP packet takes.
+    #[test]
+    fn the_short_way_and_the_long_way_agree(
+        p in packet(), flips in prop::collection::vec((14_usize..74, any::<u8>()), 0..4), cut in 14_usize..200, more in 0_u32..100,
+    ) {
+        let p = TcpPacket { encap: Encap::default(), payload_len: p.payload_len % 100, ..p };
+        let mut bytes = Vec::new();
+        let payload = vec![0; p.payload_len as usize];
+        emit(LinkType::Ethernet, &p, Payload::Bytes(&payload), &Config::default(), &mut bytes).expect("can be written");
+        let len = bytes.len() as u32 + more;
+        for (at, value) in flips {
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte = value;
+            }
+        }
+        bytes.truncate(cut);
+        let short = parse_frame(LinkType::Ethernet, &bytes, len, &Config::default());
+        let long = parse_frame(LinkType::Raw, &bytes[14..], len - 14, &Config::default());
+        // IPv6's EtherType does not allow another version, a raw packet does.
+        if p.src.ip.is_ipv4() || bytes.get(14).is_none_or(|b| b >> 4 == 6) {
+            prop_assert_eq!(short, long);
+        }
+    }
 }
