@@ -64,14 +64,26 @@ impl<'a> Compact<'a> {
 
 /// Text as it is, when nothing in it needs escaping.
 fn plain(out: &mut Vec<u8>, text: &str) -> bool {
+    let (words, rest) = text.as_bytes().as_chunks::<8>();
     let special = |b: &u8| *b < 0x20 || *b == b'"' || *b == b'\\';
-    if text.as_bytes().iter().any(special) {
+    if words.iter().any(|w| has_special(*w)) || rest.iter().any(special) {
         return false;
     }
     out.push(b'"');
     out.extend_from_slice(text.as_bytes());
     out.push(b'"');
     true
+}
+
+/// Whether one of eight bytes is a control character, a quote or a backslash. A byte below `n`
+/// borrows from its high bit when `n` is subtracted.
+fn has_special(bytes: [u8; 8]) -> bool {
+    const EACH: u64 = u64::from_le_bytes([1; 8]);
+    let below = |word: u64, n: u64| word.wrapping_sub(EACH * n) & !word & (EACH * 0x80);
+    let word = u64::from_le_bytes(bytes);
+    let quote = word ^ (EACH * b'"' as u64);
+    let backslash = word ^ (EACH * b'\\' as u64);
+    (below(word, 0x20) | below(quote, 1) | below(backslash, 1)) != 0
 }
 
 /// A list or an object that is being written.
@@ -357,6 +369,18 @@ mod tests {
                 confidence,
             });
         }
+    }
+
+    #[test]
+    fn finds_each_byte_that_needs_escaping_at_each_place() {
+        for place in 0..20 {
+            for byte in 0..0x80_u8 {
+                let mut text = vec![b'x'; 20];
+                text[place] = byte;
+                same(&String::from_utf8(text).unwrap());
+            }
+        }
+        same(&"\u{fffd}\u{e9}\u{20ac}\u{1f600}\u{7f}\u{80}".repeat(3));
     }
 
     #[test]
