@@ -270,6 +270,9 @@ pub struct AcksSent {
     /// The path's share in the waiting times, microseconds (estimated).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_us: Option<u32>,
+    /// From the newest data packet to the delayed ACKs, microseconds, gross.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since_last_us: Option<Spread>,
     /// Stretches of quick and delayed ACKs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub modes: Vec<AckMode>,

@@ -55,6 +55,8 @@ pub(crate) struct AckStats {
 pub(crate) struct Evidence {
     /// Delayed ACKs of one pushed segment of exactly `rcv_mss`.
     pub delayed_exact_mss: u64,
+    /// From the newest data packet to the delayed ACKs.
+    pub since_last_us: Samples,
     /// Frame numbers of the first delayed ACKs.
     pub packets: Vec<u64>,
     /// Delayed ACKs whose arrival let the sender go on at once: with a small segment after an
@@ -214,6 +216,7 @@ impl AckStats {
             self.quick_before = self.immediate;
         }
         let e = self.evidence.get_or_insert_default();
+        e.since_last_us.push(c.since_last_us);
         e.delayed_net_us += u64::from(c.wait_us.saturating_sub(c.path_us));
         if e.packets.len() < 8 {
             e.packets.push(number);

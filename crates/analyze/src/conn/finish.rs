@@ -179,6 +179,7 @@ fn acks_sent(d: &mut Dir) -> AcksSent {
         immediate_us: spread(&mut a.immediate_us),
         delayed_us: spread(&mut a.delayed_us),
         path_us,
+        since_last_us: a.evidence.as_mut().map(|e| spread(&mut e.since_last_us)),
         modes: modes(a),
     }
 }
