@@ -10,7 +10,7 @@ use super::loss::Again;
 use crate::trace::SegmentKind;
 
 /// A sequence number further away than this belongs to something else.
-const SANE: i32 = 1 << 30;
+const SANE: u32 = 1 << 30;
 /// Two IP identifications this close come from one counter (RFC 6864).
 const NEAR_IDS: i16 = 1000;
 
@@ -55,16 +55,16 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
         zero.peer_sends(at.now, rtt(tx));
     }
     let distance = seq.distance(tx.nxt);
-    if distance.abs() > SANE {
+    if distance.unsigned_abs() > SANE {
         resync(tx, seq);
     }
     let kind = match distance {
         0 => new_data(tx, rx, p, seq, at),
-        1..=SANE => {
+        1..=i32::MAX if distance.unsigned_abs() <= SANE => {
             tx.loss();
             new_data(tx, rx, p, seq, at)
         }
-        _ if distance.abs() > SANE => new_data(tx, rx, p, seq, at),
+        _ if distance.unsigned_abs() > SANE => new_data(tx, rx, p, seq, at),
         _ => old_data(tx, rx, p, at),
     };
     if p.payload_len > 0 {

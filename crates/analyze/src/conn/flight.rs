@@ -176,7 +176,7 @@ impl Flight {
         let mut reached = una;
         while let Some(&s) = self.segments.front() {
             if s.seq.after(reached) && s.seq.before(ack) {
-                taken.hole += s.seq - reached;
+                taken.hole = taken.hole.saturating_add(s.seq - reached);
             }
             reached = reached.max(s.end());
             if s.end().after(ack) {

@@ -111,7 +111,7 @@ impl Loss {
             .filter(|o| o.kind == EpisodeKind::Tlp);
         if kind == SegmentKind::Rto
             && let Some(probe) = was_tlp.and_then(|o| o.maybe_rto)
-            && a.idle.as_nanos() > probe.1.as_nanos() / 5 * 8
+            && a.idle.as_nanos() > (probe.1.as_nanos() / 5).saturating_mul(8)
         {
             // The timer had been backed off: the first one was a timeout, too (RFC 6298 5.5).
             self.tlp -= 1;
