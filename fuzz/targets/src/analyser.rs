@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use tcplab_analyze::findings::Id;
 use tcplab_analyze::report::{Direction, Rtt, Stream};
 use tcplab_analyze::{Analyzer, Options, Output};
 use tcplab_base::{Duration, Instant, Seq};
@@ -31,17 +32,20 @@ pub fn analyser(data: &[u8]) {
         .chunks_exact(STEP)
         .map(|step| world.packet(step))
         .collect();
-    let first = run(options, &packets);
-    // The key of the hash never shows.
-    let other = Options {
-        hash_seed: u64::MAX / 3,
-        ..options
-    };
-    assert_eq!(first, run(other, &packets), "the hash key shows");
+    // Now and then: the key of the hash never shows. Writing down all that is said costs more than saying it.
+    let compare = setup & 0x0e == 0;
+    let first = run(options, &packets, compare);
+    if compare {
+        let other = Options {
+            hash_seed: u64::MAX / 3,
+            ..options
+        };
+        assert_eq!(first, run(other, &packets, true), "the hash key shows");
+    }
 }
 
-fn run(options: Options, packets: &[(Option<Instant>, TcpPacket)]) -> String {
-    let mut check = Check::new(options);
+fn run(options: Options, packets: &[(Option<Instant>, TcpPacket)], listen: bool) -> String {
+    let mut check = Check::new(options, listen);
     for (time, packet) in packets {
         check.analyzer.packet(check.fed + 1, *time, packet);
         check.fed += 1;
@@ -56,11 +60,12 @@ pub fn whole(data: &[u8]) {
     let Ok(mut reader) = Reader::new(data) else {
         return;
     };
-    let mut check = Check::new(Options {
+    let options = Options {
         trace: data.len().is_multiple_of(2),
         max_streams: data.len().is_multiple_of(3).then_some(2),
         hash_seed: 7,
-    });
+    };
+    let mut check = Check::new(options, false);
     let config = Config::default();
     while let Ok(Some(record)) = reader.next() {
         check.fed += 1;
@@ -99,11 +104,12 @@ struct Check {
     streams: Vec<u32>,
     packets_out: u64,
     trace: bool,
-    said: String,
+    /// Everything that was said, when somebody listens.
+    said: Option<String>,
 }
 
 impl Check {
-    fn new(options: Options) -> Self {
+    fn new(options: Options, listen: bool) -> Self {
         Self {
             analyzer: Analyzer::new(options),
             fed: 0,
@@ -112,18 +118,25 @@ impl Check {
             streams: Vec::new(),
             packets_out: 0,
             trace: options.trace,
-            said: String::new(),
+            said: listen.then(String::new),
         }
     }
 
     fn drain(&mut self) {
         while let Some(output) = self.analyzer.poll() {
-            self.said.push_str(&format!("{output:?}\n"));
+            if let Some(said) = &mut self.said {
+                said.push_str(&format!("{output:?}\n"));
+            }
             match output {
                 Output::Stream(stream) => self.stream(&stream),
                 Output::Finding(f) => {
                     assert!(self.streams.contains(&f.stream), "a finding of no stream");
-                    assert!(!f.packets.is_empty() && f.packets.len() <= 16);
+                    // What a capture lacks shows in no packet.
+                    assert!(
+                        !f.packets.is_empty() || f.id == Id::CaptureArtefacts,
+                        "{f:?}"
+                    );
+                    assert!(f.packets.len() <= 16);
                     assert!(f.packets.iter().all(|n| (1..=self.fed).contains(n)));
                     assert!((0.0..=1.0).contains(&f.confidence));
                     assert!(!f.title.is_empty() && !f.cause.is_empty());
@@ -157,10 +170,16 @@ impl Check {
         self.drain();
         assert!(self.analyzer.poll().is_none());
         let totals = self.analyzer.totals();
-        assert_eq!(totals.packets, self.fed);
-        assert!((self.tcp - self.stubs..=self.tcp).contains(&totals.tcp_packets));
-        self.said.push_str(&format!("{totals:?}"));
-        self.said
+        assert_eq!((totals.packets, totals.tcp_packets), (self.fed, self.tcp));
+        assert_eq!(totals.tcp_streams, self.streams.len() as u64);
+        assert_eq!(
+            self.packets_out + totals.late_packets + self.stubs,
+            self.tcp,
+            "each packet belongs to one stream"
+        );
+        let mut said = self.said.unwrap_or_default();
+        said.push_str(&format!("{totals:?}"));
+        said
     }
 }
 
