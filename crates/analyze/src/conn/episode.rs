@@ -52,6 +52,8 @@ pub(crate) struct Record {
     pub timeouts: u32,
     /// SACK or duplicate ACKs were there when it began.
     pub evidence: bool,
+    /// The data was ACKed when its retransmission passed: the data was not lost, perhaps its ACK.
+    pub acked: bool,
     /// How many of the retransmissions the receiver reported as duplicates.
     pub dsacked: u32,
     /// The first retransmission was not needed, by time stamps or by the time of its ACK.

@@ -275,6 +275,8 @@ impl Open {
             record: Record {
                 packet: a.number,
                 evidence,
+                acked: a.acked,
+                longest_idle: a.idle,
                 timeouts: u32::from(kind == EpisodeKind::Rto),
                 retransmissions: 1,
                 ..Record::default()

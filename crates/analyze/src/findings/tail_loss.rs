@@ -11,6 +11,7 @@ fn is_tail(r: &Record) -> bool {
     let by_probe_then_sack = r.kind == Some(EpisodeKind::Fast) && !r.evidence;
     (by_timer || by_probe_then_sack)
         && !r.evidence
+        && !r.acked
         && r.spurious().is_none()
         && !r.more_to_send
         && r.duration.is_some()
