@@ -18,6 +18,8 @@ use crate::trace::{AckClass, AckRow};
 /// A wait of at least this, less the path, is the timer's (shortest timer in use: 40 ms on Linux
 /// and FreeBSD, 25 ms on some BSDs; reads and scheduling stay well below).
 pub(crate) const TIMER_US: u32 = 20_000;
+/// Linux's delayed-ACK timer never fires earlier.
+const LINUX_TIMER_US: u32 = 36_000;
 /// New data counts as the trigger when the ACK followed it within this, less the path.
 const TRIGGER_US: u32 = 1_000;
 /// Most stretches of one mode that are kept.
@@ -55,6 +57,9 @@ pub(crate) struct AckStats {
 pub(crate) struct Evidence {
     /// Delayed ACKs of one pushed segment of exactly `rcv_mss`.
     pub delayed_exact_mss: u64,
+    /// Delayed ACKs after at least Linux's shortest timer (`TCP_DELACK_MIN`, 40 ms, less what the
+    /// clocks blur).
+    pub linux_timer: u64,
     /// From the newest data packet to the delayed ACKs.
     pub since_last_us: Samples,
     /// Frame numbers of the first delayed ACKs.
@@ -216,8 +221,10 @@ impl AckStats {
             self.quick_before = self.immediate;
         }
         let e = self.evidence.get_or_insert_default();
+        let net = c.wait_us.saturating_sub(c.path_us);
+        e.linux_timer += u64::from(net >= LINUX_TIMER_US);
         e.since_last_us.push(c.since_last_us);
-        e.delayed_net_us += u64::from(c.wait_us.saturating_sub(c.path_us));
+        e.delayed_net_us += u64::from(net);
         if e.packets.len() < 8 {
             e.packets.push(number);
         }

@@ -17,6 +17,7 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
         && e.delayed_exact_mss * 10 >= acks.delayed * 7
         && acks.delayed * 5 >= after
         && one_way
+        && e.linux_timer * 10 >= acks.delayed * 8
         && acks.second_late * 10 <= acks.delayed
         && acks
             .model
