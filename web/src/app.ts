@@ -1,6 +1,6 @@
 // The page: header, findings and streams on the left, the chosen stream on the right, keys.
 
-import type { Capture, PageDocument } from './data/model';
+import type { Capture, Finding, PageDocument } from './data/model';
 import { h } from './dom';
 import { count, date, plural, seconds } from './format';
 import { FindingsList } from './ui/findings';
@@ -72,6 +72,8 @@ export class App {
       this.side.replaceChildren(h('p', { class: 'none' }, 'The report holds no capture.'));
       return;
     }
+    const charted = new Set(this.page.charts.filter((c) => c.capture === index).map((c) => c.stream));
+    sortFindings(capture.findings, charted);
     this.capture = index;
     this.finding = -1;
     document.title = `${capture.file} · tcplab`;
@@ -80,7 +82,6 @@ export class App {
       choose: (i) => this.choose(i),
       packet: (_i, number) => this.panel.focus([number]),
     });
-    const charted = new Set(this.page.charts.filter((c) => c.capture === index).map((c) => c.stream));
     this.streams = new StreamTable(capture, charted, (stream) => this.stream(stream));
     this.side.replaceChildren(...warnings(capture), this.findings.element, this.streams.element);
     if (capture.findings.length > 0) this.choose(0);
@@ -149,6 +150,14 @@ export class App {
     e.preventDefault();
     act();
   }
+}
+
+const SEVERITIES = ['high', 'medium', 'info'];
+
+/** Most severe first; of these, first those whose packets can be looked at. */
+function sortFindings(findings: Finding[], charted: Set<number>): void {
+  const rank = (f: Finding) => SEVERITIES.indexOf(f.severity) * 2 + (charted.has(f.stream) ? 0 : 1);
+  findings.sort((a, b) => rank(a) - rank(b));
 }
 
 function firstStream(capture: Capture, charted: Set<number>): number {

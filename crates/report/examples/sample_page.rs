@@ -49,7 +49,7 @@ fn write_page(path: &str) -> Result<(), String> {
         ..Capture::default()
     };
     for trace in &traces {
-        let own = findings.iter().filter(|f| f.stream == trace.stream).count();
+        let own = findings.iter().filter(|f| f.stream == trace.stream);
         page.add_trace(0, trace, own);
         capture.streams.push(stream(trace));
         capture.totals.packets += trace.rows.len() as u64;

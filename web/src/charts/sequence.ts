@@ -105,7 +105,8 @@ class SequenceChart implements Spec {
     if (!(high >= low)) return [0, 1];
     if (this.on('window') && edge > high && edge - low <= (high - low) * WINDOW_REACH) high = edge;
     const pad = Math.max((high - low) * 0.04, 1);
-    return [low - pad, high + pad];
+    // Room for the letters above the highest bar.
+    return [low - pad, high + 2 * pad];
   }
 
   draw(plane: Plane): number {
@@ -234,7 +235,11 @@ class SequenceChart implements Spec {
           ctx.fillRect(x - cap, top, 2 * cap, ratio);
           ctx.fillRect(x - cap, top + height - ratio, 2 * cap, ratio);
         }
-        if (text) ctx.fillText(text, x + 4 * ratio, top - 2 * ratio);
+        if (text) {
+          const wide = ctx.measureText(text).width + 4 * ratio;
+          const beside = x + wide < plane.left + plane.width ? x + 4 * ratio : x - wide;
+          ctx.fillText(text, beside, Math.max(top - 2 * ratio, plane.top + 10 * ratio));
+        }
       });
       for (let i = first; i < end; i++) {
         const row = data[i];

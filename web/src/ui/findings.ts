@@ -5,6 +5,8 @@ import { h } from '../dom';
 import { count, plural } from '../format';
 
 const AT_FIRST = 40;
+/** From so many findings on the list can be cut down to one kind. */
+const MANY = 8;
 
 /** Text with `code` in backticks. */
 function withCode(text: string): Node[] {
@@ -57,6 +59,8 @@ export class FindingsList {
   readonly element = h('section', { class: 'findings', 'aria-label': 'Findings' });
   private shown = AT_FIRST;
   private chosen = -1;
+  /** Only findings of this id; empty for all. */
+  private kind = '';
 
   constructor(
     private readonly findings: Finding[],
@@ -68,23 +72,55 @@ export class FindingsList {
 
   select(index: number): void {
     this.chosen = index;
-    if (index >= this.shown) this.shown = index + 1;
+    const finding = this.findings[index];
+    if (finding && this.kind && finding.id !== this.kind) this.kind = '';
+    const place = this.list().indexOf(index);
+    if (place >= this.shown) this.shown = place + 1;
+    const focused = this.element.contains(document.activeElement);
     this.render();
     const item = this.element.querySelector<HTMLElement>('.finding[aria-current]');
-    const head = this.element.querySelector('h2');
-    if (!item || !head) return;
-    // The title must be seen; what hangs out below can be scrolled to.
-    const top = item.offsetTop - head.offsetHeight;
+    if (!item) return;
+    // Drawing the list anew took the focus away.
+    if (focused) item.querySelector<HTMLElement>('.head')?.focus({ preventScroll: true });
+    this.reveal(item);
+  }
+
+  /** Indexes of the findings of the chosen kind. */
+  private list(): number[] {
+    return [...this.findings.keys()].filter((i) => !this.kind || this.findings[i].id === this.kind);
+  }
+
+  /** The title must be seen; what hangs out below can be scrolled to. */
+  private reveal(item: HTMLElement): void {
+    const { element } = this;
+    const top = item.offsetTop - (element.querySelector<HTMLElement>('h2')?.offsetHeight ?? 0);
     const seen =
-      this.element.scrollTop <= top &&
-      top + item.offsetHeight <= this.element.scrollTop + this.element.clientHeight;
-    if (!seen) this.element.scrollTop = top;
+      element.scrollTop <= top && top + item.offsetHeight <= element.scrollTop + element.clientHeight;
+    if (!seen) element.scrollTop = top;
+  }
+
+  private head(): HTMLElement {
+    const total = this.findings.length + this.notListed;
+    const head = h('h2', {}, 'Findings', h('span', { class: 'count' }, count(total)));
+    const kinds = new Map<string, number>();
+    for (const { id } of this.findings) kinds.set(id, (kinds.get(id) ?? 0) + 1);
+    if (this.findings.length < MANY || kinds.size < 2) return head;
+    const chooser = h('select', { 'aria-label': 'kind of finding' }, h('option', { value: '' }, 'all kinds'));
+    for (const [id, n] of kinds) {
+      chooser.append(h('option', { value: id, selected: id === this.kind }, `${id} (${count(n)})`));
+    }
+    chooser.addEventListener('change', () => {
+      this.kind = chooser.value;
+      this.shown = AT_FIRST;
+      this.render();
+      this.element.querySelector('select')?.focus();
+    });
+    head.append(chooser);
+    return head;
   }
 
   private render(): void {
-    this.element.replaceChildren(
-      h('h2', {}, 'Findings', h('span', { class: 'count' }, count(this.findings.length + this.notListed))),
-    );
+    this.element.replaceChildren(this.head());
     if (this.findings.length === 0) {
       this.element.append(
         h(
@@ -95,30 +131,24 @@ export class FindingsList {
       );
       return;
     }
-    this.findings.slice(0, this.shown).forEach((f, i) => {
-      this.element.append(this.item(f, i));
-    });
-    const rest = this.findings.length - this.shown;
+    const list = this.list();
+    for (const i of list.slice(0, this.shown)) this.element.append(this.item(this.findings[i], i));
+    this.rest(list.length - this.shown);
+  }
+
+  /** What stands below the list: more of it, or why it ends. */
+  private rest(rest: number): void {
     if (rest > 0) {
-      const more = h(
-        'button',
-        { class: 'show-more', type: 'button' },
-        `show ${count(Math.min(rest, 100))} more of ${count(rest)}`,
-      );
+      const text = `show ${count(Math.min(rest, 100))} more of ${count(rest)}`;
+      const more = h('button', { class: 'show-more', type: 'button' }, text);
       more.addEventListener('click', () => {
         this.shown += 100;
         this.render();
       });
       this.element.append(more);
-    }
-    if (this.notListed > 0 && rest <= 0) {
-      this.element.append(
-        h(
-          'p',
-          { class: 'none' },
-          `${plural(this.notListed, 'more finding was', 'more findings were')} counted but not listed.`,
-        ),
-      );
+    } else if (this.notListed > 0) {
+      const more = plural(this.notListed, 'more finding was', 'more findings were');
+      this.element.append(h('p', { class: 'none' }, `${more} counted but not listed.`));
     }
   }
 

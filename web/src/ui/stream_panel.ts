@@ -49,7 +49,7 @@ export class StreamPanel {
       (c) => c.capture === choice.capture && c.stream === choice.stream,
     );
     if (index < 0) {
-      this.element.replaceChildren(this.title(line, null), this.without(details, capture));
+      this.element.replaceChildren(this.title(line, null), this.without(line.stream, details, capture));
       return;
     }
     try {
@@ -69,7 +69,9 @@ export class StreamPanel {
 
   turn(): void {
     if (this.choice && this.board) {
-      this.show({ ...this.choice, fromClient: !this.fromClient, packets: this.choice.packets });
+      const focused = document.activeElement?.closest('.switch');
+      this.show({ ...this.choice, fromClient: !this.fromClient });
+      if (focused) this.element.querySelector<HTMLElement>('.switch [aria-checked="true"]')?.focus();
     }
   }
 
@@ -181,13 +183,14 @@ export class StreamPanel {
     );
   }
 
-  private without(details: Stream | undefined, capture: Capture): HTMLElement {
+  private without(stream: number, details: Stream | undefined, capture: Capture): HTMLElement {
     const kept = this.page.charts.length;
     const why = h(
       'p',
       { class: 'nothing' },
-      `No charts for this stream: the page holds those of ${plural(kept, 'stream')}, the ones with most findings and then most packets. `,
-      `Analyse a capture of this stream alone to see its charts.`,
+      `No charts for this stream: the page holds those of ${plural(kept, 'stream')}, the ones with the most severe findings and the largest. `,
+      'To see it, cut it out and look at it alone: ',
+      h('code', {}, `tshark -r ${capture.file} -Y tcp.stream==${stream} -w one.pcapng`),
     );
     if (!details) return why;
     const pair = h('div', { class: 'pair' });
@@ -197,6 +200,6 @@ export class StreamPanel {
     ] as const) {
       pair.append(h('h3', {}, name), directionFacts(d, peer));
     }
-    return h('div', { 'data-capture': capture.file }, streamNotes(details), why, pair);
+    return h('div', {}, streamNotes(details), why, pair);
   }
 }

@@ -172,6 +172,16 @@ describe('the page', () => {
     expect(await page.locator('.board').getAttribute('data-from')).not.toBe(full);
   });
 
+  it('keeps the focus where keys put it', async () => {
+    await page.locator('.finding.medium .head').focus();
+    await page.keyboard.press('Enter');
+    const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
+    expect(await focused()).toContain('stood still');
+    await page.locator('[data-direction="client"]').focus();
+    await page.keyboard.press('Enter');
+    expect(await focused()).toContain('client → server');
+  });
+
   it('filters and sorts the streams', async () => {
     await page.locator('input[type="search"]').fill('2001:db8');
     expect(await page.locator('tbody tr').count()).toBe(1);
@@ -182,7 +192,9 @@ describe('the page', () => {
 
   it('says why a stream has no charts, and why a capture has no streams', async () => {
     await page.locator('tr.no-charts').first().click();
-    expect(await page.locator('.nothing').textContent()).toContain('No charts for this stream');
+    const why = await page.locator('.nothing').textContent();
+    expect(why).toContain('No charts for this stream');
+    expect(why).toMatch(/tshark -r sample\.pcapng -Y tcp\.stream==\d+ -w one\.pcapng/);
     await page.locator('.top select').selectOption('1');
     expect(await page.locator('.findings').textContent()).toContain('No findings');
     expect(await page.locator('.streams').textContent()).toContain('The file holds no packets');

@@ -57,8 +57,10 @@ impl Side for Html {
             Output::Stream(s) => capture.streams.push((**s).clone()),
             Output::Finding(f) => capture.findings.push((**f).clone()),
             Output::Trace(trace) => {
-                let mine = capture.findings.iter().filter(|f| f.stream == trace.stream);
-                self.page.add_trace(index, trace, mine.count());
+                // The findings of a stream come right before its trace.
+                let newest = capture.findings.iter().rev();
+                let mine = newest.take_while(|f| f.stream == trace.stream);
+                self.page.add_trace(index, trace, mine);
             }
         }
         Ok(())

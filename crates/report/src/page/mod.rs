@@ -5,8 +5,8 @@
 //! packets (see [`columns`]) in base64.
 //!
 //! A capture may hold many thousand streams, so the page is bounded: charts for the streams with
-//! most findings, then most packets; full figures for these and for streams with findings; one
-//! line for the rest, up to a limit. The page says what it leaves out.
+//! the most severe findings and for the largest; full figures for these and for streams with
+//! findings; one line for the rest, up to a limit. The page says what it leaves out.
 
 mod columns;
 mod document;
@@ -15,6 +15,7 @@ use std::io::{self, Write};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use tcplab_analyze::findings::{Finding, Severity};
 use tcplab_analyze::report::Report;
 use tcplab_analyze::trace::StreamTrace;
 
@@ -67,7 +68,8 @@ impl Default for Options {
 struct Chart {
     capture: usize,
     stream: u32,
-    findings: usize,
+    /// Findings: high, medium, info.
+    trouble: [usize; 3],
     /// Packets of the stream.
     packets: usize,
     /// Packets in `bytes`.
@@ -100,35 +102,42 @@ impl Page {
         TEMPLATE.is_some()
     }
 
-    /// Offers the packets of a stream of capture number `capture` (from 0), which has `findings`
-    /// findings. Memory is bounded: beyond the limits the streams that matter least are dropped.
-    pub fn add_trace(&mut self, capture: usize, trace: &StreamTrace, findings: usize) {
+    /// Offers the packets of a stream of capture number `capture` (from 0) with its findings.
+    /// Memory is bounded: beyond the limits the streams that matter least are dropped.
+    pub fn add_trace<'a>(
+        &mut self,
+        capture: usize,
+        trace: &StreamTrace,
+        findings: impl IntoIterator<Item = &'a Finding>,
+    ) {
         let Some(first) = trace.rows.first() else {
             return;
         };
-        let packets = trace.rows.len();
-        let full = self.charts.len() >= self.options.charts;
-        if full
-            && self
-                .charts
-                .iter()
-                .all(|c| c.weight() >= (findings, packets))
-        {
-            self.left_out += 1;
-            return;
+        let mut trouble = [0; 3];
+        for finding in findings {
+            trouble[match finding.severity {
+                Severity::High => 0,
+                Severity::Medium => 1,
+                Severity::Info => 2,
+            }] += 1;
         }
+        let packets = trace.rows.len();
         let rows = packets.min(self.options.packets_per_stream);
-        let kept = trace.rows.get(..rows).unwrap_or_default();
         self.charts.push(Chart {
             capture,
             stream: trace.stream,
-            findings,
+            trouble,
             packets,
             rows,
             origin_ns: first.time.as_nanos(),
-            bytes: columns::encode(kept),
+            bytes: Vec::new(),
         });
         self.shrink();
+        // Packed only when it stays: most streams of a large capture do not.
+        let same = |c: &&mut Chart| (c.capture, c.stream) == (capture, trace.stream);
+        if let Some(chart) = self.charts.last_mut().filter(same) {
+            chart.bytes = columns::encode(trace.rows.get(..rows).unwrap_or_default());
+        }
     }
 
     /// Writes the page: `report` is the whole answer, with all captures.
@@ -161,25 +170,36 @@ impl Page {
     fn shrink(&mut self) {
         loop {
             let rows: usize = self.charts.iter().map(|c| c.rows).sum();
-            let fits = self.charts.len() <= self.options.charts
-                && (rows <= self.options.packets || self.charts.len() <= 1);
-            if fits {
+            let many = rows > self.options.packets && self.charts.len() > 1;
+            // Dropping small streams would not help against too many packets.
+            let heavy = if many { self.options.packets / 10 } else { 0 };
+            if !many && self.charts.len() <= self.options.charts {
                 return;
             }
-            let Some(least) = (0..self.charts.len()).min_by_key(|&i| self.charts[i].weight())
-            else {
-                return;
-            };
+            let spared = if many { Vec::new() } else { self.largest() };
+            let least = (0..self.charts.len())
+                .filter(|i| self.charts[*i].rows > heavy && !spared.contains(i))
+                .min_by_key(|&i| self.charts[i].weight())
+                .unwrap_or(self.charts.len() - 1);
             self.charts.remove(least);
             self.left_out += 1;
         }
     }
+
+    /// The largest streams keep their charts whatever was found in them (one chart in five):
+    /// there a reader looks when nothing was found.
+    fn largest(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.charts.len()).collect();
+        order.sort_by_key(|&i| std::cmp::Reverse(self.charts[i].packets));
+        order.truncate(self.options.charts / 5);
+        order
+    }
 }
 
 impl Chart {
-    /// More matters more.
-    fn weight(&self) -> (usize, usize) {
-        (self.findings, self.packets)
+    /// More matters more: severe findings, then others, then size.
+    fn weight(&self) -> ([usize; 3], usize) {
+        (self.trouble, self.packets)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The page as text: what is in it, what is left out, and that hostile names stay text.
 
 use tcplab_analyze::compat::Verdicts;
+use tcplab_analyze::findings::{Finding, Id, Severity};
 use tcplab_analyze::report::{Capture, Stream};
 use tcplab_analyze::trace::{AckClass, AckRow, Row, SegmentKind};
 use tcplab_base::Instant;
@@ -87,21 +88,68 @@ fn hostile_times_and_numbers_do_not_panic() {
     assert!(!columns::encode(&rows).is_empty());
 }
 
+fn finding(severity: Severity) -> Finding {
+    Finding {
+        id: Id::RtoStall,
+        severity,
+        stream: 0,
+        packets: vec![],
+        title: String::new(),
+        cause: String::new(),
+        remedy: vec![],
+        confidence: 1.0,
+    }
+}
+
+fn kept(page: &Page) -> Vec<(u32, usize)> {
+    page.charts.iter().map(|c| (c.stream, c.rows)).collect()
+}
+
 #[test]
 fn the_streams_that_matter_keep_their_charts() {
     let mut page = Page::new(Options {
-        charts: 2,
+        charts: 5,
+        ..Options::default()
+    });
+    let (high, info) = (finding(Severity::High), finding(Severity::Info));
+    page.add_trace(0, &trace(0, 500), []);
+    page.add_trace(0, &trace(1, 4), [&high]);
+    for stream in 2..7 {
+        page.add_trace(0, &trace(stream, 20), [&info, &info]);
+    }
+    page.add_trace(0, &trace(7, 5), [&info, &info]);
+    page.add_trace(0, &trace(8, 400), []);
+    // The largest, the severe one, and of the others those with most packets.
+    assert_eq!(kept(&page), [(0, 500), (1, 4), (4, 20), (5, 20), (6, 20)]);
+    assert_eq!(page.left_out, 4);
+    assert!(page.charts.iter().all(|c| !c.bytes.is_empty()));
+}
+
+#[test]
+fn a_severe_finding_wins_over_streams_of_the_same_size() {
+    let mut page = Page::new(Options {
+        charts: 5,
+        ..Options::default()
+    });
+    for stream in 0..20 {
+        page.add_trace(0, &trace(stream, 22), []);
+    }
+    page.add_trace(0, &trace(20, 22), [&finding(Severity::High)]);
+    assert!(kept(&page).contains(&(20, 22)));
+    assert_eq!(kept(&page).len(), 5);
+}
+
+#[test]
+fn too_many_packets_cost_a_large_stream_and_not_many_small_ones() {
+    let mut page = Page::new(Options {
         packets: 250,
         packets_per_stream: 100,
         ..Options::default()
     });
-    page.add_trace(0, &trace(0, 90), 0);
-    page.add_trace(0, &trace(1, 10), 1);
-    page.add_trace(0, &trace(2, 300), 0);
-    page.add_trace(0, &trace(3, 20), 0);
-    let kept: Vec<_> = page.charts.iter().map(|c| (c.stream, c.rows)).collect();
-    assert_eq!(kept, [(1, 10), (2, 100)]);
-    assert_eq!(page.left_out, 2);
+    for (stream, rows) in [(0, 9), (1, 300), (2, 90), (3, 9), (4, 120)] {
+        page.add_trace(0, &trace(stream, rows), []);
+    }
+    assert_eq!(kept(&page), [(0, 9), (1, 100), (3, 9), (4, 100)]);
 }
 
 #[test]
@@ -118,7 +166,7 @@ fn names_from_outside_cannot_end_the_script_element() {
 #[test]
 fn the_page_holds_the_report_and_the_packets() {
     let mut page = Page::new(Options::default());
-    page.add_trace(0, &trace(3, 5), 0);
+    page.add_trace(0, &trace(3, 5), []);
     let report = Report {
         schema: "tcplab.analyze/1".into(),
         captures: vec![Capture {
