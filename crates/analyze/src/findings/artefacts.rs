@@ -38,7 +38,7 @@ fn words(artefact: Artefact) -> (&'static str, &'static str, &'static str) {
             "The capture was taken above the sender's TSO/GSO or the receiver's GRO/LRO, where one \
              packet stands for several. Counts of segments and ACK classes are those of the \
              packets seen.",
-            "To see the wire's packets: ethtool -K DEVICE tso off gso off gro off lro off while \
+            "To see the wire's packets: `ethtool -K DEVICE tso off gso off gro off lro off` while \
              capturing, or capture on a switch.",
         ),
         Artefact::OneDirection => (
@@ -51,19 +51,19 @@ fn words(artefact: Artefact) -> (&'static str, &'static str, &'static str) {
             "ACKed data that the capture does not show",
             "The capture lost packets that the receiver got (the capturing program was too slow, \
              or a mirror port was overrun).",
-            "Capture with a larger buffer (tcpdump -B 65536) and a short snap length (-s 128), \
+            "Capture with a larger buffer (`tcpdump -B 65536`) and a short snap length (-s 128), \
              and check \"dropped by kernel\".",
         ),
         Artefact::Duplicates => (
             "the same packets were captured twice",
             "The same packet with the same IP identification follows itself: two interfaces, or \
              both ends of a mirror port. The copies were left out.",
-            "Capture on one interface instead of \"any\", or run editcap -d on the file.",
+            "Capture on one interface instead of \"any\", or run `editcap -d` on the file.",
         ),
         Artefact::TimeOutOfOrder => (
             "time stamps go backwards",
             "Packets of several queues or interfaces were written out of order.",
-            "Sort the file by time: reordercap IN OUT.",
+            "Sort the file by time: `reordercap IN OUT`.",
         ),
         Artefact::Snapped => (
             "TCP headers were cut",

@@ -47,7 +47,7 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
              (ip route ... advmss, nft ... tcp option maxseg size set rt mtu)."
                 .to_owned(),
             format!(
-                "On {}: sysctl net.ipv4.tcp_mtu_probing=1 lets TCP find the size itself.",
+                "On {}: `sysctl net.ipv4.tcp_mtu_probing=1` lets TCP find the size itself.",
                 side.sender_end.ip
             ),
         ]

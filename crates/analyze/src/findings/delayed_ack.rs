@@ -67,7 +67,7 @@ fn nagle(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
             side.sender_end.ip
         ),
         format!(
-            "Or switch Nagle off there: setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one)."
+            "Or switch Nagle off there: `setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one)`."
         ),
     ];
     f.remedy.extend(quickack::quickack_routes(side));
@@ -96,7 +96,7 @@ fn held(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
     );
     f.remedy = vec![format!(
         "On {}: allow more in flight (a larger SO_SNDBUF, a larger initial window: ip route ... \
-         initcwnd 10, no cwnd reset when idle: sysctl net.ipv4.tcp_slow_start_after_idle=0).",
+         initcwnd 10, no cwnd reset when idle: `sysctl net.ipv4.tcp_slow_start_after_idle=0`).",
         side.sender_end.ip
     )];
     f.remedy.extend(quickack::quickack_routes(side));

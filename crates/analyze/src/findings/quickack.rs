@@ -78,17 +78,17 @@ pub(crate) fn quickack_routes(side: &Side<'_>) -> Vec<String> {
     };
     vec![
         format!(
-            "On {at}, without a reboot: ip {prefix}route replace {to}/{bits} dev DEVICE quickack 1 \
-             (add \"via GATEWAY\" when {to} is behind a router: ip {prefix}route get {to} shows \
-             both)"
+            "On {at}, without a reboot: `ip {prefix}route replace {to}/{bits} dev DEVICE quickack 1` \
+             (with \"via GATEWAY\" before \"dev\" when {to} is behind a router; \
+             `ip {prefix}route get {to}` shows both)."
         ),
         format!(
-            "The same to stay, with NetworkManager: nmcli connection modify CONNECTION \
-             +{family}.routes \"{to}/{bits} GATEWAY quickack=true\" && nmcli connection up \
-             CONNECTION (leave GATEWAY out on the same network)"
+            "The same to stay, with NetworkManager: \
+             `nmcli connection modify CONNECTION +{family}.routes \"{to}/{bits} GATEWAY quickack=true\"` \
+             and `nmcli connection up CONNECTION` (leave GATEWAY out on the same network)."
         ),
         format!(
-            "In the program on {at}: setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &one, sizeof one) \
+            "In the program on {at}: `setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &one, sizeof one)` \
              before each read; once is not enough, the kernel leaves the mode by itself."
         ),
     ]

@@ -33,8 +33,8 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
         "Find the place that reorders: per-packet load balancing, link aggregation that hashes by \
          packet, parallel queues on one path."
             .to_owned(),
-        "On a Linux sender keep RACK and DSACK on (sysctl net.ipv4.tcp_recovery \
-         net.ipv4.tcp_dsack, both 1); for old kernels raise net.ipv4.tcp_reordering."
+        "On a Linux sender keep RACK and DSACK on (`sysctl net.ipv4.tcp_recovery \
+         net.ipv4.tcp_dsack`, both 1); for old kernels raise net.ipv4.tcp_reordering."
             .to_owned(),
     ];
     Some(f)

@@ -41,11 +41,11 @@ pub(crate) fn stall(side: &Side<'_>) -> Option<Finding> {
         side.sender_end.ip
     );
     f.remedy = vec![
-        "Find where the packets are lost: compare captures taken at both ends (tcplab analyze \
-         --pair A B), look at the drops of interfaces and queues (ip -s link, tc -s qdisc)."
+        "Find where the packets are lost: compare captures taken at both ends (`tcplab analyze \
+         --pair A B`), look at the drops of interfaces and queues (`ip -s link`, `tc -s qdisc`)."
             .to_owned(),
-        "Check that SACK and tail loss probes are on at the sender: sysctl net.ipv4.tcp_sack \
-         net.ipv4.tcp_early_retrans (1 and 3)."
+        "Check that SACK and tail loss probes are on at the sender: `sysctl net.ipv4.tcp_sack \
+         net.ipv4.tcp_early_retrans` (1 and 3)."
             .to_owned(),
     ];
     Some(f)
@@ -73,8 +73,8 @@ pub(crate) fn spurious(side: &Side<'_>) -> Option<Finding> {
         "Find what held the packets (a queue without AQM, a wireless link, a paused virtual \
          machine); the RTT chart of the report shows when."
             .to_owned(),
-        "Keep time stamps and F-RTO on at the sender: sysctl net.ipv4.tcp_timestamps \
-         net.ipv4.tcp_frto (1 and 2)."
+        "Keep time stamps and F-RTO on at the sender: `sysctl net.ipv4.tcp_timestamps \
+         net.ipv4.tcp_frto` (1 and 2)."
             .to_owned(),
     ];
     Some(f)

@@ -36,8 +36,8 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     };
     f.remedy = if answered {
         vec![
-            "Look at the listener: nstat -az TcpExtListenOverflows TcpExtListenDrops \
-             TcpExtTCPReqQFullDrop; raise the listen() backlog and net.core.somaxconn."
+            "Look at the listener: `nstat -az TcpExtListenOverflows TcpExtListenDrops \
+             TcpExtTCPReqQFullDrop`; raise the listen() backlog and net.core.somaxconn."
                 .to_owned(),
             "Look for loss on the path at that time.".to_owned(),
         ]

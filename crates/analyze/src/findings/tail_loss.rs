@@ -35,10 +35,10 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
         side.sender_end.ip
     );
     f.remedy = vec![
-        "Find the queue that drops the end of bursts (tc -s qdisc, switch counters); pacing at the \
+        "Find the queue that drops the end of bursts (`tc -s qdisc`, switch counters); pacing at the \
          sender (qdisc fq) makes bursts shorter."
             .to_owned(),
-        "Check that the probes are on: sysctl net.ipv4.tcp_early_retrans (3).".to_owned(),
+        "Check that the probes are on: `sysctl net.ipv4.tcp_early_retrans` (3).".to_owned(),
     ];
     Some(f)
 }
