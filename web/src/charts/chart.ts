@@ -72,6 +72,8 @@ export class Chart {
   /** Rows of the finding that is shown. */
   marked: number[] = [];
   private current = -1;
+  /** The x range that is or will be drawn. */
+  private wanted: [number, number];
   /** Around the packet under the pointer; an element, so that moving it draws nothing anew. */
   private readonly ring = document.createElement('div');
 
@@ -81,6 +83,7 @@ export class Chart {
     range: [number, number],
     private readonly callbacks: Callbacks,
   ) {
+    this.wanted = range;
     const y = spec.yRange(range[0], range[1]);
     this.plot = new uPlot(this.options(range, y), [range, y], holder);
     this.ring.className = 'ring';
@@ -160,15 +163,26 @@ export class Chart {
     if (size.width !== this.plot.width || size.height !== this.plot.height) this.plot.setSize(size);
   }
 
-  /** Shows an x range; the y range follows unless the person chose one. */
-  show(from: number, to: number): void {
-    const [low, high] = this.ownY ?? this.spec.yRange(from, to);
-    this.plot.batch(() => {
-      this.plot.setScale('x', { min: from, max: to });
-      this.plot.setScale('y', { min: low, max: high });
-    });
+  /** Takes an x range, to be drawn by the next `show`. */
+  aim(from: number, to: number): void {
+    this.wanted = [from, to];
     this.holder.dataset.from = String(from);
     this.holder.dataset.to = String(to);
+  }
+
+  /** Draws the range; the y range follows unless the person chose one. */
+  show(): void {
+    const [from, to] = this.wanted;
+    const [low, high] = this.ownY ?? this.spec.yRange(from, to);
+    const { x, y } = this.plot.scales;
+    if (x.min === from && x.max === to && y.min === low && y.max === high) {
+      this.redraw();
+    } else {
+      this.plot.batch(() => {
+        this.plot.setScale('x', { min: from, max: to });
+        this.plot.setScale('y', { min: low, max: high });
+      });
+    }
     this.ringAt(this.current);
   }
 
@@ -181,7 +195,7 @@ export class Chart {
   }
 
   get range(): [number, number] {
-    return [this.plot.scales.x.min ?? 0, this.plot.scales.x.max ?? 1];
+    return this.wanted;
   }
 
   plane(): Plane {
@@ -282,7 +296,7 @@ export class Chart {
     if (width >= 4 && width < u.over.clientWidth) {
       this.callbacks.zoom(this, u.posToVal(left, 'x'), u.posToVal(left + width, 'x'));
     } else {
-      this.show(...this.range);
+      this.show();
     }
   }
 

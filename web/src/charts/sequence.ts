@@ -39,6 +39,8 @@ class SequenceChart implements Spec {
   readonly yLabel: Spec['yLabel'];
   readonly yTick: Spec['yTick'];
   private readonly keyOfKind: string[] = [];
+  /** Rows of `view.data` for each kind of bar, by time. */
+  private readonly rowsOfKey = new Map<string, Uint32Array>();
   private zeros: Uint32Array | undefined;
   private rsts: Uint32Array | undefined;
 
@@ -47,17 +49,19 @@ class SequenceChart implements Spec {
     this.yLabel = axis.yLabel;
     this.yTick = axis.yTick;
     const { trace, data, acks } = view;
-    const counts = new Map<string, number>();
-    for (const [key, , , kinds] of BARS) for (const kind of kinds) this.keyOfKind[kind] = key;
-    let spurious = 0;
-    for (const row of data) {
-      const key = this.keyOfKind[trace.kind[row]];
-      counts.set(key, (counts.get(key) ?? 0) + 1);
-      spurious += trace.spurious[row];
+    for (const [key, , , kinds] of BARS) {
+      for (const kind of kinds) this.keyOfKind[kind] = key;
+      this.rowsOfKey.set(
+        key,
+        data.filter((row) => kinds.includes(trace.kind[row])),
+      );
     }
+    const spurious = data.reduce((n, row) => n + trace.spurious[row], 0);
     const sacks = acks.reduce((n, r) => n + trace.sackFrom[r + 1] - trace.sackFrom[r], 0);
     this.layers = [
-      ...BARS.map(([key, name, colour]) => layer(key, name, colour, 'bar', counts.get(key) ?? 0)),
+      ...BARS.map(([key, name, colour]) =>
+        layer(key, name, colour, 'bar', this.rowsOfKey.get(key)?.length ?? 0),
+      ),
       layer('spurious', 'spurious', 'text', 'ring', spurious),
       layer('ack', 'ACK', 'ack', 'line', acks.length),
       layer('window', 'window', 'window', 'dash', acks.length),
@@ -221,7 +225,7 @@ class SequenceChart implements Spec {
     const [first, end] = visible(data, (r) => trace.time[r], plane);
     const close = end - first < plane.width / ratio / 7;
     let drawn = 0;
-    for (const [key, , colour, kinds, letters] of BARS) {
+    for (const [key, , colour, , letters] of BARS) {
       if (!this.on(key)) continue;
       const again = key !== 'data';
       const half = (again ? 1.5 : close ? 1 : 0.5) * ratio;
@@ -241,9 +245,10 @@ class SequenceChart implements Spec {
           ctx.fillText(text, beside, Math.max(top - 2 * ratio, plane.top + 10 * ratio));
         }
       });
-      for (let i = first; i < end; i++) {
-        const row = data[i];
-        if (!kinds.includes(trace.kind[row])) continue;
+      const rows = this.rowsOfKey.get(key) ?? new Uint32Array();
+      const [from, to] = visible(rows, (r) => trace.time[r], plane);
+      for (let i = from; i < to; i++) {
+        const row = rows[i];
         bars.add(plane.x(trace.time[row]), plane.y(trace.seq[row]), plane.y(seqEnd(trace, row)));
       }
       bars.flush();

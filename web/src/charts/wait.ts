@@ -39,6 +39,7 @@ export class WaitChart implements Spec {
   readonly empty: string | null;
   readonly xTick: Spec['xTick'] = (value, step) => tidy(value, step);
   private readonly stretches: Stretch[];
+  private readonly heights: [number, number];
 
   constructor(
     private readonly view: View,
@@ -52,6 +53,7 @@ export class WaitChart implements Spec {
       const [colour, form] = LOOKS[i];
       return { key: String(i), label: name, ink: colour, shape: form, count: counts[i], on: true };
     });
+    this.heights = this.allHeights();
     this.stretches = stretchesOf(view, sent?.modes ?? []);
     this.empty = waits.length > 0 ? null : 'No ACK for new data of this direction was captured.';
   }
@@ -90,6 +92,10 @@ export class WaitChart implements Spec {
 
   /** The same for every zoom: a wait keeps its height while one looks along the segments. */
   yRange(): [number, number] {
+    return this.heights;
+  }
+
+  private allHeights(): [number, number] {
     let low = 1000;
     let high = 10_000;
     for (const row of this.view.waits) {
