@@ -16,8 +16,15 @@ function withCode(text: string): Node[] {
     .filter((node) => node.textContent !== '');
 }
 
-function copyButton(text: string): HTMLElement {
-  const button = h('button', { class: 'copy', type: 'button', title: 'copy this remedy' }, 'copy');
+/** The commands of a remedy, one a line; all of it where it holds none. */
+export function toPaste(remedy: string): string {
+  const commands = remedy.split('`').filter((_, i) => i % 2 === 1);
+  return commands.length > 0 ? commands.join('\n') : remedy;
+}
+
+function copyButton(remedy: string): HTMLElement {
+  const text = toPaste(remedy);
+  const button = h('button', { class: 'copy', type: 'button', title: `copy: ${text}` }, 'copy');
   button.addEventListener('click', async (event) => {
     event.stopPropagation();
     try {
@@ -32,7 +39,7 @@ function copyButton(text: string): HTMLElement {
 
 function details(finding: Finding, packet: (n: number) => void): HTMLElement {
   const remedies = finding.remedy.map((text) =>
-    h('li', {}, h('span', { class: 'text' }, ...withCode(text)), copyButton(text.replaceAll('`', ''))),
+    h('li', {}, h('span', { class: 'text' }, ...withCode(text)), copyButton(text)),
   );
   const packets = finding.packets.map((n) =>
     h('button', { class: 'packet', type: 'button', onclick: () => packet(n) }, `#${count(n)}`),
