@@ -6,7 +6,7 @@ use tcplab_analyze::compat::Verdicts;
 use tcplab_wire::{NotTcp, Standing};
 
 use super::Frame;
-use super::ours::{Kind, Ours};
+use super::ours::{Kind, Ours, Sums};
 use super::theirs::Theirs;
 
 /// Why a difference is no error of ours; `docs/fidelity.md` says more about each.
@@ -41,7 +41,18 @@ pub struct Comparison {
     /// For each of [`Verdicts::FIELDS`]: both, only ours, only theirs.
     pub flags: Vec<(usize, usize, usize)>,
     pub differences: Vec<Difference>,
-    pub format: Option<String>,
+    pub format: Option<Format>,
+    /// What the sums of our report miss, when every frame agrees.
+    pub sums: Option<String>,
+    pub late_packets: u64,
+}
+
+/// The two did not read the same frames.
+#[derive(Debug)]
+pub struct Format {
+    pub text: String,
+    /// We do not read this format, and say so.
+    pub is_foreign: bool,
 }
 
 impl Comparison {
@@ -53,20 +64,26 @@ impl Comparison {
             flags: count_flags(&ours.frames, &theirs.frames),
             differences: Vec::new(),
             format: None,
+            sums: None,
+            late_packets: ours.sums.late_packets,
         };
         if ours.frames.len() != theirs.frames.len()
             || ours.error.is_some() != theirs.error.is_some()
         {
             let none = "no error".to_owned();
-            comparison.format = Some(format!(
+            let text = format!(
                 "we read {} frames ({}), tshark {} ({})",
                 ours.frames.len(),
                 ours.error.as_ref().unwrap_or(&none),
                 theirs.frames.len(),
                 theirs.error.as_ref().unwrap_or(&none),
-            ));
+            );
+            let neither = "offset 0: neither pcap nor pcapng";
+            let is_foreign = ours.error.as_ref().is_some_and(|e| e.starts_with(neither));
+            comparison.format = Some(Format { text, is_foreign });
         }
         comparison.frames(ours, theirs);
+        comparison.sums(ours);
         comparison
     }
 
@@ -81,13 +98,33 @@ impl Comparison {
                 self.push(i, a, b, Some(reason), *kind, protocols);
                 continue;
             }
-            let same =
-                a.is_tcp == b.is_tcp && a.verdicts == b.verdicts && a.repetition == b.repetition;
+            let same = a.is_tcp == b.is_tcp && a.verdicts == b.verdicts;
             let streams = pairs.agree(a, b);
             if !same || !streams {
                 let reason = pairs.is_disturbed(a, b).then_some(Reason::Consequence);
                 self.push(i, a, b, reason, *kind, protocols);
             }
+        }
+    }
+
+    /// The sums of the report against those of the frames.
+    fn sums(&mut self, ours: &Ours) {
+        let count = |bit| {
+            let with = ours.frames.iter().filter(|f| f.verdicts & bit != 0);
+            with.count() as u64
+        };
+        let frames = Sums {
+            packets: self.packets.0 as u64,
+            tcp_packets: self.tcp.0 as u64,
+            streams: self.streams.0 as u64,
+            out_of_order: count(Verdicts::OUT_OF_ORDER),
+            duplicate_acks: count(Verdicts::DUPLICATE_ACK),
+            lost_segments: count(Verdicts::LOST_SEGMENT),
+            zero_windows: count(Verdicts::ZERO_WINDOW),
+            late_packets: ours.sums.late_packets,
+        };
+        if frames != ours.sums {
+            self.sums = Some(format!("sums {:?}, frames {frames:?}", ours.sums));
         }
     }
 
@@ -111,7 +148,7 @@ impl Comparison {
 
     /// Whether anything differs, explained or not.
     pub fn differs(&self) -> bool {
-        self.format.is_some() || !self.differences.is_empty()
+        self.format.is_some() || self.sums.is_some() || !self.differences.is_empty()
     }
 
     /// Lines for a reader: at most `show` differing frames.
@@ -121,7 +158,10 @@ impl Comparison {
             self.packets.0, self.packets.1, self.tcp.0, self.tcp.1, self.streams.0, self.streams.1
         );
         if let Some(format) = &self.format {
-            text += &format!("\n    {format}");
+            text += &format!("\n    {}", format.text);
+        }
+        if let Some(sums) = &self.sums {
+            text += &format!("\n    {sums}");
         }
         for d in self.differences.iter().take(show) {
             let why = d
@@ -150,9 +190,6 @@ fn show_frame(f: &Frame) -> String {
     let mut text = format!("stream {stream}");
     for name in Verdicts(f.verdicts).fields() {
         text += name.strip_prefix("tcp.analysis").unwrap_or(name);
-    }
-    if f.repetition > 0 {
-        text += &format!(" #{}", f.repetition);
     }
     text
 }

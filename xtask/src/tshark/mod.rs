@@ -21,6 +21,7 @@ use anyhow::Context;
 
 use compare::Comparison;
 use table::Table;
+use theirs::Places;
 
 /// What one side says about a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -31,8 +32,6 @@ pub struct Frame {
     stream: Option<u32>,
     /// The bits of [`tcplab_analyze::compat::Verdicts`].
     verdicts: u32,
-    /// `tcp.analysis.duplicate_ack_num`, 0 when there is none.
-    repetition: u32,
 }
 
 #[derive(clap::Args)]
@@ -54,6 +53,9 @@ pub struct Args {
     /// Captures compared at the same time
     #[arg(long, default_value_t = 2)]
     jobs: usize,
+    /// Keep tshark's answers in this folder, and use those that are there
+    #[arg(long, requires = "paths")]
+    keep: Option<PathBuf>,
     /// Print one line for each capture that agrees, too
     #[arg(long)]
     verbose: bool,
@@ -91,7 +93,14 @@ pub fn run(root: &Path, args: &Args) -> anyhow::Result<ExitCode> {
             search(path, &mut files);
         }
     }
-    let table = compare_all(args, &files, &empty)?;
+    if let Some(folder) = &args.keep {
+        fs::create_dir_all(folder)?;
+    }
+    let places = Places {
+        preferences: &empty,
+        answers: args.keep.as_deref(),
+    };
+    let table = compare_all(args, &files, &places)?;
     println!("{version}\n{table}");
     Ok(if table.is_clean() {
         ExitCode::SUCCESS
@@ -101,12 +110,12 @@ pub fn run(root: &Path, args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Compares every file, `jobs` at a time; prints what differs in the order of the files.
-fn compare_all(args: &Args, files: &[PathBuf], empty: &Path) -> anyhow::Result<Table> {
+fn compare_all(args: &Args, files: &[PathBuf], places: &Places<'_>) -> anyhow::Result<Table> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new((0, Table::default(), Vec::new()));
     let worker = || -> anyhow::Result<()> {
         while let Some(path) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let comparison = compare_file(path, empty)
+            let comparison = compare_file(path, places)
                 .with_context(|| format!("comparing {}", path.display()))?;
             let mut done = done.lock().unwrap_or_else(|e| e.into_inner());
             done.0 += 1;
@@ -134,10 +143,10 @@ fn compare_all(args: &Args, files: &[PathBuf], empty: &Path) -> anyhow::Result<T
     Ok(table)
 }
 
-fn compare_file(path: &Path, empty: &Path) -> anyhow::Result<Comparison> {
+fn compare_file(path: &Path, places: &Places<'_>) -> anyhow::Result<Comparison> {
     Ok(Comparison::new(
         &ours::read(path)?,
-        &theirs::read(path, empty)?,
+        &theirs::read(path, places)?,
     ))
 }
 

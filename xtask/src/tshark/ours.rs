@@ -1,13 +1,15 @@
-//! Our verdicts on a capture, frame by frame, by the libraries that the command uses too.
+//! Our verdicts on a capture, by the analyser that the command uses too.
+//!
+//! Twice: with the trace of each packet, as `--tshark-compat` has it, and without, as `--json` has
+//! it, where finished connections are handed out early and their late packets only counted.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
-use tcplab_analyze::compat::{Compat, Verdicts};
-use tcplab_base::Instant;
+use tcplab_analyze::report::{Stream, Totals};
+use tcplab_analyze::{Analyzer, Options, Output};
 use tcplab_capture::{Body, Reader};
-use tcplab_wire::{Config, Endpoint, NotTcp, Parsed, Standing, TcpPacket, parse_frame};
+use tcplab_wire::{Config, NotTcp, Parsed, Standing, parse_frame};
 
 use super::Frame;
 
@@ -15,8 +17,10 @@ use super::Frame;
 pub struct Ours {
     /// One for each frame of the file, in its order.
     pub frames: Vec<Frame>,
-    /// Why each frame is no TCP packet, or a special one; beside `frames`.
+    /// What the parser made of each, beside `frames`.
     pub kinds: Vec<Kind>,
+    /// The sums of the report.
+    pub sums: Sums,
     /// Where and why reading stopped early.
     pub error: Option<String>,
 }
@@ -29,89 +33,138 @@ pub enum Kind {
     NotAPacket,
 }
 
-/// Streams by their pair of ends, the lower one first.
-#[derive(Default)]
-struct Streams {
-    by_ends: BTreeMap<(Endpoint, Endpoint), (u32, Compat)>,
-    count: u32,
+/// Sums over the streams of the report that have Wireshark's meaning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sums {
+    pub packets: u64,
+    pub tcp_packets: u64,
+    pub streams: u64,
+    pub out_of_order: u64,
+    pub duplicate_acks: u64,
+    pub lost_segments: u64,
+    pub zero_windows: u64,
+    /// Packets of connections that were handed out before; they are in none of the last four.
+    pub late_packets: u64,
 }
 
-impl Streams {
-    fn packet(&mut self, time: Instant, number: u64, p: &TcpPacket) -> (u32, Verdicts, u32) {
-        let from_a = p.src > p.dst;
-        let key = if from_a {
-            (p.dst, p.src)
-        } else {
-            (p.src, p.dst)
-        };
-        let (stream, compat) = self.by_ends.entry(key).or_insert_with(|| {
-            self.count += 1;
-            (self.count - 1, Compat::default())
-        });
-        if compat.reuses(from_a, p) {
-            (*stream, *compat) = (self.count, Compat::after_reuse());
-            self.count += 1;
+impl Sums {
+    fn stream(&mut self, stream: &Stream) {
+        for d in [&stream.client_to_server, &stream.server_to_client] {
+            self.out_of_order += d.out_of_order;
+            self.duplicate_acks += d.duplicate_acks;
+            self.lost_segments += d.lost_segments;
+            self.zero_windows += d.zero_windows;
         }
-        let verdicts = compat.packet(time, number, from_a, p);
-        let repetition = if verdicts.has(Verdicts::DUPLICATE_ACK) {
-            compat.duplicate_ack(from_a).0
-        } else {
-            0
-        };
-        (*stream, verdicts, repetition)
+    }
+
+    fn totals(&mut self, totals: &Totals) {
+        self.packets = totals.packets;
+        self.tcp_packets = totals.tcp_packets;
+        self.streams = totals.tcp_streams;
+        self.late_packets = totals.late_packets;
     }
 }
 
-/// Reads a capture to its end, or to the damage.
-pub fn read(path: &Path) -> anyhow::Result<Ours> {
-    let mut ours = Ours {
-        frames: Vec::new(),
-        kinds: Vec::new(),
-        error: None,
-    };
-    let mut reader = match Reader::new(File::open(path)?) {
-        Ok(reader) => reader,
-        Err(e) => {
-            ours.error = Some(e.to_string());
-            return Ok(ours);
-        }
-    };
-    let mut streams = Streams::default();
-    loop {
-        let record = match reader.next() {
-            Ok(Some(record)) => record,
-            Ok(None) => break,
-            Err(e) => {
-                ours.error = Some(e.to_string());
-                break;
-            }
+/// The two analysers at work.
+struct Pass {
+    traced: Analyzer,
+    plain: Analyzer,
+    frames: Vec<Frame>,
+    kinds: Vec<Kind>,
+    sums: Sums,
+}
+
+impl Pass {
+    fn new() -> Self {
+        let analyzer = |trace| {
+            Analyzer::new(Options {
+                trace,
+                ..Options::default()
+            })
         };
+        Self {
+            traced: analyzer(true),
+            plain: analyzer(false),
+            frames: Vec::new(),
+            kinds: Vec::new(),
+            sums: Sums::default(),
+        }
+    }
+
+    fn record(&mut self, record: &tcplab_capture::Record<'_>) {
         let parsed = match record.body {
             Body::Frame {
                 link,
                 data,
                 orig_len,
-            } => Some(parse_frame(link, data, orig_len, &Config::default())),
-            Body::Tcp(packet) => Some(Parsed::Tcp(packet)),
-            Body::Other => None,
+            } => parse_frame(link, data, orig_len, &Config::default()),
+            Body::Tcp(packet) => Parsed::Tcp(packet),
+            Body::Other => Parsed::NotTcp(NotTcp::NotIp),
         };
-        let mut frame = Frame {
-            is_tcp: parsed.is_some_and(|p| p.is_tcp()),
-            ..Frame::default()
-        };
-        ours.kinds.push(match parsed {
-            Some(Parsed::Tcp(p)) => {
-                let time = record.time.unwrap_or_default();
-                let (stream, verdicts, repetition) = streams.packet(time, record.number, &p);
-                frame.stream = Some(stream);
-                frame.verdicts = verdicts.0;
-                frame.repetition = repetition;
-                Kind::Tcp(p.standing)
+        for analyzer in [&mut self.traced, &mut self.plain] {
+            match &parsed {
+                Parsed::Tcp(p) => analyzer.packet(record.number, record.time, p),
+                Parsed::NotTcp(why) => analyzer.other(*why),
             }
-            Some(Parsed::NotTcp(why)) => Kind::NotTcp(why),
-            None => Kind::NotAPacket,
+        }
+        self.frames.push(Frame {
+            is_tcp: parsed.is_tcp(),
+            ..Frame::default()
         });
-        ours.frames.push(frame);
+        self.kinds.push(match (record.body, parsed) {
+            (Body::Other, _) => Kind::NotAPacket,
+            (_, Parsed::Tcp(p)) => Kind::Tcp(p.standing),
+            (_, Parsed::NotTcp(why)) => Kind::NotTcp(why),
+        });
     }
-    Ok(ours)
+
+    fn drain(&mut self) {
+        while let Some(output) = self.traced.poll() {
+            let Output::Trace(trace) = output else {
+                continue;
+            };
+            for row in &trace.rows {
+                let at = usize::try_from(row.number).unwrap_or(usize::MAX);
+                if let Some(frame) = self.frames.get_mut(at.wrapping_sub(1)) {
+                    frame.stream = Some(trace.stream);
+                    frame.verdicts = row.verdicts.0;
+                }
+            }
+        }
+        while let Some(output) = self.plain.poll() {
+            if let Output::Stream(stream) = output {
+                self.sums.stream(&stream);
+            }
+        }
+    }
+
+    fn finish(mut self, error: Option<String>) -> Ours {
+        self.traced.finish();
+        self.plain.finish();
+        self.drain();
+        self.sums.totals(self.plain.totals());
+        Ours {
+            frames: self.frames,
+            kinds: self.kinds,
+            sums: self.sums,
+            error,
+        }
+    }
+}
+
+/// Reads a capture to its end, or to the damage.
+pub fn read(path: &Path) -> anyhow::Result<Ours> {
+    let mut pass = Pass::new();
+    let mut reader = match Reader::new(File::open(path)?) {
+        Ok(reader) => reader,
+        Err(e) => return Ok(pass.finish(Some(e.to_string()))),
+    };
+    loop {
+        match reader.next() {
+            Ok(Some(record)) => pass.record(&record),
+            Ok(None) => return Ok(pass.finish(None)),
+            Err(e) => return Ok(pass.finish(Some(e.to_string()))),
+        }
+        pass.drain();
+    }
 }

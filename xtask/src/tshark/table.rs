@@ -19,6 +19,9 @@ pub struct Table {
     explained: BTreeMap<String, usize>,
     unexplained: usize,
     formats: usize,
+    foreign: usize,
+    sums: usize,
+    late_packets: u64,
 }
 
 impl Table {
@@ -40,12 +43,18 @@ impl Table {
                 None => self.unexplained += 1,
             }
         }
-        self.formats += usize::from(c.format.is_some());
+        match &c.format {
+            Some(format) if format.is_foreign => self.foreign += 1,
+            Some(_) => self.formats += 1,
+            None => {}
+        }
+        self.sums += usize::from(c.sums.is_some());
+        self.late_packets += c.late_packets;
     }
 
     /// Whether everything agrees or is explained.
     pub fn is_clean(&self) -> bool {
-        self.unexplained == 0 && self.formats == 0
+        self.unexplained == 0 && self.formats == 0 && self.sums == 0
     }
 }
 
@@ -79,10 +88,24 @@ impl fmt::Display for Table {
         for (reason, n) in &self.explained {
             writeln!(f, "explained ({reason}): {n} frames")?;
         }
+        if self.foreign > 0 {
+            writeln!(
+                f,
+                "in formats that we do not read: {} captures",
+                self.foreign
+            )?;
+        }
+        if self.late_packets > 0 {
+            writeln!(
+                f,
+                "after their connection was reported: {} packets",
+                self.late_packets
+            )?;
+        }
         write!(
             f,
-            "unexplained: {} frames; {} captures that only one of us read whole",
-            self.unexplained, self.formats
+            "unexplained: {} frames; captures of which one reads more: {}; with other sums: {}",
+            self.unexplained, self.formats, self.sums
         )
     }
 }

@@ -1,5 +1,6 @@
 //! tshark's verdicts on a capture, with the preferences that it has when nobody changed any.
 
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -28,18 +29,41 @@ pub fn version() -> anyhow::Result<String> {
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
-/// Lets tshark read a capture. `empty` is a folder without preferences.
-pub fn read(path: &Path, empty: &Path) -> anyhow::Result<Theirs> {
+/// Where tshark is told to look, and where its answers are kept.
+pub struct Places<'a> {
+    /// A folder without preferences.
+    pub preferences: &'a Path,
+    /// Answers of earlier runs; reading a capture takes tshark half a second at least.
+    pub answers: Option<&'a Path>,
+}
+
+/// Lets tshark read a capture.
+pub fn read(path: &Path, places: &Places<'_>) -> anyhow::Result<Theirs> {
+    let kept = places.answers.map(|folder| {
+        let name = path.to_string_lossy().replace(['/', '\\'], "_");
+        folder.join(name + ".tsv")
+    });
+    if let Some(text) = kept.as_ref().and_then(|k| fs::read_to_string(k).ok()) {
+        return answer(&text);
+    }
+    let text = ask(path, places.preferences)?;
+    if let Some(kept) = kept {
+        fs::write(kept, &text)?;
+    }
+    answer(&text)
+}
+
+/// Runs tshark: its complaint (or an empty line), then one line for each frame.
+fn ask(path: &Path, preferences: &Path) -> anyhow::Result<String> {
     let mut command = Command::new("tshark");
     command
-        .env("WIRESHARK_CONFIG_DIR", empty)
+        .env("WIRESHARK_CONFIG_DIR", preferences)
         .args(["-n", "-r"])
         .arg(path)
         .args(["-T", "fields", "-E", "separator=|", "-E", "occurrence=l"]);
     for field in ["frame.protocols", "tcp.srcport", "tcp.stream"] {
         command.args(["-e", field]);
     }
-    command.args(["-e", "tcp.analysis.duplicate_ack_num"]);
     for (_, field) in Verdicts::FIELDS {
         command.args(["-e", field]);
     }
@@ -47,32 +71,41 @@ pub fn read(path: &Path, empty: &Path) -> anyhow::Result<Theirs> {
         .stdin(Stdio::null())
         .output()
         .context("cannot run tshark")?;
+    let complaint = String::from_utf8_lossy(&out.stderr);
+    let complaint = match complaint.lines().last() {
+        Some(line) if !out.status.success() => line,
+        _ => "",
+    };
+    Ok(format!(
+        "{complaint}\n{}",
+        String::from_utf8_lossy(&out.stdout)
+    ))
+}
+
+fn answer(text: &str) -> anyhow::Result<Theirs> {
+    let mut lines = text.lines();
+    let complaint = lines.next().unwrap_or_default();
     let mut theirs = Theirs {
         frames: Vec::new(),
         protocols: Vec::new(),
-        error: None,
+        error: (!complaint.is_empty()).then(|| complaint.to_owned()),
     };
-    for line in String::from_utf8_lossy(&out.stdout).lines() {
+    for line in lines {
         let (frame, protocols) = parse(line)?;
         theirs.frames.push(frame);
         theirs.protocols.push(protocols);
-    }
-    if !out.status.success() {
-        let text = String::from_utf8_lossy(&out.stderr);
-        theirs.error = text.lines().last().map(str::to_owned);
     }
     Ok(theirs)
 }
 
 fn parse(line: &str) -> anyhow::Result<(Frame, String)> {
     let words: Vec<&str> = line.split('|').collect();
-    let [protocols, port, stream, repetition, flags @ ..] = &words[..] else {
+    let [protocols, port, stream, flags @ ..] = &words[..] else {
         bail!("tshark printed `{line}`");
     };
     let mut frame = Frame {
         is_tcp: !port.is_empty(),
         stream: stream.parse().ok(),
-        repetition: repetition.parse().unwrap_or(0),
         verdicts: 0,
     };
     for (word, (bit, _)) in flags.iter().zip(Verdicts::FIELDS) {
