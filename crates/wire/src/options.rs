@@ -44,6 +44,9 @@ pub struct TcpOptions {
     pub sack: SackBlocks,
     /// Time stamps (kind 8): TSval, TSecr.
     pub timestamps: Option<(u32, u32)>,
+    /// Subtypes of Multipath TCP options (kind 30, RFC 8684 3): bit n for subtype n. An MP_CAPABLE without a key, as in
+    /// the first SYN, has no bit.
+    pub mptcp: u8,
     /// An option ran past the header, or had an impossible length; what stood before it was read.
     pub malformed: bool,
 }
@@ -57,6 +60,7 @@ pub(crate) mod kind {
     pub(crate) const SACK_PERMITTED: u8 = 4;
     pub(crate) const SACK: u8 = 5;
     pub(crate) const TIMESTAMPS: u8 = 8;
+    pub(crate) const MPTCP: u8 = 30;
 }
 
 /// RFC 7323 2.3: larger shifts count as this one.
@@ -132,6 +136,12 @@ impl TcpOptions {
                             Seq(u32::from_be_bytes([e, f, g, h])),
                         );
                     }
+                }
+            }
+            (kind::MPTCP, &[first, ..]) if first >> 4 < 8 => {
+                let with_key = matches!(data.len(), 10 | 18 | 20 | 22);
+                if first >> 4 > 0 || with_key {
+                    self.mptcp |= 1 << (first >> 4);
                 }
             }
             (

@@ -51,6 +51,7 @@ fn options() -> impl Strategy<Value = (TcpOptions, u8)> {
             sack_permitted: permitted,
             sack: blocks,
             timestamps: ts,
+            mptcp: 0,
             malformed: false,
         };
         (len <= 40).then_some((o, len as u8))

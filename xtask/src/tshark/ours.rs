@@ -9,7 +9,7 @@ use std::path::Path;
 use tcplab_analyze::report::{Stream, Totals};
 use tcplab_analyze::{Analyzer, Options, Output};
 use tcplab_capture::{Body, Reader};
-use tcplab_wire::{Config, NotTcp, Parsed, Standing, parse_frame};
+use tcplab_wire::{Config, NotTcp, Parsed, Reassembler, Standing};
 
 use super::Frame;
 
@@ -67,6 +67,7 @@ impl Sums {
 
 /// The two analysers at work.
 struct Pass {
+    parser: Reassembler,
     traced: Analyzer,
     plain: Analyzer,
     frames: Vec<Frame>,
@@ -83,6 +84,7 @@ impl Pass {
             })
         };
         Self {
+            parser: Reassembler::default(),
             traced: analyzer(true),
             plain: analyzer(false),
             frames: Vec::new(),
@@ -97,7 +99,7 @@ impl Pass {
                 link,
                 data,
                 orig_len,
-            } => parse_frame(link, data, orig_len, &Config::default()),
+            } => self.parser.parse(link, data, orig_len, &Config::default()),
             Body::Tcp(packet) => Parsed::Tcp(packet),
             Body::Other => Parsed::NotTcp(NotTcp::NotIp),
         };

@@ -56,6 +56,8 @@ pub(super) struct Flow {
     pub unscaled: bool,
     /// KEEP_ALIVE and ZERO_WINDOW_PROBE as the last packet had them.
     last_probe: u16,
+    /// Kinds of Multipath TCP options that the connection had shown before the last packet.
+    mptcp: u8,
     unacked: Unacked,
 }
 
@@ -74,6 +76,7 @@ impl Default for Flow {
             scale: Scale::Unknown,
             unscaled: false,
             last_probe: 0,
+            mptcp: 0,
             unacked: Unacked::default(),
         }
     }
@@ -139,10 +142,21 @@ pub(super) struct Segment {
     len: u32,
     window: u32,
     flags: TcpFlags,
+    /// What the connection knew before this packet.
+    context: Context,
+}
+
+/// What the rules need to know of the connection, beside its two directions.
+#[derive(Clone, Copy)]
+pub(super) struct Context {
+    /// From SYN to ACK, 0 when not known.
+    pub first_rtt_ns: i64,
+    /// Kinds of Multipath TCP options seen.
+    pub mptcp: u8,
 }
 
 impl Segment {
-    pub fn new(time: Instant, number: u64, p: &TcpPacket) -> Self {
+    pub fn new(time: Instant, number: u64, p: &TcpPacket, context: Context) -> Self {
         Self {
             time_ns: time.as_nanos(),
             number: number as u32,
@@ -151,6 +165,7 @@ impl Segment {
             len: p.payload_len,
             window: u32::from(p.window),
             flags: p.flags,
+            context,
         }
     }
 
@@ -164,7 +179,7 @@ impl Segment {
     }
 
     /// All verdicts that the numbers give, and the new state. `so_far` holds REUSED_PORTS or nothing.
-    pub fn judge(&self, fwd: &mut Flow, rev: &mut Flow, first_rtt_ns: i64, so_far: u32) -> u32 {
+    pub fn judge(&self, fwd: &mut Flow, rev: &mut Flow, so_far: u32) -> u32 {
         let mut v = so_far | self.against_windows(fwd, rev);
         if v & V::DUPLICATE_ACK != 0 {
             // u32::MAX becomes 1, like 0.
@@ -176,7 +191,7 @@ impl Segment {
         }
         v |= self.acked_unseen(rev);
         if v & V::KEEP_ALIVE == 0 && (self.len > 0 || self.has_syn_or_fin()) {
-            v |= self.sent_before(fwd, rev, first_rtt_ns);
+            v |= self.sent_before(fwd, rev);
         }
         self.advance(fwd, v);
         rev.unacked.acked(self.ack, rev.next_seq);
@@ -222,6 +237,8 @@ impl Segment {
             (0, _) => 0,
             (_, false) => V::WINDOW_UPDATE,
             (_, true) if u32::from(rev.last_probe) & V::KEEP_ALIVE != 0 => V::KEEP_ALIVE_ACK,
+            // Multipath TCP sends its options on ACKs that repeat (RFC 8684 4).
+            (_, true) if self.context.mptcp != fwd.mptcp => 0,
             (_, true) => V::DUPLICATE_ACK,
         }
     }
@@ -243,7 +260,7 @@ impl Segment {
     }
 
     /// Retransmission or reordering of data, SYN or FIN.
-    fn sent_before(&self, fwd: &Flow, rev: &Flow, first_rtt_ns: i64) -> u32 {
+    fn sent_before(&self, fwd: &Flow, rev: &Flow) -> u32 {
         let end = self.seq + self.len;
         if self.len > 0 && rev.last_ack != Seq(0) && end.at_or_before(rev.last_ack) {
             return V::SPURIOUS_RETRANSMISSION | V::RETRANSMISSION;
@@ -261,7 +278,7 @@ impl Segment {
         {
             return V::FAST_RETRANSMISSION | V::RETRANSMISSION;
         }
-        let soon = match first_rtt_ns {
+        let soon = match self.context.first_rtt_ns {
             0 => OUT_OF_ORDER_NS,
             // A negative one counts as very long.
             rtt => rtt as u64,
@@ -292,6 +309,7 @@ impl Segment {
         fwd.window = self.window;
         fwd.last_ack = self.ack;
         fwd.last_time_ns = self.time_ns;
+        fwd.mptcp = self.context.mptcp;
         fwd.last_probe = (v & (V::KEEP_ALIVE | V::ZERO_WINDOW_PROBE)) as u16;
     }
 }

@@ -16,7 +16,7 @@ mod verdicts;
 use tcplab_base::{Instant, Seq};
 use tcplab_wire::{Standing, TcpFlags, TcpPacket};
 
-use flow::{Flow, Scale, Segment};
+use flow::{Context, Flow, Scale, Segment};
 pub use verdicts::Verdicts;
 
 /// Below this many bytes Wireshark calls a TCP header bogus and stops reading it.
@@ -33,6 +33,8 @@ pub struct Compat {
     first_rtt_ns: i64,
     /// The connection replaced an older one of the same addresses and ports.
     reused: bool,
+    /// Kinds of Multipath TCP options seen in either direction, as in [`tcplab_wire::TcpOptions::mptcp`].
+    mptcp: u8,
 }
 
 impl Compat {
@@ -78,10 +80,13 @@ impl Compat {
             if p.flags.has(TcpFlags::ACK) {
                 rev.base_seq.get_or_insert(p.ack - 1);
             }
-            let first_rtt_ns = self.first_rtt_ns;
+            let context = Context {
+                first_rtt_ns: self.first_rtt_ns,
+                mptcp: self.mptcp,
+            };
             let (fwd, rev) = self.flows(from_a);
-            let segment = Segment::new(time, number, p);
-            verdicts.0 = segment.judge(fwd, rev, first_rtt_ns, verdicts.0);
+            let segment = Segment::new(time, number, p, context);
+            verdicts.0 = segment.judge(fwd, rev, verdicts.0);
         }
         if usize::from(p.header_len) < MIN_HEADER {
             return Verdicts::default();
@@ -159,7 +164,7 @@ impl Compat {
     /// up in the middle of such a packet and shows no verdict.
     #[inline]
     fn note_options(&mut self, from_a: bool, p: &TcpPacket) -> bool {
-        let (fwd, rev) = self.flows(from_a);
+        let (fwd, _) = self.flows(from_a);
         if let Some(shift) = p.options.window_scale {
             fwd.scale = Scale::Shift(shift.min(14));
         }
@@ -167,6 +172,8 @@ impl Compat {
         if cut || p.standing == Standing::ShortSegment {
             return false;
         }
+        self.mptcp |= p.options.mptcp;
+        let (fwd, rev) = self.flows(from_a);
         if p.flags.has(TcpFlags::SYN) {
             if fwd.scale == Scale::Unknown {
                 (fwd.scale, rev.scale) = (Scale::None, Scale::None);
