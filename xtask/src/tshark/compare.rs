@@ -18,6 +18,9 @@ pub enum Reason {
     Tunnel,
     /// A format that we do not read, or only one of us stops at the damage.
     Format,
+    /// Another dissector of tshark began a conversation of its own in the middle of a connection:
+    /// VNC's splits the stream, SOCKS's takes a number that no frame has.
+    Split,
     /// The stream also has a frame with one of the reasons above.
     Consequence,
 }
@@ -78,8 +81,12 @@ impl Comparison {
                 theirs.frames.len(),
                 theirs.error.as_ref().unwrap_or(&none),
             );
-            let neither = "offset 0: neither pcap nor pcapng";
-            let is_foreign = ours.error.as_ref().is_some_and(|e| e.starts_with(neither));
+            let is_foreign = ours.frames.is_empty()
+                && ours.error.as_ref().is_some_and(|e| {
+                    ["neither pcap", "no pcap or pcapng"]
+                        .iter()
+                        .any(|words| e.contains(words))
+                });
             comparison.format = Some(Format { text, is_foreign });
         }
         comparison.frames(ours, theirs);
@@ -93,6 +100,7 @@ impl Comparison {
         let others = theirs.frames.iter().zip(&theirs.protocols);
         for (i, ((a, kind), (b, protocols))) in frames.zip(others).enumerate() {
             let reason = reason(*kind, b, protocols);
+            let reason = reason.or_else(|| pairs.is_split(a, b).then_some(Reason::Split));
             if let Some(reason) = reason {
                 pairs.disturb(a, b);
                 self.push(i, a, b, Some(reason), *kind, protocols);
@@ -215,11 +223,8 @@ fn count_tcp(frames: &[Frame]) -> usize {
 }
 
 fn count_streams(frames: &[Frame]) -> usize {
-    frames
-        .iter()
-        .filter_map(|f| f.stream)
-        .max()
-        .map_or(0, |s| s as usize + 1)
+    let numbers: BTreeSet<u32> = frames.iter().filter_map(|f| f.stream).collect();
+    numbers.len()
 }
 
 fn count_flags(ours: &[Frame], theirs: &[Frame]) -> Vec<(usize, usize, usize)> {
@@ -248,6 +253,8 @@ struct Pairs {
     theirs_of: BTreeMap<u32, u32>,
     disturbed: BTreeSet<u32>,
     moved: bool,
+    /// One above the highest number of theirs.
+    next: u32,
 }
 
 impl Pairs {
@@ -257,6 +264,19 @@ impl Pairs {
         if let (Some(a), Some(b)) = (ours.stream, theirs.stream) {
             self.theirs_of.insert(a, b);
         }
+    }
+
+    /// Whether tshark leaves a number out, or gives a stream of ours a new one without a word about
+    /// ports used again.
+    fn is_split(&mut self, ours: &Frame, theirs: &Frame) -> bool {
+        let Some(b) = theirs.stream else {
+            return false;
+        };
+        let (is_new, leaves_out) = (b >= self.next, b > self.next);
+        self.next = self.next.max(b + 1);
+        let reused = (ours.verdicts | theirs.verdicts) & Verdicts::REUSED_PORTS != 0;
+        let known = ours.stream.and_then(|a| self.theirs_of.get(&a));
+        leaves_out || is_new && !reused && known.is_some_and(|known| *known != b)
     }
 
     fn agree(&mut self, ours: &Frame, theirs: &Frame) -> bool {

@@ -175,3 +175,35 @@ fn is_capture(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     ENDS.iter().any(|end| name.ends_with(end))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_conversations_get_tsharks_verdicts() {
+        if theirs::version().is_err() {
+            eprintln!("skipped: tshark is not installed (Debian's package `tshark`)");
+            return;
+        }
+        let name = format!("tcplab-tshark-test-{}", std::process::id());
+        let scratch = Scratch(std::env::temp_dir().join(name));
+        fs::create_dir_all(&scratch.0).unwrap();
+        let places = Places {
+            preferences: &scratch.0,
+            answers: None,
+        };
+        for seed in [1, 2, 3] {
+            let path = scratch.0.join(format!("{seed}.pcap"));
+            fs::write(&path, hostile::capture(seed, 3_000).unwrap()).unwrap();
+            let comparison = compare_file(&path, &places).unwrap();
+            let flags: usize = comparison.flags.iter().map(|n| n.0).sum();
+            assert!(flags > 1_000, "seed {seed} reaches {flags} verdicts only");
+            assert!(
+                comparison.differences.is_empty(),
+                "seed {seed}: {}",
+                comparison.describe(10)
+            );
+        }
+    }
+}
