@@ -80,8 +80,8 @@ impl Analyzer {
         connection.packet(number, now, dir, packet);
         // With a trace everything stays until the end: late packets have rows, too.
         if !was_over && connection.over.is_some() && !self.options.trace {
-            self.slots.ended(index, now);
-            while let Some(index) = self.slots.lingered(now) {
+            self.slots.ended(index);
+            while let Some(index) = self.slots.lingered() {
                 self.hand_out(index);
             }
         }

@@ -3,13 +3,10 @@
 
 use std::collections::VecDeque;
 
-use tcplab_base::{Duration, Instant};
-
 use crate::conn::Connection;
 
-/// A connection that is over stays this long for its last packets (TIME-WAIT of Linux).
-const LINGER: Duration = Duration::from_secs(60);
-/// Most connections that are over and stay.
+/// Most connections that are over and stay for late packets. Not limited by time: a packet may come minutes after a
+/// RST that its receiver ignored, and Wireshark's verdicts on it count too.
 const LINGERING: usize = 8_192;
 
 struct Slot {
@@ -25,7 +22,7 @@ struct Slot {
 pub(crate) struct Slots {
     slots: Vec<Slot>,
     free: Vec<u32>,
-    over: VecDeque<(u32, u32, Instant)>,
+    over: VecDeque<(u32, u32)>,
     hand: usize,
 }
 
@@ -68,16 +65,16 @@ impl Slots {
     }
 
     /// Notes that the connection in a slot is over.
-    pub(crate) fn ended(&mut self, index: u32, now: Instant) {
+    pub(crate) fn ended(&mut self, index: u32) {
         let generation = self.slots[index as usize].generation;
-        self.over.push_back((index, generation, now));
+        self.over.push_back((index, generation));
     }
 
-    /// A connection that has lingered long enough.
-    pub(crate) fn lingered(&mut self, now: Instant) -> Option<u32> {
-        while let Some(&(index, generation, at)) = self.over.front() {
+    /// The connection that has lingered longest, when there are too many.
+    pub(crate) fn lingered(&mut self) -> Option<u32> {
+        while let Some(&(index, generation)) = self.over.front() {
             let gone = self.slots[index as usize].generation != generation;
-            if !gone && self.over.len() <= LINGERING && now.since(at) <= LINGER {
+            if !gone && self.over.len() <= LINGERING {
                 return None;
             }
             self.over.pop_front();

@@ -57,7 +57,7 @@ fn radiotap(rest: Rest<'_>) -> Step<'_> {
 }
 
 /// An 802.11 frame; `padded`: the header is filled up to 4 bytes.
-fn frame(rest: Rest<'_>, padded: bool) -> Step<'_> {
+pub(crate) fn frame(rest: Rest<'_>, padded: bool) -> Step<'_> {
     const PROTECTED: u8 = 0x40;
     const MORE_FRAGMENTS: u8 = 0x04;
     let [control, flags]: [u8; 2] = *rest.head()?;

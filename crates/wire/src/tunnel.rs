@@ -1,13 +1,14 @@
 //! Tunnels inside IP: 6in4 and 4in6 (RFC 4213, RFC 2473), IPIP (RFC 2003), GRE (RFC 2784, RFC 2890) with
-//! IP, Ethernet (also ERSPAN) or PPP (RFC 2637) inside, EtherIP (RFC 3378), MPLS in IP (RFC 4023).
+//! IP, Ethernet (also ERSPAN), PPP (RFC 2637) or 802.11 (Aruba) inside, EtherIP (RFC 3378), MPLS in IP (RFC 4023).
 
 use crate::NotTcp;
 use crate::frame::{Config, Layer, Step};
+use crate::ieee80211;
 use crate::rest::Rest;
 
 pub(crate) const IPIP: u8 = 4;
 pub(crate) const IPV6: u8 = 41;
-const GRE: u8 = 47;
+pub(crate) const GRE: u8 = 47;
 const ETHERIP: u8 = 97;
 const MPLS: u8 = 137;
 
@@ -22,6 +23,8 @@ const PPP: u16 = 0x880b;
 const ERSPAN: u16 = 0x88be;
 const ERSPAN_III: u16 = 0x22eb;
 const WCCP: u16 = 0x883e;
+/// Aruba's access points, one type for each of their queues.
+const ARUBA: std::ops::RangeInclusive<u16> = 0x8200..=0x8370;
 
 pub(crate) fn step<'a>(config: &Config, protocol: u8, rest: Rest<'a>) -> Step<'a> {
     match protocol {
@@ -61,6 +64,7 @@ fn gre(rest: Rest<'_>) -> Step<'_> {
         // WCCP version 2 puts 4 bytes of its own before the packet.
         WCCP if body.u8(0)? >> 4 != 4 => Ok((Layer::Ipv4, body.skip(4)?)),
         WCCP => Ok((Layer::Ipv4, body)),
+        t if ARUBA.contains(&t) && t & 0x000f == 0 => ieee80211::frame(body, false),
         0 => Err(NotTcp::OtherProtocol(GRE)),
         t => Ok((Layer::EtherType(t), body)),
     }

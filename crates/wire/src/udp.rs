@@ -1,9 +1,11 @@
 //! Tunnels over UDP, known by their registered port on either side: VXLAN (RFC 7348) and its generic form, Geneve
-//! (RFC 8926), GTP-U (3GPP TS 29.281), Teredo (RFC 4380), L2TP (RFC 2661), MPLS over UDP (RFC 7510).
+//! (RFC 8926), GTP-U (3GPP TS 29.281), Teredo (RFC 4380), L2TP (RFC 2661), MPLS over UDP (RFC 7510), GRE over UDP
+//! (RFC 8086), AYIYA (draft-massar-v6ops-ayiya).
 
 use crate::NotTcp;
 use crate::frame::{Layer, Step};
 use crate::rest::Rest;
+use crate::tunnel;
 
 pub(crate) const PROTOCOL: u8 = 17;
 /// Source port 2, destination port 2, length 2, checksum 2.
@@ -19,16 +21,16 @@ pub(crate) fn step(rest: Rest<'_>) -> Step<'_> {
     };
     // The lower port is more often the registered one.
     let (low, high) = (source.min(destination), source.max(destination));
-    tunnel(low, body).or_else(|e| {
+    by_port(low, body).or_else(|e| {
         if e == OTHER {
-            tunnel(high, body)
+            by_port(high, body)
         } else {
             Err(e)
         }
     })
 }
 
-fn tunnel(port: u16, rest: Rest<'_>) -> Step<'_> {
+fn by_port(port: u16, rest: Rest<'_>) -> Step<'_> {
     match port {
         4789 => Ok((Layer::Ethernet, rest.skip(8)?)),
         4790 => vxlan_generic(rest),
@@ -37,6 +39,8 @@ fn tunnel(port: u16, rest: Rest<'_>) -> Step<'_> {
         3544 => teredo(rest),
         1701 => l2tp(rest),
         6635 => Ok((Layer::Mpls, rest)),
+        4754 => Ok((Layer::Protocol(tunnel::GRE), rest)),
+        5072 => ayiya(rest),
         _ => Err(OTHER),
     }
 }
@@ -102,6 +106,17 @@ fn teredo(rest: Rest<'_>) -> Step<'_> {
         return Err(OTHER);
     }
     Ok((Layer::Ipv6, rest))
+}
+
+/// Epoch and identity stand before the packet, and a signature whose length the header gives.
+fn ayiya(rest: Rest<'_>) -> Step<'_> {
+    const FORWARD: u8 = 1;
+    let &[identity, signature, operation, next]: &[u8; 4] = rest.head()?;
+    if operation & 0x0f != FORWARD {
+        return Err(OTHER);
+    }
+    let len = 8 + (1_usize << (identity >> 4)) + usize::from(signature >> 4) * 4;
+    Ok((Layer::Protocol(next), rest.skip(len)?))
 }
 
 /// Version 2 data messages: PPP behind a header whose fields the flags name.
