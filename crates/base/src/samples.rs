@@ -1,16 +1,20 @@
 //! Sample statistics with bounded memory: nearest-rank percentiles, exact up to
 //! [`Samples::EXACT`] samples, then with values kept to three digits.
 
-/// Samples of a non-negative integer quantity (microseconds, mostly).
+/// Samples of a non-negative integer quantity (microseconds, mostly). Takes 32 bytes while there
+/// are at most four.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
     store: Store,
-    min: u32,
-    max: u32,
 }
+
+/// How many samples are kept without an allocation.
+const FEW: usize = 4;
 
 #[derive(Clone, Debug)]
 enum Store {
+    /// The first so many of these.
+    Few(u8, [u32; FEW]),
     Exact(Vec<u32>),
     /// Behind a box: most sets stay small.
     Counted(Box<Counted>),
@@ -22,11 +26,13 @@ struct Counted {
     counts: Vec<(u32, u64)>,
     /// Samples that are not merged yet.
     fresh: Vec<u32>,
+    min: u32,
+    max: u32,
 }
 
 impl Default for Store {
     fn default() -> Self {
-        Self::Exact(Vec::new())
+        Self::Few(0, [0; FEW])
     }
 }
 
@@ -51,88 +57,106 @@ impl Samples {
 
     /// Adds one sample.
     pub fn push(&mut self, value: u32) {
-        if self.is_empty() {
-            (self.min, self.max) = (value, value);
-        } else {
-            self.min = self.min.min(value);
-            self.max = self.max.max(value);
-        }
         match &mut self.store {
+            Store::Few(n, few) => {
+                if let Some(slot) = few.get_mut(usize::from(*n)) {
+                    *slot = value;
+                    *n += 1;
+                } else {
+                    let mut all = Vec::with_capacity(2 * FEW);
+                    all.extend_from_slice(few);
+                    all.push(value);
+                    self.store = Store::Exact(all);
+                }
+            }
             Store::Exact(v) => {
                 v.push(value);
                 if v.len() > Self::EXACT {
                     let fresh = std::mem::take(v);
-                    let mut counts = Vec::new();
-                    merge(&mut counts, fresh);
-                    self.store = Store::Counted(Box::new(Counted {
-                        counts,
-                        fresh: Vec::new(),
-                    }));
+                    self.store = Store::Counted(Box::new(Counted::of(fresh)));
                 }
             }
-            Store::Counted(c) => {
-                c.fresh.push(value);
-                if c.fresh.len() >= Self::EXACT {
-                    merge(&mut c.counts, std::mem::take(&mut c.fresh));
-                }
-            }
+            Store::Counted(c) => c.push(value),
         }
     }
 
     /// Whether no sample was added.
     pub fn is_empty(&self) -> bool {
-        match &self.store {
-            Store::Exact(v) => v.is_empty(),
-            Store::Counted(..) => false,
-        }
+        matches!(self.store, Store::Few(0, _))
     }
 
     /// How many samples were added.
     pub fn len(&self) -> u64 {
         match &self.store {
+            Store::Few(n, _) => u64::from(*n),
             Store::Exact(v) => v.len() as u64,
             Store::Counted(c) => c.counts.iter().map(|c| c.1).sum::<u64>() + c.fresh.len() as u64,
         }
     }
 
-    /// Smallest sample, 0 when there is none.
-    pub fn min(&self) -> u32 {
-        self.min
-    }
-
-    /// Largest sample, 0 when there is none.
-    pub fn max(&self) -> u32 {
-        self.max
-    }
-
     /// Minimum, median, p95 and maximum. Sorts what it holds.
     pub fn quantiles(&mut self) -> Quantiles {
         let n = self.len();
-        if n == 0 {
-            return Quantiles::default();
+        match &mut self.store {
+            Store::Few(n, few) => of_all(few.get_mut(..usize::from(*n)).unwrap_or_default()),
+            Store::Exact(v) => of_all(v),
+            Store::Counted(c) => c.quantiles(n),
         }
-        let (p50, p95) = match &mut self.store {
-            Store::Exact(v) => {
-                v.sort_unstable();
-                let at = |p| v[rank(p, n) as usize - 1];
-                (at(50), at(95))
-            }
-            Store::Counted(c) => {
-                merge(&mut c.counts, std::mem::take(&mut c.fresh));
-                (
-                    counted(&c.counts, rank(50, n)),
-                    counted(&c.counts, rank(95, n)),
-                )
-            }
-        };
-        let clamp = |v: u32| v.clamp(self.min, self.max);
+    }
+}
+
+impl Counted {
+    fn of(fresh: Vec<u32>) -> Self {
+        let min = fresh.iter().copied().min().unwrap_or_default();
+        let max = fresh.iter().copied().max().unwrap_or_default();
+        let mut counts = Vec::new();
+        merge(&mut counts, fresh);
+        Self {
+            counts,
+            fresh: Vec::new(),
+            min,
+            max,
+        }
+    }
+
+    fn push(&mut self, value: u32) {
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        self.fresh.push(value);
+        if self.fresh.len() >= Samples::EXACT {
+            merge(&mut self.counts, std::mem::take(&mut self.fresh));
+        }
+    }
+
+    fn quantiles(&mut self, n: u64) -> Quantiles {
+        merge(&mut self.counts, std::mem::take(&mut self.fresh));
+        let at = |percent| counted(&self.counts, rank(percent, n)).clamp(self.min, self.max);
         Quantiles {
             min: self.min,
-            p50: clamp(p50),
-            p95: clamp(p95),
+            p50: at(50),
+            p95: at(95),
             max: self.max,
             samples: n,
         }
+    }
+}
+
+/// Quantiles of samples that are all there.
+fn of_all(samples: &mut [u32]) -> Quantiles {
+    samples.sort_unstable();
+    let n = samples.len() as u64;
+    let at = |percent| {
+        samples
+            .get(rank(percent, n) as usize - 1)
+            .copied()
+            .unwrap_or_default()
+    };
+    Quantiles {
+        min: samples.first().copied().unwrap_or_default(),
+        p50: at(50),
+        p95: at(95),
+        max: samples.last().copied().unwrap_or_default(),
+        samples: n,
     }
 }
 
@@ -202,6 +226,17 @@ mod tests {
         assert_eq!((q.min, q.p50, q.p95, q.max, q.samples), (1, 3, 5, 5, 5));
         s.push(6);
         assert_eq!(s.quantiles().p50, 3);
+    }
+
+    #[test]
+    fn few_samples_take_no_allocation_and_more_are_kept_in_full() {
+        assert!(std::mem::size_of::<Samples>() <= 32);
+        let mut s = Samples::default();
+        for v in (1..=9).rev() {
+            s.push(v);
+        }
+        let q = s.quantiles();
+        assert_eq!((q.min, q.p50, q.p95, q.max, q.samples), (1, 5, 9, 9, 9));
     }
 
     #[test]

@@ -35,7 +35,6 @@ pub(crate) struct AckStats {
     pub other: u64,
     pub first_delayed_segment: Option<u32>,
     pub immediate_us: Samples,
-    pub delayed_us: Samples,
     pub modes: Vec<Stretch>,
     pub evidence: Option<Box<Evidence>>,
     /// All data was just ACKed: does its sender go on at once?
@@ -52,9 +51,11 @@ pub(crate) struct AckStats {
     pub model: QuickModel,
 }
 
-/// What the findings about delayed ACKs need.
+/// What is kept of delayed ACKs, for the report and the findings.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Evidence {
+    /// Waits of the delayed ACKs.
+    pub delayed_us: Samples,
     /// Delayed ACKs of one pushed segment of exactly `rcv_mss`.
     pub delayed_exact_mss: u64,
     /// Delayed ACKs after at least Linux's shortest timer (`TCP_DELACK_MIN`, 40 ms, less what the
@@ -197,9 +198,9 @@ impl Dir {
             }
             AckClass::Delayed => {
                 stats.delayed += 1;
-                stats.delayed_us.push(c.wait_us);
                 stats.note_delayed(c, taken, number);
                 let e = stats.evidence.get_or_insert_default();
+                e.delayed_us.push(c.wait_us);
                 e.delayed_exact_mss += u64::from(exact);
                 stats.stretch(Mode::Delayed, c, taken, before);
             }
@@ -238,13 +239,19 @@ impl AckStats {
                 s.acks += 1;
                 s.sum_us += wait;
             }
-            _ => self.modes.push(Stretch {
-                mode,
-                from_segment: taken.newest,
-                from_byte: before,
-                acks: 1,
-                sum_us: wait,
-            }),
+            _ => {
+                if self.modes.is_empty() {
+                    // Most connections have one stretch.
+                    self.modes.reserve_exact(1);
+                }
+                self.modes.push(Stretch {
+                    mode,
+                    from_segment: taken.newest,
+                    from_byte: before,
+                    acks: 1,
+                    sum_us: wait,
+                });
+            }
         }
     }
 

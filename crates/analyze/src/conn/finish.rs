@@ -177,9 +177,17 @@ fn acks_sent(d: &mut Dir) -> AcksSent {
         other: a.other,
         first_delayed_segment: a.first_delayed_segment.map(u64::from),
         immediate_us: spread(&mut a.immediate_us),
-        delayed_us: spread(&mut a.delayed_us),
+        delayed_us: a
+            .evidence
+            .as_mut()
+            .map(|e| spread(&mut e.delayed_us))
+            .unwrap_or_default(),
         path_us,
-        since_last_us: a.evidence.as_mut().map(|e| spread(&mut e.since_last_us)),
+        since_last_us: a
+            .evidence
+            .as_mut()
+            .filter(|e| !e.since_last_us.is_empty())
+            .map(|e| spread(&mut e.since_last_us)),
         modes: modes(a),
     }
 }

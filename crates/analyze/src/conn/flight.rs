@@ -96,6 +96,10 @@ impl Flight {
         if self.segments.len() >= limit {
             self.segments.pop_front();
         }
+        if self.segments.capacity() == 0 {
+            // Most flights never hold more than one: room for four would be the default.
+            self.segments.reserve_exact(1);
+        }
         self.segments.push_back(segment);
     }
 

@@ -43,7 +43,7 @@ fn lost(acks: &AckStats, e: &Evidence, count: u64) -> String {
 
 fn nagle(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
     let r = &e.released_nagle;
-    let median = acks.delayed_us.clone().quantiles().p50;
+    let median = e.delayed_us.clone().quantiles().p50;
     let mut f = side.finding(Id::DelackNagle, Severity::High, 0.99);
     f.packets = packets(r.packets.iter().copied());
     f.title = format!(
@@ -76,7 +76,7 @@ fn nagle(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
 
 fn held(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
     let r = &e.released_other;
-    let median = acks.delayed_us.clone().quantiles().p50;
+    let median = e.delayed_us.clone().quantiles().p50;
     let mut f = side.finding(Id::DelackRequestResponse, Severity::High, 0.98);
     f.packets = packets(r.packets.iter().copied());
     f.title = format!(

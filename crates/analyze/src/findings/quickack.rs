@@ -27,7 +27,7 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
 
 fn describe(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
     let first = acks.first_delayed_segment.unwrap_or_default();
-    let (mut quick_us, mut delayed_us) = (acks.immediate_us.clone(), acks.delayed_us.clone());
+    let (mut quick_us, mut delayed_us) = (acks.immediate_us.clone(), e.delayed_us.clone());
     let (quick, late) = (quick_us.quantiles(), delayed_us.quantiles());
     let mut f = side.finding(Id::QuickackExhausted, Severity::High, 0.98);
     f.packets = packets(e.packets.iter().copied());
