@@ -54,7 +54,7 @@ pub struct Comparison {
 #[derive(Debug)]
 pub struct Format {
     pub text: String,
-    /// We do not read this format, and say so.
+    /// One of the two does not read this format or link type, and says so.
     pub is_foreign: bool,
 }
 
@@ -87,6 +87,12 @@ impl Comparison {
                         .iter()
                         .any(|words| e.contains(words))
                 });
+            let is_refused = theirs.frames.is_empty()
+                && theirs
+                    .error
+                    .as_ref()
+                    .is_some_and(|e| e.contains("unknown or unsupported"));
+            let is_foreign = is_foreign || is_refused;
             comparison.format = Some(Format { text, is_foreign });
         }
         comparison.frames(ours, theirs);

@@ -91,7 +91,7 @@ impl fmt::Display for Table {
         if self.foreign > 0 {
             writeln!(
                 f,
-                "in formats that we do not read: {} captures",
+                "in formats that one of us does not read: {} captures",
                 self.foreign
             )?;
         }
