@@ -151,11 +151,7 @@ pub(crate) fn classify(
     if pure && !taken.repaired {
         acker.answered_after(since_last_us);
     }
-    let path_us = if acker.path_us == u32::MAX {
-        0
-    } else {
-        acker.path_us
-    };
+    let path_us = acker.path_or_zero();
     let held_us = held(wait_us, path_us, taken.first, next);
     let class = if p.payload_len > 0 {
         AckClass::Piggybacked

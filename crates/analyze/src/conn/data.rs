@@ -101,11 +101,7 @@ fn resync(tx: &mut Dir, seq: Seq) {
 
 /// Round trip of the sender: from the capture to its peer and back, and to itself and back.
 pub(crate) fn rtt(tx: &Dir) -> Duration {
-    let near = if tx.path_us == u32::MAX {
-        0
-    } else {
-        tx.path_us
-    };
+    let near = tx.path_or_zero();
     Duration::from_micros(i64::from(tx.srtt_us) + i64::from(near))
 }
 
@@ -118,8 +114,9 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
         tx.unique_bytes += u64::from(payload);
         tx.first_data.get_or_insert(at.now);
         released(tx, rx, p, at);
+        let near_us = tx.path_or_zero();
         if let Some(loss) = tx.loss.as_deref_mut() {
-            loss.episodes.new_data(at.now, tx.path_us);
+            loss.episodes.new_data(at.now, near_us);
         }
         receive(tx, rx, payload, p);
     }
@@ -172,11 +169,7 @@ fn released(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) {
     let Some(release) = acks.release.take() else {
         return;
     };
-    let near = if tx.path_us == u32::MAX {
-        0
-    } else {
-        i64::from(tx.path_us)
-    };
+    let near = i64::from(tx.path_or_zero());
     let off = at.now.since(release.at).as_micros() - near;
     let at_once = off.abs() <= 500 + near / 20;
     if !release.delayed {
@@ -295,11 +288,7 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
     let active = tx.progress.max(tx.last_data);
     // What is sent upon news comes at once (RACK may wait a quarter of a round trip); without
     // news a round trip is no silence yet.
-    let near = Duration::from_micros(if tx.path_us == u32::MAX {
-        0
-    } else {
-        tx.path_us.into()
-    });
+    let near = Duration::from_micros(tx.path_or_zero().into());
     let wait = match told {
         Some(t) if t > active => near + Duration::from_nanos(rtt(tx).as_nanos() / 4),
         _ => rtt(tx),

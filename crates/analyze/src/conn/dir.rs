@@ -322,6 +322,15 @@ impl Dir {
         peer_mss.map(|m| u32::from(m).saturating_sub(options).max(1))
     }
 
+    /// [`Dir::path_us`], 0 while it is not known.
+    pub(crate) fn path_or_zero(&self) -> u32 {
+        if self.path_us == u32::MAX {
+            0
+        } else {
+            self.path_us
+        }
+    }
+
     /// This side answered a packet of its peer after `us` microseconds.
     pub(crate) fn answered_after(&mut self, us: u32) {
         self.path_us = self.path_us.min(us);

@@ -167,11 +167,7 @@ impl Episodes {
         } else if let Some(last) = self.ended.last_mut()
             && let Some(at) = last.ended_at.take()
         {
-            let near = if near_us == u32::MAX {
-                0
-            } else {
-                i64::from(near_us)
-            };
+            let near = i64::from(near_us);
             last.more_to_send |= now.since(at) <= Duration::from_micros(near + near / 4 + 2_000);
         }
     }

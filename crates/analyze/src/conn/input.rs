@@ -66,11 +66,7 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     }
     if let Some(loss) = sender.loss.as_deref_mut() {
         let tsecr = p.options.timestamps.map(|t| t.1);
-        let path = if acker.path_us == u32::MAX {
-            0
-        } else {
-            acker.path_us
-        };
+        let path = acker.path_or_zero();
         loss.eifel(p.ack, tsecr, at.now, Duration::from_micros(i64::from(path)));
         loss.advanced(p.ack, at.now);
     }

@@ -326,7 +326,6 @@ mod tests {
             std::mem::size_of::<Connection>(),
         );
         let acks = std::mem::size_of::<AckStats>();
-        eprintln!("a side takes {dir} bytes, a connection {all}, its ACKs {acks}");
         assert!(
             all <= 976 && acks <= 208,
             "a side {dir}, a connection {all}, its ACKs {acks}"
