@@ -24,6 +24,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("analyze", 2),
     ("plan", 2),
     ("apps", 2),
+    ("link", 2),
     ("sim", 3),
     ("drill", 3),
     ("kernel", 4),
@@ -34,7 +35,12 @@ const LEVELS: &[(&str, u8)] = &[
 ];
 
 /// Pairs of one level where the first may use the second.
-const SAME_LEVEL: &[(&str, &str)] = &[("capture", "wire"), ("analyze", "plan")];
+const SAME_LEVEL: &[(&str, &str)] = &[
+    ("capture", "wire"),
+    ("analyze", "plan"),
+    ("apps", "plan"),
+    ("link", "plan"),
+];
 
 /// All that `analyze` may use of ours.
 const WITNESS: (&str, &[&str]) = ("analyze", &["base", "wire", "capture", "plan"]);

@@ -1,0 +1,31 @@
+//! The applications of an experiment as state machines without input or output. Level 2 of the map.
+//!
+//! A [`Program`] is one end of one connection. Its driver (the event loop on a kernel's sockets,
+//! the simulator's host, a blocking live probe) asks for the next [`Step`], carries it out however
+//! long that takes, and says how it went when it asks again. The program never calls anybody, so
+//! the same definition runs on every stack.
+//!
+//! ```
+//! use tcplab_apps::{Program, Result, Step};
+//! use tcplab_base::Instant;
+//! use tcplab_plan::app::{AppKind, Extent};
+//!
+//! let echo = AppKind::Echo { size: 50, pause_ns: 0, until: Extent { count: Some(1), duration_ns: None } };
+//! let mut client = Program::client(&echo);
+//! let now = Instant::from_nanos(0);
+//! assert_eq!(client.next(now, Result::Done), Step::Write(50));
+//! assert_eq!(client.next(now, Result::Done), Step::Read(50));
+//! assert_eq!(client.next(now, Result::Done), Step::Close);
+//! ```
+
+mod bulk;
+mod extent;
+mod program;
+mod record;
+mod stream;
+mod transaction;
+mod udp;
+mod web;
+
+pub use program::{Program, Result, Step};
+pub use record::Record;

@@ -1,0 +1,145 @@
+//! What a program asks for, and what it hears.
+
+use tcplab_base::Instant;
+use tcplab_plan::app::AppKind;
+
+use crate::bulk::{Bulk, Sink};
+use crate::record::Record;
+use crate::stream::{Stream, Watch};
+use crate::transaction::{Answer, Ask};
+use crate::udp::{Datagrams, Replies};
+use crate::web::{Pages, Serve};
+
+/// What the driver shall do next for this end of the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Write this many bytes: one write, continued when the socket buffer took only a part.
+    Write(u64),
+    /// Read exactly this many bytes, in as many reads as it takes.
+    Read(u64),
+    /// One read of at most this many bytes.
+    ReadSome(u64),
+    /// Send one datagram of this many bytes.
+    Send(u64),
+    /// Receive one datagram; give up at the time, when there is one.
+    Receive(Option<Instant>),
+    /// Do nothing until this time; at once when it is past.
+    Until(Instant),
+    /// Close this connection and open a new one to the same server (clients only).
+    Reconnect,
+    /// Send a FIN, go on reading (shutdown(2) with SHUT_WR).
+    Shutdown,
+    /// Close; the program has ended.
+    Close,
+}
+
+/// How the last step went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Result {
+    /// As asked; also the first call, when the connection stands.
+    Done,
+    /// A read of some bytes got this many (at least one); a datagram of this size came.
+    Got(u64),
+    /// The peer has sent its FIN: nothing more will come.
+    End,
+    /// The time of [`Step::Receive`] came first.
+    TimedOut,
+}
+
+/// One end of one connection of an application.
+#[derive(Clone, Debug)]
+pub struct Program {
+    kind: Kind,
+    record: Record,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Stream(Stream),
+    Watch(Watch),
+    Bulk(Bulk),
+    Sink(Sink),
+    Ask(Ask),
+    Answer(Answer),
+    Pages(Pages),
+    Serve(Serve),
+    Datagrams(Datagrams),
+    Replies(Replies),
+}
+
+impl Program {
+    /// The end that connects.
+    pub fn client(app: &AppKind) -> Self {
+        let kind = match app {
+            AppKind::Stream { read, .. } => Kind::Watch(Watch::new(*read)),
+            AppKind::Echo { .. }
+            | AppKind::WriteWriteRead { .. }
+            | AppKind::RequestResponse { .. }
+            | AppKind::ConnectRequestResponse { .. } => Kind::Ask(Ask::new(app)),
+            AppKind::Bulk { reverse: true, .. } => Kind::Watch(Watch::new(Watch::BULK_READ)),
+            AppKind::Bulk { .. } => Kind::Bulk(Bulk::new(app)),
+            AppKind::Web { .. } => Kind::Pages(Pages::new(app)),
+            AppKind::Sink { hold_ns } => Kind::Sink(Sink::new(*hold_ns)),
+            AppKind::UdpStream { .. } | AppKind::UdpRr { .. } => {
+                Kind::Datagrams(Datagrams::new(app))
+            }
+        };
+        Self::of(kind)
+    }
+
+    /// The end that was accepted.
+    pub fn server(app: &AppKind) -> Self {
+        let kind = match app {
+            AppKind::Stream { .. } => Kind::Stream(Stream::new(app)),
+            AppKind::Echo { .. }
+            | AppKind::WriteWriteRead { .. }
+            | AppKind::RequestResponse { .. }
+            | AppKind::ConnectRequestResponse { .. } => Kind::Answer(Answer::new(app)),
+            AppKind::Bulk { reverse: true, .. } => Kind::Bulk(Bulk::new(app)),
+            AppKind::Bulk { .. } | AppKind::Sink { .. } => {
+                Kind::Watch(Watch::new(Watch::BULK_READ))
+            }
+            AppKind::Web { .. } => Kind::Serve(Serve::new(app)),
+            AppKind::UdpStream { .. } | AppKind::UdpRr { .. } => Kind::Replies(Replies::new(app)),
+        };
+        Self::of(kind)
+    }
+
+    fn of(kind: Kind) -> Self {
+        Self {
+            kind,
+            record: Record::default(),
+        }
+    }
+
+    /// The driver begins to connect: the first time, and after each [`Step::Reconnect`].
+    pub fn connects(&mut self, now: Instant) {
+        if let Kind::Ask(p) = &mut self.kind {
+            p.connects(now);
+        }
+    }
+
+    /// The next step at time `now`, after the last one went as `last` says.
+    ///
+    /// After [`Step::Close`] it must not be asked again.
+    pub fn next(&mut self, now: Instant, last: Result) -> Step {
+        let record = &mut self.record;
+        match &mut self.kind {
+            Kind::Stream(p) => p.next(now, last, record),
+            Kind::Watch(p) => p.next(last),
+            Kind::Bulk(p) => p.next(now, last, record),
+            Kind::Sink(p) => p.next(now),
+            Kind::Ask(p) => p.next(now, last, record),
+            Kind::Answer(p) => p.next(last, record),
+            Kind::Pages(p) => p.next(now, last, record),
+            Kind::Serve(p) => p.next(last, record),
+            Kind::Datagrams(p) => p.next(now, last, record),
+            Kind::Replies(p) => p.next(last, record),
+        }
+    }
+
+    /// What it has completed so far.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+}

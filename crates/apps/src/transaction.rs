@@ -1,0 +1,183 @@
+//! Transactions: `echo`, `write-write-read`, `request-response`, `connect-request-response`.
+//!
+//! They differ in the writes of a request, the size of the response and whether each has a
+//! connection of its own. The seeds' echo programs and netperf's TCP_RR and TCP_CRR are these.
+
+use tcplab_base::{Duration, Instant};
+use tcplab_plan::app::{AppKind, Extent};
+
+use crate::extent::Limit;
+use crate::program::{Result, Step};
+use crate::record::Record;
+
+/// What a transaction is made of.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    /// The request's writes; the second one may be absent (0).
+    writes: [u64; 2],
+    response: u64,
+    pause: Duration,
+    until: Extent,
+    each_connects: bool,
+}
+
+impl Shape {
+    fn of(app: &AppKind) -> Self {
+        let (writes, response, pause_ns, until, each_connects) = match *app {
+            AppKind::Echo {
+                size,
+                pause_ns,
+                until,
+            } => ([size, 0], size, pause_ns, until, false),
+            AppKind::WriteWriteRead {
+                head,
+                body,
+                reply,
+                pause_ns,
+                until,
+            } => ([head, body], reply, pause_ns, until, false),
+            AppKind::RequestResponse {
+                request,
+                response,
+                pause_ns,
+                until,
+            } => ([request, 0], response, pause_ns, until, false),
+            AppKind::ConnectRequestResponse {
+                request,
+                response,
+                pause_ns,
+                until,
+            } => ([request, 0], response, pause_ns, until, true),
+            _ => unreachable!("transactions are made from applications that have them"),
+        };
+        Self {
+            writes,
+            response,
+            pause: Duration::from_nanos(pause_ns),
+            until,
+            each_connects,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Begin,
+    Second,
+    Read,
+    Answered,
+    Paused,
+}
+
+/// The client: writes a request, reads the response, pauses.
+#[derive(Clone, Debug)]
+pub(crate) struct Ask {
+    shape: Shape,
+    limit: Limit,
+    phase: Phase,
+    asked: Instant,
+}
+
+impl Ask {
+    pub(crate) fn new(app: &AppKind) -> Self {
+        let shape = Shape::of(app);
+        Self {
+            shape,
+            limit: Limit::new(shape.until),
+            phase: Phase::Begin,
+            asked: Instant::default(),
+        }
+    }
+
+    /// A connection is begun: netperf's TCP_CRR counts the handshake as part of the transaction.
+    pub(crate) fn connects(&mut self, now: Instant) {
+        self.asked = now;
+    }
+
+    pub(crate) fn next(&mut self, now: Instant, last: Result, record: &mut Record) -> Step {
+        if last == Result::End {
+            return Step::Close;
+        }
+        match self.phase {
+            Phase::Begin => self.begin(now),
+            Phase::Second => {
+                self.phase = Phase::Read;
+                Step::Write(self.shape.writes[1])
+            }
+            Phase::Read => {
+                self.phase = Phase::Answered;
+                Step::Read(self.shape.response)
+            }
+            Phase::Answered => {
+                record.transaction(now.since(self.asked));
+                self.phase = Phase::Paused;
+                match self.shape.pause {
+                    Duration::ZERO => self.paused(now),
+                    pause => Step::Until(now + pause),
+                }
+            }
+            Phase::Paused => self.paused(now),
+        }
+    }
+
+    fn paused(&mut self, now: Instant) -> Step {
+        if !self.shape.each_connects {
+            return self.begin(now);
+        }
+        // A connection of its own: the next request is counted now, written when it stands.
+        if !self.limit.again(now) {
+            return Step::Close;
+        }
+        self.phase = Phase::Begin;
+        Step::Reconnect
+    }
+
+    fn begin(&mut self, now: Instant) -> Step {
+        // The first connection of a connect-request-response has not been counted yet.
+        let counted = self.shape.each_connects && self.limit.done() > 0;
+        if !counted {
+            if !self.limit.again(now) {
+                return Step::Close;
+            }
+        }
+        if !self.shape.each_connects {
+            self.asked = now;
+        }
+        self.phase = match self.shape.writes[1] {
+            0 => Phase::Read,
+            _ => Phase::Second,
+        };
+        Step::Write(self.shape.writes[0])
+    }
+}
+
+/// The server: reads a request, writes the response, until the client has ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    request: u64,
+    response: u64,
+    reads: bool,
+}
+
+impl Answer {
+    pub(crate) fn new(app: &AppKind) -> Self {
+        let shape = Shape::of(app);
+        Self {
+            request: shape.writes[0] + shape.writes[1],
+            response: shape.response,
+            reads: false,
+        }
+    }
+
+    pub(crate) fn next(&mut self, last: Result, record: &mut Record) -> Step {
+        if last == Result::End {
+            return Step::Close;
+        }
+        self.reads = !self.reads;
+        if !self.reads {
+            record.count();
+            return Step::Write(self.response);
+        }
+        Step::Read(self.request)
+    }
+}

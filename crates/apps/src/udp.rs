@@ -1,0 +1,135 @@
+//! `udp-stream` and `udp-rr`: the same schedules over datagrams.
+
+use tcplab_base::{Duration, Instant};
+use tcplab_plan::app::{AppKind, Extent};
+
+use crate::extent::Limit;
+use crate::program::{Result, Step};
+use crate::record::Record;
+
+/// The client of both.
+#[derive(Clone, Debug)]
+pub(crate) struct Datagrams {
+    size: u64,
+    /// Time between two datagrams of a stream.
+    every: Duration,
+    /// A transaction's pause and time-out; none: a stream.
+    answered: Option<(Duration, Duration)>,
+    limit: Limit,
+    phase: Phase,
+    sent: Instant,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Send,
+    Sent,
+    Waiting,
+}
+
+impl Datagrams {
+    pub(crate) fn new(app: &AppKind) -> Self {
+        let (size, every_ns, answered, until): (_, _, _, Extent) = match *app {
+            AppKind::UdpStream {
+                size,
+                every_ns,
+                until,
+            } => (size, every_ns, None, until),
+            AppKind::UdpRr {
+                request,
+                pause_ns,
+                timeout_ns,
+                until,
+                ..
+            } => {
+                let times = (
+                    Duration::from_nanos(pause_ns),
+                    Duration::from_nanos(timeout_ns),
+                );
+                (request, 0, Some(times), until)
+            }
+            _ => unreachable!("datagrams are made from udp applications"),
+        };
+        Self {
+            size,
+            every: Duration::from_nanos(every_ns),
+            answered,
+            limit: Limit::new(until),
+            phase: Phase::Send,
+            sent: Instant::default(),
+        }
+    }
+
+    pub(crate) fn next(&mut self, now: Instant, last: Result, record: &mut Record) -> Step {
+        match self.phase {
+            Phase::Send => self.send(now),
+            Phase::Sent => {
+                self.phase = Phase::Send;
+                let Some((_, timeout)) = self.answered else {
+                    record.count();
+                    return self.send(now);
+                };
+                self.phase = Phase::Waiting;
+                Step::Receive(Some(now + timeout))
+            }
+            Phase::Waiting => {
+                self.phase = Phase::Send;
+                if let Result::Got(_) = last {
+                    record.transaction(now.since(self.sent));
+                }
+                match self.answered {
+                    Some((pause, _)) if pause > Duration::ZERO => Step::Until(now + pause),
+                    _ => self.send(now),
+                }
+            }
+        }
+    }
+
+    fn send(&mut self, now: Instant) -> Step {
+        let begun = self.limit.begun(now);
+        let done = i64::try_from(self.limit.done()).unwrap_or(i64::MAX);
+        let due = begun + Duration::from_nanos(self.every.as_nanos().saturating_mul(done));
+        if due > now {
+            return Step::Until(due);
+        }
+        // A stream is over by its schedule, transactions by the clock.
+        let at = if self.answered.is_some() { now } else { due };
+        if !self.limit.again(at) {
+            return Step::Close;
+        }
+        self.sent = now;
+        self.phase = Phase::Sent;
+        Step::Send(self.size)
+    }
+}
+
+/// The server of both: counts, and answers a transaction. It ends with the run.
+#[derive(Clone, Debug)]
+pub(crate) struct Replies {
+    response: Option<u64>,
+    got: bool,
+}
+
+impl Replies {
+    pub(crate) fn new(app: &AppKind) -> Self {
+        let response = match *app {
+            AppKind::UdpRr { response, .. } => Some(response),
+            _ => None,
+        };
+        Self {
+            response,
+            got: false,
+        }
+    }
+
+    pub(crate) fn next(&mut self, last: Result, record: &mut Record) -> Step {
+        if let Result::Got(_) = last {
+            record.count();
+            self.got = true;
+        }
+        match (self.response, std::mem::take(&mut self.got)) {
+            (Some(size), true) => Step::Send(size),
+            _ => Step::Receive(None),
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Each application as its driver sees it: the steps of both ends, in a tiny world where every
+//! step takes no time but [`Step::Until`].
+
+use tcplab_apps::{Program, Result, Step};
+use tcplab_base::Instant;
+use tcplab_plan::app::{AppKind, Extent};
+
+fn count(n: u64) -> Extent {
+    Extent {
+        count: Some(n),
+        duration_ns: None,
+    }
+}
+
+/// Steps of one end until it closes (at most 40), each as text; sleeps move the clock.
+fn steps(program: &mut Program, answers: impl Fn(Step) -> Result) -> Vec<String> {
+    let mut now = 0;
+    let mut last = Result::Done;
+    let mut out = Vec::new();
+    program.connects(Instant::from_nanos(now));
+    while out.len() < 40 {
+        let step = program.next(Instant::from_nanos(now), last);
+        last = answers(step);
+        match step {
+            Step::Until(at) => {
+                assert!(at.as_nanos() > now, "sleeps into the past");
+                now = at.as_nanos();
+                out.push(format!("t={now}"));
+            }
+            Step::Close => {
+                out.push("close".into());
+                break;
+            }
+            step => out.push(format!("{step:?}")),
+        }
+    }
+    out
+}
+
+fn done(_: Step) -> Result {
+    Result::Done
+}
+
+#[test]
+fn a_stream_writes_on_an_absolute_schedule() {
+    let app = AppKind::Stream {
+        chunk: 1000,
+        every_ns: 100,
+        read: 4096,
+        until: count(3),
+    };
+    let mut server = Program::server(&app);
+    let seen = steps(&mut server, done);
+    assert_eq!(
+        seen,
+        [
+            "Write(1000)",
+            "t=100",
+            "Write(1000)",
+            "t=200",
+            "Write(1000)",
+            "t=300",
+            "close"
+        ]
+    );
+    assert_eq!(server.record().completed(), 3);
+    let ends = |_| Result::End;
+    assert_eq!(
+        steps(&mut Program::client(&app), ends),
+        ["ReadSome(4096)", "close"]
+    );
+}
+
+#[test]
+fn a_stream_that_lasts_a_time_writes_at_its_beginning_not_at_its_end() {
+    let app = AppKind::Stream {
+        chunk: 1,
+        every_ns: 10,
+        read: 1,
+        until: Extent {
+            count: None,
+            duration_ns: Some(100),
+        },
+    };
+    let seen = steps(&mut Program::server(&app), done);
+    assert_eq!(seen.iter().filter(|s| *s == "Write(1)").count(), 10);
+}
+
+#[test]
+fn a_late_write_does_not_move_the_next_ones() {
+    let app = AppKind::Stream {
+        chunk: 1,
+        every_ns: 100,
+        read: 1,
+        until: count(3),
+    };
+    let mut server = Program::server(&app);
+    let at = Instant::from_nanos;
+    assert_eq!(server.next(at(0), Result::Done), Step::Write(1));
+    // The write took 250: the one of t=100 is late, the one of t=200 too.
+    assert_eq!(server.next(at(250), Result::Done), Step::Write(1));
+    assert_eq!(server.next(at(250), Result::Done), Step::Write(1));
+    assert_eq!(server.next(at(250), Result::Done), Step::Until(at(300)));
+}
+
+#[test]
+fn two_writes_then_a_read() {
+    let app = AppKind::WriteWriteRead {
+        head: 512,
+        body: 300,
+        reply: 1448,
+        pause_ns: 7,
+        until: count(2),
+    };
+    let once = ["Write(512)", "Write(300)", "Read(1448)"];
+    let mut client = Program::client(&app);
+    let seen = steps(&mut client, done);
+    assert_eq!(seen[..3], once);
+    assert_eq!(seen[3], "t=7");
+    assert_eq!(seen[4..7], once);
+    assert_eq!(seen[7..], ["t=14", "close"]);
+    assert_eq!(client.record().latencies().len(), 2);
+    let mut server = Program::server(&app);
+    let at = Instant::from_nanos(0);
+    assert_eq!(server.next(at, Result::Done), Step::Read(812));
+    assert_eq!(server.next(at, Result::Done), Step::Write(1448));
+    assert_eq!(server.next(at, Result::Done), Step::Read(812));
+    assert_eq!(server.next(at, Result::End), Step::Close);
+}
+
+#[test]
+fn a_connection_for_each_transaction_counts_its_handshake() {
+    let app = AppKind::ConnectRequestResponse {
+        request: 1,
+        response: 2,
+        pause_ns: 0,
+        until: count(2),
+    };
+    let mut client = Program::client(&app);
+    let at = Instant::from_nanos;
+    client.connects(at(0));
+    assert_eq!(client.next(at(50), Result::Done), Step::Write(1));
+    assert_eq!(client.next(at(50), Result::Done), Step::Read(2));
+    assert_eq!(client.next(at(100), Result::Done), Step::Reconnect);
+    client.connects(at(100));
+    assert_eq!(client.next(at(150), Result::Done), Step::Write(1));
+    assert_eq!(client.next(at(150), Result::Done), Step::Read(2));
+    assert_eq!(client.next(at(210), Result::Done), Step::Close);
+    let took: Vec<i64> = client
+        .record()
+        .latencies()
+        .iter()
+        .map(|d| d.as_nanos())
+        .collect();
+    assert_eq!(took, [100, 110]);
+}
+
+#[test]
+fn bulk_ends_with_the_peer_s_end() {
+    let app = AppKind::Bulk {
+        bytes: Some(2500),
+        duration_ns: None,
+        chunk: 1000,
+        reverse: false,
+    };
+    let ends_at_read = |step| match step {
+        Step::ReadSome(_) => Result::End,
+        _ => Result::Done,
+    };
+    let mut client = Program::client(&app);
+    assert_eq!(
+        steps(&mut client, ends_at_read),
+        [
+            "Write(1000)",
+            "Write(1000)",
+            "Write(500)",
+            "Shutdown",
+            "ReadSome(4096)",
+            "close"
+        ]
+    );
+    assert_eq!(client.record().latencies().len(), 1);
+}
+
+#[test]
+fn web_thinks_between_pages() {
+    let app = AppKind::Web {
+        request: 300,
+        sizes: vec![1000, 2000],
+        think_ns: vec![5],
+    };
+    let seen = steps(&mut Program::client(&app), done);
+    assert_eq!(
+        seen,
+        [
+            "Write(300)",
+            "Read(1000)",
+            "t=5",
+            "Write(300)",
+            "Read(2000)",
+            "close"
+        ]
+    );
+    let ends_at_last = |step| match step {
+        Step::ReadSome(_) => Result::End,
+        _ => Result::Done,
+    };
+    assert_eq!(
+        steps(&mut Program::server(&app), ends_at_last),
+        [
+            "Read(300)",
+            "Write(1000)",
+            "Read(300)",
+            "Write(2000)",
+            "ReadSome(4096)",
+            "close"
+        ]
+    );
+}
+
+#[test]
+fn datagrams_keep_their_schedule_and_give_up_on_lost_answers() {
+    let stream = AppKind::UdpStream {
+        size: 100,
+        every_ns: 10,
+        until: count(2),
+    };
+    assert_eq!(
+        steps(&mut Program::client(&stream), done),
+        ["Send(100)", "t=10", "Send(100)", "t=20", "close"]
+    );
+    let rr = AppKind::UdpRr {
+        request: 1,
+        response: 2,
+        pause_ns: 0,
+        timeout_ns: 1000,
+        until: count(2),
+    };
+    let lost = |step| match step {
+        Step::Receive(_) => Result::TimedOut,
+        _ => Result::Done,
+    };
+    let mut client = Program::client(&rr);
+    assert_eq!(steps(&mut client, lost).len(), 5);
+    assert_eq!(client.record().completed(), 0);
+    let got = |step| match step {
+        Step::Receive(_) => Result::Got(2),
+        _ => Result::Done,
+    };
+    let mut client = Program::client(&rr);
+    steps(&mut client, got);
+    assert_eq!(client.record().completed(), 2);
+    let mut server = Program::server(&rr);
+    let at = Instant::from_nanos(0);
+    assert_eq!(server.next(at, Result::Done), Step::Receive(None));
+    assert_eq!(server.next(at, Result::Got(1)), Step::Send(2));
+    assert_eq!(server.next(at, Result::Done), Step::Receive(None));
+}

@@ -1,0 +1,177 @@
+//! The applications of an experiment, as data. What they do is in the crate `apps`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::point::SocketOptions;
+
+/// An application: a server on one host, one or more clients on another (or the same) host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct App {
+    /// Its name in measures and logs.
+    pub name: String,
+    /// Index of the host that connects.
+    pub client: usize,
+    /// Index of the host that listens.
+    pub server: usize,
+    /// Port of the server.
+    pub port: u16,
+    /// When the first client starts, after the run's start.
+    pub start_ns: i64,
+    /// Connections that the clients open.
+    pub connections: u32,
+    /// Time between the starts of two connections.
+    pub stagger_ns: i64,
+    /// Options of the client's sockets; they win over those of the host.
+    pub client_socket: SocketOptions,
+    /// Options of the server's sockets; they win over those of the host.
+    pub server_socket: SocketOptions,
+    /// What it does.
+    pub does: AppKind,
+}
+
+/// How long an application goes on: until the first of the two is reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Extent {
+    /// Writes, transactions or datagrams.
+    pub count: Option<u64>,
+    /// Time since the connection stood.
+    pub duration_ns: Option<i64>,
+}
+
+/// What an application does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    rename_all = "kebab-case",
+    rename_all_fields = "snake_case",
+    deny_unknown_fields
+)]
+pub enum AppKind {
+    /// The server writes `chunk` bytes each `every`, on an absolute schedule; the client reads.
+    Stream {
+        /// Bytes of each write.
+        chunk: u64,
+        /// Time between two writes; 0: as fast as the socket takes them.
+        every_ns: i64,
+        /// Bytes of each read of the client at most.
+        read: u64,
+        /// When the server stops.
+        until: Extent,
+    },
+    /// The client writes `size` bytes, the server reads them all and writes them back.
+    Echo {
+        /// Bytes of a message.
+        size: u64,
+        /// The client's pause after each answer.
+        pause_ns: i64,
+        /// When the client stops.
+        until: Extent,
+    },
+    /// The client writes a head and a body in two writes, then waits for the reply.
+    WriteWriteRead {
+        /// Bytes of the first write.
+        head: u64,
+        /// Bytes of the second write.
+        body: u64,
+        /// Bytes of the reply.
+        reply: u64,
+        /// The client's pause after each reply.
+        pause_ns: i64,
+        /// When the client stops.
+        until: Extent,
+    },
+    /// The client sends as much as it can (with `reverse` the server does).
+    Bulk {
+        /// Bytes to send; none: until `duration`.
+        bytes: Option<u64>,
+        /// Time to send; none: until `bytes`.
+        duration_ns: Option<i64>,
+        /// Bytes of each write.
+        chunk: u64,
+        /// The server sends, the client reads.
+        reverse: bool,
+    },
+    /// Transactions on one connection (netperf's TCP_RR).
+    RequestResponse {
+        /// Bytes of a request.
+        request: u64,
+        /// Bytes of a response.
+        response: u64,
+        /// The client's pause after each response.
+        pause_ns: i64,
+        /// When the client stops.
+        until: Extent,
+    },
+    /// One transaction on each connection, one connection after another (netperf's TCP_CRR).
+    ConnectRequestResponse {
+        /// Bytes of a request.
+        request: u64,
+        /// Bytes of a response.
+        response: u64,
+        /// The client's pause after each connection.
+        pause_ns: i64,
+        /// When the client stops.
+        until: Extent,
+    },
+    /// One connection with a request and a response for each entry of `sizes`.
+    Web {
+        /// Bytes of a request.
+        request: u64,
+        /// Bytes of the responses, in order.
+        sizes: Vec<u64>,
+        /// The client's pause before each request but the first; the last one is used again.
+        think_ns: Vec<i64>,
+    },
+    /// The server reads and throws away; the client connects, sends nothing and holds the connection.
+    Sink {
+        /// How long the client holds it.
+        hold_ns: i64,
+    },
+    /// The client sends datagrams on an absolute schedule; the server counts them.
+    UdpStream {
+        /// Bytes of payload.
+        size: u64,
+        /// Time between two datagrams.
+        every_ns: i64,
+        /// When the client stops.
+        until: Extent,
+    },
+    /// Transactions of one datagram each way (netperf's UDP_RR).
+    UdpRr {
+        /// Bytes of a request.
+        request: u64,
+        /// Bytes of a response.
+        response: u64,
+        /// The client's pause after each response.
+        pause_ns: i64,
+        /// The client gives a transaction up after this time.
+        timeout_ns: i64,
+        /// When the client stops.
+        until: Extent,
+    },
+}
+
+impl AppKind {
+    /// Its word in an experiment file.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Stream { .. } => "stream",
+            Self::Echo { .. } => "echo",
+            Self::WriteWriteRead { .. } => "write-write-read",
+            Self::Bulk { .. } => "bulk",
+            Self::RequestResponse { .. } => "request-response",
+            Self::ConnectRequestResponse { .. } => "connect-request-response",
+            Self::Web { .. } => "web",
+            Self::Sink { .. } => "sink",
+            Self::UdpStream { .. } => "udp-stream",
+            Self::UdpRr { .. } => "udp-rr",
+        }
+    }
+
+    /// Whether it uses datagrams instead of TCP.
+    pub fn is_udp(&self) -> bool {
+        matches!(self, Self::UdpStream { .. } | Self::UdpRr { .. })
+    }
+}

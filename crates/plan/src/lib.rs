@@ -1,0 +1,13 @@
+//! What an experiment is and what comes out of it, as plain data. Level 2 of the map.
+//!
+//! An experiment file becomes a [`Point`] for each combination of its axes: every default filled
+//! in, times in nanoseconds, sizes in bytes. A stack runs the point and answers with an
+//! [`Outcome`]. Nothing here opens a file or knows a stack.
+
+pub mod app;
+pub mod outcome;
+pub mod point;
+
+pub use app::{App, AppKind};
+pub use outcome::Outcome;
+pub use point::Point;

@@ -1,0 +1,128 @@
+//! What a stack says after it has run one point.
+//!
+//! Captures lie beside it, one for each host and interface: `HOST.IFACE.pcapng`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What came out of one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Outcome {
+    /// The kernel's release and version, as uname(2) gives them; the profile of a model.
+    pub kernel: String,
+    /// Time from the run's start to its end.
+    pub virtual_ns: i64,
+    /// The run came to its `max` before its applications ended.
+    pub cut_short: bool,
+    /// The kernel's counters of each host as differences over the run, by nstat's names
+    /// (`TcpExtDelayedACKs`). Those of a host that has no such counter are absent.
+    pub counters: BTreeMap<String, BTreeMap<String, i64>>,
+    /// The connections, in the order in which they were opened; both ends of each.
+    pub flows: Vec<Flow>,
+    /// What each link did, in the order of the point.
+    pub links: Vec<LinkCount>,
+    /// What the run could not do, in words: a sysctl that this kernel has not, and the like.
+    pub warnings: Vec<String>,
+}
+
+/// One connection (or one pair of UDP sockets) of an application.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Flow {
+    /// The application's name.
+    pub app: String,
+    /// Its number within the application, from 0.
+    pub connection: u32,
+    /// The client's port.
+    pub client_port: u16,
+    /// The client's end.
+    pub client: End,
+    /// The server's end.
+    pub server: End,
+}
+
+/// One end of a connection.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct End {
+    /// When it was connected or accepted, after the run's start; none: it never was.
+    pub opened_ns: Option<i64>,
+    /// When its application was done with it.
+    pub closed_ns: Option<i64>,
+    /// The error that ended it, by its name (`ETIMEDOUT`).
+    pub error: Option<String>,
+    /// Bytes that the application wrote.
+    pub written_bytes: u64,
+    /// Bytes that the application read.
+    pub read_bytes: u64,
+    /// Transactions or writes that its application completed.
+    pub completed: u64,
+    /// Time of each transaction, in the order of the run (the first 100,000).
+    pub latency_ns: Vec<i64>,
+    /// tcp_info at its end, by the kernel's names (`tcpi_rtt`, in the kernel's units).
+    pub tcp_info: BTreeMap<String, i64>,
+    /// Samples of tcp_info: time after the run's start and the values in the order of
+    /// [`TCP_INFO_SERIES`].
+    pub tcp_info_series: Vec<(i64, Vec<i64>)>,
+    /// Each step of the application, when the point asks for a log.
+    pub log: Vec<LogLine>,
+}
+
+/// The fields of tcp_info that a series holds.
+pub const TCP_INFO_SERIES: [&str; 8] = [
+    "tcpi_rtt",
+    "tcpi_rttvar",
+    "tcpi_rto",
+    "tcpi_ato",
+    "tcpi_snd_cwnd",
+    "tcpi_snd_ssthresh",
+    "tcpi_unacked",
+    "tcpi_total_retrans",
+];
+
+/// One step of an application.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogLine {
+    /// When, after the run's start.
+    pub time_ns: i64,
+    /// `connect`, `accept`, `write`, `read`, `quickack`, `shutdown`, `close`, `error`.
+    pub what: String,
+    /// Bytes of a write or read; the value of an option.
+    pub value: i64,
+    /// Quick-ACK credits that are left, from /proc/net/tcp (`quick * 2 + pingpong`).
+    pub quick: Option<u32>,
+    /// Whether the kernel is in interactive (pingpong) mode.
+    pub pingpong: Option<bool>,
+}
+
+/// What one link did, each way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LinkCount {
+    /// From `a` to `b`.
+    pub a_to_b: WayCount,
+    /// From `b` to `a`.
+    pub b_to_a: WayCount,
+}
+
+/// What one way of a link did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct WayCount {
+    /// Frames that entered.
+    pub frames: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Frames that came out.
+    pub delivered: u64,
+    /// Frames lost because the queue was full.
+    pub queue_drops: u64,
+    /// Frames lost by the link's chance or by a listed event.
+    pub lost: u64,
+    /// The longest queue, in frames.
+    pub peak_pkts: u32,
+}

@@ -1,0 +1,248 @@
+//! One point of an experiment: all that a stack must know to run it once.
+//!
+//! A point is complete: no default is left to the stack that runs it, and it can be written as
+//! JSON and read back without loss (a guest kernel gets it so). Times are nanoseconds, sizes are
+//! bytes, rates are bits a second.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::app::App;
+
+/// One run of an experiment on one stack.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// The experiment's name.
+    pub experiment: String,
+    /// Value of each axis at this point, as written in the experiment (`every` = `100ms`); the
+    /// variant is the axis `variant`, the repetition the axis `repeat`.
+    pub axes: BTreeMap<String, serde_json::Value>,
+    /// Seed of every random stream of this run.
+    pub seed: u64,
+    /// The hosts; names are unique.
+    pub hosts: Vec<Host>,
+    /// The links between them.
+    pub links: Vec<Link>,
+    /// The applications, in the order of the file.
+    pub apps: Vec<App>,
+    /// The run ends when all applications have ended and this time has passed since.
+    pub linger_ns: i64,
+    /// The run ends at this time after its start in any case.
+    pub max_ns: i64,
+    /// Time between two samples of tcp_info of every connection; none: only one at its end.
+    pub tcp_info_every_ns: Option<i64>,
+    /// Bytes kept of each captured frame; 0: the whole frame.
+    pub snap_bytes: u32,
+    /// Whether each step of the applications is logged.
+    pub log: bool,
+}
+
+/// A host: a network namespace on a kernel, an endpoint in the simulator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// Its name, as the experiment has it.
+    pub name: String,
+    /// sysctl names and values, in the order in which they are set.
+    pub sysctl: BTreeMap<String, String>,
+    /// Metrics of the routes to the other hosts.
+    pub route: Route,
+    /// Options that each socket of this host gets.
+    pub socket: SocketOptions,
+    /// What the network card does with segments.
+    pub offload: Offload,
+}
+
+/// Words of `ip route` that are metrics of a route (iproute2 ip-route(8)).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Route {
+    /// `quickack 1`: every data segment is ACKed at once (RTAX_QUICKACK).
+    pub quickack: Option<u32>,
+    /// `initcwnd N` in segments.
+    pub initcwnd: Option<u32>,
+    /// `initrwnd N` in segments.
+    pub initrwnd: Option<u32>,
+    /// `rto_min TIME`; locked, as `ip route` does it.
+    pub rto_min_ns: Option<i64>,
+    /// `advmss N` in bytes.
+    pub advmss: Option<u32>,
+    /// `mtu N` in bytes.
+    pub mtu: Option<u32>,
+    /// `congctl NAME`.
+    pub congctl: Option<String>,
+}
+
+/// Options of a socket, by their names in socket(7) and tcp(7); `None` leaves the kernel's default.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SocketOptions {
+    /// TCP_NODELAY.
+    pub nodelay: Option<bool>,
+    /// When TCP_QUICKACK is set, and to what.
+    pub quickack: QuickAck,
+    /// SO_RCVBUF in bytes, as given to setsockopt (Linux doubles it).
+    pub rcvbuf: Option<u32>,
+    /// SO_SNDBUF in bytes, as given to setsockopt.
+    pub sndbuf: Option<u32>,
+    /// SO_RCVLOWAT in bytes.
+    pub rcvlowat: Option<u32>,
+    /// TCP_USER_TIMEOUT.
+    pub user_timeout_ns: Option<i64>,
+    /// SO_KEEPALIVE with this TCP_KEEPIDLE and TCP_KEEPINTVL.
+    pub keepalive_ns: Option<i64>,
+    /// TCP_CONGESTION.
+    pub congestion: Option<String>,
+    /// TCP_NOTSENT_LOWAT in bytes.
+    pub notsent_lowat: Option<u32>,
+    /// TCP_MAXSEG in bytes.
+    pub maxseg: Option<u32>,
+    /// CPU that the application runs on (`host` and `probe` only; one CPU in a guest).
+    pub cpu: Option<u32>,
+}
+
+impl SocketOptions {
+    /// These options, with those of `other` where this leaves the default.
+    #[must_use]
+    pub fn or(&self, other: &Self) -> Self {
+        let quickack = match self.quickack {
+            QuickAck::Leave => other.quickack,
+            set => set,
+        };
+        Self {
+            nodelay: self.nodelay.or(other.nodelay),
+            quickack,
+            rcvbuf: self.rcvbuf.or(other.rcvbuf),
+            sndbuf: self.sndbuf.or(other.sndbuf),
+            rcvlowat: self.rcvlowat.or(other.rcvlowat),
+            user_timeout_ns: self.user_timeout_ns.or(other.user_timeout_ns),
+            keepalive_ns: self.keepalive_ns.or(other.keepalive_ns),
+            congestion: self.congestion.clone().or_else(|| other.congestion.clone()),
+            notsent_lowat: self.notsent_lowat.or(other.notsent_lowat),
+            maxseg: self.maxseg.or(other.maxseg),
+            cpu: self.cpu.or(other.cpu),
+        }
+    }
+}
+
+/// When an application sets TCP_QUICKACK (tcp(7)), and to what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum QuickAck {
+    /// Never.
+    #[default]
+    Leave,
+    /// Once, when the connection stands.
+    Once(i32),
+    /// Before each read.
+    Each(i32),
+}
+
+/// Who cuts data into segments, and who joins them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Offload {
+    /// Nobody but TCP: each frame is one segment on the wire.
+    #[default]
+    None,
+    /// The sender's card cuts super-segments (TSO).
+    Tso,
+    /// As `tso`, and the receiver joins segments (GRO).
+    Gro,
+}
+
+/// A link between two hosts; `a` and `b` are indices into [`Point::hosts`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// One end.
+    pub a: usize,
+    /// The other end.
+    pub b: usize,
+    /// Who forwards the frames.
+    pub by: By,
+    /// Bytes of an IP packet that fits into a frame.
+    pub mtu: u32,
+    /// What happens on the way from `a` to `b`.
+    pub a_to_b: Direction,
+    /// What happens on the way back.
+    pub b_to_a: Direction,
+}
+
+/// Who forwards the frames of a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// tcplab, the same code on every stack.
+    #[default]
+    Tcplab,
+    /// The kernel: a veth pair, with the kernel's qdisc at each end.
+    Kernel,
+}
+
+/// One way of a link: a queue with a rate, then a delay; losses are drawn where a frame enters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Direction {
+    /// Bits a second of Ethernet frames; none: no limit.
+    pub rate_bps: Option<u64>,
+    /// Delay of each frame.
+    pub delay_ns: i64,
+    /// The delay is drawn between `delay - jitter` and `delay + jitter`; frames keep their order.
+    pub jitter_ns: i64,
+    /// Frames that the FIFO holds, the one on its way out included.
+    pub limit_pkts: u32,
+    /// Chance of each frame to be lost, in parts of a milliard.
+    pub loss_ppb: u32,
+    /// Frames that are lost, delayed or doubled, by their number.
+    pub events: Vec<Event>,
+    /// Words of tc(8) for the kernel's qdisc; only with [`By::Kernel`].
+    pub qdisc: Option<String>,
+}
+
+/// Something that happens to chosen frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Event {
+    /// Which frames are counted.
+    pub of: Of,
+    /// The first one, counted from 1.
+    pub first: u64,
+    /// The last one.
+    pub last: u64,
+    /// What happens to them.
+    pub does: Does,
+}
+
+/// A kind of frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Of {
+    /// All.
+    Frame,
+    /// TCP segments with payload.
+    Data,
+    /// TCP segments with ACK, but no payload, SYN, FIN or RST.
+    Ack,
+    /// TCP segments with SYN.
+    Syn,
+    /// TCP segments with FIN.
+    Fin,
+}
+
+/// What happens to a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Does {
+    /// It is lost.
+    Drop,
+    /// It comes later by these nanoseconds, and may be overtaken.
+    DelayNs(i64),
+    /// It comes twice.
+    Duplicate,
+    /// It gets the ECN mark CE when it is ECN-capable.
+    Mark,
+}
