@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tcplab_analyze::Output;
 use tcplab_analyze::findings::Finding;
-use tcplab_analyze::report::{Report, SCHEMA, Stream, Totals};
+use tcplab_analyze::report::{Report, SCHEMA, Totals};
 
-use crate::analyze::compact;
 use crate::analyze::form::Form;
 use crate::analyze::order::Reorder;
+use crate::analyze::stream;
 use crate::failure::Failure;
 use crate::files::Out;
 
@@ -35,23 +35,18 @@ pub struct Json {
     findings: Vec<Finding>,
     captures: usize,
     streams: usize,
-    /// One stream or finding as text.
-    text: Vec<u8>,
 }
 
 impl Json {
-    /// Writes an element of a list on a line of its own.
-    fn element(&mut self, out: &mut Out, first: bool, value: &impl Serialize) -> io::Result<()> {
-        self.text.clear();
-        self.text
-            .extend_from_slice(if first { b"\n" } else { b",\n" });
-        compact::write(&mut self.text, value)?;
-        out.write_all(&self.text)
-    }
-
-    fn stream(&mut self, out: &mut Out, stream: &Stream) -> io::Result<()> {
+    /// Writes a stream on a line of its own.
+    fn stream(&mut self, out: &mut Out, text: Vec<u8>) -> io::Result<()> {
+        if self.streams > 0 {
+            out.write_all(b",")?;
+        }
         self.streams += 1;
-        self.element(out, self.streams == 1, stream)
+        out.write_all(&text)?;
+        self.window.give_back(text);
+        Ok(())
     }
 }
 
@@ -76,9 +71,13 @@ impl Form for Json {
     fn output(&mut self, out: &mut Out, output: Output) -> io::Result<()> {
         match output {
             Output::Stream(stream) => {
-                self.window.push(stream);
+                // As text, because a stream holds many small pieces of memory, and the next one can use them again.
+                let mut text = self.window.buffer();
+                text.push(b'\n');
+                stream::write(&mut text, &stream);
+                self.window.push(stream.stream, text);
                 while let Some(ready) = self.window.ready() {
-                    self.stream(out, &ready)?;
+                    self.stream(out, ready)?;
                 }
             }
             Output::Finding(finding) => self.findings.push(*finding),
@@ -88,14 +87,15 @@ impl Form for Json {
     }
 
     fn end(&mut self, out: &mut Out, totals: &Totals) -> io::Result<()> {
-        while let Some(stream) = self.window.pop() {
-            self.stream(out, &stream)?;
+        while let Some(text) = self.window.pop() {
+            self.stream(out, text)?;
         }
         out.write_all(b"],\"findings\":[")?;
         let mut findings = std::mem::take(&mut self.findings);
         findings.sort_by_key(|f| (f.severity, f.stream, f.packets.first().copied()));
         for (i, finding) in findings.iter().enumerate() {
-            self.element(out, i == 0, finding)?;
+            out.write_all(if i == 0 { b"\n" } else { b",\n" })?;
+            serde_json::to_writer(&mut *out, finding)?;
         }
         out.write_all(b"],")?;
         write_members(out, totals)?;

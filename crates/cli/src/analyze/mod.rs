@@ -3,7 +3,6 @@
 
 mod acks;
 mod annotate;
-mod compact;
 mod compat;
 pub mod fail_on;
 mod flows;
@@ -15,6 +14,7 @@ mod order;
 pub mod pair;
 mod run;
 mod side;
+mod stream;
 mod text;
 
 use std::io::Write;

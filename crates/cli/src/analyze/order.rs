@@ -4,58 +4,55 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tcplab_analyze::report::Stream;
-
 /// Streams held back at most: a few megabytes.
 const WINDOW: usize = 2048;
 
-struct ByNumber(Box<Stream>);
+/// Buffers larger than this are not kept.
+const LARGE: usize = 16 * 1024;
 
-impl PartialEq for ByNumber {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.stream == other.0.stream
-    }
-}
-impl Eq for ByNumber {}
-impl PartialOrd for ByNumber {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for ByNumber {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.stream.cmp(&other.0.stream)
-    }
-}
-
-/// The window.
+/// The window: streams as text, each with its number.
 #[derive(Default)]
 pub struct Reorder {
-    held: BinaryHeap<Reverse<ByNumber>>,
+    held: BinaryHeap<Reverse<(u32, Vec<u8>)>>,
     /// One past the largest number given out.
     next: u32,
+    /// Buffers that may be used again.
+    free: Vec<Vec<u8>>,
 }
 
 impl Reorder {
+    /// An empty buffer for the text of a stream.
+    pub fn buffer(&mut self) -> Vec<u8> {
+        self.free.pop().unwrap_or_else(|| Vec::with_capacity(2048))
+    }
+
+    /// Takes back the buffer of a text that was written.
+    pub fn give_back(&mut self, mut text: Vec<u8>) {
+        if text.capacity() <= LARGE {
+            text.clear();
+            self.free.push(text);
+        }
+    }
+
     /// Takes a stream in.
-    pub fn push(&mut self, stream: Box<Stream>) {
-        self.held.push(Reverse(ByNumber(stream)));
+    pub fn push(&mut self, number: u32, text: Vec<u8>) {
+        self.held.push(Reverse((number, text)));
     }
 
     /// The next stream that may go: the next in number, or the smallest when the window is full.
-    pub fn ready(&mut self) -> Option<Box<Stream>> {
-        let first = self.held.peek()?.0.0.stream;
-        if first > self.next && self.held.len() <= WINDOW {
+    pub fn ready(&mut self) -> Option<Vec<u8>> {
+        let Reverse((first, _)) = self.held.peek()?;
+        if *first > self.next && self.held.len() <= WINDOW {
             return None;
         }
         self.pop()
     }
 
     /// The smallest stream held; for the end of a capture.
-    pub fn pop(&mut self) -> Option<Box<Stream>> {
-        let Reverse(ByNumber(stream)) = self.held.pop()?;
-        self.next = self.next.max(stream.stream.saturating_add(1));
-        Some(stream)
+    pub fn pop(&mut self) -> Option<Vec<u8>> {
+        let Reverse((number, text)) = self.held.pop()?;
+        self.next = self.next.max(number.saturating_add(1));
+        Some(text)
     }
 
     /// Forgets the numbers: the next capture starts at 0.
@@ -70,17 +67,19 @@ mod tests {
 
     fn through(numbers: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let (mut window, mut out) = (Reorder::default(), Vec::new());
+        let number = |text: &[u8]| std::str::from_utf8(text).unwrap().parse().unwrap();
         for stream in numbers {
-            window.push(Box::new(Stream {
-                stream,
-                ..Stream::default()
-            }));
-            while let Some(s) = window.ready() {
-                out.push(s.stream);
+            let mut text = window.buffer();
+            assert!(text.is_empty(), "a buffer that was used before");
+            text.extend_from_slice(stream.to_string().as_bytes());
+            window.push(stream, text);
+            while let Some(text) = window.ready() {
+                out.push(number(&text));
+                window.give_back(text);
             }
         }
-        while let Some(s) = window.pop() {
-            out.push(s.stream);
+        while let Some(text) = window.pop() {
+            out.push(number(&text));
         }
         out
     }
