@@ -1,14 +1,23 @@
 //! Everything of tcplab that touches the operating system. Level 4 of the map.
 //!
-//! Today: live capture from an interface ([`Live`]) and the wish to stop ([`Stop`]).
+//! Today: live capture from an interface ([`Live`]), the wish to stop ([`Stop`]), and what the
+//! kernel says about itself: [`counters`], [`tcp_info`], [`proc_tcp`].
 
+#[cfg(target_os = "linux")]
+pub mod counters;
 mod error;
 #[cfg(target_os = "linux")]
 mod live;
 #[cfg(not(target_os = "linux"))]
 #[path = "live_elsewhere.rs"]
 mod live;
+#[cfg(target_os = "linux")]
+pub mod proc_tcp;
 mod stop;
+#[cfg(target_os = "linux")]
+pub mod sys;
+#[cfg(target_os = "linux")]
+pub mod tcp_info;
 
 pub use error::Error;
 pub use live::{Frame, Live};

@@ -18,7 +18,7 @@ use super::tree::Tree;
 pub const NAME: &str = "forbidden";
 
 /// The one crate that may hold `unsafe`: it speaks to the operating system.
-const UNSAFE_CRATE: &str = "kernel";
+pub const UNSAFE_CRATE: &str = "kernel";
 
 /// Why something is forbidden, and what to do instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! Rule: each crate takes version, edition, licence and lints from the workspace.
-//! A crate without `lints.workspace = true` would escape the lints unseen.
+//! A crate without `lints.workspace = true` would escape the lints unseen. The one crate that may
+//! hold `unsafe` repeats them, since `forbid` cannot be taken back: all but that one are the same.
 
+use super::forbidden::UNSAFE_CRATE;
 use super::report::Report;
 use super::tree::{File, Tree};
 
@@ -19,7 +21,9 @@ pub fn check(tree: &Tree, report: &mut Report) {
             let flag = entry.and_then(|entry| entry.get("workspace")).or(entry);
             flag.and_then(toml::Value::as_bool) == Some(true)
         };
-        if !inherits("lints", "workspace") {
+        let repeats = file.crate_name() == Some(UNSAFE_CRATE)
+            && manifest.get("lints") == unsafe_lints(tree).as_ref();
+        if !inherits("lints", "workspace") && !repeats {
             report.fail(
                 &file.path,
                 1,
@@ -44,6 +48,16 @@ pub fn check(tree: &Tree, report: &mut Report) {
             );
         }
     }
+}
+
+/// The workspace's lints with `unsafe_code` denied instead of forbidden.
+fn unsafe_lints(tree: &Tree) -> Option<toml::Value> {
+    let root = tree.files.iter().find(|file| file.path == "Cargo.toml")?;
+    let root: toml::Table = root.text.parse().ok()?;
+    let mut lints = root.get("workspace")?.get("lints")?.clone();
+    let rust = lints.get_mut("rust")?.as_table_mut()?;
+    rust.insert("unsafe_code".into(), "deny".into());
+    Some(lints)
 }
 
 /// The manifests of the workspace's members; `fuzz/` itself has a workspace of its own.
@@ -82,6 +96,24 @@ mod tests {
                 1,
                 "{part}"
             );
+        }
+    }
+
+    #[test]
+    fn the_unsafe_crate_may_repeat_the_lints_and_nothing_else() {
+        let root = "[workspace.lints.rust]\nunsafe_code = 'forbid'\nmissing_docs = 'warn'\n";
+        let repeated = "[lints.rust]\nunsafe_code = 'deny'\nmissing_docs = 'warn'\n";
+        let failures = |path, lints| {
+            let manifest = GOOD.replace("[lints]\nworkspace = true\n", lints);
+            failures_of(check, &[("Cargo.toml", root), (path, &manifest)]).len()
+        };
+        assert_eq!(failures("crates/kernel/Cargo.toml", repeated), 0);
+        assert_eq!(failures("crates/base/Cargo.toml", repeated), 1);
+        for other in [
+            "[lints.rust]\nunsafe_code = 'deny'\n",
+            "[lints.rust]\nunsafe_code = 'allow'\nmissing_docs = 'warn'\n",
+        ] {
+            assert_eq!(failures("crates/kernel/Cargo.toml", other), 1, "{other}");
         }
     }
 }
