@@ -6,7 +6,7 @@
 //! that its late packets are recognised and the numbering goes on.
 
 use std::hash::{BuildHasher, Hasher};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use foldhash::quality::FixedState;
 use hashbrown::HashTable;
@@ -24,7 +24,14 @@ pub(crate) struct Key {
 impl Key {
     /// The key of a packet, and whether `a` sent it.
     pub(crate) fn of(p: &TcpPacket) -> (Self, bool) {
-        if (p.src.ip, p.src.port) <= (p.dst.ip, p.dst.port) {
+        let in_order = match (p.src.ip, p.dst.ip) {
+            // The usual case as two numbers.
+            (IpAddr::V4(src), IpAddr::V4(dst)) => {
+                packed(src, p.src.port) <= packed(dst, p.dst.port)
+            }
+            _ => (p.src.ip, p.src.port) <= (p.dst.ip, p.dst.port),
+        };
+        if in_order {
             (Self { a: p.src, b: p.dst }, true)
         } else {
             (Self { a: p.dst, b: p.src }, false)
@@ -64,9 +71,17 @@ impl Table {
     /// The fingerprint of a pair.
     pub(crate) fn fingerprint(&self, key: &Key) -> u64 {
         let mut h = self.hasher.build_hasher();
-        write_ip(&mut h, key.a.ip);
-        write_ip(&mut h, key.b.ip);
-        h.write_u32(u32::from(key.a.port) << 16 | u32::from(key.b.port));
+        match (key.a.ip, key.b.ip) {
+            (IpAddr::V4(a), IpAddr::V4(b)) => {
+                h.write_u64(packed(a, key.a.port));
+                h.write_u64(packed(b, key.b.port));
+            }
+            (a, b) => {
+                write_ip(&mut h, a);
+                write_ip(&mut h, b);
+                h.write_u32(u32::from(key.a.port) << 16 | u32::from(key.b.port));
+            }
+        }
         h.finish()
     }
 
@@ -95,6 +110,11 @@ impl std::fmt::Debug for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Table({} pairs)", self.entries.len())
     }
+}
+
+/// Address and port as one number, in their order.
+fn packed(ip: Ipv4Addr, port: u16) -> u64 {
+    u64::from(ip.to_bits()) << 16 | u64::from(port)
 }
 
 fn write_ip(h: &mut impl Hasher, ip: IpAddr) {

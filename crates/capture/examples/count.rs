@@ -77,7 +77,7 @@ fn parse(body: &Body<'_>, fragments: &mut Reassembler, config: &Config) -> Parse
             data,
             orig_len,
         } => fragments.parse(link, data, orig_len, config),
-        Body::Tcp(packet) => Parsed::Tcp(packet),
+        Body::Tcp(packet) => Parsed::Tcp(*packet),
         Body::Other => Parsed::NotTcp(NotTcp::NotIp),
     }
 }

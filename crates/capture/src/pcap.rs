@@ -9,7 +9,7 @@ use tcplab_base::Instant;
 use tcplab_wire::LinkType;
 
 use crate::buffer::Buffer;
-use crate::reader::{Found, MAX_PACKET};
+use crate::reader::{Found, Frame, MAX_PACKET};
 use crate::{Error, Interface};
 
 /// Byte order of numbers in a file.
@@ -214,11 +214,15 @@ impl Pcap {
     }
 
     /// Seconds, fraction, captured length, original length.
-    #[inline]
+    #[inline(always)]
     fn fields(&self, h: &[u8; STANDARD]) -> (u32, u32, u32, u32) {
         let [a, b, c, d, e, f, g, i, j, k, l, m, n, o, p, q] = *h;
-        let (seconds, fraction) = (self.order.u32([a, b, c, d]), self.order.u32([e, f, g, i]));
-        let (first, second) = (self.order.u32([j, k, l, m]), self.order.u32([n, o, p, q]));
+        let words = [[a, b, c, d], [e, f, g, i], [j, k, l, m], [n, o, p, q]];
+        // One question for all four: it is asked for each packet.
+        let [seconds, fraction, first, second] = match self.order {
+            Order::Little => words.map(u32::from_le_bytes),
+            Order::Big => words.map(u32::from_be_bytes),
+        };
         let swap = match self.lengths {
             Lengths::Usual => false,
             Lengths::Swapped => true,
@@ -232,8 +236,17 @@ impl Pcap {
         (seconds, fraction, captured, original)
     }
 
+    /// The next record, when the buffer holds all of it, as mostly.
+    #[inline(always)]
+    pub(crate) fn ready<R: Read>(&self, buffer: &mut Buffer<R>) -> Option<Frame> {
+        let ready = buffer.ready();
+        let (seconds, fraction, captured, original) = self.fields(ready.first_chunk()?);
+        let whole = self.header + captured as usize;
+        (captured <= MAX_PACKET && whole <= ready.len())
+            .then(|| self.take(buffer, whole, seconds, fraction, original))
+    }
+
     /// The next record.
-    #[inline]
     pub(crate) fn next<R: Read>(&self, buffer: &mut Buffer<R>) -> Result<Option<Found>, Error> {
         let at = buffer.offset();
         let bytes = buffer.peek(self.header)?;
@@ -256,15 +269,29 @@ impl Pcap {
         if buffer.peek(whole)?.len() < whole {
             return Err(cut(at));
         }
+        let frame = self.take(buffer, whole, seconds, fraction, original);
+        Ok(Some(Found::Frame(frame)))
+    }
+
+    /// Takes a record of `whole` bytes that are there.
+    #[inline(always)]
+    fn take<R: Read>(
+        &self,
+        buffer: &mut Buffer<R>,
+        whole: usize,
+        seconds: u32,
+        fraction: u32,
+        original: u32,
+    ) -> Frame {
         let ns = i64::from(fraction) * if self.nanoseconds { 1 } else { 1_000 };
         let range = buffer.take(whole);
-        Ok(Some(Found::Frame {
+        Frame {
             time: Some(Instant::from_nanos(i64::from(seconds) * 1_000_000_000 + ns)),
             interface: 0,
             link: self.link,
             data: range.start + self.header..range.end,
             orig_len: original,
-        }))
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use tcplab_wire::LinkType;
 
 use crate::buffer::Buffer;
 use crate::pcap::Order;
-use crate::reader::{Found, MAX_PACKET};
+use crate::reader::{Found, Frame, MAX_PACKET};
 use crate::{Error, Interface};
 
 const SECTION: u32 = 0x0a0d_0d0a;
@@ -260,13 +260,13 @@ impl Pcapng {
             ));
         }
         let start = range.start + at;
-        Ok(Found::Frame {
+        Ok(Found::Frame(Frame {
             time: time.map(|t| clock.instant(t)),
             interface: index as u32,
             link: on.link,
             data: start..start + captured as usize,
             orig_len,
-        })
+        }))
     }
 
     #[inline]

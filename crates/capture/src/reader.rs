@@ -24,6 +24,8 @@ pub struct Reader<R: Read> {
     buffer: Buffer<Unpacked<Unpacked<R>>>,
     format: Format,
     interfaces: Vec<Interface>,
+    /// What the last line of a text described.
+    line: Option<Box<TcpPacket>>,
     number: u64,
     done: bool,
 }
@@ -36,21 +38,24 @@ enum Format {
 
 /// A record in the buffer, by position: what a format's reader gives back.
 pub(crate) enum Found {
-    Frame {
-        time: Option<Instant>,
-        interface: u32,
-        link: LinkType,
-        data: Range<usize>,
-        orig_len: u32,
-    },
+    Frame(Frame),
     Tcp {
         time: Option<Instant>,
         since_previous: Option<Duration>,
-        packet: TcpPacket,
+        packet: Box<TcpPacket>,
     },
     Other {
         time: Option<Instant>,
     },
+}
+
+/// A frame in the buffer.
+pub(crate) struct Frame {
+    pub time: Option<Instant>,
+    pub interface: u32,
+    pub link: LinkType,
+    pub data: Range<usize>,
+    pub orig_len: u32,
 }
 
 impl<R: Read> Reader<R> {
@@ -90,6 +95,7 @@ impl<R: Read> Reader<R> {
             buffer,
             format,
             interfaces,
+            line: None,
             number: 0,
             done: false,
         })
@@ -116,8 +122,21 @@ impl<R: Read> Reader<R> {
         clippy::should_implement_trait,
         reason = "a lending iterator: records borrow the buffer"
     )]
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self) -> Result<Option<Record<'_>>, Error> {
+        // The usual case stands alone, so that it stays in registers.
+        if let Format::Pcap(p) = &self.format
+            && let Some(frame) = p.ready(&mut self.buffer)
+        {
+            self.number += 1;
+            return Ok(Some(record(self.number, frame, &self.buffer)));
+        }
+        self.any()
+    }
+
+    /// The next record of any format.
+    #[inline(never)]
+    fn any(&mut self) -> Result<Option<Record<'_>>, Error> {
         if self.done {
             return Ok(None);
         }
@@ -132,28 +151,7 @@ impl<R: Read> Reader<R> {
         };
         self.number += 1;
         Ok(Some(match found {
-            Found::Frame {
-                time,
-                interface,
-                link,
-                data,
-                orig_len,
-            } => {
-                let data = self.buffer.slice(data);
-                let captured = u32::try_from(data.len()).unwrap_or(u32::MAX);
-                let orig_len = orig_len.max(captured);
-                Record {
-                    number: self.number,
-                    time,
-                    since_previous: None,
-                    interface,
-                    body: Body::Frame {
-                        link,
-                        data,
-                        orig_len,
-                    },
-                }
-            }
+            Found::Frame(frame) => record(self.number, frame, &self.buffer),
             Found::Tcp {
                 time,
                 since_previous,
@@ -163,7 +161,7 @@ impl<R: Read> Reader<R> {
                 time,
                 since_previous,
                 interface: 0,
-                body: Body::Tcp(packet),
+                body: Body::Tcp(self.line.insert(packet)),
             },
             Found::Other { time } => Record {
                 number: self.number,
@@ -173,5 +171,23 @@ impl<R: Read> Reader<R> {
                 body: Body::Other,
             },
         }))
+    }
+}
+
+/// The record that a frame is.
+#[inline(always)]
+fn record<R: Read>(number: u64, frame: Frame, buffer: &Buffer<R>) -> Record<'_> {
+    let data = buffer.slice(frame.data);
+    let captured = u32::try_from(data.len()).unwrap_or(u32::MAX);
+    Record {
+        number,
+        time: frame.time,
+        since_previous: None,
+        interface: frame.interface,
+        body: Body::Frame {
+            link: frame.link,
+            data,
+            orig_len: frame.orig_len.max(captured),
+        },
     }
 }

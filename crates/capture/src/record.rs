@@ -32,7 +32,7 @@ pub enum Body<'a> {
         orig_len: u32,
     },
     /// A TCP packet that a text line described.
-    Tcp(TcpPacket),
+    Tcp(&'a TcpPacket),
     /// A text line about something else, or a record that holds no packet but that Wireshark numbers
     /// (pcapng custom blocks, system calls, journal entries).
     Other,

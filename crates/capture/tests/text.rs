@@ -23,7 +23,7 @@ fn read(input: &str) -> Vec<Row> {
         } = record;
         if let Body::Tcp(p) = body {
             let time = time.map(|t| t.as_nanos() / 1_000);
-            rows.push((time, since_previous.map(Duration::as_micros), p));
+            rows.push((time, since_previous.map(Duration::as_micros), *p));
         }
     }
     rows

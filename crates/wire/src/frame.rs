@@ -8,7 +8,10 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use crate::reassemble::Fragment;
 use crate::rest::Rest;
-use crate::{Encap, LinkType, TcpPacket, caqm, ethernet, icmp, ipv4, ipv6, mpls, ppp, sll, tcp};
+use crate::{
+    Encap, LinkType, Standing, TcpOptions, TcpPacket, caqm, ethernet, icmp, ipv4, ipv6, mpls, ppp,
+    sll, tcp,
+};
 use crate::{links, null, tunnel, udp};
 
 /// What the parser may be told.
@@ -112,8 +115,9 @@ const MAX_LAYERS: u32 = 64;
 /// (taken as `data.len()` when it is less).
 #[inline]
 pub fn parse_frame(link: LinkType, data: &[u8], orig_len: u32, config: &Config) -> Parsed {
-    if let Some(packet) = plain(link, data, orig_len) {
-        return Parsed::Tcp(packet);
+    let mut parsed = Parsed::NotTcp(NotTcp::NotIp);
+    if plain(link, data, orig_len, &mut parsed) {
+        return parsed;
     }
     let rest = Rest::new(data, orig_len);
     let mut walk = Walk::new(config);
@@ -124,9 +128,16 @@ pub fn parse_frame(link: LinkType, data: &[u8], orig_len: u32, config: &Config) 
 }
 
 /// The frame that nearly all are: Ethernet, IPv4 without options and fragments, TCP. Straight through the headers, because
-/// the general walk takes three times as long. Anything unusual gives `None` and is walked.
-#[inline]
-pub(crate) fn plain(link: LinkType, data: &[u8], orig_len: u32) -> Option<TcpPacket> {
+/// the general walk takes three times as long. Gives false for anything unusual, which is walked.
+///
+/// The packet is written where it will be read: a copy right after the writing waits for it.
+#[inline(always)]
+pub(crate) fn plain(link: LinkType, data: &[u8], orig_len: u32, out: &mut Parsed) -> bool {
+    plain_packet(link, data, orig_len, out).is_some()
+}
+
+#[inline(always)]
+fn plain_packet(link: LinkType, data: &[u8], orig_len: u32, out: &mut Parsed) -> Option<()> {
     const IP: usize = 14;
     const TCP: usize = IP + ipv4::MIN_LEN;
     let LinkType::Ethernet = link else {
@@ -135,6 +146,7 @@ pub(crate) fn plain(link: LinkType, data: &[u8], orig_len: u32) -> Option<TcpPac
     let head: &[u8; TCP + tcp::MIN_LEN] = data.first_chunk()?;
     let (ethernet, rest) = head.split_first_chunk::<IP>()?;
     let (ip, tcp) = rest.split_first_chunk::<{ ipv4::MIN_LEN }>()?;
+    let tcp: &[u8; tcp::MIN_LEN] = tcp.first_chunk()?;
     let total = u32::from(u16::from_be_bytes([ip[2], ip[3]]));
     let is_plain = ethernet[12..] == [0x08, 0x00]
         && ip[0] == 0x45
@@ -157,7 +169,28 @@ pub(crate) fn plain(link: LinkType, data: &[u8], orig_len: u32) -> Option<TcpPac
         first_fragment: false,
         quoted: false,
     };
-    Some(tcp::read_header(&context, segment, tcp.first_chunk()?))
+    let end = usize::from(tcp::header_len(tcp));
+    let options = segment.data().get(tcp::MIN_LEN..end)?;
+    if segment.len() < end as u32 {
+        return None;
+    }
+    let packet = tcp::without_options(&context, segment.len(), tcp, Standing::Whole);
+    // Each writes all of `out` itself.
+    if let Some(timestamps) = TcpOptions::only_timestamps(options) {
+        *out = Parsed::Tcp(TcpPacket {
+            options: TcpOptions {
+                timestamps: Some(timestamps),
+                ..TcpOptions::default()
+            },
+            ..packet
+        });
+    } else {
+        *out = Parsed::Tcp(TcpPacket {
+            options: TcpOptions::read(options),
+            ..packet
+        });
+    }
+    Some(())
 }
 
 /// The header that a link type's frames begin with.

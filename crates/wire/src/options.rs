@@ -69,47 +69,51 @@ const MAX_WINDOW_SCALE: u8 = 14;
 impl TcpOptions {
     /// Reads the bytes between the fixed header and the payload, at most 40.
     #[inline]
-    pub(crate) fn read(&mut self, bytes: &[u8]) {
-        // What Linux puts into every packet after the handshake: NOP, NOP, time stamps.
-        if let [1, 1, 8, 10, v0, v1, v2, v3, e0, e1, e2, e3] = *bytes {
-            self.timestamps = Some((
-                u32::from_be_bytes([v0, v1, v2, v3]),
-                u32::from_be_bytes([e0, e1, e2, e3]),
-            ));
-            return;
-        }
-        self.read_any(bytes, true);
+    pub(crate) fn read(bytes: &[u8]) -> Self {
+        Self::read_any(bytes, true)
+    }
+
+    /// What Linux puts into every packet after the handshake, and nothing else: NOP, NOP, time stamps.
+    #[inline(always)]
+    pub(crate) fn only_timestamps(bytes: &[u8]) -> Option<(u32, u32)> {
+        let [1, 1, 8, 10, v0, v1, v2, v3, e0, e1, e2, e3] = *bytes else {
+            return None;
+        };
+        let tsval = u32::from_be_bytes([v0, v1, v2, v3]);
+        Some((tsval, u32::from_be_bytes([e0, e1, e2, e3])))
     }
 
     /// Reads options that the capture cut: the last one may be incomplete, which says nothing about the packet.
     #[cold]
-    pub(crate) fn read_cut(&mut self, bytes: &[u8]) {
-        self.read_any(bytes, false);
+    pub(crate) fn read_cut(bytes: &[u8]) -> Self {
+        Self::read_any(bytes, false)
     }
 
     /// Each step takes at least one byte, so there are at most 40. As Linux does (`tcp_parse_options()`), an option
     /// of a wrong length is stepped over, and one that runs past the end stops the reading.
-    fn read_any(&mut self, bytes: &[u8], complete: bool) {
+    #[inline(never)]
+    fn read_any(bytes: &[u8], complete: bool) -> Self {
+        let mut options = Self::default();
         let mut rest = bytes;
         loop {
             rest = match *rest {
-                [] | [kind::END, ..] => return,
+                [] | [kind::END, ..] => return options,
                 [kind::NOP, ref rest @ ..] => rest,
                 [kind, len, ..] => {
                     let Some((option, rest)) = rest.split_at_checked(usize::from(len)) else {
-                        self.malformed |= complete;
-                        return;
+                        options.malformed |= complete;
+                        return options;
                     };
                     let Some(data) = option.get(2..) else {
-                        self.malformed = true;
-                        return;
+                        options.malformed = true;
+                        return options;
                     };
-                    self.one(kind, data);
+                    options.one(kind, data);
                     rest
                 }
                 [_] => {
-                    self.malformed |= complete;
-                    return;
+                    options.malformed |= complete;
+                    return options;
                 }
             };
         }

@@ -64,8 +64,26 @@ fn read_cut(context: &Context, rest: Rest<'_>) -> Result<TcpPacket, NotTcp> {
 
 #[inline(always)]
 pub(crate) fn read_header(context: &Context, rest: Rest<'_>, h: &[u8; MIN_LEN]) -> TcpPacket {
-    let header_len = (h[12] >> 4) * 4;
-    let mut packet = TcpPacket {
+    let header_len = header_len(h);
+    let standing = standing(context, header_len, rest.len());
+    let (options, header_truncated) = options(rest, header_len, standing);
+    TcpPacket {
+        options,
+        header_truncated,
+        ..without_options(context, rest.len(), h, standing)
+    }
+}
+
+/// All but the options. `len` is that of the segment on the wire.
+#[inline(always)]
+pub(crate) fn without_options(
+    context: &Context,
+    len: u32,
+    h: &[u8; MIN_LEN],
+    standing: Standing,
+) -> TcpPacket {
+    let header_len = header_len(h);
+    TcpPacket {
         src: Endpoint {
             ip: context.src,
             port: u16::from_be_bytes([h[0], h[1]]),
@@ -79,31 +97,38 @@ pub(crate) fn read_header(context: &Context, rest: Rest<'_>, h: &[u8; MIN_LEN]) 
         flags: TcpFlags(u16::from_be_bytes([h[12], h[13]]) & 0x0fff),
         window: u16::from_be_bytes([h[14], h[15]]),
         urgent: u16::from_be_bytes([h[18], h[19]]),
-        payload_len: rest.len().saturating_sub(u32::from(header_len)),
+        payload_len: len.saturating_sub(u32::from(header_len)),
         header_len,
         options: TcpOptions::default(),
         ecn: context.ecn,
         ttl: context.ttl,
         ip_id: context.ip_id,
         header_truncated: false,
-        standing: standing(context, header_len, rest.len()),
+        standing,
         encap: context.encap,
-    };
-    let end = usize::from(header_len);
-    if end > MIN_LEN && packet.standing != Standing::ShortSegment {
-        match rest.data().get(MIN_LEN..end) {
-            Some(options) => packet.options.read(options),
-            None => {
-                packet.header_truncated = true;
-                packet
-                    .options
-                    .read_cut(rest.data().get(MIN_LEN..).unwrap_or_default());
-            }
-        }
-    } else if rest.data().len() < end.max(MIN_LEN) {
-        packet.header_truncated = true;
     }
-    packet
+}
+
+/// The data offset in bytes.
+#[inline(always)]
+pub(crate) const fn header_len(h: &[u8; MIN_LEN]) -> u8 {
+    (h[12] >> 4) * 4
+}
+
+/// The options, and whether the capture cut the header.
+#[inline(always)]
+fn options(rest: Rest<'_>, header_len: u8, standing: Standing) -> (TcpOptions, bool) {
+    let (data, end) = (rest.data(), usize::from(header_len));
+    if end <= MIN_LEN || standing == Standing::ShortSegment {
+        return (TcpOptions::default(), data.len() < end.max(MIN_LEN));
+    }
+    match data.get(MIN_LEN..end) {
+        Some(bytes) => (TcpOptions::read(bytes), false),
+        None => (
+            TcpOptions::read_cut(data.get(MIN_LEN..).unwrap_or_default()),
+            true,
+        ),
+    }
 }
 
 #[inline]

@@ -75,7 +75,7 @@ pub fn whole(data: &[u8]) {
                 data,
                 orig_len,
             } => parse_frame(link, data, orig_len, &config),
-            Body::Tcp(packet) => Parsed::Tcp(packet),
+            Body::Tcp(packet) => Parsed::Tcp(*packet),
             Body::Other => Parsed::NotTcp(NotTcp::NotIp),
         };
         match parsed {

@@ -100,7 +100,7 @@ impl Pass {
                 data,
                 orig_len,
             } => self.parser.parse(link, data, orig_len, &Config::default()),
-            Body::Tcp(packet) => Parsed::Tcp(packet),
+            Body::Tcp(packet) => Parsed::Tcp(*packet),
             Body::Other => Parsed::NotTcp(NotTcp::NotIp),
         };
         for analyzer in [&mut self.traced, &mut self.plain] {

@@ -133,7 +133,7 @@ impl Text {
         Found::Tcp {
             time,
             since_previous,
-            packet,
+            packet: Box::new(packet),
         }
     }
 

@@ -69,7 +69,7 @@ impl Source {
             };
             number += 1;
             let parsed = parser.frame(frame.link, frame.data, frame.orig_len);
-            run::feed(&mut analyzer, number, Some(frame.time), &parsed);
+            run::feed(&mut analyzer, number, Some(frame.time), parsed);
             if let Some(bar) = &bar {
                 bar.set_position(number);
             }

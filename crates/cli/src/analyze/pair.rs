@@ -87,8 +87,8 @@ fn read(args: &AnalyzeArgs, path: &std::path::Path) -> Result<(Capture, Option<F
             Err(e) => break Some(damage(e)),
         };
         if let Parsed::Tcp(packet) = parser.record(&record) {
-            capture.packet(record.number, record.time, &packet);
-            analyzer.packet(record.number, record.time, &packet);
+            capture.packet(record.number, record.time, packet);
+            analyzer.packet(record.number, record.time, packet);
         }
         drain(&mut analyzer, &mut capture);
     };

@@ -23,6 +23,7 @@ pub type Take<'a> = dyn FnMut(Output) -> io::Result<()> + 'a;
 pub struct Parser {
     config: Config,
     fragments: Reassembler,
+    parsed: Parsed,
 }
 
 impl Parser {
@@ -35,32 +36,40 @@ impl Parser {
                 ..Config::default()
             },
             fragments: Reassembler::default(),
+            parsed: Parsed::NotTcp(NotTcp::NotIp),
         }
     }
 
     /// Reads a frame.
-    #[inline]
-    pub fn frame(&mut self, link: LinkType, data: &[u8], orig_len: u32) -> Parsed {
-        self.fragments.parse(link, data, orig_len, &self.config)
+    #[inline(always)]
+    pub fn frame(&mut self, link: LinkType, data: &[u8], orig_len: u32) -> &Parsed {
+        let Self {
+            config,
+            fragments,
+            parsed,
+        } = self;
+        fragments.parse_into(link, data, orig_len, config, parsed);
+        parsed
     }
 
     /// Reads a record of a file.
-    #[inline]
-    pub fn record(&mut self, record: &Record<'_>) -> Parsed {
+    #[inline(always)]
+    pub fn record(&mut self, record: &Record<'_>) -> &Parsed {
         match record.body {
             Body::Frame {
                 link,
                 data,
                 orig_len,
-            } => self.frame(link, data, orig_len),
-            Body::Tcp(packet) => Parsed::Tcp(packet),
-            Body::Other => Parsed::NotTcp(NotTcp::NotIp),
+            } => return self.frame(link, data, orig_len),
+            Body::Tcp(packet) => self.parsed = Parsed::Tcp(*packet),
+            Body::Other => self.parsed = Parsed::NotTcp(NotTcp::NotIp),
         }
+        &self.parsed
     }
 }
 
 /// Gives what was read to the analyser.
-#[inline]
+#[inline(always)]
 pub fn feed(analyzer: &mut Analyzer, number: u64, time: Option<Instant>, parsed: &Parsed) {
     match parsed {
         Parsed::Tcp(packet) => analyzer.packet(number, time, packet),
@@ -120,7 +129,7 @@ fn pump<R: io::Read>(
         match reader.next() {
             Ok(Some(record)) => {
                 let parsed = parser.record(&record);
-                feed(analyzer, record.number, record.time, &parsed);
+                feed(analyzer, record.number, record.time, parsed);
             }
             Ok(None) => return Ok(None),
             Err(e) => return Ok(Some(e)),
