@@ -1,81 +1,13 @@
 //! Each of Wireshark's rules and its negation, as short conversations.
 //!
-//! A line is `ms direction flags seq ack len window [ws=shift]`, direction `>` or `<`, flags as tcpdump writes
-//! them (S F R P, `.` for ACK), and the verdicts that tshark 4.0.17 gives, by the end of their names.
+//! A line as `common::script` reads it, and the verdicts that tshark 4.0.17 gives, by the end of their names.
 //! `cargo xtask tshark` compares the same rules with the installed tshark on many more conversations.
 
-use std::net::{IpAddr, Ipv4Addr};
+mod common;
 
+use common::script::parse;
 use tcplab_analyze::compat::{Compat, Verdicts};
-use tcplab_base::{Instant, Seq};
-use tcplab_wire::{Encap, Endpoint, Standing, TcpFlags, TcpOptions, TcpPacket};
-
-fn flags(text: &str) -> TcpFlags {
-    let bit = |c| match c {
-        'S' => TcpFlags::SYN,
-        'F' => TcpFlags::FIN,
-        'R' => TcpFlags::RST,
-        'P' => TcpFlags::PSH,
-        '.' => TcpFlags::ACK,
-        _ => panic!("flag {c}"),
-    };
-    TcpFlags(text.chars().map(bit).fold(0, |all, b| all | b))
-}
-
-fn parse(line: &str) -> (Instant, bool, TcpPacket) {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let [
-        ms,
-        direction,
-        flag_text,
-        seq,
-        ack,
-        len,
-        window,
-        options @ ..,
-    ] = &words[..]
-    else {
-        panic!("line {line}");
-    };
-    let end = |port| Endpoint {
-        ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
-        port,
-    };
-    let from_a = *direction == ">";
-    let (src, dst) = if from_a {
-        (end(2000), end(80))
-    } else {
-        (end(80), end(2000))
-    };
-    let mut shift = None;
-    for option in options {
-        shift = Some(option.strip_prefix("ws=").unwrap().parse().unwrap());
-    }
-    let packet = TcpPacket {
-        src,
-        dst,
-        seq: Seq(seq.parse().unwrap()),
-        ack: Seq(ack.parse().unwrap()),
-        flags: flags(flag_text),
-        window: window.parse().unwrap(),
-        urgent: 0,
-        payload_len: len.parse().unwrap(),
-        header_len: if shift.is_some() { 24 } else { 20 },
-        options: TcpOptions {
-            window_scale: shift,
-            ..TcpOptions::default()
-        },
-        ecn: 0,
-        ttl: 64,
-        ip_id: None,
-        header_truncated: false,
-        standing: Standing::Whole,
-        encap: Encap::default(),
-    };
-    let ms: f64 = ms.parse().unwrap();
-    let time = Instant::from_nanos(1_000_000_000 + (ms * 1e6) as i64);
-    (time, from_a, packet)
-}
+use tcplab_wire::{Standing, TcpPacket};
 
 fn names(v: Verdicts) -> String {
     let short = |name: &'static str| name.strip_prefix("tcp.analysis.").unwrap();

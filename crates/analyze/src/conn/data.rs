@@ -132,6 +132,7 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
         sacked: false,
         payload,
         psh: p.flags.has(TcpFlags::PSH),
+        after_forgotten: false,
     };
     tx.flight.push(segment, tx.acks_seen);
     tx.advance(end);
@@ -277,6 +278,7 @@ fn fill_hole(tx: &mut Dir, p: &TcpPacket, at: At) {
             sacked: false,
             payload,
             psh: p.flags.has(TcpFlags::PSH),
+            after_forgotten: false,
         });
     }
 }

@@ -124,10 +124,10 @@ pub(crate) struct Missed {
 }
 
 impl Missed {
-    /// An ACK covers `[from, to)`, which was not seen.
-    pub(crate) fn add(&mut self, from: Seq, to: Seq) {
-        self.bytes += u64::from(to - from);
-        (self.from, self.to) = (from, to);
+    /// An ACK covers `bytes` that were not seen, `last` is the last stretch of them.
+    pub(crate) fn add(&mut self, bytes: u32, last: (Seq, Seq)) {
+        self.bytes += u64::from(bytes);
+        (self.from, self.to) = last;
     }
 
     /// Data of the last such range comes after its ACK: the capture swapped them.

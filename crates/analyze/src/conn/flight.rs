@@ -36,6 +36,8 @@ pub(crate) struct Segment {
     pub payload: u32,
     /// Pushed by the application (PSH).
     pub psh: bool,
+    /// What stood before it was forgotten, not missed.
+    pub after_forgotten: bool,
 }
 
 impl Segment {
@@ -67,8 +69,9 @@ pub(crate) struct Taken {
     pub sample: Option<Instant>,
     /// Some segment was sent again or filled a hole.
     pub repaired: bool,
-    /// Sequence space that was ACKed and never seen.
+    /// Sequence space that was ACKed and never seen, and the last stretch of it.
     pub hole: u32,
+    pub unseen: (Seq, Seq),
 }
 
 /// The flight.
@@ -95,6 +98,9 @@ impl Flight {
         let limit = if acks_seen { LIMIT } else { LIMIT_WITHOUT_ACKS };
         if self.segments.len() >= limit {
             self.segments.pop_front();
+            if let Some(front) = self.segments.front_mut() {
+                front.after_forgotten = true;
+            }
         }
         if self.segments.capacity() == 0 {
             // Most flights never hold more than one: room for four would be the default.
@@ -179,8 +185,8 @@ impl Flight {
         let mut taken = Taken::default();
         let mut reached = una;
         while let Some(&s) = self.segments.front() {
-            if s.seq.after(reached) && s.seq.before(ack) {
-                taken.hole = taken.hole.saturating_add(s.seq - reached);
+            if !s.after_forgotten {
+                taken.unseen(reached, s.seq.min(ack));
             }
             reached = reached.max(s.end());
             if s.end().after(ack) {
@@ -199,6 +205,7 @@ impl Flight {
             }
             self.segments.pop_front();
         }
+        taken.unseen(reached, ack);
         taken
     }
 
@@ -212,6 +219,14 @@ impl Flight {
 }
 
 impl Taken {
+    /// `[from, to)` is ACKed, and no segment covers it.
+    fn unseen(&mut self, from: Seq, to: Seq) {
+        if from.before(to) {
+            self.hole = self.hole.saturating_add(to - from);
+            self.unseen = (from, to);
+        }
+    }
+
     fn add(&mut self, s: &Segment, payload: u32) {
         self.repaired |= s.times > 1 || s.filled_hole;
         if payload == 0 {
@@ -248,6 +263,7 @@ mod tests {
             sacked: false,
             payload: len,
             psh: false,
+            after_forgotten: false,
         }
     }
 
@@ -310,6 +326,17 @@ mod tests {
         f.push(segment(100, 100, 0), true);
         f.push(segment(300, 100, 0), true);
         assert_eq!(f.take(Seq(0), Seq(350)).hole, 200);
+    }
+
+    #[test]
+    fn a_hole_that_ends_at_the_ack_is_told() {
+        let mut f = Flight::default();
+        f.push(segment(0, 100, 0), true);
+        f.push(segment(200, 100, 0), true);
+        let t = f.take(Seq(0), Seq(200));
+        assert_eq!((t.hole, t.unseen), (100, (Seq(100), Seq(200))));
+        assert_eq!(f.take(Seq(200), Seq(300)).hole, 0);
+        assert_eq!(f.take(Seq(300), Seq(301)).hole, 1, "the flight is empty");
     }
 
     #[test]

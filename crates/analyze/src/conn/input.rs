@@ -49,13 +49,7 @@ pub(crate) fn on_ack(
 
 /// The ACK number moved forward.
 fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
-    if p.ack.after(sender.nxt) {
-        missed(sender, p.ack);
-    }
-    let taken = sender.flight.take(sender.una, p.ack);
-    if taken.hole > 0 {
-        sender.rare().missed.bytes += u64::from(taken.hole);
-    }
+    let taken = take(sender, p.ack);
     sender.una = p.ack;
     sender.progress = at.now;
     sender.fin_acked |= sender.fin_seen && p.ack == sender.nxt;
@@ -107,11 +101,18 @@ fn data_acked(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, taken: &Taken, a
     ack::row(&c, taken, credits)
 }
 
-/// An ACK for data that the capture has not shown.
-fn missed(sender: &mut Dir, ack: Seq) {
-    let from = sender.nxt;
-    sender.rare().missed.add(from, ack);
-    sender.advance(ack);
+/// Takes what the ACK covers out of the flight, and notes what of it the capture has not shown.
+fn take(sender: &mut Dir, ack: Seq) -> Taken {
+    let taken = sender.flight.take(sender.una, ack);
+    if ack.after(sender.nxt) {
+        sender.advance(ack);
+    }
+    // A receiver may take the byte of a zero-window probe, which is not kept in the flight.
+    let probed = |d: &Dir| d.rare.as_ref().is_some_and(|r| r.zero_window_probes > 0);
+    if taken.hole > 1 || (taken.hole == 1 && !probed(sender)) {
+        sender.rare().missed.add(taken.hole, taken.unseen);
+    }
+    taken
 }
 
 /// SACK blocks (RFC 2018), the first of which may be a DSACK (RFC 2883 4): gives whether it is.

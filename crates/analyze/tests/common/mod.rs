@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub mod script;
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -50,6 +52,20 @@ pub fn analyze(path: &Path, options: Options) -> Answer {
             Parsed::NotTcp(why) => analyzer.other(why),
         }
     }
+    answer(analyzer)
+}
+
+/// Analyses packets written as lines, see [`script`].
+pub fn analyze_script(lines: &[&str]) -> Answer {
+    let mut analyzer = Analyzer::new(Options::default());
+    for (number, line) in (1..).zip(lines) {
+        let (time, _, packet) = script::parse(line);
+        analyzer.packet(number, Some(time), &packet);
+    }
+    answer(analyzer)
+}
+
+fn answer(mut analyzer: Analyzer) -> Answer {
     analyzer.finish();
     let mut answer = Answer {
         totals: analyzer.totals().clone(),

@@ -1,0 +1,91 @@
+//! Packets from lines of text, for tests that build their conversations by hand.
+//!
+//! A line is `ms direction flags seq ack len window [option...]`, direction `>` or `<`, flags as
+//! tcpdump writes them (S F R P, `.` for ACK). Options: `ws=SHIFT`, `mss=N`, `sackok`,
+//! `ts=VAL,ECR`, `sack=LEFT-RIGHT` (more than once), `id=N` (IP identification).
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use tcplab_base::{Instant, Seq};
+use tcplab_wire::{Encap, Endpoint, Standing, TcpFlags, TcpOptions, TcpPacket};
+
+fn flags(text: &str) -> TcpFlags {
+    let bit = |c| match c {
+        'S' => TcpFlags::SYN,
+        'F' => TcpFlags::FIN,
+        'R' => TcpFlags::RST,
+        'P' => TcpFlags::PSH,
+        '.' => TcpFlags::ACK,
+        _ => panic!("flag {c}"),
+    };
+    TcpFlags(text.chars().map(bit).fold(0, |all, b| all | b))
+}
+
+fn number<T: std::str::FromStr>(text: &str) -> T {
+    text.parse().unwrap_or_else(|_| panic!("number {text}"))
+}
+
+fn pair(text: &str, between: char) -> (u32, u32) {
+    let (a, b) = text.split_once(between).expect("two numbers");
+    (number(a), number(b))
+}
+
+/// Time, whether the left side sends, and the packet of a line.
+pub fn parse(line: &str) -> (Instant, bool, TcpPacket) {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [ms, direction, flag_text, seq, ack, len, window, more @ ..] = &words[..] else {
+        panic!("line {line}");
+    };
+    let end = |port| Endpoint {
+        ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        port,
+    };
+    let from_a = *direction == ">";
+    let (src, dst) = if from_a {
+        (end(2000), end(80))
+    } else {
+        (end(80), end(2000))
+    };
+    let (mut options, mut ip_id, mut option_bytes) = (TcpOptions::default(), None, 0);
+    for option in more {
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        option_bytes += match name {
+            "ts" => 12,
+            "sack" => 8,
+            "id" => 0,
+            _ => 4,
+        };
+        match name {
+            "ws" => options.window_scale = Some(number(value)),
+            "mss" => options.mss = Some(number(value)),
+            "sackok" => options.sack_permitted = true,
+            "ts" => options.timestamps = Some(pair(value, ',')),
+            "sack" => {
+                let (left, right) = pair(value, '-');
+                options.sack.push(Seq(left), Seq(right));
+            }
+            "id" => ip_id = Some(number(value)),
+            _ => panic!("option {option}"),
+        }
+    }
+    let packet = TcpPacket {
+        src,
+        dst,
+        seq: Seq(number(seq)),
+        ack: Seq(number(ack)),
+        flags: flags(flag_text),
+        window: number(window),
+        urgent: 0,
+        payload_len: number(len),
+        header_len: 20 + option_bytes,
+        options,
+        ecn: 0,
+        ttl: 64,
+        ip_id,
+        header_truncated: false,
+        standing: Standing::Whole,
+        encap: Encap::default(),
+    };
+    let time = Instant::from_nanos(1_000_000_000 + (number::<f64>(ms) * 1e6) as i64);
+    (time, from_a, packet)
+}
