@@ -43,6 +43,13 @@ fn data_that_the_capture_wrote_after_its_ack_was_not_missed() {
         "203 < . 501 3101 0 60000",
     ];
     assert_eq!(after_handshake(&swapped).ids(), [""; 0]);
+    // A second later it is a retransmission, and the first one is still missing.
+    let mut again = swapped.to_vec();
+    again.swap(4, 5);
+    again[5] = "1202 > . 1101 501 1000 60000";
+    let answer = after_handshake(&again);
+    assert_eq!(answer.streams[0].client_to_server.retransmissions.total, 1);
+    assert!(answer.ids().contains(&"capture_artefacts"));
 }
 
 #[test]

@@ -207,7 +207,7 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
     if tx
         .rare
         .as_deref_mut()
-        .is_some_and(|r| r.missed.turned_up(seq, end))
+        .is_some_and(|r| r.missed.turned_up(seq, end, at.now))
     {
         tx.ordinal = tx.ordinal.saturating_add(u32::from(p.payload_len > 0));
         tx.unique_bytes += u64::from(p.payload_len);

@@ -121,18 +121,23 @@ pub(crate) struct Missed {
     pub bytes: u64,
     from: Seq,
     to: Seq,
+    at: Instant,
 }
+
+/// What a capture writes in the wrong order is not further apart; later it was sent again.
+const SWAPPED: Duration = Duration::from_millis(20);
 
 impl Missed {
     /// An ACK covers `bytes` that were not seen, `last` is the last stretch of them.
-    pub(crate) fn add(&mut self, bytes: u32, last: (Seq, Seq)) {
+    pub(crate) fn add(&mut self, bytes: u32, last: (Seq, Seq), now: Instant) {
         self.bytes += u64::from(bytes);
-        (self.from, self.to) = last;
+        (self.from, self.to, self.at) = (last.0, last.1, now);
     }
 
     /// Data of the last such range comes after its ACK: the capture swapped them.
-    pub(crate) fn turned_up(&mut self, seq: Seq, end: Seq) -> bool {
+    pub(crate) fn turned_up(&mut self, seq: Seq, end: Seq, now: Instant) -> bool {
         let inside = seq == self.from && end.after(seq) && end.at_or_before(self.to);
+        let inside = inside && now.since(self.at) <= SWAPPED;
         if inside {
             self.bytes -= u64::from(end - seq);
             self.from = end;

@@ -49,7 +49,7 @@ pub(crate) fn on_ack(
 
 /// The ACK number moved forward.
 fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
-    let taken = take(sender, p.ack);
+    let taken = take(sender, p.ack, at.now);
     sender.una = p.ack;
     sender.progress = at.now;
     sender.fin_acked |= sender.fin_seen && p.ack == sender.nxt;
@@ -102,7 +102,7 @@ fn data_acked(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, taken: &Taken, a
 }
 
 /// Takes what the ACK covers out of the flight, and notes what of it the capture has not shown.
-fn take(sender: &mut Dir, ack: Seq) -> Taken {
+fn take(sender: &mut Dir, ack: Seq, now: Instant) -> Taken {
     let taken = sender.flight.take(sender.una, ack);
     if ack.after(sender.nxt) {
         sender.advance(ack);
@@ -110,7 +110,7 @@ fn take(sender: &mut Dir, ack: Seq) -> Taken {
     // A receiver may take the byte of a zero-window probe, which is not kept in the flight.
     let probed = |d: &Dir| d.rare.as_ref().is_some_and(|r| r.zero_window_probes > 0);
     if taken.hole > 1 || (taken.hole == 1 && !probed(sender)) {
-        sender.rare().missed.add(taken.hole, taken.unseen);
+        sender.rare().missed.add(taken.hole, taken.unseen, now);
     }
     taken
 }
