@@ -77,3 +77,60 @@ fn a_long_burst_before_the_first_ack_was_not_missed() {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     assert_eq!(analyze_script(&lines).ids(), [""; 0]);
 }
+
+/// Small writes that arrive, then full segments (1460) of which none does: sent, and sent again
+/// after 300 and 900 ms.
+const LARGE_VANISH: [&str; 8] = [
+    "101 > P. 101 501 500 60000",
+    "201 < . 501 601 0 60000",
+    "202 > . 601 501 1460 60000",
+    "202 > . 2061 501 1460 60000",
+    "502 > . 601 501 1460 60000",
+    "600 < P. 501 601 200 60000",
+    "600 > . 3521 701 0 60000",
+    "1402 > . 601 501 1460 60000",
+];
+
+#[test]
+fn two_timeouts_are_a_black_hole_when_only_full_segments_vanish() {
+    let answer = after_handshake(&LARGE_VANISH);
+    let hole = answer.findings.iter().find(|f| f.id.name() == "black_hole");
+    let hole = hole.expect("a black hole");
+    assert!(
+        hole.title.starts_with("nothing large from"),
+        "{}",
+        hole.title
+    );
+    assert!(hole.cause.contains("1460 bytes"), "{}", hole.cause);
+}
+
+#[test]
+fn two_timeouts_are_no_black_hole_when_a_full_segment_had_arrived() {
+    let mut lines = LARGE_VANISH.to_vec();
+    lines[0] = "101 > P. 101 501 1460 60000";
+    lines[1] = "201 < . 501 1561 0 60000";
+    let later: Vec<String> = lines[2..]
+        .iter()
+        .map(|l| {
+            l.replace(" 601 ", " 1561 ")
+                .replace(" 2061 ", " 3021 ")
+                .replace(" 3521 ", " 4481 ")
+        })
+        .collect();
+    lines.truncate(2);
+    lines.extend(later.iter().map(String::as_str));
+    assert!(!after_handshake(&lines).ids().contains(&"black_hole"));
+    // A third timeout makes it one, but not because of its size.
+    lines.push("3202 > . 1561 501 1460 60000");
+    let answer = after_handshake(&lines);
+    let hole = answer.findings.iter().find(|f| f.id.name() == "black_hole");
+    let hole = hole.expect("a black hole");
+    assert!(hole.title.starts_with("nothing from"), "{}", hole.title);
+}
+
+#[test]
+fn two_timeouts_of_one_lost_segment_are_no_black_hole() {
+    let mut lines = LARGE_VANISH.to_vec();
+    lines.remove(3);
+    assert!(!after_handshake(&lines).ids().contains(&"black_hole"));
+}

@@ -49,6 +49,8 @@ pub(crate) struct AckStats {
     pub quick_answers: [u32; 2],
     pub credits: Credits,
     pub model: QuickModel,
+    /// A full segment (its peer's largest) was among what these ACKs cover.
+    pub full_segment: bool,
 }
 
 /// What is kept of delayed ACKs, for the report and the findings.
@@ -183,9 +185,18 @@ fn held(wait_us: u32, path_us: u32, first: Instant, next: Option<Instant>) -> u3
 
 impl Dir {
     /// Counts a classified ACK of this side. `before` is the peer's payload before this ACK.
-    pub(crate) fn record_ack(&mut self, c: &Classified, taken: &Taken, number: u64, before: u64) {
+    /// `full` is the largest payload that the peer can send.
+    pub(crate) fn record_ack(
+        &mut self,
+        c: &Classified,
+        taken: &Taken,
+        number: u64,
+        before: u64,
+        full: u32,
+    ) {
         let exact = taken.segments == 1 && taken.newest_psh && taken.bytes == self.rcv_mss;
         let stats = self.acks.get_or_insert_default();
+        stats.full_segment |= taken.largest >= full;
         match c.class {
             AckClass::Immediate => {
                 stats.immediate += 1;

@@ -61,8 +61,9 @@ pub(crate) struct Taken {
     pub trigger: u64,
     /// Newest ordinal.
     pub newest: u32,
-    /// Payload of the newest segment.
+    /// Payload of the newest segment, and of the largest.
     pub newest_len: u32,
+    pub largest: u32,
     /// The newest one was pushed.
     pub newest_psh: bool,
     /// First and only transmission of the segment that ends at the ACK, when Karn's rule allows a sample.
@@ -87,6 +88,11 @@ impl Flight {
 
     pub(crate) fn front(&self) -> Option<&Segment> {
         self.segments.front()
+    }
+
+    /// All of them, the first unACKed one first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Segment> {
+        self.segments.iter()
     }
 
     pub(crate) fn clear(&mut self) {
@@ -242,6 +248,7 @@ impl Taken {
         self.bytes = self.bytes.saturating_add(payload);
         self.newest = self.newest.max(s.ordinal);
         (self.newest_len, self.newest_psh) = (payload, s.psh);
+        self.largest = self.largest.max(payload);
     }
 }
 

@@ -80,9 +80,9 @@ fn data_acked(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, taken: &Taken, a
         .relative(p.ack)
         .saturating_sub(u64::from(taken.bytes) + 1);
     let (window, rcv_mss) = (acker.window, acker.rcv_mss);
-    acker.record_ack(&c, taken, at.number, before);
-    // A sender that had filled the window waited for the program that reads, not for the timer.
     let mss = sender.wire_mss(acker.mss).unwrap_or(1460);
+    acker.record_ack(&c, taken, at.number, before, mss);
+    // A sender that had filled the window waited for the program that reads, not for the timer.
     let room = acker.window_before.saturating_sub(taken.bytes);
     let waits = sender.flight.is_empty() && room >= mss;
     let release = waits.then_some(Release {

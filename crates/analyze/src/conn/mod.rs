@@ -22,6 +22,7 @@ use tcplab_wire::{TcpFlags, TcpPacket};
 pub(crate) use ack::{AckStats, Evidence, Released};
 pub(crate) use dir::Dir;
 pub(crate) use episode::Record;
+pub(crate) use flight::Segment;
 
 use crate::compat::{Compat, Verdicts};
 use crate::table::Key;

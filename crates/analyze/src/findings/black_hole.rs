@@ -1,37 +1,80 @@
 //! Everything of one direction, or everything large, vanishes (RFC 2923, RFC 4821).
 
 use super::{Finding, Id, Severity, Side, packets, times};
+use crate::conn::{Record, Segment};
 
 /// So many timeouts without any progress, to the end of the capture.
 const ENOUGH: u32 = 3;
+/// So many, when everything shows that only large packets are lost.
+const ENOUGH_LARGE: u32 = 2;
+
+/// What of a sender arrives, while the first unACKed segment is full.
+struct Large {
+    /// No full segment was ever ACKed or SACKed.
+    none_arrived: bool,
+    /// Smaller data was.
+    small_arrived: bool,
+    /// Payload of a full segment, and how many of that length are waiting for their ACK.
+    full: u32,
+    waiting: u32,
+}
+
+impl Large {
+    fn look(side: &Side<'_>, stuck: u32) -> Option<Self> {
+        let full = side.sender.wire_mss(side.receiver.mss)?;
+        if stuck < full {
+            return None;
+        }
+        let acks = side.receiver.acks.as_deref();
+        let (large, small): (Vec<&Segment>, Vec<&Segment>) = side
+            .sender
+            .flight
+            .iter()
+            .filter(|s| s.payload > 0)
+            .partition(|s| s.payload >= full);
+        Some(Self {
+            none_arrived: !acks.is_some_and(|a| a.full_segment) && !large.iter().any(|s| s.sacked),
+            small_arrived: acks.is_some() || small.iter().any(|s| s.sacked),
+            full,
+            // One super-segment stands for several.
+            waiting: large.iter().map(|s| s.payload / full).sum(),
+        })
+    }
+
+    /// Two timeouts are enough: the first repeated segment had the time to be ACKed, too.
+    fn certain(&self) -> bool {
+        self.none_arrived && self.small_arrived && self.waiting > 1
+    }
+}
 
 pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     let last = side.episodes().last()?;
-    if last.duration.is_some() || last.timeouts < ENOUGH {
+    if last.duration.is_some() || last.timeouts < ENOUGH_LARGE {
         return None;
     }
-    let stuck = side.sender.flight.front()?;
-    let large = stuck.payload > 0
-        && stuck.payload >= side.sender.max_payload
-        && side.sender.ordinal > 0
-        && side
-            .sender
-            .wire_mss(side.receiver.mss)
-            .is_some_and(|m| stuck.payload >= m);
+    let look = Large::look(side, side.sender.flight.front()?.payload);
+    if last.timeouts < ENOUGH && !look.as_ref().is_some_and(Large::certain) {
+        return None;
+    }
+    let large = look.filter(|l| l.none_arrived).map(|l| l.full);
+    Some(finding(side, last, large))
+}
+
+/// `large` is the payload of full segments, when only these vanish.
+fn finding(side: &Side<'_>, last: &Record, large: Option<u32>) -> Finding {
     let mut f = side.finding(Id::BlackHole, Severity::High, 0.99);
     f.packets = packets([last.packet]);
     f.title = format!(
         "nothing{} from {} arrives any more: {} timeouts, no progress",
-        if large { " large" } else { "" },
+        if large.is_some() { " large" } else { "" },
         side.sender_end,
         last.timeouts
     );
-    f.cause = if large {
+    f.cause = if let Some(full) = large {
         format!(
-            "Full segments of {} bytes are never ACKed while small packets pass: the path's MTU is \
+            "Full segments of {full} bytes are never ACKed while small packets pass: the path's MTU is \
              smaller than the segments, and the ICMP message that should say so does not come \
-             through (path MTU black hole).",
-            stuck.payload
+             through (path MTU black hole)."
         )
     } else {
         format!(
@@ -41,7 +84,7 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
             side.receiver_end
         )
     };
-    f.remedy = if large {
+    f.remedy = if large.is_some() {
         vec![
             "Let ICMP \"fragmentation needed\" / \"packet too big\" pass, or lower the MTU or MSS \
              (ip route ... advmss, nft ... tcp option maxseg size set rt mtu)."
@@ -54,5 +97,5 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     } else {
         vec!["Check the path and stateful devices on it (NAT and firewall idle times).".to_owned()]
     };
-    Some(f)
+    f
 }
