@@ -78,6 +78,27 @@ fn a_long_burst_before_the_first_ack_was_not_missed() {
     assert_eq!(analyze_script(&lines).ids(), [""; 0]);
 }
 
+#[test]
+fn an_ack_of_an_older_connection_is_none_of_this_one() {
+    // RFC 5961 4: the server still has the old one and says so; the RST ends that.
+    let answer = analyze_script(&[
+        "0 > S 100 0 0 60000 mss=1460",
+        "20 < . 7000 900000 0 60000",
+        "20 > R 900000 0 0 0",
+        "3000 > S 100 0 0 60000 mss=1460",
+        "3020 < S. 500 101 0 60000 mss=1460",
+        "3020 > . 101 501 0 60000",
+        "3021 > P. 101 501 200 60000",
+        "3041 < . 501 301 0 60000",
+    ]);
+    assert_eq!(answer.ids(), ["syn_retries"]);
+    let [stream] = &answer.streams[..] else {
+        panic!("one stream");
+    };
+    assert_eq!(stream.client_to_server.retransmissions.total, 1);
+    assert_eq!(stream.server_to_client.retransmissions.total, 0);
+}
+
 /// Small writes that arrive, then full segments (1460) of which none does: sent, and sent again
 /// after 300 and 900 ms.
 const LARGE_VANISH: [&str; 8] = [

@@ -144,6 +144,9 @@ impl Connection {
 
     /// The packet as an ACK and as data.
     fn segment(&mut self, dir: usize, p: &TcpPacket, v: Verdicts, at: At) -> (SegmentKind, Told) {
+        if self.answers_older_connection(dir, p) {
+            return (SegmentKind::PureAck, Told::default());
+        }
         let [a, b] = &mut self.dirs;
         let (tx, rx) = if dir == 0 { (a, b) } else { (b, a) };
         let scaled = tx.window_scale.is_some() && rx.window_scale.is_some();
@@ -175,6 +178,20 @@ impl Connection {
             }
         }
         (kind, told)
+    }
+
+    /// The SYN met what is left of an older connection of the same ports: RFC 5961 4, a challenge
+    /// ACK with that one's numbers, which the client answers with a RST.
+    fn answers_older_connection(&self, dir: usize, p: &TcpPacket) -> bool {
+        let h = &self.handshake;
+        let peer = &self.dirs[1 - dir];
+        h.syn_at.is_some()
+            && h.synack_at.is_none()
+            && self.client == Some(1 - dir)
+            && !self.dirs[dir].started
+            && !p.flags.has(TcpFlags::SYN)
+            && p.payload_len == 0
+            && !(p.ack.after(peer.una) && p.ack.at_or_before(peer.nxt))
     }
 
     /// SYN, FIN, RST.
