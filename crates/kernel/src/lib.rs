@@ -1,7 +1,8 @@
 //! Everything of tcplab that touches the operating system. Level 4 of the map.
 //!
 //! Today: live capture from an interface ([`Live`]), the wish to stop ([`Stop`]), and what the
-//! kernel says about itself: [`counters`], [`tcp_info`], [`proc_tcp`].
+//! kernel says about itself: [`counters`], [`tcp_info`], [`proc_tcp`]. [`probe`] runs the
+//! applications on real sockets.
 
 #[cfg(target_os = "linux")]
 pub mod counters;
@@ -11,6 +12,8 @@ mod live;
 #[cfg(not(target_os = "linux"))]
 #[path = "live_elsewhere.rs"]
 mod live;
+#[cfg(target_os = "linux")]
+pub mod probe;
 #[cfg(target_os = "linux")]
 pub mod proc_tcp;
 mod stop;

@@ -26,6 +26,11 @@ impl Stop {
         Ok(Self(stop))
     }
 
+    /// Ends the work as a signal would: nobody reads its output any more.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
     /// Whether the user wants an end.
     pub fn wanted(&self) -> bool {
         self.0.load(Ordering::Relaxed)

@@ -1,0 +1,160 @@
+//! Why a probe could not begin, with the way out.
+
+use std::io;
+use std::net::SocketAddr;
+
+/// What stands against a probe.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The name is none.
+    #[error("host {host}: {source}; write an address, or a name that `getent ahosts {host}` knows")]
+    Resolve {
+        /// As it was given.
+        host: String,
+        /// What the resolver said.
+        source: io::Error,
+    },
+    /// The name has no address of the wanted family.
+    #[error("host {host} has no {family} address")]
+    NoAddress {
+        /// As it was given.
+        host: String,
+        /// `IPv4`, `IPv6` or `IP`.
+        family: &'static str,
+    },
+    /// No address of the host took the connection.
+    #[error("cannot connect to {host} port {port}: {}; {}", refusals(tried), hint(tried, *port))]
+    Connect {
+        /// As it was given.
+        host: String,
+        /// The port.
+        port: u16,
+        /// Each address, and what the kernel said.
+        tried: Vec<(SocketAddr, io::Error)>,
+    },
+    /// The port cannot be had.
+    #[error("cannot listen on {address}: {source}; {}", listen_hint(source, *address))]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// An option of a socket was refused.
+    #[error("{option} = {value}: {source}")]
+    Option {
+        /// Its name in socket(7) or tcp(7).
+        option: &'static str,
+        /// What was asked for.
+        value: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// There is no such CPU, or this process may not run there.
+    #[error("CPU {cpu}: {source}; `nproc` and `taskset -p $$` tell which CPUs there are")]
+    Cpu {
+        /// What was asked for.
+        cpu: u32,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// Something else failed.
+    #[error("{what}: {source}")]
+    Os {
+        /// What was tried.
+        what: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// Whether another command line can help; else this machine cannot do it.
+    pub fn is_input(&self) -> bool {
+        match self {
+            Self::Listen { source, .. } => source.kind() == io::ErrorKind::AddrNotAvailable,
+            Self::Os { .. } => false,
+            _ => true,
+        }
+    }
+}
+
+fn refusals(tried: &[(SocketAddr, io::Error)]) -> String {
+    let each = tried
+        .iter()
+        .map(|(address, e)| format!("{}: {e}", address.ip()));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// The way out after a connection that was not made.
+fn hint(tried: &[(SocketAddr, io::Error)], port: u16) -> String {
+    let Some((address, e)) = tried.last() else {
+        return "the host has no address".into();
+    };
+    match e.kind() {
+        io::ErrorKind::ConnectionRefused => {
+            format!(
+                "nothing listens on port {port} there: start the server first, or name its port with -p"
+            )
+        }
+        io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => {
+            format!("`ip route get {}` tells the way there", address.ip())
+        }
+        io::ErrorKind::TimedOut => {
+            "nobody answered: is the address right, does a firewall drop the packets?".into()
+        }
+        _ => format!(
+            "`ip route get {}` and `ss -ltn` there may tell",
+            address.ip()
+        ),
+    }
+}
+
+/// The way out when a port cannot be had.
+fn listen_hint(e: &io::Error, address: SocketAddr) -> String {
+    let port = address.port();
+    match e.kind() {
+        io::ErrorKind::AddrInUse => {
+            format!("`ss -lntup sport = :{port}` tells who has it; -p takes another port")
+        }
+        io::ErrorKind::PermissionDenied => {
+            "ports below 1024 need root; -p takes another port".into()
+        }
+        io::ErrorKind::AddrNotAvailable => "`ip address` lists this host's addresses".into(),
+        _ => "-p takes another port".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_name_the_place_and_the_way_out() {
+        let address: SocketAddr = "127.0.0.1:1234".parse().unwrap();
+        let refused = || io::Error::from(io::ErrorKind::ConnectionRefused);
+        let e = Error::Connect {
+            host: "localhost".into(),
+            port: 1234,
+            tried: vec![
+                ("[::1]:1234".parse().unwrap(), refused()),
+                (address, refused()),
+            ],
+        };
+        let text = e.to_string();
+        for part in [
+            "localhost port 1234",
+            "::1: ",
+            "127.0.0.1: ",
+            "start the server first",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
+        let e = Error::Listen {
+            address,
+            source: io::ErrorKind::AddrInUse.into(),
+        };
+        assert!(e.to_string().contains("sport = :1234"), "{e}");
+        assert!(!e.is_input());
+    }
+}

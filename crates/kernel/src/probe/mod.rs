@@ -1,0 +1,49 @@
+//! `tcplab probe`: the applications live, on this machine's sockets, against any other host.
+//!
+//! A [`Probe`] is what one run has in common: the clock, the wish to stop, the log, the report.
+//! [`echo`] and [`stream`] are the two pairs of programs with which delayed ACKs were first shown;
+//! they speak to those programs and to nc(1). [`driver`] runs every application of the crate
+//! `apps`. Before and after each read the log has what getsockopt(TCP_QUICKACK) says and what the
+//! kernel knows ([`crate::proc_tcp`]).
+//!
+//! Sockets do not block; all waiting is in poll(2), in slices, so that Ctrl-C, times and samples
+//! are seen. On the wire that is the same as blocking calls.
+
+mod address;
+mod clock;
+mod conn;
+pub mod driver;
+pub mod echo;
+mod error;
+mod options;
+mod report;
+mod run;
+mod serve;
+pub mod stream;
+mod text;
+pub mod udp;
+
+pub use address::{Family, Listen, Target};
+pub use error::Error;
+pub use report::{Connection, Ended, LogLine, Report, SCHEMA, Sample, What};
+pub use run::{Probe, Settings};
+pub use serve::Service;
+
+use crate::sys::{self, SockOpt};
+
+/// What getsockopt(TCP_QUICKACK) says of a new socket.
+///
+/// # Errors
+/// When no socket can be made.
+pub fn quickack_default() -> Result<i32, Error> {
+    let failed = |source| Error::Os {
+        what: "TCP_QUICKACK of a new socket",
+        source,
+    };
+    let new = |domain| socket2::Socket::new(domain, socket2::Type::STREAM, None);
+    // A kernel without IPv4 is thinkable.
+    let socket = new(socket2::Domain::IPV4)
+        .or_else(|_| new(socket2::Domain::IPV6))
+        .map_err(failed)?;
+    sys::get_int(&socket, SockOpt::QUICKACK).map_err(failed)
+}

@@ -1,0 +1,173 @@
+//! What a probe has to tell: the document of schema `tcplab.probe/1`, as plain data.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The schema's name and version.
+pub const SCHEMA: &str = "tcplab.probe/1";
+
+/// One run of a probe. Times are nanoseconds since its start, on a clock that never goes back.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Report {
+    /// `tcplab.probe/1`.
+    pub schema: String,
+    /// Which probe: `echo-client`, `server bulk`.
+    pub probe: String,
+    /// The words of the command line behind `tcplab probe`.
+    pub arguments: Vec<String>,
+    /// This machine's kernel, as uname(1) names it.
+    pub kernel: String,
+    /// The start in nanoseconds since 1970, by the system's clock.
+    pub began_unix_ns: i64,
+    /// How long the probe ran.
+    pub duration_ns: i64,
+    /// `quickack-default` only: TCP_QUICKACK of a new socket.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quickack_default: Option<i32>,
+    /// The connections, in the order in which they ended.
+    pub connections: Vec<Connection>,
+    /// Connections that ended after the first 10,000: only counted.
+    pub connections_left_out: u64,
+    /// Log lines beyond `--log-lines`: only counted.
+    pub log_left_out: u64,
+    /// Samples of tcp_info beyond the first 50,000: only counted.
+    pub tcp_info_left_out: u64,
+    /// How much the kernel's counters of this network namespace grew, by nstat's names, those that
+    /// did not change included. Other connections of the host count too.
+    pub counters: BTreeMap<String, i64>,
+    /// What could not be done, in words.
+    pub warnings: Vec<String>,
+}
+
+/// One connection (or one UDP socket).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Connection {
+    /// Its number, from 0, in the order in which they were opened.
+    pub number: u32,
+    /// This end: `127.0.0.1:1234`, `[::1]:1234`.
+    pub local: String,
+    /// The other end; empty for a UDP server, which talks to many.
+    pub remote: String,
+    /// When it was connected or accepted.
+    pub opened_ns: i64,
+    /// When this end was done with it.
+    pub closed_ns: i64,
+    /// Why it ended.
+    pub ended: Ended,
+    /// What the kernel said, when it was an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Calls of read(2) that gave data.
+    pub reads: u64,
+    /// Bytes that were read.
+    pub read_bytes: u64,
+    /// Calls of write(2) that took data.
+    pub writes: u64,
+    /// Bytes that were written.
+    pub written_bytes: u64,
+    /// Transactions, writes or datagrams that the application completed.
+    pub completed: u64,
+    /// Time of each transaction, in order (the first 100,000).
+    pub latency_ns: Vec<i64>,
+    /// SO_RCVBUF at the beginning, in bytes, as the kernel gives it.
+    pub rcvbuf_begin_bytes: Option<i32>,
+    /// SO_RCVBUF at the end.
+    pub rcvbuf_end_bytes: Option<i32>,
+    /// SO_SNDBUF at the beginning, in bytes, as the kernel gives it.
+    pub sndbuf_begin_bytes: Option<i32>,
+    /// SO_SNDBUF at the end.
+    pub sndbuf_end_bytes: Option<i32>,
+    /// `--trend`: bytes read in each second.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trend_bytes: Vec<u64>,
+    /// What happened, step by step.
+    pub log: Vec<LogLine>,
+    /// tcp_info: with `--tcp-info-every` samples in that distance, always one at the end.
+    pub tcp_info: Vec<Sample>,
+}
+
+/// Why a connection ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// It did all that it was asked to.
+    #[default]
+    Finished,
+    /// Its time was over.
+    Time,
+    /// The peer sent its FIN.
+    Peer,
+    /// The peer reset the connection.
+    Reset,
+    /// Ctrl-C or SIGTERM.
+    Interrupted,
+    /// Something failed.
+    Error,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    /// The connection stands; this end asked for it.
+    #[default]
+    Connect,
+    /// The connection stands; the other end asked for it.
+    Accept,
+    /// Before a read; `value` is the most that it may give.
+    ReadStart,
+    /// After a read; `value` is what it gave.
+    ReadEnd,
+    /// After a write of `value` bytes.
+    Write,
+    /// TCP_QUICKACK was set to `value`.
+    SetQuickack,
+    /// SIGUSR1: no more writes for `value` seconds.
+    Pause,
+    /// Writes go on.
+    Resume,
+    /// This end sent its FIN and goes on reading.
+    Shutdown,
+    /// The peer sent its FIN.
+    End,
+    /// This end was done.
+    Close,
+    /// A call failed; `value` is errno.
+    Error,
+}
+
+/// One line of the log. The delayed-ACK state is read at `connect`, `accept`, `read_start`,
+/// `read_end` and `set_quickack`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LogLine {
+    /// When.
+    pub time_ns: i64,
+    /// What.
+    pub what: What,
+    /// Bytes, or what `what` says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<i64>,
+    /// What getsockopt(TCP_QUICKACK) says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quickack: Option<i32>,
+    /// The kernel's truth from /proc/net/tcp: ACKs that will still be sent at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quick: Option<u32>,
+    /// The kernel's truth: interactive mode, where ACKs wait for data to ride on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pingpong: Option<bool>,
+    /// The kernel's delayed-ACK interval in milliseconds, in steps of 10.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ato_ms: Option<u32>,
+}
+
+/// tcp_info at one time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Sample {
+    /// When.
+    pub time_ns: i64,
+    /// The fields that the kernel knows, by its names and in its units.
+    pub fields: BTreeMap<&'static str, i64>,
+}

@@ -1,0 +1,297 @@
+//! What one run of a probe has in common: clock, wish to stop, log and report.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use tcplab_base::{Duration, Instant};
+
+use super::clock::Clock;
+use super::error::Error;
+use super::report::{Connection, LogLine, Report, SCHEMA, Sample};
+use super::text::{self, Times};
+use crate::Stop;
+use crate::counters::{self, Counters};
+
+/// Longest time between two looks at the wish to stop.
+const SLICE: Duration = Duration::from_millis(100);
+
+/// Connections that a report keeps.
+const CONNECTIONS_KEPT: usize = 10_000;
+
+/// Samples of tcp_info that a report keeps.
+const SAMPLES_KEPT: u64 = 50_000;
+
+/// What was asked of a probe, whatever it does.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Its name: `echo-client`.
+    pub probe: String,
+    /// The words of the command line.
+    pub arguments: Vec<String>,
+    /// The log goes into the report instead of to the output.
+    pub keeps_log: bool,
+    /// Log lines show the time of day too.
+    pub shows_date: bool,
+    /// Log lines of all connections together; the rest is counted.
+    pub log_lines: u64,
+    /// Time between two samples of tcp_info; none: one at the end of each connection.
+    pub tcp_info_every: Option<Duration>,
+}
+
+/// One run of a probe.
+pub struct Probe {
+    pub(super) settings: Settings,
+    clock: Clock,
+    times: Times,
+    stop: Stop,
+    /// Lines that were asked for, also those beyond the limit.
+    lines: AtomicU64,
+    samples: AtomicU64,
+    connections: AtomicU32,
+    before: Counters,
+    book: Mutex<Book>,
+}
+
+/// Where lines and results go.
+struct Book {
+    out: Box<dyn Write + Send>,
+    failed: Option<io::Error>,
+    report: Report,
+}
+
+/// How a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waited {
+    /// What was waited for is there.
+    Ready,
+    /// The time came first.
+    Late,
+    /// The user wants an end.
+    Stopped,
+}
+
+impl Probe {
+    /// Begins: reads the clock and the kernel's counters. `out` gets the log.
+    pub fn begin(settings: Settings, stop: Stop, out: Box<dyn Write + Send>) -> Self {
+        let clock = Clock::start();
+        let times = match settings.shows_date {
+            true => Times::Absolute {
+                began_unix_ns: clock.unix_ns(),
+            },
+            false => Times::Relative,
+        };
+        // Sleeps end when they should, not 50 us later (prctl(2)); a refusal costs only accuracy.
+        let _ = nix::sys::prctl::set_timerslack(1);
+        let mut warnings = Vec::new();
+        let before = counters::read().unwrap_or_else(|e| {
+            warnings.push(format!("no counters: /proc cannot be read: {e}"));
+            Counters::new()
+        });
+        let report = Report {
+            schema: SCHEMA.into(),
+            probe: settings.probe.clone(),
+            arguments: settings.arguments.clone(),
+            kernel: kernel(),
+            began_unix_ns: clock.unix_ns(),
+            warnings,
+            ..Report::default()
+        };
+        Self {
+            settings,
+            clock,
+            times,
+            stop,
+            lines: AtomicU64::new(0),
+            samples: AtomicU64::new(0),
+            connections: AtomicU32::new(0),
+            before,
+            book: Mutex::new(Book {
+                out,
+                failed: None,
+                report,
+            }),
+        }
+    }
+
+    /// Ends: reads the counters again and hands out what was found.
+    ///
+    /// # Errors
+    /// When the log could not be written.
+    pub fn end(self) -> io::Result<Report> {
+        let now = self.now();
+        let left_out =
+            |asked: &AtomicU64, limit| asked.load(Ordering::Relaxed).saturating_sub(limit);
+        let log_left_out = left_out(&self.lines, self.settings.log_lines);
+        let tcp_info_left_out = left_out(&self.samples, SAMPLES_KEPT);
+        let book = self
+            .book
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(e) = book.failed {
+            return Err(e);
+        }
+        let mut report = book.report;
+        report.duration_ns = now.as_nanos();
+        report.log_left_out = log_left_out;
+        report.tcp_info_left_out = tcp_info_left_out;
+        if let Ok(after) = counters::read() {
+            report.counters = counters::difference(&self.before, &after);
+        }
+        Ok(report)
+    }
+
+    /// Time since the probe began.
+    pub(super) fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    /// Whether the user wants an end.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.wanted()
+    }
+
+    /// A number for a new connection.
+    pub(super) fn next_number(&self) -> u32 {
+        self.connections.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Waits for a socket, at most until a time. What went wrong with it is for the next call to
+    /// say.
+    pub(super) fn wait(
+        &self,
+        socket: impl AsFd,
+        events: PollFlags,
+        until: Option<Instant>,
+    ) -> io::Result<Waited> {
+        let mut fds = [PollFd::new(socket.as_fd(), events)];
+        loop {
+            let Some(slice) = self.slice(until) else {
+                return Ok(self.over());
+            };
+            // Rounded up: a wait that ends early would be repeated without rest.
+            let ms = u16::try_from(slice.as_micros() / 1000 + 1).unwrap_or(u16::MAX);
+            match poll(&mut fds, PollTimeout::from(ms)) {
+                Ok(0) | Err(Errno::EINTR) => {}
+                Ok(_) => return Ok(Waited::Ready),
+                Err(e) => return Err(e.into()),
+            }
+        }
+    }
+
+    /// Does nothing until a time.
+    pub(super) fn sleep(&self, until: Instant) -> Waited {
+        while let Some(slice) = self.slice(Some(until)) {
+            let ns = u64::try_from(slice.as_nanos()).unwrap_or(0);
+            std::thread::sleep(std::time::Duration::from_nanos(ns));
+        }
+        self.over()
+    }
+
+    /// How long to wait now; `None` when it is over.
+    fn slice(&self, until: Option<Instant>) -> Option<Duration> {
+        if self.is_stopped() {
+            return None;
+        }
+        let left = until.map_or(SLICE, |t| t.since(self.now()));
+        (left > Duration::ZERO).then(|| left.min(SLICE))
+    }
+
+    fn over(&self) -> Waited {
+        match self.is_stopped() {
+            true => Waited::Stopped,
+            false => Waited::Late,
+        }
+    }
+
+    /// Whether one more line of the log may be written; counts it.
+    pub(super) fn may_log(&self) -> bool {
+        let before = self.lines.fetch_add(1, Ordering::Relaxed);
+        if before == self.settings.log_lines && before > 0 {
+            self.say(&format!(
+                "the log has {before} lines and ends here; the rest is counted (--log-lines N allows more)"
+            ));
+        }
+        before < self.settings.log_lines
+    }
+
+    /// Whether one more sample may be kept; counts it.
+    pub(super) fn may_sample(&self) -> bool {
+        self.samples.fetch_add(1, Ordering::Relaxed) < SAMPLES_KEPT
+    }
+
+    /// Writes a line of the log, or keeps it.
+    pub(super) fn log(&self, of: &mut Connection, line: LogLine) {
+        if self.settings.keeps_log {
+            of.log.push(line);
+        } else {
+            self.print(line.time_ns, &text::line(of.number, &line));
+        }
+    }
+
+    /// Keeps a sample of tcp_info; `shows` prints it too.
+    pub(super) fn sample(&self, of: &mut Connection, sample: Sample, shows: bool) {
+        if shows && !self.settings.keeps_log {
+            self.print(sample.time_ns, &text::sample(of.number, &sample));
+        }
+        of.tcp_info.push(sample);
+    }
+
+    /// Writes a line of text now; nothing when the log goes into the report.
+    pub(super) fn say(&self, words: &str) {
+        if !self.settings.keeps_log {
+            self.print(self.now().as_nanos(), words);
+        }
+    }
+
+    /// Adds a connection that has ended.
+    pub(super) fn add(&self, connection: Connection) {
+        let report = &mut self.book().report;
+        match report.connections.len() < CONNECTIONS_KEPT {
+            true => report.connections.push(connection),
+            false => report.connections_left_out += 1,
+        }
+    }
+
+    /// Adds a warning, once.
+    pub(super) fn warn(&self, words: String) {
+        let warnings = &mut self.book().report.warnings;
+        if !warnings.contains(&words) {
+            warnings.push(words);
+        }
+    }
+
+    fn print(&self, time_ns: i64, words: &str) {
+        let stamp = text::stamp(self.times, time_ns);
+        let mut book = self.book();
+        if let Err(e) = writeln!(book.out, "{stamp} {words}") {
+            // Nobody reads any more.
+            book.failed.get_or_insert(e);
+            self.stop.request();
+        }
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// This machine's kernel, as `uname -srv` names it.
+fn kernel() -> String {
+    let words = ["ostype", "osrelease", "version"].map(|name| {
+        fs::read_to_string(format!("/proc/sys/kernel/{name}"))
+            .unwrap_or_default()
+            .trim()
+            .to_owned()
+    });
+    words.join(" ").trim().to_owned()
+}
+
+/// An error of the kernel without a better word for it.
+pub(super) fn os(what: &'static str) -> impl FnOnce(io::Error) -> Error {
+    move |source| Error::Os { what, source }
+}

@@ -1,0 +1,138 @@
+//! A server for many clients at once: a thread for each.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{self, Scope};
+
+use nix::poll::PollFlags;
+use socket2::Socket;
+use tcplab_base::Duration;
+use tcplab_plan::point::SocketOptions;
+
+use super::address::{self, Listen, Transport};
+use super::conn::Conn;
+use super::error::Error;
+use super::options;
+use super::report::Ended;
+use super::run::{Probe, Waited, os};
+
+/// Clients that are served at the same time; more wait in the kernel's queue.
+const AT_ONCE: u64 = 1_000;
+
+/// What every server has.
+#[derive(Clone, Debug)]
+pub struct Service {
+    /// Where it listens.
+    pub listen: Listen,
+    /// Options of its sockets, and the CPU that it runs on.
+    pub socket: SocketOptions,
+    /// It ends after so many clients; none: with Ctrl-C.
+    pub clients: Option<u64>,
+}
+
+/// Accepts clients until the end, and does `does` with each.
+pub(super) fn serve<F>(probe: &Probe, service: &Service, does: F) -> Result<(), Error>
+where
+    F: Fn(&mut Conn<'_>) -> io::Result<Ended> + Sync,
+{
+    // The threads that serve run where this one does.
+    options::pin(service.socket.cpu)?;
+    let listener = address::listen(&service.listen, Transport::Tcp, &service.socket)?;
+    announce(probe, &listener);
+    let active = AtomicU64::new(0);
+    let shared = Shared {
+        probe,
+        service,
+        does: &does,
+        active: &active,
+    };
+    thread::scope(|scope| shared.accept(scope, &listener))
+}
+
+/// Says where the server listens: with port 0 nobody would know.
+pub(super) fn announce(probe: &Probe, socket: &Socket) {
+    if let Some(address) = socket.local_addr().ok().and_then(|a| a.as_socket()) {
+        let both = address.is_ipv6() && socket.only_v6().is_ok_and(|only| !only);
+        let families = if both { " (IPv4 and IPv6)" } else { "" };
+        probe.say(&format!("listening on {address}{families}, until Ctrl-C"));
+        if probe.settings.keeps_log {
+            eprintln!("tcplab: listening on {address}{families}, until Ctrl-C");
+        }
+    }
+}
+
+struct Shared<'a, F> {
+    probe: &'a Probe,
+    service: &'a Service,
+    does: &'a F,
+    active: &'a AtomicU64,
+}
+
+impl<'a, F> Shared<'a, F>
+where
+    F: Fn(&mut Conn<'_>) -> io::Result<Ended> + Sync,
+{
+    fn accept<'s>(&self, scope: &'s Scope<'s, 'a>, listener: &Socket) -> Result<(), Error> {
+        let mut left = self.service.clients;
+        while left != Some(0) {
+            match self
+                .probe
+                .wait(listener, PollFlags::POLLIN, None)
+                .map_err(os("poll"))?
+            {
+                Waited::Stopped => break,
+                Waited::Ready | Waited::Late => {}
+            }
+            if self.active.load(Ordering::Relaxed) >= AT_ONCE {
+                self.rest();
+                continue;
+            }
+            match listener.accept() {
+                Ok((socket, _)) => {
+                    self.spawn(scope, socket);
+                    left = left.map(|n| n - 1);
+                }
+                // The client is gone again, or descriptors are short for a while (accept(2)).
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+                Err(e) => {
+                    self.probe.warn(format!("accept: {e}"));
+                    self.rest();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn rest(&self) {
+        self.probe
+            .sleep(self.probe.now() + Duration::from_millis(10));
+    }
+
+    fn spawn<'s>(&self, scope: &'s Scope<'s, 'a>, socket: Socket) {
+        let (probe, service, does, active) = (self.probe, self.service, self.does, self.active);
+        active.fetch_add(1, Ordering::Relaxed);
+        let spawned = thread::Builder::new().spawn_scoped(scope, move || {
+            if let Err(e) = one(probe, service, socket, does) {
+                probe.warn(e.to_string());
+                probe.say(&e.to_string());
+            }
+            active.fetch_sub(1, Ordering::Relaxed);
+        });
+        if let Err(e) = spawned {
+            active.fetch_sub(1, Ordering::Relaxed);
+            self.probe.warn(format!("a client was sent away: {e}"));
+        }
+    }
+}
+
+fn one<F>(probe: &Probe, service: &Service, socket: Socket, does: &F) -> Result<(), Error>
+where
+    F: Fn(&mut Conn<'_>) -> io::Result<Ended>,
+{
+    let mut conn = Conn::accepted(probe, socket, &service.socket)?;
+    let outcome = conn
+        .begin_policy(service.socket.quickack)
+        .and_then(|()| does(&mut conn));
+    conn.finish(outcome);
+    Ok(())
+}
