@@ -5,9 +5,11 @@
 //! [`Outcome`]. Nothing here opens a file or knows a stack.
 
 pub mod app;
+pub mod experiment;
 pub mod outcome;
 pub mod point;
 
 pub use app::{App, AppKind};
+pub use experiment::{Experiment, ParseError};
 pub use outcome::Outcome;
 pub use point::Point;

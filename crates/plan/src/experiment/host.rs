@@ -1,0 +1,237 @@
+//! `[[host]]`: its sysctls, routes, socket options.
+
+use std::collections::BTreeMap;
+
+use super::error::Fault;
+use super::fields::Fields;
+use super::keys::{HOST, SOCKET};
+use super::tree::{Node, Value};
+use super::units::TIME;
+use crate::point::{Host, Offload, QuickAck, Route, SocketOptions};
+
+/// Names that measures use for something else.
+const RESERVED: [&str; 2] = ["run", "link"];
+
+pub(crate) fn hosts(tables: &[Fields<'_>]) -> Result<Vec<Host>, Fault> {
+    let mut hosts: Vec<Host> = Vec::new();
+    for fields in tables {
+        let host = host(fields)?;
+        if hosts.iter().any(|known| known.name == host.name) {
+            let message = format!("there is a host `{}` already", host.name);
+            return Err(at_name(fields, message));
+        }
+        hosts.push(host);
+    }
+    Ok(hosts)
+}
+
+pub(crate) fn at_name(fields: &Fields<'_>, message: String) -> Fault {
+    match fields.node("name") {
+        Some(node) => fields.fault("name", node, message),
+        None => Fault::new(&fields.span, &fields.path, message),
+    }
+}
+
+fn host(fields: &Fields<'_>) -> Result<Host, Fault> {
+    fields.check(&[HOST])?;
+    fields.check_fixed(HOST)?;
+    let name = fields.name("name")?.ok_or_else(|| fields.missing("name"))?;
+    if RESERVED.contains(&name.as_str()) {
+        return Err(at_name(fields, format!("a host cannot be called `{name}`")));
+    }
+    let offloads = [
+        ("none", Offload::None),
+        ("tso", Offload::Tso),
+        ("gro", Offload::Gro),
+    ];
+    Ok(Host {
+        sysctl: sysctls(fields)?,
+        route: match fields.text("route")? {
+            Some(words) => route(fields, words)?,
+            None => Route::default(),
+        },
+        socket: socket(fields, "socket")?,
+        offload: fields.word("offload", &offloads)?.unwrap_or_default(),
+        name,
+    })
+}
+
+fn sysctls(fields: &Fields<'_>) -> Result<BTreeMap<String, String>, Fault> {
+    let mut out = BTreeMap::new();
+    let Some(inner) = fields.table("sysctl")? else {
+        return Ok(out);
+    };
+    for (name, entry) in &inner.table.entries {
+        let node = entry.node.at(inner.choice);
+        // Only what a network namespace has of its own: nothing may reach the machine itself.
+        let part = |p: &str| {
+            !p.is_empty()
+                && p.bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
+        };
+        if !name.starts_with("net.") || !name.split('.').all(part) || name.len() > 128 {
+            let message = "a host has only sysctls of the form `net.ipv4.NAME`, in quotes";
+            return Err(Fault::new(&entry.key, &inner.path, message));
+        }
+        let value = match &node.value {
+            Value::Integer(n) => n.to_string(),
+            Value::Text(_) => inner.text(name)?.unwrap_or_default().to_owned(),
+            Value::Flag(_) => {
+                return Err(inner.fault(name, node, "sysctls are numbers or texts; write 0 or 1"));
+            }
+            _ => {
+                let message = format!("must be a number or a text, not {}", node.found());
+                return Err(inner.fault(name, node, message));
+            }
+        };
+        out.insert(name.clone(), value);
+    }
+    Ok(out)
+}
+
+const ROUTE_WORDS: [&str; 7] = [
+    "quickack", "initcwnd", "initrwnd", "rto_min", "advmss", "mtu", "congctl",
+];
+
+fn route(fields: &Fields<'_>, text: &str) -> Result<Route, Fault> {
+    let at = |word: &str, message: String| {
+        let node = fields.node("route");
+        let span = node.map_or(fields.span.clone(), |node| within(node, text, word));
+        Fault::new(&span, fields.path_of("route"), message)
+    };
+    let mut route = Route::default();
+    let mut words = text.split_whitespace();
+    while let Some(word) = words.next() {
+        if !ROUTE_WORDS.contains(&word) {
+            return Err(
+                at(word, format!("`{word}` is no metric of a route")).suggest(word, ROUTE_WORDS)
+            );
+        }
+        let Some(value) = words.next() else {
+            return Err(at(word, format!("`{word}` needs a value")));
+        };
+        // `mtu lock 1400`: the lock keeps path MTU discovery off; no stack here offers that.
+        let number = |min: u32, max: u32| match value.parse::<u32>() {
+            Ok(n) if (min..=max).contains(&n) => Ok(Some(n)),
+            _ => Err(at(
+                value,
+                format!("`{word}` takes {min} to {max}, not `{value}`"),
+            )),
+        };
+        match word {
+            "quickack" => route.quickack = number(0, 1)?,
+            "initcwnd" => route.initcwnd = number(1, 65_535)?,
+            "initrwnd" => route.initrwnd = number(1, 65_535)?,
+            "advmss" => route.advmss = number(48, 65_495)?,
+            "mtu" => route.mtu = number(68, 65_535)?,
+            "rto_min" => route.rto_min_ns = Some(rto_min(value).map_err(|why| at(value, why))?),
+            _ if is_congestion(value) => route.congctl = Some(value.to_owned()),
+            _ => return Err(at(value, BAD_CONGESTION.to_owned())),
+        }
+    }
+    Ok(route)
+}
+
+/// Linux keeps this metric in whole milliseconds.
+fn rto_min(text: &str) -> Result<i64, String> {
+    let ns = i64::try_from(TIME.parse(text)?).unwrap_or(i64::MAX);
+    match ns % 1_000_000 == 0 && ns > 0 {
+        true => Ok(ns),
+        false => Err("`rto_min` takes whole milliseconds from 1ms on".to_owned()),
+    }
+}
+
+/// The place of a word in a text: exact when the text has no escapes before it.
+pub(crate) fn within(node: &Node, text: &str, word: &str) -> super::error::Span {
+    let quotes = node.span.len().saturating_sub(text.len()) / 2;
+    let offset = (word.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
+    match offset <= text.len() && node.span.len() >= text.len() && quotes <= 3 {
+        true => {
+            let start = node.span.start + quotes + offset;
+            start..start + word.len()
+        }
+        false => node.span.clone(),
+    }
+}
+
+/// Options of sockets.
+pub(crate) fn socket(fields: &Fields<'_>, key: &str) -> Result<SocketOptions, Fault> {
+    let Some(f) = fields.table(key)? else {
+        return Ok(SocketOptions::default());
+    };
+    f.check(&[SOCKET])?;
+    let size = |key, min| {
+        Ok(f.size(key, min, 1 << 30)?
+            .and_then(|n| u32::try_from(n).ok()))
+    };
+    let whole = |key: &str, unit: i64, words: &str| match f.time(key)? {
+        Some(ns) if ns == 0 || ns % unit != 0 => {
+            let message = format!("takes whole {words} from 1 on");
+            Err(f
+                .node(key)
+                .map_or_else(|| f.missing(key), |node| f.fault(key, node, message)))
+        }
+        ns => Ok(ns),
+    };
+    Ok(SocketOptions {
+        nodelay: f.flag("nodelay")?,
+        quickack: quickack(&f)?,
+        rcvbuf: size("rcvbuf", 0)?,
+        sndbuf: size("sndbuf", 0)?,
+        rcvlowat: size("rcvlowat", 0)?,
+        user_timeout_ns: whole("user_timeout", 1_000_000, "milliseconds")?,
+        keepalive_ns: whole("keepalive", 1_000_000_000, "seconds")?,
+        congestion: congestion(&f)?,
+        notsent_lowat: size("notsent_lowat", 0)?,
+        maxseg: f
+            .size("maxseg", 88, 32_767)?
+            .and_then(|n| u32::try_from(n).ok()),
+        cpu: f.count("cpu", 0, 1023)?.and_then(|n| u32::try_from(n).ok()),
+    })
+}
+
+fn congestion(f: &Fields<'_>) -> Result<Option<String>, Fault> {
+    let (Some(node), Some(name)) = (f.node("congestion"), f.text("congestion")?) else {
+        return Ok(None);
+    };
+    match is_congestion(name) {
+        true => Ok(Some(name.to_owned())),
+        false => Err(f.fault("congestion", node, BAD_CONGESTION)),
+    }
+}
+
+const BAD_CONGESTION: &str =
+    "the name of a congestion control has at most 15 letters, digits, `_` or `-`";
+
+/// TCP_CA_NAME_MAX is 16 with the final zero.
+fn is_congestion(name: &str) -> bool {
+    let good = |b: u8| b.is_ascii_alphanumeric() || b"_-".contains(&b);
+    (1..=15).contains(&name.len()) && name.bytes().all(good)
+}
+
+fn quickack(f: &Fields<'_>) -> Result<QuickAck, Fault> {
+    let Some(node) = f.node("quickack") else {
+        return Ok(QuickAck::Leave);
+    };
+    let text = match &node.value {
+        Value::Integer(n) => n.to_string(),
+        Value::Text(text) => text.clone(),
+        _ => String::new(),
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let value = |word: &str| match word {
+        "0" => Some(0),
+        "1" => Some(1),
+        _ => None,
+    };
+    let policy = match words.as_slice() {
+        ["leave"] => Some(QuickAck::Leave),
+        ["once", n] | [n] => value(n).map(QuickAck::Once),
+        ["each", n] => value(n).map(QuickAck::Each),
+        _ => None,
+    };
+    policy.ok_or_else(|| {
+        f.fault("quickack", node, format!("{} is no policy of TCP_QUICKACK", node.found()))
+            .help("known: \"leave\", \"once 0\", \"once 1\", \"each 0\", \"each 1\", 0 and 1 (the same as once)")
+    })
+}

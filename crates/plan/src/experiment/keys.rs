@@ -1,0 +1,595 @@
+//! The keys of an experiment file: what each takes, its default and what it means.
+//!
+//! One list for the decoder, the JSON Schema and `docs/experiment.md`, so they cannot differ.
+
+#![allow(dead_code)] // until the schema is built from it
+
+/// What a key takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    /// `true` or `false`.
+    Flag,
+    /// A whole number.
+    Count,
+    /// A size: [`super::units::SIZE`].
+    Size,
+    /// A time: [`super::units::TIME`].
+    Time,
+    /// A rate: [`super::units::RATE`].
+    Rate,
+    /// A percentage: [`super::units::PERCENT`].
+    Percent,
+    /// Any text.
+    Text,
+    /// A name: letters, digits, `_` and `-`.
+    Name,
+    /// One of these words.
+    Words(&'static [&'static str]),
+    /// A list of texts.
+    Texts,
+    /// A list of sizes, or one.
+    Sizes,
+    /// A list of times, or one.
+    Times,
+    /// Text or number by a name of its own choice.
+    Sysctl,
+    /// When TCP_QUICKACK is set.
+    QuickAck,
+    /// Values by the path of their key.
+    Set,
+    /// Keys of its own.
+    Table(&'static [Key]),
+    /// One way of a link: tc's words or keys.
+    Way,
+    /// A list of tables with these keys.
+    Tables(&'static [Key]),
+    /// The list of applications: [`APP`] and the keys of their kind.
+    Apps,
+}
+
+/// One key.
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub name: &'static str,
+    pub form: Form,
+    /// What holds when it is left out.
+    pub default: &'static str,
+    pub meaning: &'static str,
+    /// Whether it may be an axis.
+    pub axis: bool,
+}
+
+const fn key(name: &'static str, form: Form, default: &'static str, meaning: &'static str) -> Key {
+    Key {
+        name,
+        form,
+        default,
+        meaning,
+        axis: true,
+    }
+}
+
+/// A key that is the same at every point.
+const fn fixed(
+    name: &'static str,
+    form: Form,
+    default: &'static str,
+    meaning: &'static str,
+) -> Key {
+    Key {
+        name,
+        form,
+        default,
+        meaning,
+        axis: false,
+    }
+}
+
+/// The file.
+pub(crate) const FILE: &[Key] = &[
+    fixed(
+        "schema",
+        Form::Words(&[super::SCHEMA]),
+        "this one",
+        "version of the form",
+    ),
+    fixed(
+        "name",
+        Form::Name,
+        "the file's name",
+        "names the experiment in results",
+    ),
+    fixed("title", Form::Text, "none", "the question it answers"),
+    fixed(
+        "measures",
+        Form::Texts,
+        "those of the applications",
+        "names of the measures to show, in this order",
+    ),
+    fixed("run", Form::Table(RUN), "", "the run as a whole"),
+    fixed(
+        "host",
+        Form::Tables(HOST),
+        "`client` and `server`",
+        "the hosts",
+    ),
+    fixed(
+        "link",
+        Form::Tables(LINK),
+        "with two hosts: one link without delay",
+        "the links between them",
+    ),
+    fixed("app", Form::Apps, "", "the applications; at least one"),
+    fixed(
+        "variant",
+        Form::Tables(VARIANT),
+        "none",
+        "changes of the file, each run on its own",
+    ),
+];
+
+/// `[run]`.
+pub(crate) const RUN: &[Key] = &[
+    fixed(
+        "stacks",
+        Form::Texts,
+        "none",
+        "what runs it when `--on` does not say",
+    ),
+    fixed(
+        "repeat",
+        Form::Count,
+        "1",
+        "runs of each point; they differ in their seed",
+    ),
+    key(
+        "seed",
+        Form::Count,
+        "1",
+        "seed of the random streams; the first repetition uses it as it is",
+    ),
+    key(
+        "max",
+        Form::Time,
+        "twice the applications' planned time and 60 s",
+        "the run ends then in any case",
+    ),
+    key(
+        "linger",
+        Form::Time,
+        "500ms",
+        "time between the end of the last application and the end of the run",
+    ),
+    key(
+        "tcp_info_every",
+        Form::Time,
+        "none",
+        "time between samples of tcp_info; without it one at the end of each connection",
+    ),
+    key(
+        "snap",
+        Form::Size,
+        "128",
+        "bytes kept of each captured frame; 0: all",
+    ),
+    key(
+        "log",
+        Form::Flag,
+        "false",
+        "each step of the applications with its time",
+    ),
+];
+
+/// `[[host]]`.
+pub(crate) const HOST: &[Key] = &[
+    fixed("name", Form::Name, "", "its name; it must have one"),
+    key(
+        "sysctl",
+        Form::Sysctl,
+        "the kernel's",
+        "`net.` sysctls of this host by name",
+    ),
+    key(
+        "route",
+        Form::Text,
+        "none",
+        "metrics of its routes in the words of ip-route(8): quickack, initcwnd, initrwnd, rto_min, advmss, mtu, congctl",
+    ),
+    key(
+        "socket",
+        Form::Table(SOCKET),
+        "none",
+        "options of every socket of this host",
+    ),
+    key(
+        "offload",
+        Form::Words(&["none", "tso", "gro"]),
+        "none",
+        "none: each frame is a segment; tso: the card cuts super-segments; gro: and the receiver joins them",
+    ),
+];
+
+/// `socket`, `client_socket`, `server_socket`.
+pub(crate) const SOCKET: &[Key] = &[
+    key("nodelay", Form::Flag, "the kernel's", "TCP_NODELAY"),
+    key(
+        "quickack",
+        Form::QuickAck,
+        "leave",
+        "TCP_QUICKACK: `leave`, `once N` (when the connection stands) or `each N` (before each read), N 0 or 1; N alone means once",
+    ),
+    key(
+        "rcvbuf",
+        Form::Size,
+        "the kernel's",
+        "SO_RCVBUF as given to setsockopt (Linux doubles it)",
+    ),
+    key(
+        "sndbuf",
+        Form::Size,
+        "the kernel's",
+        "SO_SNDBUF as given to setsockopt (Linux doubles it)",
+    ),
+    key("rcvlowat", Form::Size, "the kernel's", "SO_RCVLOWAT"),
+    key(
+        "user_timeout",
+        Form::Time,
+        "the kernel's",
+        "TCP_USER_TIMEOUT, whole milliseconds",
+    ),
+    key(
+        "keepalive",
+        Form::Time,
+        "off",
+        "SO_KEEPALIVE with this TCP_KEEPIDLE and TCP_KEEPINTVL, whole seconds",
+    ),
+    key("congestion", Form::Text, "the kernel's", "TCP_CONGESTION"),
+    key(
+        "notsent_lowat",
+        Form::Size,
+        "the kernel's",
+        "TCP_NOTSENT_LOWAT",
+    ),
+    key("maxseg", Form::Size, "the kernel's", "TCP_MAXSEG"),
+    key(
+        "cpu",
+        Form::Count,
+        "any",
+        "CPU of the application (on `host` only)",
+    ),
+];
+
+/// `[[link]]`.
+pub(crate) const LINK: &[Key] = &[
+    fixed(
+        "name",
+        Form::Name,
+        "`A-B`",
+        "its name in variants and measures",
+    ),
+    key(
+        "between",
+        Form::Texts,
+        "the two hosts",
+        "two hosts, A and B",
+    ),
+    key(
+        "by",
+        Form::Words(&["tcplab", "kernel"]),
+        "tcplab",
+        "who forwards: tcplab's own code, the same on every stack, or the kernel's veth and qdisc",
+    ),
+    key("mtu", Form::Size, "1500", "largest IP packet"),
+    key(
+        "rate",
+        Form::Rate,
+        "no limit",
+        "of Ethernet frames, both ways",
+    ),
+    key("delay", Form::Time, "0", "one way, both ways"),
+    key(
+        "jitter",
+        Form::Time,
+        "0",
+        "the delay is drawn from delay - jitter to delay + jitter; with tcplab frames keep their order",
+    ),
+    key(
+        "limit",
+        Form::Count,
+        "1000",
+        "frames that the queue holds, both ways",
+    ),
+    key(
+        "loss",
+        Form::Percent,
+        "0",
+        "chance of each frame to be lost, both ways",
+    ),
+    key(
+        "qdisc",
+        Form::Text,
+        "none",
+        "both ways in the words of tc(8), instead of the five above",
+    ),
+    key("a_to_b", Form::Way, "as the link", "the way from A to B"),
+    key("b_to_a", Form::Way, "as the link", "the way from B to A"),
+];
+
+/// `a_to_b`, `b_to_a` as a table.
+pub(crate) const WAY: &[Key] = &[
+    key("rate", Form::Rate, "the link's", "of Ethernet frames"),
+    key("delay", Form::Time, "the link's", "of each frame"),
+    key("jitter", Form::Time, "the link's", "as in the link"),
+    key(
+        "limit",
+        Form::Count,
+        "the link's",
+        "frames that the queue holds",
+    ),
+    key(
+        "loss",
+        Form::Percent,
+        "the link's",
+        "chance of each frame to be lost",
+    ),
+    key(
+        "qdisc",
+        Form::Text,
+        "the link's",
+        "the words of tc(8), instead of the five above",
+    ),
+    key(
+        "drop",
+        Form::Texts,
+        "none",
+        "frames that are lost: `KIND N` or `KIND N-M`, counted from 1; KIND is frame, data, ack, syn or fin",
+    ),
+    key("duplicate", Form::Texts, "none", "frames that come twice"),
+    key(
+        "mark",
+        Form::Texts,
+        "none",
+        "ECN-capable frames that get the mark CE",
+    ),
+    key(
+        "late",
+        Form::Texts,
+        "none",
+        "frames that come later and may be overtaken: `KIND N by TIME`",
+    ),
+];
+
+/// `[[variant]]`.
+pub(crate) const VARIANT: &[Key] = &[
+    fixed("name", Form::Name, "", "its name; it must have one"),
+    fixed(
+        "set",
+        Form::Set,
+        "nothing",
+        "values by the path of their key: `app.NAME.KEY`, `host.NAME.KEY`, `link.NAME.KEY`, `run.KEY`",
+    ),
+];
+
+/// `[[app]]`, whatever its kind.
+pub(crate) const APP: &[Key] = &[
+    fixed(
+        "name",
+        Form::Name,
+        "its kind",
+        "its name in variants and measures",
+    ),
+    key(
+        "kind",
+        Form::Words(&KIND_NAMES),
+        "",
+        "what it does; it must have one",
+    ),
+    key("client", Form::Text, "client", "host that connects"),
+    key(
+        "server",
+        Form::Text,
+        "server",
+        "host that listens; with the client's own name it runs over `lo`",
+    ),
+    key("port", Form::Count, "5001 and up", "port of the server"),
+    key("start", Form::Time, "0", "when the first connection begins"),
+    key("connections", Form::Count, "1", "connections"),
+    key(
+        "stagger",
+        Form::Time,
+        "0",
+        "time between the starts of two connections",
+    ),
+    key(
+        "client_socket",
+        Form::Table(SOCKET),
+        "the host's",
+        "options of the client's sockets",
+    ),
+    key(
+        "server_socket",
+        Form::Table(SOCKET),
+        "the host's",
+        "options of the server's sockets",
+    ),
+];
+
+const COUNT: Key = key(
+    "count",
+    Form::Count,
+    "no limit",
+    "ends after so many writes, transactions or datagrams",
+);
+const DURATION: Key = key(
+    "duration",
+    Form::Time,
+    "10s when there is no count",
+    "ends this long after the connection stood",
+);
+const PAUSE: Key = key(
+    "pause",
+    Form::Time,
+    "0",
+    "the client waits after each response",
+);
+
+const STREAM: &[Key] = &[
+    key("chunk", Form::Size, "1460", "bytes of each write"),
+    key(
+        "every",
+        Form::Time,
+        "0",
+        "time between two writes, on an absolute schedule; 0: as fast as the socket takes them",
+    ),
+    key("read", Form::Size, "64k", "bytes of each read at most"),
+    COUNT,
+    DURATION,
+];
+const ECHO: &[Key] = &[
+    key("size", Form::Size, "1", "bytes of a message"),
+    PAUSE,
+    COUNT,
+    DURATION,
+];
+const WRITE_WRITE_READ: &[Key] = &[
+    key("head", Form::Size, "512", "bytes of the first write"),
+    key(
+        "body",
+        Form::Size,
+        "512",
+        "bytes of the second write; 0: there is none",
+    ),
+    key("reply", Form::Size, "1448", "bytes of the reply"),
+    PAUSE,
+    COUNT,
+    DURATION,
+];
+const BULK: &[Key] = &[
+    key("bytes", Form::Size, "no limit", "bytes to send"),
+    key(
+        "duration",
+        Form::Time,
+        "10s when there are no bytes",
+        "time to send",
+    ),
+    key("chunk", Form::Size, "128k", "bytes of each write"),
+    key(
+        "reverse",
+        Form::Flag,
+        "false",
+        "the server sends, the client reads",
+    ),
+];
+const REQUEST_RESPONSE: &[Key] = &[
+    key("request", Form::Size, "1", "bytes of a request"),
+    key("response", Form::Size, "1", "bytes of a response"),
+    PAUSE,
+    COUNT,
+    DURATION,
+];
+const WEB: &[Key] = &[
+    key("request", Form::Size, "200", "bytes of a request"),
+    key(
+        "sizes",
+        Form::Sizes,
+        "10k",
+        "bytes of the responses, in order",
+    ),
+    key(
+        "think",
+        Form::Times,
+        "0",
+        "the client waits before each request but the first; the last one is used again",
+    ),
+];
+const SINK: &[Key] = &[key(
+    "hold",
+    Form::Time,
+    "10s",
+    "how long the client holds the connection",
+)];
+const UDP_STREAM: &[Key] = &[
+    key("size", Form::Size, "1400", "bytes of payload"),
+    key(
+        "every",
+        Form::Time,
+        "10ms",
+        "time between two datagrams, on an absolute schedule",
+    ),
+    COUNT,
+    DURATION,
+];
+const UDP_RR: &[Key] = &[
+    key("request", Form::Size, "1", "bytes of a request"),
+    key("response", Form::Size, "1", "bytes of a response"),
+    PAUSE,
+    key(
+        "timeout",
+        Form::Time,
+        "1s",
+        "the client gives a transaction up then",
+    ),
+    COUNT,
+    DURATION,
+];
+
+/// The kinds of applications, what they do and their own keys.
+pub(crate) const KINDS: [(&str, &str, &[Key]); 10] = [
+    (
+        "stream",
+        "the server writes `chunk` bytes each `every`; the client only reads",
+        STREAM,
+    ),
+    (
+        "echo",
+        "the client writes a message, the server reads it and writes it back",
+        ECHO,
+    ),
+    (
+        "write-write-read",
+        "the client writes a head and a body in two writes and waits for the reply",
+        WRITE_WRITE_READ,
+    ),
+    ("bulk", "one end sends as much as it can", BULK),
+    (
+        "request-response",
+        "transactions on one connection (netperf's TCP_RR)",
+        REQUEST_RESPONSE,
+    ),
+    (
+        "connect-request-response",
+        "each transaction on a connection of its own (netperf's TCP_CRR)",
+        REQUEST_RESPONSE,
+    ),
+    (
+        "web",
+        "a request and a response for each of `sizes` on one connection",
+        WEB,
+    ),
+    (
+        "sink",
+        "the client connects, sends nothing and holds the connection",
+        SINK,
+    ),
+    (
+        "udp-stream",
+        "the client sends datagrams, the server counts them",
+        UDP_STREAM,
+    ),
+    (
+        "udp-rr",
+        "transactions of one datagram each way (netperf's UDP_RR)",
+        UDP_RR,
+    ),
+];
+
+/// The words of [`KINDS`].
+pub(crate) const KIND_NAMES: [&str; 10] = {
+    let mut names = [""; 10];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = KINDS[i].0;
+        i += 1;
+    }
+    names
+};

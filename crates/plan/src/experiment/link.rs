@@ -1,0 +1,331 @@
+//! `[[link]]`: who is joined, and what happens to frames each way.
+
+use super::error::Fault;
+use super::fields::Fields;
+use super::host::{at_name, within};
+use super::keys::{LINK, WAY};
+use super::tc::Shape;
+use super::tree::{Node, Value};
+use super::units::{PERCENT, RATE, TIME};
+use crate::point::{By, Direction, Does, Event, Host, Link, Of};
+
+/// Frames that a queue may hold at most.
+pub(crate) const MAX_LIMIT: u32 = 10_000_000;
+
+/// netem's default, and that of a queue with txqueuelen 1000.
+const DEFAULT_LIMIT: u32 = 1_000;
+
+/// Listed events of one way at most.
+const MAX_EVENTS: usize = 10_000;
+
+/// The links and their names.
+pub(crate) fn links(
+    tables: &[Fields<'_>],
+    hosts: &[Host],
+) -> Result<(Vec<Link>, Vec<String>), Fault> {
+    let mut links: Vec<Link> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    for fields in tables {
+        let link = link(fields, hosts)?;
+        let ends = |l: &Link| (l.a.min(l.b), l.a.max(l.b));
+        let host = |i: usize| hosts.get(i).map_or("", |h| h.name.as_str());
+        let (a, b) = (host(link.a), host(link.b));
+        if links.iter().any(|known| ends(known) == ends(&link)) {
+            let message = format!("there is a link between `{a}` and `{b}` already");
+            return Err(Fault::new(&fields.span, &fields.path, message));
+        }
+        let name = fields.name("name")?.unwrap_or_else(|| format!("{a}-{b}"));
+        if names.contains(&name) {
+            return Err(at_name(fields, format!("there is a link `{name}` already")));
+        }
+        names.push(name);
+        links.push(link);
+    }
+    Ok((links, names))
+}
+
+fn link(fields: &Fields<'_>, hosts: &[Host]) -> Result<Link, Fault> {
+    fields.check(&[LINK])?;
+    fields.check_fixed(LINK)?;
+    let by = fields.word("by", &[("tcplab", By::Tcplab), ("kernel", By::Kernel)])?;
+    let by = by.unwrap_or_default();
+    let (a, b) = between(fields, hosts)?;
+    // The smallest packet that IPv4 must be able to send whole is 68 bytes (RFC 791 3.2).
+    let mtu = fields.size("mtu", 68, 65_535)?.unwrap_or(1500);
+    let both = queue(fields, by)?;
+    Ok(Link {
+        a,
+        b,
+        by,
+        mtu: u32::try_from(mtu).unwrap_or(1500),
+        a_to_b: way(fields, "a_to_b", &both, by)?,
+        b_to_a: way(fields, "b_to_a", &both, by)?,
+    })
+}
+
+fn between(fields: &Fields<'_>, hosts: &[Host]) -> Result<(usize, usize), Fault> {
+    let ends = fields
+        .texts("between")?
+        .ok_or_else(|| fields.missing("between"))?;
+    let [(first, a), (second, b)] = ends.as_slice() else {
+        let message = format!("a link is between two hosts, not {}", ends.len());
+        let node = fields.node("between");
+        return Err(node.map_or_else(
+            || fields.missing("between"),
+            |n| fields.fault("between", n, message),
+        ));
+    };
+    let a = host_index(fields, "between", first, a, hosts)?;
+    let b = host_index(fields, "between", second, b, hosts)?;
+    if a == b {
+        return Err(fields.fault("between", second, "a host needs no link to itself"));
+    }
+    Ok((a, b))
+}
+
+/// The host of this name.
+pub(crate) fn host_index(
+    fields: &Fields<'_>,
+    key: &str,
+    node: &Node,
+    name: &str,
+    hosts: &[Host],
+) -> Result<usize, Fault> {
+    hosts
+        .iter()
+        .position(|host| host.name == name)
+        .ok_or_else(|| {
+            let short: String = name.chars().take(40).collect();
+            fields
+                .fault(key, node, format!("there is no host `{short}`"))
+                .suggest(name, hosts.iter().map(|host| host.name.as_str()))
+        })
+}
+
+/// What a table says of the queue: in keys, or in tc's words.
+enum Queue {
+    Keys(Shape),
+    Kernel(String),
+}
+
+fn queue(fields: &Fields<'_>, by: By) -> Result<Queue, Fault> {
+    let keys = keys(fields)?;
+    let (Some(node), Some(words)) = (fields.node("qdisc"), fields.text("qdisc")?) else {
+        return Ok(Queue::Keys(keys));
+    };
+    if keys != Shape::default() {
+        let message = "stands beside rate, delay, jitter, limit or loss; write one or the other";
+        return Err(fields.fault("qdisc", node, message));
+    }
+    qdisc(fields, "qdisc", node, words, by)
+}
+
+fn qdisc(fields: &Fields<'_>, key: &str, node: &Node, words: &str, by: By) -> Result<Queue, Fault> {
+    if by == By::Kernel {
+        let good = |c: char| c.is_ascii_alphanumeric() || " ._%:/+-".contains(c);
+        return match words.trim().starts_with(|c: char| c.is_ascii_lowercase())
+            && words.chars().all(good)
+        {
+            true => Ok(Queue::Kernel(
+                words.split_whitespace().collect::<Vec<_>>().join(" "),
+            )),
+            false => Err(fields.fault(key, node, "these are no words of tc")),
+        };
+    }
+    let shape = Shape::parse(words).map_err(|wrong| {
+        let fault = Fault::new(
+            &within(node, words, wrong.word),
+            fields.path_of(key),
+            wrong.why,
+        );
+        match wrong.known.is_empty() {
+            true => fault,
+            false => fault.suggest(wrong.word, wrong.known.iter().copied()),
+        }
+    })?;
+    check_shape(fields, key, node, &shape)?;
+    Ok(Queue::Keys(shape))
+}
+
+fn keys(fields: &Fields<'_>) -> Result<Shape, Fault> {
+    Ok(Shape {
+        rate_bps: fields.quantity("rate", &RATE)?,
+        delay_ns: fields.time("delay")?,
+        jitter_ns: fields.time("jitter")?,
+        limit_pkts: fields
+            .count("limit", 1, u64::from(MAX_LIMIT))?
+            .and_then(|n| u32::try_from(n).ok()),
+        loss_ppb: fields
+            .quantity("loss", &PERCENT)?
+            .and_then(|n| u32::try_from(n).ok()),
+    })
+}
+
+/// What the single values cannot say.
+fn check_shape(fields: &Fields<'_>, key: &str, node: &Node, shape: &Shape) -> Result<(), Fault> {
+    if shape.rate_bps == Some(0) {
+        return Err(fields.fault(
+            key,
+            node,
+            "a rate of 0 lets nothing through; leave it out for no limit",
+        ));
+    }
+    if shape.jitter_ns > shape.delay_ns.or(Some(0)) && shape.jitter_ns != Some(0) {
+        return Err(fields.fault(key, node, "the jitter is larger than the delay"));
+    }
+    Ok(())
+}
+
+fn way(fields: &Fields<'_>, key: &str, both: &Queue, by: By) -> Result<Direction, Fault> {
+    let node = fields.node(key);
+    let (own, events) = match node.map(|node| (node, &node.value)) {
+        None => (Queue::Keys(Shape::default()), Vec::new()),
+        Some((node, Value::Text(_))) => {
+            let words = fields.text(key)?.unwrap_or_default();
+            return Ok(direction(
+                qdisc(fields, key, node, words, by)?,
+                Vec::new(),
+                by,
+            ));
+        }
+        Some((node, Value::Table(_))) => {
+            let inner = fields.table_of(key, node, fields.path_of(key))?;
+            inner.check(&[WAY])?;
+            let own = queue(&inner, by)?;
+            if inner.node("qdisc").is_some() {
+                return Ok(direction(own, events(&inner, by)?, by));
+            }
+            (own, events(&inner, by)?)
+        }
+        Some((node, _)) => {
+            let message = format!("must be tc's words or a table, not {}", node.found());
+            return Err(fields.fault(key, node, message));
+        }
+    };
+    let queue = match (own, both) {
+        (Queue::Keys(own), Queue::Keys(both)) => {
+            let shape = own.or(both);
+            let whole = Node {
+                span: fields.span.clone(),
+                value: Value::Flag(true),
+            };
+            let place = ["jitter", "rate"].iter().find_map(|k| fields.node(k));
+            check_shape(fields, key, node.or(place).unwrap_or(&whole), &shape)?;
+            Queue::Keys(shape)
+        }
+        (Queue::Keys(own), Queue::Kernel(words)) if own == Shape::default() => {
+            Queue::Kernel(words.clone())
+        }
+        (_, Queue::Kernel(_)) => {
+            let message = "the link's `qdisc` is the kernel's: write the whole `qdisc` here too";
+            return Err(node.map_or_else(|| fields.missing(key), |n| fields.fault(key, n, message)));
+        }
+        (own, _) => own,
+    };
+    Ok(direction(queue, events, by))
+}
+
+/// With the kernel's link all is in the words, and nothing is said twice.
+fn direction(queue: Queue, events: Vec<Event>, by: By) -> Direction {
+    let qdisc = match (&queue, by) {
+        (Queue::Kernel(words), _) => Some(words.clone()),
+        (Queue::Keys(shape), By::Kernel) => shape.to_netem(),
+        _ => None,
+    };
+    let shape = match (queue, by) {
+        (Queue::Keys(shape), By::Tcplab) => shape,
+        _ => Shape::default(),
+    };
+    Direction {
+        rate_bps: shape.rate_bps,
+        delay_ns: shape.delay_ns.unwrap_or(0),
+        jitter_ns: shape.jitter_ns.unwrap_or(0),
+        limit_pkts: shape.limit_pkts.unwrap_or(DEFAULT_LIMIT),
+        loss_ppb: shape.loss_ppb.unwrap_or(0),
+        events,
+        qdisc,
+    }
+}
+
+fn events(fields: &Fields<'_>, by: By) -> Result<Vec<Event>, Fault> {
+    let mut out = Vec::new();
+    for key in ["drop", "duplicate", "mark", "late"] {
+        for (node, text) in fields.texts(key)?.unwrap_or_default() {
+            if by == By::Kernel {
+                let message = "the kernel's link knows no listed frames; take by = \"tcplab\"";
+                return Err(fields.fault(key, node, message));
+            }
+            out.push(event(key, text).map_err(|(why, kind)| {
+                let fault = fields.fault(key, node, why);
+                match kind {
+                    Some(kind) => fault.suggest(kind, KINDS.iter().map(|(word, _)| *word)),
+                    None => fault,
+                }
+            })?);
+            if out.len() > MAX_EVENTS {
+                let message = format!("more than {MAX_EVENTS} listed events one way");
+                return Err(fields.fault(key, node, message));
+            }
+        }
+    }
+    Ok(out)
+}
+
+const KINDS: [(&str, Of); 5] = [
+    ("frame", Of::Frame),
+    ("data", Of::Data),
+    ("ack", Of::Ack),
+    ("syn", Of::Syn),
+    ("fin", Of::Fin),
+];
+
+/// `data 20`, `data 30-35`, `data 20 by 30ms`; or what is wrong, and a kind that is not known.
+fn event<'a>(key: &str, text: &'a str) -> Result<Event, (String, Option<&'a str>)> {
+    let form = || {
+        let form = match key {
+            "late" => "KIND N by TIME, such as \"data 20 by 30ms\"",
+            _ => "KIND N or KIND N-M, such as \"data 20\" or \"data 30-35\"",
+        };
+        (format!("write {form}"), None)
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (kind, numbers, does) = match (key, words.as_slice()) {
+        ("late", [kind, numbers, "by", time]) => {
+            let ns = TIME.parse(time).map_err(|why| (why, None))?;
+            (
+                *kind,
+                *numbers,
+                Does::DelayNs(i64::try_from(ns).unwrap_or(i64::MAX)),
+            )
+        }
+        ("drop", [kind, numbers]) => (*kind, *numbers, Does::Drop),
+        ("duplicate", [kind, numbers]) => (*kind, *numbers, Does::Duplicate),
+        ("mark", [kind, numbers]) => (*kind, *numbers, Does::Mark),
+        _ => return Err(form()),
+    };
+    let of = KINDS.iter().find(|(word, _)| *word == kind);
+    let Some((_, of)) = of else {
+        return Err((format!("`{kind}` is no kind of frame"), Some(kind)));
+    };
+    let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
+    let number = |text: &str| {
+        text.parse::<u64>()
+            .ok()
+            .filter(|n| (1..=1_000_000_000_000).contains(n))
+    };
+    let (Some(first), Some(last)) = (number(first), number(last)) else {
+        return Err((
+            format!("`{numbers}` is no number from 1 on and no range of them"),
+            None,
+        ));
+    };
+    if first > last {
+        return Err((format!("`{numbers}` ends before it begins"), None));
+    }
+    Ok(Event {
+        of: *of,
+        first,
+        last,
+        does,
+    })
+}

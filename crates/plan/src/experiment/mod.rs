@@ -1,0 +1,439 @@
+//! The experiment file: TOML in, the points of its matrix out.
+//!
+//! The form is documented in `docs/experiment.md`. The text becomes a tree whose values know their
+//! places; a variant puts values into that tree; axes are marked in it; each point is decoded from
+//! it with one choice at each axis. So every error, also one that only some point has, can show the
+//! place in the file.
+
+mod app;
+mod axes;
+mod error;
+mod fields;
+mod host;
+mod keys;
+mod link;
+mod tc;
+mod tree;
+mod units;
+mod variant;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value as Json;
+
+use crate::point::Point;
+use axes::Axis;
+use error::Fault;
+pub use error::ParseError;
+use fields::Fields;
+use keys::{FILE, RUN};
+use tree::{Choice, Entry, Node, Table, Value};
+use variant::Variant;
+
+/// `schema` of the file.
+pub const SCHEMA: &str = "tcplab.experiment/1";
+
+/// Bytes of a file at most.
+const MAX_FILE: usize = 1 << 20;
+/// Points at most.
+const MAX_POINTS: usize = 100_000;
+/// Bytes of text that all points together may be decoded from: bounds memory and time.
+const MAX_WORK: usize = 512 << 20;
+const MAX_HOSTS: usize = 64;
+const MAX_LINKS: usize = 256;
+const MAX_APPS: usize = 256;
+const MAX_VARIANTS: usize = 1_000;
+
+/// An experiment: what its file says, checked.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// Its name.
+    pub name: String,
+    /// The question it answers.
+    pub title: Option<String>,
+    /// What runs it when the command line does not say, as written.
+    pub stacks: Vec<String>,
+    /// Names of the measures to show, in this order; empty: those of the applications.
+    pub measures: Vec<String>,
+    /// Runs of each point.
+    pub repeat: u32,
+    file: String,
+    text: String,
+    tree: Table,
+    variants: Vec<Variant>,
+    seed: Option<u64>,
+}
+
+/// The tree of one variant and its axes.
+struct Matrix<'a> {
+    variant: Option<&'a Variant>,
+    tree: Table,
+    axes: Vec<Axis>,
+}
+
+impl Experiment {
+    /// Reads a file's text. `file` is its name, for messages and for a missing `name`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place: each axis value of each variant is checked,
+    /// but not each combination.
+    pub fn parse(file: &str, text: &str) -> Result<Self, ParseError> {
+        Self::read(file, text).map_err(|fault| ParseError::new(file, text, fault))
+    }
+
+    fn read(file: &str, text: &str) -> Result<Self, Fault> {
+        if text.len() > MAX_FILE {
+            return Err(Fault::new(
+                &(0..0),
+                "",
+                format!("the file has more than {MAX_FILE} bytes"),
+            ));
+        }
+        let mut tree = tree::read(text)?;
+        fill(&mut tree);
+        let choice = Choice::new();
+        let fields = root(&tree, &choice);
+        fields.check(&[FILE])?;
+        fields.word("schema", &[(SCHEMA, ())])?;
+        let run = fields.table("run")?;
+        let (stacks, repeat) = match &run {
+            Some(run) => (
+                strings(run, "stacks", 64)?,
+                run.count("repeat", 1, MAX_POINTS as u64)?,
+            ),
+            None => (Vec::new(), None),
+        };
+        let experiment = Self {
+            name: fields.name("name")?.unwrap_or_else(|| stem(file)),
+            title: fields.text("title")?.map(str::to_owned),
+            stacks,
+            measures: strings(&fields, "measures", 1_000)?,
+            repeat: repeat.and_then(|n| u32::try_from(n).ok()).unwrap_or(1),
+            file: file.to_owned(),
+            text: text.to_owned(),
+            variants: variant::variants(&fields.tables("variant", MAX_VARIANTS)?)?,
+            seed: None,
+            tree,
+        };
+        experiment.check()?;
+        Ok(experiment)
+    }
+
+    /// Uses this seed in place of the file's.
+    pub fn set_seed(&mut self, seed: u64) {
+        self.seed = Some(seed);
+    }
+
+    /// Every point: variants, then axes in the order of the file (the last one moves fastest),
+    /// then repetitions.
+    ///
+    /// # Errors
+    /// A combination of values that cannot be, with its place.
+    pub fn points(&self) -> Result<Vec<Point>, ParseError> {
+        self.all_points()
+            .map_err(|fault| ParseError::new(&self.file, &self.text, fault))
+    }
+
+    fn all_points(&self) -> Result<Vec<Point>, Fault> {
+        let mut points = Vec::new();
+        for matrix in self.matrices() {
+            let matrix = matrix?;
+            for number in 0..axes::product(&matrix.axes).unwrap_or(0) {
+                let choice = axes::choose(&matrix.axes, number);
+                let point = self.point(&matrix, &choice)?;
+                for repeat in 1..=self.repeat {
+                    let mut point = point.clone();
+                    point.seed = seed_of(point.seed, repeat);
+                    if self.repeat > 1 {
+                        point.axes.insert("repeat".to_owned(), Json::from(repeat));
+                    }
+                    points.push(point);
+                }
+            }
+        }
+        Ok(points)
+    }
+
+    /// One tree for each variant; the file's own when there is none.
+    fn matrices(&self) -> impl Iterator<Item = Result<Matrix<'_>, Fault>> {
+        let plain = self.variants.is_empty().then_some(None);
+        let variants = plain.into_iter().chain(self.variants.iter().map(Some));
+        variants.map(|variant| {
+            let mut tree = self.tree.clone();
+            tree.entries.remove("variant");
+            if let Some(variant) = variant {
+                variant.apply(&mut tree)?;
+            }
+            let axes = axes::take(&mut tree)?;
+            Ok(Matrix {
+                variant,
+                tree,
+                axes,
+            })
+        })
+    }
+
+    /// Counts the points, then decodes each value of each axis once.
+    fn check(&self) -> Result<(), Fault> {
+        let mut total = 0_usize;
+        for matrix in self.matrices() {
+            let matrix = matrix?;
+            let size = axes::product(&matrix.axes)
+                .and_then(|n| n.checked_mul(self.repeat as usize))
+                .unwrap_or(usize::MAX);
+            total = total.saturating_add(size);
+            let work = total.saturating_mul(self.weight());
+            if total > MAX_POINTS || work > MAX_WORK {
+                return Err(self.too_many(&matrix));
+            }
+            self.check_values(&matrix)?;
+        }
+        Ok(())
+    }
+
+    /// About how many bytes a point of this file takes.
+    fn weight(&self) -> usize {
+        let items = ["host", "link", "app"]
+            .iter()
+            .map(|key| match self.tree.entries.get(*key) {
+                Some(Entry {
+                    node:
+                        Node {
+                            value: Value::List(items),
+                            ..
+                        },
+                    ..
+                }) => items.len(),
+                _ => 0,
+            });
+        self.text
+            .len()
+            .saturating_add(items.sum::<usize>().saturating_mul(512))
+    }
+
+    fn too_many(&self, matrix: &Matrix<'_>) -> Fault {
+        let sizes = matrix
+            .axes
+            .iter()
+            .map(|axis| format!("{} ({})", axis.name, axis.values.len()));
+        let sizes: Vec<String> = sizes.take(40).collect();
+        let most = (MAX_WORK / self.weight().max(1)).min(MAX_POINTS);
+        let message = format!(
+            "more than {most} points: variants ({}), repeat ({}), axes {}",
+            self.variants.len().max(1),
+            self.repeat,
+            sizes.join(", ")
+        );
+        Fault::new(&(0..0), "", message)
+    }
+
+    fn check_values(&self, matrix: &Matrix<'_>) -> Result<(), Fault> {
+        let first = axes::choose(&matrix.axes, 0);
+        self.point(matrix, &first)?;
+        for axis in &matrix.axes {
+            for value in 1..axis.values.len() {
+                let mut choice = first.clone();
+                choice.insert(axis.name.clone(), value);
+                self.point(matrix, &choice)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn point(&self, matrix: &Matrix<'_>, choice: &Choice) -> Result<Point, Fault> {
+        let fields = root(&matrix.tree, choice);
+        fields.check_fixed(FILE)?;
+        let hosts = host::hosts(&fields.tables("host", MAX_HOSTS)?)?;
+        let (links, _) = link::links(&fields.tables("link", MAX_LINKS)?, &hosts)?;
+        let tables = fields.tables("app", MAX_APPS)?;
+        if tables.is_empty() {
+            return Err(Fault::new(
+                &(0..0),
+                "",
+                "there is no application: write `[[app]]`",
+            ));
+        }
+        let apps = app::apps(&tables, &hosts, &links)?;
+        let planned = apps.iter().map(app::planned_ns).max().unwrap_or(0);
+        let run = fields.table("run")?;
+        let run = Run::read(run.as_ref(), planned)?;
+        Ok(Point {
+            experiment: self.name.clone(),
+            axes: self.axes_of(matrix, choice),
+            seed: self.seed.unwrap_or(run.seed),
+            hosts,
+            links,
+            apps,
+            linger_ns: run.linger_ns,
+            max_ns: run.max_ns,
+            tcp_info_every_ns: run.tcp_info_every_ns,
+            snap_bytes: run.snap_bytes,
+            log: run.log,
+        })
+    }
+
+    fn axes_of(&self, matrix: &Matrix<'_>, choice: &Choice) -> BTreeMap<String, Json> {
+        let value = |axis: &Axis| {
+            let index = choice.get(&axis.name).copied().unwrap_or(0);
+            let value = axis.values.get(index).cloned().unwrap_or(Json::Null);
+            (axis.name.clone(), value)
+        };
+        let mut out: BTreeMap<String, Json> = matrix.axes.iter().map(value).collect();
+        if let Some(variant) = matrix.variant {
+            out.insert("variant".to_owned(), Json::from(variant.name.as_str()));
+        }
+        out
+    }
+}
+
+/// What `[run]` says of each point.
+struct Run {
+    seed: u64,
+    max_ns: i64,
+    linger_ns: i64,
+    tcp_info_every_ns: Option<i64>,
+    snap_bytes: u32,
+    log: bool,
+}
+
+impl Run {
+    fn read(fields: Option<&Fields<'_>>, planned_ns: i64) -> Result<Self, Fault> {
+        const SECOND_NS: i64 = 1_000_000_000;
+        let longest = i64::try_from(units::MAX_TIME_NS).unwrap_or(i64::MAX);
+        let max_ns = planned_ns
+            .saturating_mul(2)
+            .saturating_add(60 * SECOND_NS)
+            .min(longest);
+        let mut run = Self {
+            seed: 1,
+            max_ns,
+            linger_ns: SECOND_NS / 2,
+            tcp_info_every_ns: None,
+            snap_bytes: 128,
+            log: false,
+        };
+        let Some(fields) = fields else {
+            return Ok(run);
+        };
+        fields.check(&[RUN])?;
+        fields.check_fixed(RUN)?;
+        run.seed = fields
+            .count("seed", 0, i64::MAX.unsigned_abs())?
+            .unwrap_or(run.seed);
+        run.max_ns = fields.time("max")?.unwrap_or(run.max_ns);
+        run.linger_ns = fields.time("linger")?.unwrap_or(run.linger_ns);
+        run.tcp_info_every_ns = fields.time("tcp_info_every")?;
+        for (key, ns, least) in [
+            ("max", Some(run.max_ns), 1),
+            ("tcp_info_every", run.tcp_info_every_ns, 100_000),
+        ] {
+            if let (Some(node), Some(ns)) = (fields.node(key), ns)
+                && ns < least
+            {
+                return Err(fields.fault(key, node, format!("must be at least {least}ns")));
+            }
+        }
+        let snap = fields
+            .size("snap", 0, 262_144)?
+            .and_then(|n| u32::try_from(n).ok());
+        run.snap_bytes = snap.unwrap_or(run.snap_bytes);
+        run.log = fields.flag("log")?.unwrap_or(false);
+        Ok(run)
+    }
+}
+
+fn root<'a>(tree: &'a Table, choice: &'a Choice) -> Fields<'a> {
+    Fields {
+        table: tree,
+        span: 0..0,
+        path: String::new(),
+        choice,
+    }
+}
+
+fn strings(fields: &Fields<'_>, key: &str, max: usize) -> Result<Vec<String>, Fault> {
+    let list = fields.texts(key)?.unwrap_or_default();
+    match (list.len() > max, fields.node(key)) {
+        (true, Some(node)) => Err(fields.fault(key, node, format!("more than {max} entries"))),
+        _ => Ok(list.into_iter().map(|(_, text)| text.to_owned()).collect()),
+    }
+}
+
+/// A file's name without its folder and ending, as a name.
+fn stem(file: &str) -> String {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name = name.split('.').next().unwrap_or_default();
+    let good = |c: &char| c.is_ascii_alphanumeric() || "_-".contains(*c);
+    let name: String = name.chars().filter(good).take(32).collect();
+    match name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        true => name,
+        false => "experiment".to_owned(),
+    }
+}
+
+/// Writes the hosts and the link that a file may leave out, so that variants can name them.
+fn fill(tree: &mut Table) {
+    let entry = |value| Entry {
+        key: 0..0,
+        node: node(value),
+    };
+    let with = |name: &str, value| {
+        let entries = BTreeMap::from([(name.to_owned(), entry(value))]);
+        node(Value::Table(Table { entries }))
+    };
+    tree.entries.entry("host".to_owned()).or_insert_with(|| {
+        let host = |name: &str| with("name", Value::Text(name.to_owned()));
+        entry(Value::List(vec![host("client"), host("server")]))
+    });
+    let names: Vec<String> = match tree.entries.get("host").map(|entry| &entry.node.value) {
+        Some(Value::List(hosts)) => hosts
+            .iter()
+            .filter_map(|host| match &host.value {
+                Value::Table(table) => fields::name_of(table).map(str::to_owned),
+                _ => None,
+            })
+            .collect(),
+        _ => Vec::new(),
+    };
+    if names.len() != 2 {
+        return;
+    }
+    let between = || {
+        Value::List(
+            names
+                .iter()
+                .map(|name| node(Value::Text(name.clone())))
+                .collect(),
+        )
+    };
+    let links = tree
+        .entries
+        .entry("link".to_owned())
+        .or_insert_with(|| entry(Value::List(vec![with("between", between())])));
+    if let Value::List(links) = &mut links.node.value {
+        for link in links {
+            if let Value::Table(link) = &mut link.value {
+                link.entries
+                    .entry("between".to_owned())
+                    .or_insert_with(|| entry(between()));
+            }
+        }
+    }
+}
+
+fn node(value: Value) -> Node {
+    Node { span: 0..0, value }
+}
+
+/// The seed of a repetition: the first one has the run's own, the others are mixed from it
+/// (splitmix64; Steele, Lea, Flood 2014), 53 bits so that every reader of JSON keeps them. Variants
+/// and axes do not enter: they see the same draws.
+fn seed_of(seed: u64, repeat: u32) -> u64 {
+    if repeat <= 1 {
+        return seed;
+    }
+    let z = seed.wrapping_add(u64::from(repeat - 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z ^ (z >> 31)) >> 11
+}

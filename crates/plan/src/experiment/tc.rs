@@ -1,0 +1,270 @@
+//! Words of tc(8) for a link: read for tcplab's own link, written for the kernel's.
+//!
+//! tcplab's link has a FIFO with a rate, a delay with jitter and random loss, so it takes the
+//! words of netem and pfifo that say this and refuses the others by name.
+
+use super::units::{PERCENT, Quantity, RATE, TC_PERCENT, TC_TIME};
+
+/// What a link does to frames one way; what is not said is `None`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Shape {
+    pub rate_bps: Option<u64>,
+    pub delay_ns: Option<i64>,
+    pub jitter_ns: Option<i64>,
+    pub limit_pkts: Option<u32>,
+    pub loss_ppb: Option<u32>,
+}
+
+/// What is wrong with some words: the word, why, and the words that may stand there.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Wrong<'a> {
+    pub word: &'a str,
+    pub why: String,
+    pub known: &'static [&'static str],
+}
+
+/// Words of the kernel's qdiscs that tcplab's link cannot do, so that they are not taken for
+/// mistyped ones.
+const ONLY_KERNEL: [&str; 26] = [
+    "bfifo",
+    "pfifo_head_drop",
+    "pfifo_fast",
+    "tbf",
+    "htb",
+    "hfsc",
+    "fq",
+    "fq_codel",
+    "fq_pie",
+    "codel",
+    "pie",
+    "cake",
+    "cake_mq",
+    "red",
+    "sfq",
+    "sfb",
+    "dualpi2",
+    "choke",
+    "corrupt",
+    "reorder",
+    "duplicate",
+    "slot",
+    "ecn",
+    "gap",
+    "distribution",
+    "seed",
+];
+
+const NETEM: [&str; 4] = ["delay", "rate", "loss", "limit"];
+
+impl Shape {
+    /// Reads the words for tcplab's link.
+    pub fn parse(text: &str) -> Result<Self, Wrong<'_>> {
+        let mut words = text.split_whitespace().peekable();
+        let mut shape = Self::default();
+        let (kind, known): (_, &[&str]) = match words.next() {
+            Some("netem") => ("netem", &NETEM),
+            Some("pfifo") => ("pfifo", &["limit"]),
+            Some(word) => return Err(unknown(word, "the kind of a queue", &["netem", "pfifo"])),
+            None => return Err(wrong(text, "there is no word")),
+        };
+        while let Some(word) = words.next() {
+            if !known.contains(&word) {
+                let what = match kind {
+                    "netem" => "a word of netem",
+                    _ => "a word of pfifo",
+                };
+                return Err(unknown(
+                    word,
+                    what,
+                    if kind == "netem" { &NETEM } else { &["limit"] },
+                ));
+            }
+            if word == "loss" && words.peek() == Some(&"random") {
+                words.next();
+            }
+            let Some(value) = words.next() else {
+                return Err(wrong(word, format!("`{word}` needs a value")));
+            };
+            match word {
+                "delay" => {
+                    shape.delay_ns = Some(signed(quantity(value, &TC_TIME)?));
+                    if let Some(jitter) = words.next_if(|w| begins_with_digit(w)) {
+                        shape.jitter_ns = Some(signed(quantity(jitter, &TC_TIME)?));
+                    }
+                }
+                "rate" => shape.rate_bps = Some(quantity(value, &RATE)?),
+                "loss" if !begins_with_digit(value) => {
+                    let why = format!(
+                        "tcplab's link draws each loss by itself; it does not know `loss {value}`"
+                    );
+                    return Err(Wrong {
+                        word: value,
+                        why,
+                        known: &["random"],
+                    });
+                }
+                "loss" => shape.loss_ppb = u32::try_from(quantity(value, &TC_PERCENT)?).ok(),
+                _ => match value.parse::<u32>() {
+                    Ok(n) if (1..=super::link::MAX_LIMIT).contains(&n) => {
+                        shape.limit_pkts = Some(n)
+                    }
+                    _ => return Err(wrong(value, format!("`{value}` is no number of packets"))),
+                },
+            }
+            if let Some(more) = words.next_if(|w| begins_with_digit(w)) {
+                let why = format!(
+                    "tcplab's link draws each frame by itself; it has no correlation `{more}`"
+                );
+                return Err(wrong(more, why));
+            }
+        }
+        Ok(shape)
+    }
+
+    /// The same in words of the kernel's netem; none when there is nothing to say.
+    pub fn to_netem(&self) -> Option<String> {
+        let mut words = String::new();
+        if let Some(n) = self.limit_pkts {
+            words += &format!(" limit {n}");
+        }
+        if let Some(delay) = self.delay_ns.or(self.jitter_ns.map(|_| 0)) {
+            words += &format!(" delay {}", time(delay));
+        }
+        if let Some(jitter) = self.jitter_ns {
+            words += &format!(" {}", time(jitter));
+        }
+        if let Some(ppb) = self.loss_ppb {
+            words += &format!(" loss random {}", percent(ppb));
+        }
+        if let Some(rate) = self.rate_bps {
+            words += &format!(" rate {rate}bit");
+        }
+        (!words.is_empty()).then(|| format!("netem{words}"))
+    }
+
+    /// This, with what `other` says where this says nothing.
+    pub fn or(&self, other: &Self) -> Self {
+        Self {
+            rate_bps: self.rate_bps.or(other.rate_bps),
+            delay_ns: self.delay_ns.or(other.delay_ns),
+            jitter_ns: self.jitter_ns.or(other.jitter_ns),
+            limit_pkts: self.limit_pkts.or(other.limit_pkts),
+            loss_ppb: self.loss_ppb.or(other.loss_ppb),
+        }
+    }
+}
+
+fn begins_with_digit(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// A time is bounded far below 2^63 by its quantity.
+fn signed(ns: u64) -> i64 {
+    i64::try_from(ns).unwrap_or(i64::MAX)
+}
+
+fn quantity<'a>(word: &'a str, of: &Quantity) -> Result<u64, Wrong<'a>> {
+    of.parse(word).map_err(|why| wrong(word, why))
+}
+
+fn wrong(word: &str, why: impl Into<String>) -> Wrong<'_> {
+    Wrong {
+        word,
+        why: why.into(),
+        known: &[],
+    }
+}
+
+fn unknown<'a>(word: &'a str, what: &str, known: &'static [&'static str]) -> Wrong<'a> {
+    let why = match ONLY_KERNEL.contains(&word) {
+        true => format!(
+            "tcplab's link does not know `{word}`; it knows netem (delay, rate, loss, limit) and \
+             pfifo (limit). With by = \"kernel\" the kernel takes it"
+        ),
+        false => format!("`{word}` is not {what}"),
+    };
+    Wrong {
+        word,
+        why,
+        known: if ONLY_KERNEL.contains(&word) {
+            &[]
+        } else {
+            known
+        },
+    }
+}
+
+fn time(ns: i64) -> String {
+    match ns % 1_000 {
+        0 => format!("{}us", ns / 1_000),
+        _ => format!("{ns}ns"),
+    }
+}
+
+fn percent(ppb: u32) -> String {
+    // 1 % is 10,000,000 parts of a milliard.
+    let text = format!("{}.{:07}", ppb / 10_000_000, ppb % 10_000_000);
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    debug_assert_eq!(PERCENT.parse(&format!("{text}%")), Ok(u64::from(ppb)));
+    format!("{text}%")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_become_a_shape_and_words_again() {
+        let text = "netem limit 100 delay 25ms 1ms loss random 0.1% rate 10mbit";
+        let shape = Shape::parse(text).unwrap();
+        assert_eq!(
+            shape,
+            Shape {
+                rate_bps: Some(10_000_000),
+                delay_ns: Some(25_000_000),
+                jitter_ns: Some(1_000_000),
+                limit_pkts: Some(100),
+                loss_ppb: Some(1_000_000),
+            }
+        );
+        let words = shape.to_netem().unwrap();
+        assert_eq!(
+            words,
+            "netem limit 100 delay 25000us 1000us loss random 0.1% rate 10000000bit"
+        );
+        assert_eq!(Shape::parse(&words), Ok(shape));
+        assert_eq!(Shape::default().to_netem(), None);
+        assert_eq!(Shape::parse("pfifo limit 7").unwrap().limit_pkts, Some(7));
+        assert_eq!(
+            Shape::parse("netem loss 1").unwrap().loss_ppb,
+            Some(10_000_000)
+        );
+    }
+
+    #[test]
+    fn other_words_are_refused_by_name() {
+        for (text, word, why) in [
+            ("netm delay 1ms", "netm", "is not the kind of a queue"),
+            ("fq_codel", "fq_codel", "With by = \"kernel\""),
+            ("netem delay", "delay", "needs a value"),
+            ("netem dealy 1ms", "dealy", "is not a word of netem"),
+            ("netem delay 1ms 1ms 25%", "25%", "no correlation"),
+            ("netem delay 1xs", "1xs", "is no time"),
+            ("netem loss gemodel 1% 10%", "gemodel", "`loss gemodel`"),
+            ("netem loss 1% 25%", "25%", "no correlation"),
+            ("netem delay 1ms distribution normal", "distribution", "By"),
+            ("netem limit 0", "0", "no number of packets"),
+            ("pfifo delay 1ms", "delay", "is not a word of pfifo"),
+            ("", "", "no word"),
+        ] {
+            let error = Shape::parse(text).expect_err(text);
+            assert_eq!(error.word, word, "{text}");
+            let why = why.to_lowercase();
+            assert!(
+                error.why.to_lowercase().contains(&why),
+                "{text}: {}",
+                error.why
+            );
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The file as a tree of values that know their places, and the choice at each axis.
+
+use std::collections::BTreeMap;
+
+use toml::de::{DeTable, DeValue};
+
+use super::error::{Fault, Span};
+
+/// A value and the bytes it stands in.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub span: Span,
+    pub value: Value,
+}
+
+/// What TOML can say, and axes.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    Text(String),
+    Integer(i64),
+    Float(f64),
+    Flag(bool),
+    /// A date or time, which no key takes.
+    Date,
+    List(Vec<Node>),
+    Table(Table),
+    /// One of several values, chosen by the axis's name.
+    Axis(String, Vec<Node>),
+}
+
+/// Keys and values.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    pub entries: BTreeMap<String, Entry>,
+}
+
+/// A value and the place of its key.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub key: Span,
+    pub node: Node,
+}
+
+/// For each axis by name: which of its values.
+pub(crate) type Choice = BTreeMap<String, usize>;
+
+impl Node {
+    /// The value at a point of the matrix.
+    pub fn at(&self, choice: &Choice) -> &Self {
+        match &self.value {
+            Value::Axis(name, values) => {
+                let index = choice.get(name).copied().unwrap_or(0);
+                values.get(index).or(values.first()).unwrap_or(self)
+            }
+            _ => self,
+        }
+    }
+
+    /// What it is, for messages.
+    pub fn found(&self) -> String {
+        match &self.value {
+            Value::Text(text) => {
+                format!("the text \"{}\"", text.chars().take(40).collect::<String>())
+            }
+            Value::Integer(n) => format!("the number {n}"),
+            Value::Float(n) => format!("the number {n}"),
+            Value::Flag(flag) => format!("{flag}"),
+            Value::Date => "a date".to_owned(),
+            Value::List(_) => "a list".to_owned(),
+            Value::Table(_) => "a table".to_owned(),
+            Value::Axis(..) => "an axis".to_owned(),
+        }
+    }
+
+    /// As written, for the axes of a point.
+    pub fn to_json(&self) -> serde_json::Value {
+        use serde_json::Value as Json;
+        match &self.value {
+            Value::Text(text) => Json::from(text.as_str()),
+            Value::Integer(n) => Json::from(*n),
+            Value::Float(n) => Json::from(*n),
+            Value::Flag(flag) => Json::from(*flag),
+            Value::Date => Json::Null,
+            Value::List(nodes) | Value::Axis(_, nodes) => {
+                Json::Array(nodes.iter().map(Self::to_json).collect())
+            }
+            Value::Table(table) => Json::Object(
+                table
+                    .entries
+                    .iter()
+                    .map(|(key, entry)| (key.clone(), entry.node.to_json()))
+                    .collect(),
+            ),
+        }
+    }
+}
+
+/// Reads the text. The parser bounds the depth of the tree, so walks over it may recurse.
+pub(crate) fn read(text: &str) -> Result<Table, Fault> {
+    let parsed = DeTable::parse(text).map_err(|e| {
+        let span = e.span().unwrap_or(0..0);
+        Fault::new(&span, "", format!("no TOML: {}", e.message()))
+    })?;
+    table(parsed.get_ref())
+}
+
+fn table(from: &DeTable<'_>) -> Result<Table, Fault> {
+    let mut entries = BTreeMap::new();
+    for (key, value) in from {
+        let entry = Entry {
+            key: key.span(),
+            node: node(value.span(), value.get_ref())?,
+        };
+        entries.insert(key.get_ref().to_string(), entry);
+    }
+    Ok(Table { entries })
+}
+
+fn node(span: Span, from: &DeValue<'_>) -> Result<Node, Fault> {
+    let value = match from {
+        DeValue::String(text) => Value::Text(text.to_string()),
+        DeValue::Integer(n) => match i64::from_str_radix(n.as_str(), n.radix()) {
+            Ok(n) => Value::Integer(n),
+            Err(_) => return Err(Fault::new(&span, "", "the number has more than 64 bits")),
+        },
+        DeValue::Float(n) => match n.as_str().parse::<f64>() {
+            Ok(n) if n.is_finite() => Value::Float(n),
+            _ => return Err(Fault::new(&span, "", "inf and nan are no values here")),
+        },
+        DeValue::Boolean(flag) => Value::Flag(*flag),
+        DeValue::Datetime(_) => Value::Date,
+        DeValue::Array(list) => Value::List(
+            list.iter()
+                .map(|item| node(item.span(), item.get_ref()))
+                .collect::<Result<_, _>>()?,
+        ),
+        DeValue::Table(inner) => Value::Table(table(inner)?),
+    };
+    Ok(Node { span, value })
+}

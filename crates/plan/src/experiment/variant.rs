@@ -1,0 +1,198 @@
+//! `[[variant]]`: a name, and values that replace those of the file.
+
+use super::error::{Fault, Span};
+use super::fields::{Fields, name_of};
+use super::keys::{RUN, VARIANT};
+use super::tree::{Entry, Node, Table, Value};
+
+/// One variant.
+#[derive(Clone, Debug)]
+pub(crate) struct Variant {
+    pub name: String,
+    /// Path and value.
+    sets: Vec<(String, Entry)>,
+}
+
+pub(crate) fn variants(tables: &[Fields<'_>]) -> Result<Vec<Variant>, Fault> {
+    let mut out: Vec<Variant> = Vec::new();
+    for fields in tables {
+        fields.check(&[VARIANT])?;
+        let name = fields.name("name")?.ok_or_else(|| fields.missing("name"))?;
+        if out.iter().any(|known| known.name == name) {
+            let message = format!("there is a variant `{name}` already");
+            return Err(super::host::at_name(fields, message));
+        }
+        let sets = match fields.table("set")? {
+            Some(set) => set
+                .table
+                .entries
+                .iter()
+                .map(|(path, entry)| (path.clone(), entry.clone()))
+                .collect(),
+            None => Vec::new(),
+        };
+        out.push(Variant { name, sets });
+    }
+    Ok(out)
+}
+
+impl Variant {
+    /// Puts its values into the tree.
+    pub fn apply(&self, tree: &mut Table) -> Result<(), Fault> {
+        for (path, entry) in &self.sets {
+            self.set(tree, path, entry)?;
+        }
+        Ok(())
+    }
+
+    fn set(&self, tree: &mut Table, path: &str, entry: &Entry) -> Result<(), Fault> {
+        let fault =
+            |message: String| Fault::new(&entry.key, format!("variant.{}.set", self.name), message);
+        // Each step makes a table within a table, and walks over tables recurse.
+        if path.len() > 256 {
+            return Err(fault("the path has more than 256 bytes".to_owned()));
+        }
+        let (section, rest) = path
+            .split_once('.')
+            .ok_or_else(|| fault("write the path of a key, such as \"app.NAME.KEY\"".to_owned()))?;
+        match section {
+            "run" => {
+                if let Some(key) = RUN.iter().find(|key| !key.axis && key.name == rest) {
+                    return Err(fault(format!(
+                        "`run.{}` holds for the whole experiment",
+                        key.name
+                    )));
+                }
+                let run = section_table(tree, "run", &entry.key);
+                put(run, rest, entry).map_err(fault)
+            }
+            "host" | "link" | "app" => {
+                let (name, rest) = rest
+                    .split_once('.')
+                    .ok_or_else(|| fault(format!("a key must follow: \"{section}.NAME.KEY\"")))?;
+                let names = names(tree, section);
+                let Some(table) = named(tree, section, name) else {
+                    let short: String = name.chars().take(40).collect();
+                    return Err(
+                        fault(format!("there is no `[[{section}]]` called `{short}`"))
+                            .suggest(name, names.iter().map(String::as_str)),
+                    );
+                };
+                if rest == "name" {
+                    return Err(fault("a name cannot change".to_owned()));
+                }
+                put(table, rest, entry).map_err(fault)
+            }
+            _ => {
+                let short: String = section.chars().take(40).collect();
+                Err(fault(format!(
+                    "a path begins with run, host, link or app, not `{short}`"
+                ))
+                .suggest(section, ["run", "host", "link", "app"]))
+            }
+        }
+    }
+}
+
+/// The name by which a path finds a table: its own, or the one it gets without.
+fn called(section: &str, table: &Table) -> Option<String> {
+    let text = |node: &Node| match &node.value {
+        Value::Text(text) if text.len() <= 64 => Some(text.clone()),
+        _ => None,
+    };
+    if let Some(name) = name_of(table) {
+        return Some(name.to_owned());
+    }
+    match section {
+        "app" => text(&table.entries.get("kind")?.node),
+        "link" => match &table.entries.get("between")?.node.value {
+            Value::List(ends) => match ends.as_slice() {
+                [a, b] => Some(format!("{}-{}", text(a)?, text(b)?)),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn tables<'a>(tree: &'a mut Table, section: &str) -> impl Iterator<Item = &'a mut Table> {
+    let items = match tree
+        .entries
+        .get_mut(section)
+        .map(|entry| &mut entry.node.value)
+    {
+        Some(Value::List(items)) => items.as_mut_slice(),
+        _ => &mut [],
+    };
+    items.iter_mut().filter_map(|item| match &mut item.value {
+        Value::Table(table) => Some(table),
+        _ => None,
+    })
+}
+
+fn names(tree: &mut Table, section: &str) -> Vec<String> {
+    tables(tree, section)
+        .filter_map(|table| called(section, table))
+        .collect()
+}
+
+fn named<'a>(tree: &'a mut Table, section: &str, name: &str) -> Option<&'a mut Table> {
+    tables(tree, section).find(|table| called(section, table).as_deref() == Some(name))
+}
+
+fn section_table<'a>(tree: &'a mut Table, name: &str, key: &Span) -> &'a mut Table {
+    let entry = tree
+        .entries
+        .entry(name.to_owned())
+        .or_insert_with(|| empty(key));
+    if !matches!(entry.node.value, Value::Table(_)) {
+        *entry = empty(key);
+    }
+    as_table(entry)
+}
+
+fn empty(key: &Span) -> Entry {
+    let value = Value::Table(Table::default());
+    Entry {
+        key: key.clone(),
+        node: Node {
+            span: key.clone(),
+            value,
+        },
+    }
+}
+
+fn as_table(entry: &mut Entry) -> &mut Table {
+    match &mut entry.node.value {
+        Value::Table(table) => table,
+        _ => unreachable!("the caller has made it a table"),
+    }
+}
+
+/// Puts a value at a path below a table, with the tables on the way. A sysctl's name is one key,
+/// whatever dots it has.
+fn put(table: &mut Table, path: &str, entry: &Entry) -> Result<(), String> {
+    let (first, rest) = match path.split_once('.') {
+        Some((first, rest)) => (first, Some(rest)),
+        None => (path, None),
+    };
+    let Some(rest) = rest else {
+        table.entries.insert(first.to_owned(), entry.clone());
+        return Ok(());
+    };
+    let next = table
+        .entries
+        .entry(first.to_owned())
+        .or_insert_with(|| empty(&entry.key));
+    let Value::Table(inner) = &mut next.node.value else {
+        return Err(format!("`{first}` is no table: set it as a whole"));
+    };
+    match first {
+        "sysctl" => {
+            inner.entries.insert(rest.to_owned(), entry.clone());
+            Ok(())
+        }
+        _ => put(inner, rest, entry),
+    }
+}

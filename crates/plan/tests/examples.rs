@@ -1,0 +1,75 @@
+//! Every example under `examples/` can be read and has the points that its text promises.
+
+use std::path::Path;
+
+use tcplab_plan::{Experiment, Point};
+
+fn read(name: &str) -> Vec<Point> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let path = path.join(format!("{name}.toml"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let experiment = Experiment::parse(&path.display().to_string(), &text);
+    let experiment = experiment.unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(experiment.name, name);
+    assert!(experiment.title.is_some() && !experiment.stacks.is_empty());
+    assert!(!experiment.measures.is_empty());
+    experiment.points().unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn each_example_has_its_points() {
+    let examples = [
+        ("delayed-ack", 1),
+        ("delayed-ack-intervals", 20),
+        ("delayed-ack-sizes", 15),
+        ("delayed-ack-echo", 20),
+        ("write-write-read", 5),
+    ];
+    for (name, points) in examples {
+        assert_eq!(read(name).len(), points, "{name}");
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let files = std::fs::read_dir(folder).unwrap();
+    let files = files.filter(|f| {
+        f.as_ref()
+            .unwrap()
+            .path()
+            .extension()
+            .is_some_and(|e| e == "toml")
+    });
+    assert_eq!(
+        files.count(),
+        examples.len(),
+        "an example is not in this test"
+    );
+}
+
+#[test]
+fn a_point_of_the_first_example() {
+    let point = serde_json::to_value(&read("delayed-ack")[0]).unwrap();
+    let text = serde_json::to_string_pretty(&point).unwrap();
+    assert_eq!(point["apps"][0]["does"]["stream"]["chunk"], 1000);
+    assert_eq!(
+        point["apps"][0]["does"]["stream"]["until"]["count"], 100,
+        "{text}"
+    );
+    assert_eq!(point["apps"][0]["server_socket"]["nodelay"], true);
+    assert_eq!(point["hosts"][0]["name"], "client");
+    assert_eq!(point["links"][0]["a_to_b"]["limit_pkts"], 1000);
+    assert_eq!(point["seed"], 1);
+    assert_eq!(point["max_ns"], 80_000_000_000_i64);
+}
+
+#[test]
+fn points_survive_json() {
+    for name in [
+        "delayed-ack-echo",
+        "write-write-read",
+        "delayed-ack-intervals",
+    ] {
+        for point in read(name) {
+            let text = serde_json::to_string(&point).unwrap();
+            assert_eq!(serde_json::from_str::<Point>(&text).unwrap(), point);
+        }
+    }
+}
