@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::analyze::fail_on::FailOn;
 use crate::failure::Failure;
+use crate::kernel::args::KernelCommand;
 
 /// A TCP laboratory: what did TCP do, and why.
 #[derive(Parser, Debug)]
@@ -36,10 +37,27 @@ pub enum Color {
 
 /// The subcommands.
 #[derive(Subcommand, Debug)]
-#[expect(clippy::large_enum_variant, reason = "made once for each process")]
 pub enum Command {
     /// What TCP did in these captures: streams, ACK delays, losses, findings
     Analyze(AnalyzeArgs),
+    /// Real kernels for `uml:` stacks: build, list, remove
+    Kernel {
+        /// What to do with them
+        #[command(subcommand)]
+        command: KernelCommand,
+    },
+    /// What `--on` can name on this machine
+    Stacks {
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// What this machine can do for tcplab, by trying it, and how to get the rest
+    Doctor {
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+    },
     /// Print the JSON Schema of a result
     Schema {
         /// Which result

@@ -5,10 +5,14 @@
 
 mod analyze;
 mod args;
+mod doctor;
 mod failure;
 mod files;
 mod generate;
+mod json;
+mod kernel;
 mod progress;
+mod stacks;
 mod terminal;
 
 use std::ffi::OsString;
@@ -27,6 +31,9 @@ fn main() -> ExitCode {
     };
     let done = match cli.command {
         Command::Analyze(args) => analyze::main(&args, cli.color),
+        Command::Kernel { command } => Ok(kernel::main(&command)),
+        Command::Stacks { json } => Ok(stacks::main(json)),
+        Command::Doctor { json } => Ok(doctor::main(json)),
         Command::Schema { name } => generate::schema(name),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man => generate::man(),

@@ -2,10 +2,13 @@
 //!
 //! Today: live capture from an interface ([`Live`]), the wish to stop ([`Stop`]), and what the
 //! kernel says about itself: [`counters`], [`tcp_info`], [`proc_tcp`]. [`probe`] runs the
-//! applications on real sockets.
+//! applications on real sockets. [`stack`] has the names of stacks and the kernels for them,
+//! [`build`] builds those, and [`doctor`] says what this machine can do.
 
+pub mod build;
 #[cfg(target_os = "linux")]
 pub mod counters;
+pub mod doctor;
 mod error;
 #[cfg(target_os = "linux")]
 mod live;
@@ -16,6 +19,7 @@ mod live;
 pub mod probe;
 #[cfg(target_os = "linux")]
 pub mod proc_tcp;
+pub mod stack;
 mod stop;
 #[cfg(target_os = "linux")]
 pub mod sys;

@@ -45,7 +45,7 @@ fn commands_that_do_not_exist_yet_are_not_listed() {
     for name in ["analyze", "schema", "completions", "man"] {
         assert!(help.out.contains(&format!("\n  {name} ")), "{}", help.out);
     }
-    for name in ["stacks", "run", "drill", "compare"] {
+    for name in ["run", "drill", "compare"] {
         assert!(!help.out.contains(&format!("\n  {name} ")), "{}", help.out);
     }
     assert!(tcplab(&["--version"]).out.starts_with("tcplab 0."));

@@ -1,0 +1,49 @@
+//! `tcplab doctor`: what this machine can do, and how to get the rest.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+use tcplab_kernel::doctor::{Check, Verdict, examine};
+use tcplab_kernel::stack::Store;
+
+use crate::failure::Failure;
+use crate::json;
+
+/// Schema of the answer.
+pub const SCHEMA: &str = "tcplab.doctor/1";
+
+/// The answer of `doctor --json`.
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    checks: Vec<Check>,
+}
+
+/// Runs the checks.
+pub fn main(json: bool) -> ExitCode {
+    json::finish(SCHEMA, json, run(json))
+}
+
+fn run(json: bool) -> Result<ExitCode, Failure> {
+    let checks = examine(&Store::of_user()?);
+    if json {
+        json::print(&Document {
+            schema: SCHEMA,
+            checks,
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let width = checks.iter().map(|c| c.id.len()).max().unwrap_or(0);
+    for check in &checks {
+        let verdict = match check.verdict {
+            Verdict::Works => "ok",
+            Verdict::Missing => "no",
+            Verdict::Unknown => "?",
+        };
+        println!("{verdict:2}  {:width$}  {}", check.id, check.found);
+        if let Some(remedy) = &check.remedy {
+            println!("    {:width$}  for {}: {remedy}", "", check.used_for);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,61 @@
+//! `tcplab kernel build|list|rm`: real kernels for `uml:`.
+
+pub mod args;
+mod build;
+mod list;
+mod progress;
+mod remove;
+
+use std::process::ExitCode;
+
+use args::KernelCommand;
+use tcplab_kernel::build::BuildError;
+use tcplab_kernel::stack::{NameError, StoreError, UmlName};
+
+use crate::failure::Failure;
+use crate::json;
+
+/// Runs `tcplab kernel`.
+pub fn main(command: &KernelCommand) -> ExitCode {
+    let (json, schema, result) = match command {
+        KernelCommand::Build(args) => (args.json, build::SCHEMA, build::run(args)),
+        KernelCommand::List { json } => (*json, list::SCHEMA, list::run(*json)),
+        KernelCommand::Rm(args) => (args.json, remove::SCHEMA, remove::run(args)),
+    };
+    json::finish(schema, json, result)
+}
+
+impl From<BuildError> for Failure {
+    fn from(e: BuildError) -> Self {
+        match e {
+            BuildError::Store(e) => e.into(),
+            e if e.is_machine() => Failure::cannot_run(e.to_string()),
+            e => Failure::input(e.to_string()),
+        }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(e: StoreError) -> Self {
+        match e {
+            StoreError::NotBuilt { .. } | StoreError::NoHome => Failure::cannot_run(e.to_string()),
+            StoreError::Io { .. } => Failure::input(e.to_string()),
+        }
+    }
+}
+
+impl From<NameError> for Failure {
+    fn from(e: NameError) -> Self {
+        Failure::usage(e.to_string())
+    }
+}
+
+/// A kernel's name as a person writes it, with or without `uml:`.
+fn kernel_name(text: &str) -> Result<UmlName, Failure> {
+    Ok(UmlName::parse(text.strip_prefix("uml:").unwrap_or(text))?)
+}
+
+/// Bytes for a person.
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}

@@ -1,0 +1,75 @@
+//! What a build shows while it runs, on standard error: a bar of make's steps on a terminal,
+//! plain lines elsewhere.
+
+use std::io::{self, IsTerminal};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use tcplab_kernel::build::Step;
+
+/// Steps between two plain lines.
+const EVERY: u64 = 100;
+
+/// Shows the steps of a build.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    /// On standard error.
+    pub fn new() -> Self {
+        let bar = io::stderr().is_terminal().then(ProgressBar::new_spinner);
+        Self { bar }
+    }
+
+    /// Shows one step.
+    pub fn show(&mut self, step: Step) {
+        match (&self.bar, step) {
+            (_, Step::Waiting) => self.line("another build is running; waiting for it"),
+            (_, Step::Phase(text)) => self.line(text),
+            (
+                Some(bar),
+                Step::Compiled {
+                    done,
+                    expected,
+                    file,
+                },
+            ) => {
+                let template = match expected {
+                    Some(steps) => {
+                        bar.set_length(steps.max(done));
+                        "[{bar:30}] {pos} of about {len}, {elapsed} {wide_msg}"
+                    }
+                    None => "{spinner} {pos} {elapsed} {wide_msg}",
+                };
+                if let Ok(style) = ProgressStyle::with_template(template) {
+                    bar.set_style(style.progress_chars("=> "));
+                }
+                bar.set_position(done);
+                bar.set_message(file.to_owned());
+            }
+            (None, Step::Compiled { done, expected, .. }) if done % EVERY == 0 => {
+                let of = expected.map_or(String::new(), |n| format!(" of about {n}"));
+                eprintln!("  {done}{of} steps");
+            }
+            (None, Step::Compiled { .. }) => (),
+        }
+    }
+
+    fn line(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => {
+                bar.println(text);
+                bar.set_position(0);
+            }
+            None => eprintln!("{text}"),
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! `tcplab kernel rm`.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+use tcplab_kernel::stack::{Store, UmlName};
+
+use super::args::RmArgs;
+use super::{kernel_name, megabytes};
+use crate::failure::Failure;
+use crate::json;
+
+/// Schema of the answer.
+pub const SCHEMA: &str = "tcplab.kernel-rm/1";
+
+/// The answer of `kernel rm --json`.
+#[derive(Default, Serialize)]
+struct Document {
+    schema: &'static str,
+    /// Names that are gone.
+    removed: Vec<String>,
+    /// Those that were a kernel's last one.
+    kernels_removed: Vec<String>,
+    /// Bytes of sources and build folders.
+    sources_bytes: u64,
+}
+
+/// Removes names, and what nobody names any more.
+pub fn run(args: &RmArgs) -> Result<ExitCode, Failure> {
+    let names: Result<Vec<UmlName>, Failure> = args.names.iter().map(|n| kernel_name(n)).collect();
+    let names = names?;
+    let store = Store::of_user()?;
+    let lock = store.lock(|| eprintln!("a build is running; waiting for it"))?;
+    // All or none: a misspelt name removes nothing.
+    for name in &names {
+        store.find(name)?;
+    }
+    let mut document = Document {
+        schema: SCHEMA,
+        ..Document::default()
+    };
+    for name in &names {
+        if store.remove(&lock, name)? {
+            document.kernels_removed.push(name.to_string());
+        }
+        document.removed.push(name.to_string());
+    }
+    if args.sources {
+        document.sources_bytes = store.remove_sources(&lock)?;
+    }
+    if args.json {
+        json::print(&document)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for name in &document.removed {
+        let kernel = if document.kernels_removed.contains(name) {
+            ", and its kernel"
+        } else {
+            ""
+        };
+        println!("removed uml:{name}{kernel}");
+    }
+    if args.sources {
+        println!(
+            "removed {} of sources and build folders",
+            megabytes(document.sources_bytes)
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}

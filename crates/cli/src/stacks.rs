@@ -1,0 +1,50 @@
+//! `tcplab stacks`: what `--on` can name on this machine.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+use tcplab_kernel::stack::{Here, Store, here};
+
+use crate::failure::Failure;
+use crate::json;
+
+/// Schema of the answer.
+pub const SCHEMA: &str = "tcplab.stacks/1";
+
+/// The answer of `stacks --json`.
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    stacks: Vec<Here>,
+}
+
+/// Lists the stacks.
+pub fn main(json: bool) -> ExitCode {
+    json::finish(SCHEMA, json, run(json))
+}
+
+fn run(json: bool) -> Result<ExitCode, Failure> {
+    let stacks = here(&Store::of_user()?)?;
+    if json {
+        json::print(&Document {
+            schema: SCHEMA,
+            stacks,
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let width = stacks.iter().map(|s| s.stack.len()).max().unwrap_or(0);
+    for stack in &stacks {
+        let time = if stack.virtual_time {
+            "virtual time"
+        } else {
+            "real time"
+        };
+        let note = match (&stack.lacks, stack.also.as_slice()) {
+            (Some(lacks), _) => format!("; not here, needs {lacks}"),
+            (None, []) => String::new(),
+            (None, also) => format!("; also {}", also.join(" ")),
+        };
+        println!("{:width$}  {}, {time}{note}", stack.stack, stack.what);
+    }
+    Ok(ExitCode::SUCCESS)
+}
