@@ -6,6 +6,7 @@
 
 pub mod app;
 pub mod experiment;
+pub mod measure;
 pub mod outcome;
 pub mod point;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::error::Fault;
 use super::fields::Fields;
-use super::host::{at_name, socket};
+use super::host::{RESERVED, at_name, socket};
 use super::keys::{APP, KINDS};
 use super::link::host_index;
 use super::units::{SIZE, TIME};
@@ -41,6 +41,11 @@ pub(crate) fn apps(
                 "there is an application `{}` already; give each a `name`",
                 app.name
             );
+            return Err(at_name(fields, message));
+        }
+        // Measures begin with the name of a host or of an application.
+        if hosts.iter().any(|host| host.name == app.name) || RESERVED.contains(&app.name.as_str()) {
+            let message = format!("an application cannot be called `{}` here", app.name);
             return Err(at_name(fields, message));
         }
         let same = |known: &&App| {

@@ -10,7 +10,7 @@ use super::units::TIME;
 use crate::point::{Host, Offload, QuickAck, Route, SocketOptions};
 
 /// Names that measures use for something else.
-const RESERVED: [&str; 2] = ["run", "link"];
+pub(crate) const RESERVED: [&str; 2] = ["run", "link"];
 
 pub(crate) fn hosts(tables: &[Fields<'_>]) -> Result<Vec<Host>, Fault> {
     let mut hosts: Vec<Host> = Vec::new();

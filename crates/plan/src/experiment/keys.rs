@@ -261,17 +261,11 @@ pub(crate) const SOCKET: &[Key] = &[
 
 /// `[[link]]`.
 pub(crate) const LINK: &[Key] = &[
-    fixed(
-        "name",
-        Form::Name,
-        "`A-B`",
-        "its name in variants and measures",
-    ),
     key(
         "between",
         Form::Texts,
         "the two hosts",
-        "two hosts, A and B",
+        "two hosts, A and B; variants and measures call the link `A-B`",
     ),
     key(
         "by",
@@ -366,7 +360,7 @@ pub(crate) const VARIANT: &[Key] = &[
         "set",
         Form::Set,
         "nothing",
-        "values by the path of their key: `app.NAME.KEY`, `host.NAME.KEY`, `link.NAME.KEY`, `run.KEY`",
+        "values by the path of their key: `app.NAME.KEY`, `host.NAME.KEY`, `link.A-B.KEY`, `run.KEY`",
     ),
 ];
 

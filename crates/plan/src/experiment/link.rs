@@ -2,7 +2,7 @@
 
 use super::error::Fault;
 use super::fields::Fields;
-use super::host::{at_name, within};
+use super::host::within;
 use super::keys::{LINK, WAY};
 use super::tc::Shape;
 use super::tree::{Node, Value};
@@ -18,30 +18,21 @@ const DEFAULT_LIMIT: u32 = 1_000;
 /// Listed events of one way at most.
 const MAX_EVENTS: usize = 10_000;
 
-/// The links and their names.
-pub(crate) fn links(
-    tables: &[Fields<'_>],
-    hosts: &[Host],
-) -> Result<(Vec<Link>, Vec<String>), Fault> {
+/// The links. There is one at most between two hosts, so their names are its name.
+pub(crate) fn links(tables: &[Fields<'_>], hosts: &[Host]) -> Result<Vec<Link>, Fault> {
     let mut links: Vec<Link> = Vec::new();
-    let mut names: Vec<String> = Vec::new();
     for fields in tables {
         let link = link(fields, hosts)?;
         let ends = |l: &Link| (l.a.min(l.b), l.a.max(l.b));
-        let host = |i: usize| hosts.get(i).map_or("", |h| h.name.as_str());
-        let (a, b) = (host(link.a), host(link.b));
         if links.iter().any(|known| ends(known) == ends(&link)) {
+            let host = |i: usize| hosts.get(i).map_or("", |h| h.name.as_str());
+            let (a, b) = (host(link.a), host(link.b));
             let message = format!("there is a link between `{a}` and `{b}` already");
             return Err(Fault::new(&fields.span, &fields.path, message));
         }
-        let name = fields.name("name")?.unwrap_or_else(|| format!("{a}-{b}"));
-        if names.contains(&name) {
-            return Err(at_name(fields, format!("there is a link `{name}` already")));
-        }
-        names.push(name);
         links.push(link);
     }
-    Ok((links, names))
+    Ok(links)
 }
 
 fn link(fields: &Fields<'_>, hosts: &[Host]) -> Result<Link, Fault> {

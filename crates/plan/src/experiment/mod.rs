@@ -21,10 +21,12 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
+use crate::measure::Measure;
 use crate::point::Point;
 use axes::Axis;
 use error::Fault;
 pub use error::ParseError;
+pub(crate) use error::nearest;
 use fields::Fields;
 use keys::{FILE, RUN};
 use tree::{Choice, Entry, Node, Table, Value};
@@ -186,7 +188,8 @@ impl Experiment {
             if total > MAX_POINTS || work > MAX_WORK {
                 return Err(self.too_many(&matrix));
             }
-            self.check_values(&matrix)?;
+            let first = self.check_values(&matrix)?;
+            self.check_measures(&first)?;
         }
         Ok(())
     }
@@ -227,9 +230,23 @@ impl Experiment {
         Fault::new(&(0..0), "", message)
     }
 
-    fn check_values(&self, matrix: &Matrix<'_>) -> Result<(), Fault> {
+    /// The names of measures, which are the same at every point.
+    fn check_measures(&self, point: &Point) -> Result<(), Fault> {
+        let choice = Choice::new();
+        let fields = root(&self.tree, &choice);
+        for (node, name) in fields.texts("measures")?.unwrap_or_default() {
+            Measure::parse(name, point).map_err(|unknown| {
+                let mut fault = fields.fault("measures", node, unknown.message());
+                fault.help = unknown.help;
+                fault
+            })?;
+        }
+        Ok(())
+    }
+
+    fn check_values(&self, matrix: &Matrix<'_>) -> Result<Point, Fault> {
         let first = axes::choose(&matrix.axes, 0);
-        self.point(matrix, &first)?;
+        let point = self.point(matrix, &first)?;
         for axis in &matrix.axes {
             for value in 1..axis.values.len() {
                 let mut choice = first.clone();
@@ -237,14 +254,14 @@ impl Experiment {
                 self.point(matrix, &choice)?;
             }
         }
-        Ok(())
+        Ok(point)
     }
 
     fn point(&self, matrix: &Matrix<'_>, choice: &Choice) -> Result<Point, Fault> {
         let fields = root(&matrix.tree, choice);
         fields.check_fixed(FILE)?;
         let hosts = host::hosts(&fields.tables("host", MAX_HOSTS)?)?;
-        let (links, _) = link::links(&fields.tables("link", MAX_LINKS)?, &hosts)?;
+        let links = link::links(&fields.tables("link", MAX_LINKS)?, &hosts)?;
         let tables = fields.tables("app", MAX_APPS)?;
         if tables.is_empty() {
             return Err(Fault::new(

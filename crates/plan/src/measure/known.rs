@@ -1,0 +1,304 @@
+//! The measures that have fixed names, and where their values come from.
+
+/// How the values of several connections become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// Their sum.
+    Sum,
+    /// That of the first connection that has one.
+    First,
+    /// The smallest.
+    Min,
+    /// The largest.
+    Max,
+}
+
+impl Over {
+    /// In a word, for the documents.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Sum => "sum",
+            Self::First => "first",
+            Self::Min => "smallest",
+            Self::Max => "largest",
+        }
+    }
+}
+
+/// A measure of a host's packets: a field of what the analyser says of one direction
+/// (`tcplab.analyze/1`), taken from every connection in the capture at that host, in the direction
+/// that the host sends.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Packets {
+    /// After `HOST.`.
+    pub name: &'static str,
+    /// Keys of the field.
+    pub path: &'static [&'static str],
+    /// Keys of a count that must not be 0 for the field to say anything.
+    pub when: &'static [&'static str],
+    /// How several connections become one.
+    pub over: Over,
+    /// What it is, with its unit.
+    pub meaning: &'static str,
+}
+
+const fn sum(name: &'static str, path: &'static [&'static str], meaning: &'static str) -> Packets {
+    Packets {
+        name,
+        path,
+        when: &[],
+        over: Over::Sum,
+        meaning,
+    }
+}
+
+const fn of(
+    name: &'static str,
+    path: &'static [&'static str],
+    when: &'static [&'static str],
+    over: Over,
+    meaning: &'static str,
+) -> Packets {
+    Packets {
+        name,
+        path,
+        when,
+        over,
+        meaning,
+    }
+}
+
+const RTT: &[&str] = &["rtt_us", "samples"];
+const IMMEDIATE: &[&str] = &["acks_sent", "immediate"];
+const DELAYED: &[&str] = &["acks_sent", "delayed"];
+
+/// Measures of packets.
+pub static PACKETS: [Packets; 38] = [
+    sum("packets", &["packets"], "packets sent"),
+    sum(
+        "data_segments",
+        &["data_segments"],
+        "of these with payload, retransmissions included",
+    ),
+    sum(
+        "data_bytes",
+        &["data_bytes"],
+        "payload bytes, retransmissions included",
+    ),
+    sum(
+        "unique_bytes",
+        &["unique_bytes"],
+        "payload bytes sent for the first time",
+    ),
+    sum(
+        "goodput_bps",
+        &["goodput_bps"],
+        "unique payload over the time of the data, bit/s",
+    ),
+    sum(
+        "retransmissions.total",
+        &["retransmissions", "total"],
+        "segments sent again",
+    ),
+    sum(
+        "retransmissions.fast",
+        &["retransmissions", "fast"],
+        "by fast retransmit, SACK or RACK",
+    ),
+    sum(
+        "retransmissions.rto",
+        &["retransmissions", "rto"],
+        "by the retransmission timer",
+    ),
+    sum(
+        "retransmissions.tlp",
+        &["retransmissions", "tlp"],
+        "by a tail loss probe",
+    ),
+    sum(
+        "retransmissions.other",
+        &["retransmissions", "other"],
+        "for no reason that the packets show",
+    ),
+    sum(
+        "retransmissions.spurious",
+        &["retransmissions", "spurious"],
+        "of these: the original had arrived",
+    ),
+    sum(
+        "retransmissions.unneeded",
+        &["retransmissions", "unneeded"],
+        "of these: already ACKed at this capture",
+    ),
+    sum("out_of_order", &["out_of_order"], "segments out of order"),
+    sum("duplicate_acks", &["duplicate_acks"], "duplicate ACKs sent"),
+    sum(
+        "lost_segments",
+        &["lost_segments"],
+        "gaps in the sequence numbers",
+    ),
+    sum(
+        "zero_windows",
+        &["zero_windows"],
+        "segments that advertise no window",
+    ),
+    sum("dsacks", &["dsacks"], "ACKs with a DSACK block sent"),
+    sum(
+        "zero_window_probes",
+        &["zero_window_probes"],
+        "zero-window probes sent",
+    ),
+    sum("keep_alives", &["keep_alives"], "keep-alives sent"),
+    sum("window_updates", &["window_updates"], "window updates sent"),
+    of(
+        "max_in_flight_bytes",
+        &["max_in_flight_bytes"],
+        &[],
+        Over::Max,
+        "most bytes in flight",
+    ),
+    of(
+        "rtt_us.min",
+        &["rtt_us", "min"],
+        RTT,
+        Over::Min,
+        "data to ACK at this capture, us",
+    ),
+    of(
+        "rtt_us.p50",
+        &["rtt_us", "p50"],
+        RTT,
+        Over::First,
+        "the median",
+    ),
+    of(
+        "rtt_us.p95",
+        &["rtt_us", "p95"],
+        RTT,
+        Over::First,
+        "the 95th percentile",
+    ),
+    of(
+        "rtt_us.max",
+        &["rtt_us", "max"],
+        RTT,
+        Over::Max,
+        "the largest",
+    ),
+    sum("rtt_us.samples", RTT, "how many samples"),
+    sum(
+        "acks.total",
+        &["acks_sent", "total"],
+        "ACKs sent for new data",
+    ),
+    sum(
+        "acks.immediate",
+        IMMEDIATE,
+        "at once, for at most one full segment",
+    ),
+    sum(
+        "acks.second_segment",
+        &["acks_sent", "second_segment"],
+        "for more than one full segment",
+    ),
+    sum("acks.delayed", DELAYED, "by the delayed-ACK timer"),
+    sum(
+        "acks.piggybacked",
+        &["acks_sent", "piggybacked"],
+        "on a data segment",
+    ),
+    sum("acks.other", &["acks_sent", "other"], "none of these"),
+    of(
+        "acks.first_delayed_segment",
+        &["acks_sent", "first_delayed_segment"],
+        &[],
+        Over::First,
+        "number, from 1, of the data segment that the first delayed ACK is for",
+    ),
+    of(
+        "acks.immediate_us.min",
+        &["acks_sent", "immediate_us", "min"],
+        IMMEDIATE,
+        Over::Min,
+        "wait of the immediate ones, us",
+    ),
+    of(
+        "acks.immediate_us.p50",
+        &["acks_sent", "immediate_us", "p50"],
+        IMMEDIATE,
+        Over::First,
+        "the median",
+    ),
+    of(
+        "acks.immediate_us.max",
+        &["acks_sent", "immediate_us", "max"],
+        IMMEDIATE,
+        Over::Max,
+        "the largest",
+    ),
+    of(
+        "acks.delayed_us.p50",
+        &["acks_sent", "delayed_us", "p50"],
+        DELAYED,
+        Over::First,
+        "median wait of the delayed ones, us",
+    ),
+    of(
+        "acks.delayed_us.max",
+        &["acks_sent", "delayed_us", "max"],
+        DELAYED,
+        Over::Max,
+        "the largest",
+    ),
+];
+
+/// Measures of an application, after `APP.`: name and meaning.
+pub const APP: [(&str, &str); 13] = [
+    ("connections", "connections that stood"),
+    (
+        "failed",
+        "connections that never stood or ended in an error",
+    ),
+    (
+        "completed",
+        "writes (stream, bulk), transactions or datagrams that were completed",
+    ),
+    ("client_written_bytes", "bytes that the clients wrote"),
+    ("client_read_bytes", "bytes that the clients read"),
+    ("server_written_bytes", "bytes that the servers wrote"),
+    ("server_read_bytes", "bytes that the servers read"),
+    (
+        "goodput_bps",
+        "bytes read by both ends, in bit/s of the time from the first connection to the last end",
+    ),
+    (
+        "duration_us",
+        "from the first connection to the last end, us",
+    ),
+    (
+        "latency_us.min",
+        "time of a transaction over all connections, us (of each the first 100,000)",
+    ),
+    ("latency_us.p50", "the median (nearest rank)"),
+    ("latency_us.p99", "the 99th percentile"),
+    ("latency_us.max", "the largest"),
+];
+
+/// Measures of one way of a link, after `link.A-B.a_to_b.` or `link.A-B.b_to_a.`.
+pub const LINK: [(&str, &str); 6] = [
+    ("frames", "frames that entered"),
+    ("bytes", "bytes of them"),
+    ("delivered", "frames that came out"),
+    ("queue_drops", "frames lost because the queue was full"),
+    ("lost", "frames lost by chance or because they were listed"),
+    ("peak_pkts", "the longest queue, frames"),
+];
+
+/// Measures of the run, after `run.`.
+pub const RUN: [(&str, &str); 2] = [
+    ("virtual_s", "time from the run's start to its end, s"),
+    (
+        "cut_short",
+        "1 when the run came to its `max` before its applications ended, else 0",
+    ),
+];

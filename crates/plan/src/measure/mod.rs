@@ -1,0 +1,319 @@
+//! Measures: what an experiment can be asked for, by name, and expressions over them.
+//!
+//! | name | value |
+//! |---|---|
+//! | `HOST.TcpExtDelayedACKs` | a counter of the host by nstat's name, as a difference over the run |
+//! | `HOST.acks.delayed` | what the analyser reads from the capture at that host ([`PACKETS`]) |
+//! | `HOST.tcpi_rtt` | tcp_info at the end of the host's first connection |
+//! | `APP.completed` | of an application ([`APP`]) |
+//! | `APP.client.tcpi_rtt` | tcp_info at that end of the application's first connection |
+//! | `link.A-B.a_to_b.lost` | of one way of a link ([`LINK`]) |
+//! | `run.virtual_s` | of the run ([`RUN`]) |
+
+mod expression;
+mod known;
+mod lex;
+mod parse;
+mod value;
+
+use std::fmt;
+
+use crate::experiment::nearest;
+use crate::point::Point;
+
+pub use expression::{CannotSay, Expression, ExpressionError};
+pub use known::{APP, LINK, Over, PACKETS, Packets, RUN};
+pub use value::Sources;
+
+/// A name that a point can have a value for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// A kernel counter.
+    Counter {
+        /// Name of the host.
+        host: String,
+        /// nstat's name.
+        counter: String,
+    },
+    /// A field of the analyser.
+    Packets {
+        /// Name of the host.
+        host: String,
+        /// The field.
+        field: &'static Packets,
+    },
+    /// A field of tcp_info of a host's first connection.
+    HostTcpInfo {
+        /// Name of the host.
+        host: String,
+        /// The kernel's name.
+        field: String,
+    },
+    /// A measure of an application.
+    App {
+        /// Name of the application.
+        app: String,
+        /// One of [`APP`].
+        field: &'static str,
+    },
+    /// A field of tcp_info of an application's first connection.
+    AppTcpInfo {
+        /// Name of the application.
+        app: String,
+        /// Which end.
+        is_client: bool,
+        /// The kernel's name.
+        field: String,
+    },
+    /// A measure of a link.
+    Link {
+        /// Index into the point's links.
+        link: usize,
+        /// Which way.
+        is_a_to_b: bool,
+        /// One of [`LINK`].
+        field: &'static str,
+    },
+    /// A measure of the run: one of [`RUN`].
+    Run(&'static str),
+}
+
+/// A name that no measure of the point has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownMeasure {
+    /// The name.
+    pub name: String,
+    /// The part of it that is not known.
+    pub part: String,
+    /// The whole name that was probably meant, or what may stand there.
+    pub help: Option<String>,
+}
+
+impl UnknownMeasure {
+    /// What is wrong, without the help.
+    pub fn message(&self) -> String {
+        let short = |text: &str| text.chars().take(80).collect::<String>();
+        match self.part.is_empty() {
+            true => format!("no measure `{}`: it ends too soon", short(&self.name)),
+            false => format!(
+                "no measure `{}`: `{}` is not known",
+                short(&self.name),
+                short(&self.part)
+            ),
+        }
+    }
+}
+
+impl fmt::Display for UnknownMeasure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.message())?;
+        match &self.help {
+            Some(help) => write!(f, "; {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for UnknownMeasure {}
+
+impl Measure {
+    /// Finds what a name means at a point. Counters and fields of tcp_info are not checked: which
+    /// there are depends on the kernel.
+    ///
+    /// # Errors
+    /// The part of the name that is not known, and the nearest one that is.
+    pub fn parse(name: &str, point: &Point) -> Result<Self, UnknownMeasure> {
+        let (owner, field) = name.split_once('.').unwrap_or((name, ""));
+        match owner {
+            "run" => {
+                let fields = RUN.map(|(name, _)| name);
+                return exactly(name, "run", field, &fields).map(Self::Run);
+            }
+            "link" => return link(name, field, point),
+            _ => {}
+        }
+        if point.hosts.iter().any(|host| host.name == owner) {
+            return host(name, owner, field);
+        }
+        if point.apps.iter().any(|app| app.name == owner) {
+            return app(name, owner, field);
+        }
+        let hosts = point.hosts.iter().map(|host| host.name.as_str());
+        let apps = point.apps.iter().map(|app| app.name.as_str());
+        let owners: Vec<&str> = hosts.chain(apps).chain(["run", "link"]).collect();
+        let help = match nearest(owner, owners.iter().copied()) {
+            Some(near) => format!("did you mean `{near}.{field}`?"),
+            None => format!("a measure begins with one of {}", owners.join(", ")),
+        };
+        Err(unknown(name, owner, Some(help)))
+    }
+
+    /// Its name at this point.
+    pub fn name(&self, point: &Point) -> String {
+        match self {
+            Self::Counter { host, counter } => format!("{host}.{counter}"),
+            Self::Packets { host, field } => format!("{host}.{}", field.name),
+            Self::HostTcpInfo { host, field } => format!("{host}.{field}"),
+            Self::App { app, field } => format!("{app}.{field}"),
+            Self::AppTcpInfo {
+                app,
+                is_client,
+                field,
+            } => {
+                format!(
+                    "{app}.{}.{field}",
+                    if *is_client { "client" } else { "server" }
+                )
+            }
+            Self::Link {
+                link,
+                is_a_to_b,
+                field,
+            } => {
+                let way = if *is_a_to_b { "a_to_b" } else { "b_to_a" };
+                format!("link.{}.{way}.{field}", link_name(point, *link))
+            }
+            Self::Run(field) => format!("run.{field}"),
+        }
+    }
+}
+
+/// The measures to show for an experiment that names none: of each application its completed work
+/// and its time or rate; of each host its delayed ACKs and retransmissions.
+pub fn default_names(point: &Point) -> Vec<String> {
+    let mut names = Vec::new();
+    for app in &point.apps {
+        names.push(format!("{}.completed", app.name));
+        let rate = matches!(
+            app.does,
+            crate::AppKind::Stream { .. }
+                | crate::AppKind::Bulk { .. }
+                | crate::AppKind::UdpStream { .. }
+        );
+        names.push(format!(
+            "{}.{}",
+            app.name,
+            if rate {
+                "goodput_bps"
+            } else {
+                "latency_us.p50"
+            }
+        ));
+    }
+    for host in &point.hosts {
+        for field in ["acks.delayed", "retransmissions.total"] {
+            names.push(format!("{}.{field}", host.name));
+        }
+    }
+    names
+}
+
+fn unknown(name: &str, part: &str, help: Option<String>) -> UnknownMeasure {
+    UnknownMeasure {
+        name: name.to_owned(),
+        part: part.to_owned(),
+        help,
+    }
+}
+
+/// One of a few names, or the nearest of them.
+fn exactly(
+    name: &str,
+    owner: &str,
+    field: &str,
+    known: &[&'static str],
+) -> Result<&'static str, UnknownMeasure> {
+    if let Some(found) = known.iter().find(|known| **known == field) {
+        return Ok(found);
+    }
+    let help = match nearest(field, known.iter().copied()) {
+        Some(near) => format!("did you mean `{owner}.{near}`?"),
+        None if known.len() <= 15 => format!("known: {}", known.join(", ")),
+        None => format!("such as `{owner}.{}`", known.first().unwrap_or(&"")),
+    };
+    Err(unknown(name, field, Some(help)))
+}
+
+fn is_tcp_info(field: &str) -> bool {
+    field.strip_prefix("tcpi_").is_some_and(|rest| {
+        !rest.is_empty()
+            && rest
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+    })
+}
+
+fn host(name: &str, host: &str, field: &str) -> Result<Measure, UnknownMeasure> {
+    let owner = host.to_owned();
+    // Counters are the only names with capitals: Tcp, TcpExt, Ip, IpExt, Udp, MPTcpExt ...
+    let is_counter = field.starts_with(|c: char| c.is_ascii_uppercase())
+        && field.bytes().all(|b| b.is_ascii_alphanumeric());
+    if is_counter {
+        return Ok(Measure::Counter {
+            host: owner,
+            counter: field.to_owned(),
+        });
+    }
+    if is_tcp_info(field) {
+        return Ok(Measure::HostTcpInfo {
+            host: owner,
+            field: field.to_owned(),
+        });
+    }
+    let names: Vec<&'static str> = PACKETS.iter().map(|known| known.name).collect();
+    let found = exactly(name, host, field, &names)?;
+    let field = PACKETS.iter().find(|known| known.name == found);
+    match field {
+        Some(field) => Ok(Measure::Packets { host: owner, field }),
+        None => Err(unknown(name, found, None)),
+    }
+}
+
+fn app(name: &str, app: &str, field: &str) -> Result<Measure, UnknownMeasure> {
+    for (end, is_client) in [("client.", true), ("server.", false)] {
+        if let Some(field) = field.strip_prefix(end).filter(|field| is_tcp_info(field)) {
+            return Ok(Measure::AppTcpInfo {
+                app: app.to_owned(),
+                is_client,
+                field: field.to_owned(),
+            });
+        }
+    }
+    let field = exactly(name, app, field, &APP.map(|(name, _)| name))?;
+    Ok(Measure::App {
+        app: app.to_owned(),
+        field,
+    })
+}
+
+fn link_name(point: &Point, link: usize) -> String {
+    let host = |i: usize| point.hosts.get(i).map_or("", |host| host.name.as_str());
+    match point.links.get(link) {
+        Some(link) => format!("{}-{}", host(link.a), host(link.b)),
+        None => String::new(),
+    }
+}
+
+fn link(name: &str, rest: &str, point: &Point) -> Result<Measure, UnknownMeasure> {
+    let (link, rest) = rest.split_once('.').unwrap_or((rest, ""));
+    let names: Vec<String> = (0..point.links.len())
+        .map(|i| link_name(point, i))
+        .collect();
+    let Some(index) = names.iter().position(|known| known == link) else {
+        let help = match nearest(link, names.iter().map(String::as_str)) {
+            Some(near) => Some(format!("did you mean `link.{near}.{rest}`?")),
+            None if names.is_empty() => None,
+            None => Some(format!("links: {}", names.join(", "))),
+        };
+        return Err(unknown(name, link, help));
+    };
+    let (way, field) = rest.split_once('.').unwrap_or((rest, ""));
+    let way = exactly(name, &format!("link.{link}"), way, &["a_to_b", "b_to_a"])?;
+    let owner = format!("link.{link}.{way}");
+    let field = exactly(name, &owner, field, &LINK.map(|(name, _)| name))?;
+    Ok(Measure::Link {
+        link: index,
+        is_a_to_b: way == "a_to_b",
+        field,
+    })
+}

@@ -1,0 +1,268 @@
+//! The values of measures, from what a stack said and what the analyser read.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value as Json;
+
+use super::known::{APP, LINK, Over, PACKETS, Packets, RUN};
+use super::{Measure, UnknownMeasure, link_name};
+use crate::outcome::{End, Flow, Outcome, WayCount};
+use crate::point::Point;
+
+/// What the measures of one run are taken from.
+#[derive(Clone, Copy, Debug)]
+pub struct Sources<'a> {
+    /// What was run.
+    pub point: &'a Point,
+    /// What the stack said.
+    pub outcome: &'a Outcome,
+    /// For each host that was captured: what it sent on each TCP connection of its capture, in the
+    /// analyser's JSON (`Direction` of `tcplab.analyze/1`). A host that talks to itself has both
+    /// directions of a connection.
+    pub packets: &'a BTreeMap<String, Vec<Json>>,
+}
+
+impl Sources<'_> {
+    /// The value of a measure by its name.
+    ///
+    /// # Errors
+    /// A name that nothing has.
+    pub fn named(&self, name: &str) -> Result<Result<f64, String>, UnknownMeasure> {
+        Ok(self.value(&Measure::parse(name, self.point)?))
+    }
+
+    /// The value of a measure.
+    ///
+    /// # Errors
+    /// Why there is none, in words.
+    pub fn value(&self, measure: &Measure) -> Result<f64, String> {
+        match measure {
+            Measure::Counter { host, counter } => self.counter(host, counter),
+            Measure::Packets { host, field } => self.packets(host, field),
+            Measure::HostTcpInfo { host, field } => tcp_info(self.first_end(host), field),
+            Measure::App { app, field } => self.app(app, field),
+            Measure::AppTcpInfo {
+                app,
+                is_client,
+                field,
+            } => {
+                let flow = self.flows(app).next();
+                tcp_info(
+                    flow.map(|f| if *is_client { &f.client } else { &f.server }),
+                    field,
+                )
+            }
+            Measure::Link {
+                link,
+                is_a_to_b,
+                field,
+            } => {
+                let count = self
+                    .outcome
+                    .links
+                    .get(*link)
+                    .ok_or("the stack counted nothing on its links")?;
+                Ok(of_way(
+                    if *is_a_to_b {
+                        &count.a_to_b
+                    } else {
+                        &count.b_to_a
+                    },
+                    field,
+                ))
+            }
+            Measure::Run("virtual_s") => Ok(self.outcome.virtual_ns as f64 / 1e9),
+            Measure::Run(_) => Ok(f64::from(u8::from(self.outcome.cut_short))),
+        }
+    }
+
+    /// Every name that this run can have a value for: those of the lists, and the counters and
+    /// fields of tcp_info that the stack gave.
+    pub fn names(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        let mut add = |owner: &str, field: &str| out.push(format!("{owner}.{field}"));
+        for host in &self.point.hosts {
+            PACKETS.iter().for_each(|known| add(&host.name, known.name));
+            let counters = self.outcome.counters.get(&host.name);
+            counters
+                .iter()
+                .flat_map(|c| c.keys())
+                .for_each(|name| add(&host.name, name));
+            let info = self.first_end(&host.name).map(|end| &end.tcp_info);
+            info.iter()
+                .flat_map(|i| i.keys())
+                .for_each(|name| add(&host.name, name));
+        }
+        for app in &self.point.apps {
+            APP.iter().for_each(|(name, _)| add(&app.name, name));
+            let flow = self.flows(&app.name).next();
+            for (end, which) in flow
+                .iter()
+                .flat_map(|f| [(&f.client, "client"), (&f.server, "server")])
+            {
+                let owner = format!("{}.{which}", app.name);
+                end.tcp_info.keys().for_each(|name| add(&owner, name));
+            }
+        }
+        for link in 0..self.point.links.len() {
+            for way in ["a_to_b", "b_to_a"] {
+                let owner = format!("link.{}.{way}", link_name(self.point, link));
+                LINK.iter().for_each(|(name, _)| add(&owner, name));
+            }
+        }
+        RUN.iter().for_each(|(name, _)| add("run", name));
+        out
+    }
+
+    fn counter(&self, host: &str, counter: &str) -> Result<f64, String> {
+        let counters = self.outcome.counters.get(host);
+        let counters = counters.ok_or("the stack gave no counters of this host")?;
+        match counters.get(counter) {
+            Some(n) => Ok(*n as f64),
+            None => {
+                let near = crate::experiment::nearest(counter, counters.keys().map(String::as_str));
+                let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                Err(format!("the stack has no counter `{counter}`{near}"))
+            }
+        }
+    }
+
+    fn packets(&self, host: &str, known: &Packets) -> Result<f64, String> {
+        let streams = self
+            .packets
+            .get(host)
+            .ok_or("there is no capture of this host")?;
+        let speaks =
+            |stream: &&Json| known.when.is_empty() || number(stream, known.when) > Some(0.0);
+        let mut values = streams.iter().filter(speaks).filter_map(|stream| {
+            // The analyser leaves counts of 0 out.
+            let absent = (known.over == Over::Sum || known.over == Over::Max).then_some(0.0);
+            number(stream, known.path).or(absent)
+        });
+        let value = match known.over {
+            Over::Sum if streams.is_empty() => None,
+            Over::Sum => Some(values.sum()),
+            Over::First => values.next(),
+            Over::Min => values.reduce(f64::min),
+            Over::Max => values.reduce(f64::max),
+        };
+        value.ok_or_else(|| match streams.is_empty() {
+            true => "the capture has no TCP connection".to_owned(),
+            false => "no connection of the capture has one".to_owned(),
+        })
+    }
+
+    fn flows(&self, app: &str) -> impl Iterator<Item = &Flow> {
+        self.outcome
+            .flows
+            .iter()
+            .filter(move |flow| flow.app == app)
+    }
+
+    /// This host's end of the first connection that it takes part in.
+    fn first_end(&self, host: &str) -> Option<&End> {
+        let is = |i: usize| self.point.hosts.get(i).is_some_and(|h| h.name == host);
+        self.outcome.flows.iter().find_map(|flow| {
+            let app = self.point.apps.iter().find(|app| app.name == flow.app)?;
+            match (is(app.client), is(app.server)) {
+                (true, _) => Some(&flow.client),
+                (_, true) => Some(&flow.server),
+                _ => None,
+            }
+        })
+    }
+
+    fn app(&self, app: &str, field: &str) -> Result<f64, String> {
+        let flows: Vec<&Flow> = self.flows(app).collect();
+        if flows.is_empty() {
+            return Err("the application opened no connection".to_owned());
+        }
+        let count = |of: &dyn Fn(&Flow) -> u64| {
+            flows
+                .iter()
+                .fold(0_u64, |sum, flow| sum.saturating_add(of(flow))) as f64
+        };
+        if let Some(which) = field.strip_prefix("latency_us.") {
+            return latency(&flows, which);
+        }
+        match field {
+            "connections" => Ok(count(&|f| u64::from(f.client.opened_ns.is_some()))),
+            "failed" => Ok(count(&|f| {
+                u64::from(f.client.opened_ns.is_none() || has_error(f))
+            })),
+            // One end counts the work; the other may count the same or nothing.
+            "completed" => Ok(count(&|f| f.client.completed.max(f.server.completed))),
+            "client_written_bytes" => Ok(count(&|f| f.client.written_bytes)),
+            "client_read_bytes" => Ok(count(&|f| f.client.read_bytes)),
+            "server_written_bytes" => Ok(count(&|f| f.server.written_bytes)),
+            "server_read_bytes" => Ok(count(&|f| f.server.read_bytes)),
+            "duration_us" => Ok(duration_ns(&flows)? as f64 / 1e3),
+            _ => {
+                let read = count(&|f| f.client.read_bytes.saturating_add(f.server.read_bytes));
+                match duration_ns(&flows)? {
+                    0 => Err("the connections took no time".to_owned()),
+                    ns => Ok(read * 8.0 / (ns as f64 / 1e9)),
+                }
+            }
+        }
+    }
+}
+
+fn has_error(flow: &Flow) -> bool {
+    flow.client.error.is_some() || flow.server.error.is_some()
+}
+
+fn duration_ns(flows: &[&Flow]) -> Result<i64, String> {
+    let ends = || flows.iter().flat_map(|f| [&f.client, &f.server]);
+    let first = ends().filter_map(|end| end.opened_ns).min();
+    let last = ends().filter_map(|end| end.closed_ns).max();
+    match (first, last) {
+        (Some(first), Some(last)) => Ok(last.saturating_sub(first).max(0)),
+        (None, _) => Err("no connection stood".to_owned()),
+        (_, None) => Err("no connection ended within the run".to_owned()),
+    }
+}
+
+/// Nearest rank: the smallest value that at least so many of a hundred do not exceed.
+fn latency(flows: &[&Flow], which: &str) -> Result<f64, String> {
+    let ends = flows.iter().flat_map(|f| [&f.client, &f.server]);
+    let mut all: Vec<i64> = ends
+        .flat_map(|end| end.latency_ns.iter().copied())
+        .collect();
+    all.sort_unstable();
+    let rank = |percent: usize| (all.len() * percent).div_ceil(100).saturating_sub(1);
+    let value = match which {
+        "min" => all.first(),
+        "p50" => all.get(rank(50)),
+        "p99" => all.get(rank(99)),
+        _ => all.last(),
+    };
+    let value = value.ok_or("the application completed no transaction that takes time")?;
+    Ok(*value as f64 / 1e3)
+}
+
+fn tcp_info(end: Option<&End>, field: &str) -> Result<f64, String> {
+    let end = end.ok_or("there is no connection")?;
+    let value = end.tcp_info.get(field);
+    value
+        .map(|n| *n as f64)
+        .ok_or_else(|| format!("the stack gave no `{field}`"))
+}
+
+fn of_way(count: &WayCount, field: &str) -> f64 {
+    let n = match field {
+        "frames" => count.frames,
+        "bytes" => count.bytes,
+        "delivered" => count.delivered,
+        "queue_drops" => count.queue_drops,
+        "lost" => count.lost,
+        _ => u64::from(count.peak_pkts),
+    };
+    n as f64
+}
+
+fn number(of: &Json, path: &[&str]) -> Option<f64> {
+    path.iter()
+        .try_fold(of, |value, key| value.get(key))?
+        .as_f64()
+}

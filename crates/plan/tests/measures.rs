@@ -1,0 +1,277 @@
+//! Names of measures, their values, and expressions over them.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use tcplab_plan::measure::{CannotSay, Expression, Measure, PACKETS, Sources, default_names};
+use tcplab_plan::outcome::{End, Flow, LinkCount, Outcome};
+use tcplab_plan::{Experiment, Point};
+
+fn point() -> Point {
+    let text =
+        "[[app]]\nkind = \"stream\"\ncount = 10\n[[app]]\nname = \"my-echo\"\nkind = \"echo\"\n";
+    let experiment = Experiment::parse("x.toml", text).unwrap();
+    experiment.points().unwrap().remove(0)
+}
+
+fn flow(app: &str, latency_ns: Vec<i64>) -> Flow {
+    let end = |written_bytes, read_bytes| End {
+        opened_ns: Some(0),
+        closed_ns: Some(1_000_000_000),
+        written_bytes,
+        read_bytes,
+        completed: 10,
+        tcp_info: BTreeMap::from([("tcpi_rtt".to_owned(), 123)]),
+        ..End::default()
+    };
+    Flow {
+        app: app.to_owned(),
+        client: End {
+            latency_ns,
+            ..end(0, 1000)
+        },
+        server: end(1000, 0),
+        ..Flow::default()
+    }
+}
+
+fn outcome() -> Outcome {
+    let counters = BTreeMap::from([("TcpExtDelayedACKs".to_owned(), 84)]);
+    let mut outcome = Outcome {
+        virtual_ns: 1_500_000_000,
+        counters: BTreeMap::from([("client".to_owned(), counters)]),
+        flows: vec![
+            flow("stream", Vec::new()),
+            flow("my-echo", (1..=200).map(|n| n * 1000).collect()),
+            flow("my-echo", Vec::new()),
+        ],
+        links: vec![LinkCount::default()],
+        ..Outcome::default()
+    };
+    outcome.links[0].b_to_a.lost = 3;
+    outcome
+}
+
+/// What the analyser would say of two connections; it leaves out what is 0.
+fn packets() -> BTreeMap<String, Vec<Value>> {
+    let none = json!({
+        "packets": 3, "rtt_us": {"min": 0, "p50": 0, "samples": 0},
+        "acks_sent": {"total": 0, "delayed": 0, "first_delayed_segment": null, "delayed_us": {"p50": 0}},
+    });
+    let some = json!({
+        "packets": 7, "dsacks": 2, "rtt_us": {"min": 20, "p50": 40, "samples": 5},
+        "acks_sent": {"total": 100, "delayed": 84, "first_delayed_segment": 17, "delayed_us": {"p50": 40512}},
+    });
+    BTreeMap::from([
+        ("client".to_owned(), vec![none, some]),
+        ("server".to_owned(), Vec::new()),
+    ])
+}
+
+#[test]
+fn values() {
+    let (point, outcome, packets) = (point(), outcome(), packets());
+    let sources = Sources {
+        point: &point,
+        outcome: &outcome,
+        packets: &packets,
+    };
+    for (name, right) in [
+        ("client.TcpExtDelayedACKs", 84.0),
+        ("client.packets", 10.0),
+        ("client.dsacks", 2.0),
+        ("client.acks.total", 100.0),
+        ("client.acks.delayed", 84.0),
+        ("client.acks.first_delayed_segment", 17.0),
+        ("client.acks.delayed_us.p50", 40_512.0),
+        ("client.rtt_us.min", 20.0),
+        ("client.tcpi_rtt", 123.0),
+        ("server.tcpi_rtt", 123.0),
+        ("stream.completed", 10.0),
+        ("stream.goodput_bps", 8_000.0),
+        ("my-echo.completed", 20.0),
+        ("my-echo.connections", 2.0),
+        ("my-echo.failed", 0.0),
+        ("my-echo.latency_us.min", 1.0),
+        ("my-echo.latency_us.p50", 100.0),
+        ("my-echo.latency_us.p99", 198.0),
+        ("my-echo.latency_us.max", 200.0),
+        ("my-echo.server.tcpi_rtt", 123.0),
+        ("link.client-server.b_to_a.lost", 3.0),
+        ("run.virtual_s", 1.5),
+        ("run.cut_short", 0.0),
+    ] {
+        assert_eq!(sources.named(name).unwrap(), Ok(right), "{name}");
+    }
+    for (name, why) in [
+        (
+            "client.TcpExtDelayedACKLocked",
+            "no counter `TcpExtDelayedACKLocked`",
+        ),
+        (
+            "client.TcpExtDelayedACK",
+            "did you mean `TcpExtDelayedACKs`?",
+        ),
+        ("server.TcpExtDelayedACKs", "no counters of this host"),
+        ("server.acks.total", "no TCP connection"),
+        ("stream.latency_us.p50", "no transaction"),
+        ("client.tcpi_ato", "gave no `tcpi_ato`"),
+    ] {
+        let error = sources.named(name).unwrap().expect_err(name);
+        assert!(error.contains(why), "{name}: {error}");
+    }
+    // Every listed name is one, and says its own name.
+    let names = sources.names();
+    assert!(names.len() > 2 * PACKETS.len());
+    for name in names.iter().chain(&default_names(&point)) {
+        let measure = Measure::parse(name, &point).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(&measure.name(&point), name);
+    }
+}
+
+#[test]
+fn unknown_names_say_which_is_near() {
+    let point = point();
+    for (name, message) in [
+        ("client.acks.delayd", "did you mean `client.acks.delayed`?"),
+        ("cleint.acks.delayed", "did you mean `client.acks.delayed`?"),
+        (
+            "my-echo.latency_us.p95",
+            "did you mean `my-echo.latency_us.p",
+        ),
+        (
+            "link.client-sever.a_to_b.lost",
+            "did you mean `link.client-server.a_to_b.lost`?",
+        ),
+        (
+            "link.client-server.a_to_c.lost",
+            "did you mean `link.client-server.a_to_b`?",
+        ),
+        ("run.virtual", "did you mean `run.virtual_s`?"),
+        (
+            "nothing.at.all",
+            "begins with one of client, server, stream, my-echo, run, link",
+        ),
+        ("client", "ends too soon"),
+        ("", "begins with one of"),
+    ] {
+        let error = Measure::parse(name, &point).expect_err(name).to_string();
+        assert!(error.contains(message), "{name}: {error}");
+    }
+}
+
+fn say(text: &str) -> Result<bool, CannotSay> {
+    let value = |name: &str| match name {
+        "a" => Some(2.0),
+        "b" => Some(3.0),
+        "zero" => Some(0.0),
+        "big" => Some(1e308),
+        "nan" => Some(f64::NAN),
+        "client.acks-x.delayed" => Some(84.0),
+        _ => None,
+    };
+    Expression::parse(text)
+        .unwrap_or_else(|e| panic!("{e}"))
+        .evaluate(&value)
+}
+
+#[test]
+fn expressions() {
+    for (text, right) in [
+        ("a > 1", true),
+        ("a == 2 and b == 3", true),
+        ("a != 2 or b != 3", false),
+        ("not a > 1", false),
+        ("not (a > 1) or b >= 3", true),
+        ("a + b * 2 == 8", true),
+        ("(a + b) * 2 == 10", true),
+        ("b - a - 1 == 0", true),
+        ("12 / a / b == 2", true),
+        ("-a < -1", true),
+        ("- -a == 2", true),
+        ("a<b", true),
+        ("a <= 1.5e0 || b >= 3 && !(a == b)", true),
+        ("client.acks-x.delayed - a == 82", true),
+        ("present(a) and not present(x) and not present(nan)", true),
+        // `and` binds stronger than `or`.
+        ("a == 2 or a == 9 and b == 9", true),
+        ("(a == 2 or a == 9) and b == 9", false),
+        // What cannot be known does not matter here.
+        ("x > 0 and a == 9", false),
+        ("a == 9 and x > 0", false),
+        ("x > 0 or a == 2", true),
+        ("a == 2 or x > 0", true),
+        ("a == 9 and b / zero > 1", false),
+    ] {
+        assert_eq!(say(text), Ok(right), "{text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_said() {
+    for (text, name) in [
+        ("x > 0", Some("x")),
+        ("a == 2 and x > 0", Some("x")),
+        ("not x == 0", Some("x")),
+        ("nan == nan", Some("nan")),
+        ("a / zero > 0", None),
+        ("zero / zero == 0", None),
+        ("big * 10 > 0", None),
+    ] {
+        let error = say(text).expect_err(text);
+        assert_eq!(error.missing(), name, "{text}");
+    }
+    let error = say("client.TcpExtDelayedAKCs > 0").expect_err("missing");
+    assert_eq!(
+        error.nearest(["client.TcpExtDelayedACKs", "a"]),
+        Some("client.TcpExtDelayedACKs")
+    );
+}
+
+#[test]
+fn bad_expressions_show_their_place() {
+    for (text, column, message) in [
+        ("", 1, "must follow"),
+        ("a", 1, "no condition"),
+        ("a >", 4, "must follow"),
+        ("a = 1", 3, "write =="),
+        ("a > 10ms", 5, "no units"),
+        ("1 < a < 3", 7, "do not chain"),
+        ("(a > 1", 1, "not closed"),
+        ("a > 1)", 6, "more after the end"),
+        ("a > 1 b", 7, "more after the end"),
+        ("a and b > 1", 1, "no condition"),
+        ("(a > 1) + 2 > 3", 1, "is no number"),
+        ("present a", 1, "present(NAME)"),
+        ("a > $b", 5, "no part of an expression"),
+        ("ä > 1", 1, "no part of an expression"),
+        ("a > 1e999", 5, "no number"),
+        ("a > and", 5, "must stand here"),
+        ("a > 0 or or", 10, "must stand here"),
+    ] {
+        let error = Expression::parse(text).expect_err(text);
+        assert!(error.message().contains(message), "{text}: {error}");
+        assert_eq!(error.column(), column, "{text}: {error}");
+    }
+    let error = Expression::parse("client.acks.delayed > 10ms").expect_err("unit");
+    assert_eq!(
+        error.to_string(),
+        "column 23: numbers have no units here: a measure's unit stands in its name (`_us`, `_bps`)\n  \
+         client.acks.delayed > 10ms\n                        ^^^^"
+    );
+}
+
+#[test]
+fn deep_and_long_expressions_are_refused_or_answered() {
+    assert!(Expression::parse(&format!("{}1 > 0{}", "(".repeat(1000), ")".repeat(1000))).is_err());
+    assert!(Expression::parse(&format!("{}1 > 0", "not ".repeat(1000))).is_err());
+    assert!(Expression::parse(&format!("{}1 > 0", "-".repeat(1000))).is_err());
+    assert!(Expression::parse(&"1+".repeat(3000)).is_err());
+    let sum = format!("1{} == 1501", "+1".repeat(1500));
+    assert_eq!(say(&sum), Ok(true));
+    let names = Expression::parse("a > b or present(c) and a / d < 1").unwrap();
+    assert_eq!(
+        names.names().into_iter().collect::<Vec<_>>(),
+        ["a", "b", "c", "d"]
+    );
+}
