@@ -112,6 +112,15 @@ impl Program {
         }
     }
 
+    /// A new connection for the same end: the program begins anew, what it completed stays.
+    pub fn restart(&mut self, app: &AppKind, is_client: bool) {
+        let new = match is_client {
+            true => Self::client(app),
+            false => Self::server(app),
+        };
+        self.kind = new.kind;
+    }
+
     /// The driver begins to connect: the first time, and after each [`Step::Reconnect`].
     pub fn connects(&mut self, now: Instant) {
         if let Kind::Ask(p) = &mut self.kind {

@@ -24,6 +24,10 @@ use crate::args::{Cli, Command};
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    if let Some(code) = tcplab_kernel::guest::stage() {
+        return code;
+    }
     let raw: Vec<OsString> = std::env::args_os().collect();
     let cli = match Cli::try_parse_from(&raw) {
         Ok(cli) => cli,

@@ -11,6 +11,8 @@ pub mod counters;
 pub mod doctor;
 mod error;
 #[cfg(target_os = "linux")]
+pub mod guest;
+#[cfg(target_os = "linux")]
 mod live;
 #[cfg(not(target_os = "linux"))]
 #[path = "live_elsewhere.rs"]
@@ -19,6 +21,8 @@ mod live;
 pub mod probe;
 #[cfg(target_os = "linux")]
 pub mod proc_tcp;
+#[cfg(target_os = "linux")]
+pub mod run;
 pub mod stack;
 mod stop;
 #[cfg(target_os = "linux")]

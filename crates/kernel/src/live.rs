@@ -5,10 +5,11 @@
 //! that the analysis reads. The interface is not set to promiscuous mode.
 
 use std::io::{self, IoSliceMut};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::ifaddrs::getifaddrs;
 use nix::sys::socket::{
     AddressFamily, ControlMessageOwned, LinkAddr, MsgFlags, SockFlag, SockProtocol, SockType, bind,
@@ -91,6 +92,16 @@ impl Live {
         })
     }
 
+    /// From now on [`Live::next_frame`] does not wait at all.
+    ///
+    /// # Errors
+    /// Those of fcntl(2).
+    pub fn set_nonblocking(&self) -> io::Result<()> {
+        let flags = OFlag::from_bits_retain(fcntl(&self.socket, FcntlArg::F_GETFL)?);
+        fcntl(&self.socket, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
+        Ok(())
+    }
+
     /// The next frame, or `None` when none came in time or a signal came.
     ///
     /// # Errors
@@ -135,6 +146,12 @@ impl Live {
     /// Frames that the kernel dropped because its buffer was full, up to the last frame read.
     pub fn dropped(&self) -> u32 {
         self.dropped
+    }
+}
+
+impl AsFd for Live {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 

@@ -31,6 +31,11 @@ impl Stop {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    /// A wish that never comes, for what cannot be interrupted.
+    pub fn never() -> Self {
+        Self(Arc::new(AtomicBool::new(false)))
+    }
+
     /// Whether the user wants an end.
     pub fn wanted(&self) -> bool {
         self.0.load(Ordering::Relaxed)

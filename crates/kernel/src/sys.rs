@@ -108,6 +108,56 @@ pub fn set_int(fd: impl AsFd, option: SockOpt, value: i32) -> io::Result<()> {
     }
 }
 
+/// Takes a descriptor that a call of nix has just made and nobody else owns.
+pub(crate) fn owned(fd: std::os::fd::RawFd) -> std::os::fd::OwnedFd {
+    // SAFETY: the callers hand over the result of accept4(2) at once: it is open and theirs.
+    unsafe { std::os::fd::FromRawFd::from_raw_fd(fd) }
+}
+
+/// Makes the kernel end a command's process when the thread that started it has gone.
+pub(crate) fn die_with_parent(command: &mut std::process::Command) {
+    use std::os::unix::process::CommandExt as _;
+    // SAFETY: the closure runs between fork and exec and makes one system call, which allocates
+    // nothing and takes no lock.
+    unsafe {
+        command.pre_exec(|| {
+            nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL)?;
+            Ok(())
+        });
+    }
+}
+
+/// Makes the TAP device `name` of `/dev/net/tun`, without a header before the frames and without
+/// offloads: each frame is whole, with its checksums.
+///
+/// # Errors
+/// Those of TUNSETIFF; a name that is too long.
+pub fn attach_tap(tun: &std::fs::File, name: &str) -> io::Result<()> {
+    // SAFETY: all-zero bytes are a valid `ifreq`: integers, arrays and null pointers.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    if name.len() >= request.ifr_name.len() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("the interface name {name} is too long"),
+        ));
+    }
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: the kernel reads and writes no more than the `ifreq`, which outlives the call.
+    let made = unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETIFF, &raw mut request) };
+    if made != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: TUNSETOFFLOAD takes its argument by value.
+    let set = unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETOFFLOAD, 0) };
+    if set != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,6 +14,7 @@ mod ipv4;
 mod ipv6;
 mod link;
 mod links;
+mod mark;
 mod mpls;
 mod null;
 mod options;
@@ -28,6 +29,7 @@ mod udp;
 
 pub use frame::{Config, NotTcp, Parsed, parse_frame};
 pub use link::LinkType;
+pub use mark::mark_ce;
 pub use options::{SackBlocks, TcpOptions};
 pub use packet::{Encap, Endpoint, Standing, TcpFlags, TcpPacket};
 pub use reassemble::Reassembler;

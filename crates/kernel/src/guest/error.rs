@@ -1,0 +1,55 @@
+//! Why a guest gave no result.
+
+use std::io;
+use std::time::Duration;
+
+/// What went wrong, with the end of the guest's console where there is one.
+#[derive(Debug, thiserror::Error)]
+pub enum GuestError {
+    /// The operating system refused something.
+    #[error("{what}: {source}")]
+    Os {
+        /// What was tried.
+        what: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The run itself failed, in its own words.
+    #[error("{0}")]
+    Run(String),
+    /// It took too long and was ended.
+    #[error("the guest was ended after {} s without a result{}", after.as_secs(), console_end(console))]
+    TooLong {
+        /// The limit.
+        after: Duration,
+        /// The end of its console.
+        console: String,
+    },
+    /// It ended without a result: a kernel panic, or no kernel at all.
+    #[error("the guest ended without a result ({status}){}", console_end(console))]
+    Died {
+        /// How it ended.
+        status: String,
+        /// The end of its console.
+        console: String,
+    },
+    /// The wish to stop came first.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+fn console_end(console: &str) -> String {
+    match console.trim() {
+        "" => "; its console is empty".into(),
+        text => format!("; the end of its console:\n{text}"),
+    }
+}
+
+/// Adds the words to an error of the operating system.
+pub(super) fn os<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> GuestError {
+    let what = what.into();
+    move |e| GuestError::Os {
+        what,
+        source: e.into(),
+    }
+}

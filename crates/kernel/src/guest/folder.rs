@@ -1,0 +1,56 @@
+//! The folder between a run and whoever asked for it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tcplab_plan::{Outcome, Point};
+
+use super::error::{GuestError, os};
+use crate::run::{Pace, RunError, run};
+
+const POINT: &str = "point.json";
+const OUTCOME: &str = "outcome.json";
+const FAILED: &str = "failed.txt";
+
+/// Writes the question.
+pub(super) fn ask(folder: &Path, point: &Point) -> Result<(), GuestError> {
+    let path = folder.join(POINT);
+    let text = serde_json::to_string(point).map_err(os("cannot write a point"))?;
+    fs::write(&path, text).map_err(os(format!("cannot write {}", path.display())))
+}
+
+/// Reads the question, runs it here, writes the answer.
+pub(super) fn answer(folder: &Path, pace: Pace) -> Result<(), GuestError> {
+    let path = folder.join(POINT);
+    let text = fs::read_to_string(&path).map_err(os(format!("cannot read {}", path.display())))?;
+    let point: Point = serde_json::from_str(&text).map_err(os("cannot understand a point"))?;
+    let done = run(&point, folder, pace).and_then(|outcome| {
+        serde_json::to_string(&outcome).map_err(|e| RunError::Cannot(e.to_string()))
+    });
+    let (name, text) = match done {
+        Ok(json) => (OUTCOME, json),
+        Err(e) => (FAILED, e.to_string()),
+    };
+    let path = folder.join(name);
+    fs::write(&path, text).map_err(os(format!("cannot write {}", path.display())))
+}
+
+/// What is there: the outcome, the run's own error, or nothing.
+pub(super) fn read(folder: &Path) -> Option<Result<Outcome, GuestError>> {
+    if let Ok(text) = fs::read_to_string(folder.join(FAILED)) {
+        return Some(Err(GuestError::Run(text)));
+    }
+    let text = fs::read_to_string(folder.join(OUTCOME)).ok()?;
+    Some(serde_json::from_str(&text).map_err(os("cannot understand an outcome")))
+}
+
+/// The captures of a run in `from`, moved to `to`.
+pub(super) fn move_captures(point: &Point, from: &Path, to: &Path) -> Result<(), GuestError> {
+    for (_, _, name) in crate::run::capture_files(point) {
+        let (old, new): (PathBuf, PathBuf) = (from.join(&name), to.join(&name));
+        // Another file system, mostly: copied.
+        fs::copy(&old, &new).map_err(os(format!("cannot write {}", new.display())))?;
+        fs::remove_file(&old).map_err(os(format!("cannot remove {}", old.display())))?;
+    }
+    Ok(())
+}

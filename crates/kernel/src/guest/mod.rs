@@ -1,0 +1,26 @@
+//! Where a point runs: inside a User-Mode Linux guest, or in namespaces of this machine's kernel.
+//!
+//! Both use the running executable a second time. Around a guest (or a run on the host's kernel)
+//! there is a *stage*: a process of ours that drops privilege, makes namespaces, and dies with the
+//! process that asked for it, so that nothing outlives a Ctrl-C or a kill -9. A guest's init is the
+//! same executable again.
+//!
+//! Everything passes through one folder: `point.json` goes in; `outcome.json` (or `failed.txt`) and
+//! the captures come out.
+
+mod cost;
+mod error;
+mod folder;
+mod host;
+mod init;
+mod initramfs;
+mod process;
+mod stage;
+mod uml;
+
+pub use cost::Cost;
+pub use error::GuestError;
+pub use host::run_on_host;
+pub use initramfs::Initramfs;
+pub use stage::stage;
+pub use uml::{Limits, Uml};

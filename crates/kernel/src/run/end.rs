@@ -1,0 +1,278 @@
+//! One end of a connection: its socket, its program, and the step it is at.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::sys::epoll::EpollFlags;
+use nix::sys::socket::{MsgFlags, Shutdown, SockaddrIn, recvfrom, sendto, shutdown};
+use nix::unistd;
+use tcplab_apps::{Program, Result as Went, Step};
+use tcplab_base::Instant;
+use tcplab_plan::outcome::{End as EndOutcome, LogLine};
+use tcplab_plan::point::{QuickAck, SocketOptions};
+use tcplab_plan::{App, Point};
+
+use super::error::RunError;
+use super::socket;
+
+/// Bytes of one read or write system call.
+const CHUNK: usize = 64 << 10;
+
+static ZEROS: [u8; CHUNK] = [0; CHUNK];
+
+/// Where a program stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doing {
+    /// The client has not connected, the server was not accepted.
+    Nothing,
+    Connecting,
+    /// Ready for the next step; the last one went so.
+    Next(Went),
+    Writing(u64),
+    /// Reading exactly what is left.
+    Reading(u64),
+    /// One read of at most this.
+    ReadingSome(u64),
+    Sending(u64),
+    Receiving(Option<Instant>),
+    Sleeping,
+    /// It has ended.
+    Over,
+}
+
+/// What the event loop shall do for an end that cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wants {
+    /// Wake it when its socket has something to read, or at the time.
+    Readable(Option<Instant>),
+    /// Wake it when its socket takes more.
+    Writable,
+    /// Wake it at this time; its socket is not watched.
+    Until(Instant),
+    /// Close and connect again.
+    Reconnect,
+    /// Its program has ended: close.
+    Close,
+}
+
+/// One end.
+pub(crate) struct End {
+    pub(crate) app: usize,
+    pub(crate) flow: usize,
+    pub(crate) is_client: bool,
+    pub(crate) udp: bool,
+    pub(crate) fd: Option<OwnedFd>,
+    /// What epoll watches of it; none: it is not there.
+    pub(crate) watched: Option<EpollFlags>,
+    pub(crate) doing: Doing,
+    /// Counts waits with a time, so that an old timer wakes nobody.
+    pub(crate) sleeps: u32,
+    /// The peer of a datagram socket: where the last datagram came from.
+    pub(crate) peer: Option<SockaddrIn>,
+    pub(crate) options: SocketOptions,
+    pub(crate) program: Program,
+    pub(crate) out: EndOutcome,
+    logs: bool,
+}
+
+impl End {
+    /// An end that has not begun. `of` are the indices of its application and flow.
+    pub(crate) fn new(of: (usize, usize), is_client: bool, point: &Point) -> Self {
+        let app = &point.apps[of.0];
+        let (host, own, program) = match is_client {
+            true => (app.client, &app.client_socket, Program::client(&app.does)),
+            false => (app.server, &app.server_socket, Program::server(&app.does)),
+        };
+        Self {
+            app: of.0,
+            flow: of.1,
+            is_client,
+            udp: app.does.is_udp(),
+            fd: None,
+            watched: None,
+            doing: Doing::Nothing,
+            sleeps: 0,
+            peer: None,
+            options: own.or(&point.hosts[host].socket),
+            program,
+            out: EndOutcome::default(),
+            logs: point.log,
+        }
+    }
+
+    /// A new connection was accepted: the server's program begins anew, its record goes on.
+    pub(crate) fn restart(&mut self, app: &App) {
+        self.program.restart(&app.does, self.is_client);
+        self.doing = Doing::Next(Went::Done);
+    }
+
+    /// Remembers an error, which ends the program. `at` is the time since the run's start.
+    pub(crate) fn fail(&mut self, at: i64, error: Errno) {
+        self.out.error = Some(format!("{error:?}"));
+        self.log(at, "error", error as i64);
+        self.doing = Doing::Over;
+    }
+
+    pub(crate) fn log(&mut self, at: i64, what: &str, value: i64) {
+        if self.logs {
+            self.out.log.push(LogLine {
+                time_ns: at,
+                what: what.into(),
+                value,
+                ..LogLine::default()
+            });
+        }
+    }
+
+    /// Goes on until it has to wait for something. `at` is the time since the run's start.
+    ///
+    /// # Errors
+    /// Only for what no experiment can cause: a system call that must work did not.
+    pub(crate) fn go(&mut self, now: Instant, at: i64) -> Result<Wants, RunError> {
+        loop {
+            let wait = match self.doing {
+                Doing::Next(went) => {
+                    let step = self.program.next(now, went);
+                    self.begin(at, step)
+                }
+                Doing::Writing(left) => self.write(at, left),
+                Doing::Reading(left) => self.read(at, left, true)?,
+                Doing::ReadingSome(most) => self.read(at, most, false)?,
+                Doing::Sending(size) => self.send(at, size),
+                Doing::Receiving(until) => self.receive(at, until),
+                Doing::Over => Some(Wants::Close),
+                // Whoever ends these three says so by setting another state.
+                Doing::Nothing | Doing::Connecting | Doing::Sleeping => Some(Wants::Readable(None)),
+            };
+            if let Some(wants) = wait {
+                return Ok(wants);
+            }
+        }
+    }
+
+    /// Begins a step; gives what it waits for when it does not use the socket's data.
+    fn begin(&mut self, at: i64, step: Step) -> Option<Wants> {
+        let (doing, wait) = match step {
+            Step::Write(n) => (Doing::Writing(n), None),
+            Step::Read(n) => (Doing::Reading(n), None),
+            Step::ReadSome(n) => (Doing::ReadingSome(n), None),
+            Step::Send(n) => (Doing::Sending(n), None),
+            Step::Receive(until) => (Doing::Receiving(until), None),
+            Step::Until(when) => (Doing::Sleeping, Some(Wants::Until(when))),
+            Step::Reconnect => (Doing::Nothing, Some(Wants::Reconnect)),
+            Step::Shutdown => {
+                if let Some(fd) = &self.fd {
+                    // A connection that the peer has reset cannot be shut down; the next read says so.
+                    let _ = shutdown(fd.as_raw_fd(), Shutdown::Write);
+                }
+                self.log(at, "shutdown", 0);
+                (Doing::Next(Went::Done), None)
+            }
+            Step::Close => (Doing::Over, Some(Wants::Close)),
+        };
+        self.doing = doing;
+        wait
+    }
+
+    /// Writes what is left, as much as fits.
+    fn write(&mut self, at: i64, left: u64) -> Option<Wants> {
+        let fd = self.fd.as_ref()?;
+        match unistd::write(fd, &ZEROS[..chunk(left)]) {
+            Ok(n) => {
+                self.out.written_bytes += n as u64;
+                self.log(at, "write", n as i64);
+                self.doing = match left.saturating_sub(n as u64) {
+                    0 => Doing::Next(Went::Done),
+                    left => Doing::Writing(left),
+                };
+                None
+            }
+            Err(Errno::EAGAIN) => Some(Wants::Writable),
+            Err(e) => {
+                self.fail(at, e);
+                None
+            }
+        }
+    }
+
+    /// One read.
+    fn read(&mut self, at: i64, want: u64, exactly: bool) -> Result<Option<Wants>, RunError> {
+        let Some(fd) = self.fd.as_ref() else {
+            return Ok(Some(Wants::Close));
+        };
+        if let QuickAck::Each(value) = self.options.quickack {
+            socket::quickack(fd, value)?;
+        }
+        let mut buffer = [0; CHUNK];
+        let got = match unistd::read(fd, &mut buffer[..chunk(want)]) {
+            Ok(n) => n as u64,
+            Err(Errno::EAGAIN) => return Ok(Some(Wants::Readable(None))),
+            Err(e) => {
+                self.fail(at, e);
+                return Ok(None);
+            }
+        };
+        self.out.read_bytes += got;
+        self.log(at, "read", got as i64);
+        self.doing = match want.saturating_sub(got) {
+            _ if got == 0 => Doing::Next(Went::End),
+            _ if !exactly => Doing::Next(Went::Got(got)),
+            0 => Doing::Next(Went::Done),
+            left => Doing::Reading(left),
+        };
+        Ok(None)
+    }
+
+    fn send(&mut self, at: i64, size: u64) -> Option<Wants> {
+        let fd = self.fd.as_ref()?.as_raw_fd();
+        let bytes = &ZEROS[..chunk(size)];
+        let sent = match &self.peer {
+            Some(peer) => sendto(fd, bytes, peer, MsgFlags::empty()),
+            None => nix::sys::socket::send(fd, bytes, MsgFlags::empty()),
+        };
+        match sent {
+            Ok(n) => {
+                self.out.written_bytes += n as u64;
+                self.log(at, "write", n as i64);
+                self.doing = Doing::Next(Went::Done);
+                None
+            }
+            Err(Errno::EAGAIN) => Some(Wants::Writable),
+            // An ICMP error for an earlier datagram: this one was not sent, the schedule goes on.
+            Err(Errno::ECONNREFUSED) => {
+                self.log(at, "error", Errno::ECONNREFUSED as i64);
+                self.doing = Doing::Next(Went::Done);
+                None
+            }
+            Err(e) => {
+                self.fail(at, e);
+                None
+            }
+        }
+    }
+
+    fn receive(&mut self, at: i64, until: Option<Instant>) -> Option<Wants> {
+        let fd = self.fd.as_ref()?.as_raw_fd();
+        let mut buffer = [0; CHUNK];
+        match recvfrom::<SockaddrIn>(fd, &mut buffer) {
+            Ok((n, from)) => {
+                if !self.is_client {
+                    self.peer = from;
+                }
+                self.out.read_bytes += n as u64;
+                self.log(at, "read", n as i64);
+                self.doing = Doing::Next(Went::Got(n as u64));
+                None
+            }
+            Err(Errno::EAGAIN | Errno::ECONNREFUSED) => Some(Wants::Readable(until)),
+            Err(e) => {
+                self.fail(at, e);
+                None
+            }
+        }
+    }
+}
+
+fn chunk(left: u64) -> usize {
+    usize::try_from(left).unwrap_or(CHUNK).min(CHUNK)
+}

@@ -1,0 +1,126 @@
+//! A host: a network namespace with its sysctls, and the kernel's counters in it.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::PathBuf;
+
+use nix::sched::{CloneFlags, setns, unshare};
+use tcplab_plan::point::Host;
+
+use super::error::{Context, RunError};
+use crate::counters::{self, Counters};
+
+/// The namespaces of this thread.
+const OWN_NAMESPACE: &str = "/proc/thread-self/ns/net";
+
+/// The buffers of a machine with plenty of memory. The kernel's own defaults follow the memory of
+/// the machine or guest, and with them the placement of ACKs.
+const DEFAULTS: [(&str, &str); 4] = [
+    ("net.ipv4.tcp_rmem", "4096 131072 6291456"),
+    ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
+    // What one connection learnt does not change the next one.
+    ("net.ipv4.tcp_no_metrics_save", "1"),
+    ("net.ipv4.ip_forward", "1"),
+];
+
+/// No router solicitations, no duplicate address detection: nothing but the experiment is on the link.
+const NO_IPV6: &str = "net.ipv6.conf.default.disable_ipv6";
+
+/// A namespace of this process.
+#[derive(Debug)]
+pub(crate) struct HostNet {
+    namespace: File,
+    before: Counters,
+}
+
+impl HostNet {
+    /// Makes the namespace and enters it.
+    pub(crate) fn new(host: &Host, warnings: &mut Vec<String>) -> Result<Self, RunError> {
+        let name = &host.name;
+        unshare(CloneFlags::CLONE_NEWNET)
+            .context(|| format!("cannot make a network namespace for the host {name}"))?;
+        let namespace = File::open(OWN_NAMESPACE).context(|| OWN_NAMESPACE.into())?;
+        if path(NO_IPV6).exists() {
+            set(NO_IPV6, "1", name, warnings);
+        }
+        for (key, value) in DEFAULTS {
+            set(key, value, name, warnings);
+        }
+        for (key, value) in &host.sysctl {
+            set(key, value, name, warnings);
+        }
+        Ok(Self {
+            namespace,
+            before: Counters::default(),
+        })
+    }
+
+    /// From now on this thread's new sockets are this host's.
+    pub(crate) fn enter(&self) -> Result<(), RunError> {
+        setns(&self.namespace, CloneFlags::CLONE_NEWNET)
+            .context(|| "cannot enter a network namespace".into())
+    }
+
+    /// The namespace's descriptor, to make a device in it.
+    pub(crate) fn namespace(&self) -> &File {
+        &self.namespace
+    }
+
+    /// Remembers the counters.
+    pub(crate) fn begin(&mut self) -> Result<(), RunError> {
+        self.enter()?;
+        self.before = counters::read().context(|| "cannot read the kernel's counters".into())?;
+        Ok(())
+    }
+
+    /// The counters since [`HostNet::begin`]: all of TCP and UDP, of the others those that moved.
+    pub(crate) fn counters(&self) -> Result<BTreeMap<String, i64>, RunError> {
+        self.enter()?;
+        let now = counters::read().context(|| "cannot read the kernel's counters".into())?;
+        let mut moved = counters::difference(&self.before, &now);
+        moved.retain(|name, value| *value != 0 || is_transport(name));
+        Ok(moved)
+    }
+}
+
+/// TCP's and UDP's over IPv4; a host of an experiment has no IPv6.
+fn is_transport(name: &str) -> bool {
+    name.starts_with("Tcp") || (name.starts_with("Udp") && !name.contains('6'))
+}
+
+/// Sets a sysctl; a kernel that has not got it gets a warning into the result, not an error: the
+/// same experiment runs on many kernels.
+pub(crate) fn set(key: &str, value: &str, host: &str, warnings: &mut Vec<String>) {
+    if let Err(e) = fs::write(path(key), value) {
+        warnings.push(format!("{host}: sysctl {key} = {value} was not set: {e}"));
+    }
+}
+
+fn path(key: &str) -> PathBuf {
+    // An interface's name may hold a dot; tc(8) and sysctl(8) write it as a slash then.
+    let swapped: String = key
+        .chars()
+        .map(|c| match c {
+            '.' => '/',
+            '/' => '.',
+            c => c,
+        })
+        .collect();
+    PathBuf::from("/proc/sys").join(swapped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sysctl_names_become_paths() {
+        let tcp = path("net.ipv4.tcp_rmem");
+        assert_eq!(tcp, PathBuf::from("/proc/sys/net/ipv4/tcp_rmem"));
+        let dotted = path("net.ipv4.conf.eth0/1.rp_filter");
+        assert_eq!(
+            dotted,
+            PathBuf::from("/proc/sys/net/ipv4/conf/eth0.1/rp_filter")
+        );
+    }
+}

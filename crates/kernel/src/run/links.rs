@@ -1,0 +1,116 @@
+//! Our own links: frames from one TAP device to the other, through [`tcplab_link::Way`].
+
+use std::collections::BTreeMap;
+
+use tcplab_base::Instant;
+use tcplab_link::{Kind, Way};
+use tcplab_plan::Point;
+use tcplab_plan::outcome::LinkCount;
+use tcplab_plan::point::Link;
+
+use super::captures::CaptureFile;
+use super::error::{Context, RunError};
+use super::tap::Tap;
+
+/// The longest frame: an IP packet of 64 KiB with an Ethernet header and tags.
+const FRAME: usize = 66_000;
+
+/// One link of ours.
+pub(crate) struct OurLink {
+    taps: [Tap; 2],
+    ways: [Way<Vec<u8>>; 2],
+    /// Whether the listed events of a way ask what kind of frame it is.
+    looks: [bool; 2],
+    /// Indices of the capture files at `a` and `b`.
+    captures: [usize; 2],
+    /// The time of the timer that is set for it.
+    pub(crate) armed: Option<Instant>,
+    spare: Vec<Vec<u8>>,
+}
+
+impl OurLink {
+    pub(crate) fn new(point: &Point, number: usize, taps: [Tap; 2], captures: [usize; 2]) -> Self {
+        let link: &Link = &point.links[number];
+        let name = |way| format!("link/{number}/{way}");
+        Self {
+            taps,
+            ways: [
+                Way::new(&link.a_to_b, point.seed, &name("a_to_b")),
+                Way::new(&link.b_to_a, point.seed, &name("b_to_a")),
+            ],
+            looks: [&link.a_to_b, &link.b_to_a].map(|way| !way.events.is_empty()),
+            captures,
+            armed: None,
+            spare: Vec::new(),
+        }
+    }
+
+    /// Takes the frames that the host at `side` has sent.
+    pub(crate) fn take(
+        &mut self,
+        side: usize,
+        now: Instant,
+        captures: &mut [CaptureFile],
+    ) -> Result<(), RunError> {
+        loop {
+            let mut frame = self.spare.pop().unwrap_or_default();
+            frame.resize(FRAME, 0);
+            let read = self.taps[side].read(&mut frame);
+            let Some(length) = read.context(|| "cannot read from a TAP device".into())? else {
+                self.spare.push(frame);
+                return Ok(());
+            };
+            frame.truncate(length);
+            captures[self.captures[side]]
+                .frame(now, &frame, length as u32)
+                .context(|| "cannot write a capture".into())?;
+            let kind = match self.looks[side] {
+                true => Kind::of_ethernet(&frame),
+                false => Kind::default(),
+            };
+            self.ways[side].enter(now, length, kind, frame);
+        }
+    }
+
+    /// Gives the hosts the frames that are due at `now`.
+    pub(crate) fn give(
+        &mut self,
+        now: Instant,
+        captures: &mut [CaptureFile],
+    ) -> Result<(), RunError> {
+        for side in 0..2 {
+            let to = 1 - side;
+            while let Some(mut out) = self.ways[side].poll(now) {
+                if out.mark {
+                    tcplab_wire::mark_ce(&mut out.frame);
+                }
+                captures[self.captures[to]]
+                    .frame(now, &out.frame, out.frame.len() as u32)
+                    .context(|| "cannot write a capture".into())?;
+                self.taps[to]
+                    .write(&out.frame)
+                    .context(|| "cannot write to a TAP device".into())?;
+                if self.spare.len() < 64 {
+                    self.spare.push(out.frame);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// When the next frame is due.
+    pub(crate) fn next_time(&self) -> Option<Instant> {
+        let times = self.ways.iter().filter_map(Way::next_time);
+        times.min()
+    }
+
+    pub(crate) fn count(&self) -> LinkCount {
+        LinkCount {
+            a_to_b: self.ways[0].count(),
+            b_to_a: self.ways[1].count(),
+        }
+    }
+}
+
+/// The capture files of a point by host and interface.
+pub(crate) type CaptureIndex = BTreeMap<(usize, String), usize>;

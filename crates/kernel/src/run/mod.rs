@@ -1,0 +1,32 @@
+//! Runs one point of an experiment on the kernel that this process sees.
+//!
+//! Hosts are network namespaces of this process; links are ours, over TAP devices, or the kernel's
+//! veth pairs; all applications live here, in one thread and one event loop. That is what makes a
+//! run in virtual time repeat byte for byte. The same code runs on the machine's own kernel and as
+//! the init of a guest.
+//!
+//! Data flows one way: [`wire::build`] makes the hosts and links from the point, [`world`] turns
+//! the loop, and the [`Outcome`](tcplab_plan::Outcome) is collected at the end.
+
+mod address;
+mod applications;
+mod captures;
+mod clock;
+mod end;
+mod error;
+mod host;
+mod links;
+mod names;
+mod netlink;
+mod poll;
+mod qdisc;
+mod socket;
+mod tap;
+mod timers;
+mod wire;
+mod world;
+
+pub use clock::Pace;
+pub use error::RunError;
+pub use names::{capture_file, capture_files};
+pub use world::run;

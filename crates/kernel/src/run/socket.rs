@@ -1,0 +1,119 @@
+//! Sockets of the applications: made, given their options, connected.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, Backlog, SockFlag, SockProtocol, SockType, SockaddrIn, accept4, bind, connect,
+    getpeername, getsockname, listen, setsockopt, socket, sockopt,
+};
+use tcplab_plan::point::{QuickAck, SocketOptions};
+
+use super::error::{Context, RunError};
+use crate::sys::{self, SockOpt};
+
+/// Connections that a listener holds until they are accepted.
+const BACKLOG: i32 = 4096;
+
+/// A stream or datagram socket in the current network namespace.
+pub(crate) fn make(udp: bool, options: &SocketOptions) -> Result<OwnedFd, RunError> {
+    let kind = match udp {
+        true => SockType::Datagram,
+        false => SockType::Stream,
+    };
+    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+    let fd = socket(AddressFamily::Inet, kind, flags, None::<SockProtocol>)
+        .context(|| "cannot make a socket".into())?;
+    setsockopt(&fd, sockopt::ReuseAddr, &true).context(|| "SO_REUSEADDR".into())?;
+    prepare(&fd, udp, options)?;
+    Ok(fd)
+}
+
+/// Sets the options that stand for the whole life of a socket.
+pub(crate) fn prepare(fd: &OwnedFd, udp: bool, o: &SocketOptions) -> Result<(), RunError> {
+    let int = |option, name: &str, value: Option<u32>| match value {
+        None => Ok(()),
+        Some(v) => sys::set_int(fd, option, i32::try_from(v).unwrap_or(i32::MAX))
+            .context(|| format!("cannot set {name} to {v}")),
+    };
+    int(SockOpt::RCVBUF, "SO_RCVBUF", o.rcvbuf)?;
+    int(SockOpt::SNDBUF, "SO_SNDBUF", o.sndbuf)?;
+    int(SockOpt::RCVLOWAT, "SO_RCVLOWAT", o.rcvlowat)?;
+    if udp {
+        return Ok(());
+    }
+    int(SockOpt::NODELAY, "TCP_NODELAY", o.nodelay.map(u32::from))?;
+    int(SockOpt::NOTSENT_LOWAT, "TCP_NOTSENT_LOWAT", o.notsent_lowat)?;
+    int(SockOpt::MAXSEG, "TCP_MAXSEG", o.maxseg)?;
+    let timeout = o.user_timeout_ns.map(|ns| (ns / 1_000_000).max(1) as u32);
+    int(SockOpt::USER_TIMEOUT, "TCP_USER_TIMEOUT", timeout)?;
+    if let Some(ns) = o.keepalive_ns {
+        let seconds = u32::try_from(ns / 1_000_000_000).unwrap_or(u32::MAX).max(1);
+        setsockopt(fd, sockopt::KeepAlive, &true).context(|| "SO_KEEPALIVE".into())?;
+        setsockopt(fd, sockopt::TcpKeepIdle, &seconds).context(|| "TCP_KEEPIDLE".into())?;
+        setsockopt(fd, sockopt::TcpKeepInterval, &seconds).context(|| "TCP_KEEPINTVL".into())?;
+    }
+    if let Some(name) = &o.congestion {
+        setsockopt(fd, sockopt::TcpCongestion, &name.into())
+            .context(|| format!("this kernel has no congestion control {name}"))?;
+    }
+    Ok(())
+}
+
+/// What is set once when a connection stands.
+pub(crate) fn connected(fd: &OwnedFd, options: &SocketOptions) -> Result<(), RunError> {
+    match options.quickack {
+        QuickAck::Once(value) => quickack(fd, value),
+        QuickAck::Leave | QuickAck::Each(_) => Ok(()),
+    }
+}
+
+/// Sets TCP_QUICKACK.
+pub(crate) fn quickack(fd: &OwnedFd, value: i32) -> Result<(), RunError> {
+    sys::set_int(fd, SockOpt::QUICKACK, value).context(|| "cannot set TCP_QUICKACK".into())
+}
+
+/// A socket that waits for connections (or datagrams) on a port of all addresses.
+pub(crate) fn listener(port: u16, udp: bool, options: &SocketOptions) -> Result<OwnedFd, RunError> {
+    let fd = make(udp, options)?;
+    let at = SockaddrIn::from(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port));
+    bind(fd.as_raw_fd(), &at).context(|| format!("cannot bind to port {port}"))?;
+    if !udp {
+        let backlog = Backlog::new(BACKLOG).unwrap_or(Backlog::MAXCONN);
+        listen(&fd, backlog).context(|| format!("cannot listen on port {port}"))?;
+    }
+    Ok(fd)
+}
+
+/// Begins to connect; gives the own port.
+pub(crate) fn begin(fd: &OwnedFd, to: SocketAddrV4) -> nix::Result<u16> {
+    match connect(fd.as_raw_fd(), &SockaddrIn::from(to)) {
+        Ok(()) | Err(Errno::EINPROGRESS) => {}
+        Err(e) => return Err(e),
+    }
+    getsockname::<SockaddrIn>(fd.as_raw_fd()).map(|own| own.port())
+}
+
+/// Takes one connection; gives the client's port.
+pub(crate) fn accept(listener: &OwnedFd) -> nix::Result<Option<(OwnedFd, u16)>> {
+    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+    match accept4(listener.as_raw_fd(), flags) {
+        Ok(fd) => {
+            let fd = sys::owned(fd);
+            let port = getpeername::<SockaddrIn>(fd.as_raw_fd()).map(|peer| peer.port())?;
+            Ok(Some((fd, port)))
+        }
+        Err(Errno::EAGAIN | Errno::ECONNABORTED | Errno::EINTR) => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// The error that a socket has met.
+pub(crate) fn error(fd: &OwnedFd) -> Option<Errno> {
+    match nix::sys::socket::getsockopt(fd, sockopt::SocketError) {
+        Ok(0) => None,
+        Ok(e) => Some(Errno::from_raw(e)),
+        Err(e) => Some(e),
+    }
+}

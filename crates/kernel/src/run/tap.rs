@@ -1,0 +1,52 @@
+//! TAP devices: the ends of our own links (Linux's Documentation/networking/tuntap).
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
+
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::unistd;
+
+use super::error::{Context, RunError};
+use crate::sys;
+
+/// The device's file.
+const TUN: &str = "/dev/net/tun";
+
+/// One TAP device; it vanishes with its last descriptor.
+#[derive(Debug)]
+pub(crate) struct Tap {
+    pub(crate) file: File,
+}
+
+impl Tap {
+    /// Makes the device `name` in the current network namespace, without offloads.
+    pub(crate) fn new(name: &str) -> Result<Self, RunError> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags((OFlag::O_NONBLOCK | OFlag::O_CLOEXEC).bits())
+            .open(TUN)
+            .context(|| format!("cannot open {TUN} (`modprobe tun` loads the driver)"))?;
+        sys::attach_tap(&file, name).context(|| format!("cannot make the TAP device {name}"))?;
+        Ok(Self { file })
+    }
+
+    /// Reads one frame into `buffer`; none: there is no more.
+    pub(crate) fn read(&self, buffer: &mut [u8]) -> nix::Result<Option<usize>> {
+        match unistd::read(&self.file, buffer) {
+            Ok(n) => Ok(Some(n)),
+            Err(Errno::EAGAIN) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Gives a frame to the host.
+    pub(crate) fn write(&self, frame: &[u8]) -> nix::Result<()> {
+        match unistd::write(&self.file, frame) {
+            // The device is down or has no room: a card would drop it too.
+            Ok(_) | Err(Errno::EIO | Errno::EAGAIN | Errno::ENOBUFS) => Ok(()),
+            Err(e) => Err(e),
+        }
+    }
+}

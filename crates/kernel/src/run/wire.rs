@@ -1,0 +1,161 @@
+//! Hosts and links of a point, made: namespaces, devices, addresses, neighbours, routes.
+
+use std::collections::VecDeque;
+use std::os::fd::AsRawFd;
+
+use tcplab_plan::Point;
+use tcplab_plan::point::{By, Link, Offload};
+
+use super::address::{ethernet, host as address_of};
+use super::error::{Context, RunError};
+use super::host::HostNet;
+use super::names::interface;
+use super::netlink::Netlink;
+use super::qdisc;
+use super::tap::Tap;
+
+/// The two devices of one link.
+#[derive(Debug)]
+pub(crate) enum Wire {
+    /// Ours: frames are read from and written to TAP devices.
+    Ours([Tap; 2]),
+    /// The kernel's.
+    Kernel,
+}
+
+/// What stands when all is made.
+#[derive(Debug)]
+pub(crate) struct Network {
+    pub(crate) hosts: Vec<HostNet>,
+    pub(crate) wires: Vec<Wire>,
+}
+
+/// Makes everything. The current namespace is that of the last host afterwards.
+pub(crate) fn build(point: &Point, warnings: &mut Vec<String>) -> Result<Network, RunError> {
+    let mut hosts = Vec::new();
+    for host in &point.hosts {
+        hosts.push(HostNet::new(host, warnings)?);
+        let netlink = Netlink::open().context(|| "cannot open a netlink socket".into())?;
+        netlink.up("lo").context(|| "cannot bring lo up".into())?;
+    }
+    let mut wires = Vec::new();
+    for (number, link) in point.links.iter().enumerate() {
+        wires.push(make(point, number, link, &hosts)?);
+    }
+    for from in 0..hosts.len() {
+        routes(point, from, &hosts)?;
+    }
+    Ok(Network { hosts, wires })
+}
+
+/// The interface that `host` has on link `number`.
+pub(crate) fn interface_on(point: &Point, host: usize, number: usize) -> String {
+    let before = &point.links[..number];
+    interface(before.iter().filter(|l| l.a == host || l.b == host).count())
+}
+
+fn make(point: &Point, number: usize, link: &Link, hosts: &[HostNet]) -> Result<Wire, RunError> {
+    let names = [
+        interface_on(point, link.a, number),
+        interface_on(point, link.b, number),
+    ];
+    let ends = [link.a, link.b];
+    let wire = match link.by {
+        By::Kernel => {
+            hosts[link.a].enter()?;
+            let peer = hosts[link.b].namespace().as_raw_fd();
+            open()?
+                .veth(&names[0], &names[1], peer)
+                .context(|| format!("cannot make the veth pair of link {number}"))?;
+            Wire::Kernel
+        }
+        By::Tcplab => {
+            refuse_offload(point, link)?;
+            hosts[link.a].enter()?;
+            let a = Tap::new(&names[0])?;
+            hosts[link.b].enter()?;
+            Wire::Ours([a, Tap::new(&names[1])?])
+        }
+    };
+    for side in 0..2 {
+        hosts[ends[side]].enter()?;
+        let netlink = open()?;
+        let one_segment = point.hosts[ends[side]].offload == Offload::None;
+        let name = &names[side];
+        netlink
+            .prepare(name, ethernet(number, side), link.mtu, one_segment)
+            .context(|| format!("cannot set up {name} of link {number}"))?;
+        let peer = address_of(ends[1 - side]);
+        netlink
+            .neighbour(name, peer, ethernet(number, 1 - side))
+            .context(|| format!("cannot set a neighbour on {name}"))?;
+        netlink
+            .address(name, address_of(ends[side]))
+            .context(|| format!("cannot set the address of {name}"))?;
+        if let Wire::Kernel = wire {
+            qdisc::set(&netlink, name, [&link.a_to_b, &link.b_to_a][side])?;
+        }
+    }
+    Ok(wire)
+}
+
+fn refuse_offload(point: &Point, link: &Link) -> Result<(), RunError> {
+    for host in [link.a, link.b] {
+        let host = &point.hosts[host];
+        if host.offload != Offload::None {
+            return Err(RunError::Cannot(format!(
+                "host {}: offload other than \"none\" needs a link with by = \"kernel\"",
+                host.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn open() -> Result<Netlink, RunError> {
+    Netlink::open().context(|| "cannot open a netlink socket".into())
+}
+
+/// A route from `from` to every host that it can reach, over the fewest links.
+fn routes(point: &Point, from: usize, hosts: &[HostNet]) -> Result<(), RunError> {
+    hosts[from].enter()?;
+    let netlink = open()?;
+    let words = &point.hosts[from].route;
+    let own = address_of(from);
+    netlink
+        .local_route(std::net::Ipv4Addr::LOCALHOST, words)
+        .context(|| "cannot set the metrics of lo".into())?;
+    for (to, first) in first_hops(point, from).into_iter().enumerate() {
+        let Some(number) = first else { continue };
+        let link = &point.links[number];
+        let next = if link.a == from { link.b } else { link.a };
+        let name = interface_on(point, from, number);
+        let via = (next != to).then(|| address_of(next));
+        netlink
+            .route(&name, own, address_of(to), via, words)
+            .context(|| format!("cannot set the route of {name} to host {to}"))?;
+    }
+    Ok(())
+}
+
+/// For each host the first link of a shortest way to it.
+fn first_hops(point: &Point, from: usize) -> Vec<Option<usize>> {
+    let mut first = vec![None; point.hosts.len()];
+    let mut seen = vec![false; point.hosts.len()];
+    let mut queue = VecDeque::from([from]);
+    seen[from] = true;
+    while let Some(at) = queue.pop_front() {
+        for (number, link) in point.links.iter().enumerate() {
+            let next = match at {
+                _ if link.a == at => link.b,
+                _ if link.b == at => link.a,
+                _ => continue,
+            };
+            if !std::mem::replace(&mut seen[next], true) {
+                first[next] = first[at].or(Some(number));
+                queue.push_back(next);
+            }
+        }
+    }
+    first
+}

@@ -1,0 +1,550 @@
+//! The event loop of a run: TAP devices, sockets, captures and timers, one thread.
+//!
+//! Order within one turn: what epoll reported (frames sent by hosts, sockets), then timers that are
+//! due, by time and by order of setting. Nothing else decides what comes first, which is what lets a
+//! run in virtual time repeat.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::path::Path;
+use std::time;
+
+use nix::sys::epoll::EpollFlags;
+use tcplab_apps::Result as Went;
+use tcplab_base::{Duration, Instant, Random};
+use tcplab_plan::outcome::{LinkCount, TCP_INFO_SERIES};
+use tcplab_plan::{Outcome, Point};
+
+use super::address;
+use super::applications::Applications;
+use super::captures::CaptureFile;
+use super::clock::{Clock, Pace};
+use super::end::{Doing, Wants};
+use super::error::{Context, RunError};
+use super::links::{CaptureIndex, OurLink};
+use super::names::capture_files;
+use super::poll::{Poll, Ready, Source};
+use super::socket;
+use super::timers::{Timer, Timers};
+use super::wire::{self, Network, Wire, interface_on};
+use crate::live::Live;
+use crate::tcp_info::tcp_info;
+
+/// Time between the set-up and the start of a run: what the set-up caused has settled.
+const SETTLE: Duration = Duration::from_millis(50);
+
+/// The start is moved by up to two ticks of the slowest kernel (HZ = 100), drawn from the seed:
+/// where in a tick an experiment begins is chance on a real machine.
+const PHASE_NS: u64 = 20_000_000;
+
+/// A run under way.
+struct World<'p> {
+    point: &'p Point,
+    clock: Clock,
+    start: Instant,
+    poll: Poll,
+    timers: Timers,
+    network: Network,
+    links: Vec<Option<OurLink>>,
+    captures: Vec<CaptureFile>,
+    /// Captures by the kernel, and the file of each.
+    live: Vec<(Live, usize)>,
+    apps: Applications,
+    warnings: Vec<String>,
+    ending: bool,
+    stopped: bool,
+    cut_short: bool,
+}
+
+/// Runs a point; captures go into `folder`.
+///
+/// The calling thread's network namespace is another one afterwards.
+///
+/// # Errors
+/// When the kernel refuses what a run needs, or the point asks for what this stack cannot do.
+pub fn run(point: &Point, folder: &Path, pace: Pace) -> Result<Outcome, RunError> {
+    let mut world = World::new(point, folder, pace)?;
+    world.begin()?;
+    world.turn()?;
+    world.finish()
+}
+
+impl<'p> World<'p> {
+    fn new(point: &'p Point, folder: &Path, pace: Pace) -> Result<Self, RunError> {
+        let mut warnings = Vec::new();
+        let mut network = wire::build(point, &mut warnings)?;
+        let poll = Poll::new().context(|| "cannot make an epoll".into())?;
+        let (captures, index) = open_captures(point, folder)?;
+        let mut links = Vec::new();
+        for (number, wire) in network.wires.iter_mut().enumerate() {
+            let taps = match std::mem::replace(wire, Wire::Kernel) {
+                Wire::Kernel => {
+                    links.push(None);
+                    continue;
+                }
+                Wire::Ours(taps) => taps,
+            };
+            let link = &point.links[number];
+            let files =
+                [link.a, link.b].map(|host| index[&(host, interface_on(point, host, number))]);
+            for (side, tap) in taps.iter().enumerate() {
+                poll.add(&tap.file, Source::Tap(number, side), EpollFlags::EPOLLIN)
+                    .context(|| "cannot watch a TAP device".into())?;
+            }
+            links.push(Some(OurLink::new(point, number, taps, files)));
+        }
+        let clock = Clock::new(pace).context(|| "cannot read the clock".into())?;
+        let mut world = Self {
+            point,
+            clock,
+            start: Instant::default(),
+            poll,
+            timers: Timers::default(),
+            network,
+            links,
+            captures,
+            live: Vec::new(),
+            apps: Applications::new(point),
+            warnings,
+            ending: false,
+            stopped: false,
+            cut_short: false,
+        };
+        world.watch_kernel_interfaces(&index)?;
+        Ok(world)
+    }
+
+    /// Captures by the kernel where no frame passes through our hands: veth pairs and lo.
+    fn watch_kernel_interfaces(&mut self, index: &CaptureIndex) -> Result<(), RunError> {
+        let ours: Vec<(usize, String)> = (self.point.links.iter().enumerate())
+            .filter(|(number, _)| self.links[*number].is_some())
+            .flat_map(|(number, link)| {
+                [link.a, link.b].map(|host| (host, interface_on(self.point, host, number)))
+            })
+            .collect();
+        for (key, file) in index {
+            if ours.contains(key) {
+                continue;
+            }
+            self.network.hosts[key.0].enter()?;
+            let patience = time::Duration::from_micros(1);
+            let live = Live::open(&key.1, patience)
+                .map_err(|e| RunError::Cannot(format!("cannot capture on {}: {e}", key.1)))?;
+            live.set_nonblocking()
+                .context(|| "cannot set up a capture".into())?;
+            let source = Source::Capture(self.live.len());
+            self.poll
+                .add(&live, source, EpollFlags::EPOLLIN)
+                .context(|| "cannot watch a capture".into())?;
+            self.live.push((live, *file));
+        }
+        Ok(())
+    }
+
+    /// Listeners, counters, first timers.
+    fn begin(&mut self) -> Result<(), RunError> {
+        for (index, app) in self.point.apps.iter().enumerate() {
+            self.network.hosts[app.server].enter()?;
+            let first = self.apps.ends.iter().position(|e| e.app == index);
+            let server = first.unwrap_or_default() + 1;
+            let options = app.server_socket.or(&self.point.hosts[app.server].socket);
+            let fd = socket::listener(app.port, app.does.is_udp(), &options)
+                .map_err(|e| RunError::Cannot(format!("application {}: {e}", app.name)))?;
+            if app.does.is_udp() {
+                // One socket serves all: the first flow's server end has it.
+                self.apps.ends[server].fd = Some(fd);
+                self.apps.ends[server].doing = Doing::Next(Went::Done);
+                self.step(server, Instant::default())?;
+            } else {
+                self.poll
+                    .add(&fd, Source::Listener(index), EpollFlags::EPOLLIN)
+                    .context(|| "cannot watch a listener".into())?;
+                self.apps.listeners[index] = Some(fd);
+            }
+        }
+        for host in &mut self.network.hosts {
+            host.begin()?;
+        }
+        let phase = Random::stream(self.point.seed, "start/phase").below(PHASE_NS);
+        self.start = self.clock.now() + SETTLE + Duration::from_nanos(phase as i64);
+        let mut end = 0;
+        for app in &self.point.apps {
+            for n in 0..app.connections {
+                let at = app.start_ns + app.stagger_ns.saturating_mul(i64::from(n));
+                self.timers
+                    .set(self.start + Duration::from_nanos(at), Timer::Connect(end));
+                end += 2;
+            }
+        }
+        if let Some(every) = self.point.tcp_info_every_ns {
+            self.timers
+                .set(self.start + Duration::from_nanos(every), Timer::Sample);
+        }
+        let most = Duration::from_nanos(self.point.max_ns);
+        self.timers.set(self.start + most, Timer::Stop);
+        Ok(())
+    }
+
+    fn turn(&mut self) -> Result<(), RunError> {
+        let mut ready = Vec::new();
+        let mut now = self.clock.now();
+        while !self.stopped {
+            while let Some((at, timer)) = self.timers.pop(now) {
+                let now = match self.clock.pace {
+                    Pace::Real => now,
+                    Pace::Virtual => at,
+                };
+                self.fire(now, timer)?;
+                if self.stopped {
+                    return Ok(());
+                }
+            }
+            self.end_when_all_is_over(now);
+            let Some(next) = self.timers.next() else {
+                return Ok(());
+            };
+            ready.clear();
+            let until = self.clock.monotonic(next);
+            let due = self
+                .poll
+                .wait(until, &mut ready)
+                .context(|| "cannot wait".into())?;
+            // A guest's clock moves by itself only when it waits: the timer's time is now.
+            now = match (self.clock.pace, due, ready.is_empty()) {
+                (Pace::Virtual, true, true) => next,
+                _ => self.clock.now(),
+            };
+            for event in &ready {
+                self.handle(now, *event)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn end_when_all_is_over(&mut self, now: Instant) {
+        if !self.ending && self.apps.are_over() {
+            self.ending = true;
+            let linger = Duration::from_nanos(self.point.linger_ns);
+            self.timers.set(now + linger, Timer::Stop);
+        }
+    }
+
+    fn fire(&mut self, now: Instant, timer: Timer) -> Result<(), RunError> {
+        match timer {
+            Timer::Connect(end) => self.connect(end, now),
+            Timer::Wake(end, sleeps) => {
+                if self.apps.ends[end].sleeps != sleeps {
+                    return Ok(());
+                }
+                match self.apps.ends[end].doing {
+                    Doing::Sleeping => self.apps.ends[end].doing = Doing::Next(Went::Done),
+                    Doing::Receiving(_) => self.apps.ends[end].doing = Doing::Next(Went::TimedOut),
+                    _ => return Ok(()),
+                }
+                self.step(end, now)
+            }
+            Timer::Link(number) => self.give(number, now),
+            Timer::Sample => self.sample(now),
+            Timer::Stop => {
+                self.stopped = true;
+                self.cut_short = !self.ending;
+                Ok(())
+            }
+        }
+    }
+
+    fn handle(&mut self, now: Instant, event: Ready) -> Result<(), RunError> {
+        match event.source {
+            Source::Tap(number, side) => {
+                if let Some(link) = &mut self.links[number] {
+                    link.take(side, now, &mut self.captures)?;
+                }
+                self.give(number, now)
+            }
+            Source::Listener(app) => self.accept(app, now),
+            Source::Capture(index) => self.captured(index),
+            Source::End(end) => self.socket_is_ready(end, event.broken, now),
+        }
+    }
+
+    /// Hands out what is due on a link, and sets its timer.
+    fn give(&mut self, number: usize, now: Instant) -> Result<(), RunError> {
+        let Some(link) = &mut self.links[number] else {
+            return Ok(());
+        };
+        link.give(now, &mut self.captures)?;
+        let next = link.next_time();
+        let sooner = |next: Instant| link.armed.is_none_or(|at| next < at || at <= now);
+        if let Some(next) = next.filter(|next| sooner(*next)) {
+            link.armed = Some(next);
+            self.timers.set(next, Timer::Link(number));
+        }
+        Ok(())
+    }
+
+    fn captured(&mut self, index: usize) -> Result<(), RunError> {
+        let (live, file) = &mut self.live[index];
+        while let Some(frame) = live.next_frame().context(|| "a capture failed".into())? {
+            self.captures[*file]
+                .frame(frame.time, frame.data, frame.orig_len)
+                .context(|| "cannot write a capture".into())?;
+        }
+        Ok(())
+    }
+
+    fn at(&self, now: Instant) -> i64 {
+        now.since(self.start).as_nanos()
+    }
+
+    fn connect(&mut self, index: usize, now: Instant) -> Result<(), RunError> {
+        let at = self.at(now);
+        let app = &self.point.apps[self.apps.ends[index].app];
+        self.network.hosts[app.client].enter()?;
+        let end = &mut self.apps.ends[index];
+        let fd = socket::make(end.udp, &end.options)?;
+        let server = match app.client == app.server {
+            true => Ipv4Addr::LOCALHOST,
+            false => address::host(app.server),
+        };
+        end.program.connects(now);
+        end.log(at, "connect", 0);
+        match socket::begin(&fd, SocketAddrV4::new(server, app.port)) {
+            Ok(port) => {
+                end.fd = Some(fd);
+                end.doing = Doing::Connecting;
+                let udp = end.udp;
+                self.apps.has_port(index, port);
+                if udp {
+                    return self.connected(index, now);
+                }
+                self.watch(index, EpollFlags::EPOLLOUT)
+            }
+            Err(e) => {
+                end.fail(at, e);
+                self.close(index, now)
+            }
+        }
+    }
+
+    fn connected(&mut self, index: usize, now: Instant) -> Result<(), RunError> {
+        let at = self.at(now);
+        let end = &mut self.apps.ends[index];
+        if let (Some(fd), false) = (&end.fd, end.udp) {
+            if let Some(e) = socket::error(fd) {
+                end.fail(at, e);
+                return self.close(index, now);
+            }
+            socket::connected(fd, &end.options)?;
+        }
+        end.out.opened_ns.get_or_insert(at);
+        end.doing = Doing::Next(Went::Done);
+        self.step(index, now)
+    }
+
+    fn accept(&mut self, app: usize, now: Instant) -> Result<(), RunError> {
+        let at = self.at(now);
+        loop {
+            let Some(listener) = &self.apps.listeners[app] else {
+                return Ok(());
+            };
+            let accepted = socket::accept(listener).context(|| "cannot accept".into())?;
+            let Some((fd, port)) = accepted else {
+                return Ok(());
+            };
+            let Some(flow) = self.apps.ports[app].get(&port).copied() else {
+                continue;
+            };
+            let index = 2 * flow + 1;
+            if self.apps.ends[index].fd.is_some() {
+                // A reconnecting client was quicker than the server's last step.
+                self.close(index, now)?;
+            }
+            let end = &mut self.apps.ends[index];
+            socket::prepare(&fd, false, &end.options)?;
+            socket::connected(&fd, &end.options)?;
+            end.fd = Some(fd);
+            end.restart(&self.point.apps[app]);
+            end.out.opened_ns.get_or_insert(at);
+            end.log(at, "accept", 0);
+            self.step(index, now)?;
+        }
+    }
+
+    fn socket_is_ready(
+        &mut self,
+        index: usize,
+        broken: bool,
+        now: Instant,
+    ) -> Result<(), RunError> {
+        match self.apps.ends[index].doing {
+            Doing::Connecting => self.connected(index, now),
+            // A reset while the application sleeps: it will see it at its next read or write.
+            Doing::Sleeping if broken => self.unwatch(index),
+            Doing::Sleeping | Doing::Nothing | Doing::Over => Ok(()),
+            _ => self.step(index, now),
+        }
+    }
+
+    /// Lets an end go on, and arranges what it waits for.
+    fn step(&mut self, index: usize, now: Instant) -> Result<(), RunError> {
+        let at = self.at(now);
+        let end = &mut self.apps.ends[index];
+        let wants = end.go(now, at)?;
+        end.sleeps = end.sleeps.wrapping_add(1);
+        let sleeps = end.sleeps;
+        match wants {
+            Wants::Readable(until) => {
+                if let Some(until) = until {
+                    self.timers.set(until, Timer::Wake(index, sleeps));
+                }
+                self.watch(index, EpollFlags::EPOLLIN)
+            }
+            Wants::Writable => self.watch(index, EpollFlags::EPOLLOUT),
+            Wants::Until(when) => {
+                self.timers.set(when, Timer::Wake(index, sleeps));
+                match self.apps.ends[index].watched {
+                    Some(_) => self.watch(index, EpollFlags::empty()),
+                    None => Ok(()),
+                }
+            }
+            Wants::Reconnect => {
+                self.close(index, now)?;
+                self.apps.ends[index].out.closed_ns = None;
+                self.connect(index, now)
+            }
+            Wants::Close => {
+                self.apps.ends[index].doing = Doing::Over;
+                self.close(index, now)
+            }
+        }
+    }
+
+    fn watch(&mut self, index: usize, flags: EpollFlags) -> Result<(), RunError> {
+        let end = &mut self.apps.ends[index];
+        let Some(fd) = &end.fd else { return Ok(()) };
+        let done = match end.watched {
+            Some(now) if now == flags => Ok(()),
+            Some(_) => self.poll.change(fd, Source::End(index), flags),
+            None => self.poll.add(fd, Source::End(index), flags),
+        };
+        end.watched = Some(flags);
+        done.context(|| "cannot watch a socket".into())
+    }
+
+    fn unwatch(&mut self, index: usize) -> Result<(), RunError> {
+        let end = &mut self.apps.ends[index];
+        if let (Some(fd), Some(_)) = (&end.fd, end.watched.take()) {
+            self.poll
+                .remove(fd)
+                .context(|| "cannot leave a socket".into())?;
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, index: usize, now: Instant) -> Result<(), RunError> {
+        let at = self.at(now);
+        self.take_info(index);
+        self.unwatch(index)?;
+        let end = &mut self.apps.ends[index];
+        if end.fd.take().is_some() {
+            end.log(at, "close", 0);
+        }
+        end.out.closed_ns = Some(at);
+        Ok(())
+    }
+
+    fn take_info(&mut self, index: usize) {
+        let end = &mut self.apps.ends[index];
+        if let (Some(fd), false) = (&end.fd, end.udp)
+            && let Ok(info) = tcp_info(fd)
+        {
+            end.out.tcp_info = info
+                .fields()
+                .map(|(name, v)| (name.to_owned(), v))
+                .collect();
+        }
+    }
+
+    fn sample(&mut self, now: Instant) -> Result<(), RunError> {
+        let at = self.at(now);
+        for end in &mut self.apps.ends {
+            if let (Some(fd), false) = (&end.fd, end.udp)
+                && let Ok(info) = tcp_info(fd)
+            {
+                let values = TCP_INFO_SERIES
+                    .iter()
+                    .map(|name| info.get(name).unwrap_or(-1));
+                end.out.tcp_info_series.push((at, values.collect()));
+            }
+        }
+        if let Some(every) = self.point.tcp_info_every_ns {
+            self.timers
+                .set(now + Duration::from_nanos(every), Timer::Sample);
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Outcome, RunError> {
+        let ended = self.clock.now();
+        for index in 0..self.live.len() {
+            self.captured(index)?;
+            let dropped = self.live[index].0.dropped();
+            if dropped > 0 {
+                self.warnings
+                    .push(format!("a capture lost {dropped} frames"));
+            }
+        }
+        for index in 0..self.apps.ends.len() {
+            self.take_info(index);
+        }
+        let mut outcome = Outcome {
+            kernel: kernel_name(),
+            virtual_ns: self.at(ended),
+            cut_short: self.cut_short,
+            ..Outcome::default()
+        };
+        for (host, net) in self.point.hosts.iter().zip(&self.network.hosts) {
+            outcome.counters.insert(host.name.clone(), net.counters()?);
+        }
+        for link in &self.links {
+            let count = link
+                .as_ref()
+                .map_or_else(LinkCount::default, OurLink::count);
+            outcome.links.push(count);
+        }
+        outcome.flows = self.apps.flows();
+        outcome.warnings = self.warnings;
+        for capture in self.captures {
+            capture
+                .finish()
+                .context(|| "cannot write a capture".into())?;
+        }
+        Ok(outcome)
+    }
+}
+
+fn open_captures(
+    point: &Point,
+    folder: &Path,
+) -> Result<(Vec<CaptureFile>, CaptureIndex), RunError> {
+    let mut captures = Vec::new();
+    let mut index = CaptureIndex::new();
+    for (host, interface, file) in capture_files(point) {
+        let path = folder.join(file);
+        let capture = CaptureFile::create(&path, &interface, point.snap_bytes)
+            .context(|| format!("cannot write {}", path.display()))?;
+        index.insert((host, interface), captures.len());
+        captures.push(capture);
+    }
+    Ok((captures, index))
+}
+
+fn kernel_name() -> String {
+    match nix::sys::utsname::uname() {
+        Ok(u) => format!(
+            "{} {}",
+            u.sysname().to_string_lossy(),
+            u.release().to_string_lossy()
+        ),
+        Err(_) => "Linux".into(),
+    }
+}

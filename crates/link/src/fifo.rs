@@ -1,0 +1,56 @@
+//! The rate of a link and the FIFO before it.
+
+use std::collections::VecDeque;
+
+use tcplab_base::{Duration, Instant};
+
+/// Sends frames one after another at a rate; holds at most `limit` of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Fifo {
+    rate_bps: u64,
+    limit: usize,
+    /// When the frames that wait or are on their way out will be out.
+    out: VecDeque<Instant>,
+    /// Bits x 10^9 that the last frame's time did not hold: no drift from rounding.
+    carry: u64,
+}
+
+impl Fifo {
+    pub(crate) fn new(rate_bps: u64, limit_pkts: u32) -> Self {
+        Self {
+            rate_bps: rate_bps.max(1),
+            limit: limit_pkts.max(1) as usize,
+            out: VecDeque::new(),
+            carry: 0,
+        }
+    }
+
+    /// When the last bit of this frame will have left; none: there is no room.
+    pub(crate) fn enter(&mut self, now: Instant, bytes: usize) -> Option<Instant> {
+        while self.out.front().is_some_and(|at| *at <= now) {
+            self.out.pop_front();
+        }
+        if self.out.len() >= self.limit {
+            return None;
+        }
+        let begins = match self.out.back() {
+            Some(last) => *last,
+            None => {
+                self.carry = 0;
+                now
+            }
+        };
+        let bits = bytes as u128 * 8 * 1_000_000_000 + u128::from(self.carry);
+        let rate = u128::from(self.rate_bps);
+        self.carry = (bits % rate) as u64;
+        let takes = i64::try_from(bits / rate).unwrap_or(i64::MAX);
+        let leaves = begins + Duration::from_nanos(takes);
+        self.out.push_back(leaves);
+        Some(leaves)
+    }
+
+    /// Frames in it after the last [`Fifo::enter`], the one on its way out included.
+    pub(crate) fn frames(&self) -> usize {
+        self.out.len()
+    }
+}

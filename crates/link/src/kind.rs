@@ -1,0 +1,51 @@
+//! What kind of frame it is: what listed events count by.
+
+use tcplab_plan::point::Of;
+use tcplab_wire::{Config, LinkType, Parsed, TcpFlags, parse_frame};
+
+/// What the listed events of a link ask about a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kind {
+    /// A TCP segment with payload.
+    pub data: bool,
+    /// A TCP segment with ACK, but no payload, SYN, FIN or RST.
+    pub ack: bool,
+    /// A TCP segment with SYN.
+    pub syn: bool,
+    /// A TCP segment with FIN.
+    pub fin: bool,
+}
+
+impl Kind {
+    /// The kind of an Ethernet frame; what is not TCP is of no kind.
+    pub fn of_ethernet(frame: &[u8]) -> Self {
+        let length = u32::try_from(frame.len()).unwrap_or(u32::MAX);
+        match parse_frame(LinkType::Ethernet, frame, length, &Config::default()) {
+            Parsed::Tcp(p) => Self::of_segment(p.payload_len, p.flags),
+            _ => Self::default(),
+        }
+    }
+
+    /// The kind of a segment.
+    pub fn of_segment(payload_len: u32, flags: TcpFlags) -> Self {
+        Self {
+            data: payload_len > 0,
+            ack: payload_len == 0
+                && flags.has(TcpFlags::ACK)
+                && !flags.has(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST),
+            syn: flags.has(TcpFlags::SYN),
+            fin: flags.has(TcpFlags::FIN),
+        }
+    }
+
+    /// Whether an event about `of` counts this frame.
+    pub(crate) fn is(self, of: Of) -> bool {
+        match of {
+            Of::Frame => true,
+            Of::Data => self.data,
+            Of::Ack => self.ack,
+            Of::Syn => self.syn,
+            Of::Fin => self.fin,
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! A link of our own between two hosts: for each way a rate with a FIFO, a delay with jitter,
+//! chance and listed losses. Level 2 of the map.
+//!
+//! The same code forwards frames in the simulator and, over TAP devices, between the namespaces of
+//! a kernel. It opens nothing and knows no clock: frames are pushed in with [`Way::enter`] and
+//! taken out with [`Way::poll`] when their time has come ([`Way::next_time`]).
+
+mod choose;
+mod fifo;
+mod kind;
+mod way;
+
+pub use kind::Kind;
+pub use way::{Entered, Frame, Way};

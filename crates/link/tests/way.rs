@@ -1,0 +1,154 @@
+//! A way of a link, frame by frame.
+
+use tcplab_base::Instant;
+use tcplab_link::{Entered, Kind, Way};
+use tcplab_plan::point::{Direction, Does, Event, Of};
+
+const MS: i64 = 1_000_000;
+
+fn at(ns: i64) -> Instant {
+    Instant::from_nanos(ns)
+}
+
+/// Pushes `n` frames of 1250 bytes in at time 0 and gives (time, number) of all that come out.
+fn all_out(way: &mut Way<u32>, n: u32, kind: Kind) -> Vec<(i64, u32)> {
+    for number in 1..=n {
+        way.enter(at(0), 1250, kind, number);
+    }
+    drain(way)
+}
+
+fn drain(way: &mut Way<u32>) -> Vec<(i64, u32)> {
+    let mut out = Vec::new();
+    while let Some(next) = way.next_time() {
+        assert!(
+            way.poll(at(next.as_nanos() - 1)).is_none(),
+            "came before its time"
+        );
+        let frame = way.poll(next).expect("what is due comes");
+        out.push((frame.at.as_nanos(), frame.frame));
+    }
+    out
+}
+
+fn data() -> Kind {
+    Kind {
+        data: true,
+        ..Kind::default()
+    }
+}
+
+fn listed(of: Of, first: u64, last: u64, does: Does) -> Direction {
+    Direction {
+        delay_ns: 10 * MS,
+        events: vec![Event {
+            of,
+            first,
+            last,
+            does,
+        }],
+        ..Direction::default()
+    }
+}
+
+#[test]
+fn rate_then_delay() {
+    // 1250 bytes at 10 Mbit/s take 1 ms.
+    let way = Direction {
+        rate_bps: Some(10_000_000),
+        delay_ns: 25 * MS,
+        limit_pkts: 3,
+        ..Direction::default()
+    };
+    let mut way = Way::new(&way, 1, "link/0/a_to_b");
+    assert_eq!(
+        all_out(&mut way, 5, data()),
+        [(26 * MS, 1), (27 * MS, 2), (28 * MS, 3)]
+    );
+    assert_eq!(way.count().queue_drops, 2);
+    assert_eq!(way.count().peak_pkts, 3);
+    assert_eq!(way.count().delivered, 3);
+}
+
+#[test]
+fn a_rate_that_does_not_divide_does_not_drift() {
+    // 1250 bytes at 3 Mbit/s take 3,333,333 1/3 ns: 300 frames take exactly one second.
+    let way = Direction {
+        rate_bps: Some(3_000_000),
+        limit_pkts: 1000,
+        ..Direction::default()
+    };
+    let mut way = Way::new(&way, 1, "link/0/a_to_b");
+    assert_eq!(
+        all_out(&mut way, 300, data()).last(),
+        Some(&(1_000 * MS, 300))
+    );
+}
+
+#[test]
+fn listed_frames_are_lost_and_no_others() {
+    let way = listed(Of::Data, 2, 3, Does::Drop);
+    let mut way = Way::new(&way, 1, "l");
+    assert_eq!(way.enter(at(0), 60, Kind::default(), 99), Entered::Accepted);
+    let out = all_out(&mut way, 5, data());
+    let numbers: Vec<u32> = out.iter().map(|o| o.1).collect();
+    assert_eq!(numbers, [99, 1, 4, 5]);
+    assert_eq!(way.count().lost, 2);
+}
+
+#[test]
+fn a_delayed_frame_is_overtaken_a_doubled_one_comes_twice() {
+    let mut way = Way::new(&listed(Of::Frame, 1, 1, Does::DelayNs(5 * MS)), 1, "l");
+    assert_eq!(all_out(&mut way, 2, data()), [(10 * MS, 2), (15 * MS, 1)]);
+    let mut way = Way::new(&listed(Of::Frame, 2, 2, Does::Duplicate), 1, "l");
+    let numbers: Vec<u32> = all_out(&mut way, 3, data()).iter().map(|o| o.1).collect();
+    assert_eq!(numbers, [1, 2, 2, 3]);
+}
+
+#[test]
+fn jitter_keeps_the_order_and_the_bounds() {
+    let way = Direction {
+        delay_ns: 10 * MS,
+        jitter_ns: 2 * MS,
+        ..Direction::default()
+    };
+    let mut way = Way::new(&way, 1, "l");
+    let mut last = 0;
+    for number in 0..1000 {
+        let now = i64::from(number) * MS / 10;
+        way.enter(at(now), 100, data(), number);
+    }
+    for (n, (time, number)) in drain(&mut way).into_iter().enumerate() {
+        assert_eq!(n as u32, number, "overtaken");
+        assert!(time >= last);
+        let travelled = time - i64::from(number) * MS / 10;
+        assert!((8 * MS..=12 * MS).contains(&travelled), "{travelled}");
+        last = time;
+    }
+}
+
+#[test]
+fn a_listed_loss_moves_no_draw() {
+    let lossy = |events| Direction {
+        loss_ppb: 200_000_000,
+        events,
+        ..Direction::default()
+    };
+    let drop_first = Event {
+        of: Of::Frame,
+        first: 1,
+        last: 1,
+        does: Does::Drop,
+    };
+    let plain = all_out(&mut Way::new(&lossy(vec![]), 3, "l"), 200, data());
+    let listed = all_out(&mut Way::new(&lossy(vec![drop_first]), 3, "l"), 200, data());
+    let without_first: Vec<_> = plain.iter().filter(|o| o.1 != 1).copied().collect();
+    assert_eq!(listed, without_first);
+    assert!((120..=190).contains(&plain.len()));
+}
+
+#[test]
+fn kinds_of_real_frames() {
+    assert_eq!(Kind::of_ethernet(&[]), Kind::default());
+    assert_eq!(Kind::of_ethernet(&[0; 60]), Kind::default());
+}
