@@ -135,10 +135,8 @@ impl Ask {
     fn begin(&mut self, now: Instant) -> Step {
         // The first connection of a connect-request-response has not been counted yet.
         let counted = self.shape.each_connects && self.limit.done() > 0;
-        if !counted {
-            if !self.limit.again(now) {
-                return Step::Close;
-            }
+        if !counted && !self.limit.again(now) {
+            return Step::Close;
         }
         if !self.shape.each_connects {
             self.asked = now;
