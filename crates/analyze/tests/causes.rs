@@ -155,3 +155,71 @@ fn two_timeouts_of_one_lost_segment_are_no_black_hole() {
     lines.remove(3);
     assert!(!after_handshake(&lines).ids().contains(&"black_hole"));
 }
+
+/// The server's data passes a capture at the client, without time stamps and IP identification;
+/// 1501-2501 is not where it belongs. The answer to a duplicate ACK takes 100 ms.
+const HOLE: [&str; 9] = [
+    "200 < . 501 101 1000 60000",
+    "200 > . 101 1501 0 60000",
+    "202 < . 2501 101 1000 60000",
+    "202 > . 101 1501 0 60000 sack=2501-3501",
+    "203 < . 3501 101 1000 60000",
+    "203 > . 101 1501 0 60000 sack=2501-4501",
+    "204 < . 4501 101 1000 60000",
+    "204 > . 101 1501 0 60000 sack=2501-5501",
+    "205 < . 5501 101 1000 60000",
+];
+
+#[test]
+fn what_comes_before_anybody_could_ask_for_it_is_late() {
+    let mut lines = HOLE.to_vec();
+    lines.extend([
+        "260 < . 1501 101 1000 60000",
+        "260 > . 101 6501 0 60000",
+        "306 < . 1501 101 1000 60000",
+        "306 > . 101 6501 0 60000 sack=1501-2501",
+        "370 < . 6501 101 1000 60000",
+        "370 > . 101 7501 0 60000",
+    ]);
+    let answer = after_handshake(&lines);
+    assert_eq!(answer.ids(), ["spurious_retransmission_reordering"]);
+    let again = &answer.streams[0].server_to_client.retransmissions;
+    assert_eq!((again.total, again.fast, again.spurious), (1, 1, 1));
+}
+
+#[test]
+fn what_comes_a_round_trip_after_the_hole_showed_was_sent_again() {
+    let mut lines = HOLE.to_vec();
+    lines.extend(["306 < . 1501 101 1000 60000", "306 > . 101 6501 0 60000"]);
+    let answer = after_handshake(&lines);
+    assert_eq!(answer.ids(), [""; 0]);
+    let again = &answer.streams[0].server_to_client.retransmissions;
+    assert_eq!((again.total, again.fast, again.spurious), (1, 1, 0));
+}
+
+#[test]
+fn between_the_hosts_the_time_runs_from_the_duplicate_ack() {
+    // 20 ms to the server and back, 80 ms to the client and back: the duplicate ACKs pass the
+    // capture 80 ms after the data, the late segment 5 ms after them.
+    let lines = [
+        "0 > S 100 0 0 60000 mss=1460 sackok",
+        "20 < S. 500 101 0 60000 mss=1460 sackok",
+        "100 > . 101 501 0 60000",
+        "120 < . 501 101 1000 60000",
+        "122 < . 2501 101 1000 60000",
+        "123 < . 3501 101 1000 60000",
+        "124 < . 4501 101 1000 60000",
+        "200 > . 101 1501 0 60000",
+        "202 > . 101 1501 0 60000 sack=2501-3501",
+        "203 > . 101 1501 0 60000 sack=2501-4501",
+        "204 > . 101 1501 0 60000 sack=2501-5501",
+        "207 < . 1501 101 1000 60000",
+        "287 > . 101 5501 0 60000",
+    ];
+    let answer = analyze_script(&lines);
+    assert_eq!(answer.streams[0].server_to_client.retransmissions.total, 0);
+    let mut asked = lines.to_vec();
+    asked[11] = "222 < . 1501 101 1000 60000";
+    let answer = analyze_script(&asked);
+    assert_eq!(answer.streams[0].server_to_client.retransmissions.total, 1);
+}

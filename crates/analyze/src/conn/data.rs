@@ -247,12 +247,24 @@ fn late_not_lost(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
     if id != 0 && before != 0 && step != 0 && step.unsigned_abs() < NEAR_IDS as u16 {
         return step < 0;
     }
-    let recovering = tx
-        .loss
-        .as_ref()
-        .is_some_and(|l| l.dupacks >= 3 || l.recovering());
+    let loss = tx.loss.as_deref();
+    if let (Some(shown), Some(near)) = (tx.flight.first_seen_after(p.seq_end()), near(tx)) {
+        // Nobody asks for it before the hole shows, and the answer takes the way to the sender and
+        // back; three quarters, because RACK (RFC 8985) may have seen it a little before.
+        let asked = loss.and_then(|l| l.asked).map_or(shown, |a| a.max(shown));
+        return now.since(asked).as_nanos() < near.as_nanos() / 4 * 3;
+    }
+    let recovering = loss.is_some_and(|l| l.dupacks >= 3 || l.recovering());
     let limit = Duration::from_millis(3).min(rtt(tx));
     !recovering && now.since(tx.last_data) < limit
+}
+
+/// Shortest way from the capture to the sender and back, when the handshake told it: later ACKs
+/// may all have waited for a program or a timer. A handshake of a second may hold a SYN that was
+/// sent again (RFC 6298 2.1).
+fn near(tx: &Dir) -> Option<Duration> {
+    let told = tx.mss.is_some() && tx.path_us < 1_000_000;
+    told.then(|| Duration::from_micros(tx.path_us.into()))
 }
 
 /// Puts what was not seen of `p` before into the flight.

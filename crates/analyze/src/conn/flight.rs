@@ -12,6 +12,9 @@ const LIMIT: usize = 65_536;
 /// Most segments kept when no ACK was ever seen (one direction captured).
 const LIMIT_WITHOUT_ACKS: usize = 64;
 
+/// So many segments above a hole are looked at: the next one may have been late itself.
+const LOOK: usize = 64;
+
 /// A segment in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
@@ -147,6 +150,13 @@ impl Flight {
             holes.push((from, end));
         }
         holes
+    }
+
+    /// When something from `seq` on was first seen: since then a hole before it shows.
+    pub(crate) fn first_seen_after(&self, seq: Seq) -> Option<Instant> {
+        let at = self.index_after(seq);
+        let near = self.segments.range(at..).take(LOOK);
+        near.map(|s| s.first).min()
     }
 
     /// Notes that `[seq, end)` was sent again.

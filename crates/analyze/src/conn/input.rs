@@ -39,7 +39,7 @@ pub(crate) fn on_ack(
         if duplicate && !sender.flight.is_empty() {
             let loss = sender.loss();
             loss.dupacks += 1;
-            loss.told = Some(at.now);
+            loss.tell(at.now);
         }
         return Told::default();
     }
@@ -146,7 +146,7 @@ fn sack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) -> bool 
             sender.progress = now;
         }
         let loss = sender.loss();
-        loss.told = Some(now);
+        loss.tell(now);
         loss.sacked_high = Some(loss.sacked_high.map_or(right, |h| h.max(right)));
     }
     dsack

@@ -40,6 +40,8 @@ pub(crate) struct Loss {
     pub syn_packets: Vec<u64>,
     /// When SACK or a duplicate ACK last told of a hole.
     pub told: Option<Instant>,
+    /// When they first told of the oldest hole that is still open, or of one before it.
+    pub asked: Option<Instant>,
     /// End of the last probe; until an ACK goes beyond it Linux sends no other (`tlp_high_seq`).
     probed: Option<Seq>,
     sent: VecDeque<Sent>,
@@ -235,6 +237,12 @@ impl Loss {
         self.episodes.spurious(index, evidence);
     }
 
+    /// SACK or a duplicate ACK tells of a hole.
+    pub(crate) fn tell(&mut self, now: Instant) {
+        self.told = Some(now);
+        self.asked.get_or_insert(now);
+    }
+
     /// The first unACKed byte moved.
     pub(crate) fn advanced(&mut self, una: Seq, now: Instant) {
         self.dupacks = 0;
@@ -243,6 +251,9 @@ impl Loss {
         }
         if self.sacked_high.is_some_and(|h| h.at_or_before(una)) {
             self.sacked_high = None;
+        }
+        if self.sacked_high.is_none() {
+            self.asked = None;
         }
         self.episodes.advanced(una, now);
     }
