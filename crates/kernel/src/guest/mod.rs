@@ -22,5 +22,5 @@ pub use cost::Cost;
 pub use error::GuestError;
 pub use host::run_on_host;
 pub use initramfs::Initramfs;
-pub use stage::stage;
+pub use stage::{allowed_cpus, stage};
 pub use uml::{Limits, Uml};

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use nix::sched::{CloneFlags, CpuSet, sched_setaffinity, unshare};
+use nix::sched::{CloneFlags, CpuSet, sched_getaffinity, sched_setaffinity, unshare};
 use nix::sys::personality::{self, Persona};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::resource::{UsageWho, getrusage};
@@ -107,6 +107,16 @@ fn work() -> Result<ExitCode, String> {
     let text = serde_json::to_string(&cost).map_err(|e| e.to_string())?;
     fs::write(&task.cost, text).map_err(|e| format!("{}: {e}", task.cost.display()))?;
     Ok(code)
+}
+
+/// The processors that this process may run on.
+pub fn allowed_cpus() -> Vec<usize> {
+    let Ok(set) = sched_getaffinity(Pid::from_raw(0)) else {
+        return Vec::new();
+    };
+    (0..CpuSet::count())
+        .filter(|cpu| set.is_set(*cpu).unwrap_or(false))
+        .collect()
 }
 
 fn pin(cpu: usize) {

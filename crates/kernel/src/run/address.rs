@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 /// The address of a host; it has one, whichever of its links is used.
-pub(crate) fn host(index: usize) -> Ipv4Addr {
+pub fn host(index: usize) -> Ipv4Addr {
     let n = u16::try_from(index + 1).unwrap_or(u16::MAX);
     let [high, low] = n.to_be_bytes();
     Ipv4Addr::new(10, 77, high, low)

@@ -26,6 +26,7 @@ mod timers;
 mod wire;
 mod world;
 
+pub use address::host as host_address;
 pub use clock::Pace;
 pub use error::RunError;
 pub use names::{capture_file, capture_files};

@@ -1,0 +1,209 @@
+//! All points of an experiment on all stacks, on several processors at once.
+//!
+//! Results are in the order of the plan, whichever was finished first. A point that fails has its
+//! reason in its place; the others go on.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tcplab_plan::Point;
+use tcplab_plan::result::{PointResult, RUN_SCHEMA, RunDocument};
+
+use crate::digest;
+use crate::error::LabError;
+use crate::folder::{Folder, MANIFEST_SCHEMA, Manifest, PointCost};
+use crate::stack::{Lab, Stack};
+
+/// What shall be run.
+#[derive(Debug)]
+pub struct Campaign<'a> {
+    /// The experiment's name.
+    pub experiment: &'a str,
+    /// The points, in order.
+    pub points: &'a [Point],
+    /// The stacks, in order.
+    pub stacks: &'a [Stack],
+    /// Names of the measures.
+    pub measures: &'a [String],
+    /// Points at once; stacks in real time run alone.
+    pub jobs: usize,
+    /// Where results are kept; none: captures and results are thrown away after they were read.
+    pub out: Option<&'a Path>,
+}
+
+/// One point of one stack that is finished.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// Finished ones, this one included.
+    pub done: usize,
+    /// All of them.
+    pub all: usize,
+    /// Its result.
+    pub result: &'a PointResult,
+}
+
+/// Runs everything.
+///
+/// # Errors
+/// What stands against the whole campaign: the folder, the wish to stop, a measure that nothing
+/// has. A point that could not be run has its `error` in the document.
+pub fn run(
+    lab: &Lab,
+    campaign: &Campaign<'_>,
+    progress: impl Fn(Progress<'_>) + Sync,
+) -> Result<RunDocument, LabError> {
+    let scratch;
+    let out = match campaign.out {
+        Some(path) => path,
+        None => {
+            scratch = tempfile::Builder::new().prefix("tcplab-").tempdir();
+            let scratch = scratch.as_ref().map_err(|e| LabError::Io {
+                path: std::env::temp_dir(),
+                source: std::io::Error::new(e.kind(), e.to_string()),
+            })?;
+            scratch.path()
+        }
+    };
+    let folder = Folder::open(out, &manifest(campaign)?)?;
+    let tasks: Vec<(&Stack, &Point)> = (campaign.stacks.iter())
+        .flat_map(|stack| campaign.points.iter().map(move |point| (stack, point)))
+        .collect();
+    let work = Work {
+        lab,
+        campaign,
+        folder: &folder,
+        tasks: &tasks,
+        next: AtomicUsize::new(0),
+        done: AtomicUsize::new(0),
+        results: Mutex::new(vec![None; tasks.len()]),
+        fatal: Mutex::new(None),
+    };
+    let in_real_time = campaign.stacks.iter().any(|s| !s.is_virtual());
+    let jobs = if in_real_time { 1 } else { campaign.jobs.max(1) };
+    std::thread::scope(|scope| {
+        for cpu in processors(jobs) {
+            let (work, progress) = (&work, &progress);
+            scope.spawn(move || work.go(cpu, progress));
+        }
+    });
+    let locked = |e: Option<LabError>| e.map_or(Ok(()), Err);
+    locked(work.fatal.into_inner().unwrap_or(None))?;
+    let results = work.results.into_inner().unwrap_or_default();
+    let mut document = RunDocument {
+        schema: RUN_SCHEMA.into(),
+        experiment: campaign.experiment.to_owned(),
+        ..RunDocument::default()
+    };
+    for (result, rss) in results.into_iter().flatten() {
+        document.peak_rss_bytes = document.peak_rss_bytes.max(rss);
+        document.points.push(result);
+    }
+    folder.summarize(&document)?;
+    Ok(document)
+}
+
+/// A processor for each job: a guest that moves between them takes three times as long.
+fn processors(jobs: usize) -> Vec<Option<usize>> {
+    let allowed = tcplab_kernel::allowed_cpus();
+    (0..jobs)
+        .map(|n| match allowed.len() {
+            0 => None,
+            len => Some(allowed[n % len]),
+        })
+        .collect()
+}
+
+fn manifest(campaign: &Campaign<'_>) -> Result<Manifest, LabError> {
+    let program = digest::of_this_program().map_err(LabError::at(Path::new("/proc/self/exe")))?;
+    let stacks = campaign.stacks.iter();
+    Ok(Manifest {
+        schema: MANIFEST_SCHEMA.into(),
+        experiment: campaign.experiment.to_owned(),
+        tcplab: env!("CARGO_PKG_VERSION").into(),
+        program_sha256: program,
+        stacks: stacks.map(|s| (s.name.clone(), s.identity().to_owned())).collect(),
+        measures: campaign.measures.to_vec(),
+        points: campaign.points.to_vec(),
+    })
+}
+
+struct Work<'a> {
+    lab: &'a Lab,
+    campaign: &'a Campaign<'a>,
+    folder: &'a Folder,
+    tasks: &'a [(&'a Stack, &'a Point)],
+    next: AtomicUsize,
+    done: AtomicUsize,
+    results: Mutex<Vec<Option<(PointResult, u64)>>>,
+    fatal: Mutex<Option<LabError>>,
+}
+
+impl Work<'_> {
+    fn go(&self, cpu: Option<usize>, progress: &(impl Fn(Progress<'_>) + Sync)) {
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some((stack, point)) = self.tasks.get(number) else {
+                return;
+            };
+            match self.one(number, stack, point, cpu) {
+                Ok((result, rss)) => {
+                    let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+                    progress(Progress {
+                        done,
+                        all: self.tasks.len(),
+                        result: &result,
+                    });
+                    if let Ok(mut results) = self.results.lock() {
+                        results[number] = Some((result, rss));
+                    }
+                }
+                Err(e) => {
+                    // Nobody begins another point.
+                    self.next.store(self.tasks.len(), Ordering::Relaxed);
+                    if let Ok(mut fatal) = self.fatal.lock() {
+                        fatal.get_or_insert(e);
+                    }
+                }
+            }
+        }
+    }
+
+    fn one(
+        &self,
+        number: usize,
+        stack: &Stack,
+        point: &Point,
+        cpu: Option<usize>,
+    ) -> Result<(PointResult, u64), LabError> {
+        if let Some((result, cost)) = self.folder.finished(number) {
+            return Ok((result, cost.rss_bytes));
+        }
+        let part = self.folder.begin(number)?;
+        let run = self.lab.run_point(point, stack, self.campaign.measures, &part, cpu);
+        let (result, rss_bytes) = match run {
+            Ok(done) => (done.result, done.rss_bytes),
+            Err(LabError::Guest(tcplab_kernel::guest::GuestError::Interrupted)) => {
+                return Err(LabError::Interrupted);
+            }
+            Err(LabError::Guest(e)) => {
+                let failed = PointResult {
+                    axes: point.axes.clone(),
+                    stack: stack.name.clone(),
+                    seed: point.seed,
+                    error: Some(e.to_string()),
+                    ..PointResult::default()
+                };
+                // It is not kept: the next run tries again.
+                return Ok((failed, 0));
+            }
+            Err(e) => return Err(e),
+        };
+        let cost = PointCost {
+            cost: result.cost,
+            rss_bytes,
+        };
+        self.folder.finish(number, &part, &result, cost)?;
+        Ok((result, rss_bytes))
+    }
+}

@@ -1,0 +1,44 @@
+//! Digests: one for each point, over everything but its cost.
+
+use std::io;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+use tcplab_kernel::run::capture_files;
+use tcplab_plan::Point;
+use tcplab_plan::result::PointResult;
+
+use crate::error::LabError;
+
+/// SHA-256 over the result (without cost and digest) and its captures, in hexadecimal digits.
+pub(crate) fn of(
+    result: &PointResult,
+    point: &Point,
+    folder: &Path,
+) -> Result<String, LabError> {
+    let mut bare = result.clone();
+    bare.cost = Default::default();
+    bare.digest.clear();
+    let mut hash = Sha256::new();
+    let text = serde_json::to_vec(&bare).map_err(|e| LabError::Wrong(e.to_string()))?;
+    hash.update((text.len() as u64).to_le_bytes());
+    hash.update(text);
+    for (_, _, name) in capture_files(point) {
+        let path = folder.join(name);
+        let bytes = std::fs::read(&path).map_err(LabError::at(&path))?;
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    }
+    Ok(hex(&hash.finalize()))
+}
+
+/// SHA-256 of the running executable: results repeat for the same one.
+pub(crate) fn of_this_program() -> io::Result<String> {
+    let bytes = std::fs::read("/proc/self/exe")?;
+    Ok(hex(&Sha256::digest(bytes)))
+}
+
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}

@@ -1,0 +1,46 @@
+//! Why an experiment could not be run.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tcplab_kernel::guest::GuestError;
+use tcplab_kernel::stack::{NameError, StoreError};
+
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// No such stack.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// A kernel that is not there.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A stack that this version or this machine cannot run.
+    #[error("{0}")]
+    CannotRun(String),
+    /// A wrong name, or a folder that holds something else.
+    #[error("{0}")]
+    Wrong(String),
+    /// The run itself.
+    #[error(transparent)]
+    Guest(#[from] GuestError),
+    /// The file system.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Ctrl-C.
+    #[error("interrupted; what was finished is kept")]
+    Interrupted,
+}
+
+impl LabError {
+    /// Adds the path to an error of the file system.
+    pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { path, source }
+    }
+}

@@ -1,0 +1,149 @@
+//! A result folder: `manifest.json`, `summary.json`, `cost.json`, and for each point a folder with
+//! its captures and `result.json`.
+//!
+//! A point's folder appears by one rename when it is complete: a campaign that was killed goes on
+//! where it was. Nothing but `cost.json` differs between two runs in virtual time.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tcplab_plan::Point;
+use tcplab_plan::result::{Cost, PointResult, RUN_SCHEMA, RunDocument};
+
+use crate::error::LabError;
+
+/// `schema` of a [`Manifest`].
+pub const MANIFEST_SCHEMA: &str = "tcplab.manifest/1";
+
+/// What was run: enough to run it again (`tcplab run manifest.json`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// [`MANIFEST_SCHEMA`].
+    pub schema: String,
+    /// The experiment's name.
+    pub experiment: String,
+    /// Version of tcplab.
+    pub tcplab: String,
+    /// SHA-256 of tcplab's executable.
+    pub program_sha256: String,
+    /// The stacks in their order, and the SHA-256 of the kernel of each; empty for the host's.
+    pub stacks: Vec<(String, String)>,
+    /// Names of the measures.
+    pub measures: Vec<String>,
+    /// Every point, in order.
+    pub points: Vec<Point>,
+}
+
+/// What a point cost, beside its result.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct PointCost {
+    pub(crate) cost: Cost,
+    pub(crate) rss_bytes: u64,
+}
+
+/// A result folder on disk.
+#[derive(Debug)]
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    /// Opens a new folder, or one that the same campaign has begun.
+    pub(crate) fn open(path: &Path, manifest: &Manifest) -> Result<Self, LabError> {
+        let text = pretty(manifest)?;
+        let file = path.join("manifest.json");
+        match fs::read_to_string(&file) {
+            Ok(there) if there == text => {}
+            Ok(_) => {
+                return Err(LabError::Wrong(format!(
+                    "{} holds the result of another experiment, stack or version; choose another folder or remove it",
+                    path.display()
+                )));
+            }
+            Err(_) if is_full(path) => {
+                return Err(LabError::Wrong(format!(
+                    "{} is not empty and holds no result; choose another folder",
+                    path.display()
+                )));
+            }
+            Err(_) => {
+                let points = path.join("points");
+                fs::create_dir_all(&points).map_err(LabError::at(&points))?;
+                write(&file, &text)?;
+            }
+        }
+        Ok(Self(path.to_owned()))
+    }
+
+    fn point(&self, number: usize) -> PathBuf {
+        self.0.join("points").join(format!("{number:04}"))
+    }
+
+    /// What an earlier run has finished.
+    pub(crate) fn finished(&self, number: usize) -> Option<(PointResult, PointCost)> {
+        let folder = self.point(number);
+        let result = fs::read_to_string(folder.join("result.json")).ok()?;
+        let cost = fs::read_to_string(folder.join("cost.json")).unwrap_or_default();
+        let cost: PointCost = serde_json::from_str(&cost).unwrap_or_default();
+        let mut result: PointResult = serde_json::from_str(&result).ok()?;
+        result.cost = cost.cost;
+        Some((result, cost))
+    }
+
+    /// A new place for a point's files.
+    pub(crate) fn begin(&self, number: usize) -> Result<PathBuf, LabError> {
+        let part = self.0.join("points").join(format!(".{number:04}.part"));
+        let _ = fs::remove_dir_all(&part);
+        fs::create_dir_all(&part).map_err(LabError::at(&part))?;
+        Ok(part)
+    }
+
+    /// Puts a finished point in its place.
+    pub(crate) fn finish(
+        &self,
+        number: usize,
+        part: &Path,
+        result: &PointResult,
+        cost: PointCost,
+    ) -> Result<(), LabError> {
+        let bare = PointResult {
+            cost: Cost::default(),
+            ..result.clone()
+        };
+        write(&part.join("result.json"), &pretty(&bare)?)?;
+        write(&part.join("cost.json"), &pretty(&cost)?)?;
+        let place = self.point(number);
+        fs::rename(part, &place).map_err(LabError::at(&place))
+    }
+
+    /// Writes the summary and the costs of all points.
+    pub(crate) fn summarize(&self, document: &RunDocument) -> Result<(), LabError> {
+        let costs: Vec<Cost> = document.points.iter().map(|p| p.cost).collect();
+        let mut bare = document.clone();
+        bare.peak_rss_bytes = 0;
+        bare.schema = RUN_SCHEMA.into();
+        for point in &mut bare.points {
+            point.cost = Cost::default();
+        }
+        write(&self.0.join("summary.json"), &pretty(&bare)?)?;
+        write(&self.0.join("cost.json"), &pretty(&costs)?)
+    }
+}
+
+fn is_full(path: &Path) -> bool {
+    fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+fn pretty(value: &impl Serialize) -> Result<String, LabError> {
+    let mut text =
+        serde_json::to_string_pretty(value).map_err(|e| LabError::Wrong(e.to_string()))?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// Writes a file beside its name and renames it.
+fn write(path: &Path, text: &str) -> Result<(), LabError> {
+    let part = path.with_extension("part");
+    fs::write(&part, text).map_err(LabError::at(&part))?;
+    fs::rename(&part, path).map_err(LabError::at(path))
+}

@@ -1,0 +1,18 @@
+//! Experiments on every stack: the matrix of points, each run and read by the analyser, one result
+//! folder. Level 5 of the map.
+//!
+//! [`Lab::stack`] finds what a name stands for, [`campaign::run`] runs all points on all stacks,
+//! [`bisect::first_bad`] searches an ordered list of stacks.
+
+pub mod bisect;
+pub mod campaign;
+mod digest;
+mod error;
+mod folder;
+mod packets;
+mod point;
+mod stack;
+
+pub use error::LabError;
+pub use folder::{Manifest, MANIFEST_SCHEMA};
+pub use stack::{Lab, Stack};

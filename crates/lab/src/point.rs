@@ -1,0 +1,96 @@
+//! One point on one stack: run, read, measured.
+
+use std::path::Path;
+
+use tcplab_kernel::guest::{Limits, Uml, run_on_host};
+use tcplab_plan::measure::Sources;
+use tcplab_plan::result::{Cost, PointResult};
+use tcplab_plan::{Outcome, Point};
+
+use crate::digest;
+use crate::error::LabError;
+use crate::packets::sent_by_hosts;
+use crate::stack::{Kind, Lab, Stack};
+
+/// A result, and the most memory that a process of the run held.
+pub(crate) struct Done {
+    pub(crate) result: PointResult,
+    pub(crate) rss_bytes: u64,
+}
+
+impl Lab {
+    /// Runs a point; captures go into `folder`. `cpu` is the processor that a guest stays on.
+    pub(crate) fn run_point(
+        &self,
+        point: &Point,
+        stack: &Stack,
+        measures: &[String],
+        folder: &Path,
+        cpu: Option<usize>,
+    ) -> Result<Done, LabError> {
+        let (outcome, cost) = match &stack.kind {
+            Kind::Host => run_on_host(point, folder, &self.stop)?,
+            Kind::Uml(kernel) => {
+                let uml = Uml {
+                    kernel: kernel.path.clone(),
+                    initramfs: self.initramfs()?,
+                    limits: Limits::default(),
+                    cpu,
+                };
+                uml.run(point, folder, &self.stop)?
+            }
+        };
+        let mut result = measured(point, stack, measures, outcome, folder)?;
+        result.digest = digest::of(&result, point, folder)?;
+        result.cost = Cost {
+            user_s: cost.user_s,
+            wall_s: cost.wall_s,
+            virtual_s: result.cost.virtual_s,
+        };
+        Ok(Done {
+            result,
+            rss_bytes: cost.max_rss_bytes,
+        })
+    }
+}
+
+fn measured(
+    point: &Point,
+    stack: &Stack,
+    measures: &[String],
+    outcome: Outcome,
+    folder: &Path,
+) -> Result<PointResult, LabError> {
+    let packets = sent_by_hosts(point, folder)?;
+    let sources = Sources {
+        point,
+        outcome: &outcome,
+        packets: &packets,
+    };
+    let mut result = PointResult {
+        axes: point.axes.clone(),
+        stack: stack.name.clone(),
+        seed: point.seed,
+        ..PointResult::default()
+    };
+    for name in measures {
+        let value = sources.named(name);
+        match value.map_err(|e| LabError::Wrong(e.to_string()))? {
+            Ok(value) => {
+                result.measures.insert(name.clone(), Some(value));
+            }
+            Err(why) => {
+                result.measures.insert(name.clone(), None);
+                result.missing.insert(name.clone(), why);
+            }
+        }
+    }
+    result.cost.virtual_s = outcome.virtual_ns as f64 / 1e9;
+    result.counters = outcome.counters;
+    result.flows = outcome.flows;
+    result.links = outcome.links;
+    result.kernel = outcome.kernel;
+    result.cut_short = outcome.cut_short;
+    result.warnings = outcome.warnings;
+    Ok(result)
+}

@@ -1,0 +1,99 @@
+//! What a stack's name stands for on this machine.
+
+use std::sync::OnceLock;
+
+use tcplab_kernel::Stop;
+use tcplab_kernel::guest::{GuestError, Initramfs};
+use tcplab_kernel::stack::{StackName, Store, UmlKernel};
+
+use crate::error::LabError;
+
+/// Something that runs points.
+#[derive(Clone, Debug)]
+pub struct Stack {
+    /// Its name in results, as it was given.
+    pub name: String,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// This machine's kernel, in real time.
+    Host,
+    /// A kernel that we built, in virtual time.
+    Uml(Box<UmlKernel>),
+}
+
+impl Stack {
+    /// Whether its runs repeat byte for byte.
+    pub fn is_virtual(&self) -> bool {
+        matches!(self.kind, Kind::Uml(_))
+    }
+
+    /// What identifies the code that runs: the kernel's hash; empty for a stack that changes by itself.
+    pub(crate) fn identity(&self) -> &str {
+        match &self.kind {
+            Kind::Host => "",
+            Kind::Uml(kernel) => &kernel.manifest.binary_sha256,
+        }
+    }
+}
+
+/// What all runs of a process share.
+#[derive(Debug)]
+pub struct Lab {
+    store: Store,
+    initramfs: OnceLock<Initramfs>,
+    pub(crate) stop: Stop,
+}
+
+impl Lab {
+    /// With the user's kernels. `stop` ends runs early.
+    ///
+    /// # Errors
+    /// When there is no folder for kernels.
+    pub fn new(stop: Stop) -> Result<Self, LabError> {
+        Ok(Self {
+            store: Store::of_user()?,
+            initramfs: OnceLock::new(),
+            stop,
+        })
+    }
+
+    /// Finds the stack of this name.
+    ///
+    /// # Errors
+    /// A name that is no stack's, a kernel that is not built (with the command that builds it), or
+    /// a kind of stack that this version has not got.
+    pub fn stack(&self, name: &str) -> Result<Stack, LabError> {
+        let kind = match StackName::parse(name)? {
+            StackName::Host => Kind::Host,
+            StackName::Uml(uml) => Kind::Uml(Box::new(self.store.find(&uml)?)),
+            StackName::Qemu(_) => {
+                return Err(LabError::CannotRun(format!(
+                    "{name}: kernels in QEMU are not in this version; uml: and host are"
+                )));
+            }
+            StackName::Model(_) => {
+                return Err(LabError::CannotRun(format!(
+                    "{name}: the simulator is not in this version; uml: and host are"
+                )));
+            }
+        };
+        Ok(Stack {
+            name: name.to_owned(),
+            kind,
+        })
+    }
+
+    /// The guest's file system, packed at first use.
+    pub(crate) fn initramfs(&self) -> Result<&Initramfs, GuestError> {
+        match self.initramfs.get() {
+            Some(there) => Ok(there),
+            None => {
+                let made = Initramfs::of_this_program()?;
+                Ok(self.initramfs.get_or_init(|| made))
+            }
+        }
+    }
+}
