@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use crate::analyze::fail_on::FailOn;
 use crate::failure::Failure;
 use crate::kernel::args::KernelCommand;
+use crate::run::args::{BisectArgs, RunArgs};
 
 /// A TCP laboratory: what did TCP do, and why.
 #[derive(Parser, Debug)]
@@ -40,6 +41,10 @@ pub enum Color {
 pub enum Command {
     /// What TCP did in these captures: streams, ACK delays, losses, findings
     Analyze(AnalyzeArgs),
+    /// Run an experiment on stacks: real kernels in virtual time, this machine's kernel
+    Run(RunArgs),
+    /// The first bad one of an ordered list of stacks
+    Bisect(BisectArgs),
     /// Real kernels for `uml:` stacks: build, list, remove
     Kernel {
         /// What to do with them

@@ -12,6 +12,7 @@ mod generate;
 mod json;
 mod kernel;
 mod progress;
+mod run;
 mod stacks;
 mod terminal;
 
@@ -35,6 +36,8 @@ fn main() -> ExitCode {
     };
     let done = match cli.command {
         Command::Analyze(args) => analyze::main(&args, cli.color),
+        Command::Run(args) => Ok(run::main(&args, cli.color)),
+        Command::Bisect(args) => Ok(run::bisect(&args)),
         Command::Kernel { command } => Ok(kernel::main(&command)),
         Command::Stacks { json } => Ok(stacks::main(json)),
         Command::Doctor { json } => Ok(doctor::main(json)),

@@ -30,8 +30,8 @@ pub mod sys;
 #[cfg(target_os = "linux")]
 pub mod tcp_info;
 
+pub use error::Error;
 #[cfg(target_os = "linux")]
 pub use guest::allowed_cpus;
-pub use error::Error;
 pub use live::{Frame, Live};
 pub use stop::Stop;

@@ -80,7 +80,11 @@ pub fn run(
         fatal: Mutex::new(None),
     };
     let in_real_time = campaign.stacks.iter().any(|s| !s.is_virtual());
-    let jobs = if in_real_time { 1 } else { campaign.jobs.max(1) };
+    let jobs = if in_real_time {
+        1
+    } else {
+        campaign.jobs.max(1)
+    };
     std::thread::scope(|scope| {
         for cpu in processors(jobs) {
             let (work, progress) = (&work, &progress);
@@ -122,7 +126,9 @@ fn manifest(campaign: &Campaign<'_>) -> Result<Manifest, LabError> {
         experiment: campaign.experiment.to_owned(),
         tcplab: env!("CARGO_PKG_VERSION").into(),
         program_sha256: program,
-        stacks: stacks.map(|s| (s.name.clone(), s.identity().to_owned())).collect(),
+        stacks: stacks
+            .map(|s| (s.name.clone(), s.identity().to_owned()))
+            .collect(),
         measures: campaign.measures.to_vec(),
         points: campaign.points.to_vec(),
     })
@@ -180,7 +186,9 @@ impl Work<'_> {
             return Ok((result, cost.rss_bytes));
         }
         let part = self.folder.begin(number)?;
-        let run = self.lab.run_point(point, stack, self.campaign.measures, &part, cpu);
+        let run = self
+            .lab
+            .run_point(point, stack, self.campaign.measures, &part, cpu);
         let (result, rss_bytes) = match run {
             Ok(done) => (done.result, done.rss_bytes),
             Err(LabError::Guest(tcplab_kernel::guest::GuestError::Interrupted)) => {

@@ -11,11 +11,7 @@ use tcplab_plan::result::PointResult;
 use crate::error::LabError;
 
 /// SHA-256 over the result (without cost and digest) and its captures, in hexadecimal digits.
-pub(crate) fn of(
-    result: &PointResult,
-    point: &Point,
-    folder: &Path,
-) -> Result<String, LabError> {
+pub(crate) fn of(result: &PointResult, point: &Point, folder: &Path) -> Result<String, LabError> {
     let mut bare = result.clone();
     bare.cost = Default::default();
     bare.digest.clear();
@@ -37,7 +33,6 @@ pub(crate) fn of_this_program() -> io::Result<String> {
     let bytes = std::fs::read("/proc/self/exe")?;
     Ok(hex(&Sha256::digest(bytes)))
 }
-
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()

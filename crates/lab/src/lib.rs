@@ -9,10 +9,11 @@ pub mod campaign;
 mod digest;
 mod error;
 mod folder;
+pub mod measures;
 mod packets;
 mod point;
 mod stack;
 
 pub use error::LabError;
-pub use folder::{Manifest, MANIFEST_SCHEMA};
+pub use folder::{MANIFEST_SCHEMA, Manifest};
 pub use stack::{Lab, Stack};

@@ -1,0 +1,67 @@
+//! The command lines of `run` and `bisect`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+/// `tcplab run`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tcplab run examples/delayed-ack.toml                      the stacks that the file names
+  tcplab run delayed-ack.toml --on uml:6.1,host             others
+  tcplab run delayed-ack.toml --out results --json | jq ... keep captures and results
+  tcplab run results/manifest.json                          the same run again
+  git bisect run tcplab run EXP.toml --on uml:mine --bad 'client.TcpExtDelayedACKs > 0' --bisect-exit")]
+pub struct RunArgs {
+    /// Experiment file (docs/experiment.md), or the manifest.json of a result
+    #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::FilePath)]
+    pub experiment: PathBuf,
+    /// Stacks to run on, in place of those of the file: uml:NAME, host
+    #[arg(long, value_name = "STACK", value_delimiter = ',')]
+    pub on: Vec<String>,
+    /// Keep results and captures in this folder; a run that was interrupted goes on there
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// Points at once; stacks in real time always run alone [default: the processors]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Seed of all random streams, in place of the file's
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Print the plan, every default filled in, and run nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print one JSON document (see `tcplab schema run`)
+    #[arg(long)]
+    pub json: bool,
+    /// Exit with 1 when this expression over measures is true at any point
+    #[arg(long, value_name = "EXPRESSION")]
+    pub bad: Option<String>,
+    /// Exit codes for `git bisect run`: 0 good, 1 bad, 125 cannot say
+    #[arg(long, requires = "bad")]
+    pub bisect_exit: bool,
+}
+
+/// `tcplab bisect`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example:
+  tcplab bisect examples/delayed-ack.toml --over uml:6.1,uml:a,uml:b --bad 'client.TcpExtDelayedACKs > 0'")]
+pub struct BisectArgs {
+    /// Experiment file (docs/experiment.md)
+    #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::FilePath)]
+    pub experiment: PathBuf,
+    /// The stacks in their order, good ones first; neither end is presumed
+    #[arg(long, value_name = "STACK", value_delimiter = ',', required = true)]
+    pub over: Vec<String>,
+    /// What makes a stack bad: an expression over measures, true at any point
+    #[arg(long, value_name = "EXPRESSION")]
+    pub bad: String,
+    /// Seed of all random streams, in place of the file's
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}

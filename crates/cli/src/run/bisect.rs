@@ -1,0 +1,132 @@
+//! `tcplab bisect`: the first bad one of an ordered list of stacks.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+use tcplab_lab::bisect::{Judgement, first_bad, judge};
+use tcplab_lab::campaign::{self, Campaign};
+
+use super::args::BisectArgs;
+use super::input::Input;
+use super::{INCONCLUSIVE, lab, parse_expression, processors, stacks};
+use crate::failure::Failure;
+use crate::json;
+
+/// Schema of the answer.
+pub const SCHEMA: &str = "tcplab.bisect/1";
+
+/// The answer of `bisect --json`.
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    experiment: String,
+    bad: String,
+    steps: Vec<Step>,
+    /// The first bad stack; null when all are good or it is not known.
+    first_bad: Option<String>,
+    /// The one before it; null when it is the first of the list.
+    last_good: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cannot_say: Option<String>,
+}
+
+/// One run.
+#[derive(Serialize)]
+struct Step {
+    stack: String,
+    bad: Option<bool>,
+}
+
+/// Runs `tcplab bisect`.
+pub fn main(args: &BisectArgs) -> ExitCode {
+    json::finish(SCHEMA, args.json, run(args))
+}
+
+fn run(args: &BisectArgs) -> Result<ExitCode, Failure> {
+    let bad = parse_expression(&args.bad)?;
+    let mut input = Input::read(&args.experiment, args.seed)?;
+    input.also_measure(&bad)?;
+    let lab = lab()?;
+    // All names are looked up before the first run: a missing kernel shows at once.
+    let stacks = stacks(&lab, args.over.clone())?;
+    let mut steps = Vec::new();
+    let found = first_bad(stacks.len(), |index| {
+        let stack = &stacks[index];
+        let document = campaign::run(
+            &lab,
+            &Campaign {
+                experiment: &input.name,
+                points: &input.points,
+                stacks: std::slice::from_ref(stack),
+                measures: &input.measures,
+                jobs: processors(),
+                out: None,
+            },
+            |_| (),
+        );
+        let judged = match document {
+            Ok(document) => judge(&bad, &document).map_err(Ended::CannotSay),
+            Err(e) => Err(Ended::Failed(e.into())),
+        };
+        let words = match &judged {
+            Ok(Judgement::Bad) => "bad",
+            Ok(Judgement::Good) => "good",
+            Err(_) => "cannot say",
+        };
+        eprintln!("run {}: {} is {words}", steps.len() + 1, stack.name);
+        steps.push(Step {
+            stack: stack.name.clone(),
+            bad: judged.as_ref().ok().map(|j| *j == Judgement::Bad),
+        });
+        judged
+    });
+    let (first, cannot_say) = match found {
+        Ok(first) => (first, None),
+        Err(Ended::CannotSay(why)) => (None, Some(why)),
+        Err(Ended::Failed(failure)) => return Err(failure),
+    };
+    let name = |index: usize| stacks[index].name.clone();
+    let document = Document {
+        schema: SCHEMA,
+        experiment: input.name.clone(),
+        bad: args.bad.clone(),
+        steps,
+        first_bad: first.map(name),
+        last_good: first.and_then(|n| n.checked_sub(1)).map(name),
+        cannot_say,
+    };
+    let code = match (&document.first_bad, &document.cannot_say) {
+        (_, Some(_)) => INCONCLUSIVE,
+        (Some(_), None) => 0,
+        (None, None) => 1,
+    };
+    if args.json {
+        json::print(&document)?;
+    } else {
+        println!("{}", words(&document));
+    }
+    Ok(ExitCode::from(code))
+}
+
+enum Ended {
+    CannotSay(String),
+    Failed(Failure),
+}
+
+fn words(document: &Document) -> String {
+    let runs = document.steps.len();
+    match (
+        &document.first_bad,
+        &document.last_good,
+        &document.cannot_say,
+    ) {
+        (_, _, Some(why)) => format!("cannot say after {runs} runs: {why}"),
+        (Some(first), Some(good), _) => {
+            format!("{first} is the first bad one, after {runs} runs; {good} is good")
+        }
+        (Some(first), None, _) => {
+            format!("{first} is the first bad one, after {runs} runs; it is the first of the list")
+        }
+        (None, ..) => format!("none is bad, after {runs} runs"),
+    }
+}

@@ -1,0 +1,124 @@
+//! What `run` was given: an experiment file, or the manifest of an earlier result.
+
+use std::fs;
+use std::path::Path;
+
+use serde::Serialize;
+use tcplab_lab::{MANIFEST_SCHEMA, Manifest, measures};
+use tcplab_plan::measure::Expression;
+use tcplab_plan::{Experiment, Point};
+
+use crate::failure::Failure;
+
+/// Points to run, and what to show of them.
+pub struct Input {
+    /// The experiment's name.
+    pub name: String,
+    /// The question it answers.
+    pub title: Option<String>,
+    /// All points, in order.
+    pub points: Vec<Point>,
+    /// Names of the measures.
+    pub measures: Vec<String>,
+    stacks: Vec<String>,
+}
+
+/// What `--dry-run` prints.
+#[derive(Serialize)]
+pub struct Plan<'a> {
+    schema: &'static str,
+    experiment: &'a str,
+    stacks: Vec<String>,
+    measures: &'a [String],
+    points: &'a [Point],
+}
+
+impl Input {
+    /// Reads a file.
+    pub fn read(path: &Path, seed: Option<u64>) -> Result<Self, Failure> {
+        let text = fs::read_to_string(path)
+            .map_err(|e| Failure::input(format!("{}: cannot read: {e}", path.display())))?;
+        if text.trim_start().starts_with('{') {
+            return Self::from_manifest(path, &text, seed);
+        }
+        let name = path.display().to_string();
+        let wrong = |e: &dyn std::fmt::Display| Failure::input(e.to_string());
+        let mut experiment = Experiment::parse(&name, &text).map_err(|e| wrong(&e))?;
+        if let Some(seed) = seed {
+            experiment.set_seed(seed);
+        }
+        let points = experiment.points().map_err(|e| wrong(&e))?;
+        let mut input = Self {
+            name: experiment.name.clone(),
+            title: experiment.title.clone(),
+            points,
+            measures: experiment.measures.clone(),
+            stacks: experiment.stacks.clone(),
+        };
+        if let (true, Some(first)) = (input.measures.is_empty(), input.points.first()) {
+            input.measures = measures::of_applications(first);
+        }
+        input.check_measures()?;
+        Ok(input)
+    }
+
+    fn from_manifest(path: &Path, text: &str, seed: Option<u64>) -> Result<Self, Failure> {
+        let wrong = |e: &str| Failure::input(format!("{}: {e}", path.display()));
+        let manifest: Manifest = serde_json::from_str(text)
+            .map_err(|e| wrong(&format!("not an experiment and no manifest: {e}")))?;
+        if manifest.schema != MANIFEST_SCHEMA {
+            return Err(wrong(&format!("its schema is not {MANIFEST_SCHEMA}")));
+        }
+        if seed.is_some() {
+            return Err(Failure::usage(
+                "--seed needs an experiment file; a manifest repeats its own run",
+            ));
+        }
+        Ok(Self {
+            name: manifest.experiment,
+            title: None,
+            points: manifest.points,
+            measures: manifest.measures,
+            stacks: manifest.stacks.into_iter().map(|(name, _)| name).collect(),
+        })
+    }
+
+    /// Measures that an expression needs besides those to show.
+    pub fn also_measure(&mut self, bad: &Expression) -> Result<(), Failure> {
+        for name in bad.names() {
+            if !self.measures.iter().any(|there| there == name) {
+                self.measures.push(name.to_owned());
+            }
+        }
+        self.check_measures()
+    }
+
+    fn check_measures(&self) -> Result<(), Failure> {
+        match self.points.first() {
+            Some(point) => Ok(measures::check(&self.measures, point)?),
+            None => Ok(()),
+        }
+    }
+
+    /// The stacks of the command line, or those of the file.
+    pub fn stacks(&self, on: &[String]) -> Result<Vec<String>, Failure> {
+        let chosen = if on.is_empty() { &self.stacks } else { on };
+        match chosen.is_empty() {
+            true => Err(Failure::usage(
+                "the experiment names no stacks; say --on STACK (`tcplab stacks` lists what is here)",
+            )),
+            false => Ok(chosen.to_vec()),
+        }
+    }
+
+    /// What would be run.
+    pub fn plan(&self, on: &[String]) -> Plan<'_> {
+        Plan {
+            schema: "tcplab.plan/1",
+            experiment: &self.name,
+            stacks: self.stacks(on).unwrap_or_default(),
+            measures: &self.measures,
+            points: &self.points,
+        }
+    }
+}

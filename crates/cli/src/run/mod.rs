@@ -1,0 +1,146 @@
+//! `tcplab run` and `tcplab bisect`: experiments on stacks.
+
+pub mod args;
+mod bisect;
+mod input;
+mod progress;
+mod table;
+
+use std::process::ExitCode;
+
+use args::RunArgs;
+use tcplab_kernel::Stop;
+use tcplab_lab::bisect::{Judgement, judge};
+use tcplab_lab::campaign::{self, Campaign};
+use tcplab_lab::{Lab, LabError, Stack};
+use tcplab_plan::measure::Expression;
+use tcplab_plan::result::{ErrorRecord, RUN_SCHEMA, RunDocument};
+
+pub use bisect::main as bisect;
+use input::Input;
+
+use crate::args::Color;
+use crate::failure::Failure;
+use crate::json;
+use crate::terminal;
+
+/// Exit code of `--bisect-exit` for what cannot be judged.
+const SKIP: u8 = 125;
+
+/// Exit code of an answer that is not known.
+const INCONCLUSIVE: u8 = 3;
+
+/// Runs `tcplab run`.
+pub fn main(args: &RunArgs, color: Color) -> ExitCode {
+    let code = json::finish(RUN_SCHEMA, args.json, run(args, color));
+    if args.bisect_exit && ![ExitCode::SUCCESS, ExitCode::from(1)].contains(&code) {
+        return ExitCode::from(SKIP);
+    }
+    code
+}
+
+fn run(args: &RunArgs, color: Color) -> Result<ExitCode, Failure> {
+    let bad = args.bad.as_deref().map(parse_expression).transpose()?;
+    let mut input = Input::read(&args.experiment, args.seed)?;
+    if let Some(bad) = &bad {
+        input.also_measure(bad)?;
+    }
+    if args.dry_run {
+        json::print(&input.plan(&args.on))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let lab = lab()?;
+    let stacks = stacks(&lab, input.stacks(&args.on)?)?;
+    let progress = progress::Progress::new();
+    let document = campaign::run(
+        &lab,
+        &Campaign {
+            experiment: &input.name,
+            points: &input.points,
+            stacks: &stacks,
+            measures: &input.measures,
+            jobs: args.jobs.unwrap_or_else(processors),
+            out: args.out.as_deref(),
+        },
+        |p| progress.show(p),
+    )?;
+    progress.clear();
+    let document = with_error(document);
+    if args.json {
+        json::print(&document)?;
+    } else {
+        table::print(&document, &input, &terminal::theme(color, false))?;
+        if let Some(out) = &args.out {
+            eprintln!("results and captures: {}", out.display());
+        }
+    }
+    exit(&document, bad.as_ref())
+}
+
+/// The first failed point is the document's error.
+fn with_error(mut document: RunDocument) -> RunDocument {
+    let failed = document
+        .points
+        .iter()
+        .find_map(|p| p.error.as_ref().map(|e| (p, e)));
+    document.error = failed.map(|(point, e)| ErrorRecord {
+        kind: "cannot_run".into(),
+        message: format!("{}: {e}", point.stack),
+    });
+    document
+}
+
+fn exit(document: &RunDocument, bad: Option<&Expression>) -> Result<ExitCode, Failure> {
+    match (bad, &document.error) {
+        (Some(bad), _) => match judge(bad, document) {
+            Ok(Judgement::Bad) => {
+                eprintln!("bad: {}", bad.text());
+                Ok(ExitCode::from(1))
+            }
+            Ok(Judgement::Good) => Ok(ExitCode::SUCCESS),
+            Err(why) => {
+                eprintln!("cannot say: {why}");
+                Ok(ExitCode::from(INCONCLUSIVE))
+            }
+        },
+        (None, Some(error)) => {
+            eprintln!("tcplab: {}", error.message);
+            Ok(ExitCode::from(4))
+        }
+        (None, None) => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn parse_expression(text: &str) -> Result<Expression, Failure> {
+    Expression::parse(text).map_err(|e| Failure::usage(format!("--bad: {e}")))
+}
+
+fn lab() -> Result<Lab, Failure> {
+    let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;
+    Ok(Lab::new(stop)?)
+}
+
+fn stacks(lab: &Lab, names: Vec<String>) -> Result<Vec<Stack>, Failure> {
+    let found = names
+        .iter()
+        .map(|name| lab.stack(name).map_err(Failure::from));
+    found.collect()
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+impl From<LabError> for Failure {
+    fn from(e: LabError) -> Self {
+        match e {
+            LabError::Name(e) => e.into(),
+            LabError::Store(e) => e.into(),
+            LabError::Wrong(text) => Failure::usage(text),
+            LabError::CannotRun(text) => Failure::cannot_run(text),
+            LabError::Interrupted => Failure::cannot_run(e.to_string()),
+            LabError::Guest(_) => Failure::cannot_run(e.to_string()),
+            LabError::Io { .. } => Failure::input(e.to_string()),
+        }
+    }
+}

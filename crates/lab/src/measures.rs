@@ -1,0 +1,49 @@
+//! The measures that a run shows when its experiment names none.
+
+use tcplab_plan::Point;
+use tcplab_plan::app::AppKind;
+use tcplab_plan::measure::Measure;
+
+use crate::error::LabError;
+
+/// Those of the applications: what each completed, how long it took, and which ACKs were late.
+pub fn of_applications(point: &Point) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut add = |name: String| {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    };
+    for app in &point.apps {
+        let name = &app.name;
+        add(format!("{name}.completed"));
+        match app.does {
+            AppKind::Bulk { .. } => add(format!("{name}.goodput_bps")),
+            AppKind::Stream { .. } | AppKind::Sink { .. } | AppKind::UdpStream { .. } => {}
+            _ => {
+                add(format!("{name}.latency_us.p50"));
+                add(format!("{name}.latency_us.max"));
+            }
+        }
+        if app.does.is_udp() {
+            continue;
+        }
+        for host in [app.client, app.server] {
+            let host = &point.hosts[host].name;
+            add(format!("{host}.acks.delayed"));
+            add(format!("{host}.retransmissions.total"));
+        }
+    }
+    names
+}
+
+/// Checks names against a point.
+///
+/// # Errors
+/// The first name that nothing has, with the nearest one.
+pub fn check(names: &[String], point: &Point) -> Result<(), LabError> {
+    for name in names {
+        Measure::parse(name, point).map_err(|e| LabError::Wrong(e.to_string()))?;
+    }
+    Ok(())
+}
