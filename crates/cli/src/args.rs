@@ -63,9 +63,9 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Print the JSON Schema of a result
+    /// Print the JSON Schema of a result or of an experiment file
     Schema {
-        /// Which result
+        /// Which one
         #[arg(value_enum)]
         name: SchemaName,
     },
@@ -79,13 +79,19 @@ pub enum Command {
     Man,
 }
 
-/// Results that have a published schema.
+/// What has a published schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SchemaName {
     /// `tcplab analyze --json`
     Analyze,
     /// `tcplab analyze --pair A B --json`
     Pair,
+    /// An experiment file (TOML)
+    Experiment,
+    /// `tcplab run --json`
+    Run,
+    /// `tcplab reproduce --json`
+    Reproduce,
 }
 
 /// `tcplab analyze`.

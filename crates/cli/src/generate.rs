@@ -5,12 +5,14 @@ use std::process::ExitCode;
 
 use clap::CommandFactory;
 use schemars::generate::SchemaSettings;
+use tcplab_plan::Experiment;
+use tcplab_plan::result::{ReproduceDocument, RunDocument};
 
 use crate::analyze::{json, pair};
 use crate::args::{Cli, SchemaName};
 use crate::failure::Failure;
 
-/// Prints the JSON Schema of a result.
+/// Prints the JSON Schema of a result or of an experiment file.
 pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
     // For what is written, not for what may be read: members that are left out when they say
     // nothing are not required then.
@@ -18,8 +20,11 @@ pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
         .for_serialize()
         .into_generator();
     let schema = match name {
-        SchemaName::Analyze => generator.into_root_schema_for::<json::Document>(),
-        SchemaName::Pair => generator.into_root_schema_for::<pair::Document>(),
+        SchemaName::Analyze => generator.into_root_schema_for::<json::Document>().into(),
+        SchemaName::Pair => generator.into_root_schema_for::<pair::Document>().into(),
+        SchemaName::Experiment => Experiment::schema(),
+        SchemaName::Run => generator.into_root_schema_for::<RunDocument>().into(),
+        SchemaName::Reproduce => generator.into_root_schema_for::<ReproduceDocument>().into(),
     };
     let mut out = io::stdout().lock();
     serde_json::to_writer_pretty(&mut out, &schema).map_err(io::Error::from)?;

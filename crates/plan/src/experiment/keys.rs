@@ -2,10 +2,8 @@
 //!
 //! One list for the decoder, the JSON Schema and `docs/experiment.md`, so they cannot differ.
 
-#![allow(dead_code)] // until the schema is built from it
-
 /// What a key takes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) enum Form {
     /// `true` or `false`.
     Flag,
@@ -59,6 +57,13 @@ pub(crate) struct Key {
     pub axis: bool,
 }
 
+impl Key {
+    /// Whether it must be there.
+    pub fn is_required(&self) -> bool {
+        self.default.is_empty()
+    }
+}
+
 const fn key(name: &'static str, form: Form, default: &'static str, meaning: &'static str) -> Key {
     Key {
         name,
@@ -106,7 +111,12 @@ pub(crate) const FILE: &[Key] = &[
         "those of the applications",
         "names of the measures to show, in this order",
     ),
-    fixed("run", Form::Table(RUN), "", "the run as a whole"),
+    fixed(
+        "run",
+        Form::Table(RUN),
+        "the defaults below",
+        "the run as a whole",
+    ),
     fixed(
         "host",
         Form::Tables(HOST),

@@ -134,8 +134,10 @@ fn qdisc(fields: &Fields<'_>, key: &str, node: &Node, words: &str, by: By) -> Re
             false => fault.suggest(wrong.word, wrong.known.iter().copied()),
         }
     })?;
-    check_shape(fields, key, node, &shape)?;
-    Ok(Queue::Keys(shape))
+    match contradiction(&shape) {
+        Some((_, why)) => Err(fields.fault(key, node, why)),
+        None => Ok(Queue::Keys(shape)),
+    }
 }
 
 fn keys(fields: &Fields<'_>) -> Result<Shape, Fault> {
@@ -152,19 +154,16 @@ fn keys(fields: &Fields<'_>) -> Result<Shape, Fault> {
     })
 }
 
-/// What the single values cannot say.
-fn check_shape(fields: &Fields<'_>, key: &str, node: &Node, shape: &Shape) -> Result<(), Fault> {
+/// What the single values cannot say: the key that is wrong, and why.
+fn contradiction(shape: &Shape) -> Option<(&'static str, &'static str)> {
     if shape.rate_bps == Some(0) {
-        return Err(fields.fault(
-            key,
-            node,
+        return Some((
+            "rate",
             "a rate of 0 lets nothing through; leave it out for no limit",
         ));
     }
-    if shape.jitter_ns > shape.delay_ns.or(Some(0)) && shape.jitter_ns != Some(0) {
-        return Err(fields.fault(key, node, "the jitter is larger than the delay"));
-    }
-    Ok(())
+    let larger = shape.jitter_ns.unwrap_or(0) > shape.delay_ns.unwrap_or(0);
+    larger.then_some(("jitter", "the jitter is larger than the delay"))
 }
 
 fn way(fields: &Fields<'_>, key: &str, both: &Queue, by: By) -> Result<Direction, Fault> {
@@ -196,12 +195,14 @@ fn way(fields: &Fields<'_>, key: &str, both: &Queue, by: By) -> Result<Direction
     let queue = match (own, both) {
         (Queue::Keys(own), Queue::Keys(both)) => {
             let shape = own.or(both);
-            let whole = Node {
-                span: fields.span.clone(),
-                value: Value::Flag(true),
-            };
-            let place = ["jitter", "rate"].iter().find_map(|k| fields.node(k));
-            check_shape(fields, key, node.or(place).unwrap_or(&whole), &shape)?;
+            if let Some((wrong, why)) = contradiction(&shape) {
+                // In the way's own table when it has one, else in the link's.
+                return Err(match (node, fields.node(wrong)) {
+                    (None, Some(value)) => fields.fault(wrong, value, why),
+                    (Some(node), _) => fields.fault(key, node, why),
+                    (None, None) => Fault::new(&fields.span, fields.path_of(wrong), why),
+                });
+            }
             Queue::Keys(shape)
         }
         (Queue::Keys(own), Queue::Kernel(words)) if own == Shape::default() => {

@@ -12,6 +12,7 @@ mod fields;
 mod host;
 mod keys;
 mod link;
+mod schema;
 mod tc;
 mod tree;
 mod units;
@@ -119,6 +120,16 @@ impl Experiment {
         };
         experiment.check()?;
         Ok(experiment)
+    }
+
+    /// The JSON Schema (draft 2020-12) of a file.
+    pub fn schema() -> Json {
+        schema::schema()
+    }
+
+    /// Every key of a file as Markdown tables, for `docs/experiment.md`.
+    pub fn reference() -> String {
+        schema::reference()
     }
 
     /// Uses this seed in place of the file's.

@@ -1,0 +1,225 @@
+//! The JSON Schema of an experiment file, made from the lists of keys; and the same lists as tables
+//! for the documents.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value as Json, json};
+
+use super::keys::{APP, FILE, Form, HOST, KIND_NAMES, KINDS, Key, LINK, RUN, SOCKET, VARIANT, WAY};
+use super::units::{PERCENT, Quantity, RATE, SIZE, TIME};
+
+/// The JSON Schema (draft 2020-12) of a file, as TOML editors and other programs read it.
+pub(super) fn schema() -> Json {
+    let mut root = table(FILE);
+    let defs = json!({
+        "time": quantity(&TIME, "a time"),
+        "size": quantity(&SIZE, "bytes"),
+        "rate": quantity(&RATE, "a rate in tc's units"),
+        "percent": quantity(&PERCENT, "a chance"),
+        "name": {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,31}$"},
+        "count": {"type": "integer", "minimum": 0},
+        "quickack": {"enum": ["leave", "once 0", "once 1", "each 0", "each 1", "0", "1", 0, 1]},
+        "sysctl": {
+            "type": "object",
+            "additionalProperties": or_axis(json!({"type": ["string", "integer"]})),
+        },
+        "socket": table(SOCKET),
+        "way": {"anyOf": [{"type": "string"}, table(WAY)]},
+        "app": {"anyOf": apps()},
+    });
+    if let Some(root) = root.as_object_mut() {
+        root.insert(
+            "$schema".into(),
+            json!("https://json-schema.org/draft/2020-12/schema"),
+        );
+        root.insert("title".into(), json!("An experiment of tcplab (TOML)"));
+        root.insert("$defs".into(), defs);
+    }
+    root
+}
+
+fn quantity(of: &Quantity, description: &str) -> Json {
+    json!({
+        "description": format!("{description}: {}", of.write),
+        "type": ["string", "integer", "number"],
+    })
+}
+
+/// One schema for each kind, and one for a kind that is an axis.
+fn apps() -> Vec<Json> {
+    let one = |(kind, what, keys): (&str, &str, &[Key])| {
+        let mut schema = table_of(&[APP, keys]);
+        if let Some(properties) = schema.get_mut("properties").and_then(Json::as_object_mut) {
+            properties.insert("kind".into(), json!({"const": kind, "description": what}));
+        }
+        schema
+    };
+    let mut out: Vec<Json> = KINDS.into_iter().map(one).collect();
+    let keys: Vec<&[Key]> = std::iter::once(APP)
+        .chain(KINDS.map(|kind| kind.2))
+        .collect();
+    let mut any = table_of(&keys);
+    if let Some(properties) = any.get_mut("properties").and_then(Json::as_object_mut) {
+        properties.insert("kind".into(), axis(&json!({"enum": KIND_NAMES})));
+    }
+    out.push(any);
+    out
+}
+
+fn table(keys: &[Key]) -> Json {
+    table_of(&[keys])
+}
+
+fn table_of(lists: &[&[Key]]) -> Json {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for key in lists.iter().copied().flatten() {
+        properties.insert(key.name.to_owned(), property(key));
+        if key.is_required() && !required.contains(&key.name) {
+            required.push(key.name);
+        }
+    }
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn property(key: &Key) -> Json {
+    let mut schema = match key.axis {
+        true => or_axis(form(&key.form, true)),
+        false => form(&key.form, false),
+    };
+    let description = match key.is_required() {
+        true => key.meaning.to_owned(),
+        false => format!("{}; default: {}", key.meaning, key.default),
+    };
+    if let Some(schema) = schema.as_object_mut() {
+        schema.insert("description".into(), Json::from(description));
+    }
+    schema
+}
+
+/// What a key takes; `axes`: the entries of lists may be axes.
+fn form(form: &Form, axes: bool) -> Json {
+    let entry = |schema: Json| if axes { or_axis(schema) } else { schema };
+    let reference = |name: &str| json!({"$ref": format!("#/$defs/{name}")});
+    let list = |of: Json| json!({"type": "array", "items": entry(of)});
+    match form {
+        Form::Flag => json!({"type": "boolean"}),
+        Form::Count => reference("count"),
+        Form::Size => reference("size"),
+        Form::Time => reference("time"),
+        Form::Rate => reference("rate"),
+        Form::Percent => reference("percent"),
+        Form::Text => json!({"type": "string", "maxLength": super::fields::MAX_TEXT}),
+        Form::Name => reference("name"),
+        Form::Words(words) => json!({"enum": words}),
+        Form::Texts => list(json!({"type": "string"})),
+        Form::Sizes => json!({"anyOf": [reference("size"), list(reference("size"))]}),
+        Form::Times => json!({"anyOf": [reference("time"), list(reference("time"))]}),
+        Form::Sysctl => reference("sysctl"),
+        Form::QuickAck => reference("quickack"),
+        Form::Set => json!({"type": "object", "additionalProperties": true}),
+        Form::Table(keys) if std::ptr::eq(*keys, SOCKET) => reference("socket"),
+        Form::Table(keys) => table(keys),
+        Form::Way => reference("way"),
+        Form::Tables(keys) => json!({"type": "array", "items": table(keys)}),
+        Form::Apps => json!({"type": "array", "items": reference("app"), "minItems": 1}),
+    }
+}
+
+/// `{ axis = [...], name = "..." }`.
+fn axis(of: &Json) -> Json {
+    json!({
+        "type": "object",
+        "properties": {
+            "axis": {"type": "array", "items": of, "minItems": 1},
+            "name": {"type": "string"},
+        },
+        "required": ["axis"],
+        "additionalProperties": false,
+    })
+}
+
+fn or_axis(schema: Json) -> Json {
+    let axis = axis(&schema);
+    json!({"anyOf": [schema, axis]})
+}
+
+/// The keys as Markdown: a heading and a table for each part of the file.
+pub(super) fn reference() -> String {
+    let mut out = String::new();
+    let parts: [(&str, &[Key]); 8] = [
+        ("The file", FILE),
+        ("`[run]`", RUN),
+        ("`[[host]]`", HOST),
+        ("`socket`, `client_socket`, `server_socket`", SOCKET),
+        ("`[[link]]`", LINK),
+        ("`a_to_b`, `b_to_a` as tables", WAY),
+        ("`[[variant]]`", VARIANT),
+        ("`[[app]]`, every kind", APP),
+    ];
+    for (title, keys) in parts {
+        let _ = write!(out, "\n### {title}\n\n");
+        rows(keys, &mut out);
+    }
+    for (kind, what, keys) in KINDS {
+        let _ = write!(out, "\n### `kind = \"{kind}\"`\n\n{}.\n\n", capital(what));
+        rows(keys, &mut out);
+    }
+    out
+}
+
+fn rows(keys: &[Key], out: &mut String) {
+    out.push_str("| key | takes | default | meaning |\n|---|---|---|---|\n");
+    for key in keys {
+        let default = if key.is_required() {
+            "it must be there"
+        } else {
+            key.default
+        };
+        let axis = if key.axis { "" } else { " (no axis)" };
+        let takes = takes(&key.form);
+        let _ = writeln!(
+            out,
+            "| `{}` | {takes}{axis} | {default} | {} |",
+            key.name, key.meaning
+        );
+    }
+}
+
+fn takes(form: &Form) -> String {
+    let text = match form {
+        Form::Flag => "true or false",
+        Form::Count => "number",
+        Form::Size => "size",
+        Form::Time => "time",
+        Form::Rate => "rate",
+        Form::Percent => "percentage",
+        Form::Text => "text",
+        Form::Name => "name",
+        Form::Words(words) if words.len() > 3 => "word, see below",
+        Form::Words(words) => {
+            let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+            return words.join(", ");
+        }
+        Form::Texts => "list of texts",
+        Form::Sizes => "list of sizes",
+        Form::Times => "list of times",
+        Form::Sysctl | Form::Set => "table of values",
+        Form::QuickAck => "text or number",
+        Form::Table(_) => "table",
+        Form::Way => "text or table",
+        Form::Tables(_) | Form::Apps => "tables",
+    };
+    text.to_owned()
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|c| c.to_ascii_uppercase());
+    first.into_iter().chain(chars).collect()
+}
