@@ -146,6 +146,11 @@ fn the_schema_names_only_what_it_has() {
         }
     }
     let schema = Experiment::schema();
+    assert!(
+        schema.to_string().len() < 100_000,
+        "{}",
+        schema.to_string().len()
+    );
     let mut found = Vec::new();
     references(&schema, &mut found);
     assert!(found.len() > 50);

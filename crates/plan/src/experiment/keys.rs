@@ -45,6 +45,19 @@ pub(crate) enum Form {
     Apps,
 }
 
+impl Form {
+    /// Whether both take the same.
+    pub fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Table(a), Self::Table(b)) | (Self::Tables(a), Self::Tables(b)) => {
+                std::ptr::eq(*a, *b)
+            }
+            (Self::Words(a), Self::Words(b)) => a == b,
+            (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
+        }
+    }
+}
+
 /// One key.
 #[derive(Debug)]
 pub(crate) struct Key {

@@ -8,34 +8,50 @@ use serde_json::{Map, Value as Json, json};
 use super::keys::{APP, FILE, Form, HOST, KIND_NAMES, KINDS, Key, LINK, RUN, SOCKET, VARIANT, WAY};
 use super::units::{PERCENT, Quantity, RATE, SIZE, TIME};
 
+/// The forms that have a name in the schema, so that a key only refers to them.
+const NAMED: [(&str, Form); 16] = [
+    ("flag", Form::Flag),
+    ("count", Form::Count),
+    ("size", Form::Size),
+    ("time", Form::Time),
+    ("rate", Form::Rate),
+    ("percent", Form::Percent),
+    ("text", Form::Text),
+    ("name", Form::Name),
+    ("texts", Form::Texts),
+    ("sizes", Form::Sizes),
+    ("times", Form::Times),
+    ("sysctl", Form::Sysctl),
+    ("quickack", Form::QuickAck),
+    ("socket", Form::Table(SOCKET)),
+    ("way", Form::Way),
+    ("app", Form::Apps),
+];
+
 /// The JSON Schema (draft 2020-12) of a file, as TOML editors and other programs read it.
 pub(super) fn schema() -> Json {
+    let mut defs = Map::new();
+    for (name, form) in NAMED {
+        let axis = or_axis(refer(name));
+        defs.insert(name.to_owned(), define(&form));
+        if !matches!(form, Form::Name | Form::Apps) {
+            defs.insert(format!("{name}_or_axis"), axis);
+        }
+    }
     let mut root = table(FILE);
-    let defs = json!({
-        "time": quantity(&TIME, "a time"),
-        "size": quantity(&SIZE, "bytes"),
-        "rate": quantity(&RATE, "a rate in tc's units"),
-        "percent": quantity(&PERCENT, "a chance"),
-        "name": {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,31}$"},
-        "count": {"type": "integer", "minimum": 0},
-        "quickack": {"enum": ["leave", "once 0", "once 1", "each 0", "each 1", "0", "1", 0, 1]},
-        "sysctl": {
-            "type": "object",
-            "additionalProperties": or_axis(json!({"type": ["string", "integer"]})),
-        },
-        "socket": table(SOCKET),
-        "way": {"anyOf": [{"type": "string"}, table(WAY)]},
-        "app": {"anyOf": apps()},
-    });
     if let Some(root) = root.as_object_mut() {
         root.insert(
             "$schema".into(),
             json!("https://json-schema.org/draft/2020-12/schema"),
         );
         root.insert("title".into(), json!("An experiment of tcplab (TOML)"));
-        root.insert("$defs".into(), defs);
+        root.insert("$defs".into(), Json::Object(defs));
     }
     root
+}
+
+fn refer(name: &str) -> Json {
+    json!({"$ref": format!("#/$defs/{name}")})
 }
 
 fn quantity(of: &Quantity, description: &str) -> Json {
@@ -88,9 +104,17 @@ fn table_of(lists: &[&[Key]]) -> Json {
 }
 
 fn property(key: &Key) -> Json {
-    let mut schema = match key.axis {
-        true => or_axis(form(&key.form, true)),
-        false => form(&key.form, false),
+    let name = NAMED
+        .iter()
+        .find(|(_, form)| form.is(&key.form))
+        .map(|(name, _)| *name);
+    let mut schema = match (name, key.axis) {
+        (Some("app"), _) => json!({"type": "array", "items": refer("app"), "minItems": 1}),
+        (Some("texts"), false) => json!({"type": "array", "items": refer("text")}),
+        (Some(name), true) => refer(&format!("{name}_or_axis")),
+        (Some(name), false) => refer(name),
+        (None, true) => or_axis(define(&key.form)),
+        (None, false) => define(&key.form),
     };
     let description = match key.is_required() {
         true => key.meaning.to_owned(),
@@ -102,32 +126,34 @@ fn property(key: &Key) -> Json {
     schema
 }
 
-/// What a key takes; `axes`: the entries of lists may be axes.
-fn form(form: &Form, axes: bool) -> Json {
-    let entry = |schema: Json| if axes { or_axis(schema) } else { schema };
-    let reference = |name: &str| json!({"$ref": format!("#/$defs/{name}")});
-    let list = |of: Json| json!({"type": "array", "items": entry(of)});
+/// What a form takes.
+fn define(form: &Form) -> Json {
+    let list = |of: &str| json!({"type": "array", "items": refer(&format!("{of}_or_axis"))});
     match form {
         Form::Flag => json!({"type": "boolean"}),
-        Form::Count => reference("count"),
-        Form::Size => reference("size"),
-        Form::Time => reference("time"),
-        Form::Rate => reference("rate"),
-        Form::Percent => reference("percent"),
+        Form::Count => json!({"type": "integer", "minimum": 0}),
+        Form::Size => quantity(&SIZE, "bytes"),
+        Form::Time => quantity(&TIME, "a time"),
+        Form::Rate => quantity(&RATE, "a rate in tc's units"),
+        Form::Percent => quantity(&PERCENT, "a chance"),
         Form::Text => json!({"type": "string", "maxLength": super::fields::MAX_TEXT}),
-        Form::Name => reference("name"),
+        Form::Name => json!({"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,31}$"}),
         Form::Words(words) => json!({"enum": words}),
-        Form::Texts => list(json!({"type": "string"})),
-        Form::Sizes => json!({"anyOf": [reference("size"), list(reference("size"))]}),
-        Form::Times => json!({"anyOf": [reference("time"), list(reference("time"))]}),
-        Form::Sysctl => reference("sysctl"),
-        Form::QuickAck => reference("quickack"),
+        Form::Texts => list("text"),
+        Form::Sizes => json!({"anyOf": [refer("size"), list("size")]}),
+        Form::Times => json!({"anyOf": [refer("time"), list("time")]}),
+        Form::Sysctl => json!({
+            "type": "object",
+            "additionalProperties": or_axis(json!({"type": ["string", "integer"]})),
+        }),
+        Form::QuickAck => {
+            json!({"enum": ["leave", "once 0", "once 1", "each 0", "each 1", "0", "1", 0, 1]})
+        }
         Form::Set => json!({"type": "object", "additionalProperties": true}),
-        Form::Table(keys) if std::ptr::eq(*keys, SOCKET) => reference("socket"),
         Form::Table(keys) => table(keys),
-        Form::Way => reference("way"),
+        Form::Way => json!({"anyOf": [{"type": "string"}, table(WAY)]}),
         Form::Tables(keys) => json!({"type": "array", "items": table(keys)}),
-        Form::Apps => json!({"type": "array", "items": reference("app"), "minItems": 1}),
+        Form::Apps => json!({"anyOf": apps()}),
     }
 }
 
