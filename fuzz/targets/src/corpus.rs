@@ -2,12 +2,14 @@
 //! and the captures that ship with the project.
 
 mod packets;
+mod plans;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use packets::ethernet_frames;
 pub use packets::frames;
+pub use plans::{experiments, expressions};
 
 /// Seeds have at most this many bytes: the mutator reaches the end of a short input more often.
 const SEED_BYTES: usize = 6_000;

@@ -6,11 +6,13 @@
 
 mod analyser;
 pub mod corpus;
+mod experiment;
 mod frames;
 pub mod mutate;
 mod readers;
 
 pub use analyser::{analyser, whole};
+pub use experiment::{experiment, expression};
 pub use frames::frame;
 pub use readers::{Outcome, packed, pcap, pcapng, read, text};
 
@@ -26,7 +28,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 9] = [
     Target {
         name: "pcap",
         run: pcap,
@@ -61,5 +63,15 @@ pub const TARGETS: [Target; 7] = [
         name: "whole",
         run: whole,
         seeds: corpus::whole,
+    },
+    Target {
+        name: "experiment",
+        run: experiment,
+        seeds: corpus::experiments,
+    },
+    Target {
+        name: "expression",
+        run: expression,
+        seeds: corpus::expressions,
     },
 ];

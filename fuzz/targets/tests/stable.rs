@@ -93,12 +93,20 @@ macro_rules! targets {
     )* };
 }
 
-targets!(pcap pcapng text packed frame analyser whole);
+targets!(pcap pcapng text packed frame analyser whole experiment expression);
 
 #[test]
 fn every_target_is_tested() {
     let tested = [
-        "pcap", "pcapng", "text", "packed", "frame", "analyser", "whole",
+        "pcap",
+        "pcapng",
+        "text",
+        "packed",
+        "frame",
+        "analyser",
+        "whole",
+        "experiment",
+        "expression",
     ];
     assert!(TARGETS.iter().all(|t| tested.contains(&t.name)));
 }

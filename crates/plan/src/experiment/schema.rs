@@ -207,7 +207,8 @@ fn rows(keys: &[Key], out: &mut String) {
         } else {
             key.default
         };
-        let axis = if key.axis { "" } else { " (no axis)" };
+        let no_axis = !key.axis && !std::ptr::eq(keys, FILE);
+        let axis = if no_axis { " (no axis)" } else { "" };
         let takes = takes(&key.form);
         let _ = writeln!(
             out,

@@ -178,36 +178,6 @@ impl Measure {
     }
 }
 
-/// The measures to show for an experiment that names none: of each application its completed work
-/// and its time or rate; of each host its delayed ACKs and retransmissions.
-pub fn default_names(point: &Point) -> Vec<String> {
-    let mut names = Vec::new();
-    for app in &point.apps {
-        names.push(format!("{}.completed", app.name));
-        let rate = matches!(
-            app.does,
-            crate::AppKind::Stream { .. }
-                | crate::AppKind::Bulk { .. }
-                | crate::AppKind::UdpStream { .. }
-        );
-        names.push(format!(
-            "{}.{}",
-            app.name,
-            if rate {
-                "goodput_bps"
-            } else {
-                "latency_us.p50"
-            }
-        ));
-    }
-    for host in &point.hosts {
-        for field in ["acks.delayed", "retransmissions.total"] {
-            names.push(format!("{}.{field}", host.name));
-        }
-    }
-    names
-}
-
 fn unknown(name: &str, part: &str, help: Option<String>) -> UnknownMeasure {
     UnknownMeasure {
         name: name.to_owned(),

@@ -1,0 +1,92 @@
+//! `docs/experiment.md` lists every key of the form and every measure, in the words of the code.
+//! `TCPLAB_WRITE_DOCS=1 cargo test -p tcplab-plan --test documents` writes the tables.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use tcplab_plan::Experiment;
+use tcplab_plan::measure::{APP, LINK, PACKETS, RUN};
+
+/// The tables of measures.
+fn measures() -> String {
+    let mut out = String::from(
+        "\n### `HOST.`, from the packets\n\n\
+         Over all TCP connections in the capture at that host, in the direction that the host sends (both for a host that talks to itself). The fields are those of \
+         [`tcplab analyze --json`](analyze.md); the last column says how several connections become one value.\n\n\
+         | name | meaning | of several |\n|---|---|---|\n",
+    );
+    for known in &PACKETS {
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | {} |",
+            known.name,
+            known.meaning,
+            known.over.word()
+        );
+    }
+    for (title, names) in [
+        ("`APP.`", &APP[..]),
+        ("`link.A-B.a_to_b.`, `link.A-B.b_to_a.`", &LINK),
+        ("`run.`", &RUN),
+    ] {
+        let _ = write!(out, "\n### {title}\n\n| name | meaning |\n|---|---|\n");
+        for (name, meaning) in names {
+            let _ = writeln!(out, "| `{name}` | {meaning} |");
+        }
+    }
+    out
+}
+
+/// Puts `tables` between two marks.
+fn with_section(text: &str, begin: &str, end: &str, tables: &str) -> String {
+    let (head, rest) = text
+        .split_once(begin)
+        .unwrap_or_else(|| panic!("no mark {begin}"));
+    let (_, tail) = rest
+        .split_once(end)
+        .unwrap_or_else(|| panic!("no mark {end}"));
+    format!("{head}{begin}\n{tables}\n{end}{tail}")
+}
+
+#[test]
+fn every_key_and_measure_is_documented() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/experiment.md");
+    let written = std::fs::read_to_string(&path).unwrap();
+    let right = with_section(
+        &written,
+        "<!-- keys of the file -->",
+        "<!-- end of keys -->",
+        &Experiment::reference(),
+    );
+    let right = with_section(
+        &right,
+        "<!-- measures -->",
+        "<!-- end of measures -->",
+        &measures(),
+    );
+    if std::env::var_os("TCPLAB_WRITE_DOCS").is_some() {
+        std::fs::write(&path, &right).unwrap();
+        return;
+    }
+    let differs = written.lines().zip(right.lines()).find(|(w, r)| w != r);
+    assert!(
+        written == right,
+        "docs/experiment.md is not what the code says; TCPLAB_WRITE_DOCS=1 cargo test -p tcplab-plan \
+         --test documents writes it. First difference: {differs:?}"
+    );
+}
+
+/// The blocks of TOML in the document are whole experiments.
+#[test]
+fn the_examples_of_the_document_can_be_read() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/experiment.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut points = Vec::new();
+    for block in text.split("```toml\n").skip(1) {
+        let (block, _) = block.split_once("```").unwrap();
+        let experiment =
+            Experiment::parse("experiment.md", block).unwrap_or_else(|e| panic!("{e}"));
+        points.push(experiment.points().unwrap_or_else(|e| panic!("{e}")).len());
+    }
+    assert_eq!(points, [1, 18]);
+}
