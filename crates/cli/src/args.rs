@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use crate::analyze::fail_on::FailOn;
 use crate::failure::Failure;
 use crate::kernel::args::KernelCommand;
+use crate::probe::args::ProbeArgs;
 use crate::run::args::{BisectArgs, RunArgs};
 
 /// A TCP laboratory: what did TCP do, and why.
@@ -63,6 +64,8 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// The lab's applications live, on real sockets, with what the kernel knows about its ACKs
+    Probe(ProbeArgs),
     /// Print the JSON Schema of a result or of an experiment file
     Schema {
         /// Which one
@@ -92,6 +95,8 @@ pub enum SchemaName {
     Run,
     /// `tcplab reproduce --json`
     Reproduce,
+    /// `tcplab probe ... --json`
+    Probe,
 }
 
 /// `tcplab analyze`.

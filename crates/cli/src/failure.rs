@@ -17,6 +17,8 @@ pub enum Kind {
     Input,
     /// The result cannot be written; exit code 2.
     Output,
+    /// It ended before it had an answer; exit code 3.
+    Inconclusive,
     /// This machine or this build cannot do it; exit code 4.
     CannotRun,
 }
@@ -53,6 +55,11 @@ impl Failure {
         Self::new(Kind::Input, message)
     }
 
+    /// A run that ended too early.
+    pub fn inconclusive(message: impl Into<String>) -> Self {
+        Self::new(Kind::Inconclusive, message)
+    }
+
     /// Something that this machine or this build lacks.
     pub fn cannot_run(message: impl Into<String>) -> Self {
         Self::new(Kind::CannotRun, message)
@@ -72,6 +79,7 @@ impl Failure {
             // What a shell reports for a program that SIGPIPE ended.
             _ if self.broken_pipe => 141,
             Kind::Usage | Kind::Input | Kind::Output => 2,
+            Kind::Inconclusive => 3,
             Kind::CannotRun => 4,
         }
     }

@@ -11,6 +11,7 @@ use tcplab_plan::result::{ReproduceDocument, RunDocument};
 use crate::analyze::{json, pair};
 use crate::args::{Cli, SchemaName};
 use crate::failure::Failure;
+use crate::probe;
 
 /// Prints the JSON Schema of a result or of an experiment file.
 pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
@@ -25,6 +26,9 @@ pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
         SchemaName::Experiment => Experiment::schema(),
         SchemaName::Run => generator.into_root_schema_for::<RunDocument>().into(),
         SchemaName::Reproduce => generator.into_root_schema_for::<ReproduceDocument>().into(),
+        SchemaName::Probe => generator
+            .into_root_schema_for::<probe::json::Document>()
+            .into(),
     };
     let mut out = io::stdout().lock();
     serde_json::to_writer_pretty(&mut out, &schema).map_err(io::Error::from)?;

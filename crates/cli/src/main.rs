@@ -11,6 +11,7 @@ mod files;
 mod generate;
 mod json;
 mod kernel;
+mod probe;
 mod progress;
 mod run;
 mod stacks;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Command::Kernel { command } => Ok(kernel::main(&command)),
         Command::Stacks { json } => Ok(stacks::main(json)),
         Command::Doctor { json } => Ok(doctor::main(json)),
+        Command::Probe(args) => Ok(probe::main(&args, &raw)),
         Command::Schema { name } => generate::schema(name),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man => generate::man(),
@@ -57,7 +59,11 @@ fn usage(raw: &[OsString], e: &clap::Error) -> ExitCode {
     if e.use_stderr() && json {
         let text = e.render().to_string();
         let message = text.trim_start_matches("error: ").trim_end();
-        analyze::json::empty_document(&Failure::usage(message));
+        let failure = Failure::usage(message);
+        match raw.iter().skip(1).any(|a| a == "probe") {
+            true => probe::json::empty_document(failure),
+            false => analyze::json::empty_document(&failure),
+        }
     }
     // Whether clap could write its message changes nothing any more.
     let _ = e.print();

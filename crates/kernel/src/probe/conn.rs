@@ -310,10 +310,12 @@ impl<'a> Conn<'a> {
             return line;
         };
         line.quickack = sys::get_int(&self.socket, SockOpt::QUICKACK).ok();
+        let begun = self.probe.now();
         let state = match &mut self.table {
             Some(table) => table.find(local, remote),
             none => ProcTcp::open().and_then(|table| none.insert(table).find(local, remote)),
         };
+        self.probe.looked(self.probe.now().since(begun));
         match state {
             Ok(Some(state)) => {
                 let tick_ms = u32::try_from(TICK_NS / 1_000_000).unwrap_or(10);
@@ -365,8 +367,8 @@ impl<'a> Conn<'a> {
             Ok(ended) => ended,
             Err(e) => self.failed(&e),
         };
-        self.note(What::Close, None);
         self.record.closed_ns = self.probe.now().as_nanos();
+        self.probe.close(&mut self.record);
         let Self {
             probe,
             record,

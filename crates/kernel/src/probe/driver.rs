@@ -51,7 +51,7 @@ pub fn client(
     target: &Target,
     wanted: &SocketOptions,
     app: &AppKind,
-) -> Result<(), Error> {
+) -> Result<Ended, Error> {
     options::pin(wanted.cpu)?;
     let transport = match app.is_udp() {
         true => Transport::Udp,
@@ -62,7 +62,7 @@ pub fn client(
     loop {
         program.connects(probe.now());
         let Some(mut conn) = Conn::connect(probe, target, transport, wanted)? else {
-            return Ok(());
+            return Ok(Ended::Interrupted);
         };
         let outcome = conn
             .begin_policy(wanted.quickack)
@@ -70,14 +70,8 @@ pub fn client(
         completed = keep(&mut conn, &program, completed);
         match outcome {
             Ok(Driven::Reconnect) => conn.finish(Ok(Ended::Finished)),
-            Ok(Driven::Over(ended)) => {
-                conn.finish(Ok(ended));
-                return Ok(());
-            }
-            Err(e) => {
-                conn.finish(Err(e));
-                return Ok(());
-            }
+            Ok(Driven::Over(ended)) => return Ok(conn.finish(Ok(ended))),
+            Err(e) => return Ok(conn.finish(Err(e))),
         };
     }
 }

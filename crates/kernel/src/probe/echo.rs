@@ -66,18 +66,18 @@ pub fn server(probe: &Probe, service: &Service, does: EchoServer) -> Result<(), 
     })
 }
 
-/// Runs a client to its end.
+/// Runs a client to its end; gives how it ended.
 ///
 /// # Errors
 /// When it cannot connect.
-pub fn client(probe: &Probe, does: &EchoClient) -> Result<(), Error> {
+pub fn client(probe: &Probe, does: &EchoClient) -> Result<Ended, Error> {
     options::pin(does.socket.cpu)?;
     let connected = Conn::connect(probe, &does.target, Transport::Tcp, &does.socket)?;
-    if let Some(mut conn) = connected {
-        let outcome = round_trips(&mut conn, does);
-        conn.finish(outcome);
-    }
-    Ok(())
+    let Some(mut conn) = connected else {
+        return Ok(Ended::Interrupted);
+    };
+    let outcome = round_trips(&mut conn, does);
+    Ok(conn.finish(outcome))
 }
 
 fn round_trips(conn: &mut Conn<'_>, does: &EchoClient) -> io::Result<Ended> {

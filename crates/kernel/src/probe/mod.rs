@@ -35,7 +35,7 @@ use crate::sys::{self, SockOpt};
 ///
 /// # Errors
 /// When no socket can be made.
-pub fn quickack_default() -> Result<i32, Error> {
+pub fn quickack_default() -> Result<Report, Error> {
     let failed = |source| Error::Os {
         what: "TCP_QUICKACK of a new socket",
         source,
@@ -45,5 +45,12 @@ pub fn quickack_default() -> Result<i32, Error> {
     let socket = new(socket2::Domain::IPV4)
         .or_else(|_| new(socket2::Domain::IPV6))
         .map_err(failed)?;
-    sys::get_int(&socket, SockOpt::QUICKACK).map_err(failed)
+    let value = sys::get_int(&socket, SockOpt::QUICKACK).map_err(failed)?;
+    Ok(Report {
+        schema: SCHEMA.into(),
+        probe: "quickack-default".into(),
+        kernel: run::kernel(),
+        quickack_default: Some(value),
+        ..Report::default()
+    })
 }

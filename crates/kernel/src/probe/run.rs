@@ -12,7 +12,7 @@ use tcplab_base::{Duration, Instant};
 
 use super::clock::Clock;
 use super::error::Error;
-use super::report::{Connection, LogLine, Report, SCHEMA, Sample};
+use super::report::{Connection, LogLine, Report, SCHEMA, Sample, What};
 use super::text::{self, Times};
 use crate::Stop;
 use crate::counters::{self, Counters};
@@ -25,6 +25,9 @@ const CONNECTIONS_KEPT: usize = 10_000;
 
 /// Samples of tcp_info that a report keeps.
 const SAMPLES_KEPT: u64 = 50_000;
+
+/// A look into /proc/net/tcp that takes longer is worth a warning.
+const SLOW_LOOK_NS: u64 = 300_000;
 
 /// What was asked of a probe, whatever it does.
 #[derive(Clone, Debug)]
@@ -53,6 +56,9 @@ pub struct Probe {
     lines: AtomicU64,
     samples: AtomicU64,
     connections: AtomicU32,
+    /// Looks into /proc/net/tcp, and the nanoseconds that they took.
+    looks: AtomicU64,
+    looked_ns: AtomicU64,
     before: Counters,
     book: Mutex<Book>,
 }
@@ -109,6 +115,8 @@ impl Probe {
             lines: AtomicU64::new(0),
             samples: AtomicU64::new(0),
             connections: AtomicU32::new(0),
+            looks: AtomicU64::new(0),
+            looked_ns: AtomicU64::new(0),
             before,
             book: Mutex::new(Book {
                 out,
@@ -128,6 +136,7 @@ impl Probe {
             |asked: &AtomicU64, limit| asked.load(Ordering::Relaxed).saturating_sub(limit);
         let log_left_out = left_out(&self.lines, self.settings.log_lines);
         let tcp_info_left_out = left_out(&self.samples, SAMPLES_KEPT);
+        let slow = self.slow_looks();
         let book = self
             .book
             .into_inner()
@@ -138,6 +147,7 @@ impl Probe {
         let mut report = book.report;
         report.duration_ns = now.as_nanos();
         report.log_left_out = log_left_out;
+        report.warnings.extend(slow);
         report.tcp_info_left_out = tcp_info_left_out;
         if let Ok(after) = counters::read() {
             report.counters = counters::difference(&self.before, &after);
@@ -224,6 +234,26 @@ impl Probe {
         self.samples.fetch_add(1, Ordering::Relaxed) < SAMPLES_KEPT
     }
 
+    /// Counts a look into /proc/net/tcp that took this long.
+    pub(super) fn looked(&self, took: Duration) {
+        let ns = u64::try_from(took.as_nanos()).unwrap_or(0);
+        self.looks.fetch_add(1, Ordering::Relaxed);
+        self.looked_ns.fetch_add(ns, Ordering::Relaxed);
+    }
+
+    /// What to know when looking takes so long that it changes what is looked at.
+    fn slow_looks(&self) -> Option<String> {
+        let looks = self.looks.load(Ordering::Relaxed).max(1);
+        let mean_ns = self.looked_ns.load(Ordering::Relaxed) / looks;
+        (mean_ns >= SLOW_LOOK_NS).then(|| {
+            let ms = mean_ns as f64 / 1e6;
+            format!(
+                "a look into /proc/net/tcp takes {ms:.1} ms here, because the kernel walks its whole \
+                 hash table; data that came meanwhile was read so much later (--log-lines 0: no looks)"
+            )
+        })
+    }
+
     /// Writes a line of the log, or keeps it.
     pub(super) fn log(&self, of: &mut Connection, line: LogLine) {
         if self.settings.keeps_log {
@@ -239,6 +269,20 @@ impl Probe {
             self.print(sample.time_ns, &text::sample(of.number, &sample));
         }
         of.tcp_info.push(sample);
+    }
+
+    /// The last line of a connection: it comes whatever the limit of the log is.
+    pub(super) fn close(&self, of: &mut Connection) {
+        if self.settings.keeps_log {
+            let line = LogLine {
+                time_ns: of.closed_ns,
+                what: What::Close,
+                ..LogLine::default()
+            };
+            of.log.push(line);
+        } else {
+            self.print(of.closed_ns, &text::closed(of));
+        }
     }
 
     /// Writes a line of text now; nothing when the log goes into the report.
@@ -281,7 +325,7 @@ impl Probe {
 }
 
 /// This machine's kernel, as `uname -srv` names it.
-fn kernel() -> String {
+pub(super) fn kernel() -> String {
     let words = ["ostype", "osrelease", "version"].map(|name| {
         fs::read_to_string(format!("/proc/sys/kernel/{name}"))
             .unwrap_or_default()

@@ -132,20 +132,20 @@ impl Pace {
     }
 }
 
-/// Runs a client to its end.
+/// Runs a client to its end; gives how it ended.
 ///
 /// # Errors
 /// When it cannot connect.
-pub fn client(probe: &Probe, does: &StreamClient) -> Result<(), Error> {
+pub fn client(probe: &Probe, does: &StreamClient) -> Result<Ended, Error> {
     options::pin(does.socket.cpu)?;
     let connected = Conn::connect(probe, &does.target, Transport::Tcp, &does.socket)?;
-    if let Some(mut conn) = connected {
-        let outcome = conn
-            .begin_policy(does.socket.quickack)
-            .and_then(|()| read_on(&mut conn, does));
-        conn.finish(outcome);
-    }
-    Ok(())
+    let Some(mut conn) = connected else {
+        return Ok(Ended::Interrupted);
+    };
+    let outcome = conn
+        .begin_policy(does.socket.quickack)
+        .and_then(|()| read_on(&mut conn, does));
+    Ok(conn.finish(outcome))
 }
 
 fn read_on(conn: &mut Conn<'_>, does: &StreamClient) -> io::Result<Ended> {

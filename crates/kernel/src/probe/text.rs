@@ -1,8 +1,9 @@
 //! The log as text: one line for each step, with the delayed-ACK state where it was read.
 
 use std::fmt::Write;
+use std::io;
 
-use super::report::{LogLine, Sample, What};
+use super::report::{Connection, Ended, LogLine, Sample, What};
 
 /// How times are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,8 +66,38 @@ fn event(line: &LogLine) -> String {
         What::Shutdown => "sent FIN".into(),
         What::End => "end: the peer sent FIN".into(),
         What::Close => "closed".into(),
-        What::Error => format!("error {value}"),
+        What::Error => {
+            let errno = i32::try_from(value).unwrap_or(0);
+            io::Error::from_raw_os_error(errno).to_string()
+        }
     }
+}
+
+/// How a connection ended and what it did, without the stamp.
+pub(super) fn closed(of: &Connection) -> String {
+    let why = match of.ended {
+        Ended::Finished => "finished",
+        Ended::Time => "time is over",
+        Ended::Peer => "the peer closed",
+        Ended::Reset => "reset by the peer",
+        Ended::Interrupted => "interrupted",
+        Ended::Error => of.error.as_deref().unwrap_or("error"),
+    };
+    let seconds = (of.closed_ns - of.opened_ns).max(1) as f64 / 1e9;
+    let mut text = format!("#{:<2} closed after {seconds:.3} s: {why}", of.number);
+    for (verb, bytes, calls, noun) in [
+        ("read", of.read_bytes, of.reads, "reads"),
+        ("wrote", of.written_bytes, of.writes, "writes"),
+    ] {
+        if calls > 0 {
+            let mbit = bytes as f64 * 8.0 / 1e6 / seconds;
+            let _ = write!(
+                text,
+                "; {verb} {bytes} bytes in {calls} {noun}, {mbit:.3} Mbit/s"
+            );
+        }
+    }
+    text
 }
 
 /// The fields of tcp_info that a line of text shows.

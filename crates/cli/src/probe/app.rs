@@ -1,0 +1,320 @@
+//! `tcplab probe server|client KIND`: the options of the applications, and the application that
+//! they describe. Both ends need the same sizes.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use tcplab_plan::AppKind;
+use tcplab_plan::app::Extent;
+use tcplab_plan::point::{QuickAck, SocketOptions};
+
+use crate::failure::Failure;
+use crate::probe::number::{option_size, positive, seconds, size, total};
+
+/// The applications by their words in an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AppName {
+    /// The client sends as much as it can (the server, with --reverse)
+    Bulk,
+    /// Transactions on one connection (netperf TCP_RR)
+    RequestResponse,
+    /// One transaction on each connection (netperf TCP_CRR)
+    ConnectRequestResponse,
+    /// A head and a body in two writes, then the reply
+    WriteWriteRead,
+    /// A request and a response for each of --sizes
+    Web,
+    /// The client holds a connection and sends nothing
+    Sink,
+    /// The server writes --chunk bytes each --every, on a fixed schedule
+    Stream,
+    /// The client writes --size bytes, the server writes them back
+    Echo,
+    /// The client sends datagrams on a fixed schedule
+    UdpStream,
+    /// Transactions of one datagram each way (netperf UDP_RR)
+    UdpRr,
+}
+
+/// What describes an application and its sockets. An option that the application has no use for
+/// is an error.
+#[derive(Args, Debug, Default)]
+pub struct AppArgs {
+    /// Bytes of a message or datagram (echo 1, udp-stream 1000)
+    #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
+    pub size: Option<u64>,
+    /// Bytes of each write (bulk 128k, stream 1000)
+    #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
+    pub chunk: Option<u64>,
+    /// Time between two writes or datagrams (100ms)
+    #[arg(long, help_heading = "Application", value_name = "TIME", value_parser = seconds)]
+    pub every: Option<Duration>,
+    /// Bytes of each read of a stream's client at most (4k)
+    #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
+    pub read: Option<u64>,
+    /// Bytes of a request (1; web 200)
+    #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
+    pub request: Option<u64>,
+    /// Bytes of a response (1)
+    #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
+    pub response: Option<u64>,
+    /// Bytes of the first write (512)
+    #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
+    pub head: Option<u64>,
+    /// Bytes of the second write (512)
+    #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
+    pub body: Option<u64>,
+    /// Bytes of the reply (1448)
+    #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
+    pub reply: Option<u64>,
+    /// Bytes of the responses, in order (10k)
+    #[arg(long, help_heading = "Application", value_name = "BYTES,...", value_delimiter = ',', value_parser = size)]
+    pub sizes: Vec<u64>,
+    /// Pauses before each request but the first; the last one is used again (none)
+    #[arg(long, help_heading = "Application", value_name = "TIME,...", value_delimiter = ',', value_parser = seconds)]
+    pub think: Vec<Duration>,
+    /// Bytes to send in all (none: by --for)
+    #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = total)]
+    pub bytes: Option<u64>,
+    /// The server sends, the client reads
+    #[arg(long, help_heading = "Application")]
+    pub reverse: bool,
+    /// How long the client holds the connection (10s)
+    #[arg(long, help_heading = "Application", value_name = "TIME", value_parser = seconds)]
+    pub hold: Option<Duration>,
+    /// Pause after each transaction (none; echo and write-write-read 1s)
+    #[arg(long, help_heading = "Application", value_name = "TIME", value_parser = seconds)]
+    pub pause: Option<Duration>,
+    /// Give a transaction of datagrams up after this time (1s)
+    #[arg(long, help_heading = "Application", value_name = "TIME", value_parser = positive)]
+    pub timeout: Option<Duration>,
+    /// End after so many writes, transactions or datagrams
+    #[arg(long, help_heading = "Application", value_name = "N")]
+    pub count: Option<u64>,
+    /// End after this time (10s when there is no --count or --bytes)
+    #[arg(long = "for", help_heading = "Application", value_name = "TIME", value_parser = positive)]
+    pub duration: Option<Duration>,
+
+    /// Set TCP_NODELAY
+    #[arg(short = 'D', long, help_heading = "Socket")]
+    pub nodelay: bool,
+    /// Set TCP_QUICKACK at the beginning (once=0, once=1) or before each read (each=0, each=1)
+    #[arg(long, help_heading = "Socket", value_name = "WHEN=VALUE", value_parser = quickack)]
+    pub quickack: Option<QuickAck>,
+    /// SO_RCVBUF, as given to setsockopt
+    #[arg(long, help_heading = "Socket", value_name = "BYTES", value_parser = option_size)]
+    pub rcvbuf: Option<u32>,
+    /// SO_SNDBUF, as given to setsockopt
+    #[arg(long, help_heading = "Socket", value_name = "BYTES", value_parser = option_size)]
+    pub sndbuf: Option<u32>,
+    /// SO_RCVLOWAT
+    #[arg(long, help_heading = "Socket", value_name = "BYTES", value_parser = option_size)]
+    pub rcvlowat: Option<u32>,
+    /// TCP_MAXSEG
+    #[arg(long, help_heading = "Socket", value_name = "BYTES", value_parser = option_size)]
+    pub maxseg: Option<u32>,
+    /// TCP_CONGESTION: cubic, reno, bbr
+    #[arg(long, help_heading = "Socket", value_name = "NAME")]
+    pub congestion: Option<String>,
+}
+
+/// Bytes that a datagram can carry (IPv4: 65,535 less the headers of 20 and 8).
+const LARGEST_DATAGRAM: u64 = 65_507;
+
+/// `once=0`, `each=1`.
+fn quickack(text: &str) -> Result<QuickAck, String> {
+    let bad = || "write once=0, once=1, each=0 or each=1".to_owned();
+    let (when, value) = text.split_once('=').ok_or_else(bad)?;
+    let value: i32 = value.parse().map_err(|_| bad())?;
+    match when {
+        "once" => Ok(QuickAck::Once(value)),
+        "each" => Ok(QuickAck::Each(value)),
+        _ => Err(bad()),
+    }
+}
+
+impl AppName {
+    /// Its word.
+    pub fn word(self) -> String {
+        self.to_possible_value()
+            .map_or_else(String::new, |v| v.get_name().to_owned())
+    }
+
+    /// The options that describe it.
+    fn options(self) -> &'static [&'static str] {
+        match self {
+            Self::Bulk => &["--bytes", "--chunk", "--for", "--reverse"],
+            Self::RequestResponse | Self::ConnectRequestResponse => {
+                &["--request", "--response", "--pause", "--count", "--for"]
+            }
+            Self::WriteWriteRead => &["--head", "--body", "--reply", "--pause", "--count", "--for"],
+            Self::Web => &["--request", "--sizes", "--think"],
+            Self::Sink => &["--hold"],
+            Self::Stream => &["--chunk", "--every", "--read", "--count", "--for"],
+            Self::Echo => &["--size", "--pause", "--count", "--for"],
+            Self::UdpStream => &["--size", "--every", "--count", "--for"],
+            Self::UdpRr => &[
+                "--request",
+                "--response",
+                "--pause",
+                "--timeout",
+                "--count",
+                "--for",
+            ],
+        }
+    }
+}
+
+impl AppArgs {
+    /// The application.
+    ///
+    /// # Errors
+    /// An option that it has no use for, or a datagram that is too large.
+    pub fn describe(&self, name: AppName) -> Result<AppKind, Failure> {
+        self.check(name)?;
+        let until = self.until();
+        let pause_ns = |default| nanos(self.pause.unwrap_or(default));
+        let second = Duration::from_secs(1);
+        let every_ns = nanos(self.every.unwrap_or(Duration::from_millis(100)));
+        let request = self.request.unwrap_or(1);
+        let response = self.response.unwrap_or(1);
+        Ok(match name {
+            AppName::Bulk => AppKind::Bulk {
+                bytes: self.bytes,
+                duration_ns: until
+                    .duration_ns
+                    .filter(|_| self.duration.is_some() || self.bytes.is_none()),
+                chunk: self.chunk.unwrap_or(128 << 10),
+                reverse: self.reverse,
+            },
+            AppName::RequestResponse => AppKind::RequestResponse {
+                request,
+                response,
+                pause_ns: pause_ns(Duration::ZERO),
+                until,
+            },
+            AppName::ConnectRequestResponse => AppKind::ConnectRequestResponse {
+                request,
+                response,
+                pause_ns: pause_ns(Duration::ZERO),
+                until,
+            },
+            AppName::WriteWriteRead => AppKind::WriteWriteRead {
+                head: self.head.unwrap_or(512),
+                body: self.body.unwrap_or(512),
+                reply: self.reply.unwrap_or(1448),
+                pause_ns: pause_ns(second),
+                until,
+            },
+            AppName::Web => AppKind::Web {
+                request: self.request.unwrap_or(200),
+                sizes: match self.sizes.is_empty() {
+                    true => vec![10 << 10],
+                    false => self.sizes.clone(),
+                },
+                think_ns: self.think.iter().map(|t| nanos(*t)).collect(),
+            },
+            AppName::Sink => AppKind::Sink {
+                hold_ns: nanos(self.hold.unwrap_or(10 * second)),
+            },
+            AppName::Stream => AppKind::Stream {
+                chunk: self.chunk.unwrap_or(1000),
+                every_ns,
+                read: self.read.unwrap_or(4096),
+                until,
+            },
+            AppName::Echo => AppKind::Echo {
+                size: self.size.unwrap_or(1),
+                pause_ns: pause_ns(second),
+                until,
+            },
+            AppName::UdpStream => AppKind::UdpStream {
+                size: self.size.unwrap_or(1000),
+                every_ns,
+                until,
+            },
+            AppName::UdpRr => AppKind::UdpRr {
+                request,
+                response,
+                pause_ns: pause_ns(Duration::ZERO),
+                timeout_ns: nanos(self.timeout.unwrap_or(second)),
+                until,
+            },
+        })
+    }
+
+    /// The options of its sockets.
+    pub fn socket(&self, cpu: Option<u32>) -> SocketOptions {
+        SocketOptions {
+            nodelay: self.nodelay.then_some(true),
+            quickack: self.quickack.unwrap_or_default(),
+            rcvbuf: self.rcvbuf,
+            sndbuf: self.sndbuf,
+            rcvlowat: self.rcvlowat,
+            maxseg: self.maxseg,
+            congestion: self.congestion.clone(),
+            cpu,
+            ..SocketOptions::default()
+        }
+    }
+
+    fn until(&self) -> Extent {
+        let default = self.count.is_none().then_some(Duration::from_secs(10));
+        Extent {
+            count: self.count,
+            duration_ns: self.duration.or(default).map(nanos),
+        }
+    }
+
+    fn check(&self, name: AppName) -> Result<(), Failure> {
+        let takes = name.options();
+        if let Some(option) = self.given().find(|o| !takes.contains(o)) {
+            return Err(Failure::usage(format!(
+                "{} has no {option}; it takes {}",
+                name.word(),
+                takes.join(", ")
+            )));
+        }
+        let datagram = match name {
+            AppName::UdpStream => self.size,
+            AppName::UdpRr => self.request.max(self.response),
+            _ => None,
+        };
+        match datagram {
+            Some(n) if n > LARGEST_DATAGRAM => Err(Failure::usage(format!(
+                "a datagram of {n} bytes is too large; {LARGEST_DATAGRAM} bytes is the most"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// The options of the application that were given.
+    fn given(&self) -> impl Iterator<Item = &'static str> {
+        [
+            ("--size", self.size.is_some()),
+            ("--chunk", self.chunk.is_some()),
+            ("--every", self.every.is_some()),
+            ("--read", self.read.is_some()),
+            ("--request", self.request.is_some()),
+            ("--response", self.response.is_some()),
+            ("--head", self.head.is_some()),
+            ("--body", self.body.is_some()),
+            ("--reply", self.reply.is_some()),
+            ("--sizes", !self.sizes.is_empty()),
+            ("--think", !self.think.is_empty()),
+            ("--bytes", self.bytes.is_some()),
+            ("--reverse", self.reverse),
+            ("--hold", self.hold.is_some()),
+            ("--pause", self.pause.is_some()),
+            ("--timeout", self.timeout.is_some()),
+            ("--count", self.count.is_some()),
+            ("--for", self.duration.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(name, is_given)| is_given.then_some(name))
+    }
+}
+
+fn nanos(t: Duration) -> i64 {
+    i64::try_from(t.as_nanos()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,300 @@
+//! `tcplab probe`: the applications live. The work is in the crate `kernel`; here the command line
+//! becomes what it does, and what it found becomes text or JSON.
+
+mod app;
+pub mod args;
+pub mod json;
+mod number;
+mod summary;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use tcplab_kernel::Stop;
+use tcplab_kernel::probe::echo::{self, EchoClient, EchoServer};
+use tcplab_kernel::probe::stream::{self, StreamClient, StreamServer};
+use tcplab_kernel::probe::{
+    Ended, Error, Listen, Probe, Report, Service, Settings, driver, quickack_default,
+};
+use tcplab_plan::AppKind;
+use tcplab_plan::point::{QuickAck, SocketOptions};
+
+use crate::failure::Failure;
+use crate::probe::args::{
+    AppClientArgs, AppServerArgs, ClientCommon, Common, EchoClientArgs, EchoServerArgs, ProbeArgs,
+    ServerCommon, StreamClientArgs, StreamServerArgs, Which,
+};
+
+/// Runs a probe. `raw` is the whole command line, for the report.
+pub fn main(args: &ProbeArgs, raw: &[OsString]) -> ExitCode {
+    let common = match &args.which {
+        Which::QuickackDefault { json } => return quickack(*json),
+        Which::EchoServer(a) => &a.server.common,
+        Which::EchoClient(a) => &a.client.common,
+        Which::StreamServer(a) => &a.server.common,
+        Which::StreamClient(a) => &a.client.common,
+        Which::Server(a) => &a.server.common,
+        Which::Client(a) => &a.client.common,
+    };
+    match live(&args.which, common, raw) {
+        Ok(code) => code,
+        Err(failure) => refuse(failure, common.json),
+    }
+}
+
+/// A failure before anything was found.
+fn refuse(failure: Failure, json: bool) -> ExitCode {
+    let code = failure.report();
+    if json {
+        json::empty_document(failure);
+    }
+    code
+}
+
+fn quickack(json: bool) -> ExitCode {
+    let report = match quickack_default() {
+        Ok(report) => report,
+        Err(e) => return refuse(Failure::cannot_run(e.to_string()), json),
+    };
+    let value = report.quickack_default.unwrap_or_default();
+    let document = json::Document {
+        report,
+        error: None,
+    };
+    let printed = match json {
+        true => document.print(),
+        false => writeln!(io::stdout(), "TCP_QUICKACK of a new socket: {value}"),
+    };
+    match printed {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => Failure::from(e).report(),
+    }
+}
+
+/// Runs the probe, then prints what it found.
+fn live(which: &Which, common: &Common, raw: &[OsString]) -> Result<ExitCode, Failure> {
+    let work = Work::of(which)?;
+    let stop = Stop::on_signals()
+        .map_err(|e| Failure::cannot_run(format!("cannot wait for Ctrl-C: {e}")))?;
+    let settings = Settings {
+        probe: work.name(),
+        arguments: raw
+            .iter()
+            .skip_while(|word| *word != "probe")
+            .skip(1)
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect(),
+        keeps_log: common.json,
+        shows_date: common.absolute,
+        log_lines: common.log_lines,
+        tcp_info_every: common.tcp_info_every.map(span),
+    };
+    let probe = Probe::begin(settings, stop, Box::new(io::stdout()));
+    let done = work.run(&probe);
+    let report = probe.end()?;
+    let failure = match done {
+        Ok(ended) => work.verdict(ended, &report),
+        Err(e) if e.is_input() => Some(Failure::input(e.to_string())),
+        Err(e) => Some(Failure::cannot_run(e.to_string())),
+    };
+    let code = failure.as_ref().map_or(ExitCode::SUCCESS, Failure::report);
+    if common.json {
+        json::Document {
+            report,
+            error: failure,
+        }
+        .print()?;
+    } else if !report.connections.is_empty() {
+        summary::write(&report, &mut io::stdout().lock())?;
+    }
+    Ok(code)
+}
+
+/// What is to be done.
+enum Work {
+    EchoServer(Service, EchoServer),
+    EchoClient(EchoClient),
+    StreamServer(Service, StreamServer),
+    StreamClient(StreamClient),
+    Server(Service, AppKind),
+    Client(tcplab_kernel::probe::Target, SocketOptions, AppKind),
+}
+
+impl Work {
+    fn of(which: &Which) -> Result<Self, Failure> {
+        Ok(match which {
+            Which::EchoServer(args) => echo_server(args),
+            Which::EchoClient(args) => Self::EchoClient(echo_client(args)),
+            Which::StreamServer(args) => stream_server(args),
+            Which::StreamClient(args) => Self::StreamClient(stream_client(args)),
+            Which::Server(args) => app_server(args)?,
+            Which::Client(args) => app_client(args)?,
+            Which::QuickackDefault { .. } => return Err(Failure::usage("nothing to run")),
+        })
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::EchoServer(..) => "echo-server".into(),
+            Self::EchoClient(_) => "echo-client".into(),
+            Self::StreamServer(..) => "stream-server".into(),
+            Self::StreamClient(_) => "stream-client".into(),
+            Self::Server(_, app) => format!("server {}", app.word()),
+            Self::Client(_, _, app) => format!("client {}", app.word()),
+        }
+    }
+
+    /// Runs to the end; a server has no end of its own.
+    fn run(&self, probe: &Probe) -> Result<Option<Ended>, Error> {
+        match self {
+            Self::EchoServer(service, does) => echo::server(probe, service, *does).map(|()| None),
+            Self::EchoClient(does) => echo::client(probe, does).map(Some),
+            Self::StreamServer(service, does) => {
+                stream::server(probe, service, *does).map(|()| None)
+            }
+            Self::StreamClient(does) => stream::client(probe, does).map(Some),
+            Self::Server(service, app) => driver::server(probe, service, app).map(|()| None),
+            Self::Client(target, socket, app) => {
+                driver::client(probe, target, socket, app).map(Some)
+            }
+        }
+    }
+
+    /// Whether a client came to its end. Clients that the server ends are done when it closes.
+    fn verdict(&self, ended: Option<Ended>, report: &Report) -> Option<Failure> {
+        let server_ends = match self {
+            Self::StreamClient(_) => true,
+            Self::Client(_, _, app) => matches!(
+                app,
+                AppKind::Stream { .. } | AppKind::Bulk { reverse: true, .. }
+            ),
+            _ => false,
+        };
+        let why = match ended? {
+            Ended::Finished | Ended::Time | Ended::Interrupted => return None,
+            Ended::Peer if server_ends => return None,
+            Ended::Peer => "the server closed the connection".to_owned(),
+            Ended::Reset => "the server reset the connection".to_owned(),
+            Ended::Error => {
+                let error = report.connections.last().and_then(|c| c.error.clone());
+                error.unwrap_or_else(|| "the connection failed".to_owned())
+            }
+        };
+        let completed: u64 = report.connections.iter().map(|c| c.completed).sum();
+        let name = self.name();
+        Some(Failure::inconclusive(format!(
+            "{name}: {why} after {completed} completed; is the same application running there, with the same sizes?"
+        )))
+    }
+}
+
+fn echo_server(args: &EchoServerArgs) -> Work {
+    let socket = SocketOptions {
+        nodelay: args.nodelay.then_some(true),
+        quickack: each(args.quickack),
+        ..SocketOptions::default()
+    };
+    let does = EchoServer {
+        read_bytes: whole(args.read),
+        write_bytes: args.write,
+    };
+    Work::EchoServer(service(&args.server, socket), does)
+}
+
+fn echo_client(args: &EchoClientArgs) -> EchoClient {
+    let quickack = match args.quickack {
+        // As in the public program.
+        -1 => QuickAck::Leave,
+        value => QuickAck::Each(value),
+    };
+    EchoClient {
+        target: args.client.target(),
+        socket: client_socket(&args.client, quickack),
+        write_bytes: args.write,
+        read_bytes: whole(args.read),
+        count: args.count,
+        pause: span(args.pause),
+    }
+}
+
+fn stream_server(args: &StreamServerArgs) -> Work {
+    let socket = SocketOptions {
+        nodelay: args.nodelay.then_some(true),
+        quickack: each(args.quickack),
+        sndbuf: args.sndbuf,
+        ..SocketOptions::default()
+    };
+    let does = StreamServer {
+        write_bytes: args.write,
+        pause: span(args.pause),
+        rate: args.rate.or(args.bit_rate),
+        signal_pause: span(args.signal_pause),
+    };
+    Work::StreamServer(service(&args.server, socket), does)
+}
+
+fn stream_client(args: &StreamClientArgs) -> StreamClient {
+    StreamClient {
+        target: args.client.target(),
+        socket: SocketOptions {
+            rcvbuf: args.rcvbuf,
+            rcvlowat: args.rcvlowat,
+            ..client_socket(&args.client, QuickAck::Leave)
+        },
+        read_bytes: whole(args.read),
+        pause: span(args.pause),
+        duration: span(args.time),
+        has_trend: args.trend,
+    }
+}
+
+fn app_server(args: &AppServerArgs) -> Result<Work, Failure> {
+    let app = args.app.describe(args.kind)?;
+    let socket = args.app.socket(None);
+    Ok(Work::Server(service(&args.server, socket), app))
+}
+
+fn app_client(args: &AppClientArgs) -> Result<Work, Failure> {
+    let app = args.app.describe(args.kind)?;
+    let socket = args.app.socket(args.client.cpu);
+    Ok(Work::Client(args.client.target(), socket, app))
+}
+
+fn service(args: &ServerCommon, socket: SocketOptions) -> Service {
+    let listen: Listen = args.listen();
+    Service {
+        listen,
+        socket: SocketOptions {
+            cpu: args.cpu,
+            ..socket
+        },
+        clients: args.clients,
+    }
+}
+
+fn client_socket(args: &ClientCommon, quickack: QuickAck) -> SocketOptions {
+    SocketOptions {
+        quickack,
+        cpu: args.cpu,
+        ..SocketOptions::default()
+    }
+}
+
+/// `-q` of the servers.
+fn each(is_set: bool) -> QuickAck {
+    match is_set {
+        true => QuickAck::Each(1),
+        false => QuickAck::Leave,
+    }
+}
+
+fn whole(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// A time of the command line in the lab's words.
+fn span(t: Duration) -> tcplab_base::Duration {
+    tcplab_base::Duration::from_nanos(i64::try_from(t.as_nanos()).unwrap_or(i64::MAX))
+}

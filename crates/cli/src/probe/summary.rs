@@ -1,0 +1,86 @@
+//! What a probe says at its end, behind the log.
+
+use std::io::{self, Write};
+
+use tcplab_kernel::probe::Report;
+
+/// Counters that are shown also when they did not change: what the probe is about.
+const ALWAYS: [&str; 2] = ["TcpExtDelayedACKs", "TcpExtDelayedACKLocked"];
+
+/// Writes the end of the log.
+pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out)?;
+    writeln!(out, "{}", report.kernel)?;
+    latencies(report, out)?;
+    buffers(report, out)?;
+    counters(report, out)?;
+    if report.log_left_out > 0 {
+        let n = report.log_left_out;
+        writeln!(
+            out,
+            "{n} lines of the log were left out (--log-lines N allows more)"
+        )?;
+    }
+    if report.connections_left_out > 0 {
+        let n = report.connections_left_out;
+        writeln!(out, "{n} connections more were only counted")?;
+    }
+    for warning in &report.warnings {
+        writeln!(out, "warning: {warning}")?;
+    }
+    Ok(())
+}
+
+/// Transactions and their times, nearest rank.
+fn latencies(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    let each = report.connections.iter().flat_map(|c| &c.latency_ns);
+    let mut sorted: Vec<i64> = each.copied().collect();
+    sorted.sort_unstable();
+    let rank = |percent: usize| {
+        let at = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
+        sorted.get(at).copied().unwrap_or(0) as f64 / 1e6
+    };
+    if sorted.is_empty() {
+        return Ok(());
+    }
+    let (count, min, max) = (sorted.len(), rank(0), rank(100));
+    let (p50, p90, p99) = (rank(50), rank(90), rank(99));
+    writeln!(
+        out,
+        "{count} transactions: min {min:.3} ms, median {p50:.3}, 90 % {p90:.3}, 99 % {p99:.3}, max {max:.3}"
+    )
+}
+
+/// How the kernel moved the buffers of a single connection.
+fn buffers(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    let [only] = &report.connections[..] else {
+        return Ok(());
+    };
+    for (name, begin, end) in [
+        ("SO_RCVBUF", only.rcvbuf_begin_bytes, only.rcvbuf_end_bytes),
+        ("SO_SNDBUF", only.sndbuf_begin_bytes, only.sndbuf_end_bytes),
+    ] {
+        if let (Some(begin), Some(end)) = (begin, end) {
+            writeln!(
+                out,
+                "{name}: {begin} bytes at the beginning, {end} at the end"
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// The counters of TCP that changed.
+fn counters(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "counters of this network namespace, all its connections together:"
+    )?;
+    for (name, value) in &report.counters {
+        let is_tcp = name.starts_with("Tcp") || (name.starts_with("Udp") && !name.contains("Lite"));
+        if is_tcp && (*value != 0 || ALWAYS.contains(&name.as_str())) {
+            writeln!(out, "  {name:<28} {value:+}")?;
+        }
+    }
+    Ok(())
+}
