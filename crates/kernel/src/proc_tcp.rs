@@ -6,7 +6,11 @@
 //! tells only `!pingpong`; here the credits can be seen to run out.
 //!
 //! Sockets that are not yet or no more connections (SYN_RECV, TIME_WAIT) have none of this.
-//! A look-up reads the whole table, a page a read, into one buffer and takes no memory for a line.
+//!
+//! What a look-up costs: the kernel walks its hash table, about 7 ns for each of 2^18 empty buckets
+//! on a machine with 24 GB, some microseconds in a small guest. So a line is asked for at a time
+//! (seq_file goes on where it was) and nothing is read behind the line that is wanted. One buffer is
+//! used again; no line takes memory.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -32,8 +36,11 @@ pub struct AckState {
 /// architecture but Alpha), whatever HZ the kernel has.
 pub const TICK_NS: i64 = 10_000_000;
 
-/// A line has 150 bytes; kernels of today fill a page a read, later ones may fill more.
-const BUFFER: usize = 64 << 10;
+/// Bytes of a line of IPv4, and of a read: with more the kernel would walk on for the next line.
+const LINE: usize = 150;
+
+/// Room for a line; those of IPv6 have some 200 bytes.
+const BUFFER: usize = 4096;
 
 /// Columns of a line between white space, counted from 0 (`12: local remote 01 ...`).
 const COLUMN_INODE: usize = 9;
@@ -77,18 +84,26 @@ impl ProcTcp {
     /// # Errors
     /// When the table cannot be read.
     pub fn find(&mut self, local: SocketAddr, remote: SocketAddr) -> io::Result<Option<AckState>> {
-        let (local, remote) = (unmapped(local), unmapped(remote));
-        if local.is_ipv4() {
+        // An IPv4 connection of an IPv6 socket is in IPv6's table (RFC 4291 2.5.5.2), and
+        // getsockname(2) gives its address so: look there first, each table costs its time.
+        let plain = (unmapped(local), unmapped(remote));
+        let wide = (mapped(local), mapped(remote));
+        let order = match local {
+            SocketAddr::V4(_) => [(true, plain), (false, wide)],
+            SocketAddr::V6(_) => [(false, wide), (true, plain)],
+        };
+        for (is_v4, (local, remote)) in order {
+            let table = match (is_v4, &self.v6) {
+                (true, _) if local.is_ipv4() => &self.v4,
+                (false, Some(v6)) => v6,
+                _ => continue,
+            };
             let key = Key::new(local, remote);
-            let wanted = |line: &[u8]| key.is_in(line);
-            if let Some(state) = search(&self.v4, &mut self.buffer, wanted)? {
+            if let Some(state) = search(table, &mut self.buffer, |line| key.is_in(line))? {
                 return Ok(Some(state));
             }
         }
-        // An IPv4 connection of an IPv6 socket is in the other table (RFC 4291 2.5.5.2).
-        let Some(v6) = &self.v6 else { return Ok(None) };
-        let key = Key::new(mapped(local), mapped(remote));
-        search(v6, &mut self.buffer, |line| key.is_in(line))
+        Ok(None)
     }
 
     /// The connection of the socket with this inode (fstat(2) of its descriptor).
@@ -174,7 +189,8 @@ fn search(
 ) -> io::Result<Option<AckState>> {
     let (mut offset, mut held) = (0, 0);
     loop {
-        let room = buffer.get_mut(held..).unwrap_or_default();
+        let end = buffer.len().min(held + LINE);
+        let room = buffer.get_mut(held..end).unwrap_or_default();
         // A line that fills the whole buffer is none of the kernel's.
         if room.is_empty() {
             return Ok(None);

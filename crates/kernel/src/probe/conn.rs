@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 use socket2::Socket;
-use tcplab_base::{Duration, Instant};
+use tcplab_base::Instant;
 use tcplab_plan::point::{QuickAck, SocketOptions};
 
 use super::address::{self, Target, Transport};
@@ -52,6 +52,10 @@ pub struct Conn<'a> {
     buffer: Vec<u8>,
     /// The last read was full: more is there, likely.
     has_more: bool,
+    /// The last line, when it was the end of a read and nothing was done since.
+    after_read: Option<LogLine>,
+    /// When the last read gave its bytes.
+    read_at: Instant,
     /// Reads wait for SO_RCVLOWAT; only poll(2) knows about it.
     waits_for_lowat: bool,
 }
@@ -114,6 +118,8 @@ impl<'a> Conn<'a> {
             next_sample: probe.settings.tcp_info_every.map(|d| now + d),
             buffer: Vec::new(),
             has_more: false,
+            after_read: None,
+            read_at: now,
             waits_for_lowat: wanted.rcvlowat.is_some_and(|n| n > 1),
         }
     }
@@ -137,6 +143,7 @@ impl<'a> Conn<'a> {
 
     /// Does nothing until a time, but takes samples.
     pub(super) fn sleep(&mut self, until: Instant) -> Waited {
+        self.after_read = None;
         loop {
             let next = self.sample_if_due();
             let waited = self.probe.sleep(next.map_or(until, |n| n.min(until)));
@@ -182,6 +189,7 @@ impl<'a> Conn<'a> {
                     self.has_more = got == size && !self.waits_for_lowat;
                     self.record.reads += 1;
                     self.record.read_bytes += got as u64;
+                    self.read_at = self.probe.now();
                     self.note_state(What::ReadEnd, Some(got));
                     return Ok(Got::Bytes(got));
                 }
@@ -195,6 +203,7 @@ impl<'a> Conn<'a> {
     /// Writes `size` bytes, in one call when the socket takes them all. What was read before comes
     /// first in them; the rest is zeros.
     pub(super) fn write(&mut self, size: u64) -> io::Result<Got> {
+        self.after_read = None;
         let mut left = size;
         let mut pieces = 0;
         while left > 0 || pieces == 0 {
@@ -245,6 +254,7 @@ impl<'a> Conn<'a> {
     /// Sets TCP_QUICKACK. `logs`: a line for it, when it is not set all the time.
     pub(super) fn set_quickack(&mut self, value: i32, logs: bool) -> io::Result<()> {
         if self.transport == Transport::Tcp {
+            self.after_read = None;
             sys::set_int(&self.socket, SockOpt::QUICKACK, value)?;
             if logs {
                 self.note_quickack(value);
@@ -261,8 +271,9 @@ impl<'a> Conn<'a> {
         }
     }
 
-    /// A transaction was completed.
-    pub(super) fn completed(&mut self, took: Duration) {
+    /// A transaction that was begun at `asked` was completed by the last read.
+    pub(super) fn completed(&mut self, asked: Instant) {
+        let took = self.read_at.since(asked);
         self.record.completed += 1;
         if self.record.latency_ns.len() < LATENCIES_KEPT {
             self.record.latency_ns.push(took.as_nanos());
@@ -292,8 +303,17 @@ impl<'a> Conn<'a> {
 
     fn note_state(&mut self, what: What, size: Option<usize>) {
         if self.probe.may_log() {
-            let mut line = self.observe(what);
+            let mut line = match self.after_read.take() {
+                // The look behind the last read is the one before this one.
+                Some(last) if what == What::ReadStart => LogLine {
+                    time_ns: self.probe.now().as_nanos(),
+                    what,
+                    ..last
+                },
+                _ => self.observe(what),
+            };
             line.value = size.map(|n| clamp(n as u64));
+            self.after_read = (what == What::ReadEnd).then_some(line);
             self.probe.log(&mut self.record, line);
         }
     }
@@ -310,6 +330,9 @@ impl<'a> Conn<'a> {
             return line;
         };
         line.quickack = sys::get_int(&self.socket, SockOpt::QUICKACK).ok();
+        if !self.probe.may_look() {
+            return line;
+        }
         let begun = self.probe.now();
         let state = match &mut self.table {
             Some(table) => table.find(local, remote),

@@ -99,9 +99,8 @@ fn round_trips(conn: &mut Conn<'_>, does: &EchoClient) -> io::Result<Ended> {
             Got::End => return Ok(Ended::Peer),
             Got::Late | Got::Stopped => return Ok(Ended::Interrupted),
         }
-        let now = conn.probe.now();
-        conn.completed(now.since(asked));
-        if conn.sleep(now + does.pause) == Waited::Stopped {
+        conn.completed(asked);
+        if conn.sleep(conn.probe.now() + does.pause) == Waited::Stopped {
             return Ok(Ended::Interrupted);
         }
     }

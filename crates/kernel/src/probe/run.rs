@@ -26,6 +26,10 @@ const CONNECTIONS_KEPT: usize = 10_000;
 /// Samples of tcp_info that a report keeps.
 const SAMPLES_KEPT: u64 = 50_000;
 
+/// Looks into /proc/net/tcp may take so many nanoseconds, and this part of the time that has passed.
+const LOOKS_NS: u64 = 200_000_000;
+const LOOKS_PART: u64 = 5;
+
 /// A look into /proc/net/tcp that takes longer is worth a warning.
 const SLOW_LOOK_NS: u64 = 300_000;
 
@@ -59,6 +63,7 @@ pub struct Probe {
     /// Looks into /proc/net/tcp, and the nanoseconds that they took.
     looks: AtomicU64,
     looked_ns: AtomicU64,
+    looks_left_out: AtomicU64,
     before: Counters,
     book: Mutex<Book>,
 }
@@ -117,6 +122,7 @@ impl Probe {
             connections: AtomicU32::new(0),
             looks: AtomicU64::new(0),
             looked_ns: AtomicU64::new(0),
+            looks_left_out: AtomicU64::new(0),
             before,
             book: Mutex::new(Book {
                 out,
@@ -137,6 +143,7 @@ impl Probe {
         let log_left_out = left_out(&self.lines, self.settings.log_lines);
         let tcp_info_left_out = left_out(&self.samples, SAMPLES_KEPT);
         let slow = self.slow_looks();
+        let looks_left_out = self.looks_left_out.load(Ordering::Relaxed);
         let book = self
             .book
             .into_inner()
@@ -147,6 +154,7 @@ impl Probe {
         let mut report = book.report;
         report.duration_ns = now.as_nanos();
         report.log_left_out = log_left_out;
+        report.looks_left_out = looks_left_out;
         report.warnings.extend(slow);
         report.tcp_info_left_out = tcp_info_left_out;
         if let Ok(after) = counters::read() {
@@ -234,6 +242,16 @@ impl Probe {
         self.samples.fetch_add(1, Ordering::Relaxed) < SAMPLES_KEPT
     }
 
+    /// Whether to look into /proc/net/tcp now: at most a fifth of the time goes into that.
+    pub(super) fn may_look(&self) -> bool {
+        let elapsed_ns = u64::try_from(self.now().as_nanos()).unwrap_or(0);
+        let may = self.looked_ns.load(Ordering::Relaxed) <= LOOKS_NS + elapsed_ns / LOOKS_PART;
+        if !may {
+            self.looks_left_out.fetch_add(1, Ordering::Relaxed);
+        }
+        may
+    }
+
     /// Counts a look into /proc/net/tcp that took this long.
     pub(super) fn looked(&self, took: Duration) {
         let ns = u64::try_from(took.as_nanos()).unwrap_or(0);
@@ -248,8 +266,8 @@ impl Probe {
         (mean_ns >= SLOW_LOOK_NS).then(|| {
             let ms = mean_ns as f64 / 1e6;
             format!(
-                "a look into /proc/net/tcp takes {ms:.1} ms here, because the kernel walks its whole \
-                 hash table; data that came meanwhile was read so much later (--log-lines 0: no looks)"
+                "a look into /proc/net/tcp takes {ms:.1} ms here (the kernel walks a large hash table), \
+                 and what came meanwhile was read so much later; --log-lines 0 never looks"
             )
         })
     }
