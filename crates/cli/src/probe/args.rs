@@ -63,6 +63,9 @@ pub struct Common {
         default_value_t = 4000
     )]
     pub log_lines: u64,
+    /// Leave the kernel's own state (/proc/net/tcp) out of the log: looking takes time
+    #[arg(long, help_heading = "Output")]
+    pub no_looks: bool,
     /// Sample tcp_info of each connection in this distance: 100ms, 1s
     #[arg(long, help_heading = "Output", value_name = "TIME", value_parser = positive)]
     pub tcp_info_every: Option<Duration>,

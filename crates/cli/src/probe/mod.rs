@@ -88,6 +88,7 @@ fn live(which: &Which, common: &Common, raw: &[OsString]) -> Result<ExitCode, Fa
             .collect(),
         keeps_log: common.json,
         shows_date: common.absolute,
+        looks: !common.no_looks,
         log_lines: common.log_lines,
         tcp_info_every: common.tcp_info_every.map(span),
     };

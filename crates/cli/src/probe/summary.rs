@@ -7,6 +7,9 @@ use tcplab_kernel::probe::Report;
 /// Counters that are shown also when they did not change: what the probe is about.
 const ALWAYS: [&str; 2] = ["TcpExtDelayedACKs", "TcpExtDelayedACKLocked"];
 
+/// Counts what is there now, not what has happened.
+const GAUGE: &str = "TcpCurrEstab";
+
 /// Writes the end of the log.
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     writeln!(out)?;
@@ -78,7 +81,7 @@ fn counters(report: &Report, out: &mut impl Write) -> io::Result<()> {
     )?;
     for (name, value) in &report.counters {
         let is_tcp = name.starts_with("Tcp") || (name.starts_with("Udp") && !name.contains("Lite"));
-        if is_tcp && (*value != 0 || ALWAYS.contains(&name.as_str())) {
+        if name != GAUGE && is_tcp && (*value != 0 || ALWAYS.contains(&name.as_str())) {
             writeln!(out, "  {name:<28} {value:+}")?;
         }
     }

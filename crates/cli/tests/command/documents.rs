@@ -1,5 +1,5 @@
-//! `docs/analyze.md` lists every field of the schemas, in the words of the schemas, and every
-//! option of the command. `TCPLAB_WRITE_DOCS=1 cargo test -p tcplab documents` writes the tables.
+//! A document in docs/ lists every field of the schemas of its command, in the words of the schemas,
+//! and every option of the command. `TCPLAB_WRITE_DOCS=1 cargo test -p tcplab documents` writes the tables.
 
 use std::fmt::Write;
 
@@ -7,7 +7,35 @@ use serde_json::{Map, Value};
 
 use super::{root, schema, tcplab};
 
-const DOCUMENT: &str = "docs/analyze.md";
+/// The document of `--acks`.
+const ANALYZE: &str = "docs/analyze.md";
+
+/// A document, the schemas whose fields it lists, and the commands whose options it lists.
+struct Documented {
+    path: &'static str,
+    schemas: &'static [&'static str],
+    commands: &'static [&'static [&'static str]],
+}
+
+const DOCUMENTS: [Documented; 2] = [
+    Documented {
+        path: ANALYZE,
+        schemas: &["analyze", "pair"],
+        commands: &[&["analyze"]],
+    },
+    Documented {
+        path: "docs/probe.md",
+        schemas: &["probe"],
+        commands: &[
+            &["probe", "echo-server"],
+            &["probe", "echo-client"],
+            &["probe", "stream-server"],
+            &["probe", "stream-client"],
+            &["probe", "server"],
+            &["probe", "client"],
+        ],
+    },
+];
 
 /// The tables of one schema: the document itself, then each of its types.
 fn tables(name: &str) -> String {
@@ -109,44 +137,52 @@ fn with_section(text: &str, name: &str, tables: &str) -> String {
 
 #[test]
 fn every_field_of_the_schemas_is_documented() {
-    let path = root().join(DOCUMENT);
-    let written = std::fs::read_to_string(&path).unwrap();
-    let mut right = written.clone();
-    for name in ["analyze", "pair"] {
-        right = with_section(&right, name, &tables(name));
+    for document in DOCUMENTS {
+        let path = root().join(document.path);
+        let written = std::fs::read_to_string(&path).unwrap();
+        let mut right = written.clone();
+        for name in document.schemas {
+            right = with_section(&right, name, &tables(name));
+        }
+        if std::env::var_os("TCPLAB_WRITE_DOCS").is_some() {
+            std::fs::write(&path, &right).unwrap();
+            continue;
+        }
+        let differs = written.lines().zip(right.lines()).find(|(w, r)| w != r);
+        assert!(
+            written == right,
+            "{} is not what the schemas say; TCPLAB_WRITE_DOCS=1 cargo test -p tcplab documents \
+             writes it. First difference: {differs:?}",
+            document.path
+        );
     }
-    if std::env::var_os("TCPLAB_WRITE_DOCS").is_some() {
-        std::fs::write(&path, &right).unwrap();
-        return;
-    }
-    let differs = written.lines().zip(right.lines()).find(|(w, r)| w != r);
-    assert!(
-        written == right,
-        "{DOCUMENT} is not what the schemas say; TCPLAB_WRITE_DOCS=1 cargo test -p tcplab documents \
-         writes it. First difference: {differs:?}"
-    );
 }
 
 #[test]
 fn every_option_is_documented() {
-    let text = std::fs::read_to_string(root().join(DOCUMENT)).unwrap();
-    let help = tcplab(&["analyze", "--help"]).out;
-    let options = help.split_whitespace().filter(|w| w.starts_with("--"));
-    let mut seen = 0;
-    for option in options.map(|o| o.trim_end_matches(|c: char| !c.is_alphanumeric())) {
-        let name = option.split(['=', '[', ',']).next().unwrap_or_default();
-        assert!(
-            text.contains(&format!("`{name}")),
-            "{name} is not in {DOCUMENT}"
-        );
-        seen += 1;
+    for document in DOCUMENTS {
+        let text = std::fs::read_to_string(root().join(document.path)).unwrap();
+        let mut seen = 0;
+        for words in document.commands {
+            let help = tcplab(&[*words, &["--help"]].concat()).out;
+            let options = help.split_whitespace().filter(|w| w.starts_with("--"));
+            for option in options.map(|o| o.trim_end_matches(|c: char| !c.is_alphanumeric())) {
+                let name = option.split(['=', '[', ',']).next().unwrap_or_default();
+                assert!(
+                    text.contains(&format!("`{name}")),
+                    "{name} of {words:?} is not in {}",
+                    document.path
+                );
+                seen += 1;
+            }
+        }
+        assert!(seen > 15, "{}", document.path);
     }
-    assert!(seen > 15, "{help}");
 }
 
 #[test]
 fn every_line_of_acks_has_the_documented_members() {
-    let text = std::fs::read_to_string(root().join(DOCUMENT)).unwrap();
+    let text = std::fs::read_to_string(root().join(ANALYZE)).unwrap();
     let run = tcplab(&["analyze", "--acks", "--json", super::QUICKACK]);
     let first: Map<String, Value> = serde_json::from_str(run.out.lines().next().unwrap()).unwrap();
     let (_, section) = text.split_once("### `--acks`").unwrap();
@@ -154,7 +190,7 @@ fn every_line_of_acks_has_the_documented_members() {
     for name in first.keys() {
         assert!(
             section.contains(&format!("| `{name}` |")),
-            "{name} is not in {DOCUMENT}"
+            "{name} is not in {ANALYZE}"
         );
     }
 }

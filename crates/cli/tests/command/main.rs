@@ -5,6 +5,7 @@ mod documents;
 mod forms;
 mod json;
 mod live;
+mod probe;
 mod schema;
 mod usage;
 

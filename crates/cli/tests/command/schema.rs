@@ -62,6 +62,14 @@ fn check(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<(),
                 }
             }
             "properties" => members(root, schema, rule, value, place)?,
+            "additionalProperties" => {
+                let known = schema.get("properties").and_then(Value::as_object);
+                for (name, member) in value.as_object().into_iter().flatten() {
+                    if known.is_none_or(|known| !known.contains_key(name)) {
+                        check(root, rule, member, &format!("{place}.{name}"))?;
+                    }
+                }
+            }
             other => return Err(format!("{place}: the walk does not know `{other}`")),
         }
     }
@@ -125,7 +133,8 @@ pub fn resolve<'a>(root: &'a Value, reference: &Value) -> &'a Value {
         .unwrap_or_else(|| panic!("{path} is not in the schema"))
 }
 
-fn holds(name: &str, document: &Value) {
+/// Checks a document against a published schema.
+pub fn holds(name: &str, document: &Value) {
     let schema = schema(name);
     check(&schema, &schema, document, name).unwrap_or_else(|e| panic!("{e}"));
 }

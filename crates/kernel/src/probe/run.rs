@@ -44,6 +44,8 @@ pub struct Settings {
     pub keeps_log: bool,
     /// Log lines show the time of day too.
     pub shows_date: bool,
+    /// Log lines have the kernel's own state of the ACKs, which takes time to look up.
+    pub looks: bool,
     /// Log lines of all connections together; the rest is counted.
     pub log_lines: u64,
     /// Time between two samples of tcp_info; none: one at the end of each connection.
@@ -244,6 +246,9 @@ impl Probe {
 
     /// Whether to look into /proc/net/tcp now: at most a fifth of the time goes into that.
     pub(super) fn may_look(&self) -> bool {
+        if !self.settings.looks {
+            return false;
+        }
         let elapsed_ns = u64::try_from(self.now().as_nanos()).unwrap_or(0);
         let may = self.looked_ns.load(Ordering::Relaxed) <= LOOKS_NS + elapsed_ns / LOOKS_PART;
         if !may {
@@ -267,7 +272,7 @@ impl Probe {
             let ms = mean_ns as f64 / 1e6;
             format!(
                 "a look into /proc/net/tcp takes {ms:.1} ms here (the kernel walks a large hash table), \
-                 and what came meanwhile was read so much later; --log-lines 0 never looks"
+                 and what came meanwhile was read so much later; --no-looks leaves them out"
             )
         })
     }

@@ -19,6 +19,7 @@ use super::options;
 use super::report::{Ended, What};
 use super::run::{Probe, Waited, os};
 use super::serve::{Service, serve};
+use super::text::rate;
 
 /// What the server does with each client.
 #[derive(Clone, Copy, Debug)]
@@ -227,9 +228,9 @@ impl Trend {
             self.next = Some(next + Self::SECOND);
             conn.record.trend_bytes.push(bytes);
             let number = conn.record.trend_bytes.len();
-            let mbit = bytes as f64 * 8.0 / 1e6;
+            let rate = rate(bytes as f64 * 8.0);
             conn.probe
-                .say(&format!("second {number}: {bytes} bytes, {mbit:.3} Mbit/s"));
+                .say(&format!("second {number}: {bytes} bytes, {rate}"));
         }
     }
 }
