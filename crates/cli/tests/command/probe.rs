@@ -236,10 +236,12 @@ fn every_application_runs_live() {
     }
 }
 
+/// A letter, what it takes, its default.
+type Letter = (&'static str, &'static str, &'static str);
+
 #[test]
 fn options_and_defaults_are_those_of_the_public_programs() {
-    // Letter, what it is, default.
-    let table: [(&str, &[(&str, &str, &str)]); 4] = [
+    let table: [(&str, &[Letter]); 4] = [
         (
             "echo-server",
             &[
