@@ -20,7 +20,7 @@ mod terminal;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use crate::args::{Cli, Command};
 use crate::failure::Failure;
@@ -60,7 +60,10 @@ fn usage(raw: &[OsString], e: &clap::Error) -> ExitCode {
         let text = e.render().to_string();
         let message = text.trim_start_matches("error: ").trim_end();
         let failure = Failure::usage(message);
-        match raw.iter().skip(1).any(|a| a == "probe") {
+        let cli = Cli::command();
+        let mut words = raw.iter().skip(1);
+        let sub = words.find_map(|word| cli.find_subcommand(word));
+        match sub.is_some_and(|sub| sub.get_name() == "probe") {
             true => probe::json::empty_document(failure),
             false => analyze::json::empty_document(&failure),
         }
