@@ -66,6 +66,8 @@ step page bash scripts/web.sh
 step build cargo build --release --locked --package tcplab
 step documents cargo xtask documents
 step rust cargo test --workspace --locked --no-fail-fast
+# The optional writer of --flows, which the run above does without: one crate and one test more.
+step parquet cargo test --locked --package tcplab --features parquet --test command flows
 if [ -f web/package.json ]; then
     step web npm --prefix web test
 fi
