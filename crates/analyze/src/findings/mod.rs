@@ -6,6 +6,7 @@
 mod artefacts;
 mod black_hole;
 mod delayed_ack;
+mod episodes;
 mod limits;
 mod quickack;
 mod releases;

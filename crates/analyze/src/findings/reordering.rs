@@ -1,26 +1,24 @@
 //! Fast retransmissions of what was only late (RFC 5681 3.2, RFC 2883, RFC 8985).
 
-use super::{Finding, Id, Severity, Side, packets, rto, times};
+use super::episodes::Episodes;
+use super::{Finding, Id, Severity, Side, rto, times};
 use crate::report::EpisodeKind;
 
 pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
-    let list: Vec<_> = side
-        .episodes()
-        .iter()
-        .filter(|r| r.kind == Some(EpisodeKind::Fast) && r.spurious().is_some())
-        .collect();
-    let evidence = list.first()?.spurious()?;
-    let severity = if list.len() >= 3 {
+    let list = Episodes::of(side, |r| {
+        r.kind == Some(EpisodeKind::Fast) && r.spurious().is_some()
+    })?;
+    let evidence = list.first.spurious()?;
+    let severity = if list.count() >= 3 {
         Severity::Medium
     } else {
         Severity::Info
     };
-    let mut f = side.finding(Id::SpuriousRetransmissionReordering, severity, 0.99);
-    f.packets = packets(list.iter().map(|r| r.packet));
+    let mut f = list.finding(side, Id::SpuriousRetransmissionReordering, severity);
     f.title = format!(
         "{} retransmitted segments that were only late ({})",
         side.sender_end.ip,
-        times(list.len() as u64)
+        times(list.count())
     );
     f.cause = format!(
         "Segments overtook each other on the way to {}; duplicate ACKs or SACK blocks made {} take \

@@ -2,37 +2,30 @@
 
 use tcplab_base::Duration;
 
-use super::{Finding, Id, Severity, Side, length, packets, times};
-use crate::conn::Record;
+use super::episodes::Episodes;
+use super::{Finding, Id, Severity, Side, length, times};
 use crate::report::{EpisodeKind, SpuriousEvidence};
 
 /// Episodes begun or continued by the retransmission timer.
-fn timeouts<'a>(side: &'a Side<'_>, spurious: bool) -> Vec<&'a Record> {
-    let of_kind = |r: &&Record| {
+fn timeouts<'a>(side: &'a Side<'_>, spurious: bool) -> Option<Episodes<'a>> {
+    Episodes::of(side, |r| {
         r.kind == Some(EpisodeKind::Rto) && r.timeouts > 0 && r.spurious().is_some() == spurious
-    };
-    side.episodes().iter().filter(of_kind).collect()
+    })
 }
 
 pub(crate) fn stall(side: &Side<'_>) -> Option<Finding> {
-    let list = timeouts(side, false);
-    let longest = list.iter().map(|r| r.longest_idle).max()?;
-    let fired: u64 = list.iter().map(|r| u64::from(r.timeouts)).sum();
-    let total = list
-        .iter()
-        .fold(Duration::ZERO, |sum, r| sum + r.longest_idle);
-    let severity = if total >= Duration::from_secs(1) {
+    let list = timeouts(side, false)?;
+    let severity = if list.silence() >= Duration::from_secs(1) {
         Severity::High
     } else {
         Severity::Medium
     };
-    let mut f = side.finding(Id::RtoStall, severity, 0.99);
-    f.packets = packets(list.iter().map(|r| r.packet));
+    let mut f = list.finding(side, Id::RtoStall, severity);
     f.title = format!(
         "{} stood still until its retransmission timer fired ({}, longest silence {})",
         side.sender_end.ip,
-        times(fired),
-        length(longest)
+        times(list.timeouts()),
+        length(list.longest())
     );
     f.cause = format!(
         "Segments of {} were lost and no duplicate ACKs or SACK blocks told it so in time, so it \
@@ -52,16 +45,14 @@ pub(crate) fn stall(side: &Side<'_>) -> Option<Finding> {
 }
 
 pub(crate) fn spurious(side: &Side<'_>) -> Option<Finding> {
-    let list = timeouts(side, true);
-    let evidence = list.first()?.spurious()?;
-    let longest = list.iter().map(|r| r.longest_idle).max()?;
-    let mut f = side.finding(Id::SpuriousRto, Severity::Medium, 0.99);
-    f.packets = packets(list.iter().map(|r| r.packet));
+    let list = timeouts(side, true)?;
+    let evidence = list.first.spurious()?;
+    let mut f = list.finding(side, Id::SpuriousRto, Severity::Medium);
     f.title = format!(
         "{} retransmitted after a timeout though nothing was lost ({}, silence {})",
         side.sender_end.ip,
-        times(list.len() as u64),
-        length(longest)
+        times(list.count()),
+        length(list.longest())
     );
     f.cause = format!(
         "The round trip grew suddenly beyond the retransmission timeout of {}. {} It then takes the \

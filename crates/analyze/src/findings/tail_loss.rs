@@ -1,6 +1,7 @@
 //! The last segments of a burst were lost: nothing after them could tell the sender (RFC 8985 7).
 
-use super::{Finding, Id, Severity, Side, length, packets, times};
+use super::episodes::Episodes;
+use super::{Finding, Id, Severity, Side, length, times};
 use crate::conn::Record;
 use crate::report::EpisodeKind;
 
@@ -18,15 +19,13 @@ fn is_tail(r: &Record) -> bool {
 }
 
 pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
-    let list: Vec<_> = side.episodes().iter().filter(|r| is_tail(r)).collect();
-    let longest = list.iter().map(|r| r.longest_idle).max()?;
-    let mut f = side.finding(Id::TailLoss, Severity::Medium, 0.99);
-    f.packets = packets(list.iter().map(|r| r.packet));
+    let list = Episodes::of(side, is_tail)?;
+    let mut f = list.finding(side, Id::TailLoss, Severity::Medium);
     f.title = format!(
         "the last segments of a burst from {} were lost {} (silence up to {})",
         side.sender_end.ip,
-        times(list.len() as u64),
-        length(longest)
+        times(list.count()),
+        length(list.longest())
     );
     f.cause = format!(
         "Nothing followed the lost segments, so no duplicate ACK or SACK block could report them: \
