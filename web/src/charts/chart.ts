@@ -31,6 +31,12 @@ export interface Plane {
   y(value: number): number;
 }
 
+/** The words along one axis; `max` is the largest visible value, which chooses the unit. */
+export interface Axis {
+  label(max: number): string;
+  tick(value: number, step: number, max: number): string;
+}
+
 export interface Spec {
   id: string;
   title: string;
@@ -40,10 +46,8 @@ export interface Spec {
   /** Why there is nothing to draw. */
   empty: string | null;
   log?: boolean;
-  xLabel(max: number): string;
-  yLabel(max: number): string;
-  xTick(value: number, step: number, max: number): string;
-  yTick(value: number, step: number, max: number): string;
+  x: Axis;
+  y: Axis;
   yRange(from: number, to: number): [number, number];
   /** Draws and tells how many marks it drew. */
   draw(plane: Plane): number;
@@ -126,15 +130,15 @@ export class Chart {
       series: [{}, { paths: () => null, points: { show: false } }],
       axes: [
         {
-          ...axis(spec.xLabel, 'x'),
+          ...axis(spec.x.label, 'x'),
           size: 20,
           labelSize: 15,
           space: 90,
           values: (u, splits, _i, _space, step) =>
-            splits.map((v) => spec.xTick(v, step, Math.abs(u.scales.x.max ?? 0))),
+            splits.map((v) => spec.x.tick(v, step, Math.abs(u.scales.x.max ?? 0))),
         },
         {
-          ...axis(spec.yLabel, 'y'),
+          ...axis(spec.y.label, 'y'),
           size: Y_AXIS,
           labelSize: 16,
           space: spec.log ? 14 : 24,
@@ -143,7 +147,7 @@ export class Chart {
             ? { splits: (_u: uPlot, _i: number, low: number, high: number) => decades(low, high) }
             : {}),
           values: (u, splits, _i, _space, step) =>
-            splits.map((v) => (v === null ? '' : spec.yTick(v, step, Math.abs(u.scales.y.max ?? 0)))),
+            splits.map((v) => (v === null ? '' : spec.y.tick(v, step, Math.abs(u.scales.y.max ?? 0)))),
         },
       ],
       hooks: {

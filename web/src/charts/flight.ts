@@ -3,9 +3,7 @@
 
 import { lowerBound, type View } from '../data/view';
 import type { Layer, Plane, Spec } from './chart';
-import { byteAxis, timeAxis, visible } from './marks';
-import { type Ink, ink } from './palette';
-import { StepColumns } from './reduce';
+import { byteAxis, dashed, drawSteps, timeAxis, visible } from './marks';
 
 const WINDOW_REACH = 2.5;
 
@@ -14,15 +12,10 @@ export class FlightChart implements Spec {
   readonly title = 'Bytes in flight';
   readonly layers: Layer[];
   readonly empty: string | null;
-  readonly xLabel = timeAxis.xLabel;
-  readonly xTick = timeAxis.xTick;
-  readonly yLabel: Spec['yLabel'];
-  readonly yTick: Spec['yTick'];
+  readonly x = timeAxis;
+  readonly y = byteAxis('in flight');
 
   constructor(private readonly view: View) {
-    const axis = byteAxis('in flight');
-    this.yLabel = axis.yLabel;
-    this.yTick = axis.yTick;
     const n = view.flight.time.length;
     this.layers = [
       { key: 'flight', label: 'in flight', ink: 'flight', shape: 'line', count: n, on: true },
@@ -62,42 +55,26 @@ export class FlightChart implements Spec {
   }
 
   draw(plane: Plane): number {
-    const { flight, acks, trace } = this.view;
+    const { flight, acks, trace, span } = this.view;
     let drawn = 0;
     if (this.layers[1].on) {
-      plane.ctx.setLineDash([4 * plane.ratio, 3 * plane.ratio]);
-      const time = (i: number) => trace.time[acks[i]];
-      const [first, end] = visible(acks, (r) => trace.time[r], plane);
-      drawn += this.steps(plane, 'window', first, end, time, (i) => trace.window[acks[i]]);
-      plane.ctx.setLineDash([]);
+      const range = visible(acks, (r) => trace.time[r], plane);
+      const steps = {
+        n: acks.length,
+        time: (i: number) => trace.time[acks[i]],
+        value: (i: number) => trace.window[acks[i]],
+      };
+      drawn += dashed(plane, () => drawSteps(plane, 'window', range, steps, span[1]));
     }
     if (this.layers[0].on) {
       const n = flight.time.length;
       const time = (i: number) => flight.time[i];
       const first = Math.max(0, lowerBound(n, time, plane.from) - 1);
       const end = Math.min(n, lowerBound(n, time, plane.to) + 1);
-      drawn += this.steps(plane, 'flight', first, end, time, (i) => flight.value[i]);
+      const steps = { n, time, value: (i: number) => flight.value[i] };
+      drawn += drawSteps(plane, 'flight', [first, end], steps, span[1]);
     }
     return drawn;
-  }
-
-  private steps(
-    plane: Plane,
-    colour: Ink,
-    first: number,
-    end: number,
-    time: (i: number) => number,
-    value: (i: number) => number,
-  ): number {
-    const { ctx } = plane;
-    ctx.strokeStyle = ink(colour);
-    ctx.lineWidth = plane.ratio;
-    ctx.beginPath();
-    const steps = new StepColumns((x, y, start) => (start ? ctx.moveTo(x, y) : ctx.lineTo(x, y)));
-    for (let i = first; i < end; i++) steps.add(plane.x(time(i)), plane.y(value(i)));
-    steps.finish(Math.min(plane.x(this.view.span[1]), plane.left + plane.width));
-    ctx.stroke();
-    return steps.drawn;
   }
 
   private at(row: number): number {

@@ -2,7 +2,9 @@
 
 import { lowerBound } from '../data/view';
 import { byteUnit, decimals, timeUnit } from '../format';
-import type { Layer, Plane, Spec } from './chart';
+import type { Axis, Layer, Plane } from './chart';
+import { type Ink, ink } from './palette';
+import { StepColumns } from './reduce';
 
 /** Fills a shape around a point; `size` is its half width. */
 export function shape(
@@ -59,6 +61,41 @@ export function visible(rows: Uint32Array, key: (row: number) => number, plane: 
   return [Math.max(0, first - 1), Math.min(rows.length, end + 1)];
 }
 
+/** Points of a line in steps: `n` of them, by time. */
+export interface Steps {
+  n: number;
+  time(i: number): number;
+  value(i: number): number;
+}
+
+/** Draws the steps from `first` to `end`; the last one goes on until the time `until`. */
+export function drawSteps(
+  plane: Plane,
+  colour: Ink,
+  [first, end]: [number, number],
+  steps: Steps,
+  until: number,
+): number {
+  const { ctx } = plane;
+  ctx.strokeStyle = ink(colour);
+  ctx.lineWidth = plane.ratio;
+  ctx.beginPath();
+  const columns = new StepColumns((x, y, start) => (start ? ctx.moveTo(x, y) : ctx.lineTo(x, y)));
+  for (let i = first; i < end; i++) columns.add(plane.x(steps.time(i)), plane.y(steps.value(i)));
+  if (end === steps.n && end > first) columns.finish(Math.min(plane.x(until), plane.left + plane.width));
+  else columns.flush();
+  ctx.stroke();
+  return columns.drawn;
+}
+
+/** Draws with broken lines. */
+export function dashed(plane: Plane, draw: () => number): number {
+  plane.ctx.setLineDash([4 * plane.ratio, 3 * plane.ratio]);
+  const drawn = draw();
+  plane.ctx.setLineDash([]);
+  return drawn;
+}
+
 /** The index in `rows` nearest to a point, at most `reach` CSS pixels away; -1 for none. */
 export function nearest(
   rows: Uint32Array,
@@ -81,30 +118,18 @@ export function nearest(
   return best;
 }
 
-/** x axis in seconds since the first packet. */
-export const timeAxis: Pick<Spec, 'xLabel' | 'xTick'> = {
-  xLabel: (max) => `time since the first packet (${timeUnit(max).name})`,
-  xTick: (value, step, max) => {
-    const { size } = timeUnit(max);
-    return tidy(value / size, step / size);
-  },
-};
-
-export const byteAxis = (what: string): Pick<Spec, 'yLabel' | 'yTick'> => ({
-  yLabel: (max) => `${what} (${byteUnit(max).name})`,
-  yTick: (value, step, max) => {
-    const { size } = byteUnit(max);
+/** An axis whose unit follows the largest value. */
+const scaled = (what: string, unit: (max: number) => { name: string; size: number }): Axis => ({
+  label: (max) => `${what} (${unit(max).name})`,
+  tick: (value, step, max) => {
+    const { size } = unit(max);
     return tidy(value / size, step / size);
   },
 });
 
-export const durationAxis = (what: string): Pick<Spec, 'yLabel' | 'yTick'> => ({
-  yLabel: (max) => `${what} (${timeUnit(max).name})`,
-  yTick: (value, step, max) => {
-    const { size } = timeUnit(max);
-    return tidy(value / size, step / size);
-  },
-});
+export const timeAxis = scaled('time since the first packet', timeUnit);
+export const byteAxis = (what: string) => scaled(what, byteUnit);
+export const durationAxis = (what: string) => scaled(what, timeUnit);
 
 /** A tick with as many decimals as its step needs, and commas in the thousands. */
 export function tidy(value: number, step: number): string {

@@ -12,15 +12,10 @@ export class RttChart implements Spec {
   readonly title = 'Round-trip time';
   readonly layers: Layer[];
   readonly empty: string | null;
-  readonly xLabel = timeAxis.xLabel;
-  readonly xTick = timeAxis.xTick;
-  readonly yLabel: Spec['yLabel'];
-  readonly yTick: Spec['yTick'];
+  readonly x = timeAxis;
+  readonly y = durationAxis('RTT');
 
   constructor(private readonly view: View) {
-    const axis = durationAxis('RTT');
-    this.yLabel = axis.yLabel;
-    this.yTick = axis.yTick;
     const n = view.rtts.length;
     this.layers = [{ key: 'rtt', label: 'sample', ink: 'rtt', shape: 'disc', count: n, on: true }];
     this.empty =

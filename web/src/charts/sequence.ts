@@ -4,9 +4,9 @@
 import { KIND } from '../data/columns';
 import { lowerBound, seqEnd, type View } from '../data/view';
 import type { Layer, Plane, Spec } from './chart';
-import { byteAxis, label, nearest, shape, timeAxis, visible } from './marks';
+import { byteAxis, dashed, drawSteps, label, nearest, shape, timeAxis, visible } from './marks';
 import { type Ink, ink } from './palette';
-import { BarColumns, DotCells, StepColumns } from './reduce';
+import { BarColumns, DotCells } from './reduce';
 
 /** Kinds of bars: key, name, colour, kinds of segments, letter for close views. */
 const BARS: [string, string, Ink, number[], string][] = [
@@ -34,10 +34,8 @@ class SequenceChart implements Spec {
   readonly title = 'Time and sequence';
   readonly layers: Layer[];
   readonly empty: string | null;
-  readonly xLabel = timeAxis.xLabel;
-  readonly xTick = timeAxis.xTick;
-  readonly yLabel: Spec['yLabel'];
-  readonly yTick: Spec['yTick'];
+  readonly x = timeAxis;
+  readonly y = byteAxis('sequence');
   private readonly keyOfKind: string[] = [];
   /** Rows of `view.data` for each kind of bar, by time. */
   private readonly rowsOfKey = new Map<string, Uint32Array>();
@@ -45,9 +43,6 @@ class SequenceChart implements Spec {
   private rsts: Uint32Array | undefined;
 
   constructor(private readonly view: View) {
-    const axis = byteAxis('sequence');
-    this.yLabel = axis.yLabel;
-    this.yTick = axis.yTick;
     const { trace, data, acks } = view;
     for (const [key, , , kinds] of BARS) {
       for (const kind of kinds) this.keyOfKind[kind] = key;
@@ -155,35 +150,24 @@ class SequenceChart implements Spec {
     return cells.drawn;
   }
 
-  private line(plane: Plane, colour: string, value: (i: number) => number): number {
-    const { ctx, ratio } = plane;
-    const { trace, acks } = this.view;
-    ctx.strokeStyle = colour;
-    ctx.lineWidth = ratio;
-    ctx.beginPath();
-    const steps = new StepColumns((x, y, start) => (start ? ctx.moveTo(x, y) : ctx.lineTo(x, y)));
-    const [first, end] = visible(acks, (r) => trace.time[r], plane);
-    for (let i = first; i < end; i++) steps.add(plane.x(trace.time[acks[i]]), plane.y(value(i)));
-    if (end === acks.length && end > first)
-      steps.finish(Math.min(plane.x(this.view.span[1]), plane.left + plane.width));
-    else steps.flush();
-    ctx.stroke();
-    return steps.drawn;
+  private line(plane: Plane, colour: Ink, value: (i: number) => number): number {
+    const { trace, acks, span } = this.view;
+    const range = visible(acks, (r) => trace.time[r], plane);
+    const steps = { n: acks.length, time: (i: number) => trace.time[acks[i]], value };
+    return drawSteps(plane, colour, range, steps, span[1]);
   }
 
   private drawWindow(plane: Plane): number {
     const { trace, acks } = this.view;
-    plane.ctx.setLineDash([4 * plane.ratio, 3 * plane.ratio]);
-    const n = this.line(plane, ink('window'), (i) => trace.ack[acks[i]] + trace.window[acks[i]]);
-    plane.ctx.setLineDash([]);
-    return n;
+    const edge = (i: number) => trace.ack[acks[i]] + trace.window[acks[i]];
+    return dashed(plane, () => this.line(plane, 'window', edge));
   }
 
   /** The line, with a tick for each ACK that has room: ticks that do not rise are duplicates. */
   private drawAcks(plane: Plane): number {
     const { ctx, ratio } = plane;
     const { trace, acks, ackLine } = this.view;
-    const n = this.line(plane, ink('ack'), (i) => ackLine[i]);
+    const n = this.line(plane, 'ack', (i) => ackLine[i]);
     const [first, end] = visible(acks, (r) => trace.time[r], plane);
     ctx.fillStyle = ink('ack');
     const x = (i: number) => plane.x(trace.time[acks[i]]);

@@ -37,7 +37,14 @@ export class WaitChart implements Spec {
   readonly log = true;
   readonly layers: Layer[];
   readonly empty: string | null;
-  readonly xTick: Spec['xTick'] = (value, step) => tidy(value, step);
+  readonly x = {
+    label: () => 'newest data segment that the ACK covers (ordinal)',
+    tick: (value: number, step: number) => tidy(value, step),
+  };
+  readonly y = {
+    label: () => 'wait, log scale',
+    tick: (value: number) => micros(value).replace(/\.0+ /, ' '),
+  };
   private readonly stretches: Stretch[];
   private readonly heights: [number, number];
 
@@ -64,18 +71,6 @@ export class WaitChart implements Spec {
     const stretches = this.stretches.slice(0, 8).map((s) => `${s.text}.`);
     const delayed = first ? [`First delayed: segment ${first}.`] : [];
     return [`Wait of each ACK: ${parts.join(', ')}.`, ...stretches, ...delayed].join(' ');
-  }
-
-  xLabel(): string {
-    return 'newest data segment that the ACK covers (ordinal)';
-  }
-
-  yLabel(): string {
-    return 'wait, log scale';
-  }
-
-  yTick(value: number): string {
-    return micros(value).replace(/\.0+ /, ' ');
   }
 
   private segment(row: number): number {
