@@ -60,8 +60,16 @@ fn buffers(report: &Report, out: &mut impl Write) -> io::Result<()> {
         return Ok(());
     };
     for (name, begin, end) in [
-        ("SO_RCVBUF", only.rcvbuf_begin_bytes, only.rcvbuf_end_bytes),
-        ("SO_SNDBUF", only.sndbuf_begin_bytes, only.sndbuf_end_bytes),
+        (
+            "SO_RCVBUF",
+            only.buffers.rcvbuf_begin_bytes,
+            only.buffers.rcvbuf_end_bytes,
+        ),
+        (
+            "SO_SNDBUF",
+            only.buffers.sndbuf_begin_bytes,
+            only.buffers.sndbuf_end_bytes,
+        ),
     ] {
         if let (Some(begin), Some(end)) = (begin, end) {
             writeln!(

@@ -42,10 +42,10 @@ fn a_wrong_command_line_ends_with_2_and_says_what_is_wrong() {
 fn commands_that_do_not_exist_yet_are_not_listed() {
     let help = tcplab(&["--help"]);
     assert_eq!(help.code, 0);
-    for name in ["analyze", "schema", "completions", "man"] {
+    for name in ["analyze", "probe", "run", "schema", "completions", "man"] {
         assert!(help.out.contains(&format!("\n  {name} ")), "{}", help.out);
     }
-    for name in ["run", "drill", "compare"] {
+    for name in ["drill", "compare"] {
         assert!(!help.out.contains(&format!("\n  {name} ")), "{}", help.out);
     }
     assert!(tcplab(&["--version"]).out.starts_with("tcplab 0."));

@@ -12,7 +12,7 @@ use tcplab_plan::point::{QuickAck, SocketOptions};
 use super::address::{self, Target, Transport};
 use super::error::Error;
 use super::options;
-use super::report::{Connection, Ended, LogLine, Sample, What};
+use super::report::{Buffers, Connection, Ended, LogLine, Sample, What};
 use super::run::{Probe, Waited, os};
 use crate::proc_tcp::{ProcTcp, TICK_NS};
 use crate::sys::{self, SockOpt};
@@ -104,8 +104,11 @@ impl<'a> Conn<'a> {
             local: text(local),
             remote: text(remote),
             opened_ns: now.as_nanos(),
-            rcvbuf_begin_bytes: sys::get_int(&socket, SockOpt::RCVBUF).ok(),
-            sndbuf_begin_bytes: sys::get_int(&socket, SockOpt::SNDBUF).ok(),
+            buffers: Buffers {
+                rcvbuf_begin_bytes: sys::get_int(&socket, SockOpt::RCVBUF).ok(),
+                sndbuf_begin_bytes: sys::get_int(&socket, SockOpt::SNDBUF).ok(),
+                ..Buffers::default()
+            },
             ..Connection::default()
         };
         Self {
@@ -187,8 +190,8 @@ impl<'a> Conn<'a> {
                 }
                 Ok(got) => {
                     self.has_more = got == size && !self.waits_for_lowat;
-                    self.record.reads += 1;
-                    self.record.read_bytes += got as u64;
+                    self.record.traffic.reads += 1;
+                    self.record.traffic.read_bytes += got as u64;
                     self.read_at = self.probe.now();
                     self.note_state(What::ReadEnd, Some(got));
                     return Ok(Got::Bytes(got));
@@ -229,8 +232,8 @@ impl<'a> Conn<'a> {
             let bytes = self.buffer.get(..size).unwrap_or_default();
             match self.socket.send_with_flags(bytes, libc::MSG_NOSIGNAL) {
                 Ok(wrote) => {
-                    self.record.writes += 1;
-                    self.record.written_bytes += wrote as u64;
+                    self.record.traffic.writes += 1;
+                    self.record.traffic.written_bytes += wrote as u64;
                     return Ok(Got::Bytes(wrote));
                 }
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
@@ -384,8 +387,8 @@ impl<'a> Conn<'a> {
     /// Closes the connection and hands its figures to the probe.
     pub(super) fn finish(mut self, outcome: io::Result<Ended>) -> Ended {
         self.sample(false);
-        self.record.rcvbuf_end_bytes = sys::get_int(&self.socket, SockOpt::RCVBUF).ok();
-        self.record.sndbuf_end_bytes = sys::get_int(&self.socket, SockOpt::SNDBUF).ok();
+        self.record.buffers.rcvbuf_end_bytes = sys::get_int(&self.socket, SockOpt::RCVBUF).ok();
+        self.record.buffers.sndbuf_end_bytes = sys::get_int(&self.socket, SockOpt::SNDBUF).ok();
         self.record.ended = match outcome {
             Ok(ended) => ended,
             Err(e) => self.failed(&e),

@@ -25,7 +25,7 @@ pub mod udp;
 
 pub use address::{Family, Listen, Target};
 pub use error::Error;
-pub use report::{Connection, Ended, LogLine, Report, SCHEMA, Sample, What};
+pub use report::{Buffers, Connection, Ended, LogLine, Report, SCHEMA, Sample, Traffic, What};
 pub use run::{Probe, Settings};
 pub use serve::Service;
 

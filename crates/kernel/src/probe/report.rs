@@ -62,6 +62,28 @@ pub struct Connection {
     /// What the kernel said, when it was an error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What it read and wrote.
+    #[serde(flatten)]
+    pub traffic: Traffic,
+    /// Transactions, writes or datagrams that the application completed.
+    pub completed: u64,
+    /// Time of each transaction, in order (the first 100,000).
+    pub latency_ns: Vec<i64>,
+    /// The sizes of its buffers.
+    #[serde(flatten)]
+    pub buffers: Buffers,
+    /// `--trend`: bytes read in each second.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trend_bytes: Vec<u64>,
+    /// What happened, step by step.
+    pub log: Vec<LogLine>,
+    /// tcp_info: with `--tcp-info-every` samples in that distance, always one at the end.
+    pub tcp_info: Vec<Sample>,
+}
+
+/// What a connection read and wrote.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Traffic {
     /// Calls of read(2) that gave data.
     pub reads: u64,
     /// Bytes that were read.
@@ -70,10 +92,11 @@ pub struct Connection {
     pub writes: u64,
     /// Bytes that were written.
     pub written_bytes: u64,
-    /// Transactions, writes or datagrams that the application completed.
-    pub completed: u64,
-    /// Time of each transaction, in order (the first 100,000).
-    pub latency_ns: Vec<i64>,
+}
+
+/// How the kernel moved the buffers of a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Buffers {
     /// SO_RCVBUF at the beginning, in bytes, as the kernel gives it.
     pub rcvbuf_begin_bytes: Option<i32>,
     /// SO_RCVBUF at the end.
@@ -82,13 +105,6 @@ pub struct Connection {
     pub sndbuf_begin_bytes: Option<i32>,
     /// SO_SNDBUF at the end.
     pub sndbuf_end_bytes: Option<i32>,
-    /// `--trend`: bytes read in each second.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub trend_bytes: Vec<u64>,
-    /// What happened, step by step.
-    pub log: Vec<LogLine>,
-    /// tcp_info: with `--tcp-info-every` samples in that distance, always one at the end.
-    pub tcp_info: Vec<Sample>,
 }
 
 /// Why a connection ended.

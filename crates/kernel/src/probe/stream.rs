@@ -223,8 +223,8 @@ impl Trend {
     /// Tells of each second that has ended.
     fn tell(&mut self, conn: &mut Conn<'_>) {
         while let Some(next) = self.next.filter(|t| conn.probe.now() >= *t) {
-            let bytes = conn.record.read_bytes - self.told;
-            self.told = conn.record.read_bytes;
+            let bytes = conn.record.traffic.read_bytes - self.told;
+            self.told = conn.record.traffic.read_bytes;
             self.next = Some(next + Self::SECOND);
             conn.record.trend_bytes.push(bytes);
             let number = conn.record.trend_bytes.len();

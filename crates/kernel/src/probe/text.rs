@@ -86,8 +86,13 @@ pub(super) fn closed(of: &Connection) -> String {
     let seconds = (of.closed_ns - of.opened_ns).max(1) as f64 / 1e9;
     let mut text = format!("#{:<2} closed after {seconds:.3} s: {why}", of.number);
     for (verb, bytes, calls, noun) in [
-        ("read", of.read_bytes, of.reads, "reads"),
-        ("wrote", of.written_bytes, of.writes, "writes"),
+        ("read", of.traffic.read_bytes, of.traffic.reads, "reads"),
+        (
+            "wrote",
+            of.traffic.written_bytes,
+            of.traffic.writes,
+            "writes",
+        ),
     ] {
         if calls > 0 {
             let rate = rate(bytes as f64 * 8.0 / seconds);

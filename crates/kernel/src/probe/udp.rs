@@ -45,15 +45,15 @@ fn answer(conn: &mut Conn<'_>, program: &mut Program, limit: Option<u64>) -> io:
                 if let (Some(peer), Some(bytes)) = (&peer, bytes) {
                     // A client that is gone (ICMP) or a full queue is a lost datagram.
                     if conn.socket().send_to(bytes, peer).is_ok() {
-                        conn.record.writes += 1;
-                        conn.record.written_bytes += size;
+                        conn.record.traffic.writes += 1;
+                        conn.record.traffic.written_bytes += size;
                         conn.note(What::Write, i64::try_from(size).ok());
                     }
                 }
                 Last::Done
             }
             Step::Receive(_) => {
-                if limit.is_some_and(|n| conn.record.reads >= n) {
+                if limit.is_some_and(|n| conn.record.traffic.reads >= n) {
                     return Ok(Ended::Finished);
                 }
                 if conn.wait(PollFlags::POLLIN, None)? == Waited::Stopped {
@@ -62,8 +62,8 @@ fn answer(conn: &mut Conn<'_>, program: &mut Program, limit: Option<u64>) -> io:
                 match conn.socket().recv_from(&mut buffer) {
                     Ok((got, from)) => {
                         peer = Some(from);
-                        conn.record.reads += 1;
-                        conn.record.read_bytes += got as u64;
+                        conn.record.traffic.reads += 1;
+                        conn.record.traffic.read_bytes += got as u64;
                         conn.record.completed += 1;
                         conn.note(What::ReadEnd, i64::try_from(got).ok());
                         Last::Got(got as u64)
