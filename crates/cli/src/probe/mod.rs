@@ -183,7 +183,7 @@ impl Work {
                 error.unwrap_or_else(|| "the connection failed".to_owned())
             }
         };
-        let completed: u64 = report.connections.iter().map(|c| c.completed).sum();
+        let completed = report.completed;
         let name = self.name();
         Some(Failure::inconclusive(format!(
             "{name}: {why} after {completed} completed; is the same application running there, with the same sizes?"

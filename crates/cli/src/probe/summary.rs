@@ -46,6 +46,9 @@ fn latencies(report: &Report, out: &mut impl Write) -> io::Result<()> {
     if sorted.is_empty() {
         return Ok(());
     }
+    let seconds = report.duration_ns.max(1) as f64 / 1e9;
+    let (all, rate) = (report.completed, report.completed as f64 / seconds);
+    writeln!(out, "{all} completed in {seconds:.3} s, {rate:.1} a second")?;
     let (count, min, max) = (sorted.len(), rank(0), rank(100));
     let (p50, p90, p99) = (rank(50), rank(90), rank(99));
     writeln!(

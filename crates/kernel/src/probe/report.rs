@@ -26,6 +26,11 @@ pub struct Report {
     /// `quickack-default` only: TCP_QUICKACK of a new socket.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quickack_default: Option<i32>,
+    /// What all connections read and wrote, also those left out below.
+    #[serde(flatten)]
+    pub traffic: Traffic,
+    /// Transactions, writes or datagrams that all connections completed, also those left out below.
+    pub completed: u64,
     /// The connections, in the order in which they ended.
     pub connections: Vec<Connection>,
     /// Connections that ended after the first 10,000: only counted.
@@ -81,7 +86,7 @@ pub struct Connection {
     pub tcp_info: Vec<Sample>,
 }
 
-/// What a connection read and wrote.
+/// What was read and written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Traffic {
     /// Calls of read(2) that gave data.

@@ -23,6 +23,9 @@ const SLICE: Duration = Duration::from_millis(100);
 /// Connections that a report keeps.
 const CONNECTIONS_KEPT: usize = 10_000;
 
+/// Connections whose end is shown in any case.
+const CLOSED_SHOWN: u32 = 1_000;
+
 /// Samples of tcp_info that a report keeps.
 const SAMPLES_KEPT: u64 = 50_000;
 
@@ -294,8 +297,11 @@ impl Probe {
         of.tcp_info.push(sample);
     }
 
-    /// The last line of a connection: it comes whatever the limit of the log is.
+    /// The last line of a connection: the first thousand come whatever the limit of the log is.
     pub(super) fn close(&self, of: &mut Connection) {
+        if of.number >= CLOSED_SHOWN && !self.may_log() {
+            return;
+        }
         if self.settings.keeps_log {
             let line = LogLine {
                 time_ns: of.closed_ns,
@@ -318,6 +324,12 @@ impl Probe {
     /// Adds a connection that has ended.
     pub(super) fn add(&self, connection: Connection) {
         let report = &mut self.book().report;
+        let (all, one) = (&mut report.traffic, &connection.traffic);
+        all.reads += one.reads;
+        all.read_bytes += one.read_bytes;
+        all.writes += one.writes;
+        all.written_bytes += one.written_bytes;
+        report.completed += connection.completed;
         match report.connections.len() < CONNECTIONS_KEPT {
             true => report.connections.push(connection),
             false => report.connections_left_out += 1,
