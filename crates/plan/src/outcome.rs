@@ -64,8 +64,9 @@ pub struct End {
     pub latency_ns: Vec<i64>,
     /// tcp_info at its end, by the kernel's names (`tcpi_rtt`, in the kernel's units).
     pub tcp_info: BTreeMap<String, i64>,
-    /// Samples of tcp_info: time after the run's start and the values in the order of
-    /// [`TCP_INFO_SERIES`].
+    /// Samples of tcp_info: time after the run's start in nanoseconds, then tcpi_rtt, tcpi_rttvar,
+    /// tcpi_rto, tcpi_ato, tcpi_snd_cwnd, tcpi_snd_ssthresh, tcpi_unacked and
+    /// tcpi_total_retrans ([`TCP_INFO_SERIES`]).
     pub tcp_info_series: Vec<(i64, Vec<i64>)>,
     /// Each step of the application, when the point asks for a log.
     pub log: Vec<LogLine>,

@@ -66,7 +66,8 @@ pub struct PointResult {
     pub links: Vec<LinkCount>,
     /// What it cost; not covered by the digest.
     pub cost: Cost,
-    /// SHA-256 of the result without `cost`, in hexadecimal; empty when the point was not run.
+    /// SHA-256 of this result (without `cost`) and its captures, in hexadecimal; empty when the
+    /// point was not run.
     pub digest: String,
     /// Seed of the random streams.
     pub seed: u64,

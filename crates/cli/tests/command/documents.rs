@@ -17,7 +17,7 @@ struct Documented {
     commands: &'static [&'static [&'static str]],
 }
 
-const DOCUMENTS: [Documented; 2] = [
+const DOCUMENTS: [Documented; 3] = [
     Documented {
         path: ANALYZE,
         schemas: &["analyze", "pair"],
@@ -34,6 +34,11 @@ const DOCUMENTS: [Documented; 2] = [
             &["probe", "server"],
             &["probe", "client"],
         ],
+    },
+    Documented {
+        path: "docs/results.md",
+        schemas: &["run", "reproduce"],
+        commands: &[],
     },
 ];
 
@@ -105,7 +110,17 @@ fn kind(root: &Value, rule: &Value) -> String {
         let kinds: Vec<String> = any.iter().map(|r| kind(root, r)).collect();
         return kinds.join(" or ");
     }
+    if rule.get("type").is_none() {
+        return "any value".to_owned();
+    }
     let one = |name: &str| match name {
+        "object"
+            if rule
+                .get("additionalProperties")
+                .is_some_and(|of| *of != false) =>
+        {
+            format!("object of {}", kind(root, &rule["additionalProperties"]))
+        }
         "array" if rule.get("items").is_some() => format!("list of {}", kind(root, &rule["items"])),
         "array" => "list".to_owned(),
         "null" => "null".to_owned(),
@@ -176,7 +191,11 @@ fn every_option_is_documented() {
                 seen += 1;
             }
         }
-        assert!(seen > 15, "{}", document.path);
+        assert!(
+            seen >= 15 * document.commands.len().min(1),
+            "{}",
+            document.path
+        );
     }
 }
 

@@ -205,3 +205,45 @@ fn the_walk_finds_what_is_wrong() {
         .remove("packets");
     assert!(check(&schema, &schema, &bad, "").is_err());
 }
+
+#[test]
+fn the_schema_of_experiments_is_one_of_tables() {
+    let schema = schema("experiment");
+    assert_eq!(schema["required"], Value::from(vec!["app"]));
+    for key in ["run", "host", "link", "app", "variant", "measures"] {
+        assert!(schema["properties"][key].is_object(), "{key}");
+    }
+}
+
+#[test]
+fn run_and_reproduce_have_their_published_members() {
+    let members = |name: &str, pointer: &str| -> Vec<String> {
+        let schema = schema(name);
+        let names = schema.pointer(pointer).unwrap().as_object().unwrap();
+        names.keys().cloned().collect()
+    };
+    for member in [
+        "axes", "stack", "measures", "counters", "flows", "cost", "digest",
+    ] {
+        let found = members("run", "/$defs/PointResult/properties");
+        assert!(found.contains(&member.to_owned()), "{member}");
+    }
+    let mut claim = members("reproduce", "/$defs/Claim/properties");
+    claim.sort();
+    assert_eq!(
+        claim,
+        [
+            "expected",
+            "id",
+            "interval",
+            "measured",
+            "rule",
+            "source",
+            "stack",
+            "tolerance",
+            "unit",
+            "verdict",
+            "why"
+        ]
+    );
+}
