@@ -1,6 +1,7 @@
 //! The analyser of one capture: packets to connections, connections to reports.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use tcplab_base::Instant;
 use tcplab_wire::{NotTcp, TcpPacket};
@@ -43,9 +44,13 @@ pub struct Analyzer {
     totals: Totals,
     table: Table,
     slots: Slots,
+    /// Fingerprint and slot of the connection of the last packet: packets come in groups.
+    recent: Option<(u64, u32)>,
     limits: Limits,
     last: Option<Instant>,
     ready: VecDeque<Output>,
+    /// At the end: the slots whose connections are still to be handed out.
+    closing: Option<Range<u32>>,
 }
 
 impl Analyzer {
@@ -56,9 +61,11 @@ impl Analyzer {
             totals: Totals::default(),
             table: Table::new(options.hash_seed),
             slots: Slots::default(),
+            recent: None,
             limits: Limits::default(),
             last: None,
             ready: VecDeque::new(),
+            closing: None,
         }
     }
 
@@ -76,10 +83,10 @@ impl Analyzer {
         let Some(connection) = self.slots.get_mut(index) else {
             return;
         };
-        let was_over = connection.over.is_some();
+        let was_over = connection.over;
         connection.packet(number, now, dir, packet);
         // With a trace everything stays until the end: late packets have rows, too.
-        if !was_over && connection.over.is_some() && !self.options.trace {
+        if !was_over && connection.over && !self.options.trace {
             self.slots.ended(index);
             while let Some(index) = self.slots.lingered() {
                 self.hand_out(index);
@@ -98,10 +105,15 @@ impl Analyzer {
         p: &TcpPacket,
     ) -> Option<u32> {
         let mut reused = false;
-        match self.table.find(fingerprint) {
+        let place = match self.recent {
+            Some((f, index)) if f == fingerprint => Some(Place::Live(index)),
+            _ => self.table.find(fingerprint),
+        };
+        match place {
             Some(Place::Live(index)) => {
                 let connection = self.slots.get_mut(index)?;
                 if !connection.compat.reuses(dir == 0, p) {
+                    self.recent = Some((fingerprint, index));
                     return Some(index);
                 }
                 reused = true;
@@ -174,14 +186,32 @@ impl Analyzer {
     }
 
     /// The next finished thing, if any.
+    #[inline]
     pub fn poll(&mut self) -> Option<Output> {
+        if self.ready.is_empty() && self.closing.is_some() {
+            self.close_next();
+        }
         self.ready.pop_front()
     }
 
-    /// Closes every connection that is still open; drain [`Analyzer::poll`] after it.
+    /// Closes every connection that is still open: drain [`Analyzer::poll`] after it, then look at the
+    /// totals. Each connection makes its report when it is asked for, in the memory of the one before.
     pub fn finish(&mut self) {
-        for index in self.slots.indices() {
+        self.closing = Some(self.slots.indices());
+    }
+
+    /// Makes the next things ready after [`Analyzer::finish`].
+    #[cold]
+    fn close_next(&mut self) {
+        let Some(mut closing) = self.closing.take() else {
+            return;
+        };
+        for index in closing.by_ref() {
             self.hand_out(index);
+            if !self.ready.is_empty() {
+                self.closing = Some(closing);
+                return;
+            }
         }
         let rest = self.limits.about_the_capture();
         self.ready
@@ -199,6 +229,7 @@ impl Analyzer {
         let Some(mut connection) = self.slots.take(index) else {
             return;
         };
+        self.recent = None;
         let isns = [true, false].map(|from_a| connection.compat.base_seq(from_a));
         let stream = connection.stream;
         let fingerprint = self.table.fingerprint(&connection.key);

@@ -112,9 +112,9 @@ pub struct Stream {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artefacts: Vec<Artefact>,
     /// What the client sent.
-    pub client_to_server: Direction,
+    pub client_to_server: Box<Direction>,
     /// What the server sent.
-    pub server_to_client: Direction,
+    pub server_to_client: Box<Direction>,
 }
 
 /// State of a connection at its last packet.

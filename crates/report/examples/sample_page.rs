@@ -85,8 +85,8 @@ fn stream(trace: &StreamTrace) -> Stream {
         state: State::Complete,
         handshake: Some(Handshake::default()),
         vantage: Vantage::Server,
-        client_to_server: direction(trace, true),
-        server_to_client: direction(trace, false),
+        client_to_server: Box::new(direction(trace, true)),
+        server_to_client: Box::new(direction(trace, false)),
         ..Stream::default()
     };
     match trace.stream {

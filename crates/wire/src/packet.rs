@@ -25,6 +25,34 @@ impl fmt::Display for Endpoint {
     }
 }
 
+impl Endpoint {
+    /// The same as `to_string()`, which takes ten times as long for IPv4.
+    pub fn text(&self) -> String {
+        let IpAddr::V4(ip) = self.ip else {
+            return self.to_string();
+        };
+        let mut text = String::with_capacity("255.255.255.255:65535".len());
+        for (octet, after) in ip.octets().into_iter().zip(['.', '.', '.', ':']) {
+            decimal(&mut text, octet.into(), [100, 10]);
+            text.push(after);
+        }
+        decimal(&mut text, self.port, [10_000, 1_000, 100, 10]);
+        text
+    }
+}
+
+/// Appends a number; `powers` are those of ten that it may reach, the last one apart.
+#[inline]
+fn decimal<const N: usize>(text: &mut String, n: u16, powers: [u16; N]) {
+    let digit = |text: &mut String, d: u16| text.push(char::from(b'0' + (d % 10) as u8));
+    for power in powers {
+        if n >= power {
+            digit(text, n / power);
+        }
+    }
+    digit(text, n);
+}
+
 /// The flag bits of a TCP header (RFC 9293 3.1), the low 12 bits of bytes 12 and 13.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub struct TcpFlags(pub u16);
@@ -144,5 +172,25 @@ impl TcpPacket {
     #[inline]
     pub fn seq_end(&self) -> Seq {
         self.seq + self.seq_len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endpoints_have_one_form() {
+        let octets = [0, 1, 9, 10, 11, 99, 100, 101, 199, 200, 255];
+        let ports = [0, 9, 10, 80, 99, 100, 999, 1_000, 9_999, 10_000, 65_535];
+        for (octet, port) in octets.into_iter().zip(ports) {
+            for ip in [[octet, 0, 255, 1], [10, octet, 100, octet]] {
+                let ip = IpAddr::from(ip);
+                let end = Endpoint { ip, port };
+                assert_eq!(end.text(), end.to_string());
+            }
+        }
+        let ip = IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(Endpoint { ip, port: 80 }.text(), "[2001:db8::1]:80");
     }
 }

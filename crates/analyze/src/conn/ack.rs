@@ -28,22 +28,22 @@ const MODES: usize = 64;
 /// Statistics of the ACKs of one side.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AckStats {
-    pub immediate: u64,
-    pub second_segment: u64,
-    pub delayed: u64,
-    pub piggybacked: u64,
-    pub other: u64,
+    pub immediate: u32,
+    pub second_segment: u32,
+    pub delayed: u32,
+    pub piggybacked: u32,
+    pub other: u32,
     pub first_delayed_segment: Option<u32>,
     pub immediate_us: Samples,
-    pub modes: Vec<Stretch>,
+    pub modes: Modes,
     pub evidence: Option<Box<Evidence>>,
     /// All data was just ACKed: does its sender go on at once?
     pub release: Option<Release>,
     /// Immediate ACKs before the first delayed one.
-    pub quick_before: u64,
+    pub quick_before: u32,
     /// ACKs of more than one full segment that came late all the same: Linux does that only while
     /// data waits for the program (the window would shrink).
-    pub second_late: u64,
+    pub second_late: u32,
     /// Immediate ACKs of everything sent, and how often the sender went on at once after one:
     /// a sender that waits for ACKs does so after quick ones, too.
     pub quick_answers: [u32; 2],
@@ -108,13 +108,38 @@ impl Released {
 }
 
 /// A stretch of ACKs of one mode.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Stretch {
     pub mode: Mode,
     pub from_segment: u32,
     pub from_byte: u64,
-    pub acks: u64,
+    pub acks: u32,
     pub sum_us: u64,
+}
+
+/// The stretches of ACKs, oldest first. Most connections have one: it needs no allocation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Modes {
+    earlier: Vec<Stretch>,
+    last: Option<Stretch>,
+}
+
+impl Modes {
+    /// An ACK of `mode`; `begin` gives its stretch, if it begins one.
+    fn add(&mut self, mode: Mode, wait_us: u32, begin: impl FnOnce() -> Stretch) {
+        let full = self.earlier.len() + 1 >= MODES;
+        match &mut self.last {
+            Some(s) if s.mode == mode || full => {
+                s.acks = s.acks.saturating_add(1);
+                s.sum_us += u64::from(wait_us);
+            }
+            last => self.earlier.extend(last.replace(begin())),
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Stretch> {
+        self.earlier.iter().chain(&self.last)
+    }
 }
 
 /// Quick-ACK credits of a Linux receiver (`icsk_ack.quick`), as long as the packets tell them.
@@ -214,7 +239,7 @@ impl Dir {
             AckClass::SecondSegment => {
                 stats.second_segment += 1;
                 let idle = c.since_last_us.saturating_sub(c.path_us);
-                stats.second_late += u64::from(idle >= TIMER_US);
+                stats.second_late += u32::from(idle >= TIMER_US);
             }
             AckClass::Piggybacked => stats.piggybacked += 1,
             AckClass::Other => stats.other += 1,
@@ -239,32 +264,25 @@ impl AckStats {
     }
 
     fn stretch(&mut self, mode: Mode, c: &Classified, taken: &Taken, before: u64) {
-        let wait = u64::from(c.wait_us);
-        let full = self.modes.len() >= MODES;
-        match self.modes.last_mut() {
-            Some(s) if s.mode == mode || full => {
-                s.acks += 1;
-                s.sum_us += wait;
-            }
-            _ => {
-                if self.modes.is_empty() {
-                    // Most connections have one stretch.
-                    self.modes.reserve_exact(1);
-                }
-                self.modes.push(Stretch {
-                    mode,
-                    from_segment: taken.newest,
-                    from_byte: before,
-                    acks: 1,
-                    sum_us: wait,
-                });
-            }
-        }
+        self.modes.add(mode, c.wait_us, || Stretch {
+            mode,
+            from_segment: taken.newest,
+            from_byte: before,
+            acks: 1,
+            sum_us: u64::from(c.wait_us),
+        });
     }
 
     /// All ACKs for new data.
     pub(crate) fn total(&self) -> u64 {
-        self.immediate + self.second_segment + self.delayed + self.piggybacked + self.other
+        let counts = [
+            self.immediate,
+            self.second_segment,
+            self.delayed,
+            self.piggybacked,
+            self.other,
+        ];
+        counts.into_iter().map(u64::from).sum()
     }
 }
 

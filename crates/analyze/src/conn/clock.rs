@@ -3,6 +3,8 @@
 
 use tcplab_base::{Duration, Instant, Seq};
 
+use super::moment::Moment;
+
 /// Ticks in use, in nanoseconds.
 const TICKS: [i64; 4] = [1_000_000, 4_000_000, 10_000_000, 100_000_000];
 /// A tick is measured over at least this long.
@@ -12,7 +14,8 @@ const ENOUGH: Duration = Duration::from_millis(100);
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TsClock {
     /// First time stamp, and when it passed.
-    first: Option<(u32, Instant)>,
+    first: u32,
+    at: Moment,
     /// Time stamp of the last packet with data.
     last: u32,
 }
@@ -20,8 +23,9 @@ pub(crate) struct TsClock {
 impl TsClock {
     /// A packet with data passes.
     pub(crate) fn tick(&mut self, tsval: u32, now: Instant) {
-        if self.first.is_none() {
-            self.first = Some((tsval, now));
+        if self.at.is_none() {
+            self.first = tsval;
+            self.at.set(now);
         }
         if Seq(tsval).at_or_after(Seq(self.last)) || self.last == 0 {
             self.last = tsval;
@@ -43,8 +47,8 @@ impl TsClock {
     }
 
     fn tick_length(&self, tsval: u32, now: Instant) -> Option<i64> {
-        let (first, at) = self.first?;
-        let (ticks, length) = (Seq(tsval).distance(Seq(first)), now.since(at));
+        let at = self.at.get()?;
+        let (ticks, length) = (Seq(tsval).distance(Seq(self.first)), now.since(at));
         if ticks <= 0 || length < ENOUGH {
             return None;
         }

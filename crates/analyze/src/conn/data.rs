@@ -112,7 +112,7 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
     if payload > 0 {
         tx.ordinal = tx.ordinal.saturating_add(1);
         tx.unique_bytes += u64::from(payload);
-        tx.first_data.get_or_insert(at.now);
+        tx.first_data.set_first(at.now);
         released(tx, rx, p, at);
         let near_us = tx.path_or_zero();
         if let Some(loss) = tx.loss.as_deref_mut() {
@@ -330,6 +330,6 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
     };
     let loss = tx.loss();
     let kind = loss.again(&again);
-    loss.unneeded += u64::from(again.acked);
+    loss.unneeded += u32::from(again.acked);
     kind
 }

@@ -7,6 +7,7 @@ use super::ack::AckStats;
 use super::clock::TsClock;
 use super::flight::Flight;
 use super::loss::Loss;
+use super::moment::Moment;
 use super::window::ZeroWindow;
 use crate::compat::Verdicts;
 
@@ -34,7 +35,7 @@ pub(crate) struct Dir {
     pub una: Seq,
     /// `nxt` relative to the ISN, without wrap.
     pub nxt_rel: u64,
-    pub first_data: Option<Instant>,
+    pub first_data: Moment,
     pub last_data: Instant,
     /// When its last packet passed.
     pub last_packet: Instant,
@@ -42,8 +43,8 @@ pub(crate) struct Dir {
     pub progress: Instant,
     /// Newest IP identification (RFC 6864), as far as they count up.
     pub newest_id: u16,
-    /// Last packet of the side, for capture duplicates.
-    pub previous: Signature,
+    /// Its last packet, for capture duplicates: see [`mark`].
+    pub previous: u64,
     pub flight: Flight,
     // Options of its SYN.
     pub mss: Option<u16>,
@@ -69,20 +70,26 @@ pub(crate) struct Dir {
     /// How fast its time stamps run.
     pub clock: TsClock,
     /// A TSval of this side that waits for its echo, and when it passed.
-    pub echo: Option<(u32, Instant)>,
-    // Counters as Wireshark counts.
+    pub echo_tsval: u32,
+    pub echo_at: Moment,
+    // Rare things, allocated when they happen.
+    tally: Option<Box<Tally>>,
+    pub acks: Option<Box<AckStats>>,
+    pub rtt: Option<Box<RttSamples>>,
+    pub loss: Option<Box<Loss>>,
+    pub zero: Option<Box<ZeroWindow>>,
+    pub rare: Option<Box<Rare>>,
+}
+
+/// Verdicts counted as Wireshark counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
     pub out_of_order: u32,
     pub duplicate_acks: u32,
     pub lost_segments: u32,
     pub zero_windows: u32,
     pub window_updates: u32,
     pub window_full: u32,
-    // Rare things, allocated when they happen.
-    pub acks: Option<Box<AckStats>>,
-    pub rtt: Option<Box<RttSamples>>,
-    pub loss: Option<Box<Loss>>,
-    pub zero: Option<Box<ZeroWindow>>,
-    pub rare: Option<Box<Rare>>,
 }
 
 /// Round trips of one side's data, microseconds.
@@ -99,20 +106,20 @@ pub(crate) struct RttSamples {
 pub(crate) struct Rare {
     pub keep_alives: u32,
     pub zero_window_probes: u32,
-    pub dsacks: u64,
-    pub ecn_ect: u64,
-    pub ecn_ce: u64,
-    pub ecn_ece: u64,
-    pub ecn_cwr: u64,
-    pub caqm: u64,
-    pub capture_duplicates: u64,
+    pub dsacks: u32,
+    pub ecn_ect: u32,
+    pub ecn_ce: u32,
+    pub ecn_ece: u32,
+    pub ecn_cwr: u32,
+    pub caqm: u32,
+    pub capture_duplicates: u32,
     /// Packets that came twice and that the receiver got twice (DSACK): doubled by the network.
-    pub network_duplicates: u64,
-    pub super_segments: u64,
+    pub network_duplicates: u32,
+    pub super_segments: u32,
     /// Frame number of the first super-segment.
     pub first_super: u64,
     pub missed: Missed,
-    pub truncated: u64,
+    pub truncated: u32,
 }
 
 /// Data that was ACKed though the capture had not shown it.
@@ -146,52 +153,44 @@ impl Missed {
     }
 }
 
-/// Enough of a packet to recognise the same packet captured twice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Signature {
-    seq: Seq,
-    ack: Seq,
-    len: u32,
-    ip_id: u16,
-    flags: u16,
-    tsval: u32,
-    tsecr: u32,
-    window: u16,
-    sack: (Seq, Seq),
+/// Enough of a packet to recognise the same packet captured twice, as 64 bits: two packets that follow each other and
+/// differ have the same ones once in 10^19.
+#[inline]
+pub(crate) fn mark(p: &TcpPacket) -> u64 {
+    // Odd numbers without a pattern (of the fraction of pi).
+    const KEYS: [u64; 3] = [
+        0x243f_6a88_85a3_08d3,
+        0x1319_8a2e_0370_7345,
+        0xa409_3822_299f_31d1,
+    ];
+    let fold = |a: u64, b: u64| {
+        let product = u128::from(a) * u128::from(b);
+        product as u64 ^ (product >> 64) as u64
+    };
+    let pair = |a: u32, b: u32| u64::from(a) << 32 | u64::from(b);
+    let (tsval, tsecr) = p.options.timestamps.unwrap_or_default();
+    let small = pair(
+        u32::from(p.ip_id.unwrap_or(0)),
+        u32::from(p.flags.0) << 16 | u32::from(p.window),
+    );
+    let mark = fold(pair(p.seq.0, p.ack.0) ^ KEYS[0], small ^ KEYS[1]);
+    let mark = fold(
+        mark ^ pair(tsval, tsecr),
+        u64::from(p.payload_len) ^ KEYS[2],
+    );
+    match p.options.sack.as_slice().first() {
+        Some((left, right)) => fold(mark ^ pair(left.0, right.0), KEYS[0]),
+        None => mark,
+    }
 }
 
-impl Signature {
-    pub(crate) fn of(p: &TcpPacket) -> Self {
-        Self {
-            seq: p.seq,
-            ack: p.ack,
-            len: p.payload_len,
-            ip_id: p.ip_id.unwrap_or(0),
-            flags: p.flags.0,
-            tsval: p.options.timestamps.map_or(0, |t| t.0),
-            tsecr: p.options.timestamps.map_or(0, |t| t.1),
-            window: p.window,
-            sack: p
-                .options
-                .sack
-                .as_slice()
-                .first()
-                .copied()
-                .unwrap_or_default(),
-        }
-    }
-
-    /// A SYN without ACK: no host sends the next one sooner than after its timeout.
-    fn opens(&self) -> bool {
-        self.flags & (TcpFlags::SYN | TcpFlags::ACK) == TcpFlags::SYN
-    }
-
-    /// The same packet again. A non-zero IP identification proves it; without one, only data that
-    /// repeats sooner than any timer allows (two SYN-ACKs may: one by the timer, one for a SYN).
-    pub(crate) fn same_packet(&self, other: &Self, gap: Duration, doubled: bool) -> bool {
-        let close = gap <= Duration::from_micros(100);
-        self == other && (self.ip_id != 0 || (close && (self.len > 0 || self.opens() || doubled)))
-    }
+/// Whether `p`, which looks like the packet `gap` before it, is that packet once more. A non-zero IP identification proves
+/// it; without one, only data that repeats sooner than any timer allows, or a SYN (two SYN-ACKs may: one by the timer, one
+/// for a SYN).
+pub(crate) fn repeats(p: &TcpPacket, gap: Duration, doubled: bool) -> bool {
+    let opens = p.flags.0 & (TcpFlags::SYN | TcpFlags::ACK) == TcpFlags::SYN;
+    let close = gap <= Duration::from_micros(100);
+    p.ip_id.unwrap_or(0) != 0 || (close && (p.payload_len > 0 || opens || doubled))
 }
 
 impl Default for Dir {
@@ -211,12 +210,12 @@ impl Default for Dir {
             nxt: Seq(0),
             una: Seq(0),
             nxt_rel: 0,
-            first_data: None,
+            first_data: Moment::default(),
             last_data: Instant::default(),
             last_packet: Instant::default(),
             progress: Instant::default(),
             newest_id: 0,
-            previous: Signature::default(),
+            previous: 0,
             flight: Flight::default(),
             mss: None,
             window_scale: None,
@@ -230,13 +229,9 @@ impl Default for Dir {
             clock: TsClock::default(),
             path_us: u32::MAX,
             srtt_us: 0,
-            echo: None,
-            out_of_order: 0,
-            duplicate_acks: 0,
-            lost_segments: 0,
-            zero_windows: 0,
-            window_updates: 0,
-            window_full: 0,
+            echo_tsval: 0,
+            echo_at: Moment::default(),
+            tally: None,
             acks: None,
             rtt: None,
             loss: None,
@@ -272,26 +267,41 @@ impl Dir {
         let handshake = p.flags.has(TcpFlags::SYN);
         if p.ecn != 0 || p.encap.caqm.is_some() || p.header_truncated {
             let rare = self.rare();
-            rare.ecn_ce += u64::from(p.ecn == 3);
-            rare.ecn_ect += u64::from(p.ecn == 1 || p.ecn == 2);
-            rare.caqm += u64::from(p.encap.caqm.is_some());
-            rare.truncated += u64::from(p.header_truncated);
+            rare.ecn_ce += u32::from(p.ecn == 3);
+            rare.ecn_ect += u32::from(p.ecn == 1 || p.ecn == 2);
+            rare.caqm += u32::from(p.encap.caqm.is_some());
+            rare.truncated += u32::from(p.header_truncated);
         }
         if !handshake && p.flags.has(TcpFlags::ECE | TcpFlags::CWR) {
             let rare = self.rare();
-            rare.ecn_ece += u64::from(p.flags.has(TcpFlags::ECE));
-            rare.ecn_cwr += u64::from(p.flags.has(TcpFlags::CWR));
+            rare.ecn_ece += u32::from(p.flags.has(TcpFlags::ECE));
+            rare.ecn_cwr += u32::from(p.flags.has(TcpFlags::CWR));
         }
     }
 
     fn count_verdicts(&mut self, v: Verdicts) {
+        const COUNTED: u32 = Verdicts::OUT_OF_ORDER
+            | Verdicts::DUPLICATE_ACK
+            | Verdicts::LOST_SEGMENT
+            | Verdicts::ZERO_WINDOW
+            | Verdicts::WINDOW_UPDATE
+            | Verdicts::WINDOW_FULL;
+        if !v.has(COUNTED) {
+            return;
+        }
         let one = |flag| u32::from(v.has(flag));
-        self.out_of_order += one(Verdicts::OUT_OF_ORDER);
-        self.duplicate_acks += one(Verdicts::DUPLICATE_ACK);
-        self.lost_segments += one(Verdicts::LOST_SEGMENT);
-        self.zero_windows += one(Verdicts::ZERO_WINDOW);
-        self.window_updates += one(Verdicts::WINDOW_UPDATE);
-        self.window_full += one(Verdicts::WINDOW_FULL);
+        let tally = self.tally.get_or_insert_default();
+        tally.out_of_order += one(Verdicts::OUT_OF_ORDER);
+        tally.duplicate_acks += one(Verdicts::DUPLICATE_ACK);
+        tally.lost_segments += one(Verdicts::LOST_SEGMENT);
+        tally.zero_windows += one(Verdicts::ZERO_WINDOW);
+        tally.window_updates += one(Verdicts::WINDOW_UPDATE);
+        tally.window_full += one(Verdicts::WINDOW_FULL);
+    }
+
+    /// The counted verdicts.
+    pub(crate) fn tally(&self) -> Tally {
+        self.tally.as_deref().copied().unwrap_or_default()
     }
 
     /// Follows the IP identification: late packets do not turn it back.

@@ -12,7 +12,7 @@ const LISTED: usize = 256;
 /// All episodes of one sender.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Episodes {
-    pub open: Option<Open>,
+    pub open: Option<Box<Open>>,
     pub ended: Vec<Record>,
     pub not_listed: u64,
 }
@@ -80,12 +80,12 @@ impl Record {
 
 impl Episodes {
     /// Index that the open (or next) episode has, or will have, in `ended`.
-    pub(crate) fn index(&self) -> usize {
-        self.ended.len()
+    pub(crate) fn index(&self) -> u32 {
+        self.ended.len() as u32
     }
 
     /// A retransmission: begins an episode, or belongs to the open one. Gives the episode's index.
-    pub(crate) fn retransmitted(&mut self, kind: SegmentKind, a: &Again, evidence: bool) -> usize {
+    pub(crate) fn retransmitted(&mut self, kind: SegmentKind, a: &Again, evidence: bool) -> u32 {
         let kind = match kind {
             SegmentKind::Fast => EpisodeKind::Fast,
             SegmentKind::Rto => EpisodeKind::Rto,
@@ -94,7 +94,7 @@ impl Episodes {
         };
         match &mut self.open {
             None if a.acked => return self.too_late(kind, a, evidence),
-            None => self.open = Some(Open::begin(kind, a, evidence)),
+            None => self.open = Some(Box::new(Open::begin(kind, a, evidence))),
             Some(open) => {
                 open.record.retransmissions += 1;
                 if kind == EpisodeKind::Rto && a.silent() {
@@ -122,7 +122,7 @@ impl Episodes {
     }
 
     /// A retransmission of what was ACKed: it belongs to the recovery before, or stands alone.
-    fn too_late(&mut self, kind: EpisodeKind, a: &Again, evidence: bool) -> usize {
+    fn too_late(&mut self, kind: EpisodeKind, a: &Again, evidence: bool) -> u32 {
         if let Some(last) = self.ended.last_mut()
             && last.kind == Some(kind)
             && last
@@ -130,11 +130,11 @@ impl Episodes {
                 .is_some_and(|e| a.now.since(e) <= a.rtt + a.rtt + Duration::from_millis(20))
         {
             last.retransmissions += 1;
-            return self.ended.len() - 1;
+            return self.index() - 1;
         }
-        self.open = Some(Open::begin(kind, a, evidence));
+        self.open = Some(Box::new(Open::begin(kind, a, evidence)));
         self.close(Some(a.now));
-        self.ended.len().saturating_sub(1)
+        self.index().saturating_sub(1)
     }
 
     /// What the recovery that ended within `lately` was, as a kind of segment.
@@ -191,9 +191,9 @@ impl Episodes {
     }
 
     /// Evidence that a retransmission of the episode with this index was spurious.
-    pub(crate) fn spurious(&mut self, index: usize, evidence: SpuriousEvidence) {
-        let current = index == self.ended.len();
-        let record = match (self.ended.get_mut(index), &mut self.open) {
+    pub(crate) fn spurious(&mut self, index: u32, evidence: SpuriousEvidence) {
+        let current = index == self.index();
+        let record = match (self.ended.get_mut(index as usize), &mut self.open) {
             (Some(record), _) => record,
             (None, Some(open)) if current => &mut open.record,
             _ => return,

@@ -9,7 +9,7 @@ use crate::report::{
 };
 
 /// Shorter stretches of one ACK mode than this are not worth a line.
-const STRETCH: u64 = 3;
+const STRETCH: u32 = 3;
 
 impl Connection {
     /// Ends what is still open, for the report.
@@ -29,8 +29,8 @@ impl Connection {
         let seen = h.syn_at.is_some() || h.synack_at.is_some();
         Stream {
             stream: self.stream,
-            client: ends[client].to_string(),
-            server: ends[1 - client].to_string(),
+            client: ends[client].text(),
+            server: ends[1 - client].text(),
             start_ns: self.start.as_nanos(),
             duration_us: self.last.since(self.start).as_micros().max(0) as u64,
             state: self.state(),
@@ -42,8 +42,8 @@ impl Connection {
             }),
             vantage: self.vantage(),
             artefacts: self.artefacts(),
-            client_to_server: direction(&mut self.dirs, client),
-            server_to_client: direction(&mut self.dirs, 1 - client),
+            client_to_server: Box::new(direction(&mut self.dirs[client])),
+            server_to_client: Box::new(direction(&mut self.dirs[1 - client])),
         }
     }
 
@@ -55,7 +55,7 @@ impl Connection {
             State::Reset
         } else if h.syn_at.is_some() && h.synack_at.is_none() && !h.done {
             State::HalfOpen
-        } else if self.over.is_some() && h.syn_at.is_some() {
+        } else if self.over && h.syn_at.is_some() {
             State::Complete
         } else if h.syn_at.is_some() || h.synack_at.is_some() {
             State::Open
@@ -97,7 +97,7 @@ impl Connection {
         let twice = |d: &Dir| {
             d.rare
                 .as_ref()
-                .is_some_and(|r| r.capture_duplicates * 3 >= u64::from(d.packets.max(3)))
+                .is_some_and(|r| u64::from(r.capture_duplicates) * 3 >= u64::from(d.packets.max(3)))
         };
         if self.dirs.iter().any(twice) {
             list.push(Artefact::Duplicates);
@@ -112,27 +112,27 @@ impl Connection {
     }
 }
 
-/// What the side with this index sent.
-fn direction(dirs: &mut [Dir; 2], index: usize) -> Direction {
-    let d = &mut dirs[index];
+/// What one side sent.
+fn direction(d: &mut Dir) -> Direction {
     let loss = d.loss.as_deref();
+    let tally = d.tally();
     Direction {
         packets: u64::from(d.packets),
         data_segments: u64::from(d.data_segments),
         data_bytes: d.data_bytes,
         retransmissions: loss.map_or_else(Retransmissions::default, |l| Retransmissions {
             total: l.total(),
-            fast: l.fast,
-            rto: l.rto,
-            tlp: l.tlp,
-            other: l.other,
-            spurious: l.spurious,
-            unneeded: l.unneeded,
+            fast: l.fast.into(),
+            rto: l.rto.into(),
+            tlp: l.tlp.into(),
+            other: l.other.into(),
+            spurious: l.spurious.into(),
+            unneeded: l.unneeded.into(),
         }),
-        out_of_order: u64::from(d.out_of_order),
-        duplicate_acks: u64::from(d.duplicate_acks),
-        lost_segments: u64::from(d.lost_segments),
-        zero_windows: u64::from(d.zero_windows),
+        out_of_order: u64::from(tally.out_of_order),
+        duplicate_acks: u64::from(tally.duplicate_acks),
+        lost_segments: u64::from(tally.lost_segments),
+        zero_windows: u64::from(tally.zero_windows),
         rtt_us: d
             .rtt
             .as_deref_mut()
@@ -170,11 +170,11 @@ fn acks_sent(d: &mut Dir) -> AcksSent {
     };
     AcksSent {
         total: a.total(),
-        immediate: a.immediate,
-        second_segment: a.second_segment,
-        delayed: a.delayed,
-        piggybacked: a.piggybacked,
-        other: a.other,
+        immediate: a.immediate.into(),
+        second_segment: a.second_segment.into(),
+        delayed: a.delayed.into(),
+        piggybacked: a.piggybacked.into(),
+        other: a.other.into(),
         first_delayed_segment: a.first_delayed_segment.map(u64::from),
         immediate_us: spread(&mut a.immediate_us),
         delayed_us: a
@@ -196,14 +196,14 @@ fn acks_sent(d: &mut Dir) -> AcksSent {
 fn modes(a: &AckStats) -> Vec<AckMode> {
     let mut modes: Vec<AckMode> = Vec::new();
     for s in a.modes.iter().filter(|s| s.acks >= STRETCH) {
-        let mean = u32::try_from(s.sum_us / s.acks.max(1)).unwrap_or(u32::MAX);
+        let mean = u32::try_from(s.sum_us / u64::from(s.acks.max(1))).unwrap_or(u32::MAX);
         match modes.last_mut() {
-            Some(last) if last.mode == s.mode => last.acks += s.acks,
+            Some(last) if last.mode == s.mode => last.acks += u64::from(s.acks),
             _ => modes.push(AckMode {
                 mode: s.mode,
                 from_segment: u64::from(s.from_segment),
                 from_byte: s.from_byte,
-                acks: s.acks,
+                acks: u64::from(s.acks),
                 mean_us: mean,
             }),
         }
@@ -221,6 +221,7 @@ fn more(d: &mut Dir) -> DirectionMore {
     let (low, high) = d.window_range;
     let loss = d.loss.as_deref();
     let rare = d.rare.as_deref().cloned().unwrap_or_default();
+    let tally = d.tally();
     DirectionMore {
         unique_bytes: d.unique_bytes,
         goodput_bps: goodput(d),
@@ -231,17 +232,17 @@ fn more(d: &mut Dir) -> DirectionMore {
         window_scale: d.window_scale,
         sack_permitted: d.sack_permitted,
         timestamps: d.timestamps,
-        dsacks: rare.dsacks,
+        dsacks: rare.dsacks.into(),
         zero_window_probes: u64::from(rare.zero_window_probes),
         keep_alives: u64::from(rare.keep_alives),
-        window_updates: u64::from(d.window_updates),
-        window_full: u64::from(d.window_full),
+        window_updates: u64::from(tally.window_updates),
+        window_full: u64::from(tally.window_full),
         rtt_ts_us,
-        ecn_ect: rare.ecn_ect,
-        ecn_ce: rare.ecn_ce,
-        ecn_ece: rare.ecn_ece,
-        ecn_cwr: rare.ecn_cwr,
-        caqm: rare.caqm,
+        ecn_ect: rare.ecn_ect.into(),
+        ecn_ce: rare.ecn_ce.into(),
+        ecn_ece: rare.ecn_ece.into(),
+        ecn_cwr: rare.ecn_cwr.into(),
+        caqm: rare.caqm.into(),
         episodes: loss
             .map(|l| l.episodes.ended.iter().map(episode).collect())
             .unwrap_or_default(),
@@ -251,7 +252,9 @@ fn more(d: &mut Dir) -> DirectionMore {
 
 /// Unique payload over the time between the first and the last data packet.
 fn goodput(d: &Dir) -> u64 {
-    let Some(first) = d.first_data else { return 0 };
+    let Some(first) = d.first_data.get() else {
+        return 0;
+    };
     let length = d.last_data.since(first);
     if length <= Duration::ZERO {
         return 0;

@@ -15,6 +15,9 @@ const LIMIT_WITHOUT_ACKS: usize = 64;
 /// So many segments above a hole are looked at: the next one may have been late itself.
 const LOOK: usize = 64;
 
+/// An empty flight with room for at most so many gives its memory back.
+const SMALL: usize = 4;
+
 /// A segment in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
@@ -222,6 +225,10 @@ impl Flight {
             self.segments.pop_front();
         }
         taken.unseen(reached, ack);
+        if self.segments.is_empty() && self.segments.capacity() <= SMALL {
+            // Most connections are idle most of the time, and there may be a million of them.
+            self.segments = VecDeque::new();
+        }
         taken
     }
 

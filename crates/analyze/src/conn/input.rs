@@ -157,11 +157,12 @@ fn echo(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) {
     let Some((_, tsecr)) = p.options.timestamps else {
         return;
     };
-    let Some((tsval, sent)) = sender.echo else {
+    let Some(sent) = sender.echo_at.get() else {
         return;
     };
+    let tsval = sender.echo_tsval;
     if Seq(tsecr).at_or_after(Seq(tsval)) {
-        sender.echo = None;
+        sender.echo_at.clear();
         if tsecr == tsval {
             acker.timestamps = true;
             sender

@@ -28,12 +28,12 @@ pub(crate) struct Loss {
     pub dupacks: u32,
     /// Highest sequence number that a SACK block reported.
     pub sacked_high: Option<Seq>,
-    pub fast: u64,
-    pub rto: u64,
-    pub tlp: u64,
-    pub other: u64,
-    pub spurious: u64,
-    pub unneeded: u64,
+    pub fast: u32,
+    pub rto: u32,
+    pub tlp: u32,
+    pub other: u32,
+    pub spurious: u32,
+    pub unneeded: u32,
     pub episodes: Episodes,
     /// SYNs sent again, with the first frame of them.
     pub syn: u32,
@@ -62,7 +62,7 @@ struct Sent {
     seq: Seq,
     end: Seq,
     row: u32,
-    episode: usize,
+    episode: u32,
     spurious: bool,
 }
 
@@ -132,6 +132,10 @@ impl Loss {
         let episode = self.episodes.retransmitted(kind, a, self.evidence(a.end));
         if self.sent.len() >= REMEMBERED {
             self.sent.pop_front();
+        }
+        if self.sent.capacity() == 0 {
+            // Mostly there is one, and there may be many connections with one.
+            self.sent.reserve_exact(1);
         }
         self.sent.push_back(Sent {
             seq: a.seq,
@@ -260,7 +264,10 @@ impl Loss {
 
     /// Retransmissions of all kinds.
     pub(crate) fn total(&self) -> u64 {
-        self.fast + self.rto + self.tlp + self.other
+        [self.fast, self.rto, self.tlp, self.other]
+            .into_iter()
+            .map(u64::from)
+            .sum()
     }
 
     /// Whether recovery is going on.

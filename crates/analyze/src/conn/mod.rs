@@ -13,6 +13,7 @@ mod finish;
 mod flight;
 mod input;
 mod loss;
+mod moment;
 mod quick_model;
 mod window;
 
@@ -28,9 +29,9 @@ use crate::compat::{Compat, Verdicts};
 use crate::table::Key;
 use crate::trace::{Row, SegmentKind, StreamTrace};
 use data::At;
-use dir::Signature;
 use input::Told;
 use loss::Fix;
+use moment::Moment;
 
 /// State of one connection.
 #[derive(Debug)]
@@ -43,10 +44,10 @@ pub(crate) struct Connection {
     /// `[0]` is what `key.a` sent.
     pub dirs: [Dir; 2],
     /// Index of the client's side, where the handshake told.
-    pub client: Option<usize>,
+    client: Option<u8>,
     pub handshake: Handshake,
-    /// Since when the connection is over (both FINs ACKed, or a RST).
-    pub over: Option<Instant>,
+    /// The connection is over (both FINs ACKed, or a RST).
+    pub over: bool,
     pub time_out_of_order: u32,
     trace: Option<Box<StreamTrace>>,
 }
@@ -54,8 +55,8 @@ pub(crate) struct Connection {
 /// What was seen of the handshake and the end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Handshake {
-    pub syn_at: Option<Instant>,
-    pub synack_at: Option<Instant>,
+    pub syn_at: Moment,
+    pub synack_at: Moment,
     pub done: bool,
     pub synacks_again: u32,
     pub syns_again: u32,
@@ -82,7 +83,7 @@ impl Connection {
             dirs: [Dir::default(), Dir::default()],
             client: None,
             handshake: Handshake::default(),
-            over: None,
+            over: false,
             time_out_of_order: 0,
             trace,
         }
@@ -96,10 +97,10 @@ impl Connection {
         self.dirs[dir].count(p, verdicts);
         let mut kind = SegmentKind::PureAck;
         let mut told = Told::default();
-        let signature = Signature::of(p);
+        let mark = dir::mark(p);
         if !p.standing.has_length() {
             // Nothing but its header fields is known.
-        } else if self.captured_twice(dir, &signature, now) {
+        } else if self.captured_twice(dir, mark, p, now) {
             self.dirs[dir].rare().capture_duplicates += 1;
         } else {
             let row = self.trace.as_ref().map_or(0, |t| t.rows.len() as u32);
@@ -109,7 +110,7 @@ impl Connection {
             }
             (kind, told) = self.segment(dir, p, verdicts, at);
             self.handshake_ack(dir, p, now);
-            self.dirs[dir].previous = signature;
+            self.dirs[dir].previous = mark;
             self.dirs[dir].follow_id(p.ip_id.unwrap_or(0));
             self.dirs[dir].last_packet = now;
         }
@@ -130,16 +131,17 @@ impl Connection {
     }
 
     /// Whether this is the packet before, captured once more.
-    fn captured_twice(&self, dir: usize, signature: &Signature, now: Instant) -> bool {
+    fn captured_twice(&self, dir: usize, mark: u64, p: &TcpPacket, now: Instant) -> bool {
         let d = &self.dirs[dir];
+        if d.previous != mark || d.packets <= 1 {
+            return false;
+        }
         let doubled = self
             .dirs
             .iter()
             .filter_map(|d| d.rare.as_ref())
             .any(|r| r.capture_duplicates > 0);
-        d.packets > 1
-            && d.previous
-                .same_packet(signature, now.since(d.last_packet), doubled)
+        dir::repeats(p, now.since(d.last_packet), doubled)
     }
 
     /// The packet as an ACK and as data.
@@ -165,8 +167,9 @@ impl Connection {
             if p.payload_len > 0 {
                 tx.clock.tick(tsval, at.now);
             }
-            if tx.echo.is_none() && kind == SegmentKind::New {
-                tx.echo = Some((tsval, at.now));
+            if tx.echo_at.is_none() && kind == SegmentKind::New {
+                tx.echo_tsval = tsval;
+                tx.echo_at.set(at.now);
             }
         }
         let limit = tx.wire_mss(rx.mss).unwrap_or(1460);
@@ -187,7 +190,7 @@ impl Connection {
         let peer = &self.dirs[1 - dir];
         h.syn_at.is_some()
             && h.synack_at.is_none()
-            && self.client == Some(1 - dir)
+            && self.client == Some(1 - dir as u8)
             && !self.dirs[dir].started
             && !p.flags.has(TcpFlags::SYN)
             && p.payload_len == 0
@@ -201,28 +204,29 @@ impl Connection {
         if p.flags.has(TcpFlags::RST) {
             h.refused |= h.syn_at.is_some() && h.synack_at.is_none() && !h.done;
             h.reset = true;
-            self.over.get_or_insert(now);
+            self.over = true;
         } else if p.flags.has(TcpFlags::SYN) {
             let first = if ack {
-                h.synack_at.replace(now)
+                h.synack_at.set(now)
             } else {
-                h.syn_at.replace(now)
+                h.syn_at.set(now)
             };
-            if first.is_none() {
+            if first {
                 self.dirs[dir].learn_options(p);
             } else if ack {
                 h.synacks_again += 1;
             } else {
                 h.syns_again += 1;
             }
-            if let (true, Some(syn), None) = (ack, h.syn_at, h.server_rtt_us) {
+            if let (true, Some(syn), None) = (ack, h.syn_at.get(), h.server_rtt_us) {
                 let us = now.since(syn).as_micros_u32();
                 h.server_rtt_us = Some(us);
                 if h.syns_again == 0 {
                     self.dirs[dir].answered_after(us);
                 }
             }
-            self.client.get_or_insert(if ack { 1 - dir } else { dir });
+            self.client
+                .get_or_insert((if ack { 1 - dir } else { dir }) as u8);
         } else {
             self.dirs[dir].fin_seen = true;
         }
@@ -232,8 +236,8 @@ impl Connection {
     fn handshake_ack(&mut self, dir: usize, p: &TcpPacket, now: Instant) {
         let h = &mut self.handshake;
         if !h.done
-            && let Some(synack) = h.synack_at
-            && self.client == Some(dir)
+            && let Some(synack) = h.synack_at.get()
+            && self.client == Some(dir as u8)
             && p.flags.has(TcpFlags::ACK)
             && !p.flags.has(TcpFlags::SYN | TcpFlags::RST)
         {
@@ -244,9 +248,7 @@ impl Connection {
                 self.dirs[dir].answered_after(us);
             }
         }
-        if self.over.is_none() && self.dirs[0].fin_acked && self.dirs[1].fin_acked {
-            self.over = Some(now);
-        }
+        self.over |= self.dirs[0].fin_acked && self.dirs[1].fin_acked;
     }
 
     /// Writes the row of the trace.
@@ -317,8 +319,10 @@ impl Connection {
 
     /// Index of the client's side: the one that sent the SYN; without one, the higher port.
     pub(crate) fn client_index(&self) -> usize {
-        self.client
-            .unwrap_or(usize::from(self.key.b.port > self.key.a.port))
+        self.client.map_or_else(
+            || usize::from(self.key.b.port > self.key.a.port),
+            usize::from,
+        )
     }
 }
 
@@ -339,14 +343,17 @@ mod tests {
 
     #[test]
     fn a_connection_stays_small() {
-        let (dir, all) = (
-            std::mem::size_of::<Dir>(),
-            std::mem::size_of::<Connection>(),
-        );
-        let acks = std::mem::size_of::<AckStats>();
-        assert!(
-            all <= 976 && acks <= 208,
-            "a side {dir}, a connection {all}, its ACKs {acks}"
-        );
+        // What the bound of 1 kB for each open connection is made of.
+        let sizes = [
+            ("a connection", size_of::<Connection>(), 776),
+            ("a side of it", size_of::<Dir>(), 248),
+            ("its ACKs", size_of::<AckStats>(), 200),
+            ("its losses", size_of::<loss::Loss>(), 200),
+            ("its rare counters", size_of::<dir::Rare>(), 80),
+            ("a segment in flight", size_of::<Segment>(), 48),
+        ];
+        for (what, size, most) in sizes {
+            assert!(size <= most, "{what} takes {size} bytes, not {most}");
+        }
     }
 }

@@ -7,6 +7,7 @@
 
 use tcplab_base::{Duration, Instant};
 
+use super::moment::Moment;
 use crate::trace::AckClass;
 
 /// A pause of this length may give new credits: no RTO is shorter.
@@ -21,7 +22,7 @@ pub(crate) struct QuickModel {
     rcv_mss: u32,
     /// ACKs of all classes.
     acks: u32,
-    last: Option<Instant>,
+    last: Moment,
     paused: bool,
     decided: bool,
 }
@@ -36,8 +37,8 @@ impl QuickModel {
             self.credits = (window / (2 * rcv_mss.max(1))).min(16);
             self.first_window = window;
         }
-        self.paused |= self.last.is_some_and(|l| data.since(l) > PAUSE);
-        self.last = Some(data);
+        self.paused |= self.last.get().is_some_and(|l| data.since(l) > PAUSE);
+        self.last.set(data);
         if class == AckClass::Delayed {
             self.decided = true;
             return;

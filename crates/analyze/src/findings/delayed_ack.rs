@@ -20,7 +20,7 @@ pub(crate) fn find(side: &Side<'_>) -> Vec<Finding> {
     if quick >= 3 && at_once * 2 < quick {
         return Vec::new();
     }
-    let share = |r: &Released| r.count >= 2 && r.count * 10 >= acks.delayed * 4;
+    let share = |r: &Released| r.count >= 2 && r.count * 10 >= u64::from(acks.delayed) * 4;
     let mut found = Vec::new();
     if share(&e.released_nagle) {
         found.push(nagle(side, acks, e));
@@ -35,7 +35,7 @@ pub(crate) fn find(side: &Side<'_>) -> Vec<Finding> {
 
 fn lost(acks: &AckStats, e: &Evidence, count: u64) -> String {
     let all = e.delayed_net_us;
-    let share = all / acks.delayed.max(1) * count;
+    let share = all / u64::from(acks.delayed.max(1)) * count;
     length(Duration::from_micros(
         i64::try_from(share).unwrap_or(i64::MAX),
     ))

@@ -10,15 +10,16 @@ const ENOUGH: u64 = 4;
 pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     let acks = side.receiver.acks.as_deref()?;
     let e = acks.evidence.as_deref()?;
-    let after = acks.immediate - acks.quick_before + acks.delayed;
-    let one_way = u64::from(side.receiver.data_segments) * 4 <= acks.delayed;
-    let pattern = acks.delayed >= ENOUGH
+    let delayed = u64::from(acks.delayed);
+    let after = u64::from(acks.immediate - acks.quick_before) + delayed;
+    let one_way = u64::from(side.receiver.data_segments) * 4 <= delayed;
+    let pattern = delayed >= ENOUGH
         && acks.quick_before >= 2
-        && e.delayed_exact_mss * 10 >= acks.delayed * 7
-        && acks.delayed * 5 >= after
+        && e.delayed_exact_mss * 10 >= delayed * 7
+        && delayed * 5 >= after
         && one_way
-        && e.linux_timer * 10 >= acks.delayed * 8
-        && acks.second_late * 10 <= acks.delayed
+        && e.linux_timer * 10 >= delayed * 8
+        && u64::from(acks.second_late) * 10 <= delayed
         && acks
             .model
             .explains(side.connection.handshake.synack_at.is_some());

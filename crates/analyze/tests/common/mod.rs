@@ -67,10 +67,7 @@ pub fn analyze_script(lines: &[&str]) -> Answer {
 
 fn answer(mut analyzer: Analyzer) -> Answer {
     analyzer.finish();
-    let mut answer = Answer {
-        totals: analyzer.totals().clone(),
-        ..Answer::default()
-    };
+    let mut answer = Answer::default();
     while let Some(output) = analyzer.poll() {
         match output {
             Output::Stream(s) => answer.streams.push(*s),
@@ -78,6 +75,7 @@ fn answer(mut analyzer: Analyzer) -> Answer {
             Output::Trace(t) => answer.traces.push(*t),
         }
     }
+    answer.totals = analyzer.totals().clone();
     answer
 }
 

@@ -410,11 +410,13 @@ fn string(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Appends a number; most have one digit.
+/// Appends a number; most have one digit, and many of the others two.
 #[inline]
 fn number(out: &mut Vec<u8>, n: u64) {
     if n < 10 {
         out.push(b'0' + n as u8);
+    } else if n < 100 {
+        out.extend_from_slice(&[b'0' + (n / 10) as u8, b'0' + (n % 10) as u8]);
     } else {
         digits(out, n);
     }

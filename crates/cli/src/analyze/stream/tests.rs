@@ -165,8 +165,8 @@ fn a_stream_that_says_everything() {
                 A::TimeOutOfOrder,
                 A::Snapped,
             ],
-            client_to_server: n.direction(),
-            server_to_client: n.direction(),
+            client_to_server: Box::new(n.direction()),
+            server_to_client: Box::new(n.direction()),
             ..Stream::default()
         });
         // Other numbers of digits for each field.
