@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tcplab_kernel::build::{Edit, EditError, Edits, Origin, Request, build};
-use tcplab_kernel::stack::{Manifest, Store};
+use tcplab_kernel::stack::{Manifest, Store, UmlName};
 
 use super::args::BuildArgs;
 use super::progress::Progress;
@@ -36,7 +36,7 @@ pub fn run(args: &BuildArgs) -> Result<ExitCode, Failure> {
     let built = build(&store, &request, &mut |step| progress.show(step))?;
     drop(progress);
     let manifest = &built.kernel.manifest;
-    let stack = format!("uml:{}", asked_name(args, manifest));
+    let stack = format!("uml:{}", asked_name(args, &request, manifest));
     if args.json {
         json::print(&Document {
             schema: SCHEMA,
@@ -61,11 +61,19 @@ pub fn run(args: &BuildArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The name that the user will write: the one they gave, else the first.
-fn asked_name<'a>(args: &'a BuildArgs, manifest: &'a Manifest) -> &'a str {
-    let given = args.name.as_deref();
-    let first = || manifest.names.first().map(String::as_str);
-    given.or_else(first).unwrap_or_default()
+/// The name that the user will write: the given one, else what was asked for.
+fn asked_name(args: &BuildArgs, request: &Request, manifest: &Manifest) -> String {
+    let edits = request.edits.names().to_vec();
+    let asked = args
+        .version
+        .clone()
+        .map(|v| UmlName::new(v, edits, request.hz).to_string());
+    let first = || manifest.names.first().cloned();
+    args.name
+        .clone()
+        .or(asked)
+        .or_else(first)
+        .unwrap_or_default()
 }
 
 fn request(args: &BuildArgs) -> Result<Request, Failure> {

@@ -59,6 +59,9 @@ pub enum BuildError {
         "--name {0}: letters, digits, `.`, `_` and `-` only, a letter first, and not the name of a shipped edit"
     )]
     Name(String),
+    /// A source tree whose folder has a name that a kernel cannot have, or is not there.
+    #[error("{}: is there no such folder, or is its name no name for a kernel? --name gives one", .0.display())]
+    NeedsName(PathBuf),
     /// A program failed.
     #[error("{what} failed; the end of {}:\n{tail}", log.display())]
     Step {

@@ -205,3 +205,124 @@ fn write_index(path: &Path, index: &Index) -> Result<(), BuildError> {
     fs::write(&part, text.concat()).map_err(BuildError::io(&part))?;
     fs::rename(&part, path).map_err(BuildError::io(path))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    fn write(root: &Path, name: &str, text: &str) {
+        let path = root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// A tree with what every build edits.
+    fn source(root: &Path) {
+        write(root, "arch/um/Kconfig", "config HZ\n\tint\n\tdefault 100\n");
+        let util = "int os_getrandom(void)\n{\n\treturn getrandom(buf, len, flags);\n}\n";
+        write(root, "arch/um/os-Linux/util.c", util);
+        write(root, "net/ipv4/tcp.c", "old\n");
+        write(root, "net/ipv4/tcp_input.c", "same\n");
+    }
+
+    fn age(path: &Path) -> Duration {
+        let time = fs::metadata(path).unwrap().modified().unwrap();
+        time.duration_since(SystemTime::UNIX_EPOCH).unwrap()
+    }
+
+    fn make_old(path: &Path, seconds: u64) {
+        let file = fs::File::options().write(true).open(path).unwrap();
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        file.set_modified(time).unwrap();
+    }
+
+    #[test]
+    fn the_copy_follows_and_touches_only_what_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to/tree"));
+        fs::create_dir_all(&to).unwrap();
+        source(&from);
+        write(&from, "net/gone.c", "x");
+        let always = Edits::always().unwrap();
+        let first = copy(&from, &to, &always).unwrap();
+        let read = |name: &str| fs::read_to_string(to.join(name)).unwrap();
+        assert!(read("arch/um/os-Linux/util.c").contains("TCPLAB_SEED"));
+        assert!(read("arch/um/Kconfig").contains("Timer frequency"));
+        assert!(
+            !fs::read_to_string(from.join("arch/um/Kconfig"))
+                .unwrap()
+                .contains("Timer")
+        );
+        for name in ["net/ipv4/tcp.c", "net/ipv4/tcp_input.c", "arch/um/Kconfig"] {
+            make_old(&to.join(name), 1000);
+        }
+        // An older time stamp is a change too, as after a checkout of an old commit.
+        write(&from, "net/ipv4/tcp.c", "new\n");
+        make_old(&from.join("net/ipv4/tcp.c"), 500);
+        make_old(&from.join("net/ipv4/tcp_input.c"), 500);
+        make_old(&from.join("arch/um/Kconfig"), 500);
+        fs::remove_file(from.join("net/gone.c")).unwrap();
+        let second = copy(&from, &to, &always).unwrap();
+        assert_ne!(first, second);
+        assert_eq!(read("net/ipv4/tcp.c"), "new\n");
+        assert!(age(&to.join("net/ipv4/tcp.c")) > Duration::from_secs(1000));
+        assert_eq!(
+            age(&to.join("net/ipv4/tcp_input.c")),
+            Duration::from_secs(1000)
+        );
+        assert_eq!(age(&to.join("arch/um/Kconfig")), Duration::from_secs(1000));
+        assert!(!to.join("net/gone.c").exists());
+        assert_eq!(copy(&from, &to, &always).unwrap(), second);
+    }
+
+    #[test]
+    fn what_a_build_left_in_the_tree_is_not_copied() {
+        for (path, expected) in [
+            ("include/config", true),
+            ("include/generated", true),
+            ("arch/x86/include/generated", true),
+            ("arch/um/include/generated", true),
+            ("net/ipv4/tcp.o", true),
+            ("net/ipv4/.tcp.o.cmd", true),
+            (".config", true),
+            ("vmlinux", true),
+            (".git", true),
+            ("net/ipv4/tcp.c", false),
+            ("scripts/config", false),
+            ("arch/um/configs/x86_64_defconfig", false),
+            ("include/linux/generated.h", false),
+            ("arch/x86/boot/vmlinux.lds.S", false),
+        ] {
+            assert_eq!(is_product(Path::new(path)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn in_a_git_work_tree_git_says_what_belongs_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        source(root);
+        write(root, ".gitignore", "*.tmp\n");
+        write(root, "net/x.tmp", "");
+        write(root, "net/new.c", "");
+        let git = |args: &[&str]| {
+            let mut git = Command::new("git");
+            git.arg("-C")
+                .arg(root)
+                .args(args)
+                .output()
+                .is_ok_and(|o| o.status.success())
+        };
+        if !git(&["init", "-q"]) {
+            eprintln!("skipped: no git to try it with");
+            return;
+        }
+        assert!(git(&["add", "net/ipv4"]));
+        let names = files(root).unwrap();
+        let has = |name: &str| names.contains(&PathBuf::from(name));
+        assert!(has("net/ipv4/tcp.c") && has("net/new.c") && has("arch/um/Kconfig"));
+        assert!(!has("net/x.tmp") && !names.iter().any(|n| n.starts_with(".git/")));
+    }
+}

@@ -109,3 +109,99 @@ fn copy_with_time(from: &Path, to: &Path) -> Result<(), BuildError> {
         .map_err(BuildError::io(to))?;
     file.set_modified(time).map_err(BuildError::io(to))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+    use crate::build::Edit;
+
+    /// A tree with one file that `edits` changes, as old as time itself.
+    fn tree() -> (tempfile::TempDir, PathBuf, Edits) {
+        let folder = tempfile::tempdir().unwrap();
+        let tree = folder.path().join("linux-6.1/tree");
+        fs::create_dir_all(tree.join("net")).unwrap();
+        fs::write(tree.join("net/a.c"), "one two\n").unwrap();
+        let file = File::options()
+            .write(true)
+            .open(tree.join("net/a.c"))
+            .unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        let edit = folder.path().join("mine.toml");
+        let text = "says = 'x'\n[[change]]\nfile = 'net/a.c'\nfind = 'two'\nreplace = 'three'\n";
+        fs::write(&edit, text).unwrap();
+        let edit = Edit::load(edit.to_str().unwrap()).unwrap();
+        (folder, tree, Edits::new(vec![edit]).unwrap())
+    }
+
+    fn state(tree: &Path) -> (String, bool) {
+        let path = tree.join("net/a.c");
+        let is_old = fs::metadata(&path).unwrap().modified().unwrap() == SystemTime::UNIX_EPOCH;
+        (fs::read_to_string(path).unwrap(), is_old)
+    }
+
+    #[test]
+    fn files_are_edited_and_come_back_as_old_as_they_were() {
+        let (_folder, tree, edits) = tree();
+        let overlay = Overlay::apply(&tree, &edits).unwrap();
+        assert_eq!(state(&tree), ("one three\n".into(), false));
+        overlay.undo().unwrap();
+        assert_eq!(state(&tree), ("one two\n".into(), true));
+        drop(Overlay::apply(&tree, &edits).unwrap());
+        assert_eq!(state(&tree), ("one two\n".into(), true));
+    }
+
+    #[test]
+    fn after_a_crash_the_next_build_puts_them_back() {
+        let (_folder, tree, edits) = tree();
+        std::mem::forget(Overlay::apply(&tree, &edits).unwrap());
+        assert_eq!(state(&tree), ("one three\n".into(), false));
+        // Applied to what is edited already, `two` would not be found.
+        let again = Overlay::apply(&tree, &edits).unwrap();
+        assert_eq!(state(&tree), ("one three\n".into(), false));
+        std::mem::forget(again);
+        restore(&tree).unwrap();
+        assert_eq!(state(&tree), ("one two\n".into(), true));
+    }
+
+    #[test]
+    fn an_edit_that_does_not_fit_changes_nothing() {
+        let (_folder, tree, edits) = tree();
+        fs::write(tree.join("net/a.c"), "one\n").unwrap();
+        assert!(Overlay::apply(&tree, &edits).is_err());
+        fs::remove_file(tree.join("net/a.c")).unwrap();
+        let text = Overlay::apply(&tree, &edits).unwrap_err().to_string();
+        assert_eq!(text, "edit mine: the source has no file net/a.c");
+    }
+
+    /// Needs the source of a kernel, which a build leaves in the store.
+    #[test]
+    fn the_shipped_edits_fit_the_sources_that_are_here() {
+        let store = crate::stack::Store::of_user().unwrap();
+        let sources = fs::read_dir(store.root().join("src"))
+            .into_iter()
+            .flatten()
+            .flatten();
+        let trees: Vec<PathBuf> = sources
+            .filter(|e| {
+                e.file_name()
+                    .to_string_lossy()
+                    .starts_with("linux-source-6.1-")
+            })
+            .map(|e| e.path().join("tree"))
+            .filter(|t| t.is_dir() && !originals(t).exists())
+            .collect();
+        if trees.is_empty() {
+            eprintln!("skipped: no source of Linux 6.1 is unpacked (tcplab kernel build 6.1)");
+            return;
+        }
+        for tree in trees {
+            for edit in Edit::shipped() {
+                let name = edit.name.clone();
+                let texts = edited(&tree, &Edits::new(vec![edit]).unwrap()).unwrap();
+                assert!(!texts.is_empty(), "{name}");
+            }
+        }
+    }
+}

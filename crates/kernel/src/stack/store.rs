@@ -179,7 +179,8 @@ impl Store {
         Ok(Lock(file))
     }
 
-    /// Makes these the names of one kernel and of no other. Needs the lock.
+    /// Makes these the names of one kernel and of no other; a kernel goes with its last name.
+    /// Needs the lock.
     ///
     /// # Errors
     /// When a manifest cannot be written.
@@ -190,7 +191,9 @@ impl Store {
                 continue;
             }
             other.manifest.names.retain(|n| !names.contains(n));
-            if other.manifest.names.len() != before {
+            if other.manifest.names.is_empty() {
+                remove(&self.kernel_folder(&other.manifest.key))?;
+            } else if other.manifest.names.len() != before {
                 self.write(&other.manifest)?;
             }
         }
@@ -328,3 +331,7 @@ pub(crate) fn size_of(path: &Path) -> u64 {
     let entries = below.into_iter().flatten().flatten();
     meta.blocks() * 512 + entries.map(|e| size_of(&e.path())).sum::<u64>()
 }
+
+#[cfg(test)]
+#[path = "store_tests.rs"]
+mod tests;
