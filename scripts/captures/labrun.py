@@ -4,10 +4,11 @@ Kernels (names as the labels have them):
   host            this machine's own kernel, in namespaces (needs root)
   debian-5.10     Debian bullseye's user-mode-linux, 5.10.46: before the quick-ACK fixes; real time, HZ=100
   debian-6.1      Debian bookworm's user-mode-linux, 6.1.176: after them; real time, HZ=100
-  uml-6.1-hzN     linux-source-6.1 built by build_kernel.sh with HZ=N, virtual time
-  uml-6.1-hzN-old the same, booted with tcplab_before_57: behaves as 6.1.56 did
+  uml-6.1-hzN     linux-source-6.1 built by `tcplab kernel build` with HZ=N, virtual time
+  uml-6.1-hzN-old the same with the edit quickack-6.1.56: behaves as 6.1.56 did
 """
 
+import functools
 import gzip
 import json
 import os
@@ -93,27 +94,42 @@ def bookworm_uml():
     return Path("/")
 
 
+def tcplab():
+    """The command: $TCPLAB, else the release build of this repository, built when missing."""
+    if os.environ.get("TCPLAB"):
+        return os.environ["TCPLAB"]
+    root = HERE.parent.parent
+    exe = Path(os.environ.get("CARGO_TARGET_DIR") or root / "target") / "release" / "tcplab"
+    if not exe.exists():
+        subprocess.run(["cargo", "build", "--release", "--locked", "--package", "tcplab"], cwd=root, check=True)
+    return exe
+
+
+@functools.cache
+def virtual_kernel(hz, old):
+    """The path of a kernel of our own; built (minutes) when it is not there."""
+    command = [tcplab(), "kernel", "build", "6.1", "--hz", hz, "--install", "--json", *(["--edit", "quickack-6.1.56"] if old else [])]
+    return Path(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)["path"])
+
+
 def binary(kernel):
-    """(executable, folder of modules or None, virtual time?, extra boot words, HZ)."""
+    """(executable, folder of modules or None, virtual time?, HZ)."""
     if kernel == "debian-5.10":
         root = bullseye_uml()
-        return root / "usr/bin/linux.uml", root / "usr/lib/uml/modules", False, [], 100
+        return root / "usr/bin/linux.uml", root / "usr/lib/uml/modules", False, 100
     if kernel == "debian-6.1":
         root = bookworm_uml()
-        return root / "usr/bin/linux.uml", root / "usr/lib/uml/modules", False, [], 100
+        return root / "usr/bin/linux.uml", root / "usr/lib/uml/modules", False, 100
     m = re.fullmatch(r"uml-6\.1-hz(\d+)(-old)?", kernel)
     if not m:
         raise SystemExit(f"unknown kernel {kernel}")
-    exe = CACHE / "kernels" / f"linux-6.1-hz{m[1]}"
-    if not exe.exists():
-        subprocess.run([HERE / "build_kernel.sh", m[1]], check=True)
-    return exe, None, True, ["tcplab_before_57"] if m[2] else [], int(m[1])
+    return virtual_kernel(m[1], bool(m[2])), None, True, int(m[1])
 
 
 def hz_of(kernel):
     """Ticks a second; None when this machine does not tell."""
     if kernel != "host":
-        return binary(kernel)[4]
+        return binary(kernel)[3]
     for path in ("/proc/config.gz", f"/boot/config-{platform.release()}"):
         if os.path.exists(path):
             text = gzip.open(path, "rt").read() if path.endswith(".gz") else open(path).read()
@@ -135,16 +151,16 @@ def run(kernel, scenario, prefix, seed=1, timeout=None):
             command = [lab, f"{tmp}/scenario", prefix]
             env = None
         else:
-            exe, modules, virtual, words, _ = binary(kernel)
+            exe, modules, virtual, _ = binary(kernel)
             share = Path(tmp) / "share"
             share.mkdir()
             (share / "scenario").write_text(text)
             image = initramfs(lab, kernel.removesuffix("-old"), modules)
-            command = [exe, "mem=96M", f"initrd={image}", "con=null", "con0=fd:0,fd:1", "quiet", f"uml_dir={tmp}/", *words,
+            command = [exe, "mem=96M", f"initrd={image}", "con=null", "con0=fd:0,fd:1", "quiet", f"uml_dir={tmp}/",
                        f"LAB_SHARE={share}", "LAB_SCENARIO=scenario", "LAB_PREFIX=out"]
             if virtual:
                 command += ["time-travel=inf-cpu", f"time-travel-start={1_790_000_000_000_000_000 + seed * 10**12}"]
-            env = dict(os.environ, GLIBC_TUNABLES="glibc.pthread.rseq=0", TMPDIR="/dev/shm", UML_SEED=str(seed))
+            env = dict(os.environ, GLIBC_TUNABLES="glibc.pthread.rseq=0", TMPDIR="/dev/shm", TCPLAB_SEED=str(seed))
         if timeout is None:
             timeout = longest + 60
         # Real-time guests mostly sleep; with real-time priority they wake in time on a busy machine too.

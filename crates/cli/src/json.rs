@@ -10,7 +10,8 @@ use crate::failure::Failure;
 /// What a command prints when it failed.
 #[derive(Serialize)]
 struct Failed<'a> {
-    schema: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema: Option<&'a str>,
     error: &'a Failure,
 }
 
@@ -22,17 +23,19 @@ pub fn print(document: &impl Serialize) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Prints the document of a command that failed; without a schema when it is not known which one.
+pub fn print_failure(schema: Option<&str>, error: &Failure) {
+    // When standard output is gone there is only the exit code left.
+    let _ = print(&Failed { schema, error });
+}
+
 /// The exit code of a command; with `--json` its failure is a document too.
 pub fn finish(schema: &str, json: bool, result: Result<ExitCode, Failure>) -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
             if json {
-                // When standard output is gone there is only the exit code left.
-                let _ = print(&Failed {
-                    schema,
-                    error: &error,
-                });
+                print_failure(Some(schema), &error);
             }
             error.report()
         }

@@ -63,9 +63,10 @@ fn usage(raw: &[OsString], e: &clap::Error) -> ExitCode {
         let cli = Cli::command();
         let mut words = raw.iter().skip(1);
         let sub = words.find_map(|word| cli.find_subcommand(word));
-        match sub.is_some_and(|sub| sub.get_name() == "probe") {
-            true => probe::json::empty_document(failure),
-            false => analyze::json::empty_document(&failure),
+        match sub.map(clap::Command::get_name) {
+            Some("probe") => probe::json::empty_document(failure),
+            Some("analyze") | None => analyze::json::empty_document(&failure),
+            Some(_) => json::print_failure(None, &failure),
         }
     }
     // Whether clap could write its message changes nothing any more.

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tcplab_kernel::stack::{Store, UmlName};
+use tcplab_kernel::stack::{Store, StoreError, UmlName};
 
 use super::args::RmArgs;
 use super::{kernel_name, megabytes};
@@ -33,7 +33,10 @@ pub fn run(args: &RmArgs) -> Result<ExitCode, Failure> {
     let lock = store.lock(|| eprintln!("a build is running; waiting for it"))?;
     // All or none: a misspelt name removes nothing.
     for name in &names {
-        store.find(name)?;
+        if let Err(StoreError::NotBuilt { name, .. }) = store.find(name) {
+            let message = format!("uml:{name} is not built here; `kernel list` has the names");
+            return Err(Failure::usage(message));
+        }
     }
     let mut document = Document {
         schema: SCHEMA,

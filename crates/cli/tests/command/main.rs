@@ -4,6 +4,7 @@ mod annotate;
 mod documents;
 mod forms;
 mod json;
+mod kernel;
 mod live;
 mod probe;
 mod schema;
