@@ -409,5 +409,4 @@ impl Edits {
 }
 
 #[cfg(test)]
-#[path = "edit_tests.rs"]
 mod tests;

@@ -333,5 +333,4 @@ pub(crate) fn size_of(path: &Path) -> u64 {
 }
 
 #[cfg(test)]
-#[path = "store_tests.rs"]
 mod tests;
