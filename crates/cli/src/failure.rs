@@ -21,6 +21,8 @@ pub enum Kind {
     Inconclusive,
     /// This machine or this build cannot do it; exit code 4.
     CannotRun,
+    /// Ctrl-C or SIGTERM ended it; exit code 130.
+    Interrupted,
 }
 
 /// An error that ends the command, in words for the person who typed it.
@@ -65,6 +67,11 @@ impl Failure {
         Self::new(Kind::CannotRun, message)
     }
 
+    /// A signal that asked for an end.
+    pub fn interrupted(message: impl Into<String>) -> Self {
+        Self::new(Kind::Interrupted, message)
+    }
+
     /// A file that cannot be written.
     pub fn output(path: &Path, e: &io::Error) -> Self {
         Self::new(
@@ -81,6 +88,7 @@ impl Failure {
             Kind::Usage | Kind::Input | Kind::Output => 2,
             Kind::Inconclusive => 3,
             Kind::CannotRun => 4,
+            Kind::Interrupted => 130,
         }
     }
 

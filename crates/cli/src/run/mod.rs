@@ -103,10 +103,8 @@ fn exit(document: &RunDocument, bad: Option<&Expression>) -> Result<ExitCode, Fa
                 Ok(ExitCode::from(INCONCLUSIVE))
             }
         },
-        (None, Some(error)) => {
-            eprintln!("tcplab: {}", error.message);
-            Ok(ExitCode::from(4))
-        }
+        // The table, or the document, has said what.
+        (None, Some(_)) => Ok(ExitCode::from(4)),
         (None, None) => Ok(ExitCode::SUCCESS),
     }
 }
@@ -138,7 +136,7 @@ impl From<LabError> for Failure {
             LabError::Store(e) => e.into(),
             LabError::Wrong(text) => Failure::usage(text),
             LabError::CannotRun(text) => Failure::cannot_run(text),
-            LabError::Interrupted => Failure::cannot_run(e.to_string()),
+            LabError::Interrupted => Failure::interrupted(e.to_string()),
             LabError::Guest(_) => Failure::cannot_run(e.to_string()),
             LabError::Io { .. } => Failure::input(e.to_string()),
         }

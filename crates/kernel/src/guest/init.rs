@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
 use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::stat::{Mode, SFlag, makedev, mknod};
-use nix::unistd::sync;
+use nix::unistd::{dup2_stderr, sync};
 
 use super::folder;
 use crate::run::Pace;
@@ -26,6 +26,7 @@ pub(super) fn init() -> Option<ExitCode> {
         return None;
     }
     let share = std::env::var(SHARE).ok()?;
+    speak_through_the_kernel();
     if let Err(e) = prepare(&share)
         .and_then(|()| folder::answer(Path::new(SHARED), Pace::Virtual).map_err(|e| e.to_string()))
     {
@@ -40,20 +41,25 @@ pub(super) fn init() -> Option<ExitCode> {
     Some(ExitCode::FAILURE)
 }
 
+/// A guest has no terminal; what is written to /dev/kmsg comes out with the kernel's own messages.
+fn speak_through_the_kernel() {
+    let _ = fs::create_dir("/dev");
+    let _ = attach("dev", "/dev", "devtmpfs", None);
+    if let Ok(kmsg) = fs::OpenOptions::new().write(true).open("/dev/kmsg") {
+        // Without it the reason of a failure is lost, not the run.
+        let _ = dup2_stderr(&kmsg);
+    }
+}
+
 fn power_off() -> nix::Result<Infallible> {
     reboot(RebootMode::RB_POWER_OFF)
 }
 
 fn prepare(share: &str) -> Result<(), String> {
-    for folder in ["/proc", "/dev", SHARED] {
+    for folder in ["/proc", SHARED] {
         let _ = fs::create_dir(folder);
     }
     attach("proc", "/proc", "proc", None)?;
-    // CONFIG_DEVTMPFS_MOUNT may have done it.
-    match attach("dev", "/dev", "devtmpfs", None) {
-        Err(e) if !Path::new("/dev/null").exists() => return Err(e),
-        _ => {}
-    }
     attach("none", SHARED, "hostfs", Some(share))?;
     if !Path::new(TUN).exists() {
         let _ = fs::create_dir("/dev/net");

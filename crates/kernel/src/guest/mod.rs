@@ -8,6 +8,7 @@
 //! Everything passes through one folder: `point.json` goes in; `outcome.json` (or `failed.txt`) and
 //! the captures come out.
 
+mod confine;
 mod cost;
 mod error;
 mod folder;
@@ -16,6 +17,7 @@ mod init;
 mod initramfs;
 mod process;
 mod stage;
+mod sweep;
 mod uml;
 
 pub use cost::Cost;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::error::{GuestError, os};
 
 /// Bytes of a console that an error shows.
-const TAIL: usize = 4096;
+const TAIL: usize = 65536;
 
 /// How a child ended.
 #[derive(Debug)]

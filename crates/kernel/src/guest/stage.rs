@@ -23,7 +23,7 @@ use nix::unistd::{Pid, getegid, geteuid};
 use serde::{Deserialize, Serialize};
 
 use super::cost::Cost;
-use super::{folder, init};
+use super::{confine, folder, init};
 use crate::run::Pace;
 use crate::sys;
 
@@ -154,7 +154,9 @@ fn start(guest: &Guest, share: &Path) -> Result<ExitCode, String> {
     let mut command = Command::new(fd(kernel));
     command
         .arg0("linux")
-        .args(["con=null", "con0=fd:0,fd:1", "quiet", "time-travel=inf-cpu"])
+        // No terminal: a pipe that its reader empties would interrupt the guest at times of the host.
+        // The kernel prints to its standard error by itself.
+        .args(["con=null", "stderr=1", "loglevel=5", "time-travel=inf-cpu"])
         .arg("time-travel-start=1790000000000000000")
         .arg(format!("mem={}M", guest.memory_mb))
         .arg(format!("initrd={}", fd(initramfs)))
@@ -164,9 +166,8 @@ fn start(guest: &Guest, share: &Path) -> Result<ExitCode, String> {
         .env_clear()
         // UML unmaps glibc's brk heap in its stub; the rseq area must not lie there.
         .env("GLIBC_TUNABLES", "glibc.pthread.rseq=0")
-        .env("TMPDIR", "/dev/shm")
+        .env("TMPDIR", fd(private))
         .env("TCPLAB_SEED", guest.seed.to_string())
-        .env("UML_SEED", guest.seed.to_string())
         .current_dir("/")
         .stdin(Stdio::null());
     // The layout of memory enters the guest's timing and its random pool.
@@ -186,6 +187,7 @@ fn start(guest: &Guest, share: &Path) -> Result<ExitCode, String> {
         // Where user namespaces are not allowed, a kill -9 of this stage leaves the kernel's helpers.
         let _ = new_user(CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNET);
     }
+    confine::writes_only_to(&[share, &guest.private])?;
     sys::die_with_parent(&mut command);
     let status = command.status();
     let status = status.map_err(|e| format!("cannot start {}: {e}", guest.kernel.display()))?;

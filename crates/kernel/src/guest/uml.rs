@@ -12,7 +12,7 @@ use super::error::{GuestError, os};
 use super::initramfs::Initramfs;
 use super::process::words;
 use super::stage::{Guest, Task};
-use super::{folder, host};
+use super::{folder, host, sweep};
 use crate::Stop;
 
 /// Where a guest's folders live: UML wants a file system in memory.
@@ -60,12 +60,9 @@ impl Uml<'_> {
         out: &Path,
         stop: &Stop,
     ) -> Result<(Outcome, Cost), GuestError> {
-        let work = tempfile::Builder::new()
-            .prefix("tcplab-")
-            .tempdir_in(MEMORY)
-            .map_err(os(format!(
-                "cannot make a folder in {MEMORY}, which must be a tmpfs"
-            )))?;
+        let work = sweep::folder_in(Path::new(MEMORY)).map_err(os(format!(
+            "cannot make a folder in {MEMORY}, which must be a tmpfs"
+        )))?;
         let share = work.path().join("share");
         let private = work.path().join("uml");
         for folder in [&share, &private] {

@@ -27,7 +27,12 @@ impl Tap {
             .write(true)
             .custom_flags((OFlag::O_NONBLOCK | OFlag::O_CLOEXEC).bits())
             .open(TUN)
-            .context(|| format!("cannot open {TUN} (`modprobe tun` loads the driver)"))?;
+            .context(|| {
+                format!(
+                    "cannot open {TUN}: links of ours need it readable and writable for this user \
+                     (root, or `chmod 666 {TUN}`), and the driver loaded (`modprobe tun`)"
+                )
+            })?;
         sys::attach_tap(&file, name).context(|| format!("cannot make the TAP device {name}"))?;
         Ok(Self { file })
     }

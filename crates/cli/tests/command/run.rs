@@ -1,0 +1,341 @@
+//! `tcplab run` on a real kernel in virtual time: repeats, interrupts, folders, errors.
+//!
+//! Those that need a kernel are skipped, with the reason, where none is built.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use super::{command, folder, tcplab, text};
+
+const STREAM: &str = "examples/delayed-ack.toml";
+
+/// Whether the kernel is built here; says why the test is skipped when it is not.
+fn has(stack: &str) -> bool {
+    let listed = tcplab(&["stacks", "--json"]).json();
+    let there = listed["stacks"].as_array().unwrap().iter().any(|s| {
+        let also = s["also"].as_array().into_iter().flatten();
+        let named = s["stack"] == stack || also.into_iter().any(|name| name == stack);
+        named && s["lacks"].is_null()
+    });
+    if !there {
+        eprintln!("skipped: {stack} is not built here (tcplab kernel build 6.1)");
+    }
+    there
+}
+
+/// All files of a result but the costs, by their path in the folder.
+fn files(of: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![of.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(&next).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.file_name().unwrap() != "cost.json" {
+                let name = path.strip_prefix(of).unwrap().display().to_string();
+                found.insert(name, fs::read(&path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+/// Names of the files that are not the same in both results.
+fn differing(a: &Path, b: &Path) -> Vec<String> {
+    let (a, b) = (files(a), files(b));
+    let names = a.keys().chain(b.keys());
+    names
+        .filter(|name| a.get(*name) != b.get(*name))
+        .cloned()
+        .collect()
+}
+
+#[test]
+fn a_run_repeats_byte_for_byte_anywhere_and_another_seed_differs() {
+    if !has("uml:6.1") {
+        return;
+    }
+    let place = folder();
+    let outs: Vec<_> = (0..4)
+        .map(|n| place.path().join(format!("out{n}")))
+        .collect();
+    let run = |out: &Path, more: &[&str], jobs: &str| {
+        let mut words = vec![
+            "run",
+            STREAM,
+            "--on",
+            "uml:6.1",
+            "--jobs",
+            jobs,
+            "--out",
+            text(out),
+        ];
+        words.extend(more);
+        let done = tcplab(&words);
+        assert_eq!(done.code, 0, "{}", done.err);
+    };
+    run(&outs[0], &[], "1");
+    let elsewhere = command(&["run", text(&super::root().join(STREAM))])
+        .args(["--on", "uml:6.1", "--jobs", "3", "--out", text(&outs[1])])
+        .current_dir(place.path())
+        .env("TZ", "Asia/Tokyo")
+        .env("A_LONG_VARIABLE", "x".repeat(10_000))
+        .output()
+        .unwrap();
+    assert!(elsewhere.status.success());
+    assert_eq!(differing(&outs[0], &outs[1]), [""; 0]);
+    run(&outs[2], &["--seed", "2"], "1");
+    let name = "points/0000/client.eth0.pcapng";
+    assert_ne!(files(&outs[0])[name], files(&outs[2])[name]);
+    // The manifest repeats the run.
+    let manifest = outs[0].join("manifest.json");
+    let again = tcplab(&["run", text(&manifest), "--out", text(&outs[3])]);
+    assert_eq!(again.code, 0, "{}", again.err);
+    assert_eq!(differing(&outs[0], &outs[3]), [""; 0]);
+}
+
+#[test]
+fn a_folder_with_a_part_of_the_result_is_completed() {
+    if !has("uml:6.1") {
+        return;
+    }
+    let place = folder();
+    let out = place.path().join("out");
+    let words = [
+        "run",
+        "examples/write-write-read.toml",
+        "--on",
+        "uml:6.1",
+        "--json",
+        "--out",
+        text(&out),
+    ];
+    let whole = tcplab(&words).json();
+    let copy = place.path().join("copy");
+    let copied = std::process::Command::new("cp")
+        .args(["-r", text(&out), text(&copy)])
+        .status();
+    assert!(copied.unwrap().success());
+    fs::remove_dir_all(out.join("points/0003")).unwrap();
+    fs::create_dir(out.join("points/.0003.part")).unwrap();
+    fs::remove_file(out.join("summary.json")).unwrap();
+    let again = tcplab(&words).json();
+    assert_eq!(differing(&out, &copy), [""; 0]);
+    let digest =
+        |d: &serde_json::Value, n: usize| d["points"][n]["digest"].as_str().unwrap().to_owned();
+    assert_eq!(digest(&whole, 3), digest(&again, 3));
+    // What was there was not run again: its cost is the old one.
+    assert_eq!(whole["points"][0]["cost"], again["points"][0]["cost"]);
+    let other = tcplab(&["run", STREAM, "--on", "uml:6.1", "--out", text(&out)]);
+    assert_eq!(other.code, 2);
+    assert!(other.err.contains("another experiment"), "{}", other.err);
+}
+
+/// A run that would take hours.
+fn endless(place: &Path) -> Child {
+    let file = place.join("endless.toml");
+    let text = "[run]\nmax = \"100000s\"\n[[app]]\nkind = \"stream\"\nchunk = 1000\nevery = \"1ms\"\ncount = 10000000\n";
+    fs::write(&file, text).unwrap();
+    let child = command(&["run", file.to_str().unwrap(), "--on", "uml:6.1"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    child.unwrap()
+}
+
+/// Processes that descend from this one, by number.
+fn children_of(parent: u32) -> Vec<u32> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|n| n.parse::<u32>().ok())
+        else {
+            continue;
+        };
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        // After the name in brackets: state, then the parent.
+        let above = stat
+            .rsplit(')')
+            .next()
+            .and_then(|rest| rest.split_whitespace().nth(1));
+        if above == Some(&parent.to_string()) {
+            found.push(pid);
+            found.extend(children_of(pid));
+        }
+    }
+    found
+}
+
+/// Waits until the guest runs: the stage, the kernel, its processes.
+fn guest_of(run: &Child) -> Vec<u32> {
+    for _ in 0..600 {
+        let there = children_of(run.id());
+        if there.len() >= 3 {
+            return there;
+        }
+        sleep(Duration::from_millis(50));
+    }
+    panic!("the guest did not start");
+}
+
+/// Waits until all of these have gone.
+fn gone(pids: &[u32]) {
+    let alive = |pid: &u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        !stat.is_empty() && !stat.contains(") Z ")
+    };
+    for _ in 0..600 {
+        if !pids.iter().any(alive) {
+            return;
+        }
+        sleep(Duration::from_millis(50));
+    }
+    panic!(
+        "left over: {:?}",
+        pids.iter().filter(|pid| alive(pid)).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn kill_9_and_ctrl_c_leave_no_process() {
+    if !has("uml:6.1") {
+        return;
+    }
+    let place = folder();
+    let mut killed = endless(place.path());
+    let processes = guest_of(&killed);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    gone(&processes);
+
+    let interrupted = endless(place.path());
+    let processes = guest_of(&interrupted);
+    let id = interrupted.id().to_string();
+    let sent = std::process::Command::new("kill")
+        .args(["-INT", &id])
+        .status()
+        .unwrap();
+    assert!(sent.success());
+    let output = interrupted.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    gone(&processes);
+    let left = fs::read_dir("/dev/shm").unwrap().flatten();
+    let ours = format!("tcplab-run-{id}-");
+    assert!(
+        !left
+            .into_iter()
+            .any(|e| e.file_name().to_string_lossy().starts_with(&ours))
+    );
+}
+
+#[test]
+fn a_kernel_that_does_not_start_shows_its_console() {
+    let place = folder();
+    let kernels = place.path().join("tcplab/kernels/bin/0123");
+    fs::create_dir_all(&kernels).unwrap();
+    let kernel = kernels.join("linux");
+    fs::write(
+        &kernel,
+        "#!/bin/sh\necho Kernel panic - not syncing\nexit 9\n",
+    )
+    .unwrap();
+    let manifest = serde_json::json!({
+        "schema": "tcplab.kernel/1", "key": "0123", "names": ["broken"], "version": "6.1.0", "hz": 250,
+        "edits": [], "source": {"kind": "package", "name": "linux-source-6.1", "sha256": ""},
+        "config_sha256": "", "binary_sha256": "", "binary_bytes": 1, "compiler": "", "tcplab": "0",
+        "build_cpu_s": 0.0
+    });
+    fs::write(kernels.join("manifest.json"), manifest.to_string()).unwrap();
+    let mut mode = fs::metadata(&kernel).unwrap().permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
+    fs::set_permissions(&kernel, mode).unwrap();
+    let output = command(&["run", STREAM, "--on", "uml:broken", "--json"])
+        .env("XDG_CACHE_HOME", place.path())
+        .output()
+        .unwrap();
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(4), "{answer}");
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("without a result") && message.contains("Kernel panic"),
+        "{message}"
+    );
+    let error = answer["points"][0]["error"].as_str().unwrap();
+    assert!(error.contains("Kernel panic"));
+}
+
+#[test]
+fn wrong_names_are_answered_with_the_nearest() {
+    let missing = tcplab(&["run", STREAM, "--on", "uml:6.1+mss-bundary", "--json"]);
+    assert!([2, 4].contains(&missing.code));
+    assert!(
+        missing.json()["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("mss-b")
+    );
+    let expression = tcplab(&[
+        "run",
+        STREAM,
+        "--on",
+        "host",
+        "--bad",
+        "client.TcpExtDelayedACKs >",
+    ]);
+    assert_eq!(expression.code, 2);
+    let measure = tcplab(&[
+        "run",
+        STREAM,
+        "--on",
+        "host",
+        "--bad",
+        "client.acks.delaid > 0",
+    ]);
+    assert_eq!(measure.code, 2);
+    assert!(
+        measure.err.contains("client.acks.delayed"),
+        "{}",
+        measure.err
+    );
+    let skip = tcplab(&[
+        "run",
+        "nothing.toml",
+        "--bad",
+        "client.acks.delayed > 0",
+        "--bisect-exit",
+    ]);
+    assert_eq!(skip.code, 125);
+}
+
+#[test]
+fn a_dry_run_prints_every_default() {
+    let plan = tcplab(&["run", STREAM, "--dry-run"]).json();
+    assert_eq!(plan["stacks"].as_array().unwrap().len(), 4);
+    let app = &plan["points"][0]["apps"][0];
+    assert_eq!(app["does"]["stream"]["every_ns"], 100_000_000);
+    assert_eq!(app["server_socket"]["nodelay"], true);
+}
+
+#[test]
+fn bisect_exit_says_good_bad_or_skip() {
+    if !has("uml:6.1") || !has("uml:mss-boundary") {
+        return;
+    }
+    let judge = |stack: &str, bad: &str| {
+        tcplab(&["run", STREAM, "--on", stack, "--bad", bad, "--bisect-exit"]).code
+    };
+    assert_eq!(judge("uml:6.1", "client.TcpExtDelayedACKs > 0"), 0);
+    assert_eq!(judge("uml:mss-boundary", "client.TcpExtDelayedACKs > 0"), 1);
+    assert_eq!(judge("uml:6.1", "client.TcpExtNoSuchCounter > 0"), 125);
+    assert_eq!(
+        judge("uml:no-such-kernel", "client.TcpExtDelayedACKs > 0"),
+        125
+    );
+}
