@@ -223,3 +223,61 @@ fn between_the_hosts_the_time_runs_from_the_duplicate_ack() {
     let answer = analyze_script(&asked);
     assert_eq!(answer.streams[0].server_to_client.retransmissions.total, 1);
 }
+
+#[test]
+fn the_echo_of_an_earlier_segment_does_not_make_a_probe_spurious() {
+    // The last segment is lost, the one before it waits for the timer of the receiver; the probe
+    // comes first, and the ACK of both echoes the earlier time stamp (RFC 7323 4.3).
+    let answer = analyze_script(&[
+        "0 > S 100 0 0 60000 mss=1460 sackok ts=1000,0",
+        "2 < S. 500 101 0 60000 mss=1460 sackok ts=9000,1000",
+        "2 > . 101 501 0 60000 ts=1002,9000",
+        "3 > . 101 501 1000 60000 ts=1003,9000",
+        "3 > P. 1101 501 1000 60000 ts=1003,9000",
+        "20 > P. 1101 501 1000 60000 ts=1020,9000",
+        "22 < . 501 2101 0 60000 ts=9020,1003",
+    ]);
+    assert_eq!(answer.ids(), ["tail_loss"]);
+    let again = &answer.streams[0].client_to_server.retransmissions;
+    assert_eq!((again.tlp, again.spurious), (1, 0));
+}
+
+#[test]
+fn a_timeout_after_a_probe_that_one_sack_answered_is_a_timeout() {
+    // Two last segments are lost, the probe repeats the second one: its SACK alone makes nobody
+    // send the first one again (RFC 6675), so that waits for the timer.
+    let answer = analyze_script(&[
+        "0 > S 100 0 0 60000 mss=1460 sackok",
+        "80 < S. 500 101 0 60000 mss=1460 sackok",
+        "80 > . 101 501 0 60000",
+        "81 > . 101 501 1460 60000",
+        "81 > . 1561 501 1460 60000",
+        "81 > P. 3021 501 400 60000",
+        "161 < . 501 1561 0 60000",
+        "325 > P. 3021 501 400 60000",
+        "405 < . 501 1561 0 60000 sack=3021-3421",
+        "613 > . 1561 501 1460 60000",
+        "693 < . 501 3421 0 60000",
+    ]);
+    assert_eq!(answer.ids(), ["rto_stall", "tail_loss"]);
+    let again = &answer.streams[0].client_to_server.retransmissions;
+    assert_eq!((again.tlp, again.rto), (1, 1));
+}
+
+#[test]
+fn a_timeout_after_a_probe_is_judged_by_its_own_echo() {
+    let lines = [
+        "0 > S 100 0 0 60000 mss=1460 sackok ts=1000,0",
+        "50 < S. 500 101 0 60000 mss=1460 sackok ts=9000,1000",
+        "50 > . 101 501 0 60000 ts=1050,9000",
+        "51 > P. 101 501 16 60000 ts=1051,9000",
+        "51 > P. 117 501 16 60000 ts=1051,9000",
+        "150 > P. 117 501 16 60000 ts=1150,9000",
+        "400 > P. 101 501 16 60000 ts=1400,9000",
+        "450 < . 501 133 0 60000 ts=9400,1051",
+    ];
+    assert_eq!(analyze_script(&lines).ids(), ["spurious_rto"]);
+    let mut lost = lines;
+    lost[7] = "450 < . 501 133 0 60000 ts=9400,1400";
+    assert_eq!(analyze_script(&lost).ids(), ["rto_stall", "tail_loss"]);
+}

@@ -6,7 +6,7 @@ use tcplab_wire::{TcpFlags, TcpPacket};
 
 use super::dir::Dir;
 use super::flight::Segment;
-use super::loss::Again;
+use super::loss::{Again, Loss};
 use crate::trace::SegmentKind;
 
 /// A sequence number further away than this belongs to something else.
@@ -295,28 +295,38 @@ fn fill_hole(tx: &mut Dir, p: &TcpPacket, at: At) {
     }
 }
 
-/// A retransmission: count it, find its reason.
-fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
-    let (seq, end) = (p.seq, p.seq_end());
-    let told = tx.loss.as_ref().and_then(|l| l.told);
+/// How long the sender had been silent, and how long it may be without a timeout.
+fn silence(tx: &Dir, tsval: Option<u32>, now: Instant) -> (Duration, Duration) {
+    let loss = tx.loss.as_deref();
+    let told = loss.and_then(|l| l.told);
     let active = tx.progress.max(tx.last_data);
+    // One SACK for a probe alone asks for nothing (RFC 6675): what follows much later is a timeout.
+    let after_probe = told == Some(active) && loss.is_some_and(Loss::probing);
     // What is sent upon news comes at once (RACK may wait a quarter of a round trip); without
     // news a round trip is no silence yet.
     let near = Duration::from_micros(tx.path_or_zero().into());
     let wait = match told {
-        Some(t) if t > active => near + Duration::from_nanos(rtt(tx).as_nanos() / 4),
+        Some(t) if t > active || after_probe => near + Duration::from_nanos(rtt(tx).as_nanos() / 4),
         _ => rtt(tx),
     };
-    let active = told.map_or(active, |t| t.max(active));
+    let idle = now.since(told.map_or(active, |t| t.max(active)));
+    let own = tsval.map_or(Duration::ZERO, |t| tx.clock.silence(t, now));
+    // The sender's own clock tells the time since its last data, not since that SACK.
+    (if after_probe { idle } else { idle.max(own) }, wait)
+}
+
+/// A retransmission: count it, find its reason.
+fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
+    let (seq, end) = (p.seq, p.seq_end());
     let tsval = p.options.timestamps.map(|t| t.0);
-    let own = tsval.map_or(Duration::ZERO, |t| tx.clock.silence(t, at.now));
+    let (idle, wait) = silence(tx, tsval, at.now);
     let again = Again {
         seq,
         end,
         now: at.now,
         number: at.number,
         row: at.row,
-        idle: at.now.since(active).max(own),
+        idle,
         wait,
         head: seq.at_or_before(tx.una),
         tail: end.at_or_after(tx.nxt),

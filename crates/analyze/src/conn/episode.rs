@@ -97,6 +97,10 @@ impl Episodes {
             None => self.open = Some(Box::new(Open::begin(kind, a, evidence))),
             Some(open) => {
                 open.record.retransmissions += 1;
+                if a.head && a.seq.before(open.seq) && !open.judged {
+                    // A probe of the end came first: an ACK's echo tells of the first one.
+                    (open.seq, open.at, open.row, open.tsval) = (a.seq, a.now, a.row, a.tsval);
+                }
                 if kind == EpisodeKind::Rto && a.silent() {
                     open.record.timeouts += 1;
                 }

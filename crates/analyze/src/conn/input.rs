@@ -50,6 +50,7 @@ pub(crate) fn on_ack(
 /// The ACK number moved forward.
 fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     let taken = take(sender, p.ack, at.now);
+    let covered = (sender.una, p.ack);
     sender.una = p.ack;
     sender.progress = at.now;
     sender.fin_acked |= sender.fin_seen && p.ack == sender.nxt;
@@ -61,7 +62,12 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     if let Some(loss) = sender.loss.as_deref_mut() {
         let tsecr = p.options.timestamps.map(|t| t.1);
         let path = acker.path_or_zero();
-        loss.eifel(p.ack, tsecr, at.now, Duration::from_micros(i64::from(path)));
+        loss.eifel(
+            covered,
+            tsecr,
+            at.now,
+            Duration::from_micros(i64::from(path)),
+        );
         loss.advanced(p.ack, at.now);
     }
     let counts = taken.segments > 0 && !p.flags.has(TcpFlags::RST | TcpFlags::SYN);

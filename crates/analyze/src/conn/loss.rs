@@ -211,9 +211,15 @@ impl Loss {
         true
     }
 
-    /// An ACK covers the first retransmission of the open episode: did it come from the original?
-    /// `path` is the shortest way from the capture to the receiver and back.
-    pub(crate) fn eifel(&mut self, ack: Seq, tsecr: Option<u32>, now: Instant, path: Duration) {
+    /// An ACK of `[una, ack)` covers the first retransmission of the open episode: did it come from
+    /// the original? `path` is the shortest way from the capture to the receiver and back.
+    pub(crate) fn eifel(
+        &mut self,
+        (una, ack): (Seq, Seq),
+        tsecr: Option<u32>,
+        now: Instant,
+        path: Duration,
+    ) {
         let Some(open) = self.episodes.open.as_mut() else {
             return;
         };
@@ -221,8 +227,11 @@ impl Loss {
             return;
         }
         open.judged = true;
+        // RFC 7323 4.3: the echo is of the first segment that the ACK covers.
         let old_echo = match (open.tsval, tsecr) {
-            (Some(ours), Some(echo)) => Some(Seq(echo).before(Seq(ours))),
+            (Some(ours), Some(echo)) if open.seq.at_or_before(una) => {
+                Some(Seq(echo).before(Seq(ours)))
+            }
             _ => None,
         };
         let too_soon =
@@ -268,6 +277,12 @@ impl Loss {
             .into_iter()
             .map(u64::from)
             .sum()
+    }
+
+    /// A tail loss probe was all that was sent again so far.
+    pub(crate) fn probing(&self) -> bool {
+        let open = self.episodes.open.as_ref();
+        open.is_some_and(|o| o.kind == EpisodeKind::Tlp)
     }
 
     /// Whether recovery is going on.
