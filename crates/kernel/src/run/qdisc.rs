@@ -1,7 +1,6 @@
-//! The kernel's qdisc at one end of a veth pair, from a link's fields or words of tc(8).
+//! The kernel's qdisc at one end of a veth pair.
 //!
-//! Rate, delay, jitter, loss and limit become the kernel's netem; besides those the words `fq`,
-//! `fq_codel`, `pfifo limit N` and `bfifo limit N` are known. A guest has no tc(8).
+//! From words of tc(8), which a guest has not got: `netem`, `fq`, `fq_codel`, `pfifo` and `bfifo`.
 
 use netlink_packet_core::DefaultNla;
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage};
@@ -22,11 +21,10 @@ const NETEM_LIMIT: u32 = 1000;
 
 /// Sets the qdisc of an interface for what leaves through it.
 pub(crate) fn set(netlink: &Netlink, interface: &str, way: &Direction) -> Result<(), RunError> {
-    let (kind, options) = match &way.qdisc {
-        Some(words) => by_words(words)?,
-        None if has_netem(way) => ("netem", Some(netem(way))),
-        None => return Ok(()),
+    let Some(words) = &way.qdisc else {
+        return Ok(());
     };
+    let (kind, options) = by_words(words)?;
     let index = index(interface).context(|| format!("no interface {interface}"))?;
     let mut message = TcMessage::with_index(i32::try_from(index).unwrap_or(i32::MAX));
     message.header.parent = TcHandle::ROOT;
@@ -40,14 +38,15 @@ pub(crate) fn set(netlink: &Netlink, interface: &str, way: &Direction) -> Result
         .context(|| format!("this kernel does not take the qdisc {kind} on {interface}"))
 }
 
-fn has_netem(way: &Direction) -> bool {
-    way.rate_bps.is_some() || way.delay_ns > 0 || way.jitter_ns > 0 || way.loss_ppb > 0
-}
-
 fn by_words(words: &str) -> Result<(&'static str, Option<Vec<u8>>), RunError> {
     let split: Vec<&str> = words.split_whitespace().collect();
     let limit = |text: &str| text.parse::<u32>().ok().map(|n| n.to_ne_bytes().to_vec());
     let known = match split.as_slice() {
+        ["netem", ..] => {
+            let way = Direction::of_tc_words(words)
+                .map_err(|why| RunError::Cannot(format!("the qdisc `{words}`: {why}")))?;
+            Some(("netem", Some(netem(&way))))
+        }
         ["fq"] => Some(("fq", None)),
         ["fq_codel"] => Some(("fq_codel", None)),
         ["pfifo", "limit", n] => limit(n).map(|n| ("pfifo", Some(n))),
@@ -56,8 +55,8 @@ fn by_words(words: &str) -> Result<(&'static str, Option<Vec<u8>>), RunError> {
     };
     known.ok_or_else(|| {
         RunError::Cannot(format!(
-            "the kernel's qdisc `{words}` is not known here: write rate, delay, jitter, loss and limit \
-             as keys of the link (netem), or one of `fq`, `fq_codel`, `pfifo limit N`, `bfifo limit N`"
+            "the kernel's qdisc `{words}` is not known here; there are `netem` with limit, delay, loss \
+             random and rate, `fq`, `fq_codel`, `pfifo limit N` and `bfifo limit N`"
         ))
     })
 }
@@ -122,6 +121,8 @@ mod tests {
     #[test]
     fn unknown_words_say_what_is_known() {
         assert!(by_words("pfifo limit 100").is_ok());
+        assert_eq!(by_words("netem delay 25ms").unwrap().0, "netem");
+        assert!(by_words("netem gap 3").is_err());
         let error = by_words("hfsc default 1").unwrap_err().to_string();
         assert!(error.contains("fq_codel"), "{error}");
     }
