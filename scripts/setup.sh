@@ -7,7 +7,8 @@
 
 # command:package, for each command that must be there.
 BUILD_NEEDS=(cc:build-essential npm:npm)
-TEST_NEEDS=(python3:python3 chromium:chromium tshark:tshark tcpdump:tcpdump ip:iproute2)
+TEST_NEEDS=(python3:python3 chromium:chromium tshark:tshark tcpdump:tcpdump ip:iproute2
+    flex:flex bison:bison bc:bc xz:xz-utils)
 
 install_packages() {
     local as_root=()

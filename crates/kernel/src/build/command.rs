@@ -12,6 +12,9 @@ use crate::stack::Lock;
 /// Lines of a log that an error shows.
 const TAIL: usize = 30;
 
+/// Errors of a compiler above those lines that it shows too.
+const ERRORS: usize = 5;
+
 /// Variables of the caller's environment that would change what is built.
 const FOREIGN: &[&str] = &[
     "ARCH",
@@ -113,7 +116,8 @@ fn shown(command: &Command) -> String {
     words.join(" ")
 }
 
-/// The last lines of a file.
+/// The last lines of a file, after the first ones that a compiler calls errors: with several
+/// compilers at once those may stand far above the end.
 fn tail(path: &Path) -> String {
     let mut text = Vec::new();
     // A log that cannot be read gives no lines; the error names it.
@@ -121,7 +125,19 @@ fn tail(path: &Path) -> String {
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().collect();
     let from = lines.len().saturating_sub(TAIL);
-    lines.get(from..).unwrap_or_default().join("\n")
+    let (before, end) = lines.split_at(from);
+    let is_error = |l: &&&str| l.contains(" error: ") || l.contains(": undefined reference");
+    let mut shown: Vec<&str> = before
+        .iter()
+        .filter(is_error)
+        .take(ERRORS)
+        .copied()
+        .collect();
+    if !shown.is_empty() {
+        shown.push("...");
+    }
+    shown.extend(end);
+    shown.join("\n")
 }
 
 /// What a program prints, when it can be run and succeeds.
@@ -164,6 +180,27 @@ mod tests {
         );
         assert!(
             !text.contains("line 11\n") && text.contains("logs/x.log"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn errors_far_above_the_end_are_shown_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let other = "  CC      net/a.o\n".repeat(TAIL);
+        fs::write(
+            &path,
+            format!("  CC x\na.c:3:1: error: no such thing\n{other}make: Error 2\n"),
+        )
+        .unwrap();
+        let text = tail(&path);
+        assert!(
+            text.starts_with("a.c:3:1: error: no such thing\n...\n  CC"),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("make: Error 2") && text.lines().count() == TAIL + 2,
             "{text}"
         );
     }

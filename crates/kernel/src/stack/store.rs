@@ -248,14 +248,22 @@ impl Store {
         self.name(_lock, &manifest.key, &manifest.names)
     }
 
-    /// Removes a name, and the kernel when it was the last one; gives whether it was. Needs the lock.
+    /// Removes a name, and the kernel when it was the last one but for that of its release; gives
+    /// whether it was. Needs the lock.
     ///
     /// # Errors
     /// When no kernel has the name, or it cannot be removed.
     pub fn remove(&self, _lock: &Lock, name: &UmlName) -> Result<bool, StoreError> {
         let mut kernel = self.find(name)?;
         let text = name.to_string();
-        kernel.manifest.names.retain(|n| *n != text);
+        let manifest = &mut kernel.manifest;
+        manifest.names.retain(|n| *n != text);
+        // `6.1` takes `6.1.192` along, which nobody asked for by itself.
+        let is_by_release =
+            |n: &String| UmlName::parse(n).is_ok_and(|n| n.base == manifest.version);
+        if name.is_version() && manifest.names.iter().all(is_by_release) {
+            manifest.names.clear();
+        }
         if kernel.manifest.names.is_empty() {
             remove(&self.kernel_folder(&kernel.manifest.key))?;
             return Ok(true);

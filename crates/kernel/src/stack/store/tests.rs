@@ -99,6 +99,25 @@ fn one_kernel_can_have_many_names_and_goes_with_the_last() {
 }
 
 #[test]
+fn the_name_of_the_release_goes_with_that_of_the_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(folder.path());
+    let name = |text| UmlName::parse(text).unwrap();
+    put(
+        &store,
+        "k1",
+        &["6.1+mss-boundary", "6.1.192+mss-boundary", "mine"],
+    );
+    put(&store, "k2", &["6.1", "6.1.192"]);
+    let lock = store.lock(|| ()).unwrap();
+    assert!(store.remove(&lock, &name("6.1")).unwrap());
+    assert!(store.by_key("k2").is_none());
+    assert!(!store.remove(&lock, &name("6.1+mss-boundary")).unwrap());
+    assert!(!store.remove(&lock, &name("mine")).unwrap());
+    assert!(store.remove(&lock, &name("6.1.192+mss-boundary")).unwrap());
+}
+
+#[test]
 fn what_is_no_kernel_is_passed_over() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::at(folder.path());
