@@ -90,11 +90,15 @@ pub const TCP_INFO_SERIES: [&str; 8] = [
 pub struct LogLine {
     /// When, after the run's start.
     pub time_ns: i64,
-    /// `connect`, `accept`, `write`, `read`, `quickack`, `shutdown`, `close`, `error`.
+    /// `connect`, `connected`, `accept`, `write`, `readable` (before a read), `read`, `shutdown`,
+    /// `close`, `error`.
     pub what: String,
     /// Bytes of a write or read; the value of an option.
     pub value: i64,
-    /// Quick-ACK credits that are left, from /proc/net/tcp (`quick * 2 + pingpong`).
+    /// What getsockopt(TCP_QUICKACK) says; of `connected`, `accept`, `readable` and `read`.
+    pub quickack: Option<i64>,
+    /// The kernel's own truth beside it, from /proc/net/tcp (`quick * 2 + pingpong`): the
+    /// quick-ACK credits that are left.
     pub quick: Option<u32>,
     /// Whether the kernel is in interactive (pingpong) mode.
     pub pingpong: Option<bool>,

@@ -1,10 +1,13 @@
 //! One end of a connection: its socket, its program, and the step it is at.
 
+use std::cell::RefCell;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::rc::Rc;
 
 use nix::errno::Errno;
 use nix::sys::epoll::EpollFlags;
 use nix::sys::socket::{MsgFlags, Shutdown, SockaddrIn, recvfrom, sendto, shutdown};
+use nix::sys::stat::fstat;
 use nix::unistd;
 use tcplab_apps::{Program, Result as Went, Step};
 use tcplab_base::Instant;
@@ -14,6 +17,8 @@ use tcplab_plan::{App, Point};
 
 use super::error::RunError;
 use super::socket;
+use crate::proc_tcp::ProcTcp;
+use crate::sys::{self, SockOpt};
 
 /// Bytes of one read or write system call.
 const CHUNK: usize = 64 << 10;
@@ -72,8 +77,13 @@ pub(crate) struct End {
     pub(crate) options: SocketOptions,
     pub(crate) program: Program,
     pub(crate) out: EndOutcome,
+    /// Its host's table of connections, when the point asks for a log.
+    pub(crate) table: Option<Table>,
     logs: bool,
 }
+
+/// A host's table of connections; the ends of the host share it.
+pub(crate) type Table = Rc<RefCell<ProcTcp>>;
 
 impl End {
     /// An end that has not begun. `of` are the indices of its application and flow.
@@ -96,6 +106,7 @@ impl End {
             options: own.or(&point.hosts[host].socket),
             program,
             out: EndOutcome::default(),
+            table: None,
             logs: point.log,
         }
     }
@@ -122,6 +133,35 @@ impl End {
                 ..LogLine::default()
             });
         }
+    }
+
+    /// A line with what the kernel says of its ACKs now.
+    pub(crate) fn log_state(&mut self, at: i64, what: &str, value: i64) {
+        if let Some(line) = self.observe(at, what, value) {
+            self.out.log.push(line);
+        }
+    }
+
+    fn observe(&self, at: i64, what: &str, value: i64) -> Option<LogLine> {
+        if !self.logs {
+            return None;
+        }
+        let mut line = LogLine {
+            time_ns: at,
+            what: what.into(),
+            value,
+            ..LogLine::default()
+        };
+        // What cannot be had is absent from the line: the connection may be gone already.
+        if let (Some(fd), false) = (&self.fd, self.udp) {
+            line.quickack = sys::get_int(fd, SockOpt::QUICKACK).ok().map(i64::from);
+            if let (Some(table), Ok(stat)) = (&self.table, fstat(fd)) {
+                let state = table.borrow_mut().find_inode(stat.st_ino).ok().flatten();
+                line.quick = state.map(|state| state.quick);
+                line.pingpong = state.map(|state| state.pingpong);
+            }
+        }
+        Some(line)
     }
 
     /// Goes on until it has to wait for something. `at` is the time since the run's start.
@@ -203,6 +243,7 @@ impl End {
         if let QuickAck::Each(value) = self.options.quickack {
             socket::quickack(fd, value)?;
         }
+        let before = self.observe(at, "readable", 0);
         let mut buffer = [0; CHUNK];
         let got = match unistd::read(fd, &mut buffer[..chunk(want)]) {
             Ok(n) => n as u64,
@@ -213,7 +254,8 @@ impl End {
             }
         };
         self.out.read_bytes += got;
-        self.log(at, "read", got as i64);
+        self.out.log.extend(before);
+        self.log_state(at, "read", got as i64);
         self.doing = match want.saturating_sub(got) {
             _ if got == 0 => Doing::Next(Went::End),
             _ if !exactly => Doing::Next(Went::Got(got)),

@@ -4,8 +4,10 @@
 //! due, by time and by order of setting. Nothing else decides what comes first, which is what lets a
 //! run in virtual time repeat.
 
+use std::cell::RefCell;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::Path;
+use std::rc::Rc;
 use std::time;
 
 use nix::sys::epoll::EpollFlags;
@@ -27,6 +29,7 @@ use super::socket;
 use super::timers::{Timer, Timers};
 use super::wire::{self, Network, Wire, interface_on};
 use crate::live::Live;
+use crate::proc_tcp::ProcTcp;
 use crate::tcp_info::tcp_info;
 
 /// Time between the set-up and the start of a run: what the set-up caused has settled.
@@ -164,6 +167,7 @@ impl<'p> World<'p> {
         for host in &mut self.network.hosts {
             host.begin()?;
         }
+        self.open_tables()?;
         let phase = Random::stream(self.point.seed, "start/phase").below(PHASE_NS);
         self.start = self.clock.now() + SETTLE + Duration::from_nanos(phase as i64);
         let mut end = 0;
@@ -181,6 +185,29 @@ impl<'p> World<'p> {
         }
         let most = Duration::from_nanos(self.point.max_ns);
         self.timers.set(self.start + most, Timer::Stop);
+        Ok(())
+    }
+
+    /// The kernel's tables of connections, for logs that show what getsockopt does not tell.
+    fn open_tables(&mut self) -> Result<(), RunError> {
+        if !self.point.log {
+            return Ok(());
+        }
+        let mut tables = Vec::new();
+        for host in &self.network.hosts {
+            host.enter()?;
+            let table = ProcTcp::open().context(|| "cannot read /proc/net/tcp".into())?;
+            tables.push(Rc::new(RefCell::new(table)));
+        }
+        for end in &mut self.apps.ends {
+            let app = &self.point.apps[end.app];
+            let host = if end.is_client {
+                app.client
+            } else {
+                app.server
+            };
+            end.table = tables.get(host).cloned();
+        }
         Ok(())
     }
 
@@ -336,6 +363,7 @@ impl<'p> World<'p> {
             socket::connected(fd, &end.options)?;
         }
         end.out.opened_ns.get_or_insert(at);
+        end.log_state(at, "connected", 0);
         end.doing = Doing::Next(Went::Done);
         self.step(index, now)
     }
@@ -364,7 +392,7 @@ impl<'p> World<'p> {
             end.fd = Some(fd);
             end.restart(&self.point.apps[app]);
             end.out.opened_ns.get_or_insert(at);
-            end.log(at, "accept", 0);
+            end.log_state(at, "accept", 0);
             self.step(index, now)?;
         }
     }

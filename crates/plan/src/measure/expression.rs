@@ -167,6 +167,46 @@ impl Expression {
     }
 }
 
+/// A number made of measures: what a claim compares with the published one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Formula {
+    text: String,
+    root: Number,
+}
+
+impl Formula {
+    /// Reads a formula: a measure, or several with `+ - * /` between them.
+    ///
+    /// # Errors
+    /// The first place that is wrong.
+    pub fn parse(text: &str) -> Result<Self, ExpressionError> {
+        Ok(Self {
+            text: text.to_owned(),
+            root: parse::formula(text)?,
+        })
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The measures that it names, each once.
+    pub fn names(&self) -> BTreeSet<&str> {
+        let mut out = BTreeSet::new();
+        number_names(&self.root, &mut out);
+        out
+    }
+
+    /// Its value. `value` gives a measure's; none, or no finite number: it has none.
+    ///
+    /// # Errors
+    /// Why it has none.
+    pub fn evaluate(&self, value: &impl Fn(&str) -> Option<f64>) -> Result<f64, CannotSay> {
+        number(&self.root, value)
+    }
+}
+
 fn condition_names<'a>(condition: &'a Condition, out: &mut BTreeSet<&'a str>) {
     match condition {
         Condition::Or(a, b) | Condition::And(a, b) => {

@@ -284,6 +284,37 @@ pub const APP: [(&str, &str); 13] = [
     ("latency_us.max", "the largest"),
 ];
 
+/// Measures of one end of an application, from its logs (`log = true`), after `APP.client.` or
+/// `APP.server.`: name and meaning. All connections count.
+pub const LOG: [(&str, &str); 8] = [
+    (
+        "quickack.first",
+        "what getsockopt(TCP_QUICKACK) says when the first connection stands",
+    ),
+    (
+        "quickack.min",
+        "the smallest that it says before and after reads",
+    ),
+    ("quickack.max", "the largest"),
+    (
+        "credits.first",
+        "quick-ACK credits that the kernel has when the first connection stands",
+    ),
+    (
+        "credits.min",
+        "the fewest before and after reads, by /proc/net/tcp",
+    ),
+    ("credits.max", "the most"),
+    (
+        "pingpong.min",
+        "0 when a read saw the kernel out of interactive (pingpong) mode, else 1",
+    ),
+    (
+        "pingpong.max",
+        "1 when a read saw the kernel in interactive (pingpong) mode, else 0",
+    ),
+];
+
 /// Measures of one way of a link, after `link.A-B.a_to_b.` or `link.A-B.b_to_a.`.
 pub const LINK: [(&str, &str); 6] = [
     ("frames", "frames that entered"),

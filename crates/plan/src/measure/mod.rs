@@ -7,6 +7,7 @@
 //! | `HOST.tcpi_rtt` | tcp_info at the end of the host's first connection |
 //! | `APP.completed` | of an application ([`APP`]) |
 //! | `APP.client.tcpi_rtt` | tcp_info at that end of the application's first connection |
+//! | `APP.client.quickack.min` | of the log of that end ([`LOG`]) |
 //! | `link.A-B.a_to_b.lost` | of one way of a link ([`LINK`]) |
 //! | `run.virtual_s` | of the run ([`RUN`]) |
 
@@ -21,8 +22,8 @@ use std::fmt;
 use crate::experiment::nearest;
 use crate::point::Point;
 
-pub use expression::{CannotSay, Expression, ExpressionError};
-pub use known::{APP, LINK, Over, PACKETS, Packets, RUN};
+pub use expression::{CannotSay, Expression, ExpressionError, Formula};
+pub use known::{APP, LINK, LOG, Over, PACKETS, Packets, RUN};
 pub use value::Sources;
 
 /// A name that a point can have a value for.
@@ -64,6 +65,15 @@ pub enum Measure {
         is_client: bool,
         /// The kernel's name.
         field: String,
+    },
+    /// A measure of the log of an application's end.
+    AppLog {
+        /// Name of the application.
+        app: String,
+        /// Which end.
+        is_client: bool,
+        /// One of [`LOG`].
+        field: &'static str,
     },
     /// A measure of a link.
     Link {
@@ -159,12 +169,12 @@ impl Measure {
                 app,
                 is_client,
                 field,
-            } => {
-                format!(
-                    "{app}.{}.{field}",
-                    if *is_client { "client" } else { "server" }
-                )
-            }
+            } => format!("{app}.{}.{field}", end_name(*is_client)),
+            Self::AppLog {
+                app,
+                is_client,
+                field,
+            } => format!("{app}.{}.{field}", end_name(*is_client)),
             Self::Link {
                 link,
                 is_a_to_b,
@@ -176,6 +186,10 @@ impl Measure {
             Self::Run(field) => format!("run.{field}"),
         }
     }
+}
+
+fn end_name(is_client: bool) -> &'static str {
+    if is_client { "client" } else { "server" }
 }
 
 fn unknown(name: &str, part: &str, help: Option<String>) -> UnknownMeasure {
@@ -241,13 +255,23 @@ fn host(name: &str, host: &str, field: &str) -> Result<Measure, UnknownMeasure> 
 
 fn app(name: &str, app: &str, field: &str) -> Result<Measure, UnknownMeasure> {
     for (end, is_client) in [("client.", true), ("server.", false)] {
-        if let Some(field) = field.strip_prefix(end).filter(|field| is_tcp_info(field)) {
+        let Some(field) = field.strip_prefix(end) else {
+            continue;
+        };
+        if is_tcp_info(field) {
             return Ok(Measure::AppTcpInfo {
                 app: app.to_owned(),
                 is_client,
                 field: field.to_owned(),
             });
         }
+        let owner = format!("{app}.{}", end_name(is_client));
+        let field = exactly(name, &owner, field, &LOG.map(|(name, _)| name))?;
+        return Ok(Measure::AppLog {
+            app: app.to_owned(),
+            is_client,
+            field,
+        });
     }
     let field = exactly(name, app, field, &APP.map(|(name, _)| name))?;
     Ok(Measure::App {

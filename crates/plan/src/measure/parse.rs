@@ -28,8 +28,21 @@ enum Tree {
 
 type Read = Result<(Span, Tree), ExpressionError>;
 
-/// Reads a whole text.
+/// Reads a whole text as a condition.
 pub(crate) fn condition(text: &str) -> Result<Condition, ExpressionError> {
+    whole(text, |parser, tree| parser.as_condition(tree))
+}
+
+/// Reads a whole text as a number.
+pub(crate) fn formula(text: &str) -> Result<Number, ExpressionError> {
+    whole(text, |parser, tree| parser.as_number(tree))
+}
+
+/// Reads a whole text; `kind` takes what was read for what it must be.
+fn whole<T>(
+    text: &str,
+    kind: impl FnOnce(&Parser<'_>, (Span, Tree)) -> Result<T, ExpressionError>,
+) -> Result<T, ExpressionError> {
     if text.len() > MAX_TEXT {
         let message = format!("the expression has more than {MAX_TEXT} bytes");
         return Err(ExpressionError::new(text, 0..0, message));
@@ -45,7 +58,7 @@ pub(crate) fn condition(text: &str) -> Result<Condition, ExpressionError> {
     if let Some(token) = parser.peek() {
         return Err(parser.error(&token.span, "there is more after the end of the expression"));
     }
-    parser.as_condition(tree)
+    kind(&parser, tree)
 }
 
 struct Parser<'a> {

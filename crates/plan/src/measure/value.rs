@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
-use super::known::{APP, LINK, Over, PACKETS, Packets, RUN};
+use super::known::{APP, LINK, LOG, Over, PACKETS, Packets, RUN};
 use super::{Measure, UnknownMeasure, link_name};
-use crate::outcome::{End, Flow, Outcome, WayCount};
+use crate::outcome::{End, Flow, LogLine, Outcome, WayCount};
 use crate::point::Point;
 
 /// What the measures of one run are taken from.
@@ -51,6 +51,16 @@ impl Sources<'_> {
                     flow.map(|f| if *is_client { &f.client } else { &f.server }),
                     field,
                 )
+            }
+            Measure::AppLog {
+                app,
+                is_client,
+                field,
+            } => {
+                let ends = self
+                    .flows(app)
+                    .map(|f| if *is_client { &f.client } else { &f.server });
+                log(ends, field)
             }
             Measure::Link {
                 link,
@@ -102,6 +112,9 @@ impl Sources<'_> {
             {
                 let owner = format!("{}.{which}", app.name);
                 end.tcp_info.keys().for_each(|name| add(&owner, name));
+                if !end.log.is_empty() {
+                    LOG.iter().for_each(|(name, _)| add(&owner, name));
+                }
             }
         }
         for link in 0..self.point.links.len() {
@@ -247,6 +260,27 @@ fn tcp_info(end: Option<&End>, field: &str) -> Result<f64, String> {
     value
         .map(|n| *n as f64)
         .ok_or_else(|| format!("the stack gave no `{field}`"))
+}
+
+/// A field of [`LOG`]: which value of a line, and how those of all lines become one.
+fn log<'a>(ends: impl Iterator<Item = &'a End>, field: &str) -> Result<f64, String> {
+    let (what, how) = field.split_once('.').unwrap_or((field, ""));
+    let of = |line: &LogLine| match what {
+        "quickack" => line.quickack.map(|n| n as f64),
+        "credits" => line.quick.map(f64::from),
+        _ => line.pingpong.map(|is| f64::from(u8::from(is))),
+    };
+    let mut lines = ends.flat_map(|end| &end.log);
+    let stands = |line: &&LogLine| ["connected", "accept"].contains(&line.what.as_str());
+    let reads = |line: &&LogLine| ["readable", "read"].contains(&line.what.as_str());
+    let value = match how {
+        "first" => lines.find(stands).and_then(of),
+        "min" => lines.filter(reads).filter_map(of).reduce(f64::min),
+        _ => lines.filter(reads).filter_map(of).reduce(f64::max),
+    };
+    value.ok_or_else(|| {
+        format!("the log has no {what} of this end: it needs `log = true` and a kernel")
+    })
 }
 
 fn of_way(count: &WayCount, field: &str) -> f64 {
