@@ -9,6 +9,7 @@ use crate::analyze::fail_on::FailOn;
 use crate::failure::Failure;
 use crate::kernel::args::KernelCommand;
 use crate::probe::args::ProbeArgs;
+use crate::reproduce::ReproduceArgs;
 use crate::run::args::{BisectArgs, RunArgs};
 
 /// A TCP laboratory: what did TCP do, and why.
@@ -46,6 +47,8 @@ pub enum Command {
     Run(RunArgs),
     /// The first bad one of an ordered list of stacks
     Bisect(BisectArgs),
+    /// Published claims, measured again: expected, measured, verdict
+    Reproduce(ReproduceArgs),
     /// Real kernels for `uml:` stacks: build, list, remove
     Kernel {
         /// What to do with them

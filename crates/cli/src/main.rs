@@ -13,6 +13,7 @@ mod json;
 mod kernel;
 mod probe;
 mod progress;
+mod reproduce;
 mod run;
 mod stacks;
 mod terminal;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         Command::Analyze(args) => analyze::main(&args, cli.color),
         Command::Run(args) => Ok(run::main(&args, cli.color)),
         Command::Bisect(args) => Ok(run::bisect(&args)),
+        Command::Reproduce(args) => Ok(reproduce::main(&args, cli.color)),
         Command::Kernel { command } => Ok(kernel::main(&command)),
         Command::Stacks { json } => Ok(stacks::main(json)),
         Command::Doctor { json } => Ok(doctor::main(json)),

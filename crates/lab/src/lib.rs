@@ -12,6 +12,7 @@ mod folder;
 pub mod measures;
 mod packets;
 mod point;
+pub mod reproduce;
 mod stack;
 
 pub use error::LabError;

@@ -3,7 +3,7 @@
 pub mod args;
 mod bisect;
 mod input;
-mod progress;
+pub mod progress;
 mod table;
 
 use std::process::ExitCode;
@@ -28,7 +28,7 @@ use crate::terminal;
 const SKIP: u8 = 125;
 
 /// Exit code of an answer that is not known.
-const INCONCLUSIVE: u8 = 3;
+pub const INCONCLUSIVE: u8 = 3;
 
 /// Runs `tcplab run`.
 pub fn main(args: &RunArgs, color: Color) -> ExitCode {
@@ -113,7 +113,8 @@ fn parse_expression(text: &str) -> Result<Expression, Failure> {
     Expression::parse(text).map_err(|e| Failure::usage(format!("--bad: {e}")))
 }
 
-fn lab() -> Result<Lab, Failure> {
+/// The laboratory; Ctrl-C ends its runs.
+pub fn lab() -> Result<Lab, Failure> {
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;
     Ok(Lab::new(stop)?)
 }
@@ -125,7 +126,8 @@ fn stacks(lab: &Lab, names: Vec<String>) -> Result<Vec<Stack>, Failure> {
     found.collect()
 }
 
-fn processors() -> usize {
+/// How many points at once when nothing else is said.
+pub fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 

@@ -1,0 +1,226 @@
+//! `tcplab reproduce`: published claims, measured again.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueHint};
+use tcplab_lab::reproduce::{self, List, Options};
+use tcplab_plan::result::{Claim, REPRODUCE_SCHEMA, ReproduceDocument, Rule, Verdict};
+use tcplab_report::terminal::Theme;
+use tcplab_report::terminal::style::wrap;
+use tcplab_report::terminal::table::{Align, Cell, Table};
+
+use crate::args::Color;
+use crate::failure::Failure;
+use crate::json;
+use crate::run::{INCONCLUSIVE, lab, processors, progress::Progress};
+use crate::terminal;
+
+/// `tcplab reproduce`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Exit codes: 0 all claims hold; 1 one or more do not; 3 those that could be measured hold, others could not;
+4 none could be measured. docs/reproduce.md has the table as it was measured.
+
+Examples:
+  tcplab reproduce                              all of them
+  tcplab reproduce --only 'quickack.*'          some; * and ? as in a shell
+  tcplab reproduce --json | jq '.claims[] | select(.verdict == \"fail\")'")]
+pub struct ReproduceArgs {
+    /// Only the claims whose names fit; * and ? as in a shell
+    #[arg(long, value_name = "GLOB")]
+    pub only: Option<String>,
+    /// Keep results and captures: in this folder one result for each experiment and stack
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// Runs at once [default: the processors]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Print one JSON document (see `tcplab schema reproduce`)
+    #[arg(long)]
+    pub json: bool,
+    /// Print the table as Markdown, with sources and notes
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
+}
+
+/// Runs `tcplab reproduce`.
+pub fn main(args: &ReproduceArgs, color: Color) -> ExitCode {
+    json::finish(REPRODUCE_SCHEMA, args.json, run(args, color))
+}
+
+fn run(args: &ReproduceArgs, color: Color) -> Result<ExitCode, Failure> {
+    let mut list = List::new()?;
+    if let Some(pattern) = &args.only {
+        let all: Vec<String> = list.claims.iter().map(|claim| claim.id.clone()).collect();
+        list.only(pattern);
+        if list.claims.is_empty() {
+            return Err(Failure::usage(format!(
+                "no claim is called `{pattern}`; there are {}",
+                all.join(", ")
+            )));
+        }
+    }
+    let lab = lab()?;
+    let progress = Progress::new();
+    let options = Options {
+        jobs: args.jobs.unwrap_or_else(processors),
+        out: args.out.as_deref(),
+    };
+    let document = reproduce::run(&lab, &list, options, |p| progress.show(p))?;
+    progress.clear();
+    if args.json {
+        json::print(&document)?;
+    } else if args.markdown {
+        markdown(&document)?;
+    } else {
+        table(&document, &terminal::theme(color, false))?;
+    }
+    Ok(ExitCode::from(code(&document)))
+}
+
+fn code(document: &ReproduceDocument) -> u8 {
+    let any = |verdict| document.claims.iter().any(|c| c.verdict == verdict);
+    match (any(Verdict::Fail), any(Verdict::NotRun), any(Verdict::Pass)) {
+        (true, ..) => 1,
+        (false, false, _) => 0,
+        (false, true, true) => INCONCLUSIVE,
+        (false, true, false) => 4,
+    }
+}
+
+fn table(document: &ReproduceDocument, theme: &Theme) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    let mut table = Table::new(&[
+        ("claim", Align::Left),
+        ("expected", Align::Right),
+        ("measured", Align::Right),
+        ("unit", Align::Left),
+        ("verdict", Align::Left),
+        ("stack", Align::Left),
+    ]);
+    for claim in &document.claims {
+        table.row(vec![
+            claim.id.as_str().into(),
+            expected(claim).into(),
+            measured(claim).into(),
+            claim.unit.as_str().into(),
+            Cell::from(verdict(claim.verdict)),
+            claim.stack.as_str().into(),
+        ]);
+    }
+    write!(out, "{}", table.render(theme))?;
+    writeln!(out, "\n{}", sum(document))?;
+    let failed = |claim: &&Claim| claim.verdict == Verdict::Fail;
+    for claim in document.claims.iter().filter(failed) {
+        writeln!(out, "\n{} does not hold: {}", claim.id, claim.source)?;
+        for line in wrap(&claim.why, theme.width.saturating_sub(2)) {
+            writeln!(out, "  {line}")?;
+        }
+    }
+    for (why, claims) in not_run(document) {
+        writeln!(out, "\nnot run ({claims}): {why}")?;
+    }
+    Ok(())
+}
+
+/// The reasons, each once, and how many claims it holds up.
+fn not_run(document: &ReproduceDocument) -> Vec<(&str, usize)> {
+    let mut reasons: Vec<(&str, usize)> = Vec::new();
+    for claim in &document.claims {
+        if claim.verdict != Verdict::NotRun {
+            continue;
+        }
+        match reasons.iter_mut().find(|(why, _)| *why == claim.why) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((&claim.why, 1)),
+        }
+    }
+    reasons
+}
+
+fn markdown(document: &ReproduceDocument) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}.\n", sum(document))?;
+    let mut source = "";
+    for claim in &document.claims {
+        if claim.source != source {
+            source = &claim.source;
+            writeln!(
+                out,
+                "\n**{}**\n\n| claim | expected | measured | unit | verdict | stack | note |\n|---|---|---|---|---|---|---|",
+                cell(source)
+            )?;
+        }
+        writeln!(
+            out,
+            "| `{}` | {} | {} | {} | {} | `{}` | {} |",
+            claim.id,
+            expected(claim),
+            measured(claim),
+            claim.unit,
+            verdict(claim.verdict),
+            claim.stack,
+            cell(&claim.why)
+        )?;
+    }
+    Ok(())
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+fn sum(document: &ReproduceDocument) -> String {
+    let count = |verdict| {
+        let has = |claim: &&Claim| claim.verdict == verdict;
+        document.claims.iter().filter(has).count()
+    };
+    format!(
+        "{} claims: {} hold, {} do not, {} not run",
+        document.claims.len(),
+        count(Verdict::Pass),
+        count(Verdict::Fail),
+        count(Verdict::NotRun)
+    )
+}
+
+const fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "pass",
+        Verdict::Fail => "FAIL",
+        Verdict::NotRun => "not run",
+    }
+}
+
+/// The published value and how far the measured one may be from it.
+fn expected(claim: &Claim) -> String {
+    let value = number(claim.expected);
+    match claim.rule {
+        Rule::Within | Rule::Band if claim.tolerance == 0.0 => value,
+        Rule::Within | Rule::Band => format!("{value} ± {}", number(claim.tolerance)),
+        Rule::Sign => format!("sign of {value}"),
+        Rule::SignAndFactor => format!("{value} x/÷ {}", number(claim.tolerance)),
+        Rule::Order => "in order".to_owned(),
+    }
+}
+
+fn measured(claim: &Claim) -> String {
+    match (claim.measured, claim.interval) {
+        (None, _) => "-".to_owned(),
+        (Some(_), Some((low, high))) if low != high => {
+            format!("{} to {}", number(low), number(high))
+        }
+        (Some(value), _) => number(value),
+    }
+}
+
+/// A whole number as such, others with three decimals at most.
+fn number(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        return format!("{value:.0}");
+    }
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,235 @@
+//! Runs what the claims need, each experiment once for each stack, and judges.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use tcplab_plan::Point;
+use tcplab_plan::result::{
+    Claim, ErrorRecord, PointResult, REPRODUCE_SCHEMA, ReproduceDocument, Verdict,
+};
+
+use super::list::{ClaimData, List};
+use crate::campaign::{self, Campaign, Progress};
+use crate::error::LabError;
+use crate::measures;
+use crate::stack::Lab;
+
+/// How to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// Points at once.
+    pub jobs: usize,
+    /// Where results are kept: a result folder for each experiment and stack.
+    pub out: Option<&'a Path>,
+}
+
+/// Claims of one experiment on one stack: indices into the list.
+struct Batch {
+    experiment: String,
+    stack: String,
+    claims: Vec<usize>,
+    points: Vec<Point>,
+    measures: Vec<String>,
+}
+
+/// Measures every claim of the list.
+///
+/// # Errors
+/// Ctrl-C, or a mistake in the claims' data. What cannot be run makes its claims `not-run`; when
+/// that is all of them, the document has an `error`.
+pub fn run(
+    lab: &Lab,
+    list: &List,
+    options: Options<'_>,
+    progress: impl Fn(Progress<'_>) + Sync,
+) -> Result<ReproduceDocument, LabError> {
+    let batches = batches(list)?;
+    let all = batches.iter().map(|batch| batch.points.len()).sum();
+    let mut before = 0;
+    let mut claims: Vec<Option<Claim>> = vec![None; list.claims.len()];
+    for batch in &batches {
+        let shifted = |p: Progress<'_>| {
+            progress(Progress {
+                done: before + p.done,
+                all,
+                result: p.result,
+            });
+        };
+        let results = run_batch(lab, batch, options, shifted);
+        before += batch.points.len();
+        let results = match results {
+            Ok(results) => Ok(results),
+            Err(LabError::Interrupted) => return Err(LabError::Interrupted),
+            Err(e) => Err(e.to_string()),
+        };
+        for index in &batch.claims {
+            let data = &list.claims[*index];
+            claims[*index] = Some(match &results {
+                Ok(results) => judged(data, &batch.points, results),
+                Err(why) => not_run(data, why),
+            });
+        }
+    }
+    let claims: Vec<Claim> = claims.into_iter().flatten().collect();
+    Ok(ReproduceDocument {
+        schema: REPRODUCE_SCHEMA.into(),
+        error: nothing_ran(&claims),
+        claims,
+    })
+}
+
+fn batches(list: &List) -> Result<Vec<Batch>, LabError> {
+    let mut batches: Vec<Batch> = Vec::new();
+    for (index, claim) in list.claims.iter().enumerate() {
+        let same = |b: &&mut Batch| b.experiment == claim.experiment && b.stack == claim.stack;
+        match batches.iter_mut().find(same) {
+            Some(batch) => batch.claims.push(index),
+            None => batches.push(Batch {
+                experiment: claim.experiment.clone(),
+                stack: claim.stack.clone(),
+                claims: vec![index],
+                points: Vec::new(),
+                measures: Vec::new(),
+            }),
+        }
+    }
+    for batch in &mut batches {
+        let own: Vec<&ClaimData> = batch.claims.iter().map(|i| &list.claims[*i]).collect();
+        let Some(first) = own.first() else { continue };
+        let points = list.experiment(first)?.points();
+        batch.points = points.map_err(|e| LabError::Wrong(e.to_string()))?;
+        batch
+            .points
+            .retain(|point| own.iter().any(|claim| claim.is_at(point)));
+        let names: BTreeSet<&str> = own
+            .iter()
+            .flat_map(|claim| claim.value.names().into_iter().chain(shown(claim)))
+            .collect();
+        batch.measures = names.into_iter().map(str::to_owned).collect();
+    }
+    Ok(batches)
+}
+
+fn shown(claim: &ClaimData) -> impl Iterator<Item = &str> {
+    claim.show.iter().map(String::as_str)
+}
+
+fn run_batch(
+    lab: &Lab,
+    batch: &Batch,
+    options: Options<'_>,
+    progress: impl Fn(Progress<'_>) + Sync,
+) -> Result<Vec<PointResult>, LabError> {
+    let stack = lab.stack(&batch.stack)?;
+    if let Some(first) = batch.points.first() {
+        measures::check(&batch.measures, first)?;
+    }
+    let folder = |out: &Path| {
+        let stack = batch.stack.replace(':', "-");
+        out.join(&batch.experiment).join(stack)
+    };
+    let out = options.out.map(folder);
+    let document = campaign::run(
+        lab,
+        &Campaign {
+            experiment: &batch.experiment,
+            points: &batch.points,
+            stacks: &[stack],
+            measures: &batch.measures,
+            jobs: options.jobs,
+            out: out.as_deref(),
+        },
+        progress,
+    )?;
+    Ok(document.points)
+}
+
+/// The claim with what its points gave: their median, and both ends when there are several.
+fn judged(data: &ClaimData, points: &[Point], results: &[PointResult]) -> Claim {
+    let own = points.iter().zip(results);
+    let own: Vec<&PointResult> = own
+        .filter(|(point, _)| data.is_at(point))
+        .map(|(_, result)| result)
+        .collect();
+    let mut values = Vec::new();
+    for result in &own {
+        if let Some(e) = &result.error {
+            return not_run(data, e);
+        }
+        let value = |name: &str| result.measures.get(name).copied().flatten();
+        match data.value.evaluate(&value) {
+            Ok(value) => values.push(value),
+            Err(e) => {
+                let name = e.missing().unwrap_or_default();
+                let why = result.missing.get(name);
+                let why = why.map_or(String::new(), |why| format!(": {why}"));
+                return not_run(data, &format!("{e}{why}"));
+            }
+        }
+    }
+    values.sort_by(f64::total_cmp);
+    let mut claim = bare(data);
+    claim.measured = values.get(values.len().saturating_sub(1) / 2).copied();
+    if let (Some(low), Some(high), true) = (values.first(), values.last(), values.len() > 1) {
+        claim.interval = Some((*low, *high));
+    }
+    claim.verdict = claim.judge();
+    let mut words: Vec<String> = Vec::new();
+    if claim.verdict == Verdict::Fail && !data.fails.is_empty() {
+        words.push(data.fails.clone());
+    }
+    if !data.note.is_empty() {
+        words.push(data.note.clone());
+    }
+    if values.len() > 1 {
+        words.push(format!("{} runs", values.len()));
+    }
+    words.extend(beside(data, &own));
+    claim.why = words.join("; ");
+    claim
+}
+
+/// The measures that shall stand beside the value, of the first point.
+fn beside(data: &ClaimData, own: &[&PointResult]) -> Vec<String> {
+    let Some(first) = own.first() else {
+        return Vec::new();
+    };
+    let text = |name: &str| match first.measures.get(name).copied().flatten() {
+        Some(value) => format!("{name} = {value}"),
+        None => format!("{name} has no value"),
+    };
+    shown(data).map(text).collect()
+}
+
+fn bare(data: &ClaimData) -> Claim {
+    Claim {
+        id: data.id.clone(),
+        source: data.source.clone(),
+        expected: data.expected,
+        rule: data.rule,
+        tolerance: data.tolerance,
+        measured: None,
+        interval: None,
+        unit: data.unit.clone(),
+        verdict: Verdict::NotRun,
+        stack: data.stack.clone(),
+        why: String::new(),
+    }
+}
+
+fn not_run(data: &ClaimData, why: &str) -> Claim {
+    Claim {
+        why: why.to_owned(),
+        ..bare(data)
+    }
+}
+
+/// The reason, when no claim could be measured.
+fn nothing_ran(claims: &[Claim]) -> Option<ErrorRecord> {
+    let first = claims.first()?;
+    let none = claims.iter().all(|c| c.verdict == Verdict::NotRun);
+    none.then(|| ErrorRecord {
+        kind: "cannot_run".into(),
+        message: first.why.clone(),
+    })
+}

@@ -1,0 +1,232 @@
+//! The claims as data.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value as Json;
+use tcplab_plan::measure::Formula;
+use tcplab_plan::result::Rule;
+use tcplab_plan::{Experiment, Point};
+
+use super::glob;
+use crate::error::LabError;
+
+/// The files, in the order of the list.
+const FILES: [(&str, &str); 4] = [
+    ("delayed-ack.toml", include_str!("claims/delayed-ack.toml")),
+    ("intervals.toml", include_str!("claims/intervals.toml")),
+    ("quickack.toml", include_str!("claims/quickack.toml")),
+    ("witness.toml", include_str!("claims/witness.toml")),
+];
+
+/// Experiments that are examples too.
+const EXAMPLES: [(&str, &str); 5] = [
+    (
+        "delayed-ack.toml",
+        include_str!("../../../../examples/delayed-ack.toml"),
+    ),
+    (
+        "delayed-ack-intervals.toml",
+        include_str!("../../../../examples/delayed-ack-intervals.toml"),
+    ),
+    (
+        "delayed-ack-sizes.toml",
+        include_str!("../../../../examples/delayed-ack-sizes.toml"),
+    ),
+    (
+        "delayed-ack-echo.toml",
+        include_str!("../../../../examples/delayed-ack-echo.toml"),
+    ),
+    (
+        "write-write-read.toml",
+        include_str!("../../../../examples/write-write-read.toml"),
+    ),
+];
+
+/// One file of claims.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    experiment: BTreeMap<String, Source>,
+    group: Vec<Group>,
+}
+
+/// Where an experiment is written.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Source {
+    /// A file of `examples/`.
+    Example(String),
+    /// Here.
+    Text(String),
+}
+
+/// Claims that have much in common. What a claim does not say, its group says.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Group {
+    experiment: String,
+    #[serde(default)]
+    at: BTreeMap<String, Json>,
+    #[serde(default)]
+    show: Vec<String>,
+    source: Option<String>,
+    stack: Option<String>,
+    value: Option<String>,
+    rule: Option<Rule>,
+    tolerance: Option<f64>,
+    unit: Option<String>,
+    note: Option<String>,
+    fails: Option<String>,
+    claim: Vec<Entry>,
+}
+
+/// One claim as written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    id: String,
+    expected: f64,
+    #[serde(default)]
+    at: BTreeMap<String, Json>,
+    #[serde(default)]
+    show: Vec<String>,
+    source: Option<String>,
+    stack: Option<String>,
+    value: Option<String>,
+    rule: Option<Rule>,
+    tolerance: Option<f64>,
+    unit: Option<String>,
+    note: Option<String>,
+    fails: Option<String>,
+}
+
+/// A claim and how it is measured.
+#[derive(Clone, Debug)]
+pub struct ClaimData {
+    /// Its name, such as `quickack.default`.
+    pub id: String,
+    /// Where it was published.
+    pub source: String,
+    /// The published value.
+    pub expected: f64,
+    /// How the measured one must compare.
+    pub rule: Rule,
+    /// How far they may be apart.
+    pub tolerance: f64,
+    /// Unit of the values.
+    pub unit: String,
+    /// What it is measured on.
+    pub stack: String,
+    /// Name of the experiment in the list.
+    pub experiment: String,
+    /// The points that count: those with these values of these axes.
+    pub at: BTreeMap<String, Json>,
+    /// The value, of measures of one point.
+    pub value: Formula,
+    /// Measures to show beside it.
+    pub show: Vec<String>,
+    /// What to know about it.
+    pub note: String,
+    /// Why it does not hold, where that is known.
+    pub fails: String,
+}
+
+impl ClaimData {
+    /// Whether a point counts.
+    pub fn is_at(&self, point: &Point) -> bool {
+        self.at
+            .iter()
+            .all(|(axis, value)| point.axes.get(axis) == Some(value))
+    }
+}
+
+/// All claims and their experiments.
+#[derive(Debug)]
+pub struct List {
+    /// The claims, in order.
+    pub claims: Vec<ClaimData>,
+    pub(crate) experiments: BTreeMap<String, Experiment>,
+}
+
+impl List {
+    /// Reads what was built in.
+    ///
+    /// # Errors
+    /// A mistake in the data, which the tests of this crate would show.
+    pub fn new() -> Result<Self, LabError> {
+        let mut list = Self {
+            claims: Vec::new(),
+            experiments: BTreeMap::new(),
+        };
+        for (name, text) in FILES {
+            let wrong = |e: &dyn std::fmt::Display| LabError::Wrong(format!("{name}: {e}"));
+            let file: File = toml::from_str(text).map_err(|e| wrong(&e))?;
+            for (key, source) in file.experiment {
+                let experiment = read(&key, &source)?;
+                if list.experiments.insert(key.clone(), experiment).is_some() {
+                    return Err(wrong(&format!("two experiments are called {key}")));
+                }
+            }
+            for group in &file.group {
+                for entry in &group.claim {
+                    let claim =
+                        claim(group, entry).map_err(|e| wrong(&format!("{}: {e}", entry.id)))?;
+                    if list.claims.iter().any(|known| known.id == claim.id) {
+                        return Err(wrong(&format!("two claims are called {}", claim.id)));
+                    }
+                    list.claims.push(claim);
+                }
+            }
+        }
+        Ok(list)
+    }
+
+    /// Keeps the claims whose names fit; `*` and `?` are as in a shell.
+    pub fn only(&mut self, pattern: &str) {
+        self.claims.retain(|claim| glob::fits(pattern, &claim.id));
+    }
+
+    /// The experiment of a claim.
+    pub fn experiment(&self, claim: &ClaimData) -> Result<&Experiment, LabError> {
+        self.experiments
+            .get(&claim.experiment)
+            .ok_or_else(|| LabError::Wrong(format!("no experiment {}", claim.experiment)))
+    }
+}
+
+fn read(name: &str, source: &Source) -> Result<Experiment, LabError> {
+    let text = match source {
+        Source::Text(text) => text.as_str(),
+        Source::Example(file) => EXAMPLES
+            .iter()
+            .find(|(known, _)| known == file)
+            .map(|(_, text)| *text)
+            .ok_or_else(|| LabError::Wrong(format!("no example {file}")))?,
+    };
+    Experiment::parse(name, text).map_err(|e| LabError::Wrong(e.to_string()))
+}
+
+fn claim(group: &Group, entry: &Entry) -> Result<ClaimData, String> {
+    let text = |own: &Option<String>, common: &Option<String>| own.clone().or(common.clone());
+    let must = |what: &str, own, common| text(own, common).ok_or(format!("it has no {what}"));
+    let value = must("value", &entry.value, &group.value)?;
+    let mut at = group.at.clone();
+    at.extend(entry.at.clone());
+    Ok(ClaimData {
+        id: entry.id.clone(),
+        source: must("source", &entry.source, &group.source)?,
+        expected: entry.expected,
+        rule: entry.rule.or(group.rule).unwrap_or(Rule::Within),
+        tolerance: entry.tolerance.or(group.tolerance).unwrap_or(0.0),
+        unit: text(&entry.unit, &group.unit).unwrap_or_default(),
+        stack: must("stack", &entry.stack, &group.stack)?,
+        experiment: group.experiment.clone(),
+        at,
+        value: Formula::parse(&value).map_err(|e| e.to_string())?,
+        show: group.show.iter().chain(&entry.show).cloned().collect(),
+        note: text(&entry.note, &group.note).unwrap_or_default(),
+        fails: text(&entry.fails, &group.fails).unwrap_or_default(),
+    })
+}

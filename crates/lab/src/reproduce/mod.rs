@@ -1,0 +1,14 @@
+//! Published claims, measured again: what somebody wrote about TCP, the experiment that shows it,
+//! and whether it holds on a real kernel.
+//!
+//! Claims are data (`claims/*.toml`); those of the same experiment and stack share its runs. A
+//! claim that does not hold stays in the list with the figure that was measured.
+
+mod engine;
+mod glob;
+mod list;
+#[cfg(test)]
+mod tests;
+
+pub use engine::{Options, run};
+pub use list::{ClaimData, List};

@@ -1,0 +1,58 @@
+//! The claims' data, and what becomes of results.
+
+use tcplab_plan::measure::Measure;
+
+use super::glob::fits;
+use super::list::List;
+
+#[test]
+fn every_claim_can_be_measured() {
+    let list = List::new().unwrap();
+    assert!(list.claims.len() > 60, "{}", list.claims.len());
+    for claim in &list.claims {
+        let points = list.experiment(claim).unwrap().points().unwrap();
+        let own: Vec<_> = points.iter().filter(|p| claim.is_at(p)).collect();
+        assert!(!own.is_empty(), "{}: no point has {:?}", claim.id, claim.at);
+        let names = claim.value.names();
+        assert!(!names.is_empty(), "{}: it measures nothing", claim.id);
+        for name in names
+            .into_iter()
+            .chain(claim.show.iter().map(String::as_str))
+        {
+            if let Err(e) = Measure::parse(name, own[0]) {
+                panic!("{}: {e}", claim.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_claim_that_names_one_figure_has_one_point() {
+    use tcplab_plan::result::Rule;
+    let list = List::new().unwrap();
+    for claim in list.claims.iter().filter(|c| c.rule == Rule::Within) {
+        let points = list.experiment(claim).unwrap().points().unwrap();
+        let own = points.iter().filter(|p| claim.is_at(p)).count();
+        assert_eq!(own, 1, "{}: {own} points have {:?}", claim.id, claim.at);
+    }
+}
+
+#[test]
+fn names_fit_as_in_a_shell() {
+    for (pattern, name, is) in [
+        ("quickack.*", "quickack.default", true),
+        ("quickack.*", "lo.delayed", false),
+        ("*delayed", "lo.delayed", true),
+        ("*delayed", "lo.delayed-once", false),
+        ("*.*", "lo.delayed", true),
+        ("*a*b*c", "xxaxxbxxbxxc", true),
+        ("*a*b*c", "xxaxxbxxbxx", false),
+        ("lo.delaye?", "lo.delayed", true),
+        ("lo.delayed?", "lo.delayed", false),
+        ("", "", true),
+        ("", "x", false),
+        ("*", "", true),
+    ] {
+        assert_eq!(fits(pattern, name), is, "{pattern} {name}");
+    }
+}
