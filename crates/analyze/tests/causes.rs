@@ -281,3 +281,28 @@ fn a_timeout_after_a_probe_is_judged_by_its_own_echo() {
     lost[7] = "450 < . 501 133 0 60000 ts=9400,1400";
     assert_eq!(analyze_script(&lost).ids(), ["rto_stall", "tail_loss"]);
 }
+
+#[test]
+fn an_ack_that_a_fin_brought_is_not_the_timers() {
+    let near = [
+        "0 > S 100 0 0 60000 mss=1460 sackok",
+        "0 < S. 500 101 0 60000 mss=1460 sackok",
+        "0 > . 101 501 0 60000",
+        "100 > P. 101 501 1000 60000",
+    ];
+    let classes = |rest: &[&str]| {
+        let all: Vec<&str> = near.iter().chain(rest).copied().collect();
+        let acks = analyze_script(&all).streams[0]
+            .server_to_client
+            .acks_sent
+            .clone();
+        (acks.delayed, acks.other)
+    };
+    assert_eq!(classes(&["140 < . 501 1101 0 60000"]), (1, 0));
+    // The data waited for 30 ms; then the FIN came and all was ACKed.
+    let ended = ["130 > F. 1101 501 0 60000", "130 < . 501 1102 0 60000"];
+    assert_eq!(classes(&ended), (0, 1));
+    // The FIN waited, too: the timer sent the ACK.
+    let waited = ["120 > F. 1101 501 0 60000", "140 < . 501 1102 0 60000"];
+    assert_eq!(classes(&waited), (1, 0));
+}

@@ -188,7 +188,7 @@ pub(crate) fn classify(
         AckClass::SecondSegment
     } else if held_us < TIMER_US {
         AckClass::Immediate
-    } else if taken.segments > 1 && since_last_us.saturating_sub(path_us) < TRIGGER_US {
+    } else if is_triggered(taken, path_us, now) {
         AckClass::Other
     } else {
         AckClass::Delayed
@@ -199,6 +199,18 @@ pub(crate) fn classify(
         since_last_us,
         path_us,
     }
+}
+
+/// Whether something that came after the first waiting data, not the timer, made the receiver
+/// answer: the last data, or the FIN that ends the connection.
+fn is_triggered(taken: &Taken, path_us: u32, now: Instant) -> bool {
+    let newer = match taken.bare {
+        Some(fin) if fin > taken.last => fin,
+        _ if taken.segments > 1 => taken.last,
+        _ => return false,
+    };
+    let since = now.since(newer).as_micros_u32();
+    since.saturating_sub(path_us) < TRIGGER_US
 }
 
 /// How long the receiver can have held the ACK: the wait less the path, and not longer than

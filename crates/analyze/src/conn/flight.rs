@@ -65,6 +65,8 @@ pub(crate) struct Taken {
     pub last: Instant,
     /// Frame number of that last one: the likely trigger.
     pub trigger: u64,
+    /// When a SYN or FIN without payload passed.
+    pub bare: Option<Instant>,
     /// Newest ordinal.
     pub newest: u32,
     /// Payload of the newest segment, and of the largest.
@@ -253,6 +255,7 @@ impl Taken {
     fn add(&mut self, s: &Segment, payload: u32) {
         self.repaired |= s.times > 1 || s.filled_hole;
         if payload == 0 {
+            self.bare = Some(s.last);
             return;
         }
         if self.segments == 0 {

@@ -293,7 +293,7 @@ pub const LOG: [(&str, &str); 8] = [
     ),
     (
         "quickack.min",
-        "the smallest that it says before and after reads",
+        "the smallest that it says before and after reads that got data",
     ),
     ("quickack.max", "the largest"),
     (

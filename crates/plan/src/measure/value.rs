@@ -262,6 +262,19 @@ fn tcp_info(end: Option<&End>, field: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("the stack gave no `{field}`"))
 }
 
+/// The lines before and after each read that got data. The read that meets the end is left out: a
+/// FIN puts Linux into interactive mode, whatever it was in before.
+fn reads(end: &End) -> impl Iterator<Item = &LogLine> {
+    let got = |line: &LogLine| line.what == "read" && line.value > 0;
+    let lines = end.log.iter().enumerate();
+    lines
+        .filter(move |(i, line)| match line.what.as_str() {
+            "readable" => end.log.get(i + 1).is_some_and(got),
+            _ => got(line),
+        })
+        .map(|(_, line)| line)
+}
+
 /// A field of [`LOG`]: which value of a line, and how those of all lines become one.
 fn log<'a>(ends: impl Iterator<Item = &'a End>, field: &str) -> Result<f64, String> {
     let (what, how) = field.split_once('.').unwrap_or((field, ""));
@@ -270,13 +283,13 @@ fn log<'a>(ends: impl Iterator<Item = &'a End>, field: &str) -> Result<f64, Stri
         "credits" => line.quick.map(f64::from),
         _ => line.pingpong.map(|is| f64::from(u8::from(is))),
     };
-    let mut lines = ends.flat_map(|end| &end.log);
-    let stands = |line: &&LogLine| ["connected", "accept"].contains(&line.what.as_str());
-    let reads = |line: &&LogLine| ["readable", "read"].contains(&line.what.as_str());
     let value = match how {
-        "first" => lines.find(stands).and_then(of),
-        "min" => lines.filter(reads).filter_map(of).reduce(f64::min),
-        _ => lines.filter(reads).filter_map(of).reduce(f64::max),
+        "first" => {
+            let stands = |line: &&LogLine| ["connected", "accept"].contains(&line.what.as_str());
+            ends.flat_map(|end| &end.log).find(stands).and_then(of)
+        }
+        "min" => ends.flat_map(reads).filter_map(of).reduce(f64::min),
+        _ => ends.flat_map(reads).filter_map(of).reduce(f64::max),
     };
     value.ok_or_else(|| {
         format!("the log has no {what} of this end: it needs `log = true` and a kernel")
