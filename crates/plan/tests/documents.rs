@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use tcplab_plan::Experiment;
-use tcplab_plan::measure::{APP, LINK, PACKETS, RUN};
+use tcplab_plan::measure::{APP, LINK, LOG, PACKETS, RUN};
 
 /// The tables of measures.
 fn measures() -> String {
@@ -26,6 +26,10 @@ fn measures() -> String {
     }
     for (title, names) in [
         ("`APP.`", &APP[..]),
+        (
+            "`APP.client.`, `APP.server.`, from the log (`log = true`)",
+            &LOG,
+        ),
         ("`link.A-B.a_to_b.`, `link.A-B.b_to_a.`", &LINK),
         ("`run.`", &RUN),
     ] {

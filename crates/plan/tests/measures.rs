@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use tcplab_plan::measure::{CannotSay, Expression, Measure, PACKETS, Sources};
-use tcplab_plan::outcome::{End, Flow, LinkCount, Outcome};
+use tcplab_plan::measure::{CannotSay, Expression, Formula, Measure, PACKETS, Sources};
+use tcplab_plan::outcome::{End, Flow, LinkCount, LogLine, Outcome};
 use tcplab_plan::{Experiment, Point};
 
 fn point() -> Point {
@@ -273,5 +273,77 @@ fn deep_and_long_expressions_are_refused_or_answered() {
     assert_eq!(
         names.names().into_iter().collect::<Vec<_>>(),
         ["a", "b", "c", "d"]
+    );
+}
+
+#[test]
+fn a_log_shows_the_option_and_the_credits_of_reads_with_data() {
+    let (point, mut outcome, packets) = (point(), outcome(), packets());
+    let line = |what: &str, value, quickack, quick| LogLine {
+        what: what.to_owned(),
+        value,
+        quickack: Some(quickack),
+        quick: Some(quick),
+        pingpong: Some(quickack == 0),
+        ..LogLine::default()
+    };
+    outcome.flows[0].client.log = vec![
+        line("connected", 0, 1, 0),
+        line("readable", 0, 1, 15),
+        line("read", 1024, 1, 14),
+        line("write", 1, 0, 99),
+        // The end of the data: a FIN has made the connection interactive.
+        line("readable", 0, 0, 7),
+        line("read", 0, 0, 7),
+    ];
+    let sources = Sources {
+        point: &point,
+        outcome: &outcome,
+        packets: &packets,
+    };
+    let value = |name: &str| sources.named(name).unwrap();
+    for (name, expected) in [
+        ("quickack.first", 1.0),
+        ("quickack.min", 1.0),
+        ("quickack.max", 1.0),
+        ("credits.first", 0.0),
+        ("credits.min", 14.0),
+        ("credits.max", 15.0),
+        ("pingpong.min", 0.0),
+        ("pingpong.max", 0.0),
+    ] {
+        assert_eq!(
+            value(&format!("stream.client.{name}")),
+            Ok(expected),
+            "{name}"
+        );
+    }
+    let why = value("stream.server.credits.min").unwrap_err();
+    assert!(why.contains("log = true"), "{why}");
+    let unknown = sources.named("stream.client.credits.mim").unwrap_err();
+    assert!(
+        unknown.to_string().contains("stream.client.credits.min"),
+        "{unknown}"
+    );
+}
+
+#[test]
+fn formulas() {
+    let value = |name: &str| (name == "client.a").then_some(6.0);
+    let of = |text: &str| Formula::parse(text).unwrap().evaluate(&value);
+    assert_eq!(of("client.a"), Ok(6.0));
+    assert_eq!(of("(client.a - 2) / 8 * -1"), Ok(-0.5));
+    assert_eq!(
+        of("server.b + 1"),
+        Err(CannotSay::Missing("server.b".into()))
+    );
+    assert!(of("client.a / (client.a - 6)").is_err());
+    for bad in ["client.a > 1", "client.a +", "", "client.a client.a"] {
+        assert!(Formula::parse(bad).is_err(), "{bad}");
+    }
+    let formula = Formula::parse("a.b - c.d / a.b").unwrap();
+    assert_eq!(
+        formula.names().into_iter().collect::<Vec<_>>(),
+        ["a.b", "c.d"]
     );
 }

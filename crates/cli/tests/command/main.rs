@@ -7,6 +7,7 @@ mod json;
 mod kernel;
 mod live;
 mod probe;
+mod reproduce;
 mod run;
 mod schema;
 mod usage;

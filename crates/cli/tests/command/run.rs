@@ -14,7 +14,7 @@ use super::{command, folder, tcplab, text};
 const STREAM: &str = "examples/delayed-ack.toml";
 
 /// Whether the kernel is built here; says why the test is skipped when it is not.
-fn has(stack: &str) -> bool {
+pub fn has(stack: &str) -> bool {
     let listed = tcplab(&["stacks", "--json"]).json();
     let there = listed["stacks"].as_array().unwrap().iter().any(|s| {
         let also = s["also"].as_array().into_iter().flatten();
@@ -22,7 +22,8 @@ fn has(stack: &str) -> bool {
         named && s["lacks"].is_null()
     });
     if !there {
-        eprintln!("skipped: {stack} is not built here (tcplab kernel build 6.1)");
+        let why = tcplab(&["run", STREAM, "--on", stack]).err;
+        eprintln!("skipped: {}", why.trim().trim_start_matches("tcplab: "));
     }
     there
 }

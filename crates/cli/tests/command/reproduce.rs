@@ -1,0 +1,186 @@
+//! `tcplab reproduce`, and what it rests on: the delayed-ACK table of four kernels, the search for
+//! the first bad one, the analyser against the kernel's counter.
+//!
+//! Those that need a kernel are skipped, with the reason, where none is built.
+
+use serde_json::Value;
+
+use super::run::has;
+use super::{command, tcplab};
+
+const FOUR: [&str; 4] = [
+    "uml:6.1",
+    "uml:6.1+quickack-6.1.56",
+    "uml:6.1+mss-boundary",
+    "uml:6.1+quickack-count",
+];
+
+fn claim<'a>(document: &'a Value, id: &str) -> &'a Value {
+    let claims = document["claims"].as_array().unwrap();
+    let found = claims.iter().find(|claim| claim["id"] == id);
+    found.unwrap_or_else(|| panic!("no {id} in {document}"))
+}
+
+#[test]
+fn four_kernels_show_which_commit_delays_acks() {
+    if !FOUR.iter().all(|stack| has(stack)) {
+        return;
+    }
+    let run = tcplab(&["run", "examples/delayed-ack.toml", "--json"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let document = run.json();
+    let points = document["points"].as_array().unwrap();
+    let rows: Vec<(&str, f64, Option<f64>)> = points
+        .iter()
+        .map(|point| {
+            let measure = |name: &str| point["measures"][name].as_f64();
+            let delayed = measure("client.acks.delayed").unwrap();
+            assert_eq!(measure("client.TcpExtDelayedACKs"), Some(delayed));
+            let stack = point["stack"].as_str().unwrap();
+            (stack, delayed, measure("client.acks.first_delayed_segment"))
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            (FOUR[0], 0.0, None),
+            (FOUR[1], 84.0, Some(17.0)),
+            (FOUR[2], 84.0, Some(17.0)),
+            (FOUR[3], 0.0, None),
+        ]
+    );
+}
+
+#[test]
+fn bisect_finds_the_first_bad_of_five_in_three_runs() {
+    if !FOUR.iter().all(|stack| has(stack)) {
+        return;
+    }
+    // The first two are the same kernel under two names.
+    let five = ["uml:6.1", "uml:6.1.192", FOUR[3], FOUR[2], FOUR[1]];
+    if !has(five[1]) {
+        return;
+    }
+    let run = tcplab(&[
+        "bisect",
+        "examples/delayed-ack.toml",
+        "--over",
+        &five.join(","),
+        "--bad",
+        "client.TcpExtDelayedACKs > 0",
+        "--json",
+    ]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let document = run.json();
+    assert_eq!(document["first_bad"], FOUR[2]);
+    assert_eq!(document["last_good"], FOUR[3]);
+    let steps = document["steps"].as_array().unwrap();
+    assert!(steps.len() <= 3, "{steps:?}");
+}
+
+#[test]
+fn the_analyser_and_the_kernel_agree_at_every_point_of_an_example() {
+    let experiment = "examples/delayed-ack-sizes.toml";
+    if !has(FOUR[2]) {
+        return;
+    }
+    let run = tcplab(&["run", experiment, "--on", FOUR[2], "--json"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let document = run.json();
+    let points = document["points"].as_array().unwrap();
+    assert_eq!(points.len(), 15);
+    let mut late = 0;
+    for point in points {
+        let measures = &point["measures"];
+        let delayed = measures["client.acks.delayed"].as_f64().unwrap();
+        let counted = measures["client.TcpExtDelayedACKs"].as_f64().unwrap();
+        assert_eq!(delayed, counted, "{}", point["axes"]);
+        late += usize::from(delayed > 0.0);
+    }
+    assert_eq!(late, 5, "536 to 1448 bytes: exactly one segment");
+}
+
+#[test]
+fn claims_about_quickack_hold() {
+    if !has(FOUR[1]) {
+        return;
+    }
+    let run = tcplab(&["reproduce", "--only", "quickack.[!d]*", "--json"]);
+    assert_eq!(run.code, 2, "the pattern has no classes: {}", run.out);
+    for only in ["quickack.*d*l*", "netstat.*", "lo.*"] {
+        let run = tcplab(&["reproduce", "--only", only, "--json"]);
+        let document = run.json();
+        assert_eq!(document["schema"], "tcplab.reproduce/1");
+        for claim in document["claims"].as_array().unwrap() {
+            // One of them needs a kernel of 1000 Hz, which may not be there.
+            let is_slow = claim["stack"] == FOUR[1];
+            assert!(!is_slow || claim["verdict"] == "pass", "{claim}");
+            let keys: Vec<&String> = claim.as_object().unwrap().keys().collect();
+            assert_eq!(keys.len(), 11, "{keys:?}");
+        }
+    }
+    let run = tcplab(&["reproduce", "--only", "quickack.*-while-*", "--json"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let document = run.json();
+    let claim = claim(&document, "quickack.getsockopt-while-delayed");
+    assert_eq!(claim["measured"], 1.0);
+    let why = claim["why"].as_str().unwrap();
+    assert!(why.contains("client.acks.delayed = 84"), "{why}");
+    assert!(why.contains("credits.min = 0"), "{why}");
+}
+
+#[test]
+fn a_claim_that_does_not_hold_stays_with_its_figure() {
+    if !has("uml:6.1+el8-receiver@1000") {
+        return;
+    }
+    let run = tcplab(&["reproduce", "--only", "el8.30ms.seed", "--json"]);
+    assert_eq!(run.code, 1, "{}", run.err);
+    let document = run.json();
+    let claim = claim(&document, "el8.30ms.seed");
+    assert_eq!(claim["verdict"], "fail");
+    let measured = claim["measured"].as_f64().unwrap();
+    assert!((0.38..0.40).contains(&measured), "{measured}");
+    let table = tcplab(&["reproduce", "--only", "el8.30ms.seed"]);
+    assert_eq!(table.code, 1);
+    assert!(
+        table.out.contains("1 claims: 0 hold, 1 do not"),
+        "{}",
+        table.out
+    );
+    assert!(
+        table.out.contains("el8.30ms.seed does not hold: "),
+        "{}",
+        table.out
+    );
+}
+
+#[test]
+fn without_kernels_every_claim_says_how_to_build_its_own() {
+    let cache = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| {
+        let output = command(args)
+            .env("XDG_CACHE_HOME", cache.path())
+            .output()
+            .unwrap();
+        super::Run::new(output)
+    };
+    let all = run(&["reproduce", "--json"]);
+    assert_eq!(all.code, 4, "{}", all.err);
+    let document = all.json();
+    assert_eq!(document["error"]["kind"], "cannot_run");
+    let claims = document["claims"].as_array().unwrap();
+    assert!(claims.len() > 60);
+    for claim in claims {
+        assert_eq!(claim["verdict"], "not-run");
+        assert!(claim["measured"].is_null() && claim["interval"].is_null());
+        let why = claim["why"].as_str().unwrap();
+        assert!(why.contains("tcplab kernel build 6.1"), "{why}");
+    }
+    let table = run(&["reproduce", "--only", "netstat.*"]);
+    assert_eq!(table.code, 4);
+    assert!(table.out.contains("not run (1): "), "{}", table.out);
+    let wrong = run(&["reproduce", "--only", "nothing.*"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.err.contains("quickack.default"), "{}", wrong.err);
+}
