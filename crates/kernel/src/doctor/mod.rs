@@ -99,9 +99,9 @@ pub fn examine(store: &Store) -> Vec<Check> {
     ]
 }
 
-/// Whether namespaces can be made here, which `host` needs.
+/// Whether namespaces can be made here, which `host` needs, as far as that can be tried.
 pub(crate) fn has_namespaces() -> bool {
-    system::namespaces().verdict == Verdict::Works
+    system::namespaces().verdict != Verdict::Missing || system::root().verdict == Verdict::Works
 }
 
 #[cfg(test)]
