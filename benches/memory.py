@@ -7,7 +7,8 @@ bound: 64 MB, 1 kB for each connection that is open at one time, 64 B for each f
 
   syn     N lone SYNs (a flood): all stay open
   open    N connections with a handshake and one answered data segment, no end: all stay open
-  gaps    the same, each with data beyond a hole, sent twice, and a SACK that says so: all open, with a lost segment
+  both    the same with time stamps, a request and a response, each ACKed: all stay open
+  gaps    as open, each with data beyond a hole, sent twice, and a SACK that says so: all open, with a lost segment
   closed  N connections of a handshake, data and FINs, one after the other: none stays open
   reused  as closed, 100 connections on each four-tuple
   long    one connection with N data segments
@@ -77,6 +78,20 @@ def closed(w, c, isn):
     w.packet(c, SERVER, isn + 202, isn + 1502, ACK)
 
 
+def both(w, c):
+    def stamps(value, echo, kinds=b"\x01\x01\x08\x0a"):
+        return kinds + struct.pack(">II", value, echo)
+
+    syn = bytes.fromhex("020405b40402080a")
+    w.packet(c, SERVER, 100, 0, SYN, options=stamps(1, 0, syn) + b"\x01\x03\x03\x07")
+    w.packet(SERVER, c, 500, 101, SYN | ACK, options=stamps(1, 1, syn) + b"\x01\x03\x03\x07")
+    w.packet(c, SERVER, 101, 501, ACK, options=stamps(1, 1))
+    w.packet(c, SERVER, 101, 501, ACK | PSH, 100, options=stamps(2, 1))
+    w.packet(SERVER, c, 501, 201, ACK, options=stamps(2, 2))
+    w.packet(SERVER, c, 501, 201, ACK | PSH, 1000, options=stamps(3, 2))
+    w.packet(c, SERVER, 201, 1501, ACK, options=stamps(4, 3))
+
+
 def gaps(w, c):
     handshake(w, c)
     for _ in range(2):
@@ -94,6 +109,8 @@ def connections(kind, n, w):
             handshake(w, client(i))
             w.packet(client(i), SERVER, 101, 501, ACK | PSH, 100)
             w.packet(SERVER, client(i), 501, 201, ACK)
+        elif kind == "both":
+            both(w, client(i))
         elif kind == "gaps":
             gaps(w, client(i))
         elif kind == "closed":
@@ -108,7 +125,7 @@ def connections(kind, n, w):
                 w.packet(client(0), SERVER, 101, 501 + 1000 * (i + 1), ACK)
     if kind == "long":
         return 1, 1, 1
-    return n, n if kind in ("syn", "open", "gaps") else 1, (n // 100 or 1) if kind == "reused" else n
+    return n, n if kind in ("syn", "open", "both", "gaps") else 1, (n // 100 or 1) if kind == "reused" else n
 
 
 def streams_in(path):
@@ -135,7 +152,7 @@ def main():
     args.dir.mkdir(parents=True, exist_ok=True)
     capture, output = args.dir / "memory.pcap", args.dir / "memory.json"
     good = True
-    for kind in args.kind or ["syn", "open", "gaps", "closed", "reused", "long"]:
+    for kind in args.kind or ["syn", "open", "both", "gaps", "closed", "reused", "long"]:
         with open(capture, "wb") as file:
             w = Writer(file)
             total, open_now, tuples = connections(kind, args.n, w)

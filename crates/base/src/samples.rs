@@ -2,14 +2,17 @@
 //! [`Samples::EXACT`] samples, then with values kept to three digits.
 
 /// Samples of a non-negative integer quantity (microseconds, mostly). Takes 32 bytes while there
-/// are at most four.
+/// are at most five.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
     store: Store,
 }
 
 /// How many samples are kept without an allocation.
-const FEW: usize = 4;
+const FEW: usize = 5;
+
+/// Small sets grow by so many samples: doubling would leave half of many connections' memory unused.
+const STEP: usize = 5;
 
 #[derive(Clone, Debug)]
 enum Store {
@@ -63,13 +66,16 @@ impl Samples {
                     *slot = value;
                     *n += 1;
                 } else {
-                    let mut all = Vec::with_capacity(2 * FEW);
+                    let mut all = Vec::with_capacity(FEW + STEP);
                     all.extend_from_slice(few);
                     all.push(value);
                     self.store = Store::Exact(all);
                 }
             }
             Store::Exact(v) => {
+                if v.len() == v.capacity() && v.len() < 8 * STEP {
+                    v.reserve_exact(STEP);
+                }
                 v.push(value);
                 if v.len() > Self::EXACT {
                     let fresh = std::mem::take(v);

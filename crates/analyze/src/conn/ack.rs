@@ -120,25 +120,31 @@ pub(crate) struct Stretch {
 /// The stretches of ACKs, oldest first. Most connections have one: it needs no allocation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Modes {
-    earlier: Vec<Stretch>,
+    /// Behind a box, because it is mostly empty.
+    #[expect(clippy::box_collection, reason = "mostly there is none, and no box")]
+    earlier: Option<Box<Vec<Stretch>>>,
     last: Option<Stretch>,
 }
 
 impl Modes {
     /// An ACK of `mode`; `begin` gives its stretch, if it begins one.
     fn add(&mut self, mode: Mode, wait_us: u32, begin: impl FnOnce() -> Stretch) {
-        let full = self.earlier.len() + 1 >= MODES;
+        let full = self.earlier.as_ref().is_some_and(|e| e.len() + 1 >= MODES);
         match &mut self.last {
             Some(s) if s.mode == mode || full => {
                 s.acks = s.acks.saturating_add(1);
                 s.sum_us += u64::from(wait_us);
             }
-            last => self.earlier.extend(last.replace(begin())),
+            last => {
+                if let Some(before) = last.replace(begin()) {
+                    self.earlier.get_or_insert_default().push(before);
+                }
+            }
         }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Stretch> {
-        self.earlier.iter().chain(&self.last)
+        self.earlier.iter().flat_map(|e| e.iter()).chain(&self.last)
     }
 }
 

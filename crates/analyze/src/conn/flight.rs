@@ -4,6 +4,7 @@
 //! oldest segments are forgotten.
 
 use std::collections::VecDeque;
+use std::ops::{Deref, DerefMut};
 
 use tcplab_base::{Instant, Seq};
 
@@ -86,7 +87,33 @@ pub(crate) struct Taken {
 /// The flight.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flight {
-    segments: VecDeque<Segment>,
+    segments: Segments,
+}
+
+/// A list that takes eight bytes while it is empty: most connections are idle most of the time, and there may be a
+/// million of them.
+#[derive(Clone, Debug, Default)]
+#[expect(
+    clippy::box_collection,
+    reason = "an empty list has no box; the list itself takes 32 bytes"
+)]
+struct Segments(Option<Box<VecDeque<Segment>>>);
+
+impl Deref for Segments {
+    type Target = VecDeque<Segment>;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        static EMPTY: VecDeque<Segment> = VecDeque::new();
+        self.0.as_deref().unwrap_or(&EMPTY)
+    }
+}
+
+impl DerefMut for Segments {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.0.get_or_insert_default()
+    }
 }
 
 impl Flight {
@@ -104,7 +131,7 @@ impl Flight {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.segments.clear();
+        self.segments = Segments::default();
     }
 
     /// Appends a segment after all others. `acks_seen` chooses the bound.
@@ -188,6 +215,9 @@ impl Flight {
 
     /// Marks what a SACK block covers. Gives whether anything was new.
     pub(crate) fn sack(&mut self, left: Seq, right: Seq) -> bool {
+        if self.is_empty() {
+            return false;
+        }
         let at = self.index_after(left);
         let mut new = false;
         for s in self
@@ -228,8 +258,7 @@ impl Flight {
         }
         taken.unseen(reached, ack);
         if self.segments.is_empty() && self.segments.capacity() <= SMALL {
-            // Most connections are idle most of the time, and there may be a million of them.
-            self.segments = VecDeque::new();
+            self.segments = Segments::default();
         }
         taken
     }

@@ -345,9 +345,9 @@ mod tests {
     fn a_connection_stays_small() {
         // What the bound of 1 kB for each open connection is made of.
         let sizes = [
-            ("a connection", size_of::<Connection>(), 776),
-            ("a side of it", size_of::<Dir>(), 248),
-            ("its ACKs", size_of::<AckStats>(), 200),
+            ("a connection", size_of::<Connection>(), 728),
+            ("a side of it", size_of::<Dir>(), 224),
+            ("its ACKs", size_of::<AckStats>(), 184),
             ("its losses", size_of::<loss::Loss>(), 200),
             ("its rare counters", size_of::<dir::Rare>(), 80),
             ("a segment in flight", size_of::<Segment>(), 48),
