@@ -3,6 +3,7 @@
 mod annotate;
 mod documents;
 mod forms;
+mod golden;
 mod json;
 mod kernel;
 mod live;
