@@ -5,7 +5,6 @@
 
 use serde_json::Value;
 
-use super::run::has;
 use super::{command, tcplab};
 
 const FOUR: [&str; 4] = [
