@@ -56,3 +56,24 @@ fn names_fit_as_in_a_shell() {
         assert_eq!(fits(pattern, name), is, "{pattern} {name}");
     }
 }
+
+/// The table is of a kernel's figures and cannot be made here; that it has every claim can be seen.
+#[test]
+fn every_claim_is_in_the_document() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reproduce.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let list = List::new().unwrap();
+    for claim in &list.claims {
+        let row = format!("| `{}` | ", claim.id);
+        assert!(
+            text.contains(&row),
+            "{} is not in docs/reproduce.md; put the output of `tcplab reproduce --markdown` there",
+            claim.id
+        );
+    }
+    let rows = text
+        .lines()
+        .filter(|l| l.starts_with("| `") && l.ends_with(" |"));
+    let figures = rows.filter(|l| l.contains("`uml:")).count();
+    assert_eq!(figures, list.claims.len(), "it has claims that are gone");
+}
