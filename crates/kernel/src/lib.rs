@@ -12,6 +12,7 @@ pub mod doctor;
 mod error;
 #[cfg(target_os = "linux")]
 pub mod guest;
+pub mod image;
 #[cfg(target_os = "linux")]
 mod live;
 #[cfg(not(target_os = "linux"))]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tcplab_kernel::guest::{Limits, Uml, run_on_host};
+use tcplab_kernel::guest::{Limits, Qemu, Uml, run_on_host};
 use tcplab_plan::measure::Sources;
 use tcplab_plan::result::{Cost, PointResult};
 use tcplab_plan::{Outcome, Point};
@@ -38,6 +38,15 @@ impl Lab {
                     cpu,
                 };
                 uml.run(point, folder, &self.stop)?
+            }
+            Kind::Qemu(image) => {
+                let qemu = Qemu {
+                    image,
+                    initramfs: self.initramfs()?,
+                    limits: Limits::default(),
+                    cpu,
+                };
+                qemu.run(point, folder, &self.stop)?
             }
         };
         let mut result = measured(point, stack, measures, outcome, folder)?;

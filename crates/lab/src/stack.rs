@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use tcplab_kernel::Stop;
 use tcplab_kernel::guest::{GuestError, Initramfs};
+use tcplab_kernel::image::Image;
 use tcplab_kernel::stack::{StackName, Store, UmlKernel};
 
 use crate::error::LabError;
@@ -22,12 +23,14 @@ pub(crate) enum Kind {
     Host,
     /// A kernel that we built, in virtual time.
     Uml(Box<UmlKernel>),
+    /// A distribution's kernel in QEMU, in virtual time.
+    Qemu(Box<Image>),
 }
 
 impl Stack {
     /// Whether its runs repeat byte for byte.
     pub fn is_virtual(&self) -> bool {
-        matches!(self.kind, Kind::Uml(_))
+        !matches!(self.kind, Kind::Host)
     }
 
     /// What identifies the code that runs: the kernel's hash; empty for a stack that changes by itself.
@@ -35,6 +38,7 @@ impl Stack {
         match &self.kind {
             Kind::Host => "",
             Kind::Uml(kernel) => &kernel.manifest.binary_sha256,
+            Kind::Qemu(image) => &image.sha256,
         }
     }
 }
@@ -63,20 +67,20 @@ impl Lab {
     /// Finds the stack of this name.
     ///
     /// # Errors
-    /// A name that is no stack's, a kernel that is not built (with the command that builds it), or
-    /// a kind of stack that this version has not got.
+    /// A name that is no stack's, a kernel that is not built or not to be had (with the command that
+    /// helps), or a kind of stack that this version has not got.
     pub fn stack(&self, name: &str) -> Result<Stack, LabError> {
         let kind = match StackName::parse(name)? {
             StackName::Host => Kind::Host,
             StackName::Uml(uml) => Kind::Uml(Box::new(self.store.find(&uml)?)),
-            StackName::Qemu(_) => {
-                return Err(LabError::CannotRun(format!(
-                    "{name}: kernels in QEMU are not in this version; uml: and host are"
-                )));
+            StackName::Qemu(image) => {
+                let found = Image::find(&self.store, &image);
+                let found = found.map_err(|e| LabError::CannotRun(e.to_string()))?;
+                Kind::Qemu(Box::new(found))
             }
             StackName::Model(_) => {
                 return Err(LabError::CannotRun(format!(
-                    "{name}: the simulator is not in this version; uml: and host are"
+                    "{name}: the simulator is not in this version; uml:, qemu: and host are"
                 )));
             }
         };

@@ -23,6 +23,7 @@ use std::process::Command;
 
 pub use edit::{Edit, EditError, Edits};
 pub use error::BuildError;
+pub(crate) use hash::of_file as hash_of_file;
 pub use tools::{find_program, free_bytes, missing_tools};
 
 use self::builder::Builder;

@@ -8,7 +8,8 @@ use tcplab_plan::{Outcome, Point};
 use super::error::{GuestError, os};
 use crate::run::{Pace, RunError, run};
 
-const POINT: &str = "point.json";
+/// The question's file.
+pub(super) const POINT: &str = "point.json";
 const OUTCOME: &str = "outcome.json";
 const FAILED: &str = "failed.txt";
 
@@ -17,6 +18,15 @@ pub(super) fn ask(folder: &Path, point: &Point) -> Result<(), GuestError> {
     let path = folder.join(POINT);
     let text = serde_json::to_string(point).map_err(os("cannot write a point"))?;
     fs::write(&path, text).map_err(os(format!("cannot write {}", path.display())))
+}
+
+/// Names of all files that an answer may consist of.
+pub(super) fn answer_names(point: &Point) -> Vec<String> {
+    let captures = crate::run::capture_files(point);
+    let captures = captures.into_iter().map(|(_, _, name)| name);
+    captures
+        .chain([OUTCOME, FAILED].map(str::to_owned))
+        .collect()
 }
 
 /// Reads the question, runs it here, writes the answer.

@@ -11,13 +11,17 @@ use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::stat::{Mode, SFlag, makedev, mknod};
 use nix::unistd::{dup2_stderr, sync};
 
-use super::folder;
+use super::{folder, init_qemu};
 use crate::run::Pace;
 
 /// The kernel hands words of its command line that it does not know to init's environment.
 pub(super) const SHARE: &str = "TCPLAB_SHARE";
 
-const SHARED: &str = "/mnt";
+/// The same for a guest in QEMU, which has no folder of the host.
+pub(super) const QEMU: &str = "TCPLAB_QEMU";
+
+/// The folder of a run, in the guest.
+pub(super) const SHARED: &str = "/mnt";
 const TUN: &str = "/dev/net/tun";
 
 /// Runs as init when this process is one.
@@ -25,11 +29,16 @@ pub(super) fn init() -> Option<ExitCode> {
     if std::process::id() != 1 {
         return None;
     }
-    let share = std::env::var(SHARE).ok()?;
+    let share = std::env::var(SHARE).ok();
+    if share.is_none() && std::env::var_os(QEMU).is_none() {
+        return None;
+    }
     speak_through_the_kernel();
-    if let Err(e) = prepare(&share)
-        .and_then(|()| folder::answer(Path::new(SHARED), Pace::Virtual).map_err(|e| e.to_string()))
-    {
+    let done = match share {
+        Some(share) => on_uml(&share),
+        None => init_qemu::run(),
+    };
+    if let Err(e) = done {
         // The console is all there is.
         eprintln!("tcplab init: {e}");
     }
@@ -55,12 +64,17 @@ fn power_off() -> nix::Result<Infallible> {
     reboot(RebootMode::RB_POWER_OFF)
 }
 
-fn prepare(share: &str) -> Result<(), String> {
-    for folder in ["/proc", SHARED] {
-        let _ = fs::create_dir(folder);
-    }
-    attach("proc", "/proc", "proc", None)?;
+fn on_uml(share: &str) -> Result<(), String> {
+    let _ = fs::create_dir(SHARED);
     attach("none", SHARED, "hostfs", Some(share))?;
+    prepare()?;
+    folder::answer(Path::new(SHARED), Pace::Virtual).map_err(|e| e.to_string())
+}
+
+/// What every run needs of a kernel that has just started.
+pub(super) fn prepare() -> Result<(), String> {
+    let _ = fs::create_dir("/proc");
+    attach("proc", "/proc", "proc", None)?;
     if !Path::new(TUN).exists() {
         let _ = fs::create_dir("/dev/net");
         let mode = Mode::S_IRUSR | Mode::S_IWUSR;

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{Read, Seek, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
@@ -38,12 +38,38 @@ impl Initramfs {
             archive.file(&library, loaded_part(bytes));
         }
         archive.file(Path::new("/init"), loaded_part(program));
+        Self::in_memory(&[&archive.finish()])
+    }
+
+    /// This one with more files: the kernel takes archives one after the other.
+    ///
+    /// # Errors
+    /// When this one cannot be read or the new one not be written.
+    pub(super) fn with<'a>(
+        &self,
+        files: impl IntoIterator<Item = (&'a Path, &'a [u8])>,
+    ) -> Result<Self, GuestError> {
+        let mut archive = Archive::default();
+        for (path, content) in files {
+            archive.file(path, content.to_vec());
+        }
+        let mut first = Vec::new();
+        let mut file = &self.0;
+        file.rewind()
+            .and_then(|()| file.read_to_end(&mut first))
+            .map_err(os("cannot read the initramfs"))?;
+        Self::in_memory(&[&first, &archive.finish()])
+    }
+
+    fn in_memory(parts: &[&[u8]]) -> Result<Self, GuestError> {
         let name = CString::new("tcplab-initramfs").unwrap_or_default();
         let fd = memfd_create(name.as_c_str(), MFdFlags::MFD_CLOEXEC)
             .map_err(os("cannot make a file in memory"))?;
         let mut file = File::from(fd);
-        file.write_all(&archive.finish())
-            .map_err(os("cannot write the initramfs"))?;
+        for part in parts {
+            file.write_all(part)
+                .map_err(os("cannot write the initramfs"))?;
+        }
         Ok(Self(file))
     }
 }

@@ -1,12 +1,13 @@
-//! Where a point runs: inside a User-Mode Linux guest, or in namespaces of this machine's kernel.
+//! Where a point runs: inside a User-Mode Linux guest, a guest in QEMU, or in namespaces of this machine's kernel.
 //!
-//! Both use the running executable a second time. Around a guest (or a run on the host's kernel)
+//! All use the running executable a second time. Around a guest (or a run on the host's kernel)
 //! there is a *stage*: a process of ours that drops privilege, makes namespaces, and dies with the
 //! process that asked for it, so that nothing outlives a Ctrl-C or a kill -9. A guest's init is the
 //! same executable again.
 //!
 //! Everything passes through one folder: `point.json` goes in; `outcome.json` (or `failed.txt`) and
-//! the captures come out.
+//! the captures come out. A guest in QEMU sees no folder of the host: the point is a file of its
+//! initramfs, the answer comes over a serial line.
 
 mod confine;
 mod cost;
@@ -14,8 +15,11 @@ mod error;
 mod folder;
 mod host;
 mod init;
+mod init_qemu;
 mod initramfs;
+mod parcel;
 mod process;
+mod qemu;
 mod stage;
 mod sweep;
 mod uml;
@@ -24,5 +28,6 @@ pub use cost::Cost;
 pub use error::GuestError;
 pub use host::run_on_host;
 pub use initramfs::Initramfs;
+pub use qemu::Qemu;
 pub use stage::{allowed_cpus, stage};
 pub use uml::{Limits, Uml};

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, RawFd};
 use std::os::unix::fs::{OpenOptionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{ExitCode, Stdio};
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sched::{CloneFlags, CpuSet, sched_getaffinity, sched_setaffinity, unshare};
@@ -23,7 +23,7 @@ use nix::unistd::{Pid, getegid, geteuid};
 use serde::{Deserialize, Serialize};
 
 use super::cost::Cost;
-use super::{confine, folder, init};
+use super::{confine, folder, init, qemu, uml};
 use crate::run::Pace;
 use crate::sys;
 
@@ -53,7 +53,9 @@ pub(super) struct Task {
 /// A guest to start.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Guest {
-    /// The kernel's executable.
+    /// What it runs in.
+    pub(super) machine: Machine,
+    /// The kernel's file.
     pub(super) kernel: PathBuf,
     /// The initramfs, by the name that another process has for it.
     pub(super) initramfs: PathBuf,
@@ -62,6 +64,23 @@ pub(super) struct Guest {
     pub(super) memory_mb: u32,
     /// Where the guest's randomness begins.
     pub(super) seed: u64,
+}
+
+/// What a guest runs in.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Machine {
+    /// Itself: the kernel is a program.
+    Uml,
+    /// QEMU, by its program.
+    Qemu(PathBuf),
+}
+
+/// The files of a guest, by names that are the same for every run.
+pub(super) struct Names {
+    pub(super) kernel: String,
+    pub(super) initramfs: String,
+    pub(super) share: String,
+    pub(super) private: String,
 }
 
 /// Acts as a stage or as a guest's init when this process was started as one. The first thing that
@@ -146,30 +165,17 @@ pub(super) fn new_user(more: CloneFlags) -> io::Result<()> {
 }
 
 fn start(guest: &Guest, share: &Path) -> Result<ExitCode, String> {
-    let kernel = inherit(File::open(&guest.kernel), 0, &guest.kernel)?;
-    let initramfs = inherit(File::open(&guest.initramfs), 1, &guest.initramfs)?;
-    let share_fd = inherit(open_folder(share), 2, share)?;
-    let private = inherit(open_folder(&guest.private), 3, &guest.private)?;
-    let fd = |n: RawFd| format!("/proc/self/fd/{n}");
-    let mut command = Command::new(fd(kernel));
-    command
-        .arg0("linux")
-        // No terminal: a pipe that its reader empties would interrupt the guest at times of the host.
-        // The kernel prints to its standard error by itself.
-        .args(["con=null", "stderr=1", "loglevel=5", "time-travel=inf-cpu"])
-        .arg("time-travel-start=1790000000000000000")
-        .arg(format!("mem={}M", guest.memory_mb))
-        .arg(format!("initrd={}", fd(initramfs)))
-        .arg(format!("uml_dir={}/", fd(private)))
-        .arg("umid=tcplab")
-        .arg(format!("{}={}", init::SHARE, fd(share_fd)))
-        .env_clear()
-        // UML unmaps glibc's brk heap in its stub; the rseq area must not lie there.
-        .env("GLIBC_TUNABLES", "glibc.pthread.rseq=0")
-        .env("TMPDIR", fd(private))
-        .env("TCPLAB_SEED", guest.seed.to_string())
-        .current_dir("/")
-        .stdin(Stdio::null());
+    let names = Names {
+        kernel: inherit(File::open(&guest.kernel), 0, &guest.kernel)?,
+        initramfs: inherit(File::open(&guest.initramfs), 1, &guest.initramfs)?,
+        share: inherit(open_folder(share), 2, share)?,
+        private: inherit(open_folder(&guest.private), 3, &guest.private)?,
+    };
+    let mut command = match &guest.machine {
+        Machine::Uml => uml::command(guest, &names),
+        Machine::Qemu(program) => qemu::command(program, guest, &names),
+    };
+    command.current_dir("/").stdin(Stdio::null());
     // The layout of memory enters the guest's timing and its random pool.
     let persona = personality::get().map_err(|e| e.to_string())?;
     let _ = personality::set(persona | Persona::ADDR_NO_RANDOMIZE);
@@ -207,13 +213,13 @@ fn open_folder(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// Gives a file its fixed number in the child.
-fn inherit(file: io::Result<File>, n: RawFd, path: &Path) -> Result<RawFd, String> {
+/// Gives a file its fixed number in the child, and its name there.
+fn inherit(file: io::Result<File>, n: RawFd, path: &Path) -> Result<String, String> {
     let wanted = FIRST_FD + n;
     let file = file.map_err(|e| format!("{}: {e}", path.display()))?;
     let got = fcntl(file.as_fd(), FcntlArg::F_DUPFD(wanted)).map_err(|e| e.to_string())?;
     match got == wanted {
-        true => Ok(got),
+        true => Ok(format!("/proc/self/fd/{got}")),
         false => Err(format!(
             "the file descriptor {wanted} is taken: run from another shell"
         )),

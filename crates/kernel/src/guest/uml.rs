@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use tcplab_plan::{Outcome, Point};
@@ -11,12 +13,12 @@ use super::cost::Cost;
 use super::error::{GuestError, os};
 use super::initramfs::Initramfs;
 use super::process::words;
-use super::stage::{Guest, Task};
-use super::{folder, host, sweep};
+use super::stage::{Guest, Machine, Names, Task};
+use super::{folder, host, init, sweep};
 use crate::Stop;
 
 /// Where a guest's folders live: UML wants a file system in memory.
-const MEMORY: &str = "/dev/shm";
+pub(super) const MEMORY: &str = "/dev/shm";
 
 /// What a guest may use.
 #[derive(Clone, Copy, Debug)]
@@ -75,8 +77,9 @@ impl Uml<'_> {
             cost: work.path().join("cost.json"),
             cpu: self.cpu,
             guest: Some(Guest {
+                machine: Machine::Uml,
                 kernel: self.kernel.clone(),
-                initramfs: of_this_process(self.initramfs.as_fd().as_raw_fd()),
+                initramfs: of_this_process(self.initramfs),
                 private,
                 memory_mb: self.limits.memory_mb,
                 seed: point.seed,
@@ -100,7 +103,30 @@ impl Uml<'_> {
     }
 }
 
+/// The command that is the guest.
+pub(super) fn command(guest: &Guest, names: &Names) -> Command {
+    let mut command = Command::new(&names.kernel);
+    command
+        .arg0("linux")
+        // No terminal: a pipe that its reader empties would interrupt the guest at times of the host.
+        // The kernel prints to its standard error by itself.
+        .args(["con=null", "stderr=1", "loglevel=5", "time-travel=inf-cpu"])
+        .arg("time-travel-start=1790000000000000000")
+        .arg(format!("mem={}M", guest.memory_mb))
+        .arg(format!("initrd={}", names.initramfs))
+        .arg(format!("uml_dir={}/", names.private))
+        .arg("umid=tcplab")
+        .arg(format!("{}={}", init::SHARE, names.share))
+        .env_clear()
+        // UML unmaps glibc's brk heap in its stub; the rseq area must not lie there.
+        .env("GLIBC_TUNABLES", "glibc.pthread.rseq=0")
+        .env("TMPDIR", &names.private)
+        .env("TCPLAB_SEED", guest.seed.to_string());
+    command
+}
+
 /// The name that another process has for a descriptor of this one.
-fn of_this_process(fd: i32) -> PathBuf {
+pub(super) fn of_this_process(file: &impl AsFd) -> PathBuf {
+    let fd = file.as_fd().as_raw_fd();
     PathBuf::from(format!("/proc/{}/fd/{fd}", std::process::id()))
 }

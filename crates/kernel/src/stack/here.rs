@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::{StackName, Store, StoreError};
 use crate::build::prebuilt;
 use crate::doctor;
+use crate::image::{self, Image};
 
 /// One stack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -69,8 +70,29 @@ pub fn here(store: &Store) -> Result<Vec<Here>, StoreError> {
             lacks: Some(format!("it is not built{found}: tcplab kernel build 6.1")),
         });
     }
+    stacks.extend(in_qemu(store));
     stacks.sort_by_key(|s| s.lacks.is_some());
     Ok(stacks)
+}
+
+/// A distribution's kernels: those that are here, and the newest that apt has.
+fn in_qemu(store: &Store) -> Vec<Here> {
+    let missing = image::qemu()
+        .is_none()
+        .then(|| format!("{}: {}", image::PROGRAM, image::INSTALL));
+    let one = |name: &str, what: String| Here {
+        stack: format!("qemu:{name}"),
+        also: Vec::new(),
+        what,
+        virtual_time: true,
+        lacks: missing.clone(),
+    };
+    let releases = Image::releases(store);
+    let here = releases
+        .iter()
+        .map(|release| one(release, format!("Linux {release} in QEMU")));
+    let newest = "Debian's newest cloud kernel in QEMU, fetched by apt".to_owned();
+    here.chain([one(image::NEWEST, newest)]).collect()
 }
 
 #[cfg(test)]
