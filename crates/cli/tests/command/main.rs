@@ -8,6 +8,7 @@ mod json;
 mod kernel;
 mod live;
 mod probe;
+mod qemu;
 mod reproduce;
 mod run;
 mod schema;

@@ -32,7 +32,7 @@ fn files(of: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Names of the files that are not the same in both results.
-fn differing(a: &Path, b: &Path) -> Vec<String> {
+pub fn differing(a: &Path, b: &Path) -> Vec<String> {
     let (a, b) = (files(a), files(b));
     let names = a.keys().chain(b.keys());
     names
@@ -119,11 +119,11 @@ fn a_folder_with_a_part_of_the_result_is_completed() {
 }
 
 /// A run that would take hours.
-fn endless(place: &Path) -> Child {
+pub fn endless(place: &Path, stack: &str) -> Child {
     let file = place.join("endless.toml");
     let text = "[run]\nmax = \"100000s\"\n[[app]]\nkind = \"stream\"\nchunk = 1000\nevery = \"1ms\"\ncount = 10000000\n";
     fs::write(&file, text).unwrap();
-    let child = command(&["run", file.to_str().unwrap(), "--on", "uml:6.1"])
+    let child = command(&["run", file.to_str().unwrap(), "--on", stack])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn();
@@ -155,11 +155,11 @@ fn children_of(parent: u32) -> Vec<u32> {
     found
 }
 
-/// Waits until the guest runs: the stage, the kernel, its processes.
-fn guest_of(run: &Child) -> Vec<u32> {
+/// Waits until the guest runs: the stage, the kernel, its processes, as many as it has at least.
+pub fn guest_of(run: &Child, least: usize) -> Vec<u32> {
     for _ in 0..600 {
         let there = children_of(run.id());
-        if there.len() >= 3 {
+        if there.len() >= least {
             return there;
         }
         sleep(Duration::from_millis(50));
@@ -168,7 +168,7 @@ fn guest_of(run: &Child) -> Vec<u32> {
 }
 
 /// Waits until all of these have gone.
-fn gone(pids: &[u32]) {
+pub fn gone(pids: &[u32]) {
     let alive = |pid: &u32| {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         !stat.is_empty() && !stat.contains(") Z ")
@@ -189,14 +189,14 @@ fn gone(pids: &[u32]) {
 #[ignore = "needs kernels: tcplab kernel build 6.1, and --edit mss-boundary"]
 fn kill_9_and_ctrl_c_leave_no_process() {
     let place = folder();
-    let mut killed = endless(place.path());
-    let processes = guest_of(&killed);
+    let mut killed = endless(place.path(), "uml:6.1");
+    let processes = guest_of(&killed, 3);
     killed.kill().unwrap();
     killed.wait().unwrap();
     gone(&processes);
 
-    let interrupted = endless(place.path());
-    let processes = guest_of(&interrupted);
+    let interrupted = endless(place.path(), "uml:6.1");
+    let processes = guest_of(&interrupted, 3);
     let id = interrupted.id().to_string();
     let sent = std::process::Command::new("kill")
         .args(["-INT", &id])

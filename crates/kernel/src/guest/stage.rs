@@ -5,7 +5,7 @@
 //! first process goes, all of them go.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, RawFd};
 use std::os::unix::fs::{OpenOptionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -108,6 +108,8 @@ fn work() -> Result<ExitCode, String> {
     if let Some(cpu) = task.cpu {
         pin(cpu);
     }
+    // Opened now: a stage that has confined itself may not.
+    let mut file = File::create(&task.cost).map_err(|e| format!("{}: {e}", task.cost.display()))?;
     let (code, who) = match &task.guest {
         Some(guest) => (start(guest, &task.folder)?, UsageWho::RUSAGE_CHILDREN),
         None => {
@@ -124,7 +126,8 @@ fn work() -> Result<ExitCode, String> {
         max_rss_bytes: used.max_rss().max(0) as u64 * 1024,
     };
     let text = serde_json::to_string(&cost).map_err(|e| e.to_string())?;
-    fs::write(&task.cost, text).map_err(|e| format!("{}: {e}", task.cost.display()))?;
+    file.write_all(text.as_bytes())
+        .map_err(|e| format!("{}: {e}", task.cost.display()))?;
     Ok(code)
 }
 

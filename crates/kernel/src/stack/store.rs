@@ -272,13 +272,13 @@ impl Store {
         Ok(false)
     }
 
-    /// Removes unpacked sources and build folders; gives their size in bytes. Needs the lock.
+    /// Removes unpacked sources, build folders and fetched images; gives their size in bytes. Needs the lock.
     ///
     /// # Errors
     /// When something cannot be removed.
     pub fn remove_sources(&self, _lock: &Lock) -> Result<u64, StoreError> {
         let mut bytes = 0;
-        for name in ["build", "src", "packages", "logs"] {
+        for name in ["build", "src", "packages", "images", "logs"] {
             let path = self.root.join(name);
             bytes += size_of(&path);
             remove(&path)?;
