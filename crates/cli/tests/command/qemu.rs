@@ -1,6 +1,7 @@
 //! `tcplab run --on qemu:IMAGE`: a distribution's kernel in virtual time.
 //!
-//! Skipped, with the reason, without QEMU or where no image is on this machine: no test fetches one.
+//! Those that need QEMU and an image are ignored unless asked for; `make test` asks where both are
+//! on this machine: no test fetches one.
 
 use std::fs;
 use std::path::Path;
@@ -22,22 +23,18 @@ fn listed() -> Vec<Value> {
 }
 
 /// An image that is here.
-fn image() -> Option<String> {
+fn image() -> String {
     let here = listed();
     let mut usable = here.iter().filter(|s| s["lacks"].is_null());
     let found = usable.find(|s| s["stack"] != "qemu:debian");
-    if found.is_none() {
-        match here[0]["lacks"].as_str() {
-            Some(lacks) => eprintln!("skipped: needs {lacks}"),
-            None => eprintln!("skipped: no image is here (a run --on qemu:debian fetches one)"),
-        }
-    }
-    found.map(|s| s["stack"].as_str().unwrap().to_owned())
+    let found = found.unwrap_or_else(|| panic!("no QEMU or no image here: {here:?}"));
+    found["stack"].as_str().unwrap().to_owned()
 }
 
 #[test]
+#[ignore = "needs QEMU and an image: a run --on qemu:debian fetches one"]
 fn a_stock_kernel_repeats_byte_for_byte_and_does_not_delay() {
-    let Some(stack) = image() else { return };
+    let stack = image();
     let place = folder();
     let start = |out: &Path, seed: &str| {
         command(&["run", STREAM, "--on", &stack, "--json", "--seed", seed])
@@ -75,8 +72,9 @@ fn a_stock_kernel_repeats_byte_for_byte_and_does_not_delay() {
 }
 
 #[test]
-fn kill_9_leaves_no_qemu() {
-    let Some(stack) = image() else { return };
+#[ignore = "needs QEMU and an image: a run --on qemu:debian fetches one"]
+fn kill_9_leaves_no_stock_kernel() {
+    let stack = image();
     let place = folder();
     let mut run = endless(place.path(), &stack);
     let processes = guest_of(&run, 2);
@@ -111,11 +109,8 @@ fn without_qemu_the_package_is_named() {
 }
 
 #[test]
-fn what_is_no_kernel_is_said_to_be_none() {
-    if listed().iter().all(|s| !s["lacks"].is_null()) {
-        eprintln!("skipped: no QEMU here");
-        return;
-    }
+#[ignore = "needs QEMU and an image: a run --on qemu:debian fetches one"]
+fn what_is_no_stock_kernel_is_said_to_be_none() {
     let file = tcplab(&["run", STREAM, "--on", "qemu:./README.md", "--json"]);
     assert_eq!(file.code, 4);
     let said = file.json()["error"]["message"].to_string();
