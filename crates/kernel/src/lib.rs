@@ -8,6 +8,8 @@
 pub mod build;
 #[cfg(target_os = "linux")]
 pub mod counters;
+#[cfg(target_os = "linux")]
+pub mod cpu;
 pub mod doctor;
 mod error;
 #[cfg(target_os = "linux")]
@@ -32,7 +34,5 @@ pub mod sys;
 pub mod tcp_info;
 
 pub use error::Error;
-#[cfg(target_os = "linux")]
-pub use guest::allowed_cpus;
 pub use live::{Frame, Live};
 pub use stop::Stop;

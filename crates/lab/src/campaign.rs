@@ -109,7 +109,7 @@ pub fn run(
 
 /// A processor for each job: a guest that moves between them takes three times as long.
 fn processors(jobs: usize) -> Vec<Option<usize>> {
-    let allowed = tcplab_kernel::allowed_cpus();
+    let allowed = tcplab_kernel::cpu::allowed();
     (0..jobs)
         .map(|n| match allowed.len() {
             0 => None,

@@ -29,5 +29,5 @@ pub use error::GuestError;
 pub use host::run_on_host;
 pub use initramfs::Initramfs;
 pub use qemu::Qemu;
-pub use stage::{allowed_cpus, stage};
+pub use stage::stage;
 pub use uml::{Limits, Uml};

@@ -125,3 +125,41 @@ pub(super) fn words(status: ExitStatus) -> String {
         _ => "no status".into(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(text: &str, limit: Duration) -> Ended {
+        let mut command = Command::new("sh");
+        run(
+            command.args(["-c", text]),
+            b"in",
+            limit,
+            &crate::Stop::never(),
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn what_hangs_is_ended_and_its_last_words_are_kept() {
+        let ended = shell(
+            "echo last words; exec sleep 600",
+            Duration::from_millis(300),
+        );
+        assert!(ended.status.is_none());
+        assert_eq!(ended.console, "last words\n");
+    }
+
+    #[test]
+    fn both_outputs_are_kept_at_their_end_and_the_input_arrives() {
+        let ended = shell("cat; echo err >&2; exit 3", Duration::from_secs(60));
+        assert_eq!(words(ended.status.unwrap()), "exit code 3");
+        assert_eq!(ended.console, "in\nerr");
+        let long = shell(
+            "yes 0123456789 | head -c 100000; echo end",
+            Duration::from_secs(60),
+        );
+        assert!(long.console.trim().ends_with("end") && long.console.len() <= TAIL + 1);
+    }
+}

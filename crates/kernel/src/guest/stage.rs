@@ -13,19 +13,19 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use nix::sched::{CloneFlags, CpuSet, sched_getaffinity, sched_setaffinity, unshare};
+use nix::sched::{CloneFlags, unshare};
 use nix::sys::personality::{self, Persona};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::Signal;
 use nix::sys::time::TimeValLike;
-use nix::unistd::{Pid, getegid, geteuid};
+use nix::unistd::{getegid, geteuid};
 use serde::{Deserialize, Serialize};
 
 use super::cost::Cost;
 use super::{confine, folder, init, qemu, uml};
 use crate::run::Pace;
-use crate::sys;
+use crate::{cpu, sys};
 
 /// The first argument of a stage.
 pub(super) const WORD: &str = "__stage";
@@ -105,8 +105,9 @@ fn work() -> Result<ExitCode, String> {
     set_pdeathsig(Signal::SIGKILL)
         .map_err(|e| format!("cannot tie this process to its parent: {e}"))?;
     let task: Task = serde_json::from_reader(io::stdin()).map_err(|e| format!("no task: {e}"))?;
-    if let Some(cpu) = task.cpu {
-        pin(cpu);
+    if let Some(n) = task.cpu {
+        // A machine that does not allow it runs slower, not wrongly.
+        let _ = cpu::pin(n);
     }
     // Opened now: a stage that has confined itself may not.
     let mut file = File::create(&task.cost).map_err(|e| format!("{}: {e}", task.cost.display()))?;
@@ -129,24 +130,6 @@ fn work() -> Result<ExitCode, String> {
     file.write_all(text.as_bytes())
         .map_err(|e| format!("{}: {e}", task.cost.display()))?;
     Ok(code)
-}
-
-/// The processors that this process may run on.
-pub fn allowed_cpus() -> Vec<usize> {
-    let Ok(set) = sched_getaffinity(Pid::from_raw(0)) else {
-        return Vec::new();
-    };
-    (0..CpuSet::count())
-        .filter(|cpu| set.is_set(*cpu).unwrap_or(false))
-        .collect()
-}
-
-fn pin(cpu: usize) {
-    let mut set = CpuSet::new();
-    // A machine that does not allow it runs slower, not wrongly.
-    let _ = set
-        .set(cpu)
-        .and_then(|()| sched_setaffinity(Pid::from_raw(0), &set));
 }
 
 /// Network namespaces for a run on the host's kernel; without root in a user namespace.

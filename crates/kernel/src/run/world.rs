@@ -5,6 +5,7 @@
 //! run in virtual time repeat.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::Path;
 use std::rc::Rc;
@@ -28,6 +29,7 @@ use super::poll::{Poll, Ready, Source};
 use super::socket;
 use super::timers::{Timer, Timers};
 use super::wire::{self, Network, Wire, interface_on};
+use crate::cpu;
 use crate::live::Live;
 use crate::proc_tcp::ProcTcp;
 use crate::tcp_info::tcp_info;
@@ -143,8 +145,33 @@ impl<'p> World<'p> {
         Ok(())
     }
 
+    /// One thread holds all applications, so it runs where the first of them wants to. A guest has
+    /// one processor.
+    fn pin(&mut self) {
+        let of_apps = self
+            .point
+            .apps
+            .iter()
+            .flat_map(|a| [a.client_socket.cpu, a.server_socket.cpu]);
+        let of_hosts = self.point.hosts.iter().map(|h| h.socket.cpu);
+        let wanted: BTreeSet<u32> = of_apps.chain(of_hosts).flatten().collect();
+        let Some(first) = wanted.first().filter(|_| self.clock.pace == Pace::Real) else {
+            return;
+        };
+        if !cpu::pin(*first as usize) {
+            self.warnings.push(format!(
+                "the run was not pinned to CPU {first}: there is none"
+            ));
+        } else if wanted.len() > 1 {
+            self.warnings.push(format!(
+                "all applications of a run are one thread: it was pinned to CPU {first} alone"
+            ));
+        }
+    }
+
     /// Listeners, counters, first timers.
     fn begin(&mut self) -> Result<(), RunError> {
+        self.pin();
         for (index, app) in self.point.apps.iter().enumerate() {
             self.network.hosts[app.server].enter()?;
             let first = self.apps.ends.iter().position(|e| e.app == index);
