@@ -72,6 +72,16 @@ pub enum BuildError {
         /// Its last lines.
         tail: String,
     },
+    /// apt could not fetch or install something.
+    #[error("{what} failed (is the network there? `sudo apt-get update`); the end of {}:\n{tail}", log.display())]
+    Apt {
+        /// What was being done.
+        what: String,
+        /// All that was printed.
+        log: PathBuf,
+        /// Its last lines.
+        tail: String,
+    },
     /// An edit.
     #[error(transparent)]
     Edit(#[from] EditError),
@@ -93,8 +103,20 @@ impl BuildError {
     pub fn is_machine(&self) -> bool {
         matches!(
             self,
-            Self::Tools { .. } | Self::Disk { .. } | Self::Machine(_) | Self::NoPackage { .. }
+            Self::Tools { .. }
+                | Self::Disk { .. }
+                | Self::Machine(_)
+                | Self::NoPackage { .. }
+                | Self::Apt { .. }
         )
+    }
+
+    /// A failed program was apt's: what it lacks is this machine's, not the request's.
+    pub(crate) fn of_apt(self) -> Self {
+        match self {
+            Self::Step { what, log, tail } => Self::Apt { what, log, tail },
+            other => other,
+        }
     }
 
     pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {

@@ -111,7 +111,8 @@ pub(crate) fn fetch(store: &Store, wanted: &Wanted, log: &mut Log) -> Result<Tar
         &format!("apt-get download {package}"),
         &mut download,
         |_| (),
-    )?;
+    )
+    .map_err(BuildError::of_apt)?;
     let deb = fs::read_dir(&part)
         .map_err(BuildError::io(&part))?
         .filter_map(|e| Some(e.ok()?.path()))

@@ -79,6 +79,7 @@ pub(crate) fn install(log: &mut Log) -> Result<(), BuildError> {
         command.args(packages.split(' '));
     }
     log.run("apt-get install", &mut command, |_| ())
+        .map_err(BuildError::of_apt)
 }
 
 /// Free bytes for this user where `path` is, or will be.
