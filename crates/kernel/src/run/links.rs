@@ -25,6 +25,9 @@ pub(crate) struct OurLink {
     captures: [usize; 2],
     /// The time of the timer that is set for it.
     pub(crate) armed: Option<Instant>,
+    /// Where a frame is read: its length is known only then, and a queue of frames as long as the
+    /// longest one would touch pages for nothing, which is dear in a guest.
+    scratch: Box<[u8]>,
     spare: Vec<Vec<u8>>,
 }
 
@@ -41,6 +44,7 @@ impl OurLink {
             looks: [&link.a_to_b, &link.b_to_a].map(|way| !way.events.is_empty()),
             captures,
             armed: None,
+            scratch: vec![0; FRAME].into_boxed_slice(),
             spare: Vec::new(),
         }
     }
@@ -53,14 +57,13 @@ impl OurLink {
         captures: &mut [CaptureFile],
     ) -> Result<(), RunError> {
         loop {
-            let mut frame = self.spare.pop().unwrap_or_default();
-            frame.resize(FRAME, 0);
-            let read = self.taps[side].read(&mut frame);
+            let read = self.taps[side].read(&mut self.scratch);
             let Some(length) = read.context(|| "cannot read from a TAP device".into())? else {
-                self.spare.push(frame);
                 return Ok(());
             };
-            frame.truncate(length);
+            let mut frame = self.spare.pop().unwrap_or_default();
+            frame.clear();
+            frame.extend_from_slice(&self.scratch[..length]);
             captures[self.captures[side]]
                 .frame(now, &frame, length as u32)
                 .context(|| "cannot write a capture".into())?;
