@@ -9,6 +9,7 @@ pub mod experiment;
 pub mod measure;
 pub mod outcome;
 pub mod point;
+pub mod profile;
 pub mod result;
 
 pub use app::{App, AppKind};

@@ -40,6 +40,7 @@ const SAME_LEVEL: &[(&str, &str)] = &[
     ("analyze", "plan"),
     ("apps", "plan"),
     ("link", "plan"),
+    ("tcp", "plan"),
 ];
 
 /// All that `analyze` may use of ours.

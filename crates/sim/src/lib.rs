@@ -1,0 +1,1 @@
+//! A deterministic simulator of hosts and links. Level 3 of the map.

@@ -1,0 +1,122 @@
+//! The state of one connection (Linux `struct tcp_sock`), in groups; variables carry the names of
+//! RFC 9293 and Linux.
+//!
+//! Who writes what: `input/` what arrives, `ack/` the receiver's ACKs, `recovery/` the scoreboard and
+//! the congestion state, `output/` what leaves, `cc/` the congestion window, `timers.rs` the timers.
+
+mod api;
+mod check;
+mod receive;
+mod send;
+
+pub use api::{OpenError, ReadOutcome, SocketError};
+pub(crate) use receive::{AckState, Pending as AckPending, Rcv, RcvQueue, RcvSkb};
+pub(crate) use send::{Snd, Tune};
+
+use tcplab_base::Instant;
+
+use crate::cc::Congestion;
+use crate::options::{Negotiated, SocketState};
+use crate::queue::SendQueue;
+use crate::recovery::{Loss, Rack};
+use crate::rtt::Rtt;
+use crate::segment::Addr;
+use crate::timers::Timers;
+
+/// The states of RFC 9293 3.3.2 that a connection of its own has. LISTEN, SYN-RECEIVED of a
+/// listener's requests and TIME-WAIT are kept by the [`Stack`](crate::Stack) in smaller records.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[allow(missing_docs)]
+pub enum State {
+    Established,
+    SynSent,
+    /// After a simultaneous open, or a child whose handshake is not over (Fast Open).
+    SynRecv,
+    FinWait1,
+    FinWait2,
+    /// The stack keeps its record; the endpoint only says so when it is over.
+    TimeWait,
+    #[default]
+    Close,
+    CloseWait,
+    LastAck,
+    Closing,
+}
+
+/// One connection's TCP, without input or output: segments, timers and calls go in, segments come
+/// out into [`Cx::out`](crate::Cx).
+#[derive(Clone, Debug, Default)]
+pub struct Endpoint {
+    /// Our end.
+    pub(crate) local: Addr,
+    /// The peer's end.
+    pub(crate) remote: Addr,
+    pub(crate) state: State,
+    /// `sk_shutdown`: bit 0 RCV_SHUTDOWN, bit 1 SEND_SHUTDOWN.
+    pub(crate) shutdown: u8,
+    /// The application has closed it (SOCK_DEAD): nobody reads, errors go nowhere.
+    pub(crate) orphan: bool,
+    /// `sk_err`: given once to the application.
+    pub(crate) error: Option<SocketError>,
+    /// `sk_err_soft`: what ICMP said; the error of a timeout.
+    pub(crate) error_soft: Option<SocketError>,
+    /// FIN_WAIT2 or the close handed the rest to a TIME-WAIT record: see [`Endpoint::time_wait`].
+    pub(crate) time_wait: Option<TimeWaitNeeds>,
+    pub(crate) options: SocketState,
+    pub(crate) neg: Negotiated,
+    pub(crate) snd: Snd,
+    pub(crate) queue: SendQueue,
+    pub(crate) rcv: Rcv,
+    pub(crate) rcvq: RcvQueue,
+    pub(crate) ack: AckState,
+    pub(crate) rtt: Rtt,
+    pub(crate) loss: Loss,
+    pub(crate) rack: Rack,
+    pub(crate) cc: Congestion,
+    pub(crate) tune: Tune,
+    pub(crate) timers: Timers,
+    pub(crate) stats: Stats,
+}
+
+/// What a TIME-WAIT record (`struct tcp_timewait_sock`) must know.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TimeWaitNeeds {
+    /// True: the peer's FIN has come (2 MSL); false: FIN-WAIT-2 without an owner.
+    pub is_time_wait: bool,
+    /// How long, from now, in jiffies.
+    pub timeout: u32,
+}
+
+/// Sums for tcp_info.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Stats {
+    pub(crate) bytes_received: u64,
+    pub(crate) bytes_acked: u64,
+    pub(crate) bytes_sent: u64,
+    pub(crate) bytes_retrans: u64,
+    pub(crate) segs_in: u32,
+    pub(crate) segs_out: u32,
+    pub(crate) data_segs_in: u32,
+    pub(crate) data_segs_out: u32,
+    pub(crate) total_retrans: u32,
+    pub(crate) dsack_dups: u32,
+    pub(crate) reord_seen: u32,
+    pub(crate) rcv_ooopack: u32,
+    pub(crate) delivered: u32,
+    pub(crate) delivered_ce: u32,
+    /// `tsoffset`, `chrono_stat` and the like: when the state of the chronograph began.
+    pub(crate) chrono: Chrono,
+}
+
+/// Busy, receive-window limited, send-buffer limited (`enum tcp_chrono`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Chrono {
+    /// 0 none, 1 busy, 2 rwnd limited, 3 sndbuf limited.
+    pub(crate) kind: u8,
+    pub(crate) start: u32,
+    /// Jiffies spent in 1, 2, 3.
+    pub(crate) stat: [u32; 3],
+}
+
+/// A time that never comes.
+pub(crate) const NEVER: Instant = Instant::from_nanos(i64::MAX);

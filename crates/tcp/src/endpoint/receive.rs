@@ -1,0 +1,128 @@
+//! The receiving half: what came, what was read, what was ACKed.
+
+use std::collections::VecDeque;
+
+use tcplab_base::{Instant, Seq};
+
+/// Receive sequence space and window (RFC 9293 3.3.1, Linux `struct tcp_sock`).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rcv {
+    pub(crate) rcv_nxt: Seq,
+    /// First byte that the application has not read.
+    pub(crate) copied_seq: Seq,
+    /// `rcv_nxt` when the last ACK was sent.
+    pub(crate) rcv_wup: Seq,
+    pub(crate) rcv_wnd: u32,
+    /// Target of the advertised window.
+    pub(crate) rcv_ssthresh: u32,
+    pub(crate) window_clamp: u32,
+    /// `sk_rcvbuf`.
+    pub(crate) rcvbuf: u32,
+    /// `sk_rmem_alloc`: memory of what is queued.
+    pub(crate) rmem_alloc: u32,
+    /// `scaling_ratio` of 6.6 and later, in 1/256.
+    pub(crate) scaling_ratio: u8,
+    /// SO_RCVBUF was set: no auto-tuning (`SOCK_RCVBUF_LOCK`).
+    pub(crate) rcvbuf_locked: bool,
+    pub(crate) advmss: u16,
+    /// Urgent data: `urg_seq`, and whether there is some (`TCP_URG_*` in the high bits).
+    pub(crate) urg_data: u16,
+    pub(crate) urg_seq: Seq,
+    /// `tcp_header_len`-predicted fast path is on (`pred_flags != 0`).
+    pub(crate) pred: bool,
+    /// Receiver's own RTT measurement (`rcv_rtt_est`): rtt in 8 us/8, window edge, time.
+    pub(crate) rtt_us: u32,
+    pub(crate) rtt_seq: Seq,
+    pub(crate) rtt_time_us: u64,
+    /// Time stamp echo that was last used for it.
+    pub(crate) rtt_last_tsecr: u32,
+    /// `rcvq_space`: bytes copied in the last RTT, where they were counted from, when.
+    pub(crate) space: u32,
+    pub(crate) space_seq: Seq,
+    pub(crate) space_time_us: u64,
+    /// A FIN was received (`RCV_SHUTDOWN` comes with it).
+    pub(crate) fin_seq: Option<Seq>,
+    /// Keepalive and probes: jiffy of the last segment received (`rcv_tstamp`).
+    pub(crate) rcv_tstamp: u32,
+}
+
+/// A run of received bytes that one or more segments brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RcvSkb {
+    pub(crate) seq: Seq,
+    /// Behind the last byte; a FIN counts one.
+    pub(crate) end_seq: Seq,
+    pub(crate) truesize: u32,
+    pub(crate) fin: bool,
+}
+
+/// `sk_receive_queue` and `out_of_order_queue`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RcvQueue {
+    /// In order, not yet read.
+    pub(crate) ready: VecDeque<RcvSkb>,
+    /// Out of order, sorted by sequence number, without overlaps.
+    pub(crate) ofo: Vec<RcvSkb>,
+    /// `duplicate_sack` (the DSACK to send) and `selective_acks`, most recent first.
+    pub(crate) dsack: Option<(Seq, Seq)>,
+    pub(crate) sacks: [(Seq, Seq); 4],
+    pub(crate) num_sacks: u8,
+}
+
+/// What is pending for the receiver's ACK (`enum inet_csk_ack_state_t`).
+pub(crate) struct Pending;
+
+impl Pending {
+    pub(crate) const SCHED: u8 = 1;
+    pub(crate) const TIMER: u8 = 2;
+    pub(crate) const PUSHED: u8 = 4;
+    pub(crate) const PUSHED2: u8 = 8;
+    pub(crate) const NOW: u8 = 16;
+}
+
+/// `inet_connection_sock.icsk_ack`: facts of delayed and quick ACKs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AckState {
+    /// Bits of [`Pending`].
+    pub(crate) pending: u8,
+    /// Credits of immediate ACKs.
+    pub(crate) quick: u8,
+    /// Interactive mode: a counter up to the profile's threshold.
+    pub(crate) pingpong: u8,
+    /// SACKs that were held back since the last one was sent (`compressed_ack`).
+    pub(crate) compressed: u8,
+    /// `dup_ack_counter`.
+    pub(crate) dup_ack_counter: u8,
+    /// `compressed_ack_rcv_nxt`.
+    pub(crate) compressed_rcv_nxt: Seq,
+    /// Predicted interval of data packets in jiffies; 0: nothing came yet.
+    pub(crate) ato: u32,
+    /// Jiffy of the last data packet.
+    pub(crate) lrcvtime: u32,
+    pub(crate) last_seg_size: u16,
+    /// Guess of the peer's MSS.
+    pub(crate) rcv_mss: u16,
+    /// Jiffy of the last out-of-window ACK (rate limit of `tcp_invalid_ratelimit`).
+    pub(crate) last_oow_ack_time: u32,
+    /// Latest time at which a pending compressed ACK was scheduled.
+    pub(crate) compressed_since: Instant,
+}
+
+impl Default for AckState {
+    fn default() -> Self {
+        Self {
+            pending: 0,
+            quick: 0,
+            pingpong: 0,
+            compressed: 0,
+            dup_ack_counter: 0,
+            compressed_rcv_nxt: Seq(0),
+            ato: 0,
+            lrcvtime: 0,
+            last_seg_size: 0,
+            rcv_mss: 0,
+            last_oow_ack_time: 0,
+            compressed_since: Instant::from_nanos(0),
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! A host's settings: its profile, its sysctls, its clock, its routes.
+
+use tcplab_plan::point::{Offload, Route};
+use tcplab_plan::profile::Profile;
+
+use crate::jiffies::Clock;
+use crate::sysctl::Sysctl;
+
+/// All that the connections of one host share and do not change.
+#[derive(Clone, Debug)]
+pub struct HostConfig {
+    /// What its TCP does.
+    pub profile: Profile,
+    /// Its sysctls.
+    pub sysctl: Sysctl,
+    /// Its tick.
+    pub clock: Clock,
+    /// Metrics of its routes.
+    pub route: Route,
+    /// Who cuts and joins segments.
+    pub offload: Offload,
+    /// Memory that the kernel accounts for a received frame (`skb->truesize`) of this many bytes of
+    /// Ethernet frame; see [`RxTruesize`].
+    pub rx_truesize: RxTruesize,
+    /// Secret of initial sequence numbers and time stamp offsets.
+    pub secret: u64,
+}
+
+/// How much memory a received frame counts for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RxTruesize {
+    /// As the kernel allocates it for a TAP device: the next size of kmalloc and the sk_buff.
+    Kmalloc,
+    /// Always this many bytes (a network card with buffers of one size).
+    Fixed(u32),
+}

@@ -1,0 +1,132 @@
+//! The kernel's tick: time in jiffies, and when a timer of the timer wheel fires.
+//!
+//! Linux: `jiffies`, `calc_index()` of kernel/time/timer.c. A timer never fires early: it fires at
+//! the tick after the one it was set for, and one further away than 63 ticks at a multiple of 8
+//! ticks, further away than 504 at a multiple of 64, and so on.
+
+use tcplab_base::Instant;
+
+const NANOS: i64 = 1_000_000_000;
+
+/// How a host counts ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// Ticks a second (CONFIG_HZ).
+    pub hz: u32,
+    /// Nanoseconds from the host's boot to the run's start.
+    pub boot_ns: i64,
+}
+
+impl Clock {
+    /// Nanoseconds of one tick.
+    #[inline]
+    pub const fn tick_ns(&self) -> i64 {
+        NANOS / self.hz as i64
+    }
+
+    /// `INITIAL_JIFFIES`: the count wraps a 32-bit word five minutes after boot.
+    const fn at_boot(&self) -> u64 {
+        (1_u64 << 32) - 300 * self.hz as u64
+    }
+
+    /// The jiffies at `now`.
+    #[inline]
+    pub const fn jiffies(&self, now: Instant) -> u64 {
+        let ticks = (now.as_nanos() + self.boot_ns) / self.tick_ns();
+        self.at_boot().wrapping_add(ticks as u64)
+    }
+
+    /// `tcp_jiffies32`.
+    #[inline]
+    pub const fn jiffies32(&self, now: Instant) -> u32 {
+        self.jiffies(now) as u32
+    }
+
+    /// When the tick with this number begins.
+    #[inline]
+    pub const fn time_of(&self, jiffies: u64) -> Instant {
+        let ticks = jiffies.wrapping_sub(self.at_boot()) as i64;
+        Instant::from_nanos(
+            ticks
+                .saturating_mul(self.tick_ns())
+                .saturating_sub(self.boot_ns),
+        )
+    }
+
+    /// When a timer fires that is set at `now` to expire at the jiffy `expires`.
+    #[inline]
+    pub fn fires(&self, now: Instant, expires: u64) -> Instant {
+        let clk = self.jiffies(now);
+        self.time_of(wheel(clk, expires))
+    }
+
+    /// `usecs_to_jiffies()`: rounded up.
+    #[inline]
+    pub const fn from_micros(&self, us: u64) -> u32 {
+        let us_a_tick = 1_000_000 / self.hz as u64;
+        us.div_ceil(us_a_tick) as u32
+    }
+
+    /// `msecs_to_jiffies()`: rounded up.
+    #[inline]
+    pub const fn from_millis(&self, ms: u64) -> u32 {
+        self.from_micros(ms * 1000)
+    }
+
+    /// `jiffies_to_usecs()`.
+    #[inline]
+    pub const fn micros(&self, jiffies: u32) -> u32 {
+        jiffies.saturating_mul(1_000_000 / self.hz)
+    }
+
+    /// The clock of time stamps: milliseconds since boot (`tcp_clock_ts()`).
+    #[inline]
+    pub const fn millis(&self, now: Instant) -> u32 {
+        ((now.as_nanos() + self.boot_ns) / 1_000_000) as u32
+    }
+}
+
+/// The tick at which the wheel runs a timer that is set at tick `clk` for `expires`.
+fn wheel(clk: u64, expires: u64) -> u64 {
+    const LEVELS: u32 = 9;
+    let delta = expires.wrapping_sub(clk) as i64;
+    if delta < 0 {
+        // Already over: at the next tick that runs.
+        return clk + 1;
+    }
+    let mut level = 0;
+    while level + 1 < LEVELS && delta >= 63_i64 << (3 * level) {
+        level += 1;
+    }
+    let shift = 3 * level;
+    ((expires >> shift) + 1) << shift
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timer_fires_at_the_tick_after_and_far_ones_at_coarse_ticks() {
+        assert_eq!(wheel(1000, 1010), 1011);
+        assert_eq!(wheel(1000, 1000 + 62), 1063);
+        // 75 ticks away: level 1, a multiple of 8.
+        assert_eq!(wheel(1000, 1075), 1080);
+        assert_eq!(wheel(1000, 1080), 1088);
+        assert_eq!(wheel(1000, 999), 1001);
+    }
+
+    #[test]
+    fn ticks_and_times_convert_both_ways() {
+        let clock = Clock {
+            hz: 250,
+            boot_ns: 1_000_000,
+        };
+        let j = clock.jiffies(Instant::from_nanos(2_999_999));
+        assert_eq!(clock.jiffies(Instant::from_nanos(3_000_000)), j + 1);
+        assert_eq!(clock.time_of(j + 1), Instant::from_nanos(3_000_000));
+        assert_eq!(clock.from_micros(1), 1);
+        assert_eq!(clock.from_millis(200), 50);
+        assert_eq!(clock.micros(50), 200_000);
+    }
+}

@@ -1,0 +1,34 @@
+//! A TCP endpoint that behaves as Linux's, without input or output. Level 2 of the map.
+//!
+//! A [`Stack`] is a host's TCP: its connections, listeners and TIME-WAIT records. Segments, timers and
+//! socket calls go in; segments and readiness come out. Only sequence space is kept, no bytes.
+
+#![allow(dead_code, reason = "parts are landing one after another")]
+
+mod ack;
+mod cc;
+mod cx;
+mod endpoint;
+mod host;
+mod input;
+mod jiffies;
+mod mib;
+mod options;
+mod output;
+mod queue;
+mod recovery;
+mod rtt;
+mod segment;
+mod stack;
+mod sysctl;
+mod timers;
+
+pub use cx::Cx;
+pub use endpoint::{Endpoint, OpenError, ReadOutcome, SocketError, State, TimeWaitNeeds};
+pub use host::{HostConfig, RxTruesize};
+pub use jiffies::Clock;
+pub use mib::{COUNTERS, Counter, Mib};
+pub use options::OpenOptions;
+pub use segment::{Addr, Segment};
+pub use stack::{ConnId, Event, ListenId, Stack};
+pub use sysctl::Sysctl;

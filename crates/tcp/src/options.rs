@@ -1,0 +1,72 @@
+//! Options of a socket, and what the handshake agreed on.
+
+use tcplab_plan::point::SocketOptions;
+
+/// Options that calls set (setsockopt(2)), as the endpoint uses them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SocketState {
+    /// Bits of TCP_NAGLE_*: 1 OFF (TCP_NODELAY), 2 CORK, 4 PUSH.
+    pub(crate) nonagle: u8,
+    pub(crate) rcvlowat: u32,
+    /// TCP_USER_TIMEOUT in milliseconds; 0: off.
+    pub(crate) user_timeout: u32,
+    /// TCP_MAXSEG; 0: none.
+    pub(crate) user_mss: u16,
+    pub(crate) notsent_lowat: u32,
+    /// SO_KEEPALIVE.
+    pub(crate) keepalive: bool,
+    /// TCP_KEEPIDLE, TCP_KEEPINTVL in jiffies; 0: the sysctl's.
+    pub(crate) keepalive_time: u32,
+    pub(crate) keepalive_intvl: u32,
+    pub(crate) keepalive_probes: u8,
+    /// SO_LINGER: none, or seconds.
+    pub(crate) linger: Option<u32>,
+    /// TCP_LINGER2 in jiffies; negative: none.
+    pub(crate) linger2: i32,
+    /// TCP_SYNCNT; 0: the sysctl's.
+    pub(crate) syn_retries: u8,
+    /// TCP_THIN_LINEAR_TIMEOUTS.
+    pub(crate) thin_lto: bool,
+    /// IP_TOS.
+    pub(crate) tos: u8,
+}
+
+impl SocketState {
+    /// TCP_NODELAY.
+    pub(crate) const NAGLE_OFF: u8 = 1;
+    /// TCP_CORK.
+    pub(crate) const NAGLE_CORK: u8 = 2;
+    /// Push what is queued in spite of Nagle's rule.
+    pub(crate) const NAGLE_PUSH: u8 = 4;
+}
+
+/// What the handshake agreed on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Negotiated {
+    pub(crate) sack_ok: bool,
+    pub(crate) tstamp_ok: bool,
+    pub(crate) wscale_ok: bool,
+    /// TCP_ECN_* bits: 1 OK, 2 QUEUE_CWR, 4 DEMAND_CWR, 8 SEEN.
+    pub(crate) ecn_flags: u8,
+    /// `ts_recent`, and the second in which it was set.
+    pub(crate) ts_recent: u32,
+    pub(crate) ts_recent_stamp: u32,
+    /// Offset of our TSval to the host's millisecond clock.
+    pub(crate) tsoffset: u32,
+    /// Echo in the segment that is handled now.
+    pub(crate) rcv_tsval: u32,
+    pub(crate) rcv_tsecr: u32,
+    pub(crate) saw_tstamp: bool,
+    /// TSval of the last segment that was sent with an ACK.
+    pub(crate) last_ack_tsval: u32,
+}
+
+impl Negotiated {
+    pub(crate) const ECN_OK: u8 = 1;
+    pub(crate) const ECN_QUEUE_CWR: u8 = 2;
+    pub(crate) const ECN_DEMAND_CWR: u8 = 4;
+    pub(crate) const ECN_SEEN: u8 = 8;
+}
+
+/// What a socket is opened with: the plan's options are applied as setsockopt(2) would.
+pub type OpenOptions = SocketOptions;

@@ -1,0 +1,471 @@
+//! The send queue: what the application wrote and the peer has not ACKed, in segments.
+//!
+//! Linux keeps two structures, `tcp_rtx_queue` (sent) and `sk_write_queue` (not sent), and the list
+//! `tsorted_sent_queue` of what is sent and not yet SACKed, in the order of its last transmission.
+//! Here one ring holds both, with the number of sent segments; the list is threaded through it.
+//! A segment keeps its [`Id`] until it leaves the queue, so the list and hints survive what is ACKed
+//! before them. Only [`SendQueue::split`] moves segments: rare, and linear in what stands behind.
+
+use std::collections::VecDeque;
+
+use tcplab_base::Seq;
+
+/// Names a segment of the queue: its place, counted from the connection's first one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Id(u32);
+
+impl Id {
+    /// No segment.
+    pub(crate) const NONE: Self = Self(u32::MAX);
+}
+
+/// Bits of [`Skb::sacked`] (`TCPCB_*`).
+pub(crate) struct Sacked;
+
+impl Sacked {
+    /// SACKed.
+    pub(crate) const ACKED: u8 = 1;
+    /// Retransmitted, and that copy is in flight.
+    pub(crate) const RETRANS: u8 = 2;
+    /// Marked lost.
+    pub(crate) const LOST: u8 = 4;
+    /// Both or either of the last two.
+    pub(crate) const TAGBITS: u8 = 7;
+    /// It was retransmitted at some time.
+    pub(crate) const EVER_RETRANS: u8 = 0x80;
+}
+
+/// A segment of the send queue (Linux `struct sk_buff` with `tcp_skb_cb`).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Skb {
+    pub(crate) seq: Seq,
+    /// Payload bytes.
+    pub(crate) len: u32,
+    /// FIN, PSH, URG bits of TCP; SYN for the first one of an active open.
+    pub(crate) flags: u8,
+    /// Bits of [`Sacked`].
+    pub(crate) sacked: u8,
+    /// Nothing may be appended (MSG_EOR).
+    pub(crate) eor: bool,
+    /// Transmitted as app limited (tx.is_app_limited).
+    pub(crate) app_limited: bool,
+    /// Wire packets that it makes (`tcp_skb_pcount()`), and the payload of each (`gso_size`).
+    pub(crate) pcount: u16,
+    pub(crate) gso_size: u16,
+    /// Memory that the send buffer counts for it.
+    pub(crate) truesize: u32,
+    /// Last transmission in ns since the host's boot (`skb_mstamp_ns`); 0: never sent.
+    pub(crate) xmit_ns: u64,
+    /// `tx.first_tx_mstamp`, `tx.delivered_mstamp` in us, `tx.delivered`, `tx.delivered_ce` at its last transmission.
+    pub(crate) first_tx_us: u64,
+    pub(crate) delivered_us: u64,
+    pub(crate) delivered: u32,
+    pub(crate) delivered_ce: u32,
+    /// `tx.in_flight`-like: the neighbours in the order of transmission.
+    prev: Id,
+    next: Id,
+    on_list: bool,
+}
+
+impl Skb {
+    pub(crate) const FIN: u8 = 1;
+    pub(crate) const SYN: u8 = 2;
+    pub(crate) const PSH: u8 = 8;
+    pub(crate) const URG: u8 = 0x20;
+
+    /// A segment that was not sent yet.
+    pub(crate) fn new(seq: Seq, len: u32, flags: u8, truesize: u32) -> Self {
+        Self {
+            seq,
+            len,
+            flags,
+            sacked: 0,
+            eor: false,
+            app_limited: false,
+            pcount: 1,
+            gso_size: 0,
+            truesize,
+            xmit_ns: 0,
+            first_tx_us: 0,
+            delivered_us: 0,
+            delivered: 0,
+            delivered_ce: 0,
+            prev: Id::NONE,
+            next: Id::NONE,
+            on_list: false,
+        }
+    }
+
+    /// The sequence number after it; SYN and FIN count.
+    #[inline]
+    pub(crate) fn end_seq(&self) -> Seq {
+        self.seq
+            + (self.len + u32::from(self.flags & Self::FIN) + u32::from(self.flags & Self::SYN) / 2)
+    }
+
+    #[inline]
+    pub(crate) fn is(&self, bits: u8) -> bool {
+        self.sacked & bits != 0
+    }
+
+    /// Microseconds of its last transmission.
+    #[inline]
+    pub(crate) fn xmit_us(&self) -> u64 {
+        self.xmit_ns / 1000
+    }
+}
+
+/// The ring.
+#[derive(Clone, Debug)]
+pub(crate) struct SendQueue {
+    skbs: VecDeque<Skb>,
+    /// Id of the first one.
+    base: u32,
+    /// How many of them were sent.
+    sent: u32,
+    /// Oldest and newest transmission on the list.
+    head: Id,
+    tail: Id,
+}
+
+impl Default for SendQueue {
+    fn default() -> Self {
+        Self {
+            skbs: VecDeque::new(),
+            base: 0,
+            sent: 0,
+            head: Id::NONE,
+            tail: Id::NONE,
+        }
+    }
+}
+
+impl SendQueue {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.skbs.is_empty()
+    }
+
+    /// Number of segments, sent and not sent.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.skbs.len()
+    }
+
+    /// Number of sent ones (`tcp_rtx_queue`).
+    #[inline]
+    pub(crate) fn sent(&self) -> usize {
+        self.sent as usize
+    }
+
+    #[inline]
+    pub(crate) fn has_unsent(&self) -> bool {
+        (self.sent as usize) < self.skbs.len()
+    }
+
+    /// The first sent segment (`tcp_rtx_queue_head()`).
+    #[inline]
+    pub(crate) fn first_sent(&self) -> Option<Id> {
+        (self.sent > 0).then_some(Id(self.base))
+    }
+
+    /// The last sent segment (`tcp_rtx_queue_tail()`).
+    #[inline]
+    pub(crate) fn last_sent(&self) -> Option<Id> {
+        (self.sent > 0).then(|| Id(self.base.wrapping_add(self.sent - 1)))
+    }
+
+    /// The first segment that was not sent (`tcp_send_head()`).
+    #[inline]
+    pub(crate) fn send_head(&self) -> Option<Id> {
+        self.has_unsent()
+            .then(|| Id(self.base.wrapping_add(self.sent)))
+    }
+
+    /// The last segment, sent or not (`tcp_write_queue_tail()` and else the last sent one).
+    #[inline]
+    pub(crate) fn last(&self) -> Option<Id> {
+        (!self.skbs.is_empty()).then(|| Id(self.base.wrapping_add(self.skbs.len() as u32 - 1)))
+    }
+
+    #[inline]
+    fn place(&self, id: Id) -> usize {
+        id.0.wrapping_sub(self.base) as usize
+    }
+
+    /// The segment of this id, when it is still there.
+    #[inline]
+    pub(crate) fn get(&self, id: Id) -> Option<&Skb> {
+        if id == Id::NONE {
+            return None;
+        }
+        self.skbs.get(self.place(id))
+    }
+
+    /// The segment of this id, when it is still there.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: Id) -> Option<&mut Skb> {
+        if id == Id::NONE {
+            return None;
+        }
+        let place = self.place(id);
+        self.skbs.get_mut(place)
+    }
+
+    /// The sent segment behind `id` (`skb_rb_next()`).
+    #[inline]
+    pub(crate) fn next_sent(&self, id: Id) -> Option<Id> {
+        let place = self.place(id) + 1;
+        (place < self.sent as usize).then(|| Id(id.0.wrapping_add(1)))
+    }
+
+    /// The sent segment before `id`.
+    #[inline]
+    pub(crate) fn previous_sent(&self, id: Id) -> Option<Id> {
+        (self.place(id) > 0).then(|| Id(id.0.wrapping_sub(1)))
+    }
+
+    /// Whether `a` stands before `b` in the queue.
+    #[inline]
+    pub(crate) fn is_before(&self, a: Id, b: Id) -> bool {
+        self.place(a) < self.place(b)
+    }
+
+    /// The sent segment that holds `seq`: the first one whose end is after it (`tcp_sacktag_bsearch()`).
+    pub(crate) fn find(&self, seq: Seq) -> Option<Id> {
+        let (front, back) = self.skbs.as_slices();
+        let sent = self.sent as usize;
+        let in_front = front.len().min(sent);
+        let after = |skb: &Skb| !skb.end_seq().after(seq);
+        let mut place = front.get(..in_front)?.partition_point(after);
+        if place == in_front && sent > in_front {
+            place += back.get(..sent - in_front)?.partition_point(after);
+        }
+        (place < sent).then(|| Id(self.base.wrapping_add(place as u32)))
+    }
+
+    /// Appends a segment that was not sent.
+    pub(crate) fn push(&mut self, skb: Skb) {
+        self.skbs.push_back(skb);
+    }
+
+    /// The last segment, when it was not sent: the next write may be appended to it.
+    pub(crate) fn unsent_tail(&mut self) -> Option<&mut Skb> {
+        match self.has_unsent() {
+            true => self.skbs.back_mut(),
+            false => None,
+        }
+    }
+
+    /// The first unsent segment goes to the sent ones; it is not on the list of transmissions yet.
+    pub(crate) fn advance_send_head(&mut self) {
+        debug_assert!(self.has_unsent());
+        self.sent += 1;
+    }
+
+    /// Takes the first sent segment out, and off the list (`tcp_rtx_queue_unlink_and_free()`).
+    pub(crate) fn pop_first(&mut self) -> Option<Skb> {
+        if self.sent == 0 {
+            return None;
+        }
+        self.unlist(Id(self.base));
+        let skb = self.skbs.pop_front()?;
+        self.base = self.base.wrapping_add(1);
+        self.sent -= 1;
+        if self.skbs.is_empty() && self.skbs.capacity() > 16 {
+            // An idle connection holds no memory of the time when it was busy.
+            self.skbs = VecDeque::new();
+        }
+        Some(skb)
+    }
+
+    /// Takes the last unsent segment out (an empty one that was queued for nothing).
+    pub(crate) fn pop_unsent(&mut self) -> Option<Skb> {
+        match self.has_unsent() {
+            true => self.skbs.pop_back(),
+            false => None,
+        }
+    }
+
+    /// Forgets everything (`tcp_write_queue_purge()`).
+    pub(crate) fn clear(&mut self) {
+        *self = Self {
+            base: self.base,
+            ..Self::default()
+        };
+    }
+
+    /// All sent segments in order of their sequence numbers.
+    pub(crate) fn iter_sent(&self) -> impl Iterator<Item = &Skb> {
+        self.skbs.iter().take(self.sent as usize)
+    }
+
+    /// All segments that were not sent.
+    pub(crate) fn iter_unsent(&self) -> impl Iterator<Item = &Skb> {
+        self.skbs.iter().skip(self.sent as usize)
+    }
+
+    /// Cuts a segment after `len` bytes; the rest becomes the next one, not on the list. The caller
+    /// sets counts, flags and memory of both (`tcp_fragment()`).
+    pub(crate) fn split(&mut self, id: Id, len: u32) -> Option<Id> {
+        let place = self.place(id);
+        let first = self.skbs.get_mut(place)?;
+        debug_assert!(len < first.len);
+        let mut rest = *first;
+        rest.seq = first.seq + len;
+        rest.len = first.len - len;
+        first.len = len;
+        rest.on_list = false;
+        rest.prev = Id::NONE;
+        rest.next = Id::NONE;
+        // Every segment behind the cut gets the next id: what points to it must follow.
+        let moved = |other: &mut Id| {
+            if *other != Id::NONE && other.0.wrapping_sub(self.base) as usize > place {
+                other.0 = other.0.wrapping_add(1);
+            }
+        };
+        for skb in &mut self.skbs {
+            moved(&mut skb.prev);
+            moved(&mut skb.next);
+        }
+        moved(&mut self.head);
+        moved(&mut self.tail);
+        self.skbs.insert(place + 1, rest);
+        if place < self.sent as usize {
+            self.sent += 1;
+        }
+        Some(Id(id.0.wrapping_add(1)))
+    }
+
+    /// The oldest transmission that is not SACKed.
+    #[inline]
+    pub(crate) fn oldest(&self) -> Option<Id> {
+        (self.head != Id::NONE).then_some(self.head)
+    }
+
+    /// The transmission after that of `id`.
+    #[inline]
+    pub(crate) fn later(&self, id: Id) -> Option<Id> {
+        let next = self.get(id)?.next;
+        (next != Id::NONE).then_some(next)
+    }
+
+    /// Puts a segment at the list's end: it was transmitted just now (`list_move_tail()`).
+    pub(crate) fn list_last(&mut self, id: Id) {
+        self.unlist(id);
+        let tail = self.tail;
+        if let Some(skb) = self.get_mut(id) {
+            skb.prev = tail;
+            skb.next = Id::NONE;
+            skb.on_list = true;
+        }
+        match self.get_mut(tail) {
+            Some(last) => last.next = id,
+            None => self.head = id,
+        }
+        self.tail = id;
+    }
+
+    /// Puts the second half of a split segment behind the first one on the list.
+    pub(crate) fn list_behind(&mut self, id: Id, first: Id) {
+        let Some(next) = self
+            .get(first)
+            .filter(|skb| skb.on_list)
+            .map(|skb| skb.next)
+        else {
+            return;
+        };
+        if let Some(skb) = self.get_mut(id) {
+            skb.prev = first;
+            skb.next = next;
+            skb.on_list = true;
+        }
+        if let Some(skb) = self.get_mut(first) {
+            skb.next = id;
+        }
+        match self.get_mut(next) {
+            Some(skb) => skb.prev = id,
+            None => self.tail = id,
+        }
+    }
+
+    /// Takes a segment off the list: it was SACKed (`list_del_init()`).
+    pub(crate) fn unlist(&mut self, id: Id) {
+        let Some(skb) = self.get_mut(id).filter(|skb| skb.on_list) else {
+            return;
+        };
+        let (prev, next) = (skb.prev, skb.next);
+        skb.on_list = false;
+        skb.prev = Id::NONE;
+        skb.next = Id::NONE;
+        match self.get_mut(prev) {
+            Some(skb) => skb.next = next,
+            None => self.head = next,
+        }
+        match self.get_mut(next) {
+            Some(skb) => skb.prev = prev,
+            None => self.tail = prev,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(n: u32) -> SendQueue {
+        let mut q = SendQueue::default();
+        for i in 0..n {
+            q.push(Skb::new(Seq(1000 * i), 1000, 0, 0));
+            q.advance_send_head();
+            q.list_last(q.last_sent().unwrap());
+        }
+        q
+    }
+
+    fn listed(q: &SendQueue) -> Vec<u32> {
+        let mut seqs = Vec::new();
+        let mut at = q.oldest();
+        while let Some(id) = at {
+            seqs.push(q.get(id).unwrap().seq.0);
+            at = q.later(id);
+        }
+        seqs
+    }
+
+    #[test]
+    fn ids_survive_what_leaves_at_the_front() {
+        let mut q = queue(5);
+        let third = q.find(Seq(2500)).unwrap();
+        q.pop_first();
+        q.pop_first();
+        assert_eq!(q.get(third).unwrap().seq, Seq(2000));
+        assert_eq!(listed(&q), [2000, 3000, 4000]);
+        assert_eq!(q.find(Seq(1999)), Some(third));
+        assert_eq!(q.find(Seq(5000)), None);
+    }
+
+    #[test]
+    fn the_list_keeps_the_order_of_transmission() {
+        let mut q = queue(4);
+        let second = q.find(Seq(1000)).unwrap();
+        q.list_last(second);
+        assert_eq!(listed(&q), [0, 2000, 3000, 1000]);
+        q.unlist(q.find(Seq(2000)).unwrap());
+        assert_eq!(listed(&q), [0, 3000, 1000]);
+        q.pop_first();
+        assert_eq!(listed(&q), [3000, 1000]);
+    }
+
+    #[test]
+    fn a_cut_moves_what_stands_behind_it() {
+        let mut q = queue(4);
+        q.list_last(q.find(Seq(0)).unwrap());
+        let second = q.find(Seq(1000)).unwrap();
+        let rest = q.split(second, 400).unwrap();
+        q.list_behind(rest, second);
+        assert_eq!(listed(&q), [1000, 1400, 2000, 3000, 0]);
+        assert_eq!(q.sent(), 5);
+        assert_eq!(q.get(rest).unwrap().len, 600);
+    }
+}

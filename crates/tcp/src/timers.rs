@@ -1,0 +1,95 @@
+//! The timers of a connection: what is armed, and when it fires.
+//!
+//! Linux has one timer for RTO, TLP, RACK's reordering and zero-window probes
+//! (`icsk_retransmit_timer`, told apart by `icsk_pending`), one for delayed ACKs, one for keepalive and
+//! FIN-WAIT-2, and high-resolution ones for pacing and for compressed SACKs. The first three count
+//! jiffies and fire on the timer wheel's ticks.
+
+use tcplab_base::Instant;
+
+use crate::cx::Cx;
+use crate::endpoint::NEVER;
+
+/// `icsk_pending`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Pending {
+    #[default]
+    None,
+    Retrans,
+    Probe0,
+    LossProbe,
+    ReoTimeout,
+}
+
+/// When each one fires; [`NEVER`] when it is off.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timers {
+    pub(crate) pending: Pending,
+    /// `icsk_timeout`: the jiffy that was asked for; the wheel fires at `rexmit_at`, not before it.
+    pub(crate) timeout: u64,
+    pub(crate) rexmit_at: Instant,
+    /// `icsk_ack.timeout`.
+    pub(crate) ack_timeout: u64,
+    pub(crate) delack_at: Instant,
+    /// Keepalive, FIN-WAIT-2 (`sk_timer`).
+    pub(crate) keepalive_at: Instant,
+    pub(crate) pacing_at: Instant,
+    pub(crate) comp_sack_at: Instant,
+}
+
+impl Default for Timers {
+    fn default() -> Self {
+        Self {
+            pending: Pending::None,
+            timeout: 0,
+            rexmit_at: NEVER,
+            ack_timeout: 0,
+            delack_at: NEVER,
+            keepalive_at: NEVER,
+            pacing_at: NEVER,
+            comp_sack_at: NEVER,
+        }
+    }
+}
+
+impl Timers {
+    /// The first one to fire; none when all are off.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<Instant> {
+        let at = self
+            .rexmit_at
+            .min(self.delack_at)
+            .min(self.keepalive_at)
+            .min(self.pacing_at)
+            .min(self.comp_sack_at);
+        (at != NEVER).then_some(at)
+    }
+
+    /// `inet_csk_reset_xmit_timer()`: in `when` jiffies, at most `most`.
+    #[inline]
+    pub(crate) fn arm(&mut self, cx: &Cx<'_>, what: Pending, when: u32, most: u32) {
+        self.pending = what;
+        self.timeout = cx.jiffies() + u64::from(when.min(most));
+        self.rexmit_at = cx.host.clock.fires(cx.now, self.timeout);
+    }
+
+    /// `inet_csk_clear_xmit_timer()`: the wheel's timer may fire for nothing on Linux; here it is off.
+    #[inline]
+    pub(crate) fn disarm(&mut self) {
+        self.pending = Pending::None;
+        self.rexmit_at = NEVER;
+    }
+
+    /// The delayed-ACK timer expires at the jiffy `timeout` (`sk_reset_timer(icsk_delack_timer)`).
+    #[inline]
+    pub(crate) fn arm_delack(&mut self, cx: &Cx<'_>, timeout: u64) {
+        self.ack_timeout = timeout;
+        self.delack_at = cx.host.clock.fires(cx.now, timeout);
+    }
+
+    /// `inet_csk_reset_keepalive_timer()`: in `when` jiffies.
+    #[inline]
+    pub(crate) fn arm_keepalive(&mut self, cx: &Cx<'_>, when: u32) {
+        self.keepalive_at = cx.host.clock.fires(cx.now, cx.jiffies() + u64::from(when));
+    }
+}
