@@ -1,7 +1,25 @@
 //! What the TCP of a kernel release does, as named behaviours: data for `tcp`, `tcplab stacks` and experiments.
 //!
-//! Nothing else knows a version number. Each behaviour is a field with an enum or a number; a profile is a
-//! list of values, and [`Profile::default`] is Linux 6.1.192, which the fidelity list compares with that kernel.
+//! Nothing else knows a version number. Each behaviour is a field of [`Profile`] with an enum, a flag or a
+//! number, and a row of [`BEHAVIOURS`] with its words and the commit that changed it; a profile is a list of
+//! values ([`named`]), and [`Profile::default`] is Linux 6.1.192, which the fidelity list compares with that
+//! kernel.
+//!
+//! To add a behaviour: an enum (or bool, u32) with `words!` here, a field of [`Profile`] with 6.1.192's value
+//! in `default()`, a row in `registry.rs`, and the other profiles' values in `releases.rs`.
+
+mod registry;
+mod releases;
+mod words;
+
+pub use registry::{BEHAVIOURS, Behaviour, Takes};
+pub use releases::{KNOWN, Known, named};
+pub use words::BehaviourError;
+
+use words::words;
+
+#[cfg(test)]
+mod tests;
 
 /// When a receiver's credit of immediate ACKs falls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -12,6 +30,10 @@ pub enum QuickackAccounting {
     #[default]
     PerAck,
 }
+words!(QuickackAccounting {
+    PerPacket: "per-packet",
+    PerAck: "per-ack"
+});
 
 /// Which segments let the reader's next read send an ACK (`ICSK_ACK_PUSHED`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -22,6 +44,10 @@ pub enum AckPushRule {
     #[default]
     AtMss,
 }
+words!(AckPushRule {
+    Short: "short",
+    AtMss: "at-mss"
+});
 
 /// The behaviours of one stack.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +60,8 @@ pub struct Profile {
     pub quickack_accounting: QuickackAccounting,
     /// See [`AckPushRule`].
     pub ack_push_rule: AckPushRule,
+    /// Defaults of sysctls that differ from those of Linux 6.1, by full name.
+    pub sysctl: &'static [(&'static str, &'static str)],
 }
 
 impl Default for Profile {
@@ -43,6 +71,7 @@ impl Default for Profile {
             hz: 250,
             quickack_accounting: QuickackAccounting::PerAck,
             ack_push_rule: AckPushRule::AtMss,
+            sysctl: &[],
         }
     }
 }

@@ -1,0 +1,137 @@
+//! All behaviours by name: what each takes, what it does, which commit changed it.
+//!
+//! Sources are upstream commits; "sure" is said of none that was only remembered.
+
+use super::words::{BehaviourError, Word};
+use super::{AckPushRule, Profile, QuickackAccounting};
+
+/// What a behaviour's value can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// One of these words.
+    Words(&'static [&'static str]),
+    /// A whole number in this range.
+    Number(u32, u32),
+}
+
+impl Takes {
+    /// For messages and documents.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Words(words) => words
+                .iter()
+                .map(|word| format!("`{word}`"))
+                .collect::<Vec<_>>()
+                .join(", "),
+            Self::Number(min, max) => format!("{min} to {max}"),
+        }
+    }
+}
+
+/// One behaviour: a field of [`Profile`].
+#[derive(Debug)]
+pub struct Behaviour {
+    /// The field's name.
+    pub name: &'static str,
+    /// What it can be.
+    pub takes: Takes,
+    /// What it does.
+    pub meaning: &'static str,
+    /// The commit that changed it, with the release, and how sure that is.
+    pub changed: &'static str,
+    get: fn(&Profile) -> String,
+    put: fn(&mut Profile, &str) -> bool,
+}
+
+impl Behaviour {
+    /// Its value in a profile, as a word.
+    pub fn value(&self, profile: &Profile) -> String {
+        (self.get)(profile)
+    }
+}
+
+/// A behaviour with words: an enum or a flag.
+macro_rules! choice {
+    ($field:ident: $of:ty, $meaning:literal, $changed:literal) => {
+        Behaviour {
+            name: stringify!($field),
+            takes: Takes::Words(<$of as Word>::WORDS),
+            meaning: $meaning,
+            changed: $changed,
+            get: |profile| profile.$field.word().to_owned(),
+            put: |profile, text| match <$of as Word>::of(text) {
+                Some(value) => {
+                    profile.$field = value;
+                    true
+                }
+                None => false,
+            },
+        }
+    };
+}
+
+/// A behaviour with a number.
+macro_rules! number {
+    ($field:ident, $min:literal ..= $max:literal, $meaning:literal, $changed:literal) => {
+        Behaviour {
+            name: stringify!($field),
+            takes: Takes::Number($min, $max),
+            meaning: $meaning,
+            changed: $changed,
+            get: |profile| profile.$field.to_string(),
+            put: |profile, text| match text.parse() {
+                Ok(value) if ($min..=$max).contains(&value) => {
+                    profile.$field = value;
+                    true
+                }
+                _ => false,
+            },
+        }
+    };
+}
+
+/// All behaviours, in the order in which they are printed.
+pub const BEHAVIOURS: &[Behaviour] = &[
+    number!(
+        hz,
+        24..=1000,
+        "ticks a second: what a timer counts in (CONFIG_HZ)",
+        "the distribution's choice: Debian 250, RHEL 1000"
+    ),
+    choice!(
+        quickack_accounting: QuickackAccounting,
+        "what an ACK takes from the receiver's credit of immediate ACKs: the wire packets of the segment that carries it, or one for each ACK of new data",
+        "059217c18be6, 6.6; 6.1.57, 5.15.135"
+    ),
+    choice!(
+        ack_push_rule: AckPushRule,
+        "which segments let the next read send an ACK: only those shorter than the guess of the MSS, or also those with PSH that are as long",
+        "4720852ed9af, 6.6; 6.1.57, 5.15.135"
+    ),
+];
+
+impl Behaviour {
+    /// The behaviour of this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        BEHAVIOURS.iter().find(|known| known.name == name)
+    }
+}
+
+impl Profile {
+    /// Sets a behaviour by its name and a value's word.
+    ///
+    /// # Errors
+    /// A name that no behaviour has, or a value that it does not take.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), BehaviourError> {
+        let behaviour =
+            Behaviour::named(name).ok_or_else(|| BehaviourError::Name(name.to_owned()))?;
+        match (behaviour.put)(self, value) {
+            true => Ok(()),
+            false => Err(BehaviourError::Value {
+                name: behaviour.name,
+                value: value.to_owned(),
+                takes: behaviour.takes,
+            }),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Each field is in the registry, each word sets what it says.
+
+use super::*;
+
+#[test]
+fn every_field_of_a_profile_is_a_behaviour() {
+    let text = format!("{:#?}", Profile::default());
+    let fields: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("    "))
+        .filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase()))
+        .filter_map(|line| line.split(':').next())
+        .filter(|name| !["name", "sysctl"].contains(name))
+        .collect();
+    let rows: Vec<&str> = BEHAVIOURS.iter().map(|row| row.name).collect();
+    for field in &fields {
+        assert!(rows.contains(field), "`{field}` has no row in registry.rs");
+    }
+    assert_eq!(fields.len(), rows.len());
+}
+
+#[test]
+fn each_word_sets_the_value_that_it_names() {
+    for row in BEHAVIOURS {
+        let values: Vec<String> = match row.takes {
+            Takes::Words(words) => words.iter().map(|&word| word.to_owned()).collect(),
+            Takes::Number(min, max) => vec![min.to_string(), max.to_string()],
+        };
+        for value in values {
+            let mut profile = Profile::default();
+            profile.set(row.name, &value).unwrap();
+            assert_eq!(row.value(&profile), value, "{}", row.name);
+        }
+        let refused = Profile::default().set(row.name, "nonsense");
+        assert!(matches!(refused, Err(BehaviourError::Value { .. })));
+    }
+    assert_eq!(
+        Profile::default().set("no_such", "on"),
+        Err(BehaviourError::Name("no_such".to_owned()))
+    );
+}
+
+#[test]
+fn profiles_carry_their_own_names_and_the_default_is_one() {
+    for known in KNOWN {
+        assert_eq!(known.profile().name, known.name);
+    }
+    assert_eq!(named("linux-6.1"), Some(Profile::default()));
+    assert_eq!(named("linux-2.4"), None);
+}
