@@ -19,6 +19,22 @@ pub(crate) struct Done {
 }
 
 impl Lab {
+    /// Runs one point by itself; captures go into `folder`, which must be there. `cpu` is the
+    /// processor that a guest stays on.
+    ///
+    /// # Errors
+    /// A stack that cannot run the point, or a folder that cannot be written.
+    pub fn run_one(
+        &self,
+        point: &Point,
+        stack: &Stack,
+        folder: &Path,
+        cpu: Option<usize>,
+    ) -> Result<PointResult, LabError> {
+        self.run_point(point, stack, &[], folder, cpu)
+            .map(|done| done.result)
+    }
+
     /// Runs a point; captures go into `folder`. `cpu` is the processor that a guest stays on.
     pub(crate) fn run_point(
         &self,

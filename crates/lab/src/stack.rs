@@ -34,7 +34,7 @@ impl Stack {
     }
 
     /// What identifies the code that runs: the kernel's hash; empty for a stack that changes by itself.
-    pub(crate) fn identity(&self) -> &str {
+    pub fn identity(&self) -> &str {
         match &self.kind {
             Kind::Host => "",
             Kind::Uml(kernel) => &kernel.manifest.binary_sha256,

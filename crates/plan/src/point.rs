@@ -28,6 +28,10 @@ pub struct Point {
     pub links: Vec<Link>,
     /// The applications, in the order of the file.
     pub apps: Vec<App>,
+    /// Time from the boot of the hosts' kernels to the run's start, on CLOCK_MONOTONIC: it says where
+    /// in a tick the run begins. None: the stack's own, with a phase drawn from the seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot_ns: Option<i64>,
     /// The run ends when all applications have ended and this time has passed since.
     pub linger_ns: i64,
     /// The run ends at this time after its start in any case.

@@ -34,6 +34,11 @@ impl Clock {
         read(ClockId::CLOCK_MONOTONIC).unwrap_or_default() + self.shift
     }
 
+    /// A time of CLOCK_MONOTONIC, in nanoseconds since the epoch.
+    pub(crate) fn of_monotonic(&self, at: Instant) -> Instant {
+        at + self.shift
+    }
+
     /// The same time on CLOCK_MONOTONIC, as timers take it.
     pub(crate) fn monotonic(&self, at: Instant) -> Instant {
         at - self.shift

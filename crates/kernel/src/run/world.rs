@@ -195,8 +195,7 @@ impl<'p> World<'p> {
             host.begin()?;
         }
         self.open_tables()?;
-        let phase = Random::stream(self.point.seed, "start/phase").below(PHASE_NS);
-        self.start = self.clock.now() + SETTLE + Duration::from_nanos(phase as i64);
+        self.start = self.start_time();
         let mut end = 0;
         for app in &self.point.apps {
             for n in 0..app.connections {
@@ -213,6 +212,24 @@ impl<'p> World<'p> {
         let most = Duration::from_nanos(self.point.max_ns);
         self.timers.set(self.start + most, Timer::Stop);
         Ok(())
+    }
+
+    /// When the run starts: as the point says, if that is to come.
+    fn start_time(&mut self) -> Instant {
+        let soon = self.clock.now() + SETTLE;
+        let phase = Random::stream(self.point.seed, "start/phase").below(PHASE_NS);
+        let drawn = soon + Duration::from_nanos(phase as i64);
+        let boot = self.point.boot_ns;
+        let Some(boot_ns) = boot.filter(|_| self.clock.pace == Pace::Virtual) else {
+            return drawn;
+        };
+        let wanted = self.clock.of_monotonic(Instant::from_nanos(boot_ns));
+        if wanted < soon {
+            self.warnings
+                .push("the host had not booted at the time that `boot` says".into());
+            return drawn;
+        }
+        wanted
     }
 
     /// The kernel's tables of connections, for logs that show what getsockopt does not tell.

@@ -178,6 +178,12 @@ pub(crate) const RUN: &[Key] = &[
         "the run ends then in any case",
     ),
     key(
+        "boot",
+        Form::Time,
+        "the stack's, and a phase from the seed",
+        "time from the hosts' boot to the run's start, which says where in a tick it begins (virtual time only)",
+    ),
+    key(
         "linger",
         Form::Time,
         "500ms",

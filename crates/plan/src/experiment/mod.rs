@@ -292,6 +292,7 @@ impl Experiment {
             hosts,
             links,
             apps,
+            boot_ns: run.boot_ns,
             linger_ns: run.linger_ns,
             max_ns: run.max_ns,
             tcp_info_every_ns: run.tcp_info_every_ns,
@@ -318,6 +319,7 @@ impl Experiment {
 struct Run {
     seed: u64,
     max_ns: i64,
+    boot_ns: Option<i64>,
     linger_ns: i64,
     tcp_info_every_ns: Option<i64>,
     snap_bytes: u32,
@@ -335,6 +337,7 @@ impl Run {
         let mut run = Self {
             seed: 1,
             max_ns,
+            boot_ns: None,
             linger_ns: SECOND_NS / 2,
             tcp_info_every_ns: None,
             snap_bytes: 128,
@@ -351,9 +354,11 @@ impl Run {
         run.max_ns = fields.time("max")?.unwrap_or(run.max_ns);
         run.linger_ns = fields.time("linger")?.unwrap_or(run.linger_ns);
         run.tcp_info_every_ns = fields.time("tcp_info_every")?;
+        run.boot_ns = fields.time("boot")?;
         for (key, ns, least) in [
             ("max", Some(run.max_ns), 1),
             ("tcp_info_every", run.tcp_info_every_ns, 100_000),
+            ("boot", run.boot_ns, SECOND_NS),
         ] {
             if let (Some(node), Some(ns)) = (fields.node(key), ns)
                 && ns < least
