@@ -71,7 +71,12 @@ impl Skb {
     pub(crate) const FIN: u8 = 1;
     pub(crate) const SYN: u8 = 2;
     pub(crate) const PSH: u8 = 8;
+    /// A SYN that carries an ACK; all other segments do.
+    pub(crate) const ACK: u8 = 0x10;
     pub(crate) const URG: u8 = 0x20;
+    /// ECN set-up of a SYN (RFC 3168 6.1.1).
+    pub(crate) const ECE: u8 = 0x40;
+    pub(crate) const CWR: u8 = 0x80;
 
     /// A segment that was not sent yet.
     pub(crate) fn new(seq: Seq, len: u32, flags: u8, truesize: u32) -> Self {
@@ -295,6 +300,43 @@ impl SendQueue {
         };
     }
 
+    /// Where `hint` stands after the cut of `cut`: what stood behind it moved one place.
+    pub(crate) fn after_split(&self, hint: Id, cut: Id) -> Id {
+        match hint != Id::NONE && self.place(hint) > self.place(cut) {
+            true => Id(hint.0.wrapping_add(1)),
+            false => hint,
+        }
+    }
+
+    /// Where `hint` stands after the segment behind `kept` went ([`SendQueue::remove_behind`]); a hint to that one
+    /// points to `kept`.
+    pub(crate) fn after_removal(&self, hint: Id, kept: Id) -> Id {
+        match hint != Id::NONE && self.place(hint) > self.place(kept) {
+            true => Id(hint.0.wrapping_sub(1)),
+            false => hint,
+        }
+    }
+
+    /// Takes the sent segment behind `kept` out, and off the list: its bytes went to `kept`.
+    pub(crate) fn remove_behind(&mut self, kept: Id) -> Option<Skb> {
+        let next = self.next_sent(kept)?;
+        self.unlist(next);
+        let place = self.place(next);
+        let moved = |other: &mut Id| {
+            if *other != Id::NONE && other.0.wrapping_sub(self.base) as usize > place {
+                other.0 = other.0.wrapping_sub(1);
+            }
+        };
+        for skb in &mut self.skbs {
+            moved(&mut skb.prev);
+            moved(&mut skb.next);
+        }
+        moved(&mut self.head);
+        moved(&mut self.tail);
+        self.sent -= 1;
+        self.skbs.remove(place)
+    }
+
     /// All sent segments in order of their sequence numbers.
     pub(crate) fn iter_sent(&self) -> impl Iterator<Item = &Skb> {
         self.skbs.iter().take(self.sent as usize)
@@ -455,6 +497,19 @@ mod tests {
         assert_eq!(listed(&q), [0, 3000, 1000]);
         q.pop_first();
         assert_eq!(listed(&q), [3000, 1000]);
+    }
+
+    #[test]
+    fn what_is_joined_moves_what_stands_behind_it() {
+        let mut q = queue(4);
+        q.list_last(q.find(Seq(0)).unwrap());
+        let second = q.find(Seq(1000)).unwrap();
+        let last = q.last_sent().unwrap();
+        let gone = q.remove_behind(second).unwrap();
+        assert_eq!(gone.seq, Seq(2000));
+        assert_eq!(listed(&q), [1000, 3000, 0]);
+        assert_eq!(q.sent(), 3);
+        assert_eq!(Some(q.after_removal(last, second)), q.last_sent());
     }
 
     #[test]

@@ -3,12 +3,22 @@
 //! The calls are those of Linux's `struct tcp_congestion_ops`. `snd_cwnd` and `snd_ssthresh` have one
 //! writer, `window.rs` of this folder; `recovery/` calls it.
 
+mod bbr;
+mod cubic;
+mod dctcp;
+mod hystart;
+mod rate;
+mod reno;
+mod window;
+
 use tcplab_base::Seq;
 
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
-use crate::queue::Id;
-use crate::recovery::CaState;
+use crate::recovery::{CaState, Flag};
+use bbr::Bbr;
+use cubic::Cubic;
+use dctcp::Dctcp;
 
 /// Which algorithm, and its state.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +26,12 @@ pub(crate) enum Congestion {
     /// RFC 5681 (`tcp_cong.c`).
     #[default]
     Reno,
+    /// RFC 9438 (`tcp_cubic.c`).
+    Cubic(Cubic),
+    /// RFC 8257 (`tcp_dctcp.c`).
+    Dctcp(Dctcp),
+    /// BBR version 1 (`tcp_bbr.c`); its state is large.
+    Bbr(Box<Bbr>),
 }
 
 /// `enum tcp_ca_event`.
@@ -60,88 +76,171 @@ pub(crate) struct AckSample {
 }
 
 impl Endpoint {
-    /// `tcp_init_congestion_control()` with the socket's, route's or sysctl's algorithm; an unknown name is Reno.
-    pub(crate) fn cc_init(&mut self, _cx: &mut Cx<'_>, _name: &str) {}
+    /// `tcp_assign_congestion_control()` with the socket's, route's or sysctl's algorithm; an unknown name is Reno. It
+    /// begins with [`Endpoint::cc_start`].
+    pub(crate) fn cc_init(&mut self, _cx: &mut Cx<'_>, name: &str) {
+        self.cc = match name {
+            "cubic" => Congestion::Cubic(Cubic::default()),
+            "dctcp" => Congestion::Dctcp(Dctcp::default()),
+            "bbr" => Congestion::Bbr(Box::default()),
+            _ => Congestion::Reno,
+        };
+    }
+
+    /// `tcp_init_congestion_control()`: the handshake is over, and the algorithm that [`Endpoint::cc_init`] chose
+    /// begins.
+    pub(crate) fn cc_start(&mut self, cx: &mut Cx<'_>) {
+        match &self.cc {
+            Congestion::Reno => {}
+            Congestion::Cubic(_) => {
+                self.cc = Congestion::Cubic(Cubic::start(cx.now_us() as u32, self.snd.snd_nxt));
+            }
+            Congestion::Dctcp(_) => self.dctcp_init(),
+            Congestion::Bbr(_) => self.bbr_init(cx),
+        }
+    }
+
+    /// The algorithm's name, as getsockopt(TCP_CONGESTION) gives it.
+    pub fn congestion_name(&self) -> &'static str {
+        match &self.cc {
+            Congestion::Reno => "reno",
+            Congestion::Cubic(_) => "cubic",
+            Congestion::Dctcp(_) => "dctcp",
+            Congestion::Bbr(_) => "bbr",
+        }
+    }
 
     /// The algorithm wants ECN negotiated (DCTCP).
+    #[inline]
     pub(crate) fn cc_needs_ecn(&self) -> bool {
-        false
+        matches!(self.cc, Congestion::Dctcp(_))
+    }
+
+    /// It sets the window by itself (`ca_ops->cong_control`): no PRR, no restart after idle.
+    #[inline]
+    pub(crate) fn cc_controls_cwnd(&self) -> bool {
+        matches!(self.cc, Congestion::Bbr(_))
+    }
+
+    /// `min_tso_segs()`: the smallest super-segment, in segments.
+    pub(crate) fn cc_min_tso_segs(&self, cx: &Cx<'_>) -> u32 {
+        match &self.cc {
+            Congestion::Bbr(_) => self.bbr_min_tso_segs(),
+            _ => u32::from(cx.host.sysctl.tcp_min_tso_segs),
+        }
+    }
+
+    /// `sndbuf_expand()`: windows that the send buffer shall hold.
+    pub(crate) fn cc_sndbuf_factor(&self) -> u32 {
+        match &self.cc {
+            Congestion::Bbr(_) => 3,
+            _ => 2,
+        }
     }
 
     /// `ssthresh()`: the threshold after a loss, in packets.
     pub(crate) fn cc_ssthresh(&mut self, _cx: &mut Cx<'_>) -> u32 {
-        2
+        let cwnd = self.snd.snd_cwnd;
+        match &mut self.cc {
+            Congestion::Reno => self.reno_ssthresh(),
+            Congestion::Cubic(cubic) => cubic.ssthresh(cwnd),
+            Congestion::Dctcp(d) => d.ssthresh(cwnd),
+            Congestion::Bbr(_) => self.bbr_ssthresh(),
+        }
     }
 
     /// `undo_cwnd()`: the window to go back to.
     pub(crate) fn cc_undo_cwnd(&mut self, _cx: &mut Cx<'_>) -> u32 {
-        0
+        match &self.cc {
+            Congestion::Reno | Congestion::Cubic(_) => self.reno_undo_cwnd(),
+            Congestion::Dctcp(d) => d.undo_cwnd(self.snd.snd_cwnd),
+            Congestion::Bbr(_) => self.bbr_undo_cwnd(),
+        }
     }
 
-    /// `set_state()`.
-    pub(crate) fn cc_set_state(&mut self, _cx: &mut Cx<'_>, state: CaState) {
+    /// `tcp_set_ca_state()`: tells the algorithm, then the state changes.
+    pub(crate) fn cc_set_state(&mut self, cx: &mut Cx<'_>, state: CaState) {
+        let snd_nxt = self.snd.snd_nxt;
+        match &mut self.cc {
+            Congestion::Reno => {}
+            Congestion::Cubic(cubic) if state == CaState::Loss => {
+                cubic.on_loss_state(cx.now_us() as u32, snd_nxt);
+            }
+            Congestion::Cubic(_) => {}
+            Congestion::Dctcp(_) => {
+                if state == CaState::Recovery && self.loss.ca_state != CaState::Recovery {
+                    self.dctcp_on_loss();
+                }
+            }
+            Congestion::Bbr(_) => self.bbr_set_state(state),
+        }
         self.loss.ca_state = state;
     }
 
     /// `cwnd_event()`.
-    pub(crate) fn cc_event(&mut self, _cx: &mut Cx<'_>, _event: CaEvent) {}
+    #[inline]
+    pub(crate) fn cc_event(&mut self, cx: &mut Cx<'_>, event: CaEvent) {
+        match (&mut self.cc, event) {
+            (Congestion::Cubic(cubic), CaEvent::TxStart) => {
+                cubic.tx_start(cx.jiffies32(), self.snd.lsndtime);
+            }
+            (Congestion::Dctcp(_), CaEvent::EcnIsCe | CaEvent::EcnNoCe) => {
+                self.dctcp_ece(cx, event);
+            }
+            (Congestion::Dctcp(_), CaEvent::Loss) => self.dctcp_on_loss(),
+            (Congestion::Bbr(_), CaEvent::TxStart) => self.bbr_tx_start(cx),
+            _ => {}
+        }
+    }
 
     /// `in_ack_event()` with [`Flag`](crate::recovery::Flag)s.
-    pub(crate) fn cc_in_ack_event(&mut self, _cx: &mut Cx<'_>, _flag: u32) {}
+    #[inline]
+    pub(crate) fn cc_in_ack_event(&mut self, _cx: &mut Cx<'_>, _flag: u32) {
+        if self.cc_needs_ecn() {
+            self.dctcp_in_ack();
+        }
+    }
 
     /// `pkts_acked()`.
-    pub(crate) fn cc_pkts_acked(&mut self, _cx: &mut Cx<'_>, _sample: &AckSample) {}
+    #[inline]
+    pub(crate) fn cc_pkts_acked(&mut self, cx: &mut Cx<'_>, sample: &AckSample) {
+        if let Congestion::Cubic(_) = self.cc {
+            self.cubic_acked(cx, sample);
+        }
+    }
 
     /// `tcp_cong_control()`: PRR's reduction or the algorithm's growth, then the pacing rate.
     pub(crate) fn cong_control(
         &mut self,
-        _cx: &mut Cx<'_>,
+        cx: &mut Cx<'_>,
         _ack: Seq,
-        _acked: u32,
-        _flag: u32,
-        _rs: &RateSample,
+        acked: u32,
+        flag: u32,
+        rs: &RateSample,
     ) {
+        if self.cc_controls_cwnd() {
+            self.bbr_main(cx, rs);
+            return;
+        }
+        if self.in_cwnd_reduction() {
+            self.cwnd_reduction(cx, acked, rs.losses, flag);
+        } else if self.may_raise_cwnd(cx, flag) {
+            match self.cc {
+                Congestion::Cubic(_) => self.cubic_cong_avoid(cx, acked),
+                _ => self.reno_cong_avoid(acked),
+            }
+            self.snd.snd_cwnd_stamp = cx.jiffies32();
+        }
+        self.update_pacing_rate(cx);
     }
 
-    /// `tcp_snd_cwnd_set()`: the one writer of `snd_cwnd`.
-    pub(crate) fn set_cwnd(&mut self, packets: u32) {
-        self.snd.snd_cwnd = packets.max(1);
+    /// `tcp_may_raise_cwnd()`: data was ACKed in order; with much reordering any delivery counts.
+    fn may_raise_cwnd(&self, cx: &Cx<'_>, flag: u32) -> bool {
+        // FLAG_FORWARD_PROGRESS
+        const PROGRESS: u32 = Flag::DATA_ACKED | Flag::SYN_ACKED | Flag::DATA_SACKED;
+        match self.loss.reordering > cx.host.sysctl.tcp_reordering {
+            true => flag & PROGRESS != 0,
+            false => flag & Flag::DATA_ACKED != 0,
+        }
     }
-
-    /// The one writer of `snd_ssthresh`.
-    pub(crate) fn set_ssthresh(&mut self, packets: u32) {
-        self.snd.snd_ssthresh = packets;
-    }
-
-    /// `tcp_init_cwnd_reduction()`, `tcp_cwnd_reduction()`, `tcp_end_cwnd_reduction()` (PRR) are in `recovery/prr.rs`.
-    /// `tcp_init_cwnd()`: the initial window in packets.
-    pub(crate) fn init_cwnd(&self, _cx: &Cx<'_>) -> u32 {
-        10
-    }
-
-    /// `tcp_rate_skb_sent()`.
-    pub(crate) fn rate_skb_sent(&mut self, _cx: &mut Cx<'_>, _id: Id) {}
-
-    /// `tcp_rate_skb_delivered()`: a segment was ACKed or SACKed.
-    pub(crate) fn rate_skb_delivered(
-        &mut self,
-        _cx: &mut Cx<'_>,
-        _skb: &crate::queue::Skb,
-        _rs: &mut RateSample,
-    ) {
-    }
-
-    /// `tcp_rate_gen()`.
-    pub(crate) fn rate_gen(
-        &mut self,
-        _cx: &mut Cx<'_>,
-        _delivered: u32,
-        _lost: u32,
-        _is_sack_reneg: bool,
-        _rs: &mut RateSample,
-    ) {
-    }
-
-    /// `tcp_rate_check_app_limited()`.
-    pub(crate) fn rate_check_app_limited(&mut self, _cx: &mut Cx<'_>) {}
 }

@@ -72,6 +72,9 @@ impl Endpoint {
         Self::default()
     }
 
+    /// Sends a queued SYN, or the SYN-ACK of crossed SYNs, once.
+    pub(crate) fn transmit_syn(&mut self, _cx: &mut Cx<'_>, _id: crate::queue::Id) {}
+
     /// Closes the sending direction (shutdown(2) with SHUT_WR).
     pub fn shutdown_write(&mut self, _cx: &mut Cx<'_>) -> Result<(), SocketError> {
         Ok(())

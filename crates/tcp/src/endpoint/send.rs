@@ -3,7 +3,7 @@
 use tcplab_base::Seq;
 
 /// Send sequence space and limits (RFC 9293 3.3.1, Linux `struct tcp_sock`).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Snd {
     pub(crate) iss: Seq,
     pub(crate) snd_una: Seq,
@@ -39,6 +39,8 @@ pub(crate) struct Snd {
     pub(crate) sndbuf_locked: bool,
     /// The application met a full buffer (`SOCK_NOSPACE`): it waits to be told.
     pub(crate) nospace: bool,
+    /// There is room again, and the owner was not told yet ([`crate::Endpoint::take_write_space`]).
+    pub(crate) space_event: bool,
     /// Congestion window and threshold in packets. One writer: `cc/window.rs`.
     pub(crate) snd_cwnd: u32,
     pub(crate) snd_ssthresh: u32,
@@ -50,12 +52,76 @@ pub(crate) struct Snd {
     pub(crate) is_cwnd_limited: bool,
     pub(crate) max_packets_out: u32,
     pub(crate) cwnd_usage_seq: Seq,
-    /// `gso_segs` that one super-segment may have.
-    pub(crate) max_gso_segs: u16,
+    /// Segments of one super-segment at the current size goal (`gso_segs`).
+    pub(crate) gso_segs: u16,
+}
+
+/// `TCP_INFINITE_SSTHRESH`.
+pub(crate) const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+
+impl Default for Snd {
+    /// As `tcp_init_sock()` leaves them; `tcp_wmem` is not known here ([`crate::Endpoint::init_output`]).
+    fn default() -> Self {
+        Self {
+            iss: Seq(0),
+            snd_una: Seq(0),
+            snd_nxt: Seq(0),
+            write_seq: Seq(0),
+            pushed_seq: Seq(0),
+            snd_sml: Seq(0),
+            snd_wl1: Seq(0),
+            snd_wnd: 0,
+            max_window: 0,
+            urg_mode: false,
+            snd_up: Seq(0),
+            mss_cache: 536,
+            mss_clamp: 0,
+            pmtu: 0,
+            lsndtime: 0,
+            snd_wscale: 0,
+            rcv_wscale: 0,
+            sndbuf: 16_384,
+            wmem_queued: 0,
+            sndbuf_locked: false,
+            nospace: false,
+            space_event: false,
+            snd_cwnd: 10,
+            snd_ssthresh: INFINITE_SSTHRESH,
+            snd_cwnd_cnt: 0,
+            snd_cwnd_used: 0,
+            snd_cwnd_clamp: u32::MAX,
+            snd_cwnd_stamp: 0,
+            prior_cwnd: 0,
+            is_cwnd_limited: false,
+            max_packets_out: 0,
+            cwnd_usage_seq: Seq(0),
+            gso_segs: 0,
+        }
+    }
+}
+
+impl Snd {
+    /// `tcp_wnd_end()`: behind the last byte that the peer's window takes.
+    #[inline]
+    pub(crate) fn wnd_end(&self) -> Seq {
+        self.snd_una + self.snd_wnd
+    }
+
+    /// `tcp_in_slow_start()`.
+    #[inline]
+    pub(crate) fn in_slow_start(&self) -> bool {
+        self.snd_cwnd < self.snd_ssthresh
+    }
+
+    /// `tcp_urg_mode()`: urgent data is not ACKed yet.
+    #[inline]
+    pub(crate) fn in_urg_mode(&self) -> bool {
+        self.urg_mode && self.snd_una != self.snd_up
+    }
 }
 
 /// Pacing and rate samples (`sk_pacing_*`, `tcp_rate.c`).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Tune {
     /// Bytes a second; u64::MAX: not set.
     pub(crate) pacing_rate: u64,
@@ -71,4 +137,23 @@ pub(crate) struct Tune {
     pub(crate) rate_delivered: u32,
     pub(crate) rate_interval_us: u32,
     pub(crate) rate_app_limited: bool,
+}
+
+impl Default for Tune {
+    /// As `tcp_init_sock()` and `sock_init_data()` leave them: no rate is known, and the pipe has a bubble.
+    fn default() -> Self {
+        Self {
+            pacing_rate: u64::MAX,
+            max_pacing_rate: u64::MAX,
+            pacing_status: 0,
+            pacing_shift: 10,
+            wstamp_ns: 0,
+            first_tx_us: 0,
+            delivered_us: 0,
+            app_limited: u32::MAX,
+            rate_delivered: 0,
+            rate_interval_us: 0,
+            rate_app_limited: true,
+        }
+    }
 }

@@ -169,6 +169,9 @@ impl Endpoint {
     /// `tcp_xmit_retransmit_queue()`.
     pub(crate) fn xmit_retransmit_queue(&mut self, _cx: &mut Cx<'_>) {}
 
+    /// `tcp_cwnd_reduction()` (PRR).
+    pub(crate) fn cwnd_reduction(&mut self, _cx: &Cx<'_>, _acked: u32, _lost: u32, _flag: u32) {}
+
     /// `tcp_enter_cwr()`.
     pub(crate) fn enter_cwr(&mut self, _cx: &mut Cx<'_>) {}
 

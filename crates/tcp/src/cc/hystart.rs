@@ -1,0 +1,73 @@
+//! HyStart: leaves slow start before the queue overflows (Ha and Rhee 2011; Linux `hystart_update()`).
+
+use super::Congestion;
+use crate::cx::Cx;
+use crate::endpoint::Endpoint;
+use crate::mib::Counter;
+use crate::output::gso_max_size;
+
+/// Below this window it does not look.
+const LOW_WINDOW: u32 = 16;
+/// ACKs that are closer than this belong to one train, in us.
+const ACK_DELTA_US: i32 = 2000;
+/// Samples of a round before its delay counts.
+const MIN_SAMPLES: u8 = 8;
+/// Bounds of the rise of delay that counts, in us.
+const DELAY_MIN_US: u32 = 4000;
+const DELAY_MAX_US: u32 = 16_000;
+
+impl Endpoint {
+    /// `hystart_ack_delay()`: what bursts of super-segments may add to a train, at most 1 ms.
+    fn hystart_ack_delay(&self, cx: &Cx<'_>) -> u32 {
+        match self.tune.pacing_rate {
+            0 => 0,
+            rate => (u64::from(gso_max_size(cx)) * 4_000_000 / rate).min(1000) as u32,
+        }
+    }
+
+    /// `hystart_update()`: a round's train of ACKs is as long as half of the RTT, or its delay has risen by an eighth.
+    pub(super) fn hystart_update(&mut self, cx: &mut Cx<'_>, delay: u32) {
+        let now = cx.now_us() as u32;
+        let train_extra = self.hystart_ack_delay(cx);
+        let paced = self.tune.pacing_status != 0;
+        let (snd_una, snd_nxt, cwnd) = (self.snd.snd_una, self.snd.snd_nxt, self.snd.snd_cwnd);
+        let Congestion::Cubic(cubic) = &mut self.cc else {
+            return;
+        };
+        if snd_una.after(cubic.end_seq) {
+            cubic.new_round(now, snd_nxt);
+        }
+        if cwnd < LOW_WINDOW {
+            return;
+        }
+        let mut train = false;
+        if now.wrapping_sub(cubic.last_ack) as i32 <= ACK_DELTA_US {
+            cubic.last_ack = now;
+            let mut threshold = cubic.delay_min.wrapping_add(train_extra);
+            if !paced {
+                threshold >>= 1;
+            }
+            train = i64::from(now.wrapping_sub(cubic.round_start) as i32) > i64::from(threshold);
+        }
+        cubic.curr_rtt = cubic.curr_rtt.min(delay);
+        let mut slow = false;
+        if cubic.sample_cnt < MIN_SAMPLES {
+            cubic.sample_cnt += 1;
+        } else {
+            let rise = (cubic.delay_min >> 3).clamp(DELAY_MIN_US, DELAY_MAX_US);
+            slow = cubic.curr_rtt > cubic.delay_min + rise;
+        }
+        cubic.found |= train || slow;
+        if train {
+            cx.count(Counter::HystartTrainDetect);
+            cx.mib.add(Counter::HystartTrainCwnd, u64::from(cwnd));
+        }
+        if slow {
+            cx.count(Counter::HystartDelayDetect);
+            cx.mib.add(Counter::HystartDelayCwnd, u64::from(cwnd));
+        }
+        if train || slow {
+            self.set_ssthresh(cwnd);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The one writer of the congestion window and its threshold, and the ways in which windows grow (RFC 5681 3.1;
+//! Linux `tcp_slow_start()`, `tcp_cong_avoid_ai()`, `tcp_init_cwnd()`).
+
+use crate::cx::Cx;
+use crate::endpoint::Endpoint;
+
+/// `TCP_INIT_CWND` (RFC 6928).
+pub(super) const INIT_CWND: u32 = 10;
+
+impl Endpoint {
+    /// `tcp_snd_cwnd_set()`: the one writer of `snd_cwnd`.
+    #[inline]
+    pub(crate) fn set_cwnd(&mut self, packets: u32) {
+        self.snd.snd_cwnd = packets.max(1);
+    }
+
+    /// The one writer of `snd_ssthresh`.
+    #[inline]
+    pub(crate) fn set_ssthresh(&mut self, packets: u32) {
+        self.snd.snd_ssthresh = packets;
+    }
+
+    /// `tcp_init_cwnd()`: the initial window in packets: the route's, else ten.
+    pub(crate) fn init_cwnd(&self, cx: &Cx<'_>) -> u32 {
+        let route = cx.host.route.initcwnd.unwrap_or(0);
+        let packets = if route == 0 { INIT_CWND } else { route };
+        packets.min(self.snd.snd_cwnd_clamp)
+    }
+
+    /// `tcp_slow_start()`: one packet for each delivered one up to the threshold; what is left of `acked`.
+    pub(super) fn slow_start(&mut self, acked: u32) -> u32 {
+        let now = self.snd.snd_cwnd;
+        let cwnd = now.saturating_add(acked).min(self.snd.snd_ssthresh);
+        self.set_cwnd(cwnd.min(self.snd.snd_cwnd_clamp));
+        acked - (cwnd - now)
+    }
+
+    /// `tcp_cong_avoid_ai()`: one packet for each `w` delivered ones.
+    pub(super) fn cong_avoid_ai(&mut self, w: u32, acked: u32) {
+        let mut cwnd = self.snd.snd_cwnd;
+        let mut count = self.snd.snd_cwnd_cnt;
+        // Credits of a larger w count once.
+        if count >= w {
+            count = 0;
+            cwnd += 1;
+        }
+        count += acked;
+        if count >= w {
+            let delta = count / w.max(1);
+            count -= delta * w;
+            cwnd += delta;
+        }
+        self.snd.snd_cwnd_cnt = count;
+        self.set_cwnd(cwnd.min(self.snd.snd_cwnd_clamp));
+    }
+}

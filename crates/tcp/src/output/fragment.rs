@@ -1,0 +1,117 @@
+//! Cutting, trimming and counting segments of the queue (Linux `tcp_fragment()`, `tso_fragment()`, `tcp_trim_head()`,
+//! `tcp_set_skb_tso_segs()`, `tcp_adjust_pcount()`).
+
+use crate::cx::Cx;
+use crate::endpoint::Endpoint;
+use crate::mib::Counter;
+use crate::queue::{Id, Sacked, Skb};
+
+/// Two largest skbs: what a full send buffer may be exceeded by before a cut is refused.
+const ALLOWANCE: u32 = 2 * (65_536 + 576);
+
+impl Skb {
+    /// `tcp_set_skb_tso_segs()`: how many segments of `mss` bytes it makes.
+    #[inline]
+    pub(crate) fn set_segs(&mut self, mss: u32) {
+        if self.len <= mss {
+            self.pcount = 1;
+            self.gso_size = 0;
+        } else {
+            self.pcount = self.len.div_ceil(mss).min(u32::from(u16::MAX)) as u16;
+            self.gso_size = mss as u16;
+        }
+    }
+}
+
+impl Endpoint {
+    /// `tcp_fragment()`: cuts a sent or unsent segment at `len`; counters of the scoreboard follow. The rest is the
+    /// next segment; places behind it moved by one, those of hints too.
+    pub(crate) fn fragment(&mut self, cx: &mut Cx<'_>, id: Id, len: u32, mss: u32) -> Option<Id> {
+        let sent = self.queue.send_head().is_none_or(|head| self.queue.is_before(id, head));
+        let edge = Some(id) == self.queue.first_sent() || Some(id) == self.queue.last_sent();
+        if sent && !edge && self.snd.wmem_queued >> 1 > self.snd.sndbuf.saturating_add(ALLOWANCE) {
+            cx.count(Counter::WqueueTooBig);
+            return None;
+        }
+        let old = self.queue.get(id)?;
+        if len == 0 || len >= old.len {
+            return None;
+        }
+        let (old_pcount, moved) = (i32::from(old.pcount), old.len - len);
+        let sent = sent && !self.snd.snd_nxt.before(old.end_seq());
+        let rest = self.split(cx, id, len, moved, mss)?;
+        let (a, b) = (self.queue.get(id)?.pcount, self.queue.get(rest)?.pcount);
+        if sent {
+            self.adjust_pcount(id, old_pcount - i32::from(a) - i32::from(b));
+            self.queue.list_behind(rest, id);
+        }
+        Some(rest)
+    }
+
+    fn split(&mut self, cx: &Cx<'_>, id: Id, len: u32, moved: u32, mss: u32) -> Option<Id> {
+        let rest = self.queue.split(id, len)?;
+        let base = cx.host.profile.tx_truesize;
+        let first = self.queue.get_mut(id)?;
+        // PSH and FIN belong to the last byte.
+        first.flags &= !(Skb::FIN | Skb::PSH);
+        first.eor = false;
+        first.truesize = first.truesize.saturating_sub(moved);
+        first.set_segs(mss);
+        let second = self.queue.get_mut(rest)?;
+        second.truesize = base + moved;
+        second.set_segs(mss);
+        self.snd.wmem_queued += base;
+        for hint in [
+            &mut self.loss.highest_sack,
+            &mut self.loss.retransmit_hint,
+            &mut self.loss.lost_hint,
+        ] {
+            *hint = self.queue.after_split(*hint, id);
+        }
+        Some(rest)
+    }
+
+    /// `tcp_adjust_pcount()`: a sent segment lost `decrease` packets of its count.
+    pub(crate) fn adjust_pcount(&mut self, id: Id, decrease: i32) {
+        let Some(skb) = self.queue.get(id).filter(|_| decrease != 0) else {
+            return;
+        };
+        let (skb_seq, sacked) = (skb.seq, skb.sacked);
+        let l = &mut self.loss;
+        let less = |n: &mut u32| *n = n.saturating_add_signed(-decrease);
+        less(&mut l.packets_out);
+        if sacked & Sacked::ACKED != 0 {
+            less(&mut l.sacked_out);
+        }
+        if sacked & Sacked::RETRANS != 0 {
+            less(&mut l.retrans_out);
+        }
+        if sacked & Sacked::LOST != 0 {
+            less(&mut l.lost_out);
+        }
+        // Without SACK the count of duplicate ACKs stands for segments that nobody can name.
+        if !self.neg.sack_ok && decrease > 0 {
+            l.sacked_out -= l.sacked_out.min(decrease as u32);
+        }
+        let hint = self.queue.get(l.lost_hint);
+        if sacked & Sacked::ACKED != 0 && hint.is_some_and(|hint| skb_seq.before(hint.seq)) {
+            less(&mut self.loss.lost_cnt_hint);
+        }
+    }
+
+    /// `tcp_trim_head()`: the first `len` bytes of a segment are ACKed.
+    pub(crate) fn trim_head(&mut self, id: Id, len: u32) {
+        let Some(skb) = self.queue.get_mut(id) else {
+            return;
+        };
+        let len = len.min(skb.len);
+        skb.seq = skb.seq + len;
+        skb.len -= len;
+        let freed = len.min(skb.truesize);
+        skb.truesize -= freed;
+        if skb.pcount > 1 {
+            skb.set_segs(u32::from(skb.gso_size).max(1));
+        }
+        self.snd.wmem_queued = self.snd.wmem_queued.saturating_sub(freed);
+    }
+}

@@ -1,0 +1,45 @@
+//! The size of a full segment (RFC 9293 3.7.1, RFC 6691; Linux `tcp_sync_mss()`, `tcp_current_mss()`).
+
+use crate::cx::Cx;
+use crate::endpoint::Endpoint;
+
+/// IPv4 and TCP headers without options.
+const HEADERS: u32 = 40;
+
+impl Endpoint {
+    /// `tcp_bound_to_half_wnd()`: a peer with a tiny window gets segments of half of it.
+    pub(crate) fn bound_to_half_wnd(&self, size: u32) -> u32 {
+        let max = self.snd.max_window;
+        let cutoff = if max > 536 { max >> 1 } else { max };
+        match cutoff != 0 && size > cutoff {
+            true => cutoff.max(68 - self.header_len()),
+            false => size,
+        }
+    }
+
+    /// `tcp_mtu_to_mss()`: what fits into a path's MTU, time stamps taken off.
+    pub(crate) fn mtu_to_mss(&self, cx: &Cx<'_>, pmtu: u32) -> u32 {
+        pmtu.saturating_sub(HEADERS)
+            .min(u32::from(self.snd.mss_clamp))
+            .max(cx.host.sysctl.tcp_min_snd_mss)
+            .saturating_sub(self.header_len() - 20)
+    }
+
+    /// `tcp_sync_mss()`: MSS and what follows from a path MTU.
+    pub(crate) fn sync_mss(&mut self, cx: &mut Cx<'_>, pmtu: u32) -> u32 {
+        let mss = self.bound_to_half_wnd(self.mtu_to_mss(cx, pmtu)).max(1);
+        self.snd.pmtu = pmtu;
+        self.snd.mss_cache = mss;
+        mss
+    }
+
+    /// `tcp_current_mss()`: payload of a full segment with the options that would be sent now.
+    #[inline]
+    pub(crate) fn current_mss(&mut self, _cx: &mut Cx<'_>) -> u32 {
+        let mss = self.snd.mss_cache;
+        match self.sack_blocks_out() {
+            0 => mss,
+            blocks => mss.saturating_sub(4 + 8 * blocks).max(1),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The send buffer: memory of what is queued, its size, and when the writer is told of room (Linux
+//! `sk_stream_memory_free()`, `sk_stream_is_writeable()`, `tcp_sndbuf_expand()`, `tcp_check_space()`).
+
+use super::chrono::SNDBUF_LIMITED;
+use crate::cx::Cx;
+use crate::endpoint::Endpoint;
+
+/// `SKB_DATA_ALIGN(sizeof(struct skb_shared_info))` and of `struct sk_buff`.
+const SHARED_INFO: u32 = 320;
+const SK_BUFF: u32 = 256;
+/// `TCP_INIT_CWND`.
+const INIT_CWND: u32 = 10;
+
+impl Endpoint {
+    /// What `tcp_init_sock()` takes from the sysctls for the sending half.
+    pub(crate) fn init_output(&mut self, cx: &Cx<'_>) {
+        self.snd.sndbuf = cx.host.sysctl.tcp_wmem[1];
+    }
+
+    /// setsockopt(SO_SNDBUF): doubled, at least `SOCK_MIN_SNDBUF`; no auto-tuning from now on.
+    pub(crate) fn set_sndbuf(&mut self, cx: &Cx<'_>, bytes: u32) {
+        let bytes = bytes.min(cx.host.sysctl.wmem_max);
+        self.snd.sndbuf_locked = true;
+        self.snd.sndbuf = bytes.saturating_mul(2).max(4608);
+    }
+
+    /// `tcp_notsent_lowat()` against what was written and not sent; `wake` shifts it for the wake-up rule.
+    #[inline]
+    fn notsent_is_low(&self, cx: &Cx<'_>, wake: u32) -> bool {
+        let lowat = match self.options.notsent_lowat {
+            0 => cx.host.sysctl.tcp_notsent_lowat,
+            own => own,
+        };
+        (self.snd.write_seq - self.snd.snd_nxt) << wake < lowat
+    }
+
+    /// `sk_stream_memory_free()`: one more segment may be queued.
+    #[inline]
+    pub(super) fn memory_free(&self, cx: &Cx<'_>) -> bool {
+        self.snd.wmem_queued < self.snd.sndbuf && self.notsent_is_low(cx, 0)
+    }
+
+    /// Whether poll(2) says POLLOUT (`sk_stream_is_writeable()`, TCP_NOTSENT_LOWAT): a third of the buffer is free, and
+    /// half of the low-water mark.
+    pub fn is_writable(&self, cx: &Cx<'_>) -> bool {
+        const SEND_SHUTDOWN: u8 = 2;
+        if self.shutdown & SEND_SHUTDOWN != 0 {
+            return true;
+        }
+        let (queued, buffer) = (self.snd.wmem_queued, self.snd.sndbuf);
+        queued < buffer && buffer - queued >= queued >> 1 && self.notsent_is_low(cx, 1)
+    }
+
+    /// Takes the news that a full buffer has room again (`sk_write_space()`): true once.
+    pub fn take_write_space(&mut self) -> bool {
+        std::mem::take(&mut self.snd.space_event)
+    }
+
+    /// `tcp_check_space()`: memory was freed or data left; a writer that met a full buffer may go on.
+    #[inline]
+    pub(crate) fn check_space(&mut self, cx: &mut Cx<'_>) {
+        if self.snd.nospace && !self.orphan {
+            self.new_space(cx);
+        }
+    }
+
+    fn new_space(&mut self, cx: &mut Cx<'_>) {
+        if !self.snd.sndbuf_locked && self.loss.in_flight() < self.snd.snd_cwnd {
+            self.sndbuf_expand(cx);
+            self.snd.snd_cwnd_stamp = cx.jiffies32();
+        }
+        if self.is_writable(cx) {
+            self.snd.nospace = false;
+            self.snd.space_event = true;
+            self.chrono_stop(cx, SNDBUF_LIMITED);
+        }
+    }
+
+    /// `tcp_sndbuf_expand()`: room for two congestion windows (three with BBR), each segment in a power of two.
+    pub(crate) fn sndbuf_expand(&mut self, cx: &Cx<'_>) {
+        let mss = u32::from(self.snd.mss_clamp).max(self.snd.mss_cache);
+        let skb = (mss + cx.host.profile.tx_header + SHARED_INFO).next_power_of_two() + SK_BUFF;
+        let segs = self
+            .snd
+            .snd_cwnd
+            .max(INIT_CWND)
+            .max(self.loss.reordering + 1);
+        let bytes = self
+            .cc_sndbuf_factor()
+            .saturating_mul(segs)
+            .saturating_mul(skb);
+        // The kernel compares as int; windows of that size do not occur.
+        if self.snd.sndbuf < bytes {
+            self.snd.sndbuf = bytes.min(cx.host.sysctl.tcp_wmem[2]);
+        }
+    }
+
+    /// `tcp_wmem_free_skb()`: a segment left the queue.
+    #[inline]
+    pub(crate) fn wmem_free(&mut self, truesize: u32) {
+        self.snd.wmem_queued = self.snd.wmem_queued.saturating_sub(truesize);
+    }
+}

@@ -1,0 +1,226 @@
+//! Builds the header of a segment and hands it on (RFC 9293 3.10; Linux `__tcp_transmit_skb()`,
+//! `tcp_established_options()`, `tcp_ecn_send()`, `tcp_update_skb_after_send()`). A SYN is built in `endpoint/`.
+
+use tcplab_base::Seq;
+use tcplab_wire::{TcpFlags, TcpOptions};
+
+use crate::cc::CaEvent;
+use crate::cx::Cx;
+use crate::endpoint::Endpoint;
+use crate::mib::Counter;
+use crate::options::Negotiated;
+use crate::queue::{Id, Skb};
+use crate::segment::Segment;
+
+/// What differs from one segment to the next.
+#[derive(Clone, Copy)]
+struct Build {
+    seq: Seq,
+    len: u32,
+    flags: u16,
+    pcount: u32,
+    gso_size: u16,
+    /// `rcv_nxt`, or an older one in an ACK that DCTCP sends late.
+    ack: Seq,
+    /// Departure in ns since boot: the time stamp option shows it.
+    stamp_ns: u64,
+}
+
+/// Bytes that the options of a segment of an established connection take, SACK blocks counted.
+const TIMESTAMPS: u32 = 12;
+
+impl Endpoint {
+    /// `tp->tcp_header_len`: the header with the options that each segment has.
+    #[inline]
+    pub(crate) fn header_len(&self) -> u32 {
+        match self.neg.tstamp_ok {
+            true => 20 + TIMESTAMPS,
+            false => 20,
+        }
+    }
+
+    /// How many SACK blocks a segment would carry now: a DSACK first, three beside time stamps, else four.
+    #[inline]
+    pub(crate) fn sack_blocks_out(&self) -> u32 {
+        let have = u32::from(self.rcvq.num_sacks) + u32::from(self.rcvq.dsack.is_some());
+        have.min(if self.neg.tstamp_ok { 3 } else { 4 })
+    }
+
+    fn established_options(&mut self, stamp_ns: u64) -> TcpOptions {
+        let mut options = TcpOptions::default();
+        if self.neg.tstamp_ok {
+            options.timestamps = Some((self.tsval(stamp_ns), self.neg.ts_recent));
+        }
+        if self.rcvq.num_sacks > 0 || self.rcvq.dsack.is_some() {
+            self.put_sacks(&mut options);
+        }
+        options
+    }
+
+    #[cold]
+    fn put_sacks(&mut self, options: &mut TcpOptions) {
+        let blocks = self.sack_blocks_out() as usize;
+        let own = self
+            .rcvq
+            .sacks
+            .iter()
+            .take(usize::from(self.rcvq.num_sacks));
+        // RFC 2883 4: the DSACK stands first, and is told once.
+        for &(left, right) in self.rcvq.dsack.iter().chain(own).take(blocks) {
+            options.sack.push(left, right);
+        }
+        self.rcvq.dsack = None;
+    }
+
+    /// Our time stamp of a departure: milliseconds and the connection's offset (`tcp_skb_timestamp()`).
+    #[inline]
+    pub(crate) fn tsval(&self, stamp_ns: u64) -> u32 {
+        ((stamp_ns / 1_000_000) as u32).wrapping_add(self.neg.tsoffset)
+    }
+
+    /// `tcp_ecn_send()`: ECT on new data, CWR once after a reduction, ECE while the peer was not told.
+    fn ecn_send(&mut self, b: &Build, flags: &mut u16) -> u8 {
+        if self.neg.ecn_flags & Negotiated::ECN_OK == 0 {
+            return match self.cc_needs_ecn() {
+                true => Segment::ECT_0,
+                false => Segment::NOT_ECT,
+            };
+        }
+        let mut ecn = match self.cc_needs_ecn() {
+            true => Segment::ECT_0,
+            false => Segment::NOT_ECT,
+        };
+        // RFC 3168 6.1.5: retransmissions are not ECN-capable.
+        if b.len > 0 && b.seq.at_or_after(self.snd.snd_nxt) {
+            ecn = Segment::ECT_0;
+            if self.neg.ecn_flags & Negotiated::ECN_QUEUE_CWR != 0 {
+                self.neg.ecn_flags &= !Negotiated::ECN_QUEUE_CWR;
+                *flags |= TcpFlags::CWR;
+            }
+        }
+        if self.neg.ecn_flags & Negotiated::ECN_DEMAND_CWR != 0 {
+            *flags |= TcpFlags::ECE;
+        }
+        ecn
+    }
+
+    /// Header, window, events and counters of one segment.
+    fn build_and_send(&mut self, cx: &mut Cx<'_>, b: Build) {
+        let mut flags = b.flags;
+        let options = self.established_options(b.stamp_ns);
+        let urgent = match self.snd.in_urg_mode() {
+            true => self.urgent_pointer(b.seq, &mut flags),
+            false => 0,
+        };
+        let window = self.select_window(cx);
+        let ecn = self.ecn_send(&b, &mut flags);
+        // An ACK that is older than rcv_nxt (DCTCP) pays for nothing.
+        if b.ack == self.rcv.rcv_nxt {
+            self.event_ack_sent(cx, b.pcount);
+        }
+        if b.len > 0 {
+            self.event_data_sent(cx);
+            self.stats.data_segs_out = self.stats.data_segs_out.wrapping_add(b.pcount);
+            self.stats.bytes_sent += u64::from(b.len);
+        }
+        let end = b.seq + (b.len + u32::from(flags & TcpFlags::FIN != 0));
+        if end.after(self.snd.snd_nxt) || end == b.seq {
+            cx.mib.add(Counter::OutSegs, u64::from(b.pcount));
+        }
+        self.stats.segs_out = self.stats.segs_out.wrapping_add(b.pcount);
+        cx.out.push(Segment {
+            src: self.local,
+            dst: self.remote,
+            seq: b.seq,
+            ack: b.ack,
+            len: b.len,
+            window,
+            urgent,
+            flags: TcpFlags(flags),
+            gso_size: b.gso_size,
+            tos: (self.options.tos & !3) | ecn,
+            options,
+        });
+    }
+
+    /// The urgent pointer of a segment before `snd_up` (RFC 9293 3.8.5, RFC 6093).
+    #[cold]
+    fn urgent_pointer(&self, seq: Seq, flags: &mut u16) -> u16 {
+        if !seq.before(self.snd.snd_up) {
+            return 0;
+        }
+        let ahead = self.snd.snd_up - seq;
+        if ahead < 0x1_0000 {
+            *flags |= TcpFlags::URG;
+            return ahead as u16;
+        }
+        if (seq + 0xffff).after(self.snd.snd_nxt) {
+            *flags |= TcpFlags::URG;
+            return 0xffff;
+        }
+        0
+    }
+
+    /// `tcp_event_data_sent()`.
+    #[inline]
+    fn event_data_sent(&mut self, cx: &mut Cx<'_>) {
+        if self.loss.in_flight() == 0 {
+            self.cc_event(cx, CaEvent::TxStart);
+        }
+        self.snd.lsndtime = cx.jiffies32();
+        self.ack_event_data_sent(cx);
+    }
+
+    /// Sends a segment of the queue, for the first time or again (`tcp_transmit_skb()` with a clone).
+    pub(crate) fn transmit(&mut self, cx: &mut Cx<'_>, id: Id) {
+        let prior_wstamp = self.tune.wstamp_ns;
+        let stamp_ns = prior_wstamp.max(cx.now_ns());
+        let ack = self.rcv.rcv_nxt;
+        let Some(skb) = self.queue.get_mut(id) else {
+            return;
+        };
+        if skb.flags & Skb::SYN != 0 {
+            self.transmit_syn(cx, id);
+            return;
+        }
+        self.tune.wstamp_ns = stamp_ns;
+        skb.xmit_ns = stamp_ns;
+        if skb.pcount > 1 {
+            // So that the receiver's GRO hands the train on at once.
+            skb.flags |= Skb::PSH;
+        }
+        let flags = u16::from(skb.flags) | TcpFlags::ACK;
+        let (len, pcount) = (skb.len, u32::from(skb.pcount));
+        let build = Build {
+            seq: skb.seq,
+            len,
+            flags,
+            pcount,
+            gso_size: if skb.pcount > 1 { skb.gso_size } else { 0 },
+            ack,
+            stamp_ns,
+        };
+        self.build_and_send(cx, build);
+        if self.tune.pacing_status != 0 {
+            self.pace_after(prior_wstamp, len);
+        }
+        self.queue.list_last(id);
+        self.rate_skb_sent(cx, id);
+    }
+
+    /// Sends a segment without payload that is not queued.
+    pub(crate) fn transmit_control(&mut self, cx: &mut Cx<'_>, seq: Seq, flags: u16, ack: Seq) {
+        let stamp_ns = self.tune.wstamp_ns.max(cx.now_ns());
+        self.tune.wstamp_ns = stamp_ns;
+        let build = Build {
+            seq,
+            len: 0,
+            flags,
+            pcount: 1,
+            gso_size: 0,
+            ack,
+            stamp_ns,
+        };
+        self.build_and_send(cx, build);
+    }
+}

@@ -1,0 +1,197 @@
+//! Writing (RFC 9293 3.10.2; Linux `tcp_sendmsg_locked()`, `tcp_push()`, `tcp_skb_entail()`).
+
+use super::chrono::BUSY;
+use crate::cx::Cx;
+use crate::endpoint::{Endpoint, SocketError, State};
+use crate::options::SocketState;
+use crate::queue::{Id, Skb};
+
+const SEND_SHUTDOWN: u8 = 2;
+
+impl Endpoint {
+    /// One write (`tcp_sendmsg()`): takes what fits into the send buffer; [`SocketError::Again`]: nothing fitted.
+    /// `more`: MSG_MORE.
+    pub fn write(&mut self, cx: &mut Cx<'_>, bytes: u64, more: bool) -> Result<u64, SocketError> {
+        self.rate_check_app_limited(cx);
+        self.may_write()?;
+        let mss = self.current_mss(cx);
+        let goal = self.size_goal(cx, mss);
+        let mut copied = 0;
+        while copied < bytes {
+            let room = match self.room_in_tail(goal) {
+                0 if !self.memory_free(cx) => return self.full(cx, copied, mss, more),
+                0 => {
+                    self.entail(cx);
+                    goal
+                }
+                room => room,
+            };
+            let len = u64::from(room).min(bytes - copied) as u32;
+            self.append(len, copied == 0);
+            copied += u64::from(len);
+            if copied < bytes && self.tail_len() >= goal {
+                self.push_full(cx, mss);
+            }
+        }
+        if copied > 0 {
+            self.push(cx, more, mss, self.options.nonagle);
+        }
+        Ok(copied)
+    }
+
+    /// Whether the state lets the application write.
+    fn may_write(&mut self) -> Result<(), SocketError> {
+        let refused = match self.state {
+            State::Established | State::CloseWait if self.shutdown & SEND_SHUTDOWN == 0 => None,
+            State::SynSent | State::SynRecv => Some(SocketError::Again),
+            _ => Some(SocketError::Pipe),
+        };
+        match (self.error.take(), refused) {
+            (Some(error), _) | (None, Some(error)) => Err(error),
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// Bytes that the last unsent segment still takes; 0: a new one is needed.
+    #[inline]
+    fn room_in_tail(&mut self, goal: u32) -> u32 {
+        match self.queue.unsent_tail() {
+            Some(skb) if !skb.eor => goal.saturating_sub(skb.len),
+            _ => 0,
+        }
+    }
+
+    #[inline]
+    fn tail_len(&mut self) -> u32 {
+        self.queue.unsent_tail().map_or(0, |skb| skb.len)
+    }
+
+    /// `tcp_skb_entail()`: an empty segment at the queue's end.
+    fn entail(&mut self, cx: &mut Cx<'_>) {
+        let truesize = cx.host.profile.tx_truesize;
+        self.queue_skb(cx, Skb::new(self.snd.write_seq, 0, 0, truesize));
+        self.options.nonagle &= !SocketState::NAGLE_PUSH;
+        self.slow_start_after_idle_check(cx);
+    }
+
+    /// `tcp_add_write_queue_tail()`: appends a segment and counts its memory.
+    pub(crate) fn queue_skb(&mut self, cx: &Cx<'_>, skb: Skb) {
+        self.snd.wmem_queued += skb.truesize;
+        let first = !self.queue.has_unsent();
+        self.queue.push(skb);
+        if first {
+            self.chrono_start(cx, BUSY);
+        }
+    }
+
+    #[inline]
+    fn append(&mut self, len: u32, first: bool) {
+        let Some(skb) = self.queue.unsent_tail() else {
+            return;
+        };
+        if first {
+            skb.flags &= !Skb::PSH;
+        }
+        skb.len += len;
+        skb.truesize += len;
+        skb.pcount = 0;
+        self.snd.write_seq = self.snd.write_seq + len;
+        self.snd.wmem_queued += len;
+    }
+
+    /// The segment is full and the write goes on: it may leave already.
+    fn push_full(&mut self, cx: &mut Cx<'_>, mss: u32) {
+        if self.forced_push() {
+            self.mark_push();
+            self.push_frames(cx, mss, SocketState::NAGLE_PUSH);
+        } else if self.queue.send_head() == self.queue.last() {
+            // `tcp_push_one()`
+            self.write_xmit(cx, mss, SocketState::NAGLE_PUSH, 1);
+        }
+    }
+
+    /// `forced_push()`: half of the largest window that the peer has offered was written without PSH.
+    #[inline]
+    fn forced_push(&self) -> bool {
+        self.snd
+            .write_seq
+            .after(self.snd.pushed_seq + (self.snd.max_window >> 1))
+    }
+
+    /// `tcp_mark_push()`.
+    #[inline]
+    fn mark_push(&mut self) {
+        if let Some(skb) = self.queue.unsent_tail() {
+            skb.flags |= Skb::PSH;
+        }
+        self.snd.pushed_seq = self.snd.write_seq;
+    }
+
+    /// `tcp_push()` at a write's end.
+    #[inline]
+    fn push(&mut self, cx: &mut Cx<'_>, more: bool, mss: u32, nonagle: u8) {
+        if !self.queue.has_unsent() {
+            return;
+        }
+        if !more || self.forced_push() {
+            self.mark_push();
+        }
+        let nonagle = if more { SocketState::NAGLE_CORK } else { nonagle };
+        self.push_frames(cx, mss, nonagle);
+    }
+
+    /// No memory for one more segment: what was taken is pushed, and the writer waits to be told.
+    fn full(
+        &mut self,
+        cx: &mut Cx<'_>,
+        copied: u64,
+        mss: u32,
+        more: bool,
+    ) -> Result<u64, SocketError> {
+        self.snd.nospace = true;
+        if copied > 0 {
+            self.push(cx, false, mss, SocketState::NAGLE_PUSH);
+        }
+        // sk_stream_wait_memory() of a socket that must not sleep says EAGAIN, whatever the push has freed.
+        self.snd.nospace = true;
+        if copied == 0 {
+            return Err(SocketError::Again);
+        }
+        self.push(cx, more, mss, self.options.nonagle);
+        Ok(copied)
+    }
+
+    /// setsockopt(TCP_CORK): taken off, what waits goes out as with TCP_NODELAY's push.
+    pub fn set_cork(&mut self, cx: &mut Cx<'_>, on: bool) {
+        let o = &mut self.options.nonagle;
+        if on {
+            *o |= SocketState::NAGLE_CORK;
+            return;
+        }
+        *o &= !SocketState::NAGLE_CORK;
+        if *o & SocketState::NAGLE_OFF != 0 {
+            *o |= SocketState::NAGLE_PUSH;
+        }
+        self.push_pending_frames(cx);
+    }
+
+    /// setsockopt(TCP_NODELAY): switched on, what waits goes out now.
+    pub fn set_nodelay(&mut self, cx: &mut Cx<'_>, on: bool) {
+        let o = &mut self.options.nonagle;
+        if on {
+            *o |= SocketState::NAGLE_OFF | SocketState::NAGLE_PUSH;
+            self.push_pending_frames(cx);
+        } else {
+            *o &= !SocketState::NAGLE_OFF;
+        }
+    }
+
+    /// The last queued segment, for [`Endpoint::send_fin`].
+    #[inline]
+    pub(super) fn unsent_last(&self) -> Option<Id> {
+        match self.queue.has_unsent() {
+            true => self.queue.last(),
+            false => None,
+        }
+    }
+}

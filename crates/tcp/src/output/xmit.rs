@@ -1,0 +1,203 @@
+//! What may leave now: congestion window, peer's window, Nagle, TSO, pacing (RFC 9293 3.8.6, RFC 5681; Linux
+//! `tcp_write_xmit()`, `tcp_event_new_data_sent()`, `tcp_push_pending_frames()`).
+
+use super::chrono::RWND_LIMITED;
+use super::tso::Limited;
+use crate::cx::Cx;
+use crate::endpoint::{Endpoint, State};
+use crate::mib::Counter;
+use crate::options::SocketState;
+use crate::queue::{Id, Skb};
+use crate::timers::Pending;
+
+/// What the loop of [`Endpoint::write_xmit`] was asked for.
+#[derive(Clone, Copy)]
+struct Ask {
+    mss: u32,
+    nonagle: u8,
+    push_one: u8,
+    max_segs: u32,
+}
+
+impl Endpoint {
+    /// `tcp_write_xmit()`: sends what windows and rules allow; true when something waits that nothing in flight will
+    /// bring out (a zero-window probe must be armed). `push_one`: 0 no limit, 1 one segment, 2 one as a loss probe.
+    pub(crate) fn write_xmit(
+        &mut self,
+        cx: &mut Cx<'_>,
+        mss: u32,
+        nonagle: u8,
+        push_one: u8,
+    ) -> bool {
+        let ask = Ask {
+            mss,
+            nonagle,
+            push_one,
+            max_segs: self.tso_segs(cx, mss),
+        };
+        let mut limited = Limited::default();
+        let mut sent = 0;
+        while let Some(id) = self.queue.send_head() {
+            if !self.may_send(cx, id, ask, &mut limited) {
+                break;
+            }
+            self.transmit(cx, id);
+            sent += self.new_data_sent(cx, id, mss);
+            if push_one != 0 {
+                break;
+            }
+        }
+        match limited.rwnd {
+            true => self.chrono_start(cx, RWND_LIMITED),
+            false => self.chrono_stop(cx, RWND_LIMITED),
+        }
+        let full = limited.cwnd || self.loss.in_flight() >= self.snd.snd_cwnd;
+        if sent > 0 || full {
+            self.cwnd_validate(cx, full);
+        }
+        if sent == 0 {
+            return self.loss.packets_out == 0 && self.queue.has_unsent();
+        }
+        if self.in_cwnd_reduction() {
+            self.loss.prr_out += sent;
+        }
+        if push_one != 2 {
+            self.schedule_loss_probe(cx, false);
+        }
+        false
+    }
+
+    /// Whether the first unsent segment may leave now; cuts off what may not.
+    #[inline]
+    fn may_send(&mut self, cx: &mut Cx<'_>, id: Id, ask: Ask, limited: &mut Limited) -> bool {
+        if self.pacing_check(cx) {
+            return false;
+        }
+        let Some(skb) = self.queue.get_mut(id) else {
+            return false;
+        };
+        // tcp_init_tso_segs(): a write has changed its length, or the MSS has changed.
+        if skb.pcount == 0 || (skb.pcount > 1 && u32::from(skb.gso_size) != ask.mss) {
+            skb.set_segs(ask.mss);
+        }
+        let skb = *skb;
+        let quota = match self.cwnd_test(&skb) {
+            0 if ask.push_one == 2 => 1,
+            0 => return false,
+            quota => quota,
+        };
+        if !self.snd_wnd_test(&skb, ask.mss) {
+            limited.rwnd = true;
+            return false;
+        }
+        if !self.worth_sending(cx, id, &skb, ask, limited) {
+            return false;
+        }
+        let limit = match skb.pcount > 1 && !self.snd.in_urg_mode() {
+            true => self.split_point(id, &skb, ask.mss, quota.min(ask.max_segs), ask.nonagle),
+            false => ask.mss,
+        };
+        if skb.len > limit && self.fragment(cx, id, limit, ask.mss).is_none() {
+            return false;
+        }
+        // An empty segment belongs to a write that waits for memory.
+        skb.end_seq() != skb.seq
+    }
+
+    /// Nagle's rule for one segment, the wait for more window for a super-segment.
+    #[inline]
+    fn worth_sending(
+        &self,
+        cx: &Cx<'_>,
+        id: Id,
+        skb: &Skb,
+        ask: Ask,
+        limited: &mut Limited,
+    ) -> bool {
+        if skb.pcount > 1 {
+            return ask.push_one != 0
+                || !self.tso_should_defer(cx, id, skb, limited, ask.max_segs);
+        }
+        // What stands in the middle of the queue gets no more data: there is nothing to wait for.
+        let nonagle = match Some(id) == self.queue.last() {
+            true => ask.nonagle,
+            false => SocketState::NAGLE_PUSH,
+        };
+        self.nagle_test(skb, ask.mss, nonagle)
+    }
+
+    /// `tcp_cwnd_test()`: segments that the congestion window lets out; a last FIN always goes.
+    #[inline]
+    fn cwnd_test(&self, skb: &Skb) -> u32 {
+        if skb.flags & Skb::FIN != 0 && skb.pcount == 1 {
+            return 1;
+        }
+        let (in_flight, cwnd) = (self.loss.in_flight(), self.snd.snd_cwnd);
+        if in_flight >= cwnd {
+            return 0;
+        }
+        (cwnd >> 1).max(1).min(cwnd - in_flight)
+    }
+
+    /// `tcp_snd_wnd_test()`: whether the first `mss` bytes of a segment fit into the peer's window.
+    #[inline]
+    pub(crate) fn snd_wnd_test(&self, skb: &Skb, mss: u32) -> bool {
+        !(skb.seq + skb_window(skb, mss)).after(self.snd.wnd_end())
+    }
+
+    /// `tcp_event_new_data_sent()` and `tcp_minshall_update()`: the first unsent segment has left; its packets.
+    pub(crate) fn new_data_sent(&mut self, cx: &mut Cx<'_>, id: Id, mss: u32) -> u32 {
+        let Some(skb) = self.queue.get(id) else {
+            return 0;
+        };
+        let (end, len, pcount) = (skb.end_seq(), skb.len, u32::from(skb.pcount));
+        self.snd.snd_nxt = end;
+        self.queue.advance_send_head();
+        if self.loss.highest_sack == Id::NONE {
+            self.loss.highest_sack = id;
+        }
+        let prior = self.loss.packets_out;
+        self.loss.packets_out += pcount;
+        if prior == 0 || self.timers.pending == Pending::LossProbe {
+            self.rearm_rto(cx);
+        }
+        cx.mib.add(Counter::OrigDataSent, u64::from(pcount));
+        self.check_space(cx);
+        if len < pcount.saturating_mul(mss) {
+            self.snd.snd_sml = end;
+        }
+        pcount
+    }
+
+    /// `__tcp_push_pending_frames()`.
+    pub(crate) fn push_frames(&mut self, cx: &mut Cx<'_>, mss: u32, nonagle: u8) {
+        if self.state != State::Close && self.write_xmit(cx, mss, nonagle, 0) {
+            self.check_probe_timer(cx);
+        }
+    }
+
+    /// `tcp_push_pending_frames()`.
+    #[inline]
+    pub(crate) fn push_pending_frames(&mut self, cx: &mut Cx<'_>) {
+        if self.queue.has_unsent() {
+            let mss = self.current_mss(cx);
+            self.push_frames(cx, mss, self.options.nonagle);
+        }
+    }
+
+    /// `tcp_data_snd_check()`: after an ACK: more data, and room in the buffer.
+    #[inline]
+    pub(crate) fn data_snd_check(&mut self, cx: &mut Cx<'_>) {
+        self.push_pending_frames(cx);
+        self.check_space(cx);
+    }
+}
+
+/// Sequence space of a segment that must fit into the peer's window: at most `mss`.
+#[inline]
+fn skb_window(skb: &Skb, mss: u32) -> u32 {
+    match skb.len > mss {
+        true => mss,
+        false => skb.end_seq() - skb.seq,
+    }
+}
