@@ -60,6 +60,10 @@ pub struct Profile {
     pub quickack_accounting: QuickackAccounting,
     /// See [`AckPushRule`].
     pub ack_push_rule: AckPushRule,
+    /// Room for headers in front of a segment's data in the send queue, in bytes (`MAX_TCP_HEADER`).
+    pub tx_header: u32,
+    /// Memory that the send buffer counts for a segment without data, in bytes (`tcp_stream_alloc_skb()`).
+    pub tx_truesize: u32,
     /// Defaults of sysctls that differ from those of Linux 6.1, by full name.
     pub sysctl: &'static [(&'static str, &'static str)],
 }
@@ -71,6 +75,8 @@ impl Default for Profile {
             hz: 250,
             quickack_accounting: QuickackAccounting::PerAck,
             ack_push_rule: AckPushRule::AtMss,
+            tx_header: 256,
+            tx_truesize: 832,
             sysctl: &[],
         }
     }

@@ -108,6 +108,18 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "which segments let the next read send an ACK: only those shorter than the guess of the MSS, or also those with PSH that are as long",
         "4720852ed9af, 6.6; 6.1.57, 5.15.135"
     ),
+    number!(
+        tx_header,
+        192..=1024,
+        "bytes kept free for headers in front of a segment's data in the send queue (MAX_TCP_HEADER)",
+        "the configuration's choice: 256 without wireless drivers, 320 in distributions' kernels"
+    ),
+    number!(
+        tx_truesize,
+        512..=8192,
+        "bytes of the send buffer that a segment without data counts for",
+        "the allocator's choice: 832 as large as was asked for (SLOB), 1280 in the next size of kmalloc"
+    ),
 ];
 
 impl Behaviour {

@@ -11,7 +11,7 @@ mod send;
 
 pub use api::{OpenError, ReadOutcome, SocketError};
 pub(crate) use receive::{AckState, Pending as AckPending, Rcv, RcvQueue, RcvSkb};
-pub(crate) use send::{INFINITE_SSTHRESH, Snd, Tune};
+pub(crate) use send::{Snd, Tune};
 
 use tcplab_base::Instant;
 

@@ -36,10 +36,7 @@ impl Endpoint {
 
     /// `tcp_send_fin()`: the FIN goes with the last segment that was not sent, else alone.
     pub(crate) fn send_fin(&mut self, cx: &mut Cx<'_>) {
-        match self
-            .unsent_last()
-            .and_then(|tail| self.queue.get_mut(tail))
-        {
+        match self.unsent_last().and_then(|tail| self.queue.get_mut(tail)) {
             Some(skb) => skb.flags |= Skb::FIN,
             None => {
                 let truesize = cx.host.profile.tx_truesize;

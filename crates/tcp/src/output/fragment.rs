@@ -27,7 +27,10 @@ impl Endpoint {
     /// `tcp_fragment()`: cuts a sent or unsent segment at `len`; counters of the scoreboard follow. The rest is the
     /// next segment; places behind it moved by one, those of hints too.
     pub(crate) fn fragment(&mut self, cx: &mut Cx<'_>, id: Id, len: u32, mss: u32) -> Option<Id> {
-        let sent = self.queue.send_head().is_none_or(|head| self.queue.is_before(id, head));
+        let sent = self
+            .queue
+            .send_head()
+            .is_none_or(|head| self.queue.is_before(id, head));
         let edge = Some(id) == self.queue.first_sent() || Some(id) == self.queue.last_sent();
         if sent && !edge && self.snd.wmem_queued >> 1 > self.snd.sndbuf.saturating_add(ALLOWANCE) {
             cx.count(Counter::WqueueTooBig);

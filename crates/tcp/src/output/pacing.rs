@@ -68,9 +68,7 @@ impl Endpoint {
         if !sends {
             return;
         }
-        if self.loss.lost_out > self.loss.retrans_out
-            && self.snd.snd_cwnd > self.loss.in_flight()
-        {
+        if self.loss.lost_out > self.loss.retrans_out && self.snd.snd_cwnd > self.loss.in_flight() {
             self.xmit_retransmit_queue(cx);
         }
         let mss = self.current_mss(cx);

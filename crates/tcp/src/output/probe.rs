@@ -39,7 +39,10 @@ impl Endpoint {
             return;
         }
         let now = cx.jiffies32();
-        let user_timeout = cx.host.clock.from_millis(u64::from(self.options.user_timeout));
+        let user_timeout = cx
+            .host
+            .clock
+            .from_millis(u64::from(self.options.user_timeout));
         if self.loss.probes_tstamp == 0 {
             self.loss.probes_tstamp = now;
         } else if user_timeout > 0
@@ -104,7 +107,10 @@ impl Endpoint {
             return when;
         }
         let elapsed = cx.jiffies32().wrapping_sub(self.loss.probes_tstamp) as i32;
-        let timeout = cx.host.clock.from_millis(u64::from(self.options.user_timeout));
+        let timeout = cx
+            .host
+            .clock
+            .from_millis(u64::from(self.options.user_timeout));
         // The kernel subtracts modulo 2^32: a timeout that is over leaves a very long rest.
         let remaining = timeout.wrapping_sub(elapsed.max(0) as u32);
         remaining.max(2).min(when)
@@ -116,10 +122,11 @@ impl Endpoint {
         if self.state == State::Close {
             return false;
         }
-        let head = self
-            .queue
-            .send_head()
-            .filter(|&id| self.queue.get(id).is_some_and(|skb| skb.seq.before(self.snd.wnd_end())));
+        let head = self.queue.send_head().filter(|&id| {
+            self.queue
+                .get(id)
+                .is_some_and(|skb| skb.seq.before(self.snd.wnd_end()))
+        });
         if let Some(id) = head {
             return self.send_piece(cx, id);
         }

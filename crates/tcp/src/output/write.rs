@@ -136,7 +136,11 @@ impl Endpoint {
         if !more || self.forced_push() {
             self.mark_push();
         }
-        let nonagle = if more { SocketState::NAGLE_CORK } else { nonagle };
+        let nonagle = if more {
+            SocketState::NAGLE_CORK
+        } else {
+            nonagle
+        };
         self.push_frames(cx, mss, nonagle);
     }
 

@@ -115,8 +115,7 @@ impl Endpoint {
         limited: &mut Limited,
     ) -> bool {
         if skb.pcount > 1 {
-            return ask.push_one != 0
-                || !self.tso_should_defer(cx, id, skb, limited, ask.max_segs);
+            return ask.push_one != 0 || !self.tso_should_defer(cx, id, skb, limited, ask.max_segs);
         }
         // What stands in the middle of the queue gets no more data: there is nothing to wait for.
         let nonagle = match Some(id) == self.queue.last() {
