@@ -55,12 +55,8 @@ pub enum Command {
         #[command(subcommand)]
         command: KernelCommand,
     },
-    /// What `--on` can name on this machine
-    Stacks {
-        /// Print one JSON document
-        #[arg(long)]
-        json: bool,
-    },
+    /// What `--on` can name on this machine, and the model's profiles
+    Stacks(StacksArgs),
     /// What this machine can do for tcplab, by trying it, and how to get the rest
     Doctor {
         /// Print one JSON document
@@ -83,6 +79,17 @@ pub enum Command {
     },
     /// Print the manual page (roff)
     Man,
+}
+
+/// `tcplab stacks`.
+#[derive(Args, Debug)]
+pub struct StacksArgs {
+    /// What the model does under each profile, side by side
+    #[arg(long)]
+    pub profiles: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What has a published schema.

@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         Command::Bisect(args) => Ok(run::bisect(&args)),
         Command::Reproduce(args) => Ok(reproduce::main(&args, cli.color)),
         Command::Kernel { command } => Ok(kernel::main(&command)),
-        Command::Stacks { json } => Ok(stacks::main(json)),
+        Command::Stacks(args) => Ok(stacks::main(&args, cli.color)),
         Command::Doctor { json } => Ok(doctor::main(json)),
         Command::Probe(args) => Ok(probe::main(&args, &raw)),
         Command::Schema { name } => generate::schema(name),

@@ -186,15 +186,19 @@ impl Work<'_> {
             return Ok((result, cost.rss_bytes));
         }
         let part = self.folder.begin(number)?;
-        let run = self
-            .lab
-            .run_point(point, stack, self.campaign.measures, &part, cpu);
+        let run = match refusal(point, stack) {
+            Some(why) => Err(LabError::Point(why)),
+            None => {
+                let lab = self.lab;
+                lab.run_point(point, stack, self.campaign.measures, &part, cpu)
+            }
+        };
         let (result, rss_bytes) = match run {
             Ok(done) => (done.result, done.rss_bytes),
             Err(LabError::Guest(tcplab_kernel::guest::GuestError::Interrupted)) => {
                 return Err(LabError::Interrupted);
             }
-            Err(LabError::Guest(e)) => {
+            Err(e @ (LabError::Guest(_) | LabError::Point(_))) => {
                 let failed = PointResult {
                     axes: point.axes.clone(),
                     stack: stack.name.clone(),
@@ -214,4 +218,19 @@ impl Work<'_> {
         self.folder.finish(number, &part, &result, cost)?;
         Ok((result, rss_bytes))
     }
+}
+
+/// Why this stack does not run this point, when it asks for what only the model has.
+fn refusal(point: &Point, stack: &Stack) -> Option<String> {
+    let host = point.hosts.iter().find(|host| host.is_model_only())?;
+    let asks = match &host.profile {
+        Some(profile) => format!("profile = \"{profile}\""),
+        None => "behaviour".to_owned(),
+    };
+    stack.is_kernel().then(|| {
+        format!(
+            "host {}: {asks} is of the model: a kernel does what it does; run it on model:, or leave it out",
+            host.name
+        )
+    })
 }

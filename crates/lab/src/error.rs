@@ -21,6 +21,9 @@ pub enum LabError {
     /// A wrong name, or a folder that holds something else.
     #[error("{0}")]
     Wrong(String),
+    /// A point that asks for what its stack cannot do; the others go on.
+    #[error("{0}")]
+    Point(String),
     /// The run itself.
     #[error(transparent)]
     Guest(#[from] GuestError),

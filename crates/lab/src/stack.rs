@@ -33,6 +33,13 @@ impl Stack {
         !matches!(self.kind, Kind::Host)
     }
 
+    /// Whether a real kernel runs, whose behaviour is its own.
+    pub(crate) fn is_kernel(&self) -> bool {
+        match self.kind {
+            Kind::Host | Kind::Uml(_) | Kind::Qemu(_) => true,
+        }
+    }
+
     /// What identifies the code that runs: the kernel's hash; empty for a stack that changes by itself.
     pub fn identity(&self) -> &str {
         match &self.kind {

@@ -58,6 +58,19 @@ pub struct Host {
     pub socket: SocketOptions,
     /// What the network card does with segments.
     pub offload: Offload,
+    /// Profile of this host where the model runs it; none: that of the stack's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// Behaviours that differ from the profile's: name and value ([`crate::profile::BEHAVIOURS`]).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub behaviour: BTreeMap<String, String>,
+}
+
+impl Host {
+    /// Whether it asks for what only the model can change.
+    pub fn is_model_only(&self) -> bool {
+        self.profile.is_some() || !self.behaviour.is_empty()
+    }
 }
 
 /// Words of `ip route` that are metrics of a route (iproute2 ip-route(8)).

@@ -137,7 +137,7 @@ impl From<LabError> for Failure {
             LabError::Name(e) => e.into(),
             LabError::Store(e) => e.into(),
             LabError::Wrong(text) => Failure::usage(text),
-            LabError::CannotRun(text) => Failure::cannot_run(text),
+            LabError::CannotRun(text) | LabError::Point(text) => Failure::cannot_run(text),
             LabError::Interrupted => Failure::interrupted(e.to_string()),
             LabError::Guest(_) => Failure::cannot_run(e.to_string()),
             LabError::Io { .. } => Failure::input(e.to_string()),

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use super::error::Fault;
 use super::fields::Fields;
-use super::keys::{HOST, SOCKET};
+use super::keys::{HOST, PROFILE_NAMES, SOCKET};
 use super::tree::{Node, Value};
 use super::units::TIME;
 use crate::point::{Host, Offload, QuickAck, Route, SocketOptions};
+use crate::profile::{BEHAVIOURS, BehaviourError, Profile, Takes};
 
 /// Names that measures use for something else.
 pub(crate) const RESERVED: [&str; 2] = ["run", "link"];
@@ -52,6 +53,10 @@ fn host(fields: &Fields<'_>) -> Result<Host, Fault> {
         },
         socket: socket(fields, "socket")?,
         offload: fields.word("offload", &offloads)?.unwrap_or_default(),
+        profile: fields
+            .word("profile", &PROFILE_NAMES.map(|name| (name, name)))?
+            .map(str::to_owned),
+        behaviour: behaviours(fields)?,
         name,
     })
 }
@@ -85,6 +90,43 @@ fn sysctls(fields: &Fields<'_>) -> Result<BTreeMap<String, String>, Fault> {
             }
         };
         out.insert(name.clone(), value);
+    }
+    Ok(out)
+}
+
+/// Behaviours by name, each value in its own word.
+fn behaviours(fields: &Fields<'_>) -> Result<BTreeMap<String, String>, Fault> {
+    let mut out = BTreeMap::new();
+    let Some(inner) = fields.table("behaviour")? else {
+        return Ok(out);
+    };
+    let mut scratch = Profile::default();
+    for (name, entry) in &inner.table.entries {
+        let node = entry.node.at(inner.choice);
+        let value = match &node.value {
+            Value::Text(_) => inner.text(name)?.unwrap_or_default().to_owned(),
+            Value::Integer(n) => n.to_string(),
+            Value::Flag(flag) => flag.to_string(),
+            _ => {
+                let message = format!("must be a word or a number, not {}", node.found());
+                return Err(inner.fault(name, node, message));
+            }
+        };
+        match scratch.set(name, &value) {
+            Ok(word) => out.insert(name.clone(), word),
+            Err(error @ BehaviourError::Value { takes, .. }) => {
+                let fault = inner.fault(name, node, error.to_string());
+                return Err(match takes {
+                    Takes::Words(words) => fault.suggest(&value, words.iter().copied()),
+                    Takes::Number(..) => fault,
+                });
+            }
+            Err(error) => {
+                let known = BEHAVIOURS.iter().map(|known| known.name);
+                let fault = Fault::new(&entry.key, &inner.path, error.to_string());
+                return Err(fault.suggest(name, known));
+            }
+        };
     }
     Ok(out)
 }

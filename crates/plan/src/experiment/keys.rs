@@ -2,6 +2,8 @@
 //!
 //! One list for the decoder, the JSON Schema and `docs/experiment.md`, so they cannot differ.
 
+use crate::profile::KNOWN;
+
 /// What a key takes.
 #[derive(Debug)]
 pub(crate) enum Form {
@@ -33,6 +35,8 @@ pub(crate) enum Form {
     Sysctl,
     /// When TCP_QUICKACK is set.
     QuickAck,
+    /// Values by the names of the model's behaviours.
+    Behaviour,
     /// Values by the path of their key.
     Set,
     /// Keys of its own.
@@ -236,7 +240,30 @@ pub(crate) const HOST: &[Key] = &[
         "none",
         "none: each frame is a segment; tso: the card cuts super-segments; gro: and the receiver joins them",
     ),
+    key(
+        "profile",
+        Form::Words(&PROFILE_NAMES),
+        "that of the stack's name",
+        "which kernel's TCP this host has (on `model:` only)",
+    ),
+    key(
+        "behaviour",
+        Form::Behaviour,
+        "the profile's",
+        "behaviours of its TCP, one by one (on `model:` only)",
+    ),
 ];
+
+/// Names of the profiles.
+pub(crate) const PROFILE_NAMES: [&str; KNOWN.len()] = {
+    let mut names = [""; KNOWN.len()];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = KNOWN[i].name;
+        i += 1;
+    }
+    names
+};
 
 /// `socket`, `client_socket`, `server_socket`.
 pub(crate) const SOCKET: &[Key] = &[

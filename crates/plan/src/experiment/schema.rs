@@ -7,9 +7,10 @@ use serde_json::{Map, Value as Json, json};
 
 use super::keys::{APP, FILE, Form, HOST, KIND_NAMES, KINDS, Key, LINK, RUN, SOCKET, VARIANT, WAY};
 use super::units::{PERCENT, Quantity, RATE, SIZE, TIME};
+use crate::profile::{BEHAVIOURS, Behaviour, KNOWN, Takes};
 
 /// The forms that have a name in the schema, so that a key only refers to them.
-const NAMED: [(&str, Form); 16] = [
+const NAMED: [(&str, Form); 17] = [
     ("flag", Form::Flag),
     ("count", Form::Count),
     ("size", Form::Size),
@@ -23,6 +24,7 @@ const NAMED: [(&str, Form); 16] = [
     ("times", Form::Times),
     ("sysctl", Form::Sysctl),
     ("quickack", Form::QuickAck),
+    ("behaviour", Form::Behaviour),
     ("socket", Form::Table(SOCKET)),
     ("way", Form::Way),
     ("app", Form::Apps),
@@ -149,12 +151,33 @@ fn define(form: &Form) -> Json {
         Form::QuickAck => {
             json!({"enum": ["leave", "once 0", "once 1", "each 0", "each 1", "0", "1", 0, 1]})
         }
+        Form::Behaviour => behaviours(),
         Form::Set => json!({"type": "object", "additionalProperties": true}),
         Form::Table(keys) => table(keys),
         Form::Way => json!({"anyOf": [{"type": "string"}, table(WAY)]}),
         Form::Tables(keys) => json!({"type": "array", "items": table(keys)}),
         Form::Apps => json!({"anyOf": apps()}),
     }
+}
+
+/// The behaviours of a profile, each with its words.
+fn behaviours() -> Json {
+    let one = |known: &Behaviour| {
+        let mut schema = or_axis(match known.takes {
+            Takes::Words(["on", "off"]) => json!({"enum": ["on", "off", true, false]}),
+            Takes::Words(words) => json!({"enum": words}),
+            Takes::Number(min, _) => json!({"type": "integer", "minimum": min}),
+        });
+        if let Some(schema) = schema.as_object_mut() {
+            schema.insert("description".into(), Json::from(known.meaning));
+        }
+        (known.name.to_owned(), schema)
+    };
+    json!({
+        "type": "object",
+        "properties": BEHAVIOURS.iter().map(one).collect::<Map<_, _>>(),
+        "additionalProperties": false,
+    })
 }
 
 /// `{ axis = [...], name = "..." }`.
@@ -191,12 +214,35 @@ pub(super) fn reference() -> String {
     for (title, keys) in parts {
         let _ = write!(out, "\n### {title}\n\n");
         rows(keys, &mut out);
+        if std::ptr::eq(keys, HOST) {
+            profiles(&mut out);
+        }
     }
     for (kind, what, keys) in KINDS {
         let _ = write!(out, "\n### `kind = \"{kind}\"`\n\n{}.\n\n", capital(what));
         rows(keys, &mut out);
     }
     out
+}
+
+/// The words of `profile` and the keys of `behaviour`.
+fn profiles(out: &mut String) {
+    out.push_str("\n### Words of `profile`\n\n| profile | stands for |\n|---|---|\n");
+    for known in KNOWN {
+        let _ = writeln!(out, "| `{}` | {} |", known.name, known.what);
+    }
+    out.push_str(
+        "\n### `behaviour`\n\n`tcplab stacks --profiles` prints which profile has which value.\n\n\
+         | key | takes | meaning | changed by |\n|---|---|---|---|\n",
+    );
+    for known in BEHAVIOURS {
+        let (takes, meaning) = (known.takes.words(), known.meaning);
+        let _ = writeln!(
+            out,
+            "| `{}` | {takes} | {meaning} | {} |",
+            known.name, known.changed
+        );
+    }
 }
 
 fn rows(keys: &[Key], out: &mut String) {
@@ -236,7 +282,7 @@ fn takes(form: &Form) -> String {
         Form::Texts => "list of texts",
         Form::Sizes => "list of sizes",
         Form::Times => "list of times",
-        Form::Sysctl | Form::Set => "table of values",
+        Form::Sysctl | Form::Set | Form::Behaviour => "table of values",
         Form::QuickAck => "text or number",
         Form::Table(_) => "table",
         Form::Way => "text or table",

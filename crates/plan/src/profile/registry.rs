@@ -1,9 +1,11 @@
 //! All behaviours by name: what each takes, what it does, which commit changed it.
 //!
-//! Sources are upstream commits; "sure" is said of none that was only remembered.
+//! Commits are upstream's; a later number after a semicolon is the stable release that took it. "from memory"
+//! marks what no public page or kernel here has confirmed.
 
 use super::words::{BehaviourError, Word};
-use super::{AckPushRule, Profile, QuickackAccounting};
+use super::{AckPushRule, Profile, QuickackAccounting, named};
+use crate::point::Host;
 
 /// What a behaviour's value can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,20 +132,41 @@ impl Behaviour {
 }
 
 impl Profile {
-    /// Sets a behaviour by its name and a value's word.
+    /// The default of a sysctl, by its full name; none: that of Linux 6.1, or the release has none such.
+    pub fn sysctl(&self, name: &str) -> Option<&'static str> {
+        let found = self.sysctl.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| *value)
+    }
+
+    /// Sets a behaviour by its name and a value's word; gives the word in its usual form.
     ///
     /// # Errors
     /// A name that no behaviour has, or a value that it does not take.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), BehaviourError> {
-        let behaviour =
-            Behaviour::named(name).ok_or_else(|| BehaviourError::Name(name.to_owned()))?;
+    pub fn set(&mut self, name: &str, value: &str) -> Result<String, BehaviourError> {
+        let behaviour = Behaviour::named(name)
+            .ok_or_else(|| BehaviourError::Name(name.chars().take(40).collect()))?;
         match (behaviour.put)(self, value) {
-            true => Ok(()),
+            true => Ok(behaviour.value(self)),
             false => Err(BehaviourError::Value {
                 name: behaviour.name,
-                value: value.to_owned(),
+                value: value.chars().take(40).collect(),
                 takes: behaviour.takes,
             }),
         }
+    }
+
+    /// What a host of an experiment has: this profile, or the one that it names, with its own behaviours.
+    ///
+    /// # Errors
+    /// A profile, behaviour or value that there is not: the point was not made from a checked file.
+    pub fn of_host(&self, host: &Host) -> Result<Self, BehaviourError> {
+        let mut profile = match &host.profile {
+            Some(name) => named(name).ok_or_else(|| BehaviourError::Profile(name.clone()))?,
+            None => self.clone(),
+        };
+        for (name, value) in &host.behaviour {
+            profile.set(name, value)?;
+        }
+        Ok(profile)
     }
 }

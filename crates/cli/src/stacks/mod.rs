@@ -1,12 +1,15 @@
-//! `tcplab stacks`: what `--on` can name on this machine.
+//! `tcplab stacks`: what `--on` can name on this machine, and what the model does under each profile.
+
+mod profiles;
 
 use std::process::ExitCode;
 
 use serde::Serialize;
 use tcplab_kernel::stack::{Here, Store, here};
 
+use crate::args::{Color, StacksArgs};
 use crate::failure::Failure;
-use crate::json;
+use crate::{json, terminal};
 
 /// Schema of the answer.
 pub const SCHEMA: &str = "tcplab.stacks/1";
@@ -19,8 +22,12 @@ struct Document {
 }
 
 /// Lists the stacks.
-pub fn main(json: bool) -> ExitCode {
-    json::finish(SCHEMA, json, run(json))
+pub fn main(args: &StacksArgs, color: Color) -> ExitCode {
+    if args.profiles {
+        let done = profiles::main(args.json, &terminal::theme(color, false));
+        return json::finish(profiles::SCHEMA, args.json, done);
+    }
+    json::finish(SCHEMA, args.json, run(args.json))
 }
 
 fn run(json: bool) -> Result<ExitCode, Failure> {

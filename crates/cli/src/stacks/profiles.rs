@@ -1,0 +1,134 @@
+//! `tcplab stacks --profiles`: what the model does under each profile, side by side.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use serde::Serialize;
+use tcplab_plan::profile::{BEHAVIOURS, Behaviour, KNOWN, Known, Profile, Takes};
+use tcplab_report::terminal::Theme;
+use tcplab_report::terminal::style::Ink;
+use tcplab_report::terminal::table::{Align, Cell, Table};
+
+use crate::failure::Failure;
+use crate::json;
+
+/// Schema of the answer.
+pub const SCHEMA: &str = "tcplab.profiles/1";
+
+/// The answer of `stacks --profiles --json`.
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    profiles: Vec<ProfileRow>,
+    behaviours: Vec<BehaviourRow>,
+    /// Defaults of sysctls that are not the same everywhere: by name, then by profile.
+    sysctls: BTreeMap<String, BTreeMap<&'static str, String>>,
+}
+
+#[derive(Serialize)]
+struct ProfileRow {
+    profile: &'static str,
+    what: &'static str,
+    /// Whether a kernel of this release was compared with it.
+    verified: bool,
+}
+
+#[derive(Serialize)]
+struct BehaviourRow {
+    behaviour: &'static str,
+    /// Its words, or the least and the greatest number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    words: Option<&'static [&'static str]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<[u32; 2]>,
+    meaning: &'static str,
+    changed: &'static str,
+    /// By profile.
+    values: BTreeMap<&'static str, String>,
+}
+
+/// Prints the profiles.
+pub fn main(as_json: bool, theme: &Theme) -> Result<ExitCode, Failure> {
+    let profiles: Vec<(&Known, Profile)> = KNOWN.iter().map(|k| (k, k.profile())).collect();
+    if as_json {
+        json::print(&document(&profiles))?;
+    } else {
+        print(&profiles, theme)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn document(profiles: &[(&Known, Profile)]) -> Document {
+    let behaviour = |known: &Behaviour| {
+        let (words, range) = match known.takes {
+            Takes::Words(words) => (Some(words), None),
+            Takes::Number(min, max) => (None, Some([min, max])),
+        };
+        let value = |(k, p): &(&Known, Profile)| (k.name, known.value(p));
+        BehaviourRow {
+            behaviour: known.name,
+            words,
+            range,
+            meaning: known.meaning,
+            changed: known.changed,
+            values: profiles.iter().map(value).collect(),
+        }
+    };
+    let sysctl = |name: &'static str| {
+        let value = |(k, p): &(&Known, Profile)| Some((k.name, p.sysctl(name)?.to_owned()));
+        (name.to_owned(), profiles.iter().filter_map(value).collect())
+    };
+    Document {
+        schema: SCHEMA,
+        profiles: profiles
+            .iter()
+            .map(|(known, _)| ProfileRow {
+                profile: known.name,
+                what: known.what,
+                verified: known.verified,
+            })
+            .collect(),
+        behaviours: BEHAVIOURS.iter().map(behaviour).collect(),
+        sysctls: sysctls(profiles).into_iter().map(sysctl).collect(),
+    }
+}
+
+/// The sysctls whose default some profile changes.
+fn sysctls(profiles: &[(&Known, Profile)]) -> BTreeSet<&'static str> {
+    let names = profiles.iter().flat_map(|(_, p)| p.sysctl.iter());
+    names.map(|(name, _)| *name).collect()
+}
+
+fn print(profiles: &[(&Known, Profile)], theme: &Theme) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    let mut columns = vec![("behaviour", Align::Left)];
+    columns.extend(profiles.iter().map(|(known, _)| (known.name, Align::Left)));
+    let mut table = Table::new(&columns);
+    let mut row = |name: &str, value: &dyn Fn(&Profile) -> String| {
+        let usual = value(&Profile::default());
+        let mut cells: Vec<Cell> = vec![name.into()];
+        cells.extend(profiles.iter().map(|(_, p)| match value(p) {
+            same if same == usual => Cell::from(same),
+            other => Cell::inked(other, Ink::Yellow),
+        }));
+        table.row(cells);
+    };
+    for known in BEHAVIOURS {
+        row(known.name, &|p| known.value(p));
+    }
+    for name in sysctls(profiles) {
+        let short = name.trim_start_matches("net.ipv4.");
+        row(short, &|p| p.sysctl(name).unwrap_or("-").to_owned());
+    }
+    writeln!(out, "{}", table.render(theme))?;
+    for (known, _) in profiles {
+        let unverified = if known.verified { "" } else { "; unverified" };
+        writeln!(out, "{}: {}{unverified}", known.name, known.what)?;
+    }
+    writeln!(out)?;
+    for known in BEHAVIOURS {
+        writeln!(out, "{}: {} ({})", known.name, known.meaning, known.changed)?;
+    }
+    Ok(())
+}
