@@ -17,6 +17,12 @@ pub(crate) struct Id(u32);
 impl Id {
     /// No segment.
     pub(crate) const NONE: Self = Self(u32::MAX);
+
+    /// The place behind this one.
+    #[inline]
+    pub(crate) const fn behind(self) -> Self {
+        Self(self.0.wrapping_add(1))
+    }
 }
 
 /// Bits of [`Skb::sacked`] (`TCPCB_*`).
@@ -47,6 +53,8 @@ pub(crate) struct Skb {
     pub(crate) sacked: u8,
     /// Nothing may be appended (MSG_EOR).
     pub(crate) eor: bool,
+    /// SACKed, and one with the segment before it on Linux (`tcp_shift_skb_data()`).
+    pub(crate) merged: bool,
     /// Transmitted as app limited (tx.is_app_limited).
     pub(crate) app_limited: bool,
     /// Wire packets that it makes (`tcp_skb_pcount()`), and the payload of each (`gso_size`).
@@ -86,6 +94,7 @@ impl Skb {
             flags,
             sacked: 0,
             eor: false,
+            merged: false,
             app_limited: false,
             pcount: 1,
             gso_size: 0,
@@ -335,6 +344,13 @@ impl SendQueue {
         moved(&mut self.tail);
         self.sent -= 1;
         self.skbs.remove(place)
+    }
+
+    /// Takes a tag off all sent segments: a walk over the window, for rare events only.
+    pub(crate) fn clear_tag(&mut self, tag: u8) {
+        for skb in self.skbs.iter_mut().take(self.sent as usize) {
+            skb.sacked &= !tag;
+        }
     }
 
     /// All sent segments in order of their sequence numbers.

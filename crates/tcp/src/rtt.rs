@@ -1,14 +1,74 @@
 //! Round-trip time and retransmission timeout (RFC 6298; Linux `tcp_rtt_estimator()`, `tcp_set_rto()`,
-//! `tcp_update_rtt_min()`).
+//! `tcp_ack_update_rtt()`, `tcp_update_rtt_min()`, lib/win_minmax.c).
+
+use tcplab_base::Seq;
+
+use crate::cx::Cx;
+use crate::endpoint::Endpoint;
+use crate::jiffies::Clock;
+use crate::recovery::Flag;
+
+/// RFC 6298 2.1: the timeout before any sample, in seconds (`TCP_TIMEOUT_INIT`).
+const INITIAL_S: u32 = 1;
+/// RFC 6298 2.5: the largest timeout, in seconds (`TCP_RTO_MAX`).
+const MAX_S: u32 = 120;
+
+/// The largest retransmission timeout in jiffies (`TCP_RTO_MAX`).
+#[inline]
+pub(crate) const fn rto_max(clock: &Clock) -> u32 {
+    MAX_S * clock.hz
+}
+
+/// The timeout before any sample, in jiffies (`TCP_TIMEOUT_INIT`).
+#[inline]
+pub(crate) const fn timeout_init(clock: &Clock) -> u32 {
+    INITIAL_S * clock.hz
+}
+
+/// How samples become SRTT and a deviation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Averaging {
+    /// The deviation falls slowly, and its maximum over a round trip counts.
+    #[default]
+    Linux,
+    /// RFC 6298 2.3 as written.
+    Rfc6298,
+}
+
+/// What the timeout does not fall under, in microseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Floor {
+    /// Four times the deviation, before SRTT is added.
+    Deviation(u32),
+    /// The timeout itself.
+    Timeout(u32),
+}
+
+/// An estimator with its floor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Rule {
+    pub(crate) averaging: Averaging,
+    pub(crate) floor: Floor,
+}
+
+impl Rule {
+    /// The floor of the deviation, where it is one.
+    fn least_deviation(&self) -> u32 {
+        match self.floor {
+            Floor::Deviation(us) => us,
+            Floor::Timeout(_) => 0,
+        }
+    }
+}
 
 /// Estimator state in Linux's scales: `srtt_us` holds 8 SRTT, the deviations 4 times their value.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Rtt {
     pub(crate) srtt_us: u32,
     pub(crate) mdev_us: u32,
     pub(crate) mdev_max_us: u32,
     pub(crate) rttvar_us: u32,
-    pub(crate) rtt_seq: tcplab_base::Seq,
+    pub(crate) rtt_seq: Seq,
     /// `icsk_rto` in jiffies.
     pub(crate) rto: u32,
     /// `icsk_backoff`.
@@ -16,3 +76,233 @@ pub(crate) struct Rtt {
     /// Windowed minimum (lib/win_minmax.c): three samples of (jiffies, us).
     pub(crate) min: [(u32, u32); 3],
 }
+
+impl Default for Rtt {
+    /// Before [`Rtt::new`]: no timeout yet, it needs the host's tick.
+    fn default() -> Self {
+        Self {
+            srtt_us: 0,
+            mdev_us: INITIAL_S * 1_000_000,
+            mdev_max_us: 0,
+            rttvar_us: 0,
+            rtt_seq: Seq(0),
+            rto: 0,
+            backoff: 0,
+            min: [(0, u32::MAX); 3],
+        }
+    }
+}
+
+impl Rtt {
+    /// Of a new connection (`tcp_init_sock()`).
+    pub(crate) fn new(clock: &Clock, jiffies32: u32) -> Self {
+        Self {
+            rto: timeout_init(clock),
+            min: [(jiffies32, u32::MAX); 3],
+            ..Self::default()
+        }
+    }
+
+    /// `tcp_rtt_estimator()`: a sample of `us` microseconds; a round trip ends when `snd_una` has passed `rtt_seq`.
+    pub(crate) fn sample(&mut self, us: u32, snd_una: Seq, snd_nxt: Seq, rule: &Rule) {
+        let floor = rule.least_deviation();
+        if self.srtt_us == 0 {
+            // RFC 6298 2.2: SRTT = R, RTTVAR = R/2, so RTO = 3 R.
+            self.srtt_us = (us << 3).max(1);
+            self.mdev_us = us << 1;
+            self.rttvar_us = self.mdev_us.max(floor);
+            self.mdev_max_us = self.rttvar_us;
+            self.rtt_seq = snd_nxt;
+            return;
+        }
+        let error = i64::from(us) - i64::from(self.srtt_us >> 3);
+        self.srtt_us = (i64::from(self.srtt_us) + error).max(1) as u32;
+        let mut step = error.abs() - i64::from(self.mdev_us >> 2);
+        if rule.averaging == Averaging::Linux && error < 0 && step > 0 {
+            // A falling RTT does not raise the deviation at the full gain.
+            step >>= 3;
+        }
+        self.mdev_us = (i64::from(self.mdev_us) + step).max(0) as u32;
+        if rule.averaging == Averaging::Rfc6298 {
+            self.rttvar_us = self.mdev_us.max(floor);
+            return;
+        }
+        if self.mdev_us > self.mdev_max_us {
+            self.mdev_max_us = self.mdev_us;
+            self.rttvar_us = self.rttvar_us.max(self.mdev_max_us);
+        }
+        if snd_una.after(self.rtt_seq) {
+            if self.mdev_max_us < self.rttvar_us {
+                self.rttvar_us -= (self.rttvar_us - self.mdev_max_us) >> 2;
+            }
+            self.rtt_seq = snd_nxt;
+            self.mdev_max_us = floor;
+        }
+    }
+
+    /// The timeout in microseconds without backoff (`__tcp_set_rto()` before it counts jiffies).
+    #[inline]
+    pub(crate) fn rto_us(&self, rule: &Rule) -> u32 {
+        let sum = (self.srtt_us >> 3).saturating_add(self.rttvar_us);
+        match rule.floor {
+            Floor::Deviation(_) => sum,
+            Floor::Timeout(least) => sum.max(least),
+        }
+    }
+
+    /// `tcp_set_rto()`.
+    #[inline]
+    pub(crate) fn set_rto(&mut self, clock: &Clock, rule: &Rule) {
+        self.rto = clock
+            .from_micros(u64::from(self.rto_us(rule)))
+            .min(rto_max(clock));
+    }
+
+    /// `minmax_running_min()`: the smallest of the last `window` jiffies, by three samples.
+    pub(crate) fn update_min(&mut self, window: u32, now: u32, us: u32) {
+        let value = (now, us);
+        let m = &mut self.min;
+        if us <= m[0].1 || now.wrapping_sub(m[2].0) > window {
+            *m = [value; 3];
+            return;
+        }
+        if us <= m[1].1 {
+            m[1] = value;
+            m[2] = value;
+        } else if us <= m[2].1 {
+            m[2] = value;
+        }
+        let age = now.wrapping_sub(m[0].0);
+        if age > window {
+            // The best one is too old: the next ones move up.
+            *m = [m[1], m[2], value];
+            if now.wrapping_sub(m[0].0) > window {
+                *m = [m[1], m[2], value];
+            }
+        } else if m[1].0 == m[0].0 && age > window / 4 {
+            m[1] = value;
+            m[2] = value;
+        } else if m[2].0 == m[1].0 && age > window / 2 {
+            m[2] = value;
+        }
+    }
+}
+
+/// What one ACK says about the round trip, in microseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RttSamples {
+    /// From the first segment that the cumulative ACK covers, when none of them was retransmitted (Karn).
+    pub(crate) seq: Option<u32>,
+    /// From the first newly SACKed segment that was never retransmitted.
+    pub(crate) sack: Option<u32>,
+    /// From the last segment that was ACKed or SACKed, for congestion control.
+    pub(crate) cc: Option<u32>,
+}
+
+impl Endpoint {
+    /// `tcp_rto_min()` in jiffies: the route's, or the host's.
+    pub(crate) fn rto_min(&self, cx: &Cx<'_>) -> u32 {
+        let us = match cx.host.route.rto_min_ns {
+            Some(ns) => u64::try_from(ns).unwrap_or(0) / 1000,
+            None => u64::from(cx.host.sysctl.tcp_rto_min_us),
+        };
+        cx.host.clock.from_micros(us)
+    }
+
+    /// `tcp_rto_min_us()`.
+    #[inline]
+    pub(crate) fn rto_min_us(&self, cx: &Cx<'_>) -> u32 {
+        cx.host.clock.micros(self.rto_min(cx))
+    }
+
+    /// The estimator that this host uses.
+    #[inline]
+    pub(crate) fn rto_rule(&self, cx: &Cx<'_>) -> Rule {
+        Rule {
+            averaging: Averaging::Linux,
+            floor: Floor::Deviation(self.rto_min_us(cx)),
+        }
+    }
+
+    /// `tcp_min_rtt()` in microseconds; `u32::MAX` without a sample.
+    #[inline]
+    pub(crate) fn min_rtt(&self) -> u32 {
+        self.rtt.min[0].1
+    }
+
+    /// `tcp_rtt_estimator()`, `tcp_set_rto()`: a sample in microseconds.
+    pub(crate) fn rtt_sample(&mut self, cx: &mut Cx<'_>, us: u32) {
+        let rule = self.rto_rule(cx);
+        self.rtt
+            .sample(us, self.snd.snd_una, self.snd.snd_nxt, &rule);
+        self.rtt.set_rto(&cx.host.clock, &rule);
+    }
+
+    /// `tcp_synack_rtt_meas()`: the sample of a handshake whose SYN-ACK was sent once.
+    pub(crate) fn handshake_rtt(&mut self, cx: &mut Cx<'_>, us: u32) {
+        let samples = RttSamples {
+            seq: Some(us),
+            sack: None,
+            cc: Some(us),
+        };
+        self.ack_update_rtt(cx, Flag::SYN_ACKED, samples);
+    }
+
+    /// `tcp_ack_update_rtt()`: chooses the sample and keeps it; gives the one for congestion control, and
+    /// whether there was one for the timeout.
+    pub(crate) fn ack_update_rtt(
+        &mut self,
+        cx: &mut Cx<'_>,
+        flag: u32,
+        samples: RttSamples,
+    ) -> (Option<u32>, bool) {
+        let mut cc = samples.cc;
+        let mut chosen = samples.seq.or(samples.sack);
+        if chosen.is_none() && flag & Flag::ACKED != 0 {
+            // RFC 7323 4.1: an echo counts only when the left edge of the window moves.
+            chosen = self.echoed_rtt(cx);
+            if chosen.is_some() {
+                cc = chosen;
+            }
+        }
+        let Some(us) = chosen else {
+            return (cc, false);
+        };
+        if let Some(us) = cc {
+            self.update_rtt_min(cx, us, flag);
+        }
+        self.rtt_sample(cx, us);
+        // RFC 6298 5.7, Linux: only a valid sample ends the backoff.
+        self.rtt.backoff = 0;
+        (cc, true)
+    }
+
+    /// The round trip that the echoed time stamp shows, in whole milliseconds, at least one.
+    fn echoed_rtt(&self, cx: &Cx<'_>) -> Option<u32> {
+        if !self.neg.saw_tstamp || self.neg.rcv_tsecr == 0 {
+            return None;
+        }
+        let ms = cx
+            .host
+            .clock
+            .millis(cx.now)
+            .wrapping_sub(self.neg.rcv_tsecr);
+        (ms < i32::MAX as u32 / 1000).then(|| ms.max(1) * 1000)
+    }
+
+    /// `tcp_update_rtt_min()`.
+    fn update_rtt_min(&mut self, cx: &Cx<'_>, us: u32, flag: u32) {
+        if flag & Flag::ACK_MAYBE_DELAYED != 0 && us > self.min_rtt() {
+            return;
+        }
+        let window = cx.host.sysctl.tcp_min_rtt_wlen * cx.host.clock.hz;
+        let us = match us {
+            0 => cx.host.clock.micros(1),
+            us => us,
+        };
+        self.rtt.update_min(window, cx.jiffies32(), us);
+    }
+}
+
+#[cfg(test)]
+mod tests;

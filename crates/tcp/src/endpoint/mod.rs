@@ -10,7 +10,7 @@ mod receive;
 mod send;
 
 pub use api::{OpenError, ReadOutcome, SocketError};
-pub(crate) use receive::{AckState, Pending as AckPending, Rcv, RcvQueue, RcvSkb};
+pub(crate) use receive::{AckState, Pending as AckPending, Rcv, RcvQueue};
 pub(crate) use send::{Snd, Tune};
 
 use tcplab_base::Instant;

@@ -3,12 +3,28 @@
 //! An ACK is handled in this order (Linux `tcp_ack()`): window, cumulative part, SACK blocks, RACK,
 //! RTT, the state machine (`fast_retransmit_alert`), congestion control, what to send now.
 
+mod ack;
+mod alert;
+mod clean;
+mod loss;
+mod prr;
+mod rack;
+mod reorder;
+mod retransmit;
+mod sack;
+mod sack_walk;
+mod simple;
+mod timeout;
+mod timer;
+mod tlp;
+mod undo;
+mod window;
+
 use tcplab_base::Seq;
 
+use crate::cc::RateSample;
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
-use crate::segment::Segment;
-
 use crate::queue::Id;
 
 /// `enum tcp_ca_state`.
@@ -107,10 +123,23 @@ impl Loss {
     pub(crate) fn in_flight(&self) -> u32 {
         (self.packets_out + self.retrans_out).saturating_sub(self.sacked_out + self.lost_out)
     }
+
+    /// `tcp_left_out()`.
+    #[inline]
+    pub(crate) fn left_out(&self) -> u32 {
+        self.sacked_out + self.lost_out
+    }
+
+    /// `tcp_clear_all_retrans_hints()`.
+    pub(crate) fn clear_hints(&mut self) {
+        self.lost_hint = Id::NONE;
+        self.lost_cnt_hint = 0;
+        self.retransmit_hint = Id::NONE;
+    }
 }
 
 /// RACK (RFC 8985; Linux `struct tcp_rack`).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Rack {
     /// Transmission time of the latest delivered segment, ns since boot / 1000.
     pub(crate) mstamp_us: u64,
@@ -121,6 +150,21 @@ pub(crate) struct Rack {
     pub(crate) reo_wnd_persist: u8,
     pub(crate) dsack_seen: bool,
     pub(crate) advanced: bool,
+}
+
+impl Default for Rack {
+    fn default() -> Self {
+        Self {
+            mstamp_us: 0,
+            rtt_us: 0,
+            end_seq: Seq(0),
+            last_delivered: 0,
+            reo_wnd_steps: 1,
+            reo_wnd_persist: 0,
+            dsack_seen: false,
+            advanced: false,
+        }
+    }
 }
 
 /// What an ACK did (`FLAG_*` of tcp_input.c).
@@ -146,54 +190,96 @@ impl Flag {
     pub(crate) const NO_CHALLENGE_ACK: u32 = 0x8000;
     pub(crate) const ACK_MAYBE_DELAYED: u32 = 0x10000;
     pub(crate) const DSACK_TLP: u32 = 0x20000;
+
+    pub(crate) const ACKED: u32 = Self::DATA_ACKED | Self::SYN_ACKED;
+    pub(crate) const NOT_DUP: u32 = Self::DATA | Self::WIN_UPDATE | Self::ACKED;
+    pub(crate) const CA_ALERT: u32 = Self::DATA_SACKED | Self::ECE | Self::DSACKING_ACK;
+    pub(crate) const FORWARD_PROGRESS: u32 = Self::ACKED | Self::DATA_SACKED;
+}
+
+/// What one ACK's cumulative part and SACK blocks say (`struct tcp_sacktag_state` with its rate sample).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AckWork {
+    /// Transmission of the first and of the last newly SACKed segment that was never retransmitted, in us; 0: none.
+    pub(super) first_sackt: u64,
+    pub(super) last_sackt: u64,
+    /// Lowest sequence number that shows reordering.
+    pub(super) reord: Seq,
+    /// Segments that SACK blocks say were delivered.
+    pub(super) sack_delivered: u32,
+    /// What the SACK blocks did.
+    pub(super) flag: u32,
+    pub(super) mss_now: u32,
+    pub(super) rs: RateSample,
+}
+
+/// What is to be sent after an ACK (`REXMIT_*`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Rexmit {
+    #[default]
+    None,
+    /// What is marked lost.
+    Lost,
+    /// New data (F-RTO).
+    New,
 }
 
 impl Endpoint {
-    /// `tcp_ack()`: handles the acknowledgment of a segment. 1: it is good; 0: old; negative: it acknowledges what was
-    /// not sent (the caller drops the segment).
-    pub(crate) fn ack(&mut self, _cx: &mut Cx<'_>, _seg: &Segment, _flag: u32) -> i32 {
-        1
+    /// The sender's state of a new connection (`tcp_init_sock()`).
+    pub(crate) fn init_recovery(&mut self, cx: &Cx<'_>) {
+        self.rtt = crate::rtt::Rtt::new(&cx.host.clock, cx.jiffies32());
+        self.loss = Loss {
+            reordering: cx.host.sysctl.tcp_reordering,
+            ..Loss::default()
+        };
+        self.rack = Rack::default();
     }
-
-    /// The timer that `pending` names is due: RTO, TLP or RACK's reordering (`tcp_write_timer_handler()`).
-    pub(crate) fn on_rexmit_timer(&mut self, _cx: &mut Cx<'_>) {}
-
-    /// `tcp_rearm_rto()`.
-    pub(crate) fn rearm_rto(&mut self, _cx: &mut Cx<'_>) {}
-
-    /// `tcp_schedule_loss_probe()`: true when a probe is armed.
-    pub(crate) fn schedule_loss_probe(&mut self, _cx: &mut Cx<'_>, _advancing_rto: bool) -> bool {
-        false
-    }
-
-    /// `tcp_xmit_retransmit_queue()`.
-    pub(crate) fn xmit_retransmit_queue(&mut self, _cx: &mut Cx<'_>) {}
-
-    /// `tcp_cwnd_reduction()` (PRR).
-    pub(crate) fn cwnd_reduction(&mut self, _cx: &Cx<'_>, _acked: u32, _lost: u32, _flag: u32) {}
-
-    /// `tcp_enter_cwr()`.
-    pub(crate) fn enter_cwr(&mut self, _cx: &mut Cx<'_>) {}
-
-    /// `tcp_rtt_estimator()`, `tcp_set_rto()`: a sample in microseconds.
-    pub(crate) fn rtt_sample(&mut self, _cx: &mut Cx<'_>, _us: u32) {}
-
-    /// `tcp_synack_rtt_meas()` and the SYN's: the handshake's sample, when it was not retransmitted.
-    pub(crate) fn handshake_rtt(&mut self, _cx: &mut Cx<'_>, _us: u32) {}
-
-    /// `tcp_rto_min()` in jiffies.
-    pub(crate) fn rto_min(&self, _cx: &Cx<'_>) -> u32 {
-        0
-    }
-
-    /// `tcp_min_rtt()` in microseconds; `u32::MAX` without a sample.
-    pub(crate) fn min_rtt(&self) -> u32 {
-        u32::MAX
-    }
-
-    /// `tcp_simple_retransmit()`: the MSS shrank.
-    pub(crate) fn simple_retransmit(&mut self, _cx: &mut Cx<'_>) {}
 
     /// `tcp_clear_retrans()`, scoreboard of a new connection.
-    pub(crate) fn clear_retrans(&mut self) {}
+    pub(crate) fn clear_retrans(&mut self) {
+        self.loss.retrans_out = 0;
+        self.loss.lost_out = 0;
+        self.loss.undo_marker = None;
+        self.loss.undo_retrans = -1;
+        self.loss.sacked_out = 0;
+    }
+
+    /// Whether SACK is not in use (`tcp_is_reno()`).
+    #[inline]
+    pub(crate) fn is_reno(&self) -> bool {
+        !self.neg.sack_ok
+    }
+
+    /// `tcp_is_rack()`.
+    #[inline]
+    pub(super) fn is_rack(&self, cx: &Cx<'_>) -> bool {
+        cx.host.sysctl.tcp_recovery & 1 != 0
+    }
+
+    /// `tcp_highest_sack_seq()`: the first byte behind the highest SACKed segment.
+    #[inline]
+    pub(crate) fn highest_sack_seq(&self) -> Seq {
+        if self.loss.sacked_out == 0 {
+            return self.snd.snd_una;
+        }
+        match self.queue.get(self.loss.highest_sack) {
+            Some(skb) => skb.seq.min(self.snd.snd_nxt),
+            None => self.snd.snd_nxt,
+        }
+    }
+
+    /// `tcp_time_stamp()`: the milliseconds that retransmission times are told in.
+    #[inline]
+    pub(crate) fn now_ms(cx: &Cx<'_>) -> u32 {
+        cx.host.clock.millis(cx.now)
+    }
+
+    /// `tcp_count_delivered()`.
+    #[inline]
+    pub(super) fn count_delivered(&mut self, packets: u32, ece: bool) {
+        self.stats.delivered = self.stats.delivered.wrapping_add(packets);
+        if ece {
+            self.stats.delivered_ce = self.stats.delivered_ce.wrapping_add(packets);
+        }
+    }
 }

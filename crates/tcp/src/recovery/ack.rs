@@ -1,0 +1,231 @@
+//! An acknowledgment, in Linux's order (`tcp_ack()`; RFC 9293 3.10.7.4, RFC 5961 5.2).
+//!
+//! Window, cumulative part, SACK blocks, RACK, RTT, state machine, timer, rate sample, congestion
+//! control, retransmission.
+
+use tcplab_base::Seq;
+use tcplab_wire::TcpFlags;
+
+use super::{AckWork, CaState, Flag, Rexmit};
+use crate::cx::Cx;
+use crate::endpoint::{Endpoint, State};
+use crate::mib::Counter;
+use crate::options::{Negotiated, SocketState};
+use crate::segment::Segment;
+
+/// What stood before an ACK was handled.
+struct Prior {
+    snd_una: Seq,
+    packets: u32,
+    delivered: u32,
+    lost: u32,
+    fack: Seq,
+    is_sack_reneg: bool,
+}
+
+impl Endpoint {
+    /// `tcp_ack()`: handles the acknowledgment of a segment. 1: it is good; 0: old; negative: it acknowledges what was
+    /// not sent (the caller drops the segment).
+    pub(crate) fn ack(&mut self, cx: &mut Cx<'_>, seg: &Segment, flag: u32) -> i32 {
+        let ack = seg.ack;
+        if ack.before(self.snd.snd_una) {
+            return self.old_ack(cx, seg, flag);
+        }
+        if ack.after(self.snd.snd_nxt) {
+            return -1;
+        }
+        let mut prior = self.prior();
+        let mut flag = flag;
+        if ack.after(prior.snd_una) {
+            flag |= Flag::SND_UNA_ADVANCED;
+            self.loss.retransmits = 0;
+        }
+        prior.fack = match self.is_reno() {
+            true => self.snd.snd_una,
+            false => self.highest_sack_seq(),
+        };
+        let mut work = AckWork::default();
+        work.rs.prior_in_flight = self.loss.in_flight();
+        if flag & Flag::UPDATE_TS_RECENT != 0 {
+            self.replace_ts_recent(cx, seg.seq);
+        }
+        flag = self.ack_window_and_sack(cx, seg, flag, &prior, &mut work);
+        self.accept_cwr(seg);
+        self.error_soft = None;
+        self.loss.probes_out = 0;
+        self.rcv.rcv_tstamp = cx.jiffies32();
+        match prior.packets {
+            0 => self.ack_without_queue(cx, &prior, flag, ack),
+            _ => self.ack_with_queue(cx, &prior, flag, ack, &mut work),
+        }
+        1
+    }
+
+    fn prior(&self) -> Prior {
+        Prior {
+            snd_una: self.snd.snd_una,
+            packets: self.loss.packets_out,
+            delivered: self.stats.delivered,
+            lost: self.loss.lost,
+            fack: self.snd.snd_una,
+            is_sack_reneg: self.loss.is_sack_reneg,
+        }
+    }
+
+    /// The window, and on the slow path SACK blocks and ECN's echo.
+    fn ack_window_and_sack(
+        &mut self,
+        cx: &mut Cx<'_>,
+        seg: &Segment,
+        mut flag: u32,
+        prior: &Prior,
+        work: &mut AckWork,
+    ) -> u32 {
+        if flag & (Flag::SLOWPATH | Flag::SND_UNA_ADVANCED) == Flag::SND_UNA_ADVANCED {
+            // The window is the same, and nothing else is in the header: a pure step forward.
+            self.snd.snd_wl1 = seg.seq;
+            self.snd_una_update(seg.ack);
+            cx.count(Counter::HPAcks);
+            return flag | Flag::WIN_UPDATE;
+        }
+        if seg.seq != seg.end_seq() {
+            flag |= Flag::DATA;
+        } else {
+            cx.count(Counter::PureAcks);
+        }
+        flag |= self.ack_update_window(cx, seg);
+        if self.neg.sack_ok && !seg.options.sack.is_empty() {
+            flag |= self.sacktag_write_queue(cx, seg, prior.snd_una, work);
+        }
+        if self.is_ecn_echo(seg) {
+            flag |= Flag::ECE;
+        }
+        if work.sack_delivered > 0 {
+            self.count_delivered(work.sack_delivered, flag & Flag::ECE != 0);
+        }
+        flag
+    }
+
+    /// Segments were in flight.
+    fn ack_with_queue(
+        &mut self,
+        cx: &mut Cx<'_>,
+        prior: &Prior,
+        mut flag: u32,
+        ack: Seq,
+        work: &mut AckWork,
+    ) {
+        let mut rexmit = Rexmit::None;
+        let ece = flag & Flag::ECE != 0;
+        flag |= self.clean_rtx_queue(cx, prior.fack, prior.snd_una, work, ece);
+        self.rack_update_reo_wnd(cx, work.rs.prior_delivered);
+        self.cc_in_ack_event(cx, flag);
+        if self.loss.tlp_high_seq.is_some() {
+            self.process_tlp_ack(cx, ack, flag);
+        }
+        if self.ack_is_dubious(flag) {
+            let duplicate = Flag::SND_UNA_ADVANCED | Flag::NOT_DUP | Flag::DSACKING_ACK;
+            let dupacks = u32::from(flag & duplicate == 0);
+            self.fastretrans_alert(cx, prior.snd_una, dupacks, &mut flag, &mut rexmit);
+        }
+        if flag & Flag::SET_XMIT_TIMER != 0 {
+            self.set_xmit_timer(cx);
+        }
+        let delivered = self.newly_delivered(cx, prior.delivered, flag);
+        let lost = self.loss.lost.wrapping_sub(prior.lost);
+        work.rs.is_ack_delayed = flag & Flag::ACK_MAYBE_DELAYED != 0;
+        self.rate_gen(cx, delivered, lost, prior.is_sack_reneg, &mut work.rs);
+        self.cong_control(cx, ack, delivered, flag, &work.rs);
+        self.xmit_recovery(cx, rexmit);
+    }
+
+    /// Nothing was in flight: a window that opens, a DSACK, the answer to a probe.
+    fn ack_without_queue(&mut self, cx: &mut Cx<'_>, prior: &Prior, mut flag: u32, ack: Seq) {
+        self.cc_in_ack_event(cx, flag);
+        if flag & Flag::DSACKING_ACK != 0 {
+            let mut rexmit = Rexmit::None;
+            self.fastretrans_alert(cx, prior.snd_una, 0, &mut flag, &mut rexmit);
+            self.newly_delivered(cx, prior.delivered, flag);
+        }
+        self.ack_probe(cx);
+        if self.loss.tlp_high_seq.is_some() {
+            self.process_tlp_ack(cx, ack, flag);
+        }
+    }
+
+    /// An ACK that others have overtaken: only its SACK blocks count.
+    fn old_ack(&mut self, cx: &mut Cx<'_>, seg: &Segment, mut flag: u32) -> i32 {
+        let prior = self.prior();
+        // RFC 5961 5.2: one that is older than any window is answered, not used.
+        let window = u64::from(self.snd.max_window).min(self.stats.bytes_acked) as u32;
+        if seg.ack.before(prior.snd_una - window) {
+            if flag & Flag::NO_CHALLENGE_ACK == 0 {
+                self.send_challenge_ack(cx);
+            }
+            return -1;
+        }
+        if flag & Flag::UPDATE_TS_RECENT != 0 {
+            self.replace_ts_recent(cx, seg.seq);
+        }
+        if self.neg.sack_ok && !seg.options.sack.is_empty() {
+            let mut work = AckWork::default();
+            let mut rexmit = Rexmit::None;
+            flag |= self.sacktag_write_queue(cx, seg, prior.snd_una, &mut work);
+            self.fastretrans_alert(cx, prior.snd_una, 0, &mut flag, &mut rexmit);
+            self.newly_delivered(cx, prior.delivered, flag);
+            self.xmit_recovery(cx, rexmit);
+        }
+        0
+    }
+
+    /// `tcp_ack_is_dubious()`.
+    #[inline]
+    fn ack_is_dubious(&self, flag: u32) -> bool {
+        flag & Flag::NOT_DUP == 0
+            || flag & Flag::CA_ALERT != 0
+            || self.loss.ca_state != CaState::Open
+    }
+
+    /// `tcp_newly_delivered()`.
+    fn newly_delivered(&mut self, cx: &mut Cx<'_>, prior: u32, flag: u32) -> u32 {
+        let delivered = self.stats.delivered.wrapping_sub(prior);
+        cx.mib.add(Counter::Delivered, u64::from(delivered));
+        if flag & Flag::ECE != 0 {
+            cx.mib.add(Counter::DeliveredCE, u64::from(delivered));
+        }
+        delivered
+    }
+
+    /// `tcp_xmit_recovery()`: new data for F-RTO, or what is marked lost.
+    fn xmit_recovery(&mut self, cx: &mut Cx<'_>, rexmit: Rexmit) {
+        if rexmit == Rexmit::None || self.state == State::SynSent {
+            return;
+        }
+        if rexmit == Rexmit::New {
+            let mss = self.current_mss(cx);
+            self.push_frames(cx, mss, SocketState::NAGLE_OFF);
+            if self.snd.snd_nxt.after(self.loss.high_seq) {
+                return;
+            }
+            self.loss.frto = false;
+        }
+        self.xmit_retransmit_queue(cx);
+    }
+
+    /// `tcp_ecn_rcv_ecn_echo()`.
+    fn is_ecn_echo(&self, seg: &Segment) -> bool {
+        seg.flags.has(TcpFlags::ECE)
+            && !seg.flags.has(TcpFlags::SYN)
+            && self.neg.ecn_flags & Negotiated::ECN_OK != 0
+    }
+
+    /// `tcp_ecn_accept_cwr()`: also on a pure ACK, which RFC 3168 6.1.2 does not ask for.
+    fn accept_cwr(&mut self, seg: &Segment) {
+        if seg.flags.has(TcpFlags::CWR) {
+            self.neg.ecn_flags &= !Negotiated::ECN_DEMAND_CWR;
+            if seg.seq != seg.end_seq() {
+                self.ack.pending |= crate::endpoint::AckPending::NOW;
+            }
+        }
+    }
+}

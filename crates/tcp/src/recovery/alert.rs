@@ -1,0 +1,279 @@
+//! The state machine of congestion and loss (Linux `tcp_fastretrans_alert()`; RFC 5681 3.2, RFC 6582,
+//! RFC 6675, RFC 5682). It decides what is lost and which state follows, not what is sent.
+
+use tcplab_base::Seq;
+
+use super::{CaState, Flag, Rexmit};
+use crate::cx::Cx;
+use crate::endpoint::Endpoint;
+use crate::mib::Counter;
+use crate::timers::Pending;
+
+impl Endpoint {
+    /// `tcp_fastretrans_alert()`.
+    pub(super) fn fastretrans_alert(
+        &mut self,
+        cx: &mut Cx<'_>,
+        prior_snd_una: Seq,
+        dupacks: u32,
+        flags: &mut u32,
+        rexmit: &mut Rexmit,
+    ) {
+        let flag = *flags;
+        let mut do_lost =
+            dupacks > 0 || (flag & Flag::DATA_SACKED != 0 && self.force_fast_retransmit());
+        if self.loss.packets_out == 0 {
+            self.loss.sacked_out = 0;
+        }
+        if flag & Flag::ECE != 0 {
+            // Congestion is proven: no undo.
+            self.loss.prior_ssthresh = 0;
+        }
+        if self.check_sack_reneging(cx, flags) {
+            return;
+        }
+        if self.leave_state(cx) {
+            return;
+        }
+        let fast_rexmit = match self.loss.ca_state {
+            CaState::Recovery => {
+                match self.in_recovery(cx, prior_snd_una, dupacks, flags, flag, &mut do_lost) {
+                    true => false,
+                    false => return,
+                }
+            }
+            CaState::Loss => {
+                self.process_loss(cx, flag, dupacks, rexmit);
+                self.identify_packet_loss(cx, flags);
+                if self.loss.ca_state != CaState::Open && *flags & Flag::LOST_RETRANS == 0 {
+                    return;
+                }
+                if !self.maybe_recover(cx, dupacks, flags, flag) {
+                    return;
+                }
+                true
+            }
+            _ => {
+                if !self.maybe_recover(cx, dupacks, flags, flag) {
+                    return;
+                }
+                true
+            }
+        };
+        if !self.is_rack(cx) && do_lost {
+            self.update_scoreboard(cx, fast_rexmit);
+        }
+        *rexmit = Rexmit::Lost;
+    }
+
+    /// What ends when `high_seq` is ACKed; true: nothing more to do with this ACK.
+    fn leave_state(&mut self, cx: &mut Cx<'_>) -> bool {
+        if self.loss.ca_state == CaState::Open {
+            self.loss.retrans_stamp = 0;
+            return false;
+        }
+        if self.snd.snd_una.before(self.loss.high_seq) {
+            return false;
+        }
+        match self.loss.ca_state {
+            // Held until something above high_seq is ACKed, so that CWR reaches the receiver.
+            CaState::Cwr if self.snd.snd_una != self.loss.high_seq => {
+                self.end_cwnd_reduction(cx);
+                self.cc_set_state(cx, CaState::Open);
+            }
+            CaState::Recovery => {
+                if self.is_reno() {
+                    self.loss.sacked_out = 0;
+                }
+                if self.try_undo_recovery(cx) {
+                    return true;
+                }
+                self.end_cwnd_reduction(cx);
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// An ACK in Recovery; false: nothing is to be sent for it.
+    fn in_recovery(
+        &mut self,
+        cx: &mut Cx<'_>,
+        prior_snd_una: Seq,
+        dupacks: u32,
+        flags: &mut u32,
+        flag: u32,
+        do_lost: &mut bool,
+    ) -> bool {
+        let ece = flag & Flag::ECE != 0;
+        if flag & Flag::SND_UNA_ADVANCED == 0 {
+            if self.is_reno() {
+                self.add_reno_sack(cx, dupacks, ece);
+            }
+        } else if self.try_undo_partial(cx, prior_snd_una, do_lost) {
+            return false;
+        }
+        if self.try_undo_dsack(cx) {
+            self.try_to_open(cx, flag);
+        }
+        self.identify_packet_loss(cx, flags);
+        if self.loss.ca_state != CaState::Recovery {
+            if !self.time_to_recover(cx) {
+                return false;
+            }
+            // Undone, and yet something is lost: a new episode.
+            self.enter_recovery(cx, ece);
+        }
+        true
+    }
+
+    /// Open, Disorder, CWR, or Loss that was undone: enters Recovery when something is lost; true when it did.
+    fn maybe_recover(&mut self, cx: &mut Cx<'_>, dupacks: u32, flags: &mut u32, flag: u32) -> bool {
+        let ece = flag & Flag::ECE != 0;
+        if self.is_reno() {
+            if flag & Flag::SND_UNA_ADVANCED != 0 {
+                self.loss.sacked_out = 0;
+            }
+            self.add_reno_sack(cx, dupacks, ece);
+        }
+        if self.loss.ca_state <= CaState::Disorder {
+            self.try_undo_dsack(cx);
+        }
+        self.identify_packet_loss(cx, flags);
+        if !self.time_to_recover(cx) {
+            self.try_to_open(cx, flag);
+            return false;
+        }
+        self.enter_recovery(cx, ece);
+        true
+    }
+
+    /// `tcp_check_sack_reneging()`: the ACK stops at something SACKed. The peer gets a moment to repair that.
+    fn check_sack_reneging(&mut self, cx: &Cx<'_>, flags: &mut u32) -> bool {
+        let both = Flag::SACK_RENEGING | Flag::SND_UNA_ADVANCED;
+        if *flags & both != both {
+            return false;
+        }
+        let clock = &cx.host.clock;
+        let delay = clock
+            .from_micros(u64::from(self.rtt.srtt_us >> 4))
+            .max(clock.from_millis(10));
+        self.timers
+            .arm(cx, Pending::Retrans, delay, crate::rtt::rto_max(clock));
+        *flags &= !Flag::SET_XMIT_TIMER;
+        true
+    }
+
+    /// `tcp_force_fast_retransmit()`: more than `reordering` segments were passed.
+    pub(super) fn force_fast_retransmit(&self) -> bool {
+        let distance = self.loss.reordering.wrapping_mul(self.snd.mss_cache);
+        self.highest_sack_seq().after(self.snd.snd_una + distance)
+    }
+
+    /// `tcp_time_to_recover()`.
+    fn time_to_recover(&self, cx: &Cx<'_>) -> bool {
+        self.loss.lost_out > 0
+            || (!self.is_rack(cx) && self.loss.sacked_out + 1 > self.loss.reordering)
+    }
+
+    /// `tcp_identify_packet_loss()`.
+    fn identify_packet_loss(&mut self, cx: &mut Cx<'_>, flags: &mut u32) {
+        if self.queue.first_sent().is_none() {
+            return;
+        }
+        if self.is_reno() {
+            self.newreno_mark_lost(cx, *flags & Flag::SND_UNA_ADVANCED != 0);
+        } else if self.is_rack(cx) {
+            let before = self.loss.retrans_out;
+            if self.rack_mark_lost(cx) {
+                *flags &= !Flag::SET_XMIT_TIMER;
+            }
+            if before > self.loss.retrans_out {
+                *flags |= Flag::LOST_RETRANS;
+            }
+        }
+    }
+
+    /// `tcp_try_keep_open()`.
+    pub(super) fn try_keep_open(&mut self, cx: &mut Cx<'_>) {
+        let state = match self.loss.left_out() > 0 || self.any_retrans_done() {
+            true => CaState::Disorder,
+            false => CaState::Open,
+        };
+        if self.loss.ca_state != state {
+            self.cc_set_state(cx, state);
+            self.loss.high_seq = self.snd.snd_nxt;
+        }
+    }
+
+    /// `tcp_try_to_open()`.
+    fn try_to_open(&mut self, cx: &mut Cx<'_>, flag: u32) {
+        self.retrans_stamp_cleanup();
+        if flag & Flag::ECE != 0 {
+            self.enter_cwr(cx);
+        }
+        if self.loss.ca_state != CaState::Cwr {
+            self.try_keep_open(cx);
+        }
+    }
+
+    /// `tcp_enter_recovery()`.
+    pub(super) fn enter_recovery(&mut self, cx: &mut Cx<'_>, ece: bool) {
+        self.retrans_stamp_cleanup();
+        cx.count(match self.is_reno() {
+            true => Counter::RenoRecovery,
+            false => Counter::SackRecovery,
+        });
+        self.loss.prior_ssthresh = 0;
+        self.init_undo();
+        if !self.in_cwnd_reduction() {
+            if !ece {
+                self.loss.prior_ssthresh = self.current_ssthresh();
+            }
+            self.init_cwnd_reduction(cx);
+        }
+        self.cc_set_state(cx, CaState::Recovery);
+    }
+
+    /// `tcp_process_loss()`: an ACK in Loss; F-RTO (RFC 5682 3.1) and what follows a real timeout.
+    fn process_loss(&mut self, cx: &mut Cx<'_>, flag: u32, dupacks: u32, rexmit: &mut Rexmit) {
+        let advanced = flag & Flag::SND_UNA_ADVANCED != 0;
+        let recovered = !self.snd.snd_una.before(self.loss.high_seq);
+        if advanced && self.try_undo_loss(cx, false) {
+            return;
+        }
+        if self.loss.frto {
+            // Step 3.b: something that was sent once arrived.
+            if flag & Flag::ORIG_SACK_ACKED != 0 && self.try_undo_loss(cx, true) {
+                return;
+            }
+            if self.snd.snd_nxt.after(self.loss.high_seq) {
+                if flag & Flag::DATA_SACKED != 0 || dupacks > 0 {
+                    // Step 3.a: the loss was real.
+                    self.loss.frto = false;
+                }
+            } else if advanced && !recovered {
+                self.loss.high_seq = self.snd.snd_nxt;
+                // Step 2.b: new data, when there is some and the window allows it.
+                if self.queue.has_unsent() && self.snd.wnd_end().after(self.snd.snd_nxt) {
+                    *rexmit = Rexmit::New;
+                    return;
+                }
+                self.loss.frto = false;
+            }
+        }
+        if recovered {
+            self.try_undo_recovery(cx);
+            return;
+        }
+        if self.is_reno() {
+            if self.snd.snd_nxt.after(self.loss.high_seq) && dupacks > 0 {
+                // Step 2.b's new data arrived.
+                self.add_reno_sack(cx, dupacks, flag & Flag::ECE != 0);
+            } else if advanced {
+                self.loss.sacked_out = 0;
+            }
+        }
+        *rexmit = Rexmit::Lost;
+    }
+}

@@ -1,0 +1,169 @@
+//! Marking segments lost (Linux `tcp_mark_skb_lost()`, `tcp_enter_loss()`, `tcp_mark_head_lost()`).
+
+use super::CaState;
+use crate::cc::CaEvent;
+use crate::cx::Cx;
+use crate::endpoint::Endpoint;
+use crate::mib::Counter;
+use crate::queue::{Id, Sacked};
+
+impl Endpoint {
+    /// `tcp_mark_skb_lost()`: the segment, or its retransmission, is lost.
+    pub(crate) fn mark_skb_lost(&mut self, cx: &mut Cx<'_>, id: Id) {
+        let Some(skb) = self.queue.get(id).copied() else {
+            return;
+        };
+        if skb.is(Sacked::ACKED) {
+            return;
+        }
+        self.verify_retransmit_hint(id);
+        let packets = u32::from(skb.pcount);
+        if skb.is(Sacked::LOST) {
+            if !skb.is(Sacked::RETRANS) {
+                return;
+            }
+            self.loss.retrans_out -= packets.min(self.loss.retrans_out);
+            cx.mib.add(Counter::LostRetransmit, u64::from(packets));
+            self.set_tags(id, skb.sacked & !Sacked::RETRANS);
+        } else {
+            self.loss.lost_out += packets;
+            self.set_tags(id, skb.sacked | Sacked::LOST);
+        }
+        self.loss.lost = self.loss.lost.wrapping_add(packets);
+    }
+
+    fn set_tags(&mut self, id: Id, sacked: u8) {
+        if let Some(skb) = self.queue.get_mut(id) {
+            skb.sacked = sacked;
+        }
+    }
+
+    /// `tcp_verify_retransmit_hint()`: the walk of retransmissions must not begin behind this one.
+    fn verify_retransmit_hint(&mut self, id: Id) {
+        let hint = self.loss.retransmit_hint;
+        let moves = match self.queue.get(hint).is_some() {
+            false => self.loss.retrans_out >= self.loss.lost_out,
+            true => self.queue.is_before(id, hint),
+        };
+        if moves {
+            self.loss.retransmit_hint = id;
+        }
+    }
+
+    /// `tcp_timeout_mark_lost()`: all but what was sent so recently that it can still arrive. A peer that
+    /// takes back what it SACKed loses all its SACKs (RFC 2018 8).
+    fn timeout_mark_lost(&mut self, cx: &mut Cx<'_>) {
+        let Some(head) = self.queue.first_sent() else {
+            return;
+        };
+        let reneg = self
+            .queue
+            .get(head)
+            .is_some_and(|skb| skb.is(Sacked::ACKED));
+        if reneg {
+            cx.count(Counter::SACKReneging);
+            self.loss.sacked_out = 0;
+            self.loss.is_sack_reneg = true;
+        } else if self.is_reno() {
+            self.loss.sacked_out = 0;
+        }
+        let rack = self.is_rack(cx);
+        let mut at = Some(head);
+        while let Some(id) = at {
+            at = self.queue.next_sent(id);
+            let Some(skb) = self.queue.get(id) else { break };
+            if reneg {
+                let tags = skb.sacked & !Sacked::ACKED;
+                if let Some(skb) = self.queue.get_mut(id) {
+                    skb.sacked = tags;
+                    skb.merged = false;
+                }
+            } else if rack && id != head && self.rack_skb_timeout(cx, skb, 0) > 0 {
+                continue;
+            }
+            self.mark_skb_lost(cx, id);
+        }
+        self.loss.clear_hints();
+    }
+
+    /// `tcp_enter_loss()`.
+    pub(crate) fn enter_loss(&mut self, cx: &mut Cx<'_>) {
+        let state = self.loss.ca_state;
+        let new_recovery = state < CaState::Recovery;
+        self.timeout_mark_lost(cx);
+        if state <= CaState::Disorder
+            || !self.loss.high_seq.after(self.snd.snd_una)
+            || (state == CaState::Loss && self.loss.retransmits == 0)
+        {
+            self.loss.prior_ssthresh = self.current_ssthresh();
+            self.snd.prior_cwnd = self.snd.snd_cwnd;
+            let ssthresh = self.cc_ssthresh(cx);
+            self.set_ssthresh(ssthresh);
+            self.cc_event(cx, CaEvent::Loss);
+            self.init_undo();
+        }
+        self.set_cwnd(self.loss.in_flight() + 1);
+        self.snd.snd_cwnd_cnt = 0;
+        self.snd.snd_cwnd_stamp = cx.jiffies32();
+        // Many duplicates and yet a timeout: the path reorders less than was thought.
+        let reordering = cx.host.sysctl.tcp_reordering;
+        if state <= CaState::Disorder && self.loss.sacked_out >= reordering {
+            self.loss.reordering = self.loss.reordering.min(reordering);
+        }
+        self.cc_set_state(cx, CaState::Loss);
+        self.loss.high_seq = self.snd.snd_nxt;
+        self.loss.tlp_high_seq = None;
+        self.ecn_queue_cwr();
+        // RFC 5682 3.1 step 1, 3.2.
+        self.loss.frto = cx.host.sysctl.tcp_frto > 0 && (new_recovery || self.loss.retransmits > 0);
+    }
+
+    /// `tcp_update_scoreboard()`: without RACK, by the number of SACKed segments (RFC 6675 5).
+    pub(super) fn update_scoreboard(&mut self, cx: &mut Cx<'_>, fast_rexmit: bool) {
+        if self.is_reno() {
+            return;
+        }
+        match self.loss.sacked_out.checked_sub(self.loss.reordering) {
+            Some(packets) => self.mark_head_lost(cx, packets, false),
+            None if fast_rexmit => self.mark_head_lost(cx, 1, true),
+            None => {}
+        }
+    }
+
+    /// `tcp_mark_head_lost()`: what has more than `packets` fewer SACKed segments above it.
+    fn mark_head_lost(&mut self, cx: &mut Cx<'_>, packets: u32, mark_head: bool) {
+        let hint = self.loss.lost_hint;
+        let (mut at, mut count) = match self.queue.get(hint) {
+            Some(skb) => {
+                if mark_head && skb.seq.after(self.snd.snd_una) {
+                    return;
+                }
+                (Some(hint), self.loss.lost_cnt_hint)
+            }
+            None => (self.queue.first_sent(), 0),
+        };
+        while let Some(id) = at {
+            self.loss.lost_hint = id;
+            self.loss.lost_cnt_hint = count;
+            let Some(skb) = self.queue.get(id).copied() else {
+                break;
+            };
+            if skb.end_seq().after(self.snd.snd_nxt) {
+                break;
+            }
+            if skb.is(Sacked::ACKED) {
+                count += u32::from(skb.pcount);
+            }
+            if count > packets {
+                break;
+            }
+            if !skb.is(Sacked::LOST) {
+                self.mark_skb_lost(cx, id);
+            }
+            if mark_head {
+                break;
+            }
+            at = self.queue.next_sent(id);
+        }
+    }
+}

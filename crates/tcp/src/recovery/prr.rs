@@ -1,0 +1,90 @@
+//! The congestion window while it is reduced: proportional rate reduction (RFC 6937; Linux
+//! `tcp_init_cwnd_reduction()`, `tcp_cwnd_reduction()`, `tcp_end_cwnd_reduction()`, `tcp_enter_cwr()`).
+
+use super::{CaState, Flag};
+use crate::cc::CaEvent;
+use crate::cx::Cx;
+use crate::endpoint::Endpoint;
+use crate::options::Negotiated;
+
+/// A threshold that was never set (`TCP_INFINITE_SSTHRESH`).
+pub(crate) const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+
+impl Endpoint {
+    /// `tcp_ecn_queue_cwr()`: the next new data carries CWR (RFC 3168 6.1.2).
+    pub(super) fn ecn_queue_cwr(&mut self) {
+        if self.neg.ecn_flags & Negotiated::ECN_OK != 0 {
+            self.neg.ecn_flags |= Negotiated::ECN_QUEUE_CWR;
+        }
+    }
+
+    /// `tcp_init_cwnd_reduction()`.
+    pub(super) fn init_cwnd_reduction(&mut self, cx: &mut Cx<'_>) {
+        self.loss.high_seq = self.snd.snd_nxt;
+        self.loss.tlp_high_seq = None;
+        self.snd.snd_cwnd_cnt = 0;
+        self.snd.prior_cwnd = self.snd.snd_cwnd;
+        self.loss.prr_delivered = 0;
+        self.loss.prr_out = 0;
+        let ssthresh = self.cc_ssthresh(cx);
+        self.set_ssthresh(ssthresh);
+        self.ecn_queue_cwr();
+    }
+
+    /// `tcp_cwnd_reduction()`: RFC 6937 3.1, with the conservative bound while more is lost.
+    pub(crate) fn cwnd_reduction(
+        &mut self,
+        _cx: &Cx<'_>,
+        newly_delivered: u32,
+        newly_lost: u32,
+        flag: u32,
+    ) {
+        if newly_delivered == 0 || self.snd.prior_cwnd == 0 {
+            return;
+        }
+        let in_flight = self.loss.in_flight();
+        let ssthresh = self.snd.snd_ssthresh;
+        let l = &mut self.loss;
+        l.prr_delivered = l.prr_delivered.wrapping_add(newly_delivered);
+        let (delivered, out) = (i64::from(l.prr_delivered), i64::from(l.prr_out));
+        let delta = i64::from(ssthresh) - i64::from(in_flight);
+        let mut count = if delta < 0 {
+            let prior = i64::from(self.snd.prior_cwnd);
+            (i64::from(ssthresh) * delivered + prior - 1) / prior - out
+        } else {
+            let mut count = (delivered - out).max(i64::from(newly_delivered));
+            if flag & Flag::SND_UNA_ADVANCED != 0 && newly_lost == 0 {
+                count += 1;
+            }
+            count.min(delta)
+        };
+        // The first retransmission leaves in any case.
+        count = count.max(i64::from(out == 0));
+        let cwnd = (i64::from(in_flight) + count).clamp(0, i64::from(u32::MAX)) as u32;
+        self.set_cwnd(cwnd);
+    }
+
+    /// `tcp_end_cwnd_reduction()`: the window is the threshold, unless the reduction was undone.
+    pub(super) fn end_cwnd_reduction(&mut self, cx: &mut Cx<'_>) {
+        if self.cc_controls_cwnd() {
+            return;
+        }
+        if self.snd.snd_ssthresh < INFINITE_SSTHRESH
+            && (self.loss.ca_state == CaState::Cwr || self.loss.undo_marker.is_some())
+        {
+            self.set_cwnd(self.snd.snd_ssthresh);
+            self.snd.snd_cwnd_stamp = cx.jiffies32();
+        }
+        self.cc_event(cx, CaEvent::CompleteCwr);
+    }
+
+    /// `tcp_enter_cwr()`: congestion is proven (ECE): no undo.
+    pub(crate) fn enter_cwr(&mut self, cx: &mut Cx<'_>) {
+        self.loss.prior_ssthresh = 0;
+        if self.loss.ca_state < CaState::Cwr {
+            self.loss.undo_marker = None;
+            self.init_cwnd_reduction(cx);
+            self.cc_set_state(cx, CaState::Cwr);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Sends again what is marked lost, as far as the congestion window allows (Linux
+//! `tcp_xmit_retransmit_queue()`). The hint keeps the walk from starting at the head each time.
+
+use super::CaState;
+use crate::cx::Cx;
+use crate::endpoint::Endpoint;
+use crate::mib::Counter;
+use crate::queue::{Id, Sacked};
+use crate::timers::Pending;
+
+impl Endpoint {
+    /// `tcp_xmit_retransmit_queue()`.
+    pub(crate) fn xmit_retransmit_queue(&mut self, cx: &mut Cx<'_>) {
+        if self.loss.packets_out == 0 {
+            return;
+        }
+        let head = self.queue.first_sent();
+        let hint = self.loss.retransmit_hint;
+        let mut at = match self.queue.get(hint).is_some() {
+            true => Some(hint),
+            false => head,
+        };
+        let mss = self.current_mss(cx);
+        let most = self.tso_segs(cx, mss);
+        let mut hole = false;
+        let mut rearm = false;
+        while let Some(id) = at {
+            if self.pacing_check(cx) {
+                break;
+            }
+            if !hole {
+                self.loss.retransmit_hint = id;
+            }
+            let room = self.snd.snd_cwnd.saturating_sub(self.loss.in_flight());
+            if room == 0 || self.loss.retrans_out >= self.loss.lost_out {
+                break;
+            }
+            let Some(skb) = self.queue.get(id) else { break };
+            if !skb.is(Sacked::LOST) {
+                hole |= !skb.is(Sacked::RETRANS | Sacked::ACKED);
+            } else if !skb.is(Sacked::RETRANS | Sacked::ACKED) {
+                if !self.retransmit_one(cx, id, room.min(most)) {
+                    break;
+                }
+                rearm |= head == Some(id) && self.timers.pending != Pending::ReoTimeout;
+            }
+            at = self.queue.next_sent(id);
+        }
+        if rearm {
+            self.reset_xmit_timer(cx, Pending::Retrans, self.rtt.rto);
+        }
+    }
+
+    fn retransmit_one(&mut self, cx: &mut Cx<'_>, id: Id, segs: u32) -> bool {
+        let counter = match self.loss.ca_state {
+            CaState::Loss => Counter::SlowStartRetrans,
+            _ => Counter::FastRetrans,
+        };
+        if !self.retransmit_skb(cx, id, segs) {
+            return false;
+        }
+        let packets = self.queue.get(id).map_or(1, |skb| u32::from(skb.pcount));
+        cx.mib.add(counter, u64::from(packets));
+        if self.in_cwnd_reduction() {
+            self.loss.prr_out += packets;
+        }
+        true
+    }
+}

@@ -1,0 +1,38 @@
+//! Losses that are not congestion: the path's MTU shrank (Linux `tcp_simple_retransmit()`).
+
+use super::CaState;
+use super::sack_walk::segment_len;
+use crate::cx::Cx;
+use crate::endpoint::Endpoint;
+use crate::queue::Id;
+
+impl Endpoint {
+    /// `tcp_simple_retransmit()`: the MSS shrank; what is too long is sent again in smaller segments.
+    pub(crate) fn simple_retransmit(&mut self, cx: &mut Cx<'_>) {
+        let mss = self.current_mss(cx);
+        let mut at = self.queue.first_sent();
+        while let Some(id) = at {
+            at = self.queue.next_sent(id);
+            if self.queue.get(id).is_some_and(|skb| segment_len(skb) > mss) {
+                self.mark_skb_lost(cx, id);
+            }
+        }
+        self.loss.lost_hint = Id::NONE;
+        if self.loss.lost_out == 0 {
+            return;
+        }
+        if self.is_reno() {
+            self.limit_reno_sacked();
+        }
+        if self.loss.ca_state != CaState::Loss {
+            // The window stays: only the unit changed.
+            self.loss.high_seq = self.snd.snd_nxt;
+            let ssthresh = self.current_ssthresh();
+            self.set_ssthresh(ssthresh);
+            self.loss.prior_ssthresh = 0;
+            self.loss.undo_marker = None;
+            self.cc_set_state(cx, CaState::Loss);
+        }
+        self.xmit_retransmit_queue(cx);
+    }
+}

@@ -1,0 +1,211 @@
+//! The retransmission timeout: what is sent, the backoff, and when the connection is given up
+//! (RFC 6298 5.4 to 5.7, RFC 9293 3.8.3; Linux `tcp_retransmit_timer()`, `tcp_write_timeout()`).
+
+use super::CaState;
+use super::prr::INFINITE_SSTHRESH;
+use crate::cx::Cx;
+use crate::endpoint::{Endpoint, SocketError, State};
+use crate::mib::Counter;
+use crate::queue::Id;
+use crate::rtt::{rto_max, timeout_init};
+use crate::timers::Pending;
+
+/// Retries with a linear timeout for thin streams (`TCP_THIN_LINEAR_RETRIES`).
+const THIN_LINEAR_RETRIES: u8 = 6;
+
+impl Endpoint {
+    /// `tcp_retransmit_timer()`; the SYN's too.
+    pub(super) fn retransmit_timer(&mut self, cx: &mut Cx<'_>) {
+        let Some(head) = self
+            .queue
+            .first_sent()
+            .filter(|_| self.loss.packets_out > 0)
+        else {
+            return;
+        };
+        let opening = matches!(self.state, State::SynSent | State::SynRecv);
+        if self.snd.snd_wnd == 0 && !self.orphan && !opening {
+            // The peer took its window back: what is sent now is a window probe, and no reason to give up.
+            if self.rtx_probe0_timed_out(cx, head) {
+                self.write_error(cx);
+                return;
+            }
+            self.enter_loss(cx);
+            self.retransmit_skb(cx, head, 1);
+            self.back_off(cx);
+            return;
+        }
+        cx.count(Counter::Timeouts);
+        if self.write_timeout(cx) {
+            return;
+        }
+        if self.loss.retransmits == 0 {
+            self.count_failure(cx);
+        }
+        self.enter_loss(cx);
+        self.loss.retransmits = self.loss.retransmits.saturating_add(1);
+        if let Some(head) = self.queue.first_sent() {
+            self.retransmit_skb(cx, head, 1);
+        }
+        self.rtt.backoff = self.rtt.backoff.saturating_add(1);
+        self.back_off(cx);
+    }
+
+    /// Which hope the timeout ended.
+    fn count_failure(&self, cx: &mut Cx<'_>) {
+        let counter = match (self.loss.ca_state, self.is_reno()) {
+            (CaState::Recovery, false) => Counter::SackRecoveryFail,
+            (CaState::Recovery, true) => Counter::RenoRecoveryFail,
+            (CaState::Loss, _) => Counter::LossFailures,
+            (state, reno) if state == CaState::Disorder || self.loss.sacked_out > 0 => match reno {
+                false => Counter::SackFailures,
+                true => Counter::RenoFailures,
+            },
+            _ => return,
+        };
+        cx.count(counter);
+    }
+
+    /// RFC 6298 5.5: the timeout doubles; a thin stream may keep it for some tries.
+    fn back_off(&mut self, cx: &mut Cx<'_>) {
+        let most = rto_max(&cx.host.clock);
+        let thin = self.options.thin_lto || cx.host.sysctl.tcp_thin_linear_timeouts;
+        if self.state == State::Established
+            && thin
+            && self.is_thin()
+            && self.loss.retransmits <= THIN_LINEAR_RETRIES
+        {
+            self.rtt.backoff = 0;
+            let us = self.rtt.rto_us(&self.rto_rule(cx));
+            let least = self.rto_min(cx);
+            let rto = cx.host.clock.from_micros(u64::from(us));
+            self.rtt.rto = rto.clamp(least.min(most), most);
+        } else {
+            self.rtt.rto = self.rtt.rto.saturating_mul(2).min(most);
+        }
+        let when = self.clamp_rto_to_user_timeout(cx);
+        self.timers.arm(cx, Pending::Retrans, when, most);
+    }
+
+    /// `tcp_stream_is_thin()`.
+    fn is_thin(&self) -> bool {
+        self.loss.packets_out < 4 && self.snd.snd_ssthresh < INFINITE_SSTHRESH
+    }
+
+    /// `tcp_write_err()`: gives up.
+    pub(crate) fn write_error(&mut self, cx: &mut Cx<'_>) {
+        let error = self.error_soft.unwrap_or(SocketError::TimedOut);
+        self.fail(cx, error, false);
+        cx.count(Counter::AbortOnTimeout);
+    }
+
+    /// `tcp_write_timeout()`: true when the connection was given up.
+    fn write_timeout(&mut self, cx: &mut Cx<'_>) -> bool {
+        let sysctl = &cx.host.sysctl;
+        let expired = if matches!(self.state, State::SynSent | State::SynRecv) {
+            let until = match self.options.syn_retries {
+                0 => sysctl.tcp_syn_retries,
+                own => own,
+            };
+            self.loss.retransmits >= until
+                || self.retransmits_timed_out(cx, u32::from(until), self.options.user_timeout)
+        } else {
+            let mut until = u32::from(sysctl.tcp_retries2);
+            if self.orphan {
+                let alive = self.rtt.rto < rto_max(&cx.host.clock);
+                until = self.orphan_retries(cx, alive);
+            }
+            self.retransmits_timed_out(cx, until, self.options.user_timeout)
+        };
+        if expired {
+            self.write_error(cx);
+            return true;
+        }
+        // sk_rethink_txhash(): another path through the network may do better.
+        cx.count(Counter::TimeoutRehash);
+        false
+    }
+
+    /// `retransmits_timed_out()`: since the first retransmission as long as `boundary` retries take, or `timeout`
+    /// milliseconds when that is not 0.
+    fn retransmits_timed_out(&self, cx: &Cx<'_>, boundary: u32, timeout: u32) -> bool {
+        if self.loss.retransmits == 0 {
+            return false;
+        }
+        let limit = match timeout {
+            0 => {
+                let base = match self.state {
+                    State::SynSent | State::SynRecv => timeout_init(&cx.host.clock),
+                    _ => cx.host.clock.hz / 5,
+                };
+                model_timeout_ms(cx.host.clock.hz, boundary, base)
+            }
+            ms => ms,
+        };
+        let since = Self::now_ms(cx).wrapping_sub(self.loss.retrans_stamp);
+        since.wrapping_sub(limit) as i32 >= 0
+    }
+
+    /// `tcp_clamp_rto_to_user_timeout()` in jiffies.
+    fn clamp_rto_to_user_timeout(&self, cx: &Cx<'_>) -> u32 {
+        if self.options.user_timeout == 0 {
+            return self.rtt.rto;
+        }
+        let elapsed = Self::now_ms(cx).wrapping_sub(self.loss.retrans_stamp);
+        match self.options.user_timeout.wrapping_sub(elapsed) as i32 {
+            ms @ 1.. => self.rtt.rto.min(cx.host.clock.from_millis(ms as u64)),
+            _ => 1,
+        }
+    }
+
+    /// `tcp_rtx_probe0_timed_out()`: a peer without a window, whose answers have stopped too.
+    fn rtx_probe0_timed_out(&self, cx: &Cx<'_>, head: Id) -> bool {
+        let clock = &cx.host.clock;
+        let since = match self.loss.retrans_stamp {
+            0 => self
+                .queue
+                .get(head)
+                .map_or(0, |skb| (skb.xmit_ns / 1_000_000) as u32),
+            stamp => stamp,
+        };
+        let waited = clock.from_millis(u64::from(Self::now_ms(cx).wrapping_sub(since)));
+        let mut limit = rto_max(clock) * 2;
+        let user = self.options.user_timeout;
+        if user > 0 {
+            // Linux compares jiffies with milliseconds here.
+            if waited > user {
+                return true;
+            }
+            limit = limit.min(clock.from_millis(u64::from(user)));
+        }
+        let silent = (self.timers.timeout as u32).wrapping_sub(self.rcv.rcv_tstamp) as i32;
+        silent > limit as i32 && waited > limit
+    }
+}
+
+/// `tcp_model_timeout()`: how long `boundary` doubled retries from `base` jiffies take, in milliseconds.
+fn model_timeout_ms(hz: u32, boundary: u32, base: u32) -> u32 {
+    let most = 120 * hz;
+    let doubling = (most / base.max(1)).max(1).ilog2();
+    let jiffies = if boundary <= doubling {
+        ((2_u64 << boundary) - 1) * u64::from(base)
+    } else {
+        ((2_u64 << doubling) - 1) * u64::from(base)
+            + u64::from(boundary - doubling) * u64::from(most)
+    };
+    (jiffies * 1000 / u64::from(hz)).min(u64::from(u32::MAX)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::model_timeout_ms;
+
+    #[test]
+    fn retries_as_a_time() {
+        assert_eq!(model_timeout_ms(250, 15, 50), 924_600);
+        assert_eq!(model_timeout_ms(1000, 15, 200), 924_600);
+        assert_eq!(model_timeout_ms(1000, 3, 200), 3000);
+        assert_eq!(model_timeout_ms(1000, 6, 1000), 127_000);
+        assert_eq!(model_timeout_ms(1000, 8, 200), 102_200);
+    }
+}

@@ -1,0 +1,118 @@
+//! Tail loss probes (RFC 8985 7; Linux `tcp_schedule_loss_probe()`, `tcp_send_loss_probe()`,
+//! `tcp_process_tlp_ack()`).
+
+use tcplab_base::Seq;
+
+use super::rack::TIMEOUT_MIN_US;
+use super::{CaState, Flag};
+use crate::cx::Cx;
+use crate::endpoint::Endpoint;
+use crate::mib::Counter;
+use crate::options::SocketState;
+use crate::rtt::timeout_init;
+use crate::timers::Pending;
+
+impl Endpoint {
+    /// `tcp_schedule_loss_probe()`: true when a probe is armed.
+    pub(crate) fn schedule_loss_probe(&mut self, cx: &mut Cx<'_>, advancing_rto: bool) -> bool {
+        if !matches!(cx.host.sysctl.tcp_early_retrans, 3 | 4)
+            || self.loss.packets_out == 0
+            || self.is_reno()
+            || !matches!(self.loss.ca_state, CaState::Open | CaState::Cwr)
+        {
+            return false;
+        }
+        let clock = &cx.host.clock;
+        let mut timeout = match self.rtt.srtt_us {
+            0 => timeout_init(clock),
+            _ => clock.from_micros(u64::from(self.probe_timeout_us(cx))),
+        };
+        // Not later than the retransmission timeout.
+        let rto_us = match advancing_rto {
+            true => i64::from(clock.micros(self.rtt.rto)),
+            false => self.rto_delta_us(cx),
+        };
+        if let Ok(us @ 1..) = u64::try_from(rto_us) {
+            timeout = timeout.min(clock.from_micros(us));
+        }
+        self.reset_xmit_timer(cx, Pending::LossProbe, timeout);
+        true
+    }
+
+    /// The time that the peer has to answer: two round trips, and its delayed ACK when one segment is out.
+    fn probe_timeout_us(&self, cx: &Cx<'_>) -> u32 {
+        let two_rtt = self.rtt.srtt_us >> 2;
+        match self.loss.packets_out {
+            1 => two_rtt + self.rto_min_us(cx),
+            _ => two_rtt + TIMEOUT_MIN_US,
+        }
+    }
+
+    /// `tcp_send_loss_probe()`: new data when there is some and the window allows it, else the last segment again.
+    pub(super) fn send_loss_probe(&mut self, cx: &mut Cx<'_>) {
+        if self.loss.tlp_high_seq.is_none() && self.probe_sent(cx) {
+            self.loss.tlp_high_seq = Some(self.snd.snd_nxt);
+            cx.count(Counter::LossProbes);
+            // The timeout counts from now, not from the last transmission.
+            self.timers.pending = Pending::None;
+        }
+        if self.loss.packets_out == 0 {
+            self.timers.disarm();
+            return;
+        }
+        self.rearm_rto(cx);
+    }
+
+    fn probe_sent(&mut self, cx: &mut Cx<'_>) -> bool {
+        let mss = self.current_mss(cx);
+        self.loss.tlp_retrans = false;
+        let head = self.queue.send_head().and_then(|id| self.queue.get(id));
+        if head.is_some_and(|skb| self.snd_wnd_test(skb, mss)) {
+            let before = self.loss.packets_out;
+            self.write_xmit(cx, mss, SocketState::NAGLE_OFF, 2);
+            return self.loss.packets_out > before;
+        }
+        let Some(mut id) = self.queue.last_sent() else {
+            return false;
+        };
+        let Some(skb) = self.queue.get(id).copied() else {
+            return false;
+        };
+        let whole = (u32::from(skb.pcount).max(1) - 1) * mss;
+        if whole > 0 && skb.len > whole {
+            match self.fragment(cx, id, whole, mss) {
+                Some(rest) => id = rest,
+                None => return false,
+            }
+        }
+        if !self.resend(cx, id, 1) {
+            return false;
+        }
+        self.loss.tlp_retrans = true;
+        true
+    }
+
+    /// `tcp_process_tlp_ack()`: ends the probe's episode.
+    pub(super) fn process_tlp_ack(&mut self, cx: &mut Cx<'_>, ack: Seq, flag: u32) {
+        let Some(high) = self.loss.tlp_high_seq else {
+            return;
+        };
+        if ack.before(high) {
+            return;
+        }
+        let pure = Flag::SND_UNA_ADVANCED | Flag::NOT_DUP | Flag::DATA_SACKED;
+        if !self.loss.tlp_retrans || flag & Flag::DSACK_TLP != 0 {
+            // New data was the probe; or the original arrived too.
+            self.loss.tlp_high_seq = None;
+        } else if ack.after(high) {
+            // The probe repaired a loss: that was congestion (RFC 8985 7.4.2).
+            self.init_cwnd_reduction(cx);
+            self.cc_set_state(cx, CaState::Cwr);
+            self.end_cwnd_reduction(cx);
+            self.try_keep_open(cx);
+            cx.count(Counter::LossProbeRecovery);
+        } else if flag & pure == 0 {
+            self.loss.tlp_high_seq = None;
+        }
+    }
+}

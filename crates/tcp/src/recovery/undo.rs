@@ -1,0 +1,178 @@
+//! Reductions that were not needed are taken back: by time stamps (RFC 3522), by DSACK (RFC 3708), by
+//! F-RTO (RFC 5682). Linux `tcp_try_undo_*()`.
+
+use tcplab_base::Seq;
+
+use super::CaState;
+use super::rack::RECOVERY_THRESH;
+use crate::cx::Cx;
+use crate::endpoint::{Endpoint, State};
+use crate::mib::Counter;
+use crate::options::Negotiated;
+use crate::queue::{Sacked, Skb};
+
+impl Endpoint {
+    /// `tcp_tsopt_ecr_before()`: the peer echoes a time before `when` (ms).
+    fn echoes_before(&self, when: u32) -> bool {
+        let n = &self.neg;
+        n.saw_tstamp && n.rcv_tsecr != 0 && (n.rcv_tsecr.wrapping_sub(when) as i32) < 0
+    }
+
+    /// `tcp_skb_spurious_retrans()`: the echo is older than the segment's last transmission.
+    pub(super) fn is_spurious_retrans(&self, skb: &Skb) -> bool {
+        skb.is(Sacked::RETRANS | Sacked::EVER_RETRANS)
+            && self.echoes_before((skb.xmit_ns / 1_000_000) as u32)
+    }
+
+    /// `tcp_packet_delayed()`: what was ACKed left before the first retransmission.
+    fn packet_delayed(&self) -> bool {
+        if self.loss.retrans_stamp != 0 {
+            return self.echoes_before(self.loss.retrans_stamp);
+        }
+        // No retransmission yet; or Reno's wait for something above high_seq has cleared the stamp.
+        if self.is_reno() && !self.snd.snd_una.before(self.loss.high_seq) {
+            return false;
+        }
+        self.state != State::SynSent
+    }
+
+    /// `tcp_may_undo()`.
+    fn may_undo(&self) -> bool {
+        self.loss.undo_marker.is_some() && (self.loss.undo_retrans == 0 || self.packet_delayed())
+    }
+
+    /// `tcp_any_retrans_done()`.
+    pub(super) fn any_retrans_done(&self) -> bool {
+        self.loss.retrans_out > 0
+            || self
+                .queue
+                .first_sent()
+                .and_then(|id| self.queue.get(id))
+                .is_some_and(|skb| skb.is(Sacked::EVER_RETRANS))
+    }
+
+    /// `tcp_retrans_stamp_cleanup()`.
+    pub(super) fn retrans_stamp_cleanup(&mut self) {
+        if !self.any_retrans_done() {
+            self.loss.retrans_stamp = 0;
+        }
+    }
+
+    /// `tcp_init_undo()`: an episode begins that may turn out to be an error.
+    pub(super) fn init_undo(&mut self) {
+        let l = &mut self.loss;
+        l.undo_marker = Some(self.snd.snd_una);
+        l.undo_retrans = l.retrans_out as i32;
+        if l.tlp_high_seq.is_some() && l.tlp_retrans {
+            l.undo_retrans += 1;
+        }
+        if l.undo_retrans == 0 {
+            // 0 would mean that all retransmissions were needless.
+            l.undo_retrans = -1;
+        }
+    }
+
+    /// `tcp_undo_cwnd_reduction()`; `unmark`: nothing is lost after all.
+    fn undo_cwnd_reduction(&mut self, cx: &mut Cx<'_>, unmark: bool) {
+        if unmark {
+            self.queue.clear_tag(Sacked::LOST);
+            self.loss.lost_out = 0;
+            self.loss.clear_hints();
+        }
+        if self.loss.prior_ssthresh > 0 {
+            let cwnd = self.cc_undo_cwnd(cx);
+            self.set_cwnd(cwnd);
+            if self.loss.prior_ssthresh > self.snd.snd_ssthresh {
+                self.set_ssthresh(self.loss.prior_ssthresh);
+                self.neg.ecn_flags &= !Negotiated::ECN_QUEUE_CWR;
+            }
+        }
+        self.snd.snd_cwnd_stamp = cx.jiffies32();
+        self.loss.undo_marker = None;
+        self.rack.advanced = true;
+    }
+
+    /// `tcp_is_non_sack_preventing_reopen()`: without SACK the state is held until something above `high_seq`
+    /// is ACKed (RFC 6582 3.2 step 1).
+    fn is_held_by_reno(&mut self) -> bool {
+        if self.snd.snd_una != self.loss.high_seq || !self.is_reno() {
+            return false;
+        }
+        self.retrans_stamp_cleanup();
+        true
+    }
+
+    /// `tcp_try_undo_recovery()`: the episode is over; true: its state is held.
+    pub(super) fn try_undo_recovery(&mut self, cx: &mut Cx<'_>) -> bool {
+        if self.may_undo() {
+            self.undo_cwnd_reduction(cx, false);
+            cx.count(match self.loss.ca_state {
+                CaState::Loss => Counter::LossUndo,
+                _ => Counter::FullUndo,
+            });
+        } else if self.rack.reo_wnd_persist > 0 {
+            self.rack.reo_wnd_persist -= 1;
+        }
+        if self.is_held_by_reno() {
+            return true;
+        }
+        self.cc_set_state(cx, CaState::Open);
+        self.loss.is_sack_reneg = false;
+        false
+    }
+
+    /// `tcp_try_undo_dsack()`: every retransmission of the episode came twice.
+    pub(super) fn try_undo_dsack(&mut self, cx: &mut Cx<'_>) -> bool {
+        if self.loss.undo_marker.is_none() || self.loss.undo_retrans != 0 {
+            return false;
+        }
+        self.rack.reo_wnd_persist = (self.rack.reo_wnd_persist + 1).min(RECOVERY_THRESH);
+        self.undo_cwnd_reduction(cx, false);
+        cx.count(Counter::DSACKUndo);
+        true
+    }
+
+    /// `tcp_try_undo_loss()`: in Loss, by time stamp or F-RTO.
+    pub(super) fn try_undo_loss(&mut self, cx: &mut Cx<'_>, frto: bool) -> bool {
+        if !frto && !self.may_undo() {
+            return false;
+        }
+        self.undo_cwnd_reduction(cx, true);
+        cx.count(Counter::LossUndo);
+        if frto {
+            cx.count(Counter::SpuriousRTOs);
+        }
+        self.loss.retransmits = 0;
+        if self.is_held_by_reno() {
+            return true;
+        }
+        if frto || !self.is_reno() {
+            self.cc_set_state(cx, CaState::Open);
+            self.loss.is_sack_reneg = false;
+        }
+        true
+    }
+
+    /// `tcp_try_undo_partial()`: a partial ACK in recovery. True: a hole was filled by what was only late, and
+    /// retransmissions are still in flight: nothing more is marked.
+    pub(super) fn try_undo_partial(
+        &mut self,
+        cx: &mut Cx<'_>,
+        prior_snd_una: Seq,
+        do_lost: &mut bool,
+    ) -> bool {
+        if self.loss.undo_marker.is_none() || !self.packet_delayed() {
+            *do_lost = self.force_fast_retransmit();
+            return false;
+        }
+        self.check_sack_reordering(cx, prior_snd_una, true);
+        if self.loss.retrans_out > 0 {
+            return true;
+        }
+        self.retrans_stamp_cleanup();
+        self.undo_cwnd_reduction(cx, true);
+        cx.count(Counter::PartialUndo);
+        self.try_keep_open(cx);
+        false
+    }
+}

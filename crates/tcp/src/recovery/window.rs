@@ -1,0 +1,85 @@
+//! The send window (RFC 9293 3.10.7.4 "SND.WND"; Linux `tcp_ack_update_window()`, `tcp_ack_probe()`).
+
+use tcplab_base::Seq;
+use tcplab_wire::TcpFlags;
+
+use super::Flag;
+use crate::cx::Cx;
+use crate::endpoint::Endpoint;
+use crate::segment::Segment;
+use crate::timers::Pending;
+
+impl Endpoint {
+    /// `tcp_snd_una_update()`.
+    #[inline]
+    pub(super) fn snd_una_update(&mut self, ack: Seq) {
+        self.stats.bytes_acked += u64::from(ack - self.snd.snd_una);
+        self.snd.snd_una = ack;
+    }
+
+    /// `tcp_ack_update_window()`: takes the window when the segment is newer than the last that set it.
+    pub(super) fn ack_update_window(&mut self, cx: &mut Cx<'_>, seg: &Segment) -> u32 {
+        let scale = match seg.flags.has(TcpFlags::SYN) {
+            true => 0,
+            false => u32::from(self.snd.snd_wscale),
+        };
+        let window = u32::from(seg.window) << scale.min(14);
+        let mut flag = 0;
+        let s = &self.snd;
+        if seg.ack.after(s.snd_una)
+            || seg.seq.after(s.snd_wl1)
+            || (seg.seq == s.snd_wl1 && window > s.snd_wnd)
+        {
+            flag |= Flag::WIN_UPDATE;
+            self.snd.snd_wl1 = seg.seq;
+            if self.snd.snd_wnd != window {
+                self.new_window(cx, window);
+            }
+        }
+        self.snd_una_update(seg.ack);
+        flag
+    }
+
+    fn new_window(&mut self, cx: &mut Cx<'_>, window: u32) {
+        self.snd.snd_wnd = window;
+        self.rcv.pred = false;
+        self.fast_path_check();
+        if self.queue.has_unsent() {
+            self.slow_start_after_idle_check(cx);
+        }
+        if window > self.snd.max_window {
+            self.snd.max_window = window;
+            self.sync_mss(cx, self.snd.pmtu);
+        }
+    }
+
+    /// `tcp_fast_path_check()`: header prediction is on again.
+    fn fast_path_check(&mut self) {
+        let r = &self.rcv;
+        if self.rcvq.ofo.is_empty() && r.rcv_wnd > 0 && r.rmem_alloc < r.rcvbuf && r.urg_data == 0 {
+            self.rcv.pred = true;
+        }
+    }
+
+    /// `tcp_ack_probe()`: an ACK while nothing is in flight answers a window probe.
+    pub(super) fn ack_probe(&mut self, cx: &mut Cx<'_>) {
+        let Some(end) = self
+            .queue
+            .send_head()
+            .and_then(|head| self.queue.get(head))
+            .map(|skb| skb.end_seq())
+        else {
+            return;
+        };
+        if !end.after(self.snd.wnd_end()) {
+            self.rtt.backoff = 0;
+            self.loss.probes_tstamp = 0;
+            // What waits now is sent by the caller's tcp_data_snd_check().
+            self.timers.disarm();
+        } else {
+            let when = self.probe0_when(cx);
+            let when = self.clamp_to_user_timeout(cx, when);
+            self.reset_xmit_timer(cx, Pending::Probe0, when);
+        }
+    }
+}
