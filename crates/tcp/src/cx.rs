@@ -38,6 +38,12 @@ impl Cx<'_> {
         self.host.clock.jiffies(self.now)
     }
 
+    /// `ktime_get_seconds()`: whole seconds since boot.
+    #[inline]
+    pub fn seconds(&self) -> u32 {
+        ((self.now.as_nanos() + self.host.clock.boot_ns) / 1_000_000_000) as u32
+    }
+
     /// `tcp_mstamp` in microseconds: time on virtual stacks does not move while a packet is handled.
     #[inline]
     pub fn now_us(&self) -> u64 {

@@ -2,7 +2,7 @@
 
 use tcplab_base::{Instant, Seq};
 
-use super::{Endpoint, State, TimeWaitNeeds};
+use super::{Endpoint, NEVER, State, TimeWaitNeeds};
 use crate::cx::Cx;
 use crate::options::OpenOptions;
 use crate::segment::Addr;
@@ -62,43 +62,110 @@ impl Endpoint {
     /// Opens a connection: the SYN goes out at once (RFC 9293 3.10.1; Linux `tcp_v4_connect()`). `mtu` is that of
     /// the route, `isn` and `tsoffset` come from the stack's secret.
     pub(crate) fn connect(
-        _cx: &mut Cx<'_>,
-        _ends: (Addr, Addr),
-        _open: &OpenOptions,
-        _mtu: u32,
-        _isn: Seq,
-        _tsoffset: u32,
+        cx: &mut Cx<'_>,
+        ends: (Addr, Addr),
+        open: &OpenOptions,
+        mtu: u32,
+        isn: Seq,
+        tsoffset: u32,
     ) -> Self {
-        Self::default()
+        let mut ep = Self::new(cx, ends, open);
+        ep.begin(cx, open, mtu, isn, tsoffset);
+        ep
     }
 
-    /// Sends a queued SYN, or the SYN-ACK of crossed SYNs, once.
-    pub(crate) fn transmit_syn(&mut self, _cx: &mut Cx<'_>, _id: crate::queue::Id) {}
-
-    /// Closes the sending direction (shutdown(2) with SHUT_WR).
-    pub fn shutdown_write(&mut self, _cx: &mut Cx<'_>) -> Result<(), SocketError> {
-        Ok(())
+    /// The second half of [`Endpoint::connect`], when the first one was changed (a port's last connection).
+    pub(crate) fn begin(
+        &mut self,
+        cx: &mut Cx<'_>,
+        open: &OpenOptions,
+        mtu: u32,
+        isn: Seq,
+        tsoffset: u32,
+    ) {
+        self.snd.write_seq = isn;
+        self.snd.iss = isn;
+        self.neg.tsoffset = tsoffset;
+        self.set_state(cx, State::SynSent);
+        let name = Self::wanted_cc(cx, open).to_owned();
+        self.cc_init(cx, &name);
+        self.connect_init(cx, mtu);
+        self.send_syn(cx);
     }
 
-    /// close(2): with unread data a reset, else a FIN after what is queued; SO_LINGER counts.
-    pub fn close(&mut self, _cx: &mut Cx<'_>) {}
-
-    /// A timer is due ([`Endpoint::next_timer`]): runs each one whose time has come.
-    pub fn on_timer(&mut self, _cx: &mut Cx<'_>) {}
-
-    /// Ends the connection at once with this error; `reset`: tell the peer (`tcp_reset()`, `tcp_write_err()`).
-    pub(crate) fn fail(&mut self, _cx: &mut Cx<'_>, _error: SocketError, _reset: bool) {}
-
-    /// `tcp_done()`: the state becomes CLOSE, all timers are off, queues are dropped.
-    pub(crate) fn done(&mut self, _cx: &mut Cx<'_>) {}
-
-    /// Moves to `state` and keeps TcpCurrEstab, TcpEstabResets (`tcp_set_state()`).
-    pub(crate) fn set_state(&mut self, _cx: &mut Cx<'_>, state: State) {
-        self.state = state;
+    /// A timer is due ([`Endpoint::next_timer`]): runs each one whose time has come, the earliest first.
+    pub fn on_timer(&mut self, cx: &mut Cx<'_>) {
+        // A timer may arm another one for now (a pacing timer that is late); none does so without end.
+        const MOST: u32 = 64;
+        for _ in 0..MOST {
+            let t = &mut self.timers;
+            let Some(at) = t.next().filter(|&at| at <= cx.now) else {
+                return;
+            };
+            if at == t.rexmit_at {
+                t.rexmit_at = NEVER;
+                self.on_rexmit_timer(cx);
+            } else if at == t.delack_at {
+                t.delack_at = NEVER;
+                self.on_delack_timer(cx);
+            } else if at == t.comp_sack_at {
+                t.comp_sack_at = NEVER;
+                self.on_comp_sack_timer(cx);
+            } else if at == t.pacing_at {
+                t.pacing_at = NEVER;
+                self.on_pacing_timer(cx);
+            } else {
+                t.keepalive_at = NEVER;
+                self.on_keepalive_timer(cx);
+            }
+        }
     }
 
-    /// The keepalive timer: keepalive, FIN-WAIT-2 (`tcp_keepalive_timer()`).
-    pub(crate) fn on_keepalive_timer(&mut self, _cx: &mut Cx<'_>) {}
+    /// `sk_err`: the error that the next call would get, without taking it.
+    pub fn pending_error(&self) -> Option<SocketError> {
+        self.error
+    }
+
+    /// getsockopt(SO_ERROR): gives the error once.
+    pub fn take_error(&mut self) -> Option<SocketError> {
+        self.error.take().or_else(|| self.error_soft.take())
+    }
+
+    /// SO_LINGER: none, or seconds; 0 makes close(2) reset.
+    pub fn set_linger(&mut self, seconds: Option<u32>) {
+        self.options.linger = seconds;
+    }
+
+    /// TCP_LINGER2 in seconds: how long an orphan stays in FIN-WAIT-2; negative: not at all; 0: the sysctl's.
+    pub fn set_linger2(&mut self, cx: &Cx<'_>, seconds: i32) {
+        let hz = cx.host.clock.hz as i32;
+        self.options.linger2 = match seconds {
+            ..0 => -1,
+            // TCP_FIN_TIMEOUT_MAX: 2 minutes.
+            0..=120 => seconds * hz,
+            _ => 120 * hz,
+        };
+    }
+
+    /// TCP_USER_TIMEOUT in milliseconds; 0: off.
+    pub fn set_user_timeout(&mut self, ms: u32) {
+        self.options.user_timeout = ms;
+    }
+
+    /// TCP_SYNCNT.
+    pub fn set_syn_count(&mut self, retries: u8) {
+        self.options.syn_retries = retries;
+    }
+
+    /// Our end.
+    pub fn local(&self) -> Addr {
+        self.local
+    }
+
+    /// The peer's end.
+    pub fn remote(&self) -> Addr {
+        self.remote
+    }
 
     /// Its state.
     pub fn state(&self) -> State {

@@ -6,11 +6,16 @@
 
 mod api;
 mod check;
+mod close;
+mod keepalive;
+mod open;
 mod receive;
 mod send;
 
 pub use api::{OpenError, ReadOutcome, SocketError};
-pub(crate) use receive::{AckState, Pending as AckPending, Rcv, RcvQueue};
+pub(crate) use close::TIMEWAIT_S;
+pub(crate) use open::{MSS_DEFAULT, Path, RTO_MAX_MS, TIMEOUT_INIT_MS, TSTAMP_ALIGNED, window_of};
+pub(crate) use receive::{AckState, Pending as AckPending, Rcv, RcvQueue, RcvSkb};
 pub(crate) use send::{Snd, Tune};
 
 use tcplab_base::Instant;
@@ -85,6 +90,15 @@ pub struct TimeWaitNeeds {
     pub is_time_wait: bool,
     /// How long, from now, in jiffies.
     pub timeout: u32,
+}
+
+/// Bits of `sk_shutdown`.
+pub(crate) struct Shutdown;
+
+impl Shutdown {
+    pub(crate) const RCV: u8 = 1;
+    pub(crate) const SEND: u8 = 2;
+    pub(crate) const BOTH: u8 = 3;
 }
 
 /// Sums for tcp_info.

@@ -1,5 +1,9 @@
 //! What arrives: dispatch by state, validation, data, window and buffer of the receiver.
 
+mod syn_sent;
+
+pub(crate) use syn_sent::{in_window, paws_reject};
+
 use tcplab_base::Seq;
 
 use crate::cx::Cx;

@@ -1,12 +1,37 @@
 //! A host's TCP: connections by their ends, listeners, TIME-WAIT records, resets.
+//!
+//! Segments, timers and calls go in; [`Stack::poll_segment`] and [`Stack::poll_event`] give what comes of them, in
+//! order. One hash probe finds a segment's record; the next timer is the top of a heap with one entry a record.
 
-use tcplab_base::Instant;
+mod arrive;
+mod child;
+mod cookie;
+mod heap;
+mod listener;
+mod open;
+mod request;
+mod reset;
+mod secret;
+mod table;
+mod timewait;
 
-use crate::endpoint::{Endpoint, OpenError};
+pub(crate) use reset::reply_reset;
+
+use std::collections::VecDeque;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use tcplab_base::{Instant, Seq};
+
+use self::heap::Deadlines;
+use self::listener::Listener;
+use self::table::{Holder, Record, Table};
+use self::timewait::TimeWait;
+use crate::cx::Cx;
+use crate::endpoint::{Endpoint, State};
 use crate::host::HostConfig;
 use crate::mib::Mib;
-use crate::options::OpenOptions;
-use crate::segment::{Addr, Segment};
+use crate::segment::Segment;
 
 /// Names a connection of a stack until it is released; numbers are used again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
@@ -36,82 +61,280 @@ pub struct Stack {
     pub host: HostConfig,
     /// Its counters.
     pub mib: Mib,
+    out: Vec<Segment>,
+    /// How many of `out` were taken.
+    taken: usize,
+    events: VecDeque<Event>,
+    table: Table,
+    listeners: Vec<Option<Listener>>,
+    ports: HashMap<(u16, u16), u32, FixedState>,
+    deadlines: Deadlines,
+    /// `table_perturb` of the search for ports.
+    perturb: Vec<u32>,
 }
 
-#[allow(missing_docs, clippy::unused_self)]
+/// What of a connection tells its owner something when it changes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Watch {
+    state: State,
+    rcv_nxt: Seq,
+    shutdown: u8,
+    failed: bool,
+}
+
+impl Watch {
+    pub(crate) fn of(ep: &Endpoint) -> Self {
+        Self {
+            state: ep.state,
+            rcv_nxt: ep.rcv.rcv_nxt,
+            shutdown: ep.shutdown,
+            failed: ep.error.is_some(),
+        }
+    }
+}
+
 impl Stack {
     /// A host without connections.
     pub fn new(host: HostConfig) -> Self {
         Self {
+            table: Table::new(host.secret),
+            ports: HashMap::with_hasher(FixedState::with_seed(host.secret)),
             host,
             mib: Mib::default(),
+            out: Vec::new(),
+            taken: 0,
+            events: VecDeque::new(),
+            listeners: Vec::new(),
+            deadlines: Deadlines::default(),
+            perturb: Vec::new(),
         }
     }
 
-    /// Listens at a port of `addr` with this backlog; `options` are those of accepted sockets.
-    pub fn listen(
-        &mut self,
-        _addr: Addr,
-        _options: &OpenOptions,
-        _backlog: u32,
-        _mtu: u32,
-    ) -> ListenId {
-        ListenId(0)
+    /// What a call into a record needs, and the tables beside it.
+    fn parts(&mut self, now: Instant) -> (Cx<'_>, &mut Vec<Option<Listener>>, &mut Table) {
+        let cx = Cx {
+            now,
+            host: &self.host,
+            mib: &mut self.mib,
+            out: &mut self.out,
+        };
+        (cx, &mut self.listeners, &mut self.table)
     }
-
-    /// Takes the first connection that waits.
-    pub fn accept(&mut self, _now: Instant, _listener: ListenId) -> Option<(ConnId, Addr)> {
-        None
-    }
-
-    /// Opens a connection from a free port; the SYN leaves at once. `mtu` is that of the path.
-    pub fn connect(
-        &mut self,
-        _now: Instant,
-        _local_host: u16,
-        _remote: Addr,
-        _options: &OpenOptions,
-        _mtu: u32,
-    ) -> Result<(ConnId, Addr), OpenError> {
-        Err(OpenError(String::new()))
-    }
-
-    /// A segment for this host arrived.
-    pub fn on_segment(&mut self, _now: Instant, _seg: &Segment) {}
 
     /// The next segment that leaves, in their order.
+    #[inline]
     pub fn poll_segment(&mut self) -> Option<Segment> {
-        None
+        let seg = self.out.get(self.taken).copied();
+        match seg {
+            Some(_) => self.taken += 1,
+            None => {
+                self.out.clear();
+                self.taken = 0;
+            }
+        }
+        seg
     }
 
     /// The next event for the owner of sockets, in their order.
+    #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
-        None
+        self.events.pop_front()
     }
 
-    /// When [`Stack::on_timer`] shall be called.
+    /// When [`Stack::on_timer`] shall be called. It may be earlier than the first timer: nothing happens then.
+    #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
-        None
+        self.deadlines.first().map(|(at, _)| at)
     }
 
     /// Runs all timers that are due at `now`.
-    pub fn on_timer(&mut self, _now: Instant) {}
+    pub fn on_timer(&mut self, now: Instant) {
+        while let Some((at, number)) = self.deadlines.first() {
+            if at > now {
+                return;
+            }
+            match self.table.get_mut(number) {
+                Some(Record::Conn(_)) => self.conn_timer(now, number),
+                Some(Record::Request(_)) => self.request_timer(now, number),
+                Some(Record::TimeWait(tw)) if tw.fires <= now => self.drop_time_wait(number),
+                Some(Record::TimeWait(tw)) => self.deadlines.set(number, Some(tw.fires)),
+                Some(Record::Free(_)) | None => self.deadlines.forget(number),
+            }
+        }
+    }
+
+    fn conn_timer(&mut self, now: Instant, number: u32) {
+        let Some(conn) = self.table.conn_mut(number) else {
+            return;
+        };
+        let next = conn.ep.next_timer();
+        if next.is_none_or(|at| at > now) {
+            self.deadlines.set(number, next);
+            return;
+        }
+        let watch = Watch::of(&conn.ep);
+        let mut cx = Cx {
+            now,
+            host: &self.host,
+            mib: &mut self.mib,
+            out: &mut self.out,
+        };
+        conn.ep.on_timer(&mut cx);
+        self.settle(now, number, watch, true);
+    }
+
+    fn request_timer(&mut self, now: Instant, number: u32) {
+        let (mut cx, listeners, table) = self.parts(now);
+        let Some(req) = table.request_mut(number) else {
+            return;
+        };
+        if req.fires > now {
+            let fires = req.fires;
+            self.deadlines.set(number, Some(fires));
+            return;
+        }
+        let goes_on = match listeners.get_mut(req.listener as usize) {
+            Some(Some(listener)) => req.on_timer(&mut cx, listener),
+            _ => false,
+        };
+        let fires = req.fires;
+        match goes_on {
+            true => self.deadlines.set(number, Some(fires)),
+            false => drop(self.drop_request(number)),
+        }
+    }
 
     /// A call on a connection: `stack.with(now, id, |endpoint, cx| endpoint.read(cx, 4096))`. None: it was released.
+    #[inline]
     pub fn with<R>(
         &mut self,
-        _now: Instant,
-        _id: ConnId,
-        _call: impl FnOnce(&mut Endpoint, &mut crate::Cx<'_>) -> R,
+        now: Instant,
+        id: ConnId,
+        call: impl FnOnce(&mut Endpoint, &mut Cx<'_>) -> R,
     ) -> Option<R> {
-        None
+        self.on_conn(now, id.0, call)
+    }
+
+    fn on_conn<R>(
+        &mut self,
+        now: Instant,
+        number: u32,
+        call: impl FnOnce(&mut Endpoint, &mut Cx<'_>) -> R,
+    ) -> Option<R> {
+        let conn = self.table.conn_mut(number)?;
+        let mut cx = Cx {
+            now,
+            host: &self.host,
+            mib: &mut self.mib,
+            out: &mut self.out,
+        };
+        let result = call(&mut conn.ep, &mut cx);
+        self.follow(now, number, false);
+        Some(result)
     }
 
     /// Looks at a connection.
-    pub fn get(&self, _id: ConnId) -> Option<&Endpoint> {
-        None
+    pub fn get(&self, id: ConnId) -> Option<&Endpoint> {
+        self.table.conn(id.0).map(|conn| &conn.ep)
+    }
+
+    /// All connections, in the order of their numbers: also those that nobody holds.
+    pub fn connections(&self) -> impl Iterator<Item = (ConnId, &Endpoint)> {
+        self.table
+            .conns()
+            .map(|(number, conn)| (ConnId(number), &conn.ep))
     }
 
     /// close(2) and forget: the connection goes on by itself until it is over, then its record is freed.
-    pub fn close(&mut self, _now: Instant, _id: ConnId) {}
+    pub fn close(&mut self, now: Instant, id: ConnId) {
+        if self
+            .table
+            .conn(id.0)
+            .is_none_or(|conn| conn.holder != Holder::Application)
+        {
+            return;
+        }
+        self.on_conn(now, id.0, Endpoint::close);
+        self.release(id.0);
+    }
+
+    /// Nobody holds this connection any more.
+    fn release(&mut self, number: u32) {
+        let Some(conn) = self.table.conn_mut(number) else {
+            return;
+        };
+        conn.holder = Holder::Nobody;
+        if conn.ep.is_closed() {
+            self.table.remove(number);
+            self.deadlines.forget(number);
+        }
+    }
+
+    /// After a segment or a timer: events for the owner, then what follows from the new state.
+    fn settle(&mut self, now: Instant, number: u32, before: Watch, exact: bool) {
+        if let Some(conn) = self.table.conn_mut(number)
+            && conn.holder == Holder::Application
+        {
+            let ep = &mut conn.ep;
+            let id = ConnId(number);
+            let opening = matches!(before.state, State::SynSent | State::SynRecv);
+            if opening && !matches!(ep.state, State::SynSent | State::SynRecv) {
+                self.events.push_back(Event::Connected(id));
+            }
+            let news = ep.rcv.rcv_nxt != before.rcv_nxt && ep.is_readable();
+            let ended = (ep.state == State::Close && before.state != State::Close)
+                || ep.shutdown != before.shutdown
+                || (ep.error.is_some() && !before.failed);
+            if (news || ended) && !opening {
+                self.events.push_back(Event::Readable(id));
+            }
+            if ep.take_write_space() {
+                self.events.push_back(Event::Writable(id));
+            }
+        }
+        self.follow(now, number, exact);
+    }
+
+    /// A connection that ended leaves the table, maybe a TIME-WAIT record; else its next timer is noted. `exact`: its
+    /// entry of the heap is the top and used up.
+    #[inline]
+    fn follow(&mut self, now: Instant, number: u32, exact: bool) {
+        let Some(conn) = self.table.conn_mut(number) else {
+            return;
+        };
+        if conn.ep.is_closed() {
+            self.ended(now, number);
+            return;
+        }
+        match (conn.ep.next_timer(), exact) {
+            (next, true) => self.deadlines.set(number, next),
+            (Some(at), false) => self.deadlines.no_later(number, at),
+            (None, false) => {}
+        }
+    }
+
+    fn ended(&mut self, now: Instant, number: u32) {
+        let (mut cx, _, table) = self.parts(now);
+        let Some(conn) = table.conn_mut(number) else {
+            return;
+        };
+        let (local, remote) = (conn.ep.local, conn.ep.remote);
+        let was_hashed = std::mem::replace(&mut conn.hashed, false);
+        let needs = conn.ep.time_wait.filter(|_| was_hashed);
+        let record = needs.map(|needs| TimeWait::of(&mut cx, &conn.ep, needs));
+        let nobody = conn.holder == Holder::Nobody;
+        if was_hashed {
+            table.unhash(local, remote, number);
+        }
+        if let Some(record) = record {
+            let fires = record.fires;
+            let slot = table.insert(Record::TimeWait(Box::new(record)));
+            table.hash(local, remote, slot);
+            self.deadlines.set(slot, Some(fires));
+        }
+        self.deadlines.forget(number);
+        if nobody {
+            self.table.remove(number);
+        }
+    }
 }

@@ -1,0 +1,390 @@
+//! A connection's beginning: a new socket, the SYN, what is set when the handshake is over (Linux `tcp_init_sock()`,
+//! `tcp_connect_init()`, `tcp_connect()`, `tcp_finish_connect()`, `tcp_init_transfer()`).
+
+use tcplab_base::Seq;
+use tcplab_wire::{TcpFlags, TcpOptions};
+
+use super::{Endpoint, State};
+use crate::cx::Cx;
+use crate::mib::Counter;
+use crate::options::{Negotiated, OpenOptions, SocketState};
+use crate::queue::{Id, Skb};
+use crate::segment::{Addr, Segment};
+use crate::timers::Pending;
+
+/// `TCP_TIMEOUT_INIT` in milliseconds (RFC 6298 2.1).
+pub(crate) const TIMEOUT_INIT_MS: u64 = 1_000;
+/// `TCP_TIMEOUT_FALLBACK` in milliseconds (RFC 6298 5.7).
+const TIMEOUT_FALLBACK_MS: u64 = 3_000;
+/// `TCP_RTO_MAX` in milliseconds.
+pub(crate) const RTO_MAX_MS: u64 = 120_000;
+/// `TCP_INFINITE_SSTHRESH`.
+const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+/// `TCP_MSS_DEFAULT`: without an MSS option (RFC 9293 3.7.1).
+pub(crate) const MSS_DEFAULT: u16 = 536;
+/// `TCP_MIN_MSS`.
+const MIN_MSS: u32 = 88;
+/// `TCPOLEN_TSTAMP_ALIGNED`.
+pub(crate) const TSTAMP_ALIGNED: u16 = 12;
+/// ECE and CWR in [`Skb::flags`]: a SYN that asks for ECN (RFC 3168 6.1.1).
+pub(crate) const SYN_ECN: u8 = (TcpFlags::ECE | TcpFlags::CWR) as u8;
+/// `SOCK_MIN_RCVBUF`: one frame's memory; the least send buffer is twice that.
+const MIN_RCVBUF: u32 = 2304;
+/// Memory of a segment without payload.
+const EMPTY_TRUESIZE: u32 = 1280;
+
+/// Metrics of the route to the peer that the handshake uses (`struct dst_entry`).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Path {
+    /// `dst_mtu()`.
+    pub(crate) mtu: u32,
+    /// `dst_metric_advmss()`.
+    pub(crate) advmss: u16,
+}
+
+/// Socket buffers of a new socket, in bytes of memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Buffers {
+    pub(crate) sndbuf: u32,
+    pub(crate) rcvbuf: u32,
+    pub(crate) rcvbuf_locked: bool,
+    pub(crate) window_clamp: u32,
+    pub(crate) rcvlowat: u32,
+}
+
+impl Path {
+    /// Of a path with this MTU at its first link.
+    pub(crate) fn of(cx: &Cx<'_>, mtu: u32) -> Self {
+        // ip_rt_min_advmss.
+        const LEAST: u32 = 256;
+        let route = &cx.host.route;
+        let mtu = route.mtu.map_or(mtu, |own| own.min(mtu));
+        let most = (mtu.saturating_sub(40)).clamp(LEAST, 65_495);
+        let advmss = route.advmss.unwrap_or(most).clamp(1, 65_495) as u16;
+        Self { mtu, advmss }
+    }
+}
+
+/// setsockopt(2) of a new socket.
+pub(crate) fn socket_options(cx: &Cx<'_>, open: &OpenOptions) -> SocketState {
+    let mut o = SocketState {
+        rcvlowat: 1,
+        ..SocketState::default()
+    };
+    if open.nodelay == Some(true) {
+        o.nonagle |= SocketState::NAGLE_OFF;
+    }
+    if let Some(ns) = open.user_timeout_ns {
+        o.user_timeout = (ns / 1_000_000).clamp(1, i64::from(i32::MAX)) as u32;
+    }
+    if let Some(ns) = open.keepalive_ns {
+        let seconds = (ns / 1_000_000_000).clamp(1, 32_767) as u32;
+        o.keepalive = true;
+        o.keepalive_time = seconds * cx.host.clock.hz;
+        o.keepalive_intvl = seconds * cx.host.clock.hz;
+    }
+    o.notsent_lowat = open.notsent_lowat.unwrap_or(0);
+    o.user_mss = open
+        .maxseg
+        .map_or(0, |mss| mss.clamp(MIN_MSS, 32_767) as u16);
+    o
+}
+
+impl Endpoint {
+    /// `tcp_init_sock()`, and the options that are set before connect(2) or listen(2).
+    pub(crate) fn new(cx: &mut Cx<'_>, ends: (Addr, Addr), open: &OpenOptions) -> Self {
+        let (local, remote) = ends;
+        let mut ep = Self {
+            local,
+            remote,
+            options: socket_options(cx, open),
+            ..Self::default()
+        };
+        let clock = &cx.host.clock;
+        ep.rtt.rto = clock.from_millis(TIMEOUT_INIT_MS);
+        ep.rtt.mdev_us = (TIMEOUT_INIT_MS * 1000) as u32;
+        ep.rtt.min = [(cx.jiffies32(), u32::MAX); 3];
+        ep.set_cwnd(10);
+        ep.set_ssthresh(INFINITE_SSTHRESH);
+        ep.snd.snd_cwnd_clamp = u32::MAX;
+        ep.snd.mss_cache = u32::from(MSS_DEFAULT);
+        ep.snd.mss_clamp = MSS_DEFAULT;
+        ep.loss.reordering = cx.host.sysctl.tcp_reordering;
+        ep.rack.reo_wnd_steps = 1;
+        ep.tune.app_limited = u32::MAX;
+        ep.tune.rate_app_limited = true;
+        ep.tune.pacing_rate = u64::MAX;
+        ep.tune.max_pacing_rate = u64::MAX;
+        ep.tune.pacing_shift = 10;
+        ep.set_buffers(cx, open);
+        ep
+    }
+
+    fn set_buffers(&mut self, cx: &Cx<'_>, open: &OpenOptions) {
+        let buffers = Self::buffers(cx, open);
+        self.snd.sndbuf = buffers.sndbuf;
+        self.snd.sndbuf_locked = open.sndbuf.is_some();
+        self.rcv.rcvbuf = buffers.rcvbuf;
+        self.rcv.rcvbuf_locked = buffers.rcvbuf_locked;
+        self.rcv.window_clamp = buffers.window_clamp;
+        self.options.rcvlowat = buffers.rcvlowat;
+    }
+
+    /// SO_SNDBUF, SO_RCVBUF, SO_RCVLOWAT, or the sysctls' defaults.
+    pub(crate) fn buffers(cx: &Cx<'_>, open: &OpenOptions) -> Buffers {
+        let sysctl = &cx.host.sysctl;
+        let mut b = Buffers {
+            sndbuf: sysctl.tcp_wmem[1],
+            rcvbuf: sysctl.tcp_rmem[1],
+            rcvbuf_locked: open.rcvbuf.is_some(),
+            window_clamp: 0,
+            rcvlowat: 1,
+        };
+        if let Some(bytes) = open.sndbuf {
+            let doubled = bytes.min(sysctl.wmem_max).saturating_mul(2);
+            b.sndbuf = doubled.max(2 * MIN_RCVBUF);
+        }
+        if let Some(bytes) = open.rcvbuf {
+            let doubled = bytes.min(sysctl.rmem_max).saturating_mul(2);
+            b.rcvbuf = doubled.max(MIN_RCVBUF);
+        }
+        if let Some(bytes) = open.rcvlowat {
+            // tcp_set_rcvlowat(): the buffer must hold twice as much.
+            let most = match b.rcvbuf_locked {
+                true => b.rcvbuf / 2,
+                false => sysctl.tcp_rmem[2] / 2,
+            };
+            b.rcvlowat = bytes.min(most).max(1);
+            let need = bytes.min(most).saturating_mul(2);
+            if !b.rcvbuf_locked && need > b.rcvbuf {
+                b.rcvbuf = need;
+                b.window_clamp = window_of(cx, need);
+            }
+        }
+        b
+    }
+
+    /// `tcp_full_space()`: the window that the whole receive buffer allows.
+    pub(crate) fn full_space(&self, cx: &Cx<'_>) -> u32 {
+        window_of(cx, self.rcv.rcvbuf)
+    }
+
+    /// The name of the congestion control that this socket begins with.
+    pub(crate) fn wanted_cc<'a>(cx: &'a Cx<'_>, open: &'a OpenOptions) -> &'a str {
+        let own = open.congestion.as_deref();
+        let host = cx.host;
+        own.or(host.route.congctl.as_deref())
+            .unwrap_or(&host.sysctl.tcp_congestion_control)
+    }
+
+    /// `tcp_mss_clamp()`: TCP_MAXSEG bounds what we announce.
+    pub(crate) fn clamp_advmss(&self, advmss: u16) -> u16 {
+        match self.options.user_mss {
+            0 => advmss,
+            own => advmss.min(own),
+        }
+    }
+
+    /// `tcp_connect_init()`: windows and sequence numbers of an active open.
+    pub(crate) fn connect_init(&mut self, cx: &mut Cx<'_>, mtu: u32) {
+        let path = Path::of(cx, mtu);
+        if self.options.user_mss != 0 {
+            self.snd.mss_clamp = self.options.user_mss;
+        }
+        self.snd.max_window = 0;
+        self.sync_mss(cx, path.mtu);
+        self.rcv.advmss = self.clamp_advmss(path.advmss);
+        self.initialize_rcv_mss();
+        let full = self.full_space(cx);
+        if self.rcv.rcvbuf_locked && (self.rcv.window_clamp > full || self.rcv.window_clamp == 0) {
+            self.rcv.window_clamp = full;
+        }
+        let options = match self.neg.ts_recent_stamp {
+            0 => 0,
+            _ => TSTAMP_ALIGNED,
+        };
+        let (wnd, clamp, scale) = Self::select_initial_window(
+            cx,
+            full,
+            u32::from(self.rcv.advmss - options.min(self.rcv.advmss)),
+            self.rcv.window_clamp,
+            cx.host.sysctl.tcp_window_scaling,
+            cx.host.route.initrwnd.unwrap_or(0),
+        );
+        self.rcv.rcv_wnd = wnd;
+        self.rcv.window_clamp = clamp;
+        self.snd.rcv_wscale = scale;
+        self.rcv.rcv_ssthresh = wnd;
+        let s = &mut self.snd;
+        s.snd_una = s.write_seq;
+        s.snd_sml = s.write_seq;
+        s.snd_up = s.write_seq;
+        s.snd_nxt = s.write_seq;
+        self.rtt.rto = cx.host.clock.from_millis(TIMEOUT_INIT_MS);
+        self.clear_retrans();
+    }
+
+    /// `tcp_connect()`: queues the SYN, sends it, and arms its timer.
+    pub(crate) fn send_syn(&mut self, cx: &mut Cx<'_>) {
+        let mut flags = Skb::SYN;
+        self.neg.ecn_flags = 0;
+        // tcp_ecn_send_syn().
+        if cx.host.sysctl.tcp_ecn == 1 || self.cc_needs_ecn() {
+            flags |= SYN_ECN;
+            self.neg.ecn_flags = Negotiated::ECN_OK;
+        }
+        let skb = Skb::new(self.snd.write_seq, 0, flags, EMPTY_TRUESIZE);
+        self.snd.write_seq = self.snd.write_seq + 1;
+        self.loss.retrans_stamp = cx.host.clock.millis(cx.now);
+        self.snd.wmem_queued += EMPTY_TRUESIZE;
+        self.loss.packets_out += 1;
+        self.queue.push(skb);
+        self.queue.advance_send_head();
+        if let Some(id) = self.queue.last_sent() {
+            self.transmit_syn(cx, id);
+        }
+        cx.count(Counter::OutSegs);
+        self.snd.snd_nxt = self.snd.write_seq;
+        self.snd.pushed_seq = self.snd.write_seq;
+        cx.count(Counter::ActiveOpens);
+        let most = cx.host.clock.from_millis(RTO_MAX_MS);
+        let rto = self.rtt.rto;
+        self.timers.arm(cx, Pending::Retrans, rto, most);
+    }
+
+    /// Sends a queued SYN, or the SYN-ACK of crossed SYNs, once (`tcp_transmit_skb()` with `tcp_syn_options()`). A
+    /// retransmission calls it too; the retransmission counters are the caller's.
+    pub(crate) fn transmit_syn(&mut self, cx: &mut Cx<'_>, id: Id) {
+        let Some(skb) = self.queue.get_mut(id) else {
+            return;
+        };
+        if skb.xmit_ns != 0 && cx.host.sysctl.tcp_ecn_fallback {
+            // RFC 3168 6.1.1.1: some paths drop SYNs that ask for ECN; Linux tcp_ecn_clear_syn().
+            skb.flags &= !SYN_ECN;
+        }
+        skb.xmit_ns = (cx.now.as_nanos() + cx.host.clock.boot_ns) as u64;
+        let (seq, mut flags) = (skb.seq, u16::from(skb.flags & (Skb::SYN | SYN_ECN)));
+        let crossed = self.state == State::SynRecv;
+        if crossed {
+            // tcp_ecn_send_synack(): no CWR, and ECE only when it was agreed on.
+            flags = TcpFlags::SYN | TcpFlags::ACK;
+            if self.neg.ecn_flags & Negotiated::ECN_OK != 0 {
+                flags |= TcpFlags::ECE;
+            }
+        }
+        let seg = Segment {
+            src: self.local,
+            dst: self.remote,
+            seq,
+            ack: if crossed { self.rcv.rcv_nxt } else { Seq(0) },
+            window: self.rcv.rcv_wnd.min(65_535) as u16,
+            flags: TcpFlags(flags),
+            tos: self.options.tos | (u8::from(self.cc_needs_ecn()) * Segment::ECT_0),
+            options: self.syn_options(cx),
+            ..Segment::default()
+        };
+        self.queue.list_last(id);
+        self.stats.segs_out += 1;
+        if crossed {
+            self.event_ack_sent(cx, 1);
+        }
+        cx.out.push(seg);
+    }
+
+    /// `tcp_syn_options()`.
+    fn syn_options(&self, cx: &Cx<'_>) -> TcpOptions {
+        let sysctl = &cx.host.sysctl;
+        let tsval = cx.host.clock.millis(cx.now).wrapping_add(self.neg.tsoffset);
+        TcpOptions {
+            mss: Some(self.rcv.advmss),
+            timestamps: (sysctl.tcp_timestamps != 0).then_some((tsval, self.neg.ts_recent)),
+            window_scale: sysctl.tcp_window_scaling.then_some(self.snd.rcv_wscale),
+            sack_permitted: sysctl.tcp_sack,
+            ..TcpOptions::default()
+        }
+    }
+
+    /// `tcp_finish_connect()`: the SYN-ACK was good.
+    pub(crate) fn finish_connect(&mut self, cx: &mut Cx<'_>) {
+        self.set_state(cx, State::Established);
+        self.ack.lrcvtime = cx.jiffies32();
+        self.init_transfer(cx);
+        self.snd.lsndtime = cx.jiffies32();
+        if self.options.keepalive {
+            let idle = self.keepalive_time(cx);
+            self.timers.arm_keepalive(cx, idle);
+        }
+    }
+
+    /// `tcp_init_transfer()`: windows, timer and buffers when the handshake is over.
+    pub(crate) fn init_transfer(&mut self, cx: &mut Cx<'_>) {
+        self.init_metrics(cx);
+        // RFC 5681 3.1: after more than one lost SYN or SYN-ACK the window is one segment.
+        let lost = self.stats.total_retrans > 1 && self.loss.undo_marker.is_some();
+        let window = match lost {
+            true => 1,
+            false => self.init_cwnd(cx),
+        };
+        self.set_cwnd(window);
+        self.snd.snd_cwnd_stamp = cx.jiffies32();
+        self.cc_start(cx);
+        self.init_buffer_space(cx);
+    }
+
+    /// `tcp_init_metrics()` without remembered metrics: no sample from the handshake gives the RTO of 3 s (RFC 6298
+    /// 5.7).
+    fn init_metrics(&mut self, cx: &mut Cx<'_>) {
+        self.set_ssthresh(INFINITE_SSTHRESH);
+        if self.rtt.srtt_us == 0 {
+            let us = (TIMEOUT_FALLBACK_MS * 1000) as u32;
+            self.rtt.rttvar_us = us;
+            self.rtt.mdev_us = us;
+            self.rtt.mdev_max_us = us;
+            self.rtt.rto = cx.host.clock.from_millis(TIMEOUT_FALLBACK_MS);
+        }
+    }
+
+    /// `tcp_try_undo_spurious_syn()`: the answer was to the first SYN, so its timeout was spurious.
+    pub(crate) fn try_undo_spurious_syn(&mut self) {
+        let stamp = self.loss.retrans_stamp;
+        let echoes = self.neg.saw_tstamp && stamp == self.neg.rcv_tsecr;
+        if self.loss.undo_marker.is_some() && stamp != 0 && echoes {
+            self.loss.undo_marker = None;
+        }
+    }
+
+    /// Reads the options of a SYN or SYN-ACK (`tcp_parse_options()` with `estab` 0).
+    pub(crate) fn parse_syn_options(&mut self, cx: &Cx<'_>, seg: &Segment) {
+        let sysctl = &cx.host.sysctl;
+        let n = &mut self.neg;
+        n.saw_tstamp = false;
+        if let (Some((tsval, tsecr)), true) = (seg.options.timestamps, sysctl.tcp_timestamps != 0) {
+            n.saw_tstamp = true;
+            n.rcv_tsval = tsval;
+            n.rcv_tsecr = tsecr;
+        }
+        if !seg.flags.has(TcpFlags::SYN) {
+            return;
+        }
+        if let Some(mss) = seg.options.mss.filter(|&mss| mss != 0) {
+            let own = self.options.user_mss;
+            self.snd.mss_clamp = if own != 0 { mss.min(own) } else { mss };
+        }
+        if let (Some(scale), true) = (seg.options.window_scale, sysctl.tcp_window_scaling) {
+            n.wscale_ok = true;
+            self.snd.snd_wscale = scale.min(14);
+        }
+        if seg.options.sack_permitted && sysctl.tcp_sack {
+            n.sack_ok = true;
+        }
+    }
+}
+
+/// `tcp_win_from_space()`.
+pub(crate) fn window_of(cx: &Cx<'_>, space: u32) -> u32 {
+    let scale = cx.host.sysctl.tcp_adv_win_scale.clamp(-31, 31);
+    match scale {
+        ..=0 => space >> -scale,
+        _ => space - (space >> scale),
+    }
+}

@@ -1,0 +1,278 @@
+//! Opening: listen, accept, connect; the port of a connection (RFC 6056; Linux `inet_csk_listen_start()`,
+//! `__inet_hash_connect()`, `tcp_twsk_unique()`).
+
+use tcplab_base::{Instant, Seq};
+
+use super::listener::Listener;
+use super::secret::{port_offset, seq_and_ts_off, siphash};
+use super::table::{Conn, Holder, Record};
+use super::{ConnId, ListenId, Stack};
+use crate::cx::Cx;
+use crate::endpoint::{Endpoint, OpenError};
+use crate::mib::Counter;
+use crate::options::OpenOptions;
+use crate::segment::Addr;
+
+/// `INET_TABLE_PERTURB_SIZE` is 65,536 on Linux; fewer entries only make ports less even.
+const PERTURB: usize = 256;
+
+impl Stack {
+    /// Listens at a port of `addr` with this backlog (at most net.core.somaxconn); `options` are those of accepted
+    /// sockets, `mtu` that of the path to clients.
+    pub fn listen(
+        &mut self,
+        addr: Addr,
+        options: &OpenOptions,
+        backlog: u32,
+        mtu: u32,
+    ) -> ListenId {
+        let number = self.listeners.len() as u32;
+        let mut cx = Cx {
+            now: Instant::from_nanos(0),
+            host: &self.host,
+            mib: &mut self.mib,
+            out: &mut self.out,
+        };
+        let own = options.congestion.clone();
+        let name = own.unwrap_or_else(|| cx.host.sysctl.tcp_congestion_control.clone());
+        let mut probe = Endpoint::new(&mut cx, (addr, addr), options);
+        probe.cc_init(&mut cx, &name);
+        self.listeners.push(Some(Listener {
+            local: addr,
+            options: options.clone(),
+            backlog: backlog.min(self.host.sysctl.somaxconn),
+            mtu,
+            needs_ecn: probe.cc_needs_ecn(),
+            waiting: std::collections::VecDeque::new(),
+            requests: 0,
+            young: 0,
+            defer_accept: 0,
+            syn_retries: 0,
+            overflowed: None,
+        }));
+        self.ports.insert((addr.host, addr.port), number);
+        ListenId(number)
+    }
+
+    /// TCP_DEFER_ACCEPT in seconds: a bare ACK of the SYN-ACK does not make a connection, until data come or the time
+    /// is over.
+    pub fn defer_accept(&mut self, listener: ListenId, seconds: u32) {
+        // secs_to_retrans() with a first time-out of 1 s.
+        let mut retransmits = 0_u8;
+        let (mut period, mut timeout) = (1_u32, 1_u32);
+        if seconds > 0 {
+            retransmits = 1;
+            while seconds > period && retransmits < 255 {
+                retransmits += 1;
+                timeout = (timeout << 1).min(120);
+                period += timeout;
+            }
+        }
+        if let Some(Some(l)) = self.listeners.get_mut(listener.0 as usize) {
+            l.defer_accept = retransmits;
+        }
+    }
+
+    /// Takes the first connection that waits, with the peer's end.
+    pub fn accept(&mut self, _now: Instant, listener: ListenId) -> Option<(ConnId, Addr)> {
+        let waiting = &mut self
+            .listeners
+            .get_mut(listener.0 as usize)?
+            .as_mut()?
+            .waiting;
+        let number = waiting.pop_front()?;
+        let conn = self.table.conn_mut(number)?;
+        conn.holder = Holder::Application;
+        Some((ConnId(number), conn.ep.remote))
+    }
+
+    /// Stops listening: connections that wait are reset, requests are forgotten (`inet_csk_listen_stop()`).
+    pub fn close_listener(&mut self, now: Instant, listener: ListenId) {
+        let Some(slot) = self.listeners.get_mut(listener.0 as usize) else {
+            return;
+        };
+        let Some(closed) = slot.take() else {
+            return;
+        };
+        let port = (closed.local.host, closed.local.port);
+        if self.ports.get(&port) == Some(&listener.0) {
+            self.ports.remove(&port);
+        }
+        for number in closed.waiting {
+            self.on_conn(now, number, |ep, cx| {
+                ep.disconnect(cx);
+                ep.orphan = true;
+            });
+            self.release(number);
+        }
+    }
+
+    /// Opens a connection from a free port; the SYN leaves at once. `mtu` is that of the path.
+    ///
+    /// # Errors
+    /// No port is free for this peer.
+    pub fn connect(
+        &mut self,
+        now: Instant,
+        local_host: u16,
+        remote: Addr,
+        options: &OpenOptions,
+        mtu: u32,
+    ) -> Result<(ConnId, Addr), OpenError> {
+        let (local, reused) = self.free_port(now, local_host, remote)?;
+        Ok((self.open(now, local, remote, options, mtu, reused), local))
+    }
+
+    /// Opens a connection from a given port (bind(2), then connect(2)).
+    ///
+    /// # Errors
+    /// There is a connection between these ends.
+    pub fn connect_from(
+        &mut self,
+        now: Instant,
+        local: Addr,
+        remote: Addr,
+        options: &OpenOptions,
+        mtu: u32,
+    ) -> Result<ConnId, OpenError> {
+        match self.port_use(now, local, remote, false) {
+            PortUse::Taken => Err(OpenError(format!(
+                "port {} has a connection to {}:{}",
+                local.port, remote.host, remote.port
+            ))),
+            PortUse::Free => Ok(self.open(now, local, remote, options, mtu, None)),
+            PortUse::Reuse(last) => Ok(self.open(now, local, remote, options, mtu, Some(last))),
+        }
+    }
+
+    fn open(
+        &mut self,
+        now: Instant,
+        local: Addr,
+        remote: Addr,
+        options: &OpenOptions,
+        mtu: u32,
+        reused: Option<LastUse>,
+    ) -> ConnId {
+        let stamps = self.host.sysctl.tcp_timestamps;
+        let (isn, ts_off) = seq_and_ts_off(self.host.secret, local, remote, now, stamps);
+        let mut cx = Cx {
+            now,
+            host: &self.host,
+            mib: &mut self.mib,
+            out: &mut self.out,
+        };
+        let mut ep = Endpoint::new(&mut cx, (local, remote), options);
+        let mut first = isn;
+        if let Some(last) = reused {
+            first = last.isn;
+            ep.neg.ts_recent = last.ts_recent;
+            ep.neg.ts_recent_stamp = last.ts_recent_stamp;
+            cx.count(Counter::TWRecycled);
+            self.table.remove(last.number);
+            self.deadlines.set(last.number, None);
+        }
+        // tcp_v4_connect(): 0 means that none was chosen.
+        let first = Seq(first.0.max(1));
+        ep.begin(&mut cx, options, mtu, first, ts_off);
+        let next = ep.next_timer();
+        let number = self.table.insert(Record::Conn(Box::new(Conn {
+            ep,
+            holder: Holder::Application,
+            hashed: true,
+        })));
+        self.table.hash(local, remote, number);
+        self.deadlines.set(number, next);
+        ConnId(number)
+    }
+
+    /// The port that Linux would look at first from a hash of both ends, and every second one after it: connect(2)
+    /// takes those of the range's first parity.
+    fn free_port(
+        &mut self,
+        now: Instant,
+        local_host: u16,
+        remote: Addr,
+    ) -> Result<(Addr, Option<LastUse>), OpenError> {
+        let [low, high] = self.host.sysctl.ip_local_port_range.map(u32::from);
+        let count = (high + 1).saturating_sub(low);
+        let count = if count > 1 { count & !1 } else { count };
+        let clock = &self.host.clock;
+        let hash = port_offset(
+            self.host.secret,
+            local_host,
+            remote,
+            clock.jiffies(now),
+            clock.hz,
+        );
+        let index = hash as usize % PERTURB;
+        self.perturb.resize(PERTURB, 0);
+        let base = (hash >> 32) as u32;
+        let offset = (base.wrapping_add(self.perturb[index]) % count.max(1)) & !1;
+        for parity in 0..2_u32.min(count) {
+            for step in (0..count).step_by(2) {
+                let port = (low + (offset + parity + step) % count) as u16;
+                let local = Addr {
+                    host: local_host,
+                    port,
+                };
+                if self.ports.contains_key(&(local_host, port)) {
+                    continue;
+                }
+                let found = match self.port_use(now, local, remote, true) {
+                    PortUse::Taken => continue,
+                    PortUse::Free => None,
+                    PortUse::Reuse(last) => Some(last),
+                };
+                let draw = siphash(self.host.secret, [hash, u64::from(self.perturb[index])]);
+                let more = step.max((draw % 8) as u32 * 2) + 2;
+                self.perturb[index] = self.perturb[index].wrapping_add(more);
+                return Ok((local, found));
+            }
+        }
+        Err(OpenError(format!(
+            "no free port from {low} to {high} for {}:{}",
+            remote.host, remote.port
+        )))
+    }
+
+    /// Whether a connection may use these ends. `search`: the port is not the caller's wish.
+    fn port_use(&mut self, now: Instant, local: Addr, remote: Addr, search: bool) -> PortUse {
+        let Some(number) = self.table.find(local, remote) else {
+            return PortUse::Free;
+        };
+        let seconds = (now.as_nanos() + self.host.clock.boot_ns) / 1_000_000_000;
+        let Some(tw) = self.table.time_wait_mut(number) else {
+            return PortUse::Taken;
+        };
+        // tcp_tw_reuse 2 is for the loopback device; model hosts have none.
+        let reuse = self.host.sysctl.tcp_tw_reuse == 1 && !tw.fin_wait_2;
+        let later = (seconds as u32).wrapping_sub(tw.ts_recent_stamp) as i32 > 0;
+        if tw.ts_recent_stamp != 0 && (!search || (reuse && later)) {
+            return PortUse::Reuse(LastUse {
+                number,
+                isn: tw.snd_nxt + (65_535 + 2),
+                ts_recent: tw.ts_recent,
+                ts_recent_stamp: tw.ts_recent_stamp,
+            });
+        }
+        PortUse::Taken
+    }
+}
+
+/// What a TIME-WAIT record leaves to the next connection between its ends.
+#[derive(Clone, Copy, Debug)]
+struct LastUse {
+    number: u32,
+    isn: Seq,
+    ts_recent: u32,
+    ts_recent_stamp: u32,
+}
+
+/// See [`Stack::port_use`].
+#[derive(Clone, Copy, Debug)]
+enum PortUse {
+    Free,
+    Taken,
+    Reuse(LastUse),
+}

@@ -1,0 +1,369 @@
+//! A connection that a listener was asked for and that does not stand yet: SYN-RECEIVED in a small record (RFC 9293
+//! 3.10.7.2, 3.10.7.4; Linux `struct tcp_request_sock`, `tcp_conn_request()`, `tcp_check_req()`,
+//! `reqsk_timer_handler()`).
+
+use tcplab_base::{Instant, Seq};
+use tcplab_wire::{TcpFlags, TcpOptions};
+
+use super::listener::Listener;
+use super::reset::{SmallAck, limited, oow_limited, reply_ack, reply_reset};
+use crate::cx::Cx;
+use crate::endpoint::{
+    Endpoint, MSS_DEFAULT, Path, RTO_MAX_MS, TIMEOUT_INIT_MS, TSTAMP_ALIGNED, window_of,
+};
+use crate::input::{in_window, paws_reject};
+use crate::mib::Counter;
+use crate::segment::{Addr, Segment};
+
+/// A request.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    /// The listener's number.
+    pub(crate) listener: u32,
+    pub(crate) local: Addr,
+    pub(crate) remote: Addr,
+    pub(crate) rcv_isn: Seq,
+    pub(crate) snt_isn: Seq,
+    pub(crate) ts_off: u32,
+    pub(crate) ts_recent: u32,
+    /// The peer's MSS option, bounded by TCP_MAXSEG.
+    pub(crate) mss: u16,
+    pub(crate) window_clamp: u32,
+    pub(crate) rcv_wnd: u32,
+    pub(crate) snd_wscale: u8,
+    pub(crate) rcv_wscale: u8,
+    pub(crate) tstamp_ok: bool,
+    pub(crate) sack_ok: bool,
+    pub(crate) wscale_ok: bool,
+    pub(crate) ecn_ok: bool,
+    /// The ACK came, and waits: for data (TCP_DEFER_ACCEPT) or for room in the accept queue.
+    pub(crate) acked: bool,
+    pub(crate) num_retrans: u8,
+    pub(crate) num_timeout: u8,
+    pub(crate) last_oow_ack_time: u32,
+    /// Microsecond of the first SYN-ACK; 0: none was sent.
+    pub(crate) snt_synack_us: u64,
+    /// The traffic class of the SYN-ACK.
+    pub(crate) tos: u8,
+    /// When its timer fires.
+    pub(crate) fires: Instant,
+}
+
+/// What [`Request::check`] decided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verdict {
+    /// All is done.
+    Done,
+    /// The segment goes to the listener, which resets it.
+    ToListener,
+    /// The handshake is over: make the connection.
+    Stands,
+    /// The request is dropped.
+    Drop,
+}
+
+impl Request {
+    /// What a SYN asks for (`tcp_openreq_init()`, `tcp_openreq_init_rwin()`); the sequence number is the caller's.
+    pub(crate) fn of(cx: &Cx<'_>, number: u32, listener: &Listener, seg: &Segment) -> Self {
+        let sysctl = &cx.host.sysctl;
+        let o = &seg.options;
+        let own = own_mss(listener);
+        let peer = o.mss.filter(|&mss| mss != 0).unwrap_or(MSS_DEFAULT);
+        let stamps = o.timestamps.filter(|_| sysctl.tcp_timestamps != 0);
+        let scale = o.window_scale.filter(|_| sysctl.tcp_window_scaling);
+        Self {
+            listener: number,
+            local: seg.dst,
+            remote: seg.src,
+            rcv_isn: seg.seq,
+            snt_isn: Seq(0),
+            ts_off: 0,
+            ts_recent: stamps.map_or(0, |(tsval, _)| tsval),
+            mss: peer.min(own),
+            window_clamp: 0,
+            rcv_wnd: 0,
+            snd_wscale: scale.unwrap_or(0).min(14),
+            rcv_wscale: 0,
+            tstamp_ok: stamps.is_some(),
+            sack_ok: o.sack_permitted && sysctl.tcp_sack,
+            wscale_ok: scale.is_some(),
+            ecn_ok: false,
+            acked: false,
+            num_retrans: 0,
+            num_timeout: 0,
+            last_oow_ack_time: 0,
+            snt_synack_us: 0,
+            tos: match sysctl.tcp_reflect_tos {
+                true => seg.tos & !3,
+                false => 0,
+            },
+            fires: Instant::from_nanos(i64::MAX),
+        }
+    }
+
+    /// `tcp_ecn_create_request()`. `needs`: the listener's congestion control wants ECN.
+    pub(crate) fn negotiate_ecn(&mut self, cx: &Cx<'_>, seg: &Segment, needs: bool) {
+        let asks = seg.flags.has(TcpFlags::ECE) && seg.flags.has(TcpFlags::CWR);
+        let marked = seg.ecn() != Segment::NOT_ECT;
+        let accurate = seg.flags.has(TcpFlags::AE);
+        let may = cx.host.sysctl.tcp_ecn != 0;
+        self.ecn_ok = asks && (((!marked || accurate) && may) || needs);
+        if needs {
+            self.tos |= Segment::ECT_0;
+        }
+    }
+
+    /// `tcp_openreq_init_rwin()`: the window that the SYN-ACK offers.
+    pub(crate) fn init_window(&mut self, cx: &Cx<'_>, listener: &Listener) {
+        let ep = ListenerBuffer::of(cx, listener);
+        let mss = Path::of(cx, listener.mtu).advmss.min(own_mss(listener));
+        let init = cx.host.route.initrwnd.unwrap_or(0);
+        let mut full = ep.full_space;
+        self.window_clamp = ep.window_clamp;
+        if ep.locked && (self.window_clamp > full || self.window_clamp == 0) {
+            self.window_clamp = full;
+        }
+        full = full.max(init.saturating_mul(u32::from(mss)));
+        let stamps = u16::from(self.tstamp_ok) * TSTAMP_ALIGNED;
+        let (wnd, clamp, scale) = Endpoint::select_initial_window(
+            cx,
+            full,
+            u32::from(mss.saturating_sub(stamps)),
+            self.window_clamp,
+            self.wscale_ok,
+            init,
+        );
+        self.rcv_wnd = wnd;
+        self.window_clamp = clamp;
+        self.rcv_wscale = scale;
+    }
+
+    /// Sends the SYN-ACK (`tcp_make_synack()`). `tsval`: the time stamp of a cookie.
+    pub(crate) fn send_synack(&mut self, cx: &mut Cx<'_>, listener: &Listener, tsval: Option<u32>) {
+        let stamp = tsval.unwrap_or_else(|| cx.host.clock.millis(cx.now));
+        if self.snt_synack_us == 0 {
+            self.snt_synack_us = cx.now_us();
+        }
+        let ecn = u16::from(self.ecn_ok) * TcpFlags::ECE;
+        let stamps = (stamp.wrapping_add(self.ts_off), self.ts_recent);
+        let mss = Path::of(cx, listener.mtu).advmss.min(own_mss(listener));
+        cx.out.push(Segment {
+            src: self.local,
+            dst: self.remote,
+            seq: self.snt_isn,
+            ack: self.rcv_isn + 1,
+            window: self.rcv_wnd.min(65_535) as u16,
+            flags: TcpFlags(TcpFlags::SYN | TcpFlags::ACK | ecn),
+            tos: self.tos,
+            options: TcpOptions {
+                mss: Some(mss),
+                timestamps: self.tstamp_ok.then_some(stamps),
+                window_scale: self.wscale_ok.then_some(self.rcv_wscale),
+                sack_permitted: self.sack_ok,
+                ..TcpOptions::default()
+            },
+            ..Segment::default()
+        });
+        cx.count(Counter::OutSegs);
+    }
+
+    /// `inet_rtx_syn_ack()`.
+    fn resend_synack(&mut self, cx: &mut Cx<'_>, listener: &Listener) {
+        self.send_synack(cx, listener, None);
+        cx.count(Counter::RetransSegs);
+        cx.count(Counter::SynRetrans);
+        self.num_retrans = self.num_retrans.saturating_add(1);
+    }
+
+    /// `reqsk_timeout()`, from now.
+    pub(crate) fn arm(&mut self, cx: &Cx<'_>) {
+        let clock = &cx.host.clock;
+        let first = u64::from(clock.from_millis(TIMEOUT_INIT_MS));
+        let most = u64::from(clock.from_millis(RTO_MAX_MS));
+        let wait = (first << self.num_timeout.min(16)).min(most);
+        self.fires = clock.fires(cx.now, cx.jiffies() + wait);
+    }
+
+    /// A segment for this request (`tcp_check_req()`).
+    pub(crate) fn check(&mut self, cx: &mut Cx<'_>, listener: &Listener, seg: &Segment) -> Verdict {
+        let stamps = seg
+            .options
+            .timestamps
+            .filter(|_| cx.host.sysctl.tcp_timestamps != 0);
+        let rst = seg.flags.has(TcpFlags::RST);
+        let old = stamps.is_some_and(|(tsval, _)| self.paws(cx, tsval, rst));
+        let bits = seg.flags.0 & (TcpFlags::RST | TcpFlags::SYN | TcpFlags::ACK);
+        if seg.seq == self.rcv_isn && bits == TcpFlags::SYN && !old {
+            self.syn_again(cx, listener, seg);
+            return Verdict::Done;
+        }
+        let ack = seg.flags.has(TcpFlags::ACK);
+        if ack && !rst && seg.ack != self.snt_isn + 1 {
+            return Verdict::ToListener;
+        }
+        let rcv_nxt = self.rcv_isn + 1;
+        if old || !in_window(seg.seq, seg.end_seq(), rcv_nxt, rcv_nxt + self.rcv_wnd) {
+            let skipped = Counter::ACKSkippedSynRecv;
+            if !rst && !oow_limited(cx, seg, skipped, &mut self.last_oow_ack_time) {
+                self.send_ack(cx, seg);
+            }
+            if old {
+                cx.count(Counter::PAWSEstab);
+            }
+            return Verdict::Done;
+        }
+        self.check_flags(cx, listener, seg)
+    }
+
+    /// The part of [`Request::check`] for a segment in the window.
+    fn check_flags(&mut self, cx: &mut Cx<'_>, listener: &Listener, seg: &Segment) -> Verdict {
+        let rst = seg.flags.has(TcpFlags::RST);
+        // A SYN before the window was cut off.
+        let syn = seg.flags.has(TcpFlags::SYN) && seg.seq != self.rcv_isn;
+        if rst && seg.seq != self.rcv_isn + 1 {
+            self.challenge(cx, seg);
+            return Verdict::Done;
+        }
+        if rst || syn {
+            cx.count(Counter::AttemptFails);
+            self.embryonic_reset(cx, seg);
+            return Verdict::Drop;
+        }
+        if !seg.flags.has(TcpFlags::ACK) {
+            return Verdict::Done;
+        }
+        if self.num_timeout < listener.defer_accept && seg.end_seq() == self.rcv_isn + 1 {
+            self.acked = true;
+            cx.count(Counter::DeferAcceptDrop);
+            return Verdict::Done;
+        }
+        if listener.is_accept_queue_full() {
+            cx.count(Counter::ListenOverflows);
+            cx.count(Counter::ListenDrops);
+            if cx.host.sysctl.tcp_abort_on_overflow {
+                self.embryonic_reset(cx, seg);
+                return Verdict::Drop;
+            }
+            self.acked = true;
+            return Verdict::Done;
+        }
+        Verdict::Stands
+    }
+
+    fn embryonic_reset(&self, cx: &mut Cx<'_>, seg: &Segment) {
+        reply_reset(cx, seg);
+        cx.count(Counter::EmbryonicRsts);
+    }
+
+    fn paws(&self, cx: &Cx<'_>, tsval: u32, rst: bool) -> bool {
+        let age = 1_u32 << self.num_timeout.min(7);
+        let stamp = cx.seconds().wrapping_sub(age.min(120));
+        paws_reject(self.ts_recent, stamp, tsval, rst, cx.seconds())
+    }
+
+    /// The SYN came again: the SYN-ACK goes out again, and its timer starts anew.
+    fn syn_again(&mut self, cx: &mut Cx<'_>, listener: &Listener, seg: &Segment) {
+        let skipped = Counter::ACKSkippedSynRecv;
+        if oow_limited(cx, seg, skipped, &mut self.last_oow_ack_time) {
+            return;
+        }
+        self.resend_synack(cx, listener);
+        self.arm(cx);
+    }
+
+    /// `tcp_reqsk_send_challenge_ack()` (RFC 5961 3.2).
+    fn challenge(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
+        if limited(
+            cx,
+            Counter::ACKSkippedChallenge,
+            &mut self.last_oow_ack_time,
+        ) {
+            return;
+        }
+        cx.count(Counter::ChallengeACK);
+        self.send_ack(cx, seg);
+    }
+
+    /// `tcp_v4_reqsk_send_ack()`.
+    fn send_ack(&self, cx: &mut Cx<'_>, seg: &Segment) {
+        let small = SmallAck {
+            seq: self.snt_isn + 1,
+            ack: self.rcv_isn + 1,
+            window: self.rcv_wnd >> self.rcv_wscale.min(14),
+            tsval: cx.host.clock.millis(cx.now).wrapping_add(self.ts_off),
+            tsecr: self.ts_recent,
+            tos: seg.tos,
+        };
+        reply_ack(cx, seg, &small);
+    }
+
+    /// Its timer fired (`reqsk_timer_handler()`); false: the request is given up.
+    pub(crate) fn on_timer(&mut self, cx: &mut Cx<'_>, listener: &mut Listener) -> bool {
+        let retries = self.retries(cx, listener);
+        let defer = listener.defer_accept;
+        let n = self.num_timeout;
+        let (expired, resend) = match defer {
+            0 => (n >= retries, true),
+            // With TCP_DEFER_ACCEPT an ACKed request waits for data, and is asked once more at the end.
+            _ => (
+                n >= retries && (!self.acked || n >= defer),
+                !self.acked || n >= defer - 1,
+            ),
+        };
+        cx.count(Counter::Timeouts);
+        if expired {
+            return false;
+        }
+        if resend {
+            self.resend_synack(cx, listener);
+        }
+        if self.num_timeout == 0 {
+            listener.young = listener.young.saturating_sub(1);
+        }
+        self.num_timeout = self.num_timeout.saturating_add(1);
+        self.arm(cx);
+        true
+    }
+
+    /// How often the SYN-ACK is sent again: less often when old requests fill more than half of the queue.
+    fn retries(&self, cx: &Cx<'_>, listener: &Listener) -> u8 {
+        let mut retries = match listener.syn_retries {
+            0 => cx.host.sysctl.tcp_synack_retries,
+            own => own,
+        };
+        if listener.requests << 1 > listener.backlog.max(8) {
+            let mut young = listener.young << 1;
+            while retries > 2 && listener.requests >= young {
+                retries -= 1;
+                young <<= 1;
+            }
+        }
+        retries
+    }
+}
+
+/// TCP_MAXSEG of the listener, or the most.
+pub(crate) fn own_mss(listener: &Listener) -> u16 {
+    listener
+        .options
+        .maxseg
+        .map_or(u16::MAX, |mss| mss.clamp(88, 32_767) as u16)
+}
+
+/// The listener's receive buffer.
+struct ListenerBuffer {
+    full_space: u32,
+    window_clamp: u32,
+    locked: bool,
+}
+
+impl ListenerBuffer {
+    fn of(cx: &Cx<'_>, listener: &Listener) -> Self {
+        let buffer = Endpoint::buffers(cx, &listener.options);
+        Self {
+            full_space: window_of(cx, buffer.rcvbuf),
+            window_clamp: buffer.window_clamp,
+            locked: buffer.rcvbuf_locked,
+        }
+    }
+}
