@@ -11,6 +11,9 @@ mod rate;
 mod reno;
 mod window;
 
+#[cfg(test)]
+mod tests;
+
 use tcplab_base::Seq;
 
 use crate::cx::Cx;
@@ -19,6 +22,7 @@ use crate::recovery::{CaState, Flag};
 use bbr::Bbr;
 use cubic::Cubic;
 use dctcp::Dctcp;
+pub(crate) use window::INFINITE_SSTHRESH;
 
 /// Which algorithm, and its state.
 #[derive(Clone, Debug, Default)]
@@ -150,11 +154,11 @@ impl Endpoint {
     }
 
     /// `undo_cwnd()`: the window to go back to.
-    pub(crate) fn cc_undo_cwnd(&mut self, _cx: &mut Cx<'_>) -> u32 {
+    pub(crate) fn cc_undo_cwnd(&mut self, cx: &mut Cx<'_>) -> u32 {
         match &self.cc {
             Congestion::Reno | Congestion::Cubic(_) => self.reno_undo_cwnd(),
             Congestion::Dctcp(d) => d.undo_cwnd(self.snd.snd_cwnd),
-            Congestion::Bbr(_) => self.bbr_undo_cwnd(),
+            Congestion::Bbr(_) => self.bbr_undo_cwnd(cx),
         }
     }
 
@@ -172,7 +176,7 @@ impl Endpoint {
                     self.dctcp_on_loss();
                 }
             }
-            Congestion::Bbr(_) => self.bbr_set_state(state),
+            Congestion::Bbr(_) => self.bbr_set_state(cx, state),
         }
         self.loss.ca_state = state;
     }

@@ -4,6 +4,8 @@
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 
+/// `TCP_INFINITE_SSTHRESH`: no loss was seen yet.
+pub(crate) const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 /// `TCP_INIT_CWND` (RFC 6928).
 pub(super) const INIT_CWND: u32 = 10;
 

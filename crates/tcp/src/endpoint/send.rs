@@ -2,6 +2,8 @@
 
 use tcplab_base::Seq;
 
+use crate::cc::INFINITE_SSTHRESH;
+
 /// Send sequence space and limits (RFC 9293 3.3.1, Linux `struct tcp_sock`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Snd {
@@ -55,9 +57,6 @@ pub(crate) struct Snd {
     /// Segments of one super-segment at the current size goal (`gso_segs`).
     pub(crate) gso_segs: u16,
 }
-
-/// `TCP_INFINITE_SSTHRESH`.
-pub(crate) const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
 impl Default for Snd {
     /// As `tcp_init_sock()` leaves them; `tcp_wmem` is not known here ([`crate::Endpoint::init_output`]).
