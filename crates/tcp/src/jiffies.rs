@@ -53,11 +53,12 @@ impl Clock {
         )
     }
 
-    /// When a timer fires that is set at `now` to expire at the jiffy `expires`.
+    /// When a timer fires that is set at `now` to expire at the jiffy `expires`; `ran`: timers ran in this jiffy, and the
+    /// wheel's own clock stands at the next one.
     #[inline]
-    pub fn fires(&self, now: Instant, expires: u64) -> Instant {
-        let clk = self.jiffies(now);
-        self.time_of(wheel(clk, expires))
+    pub fn fires(&self, now: Instant, expires: u64, ran: bool) -> Instant {
+        let jiffy = self.jiffies(now);
+        self.time_of(wheel(jiffy + u64::from(ran), expires).max(jiffy + 1))
     }
 
     /// `usecs_to_jiffies()`: rounded up.
@@ -86,13 +87,13 @@ impl Clock {
     }
 }
 
-/// The tick at which the wheel runs a timer that is set at tick `clk` for `expires`.
+/// The tick at which the wheel runs a timer that is set for `expires` when its clock is `clk`.
 fn wheel(clk: u64, expires: u64) -> u64 {
     const LEVELS: u32 = 9;
     let delta = expires.wrapping_sub(clk) as i64;
     if delta < 0 {
-        // Already over: at the next tick that runs.
-        return clk + 1;
+        // Already over: as soon as timers run.
+        return clk;
     }
     let mut level = 0;
     while level + 1 < LEVELS && delta >= 63_i64 << (3 * level) {
@@ -113,7 +114,28 @@ mod tests {
         // 75 ticks away: level 1, a multiple of 8.
         assert_eq!(wheel(1000, 1075), 1080);
         assert_eq!(wheel(1000, 1080), 1088);
-        assert_eq!(wheel(1000, 999), 1001);
+        let clock = Clock {
+            hz: 1000,
+            boot_ns: 0,
+        };
+        let now = Instant::from_nanos(7_500_000);
+        let j = clock.jiffies(now);
+        let at = |expires, ran| clock.jiffies(clock.fires(now, expires, ran)) - j;
+        assert_eq!((at(j - 1, false), at(j - 1, true)), (1, 1));
+        assert_eq!((at(j, false), at(j + 1, false)), (1, 2));
+    }
+
+    #[test]
+    fn a_timer_that_another_one_sets_is_one_tick_nearer() {
+        let clock = Clock {
+            hz: 1000,
+            boot_ns: 0,
+        };
+        let now = Instant::from_nanos(0);
+        let j = clock.jiffies(now);
+        let at = |ran| clock.jiffies(clock.fires(now, j + 504, ran));
+        assert_eq!(at(true) % 8, 0);
+        assert_eq!((at(false) % 64, at(false) > at(true)), (0, true));
     }
 
     #[test]

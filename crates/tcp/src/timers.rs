@@ -28,6 +28,11 @@ pub(crate) struct Timers {
     /// `icsk_timeout`: the jiffy that was asked for; the wheel fires at `rexmit_at`, not before it.
     pub(crate) timeout: u64,
     pub(crate) rexmit_at: Instant,
+    /// Where Linux's timer stands in the wheel, armed or not: clearing it leaves it there, and setting it for the
+    /// same jiffy again does not move it.
+    wheel_at: Instant,
+    /// The jiffy in which a timer of the wheel ran last: the wheel's clock is one ahead for the rest of it.
+    ran: u32,
     /// `icsk_ack.timeout`.
     pub(crate) ack_timeout: u64,
     pub(crate) delack_at: Instant,
@@ -43,6 +48,8 @@ impl Default for Timers {
             pending: Pending::None,
             timeout: 0,
             rexmit_at: NEVER,
+            wheel_at: NEVER,
+            ran: 0,
             ack_timeout: 0,
             delack_at: NEVER,
             keepalive_at: NEVER,
@@ -69,8 +76,26 @@ impl Timers {
     #[inline]
     pub(crate) fn arm(&mut self, cx: &Cx<'_>, what: Pending, when: u32, most: u32) {
         self.pending = what;
-        self.timeout = cx.jiffies() + u64::from(when.min(most));
-        self.rexmit_at = cx.host.clock.fires(cx.now, self.timeout);
+        let timeout = cx.jiffies() + u64::from(when.min(most));
+        let stands = self.wheel_at > cx.now && self.wheel_at != NEVER;
+        if !stands || self.timeout != timeout {
+            self.timeout = timeout;
+            self.wheel_at = self.fires(cx, timeout);
+        }
+        self.rexmit_at = self.wheel_at;
+    }
+
+    /// When the wheel runs a timer that is set now for the jiffy `timeout`.
+    #[inline]
+    fn fires(&self, cx: &Cx<'_>, timeout: u64) -> Instant {
+        let ran = self.ran == cx.jiffies32();
+        cx.host.clock.fires(cx.now, timeout, ran)
+    }
+
+    /// A timer of the wheel runs now.
+    #[inline]
+    pub(crate) fn runs(&mut self, cx: &Cx<'_>) {
+        self.ran = cx.jiffies32();
     }
 
     /// `inet_csk_clear_xmit_timer()`: the wheel's timer may fire for nothing on Linux; here it is off.
@@ -84,12 +109,12 @@ impl Timers {
     #[inline]
     pub(crate) fn arm_delack(&mut self, cx: &Cx<'_>, timeout: u64) {
         self.ack_timeout = timeout;
-        self.delack_at = cx.host.clock.fires(cx.now, timeout);
+        self.delack_at = self.fires(cx, timeout);
     }
 
     /// `inet_csk_reset_keepalive_timer()`: in `when` jiffies.
     #[inline]
     pub(crate) fn arm_keepalive(&mut self, cx: &Cx<'_>, when: u32) {
-        self.keepalive_at = cx.host.clock.fires(cx.now, cx.jiffies() + u64::from(when));
+        self.keepalive_at = self.fires(cx, cx.jiffies() + u64::from(when));
     }
 }

@@ -104,9 +104,11 @@ impl Endpoint {
             };
             if at == t.rexmit_at {
                 t.rexmit_at = NEVER;
+                t.runs(cx);
                 self.on_rexmit_timer(cx);
             } else if at == t.delack_at {
                 t.delack_at = NEVER;
+                t.runs(cx);
                 self.on_delack_timer(cx);
             } else if at == t.comp_sack_at {
                 t.comp_sack_at = NEVER;
@@ -116,6 +118,7 @@ impl Endpoint {
                 self.on_pacing_timer(cx);
             } else {
                 t.keepalive_at = NEVER;
+                t.runs(cx);
                 self.on_keepalive_timer(cx);
             }
         }

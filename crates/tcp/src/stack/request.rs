@@ -181,7 +181,7 @@ impl Request {
         let first = u64::from(clock.from_millis(TIMEOUT_INIT_MS));
         let most = u64::from(clock.from_millis(RTO_MAX_MS));
         let wait = (first << self.num_timeout.min(16)).min(most);
-        self.fires = clock.fires(cx.now, cx.jiffies() + wait);
+        self.fires = clock.fires(cx.now, cx.jiffies() + wait, false);
     }
 
     /// A segment for this request (`tcp_check_req()`).
