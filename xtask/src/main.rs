@@ -6,6 +6,7 @@
 //! the crates: they may use any crate, and no crate may use them.
 
 mod documents;
+mod fidelity;
 mod tidy;
 mod tshark;
 
@@ -27,14 +28,21 @@ enum Command {
     Tidy(tidy::Args),
     /// Run the commands that the documents print, and compare what they print
     Documents(documents::Args),
+    /// Compare the model with a real kernel, packet by packet
+    Fidelity(Box<fidelity::Args>),
     /// Compare our Wireshark verdicts with the installed tshark, frame by frame
     Tshark(tshark::Args),
 }
 
 fn main() -> ExitCode {
+    // A guest of `fidelity` runs this executable.
+    if let Some(code) = tcplab_kernel::guest::stage() {
+        return code;
+    }
     let result = match Cli::parse().command {
         Command::Tidy(args) => tidy::run(&repository_root(), &args),
         Command::Documents(args) => documents::run(&repository_root(), &args),
+        Command::Fidelity(args) => fidelity::run(&repository_root(), &args),
         Command::Tshark(args) => tshark::run(&repository_root(), &args),
     };
     match result {
