@@ -20,6 +20,8 @@ pub(crate) struct Rcv {
     pub(crate) rcvbuf: u32,
     /// `sk_rmem_alloc`: memory of what is queued.
     pub(crate) rmem_alloc: u32,
+    /// `sk_forward_alloc`: memory that is set aside and not used; header prediction wants enough.
+    pub(crate) fwd_alloc: i32,
     /// `scaling_ratio` of 6.6 and later, in 1/256.
     pub(crate) scaling_ratio: u8,
     /// SO_RCVBUF was set: no auto-tuning (`SOCK_RCVBUF_LOCK`).
@@ -53,6 +55,10 @@ pub(crate) struct RcvSkb {
     /// Behind the last byte; a FIN counts one.
     pub(crate) end_seq: Seq,
     pub(crate) truesize: u32,
+    /// Bytes that its buffer would still take.
+    pub(crate) tailroom: u16,
+    /// Other frames whose buffers it has taken over.
+    pub(crate) frags: u8,
     pub(crate) fin: bool,
 }
 
@@ -61,8 +67,8 @@ pub(crate) struct RcvSkb {
 pub(crate) struct RcvQueue {
     /// In order, not yet read.
     pub(crate) ready: VecDeque<RcvSkb>,
-    /// Out of order, sorted by sequence number, without overlaps.
-    pub(crate) ofo: Vec<RcvSkb>,
+    /// Out of order, sorted by first and by last sequence number; neighbours may overlap.
+    pub(crate) ofo: VecDeque<RcvSkb>,
     /// `duplicate_sack` (the DSACK to send) and `selective_acks`, most recent first.
     pub(crate) dsack: Option<(Seq, Seq)>,
     pub(crate) sacks: [(Seq, Seq); 4],

@@ -1,0 +1,110 @@
+//! What an in-order data segment teaches the receiver's ACK engine.
+//!
+//! Linux `tcp_measure_rcv_mss()`, `tcp_event_data_recv()`, `tcp_initialize_rcv_mss()`.
+
+use tcplab_plan::profile::AckPushRule;
+use tcplab_wire::TcpFlags;
+
+use super::{MAX_QUICKACKS, ato_min};
+use crate::cx::Cx;
+use crate::endpoint::{AckPending, Endpoint};
+use crate::segment::Segment;
+
+/// `TCP_MSS_DEFAULT`: RFC 9293 3.7.1.
+const MSS_DEFAULT: u32 = 536;
+/// `TCP_MIN_MSS`.
+const MIN_MSS: u32 = 88;
+/// Bytes of a TCP header without options.
+const HEADER: u32 = 20;
+
+impl Endpoint {
+    /// `tcp_initialize_rcv_mss()`: a low guess is corrected by the first segments, a high one is not.
+    pub(crate) fn initialize_rcv_mss(&mut self) {
+        let guess = u32::from(self.rcv.advmss)
+            .min(self.snd.mss_cache)
+            .min(self.rcv.rcv_wnd / 2)
+            .clamp(MIN_MSS, MSS_DEFAULT);
+        self.ack.rcv_mss = guess as u16;
+    }
+
+    /// `tp->tcp_header_len`: what each segment of data has without SACK blocks.
+    #[inline]
+    pub(crate) fn tcp_header_len(&self) -> u32 {
+        if self.neg.tstamp_ok {
+            HEADER + 12
+        } else {
+            HEADER
+        }
+    }
+
+    /// `tcp_measure_rcv_mss()`: guesses the peer's MSS; says by PUSHED whether the next read shall ACK.
+    #[inline]
+    fn measure_rcv_mss(&mut self, cx: &Cx<'_>, seg: &Segment) {
+        let last = u32::from(self.ack.last_seg_size);
+        self.ack.last_seg_size = 0;
+        let len = match seg.gso_size {
+            0 => seg.len,
+            size => u32::from(size),
+        };
+        if len >= u32::from(self.ack.rcv_mss) {
+            self.ack.rcv_mss = len.min(u32::from(self.rcv.advmss)) as u16;
+            if cx.host.profile.ack_push_rule == AckPushRule::AtMss && seg.flags.has(TcpFlags::PSH) {
+                self.ack.pending |= AckPending::PUSHED;
+            }
+            return;
+        }
+        // Whole segment: a SACK option takes from the payload what it adds to the header.
+        let whole = len + seg.header_len();
+        let remnant = seg
+            .flags
+            .has(TcpFlags::FIN | TcpFlags::URG | TcpFlags::SYN | TcpFlags::PSH);
+        if whole >= MSS_DEFAULT + HEADER || (whole >= MIN_MSS + HEADER && !remnant) {
+            let size = whole.saturating_sub(self.tcp_header_len());
+            self.ack.last_seg_size = size as u16;
+            if size == last {
+                self.ack.rcv_mss = size as u16;
+                return;
+            }
+        }
+        if self.ack.pending & AckPending::PUSHED != 0 {
+            self.ack.pending |= AckPending::PUSHED2;
+        }
+        self.ack.pending |= AckPending::PUSHED;
+    }
+
+    /// `tcp_event_data_recv()`: in-order data was queued.
+    #[inline]
+    pub(crate) fn event_data_recv(&mut self, cx: &mut Cx<'_>, seg: &Segment, truesize: u32) {
+        self.schedule_ack();
+        self.measure_rcv_mss(cx, seg);
+        self.rcv_rtt_measure(cx);
+        let now = cx.jiffies32();
+        self.predict_ato(cx, now);
+        self.ack.lrcvtime = now;
+        self.ecn_check_ce(cx, seg);
+        if seg.len >= 128 {
+            self.grow_window(cx, seg.len, truesize);
+        }
+    }
+
+    /// The interval in which the next data segment is expected (`icsk_ack.ato`).
+    #[inline]
+    fn predict_ato(&mut self, cx: &Cx<'_>, now: u32) {
+        let ato_min = ato_min(cx.host.clock.hz);
+        if self.ack.ato == 0 {
+            self.incr_quickack(MAX_QUICKACKS);
+            self.ack.ato = ato_min;
+            return;
+        }
+        let gap = now.wrapping_sub(self.ack.lrcvtime) as i32;
+        let gap = gap.max(0) as u32;
+        if gap <= ato_min / 2 {
+            self.ack.ato = self.ack.ato / 2 + ato_min / 2;
+        } else if gap < self.ack.ato {
+            self.ack.ato = (self.ack.ato / 2 + gap).min(self.rtt.rto);
+        } else if gap > self.rtt.rto {
+            // The sender starts slowly again after such a pause: it needs each ACK.
+            self.incr_quickack(MAX_QUICKACKS);
+        }
+    }
+}

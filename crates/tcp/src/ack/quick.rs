@@ -1,0 +1,114 @@
+//! Credits of immediate ACKs, and the interactive mode that ends them.
+//!
+//! Linux `tcp_incr_quickack()`, `tcp_enter_quickack_mode()`, `tcp_dec_quickack_mode()`,
+//! `inet_csk_enter_pingpong_mode()`, `tcp_event_ack_sent()`, `tcp_event_data_sent()`.
+
+use tcplab_plan::profile::QuickackAccounting;
+
+use super::ato_min;
+use crate::cx::Cx;
+use crate::endpoint::{AckPending, Endpoint, NEVER};
+use crate::mib::Counter;
+
+impl Endpoint {
+    /// `inet_csk_ack_scheduled()`: an ACK of data is due.
+    #[inline]
+    pub(crate) fn ack_scheduled(&self) -> bool {
+        self.ack.pending & AckPending::SCHED != 0
+    }
+
+    /// `inet_csk_schedule_ack()`.
+    #[inline]
+    pub(crate) fn schedule_ack(&mut self) {
+        self.ack.pending |= AckPending::SCHED;
+    }
+
+    /// `inet_csk_in_pingpong_mode()`.
+    #[inline]
+    pub(crate) fn in_pingpong(&self, cx: &Cx<'_>) -> bool {
+        self.ack.pingpong >= cx.host.sysctl.tcp_pingpong_thresh.max(1)
+    }
+
+    /// `inet_csk_enter_pingpong_mode()`.
+    #[inline]
+    pub(crate) fn enter_pingpong(&mut self, cx: &Cx<'_>) {
+        self.ack.pingpong = cx.host.sysctl.tcp_pingpong_thresh.max(1);
+    }
+
+    /// `inet_csk_exit_pingpong_mode()`.
+    #[inline]
+    pub(crate) fn exit_pingpong(&mut self) {
+        self.ack.pingpong = 0;
+    }
+
+    /// `tcp_in_quickack_mode()`: by the route, or by credits outside of pingpong.
+    #[inline]
+    pub(crate) fn in_quickack_mode(&self, cx: &Cx<'_>) -> bool {
+        cx.host.route.quickack.is_some_and(|metric| metric != 0)
+            || (self.ack.quick > 0 && !self.in_pingpong(cx))
+    }
+
+    /// `tcp_incr_quickack()`: credits for half of the offered window, at most `max`; never fewer than before.
+    pub(crate) fn incr_quickack(&mut self, max: u32) {
+        let segment = u32::from(self.ack.rcv_mss).max(1);
+        let credits = match self.rcv.rcv_wnd / (2 * segment) {
+            0 => 2,
+            n => n,
+        };
+        let credits = credits.min(max) as u8;
+        self.ack.quick = self.ack.quick.max(credits);
+    }
+
+    /// `tcp_enter_quickack_mode()`.
+    pub(crate) fn enter_quickack_mode(&mut self, cx: &mut Cx<'_>, max: u32) {
+        self.incr_quickack(max);
+        self.exit_pingpong();
+        self.ack.ato = ato_min(cx.host.clock.hz);
+    }
+
+    /// `tcp_event_ack_sent()`: an ACK left with a segment of `packets` wire packets.
+    #[inline]
+    pub(crate) fn event_ack_sent(&mut self, cx: &mut Cx<'_>, packets: u32) {
+        if self.ack.compressed > 0 {
+            cx.mib
+                .add(Counter::AckCompressed, u64::from(self.ack.compressed));
+            self.ack.compressed = 0;
+            self.timers.comp_sack_at = NEVER;
+        }
+        if self.ack.quick > 0 {
+            let spent = match cx.host.profile.quickack_accounting {
+                QuickackAccounting::PerPacket => packets,
+                QuickackAccounting::PerAck => u32::from(self.ack_scheduled()),
+            };
+            if spent >= u32::from(self.ack.quick) {
+                self.ack.quick = 0;
+                // The mode ends: the next delay is the shortest again.
+                self.ack.ato = ato_min(cx.host.clock.hz);
+            } else {
+                self.ack.quick -= spent as u8;
+            }
+        }
+        self.clear_delack();
+    }
+
+    /// The receiver's part of `tcp_event_data_sent()`: answering within ato enters pingpong. To be called before
+    /// `lsndtime` becomes this segment's.
+    #[inline]
+    pub(crate) fn ack_event_data_sent(&mut self, cx: &mut Cx<'_>) {
+        if cx.jiffies32().wrapping_sub(self.ack.lrcvtime) < self.ack.ato {
+            self.enter_pingpong(cx);
+        }
+    }
+
+    /// `inet_csk_clear_xmit_timer(ICSK_TIME_DACK)`.
+    #[inline]
+    pub(crate) fn clear_delack(&mut self) {
+        self.ack.pending = 0;
+        self.timers.delack_at = NEVER;
+    }
+
+    /// The credits of immediate ACKs that are left, as /proc/net/tcp shows them.
+    pub fn quick_credits(&self) -> u32 {
+        u32::from(self.ack.quick)
+    }
+}

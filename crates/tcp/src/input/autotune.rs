@@ -1,0 +1,107 @@
+//! How the receive buffer grows with the rate (dynamic right-sizing: Fisk, Feng 2001), and the receiver's own
+//! round trip.
+//!
+//! Linux `tcp_rcv_space_adjust()`, `tcp_rcv_rtt_measure()`, `tcp_rcv_rtt_measure_ts()`.
+
+use crate::cx::Cx;
+use crate::endpoint::Endpoint;
+use crate::input::memory::skb_truesize;
+use crate::segment::Segment;
+
+/// `MAX_TCP_HEADER`: what Linux adds to a payload for all headers below.
+const MAX_TCP_HEADER: u32 = 192;
+/// Larger differences of time stamps are nonsense.
+const MAX_ECHO_MS: u32 = i32::MAX as u32 / 1000;
+
+impl Endpoint {
+    /// `tcp_rcv_rtt_update()`: keeps 8 times the round trip. Without time stamps (`window`) only the minimum counts: the
+    /// sample is too long when the sender did not fill the window.
+    fn rcv_rtt_update(&mut self, sample_us: u32, window: bool) {
+        let old = self.rcv.rtt_us;
+        let new = sample_us.saturating_mul(8);
+        self.rcv.rtt_us = if old == 0 || new < old {
+            new
+        } else if window {
+            old
+        } else {
+            old - old / 8 + sample_us
+        };
+    }
+
+    /// `tcp_rcv_rtt_measure()`: the time in which the peer filled the offered window.
+    #[inline]
+    pub(crate) fn rcv_rtt_measure(&mut self, cx: &Cx<'_>) {
+        let now = cx.now_us();
+        if self.rcv.rtt_time_us != 0 {
+            if self.rcv.rcv_nxt.before(self.rcv.rtt_seq) {
+                return;
+            }
+            let delta = now.saturating_sub(self.rcv.rtt_time_us).max(1);
+            self.rcv_rtt_update(delta.min(u64::from(u32::MAX)) as u32, true);
+        }
+        self.rcv.rtt_seq = self.rcv.rcv_nxt + self.rcv.rcv_wnd;
+        self.rcv.rtt_time_us = now;
+    }
+
+    /// `tcp_rcv_rtt_measure_ts()`: from our time stamp that a full segment echoes, once for each echo.
+    #[inline]
+    pub(crate) fn rcv_rtt_measure_ts(&mut self, cx: &Cx<'_>, seg: &Segment) {
+        if self.neg.rcv_tsecr == self.rcv.rtt_last_tsecr {
+            return;
+        }
+        self.rcv.rtt_last_tsecr = self.neg.rcv_tsecr;
+        if seg.end_seq() - seg.seq < u32::from(self.ack.rcv_mss) {
+            return;
+        }
+        let delta = cx
+            .host
+            .clock
+            .millis(cx.now)
+            .wrapping_sub(self.neg.rcv_tsecr);
+        if delta < MAX_ECHO_MS {
+            self.rcv_rtt_update(delta.max(1) * 1000, false);
+        }
+    }
+
+    /// `tcp_rcv_space_adjust()`: once in a round trip, after a read.
+    #[inline]
+    pub(super) fn rcv_space_adjust(&mut self, cx: &Cx<'_>) {
+        let now = cx.now_us();
+        let rtt = u64::from(self.rcv.rtt_us / 8);
+        if self.rcv.rtt_us == 0 || now.saturating_sub(self.rcv.space_time_us) < rtt {
+            return;
+        }
+        let copied = self.rcv.copied_seq - self.rcv.space_seq;
+        if copied > self.rcv.space {
+            if cx.host.sysctl.tcp_moderate_rcvbuf && !self.rcv.rcvbuf_locked {
+                self.grow_rcvbuf(cx, copied);
+            }
+            self.rcv.space = copied;
+        }
+        self.rcv.space_seq = self.rcv.copied_seq;
+        self.rcv.space_time_us = now;
+    }
+
+    /// A buffer for twice what was read in a round trip, and for a sender that doubles its rate.
+    fn grow_rcvbuf(&mut self, cx: &Cx<'_>, copied: u32) {
+        let mss = u64::from(self.rcv.advmss).max(1);
+        let base = u64::from(copied) * 2 + 16 * mss;
+        let space = u64::from(self.rcv.space).max(1);
+        let growth = base
+            .saturating_mul(u64::from(copied) - u64::from(self.rcv.space).min(u64::from(copied)))
+            / space;
+        let window = base.saturating_add(growth.saturating_mul(2));
+        let mut frame = i64::from(skb_truesize(u32::from(self.rcv.advmss) + MAX_TCP_HEADER));
+        while self.win_from_space(cx, frame) < mss as i64 {
+            frame += 128;
+        }
+        let [_, _, rmem_max] = cx.host.sysctl.tcp_rmem;
+        let rcvbuf = (window / mss)
+            .saturating_mul(frame as u64)
+            .min(u64::from(rmem_max)) as u32;
+        if rcvbuf > self.rcv.rcvbuf {
+            self.rcv.rcvbuf = rcvbuf;
+            self.rcv.window_clamp = self.full_space(cx);
+        }
+    }
+}

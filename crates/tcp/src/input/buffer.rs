@@ -1,0 +1,93 @@
+//! How far the offered window may grow (Linux `tcp_init_buffer_space()`, `tcp_grow_window()`,
+//! `tcp_clamp_window()`).
+
+use crate::cx::Cx;
+use crate::endpoint::Endpoint;
+
+/// `TCP_INIT_CWND`: RFC 6928.
+const INIT_CWND: u32 = 10;
+
+impl Endpoint {
+    /// `tcp_init_buffer_space()`: receive buffer, window clamp and threshold when the handshake is over.
+    pub(crate) fn init_buffer_space(&mut self, cx: &mut Cx<'_>) {
+        self.rcv.space_time_us = cx.now_us();
+        self.rcv.space_seq = self.rcv.copied_seq;
+        let most = self.full_space(cx);
+        let mss = u32::from(self.rcv.advmss);
+        let app_win = u32::from(cx.host.sysctl.tcp_app_win);
+        if self.rcv.window_clamp >= most {
+            self.rcv.window_clamp = most;
+            if app_win > 0 && most > 4 * mss {
+                self.rcv.window_clamp = (most - (most >> app_win.min(31))).max(4 * mss);
+            }
+        }
+        // One segment stays free.
+        let clamp = self.rcv.window_clamp;
+        if app_win > 0 && clamp > 2 * mss && u64::from(clamp) + u64::from(mss) > u64::from(most) {
+            self.rcv.window_clamp = (2 * mss).max(most.saturating_sub(mss));
+        }
+        self.rcv.rcv_ssthresh = self.rcv.rcv_ssthresh.min(self.rcv.window_clamp);
+        self.snd.snd_cwnd_stamp = cx.jiffies32();
+        self.rcv.space = self
+            .rcv
+            .rcv_ssthresh
+            .min(self.rcv.rcv_wnd)
+            .min(INIT_CWND * mss);
+    }
+
+    /// `tcp_grow_window()`: a frame of `len` bytes came in `truesize` bytes of memory. What grows the window also
+    /// gives a credit of an immediate ACK.
+    #[inline]
+    pub(crate) fn grow_window(&mut self, cx: &Cx<'_>, len: u32, truesize: u32) {
+        // DEVIATION: the memory of a driver's page fragments is not taken off (`truesize_adjust()`): frames here
+        // lie in linear buffers.
+        let room =
+            self.space(cx).min(i64::from(self.rcv.window_clamp)) - i64::from(self.rcv.rcv_ssthresh);
+        if room > 0 {
+            self.grow_window_by(cx, room as u32, len, truesize);
+        }
+    }
+
+    fn grow_window_by(&mut self, cx: &Cx<'_>, room: u32, len: u32, truesize: u32) {
+        let window = self.win_from_space(cx, i64::from(truesize));
+        let step = if window <= i64::from(len) {
+            2 * u32::from(self.rcv.advmss)
+        } else {
+            self.growth_of_bloated(cx, len, window)
+        };
+        if step > 0 {
+            let step = step.max(2 * len);
+            self.rcv.rcv_ssthresh += room.min(step);
+            self.ack.quick |= 1;
+        }
+    }
+
+    /// `__tcp_grow_window()`: frames that waste memory grow the window while it is small against the largest buffer.
+    fn growth_of_bloated(&self, cx: &Cx<'_>, len: u32, window: i64) -> u32 {
+        let [_, _, rmem_max] = cx.host.sysctl.tcp_rmem;
+        let mut cost = window >> 1;
+        let mut limit = self.win_from_space(cx, i64::from(rmem_max)) >> 1;
+        while i64::from(self.rcv.rcv_ssthresh) <= limit {
+            if cost <= i64::from(len) {
+                return 2 * u32::from(self.ack.rcv_mss);
+            }
+            cost >>= 1;
+            limit >>= 1;
+        }
+        0
+    }
+
+    /// `tcp_clamp_window()`: more is queued than the buffer allows. It grows to what is queued, up to the host's limit;
+    /// quick ACKs end.
+    pub(super) fn clamp_window(&mut self, cx: &Cx<'_>) {
+        self.ack.quick = 0;
+        let [_, _, rmem_max] = cx.host.sysctl.tcp_rmem;
+        if self.rcv.rcvbuf < rmem_max && !self.rcv.rcvbuf_locked {
+            self.rcv.rcvbuf = self.rcv.rmem_alloc.min(rmem_max);
+        }
+        if self.rcv.rmem_alloc > self.rcv.rcvbuf {
+            let mss = u32::from(self.rcv.advmss);
+            self.rcv.rcv_ssthresh = self.rcv.window_clamp.min(2 * mss);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Payload and FIN of a segment whose ACK was handled (Linux `tcp_data_queue()`, `tcp_queue_rcv()`,
+//! `tcp_fin()`).
+
+use tcplab_base::Seq;
+use tcplab_wire::TcpFlags;
+
+use super::RCV_SHUTDOWN;
+use crate::ack::MAX_QUICKACKS;
+use crate::cx::Cx;
+use crate::endpoint::{AckPending, Endpoint, State};
+use crate::mib::Counter;
+use crate::segment::Segment;
+
+impl Endpoint {
+    /// `tcp_data_queue()`: payload and FIN of a segment whose ACK was handled.
+    pub(crate) fn data_queue(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
+        let end_seq = seg.end_seq();
+        if seg.seq == end_seq {
+            return;
+        }
+        self.rcvq.dsack = None;
+        let rcv_nxt = self.rcv.rcv_nxt;
+        if seg.seq == rcv_nxt {
+            if self.receive_window() == 0 {
+                cx.count(Counter::ZeroWindowDrop);
+                return self.ack_out_of_window(cx);
+            }
+            return self.queue_in_order(cx, seg);
+        }
+        if end_seq.at_or_before(rcv_nxt) {
+            // All of it is old: the peer's retransmission was spurious, or our ACK was lost.
+            cx.count(Counter::DelayedACKLost);
+            self.dsack_set(cx, seg.seq, end_seq);
+            return self.ack_out_of_window(cx);
+        }
+        let window = self.receive_window();
+        if seg.seq.at_or_after(rcv_nxt + window) {
+            return self.ack_out_of_window(cx);
+        }
+        if seg.seq.before(rcv_nxt) {
+            self.dsack_set(cx, seg.seq, rcv_nxt);
+            if window == 0 {
+                cx.count(Counter::ZeroWindowDrop);
+                return self.ack_out_of_window(cx);
+            }
+            return self.queue_in_order(cx, seg);
+        }
+        self.data_queue_ofo(cx, seg);
+    }
+
+    /// Nothing of the segment is kept; its sender shall learn soon what we have.
+    fn ack_out_of_window(&mut self, cx: &mut Cx<'_>) {
+        self.enter_quickack_mode(cx, MAX_QUICKACKS);
+        self.schedule_ack();
+    }
+
+    /// The segment begins at or before `rcv_nxt` and ends behind it.
+    fn queue_in_order(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
+        let truesize = self.truesize_of(cx, seg);
+        if self.rcvq.ready.is_empty() {
+            self.forced_mem_schedule(truesize);
+        } else if !self.try_rmem_schedule(cx, truesize) {
+            cx.count(Counter::RcvQDrop);
+            return;
+        }
+        let truesize = self.queue_rcv(cx, seg);
+        if seg.len > 0 {
+            self.event_data_recv(cx, seg, truesize);
+        }
+        if seg.flags.has(TcpFlags::FIN) {
+            self.fin(cx);
+        }
+        if !self.rcvq.ofo.is_empty() {
+            self.ofo_queue(cx);
+            if self.rcvq.ofo.is_empty() {
+                // RFC 5681 4.2: at once, when a gap is filled.
+                self.ack.pending |= AckPending::NOW;
+            }
+        }
+        if self.rcvq.num_sacks > 0 {
+            self.sack_remove();
+        }
+        self.fast_path_check();
+    }
+
+    /// `tcp_rcv_nxt_update()`.
+    #[inline]
+    pub(super) fn rcv_nxt_update(&mut self, seq: Seq) {
+        self.stats.bytes_received += u64::from(seq - self.rcv.rcv_nxt);
+        self.rcv.rcv_nxt = seq;
+    }
+
+    /// `tcp_fin()`: the peer's FIN is in order.
+    pub(crate) fn fin(&mut self, cx: &mut Cx<'_>) {
+        self.schedule_ack();
+        self.shutdown |= RCV_SHUTDOWN;
+        self.rcv.fin_seq = Some(self.rcv.rcv_nxt - 1);
+        match self.state {
+            State::SynRecv | State::Established => {
+                self.set_state(cx, State::CloseWait);
+                self.enter_pingpong(cx);
+            }
+            State::FinWait1 => {
+                self.send_ack(cx);
+                self.set_state(cx, State::Closing);
+            }
+            State::FinWait2 => {
+                self.send_ack(cx);
+                self.enter_time_wait(cx, true, 0);
+            }
+            _ => {}
+        }
+        self.purge_ofo();
+        self.rcvq.num_sacks = 0;
+        self.rcvq.dsack = None;
+    }
+}

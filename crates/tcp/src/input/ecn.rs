@@ -1,0 +1,60 @@
+//! ECN at the receiver (RFC 3168 6.1.3; Linux `tcp_ecn_check_ce()`, `tcp_ecn_accept_cwr()`).
+
+use tcplab_wire::TcpFlags;
+
+use crate::cc::CaEvent;
+use crate::cx::Cx;
+use crate::endpoint::{AckPending, Endpoint};
+use crate::options::Negotiated;
+use crate::segment::Segment;
+
+/// Credits for the ACKs after a mark: the sender's window may be very small.
+const QUICK: u32 = 2;
+
+impl Endpoint {
+    /// `tcp_ecn_check_ce()`: a mark is echoed until the sender says that its window was reduced.
+    #[inline]
+    pub(crate) fn ecn_check_ce(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
+        if self.neg.ecn_flags & Negotiated::ECN_OK != 0 {
+            self.ecn_mark(cx, seg);
+        }
+    }
+
+    fn ecn_mark(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
+        match seg.ecn() {
+            Segment::NOT_ECT => {
+                // Retransmissions are not ECN-capable: this is probably one.
+                if self.neg.ecn_flags & Negotiated::ECN_SEEN != 0 {
+                    self.enter_quickack_mode(cx, QUICK);
+                }
+            }
+            Segment::CE => {
+                if self.cc_needs_ecn() {
+                    self.cc_event(cx, CaEvent::EcnIsCe);
+                }
+                if self.neg.ecn_flags & Negotiated::ECN_DEMAND_CWR == 0 {
+                    self.enter_quickack_mode(cx, QUICK);
+                    self.neg.ecn_flags |= Negotiated::ECN_DEMAND_CWR;
+                }
+                self.neg.ecn_flags |= Negotiated::ECN_SEEN;
+            }
+            _ => {
+                if self.cc_needs_ecn() {
+                    self.cc_event(cx, CaEvent::EcnNoCe);
+                }
+                self.neg.ecn_flags |= Negotiated::ECN_SEEN;
+            }
+        }
+    }
+
+    /// `tcp_ecn_accept_cwr()`: the sender has reduced its window; its data is ACKed at once.
+    #[inline]
+    pub(crate) fn ecn_accept_cwr(&mut self, seg: &Segment) {
+        if seg.flags.has(TcpFlags::CWR) {
+            self.neg.ecn_flags &= !Negotiated::ECN_DEMAND_CWR;
+            if seg.seq != seg.end_seq() {
+                self.ack.pending |= AckPending::NOW;
+            }
+        }
+    }
+}

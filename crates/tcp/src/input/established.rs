@@ -1,0 +1,118 @@
+//! A segment in ESTABLISHED: header prediction and the slow path (Linux `tcp_rcv_established()`).
+//!
+//! Prediction (Van Jacobson) changes what is counted, and skips only what cannot matter then.
+
+use tcplab_wire::TcpFlags;
+
+use crate::cx::Cx;
+use crate::endpoint::Endpoint;
+use crate::mib::Counter;
+use crate::recovery::Flag;
+use crate::segment::Segment;
+
+impl Endpoint {
+    /// `tcp_rcv_established()`.
+    pub(super) fn rcv_established(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
+        self.neg.saw_tstamp = false;
+        if self.predicted(seg) && self.predicted_time_stamp(seg) {
+            if seg.len == 0 {
+                return self.fast_ack(cx, seg);
+            }
+            if self.rcv.fwd_alloc >= self.truesize_of(cx, seg) as i32 {
+                return self.fast_data(cx, seg);
+            }
+            // No memory was set aside for it: the slow path takes some. What was predicted stays valid.
+            return self.slow_path(cx, seg);
+        }
+        if !seg.flags.has(TcpFlags::ACK | TcpFlags::RST | TcpFlags::SYN) {
+            return;
+        }
+        if self.validate(cx, seg, true) {
+            self.slow_path(cx, seg);
+        }
+    }
+
+    /// The header is as `pred_flags` says, the segment is next in order, its ACK is within what was sent.
+    #[inline]
+    fn predicted(&self, seg: &Segment) -> bool {
+        let o = &seg.options;
+        self.rcv.pred
+            && seg.flags.0 & !TcpFlags::PSH == TcpFlags::ACK
+            && u32::from(seg.window) == self.snd.snd_wnd >> self.snd.snd_wscale
+            && seg.seq == self.rcv.rcv_nxt
+            && seg.ack.at_or_before(self.snd.snd_nxt)
+            && seg.ack.at_or_after(self.snd.snd_una)
+            && o.sack.is_empty()
+            && o.timestamps.is_some() == self.neg.tstamp_ok
+    }
+
+    /// Takes the time stamp over; false: PAWS must look closer.
+    #[inline]
+    fn predicted_time_stamp(&mut self, seg: &Segment) -> bool {
+        if !self.neg.tstamp_ok {
+            return true;
+        }
+        self.parse_time_stamp(seg);
+        self.neg.rcv_tsval.wrapping_sub(self.neg.ts_recent) as i32 >= 0
+    }
+
+    /// `tcp_store_ts_recent()` of a predicted segment: it is at `rcv_nxt`, so the rule is `rcv_nxt == rcv_wup`.
+    #[inline]
+    fn predicted_ts_recent(&mut self, cx: &Cx<'_>) {
+        if self.neg.tstamp_ok && self.rcv.rcv_nxt == self.rcv.rcv_wup {
+            self.store_ts_recent(cx);
+        }
+    }
+
+    /// A pure ACK: the sender's side of a bulk transfer.
+    #[inline]
+    fn fast_ack(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
+        self.predicted_ts_recent(cx);
+        self.ack(cx, seg, 0);
+        self.data_snd_check(cx);
+        self.rcv.rtt_last_tsecr = self.neg.rcv_tsecr;
+    }
+
+    /// Data in order: the receiver's side of a bulk transfer.
+    fn fast_data(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
+        self.predicted_ts_recent(cx);
+        self.rcv_rtt_measure_ts(cx, seg);
+        cx.count(Counter::HPHits);
+        let truesize = self.queue_rcv(cx, seg);
+        self.event_data_recv(cx, seg, truesize);
+        if seg.ack == self.snd.snd_una {
+            self.snd.snd_wl1 = seg.seq;
+        } else {
+            self.ack(cx, seg, Flag::DATA);
+            self.data_snd_check(cx);
+            if !self.ack_scheduled() {
+                return;
+            }
+        }
+        self.decide_ack(cx, false);
+    }
+
+    /// From step 5 on: ACK, urgent pointer, data, and what to send.
+    fn slow_path(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
+        if self.ack(cx, seg, Flag::SLOWPATH | Flag::UPDATE_TS_RECENT) < 0 {
+            return;
+        }
+        self.rcv_rtt_measure_ts(cx, seg);
+        self.urgent(cx, seg);
+        self.data_queue(cx, seg);
+        self.data_snd_check(cx);
+        self.ack_snd_check(cx);
+    }
+
+    /// `tcp_fast_path_check()`: header prediction is on when nothing unusual goes on.
+    #[inline]
+    pub(crate) fn fast_path_check(&mut self) {
+        if self.rcvq.ofo.is_empty()
+            && self.rcv.rcv_wnd != 0
+            && self.rcv.rmem_alloc < self.rcv.rcvbuf
+            && self.rcv.urg_data == 0
+        {
+            self.rcv.pred = true;
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What received frames cost: memory accounting and coalescing.
+//!
+//! Linux `skb->truesize`, `skb_try_coalesce()`, `tcp_try_coalesce()`, `tcp_queue_rcv()`,
+//! `sk_rmem_schedule()`, `sk_mem_charge()`, `sk_mem_uncharge()`. The host has memory enough: only the
+//! socket's own limit counts.
+
+use tcplab_wire::TcpFlags;
+
+use crate::cx::Cx;
+use crate::endpoint::{Endpoint, RcvSkb};
+use crate::host::RxTruesize;
+use crate::mib::Counter;
+use crate::segment::Segment;
+
+/// Bytes of a `struct sk_buff` in memory.
+const SK_BUFF: u32 = 256;
+/// Bytes of a `struct skb_shared_info`.
+const SHARED_INFO: u32 = 320;
+/// Ethernet and IPv4 header in front of TCP's.
+const LOWER_HEADERS: u32 = 14 + 20;
+/// Room that tun leaves in front of a frame (`TUN_RX_PAD`).
+const HEADROOM: u32 = 66;
+/// Sizes are rounded up to a cache line.
+const CACHE_LINE: u32 = 64;
+/// `MAX_SKB_FRAGS`: how many frames one may take over.
+const MAX_FRAGS: u8 = 17;
+/// Accounted in pages.
+const PAGE: i32 = 4096;
+
+/// `SKB_TRUESIZE()`: a buffer of this many bytes with what manages it.
+#[inline]
+pub(super) const fn skb_truesize(bytes: u32) -> u32 {
+    bytes + SK_BUFF + SHARED_INFO
+}
+
+/// Memory of one wire packet, and how many bytes more its buffer would take.
+#[inline]
+fn frame_memory(rule: RxTruesize, header: u32, payload: u32) -> (u32, u32) {
+    let frame = LOWER_HEADERS + header + payload;
+    match rule {
+        RxTruesize::Kmalloc => {
+            let buffer = (frame + HEADROOM).next_multiple_of(CACHE_LINE);
+            (skb_truesize(buffer), buffer - frame - HEADROOM)
+        }
+        RxTruesize::Fixed(bytes) => (bytes, 0),
+    }
+}
+
+impl Endpoint {
+    /// `skb->truesize` of a segment as it arrives.
+    #[inline]
+    pub(super) fn truesize_of(&self, cx: &Cx<'_>, seg: &Segment) -> u32 {
+        let header = seg.header_len();
+        let rule = cx.host.rx_truesize;
+        if seg.gso_size == 0 {
+            return frame_memory(rule, header, seg.len).0;
+        }
+        let size = u32::from(seg.gso_size);
+        let full = frame_memory(rule, header, size).0;
+        match seg.len % size {
+            0 => seg.len / size * full,
+            rest => seg.len / size * full + frame_memory(rule, header, rest).0,
+        }
+    }
+
+    /// The segment as it stands in a queue.
+    #[inline]
+    pub(super) fn received(&self, cx: &Cx<'_>, seg: &Segment) -> RcvSkb {
+        let (truesize, tailroom, frags) = if seg.gso_size == 0 {
+            let (truesize, tailroom) = frame_memory(cx.host.rx_truesize, seg.header_len(), seg.len);
+            (truesize, tailroom, 0)
+        } else {
+            let frags = seg
+                .wire_packets()
+                .saturating_sub(1)
+                .min(u32::from(MAX_FRAGS));
+            (self.truesize_of(cx, seg), 0, frags)
+        };
+        RcvSkb {
+            seq: seg.seq,
+            end_seq: seg.end_seq(),
+            truesize,
+            tailroom: tailroom as u16,
+            frags: frags as u8,
+            fin: seg.flags.has(TcpFlags::FIN),
+        }
+    }
+
+    /// `tcp_queue_rcv()`: to the receive queue, joined to its last frame when that is cheap; gives its memory.
+    #[inline]
+    pub(super) fn queue_rcv(&mut self, cx: &mut Cx<'_>, seg: &Segment) -> u32 {
+        let skb = self.received(cx, seg);
+        self.append_ready(cx, skb, false);
+        self.rcv_nxt_update(skb.end_seq);
+        skb.truesize
+    }
+
+    /// Appends to the receive queue; `charged`: its memory is counted already.
+    #[inline]
+    pub(super) fn append_ready(&mut self, cx: &mut Cx<'_>, skb: RcvSkb, charged: bool) {
+        let last = self.rcvq.ready.len().checked_sub(1);
+        if last.is_some_and(|at| self.join(cx, false, at, skb)) {
+            if charged {
+                self.uncharge(skb.truesize);
+            }
+            return;
+        }
+        self.rcvq.ready.push_back(skb);
+        if !charged {
+            self.set_owner(skb.truesize);
+        }
+    }
+
+    /// `tcp_try_coalesce()` with the frame at `at` of the out-of-order or receive queue: true when it took `from`.
+    #[inline]
+    pub(super) fn join(&mut self, cx: &mut Cx<'_>, ofo: bool, at: usize, from: RcvSkb) -> bool {
+        let queue = if ofo {
+            &mut self.rcvq.ofo
+        } else {
+            &mut self.rcvq.ready
+        };
+        let Some(to) = queue.get_mut(at).filter(|to| to.end_seq == from.seq) else {
+            return false;
+        };
+        let payload = (from.end_seq - from.seq).saturating_sub(u32::from(from.fin));
+        let delta = if to.frags == 0 && payload <= u32::from(to.tailroom) {
+            // Copied into what its buffer has left.
+            to.tailroom -= payload as u16;
+            0
+        } else {
+            // Its buffer is taken over, its sk_buff is not needed any more.
+            if to.frags + from.frags >= MAX_FRAGS {
+                return false;
+            }
+            to.frags += from.frags + 1;
+            from.truesize.saturating_sub(SK_BUFF)
+        };
+        to.truesize += delta;
+        to.end_seq = from.end_seq;
+        to.fin |= from.fin;
+        self.set_owner(delta);
+        cx.count(Counter::RcvCoalesce);
+        true
+    }
+
+    /// `skb_set_owner_r()`, or what a joined frame adds.
+    #[inline]
+    pub(super) fn set_owner(&mut self, bytes: u32) {
+        self.rcv.rmem_alloc += bytes;
+        self.rcv.fwd_alloc -= bytes as i32;
+    }
+
+    /// `sock_rfree()`: a frame leaves the queues; whole pages are given back.
+    #[inline]
+    pub(super) fn uncharge(&mut self, bytes: u32) {
+        self.rcv.rmem_alloc = self.rcv.rmem_alloc.saturating_sub(bytes);
+        self.rcv.fwd_alloc += bytes as i32;
+        if self.rcv.fwd_alloc >= PAGE {
+            self.rcv.fwd_alloc %= PAGE;
+        }
+    }
+
+    /// `sk_rmem_schedule()`, `sk_forced_mem_schedule()`: sets whole pages aside for `bytes`.
+    #[inline]
+    pub(super) fn forced_mem_schedule(&mut self, bytes: u32) {
+        let lacking = bytes as i32 - self.rcv.fwd_alloc;
+        if lacking > 0 {
+            self.rcv.fwd_alloc += (lacking + PAGE - 1) / PAGE * PAGE;
+        }
+    }
+
+    /// `tcp_try_rmem_schedule()`: true when the frame may be queued; queues are pruned for it.
+    #[inline]
+    pub(super) fn try_rmem_schedule(&mut self, cx: &mut Cx<'_>, bytes: u32) -> bool {
+        if self.rcv.rmem_alloc > self.rcv.rcvbuf && !self.prune_queue(cx) {
+            return false;
+        }
+        self.forced_mem_schedule(bytes);
+        true
+    }
+}

@@ -1,0 +1,162 @@
+//! What is done when more memory is queued than the buffer allows (Linux `tcp_prune_queue()`,
+//! `tcp_prune_ofo_queue()`, `tcp_collapse()`).
+
+use std::collections::VecDeque;
+
+use tcplab_base::Seq;
+
+use super::memory::skb_truesize;
+use crate::cx::Cx;
+use crate::endpoint::{Endpoint, RcvSkb};
+use crate::mib::Counter;
+
+/// `SKB_MAX_ORDER(0, 0)`: payload that a frame of one page holds.
+const COLLAPSED: u32 = 4096 - 320;
+
+impl Endpoint {
+    /// `tcp_prune_queue()`: true when a frame may be queued afterwards.
+    pub(super) fn prune_queue(&mut self, cx: &mut Cx<'_>) -> bool {
+        cx.count(Counter::PruneCalled);
+        if self.rcv.rmem_alloc >= self.rcv.rcvbuf {
+            self.clamp_window(cx);
+        }
+        if self.fits() {
+            return true;
+        }
+        self.collapse_ofo(cx);
+        self.collapse_ready(cx);
+        if self.fits() {
+            return true;
+        }
+        self.prune_ofo(cx);
+        if self.fits() {
+            return true;
+        }
+        cx.count(Counter::RcvPruned);
+        self.rcv.pred = false;
+        false
+    }
+
+    fn fits(&self) -> bool {
+        self.rcv.rmem_alloc <= self.rcv.rcvbuf
+    }
+
+    /// `tcp_prune_ofo_queue()`: drops the highest out-of-order frames, an eighth of the buffer at a time.
+    fn prune_ofo(&mut self, cx: &mut Cx<'_>) {
+        if self.rcvq.ofo.is_empty() {
+            return;
+        }
+        cx.count(Counter::OfoPruned);
+        let mut goal = i64::from(self.rcv.rcvbuf >> 3);
+        while let Some(skb) = self.rcvq.ofo.pop_back() {
+            goal -= i64::from(skb.truesize);
+            self.uncharge(skb.truesize);
+            if goal <= 0 {
+                if self.fits() {
+                    break;
+                }
+                goal = i64::from(self.rcv.rcvbuf >> 3);
+            }
+        }
+        // RFC 2018 8: what was SACKed is gone.
+        if self.neg.sack_ok {
+            self.rcvq.num_sacks = 0;
+            self.rcvq.dsack = None;
+        }
+    }
+
+    /// `tcp_collapse()` of the receive queue.
+    fn collapse_ready(&mut self, cx: &mut Cx<'_>) {
+        let queue = std::mem::take(&mut self.rcvq.ready);
+        self.rcvq.ready = self.collapse(cx, queue, self.rcv.copied_seq);
+    }
+
+    /// `tcp_collapse_ofo_queue()`: each run without a gap, unless it is one small frame.
+    fn collapse_ofo(&mut self, cx: &mut Cx<'_>) {
+        let mut rest = std::mem::take(&mut self.rcvq.ofo);
+        let mut done = VecDeque::with_capacity(rest.len());
+        let mut tiny = 0_u32;
+        while let Some(first) = rest.pop_front() {
+            let mut run = VecDeque::from([first]);
+            let (mut end, mut memory) = (first.end_seq, first.truesize);
+            while let Some(next) = rest.front().copied().filter(|n| n.seq.at_or_before(end)) {
+                rest.pop_front();
+                end = end.max(next.end_seq);
+                memory += next.truesize;
+                run.push_back(next);
+            }
+            if run.len() > 1 || end - first.seq >= COLLAPSED {
+                done.append(&mut self.collapse(cx, run, first.seq));
+                continue;
+            }
+            done.append(&mut run);
+            tiny += memory;
+            if tiny > self.rcv.rcvbuf >> 3 {
+                break;
+            }
+        }
+        done.append(&mut rest);
+        self.rcvq.ofo = done;
+    }
+
+    /// Copies neighbours together into frames of a page, from the first place where that saves memory.
+    fn collapse(
+        &mut self,
+        cx: &mut Cx<'_>,
+        mut queue: VecDeque<RcvSkb>,
+        start: Seq,
+    ) -> VecDeque<RcvSkb> {
+        let mut done = VecDeque::with_capacity(queue.len());
+        let mut start = start;
+        while let Some(skb) = queue.front().copied() {
+            let len = (skb.end_seq - skb.seq).saturating_sub(u32::from(skb.fin));
+            let bloated = self.win_from_space(cx, i64::from(skb.truesize)) > i64::from(len);
+            let overlaps = queue.get(1).is_some_and(|next| next.seq != skb.end_seq);
+            if (!skb.fin && (bloated || skb.seq.before(start))) || overlaps {
+                break;
+            }
+            start = skb.end_seq;
+            queue.pop_front();
+            done.push_back(skb);
+        }
+        while let Some(skb) = queue.front().copied().filter(|skb| !skb.fin) {
+            start = start.max(skb.seq);
+            let new = self.gather(cx, &mut queue, start);
+            start = new.end_seq;
+            done.push_back(new);
+        }
+        done.append(&mut queue);
+        done
+    }
+
+    /// One frame of up to a page with the bytes from `start` on; what it empties leaves the queue.
+    fn gather(&mut self, cx: &mut Cx<'_>, queue: &mut VecDeque<RcvSkb>, start: Seq) -> RcvSkb {
+        let mut end = start;
+        while let Some(skb) = queue.front_mut().filter(|skb| !skb.fin) {
+            let room = COLLAPSED - (end - start);
+            let has = skb.end_seq.distance(end).max(0) as u32;
+            end = end + has.min(room);
+            if has > room {
+                break;
+            }
+            let truesize = skb.truesize;
+            queue.pop_front();
+            self.uncharge(truesize);
+            cx.count(Counter::RcvCollapsed);
+            if end - start == COLLAPSED {
+                break;
+            }
+        }
+        let len = end - start;
+        let new = RcvSkb {
+            seq: start,
+            end_seq: end,
+            truesize: skb_truesize(len.next_power_of_two().max(512) - 320),
+            tailroom: 0,
+            frags: 0,
+            fin: false,
+        };
+        self.set_owner(new.truesize);
+        new
+    }
+}

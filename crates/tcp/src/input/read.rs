@@ -1,0 +1,157 @@
+//! The socket's side of the receive queue (Linux `tcp_recvmsg()`, `tcp_epollin_ready()`, `tcp_set_rcvlowat()`).
+
+use super::RCV_SHUTDOWN;
+use crate::cx::Cx;
+use crate::endpoint::{Endpoint, ReadOutcome, SocketError, State};
+
+impl Endpoint {
+    /// One read of at most `most` bytes (`tcp_recvmsg()`): TCP_QUICKACK and window updates follow from it.
+    pub fn read(&mut self, cx: &mut Cx<'_>, most: u64) -> ReadOutcome {
+        let mut copied = 0_u64;
+        let mut end = false;
+        while copied < most {
+            if self.at_urgent() && copied > 0 {
+                break;
+            }
+            let Some(skb) = self.rcvq.ready.front().copied() else {
+                break;
+            };
+            let last = if skb.fin {
+                skb.end_seq - 1
+            } else {
+                skb.end_seq
+            };
+            let has = last.distance(self.rcv.copied_seq).max(0) as u64;
+            let used = self.take(has.min(most - copied));
+            if used > 0 {
+                copied += used;
+                self.rcv_space_adjust(cx);
+            }
+            if self.rcv.urg_data != 0 && self.rcv.copied_seq.after(self.rcv.urg_seq) {
+                self.rcv.urg_data = 0;
+                self.fast_path_check();
+            }
+            if self.rcv.copied_seq.before(last) {
+                continue;
+            }
+            if skb.fin {
+                self.rcv.copied_seq = self.rcv.copied_seq + 1;
+                end = true;
+            }
+            self.drop_read();
+            if end {
+                break;
+            }
+        }
+        let outcome = self.read_outcome(copied, end);
+        if !matches!(outcome, ReadOutcome::Failed(_)) {
+            self.cleanup_rbuf(cx, copied);
+        }
+        outcome
+    }
+
+    /// The next byte is the urgent one.
+    fn at_urgent(&self) -> bool {
+        self.rcv.urg_data != 0 && self.rcv.urg_seq == self.rcv.copied_seq
+    }
+
+    /// Moves `copied_seq` over at most `bytes`, up to the urgent byte, and over that one; how many were read.
+    fn take(&mut self, bytes: u64) -> u64 {
+        let mut used = bytes as u32;
+        if self.rcv.urg_data != 0 {
+            match self.rcv.urg_seq - self.rcv.copied_seq {
+                0 if used > 0 => {
+                    self.rcv.copied_seq = self.rcv.copied_seq + 1;
+                    used -= 1;
+                }
+                ahead if ahead < used => used = ahead,
+                _ => {}
+            }
+        }
+        self.rcv.copied_seq = self.rcv.copied_seq + used;
+        u64::from(used)
+    }
+
+    /// Frames that were read give their memory back (`tcp_eat_recv_skb()`).
+    pub(super) fn drop_read(&mut self) {
+        while let Some(skb) = self.rcvq.ready.front() {
+            if self.rcv.copied_seq.before(skb.end_seq) {
+                return;
+            }
+            let truesize = skb.truesize;
+            self.rcvq.ready.pop_front();
+            self.uncharge(truesize);
+        }
+        if self.rcvq.ready.capacity() > 64 {
+            // An idle connection holds no memory of the time when it was busy.
+            self.rcvq.ready = std::collections::VecDeque::new();
+        }
+    }
+
+    fn read_outcome(&mut self, copied: u64, end: bool) -> ReadOutcome {
+        if copied > 0 {
+            return ReadOutcome::Got(copied);
+        }
+        if end || self.rcv.fin_seq.is_some() {
+            return ReadOutcome::End;
+        }
+        if let Some(error) = self.error.take() {
+            return ReadOutcome::Failed(error);
+        }
+        if self.shutdown & RCV_SHUTDOWN != 0 {
+            return ReadOutcome::End;
+        }
+        if self.state == State::Close {
+            return ReadOutcome::Failed(SocketError::NotConnected);
+        }
+        ReadOutcome::Again
+    }
+
+    /// Bytes that a read would give now (SIOCINQ).
+    pub fn readable_bytes(&self) -> u64 {
+        let fin = match self.rcvq.ready.back() {
+            Some(last) => u64::from(last.fin),
+            None => 0,
+        };
+        let queued = self.rcv.rcv_nxt.distance(self.rcv.copied_seq).max(0) as u64;
+        match self.rcvq.ready.is_empty() {
+            true => 0,
+            false => queued - fin.min(queued),
+        }
+    }
+
+    /// Whether poll(2) says POLLIN: enough bytes for SO_RCVLOWAT, a FIN, an error.
+    #[inline]
+    pub fn is_readable(&self) -> bool {
+        self.epollin_ready()
+            || self.shutdown & RCV_SHUTDOWN != 0
+            || self.error.is_some()
+            || self.state == State::Close
+    }
+
+    /// `tcp_epollin_ready()`: enough for SO_RCVLOWAT, or no more will come before a read.
+    fn epollin_ready(&self) -> bool {
+        let queued = self.rcv.rcv_nxt.distance(self.rcv.copied_seq);
+        let pressure = self.rcv.rcvbuf - (self.rcv.rcvbuf >> 3);
+        queued > 0
+            && (queued as u32 >= self.options.rcvlowat.max(1)
+                || self.rcv.rmem_alloc > pressure
+                || self.receive_window() <= u32::from(self.ack.rcv_mss))
+    }
+
+    /// `tcp_set_rcvlowat()`: SO_RCVLOWAT, and a buffer that holds twice as much.
+    pub(crate) fn set_rcvlowat(&mut self, cx: &Cx<'_>, bytes: u32) {
+        let [_, _, rmem_max] = cx.host.sysctl.tcp_rmem;
+        let most = if self.rcv.rcvbuf_locked {
+            self.rcv.rcvbuf / 2
+        } else {
+            rmem_max / 2
+        };
+        let bytes = bytes.min(most);
+        self.options.rcvlowat = bytes.max(1);
+        if !self.rcv.rcvbuf_locked && bytes.saturating_mul(2) > self.rcv.rcvbuf {
+            self.rcv.rcvbuf = bytes * 2;
+            self.rcv.window_clamp = self.full_space(cx);
+        }
+    }
+}
