@@ -68,7 +68,7 @@ impl Endpoint {
     /// `tcp_collapse()` of the receive queue.
     fn collapse_ready(&mut self, cx: &mut Cx<'_>) {
         let queue = std::mem::take(&mut self.rcvq.ready);
-        self.rcvq.ready = self.collapse(cx, queue, self.rcv.copied_seq);
+        self.rcvq.ready = self.collapse_run(cx, queue, self.rcv.copied_seq);
     }
 
     /// `tcp_collapse_ofo_queue()`: each run without a gap, unless it is one small frame.
@@ -86,7 +86,7 @@ impl Endpoint {
                 run.push_back(next);
             }
             if run.len() > 1 || end - first.seq >= COLLAPSED {
-                done.append(&mut self.collapse(cx, run, first.seq));
+                done.append(&mut self.collapse_run(cx, run, first.seq));
                 continue;
             }
             done.append(&mut run);
@@ -100,7 +100,7 @@ impl Endpoint {
     }
 
     /// Copies neighbours together into frames of a page, from the first place where that saves memory.
-    fn collapse(
+    fn collapse_run(
         &mut self,
         cx: &mut Cx<'_>,
         mut queue: VecDeque<RcvSkb>,
