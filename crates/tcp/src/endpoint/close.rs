@@ -204,7 +204,7 @@ impl Endpoint {
         self.stop_timers();
         self.purge_write_queue();
         self.drop_receive_queue();
-        self.rcvq.ofo = Vec::new();
+        self.rcvq.ofo = std::collections::VecDeque::new();
     }
 
     /// `tcp_write_queue_purge()`.

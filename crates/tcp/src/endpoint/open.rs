@@ -164,11 +164,6 @@ impl Endpoint {
         b
     }
 
-    /// `tcp_full_space()`: the window that the whole receive buffer allows.
-    pub(crate) fn full_space(&self, cx: &Cx<'_>) -> u32 {
-        window_of(cx, self.rcv.rcvbuf)
-    }
-
     /// The name of the congestion control that this socket begins with.
     pub(crate) fn wanted_cc<'a>(cx: &'a Cx<'_>, open: &'a OpenOptions) -> &'a str {
         let own = open.congestion.as_deref();
@@ -310,6 +305,8 @@ impl Endpoint {
         self.ack.lrcvtime = cx.jiffies32();
         self.init_transfer(cx);
         self.snd.lsndtime = cx.jiffies32();
+        // The window of the SYN-ACK is not scaled: it predicts nothing where others are.
+        self.rcv.pred = self.snd.snd_wscale == 0;
         if self.options.keepalive {
             let idle = self.keepalive_time(cx);
             self.timers.arm_keepalive(cx, idle);

@@ -117,7 +117,7 @@ impl Endpoint {
         self.rcv.copied_seq = self.rcv.rcv_nxt;
         self.finish_connect(cx);
         let write_pending = false;
-        if write_pending || self.ack_in_pingpong(cx) {
+        if write_pending || self.in_pingpong(cx) {
             // The first data will carry the ACK.
             self.ack.pending |= crate::endpoint::AckPending::SCHED;
             self.enter_quickack_mode(cx, MAX_QUICKACKS);
@@ -129,11 +129,6 @@ impl Endpoint {
         }
         self.send_ack(cx);
         self.data_snd_check(cx);
-    }
-
-    /// `inet_csk_in_pingpong_mode()`: TCP_QUICKACK was set to 0 before connect(2).
-    fn ack_in_pingpong(&self, _cx: &Cx<'_>) -> bool {
-        !self.quickack()
     }
 
     /// A SYN without ACK: both ends open at once (RFC 9293 3.5, figure 8).

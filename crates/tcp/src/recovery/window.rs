@@ -53,14 +53,6 @@ impl Endpoint {
         }
     }
 
-    /// `tcp_fast_path_check()`: header prediction is on again.
-    fn fast_path_check(&mut self) {
-        let r = &self.rcv;
-        if self.rcvq.ofo.is_empty() && r.rcv_wnd > 0 && r.rmem_alloc < r.rcvbuf && r.urg_data == 0 {
-            self.rcv.pred = true;
-        }
-    }
-
     /// `tcp_ack_probe()`: an ACK while nothing is in flight answers a window probe.
     pub(super) fn ack_probe(&mut self, cx: &mut Cx<'_>) {
         let Some(end) = self
