@@ -46,6 +46,11 @@ impl Deadlines {
         }
     }
 
+    /// The entry of `who`.
+    pub(crate) fn of(&self, who: u32) -> Option<Instant> {
+        self.heap.get(self.place_of(who)?).map(|entry| entry.0)
+    }
+
     /// A record is gone.
     pub(crate) fn forget(&mut self, who: u32) {
         self.set(who, None);

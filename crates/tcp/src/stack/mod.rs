@@ -4,6 +4,7 @@
 //! order. One hash probe finds a segment's record; the next timer is the top of a heap with one entry a record.
 
 mod arrive;
+mod check;
 mod child;
 mod cookie;
 mod heap;

@@ -154,6 +154,14 @@ impl Table {
         }
     }
 
+    /// Every record with its number.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Record)> {
+        self.records
+            .iter()
+            .enumerate()
+            .map(|(n, record)| (n as u32, record))
+    }
+
     /// Every connection, in the order of their numbers.
     pub(crate) fn conns(&self) -> impl Iterator<Item = (u32, &Conn)> {
         self.records

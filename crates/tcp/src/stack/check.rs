@@ -1,0 +1,49 @@
+//! What must hold between two calls of a stack, for tests and fuzzing.
+
+use super::Stack;
+use super::table::Record;
+
+impl Stack {
+    /// States it: every connection's invariants, and that each record's timer is known.
+    ///
+    /// # Panics
+    /// When something does not hold: that is a defect of ours, whatever came in.
+    pub fn check(&self) {
+        let mut requests = vec![0; self.listeners.len()];
+        for (number, record) in self.table.iter() {
+            let fires = match record {
+                Record::Conn(conn) => {
+                    conn.ep.check();
+                    assert!(
+                        !conn.hashed
+                            || self.table.find(conn.ep.local, conn.ep.remote) == Some(number),
+                        "a connection is not found by its ends"
+                    );
+                    assert_eq!(conn.hashed, !conn.ep.is_closed(), "hashed and closed");
+                    conn.ep.next_timer()
+                }
+                Record::Request(req) => {
+                    if let Some(n) = requests.get_mut(req.listener as usize) {
+                        *n += 1;
+                    }
+                    Some(req.fires)
+                }
+                Record::TimeWait(tw) => Some(tw.fires),
+                Record::Free(_) => None,
+            };
+            if let Some(at) = fires {
+                let entry = self.deadlines.of(number);
+                assert!(
+                    entry.is_some_and(|entry| entry <= at),
+                    "a timer is not waited for"
+                );
+            }
+        }
+        for (listener, n) in self.listeners.iter().zip(requests) {
+            if let Some(listener) = listener {
+                assert_eq!(listener.requests, n, "requests of a listener");
+                assert!(listener.young <= n, "young requests of a listener");
+            }
+        }
+    }
+}

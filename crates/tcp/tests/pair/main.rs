@@ -1,0 +1,7 @@
+//! Two stacks joined: handshakes, closes, time-outs, and any mix of faults.
+
+#![allow(missing_docs)]
+
+mod close;
+mod link;
+mod open;

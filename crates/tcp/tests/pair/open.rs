@@ -1,0 +1,281 @@
+//! Handshakes.
+
+use tcplab_base::Instant;
+use tcplab_tcp::{Event, OpenOptions, Segment, SocketError, State};
+use tcplab_wire::TcpFlags;
+
+use crate::link::{MS, PORT, Pair, S, SERVER, host, words};
+
+#[test]
+fn three_segments_open_a_connection_and_agree_on_options() {
+    let mut pair = Pair::new();
+    let (client, server) = pair.established();
+    assert_eq!(pair.short(), ["C S", "S S.", "C ."]);
+    let [syn, syn_ack, ack] = [pair.log[0].2, pair.log[1].2, pair.log[2].2];
+    assert_eq!(syn.options.mss, Some(1460));
+    assert_eq!(syn.options.window_scale, Some(7));
+    assert_eq!(
+        (syn.window, syn_ack.window, ack.window),
+        (64_240, 65_160, 502)
+    );
+    assert!(syn.options.sack_permitted && syn_ack.options.sack_permitted);
+    let (tsval, tsecr) = syn_ack.options.timestamps.unwrap();
+    assert_eq!(Some(tsecr), syn.options.timestamps.map(|t| t.0));
+    assert_eq!(ack.options.timestamps.unwrap().1, tsval);
+    assert_eq!(
+        pair.hosts[0].get(client).unwrap().state(),
+        State::Established
+    );
+    assert_eq!(
+        pair.hosts[1].get(server).unwrap().state(),
+        State::Established
+    );
+    assert_eq!(pair.events[0], (0, Event::Connected(client)));
+    assert_eq!(pair.count(0, "TcpActiveOpens"), 1);
+    assert_eq!(pair.count(1, "TcpPassiveOpens"), 1);
+    for host in 0..2 {
+        assert_eq!(pair.count(host, "TcpCurrEstab"), 1);
+    }
+}
+
+#[test]
+fn ports_of_connect_are_even_and_differ() {
+    let mut pair = Pair::new();
+    pair.listen();
+    let mut ports = Vec::new();
+    for _ in 0..200 {
+        let id = pair.connect();
+        ports.push(pair.hosts[0].get(id).unwrap().local().port);
+    }
+    assert!(
+        ports
+            .iter()
+            .all(|p| p % 2 == 0 && (32_768..=60_999).contains(p))
+    );
+    ports.sort_unstable();
+    ports.dedup();
+    assert_eq!(ports.len(), 200);
+}
+
+/// 1, 3, 7, 15, 31, 63 s and the end at 127 s: RFC 6298 5.5 with tcp_syn_retries 6.
+#[test]
+fn a_syn_without_answer_is_sent_six_times_again() {
+    let mut pair = Pair::new();
+    pair.drop = Some(Box::new(|_, _, _| true));
+    let client = pair.connect();
+    pair.run(200 * S);
+    let seconds: Vec<_> = pair.log.iter().map(|(at, ..)| at.as_nanos() / S).collect();
+    assert_eq!(seconds, [0, 1, 3, 7, 15, 31, 64], "{seconds:?}");
+    let error = pair.with(0, client, |ep, _| ep.take_error());
+    assert_eq!(error, Some(SocketError::TimedOut));
+    assert_eq!(pair.events, [(0, Event::Connected(client))]);
+    assert_eq!(pair.count(0, "TcpExtTCPSynRetrans"), 6);
+    assert_eq!(pair.count(0, "TcpExtTCPTimeouts"), 7);
+    assert_eq!(pair.count(0, "TcpExtTCPAbortOnTimeout"), 1);
+    assert_eq!(pair.count(0, "TcpAttemptFails"), 1);
+}
+
+#[test]
+fn a_syn_ack_without_answer_is_sent_five_times_again() {
+    let mut pair = Pair::new();
+    pair.drop = Some(Box::new(|_, from, _| from == 1));
+    pair.listen();
+    let syn = {
+        pair.connect();
+        pair.log[0].2
+    };
+    pair.drop = Some(Box::new(|_, _, _| true));
+    pair.log.clear();
+    pair.inject(1, syn);
+    pair.run(100 * S);
+    let server: Vec<_> = pair
+        .log
+        .iter()
+        .filter(|l| l.1 == 1)
+        .map(|l| l.0.as_nanos() / S)
+        .collect();
+    assert_eq!(server.len(), 6, "{server:?}");
+    assert_eq!(server[..5], [0, 1, 3, 7, 15]);
+    assert_eq!(pair.count(1, "TcpExtTCPSynRetrans"), 5);
+    assert_eq!(pair.count(1, "TcpExtTCPTimeouts"), 6);
+    assert!(pair.hosts[1].next_timer().is_none(), "the request is gone");
+}
+
+#[test]
+fn a_port_without_a_listener_answers_with_a_reset() {
+    let mut pair = Pair::new();
+    let client = pair.connect();
+    pair.settle(S);
+    assert_eq!(pair.short(), ["C S", "S R."]);
+    assert_eq!(pair.log[1].2.ack, pair.log[0].2.seq + 1);
+    let error = pair.with(0, client, |ep, _| ep.take_error());
+    assert_eq!(error, Some(SocketError::ConnRefused));
+    assert_eq!(pair.count(1, "TcpOutRsts"), 1);
+    assert_eq!(pair.count(0, "TcpAttemptFails"), 1);
+}
+
+#[test]
+fn crossed_syns_make_one_connection() {
+    let mut pair = Pair::new();
+    let a = tcplab_tcp::Addr {
+        host: 0,
+        port: 1000,
+    };
+    let b = tcplab_tcp::Addr {
+        host: 1,
+        port: 2000,
+    };
+    let open = OpenOptions::default();
+    let one = pair.hosts[0]
+        .connect_from(pair.now, a, b, &open, 1500)
+        .unwrap();
+    let two = pair.hosts[1]
+        .connect_from(pair.now, b, a, &open, 1500)
+        .unwrap();
+    pair.drain();
+    pair.settle(S);
+    assert_eq!(pair.short()[..4], ["C S", "S S", "S S.", "C S."]);
+    for (host, id) in [(0, one), (1, two)] {
+        assert_eq!(
+            pair.hosts[host].get(id).unwrap().state(),
+            State::Established
+        );
+        assert_eq!(pair.count(host, "TcpCurrEstab"), 1);
+        assert!(pair.events.contains(&(host, Event::Connected(id))));
+    }
+}
+
+#[test]
+fn a_full_syn_queue_sends_cookies_and_they_work() {
+    let mut pair = Pair::new();
+    let listener = pair.hosts[1].listen(SERVER, &OpenOptions::default(), 1, 1500);
+    // A SYN that nobody will ACK fills the queue.
+    let lost = Segment {
+        src: tcplab_tcp::Addr { host: 9, port: 9 },
+        dst: SERVER,
+        flags: TcpFlags(TcpFlags::SYN),
+        window: 1000,
+        ..Segment::default()
+    };
+    pair.inject(1, lost);
+    let client = pair.connect();
+    pair.settle(100 * MS);
+    assert_eq!(pair.count(1, "TcpExtSyncookiesSent"), 1);
+    assert_eq!(pair.count(1, "TcpExtSyncookiesRecv"), 1);
+    assert_eq!(pair.count(1, "TcpExtTCPReqQFullDoCookies"), 1);
+    let (server, _) = pair.hosts[1]
+        .accept(pair.now, listener)
+        .expect("the cookie was good");
+    assert_eq!(
+        pair.hosts[0].get(client).unwrap().state(),
+        State::Established
+    );
+    let wrote = pair.with(0, client, |ep, cx| ep.write(cx, 1000, false));
+    assert_eq!(wrote, Ok(1000));
+    pair.settle(100 * MS);
+    assert_eq!(pair.hosts[1].get(server).unwrap().readable_bytes(), 1000);
+    // Options came back in the time stamp: SACK and the scale.
+    let data = pair.log.iter().rfind(|l| l.1 == 1).unwrap().2;
+    assert!(data.options.timestamps.is_some());
+}
+
+#[test]
+fn a_forged_cookie_is_reset() {
+    let mut pair = Pair::new();
+    pair.hosts[1].listen(SERVER, &OpenOptions::default(), 0, 1500);
+    pair.connect();
+    let ack = Segment {
+        src: tcplab_tcp::Addr { host: 9, port: 9 },
+        dst: SERVER,
+        ack: tcplab_base::Seq(77),
+        flags: TcpFlags(TcpFlags::ACK),
+        ..Segment::default()
+    };
+    pair.run(5 * MS);
+    pair.inject(1, ack);
+    assert_eq!(words(&pair.log.last().unwrap().2), "R");
+    assert_eq!(pair.log.last().unwrap().2.seq, ack.ack);
+}
+
+#[test]
+fn a_full_accept_queue_drops_syns() {
+    let mut pair = Pair::new();
+    let listener = pair.hosts[1].listen(SERVER, &OpenOptions::default(), 1, 1500);
+    for _ in 0..3 {
+        pair.connect();
+        pair.settle(S / 2);
+    }
+    assert_eq!(pair.count(1, "TcpExtListenOverflows"), 1);
+    assert_eq!(pair.count(1, "TcpExtListenDrops"), 1);
+    assert_eq!(pair.count(1, "TcpPassiveOpens"), 2);
+    // After accept(2) the third one's SYN, sent again, is heard.
+    assert!(pair.hosts[1].accept(pair.now, listener).is_some());
+    pair.run(2 * S);
+    assert_eq!(pair.count(1, "TcpPassiveOpens"), 3);
+}
+
+#[test]
+fn deferred_accept_waits_for_data() {
+    let mut pair = Pair::new();
+    let listener = pair.listen();
+    pair.hosts[1].defer_accept(listener, 5);
+    let client = pair.connect();
+    pair.settle(100 * MS);
+    assert!(pair.hosts[1].accept(pair.now, listener).is_none());
+    assert_eq!(pair.count(1, "TcpExtTCPDeferAcceptDrop"), 1);
+    let _ = pair.with(0, client, |ep, cx| ep.write(cx, 10, false));
+    pair.settle(100 * MS);
+    let (server, _) = pair.hosts[1].accept(pair.now, listener).expect("data came");
+    assert_eq!(pair.hosts[1].get(server).unwrap().readable_bytes(), 10);
+}
+
+#[test]
+fn ecn_is_agreed_on_and_given_up_when_the_first_syn_is_lost() {
+    let asks = |lose_first: bool| {
+        let mut hosts = [host(1), host(2)];
+        hosts[0].sysctl.tcp_ecn = 1;
+        let mut pair = Pair::of(hosts, 1);
+        pair.drop = Some(Box::new(move |n, _, _| lose_first && n == 0));
+        pair.established();
+        pair.short()
+    };
+    assert_eq!(asks(false)[..2], ["C SEW", "S S.E"]);
+    assert_eq!(asks(true)[..3], ["C SEW", "C S", "S S."]);
+}
+
+#[test]
+fn options_can_be_switched_off() {
+    let mut hosts = [host(1), host(2)];
+    hosts[0].sysctl.tcp_timestamps = 0;
+    hosts[0].sysctl.tcp_sack = false;
+    hosts[1].sysctl.tcp_window_scaling = false;
+    let mut pair = Pair::of(hosts, 1);
+    pair.established();
+    let (syn, syn_ack) = (pair.log[0].2.options, pair.log[1].2.options);
+    assert_eq!(
+        (syn.timestamps, syn.sack_permitted, syn.window_scale),
+        (None, false, Some(7))
+    );
+    assert_eq!(
+        (
+            syn_ack.timestamps,
+            syn_ack.sack_permitted,
+            syn_ack.window_scale
+        ),
+        (None, false, None)
+    );
+    assert_eq!(syn_ack.mss, Some(1460));
+}
+
+#[test]
+fn the_listener_may_close_before_the_handshake_is_over() {
+    let mut pair = Pair::new();
+    let listener = pair.listen();
+    let client = pair.connect();
+    pair.step();
+    pair.hosts[1].close_listener(pair.now, listener);
+    pair.settle(S);
+    assert_eq!(pair.short(), ["C S", "S S.", "C .", "S R"]);
+    assert_eq!(pair.hosts[0].get(client).unwrap().state(), State::Close);
+    assert!(pair.now > Instant::from_nanos(0) && PORT == 80);
+}
