@@ -17,7 +17,7 @@ fn one_end_closes_then_the_other() {
     let ids = pair.established();
     pair.log.clear();
     let _ = pair.with(0, ids.0, |ep, cx| ep.shutdown_write(cx));
-    pair.settle(S);
+    pair.run(S);
     assert_eq!(
         states(&pair, ids),
         [Some(State::FinWait2), Some(State::CloseWait)]
@@ -107,7 +107,7 @@ fn an_orphan_in_fin_wait_2_is_forgotten_after_a_minute() {
     let mut pair = Pair::new();
     let ids = pair.established();
     pair.close(0, ids.0);
-    pair.settle(S);
+    pair.run(S);
     assert_eq!(states(&pair, ids), [None, Some(State::CloseWait)]);
     pair.run(70 * S);
     assert!(pair.hosts[0].next_timer().is_none());
