@@ -2,6 +2,7 @@
 //! `tcp_ack_update_rtt()`, `tcp_update_rtt_min()`, lib/win_minmax.c).
 
 use tcplab_base::Seq;
+use tcplab_plan::profile::{RtoEstimator, RtoFloor};
 
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
@@ -25,16 +26,6 @@ pub(crate) const fn timeout_init(clock: &Clock) -> u32 {
     INITIAL_S * clock.hz
 }
 
-/// How samples become SRTT and a deviation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) enum Averaging {
-    /// The deviation falls slowly, and its maximum over a round trip counts.
-    #[default]
-    Linux,
-    /// RFC 6298 2.3 as written.
-    Rfc6298,
-}
-
 /// What the timeout does not fall under, in microseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Floor {
@@ -47,7 +38,7 @@ pub(crate) enum Floor {
 /// An estimator with its floor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rule {
-    pub(crate) averaging: Averaging,
+    pub(crate) averaging: RtoEstimator,
     pub(crate) floor: Floor,
 }
 
@@ -118,12 +109,12 @@ impl Rtt {
         let error = i64::from(us) - i64::from(self.srtt_us >> 3);
         self.srtt_us = (i64::from(self.srtt_us) + error).max(1) as u32;
         let mut step = error.abs() - i64::from(self.mdev_us >> 2);
-        if rule.averaging == Averaging::Linux && error < 0 && step > 0 {
+        if rule.averaging == RtoEstimator::Linux && error < 0 && step > 0 {
             // A falling RTT does not raise the deviation at the full gain.
             step >>= 3;
         }
         self.mdev_us = (i64::from(self.mdev_us) + step).max(0) as u32;
-        if rule.averaging == Averaging::Rfc6298 {
+        if rule.averaging == RtoEstimator::Rfc6298 {
             self.rttvar_us = self.mdev_us.max(floor);
             return;
         }
@@ -218,9 +209,17 @@ impl Endpoint {
     /// The estimator that this host uses.
     #[inline]
     pub(crate) fn rto_rule(&self, cx: &Cx<'_>) -> Rule {
+        let profile = &cx.host.profile;
+        let least = match profile.rto_floor_ms {
+            0 => self.rto_min_us(cx),
+            ms => ms.saturating_mul(1000),
+        };
         Rule {
-            averaging: Averaging::Linux,
-            floor: Floor::Deviation(self.rto_min_us(cx)),
+            averaging: profile.rto_estimator,
+            floor: match profile.rto_floor {
+                RtoFloor::Deviation => Floor::Deviation(least),
+                RtoFloor::Timeout => Floor::Timeout(least),
+            },
         }
     }
 

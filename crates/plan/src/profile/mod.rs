@@ -49,6 +49,48 @@ words!(AckPushRule {
     AtMss: "at-mss"
 });
 
+/// How round-trip times become a retransmission timeout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum RtoEstimator {
+    /// `tcp_rtt_estimator()`: the deviation falls slowly, and its maximum over a round trip counts.
+    #[default]
+    Linux,
+    /// RFC 6298 2.3 as written (the patch of June 2016 on netdev).
+    Rfc6298,
+}
+words!(RtoEstimator {
+    Linux: "linux",
+    Rfc6298: "rfc6298"
+});
+
+/// What the least retransmission timeout bounds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum RtoFloor {
+    /// Four times the deviation, before the round-trip time is added.
+    #[default]
+    Deviation,
+    /// The timeout itself (RFC 6298 2.4).
+    Timeout,
+}
+words!(RtoFloor {
+    Deviation: "deviation",
+    Timeout: "timeout"
+});
+
+/// When a tail loss probe is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TlpRule {
+    /// After two round trips, at least 10 ms; with one segment out at least after 1.5 and 200 ms (until 4.13).
+    DelackMax,
+    /// After two round trips and 2 ms; with one segment out and the least timeout (bb4d991a28cc).
+    #[default]
+    RtoMin,
+}
+words!(TlpRule {
+    DelackMax: "delack-max",
+    RtoMin: "rto-min"
+});
+
 /// The behaviours of one stack.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
@@ -60,6 +102,14 @@ pub struct Profile {
     pub quickack_accounting: QuickackAccounting,
     /// See [`AckPushRule`].
     pub ack_push_rule: AckPushRule,
+    /// See [`RtoEstimator`].
+    pub rto_estimator: RtoEstimator,
+    /// See [`RtoFloor`].
+    pub rto_floor: RtoFloor,
+    /// The least retransmission timeout of the estimator, in milliseconds; 0: that of the route or the sysctl.
+    pub rto_floor_ms: u32,
+    /// See [`TlpRule`].
+    pub tlp_rule: TlpRule,
     /// Room for headers in front of a segment's data in the send queue, in bytes (`MAX_TCP_HEADER`).
     pub tx_header: u32,
     /// Memory that the send buffer counts for a segment without data, in bytes (`tcp_stream_alloc_skb()`).
@@ -75,6 +125,10 @@ impl Default for Profile {
             hz: 250,
             quickack_accounting: QuickackAccounting::PerAck,
             ack_push_rule: AckPushRule::AtMss,
+            rto_estimator: RtoEstimator::Linux,
+            rto_floor: RtoFloor::Deviation,
+            rto_floor_ms: 0,
+            tlp_rule: TlpRule::RtoMin,
             tx_header: 256,
             tx_truesize: 832,
             sysctl: &[],

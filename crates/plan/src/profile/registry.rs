@@ -4,7 +4,7 @@
 //! marks what no public page or kernel here has confirmed.
 
 use super::words::{BehaviourError, Word};
-use super::{AckPushRule, Profile, QuickackAccounting, named};
+use super::{AckPushRule, Profile, QuickackAccounting, RtoEstimator, RtoFloor, TlpRule, named};
 use crate::point::Host;
 
 /// What a behaviour's value can be.
@@ -109,6 +109,27 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         ack_push_rule: AckPushRule,
         "which segments let the next read send an ACK: only those shorter than the guess of the MSS, or also those with PSH that are as long",
         "4720852ed9af, 6.6; 6.1.57, 5.15.135"
+    ),
+    choice!(
+        rto_estimator: RtoEstimator,
+        "how round-trip times become a timeout: Linux's estimator, or RFC 6298 2.3 as written",
+        "none: the patch of June 2016 was not taken"
+    ),
+    choice!(
+        rto_floor: RtoFloor,
+        "what the least timeout bounds: four times the deviation, to which the round-trip time is added, or the timeout itself",
+        "none: the patch of June 2016 was not taken"
+    ),
+    number!(
+        rto_floor_ms,
+        0..=120_000,
+        "the least timeout of the estimator in milliseconds; 0: that of the route or the sysctl",
+        "none: the floor is tcp_rto_min()'s"
+    ),
+    choice!(
+        tlp_rule: TlpRule,
+        "when a tail loss probe is sent: after two round trips, and with one segment out at least after 1.5 and 200 ms; or after two and the least timeout",
+        "bb4d991a28cc, 4.14"
     ),
     number!(
         tx_header,

@@ -2,6 +2,7 @@
 //! `tcp_process_tlp_ack()`).
 
 use tcplab_base::Seq;
+use tcplab_plan::profile::TlpRule;
 
 use super::rack::TIMEOUT_MIN_US;
 use super::{CaState, Flag};
@@ -19,13 +20,14 @@ impl Endpoint {
             || self.loss.packets_out == 0
             || self.is_reno()
             || !matches!(self.loss.ca_state, CaState::Open | CaState::Cwr)
+            || !self.old_rule_allows(cx)
         {
             return false;
         }
         let clock = &cx.host.clock;
         let mut timeout = match self.rtt.srtt_us {
             0 => timeout_init(clock),
-            _ => clock.from_micros(u64::from(self.probe_timeout_us(cx))),
+            _ => self.probe_timeout(cx),
         };
         // Not later than the retransmission timeout.
         let rto_us = match advancing_rto {
@@ -39,12 +41,37 @@ impl Endpoint {
         true
     }
 
-    /// The time that the peer has to answer: two round trips, and its delayed ACK when one segment is out.
-    fn probe_timeout_us(&self, cx: &Cx<'_>) -> u32 {
-        let two_rtt = self.rtt.srtt_us >> 2;
-        match self.loss.packets_out {
-            1 => two_rtt + self.rto_min_us(cx),
-            _ => two_rtt + TIMEOUT_MIN_US,
+    /// The rule of 2016 probes in Open only, after a first sample, and not while the application's data and the
+    /// window let more out.
+    fn old_rule_allows(&self, cx: &Cx<'_>) -> bool {
+        cx.host.profile.tlp_rule != TlpRule::DelackMax
+            || (self.loss.ca_state == CaState::Open
+                && self.rtt.srtt_us != 0
+                && (self.snd.snd_cwnd <= self.loss.in_flight() || !self.queue.has_unsent()))
+    }
+
+    /// The time that the peer has to answer, in jiffies: two round trips, and its delayed ACK when one segment is
+    /// out.
+    fn probe_timeout(&self, cx: &Cx<'_>) -> u32 {
+        let clock = &cx.host.clock;
+        let alone = self.loss.packets_out == 1;
+        match cx.host.profile.tlp_rule {
+            TlpRule::RtoMin => {
+                let more = match alone {
+                    true => self.rto_min_us(cx),
+                    false => TIMEOUT_MIN_US,
+                };
+                clock.from_micros(u64::from(self.rtt.srtt_us >> 2) + u64::from(more))
+            }
+            TlpRule::DelackMax => {
+                let rtt = clock.from_micros(u64::from(self.rtt.srtt_us >> 3));
+                let mut timeout = rtt << 1;
+                if alone {
+                    // TCP_DELACK_MAX
+                    timeout = timeout.max(rtt + (rtt >> 1) + clock.hz / 5);
+                }
+                timeout.max(clock.from_millis(10))
+            }
         }
     }
 

@@ -23,14 +23,14 @@ fn timeouts(rule: &Rule, samples_ms: &[u32]) -> (Vec<u32>, Rtt) {
     (timeouts, rtt)
 }
 
-const fn rule(averaging: Averaging, floor: Floor) -> Rule {
+const fn rule(averaging: RtoEstimator, floor: Floor) -> Rule {
     Rule { averaging, floor }
 }
 
-const LINUX: Rule = rule(Averaging::Linux, Floor::Deviation(200_000));
-const RFC_200MS: Rule = rule(Averaging::Rfc6298, Floor::Timeout(200_000));
-const RFC_1S: Rule = rule(Averaging::Rfc6298, Floor::Timeout(1_000_000));
-const RFC_DEVIATION: Rule = rule(Averaging::Rfc6298, Floor::Deviation(200_000));
+const LINUX: Rule = rule(RtoEstimator::Linux, Floor::Deviation(200_000));
+const RFC_200MS: Rule = rule(RtoEstimator::Rfc6298, Floor::Timeout(200_000));
+const RFC_1S: Rule = rule(RtoEstimator::Rfc6298, Floor::Timeout(1_000_000));
+const RFC_DEVIATION: Rule = rule(RtoEstimator::Rfc6298, Floor::Deviation(200_000));
 
 /// Milliseconds with three decimals, rounded as the table has them.
 fn expect(rule: &Rule, samples_ms: &[u32], wanted_ms: &[f64]) -> Rtt {
