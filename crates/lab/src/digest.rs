@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
-use tcplab_kernel::run::capture_files;
 use tcplab_plan::Point;
+use tcplab_plan::network::capture_files;
 use tcplab_plan::result::PointResult;
 
 use crate::error::LabError;

@@ -8,8 +8,8 @@ use serde_json::Value as Json;
 use tcplab_analyze::report::Stream;
 use tcplab_analyze::{Analyzer, Options, Output};
 use tcplab_capture::{Body, Reader};
-use tcplab_kernel::run::{capture_files, host_address};
 use tcplab_plan::Point;
+use tcplab_plan::network::{capture_files, host_address};
 use tcplab_wire::{Config, Parsed, parse_frame};
 
 use crate::error::LabError;

@@ -7,6 +7,7 @@
 pub mod app;
 pub mod experiment;
 pub mod measure;
+pub mod network;
 pub mod outcome;
 pub mod point;
 pub mod profile;

@@ -40,6 +40,10 @@ pub struct Point {
     pub tcp_info_every_ns: Option<i64>,
     /// Bytes kept of each captured frame; 0: the whole frame.
     pub snap_bytes: u32,
+    /// Whether each interface of each host is captured. Measures of packets need it.
+    pub captures: bool,
+    /// Whether tcp_info is read at the end of each connection.
+    pub tcp_info: bool,
     /// Whether each step of the applications is logged.
     pub log: bool,
 }

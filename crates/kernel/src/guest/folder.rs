@@ -22,7 +22,7 @@ pub(super) fn ask(folder: &Path, point: &Point) -> Result<(), GuestError> {
 
 /// Names of all files that an answer may consist of.
 pub(super) fn answer_names(point: &Point) -> Vec<String> {
-    let captures = crate::run::capture_files(point);
+    let captures = tcplab_plan::network::capture_files(point);
     let captures = captures.into_iter().map(|(_, _, name)| name);
     captures
         .chain([OUTCOME, FAILED].map(str::to_owned))
@@ -56,7 +56,7 @@ pub(super) fn read(folder: &Path) -> Option<Result<Outcome, GuestError>> {
 
 /// The captures of a run in `from`, moved to `to`.
 pub(super) fn move_captures(point: &Point, from: &Path, to: &Path) -> Result<(), GuestError> {
-    for (_, _, name) in crate::run::capture_files(point) {
+    for (_, _, name) in tcplab_plan::network::capture_files(point) {
         let (old, new): (PathBuf, PathBuf) = (from.join(&name), to.join(&name));
         // Another file system, mostly: copied.
         fs::copy(&old, &new).map_err(os(format!("cannot write {}", new.display())))?;

@@ -8,9 +8,9 @@ use tcplab_base::Instant;
 use tcplab_capture::{Interface, PcapngWriter};
 use tcplab_wire::LinkType;
 
-/// A file of packets. Times are absolute, frames are cut at the point's `snap_bytes`.
+/// A file of packets, or nothing when the point wants none. Times are absolute, frames are cut at the point's `snap_bytes`.
 pub(crate) struct CaptureFile {
-    out: PcapngWriter<BufWriter<File>>,
+    out: Option<PcapngWriter<BufWriter<File>>>,
     snap: usize,
 }
 
@@ -30,15 +30,24 @@ impl CaptureFile {
             0 => usize::MAX,
             n => n as usize,
         };
+        let out = Some(out);
         Ok(Self { out, snap })
     }
 
+    /// Takes frames and keeps none.
+    pub(crate) fn none() -> Self {
+        Self { out: None, snap: 0 }
+    }
+
     pub(crate) fn frame(&mut self, at: Instant, frame: &[u8], whole: u32) -> io::Result<()> {
+        let Some(out) = &mut self.out else {
+            return Ok(());
+        };
         let kept = &frame[..frame.len().min(self.snap)];
-        self.out.packet(0, Some(at), kept, whole, &[])
+        out.packet(0, Some(at), kept, whole, &[])
     }
 
     pub(crate) fn finish(self) -> io::Result<()> {
-        self.out.finish().map(drop)
+        self.out.map_or(Ok(()), |out| out.finish().map(drop))
     }
 }

@@ -8,7 +8,6 @@
 //! Data flows one way: [`wire::build`] makes the hosts and links from the point, [`world`] turns
 //! the loop, and the [`Outcome`](tcplab_plan::Outcome) is collected at the end.
 
-mod address;
 mod applications;
 mod captures;
 mod clock;
@@ -16,7 +15,6 @@ mod end;
 mod error;
 mod host;
 mod links;
-mod names;
 mod netlink;
 mod poll;
 mod qdisc;
@@ -26,8 +24,6 @@ mod timers;
 mod wire;
 mod world;
 
-pub use address::host as host_address;
 pub use clock::Pace;
 pub use error::RunError;
-pub use names::{capture_file, capture_files};
 pub use world::run;

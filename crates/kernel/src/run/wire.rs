@@ -1,15 +1,15 @@
 //! Hosts and links of a point, made: namespaces, devices, addresses, neighbours, routes.
 
-use std::collections::VecDeque;
 use std::os::fd::AsRawFd;
 
 use tcplab_plan::Point;
+use tcplab_plan::network::{
+    ethernet_address as ethernet, first_hops, host_address as address_of, interface_on,
+};
 use tcplab_plan::point::{By, Link, Offload};
 
-use super::address::{ethernet, host as address_of};
 use super::error::{Context, RunError};
 use super::host::HostNet;
-use super::names::interface;
 use super::netlink::Netlink;
 use super::qdisc;
 use super::tap::Tap;
@@ -46,12 +46,6 @@ pub(crate) fn build(point: &Point, warnings: &mut Vec<String>) -> Result<Network
         routes(point, from, &hosts)?;
     }
     Ok(Network { hosts, wires })
-}
-
-/// The interface that `host` has on link `number`.
-pub(crate) fn interface_on(point: &Point, host: usize, number: usize) -> String {
-    let before = &point.links[..number];
-    interface(before.iter().filter(|l| l.a == host || l.b == host).count())
 }
 
 fn make(point: &Point, number: usize, link: &Link, hosts: &[HostNet]) -> Result<Wire, RunError> {
@@ -136,26 +130,4 @@ fn routes(point: &Point, from: usize, hosts: &[HostNet]) -> Result<(), RunError>
             .context(|| format!("cannot set the route of {name} to host {to}"))?;
     }
     Ok(())
-}
-
-/// For each host the first link of a shortest way to it.
-fn first_hops(point: &Point, from: usize) -> Vec<Option<usize>> {
-    let mut first = vec![None; point.hosts.len()];
-    let mut seen = vec![false; point.hosts.len()];
-    let mut queue = VecDeque::from([from]);
-    seen[from] = true;
-    while let Some(at) = queue.pop_front() {
-        for (number, link) in point.links.iter().enumerate() {
-            let next = match at {
-                _ if link.a == at => link.b,
-                _ if link.b == at => link.a,
-                _ => continue,
-            };
-            if !std::mem::replace(&mut seen[next], true) {
-                first[next] = first[at].or(Some(number));
-                queue.push_back(next);
-            }
-        }
-    }
-    first
 }

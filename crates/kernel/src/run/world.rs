@@ -15,20 +15,19 @@ use nix::sys::epoll::EpollFlags;
 use tcplab_apps::Result as Went;
 use tcplab_base::{Duration, Instant, Random};
 use tcplab_plan::outcome::{LinkCount, TCP_INFO_SERIES};
+use tcplab_plan::network::{capture_file, host_address, interface_on, interfaces};
 use tcplab_plan::{Outcome, Point};
 
-use super::address;
 use super::applications::Applications;
 use super::captures::CaptureFile;
 use super::clock::{Clock, Pace};
 use super::end::{Doing, Wants};
 use super::error::{Context, RunError};
 use super::links::{CaptureIndex, OurLink};
-use super::names::capture_files;
 use super::poll::{Poll, Ready, Source};
 use super::socket;
 use super::timers::{Timer, Timers};
-use super::wire::{self, Network, Wire, interface_on};
+use super::wire::{self, Network, Wire};
 use crate::cpu;
 use crate::live::Live;
 use crate::proc_tcp::ProcTcp;
@@ -120,6 +119,9 @@ impl<'p> World<'p> {
 
     /// Captures by the kernel where no frame passes through our hands: veth pairs and lo.
     fn watch_kernel_interfaces(&mut self, index: &CaptureIndex) -> Result<(), RunError> {
+        if !self.point.captures {
+            return Ok(());
+        }
         let ours: Vec<(usize, String)> = (self.point.links.iter().enumerate())
             .filter(|(number, _)| self.links[*number].is_some())
             .flat_map(|(number, link)| {
@@ -374,7 +376,7 @@ impl<'p> World<'p> {
         let fd = socket::make(end.udp, &end.options)?;
         let server = match app.client == app.server {
             true => Ipv4Addr::LOCALHOST,
-            false => address::host(app.server),
+            false => host_address(app.server),
         };
         end.program.connects(now);
         end.log(at, "connect", 0);
@@ -525,6 +527,9 @@ impl<'p> World<'p> {
     }
 
     fn take_info(&mut self, index: usize) {
+        if !self.point.tcp_info {
+            return;
+        }
         let end = &mut self.apps.ends[index];
         if let (Some(fd), false) = (&end.fd, end.udp)
             && let Ok(info) = tcp_info(fd)
@@ -600,10 +605,15 @@ fn open_captures(
 ) -> Result<(Vec<CaptureFile>, CaptureIndex), RunError> {
     let mut captures = Vec::new();
     let mut index = CaptureIndex::new();
-    for (host, interface, file) in capture_files(point) {
-        let path = folder.join(file);
-        let capture = CaptureFile::create(&path, &interface, point.snap_bytes)
-            .context(|| format!("cannot write {}", path.display()))?;
+    for (host, interface) in interfaces(point) {
+        let capture = match point.captures {
+            true => {
+                let path = folder.join(capture_file(&point.hosts[host].name, &interface));
+                CaptureFile::create(&path, &interface, point.snap_bytes)
+                    .context(|| format!("cannot write {}", path.display()))?
+            }
+            false => CaptureFile::none(),
+        };
         index.insert((host, interface), captures.len());
         captures.push(capture);
     }

@@ -206,6 +206,18 @@ pub(crate) const RUN: &[Key] = &[
         "bytes kept of each captured frame; 0: all",
     ),
     key(
+        "captures",
+        Form::Flag,
+        "true",
+        "a capture at each interface of each host; measures of packets need them",
+    ),
+    key(
+        "tcp_info",
+        Form::Flag,
+        "true",
+        "tcp_info at the end of each connection",
+    ),
+    key(
         "log",
         Form::Flag,
         "false",

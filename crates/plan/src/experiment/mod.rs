@@ -297,6 +297,8 @@ impl Experiment {
             max_ns: run.max_ns,
             tcp_info_every_ns: run.tcp_info_every_ns,
             snap_bytes: run.snap_bytes,
+            captures: run.captures,
+            tcp_info: run.tcp_info,
             log: run.log,
         })
     }
@@ -323,6 +325,8 @@ struct Run {
     linger_ns: i64,
     tcp_info_every_ns: Option<i64>,
     snap_bytes: u32,
+    captures: bool,
+    tcp_info: bool,
     log: bool,
 }
 
@@ -341,6 +345,8 @@ impl Run {
             linger_ns: SECOND_NS / 2,
             tcp_info_every_ns: None,
             snap_bytes: 128,
+            captures: true,
+            tcp_info: true,
             log: false,
         };
         let Some(fields) = fields else {
@@ -370,6 +376,8 @@ impl Run {
             .size("snap", 0, 262_144)?
             .and_then(|n| u32::try_from(n).ok());
         run.snap_bytes = snap.unwrap_or(run.snap_bytes);
+        run.captures = fields.flag("captures")?.unwrap_or(true);
+        run.tcp_info = fields.flag("tcp_info")?.unwrap_or(true);
         run.log = fields.flag("log")?.unwrap_or(false);
         Ok(run)
     }

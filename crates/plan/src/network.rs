@@ -1,0 +1,92 @@
+//! Names and numbers of a point's hosts and interfaces, and the ways between hosts: the same on every stack.
+
+use std::collections::VecDeque;
+use std::net::Ipv4Addr;
+
+use crate::point::Point;
+
+/// The address of a host; it has one, whichever of its links is used.
+pub fn host_address(index: usize) -> Ipv4Addr {
+    let n = u16::try_from(index + 1).unwrap_or(u16::MAX);
+    let [high, low] = n.to_be_bytes();
+    Ipv4Addr::new(10, 77, high, low)
+}
+
+/// The Ethernet address of one end (0 or 1) of a link.
+pub fn ethernet_address(link: usize, side: usize) -> [u8; 6] {
+    let [high, low] = u16::try_from(link).unwrap_or(u16::MAX).to_be_bytes();
+    [0x02, 0x77, 0, high, low, side as u8 + 1]
+}
+
+/// The interface of a host on its `n`-th link, counted in the order of the point's links.
+fn interface(n: usize) -> String {
+    format!("eth{n}")
+}
+
+/// The interface that `host` has on link `number`.
+pub fn interface_on(point: &Point, host: usize, number: usize) -> String {
+    let before = point.links.iter().take(number);
+    interface(before.filter(|l| l.a == host || l.b == host).count())
+}
+
+/// The file of a capture.
+pub fn capture_file(host: &str, interface: &str) -> String {
+    format!("{host}.{interface}.pcapng")
+}
+
+/// All captures that a run of this point makes: host, interface, file.
+pub fn capture_files(point: &Point) -> Vec<(usize, String, String)> {
+    if !point.captures {
+        return Vec::new();
+    }
+    let file = |(host, interface): (usize, String)| {
+        let name = point.hosts.get(host).map_or("", |h| h.name.as_str());
+        let file = capture_file(name, &interface);
+        (host, interface, file)
+    };
+    interfaces(point).into_iter().map(file).collect()
+}
+
+/// All interfaces that frames of this point pass: host, interface.
+pub fn interfaces(point: &Point) -> Vec<(usize, String)> {
+    let mut all = Vec::new();
+    for index in 0..point.hosts.len() {
+        let links = point
+            .links
+            .iter()
+            .filter(|l| l.a == index || l.b == index)
+            .count();
+        let mut names: Vec<String> = (0..links).map(interface).collect();
+        if point
+            .apps
+            .iter()
+            .any(|a| a.client == index && a.server == index)
+        {
+            names.push("lo".into());
+        }
+        all.extend(names.into_iter().map(|name| (index, name)));
+    }
+    all
+}
+
+/// For each host the first link of a way over the fewest links from `from` to it; none: there is no way.
+pub fn first_hops(point: &Point, from: usize) -> Vec<Option<usize>> {
+    let mut first = vec![None; point.hosts.len()];
+    let mut seen = vec![false; point.hosts.len()];
+    let mut queue = VecDeque::from([from]);
+    seen[from] = true;
+    while let Some(at) = queue.pop_front() {
+        for (number, link) in point.links.iter().enumerate() {
+            let next = match at {
+                _ if link.a == at => link.b,
+                _ if link.b == at => link.a,
+                _ => continue,
+            };
+            if !std::mem::replace(&mut seen[next], true) {
+                first[next] = first[at].or(Some(number));
+                queue.push_back(next);
+            }
+        }
+    }
+    first
+}
