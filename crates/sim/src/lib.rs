@@ -1,1 +1,21 @@
 //! A deterministic simulator of hosts and links. Level 3 of the map.
+//!
+//! A [`World`] runs one point of an experiment: hosts with the TCP of crate `tcp`, links of crate
+//! `link`, applications of crate `apps`. One thread, one queue of events ordered by (time, order of
+//! setting), no clock, no chance but the point's seed: a run repeats bit for bit. It opens nothing:
+//! captures go into outputs that the caller hands in.
+
+mod applications;
+mod capture;
+mod datagram;
+mod end;
+mod errno;
+mod events;
+mod host;
+mod network;
+mod packet;
+mod ready;
+mod world;
+
+pub use capture::Captures;
+pub use world::{SimError, Work, World};

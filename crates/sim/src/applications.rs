@@ -1,0 +1,133 @@
+//! The applications of a point: their ends, listeners, and which of them have ended.
+
+use std::collections::BTreeMap;
+
+use tcplab_apps::Program;
+use tcplab_plan::Point;
+use tcplab_plan::outcome::Flow;
+use tcplab_plan::point::SocketOptions;
+use tcplab_tcp::ListenId;
+
+use crate::end::{Doing, End};
+
+/// What all connections of one application share.
+#[derive(Debug)]
+pub(crate) struct Application {
+    pub(crate) client_options: SocketOptions,
+    pub(crate) server_options: SocketOptions,
+    /// The first one of its ends.
+    first: u32,
+    /// Its listener, and whether that waits in the list of what is ready.
+    pub(crate) listener: Option<ListenId>,
+    pub(crate) is_ready: bool,
+    /// The client's end of each client port.
+    pub(crate) ports: BTreeMap<u16, u32>,
+}
+
+/// All applications of a run. Ends 2n and 2n + 1 are the client and the server of flow n.
+#[derive(Debug, Default)]
+pub(crate) struct Applications {
+    pub(crate) ends: Vec<End>,
+    pub(crate) all: Vec<Application>,
+    /// The client's port of each flow; 0: it has none yet.
+    ports: Vec<u16>,
+    /// Ends that the run waits for.
+    pending: usize,
+}
+
+impl Applications {
+    pub(crate) fn new(point: &Point) -> Self {
+        let mut apps = Self::default();
+        for (index, app) in point.apps.iter().enumerate() {
+            let options = |own: &SocketOptions, host: usize| own.or(&point.hosts[host].socket);
+            apps.all.push(Application {
+                client_options: options(&app.client_socket, app.client),
+                server_options: options(&app.server_socket, app.server),
+                first: apps.ends.len() as u32,
+                listener: None,
+                is_ready: false,
+                ports: BTreeMap::new(),
+            });
+            let (index, udp) = (index as u32, app.does.is_udp());
+            for _ in 0..app.connections {
+                apps.ends
+                    .push(End::new(index, true, Program::client(&app.does), udp));
+                apps.ends
+                    .push(End::new(index, false, Program::server(&app.does), udp));
+                apps.ports.push(0);
+                apps.pending += 1;
+            }
+        }
+        apps
+    }
+
+    /// The first client's end of an application.
+    pub(crate) fn first(&self, app: usize) -> usize {
+        self.all[app].first as usize
+    }
+
+    pub(crate) fn options(&self, end: &End) -> &SocketOptions {
+        let app = &self.all[end.app as usize];
+        match end.is_client {
+            true => &app.client_options,
+            false => &app.server_options,
+        }
+    }
+
+    /// Remembers the port that the client of this flow has got.
+    pub(crate) fn has_port(&mut self, end: usize, port: u16) {
+        let app = &mut self.all[self.ends[end].app as usize];
+        app.ports.insert(port, end as u32);
+        if let Some(first) = self.ports.get_mut(end / 2).filter(|first| **first == 0) {
+            *first = port;
+        }
+    }
+
+    /// Whether the run goes on for the sake of this end: clients until they are over, servers once
+    /// they were reached.
+    pub(crate) fn waits(&self, index: usize) -> bool {
+        let end = &self.ends[index];
+        match end.is_client {
+            true => end.doing != Doing::Over,
+            false => !end.is_udp && !matches!(end.doing, Doing::Over | Doing::Nothing),
+        }
+    }
+
+    /// An end did something; `waited` is what [`Applications::waits`] said before.
+    pub(crate) fn changed(&mut self, index: usize, waited: bool) {
+        match (waited, self.waits(index)) {
+            (true, false) => self.pending -= 1,
+            (false, true) => self.pending += 1,
+            _ => {}
+        }
+    }
+
+    /// All clients have ended, and all servers that were reached.
+    pub(crate) fn are_over(&self) -> bool {
+        self.pending == 0
+    }
+
+    /// What all of them did.
+    pub(crate) fn flows(&mut self, point: &Point) -> Vec<Flow> {
+        let mut ends = std::mem::take(&mut self.ends).into_iter();
+        let mut flows = Vec::with_capacity(self.ports.len());
+        let mut ports = self.ports.iter();
+        for app in &point.apps {
+            for connection in 0..app.connections {
+                let (Some(client), Some(server), Some(port)) =
+                    (ends.next(), ends.next(), ports.next())
+                else {
+                    return flows;
+                };
+                flows.push(Flow {
+                    app: app.name.clone(),
+                    connection,
+                    client_port: *port,
+                    client: client.outcome(),
+                    server: server.outcome(),
+                });
+            }
+        }
+        flows
+    }
+}

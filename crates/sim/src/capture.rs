@@ -1,0 +1,231 @@
+//! Captures at the hosts' interfaces, as tcpdump on each host would write them.
+//!
+//! Nothing is opened here: each interface has a [`Write`] that its frames go to. Frames have the
+//! headers that they would have on a kernel; the applications' bytes are zeros there too.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr};
+
+use tcplab_base::{Instant, Random};
+use tcplab_capture::{Interface, PcapngWriter};
+use tcplab_plan::Point;
+use tcplab_plan::network::{ethernet_address, host_address};
+use tcplab_tcp::{Addr, Segment};
+use tcplab_wire::{
+    Config, Encap, Endpoint, LinkType, Payload, Standing, TcpFlags, TcpPacket, emit,
+};
+
+use crate::datagram;
+use crate::packet::{Body, Packet};
+
+/// The captures of a run: one output for each interface, in the order of
+/// [`interfaces`](tcplab_plan::network::interfaces).
+pub struct Captures {
+    files: Vec<PcapngWriter<Box<dyn Write>>>,
+    /// Bytes kept of a frame.
+    snap: usize,
+    /// The date of the run's start: simulated time begins at 0.
+    epoch_ns: i64,
+    frame: Vec<u8>,
+    failed: Option<io::Error>,
+    ids: Ids,
+}
+
+/// Between which Ethernet addresses a frame goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Hop {
+    /// Over a link, from its end `side`.
+    Link { number: usize, side: usize },
+    /// Within a host.
+    Loopback,
+}
+
+impl std::fmt::Debug for Captures {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Captures({} files)", self.files.len())
+    }
+}
+
+impl Captures {
+    /// With one output for each interface of the point. `epoch_ns` is the date of simulated time 0
+    /// in nanoseconds since 1970.
+    ///
+    /// # Errors
+    /// When an output takes no bytes.
+    pub fn new(
+        point: &Point,
+        epoch_ns: i64,
+        outputs: Vec<(String, Box<dyn Write>)>,
+    ) -> io::Result<Self> {
+        let mut files = Vec::new();
+        for (name, output) in outputs {
+            let mut file = PcapngWriter::new(output)?;
+            file.add_interface(&Interface {
+                link: LinkType::Ethernet,
+                snaplen: point.snap_bytes,
+                tsresol: 9,
+                name: Some(name),
+            })?;
+            files.push(file);
+        }
+        let snap = match point.snap_bytes {
+            0 => usize::MAX,
+            n => n as usize,
+        };
+        Ok(Self {
+            files,
+            snap,
+            epoch_ns,
+            frame: Vec::new(),
+            failed: None,
+            ids: Ids::new(point.seed),
+        })
+    }
+
+    /// The identification of a packet that leaves its host.
+    pub(crate) fn id(&mut self, body: &Body) -> u16 {
+        self.ids.of(body)
+    }
+
+    /// A packet passes an interface.
+    pub(crate) fn packet(&mut self, file: usize, now: Instant, packet: &Packet, hop: Hop) {
+        if self.failed.is_some() {
+            return;
+        }
+        self.frame.clear();
+        let whole = match frame(packet, hop, &mut self.frame) {
+            Ok(whole) => whole,
+            Err(e) => {
+                self.failed = Some(io::Error::other(e.to_string()));
+                return;
+            }
+        };
+        // The payload is zeros.
+        self.frame.resize(self.snap.min(whole as usize), 0);
+        let at = Instant::from_nanos(now.as_nanos().saturating_add(self.epoch_ns));
+        if let Some(out) = self.files.get_mut(file)
+            && let Err(e) = out.packet(0, Some(at), &self.frame, whole, &[])
+        {
+            self.failed = Some(e);
+        }
+    }
+
+    /// Flushes all outputs.
+    ///
+    /// # Errors
+    /// The first error that an output had.
+    pub fn finish(self) -> io::Result<()> {
+        if let Some(e) = self.failed {
+            return Err(e);
+        }
+        self.files
+            .into_iter()
+            .try_for_each(|file| file.finish().map(drop))
+    }
+}
+
+/// IP identifications as Linux gives them: a connected socket counts from a number of chance, what
+/// has no socket (SYN-ACK, resets to nobody) has 0.
+#[derive(Debug)]
+struct Ids {
+    next: BTreeMap<(Addr, Addr), u16>,
+    first: Random,
+}
+
+impl Ids {
+    fn new(seed: u64) -> Self {
+        Self {
+            next: BTreeMap::new(),
+            first: Random::stream(seed, "capture/ip_id"),
+        }
+    }
+
+    fn of(&mut self, body: &Body) -> u16 {
+        let (src, dst) = match body {
+            Body::Tcp(s) if s.flags.has(TcpFlags::SYN) && s.flags.has(TcpFlags::ACK) => return 0,
+            Body::Tcp(s) => (s.src, s.dst),
+            Body::Udp(d) => (d.src, d.dst),
+        };
+        let first = &mut self.first;
+        let next = self
+            .next
+            .entry((src, dst))
+            .or_insert_with(|| first.below(1 << 16) as u16);
+        let id = *next;
+        *next = next.wrapping_add(1);
+        id
+    }
+}
+
+/// The bytes of a frame without its payload; gives its length on the wire.
+fn frame(packet: &Packet, hop: Hop, out: &mut Vec<u8>) -> Result<u32, tcplab_wire::EmitError> {
+    let whole = match &packet.body {
+        Body::Tcp(segment) => {
+            let tcp = tcp(segment, packet);
+            let whole = emit(
+                LinkType::Ethernet,
+                &tcp,
+                Payload::Len,
+                &Config::default(),
+                out,
+            )?;
+            // The checksum of a damaged segment does not fit.
+            if let (true, Some(byte)) = (packet.corrupt, out.get_mut(14 + 20 + 16)) {
+                *byte ^= 0x55;
+            }
+            whole
+        }
+        Body::Udp(datagram) => {
+            let (src, dst) = addresses(datagram.src, datagram.dst);
+            datagram::frame(datagram, (src, dst), (packet.id, packet.ttl), out)
+        }
+    };
+    let (to, from) = match hop {
+        Hop::Link { number, side } => (
+            ethernet_address(number, 1 - side),
+            ethernet_address(number, side),
+        ),
+        Hop::Loopback => ([0; 6], [0; 6]),
+    };
+    out[..6].copy_from_slice(&to);
+    out[6..12].copy_from_slice(&from);
+    Ok(whole)
+}
+
+fn tcp(segment: &Segment, packet: &Packet) -> TcpPacket {
+    let (src, dst) = addresses(segment.src, segment.dst);
+    let end = |ip, port| Endpoint {
+        ip: IpAddr::V4(ip),
+        port,
+    };
+    TcpPacket {
+        src: end(src, segment.src.port),
+        dst: end(dst, segment.dst.port),
+        seq: segment.seq,
+        ack: segment.ack,
+        flags: segment.flags,
+        window: segment.window,
+        urgent: segment.urgent,
+        payload_len: segment.len,
+        header_len: 20,
+        options: segment.options,
+        ecn: segment.ecn(),
+        ttl: packet.ttl,
+        ip_id: Some(packet.id),
+        header_truncated: false,
+        standing: Standing::Whole,
+        encap: Encap::default(),
+    }
+}
+
+/// A host that talks to itself does so from 127.0.0.1.
+fn addresses(src: Addr, dst: Addr) -> (Ipv4Addr, Ipv4Addr) {
+    match src.host == dst.host {
+        true => (Ipv4Addr::LOCALHOST, Ipv4Addr::LOCALHOST),
+        false => (
+            host_address(usize::from(src.host)),
+            host_address(usize::from(dst.host)),
+        ),
+    }
+}

@@ -1,0 +1,333 @@
+//! One end of a connection: its socket, its program, and the step it is at.
+//!
+//! The same steps in the same pieces as the applications of a kernel run (crates/kernel, `run/end.rs`):
+//! reads and writes of at most 64 KiB, TCP_QUICKACK before each read, the lines of the log.
+
+use tcplab_apps::{Program, Result as Went, Step};
+use tcplab_base::Instant;
+use tcplab_plan::outcome::{End as EndOutcome, LogLine};
+use tcplab_plan::point::QuickAck;
+use tcplab_tcp::{Addr, ConnId, ReadOutcome, SocketError};
+
+use crate::errno;
+use crate::host::Host;
+use crate::packet::Datagram;
+
+/// Bytes of one read or write system call.
+const CHUNK: u64 = 64 << 10;
+
+/// Where a program stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doing {
+    /// The client has not connected, the server was not accepted.
+    Nothing,
+    Connecting,
+    /// Ready for the next step; the last one went so.
+    Next(Went),
+    Writing(u64),
+    /// Reading exactly what is left.
+    Reading(u64),
+    /// One read of at most this.
+    ReadingSome(u64),
+    Sending(u64),
+    Receiving(Option<Instant>),
+    Sleeping,
+    /// It has ended.
+    Over,
+}
+
+/// What the event loop shall do for an end that cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wants {
+    /// Wake it when its socket has something to read, or at the time.
+    Readable(Option<Instant>),
+    /// Wake it when its socket takes more.
+    Writable,
+    /// Wake it at this time; its socket is not watched.
+    Until(Instant),
+    /// Close and connect again.
+    Reconnect,
+    /// Its program has ended: close.
+    Close,
+}
+
+/// An end's socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Socket {
+    None,
+    Tcp(ConnId),
+    /// A port, and where a datagram goes.
+    Udp(u16, Option<Addr>),
+}
+
+/// What the event loop watches of a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Watch {
+    Nothing,
+    Readable,
+    Writable,
+}
+
+/// One end.
+#[derive(Debug)]
+pub(crate) struct End {
+    /// Index of its application.
+    pub(crate) app: u32,
+    pub(crate) is_client: bool,
+    pub(crate) is_udp: bool,
+    pub(crate) watch: Watch,
+    /// It waits in the list of what is ready.
+    pub(crate) is_ready: bool,
+    pub(crate) socket: Socket,
+    pub(crate) doing: Doing,
+    /// The time at which it is woken; an event of another time is stale.
+    pub(crate) wake_at: Instant,
+    pub(crate) program: Program,
+    pub(crate) opened: Instant,
+    pub(crate) closed: Instant,
+    pub(crate) written: u64,
+    pub(crate) read: u64,
+    pub(crate) error: Option<&'static str>,
+    /// What only some points ask for: log, tcp_info, its series.
+    pub(crate) extra: Option<Box<EndOutcome>>,
+}
+
+/// A time that is not known.
+pub(crate) const UNKNOWN: Instant = Instant::from_nanos(i64::MIN);
+
+/// What a step of an end uses.
+pub(crate) struct Call<'a> {
+    pub(crate) now: Instant,
+    pub(crate) host: &'a mut Host,
+    pub(crate) host_index: u16,
+    pub(crate) quickack: QuickAck,
+    pub(crate) logs: bool,
+}
+
+impl End {
+    pub(crate) fn new(app: u32, is_client: bool, program: Program, is_udp: bool) -> Self {
+        Self {
+            app,
+            is_client,
+            is_udp,
+            watch: Watch::Nothing,
+            is_ready: false,
+            socket: Socket::None,
+            doing: Doing::Nothing,
+            wake_at: UNKNOWN,
+            program,
+            opened: UNKNOWN,
+            closed: UNKNOWN,
+            written: 0,
+            read: 0,
+            error: None,
+            extra: None,
+        }
+    }
+
+    /// Remembers an error, which ends the program.
+    pub(crate) fn fail(&mut self, call: &Call<'_>, error: &'static str) {
+        self.error = Some(error);
+        self.log(call, "error", errno::number(error));
+        self.doing = Doing::Over;
+    }
+
+    pub(crate) fn log(&mut self, call: &Call<'_>, what: &str, value: i64) {
+        if call.logs {
+            self.line(LogLine {
+                time_ns: call.now.as_nanos(),
+                what: what.into(),
+                value,
+                ..LogLine::default()
+            });
+        }
+    }
+
+    /// A line with what the stack says of its ACKs now.
+    pub(crate) fn log_state(&mut self, call: &Call<'_>, what: &str, value: i64) {
+        if let Some(line) = self.observe(call, what, value) {
+            self.line(line);
+        }
+    }
+
+    fn line(&mut self, line: LogLine) {
+        self.extra.get_or_insert_default().log.push(line);
+    }
+
+    fn observe(&self, call: &Call<'_>, what: &str, value: i64) -> Option<LogLine> {
+        if !call.logs {
+            return None;
+        }
+        let mut line = LogLine {
+            time_ns: call.now.as_nanos(),
+            what: what.into(),
+            value,
+            ..LogLine::default()
+        };
+        if let Socket::Tcp(id) = self.socket
+            && let Some(endpoint) = call.host.stack.get(id)
+        {
+            line.quickack = Some(i64::from(endpoint.quickack()));
+            // /proc/net/tcp, where kernels show these two, has no closed socket.
+            if !endpoint.is_closed() {
+                line.quick = Some(endpoint.quick_credits());
+                line.pingpong = Some(!endpoint.quickack());
+            }
+        }
+        Some(line)
+    }
+
+    /// Goes on until it has to wait for something.
+    pub(crate) fn go(&mut self, call: &mut Call<'_>) -> Wants {
+        loop {
+            let wait = match self.doing {
+                Doing::Next(went) => {
+                    let step = self.program.next(call.now, went);
+                    self.begin(call, step)
+                }
+                Doing::Writing(left) => self.write(call, left),
+                Doing::Reading(left) => self.read(call, left, true),
+                Doing::ReadingSome(most) => self.read(call, most, false),
+                Doing::Sending(size) => self.send(call, size),
+                Doing::Receiving(until) => self.receive(call, until),
+                Doing::Over => Some(Wants::Close),
+                // Whoever ends these three says so by setting another state.
+                Doing::Nothing | Doing::Connecting | Doing::Sleeping => Some(Wants::Readable(None)),
+            };
+            if let Some(wants) = wait {
+                return wants;
+            }
+        }
+    }
+
+    /// Begins a step; gives what it waits for when it does not use the socket's data.
+    fn begin(&mut self, call: &mut Call<'_>, step: Step) -> Option<Wants> {
+        let (doing, wait) = match step {
+            Step::Write(n) => (Doing::Writing(n), None),
+            Step::Read(n) => (Doing::Reading(n), None),
+            Step::ReadSome(n) => (Doing::ReadingSome(n), None),
+            Step::Send(n) => (Doing::Sending(n), None),
+            Step::Receive(until) => (Doing::Receiving(until), None),
+            Step::Until(when) => (Doing::Sleeping, Some(Wants::Until(when))),
+            Step::Reconnect => (Doing::Nothing, Some(Wants::Reconnect)),
+            Step::Shutdown => {
+                if let Socket::Tcp(id) = self.socket {
+                    // A connection that the peer has reset cannot be shut down; the next read says so.
+                    let _ = (call.host.stack).with(call.now, id, |e, cx| e.shutdown_write(cx));
+                }
+                self.log(call, "shutdown", 0);
+                (Doing::Next(Went::Done), None)
+            }
+            Step::Close => (Doing::Over, Some(Wants::Close)),
+        };
+        self.doing = doing;
+        wait
+    }
+
+    /// Writes what is left, as much as fits.
+    fn write(&mut self, call: &mut Call<'_>, left: u64) -> Option<Wants> {
+        let Socket::Tcp(id) = self.socket else {
+            return Some(Wants::Close);
+        };
+        let most = left.min(CHUNK);
+        let wrote = (call.host.stack).with(call.now, id, |e, cx| e.write(cx, most, false));
+        match wrote.unwrap_or(Err(SocketError::Pipe)) {
+            Ok(n) => {
+                self.written += n;
+                self.log(call, "write", n as i64);
+                self.doing = match left.saturating_sub(n) {
+                    0 => Doing::Next(Went::Done),
+                    left => Doing::Writing(left),
+                };
+                None
+            }
+            Err(SocketError::Again) => Some(Wants::Writable),
+            Err(e) => {
+                self.fail(call, e.name());
+                None
+            }
+        }
+    }
+
+    /// One read.
+    fn read(&mut self, call: &mut Call<'_>, want: u64, exactly: bool) -> Option<Wants> {
+        let Socket::Tcp(id) = self.socket else {
+            return Some(Wants::Close);
+        };
+        if let QuickAck::Each(value) = call.quickack {
+            (call.host.stack).with(call.now, id, |e, cx| e.set_quickack(cx, value));
+        }
+        let before = self.observe(call, "readable", 0);
+        let most = want.min(CHUNK);
+        let went = (call.host.stack).with(call.now, id, |e, cx| e.read(cx, most));
+        let got = match went.unwrap_or(ReadOutcome::End) {
+            ReadOutcome::Got(n) => n,
+            ReadOutcome::End => 0,
+            ReadOutcome::Again => return Some(Wants::Readable(None)),
+            ReadOutcome::Failed(e) => {
+                self.fail(call, e.name());
+                return None;
+            }
+        };
+        self.read += got;
+        if let Some(line) = before {
+            self.line(line);
+        }
+        self.log_state(call, "read", got as i64);
+        self.doing = match want.saturating_sub(got) {
+            _ if got == 0 => Doing::Next(Went::End),
+            _ if !exactly => Doing::Next(Went::Got(got)),
+            0 => Doing::Next(Went::Done),
+            left => Doing::Reading(left),
+        };
+        None
+    }
+
+    fn send(&mut self, call: &mut Call<'_>, size: u64) -> Option<Wants> {
+        let Socket::Udp(port, Some(dst)) = self.socket else {
+            return Some(Wants::Close);
+        };
+        let len = size.min(CHUNK) as u32;
+        let src = Addr {
+            host: call.host_index,
+            port,
+        };
+        call.host.datagrams.push(Datagram { src, dst, len });
+        call.host.udp.count.sent += 1;
+        self.written += u64::from(len);
+        self.log(call, "write", i64::from(len));
+        self.doing = Doing::Next(Went::Done);
+        None
+    }
+
+    fn receive(&mut self, call: &mut Call<'_>, until: Option<Instant>) -> Option<Wants> {
+        let Socket::Udp(port, _) = self.socket else {
+            return Some(Wants::Close);
+        };
+        let Some((from, len)) = call.host.udp.receive(port) else {
+            return Some(Wants::Readable(until));
+        };
+        if !self.is_client {
+            self.socket = Socket::Udp(port, Some(from));
+        }
+        self.read += u64::from(len);
+        self.log(call, "read", i64::from(len));
+        self.doing = Doing::Next(Went::Got(u64::from(len)));
+        None
+    }
+
+    /// What it did.
+    pub(crate) fn outcome(self) -> EndOutcome {
+        let known = |at: Instant| (at != UNKNOWN).then(|| at.as_nanos());
+        let record = self.program.record();
+        let mut out = self.extra.map(|extra| *extra).unwrap_or_default();
+        out.opened_ns = known(self.opened);
+        out.closed_ns = known(self.closed);
+        out.error = self.error.map(str::to_owned);
+        out.written_bytes = self.written;
+        out.read_bytes = self.read;
+        out.completed = record.completed();
+        out.latency_ns = record.latencies().iter().map(|d| d.as_nanos()).collect();
+        out
+    }
+}

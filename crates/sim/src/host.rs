@@ -1,0 +1,136 @@
+//! A host: its TCP, its UDP, and which application has which socket.
+
+use std::collections::BTreeMap;
+
+use tcplab_base::{Instant, Random};
+use tcplab_plan::Point;
+use tcplab_plan::point::Offload;
+use tcplab_plan::profile::Profile;
+use tcplab_tcp::{Clock, ConnId, HostConfig, RxTruesize, Stack, Sysctl};
+
+use crate::datagram::{Datagrams, Udp};
+use crate::packet::Packet;
+
+/// No event is set for it.
+pub(crate) const NEVER: Instant = Instant::from_nanos(i64::MAX);
+
+/// A host.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) stack: Stack,
+    pub(crate) udp: Udp,
+    /// Datagrams that leave.
+    pub(crate) datagrams: Datagrams,
+    /// Packets of others on their way through.
+    pub(crate) forward: Vec<Packet>,
+    /// The application's end that has a connection, by the connection's number.
+    sockets: Vec<u32>,
+    /// When its TCP is woken next.
+    armed: Instant,
+    /// It waits in the list of what is ready.
+    pub(crate) is_ready: bool,
+    /// Packets that it forwarded to nowhere, or whose time to live was over.
+    pub(crate) undeliverable: u64,
+}
+
+/// No application has it.
+const NOBODY: u32 = u32::MAX;
+
+impl Host {
+    /// The host of this number. What cannot be set is said in `warnings`.
+    pub(crate) fn new(
+        point: &Point,
+        index: usize,
+        profile: &Profile,
+        boot_ns: i64,
+        warnings: &mut Vec<String>,
+    ) -> Self {
+        let host = &point.hosts[index];
+        let mut sysctl = Sysctl::default();
+        for (key, value) in &host.sysctl {
+            if let Err(why) = sysctl.set(key, value) {
+                let name = &host.name;
+                warnings.push(format!("{name}: sysctl {key} = {value} was not set: {why}"));
+            }
+        }
+        let secret = Random::stream(point.seed, &format!("host/{index}/secret")).below(u64::MAX);
+        let config = HostConfig {
+            profile: profile.clone(),
+            sysctl,
+            clock: Clock {
+                hz: profile.hz,
+                boot_ns,
+            },
+            route: host.route.clone(),
+            offload: host.offload,
+            rx_truesize: RxTruesize::Kmalloc,
+            secret,
+        };
+        Self {
+            stack: Stack::new(config),
+            udp: Udp::default(),
+            datagrams: Datagrams::default(),
+            forward: Vec::new(),
+            sockets: Vec::new(),
+            armed: NEVER,
+            is_ready: false,
+            undeliverable: 0,
+        }
+    }
+
+    /// The application's end that has this connection.
+    #[inline]
+    pub(crate) fn owner(&self, id: ConnId) -> Option<u32> {
+        let end = *self.sockets.get(id.0 as usize)?;
+        (end != NOBODY).then_some(end)
+    }
+
+    pub(crate) fn owns(&mut self, id: ConnId, end: u32) {
+        let place = id.0 as usize;
+        if self.sockets.len() <= place {
+            self.sockets.resize(place + 1, NOBODY);
+        }
+        self.sockets[place] = end;
+    }
+
+    /// close(2): the connection goes on without an owner.
+    pub(crate) fn close(&mut self, now: Instant, id: ConnId) {
+        self.stack.close(now, id);
+        if let Some(end) = self.sockets.get_mut(id.0 as usize) {
+            *end = NOBODY;
+        }
+    }
+
+    /// The time for which an event must be set now; none: there is one that is early enough.
+    #[inline]
+    pub(crate) fn arm(&mut self) -> Option<Instant> {
+        let next = self.stack.next_timer()?;
+        (next < self.armed).then(|| {
+            self.armed = next;
+            next
+        })
+    }
+
+    /// Its event has come. A stale one, whose timer was moved or stopped, finds nothing due.
+    pub(crate) fn wake(&mut self, now: Instant) {
+        if self.armed <= now {
+            self.armed = NEVER;
+        }
+        if self.stack.next_timer().is_some_and(|at| at <= now) {
+            self.stack.on_timer(now);
+        }
+    }
+
+    /// Whether segments leave as super-segments.
+    pub(crate) fn cuts(&self) -> bool {
+        self.stack.host.offload != Offload::None
+    }
+
+    /// Its counters by nstat's names.
+    pub(crate) fn counters(&self) -> BTreeMap<String, i64> {
+        let udp = self.udp.count.named();
+        let all = self.stack.mib.iter().chain(udp);
+        all.map(|(name, value)| (name.to_owned(), value as i64))
+            .collect()
+    }
+}

@@ -1,0 +1,133 @@
+//! The links of a point, both ways of each, and which of them a packet takes.
+
+use tcplab_base::Instant;
+use tcplab_link::Way;
+use tcplab_plan::Point;
+use tcplab_plan::network::{first_hops, interface_on, interfaces};
+use tcplab_plan::outcome::LinkCount;
+
+use crate::packet::Packet;
+
+/// No event is set for it.
+const NEVER: Instant = Instant::from_nanos(i64::MAX);
+
+/// One way of a link.
+#[derive(Debug)]
+pub(crate) struct OneWay {
+    pub(crate) way: Way<Packet>,
+    /// The host at its end.
+    pub(crate) to: usize,
+    /// The captures at its begin and its end.
+    pub(crate) captures: [usize; 2],
+    armed: Instant,
+}
+
+impl OneWay {
+    /// The time for which an event must be set now; none: there is one that is early enough.
+    #[inline]
+    pub(crate) fn arm(&mut self, now: Instant) -> Option<Instant> {
+        let next = self.way.next_time()?;
+        let wanted = next < self.armed || self.armed <= now;
+        wanted.then(|| {
+            self.armed = next;
+            next
+        })
+    }
+}
+
+/// All links.
+#[derive(Debug, Default)]
+pub(crate) struct Network {
+    /// The way from `a` of link n is 2n, the way back 2n + 1.
+    pub(crate) ways: Vec<OneWay>,
+    /// For each host and each host that it sends to: the way.
+    routes: Vec<Vec<Option<u32>>>,
+    /// For each host the largest packet on its way to each other host.
+    mtu: Vec<Vec<u32>>,
+    /// The capture of each host's loopback.
+    lo: Vec<Option<usize>>,
+}
+
+/// Linux's MTU of the loopback device.
+const LOOPBACK_MTU: u32 = 65_536;
+
+impl Network {
+    pub(crate) fn new(point: &Point) -> Self {
+        let files = interfaces(point);
+        let file = |host: usize, name: &str| {
+            let found = files.iter().position(|(h, n)| *h == host && n == name);
+            found.unwrap_or(usize::MAX)
+        };
+        let mut ways = Vec::new();
+        for (number, link) in point.links.iter().enumerate() {
+            let at = |host| file(host, &interface_on(point, host, number));
+            let (a, b) = (at(link.a), at(link.b));
+            for (way, name, to, captures) in [
+                (&link.a_to_b, "a_to_b", link.b, [a, b]),
+                (&link.b_to_a, "b_to_a", link.a, [b, a]),
+            ] {
+                // The names of streams are those of the links on kernels: the same frames are lost.
+                let name = format!("link/{number}/{name}");
+                ways.push(OneWay {
+                    way: Way::new(way, point.seed, &name),
+                    to,
+                    captures,
+                    armed: NEVER,
+                });
+            }
+        }
+        let hosts = 0..point.hosts.len();
+        let lo = hosts
+            .clone()
+            .map(|host| files.iter().position(|(h, n)| *h == host && n == "lo"));
+        let mut network = Self {
+            ways,
+            lo: lo.collect(),
+            ..Self::default()
+        };
+        for from in hosts {
+            network.route(point, from);
+        }
+        network
+    }
+
+    fn route(&mut self, point: &Point, from: usize) {
+        let hops = first_hops(point, from);
+        let way = |number: usize| 2 * number as u32 + u32::from(point.links[number].a != from);
+        self.routes
+            .push(hops.iter().map(|hop| hop.map(way)).collect());
+        let mtu = |(to, hop): (usize, &Option<usize>)| match hop {
+            _ if to == from => LOOPBACK_MTU,
+            Some(number) => point.links[*number].mtu,
+            None => 1500,
+        };
+        self.mtu.push(hops.iter().enumerate().map(mtu).collect());
+    }
+
+    /// The way that a packet from `from` to `to` takes first.
+    #[inline]
+    pub(crate) fn way(&self, from: usize, to: usize) -> Option<u32> {
+        *self.routes.get(from)?.get(to)?
+    }
+
+    /// The largest packet of the interface that `from` sends to `to` by.
+    pub(crate) fn mtu(&self, from: usize, to: usize) -> u32 {
+        let row = self.mtu.get(from);
+        row.and_then(|row| row.get(to)).copied().unwrap_or(1500)
+    }
+
+    /// The capture of a host's loopback device.
+    pub(crate) fn loopback(&self, host: usize) -> Option<usize> {
+        *self.lo.get(host)?
+    }
+
+    pub(crate) fn counts(&self) -> Vec<LinkCount> {
+        let pairs = self.ways.chunks(2);
+        pairs
+            .map(|pair| LinkCount {
+                a_to_b: pair[0].way.count(),
+                b_to_a: pair[1].way.count(),
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,78 @@
+//! What travels on a link: a segment or a datagram, with what its IP and Ethernet headers need.
+
+use tcplab_link::Kind;
+use tcplab_tcp::{Addr, Segment};
+
+/// Bytes of the Ethernet and the IPv4 header.
+pub(crate) const BELOW_TCP: u32 = 14 + 20;
+
+/// Bytes of a UDP header.
+pub(crate) const UDP_HEADER: u32 = 8;
+
+/// The time to live of a packet that leaves its host.
+pub(crate) const TTL: u8 = 64;
+
+/// A UDP datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Datagram {
+    pub(crate) src: Addr,
+    pub(crate) dst: Addr,
+    /// Bytes of payload.
+    pub(crate) len: u32,
+}
+
+/// What is in an IP packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Body {
+    Tcp(Segment),
+    Udp(Datagram),
+}
+
+/// An IP packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Packet {
+    pub(crate) body: Body,
+    /// The IP identification; only captures show it.
+    pub(crate) id: u16,
+    pub(crate) ttl: u8,
+    /// The payload was damaged on the way: its checksum is wrong.
+    pub(crate) corrupt: bool,
+}
+
+impl Packet {
+    /// The host that it goes to.
+    #[inline]
+    pub(crate) fn to(&self) -> usize {
+        match &self.body {
+            Body::Tcp(segment) => usize::from(segment.dst.host),
+            Body::Udp(datagram) => usize::from(datagram.dst.host),
+        }
+    }
+
+    /// Bytes of its Ethernet frame.
+    #[inline]
+    pub(crate) fn frame_len(&self) -> u32 {
+        match &self.body {
+            Body::Tcp(segment) => BELOW_TCP + segment.header_len() + segment.len,
+            Body::Udp(datagram) => BELOW_TCP + UDP_HEADER + datagram.len,
+        }
+    }
+
+    /// What listed events of a link count it as.
+    #[inline]
+    pub(crate) fn kind(&self) -> Kind {
+        match &self.body {
+            Body::Tcp(segment) => Kind::of_segment(segment.len, segment.flags),
+            Body::Udp(_) => Kind::default(),
+        }
+    }
+
+    /// Congestion experienced, when the packet is ECN-capable (RFC 3168 5).
+    pub(crate) fn mark(&mut self) {
+        if let Body::Tcp(segment) = &mut self.body
+            && segment.ecn() != Segment::NOT_ECT
+        {
+            segment.tos |= Segment::CE;
+        }
+    }
+}

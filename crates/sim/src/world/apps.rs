@@ -1,0 +1,378 @@
+//! Applications: they connect, are accepted, step, sleep and close.
+
+use tcplab_apps::Result as Went;
+use tcplab_base::{Duration, Instant};
+use tcplab_plan::point::{QuickAck, SocketOptions};
+use tcplab_tcp::{Addr, ListenId, State};
+
+use super::World;
+use crate::end::{Call, Doing, Socket, UNKNOWN, Wants, Watch};
+use crate::events::Wake;
+use crate::ready::Source;
+
+/// Connections that a listener holds until they are accepted.
+const BACKLOG: u32 = 4096;
+
+impl World {
+    /// Listeners and first events.
+    pub(super) fn begin(&mut self) {
+        for index in 0..self.point.apps.len() {
+            let app = &self.point.apps[index];
+            if app.does.is_udp() {
+                self.bind(index);
+                continue;
+            }
+            let at = Addr {
+                host: app.server as u16,
+                port: app.port,
+            };
+            let mtu = self.network.mtu(app.server, app.client);
+            let options = &self.apps.all[index].server_options;
+            let stack = &mut self.hosts[app.server].stack;
+            let listener = stack.listen(at, options, BACKLOG, mtu);
+            self.apps.all[index].listener = Some(listener);
+        }
+        let mut end = 0;
+        for app in &self.point.apps {
+            for n in 0..app.connections {
+                let at = app.start_ns + app.stagger_ns.saturating_mul(i64::from(n));
+                self.events
+                    .set(Instant::from_nanos(at), Wake::Connect(end));
+                end += 2;
+            }
+        }
+        if let Some(every) = self.point.tcp_info_every_ns {
+            self.events.set(Instant::from_nanos(every), Wake::Sample);
+        }
+        self.events
+            .set(Instant::from_nanos(self.point.max_ns), Wake::Stop);
+    }
+
+    /// One datagram socket serves all clients: the first flow's server end has it.
+    fn bind(&mut self, app: usize) {
+        let (port, host) = (self.point.apps[app].port, self.point.apps[app].server);
+        let server = self.apps.first(app) + 1;
+        self.hosts[host].udp.bind(port, server as u32);
+        let end = &mut self.apps.ends[server];
+        end.socket = Socket::Udp(port, None);
+        end.doing = Doing::Next(Went::Done);
+        self.step(server);
+    }
+
+    fn host_of(&self, end: usize) -> usize {
+        let end = &self.apps.ends[end];
+        let app = &self.point.apps[end.app as usize];
+        match end.is_client {
+            true => app.client,
+            false => app.server,
+        }
+    }
+
+    pub(super) fn connect(&mut self, index: usize) {
+        let waited = self.apps.waits(index);
+        let app = &self.point.apps[self.apps.ends[index].app as usize];
+        let host = app.client;
+        let remote = Addr {
+            host: app.server as u16,
+            port: app.port,
+        };
+        let mtu = self.network.mtu(host, app.server);
+        let logs = self.point.log;
+        let end = &mut self.apps.ends[index];
+        end.program.connects(self.now);
+        let call = Call {
+            now: self.now,
+            host: &mut self.hosts[host],
+            host_index: host as u16,
+            quickack: QuickAck::Leave,
+            logs,
+        };
+        end.log(&call, "connect", 0);
+        self.work.connections += u64::from(!end.is_udp);
+        if end.is_udp {
+            let Some(port) = call.host.udp.connect(index as u32) else {
+                end.fail(&call, "EAGAIN");
+                self.apps.changed(index, waited);
+                return self.close(index);
+            };
+            end.socket = Socket::Udp(port, Some(remote));
+            self.apps.has_port(index, port);
+            return self.connected(index);
+        }
+        let options = &self.apps.all[end.app as usize].client_options;
+        let opened = (call.host.stack).connect(self.now, host as u16, remote, options, mtu);
+        match opened {
+            Ok((id, local)) => {
+                call.host.owns(id, index as u32);
+                end.socket = Socket::Tcp(id);
+                end.doing = Doing::Connecting;
+                end.watch = Watch::Writable;
+                self.apps.has_port(index, local.port);
+                self.apps.changed(index, waited);
+                self.after_tcp(host);
+            }
+            Err(e) => {
+                self.warnings.push(e.0);
+                end.fail(&call, "EADDRNOTAVAIL");
+                self.apps.changed(index, waited);
+                self.close(index);
+            }
+        }
+    }
+
+    fn connected(&mut self, index: usize) {
+        let host = self.host_of(index);
+        let quickack = self.apps.options(&self.apps.ends[index]).quickack;
+        let waited = self.apps.waits(index);
+        let end = &mut self.apps.ends[index];
+        let call = Call {
+            now: self.now,
+            host: &mut self.hosts[host],
+            host_index: host as u16,
+            quickack,
+            logs: self.point.log,
+        };
+        if let Socket::Tcp(id) = end.socket {
+            let error = (call.host.stack).with(self.now, id, |e, _| e.take_error());
+            if let Some(e) = error.flatten() {
+                end.fail(&call, e.name());
+                self.apps.changed(index, waited);
+                return self.close(index);
+            }
+            if let QuickAck::Once(value) = quickack {
+                (call.host.stack).with(self.now, id, |e, cx| e.set_quickack(cx, value));
+            }
+        }
+        if end.opened == UNKNOWN {
+            end.opened = self.now;
+        }
+        end.log_state(&call, "connected", 0);
+        end.doing = Doing::Next(Went::Done);
+        self.apps.changed(index, waited);
+        self.step(index);
+    }
+
+    pub(super) fn accept(&mut self, app: usize) {
+        let host = self.point.apps[app].server;
+        let Some(listener) = self.apps.all[app].listener else {
+            return;
+        };
+        while let Some((id, remote)) = self.hosts[host].stack.accept(self.now, listener) {
+            let Some(client) = self.apps.all[app].ports.get(&remote.port) else {
+                continue;
+            };
+            let index = *client as usize + 1;
+            if self.apps.ends[index].socket != Socket::None {
+                // A reconnecting client was quicker than the server's last step.
+                self.close(index);
+            }
+            let options: &SocketOptions = &self.apps.all[app].server_options;
+            if let QuickAck::Once(value) = options.quickack {
+                (self.hosts[host].stack).with(self.now, id, |e, cx| e.set_quickack(cx, value));
+            }
+            self.hosts[host].owns(id, index as u32);
+            let waited = self.apps.waits(index);
+            let end = &mut self.apps.ends[index];
+            end.socket = Socket::Tcp(id);
+            end.program.restart(&self.point.apps[app].does, false);
+            end.doing = Doing::Next(Went::Done);
+            if end.opened == UNKNOWN {
+                end.opened = self.now;
+            }
+            let call = Call {
+                now: self.now,
+                host: &mut self.hosts[host],
+                host_index: host as u16,
+                quickack: QuickAck::Leave,
+                logs: self.point.log,
+            };
+            end.log_state(&call, "accept", 0);
+            self.apps.changed(index, waited);
+            self.step(index);
+        }
+    }
+
+    pub(super) fn app_wakes(&mut self, index: usize) {
+        let end = &mut self.apps.ends[index];
+        if end.wake_at != self.now {
+            return;
+        }
+        end.wake_at = UNKNOWN;
+        end.doing = match end.doing {
+            Doing::Sleeping => Doing::Next(Went::Done),
+            Doing::Receiving(_) => Doing::Next(Went::TimedOut),
+            _ => return,
+        };
+        self.step(index);
+    }
+
+    pub(super) fn listener_is_ready(&mut self, host: usize, listener: ListenId) {
+        let apps = self.point.apps.iter().zip(&mut self.apps.all).enumerate();
+        for (index, (app, sim)) in apps {
+            if app.server == host && sim.listener == Some(listener) && !sim.is_ready {
+                sim.is_ready = true;
+                self.ready.push(Source::Listener(index as u32));
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn end_is_ready(&mut self, index: usize) {
+        let end = &mut self.apps.ends[index];
+        if !end.is_ready && end.watch != Watch::Nothing {
+            end.is_ready = true;
+            self.ready.push(Source::End(index as u32));
+        }
+    }
+
+    /// Whether the socket of an end has what the end waits for, or is broken.
+    pub(super) fn is_socket_ready(&mut self, index: usize) -> bool {
+        let host = self.host_of(index);
+        let end = &self.apps.ends[index];
+        let host = &mut self.hosts[host];
+        match (end.watch, end.socket) {
+            (Watch::Nothing, _) | (_, Socket::None) => false,
+            (Watch::Readable, Socket::Udp(port, _)) => host.udp.is_readable(port),
+            (Watch::Writable, Socket::Udp(..)) => true,
+            (Watch::Readable, Socket::Tcp(id)) => {
+                let endpoint = host.stack.get(id);
+                endpoint.is_none_or(|e| e.is_readable() || e.is_closed())
+            }
+            (Watch::Writable, Socket::Tcp(id)) => {
+                let ready = |e: &mut tcplab_tcp::Endpoint, cx: &mut tcplab_tcp::Cx<'_>| {
+                    e.is_closed() || (e.state() != State::SynSent && e.is_writable(cx))
+                };
+                host.stack.with(self.now, id, ready).unwrap_or(true)
+            }
+        }
+    }
+
+    pub(super) fn socket_is_ready(&mut self, index: usize) {
+        match self.apps.ends[index].doing {
+            Doing::Connecting => self.connected(index),
+            // A reset while the application sleeps: it will see it at its next read or write.
+            Doing::Sleeping | Doing::Nothing | Doing::Over => {}
+            _ => self.step(index),
+        }
+    }
+
+    /// Lets an end go on, and arranges what it waits for.
+    pub(super) fn step(&mut self, index: usize) {
+        let host = self.host_of(index);
+        let quickack = self.apps.options(&self.apps.ends[index]).quickack;
+        let waited = self.apps.waits(index);
+        let end = &mut self.apps.ends[index];
+        let mut call = Call {
+            now: self.now,
+            host: &mut self.hosts[host],
+            host_index: host as u16,
+            quickack,
+            logs: self.point.log,
+        };
+        let wants = end.go(&mut call);
+        end.wake_at = UNKNOWN;
+        self.apps.changed(index, waited);
+        self.after_tcp(host);
+        match wants {
+            Wants::Readable(until) => {
+                if let Some(until) = until {
+                    self.wake_app(index, until);
+                }
+                self.watch(index, Watch::Readable);
+            }
+            Wants::Writable => self.watch(index, Watch::Writable),
+            Wants::Until(when) => {
+                self.wake_app(index, when);
+                self.apps.ends[index].watch = Watch::Nothing;
+            }
+            Wants::Reconnect => {
+                self.close(index);
+                self.apps.ends[index].closed = UNKNOWN;
+                self.connect(index);
+            }
+            Wants::Close => {
+                let waited = self.apps.waits(index);
+                self.apps.ends[index].doing = Doing::Over;
+                self.apps.changed(index, waited);
+                self.close(index);
+            }
+        }
+    }
+
+    fn wake_app(&mut self, index: usize, at: Instant) {
+        let at = at.max(self.now);
+        self.apps.ends[index].wake_at = at;
+        self.events.set(at, Wake::App(index as u32));
+    }
+
+    /// Watches a socket; one that has what is waited for already is ready now.
+    fn watch(&mut self, index: usize, watch: Watch) {
+        self.apps.ends[index].watch = watch;
+        if !self.apps.ends[index].is_ready && self.is_socket_ready(index) {
+            self.end_is_ready(index);
+        }
+    }
+
+    fn close(&mut self, index: usize) {
+        self.take_info(index);
+        let host = self.host_of(index);
+        let end = &mut self.apps.ends[index];
+        let call = Call {
+            now: self.now,
+            host: &mut self.hosts[host],
+            host_index: host as u16,
+            quickack: QuickAck::Leave,
+            logs: self.point.log,
+        };
+        end.watch = Watch::Nothing;
+        end.closed = self.now;
+        match std::mem::replace(&mut end.socket, Socket::None) {
+            Socket::None => return,
+            Socket::Tcp(id) => call.host.close(self.now, id),
+            Socket::Udp(port, _) => call.host.udp.close(port),
+        }
+        end.log(&call, "close", 0);
+        self.after_tcp(host);
+    }
+
+    pub(super) fn take_info(&mut self, index: usize) {
+        if !self.point.tcp_info {
+            return;
+        }
+        let host = self.host_of(index);
+        let end = &mut self.apps.ends[index];
+        let Socket::Tcp(id) = end.socket else {
+            return;
+        };
+        let info = (self.hosts[host].stack).with(self.now, id, |e, cx| e.tcp_info(cx));
+        if let Some(info) = info {
+            let named = info.fields().map(|(name, v)| (name.to_owned(), v));
+            end.extra.get_or_insert_default().tcp_info = named.collect();
+        }
+    }
+
+    pub(super) fn sample(&mut self) {
+        for index in 0..self.apps.ends.len() {
+            let host = self.host_of(index);
+            let end = &mut self.apps.ends[index];
+            let Socket::Tcp(id) = end.socket else {
+                continue;
+            };
+            let info = (self.hosts[host].stack).with(self.now, id, |e, cx| e.tcp_info(cx));
+            if let Some(info) = info {
+                let values = tcplab_plan::outcome::TCP_INFO_SERIES
+                    .iter()
+                    .map(|name| info.get(name).unwrap_or(-1));
+                let line = (self.now.as_nanos(), values.collect());
+                end.extra
+                    .get_or_insert_default()
+                    .tcp_info_series
+                    .push(line);
+            }
+        }
+        if let Some(every) = self.point.tcp_info_every_ns {
+            let next = self.now + Duration::from_nanos(every);
+            self.events.set(next, Wake::Sample);
+        }
+    }
+}

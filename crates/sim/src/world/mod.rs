@@ -1,0 +1,297 @@
+//! A run: the event loop over hosts, links and applications.
+//!
+//! Order at one instant, as in a kernel run: first what the queue of events has (frames due on
+//! links, timers, applications that wake up), by order of setting; then, in batches, what became
+//! ready by it: hosts that have packets to send, sockets that their applications wait for.
+
+mod apps;
+mod frames;
+
+use tcplab_base::{Duration, Instant, Random};
+use tcplab_plan::profile::Profile;
+use tcplab_plan::{Outcome, Point};
+
+use crate::applications::Applications;
+use crate::capture::Captures;
+use crate::events::{Events, Wake};
+use crate::host::Host;
+use crate::network::Network;
+use crate::ready::{Ready, Source};
+
+/// The start is moved by up to two ticks of the slowest kernel (HZ = 100), drawn from the seed:
+/// where in a tick an experiment begins is chance on a real machine.
+const PHASE_NS: u64 = 20_000_000;
+
+/// Time from a host's boot to the earliest start of a run.
+const BOOT_NS: i64 = 4_000_000_000;
+
+/// The date of a host's boot, the same as that of guests in virtual time.
+const BOOT_DATE_NS: i64 = 1_790_000_000_000_000_000;
+
+/// Why a point cannot be simulated.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SimError {
+    /// The point asks for what the model has not.
+    #[error("{0}")]
+    Cannot(String),
+}
+
+/// What a run did, for its cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// TCP packets that endpoints handed to links, each wire packet of a super-segment for itself.
+    pub tcp_packets: u64,
+    /// Of these with payload.
+    pub data_segments: u64,
+    /// Connections that clients opened.
+    pub connections: u64,
+    /// Events of the queue.
+    pub events: u64,
+}
+
+/// A simulated experiment. Make one with [`World::new`], or use one again with [`World::reset`].
+#[derive(Debug)]
+pub struct World {
+    point: Point,
+    now: Instant,
+    boot_ns: i64,
+    events: Events,
+    ready: Ready,
+    hosts: Vec<Host>,
+    network: Network,
+    apps: Applications,
+    captures: Option<Captures>,
+    warnings: Vec<String>,
+    work: Work,
+    batch: Vec<Source>,
+    ending: bool,
+    stopped: bool,
+    cut_short: bool,
+}
+
+impl World {
+    /// A world for a point; `profiles` are those of its hosts.
+    ///
+    /// # Errors
+    /// When the point asks for what the model has not.
+    pub fn new(point: &Point, profiles: &[Profile]) -> Result<Self, SimError> {
+        let mut world = Self {
+            point: point.clone(),
+            now: Instant::default(),
+            boot_ns: 0,
+            events: Events::default(),
+            ready: Ready::default(),
+            hosts: Vec::new(),
+            network: Network::default(),
+            apps: Applications::default(),
+            captures: None,
+            warnings: Vec::new(),
+            work: Work::default(),
+            batch: Vec::new(),
+            ending: false,
+            stopped: false,
+            cut_short: false,
+        };
+        world.build(profiles)?;
+        Ok(world)
+    }
+
+    /// Makes it ready for another point. What it needs of memory stays.
+    ///
+    /// # Errors
+    /// As [`World::new`].
+    pub fn reset(&mut self, point: &Point, profiles: &[Profile]) -> Result<(), SimError> {
+        self.point = point.clone();
+        self.build(profiles)
+    }
+
+    fn build(&mut self, profiles: &[Profile]) -> Result<(), SimError> {
+        self.check()?;
+        let point = &self.point;
+        let phase = Random::stream(point.seed, "start/phase").below(PHASE_NS);
+        self.boot_ns = BOOT_NS + phase as i64;
+        self.now = Instant::default();
+        self.events.clear();
+        self.ready.clear();
+        self.warnings.clear();
+        self.hosts.clear();
+        let fallback = Profile::default();
+        for index in 0..point.hosts.len() {
+            let profile = profiles.get(index).unwrap_or(&fallback);
+            let warnings = &mut self.warnings;
+            let host = Host::new(point, index, profile, self.boot_ns, warnings);
+            self.hosts.push(host);
+        }
+        self.network = Network::new(point);
+        self.apps = Applications::new(point);
+        self.captures = None;
+        self.work = Work::default();
+        (self.ending, self.stopped, self.cut_short) = (false, false, false);
+        Ok(())
+    }
+
+    /// What the model has not got.
+    fn check(&self) -> Result<(), SimError> {
+        use tcplab_plan::point::By;
+        let point = &self.point;
+        if let Some(link) = point.links.iter().find(|link| link.by == By::Kernel) {
+            let name = |host: usize| point.hosts.get(host).map_or("?", |h| h.name.as_str());
+            return Err(SimError::Cannot(format!(
+                "link {}-{}: by = \"kernel\" is for kernels; the model has tcplab's own links",
+                name(link.a),
+                name(link.b)
+            )));
+        }
+        let ends: u64 = point.apps.iter().map(|a| u64::from(a.connections)).sum();
+        if ends * 2 > Events::MOST as u64 {
+            let most = Events::MOST / 2;
+            return Err(SimError::Cannot(format!(
+                "{ends} connections are more than the model's {most}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// The date of the run's start in nanoseconds since 1970, for captures.
+    pub fn epoch_ns(&self) -> i64 {
+        BOOT_DATE_NS + self.boot_ns
+    }
+
+    /// Runs to the end. Packets at interfaces go into `captures`; get them back from
+    /// [`World::take_captures`].
+    pub fn run(&mut self, captures: Option<Captures>) -> Outcome {
+        self.captures = captures;
+        self.begin();
+        self.turn();
+        self.finish()
+    }
+
+    /// The captures of the run, to be finished.
+    pub fn take_captures(&mut self) -> Option<Captures> {
+        self.captures.take()
+    }
+
+    /// What the run did.
+    pub fn work(&self) -> Work {
+        Work {
+            events: self.events.popped(),
+            ..self.work
+        }
+    }
+
+    fn turn(&mut self) {
+        while !self.stopped {
+            while let Some(wake) = self.events.pop(self.now) {
+                self.fire(wake);
+                if self.stopped {
+                    return;
+                }
+            }
+            self.end_when_all_is_over();
+            if !self.ready.is_empty() {
+                self.handle_batch();
+                continue;
+            }
+            match self.events.next_time() {
+                Some(next) => self.now = self.now.max(next),
+                None => return,
+            }
+        }
+    }
+
+    fn end_when_all_is_over(&mut self) {
+        if !self.ending && self.apps.are_over() {
+            self.ending = true;
+            let linger = Duration::from_nanos(self.point.linger_ns);
+            self.events.set(self.now + linger, Wake::Stop);
+        }
+    }
+
+    fn fire(&mut self, wake: Wake) {
+        match wake {
+            Wake::Way(way) => self.way_is_due(way as usize),
+            Wake::Host(host) => {
+                self.hosts[host as usize].wake(self.now);
+                self.after_tcp(host as usize);
+            }
+            Wake::App(end) => self.app_wakes(end as usize),
+            Wake::Connect(end) => self.connect(end as usize),
+            Wake::Sample => self.sample(),
+            Wake::Stop => {
+                self.stopped = true;
+                self.cut_short = !self.ending;
+            }
+        }
+    }
+
+    /// One turn of what an epoll would report.
+    fn handle_batch(&mut self) {
+        let mut batch = std::mem::take(&mut self.batch);
+        for _ in 0..self.ready.len().min(Ready::BATCH) {
+            let Some(source) = self.ready.pop() else {
+                break;
+            };
+            if self.is_still_ready(source) {
+                batch.push(source);
+            }
+        }
+        for source in batch.drain(..) {
+            match source {
+                Source::Host(host) => self.send_all(host as usize),
+                Source::End(end) => self.socket_is_ready(end as usize),
+                Source::Listener(app) => self.accept(app as usize),
+            }
+        }
+        self.batch = batch;
+    }
+
+    /// Looks at an entry whose turn has come; what stays ready joins the list again.
+    fn is_still_ready(&mut self, source: Source) -> bool {
+        match source {
+            Source::Host(host) => self.hosts[host as usize].is_ready = false,
+            Source::End(end) => {
+                self.apps.ends[end as usize].is_ready = false;
+                if !self.is_socket_ready(end as usize) {
+                    return false;
+                }
+                self.apps.ends[end as usize].is_ready = true;
+                self.ready.push(source);
+            }
+            Source::Listener(app) => self.apps.all[app as usize].is_ready = false,
+        }
+        true
+    }
+
+    fn finish(&mut self) -> Outcome {
+        for index in 0..self.apps.ends.len() {
+            self.take_info(index);
+        }
+        let mut outcome = Outcome {
+            virtual_ns: self.now.as_nanos(),
+            cut_short: self.cut_short,
+            ..Outcome::default()
+        };
+        for (host, sim) in self.point.hosts.iter().zip(&self.hosts) {
+            outcome
+                .counters
+                .insert(host.name.clone(), sim.counters());
+        }
+        outcome.kernel = self.profiles();
+        outcome.links = self.network.counts();
+        outcome.flows = self.apps.flows(&self.point);
+        outcome.warnings = std::mem::take(&mut self.warnings);
+        outcome
+    }
+
+    /// The names of the hosts' profiles, each once.
+    fn profiles(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for host in &self.hosts {
+            let name: &str = host.stack.host.profile.name.as_ref();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.join(" ")
+    }
+}
