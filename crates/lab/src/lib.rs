@@ -10,6 +10,7 @@ mod digest;
 mod error;
 mod folder;
 pub mod measures;
+mod model;
 mod packets;
 mod point;
 pub mod reproduce;

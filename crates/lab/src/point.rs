@@ -9,6 +9,7 @@ use tcplab_plan::{Outcome, Point};
 
 use crate::digest;
 use crate::error::LabError;
+use crate::model;
 use crate::packets::sent_by_hosts;
 use crate::stack::{Kind, Lab, Stack};
 
@@ -45,6 +46,10 @@ impl Lab {
         cpu: Option<usize>,
     ) -> Result<Done, LabError> {
         let (outcome, cost) = match &stack.kind {
+            Kind::Model(profile) => {
+                let run = model::run(point, profile, folder, &self.stop)?;
+                return finished(point, stack, measures, (run.outcome, run.cost), folder);
+            }
             Kind::Host => run_on_host(point, folder, &self.stop)?,
             Kind::Uml(kernel) => {
                 let uml = Uml {
@@ -65,18 +70,31 @@ impl Lab {
                 qemu.run(point, folder, &self.stop)?
             }
         };
-        let mut result = measured(point, stack, measures, outcome, folder)?;
-        result.digest = digest::of(&result, point, folder)?;
-        result.cost = Cost {
+        let cost = Cost {
             user_s: cost.user_s,
             wall_s: cost.wall_s,
-            virtual_s: result.cost.virtual_s,
+            virtual_s: outcome.virtual_ns as f64 / 1e9,
+            peak_rss_bytes: Some(cost.max_rss_bytes),
+            ..Cost::default()
         };
-        Ok(Done {
-            result,
-            rss_bytes: cost.max_rss_bytes,
-        })
+        finished(point, stack, measures, (outcome, cost), folder)
     }
+}
+
+fn finished(
+    point: &Point,
+    stack: &Stack,
+    measures: &[String],
+    (outcome, cost): (Outcome, Cost),
+    folder: &Path,
+) -> Result<Done, LabError> {
+    let mut result = measured(point, stack, measures, outcome, folder)?;
+    result.digest = digest::of(&result, point, folder)?;
+    result.cost = cost;
+    Ok(Done {
+        result,
+        rss_bytes: cost.peak_rss_bytes.unwrap_or(0),
+    })
 }
 
 fn measured(
@@ -110,7 +128,6 @@ fn measured(
             }
         }
     }
-    result.cost.virtual_s = outcome.virtual_ns as f64 / 1e9;
     result.counters = outcome.counters;
     result.flows = outcome.flows;
     result.links = outcome.links;

@@ -6,8 +6,10 @@ use tcplab_kernel::Stop;
 use tcplab_kernel::guest::{GuestError, Initramfs};
 use tcplab_kernel::image::Image;
 use tcplab_kernel::stack::{StackName, Store, UmlKernel};
+use tcplab_plan::profile::Profile;
 
 use crate::error::LabError;
+use crate::model;
 
 /// Something that runs points.
 #[derive(Clone, Debug)]
@@ -25,6 +27,8 @@ pub(crate) enum Kind {
     Uml(Box<UmlKernel>),
     /// A distribution's kernel in QEMU, in virtual time.
     Qemu(Box<Image>),
+    /// The simulator, with this profile.
+    Model(Box<Profile>),
 }
 
 impl Stack {
@@ -43,7 +47,8 @@ impl Stack {
     /// What identifies the code that runs: the kernel's hash; empty for a stack that changes by itself.
     pub fn identity(&self) -> &str {
         match &self.kind {
-            Kind::Host => "",
+            // The model is this program, which the manifest has a hash of.
+            Kind::Host | Kind::Model(_) => "",
             Kind::Uml(kernel) => &kernel.manifest.binary_sha256,
             Kind::Qemu(image) => &image.sha256,
         }
@@ -85,11 +90,7 @@ impl Lab {
                 let found = found.map_err(|e| LabError::CannotRun(e.to_string()))?;
                 Kind::Qemu(Box::new(found))
             }
-            StackName::Model(_) => {
-                return Err(LabError::CannotRun(format!(
-                    "{name}: the simulator is not in this version; uml:, qemu: and host are"
-                )));
-            }
+            StackName::Model(name) => Kind::Model(Box::new(model::profile(&name)?)),
         };
         Ok(Stack {
             name: name.to_owned(),

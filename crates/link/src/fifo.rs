@@ -40,13 +40,27 @@ impl Fifo {
                 now
             }
         };
-        let bits = bytes as u128 * 8 * 1_000_000_000 + u128::from(self.carry);
-        let rate = u128::from(self.rate_bps);
-        self.carry = (bits % rate) as u64;
-        let takes = i64::try_from(bits / rate).unwrap_or(i64::MAX);
+        let takes = self.takes(bytes);
         let leaves = begins + Duration::from_nanos(takes);
         self.out.push_back(leaves);
         Some(leaves)
+    }
+
+    /// Nanoseconds of a frame at the rate.
+    fn takes(&mut self, bytes: usize) -> i64 {
+        const SCALE: u64 = 8 * 1_000_000_000;
+        let bits = (bytes as u64)
+            .checked_mul(SCALE)
+            .and_then(|bits| bits.checked_add(self.carry));
+        // A word is enough for all frames that there are; a division of two words is slow.
+        if let Some(bits) = bits {
+            self.carry = bits % self.rate_bps;
+            return i64::try_from(bits / self.rate_bps).unwrap_or(i64::MAX);
+        }
+        let bits = bytes as u128 * u128::from(SCALE) + u128::from(self.carry);
+        let rate = u128::from(self.rate_bps);
+        self.carry = (bits % rate) as u64;
+        i64::try_from(bits / rate).unwrap_or(i64::MAX)
     }
 
     /// Frames in it after the last [`Fifo::enter`], the one on its way out included.

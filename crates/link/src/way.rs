@@ -2,16 +2,16 @@
 //!
 //! A frame that enters is counted against the listed events and the chance of loss; then it waits
 //! in the FIFO for the rate; then it travels for the delay. Jitter keeps the order of frames; only
-//! a frame that a listed event delays may be overtaken.
+//! a frame that a listed event or the chance of reordering delays may be overtaken.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use tcplab_base::{Duration, Instant, Random};
 use tcplab_plan::outcome::WayCount;
 use tcplab_plan::point::Direction;
 
-use crate::choose::Choose;
+use crate::choose::{Choice, Choose};
 use crate::fifo::Fifo;
 use crate::kind::Kind;
 
@@ -33,6 +33,8 @@ pub struct Frame<F> {
     pub at: Instant,
     /// It shall get the ECN mark CE, when it is ECN-capable.
     pub mark: bool,
+    /// It was damaged: its transport checksum shall be wrong.
+    pub corrupt: bool,
     /// What entered.
     pub frame: F,
 }
@@ -47,26 +49,29 @@ pub struct Way<F> {
     jitter_draws: Random,
     last: Instant,
     order: u64,
-    /// (due, order of entering, place in `frames`).
-    due: BinaryHeap<Reverse<(Instant, u64, usize)>>,
-    frames: Vec<Option<(F, bool)>>,
+    /// Frames that keep their order, and the number of each: sorted by time and number.
+    line: VecDeque<(u64, Frame<F>)>,
+    /// (due, number, place in `late`) of frames that may be overtaken.
+    overtaken: BinaryHeap<Reverse<(Instant, u64, usize)>>,
+    late: Vec<Option<Frame<F>>>,
     free: Vec<usize>,
     count: WayCount,
 }
 
 impl<F: Clone> Way<F> {
-    /// A way with the draws of the streams `NAME/loss` and `NAME/jitter`.
+    /// A way with the draws of the streams `NAME/loss`, `NAME/jitter` and so on.
     pub fn new(way: &Direction, seed: u64, name: &str) -> Self {
         Self {
-            choose: Choose::new(way, Random::stream(seed, &format!("{name}/loss"))),
+            choose: Choose::new(way, seed, name),
             fifo: way.rate_bps.map(|rate| Fifo::new(rate, way.limit_pkts)),
             delay: Duration::from_nanos(way.delay_ns),
             jitter: Duration::from_nanos(way.jitter_ns),
             jitter_draws: Random::stream(seed, &format!("{name}/jitter")),
             last: Instant::from_nanos(i64::MIN),
             order: 0,
-            due: BinaryHeap::new(),
-            frames: Vec::new(),
+            line: VecDeque::new(),
+            overtaken: BinaryHeap::new(),
+            late: Vec::new(),
             free: Vec::new(),
             count: WayCount::default(),
         }
@@ -82,19 +87,16 @@ impl<F: Clone> Way<F> {
             return Entered::Lost;
         }
         if choice.twice {
-            self.travel(now, bytes, Duration::ZERO, choice.mark, frame.clone());
+            let first = Choice {
+                later: Duration::ZERO,
+                ..choice
+            };
+            self.travel(now, bytes, first, frame.clone());
         }
-        self.travel(now, bytes, choice.later, choice.mark, frame)
+        self.travel(now, bytes, choice, frame)
     }
 
-    fn travel(
-        &mut self,
-        now: Instant,
-        bytes: usize,
-        later: Duration,
-        mark: bool,
-        frame: F,
-    ) -> Entered {
+    fn travel(&mut self, now: Instant, bytes: usize, choice: Choice, frame: F) -> Entered {
         let leaves = match &mut self.fifo {
             None => now,
             Some(fifo) => {
@@ -111,35 +113,66 @@ impl<F: Clone> Way<F> {
         if self.jitter > Duration::ZERO {
             delay = (delay + self.jitter_draws.around(self.jitter)).max(Duration::ZERO);
         }
-        let at = (leaves + delay).max(self.last);
-        let due = at + later;
-        // What a listed event delays does not hold up the frames behind it.
-        if later == Duration::ZERO {
-            self.last = at;
-        }
-        let place = self.free.pop().unwrap_or_else(|| {
-            self.frames.push(None);
-            self.frames.len() - 1
-        });
-        self.frames[place] = Some((frame, mark));
-        self.due.push(Reverse((due, self.order, place)));
+        let mut out = Frame {
+            at: (leaves + delay).max(self.last),
+            mark: choice.mark,
+            corrupt: choice.corrupt,
+            frame,
+        };
+        let number = self.order;
         self.order += 1;
+        if choice.later == Duration::ZERO {
+            self.last = out.at;
+            self.line.push_back((number, out));
+        } else {
+            // It does not hold up the frames behind it.
+            out.at = out.at + choice.later;
+            self.overtake(number, out);
+        }
         Entered::Accepted
     }
 
+    fn overtake(&mut self, number: u64, frame: Frame<F>) {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.late.push(None);
+            self.late.len() - 1
+        });
+        self.overtaken.push(Reverse((frame.at, number, place)));
+        self.late[place] = Some(frame);
+    }
+
     /// When the next frame comes out.
+    #[inline]
     pub fn next_time(&self) -> Option<Instant> {
-        self.due.peek().map(|Reverse((at, ..))| *at)
+        let in_line = self.line.front().map(|(_, frame)| frame.at);
+        match (in_line, self.overtaken.peek()) {
+            (Some(at), Some(Reverse((late, ..)))) => Some(at.min(*late)),
+            (None, Some(Reverse((late, ..)))) => Some(*late),
+            (in_line, None) => in_line,
+        }
     }
 
     /// The next frame that is due at `now`.
+    #[inline]
     pub fn poll(&mut self, now: Instant) -> Option<Frame<F>> {
-        let Reverse((at, _, place)) = *self.due.peek().filter(|Reverse((at, ..))| *at <= now)?;
-        self.due.pop();
-        self.free.push(place);
-        let (frame, mark) = self.frames[place].take()?;
+        let in_line = self.line.front().map(|(number, f)| (f.at, *number));
+        let late = self.overtaken.peek().map(|Reverse((at, n, _))| (*at, *n));
+        let takes_late = match (in_line, late) {
+            (Some(line), Some(late)) => late < line,
+            (line, _) => line.is_none(),
+        };
+        let frame = if takes_late {
+            let Reverse((_, _, place)) =
+                *self.overtaken.peek().filter(|Reverse((at, ..))| *at <= now)?;
+            self.overtaken.pop();
+            self.free.push(place);
+            self.late[place].take()?
+        } else {
+            self.line.front().filter(|(_, frame)| frame.at <= now)?;
+            self.line.pop_front()?.1
+        };
         self.count.delivered += 1;
-        Some(Frame { at, mark, frame })
+        Some(frame)
     }
 
     /// What it has done so far.

@@ -2,7 +2,7 @@
 
 use tcplab_base::Instant;
 use tcplab_link::{Entered, Kind, Way};
-use tcplab_plan::point::{Direction, Does, Event, Of};
+use tcplab_plan::point::{BurstLoss, Direction, Does, Event, Faults, Of};
 
 const MS: i64 = 1_000_000;
 
@@ -151,4 +151,93 @@ fn a_listed_loss_moves_no_draw() {
 fn kinds_of_real_frames() {
     assert_eq!(Kind::of_ethernet(&[]), Kind::default());
     assert_eq!(Kind::of_ethernet(&[0; 60]), Kind::default());
+}
+
+fn with(faults: Faults) -> Way<u32> {
+    let way = Direction {
+        delay_ns: 10 * MS,
+        faults,
+        ..Direction::default()
+    };
+    Way::new(&way, 1, "link/0/a_to_b")
+}
+
+#[test]
+fn bursts_lose_frames_in_a_row() {
+    // 1 % of frames begin a burst of 10 on average in which each is lost: about 9 % are lost.
+    let mut way = with(Faults {
+        burst_loss: Some(BurstLoss {
+            good_to_bad_ppb: 10_000_000,
+            bad_to_good_ppb: 100_000_000,
+            loss_bad_ppb: 1_000_000_000,
+            loss_good_ppb: 0,
+        }),
+        ..Faults::default()
+    });
+    let came: Vec<u32> = all_out(&mut way, 100_000, data())
+        .into_iter()
+        .map(|(_, n)| n)
+        .collect();
+    let lost = 100_000 - came.len() as i64;
+    let gaps = came.windows(2).filter(|w| w[1] > w[0] + 1).count() as i64;
+    assert!((lost - 9_090).abs() < 900, "{lost}");
+    assert!((lost / gaps - 10).abs() <= 1, "{lost} in {gaps} bursts");
+}
+
+#[test]
+fn chance_reorders_doubles_and_damages() {
+    let mut way = with(Faults {
+        reorder_ppb: 100_000_000,
+        reorder_ns: 5 * MS,
+        ..Faults::default()
+    });
+    let mut came = Vec::new();
+    for n in 0..1000 {
+        way.enter(at(i64::from(n) * MS), 100, data(), n);
+    }
+    while let Some(next) = way.next_time() {
+        came.push(way.poll(next).unwrap().frame);
+    }
+    let overtaken = came.windows(2).filter(|w| w[1] < w[0]).count();
+    assert_eq!(came.len(), 1000);
+    assert!((50..150).contains(&overtaken), "{overtaken}");
+
+    let mut way = with(Faults {
+        duplicate_ppb: 100_000_000,
+        corrupt_ppb: 100_000_000,
+        ..Faults::default()
+    });
+    for n in 0..1000 {
+        way.enter(at(0), 100, data(), n);
+    }
+    let mut damaged = 0;
+    let mut all = 0;
+    while let Some(next) = way.next_time() {
+        all += 1;
+        damaged += u32::from(way.poll(next).unwrap().corrupt);
+    }
+    assert!((1050..1150).contains(&all), "{all}");
+    assert!((50..170).contains(&damaged), "{damaged}");
+}
+
+#[test]
+fn a_late_frame_and_the_line_merge_by_time() {
+    let mut way = Way::new(
+        &listed(Of::Data, 2, 2, Does::DelayNs(3 * MS)),
+        1,
+        "link/0/a_to_b",
+    );
+    for n in 1..=5 {
+        way.enter(at(i64::from(n) * MS), 100, data(), n);
+    }
+    assert_eq!(
+        drain(&mut way),
+        [
+            (11 * MS, 1),
+            (13 * MS, 3),
+            (14 * MS, 4),
+            (15 * MS, 2),
+            (15 * MS, 5)
+        ]
+    );
 }

@@ -218,10 +218,50 @@ pub struct Direction {
     pub limit_pkts: u32,
     /// Chance of each frame to be lost, in parts of a milliard.
     pub loss_ppb: u32,
+    /// Other things that happen by chance; only with [`By::Tcplab`].
+    #[serde(skip_serializing_if = "Faults::is_none")]
+    pub faults: Faults,
     /// Frames that are lost, delayed or doubled, by their number.
     pub events: Vec<Event>,
     /// Words of tc(8) for the kernel's qdisc; only with [`By::Kernel`].
     pub qdisc: Option<String>,
+}
+
+/// What happens to frames by chance, beside loss of each by itself. Chances are in parts of a milliard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Faults {
+    /// Losses in bursts.
+    pub burst_loss: Option<BurstLoss>,
+    /// Chance of each frame to come later, and to be overtaken.
+    pub reorder_ppb: u32,
+    /// By this time.
+    pub reorder_ns: i64,
+    /// Chance of each frame to come twice.
+    pub duplicate_ppb: u32,
+    /// Chance of each frame to be damaged: the receiver finds a wrong checksum.
+    pub corrupt_ppb: u32,
+}
+
+impl Faults {
+    /// Nothing of it.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Gilbert-Elliott, as netem's `loss gemodel`: a good and a bad state, each with its chance of loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BurstLoss {
+    /// Chance at each frame to go from the good state to the bad one (`p`).
+    pub good_to_bad_ppb: u32,
+    /// Chance to go back (`r`).
+    pub bad_to_good_ppb: u32,
+    /// Chance of loss in the bad state (`1-h`).
+    pub loss_bad_ppb: u32,
+    /// Chance of loss in the good state (`1-k`).
+    pub loss_good_ppb: u32,
 }
 
 /// Something that happens to chosen frames.

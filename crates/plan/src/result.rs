@@ -95,6 +95,23 @@ pub struct Cost {
     pub wall_s: f64,
     /// Time that passed in the experiment, seconds.
     pub virtual_s: f64,
+    /// TCP packets that the endpoints handed to links: lost ones count, a super-segment counts as its
+    /// wire packets. The model's only, as the three after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp_packets: Option<u64>,
+    /// Of these with payload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_segments: Option<u64>,
+    /// Connections that clients opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u64>,
+    /// Events that the simulator took from its queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events: Option<u64>,
+    /// The most memory that a process of the run had held when it ended: the guest of a kernel, tcplab
+    /// itself (and so all points before this one) for the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_rss_bytes: Option<u64>,
 }
 
 /// The answer of `tcplab reproduce --json`: one document, also when something failed.

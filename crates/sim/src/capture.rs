@@ -12,9 +12,8 @@ use tcplab_capture::{Interface, PcapngWriter};
 use tcplab_plan::Point;
 use tcplab_plan::network::{ethernet_address, host_address};
 use tcplab_tcp::{Addr, Segment};
-use tcplab_wire::{
-    Config, Encap, Endpoint, LinkType, Payload, Standing, TcpFlags, TcpPacket, emit,
-};
+use tcplab_wire::emit::{EmitError, Payload, emit};
+use tcplab_wire::{Config, Encap, Endpoint, LinkType, Standing, TcpFlags, TcpPacket};
 
 use crate::datagram;
 use crate::packet::{Body, Packet};
@@ -65,7 +64,7 @@ impl Captures {
                 link: LinkType::Ethernet,
                 snaplen: point.snap_bytes,
                 tsresol: 9,
-                name: Some(name),
+                name: Some(name.into()),
             })?;
             files.push(file);
         }
@@ -159,7 +158,7 @@ impl Ids {
 }
 
 /// The bytes of a frame without its payload; gives its length on the wire.
-fn frame(packet: &Packet, hop: Hop, out: &mut Vec<u8>) -> Result<u32, tcplab_wire::EmitError> {
+fn frame(packet: &Packet, hop: Hop, out: &mut Vec<u8>) -> Result<u32, EmitError> {
     let whole = match &packet.body {
         Body::Tcp(segment) => {
             let tcp = tcp(segment, packet);

@@ -37,16 +37,18 @@ pub(crate) struct Counts {
     pub(crate) sent: u64,
     pub(crate) no_port: u64,
     pub(crate) full: u64,
+    pub(crate) damaged: u64,
 }
 
 impl Counts {
-    pub(crate) fn named(&self) -> [(&'static str, u64); 5] {
+    pub(crate) fn named(&self) -> [(&'static str, u64); 6] {
         [
             ("UdpInDatagrams", self.received),
             ("UdpNoPorts", self.no_port),
-            ("UdpInErrors", self.full),
+            ("UdpInErrors", self.full + self.damaged),
             ("UdpOutDatagrams", self.sent),
             ("UdpRcvbufErrors", self.full),
+            ("UdpInCsumErrors", self.damaged),
         ]
     }
 }

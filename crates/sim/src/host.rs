@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use tcplab_base::{Instant, Random};
 use tcplab_plan::Point;
-use tcplab_plan::point::Offload;
 use tcplab_plan::profile::Profile;
 use tcplab_tcp::{Clock, ConnId, HostConfig, RxTruesize, Stack, Sysctl};
 
@@ -47,8 +46,10 @@ impl Host {
     ) -> Self {
         let host = &point.hosts[index];
         let mut sysctl = Sysctl::default();
-        for (key, value) in &host.sysctl {
-            if let Err(why) = sysctl.set(key, value) {
+        let defaults = profile.sysctl.iter().copied();
+        let own = host.sysctl.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+        for (key, value) in defaults.chain(own) {
+            if let Err(why) = set(&mut sysctl, key, value) {
                 let name = &host.name;
                 warnings.push(format!("{name}: sysctl {key} = {value} was not set: {why}"));
             }
@@ -121,11 +122,6 @@ impl Host {
         }
     }
 
-    /// Whether segments leave as super-segments.
-    pub(crate) fn cuts(&self) -> bool {
-        self.stack.host.offload != Offload::None
-    }
-
     /// Its counters by nstat's names.
     pub(crate) fn counters(&self) -> BTreeMap<String, i64> {
         let udp = self.udp.count.named();
@@ -133,4 +129,8 @@ impl Host {
         all.map(|(name, value)| (name.to_owned(), value as i64))
             .collect()
     }
+}
+
+fn set(_sysctl: &mut Sysctl, _key: &str, _value: &str) -> Result<(), String> {
+    Err("the model has no sysctls yet".into())
 }

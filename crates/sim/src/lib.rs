@@ -12,6 +12,7 @@ mod end;
 mod errno;
 mod events;
 mod host;
+mod info;
 mod network;
 mod packet;
 mod ready;

@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  tcplab run examples/delayed-ack.toml                      the stacks that the file names
+  tcplab run examples/delayed-ack.toml                      the stacks that the file names, or the model
   tcplab run delayed-ack.toml --on uml:6.1,host             others
   tcplab run delayed-ack.toml --out results --json | jq ... keep captures and results
   tcplab run results/manifest.json                          the same run again
@@ -17,7 +17,7 @@ pub struct RunArgs {
     /// Experiment file (docs/experiment.md), or the manifest.json of a result
     #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::FilePath)]
     pub experiment: PathBuf,
-    /// Stacks to run on, in place of those of the file: uml:NAME, host
+    /// Stacks to run on, in place of those of the file: model:PROFILE, uml:NAME, host [default: model]
     #[arg(long, value_name = "STACK", value_delimiter = ',')]
     pub on: Vec<String>,
     /// Keep results and captures in this folder; a run that was interrupted goes on there

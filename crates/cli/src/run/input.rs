@@ -100,14 +100,12 @@ impl Input {
         }
     }
 
-    /// The stacks of the command line, or those of the file.
-    pub fn stacks(&self, on: &[String]) -> Result<Vec<String>, Failure> {
+    /// The stacks of the command line, or those of the file, or the model.
+    pub fn stacks(&self, on: &[String]) -> Vec<String> {
         let chosen = if on.is_empty() { &self.stacks } else { on };
         match chosen.is_empty() {
-            true => Err(Failure::usage(
-                "the experiment names no stacks; say --on STACK (`tcplab stacks` lists what is here)",
-            )),
-            false => Ok(chosen.to_vec()),
+            true => vec!["model:linux-6.1".into()],
+            false => chosen.to_vec(),
         }
     }
 
@@ -116,7 +114,7 @@ impl Input {
         Plan {
             schema: "tcplab.plan/1",
             experiment: &self.name,
-            stacks: self.stacks(on).unwrap_or_default(),
+            stacks: self.stacks(on),
             measures: &self.measures,
             points: &self.points,
         }

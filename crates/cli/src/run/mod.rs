@@ -50,7 +50,7 @@ fn run(args: &RunArgs, color: Color) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let lab = lab()?;
-    let stacks = stacks(&lab, input.stacks(&args.on)?)?;
+    let stacks = stacks(&lab, input.stacks(&args.on))?;
     let progress = progress::Progress::new();
     let document = campaign::run(
         &lab,

@@ -87,6 +87,9 @@ impl OurLink {
                 if out.mark {
                     tcplab_wire::mark_ce(&mut out.frame);
                 }
+                if out.corrupt {
+                    damage(&mut out.frame);
+                }
                 captures[self.captures[to]]
                     .frame(now, &out.frame, out.frame.len() as u32)
                     .context(|| "cannot write a capture".into())?;
@@ -112,6 +115,19 @@ impl OurLink {
             a_to_b: self.ways[0].count(),
             b_to_a: self.ways[1].count(),
         }
+    }
+}
+
+/// Makes the checksum of a TCP segment or UDP datagram wrong (RFC 9293 3.1, RFC 768).
+fn damage(frame: &mut [u8]) {
+    let header = frame.get(14).map_or(0, |b| usize::from(b & 15) * 4);
+    let checksum = match frame.get(14 + 9) {
+        Some(6) => 16,
+        Some(17) => 6,
+        _ => return,
+    };
+    if let Some(byte) = frame.get_mut(14 + header + checksum) {
+        *byte ^= 0x55;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Stack names: which TCP an experiment runs on, and where its kernel lies.
 //!
-//! `host`, `qemu:IMAGE`, `model:PROFILE`, and for kernels that we build `uml:NAME` with NAME one
+//! `host`, `qemu:IMAGE`, `model:PROFILE[@HZ]` (`model` alone is `model:linux-6.1`), and for kernels that we build `uml:NAME` with NAME one
 //! of `6.1` (a version), `6.1+mss-boundary` (with edits, in any order), `6.1@1000` (HZ; 250 when
 //! none is named), `mss-boundary` (an edit on the newest 6.1), or what `--name` said.
 
@@ -22,6 +22,9 @@ pub const DEFAULT_VERSION: &str = "6.1";
 
 /// Timer frequency when a name gives none: that of Debian's kernels.
 pub const DEFAULT_HZ: u32 = 250;
+
+/// The profile of `model` alone.
+const DEFAULT_PROFILE: &str = "linux-6.1";
 
 /// Timer frequencies that a kernel can be built with.
 pub const HZ_CHOICES: [u32; 4] = [100, 250, 300, 1000];
@@ -101,6 +104,9 @@ impl StackName {
     pub fn parse(text: &str) -> Result<Self, NameError> {
         if text == "host" {
             return Ok(Self::Host);
+        }
+        if text == "model" {
+            return Ok(Self::Model(DEFAULT_PROFILE.to_owned()));
         }
         match text.split_once(':') {
             Some(("uml", "")) => Err(NameError::Empty("uml:", "kernel", "6.1")),
@@ -284,6 +290,7 @@ mod tests {
             ("uml:6.12.0-rc3+mine", "uml:6.12.0-rc3+mine"),
             ("qemu:debian-12", "qemu:debian-12"),
             ("model:linux-6.1", "model:linux-6.1"),
+            ("model", "model:linux-6.1"),
         ] {
             assert_eq!(normal(text), form, "{text}");
             assert_eq!(normal(form), form, "{form}");

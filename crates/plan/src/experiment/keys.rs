@@ -160,7 +160,7 @@ pub(crate) const RUN: &[Key] = &[
     fixed(
         "stacks",
         Form::Texts,
-        "none",
+        "`model`",
         "what runs it when `--on` does not say",
     ),
     fixed(
@@ -368,10 +368,34 @@ pub(crate) const LINK: &[Key] = &[
         "chance of each frame to be lost, both ways",
     ),
     key(
+        "burst_loss",
+        Form::Text,
+        "none",
+        "losses in bursts (Gilbert-Elliott): `P [R [1-H [1-K]]]` in percent as netem's `loss gemodel`, beside `loss`",
+    ),
+    key(
+        "reordering",
+        Form::Text,
+        "none",
+        "`PERCENT by TIME`: chance of each frame to come later by this time and to be overtaken",
+    ),
+    key(
+        "duplication",
+        Form::Percent,
+        "none",
+        "chance of each frame to come twice",
+    ),
+    key(
+        "corruption",
+        Form::Percent,
+        "none",
+        "chance of each frame to be damaged, so that its checksum is wrong",
+    ),
+    key(
         "qdisc",
         Form::Text,
         "none",
-        "both ways in the words of tc(8), instead of the five above",
+        "both ways in the words of tc(8), instead of rate, delay, jitter, limit and loss",
     ),
     key("a_to_b", Form::Way, "as the link", "the way from A to B"),
     key("b_to_a", Form::Way, "as the link", "the way from B to A"),
@@ -395,10 +419,34 @@ pub(crate) const WAY: &[Key] = &[
         "chance of each frame to be lost",
     ),
     key(
+        "burst_loss",
+        Form::Text,
+        "the link's",
+        "losses in bursts (Gilbert-Elliott): `P [R [1-H [1-K]]]` in percent as netem's `loss gemodel`, beside `loss`",
+    ),
+    key(
+        "reordering",
+        Form::Text,
+        "the link's",
+        "`PERCENT by TIME`: chance of each frame to come later by this time and to be overtaken",
+    ),
+    key(
+        "duplication",
+        Form::Percent,
+        "the link's",
+        "chance of each frame to come twice",
+    ),
+    key(
+        "corruption",
+        Form::Percent,
+        "the link's",
+        "chance of each frame to be damaged, so that its checksum is wrong",
+    ),
+    key(
         "qdisc",
         Form::Text,
         "the link's",
-        "the words of tc(8), instead of the five above",
+        "the words of tc(8), instead of rate, delay, jitter, limit and loss",
     ),
     key(
         "drop",

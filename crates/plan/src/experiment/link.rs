@@ -3,6 +3,7 @@
 use super::error::Fault;
 use super::fields::Fields;
 use super::host::within;
+use super::faults::{self, Own};
 use super::keys::{LINK, WAY};
 use super::tc::Shape;
 use super::tree::{Node, Value};
@@ -44,13 +45,14 @@ fn link(fields: &Fields<'_>, hosts: &[Host]) -> Result<Link, Fault> {
     // The smallest packet that IPv4 must be able to send whole is 68 bytes (RFC 791 3.2).
     let mtu = fields.size("mtu", 68, 65_535)?.unwrap_or(1500);
     let both = queue(fields, by)?;
+    let faults = faults::read(fields, by)?;
     Ok(Link {
         a,
         b,
         by,
         mtu: u32::try_from(mtu).unwrap_or(1500),
-        a_to_b: way(fields, "a_to_b", &both, by)?,
-        b_to_a: way(fields, "b_to_a", &both, by)?,
+        a_to_b: way(fields, "a_to_b", (&both, &faults), by)?,
+        b_to_a: way(fields, "b_to_a", (&both, &faults), by)?,
     })
 }
 
@@ -166,15 +168,21 @@ fn contradiction(shape: &Shape) -> Option<(&'static str, &'static str)> {
     larger.then_some(("jitter", "the jitter is larger than the delay"))
 }
 
-fn way(fields: &Fields<'_>, key: &str, both: &Queue, by: By) -> Result<Direction, Fault> {
+fn way(
+    fields: &Fields<'_>,
+    key: &str,
+    (both, faults): (&Queue, &Own),
+    by: By,
+) -> Result<Direction, Fault> {
     let node = fields.node(key);
+    let mut faults = *faults;
     let (own, events) = match node.map(|node| (node, &node.value)) {
         None => (Queue::Keys(Shape::default()), Vec::new()),
         Some((node, Value::Text(_))) => {
             let words = fields.text(key)?.unwrap_or_default();
             return Ok(direction(
                 qdisc(fields, key, node, words, by)?,
-                Vec::new(),
+                (Vec::new(), faults),
                 by,
             ));
         }
@@ -182,8 +190,9 @@ fn way(fields: &Fields<'_>, key: &str, both: &Queue, by: By) -> Result<Direction
             let inner = fields.table_of(key, node, fields.path_of(key))?;
             inner.check(&[WAY])?;
             let own = queue(&inner, by)?;
+            faults = faults::read(&inner, by)?.or(faults);
             if inner.node("qdisc").is_some() {
-                return Ok(direction(own, events(&inner, by)?, by));
+                return Ok(direction(own, (events(&inner, by)?, faults), by));
             }
             (own, events(&inner, by)?)
         }
@@ -214,11 +223,11 @@ fn way(fields: &Fields<'_>, key: &str, both: &Queue, by: By) -> Result<Direction
         }
         (own, _) => own,
     };
-    Ok(direction(queue, events, by))
+    Ok(direction(queue, (events, faults), by))
 }
 
 /// With the kernel's link all is in the words, and nothing is said twice.
-fn direction(queue: Queue, events: Vec<Event>, by: By) -> Direction {
+fn direction(queue: Queue, (events, faults): (Vec<Event>, Own), by: By) -> Direction {
     let qdisc = match (&queue, by) {
         (Queue::Kernel(words), _) => Some(words.clone()),
         (Queue::Keys(shape), By::Kernel) => shape.to_netem(),
@@ -234,6 +243,7 @@ fn direction(queue: Queue, events: Vec<Event>, by: By) -> Direction {
         jitter_ns: shape.jitter_ns.unwrap_or(0),
         limit_pkts: shape.limit_pkts.unwrap_or(DEFAULT_LIMIT),
         loss_ppb: shape.loss_ppb.unwrap_or(0),
+        faults: faults.faults(),
         events,
         qdisc,
     }

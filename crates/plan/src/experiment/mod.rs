@@ -8,6 +8,7 @@
 mod app;
 mod axes;
 mod error;
+mod faults;
 mod fields;
 mod host;
 mod keys;

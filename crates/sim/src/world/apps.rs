@@ -2,12 +2,14 @@
 
 use tcplab_apps::Result as Went;
 use tcplab_base::{Duration, Instant};
+use tcplab_plan::outcome::TCP_INFO_SERIES;
 use tcplab_plan::point::{QuickAck, SocketOptions};
 use tcplab_tcp::{Addr, ListenId, State};
 
 use super::World;
 use crate::end::{Call, Doing, Socket, UNKNOWN, Wants, Watch};
 use crate::events::Wake;
+use crate::info;
 use crate::ready::Source;
 
 /// Connections that a listener holds until they are accepted.
@@ -133,7 +135,7 @@ impl World {
             logs: self.point.log,
         };
         if let Socket::Tcp(id) = end.socket {
-            let error = (call.host.stack).with(self.now, id, |e, _| e.take_error());
+            let error = (call.host.stack).with(self.now, id, |e, _| info::error(e));
             if let Some(e) = error.flatten() {
                 end.fail(&call, e.name());
                 self.apps.changed(index, waited);
@@ -344,9 +346,9 @@ impl World {
         let Socket::Tcp(id) = end.socket else {
             return;
         };
-        let info = (self.hosts[host].stack).with(self.now, id, |e, cx| e.tcp_info(cx));
+        let info = (self.hosts[host].stack).with(self.now, id, |e, cx| info::of(e, cx));
         if let Some(info) = info {
-            let named = info.fields().map(|(name, v)| (name.to_owned(), v));
+            let named = info.into_iter().map(|(name, v)| (name.to_owned(), v));
             end.extra.get_or_insert_default().tcp_info = named.collect();
         }
     }
@@ -358,11 +360,10 @@ impl World {
             let Socket::Tcp(id) = end.socket else {
                 continue;
             };
-            let info = (self.hosts[host].stack).with(self.now, id, |e, cx| e.tcp_info(cx));
+            let info = (self.hosts[host].stack).with(self.now, id, |e, cx| info::of(e, cx));
             if let Some(info) = info {
-                let values = tcplab_plan::outcome::TCP_INFO_SERIES
-                    .iter()
-                    .map(|name| info.get(name).unwrap_or(-1));
+                let get = |name: &&str| info.iter().find(|(n, _)| n == name).map_or(-1, |(_, v)| *v);
+                let values = TCP_INFO_SERIES.iter().map(get);
                 let line = (self.now.as_nanos(), values.collect());
                 end.extra
                     .get_or_insert_default()

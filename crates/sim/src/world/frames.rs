@@ -1,6 +1,6 @@
 //! Packets: from hosts onto links, and from links to hosts.
 
-use tcplab_tcp::{Event, Segment};
+use tcplab_tcp::{Counter, Event, Segment};
 use tcplab_wire::TcpFlags;
 
 use super::World;
@@ -97,6 +97,7 @@ impl World {
             if frame.mark {
                 packet.mark();
             }
+            packet.corrupt |= frame.corrupt;
             let file = self.network.ways[number].captures[1];
             if let Some(captures) = &mut self.captures {
                 captures.packet(file, self.now, &packet, hop(number));
@@ -127,6 +128,13 @@ impl World {
     fn receive(&mut self, host: usize, packet: &Packet) {
         let host = &mut self.hosts[host];
         match &packet.body {
+            Body::Tcp(_) if packet.corrupt => {
+                // tcp_v4_rcv(): a segment with a wrong checksum is counted and dropped.
+                for counter in [Counter::InSegs, Counter::InCsumErrors, Counter::InErrs] {
+                    host.stack.mib.add(counter, 1);
+                }
+            }
+            Body::Udp(_) if packet.corrupt => host.udp.count.damaged += 1,
             Body::Tcp(segment) => host.stack.on_segment(self.now, segment),
             Body::Udp(datagram) => {
                 if let Some(end) = host.udp.on_datagram(datagram) {

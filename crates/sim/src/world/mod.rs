@@ -28,6 +28,9 @@ const BOOT_NS: i64 = 4_000_000_000;
 /// The date of a host's boot, the same as that of guests in virtual time.
 const BOOT_DATE_NS: i64 = 1_790_000_000_000_000_000;
 
+/// Steps of the loop after which its owner is asked whether it shall go on.
+const STEPS: u32 = 1 << 16;
+
 /// Why a point cannot be simulated.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SimError {
@@ -109,7 +112,7 @@ impl World {
         self.check()?;
         let point = &self.point;
         let phase = Random::stream(point.seed, "start/phase").below(PHASE_NS);
-        self.boot_ns = BOOT_NS + phase as i64;
+        self.boot_ns = point.boot_ns.unwrap_or(BOOT_NS + phase as i64);
         self.now = Instant::default();
         self.events.clear();
         self.ready.clear();
@@ -158,12 +161,20 @@ impl World {
     }
 
     /// Runs to the end. Packets at interfaces go into `captures`; get them back from
-    /// [`World::take_captures`].
-    pub fn run(&mut self, captures: Option<Captures>) -> Outcome {
+    /// [`World::take_captures`]. `go_on` is asked now and then; none: it said no.
+    pub fn run(
+        &mut self,
+        captures: Option<Captures>,
+        mut go_on: impl FnMut() -> bool,
+    ) -> Option<Outcome> {
         self.captures = captures;
         self.begin();
-        self.turn();
-        self.finish()
+        while self.turn() {
+            if !go_on() {
+                return None;
+            }
+        }
+        Some(self.finish())
     }
 
     /// The captures of the run, to be finished.
@@ -179,12 +190,13 @@ impl World {
         }
     }
 
-    fn turn(&mut self) {
-        while !self.stopped {
+    /// Some thousand steps; false: the run is over.
+    fn turn(&mut self) -> bool {
+        for _ in 0..STEPS {
             while let Some(wake) = self.events.pop(self.now) {
                 self.fire(wake);
                 if self.stopped {
-                    return;
+                    return false;
                 }
             }
             self.end_when_all_is_over();
@@ -194,9 +206,10 @@ impl World {
             }
             match self.events.next_time() {
                 Some(next) => self.now = self.now.max(next),
-                None => return,
+                None => return false,
             }
         }
+        true
     }
 
     fn end_when_all_is_over(&mut self) {

@@ -1,0 +1,99 @@
+//! Points on the model: the simulator, in this thread.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use tcplab_kernel::Stop;
+use tcplab_kernel::cpu::Meter;
+use tcplab_plan::network::{capture_file, interfaces};
+use tcplab_plan::profile::{self, KNOWN, Profile};
+use tcplab_plan::result::Cost;
+use tcplab_plan::{Outcome, Point};
+use tcplab_sim::{Captures, World};
+
+use crate::error::LabError;
+
+/// What a point on the model came to.
+pub(crate) struct Run {
+    pub(crate) outcome: Outcome,
+    pub(crate) cost: Cost,
+}
+
+/// The profile of a name such as `linux-6.1` or `linux-6.1@1000`.
+pub(crate) fn profile(name: &str) -> Result<Profile, LabError> {
+    let (base, hz) = match name.split_once('@') {
+        None => (name, None),
+        Some((base, hz)) => (base, Some(hz)),
+    };
+    let mut found = profile::named(base).ok_or_else(|| {
+        let names: Vec<String> = KNOWN.iter().map(|k| format!("model:{}", k.name)).collect();
+        LabError::Wrong(format!("no profile `{base}`; there are {}", names.join(" ")))
+    })?;
+    if let Some(text) = hz {
+        let known = text
+            .parse()
+            .ok()
+            .filter(|hz| [100, 250, 300, 1000].contains(hz));
+        found.hz = known.ok_or_else(|| {
+            LabError::Wrong(format!(
+                "`@{text}` in `model:{name}` is no timer frequency: write @100, @250, @300 or @1000"
+            ))
+        })?;
+    }
+    Ok(found)
+}
+
+/// Runs a point; captures go into `folder`.
+pub(crate) fn run(
+    point: &Point,
+    profile: &Profile,
+    folder: &Path,
+    stop: &Stop,
+) -> Result<Run, LabError> {
+    let meter = Meter::start();
+    let profiles = vec![profile.clone(); point.hosts.len()];
+    let cannot = |e: tcplab_sim::SimError| LabError::CannotRun(e.to_string());
+    let mut world = World::new(point, &profiles).map_err(cannot)?;
+    let captures = match point.captures {
+        true => Some(open(point, world.epoch_ns(), folder)?),
+        false => None,
+    };
+    let outcome = world.run(captures, || !stop.wanted());
+    let outcome = outcome.ok_or(LabError::Interrupted)?;
+    if let Some(captures) = world.take_captures() {
+        captures.finish().map_err(LabError::at(folder))?;
+    }
+    let work = world.work();
+    let spent = meter.stop();
+    let cost = Cost {
+        user_s: spent.cpu_s,
+        wall_s: spent.wall_s,
+        virtual_s: outcome.virtual_ns as f64 / 1e9,
+        tcp_packets: Some(work.tcp_packets),
+        data_segments: Some(work.data_segments),
+        connections: Some(work.connections),
+        events: Some(work.events),
+        peak_rss_bytes: Some(peak_rss_bytes()),
+    };
+    Ok(Run { outcome, cost })
+}
+
+fn open(point: &Point, epoch_ns: i64, folder: &Path) -> Result<Captures, LabError> {
+    let mut outputs: Vec<(String, Box<dyn Write>)> = Vec::new();
+    for (host, interface) in interfaces(point) {
+        let path = folder.join(capture_file(&point.hosts[host].name, &interface));
+        let file = File::create(&path).map_err(LabError::at(&path))?;
+        let file = BufWriter::with_capacity(1 << 18, file);
+        outputs.push((interface, Box::new(file)));
+    }
+    Captures::new(point, epoch_ns, outputs).map_err(LabError::at(folder))
+}
+
+/// The most memory that this process held so far (proc(5), VmHWM); 0 when it is not known.
+fn peak_rss_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
+    let kb = line.and_then(|l| l.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
+    kb.unwrap_or(0) * 1024
+}
