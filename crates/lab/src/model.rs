@@ -6,6 +6,7 @@ use std::path::Path;
 
 use tcplab_kernel::Stop;
 use tcplab_kernel::cpu::Meter;
+use tcplab_kernel::stack::HZ_CHOICES;
 use tcplab_plan::network::{capture_file, interfaces};
 use tcplab_plan::profile::{self, KNOWN, Profile};
 use tcplab_plan::result::Cost;
@@ -20,40 +21,63 @@ pub(crate) struct Run {
     pub(crate) cost: Cost,
 }
 
-/// The profile of a name such as `linux-6.1` or `linux-6.1@1000`.
-pub(crate) fn profile(name: &str) -> Result<Profile, LabError> {
-    let (base, hz) = match name.split_once('@') {
-        None => (name, None),
-        Some((base, hz)) => (base, Some(hz)),
-    };
-    let mut found = profile::named(base).ok_or_else(|| {
-        let names: Vec<String> = KNOWN.iter().map(|k| format!("model:{}", k.name)).collect();
-        LabError::Wrong(format!("no profile `{base}`; there are {}", names.join(" ")))
-    })?;
-    if let Some(text) = hz {
-        let known = text
-            .parse()
-            .ok()
-            .filter(|hz| [100, 250, 300, 1000].contains(hz));
-        found.hz = known.ok_or_else(|| {
+/// What a stack's name says: `model:linux-6.1`, `model:linux-6.1@1000`.
+#[derive(Clone, Debug)]
+pub(crate) struct Model {
+    profile: Profile,
+    /// Timer frequency of all hosts, in place of their profiles'.
+    hz: Option<u32>,
+}
+
+impl Model {
+    /// The model of a name, without its kind.
+    pub(crate) fn named(name: &str) -> Result<Self, LabError> {
+        let (base, hz) = match name.split_once('@') {
+            None => (name, None),
+            Some((base, hz)) => (base, Some(hz)),
+        };
+        let profile = profile::named(base).ok_or_else(|| {
+            let names: Vec<String> = KNOWN.iter().map(|k| format!("model:{}", k.name)).collect();
             LabError::Wrong(format!(
-                "`@{text}` in `model:{name}` is no timer frequency: write @100, @250, @300 or @1000"
+                "no profile `{base}`; there are {}",
+                names.join(", ")
             ))
         })?;
+        let frequency = |text: &str| {
+            let hz = text.parse().ok();
+            let known = hz.filter(|hz| HZ_CHOICES.contains(hz));
+            known.ok_or_else(|| {
+                LabError::Wrong(format!(
+                    "`@{text}` in `model:{name}` is no timer frequency: write @100, @250, @300 or @1000"
+                ))
+            })
+        };
+        let hz = hz.map(frequency).transpose()?;
+        Ok(Self { profile, hz })
     }
-    Ok(found)
+
+    /// The profile of each host of a point.
+    fn profiles(&self, point: &Point) -> Result<Vec<Profile>, LabError> {
+        let hosts = point.hosts.iter().map(|host| {
+            let profile = self.profile.of_host(host);
+            let mut profile = profile.map_err(|e| LabError::Point(e.to_string()))?;
+            profile.hz = self.hz.unwrap_or(profile.hz);
+            Ok(profile)
+        });
+        hosts.collect()
+    }
 }
 
 /// Runs a point; captures go into `folder`.
 pub(crate) fn run(
     point: &Point,
-    profile: &Profile,
+    model: &Model,
     folder: &Path,
     stop: &Stop,
 ) -> Result<Run, LabError> {
     let meter = Meter::start();
-    let profiles = vec![profile.clone(); point.hosts.len()];
-    let cannot = |e: tcplab_sim::SimError| LabError::CannotRun(e.to_string());
+    let profiles = model.profiles(point)?;
+    let cannot = |e: tcplab_sim::SimError| LabError::Point(e.to_string());
     let mut world = World::new(point, &profiles).map_err(cannot)?;
     let captures = match point.captures {
         true => Some(open(point, world.epoch_ns(), folder)?),

@@ -6,10 +6,9 @@ use tcplab_kernel::Stop;
 use tcplab_kernel::guest::{GuestError, Initramfs};
 use tcplab_kernel::image::Image;
 use tcplab_kernel::stack::{StackName, Store, UmlKernel};
-use tcplab_plan::profile::Profile;
 
 use crate::error::LabError;
-use crate::model;
+use crate::model::Model;
 
 /// Something that runs points.
 #[derive(Clone, Debug)]
@@ -27,8 +26,8 @@ pub(crate) enum Kind {
     Uml(Box<UmlKernel>),
     /// A distribution's kernel in QEMU, in virtual time.
     Qemu(Box<Image>),
-    /// The simulator, with this profile.
-    Model(Box<Profile>),
+    /// The simulator, with a profile.
+    Model(Box<Model>),
 }
 
 impl Stack {
@@ -41,6 +40,7 @@ impl Stack {
     pub(crate) fn is_kernel(&self) -> bool {
         match self.kind {
             Kind::Host | Kind::Uml(_) | Kind::Qemu(_) => true,
+            Kind::Model(_) => false,
         }
     }
 
@@ -90,7 +90,7 @@ impl Lab {
                 let found = found.map_err(|e| LabError::CannotRun(e.to_string()))?;
                 Kind::Qemu(Box::new(found))
             }
-            StackName::Model(name) => Kind::Model(Box::new(model::profile(&name)?)),
+            StackName::Model(name) => Kind::Model(Box::new(Model::named(&name)?)),
         };
         Ok(Stack {
             name: name.to_owned(),

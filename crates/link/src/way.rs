@@ -162,8 +162,10 @@ impl<F: Clone> Way<F> {
             (line, _) => line.is_none(),
         };
         let frame = if takes_late {
-            let Reverse((_, _, place)) =
-                *self.overtaken.peek().filter(|Reverse((at, ..))| *at <= now)?;
+            let Reverse((_, _, place)) = *self
+                .overtaken
+                .peek()
+                .filter(|Reverse((at, ..))| *at <= now)?;
             self.overtaken.pop();
             self.free.push(place);
             self.late[place].take()?

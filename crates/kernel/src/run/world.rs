@@ -14,8 +14,8 @@ use std::time;
 use nix::sys::epoll::EpollFlags;
 use tcplab_apps::Result as Went;
 use tcplab_base::{Duration, Instant, Random};
-use tcplab_plan::outcome::{LinkCount, TCP_INFO_SERIES};
 use tcplab_plan::network::{capture_file, host_address, interface_on, interfaces};
+use tcplab_plan::outcome::{LinkCount, TCP_INFO_SERIES};
 use tcplab_plan::{Outcome, Point};
 
 use super::applications::Applications;

@@ -1,9 +1,9 @@
 //! `[[link]]`: who is joined, and what happens to frames each way.
 
 use super::error::Fault;
+use super::faults::{self, Own};
 use super::fields::Fields;
 use super::host::within;
-use super::faults::{self, Own};
 use super::keys::{LINK, WAY};
 use super::tc::Shape;
 use super::tree::{Node, Value};

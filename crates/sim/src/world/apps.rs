@@ -38,8 +38,7 @@ impl World {
         for app in &self.point.apps {
             for n in 0..app.connections {
                 let at = app.start_ns + app.stagger_ns.saturating_mul(i64::from(n));
-                self.events
-                    .set(Instant::from_nanos(at), Wake::Connect(end));
+                self.events.set(Instant::from_nanos(at), Wake::Connect(end));
                 end += 2;
             }
         }
@@ -362,13 +361,11 @@ impl World {
             };
             let info = (self.hosts[host].stack).with(self.now, id, |e, cx| info::of(e, cx));
             if let Some(info) = info {
-                let get = |name: &&str| info.iter().find(|(n, _)| n == name).map_or(-1, |(_, v)| *v);
+                let get =
+                    |name: &&str| info.iter().find(|(n, _)| n == name).map_or(-1, |(_, v)| *v);
                 let values = TCP_INFO_SERIES.iter().map(get);
                 let line = (self.now.as_nanos(), values.collect());
-                end.extra
-                    .get_or_insert_default()
-                    .tcp_info_series
-                    .push(line);
+                end.extra.get_or_insert_default().tcp_info_series.push(line);
             }
         }
         if let Some(every) = self.point.tcp_info_every_ns {

@@ -67,12 +67,8 @@ impl World {
         if let Some(captures) = &mut self.captures {
             captures.packet(one.captures[0], self.now, &packet, hop(number));
         }
-        one.way.enter(
-            self.now,
-            packet.frame_len() as usize,
-            packet.kind(),
-            packet,
-        );
+        one.way
+            .enter(self.now, packet.frame_len() as usize, packet.kind(), packet);
         match one.way.next_time() {
             // A link without delay: it is there at once.
             Some(at) if at <= self.now => self.way_is_due(number),

@@ -285,9 +285,7 @@ impl World {
             ..Outcome::default()
         };
         for (host, sim) in self.point.hosts.iter().zip(&self.hosts) {
-            outcome
-                .counters
-                .insert(host.name.clone(), sim.counters());
+            outcome.counters.insert(host.name.clone(), sim.counters());
         }
         outcome.kernel = self.profiles();
         outcome.links = self.network.counts();
