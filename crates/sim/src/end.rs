@@ -144,7 +144,7 @@ impl End {
     }
 
     /// A line with what the stack says of its ACKs now.
-    pub(crate) fn log_state(&mut self, call: &Call<'_>, what: &str, value: i64) {
+    pub(crate) fn log_state(&mut self, call: &mut Call<'_>, what: &str, value: i64) {
         if let Some(line) = self.observe(call, what, value) {
             self.line(line);
         }
@@ -154,7 +154,7 @@ impl End {
         self.extra.get_or_insert_default().log.push(line);
     }
 
-    fn observe(&self, call: &Call<'_>, what: &str, value: i64) -> Option<LogLine> {
+    fn observe(&self, call: &mut Call<'_>, what: &str, value: i64) -> Option<LogLine> {
         if !call.logs {
             return None;
         }
@@ -165,13 +165,16 @@ impl End {
             ..LogLine::default()
         };
         if let Socket::Tcp(id) = self.socket
-            && let Some(endpoint) = call.host.stack.get(id)
+            && let Some((quickack, quick, is_closed)) =
+                (call.host.stack).with(call.now, id, |e, cx| {
+                    (e.quickack(cx), e.quick_credits(), e.is_closed())
+                })
         {
-            line.quickack = Some(i64::from(endpoint.quickack()));
+            line.quickack = Some(i64::from(quickack));
             // /proc/net/tcp, where kernels show these two, has no closed socket.
-            if !endpoint.is_closed() {
-                line.quick = Some(endpoint.quick_credits());
-                line.pingpong = Some(!endpoint.quickack());
+            if !is_closed {
+                line.quick = Some(quick);
+                line.pingpong = Some(!quickack);
             }
         }
         Some(line)

@@ -126,7 +126,7 @@ impl World {
         let quickack = self.apps.options(&self.apps.ends[index]).quickack;
         let waited = self.apps.waits(index);
         let end = &mut self.apps.ends[index];
-        let call = Call {
+        let mut call = Call {
             now: self.now,
             host: &mut self.hosts[host],
             host_index: host as u16,
@@ -147,7 +147,7 @@ impl World {
         if end.opened == UNKNOWN {
             end.opened = self.now;
         }
-        end.log_state(&call, "connected", 0);
+        end.log_state(&mut call, "connected", 0);
         end.doing = Doing::Next(Went::Done);
         self.apps.changed(index, waited);
         self.step(index);
@@ -180,14 +180,14 @@ impl World {
             if end.opened == UNKNOWN {
                 end.opened = self.now;
             }
-            let call = Call {
+            let mut call = Call {
                 now: self.now,
                 host: &mut self.hosts[host],
                 host_index: host as u16,
                 quickack: QuickAck::Leave,
                 logs: self.point.log,
             };
-            end.log_state(&call, "accept", 0);
+            end.log_state(&mut call, "accept", 0);
             self.apps.changed(index, waited);
             self.step(index);
         }
