@@ -9,6 +9,6 @@ pub(crate) fn of(_endpoint: &Endpoint, _cx: &Cx<'_>) -> Named {
     Vec::new()
 }
 
-pub(crate) fn error(_endpoint: &mut Endpoint) -> Option<SocketError> {
-    None
+pub(crate) fn error(endpoint: &mut Endpoint) -> Option<SocketError> {
+    endpoint.take_error()
 }

@@ -298,7 +298,7 @@ impl World {
     fn profiles(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
         for host in &self.hosts {
-            let name: &str = host.stack.host.profile.name.as_ref();
+            let name: &str = host.stack.host.profile.name;
             if !names.contains(&name) {
                 names.push(name);
             }
