@@ -10,6 +10,7 @@ mod cc;
 mod cx;
 mod endpoint;
 mod host;
+mod info;
 mod input;
 mod jiffies;
 mod mib;
@@ -21,6 +22,7 @@ mod rtt;
 mod segment;
 mod stack;
 mod sysctl;
+mod sysctl_set;
 mod timers;
 
 pub use cx::Cx;

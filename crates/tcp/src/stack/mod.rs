@@ -339,3 +339,53 @@ impl Stack {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use tcplab_plan::point::{Offload, Route};
+    use tcplab_plan::profile::Profile;
+
+    use super::*;
+    use crate::host::RxTruesize;
+    use crate::jiffies::Clock;
+    use crate::options::OpenOptions;
+    use crate::segment::Addr;
+    use crate::sysctl::Sysctl;
+
+    fn stack() -> Stack {
+        Stack::new(HostConfig {
+            profile: Profile::default(),
+            sysctl: Sysctl::default(),
+            clock: Clock {
+                hz: 1000,
+                boot_ns: 1_000_000_000,
+            },
+            route: Route::default(),
+            offload: Offload::None,
+            rx_truesize: RxTruesize::Kmalloc,
+            secret: 1,
+        })
+    }
+
+    /// A call on a connection whose SYN was just sent.
+    pub(crate) fn syn_sent<R>(call: impl FnOnce(&mut Endpoint, &mut Cx<'_>) -> R) -> R {
+        let mut stack = stack();
+        let to = Addr { host: 1, port: 80 };
+        let now = Instant::from_nanos(0);
+        let opened = stack.connect(now, 0, to, &OpenOptions::default(), 1500);
+        let (id, _) = opened.expect("a port is free");
+        stack.with(now, id, call).expect("it is held")
+    }
+
+    /// What a million connections cost: the issue wants both ends of an idle one under 1 kB.
+    #[test]
+    fn an_idle_connection_is_small() {
+        let one_end = size_of::<table::Conn>() + size_of::<Record>() + 16 + 20;
+        println!(
+            "an idle end: {one_end} bytes, of which the endpoint {}",
+            size_of::<Endpoint>()
+        );
+        assert!(one_end <= 1100, "{one_end} bytes");
+        assert!(size_of::<TimeWait>() <= 80, "{}", size_of::<TimeWait>());
+    }
+}

@@ -1,0 +1,198 @@
+//! sysctl names and their text: sets a [`Sysctl`] as `sysctl -w NAME=VALUE` would.
+
+use std::str::FromStr;
+
+use crate::sysctl::Sysctl;
+
+/// Something that a sysctl's text can be read into.
+trait Value: Sized {
+    fn read(text: &str) -> Result<Self, String>;
+}
+
+fn number<T: FromStr>(text: &str) -> Result<T, String> {
+    text.trim()
+        .parse()
+        .map_err(|_| format!("{text:?} is not a number in its range"))
+}
+
+impl Value for bool {
+    fn read(text: &str) -> Result<Self, String> {
+        number::<u8>(text).map(|n| n != 0)
+    }
+}
+
+macro_rules! plain {
+    ($($kind:ty),+) => {
+        $(impl Value for $kind {
+            fn read(text: &str) -> Result<Self, String> {
+                number(text)
+            }
+        })+
+    };
+}
+plain!(u8, i8, u64);
+
+impl Value for u32 {
+    /// Linux's `int` and `unsigned int`: -1 stands for the largest.
+    fn read(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "-1" => Ok(u32::MAX),
+            other => number(other),
+        }
+    }
+}
+
+impl Value for String {
+    fn read(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "" => Err("it is empty".into()),
+            word => Ok(word.into()),
+        }
+    }
+}
+
+impl<T: Value + Copy + Default, const N: usize> Value for [T; N] {
+    fn read(text: &str) -> Result<Self, String> {
+        let mut values = [T::default(); N];
+        let mut words = text.split_whitespace();
+        for value in &mut values {
+            let word = words.next().ok_or_else(|| format!("it has {N} numbers"))?;
+            *value = T::read(word)?;
+        }
+        match words.next() {
+            Some(more) => Err(format!("{more:?} is one too many")),
+            None => Ok(values),
+        }
+    }
+}
+
+impl Value for u16 {
+    fn read(text: &str) -> Result<Self, String> {
+        number(text)
+    }
+}
+
+macro_rules! table {
+    ($($place:literal: $($field:ident),+;)+) => {
+        impl Sysctl {
+            /// Sets the sysctl of this full name (`net.ipv4.tcp_sack`).
+            ///
+            /// # Errors
+            /// The name is none of TCP's, or the text is no value for it: why.
+            pub fn set(&mut self, name: &str, text: &str) -> Result<(), String> {
+                let mut new = self.clone();
+                new.put(name, text)?;
+                new.bounded(name)?;
+                *self = new;
+                Ok(())
+            }
+
+            fn put(&mut self, name: &str, text: &str) -> Result<(), String> {
+                match name {
+                    $($(concat!($place, ".", stringify!($field)) => self.$field = Value::read(text)?,)+)+
+                    _ => return Err("the model has no such sysctl".into()),
+                }
+                Ok(())
+            }
+
+            /// Full names of all that [`Sysctl::set`] knows.
+            pub const NAMES: &'static [&'static str] =
+                &[$($(concat!($place, ".", stringify!($field)),)+)+];
+        }
+    };
+}
+
+table! {
+    "net.ipv4": tcp_sack, tcp_dsack, tcp_fack, tcp_timestamps, tcp_window_scaling, tcp_ecn, tcp_ecn_fallback,
+        tcp_rmem, tcp_wmem, tcp_adv_win_scale, tcp_app_win, tcp_moderate_rcvbuf, tcp_congestion_control,
+        tcp_early_retrans, tcp_recovery, tcp_frto, tcp_reordering, tcp_max_reordering, tcp_retries1, tcp_retries2,
+        tcp_orphan_retries, tcp_syn_retries, tcp_synack_retries, tcp_syn_linear_timeouts, tcp_syncookies,
+        tcp_max_syn_backlog, tcp_abort_on_overflow, tcp_keepalive_time, tcp_keepalive_intvl, tcp_keepalive_probes,
+        tcp_fin_timeout, tcp_slow_start_after_idle, tcp_no_ssthresh_metrics_save, tcp_no_metrics_save,
+        tcp_autocorking, tcp_limit_output_bytes, tcp_tso_win_divisor, tcp_min_tso_segs, tcp_tso_rtt_log,
+        tcp_pacing_ss_ratio, tcp_pacing_ca_ratio, tcp_min_rtt_wlen, tcp_min_snd_mss, tcp_base_mss,
+        tcp_comp_sack_delay_ns, tcp_comp_sack_slack_ns, tcp_comp_sack_nr, tcp_challenge_ack_limit,
+        tcp_invalid_ratelimit, tcp_notsent_lowat, tcp_thin_linear_timeouts, tcp_retrans_collapse,
+        tcp_workaround_signed_windows, tcp_rfc1337, tcp_tw_reuse, tcp_rto_min_us, tcp_pingpong_thresh,
+        tcp_reflect_tos, tcp_stdurg, tcp_shrink_window, tcp_fastopen, ip_local_port_range;
+    "net.core": rmem_max, wmem_max, somaxconn;
+}
+
+impl Sysctl {
+    /// Bounds that the kernel has for a value (net/ipv4/sysctl_net_ipv4.c), where ours must have them too.
+    fn bounded(&self, name: &str) -> Result<(), String> {
+        let good = match name {
+            "net.ipv4.tcp_rmem" => self
+                .tcp_rmem
+                .iter()
+                .all(|&n| (1..=i32::MAX as u32).contains(&n)),
+            "net.ipv4.tcp_wmem" => self
+                .tcp_wmem
+                .iter()
+                .all(|&n| (1..=i32::MAX as u32).contains(&n)),
+            "net.ipv4.tcp_adv_win_scale" => (-31..=31).contains(&self.tcp_adv_win_scale),
+            "net.ipv4.tcp_syn_retries" => (1..=127).contains(&self.tcp_syn_retries),
+            "net.ipv4.tcp_keepalive_time" | "net.ipv4.tcp_keepalive_intvl" => {
+                self.tcp_keepalive_time.max(self.tcp_keepalive_intvl) <= 4_000_000
+            }
+            "net.ipv4.tcp_fin_timeout" => self.tcp_fin_timeout <= 4_000_000,
+            "net.ipv4.tcp_reordering" => self.tcp_reordering > 0,
+            "net.ipv4.ip_local_port_range" => {
+                let [low, high] = self.ip_local_port_range;
+                (1..=high).contains(&low)
+            }
+            _ => true,
+        };
+        match good {
+            true => Ok(()),
+            false => Err("the value is out of its range".into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_values_are_those_of_the_kernel() {
+        let mut s = Sysctl::default();
+        s.set("net.ipv4.tcp_rmem", "4096 1000\t6000").unwrap();
+        s.set("net.ipv4.tcp_ecn", "1").unwrap();
+        s.set("net.ipv4.tcp_congestion_control", "bbr").unwrap();
+        s.set("net.core.rmem_max", "5").unwrap();
+        s.set("net.ipv4.tcp_notsent_lowat", "-1").unwrap();
+        assert_eq!(s.tcp_rmem, [4096, 1000, 6000]);
+        assert_eq!(
+            (s.tcp_ecn, s.rmem_max, s.tcp_notsent_lowat),
+            (1, 5, u32::MAX)
+        );
+        assert_eq!(s.tcp_congestion_control, "bbr");
+        for (name, text) in [
+            ("net.ipv4.tcp_nonsense", "1"),
+            ("net.ipv4.tcp_rmem", "1 2"),
+            ("net.ipv4.tcp_rmem", "1 2 3 4"),
+            ("net.ipv4.tcp_wmem", "0 2 3"),
+            ("net.ipv4.tcp_sack", "yes"),
+            ("net.ipv4.tcp_adv_win_scale", "77"),
+            ("net.ipv4.ip_local_port_range", "9 8"),
+        ] {
+            let before = s.clone();
+            assert!(s.set(name, text).is_err(), "{name} = {text}");
+            assert_eq!(s, before, "{name} = {text}");
+        }
+    }
+
+    /// Every name takes the text of its default.
+    #[test]
+    fn every_name_can_be_set() {
+        for name in Sysctl::NAMES {
+            let text = match *name {
+                "net.ipv4.tcp_rmem" | "net.ipv4.tcp_wmem" => "1 2 3",
+                "net.ipv4.ip_local_port_range" => "1 2",
+                _ => "1",
+            };
+            assert_eq!(Sysctl::default().set(name, text), Ok(()), "{name}");
+        }
+    }
+}
