@@ -8,10 +8,12 @@
 //! To add a behaviour: an enum (or bool, u32) with `words!` here, a field of [`Profile`] with 6.1.192's value
 //! in `default()`, a row in `registry.rs`, and the other profiles' values in `releases.rs`.
 
+mod receive;
 mod registry;
 mod releases;
 mod words;
 
+pub use receive::{AckEngine, CompressedSack, PingpongRule, WindowShare};
 pub use registry::{BEHAVIOURS, Behaviour, Takes};
 pub use releases::{KNOWN, Known, named};
 pub use words::BehaviourError;
@@ -110,6 +112,20 @@ pub struct Profile {
     pub rto_floor_ms: u32,
     /// See [`TlpRule`].
     pub tlp_rule: TlpRule,
+    /// See [`AckEngine`].
+    pub ack_engine: AckEngine,
+    /// See [`PingpongRule`].
+    pub pingpong_rule: PingpongRule,
+    /// Answers that lead into the interactive mode, where no sysctl says more.
+    pub pingpong_threshold: u32,
+    /// See [`CompressedSack`].
+    pub compressed_sack: CompressedSack,
+    /// Whether the segment that fills the last hole, and one with CWR, is ACKed at once.
+    pub repair_ack: bool,
+    /// Whether the receive buffer of a new connection is raised to hold four initial windows.
+    pub rcvbuf_fixup: bool,
+    /// See [`WindowShare`].
+    pub window_share: WindowShare,
     /// Room for headers in front of a segment's data in the send queue, in bytes (`MAX_TCP_HEADER`).
     pub tx_header: u32,
     /// Memory that the send buffer counts for a segment without data, in bytes (`tcp_stream_alloc_skb()`).
@@ -129,6 +145,13 @@ impl Default for Profile {
             rto_floor: RtoFloor::Deviation,
             rto_floor_ms: 0,
             tlp_rule: TlpRule::RtoMin,
+            ack_engine: AckEngine::Linux,
+            pingpong_rule: PingpongRule::EachSegment,
+            pingpong_threshold: 1,
+            compressed_sack: CompressedSack::AfterThree,
+            repair_ack: true,
+            rcvbuf_fixup: false,
+            window_share: WindowShare::Sysctl,
             tx_header: 256,
             tx_truesize: 832,
             sysctl: &[],

@@ -4,7 +4,10 @@
 //! marks what no public page or kernel here has confirmed.
 
 use super::words::{BehaviourError, Word};
-use super::{AckPushRule, Profile, QuickackAccounting, RtoEstimator, RtoFloor, TlpRule, named};
+use super::{
+    AckEngine, AckPushRule, CompressedSack, PingpongRule, Profile, QuickackAccounting,
+    RtoEstimator, RtoFloor, TlpRule, WindowShare, named,
+};
 use crate::point::Host;
 
 /// What a behaviour's value can be.
@@ -130,6 +133,42 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         tlp_rule: TlpRule,
         "when a tail loss probe is sent: after two round trips, and with one segment out at least after 1.5 and 200 ms; or after two and the least timeout",
         "bb4d991a28cc, 4.14"
+    ),
+    choice!(
+        ack_engine: AckEngine,
+        "what decides whether an ACK is sent now: Linux's credits and guesses, or every second segment and 40 ms",
+        "FreeBSD r360010 for the 40 ms"
+    ),
+    choice!(
+        pingpong_rule: PingpongRule,
+        "which data sent in answer count towards the interactive mode: each segment, or the first one after data came",
+        "4a41f453bedf, 5.1; back by 4d8f24eeedc5, 6.0 and stable kernels"
+    ),
+    number!(
+        pingpong_threshold,
+        1..=255,
+        "how many such answers lead into the interactive mode (since 6.7 also net.ipv4.tcp_pingpong_thresh)",
+        "3 by 4a41f453bedf, 5.1; 1 by 4d8f24eeedc5, 6.0 and stable kernels"
+    ),
+    choice!(
+        compressed_sack: CompressedSack,
+        "which ACKs of out-of-order data wait for each other",
+        "5d9f4262b7ea, 4.18; 86de5921a3d5, 4.20"
+    ),
+    choice!(
+        repair_ack: bool,
+        "whether the segment that fills the last hole, and one with CWR, is ACKed at once, whatever the mode",
+        "15bdd5686c1e and 9aee40006190, 4.19"
+    ),
+    choice!(
+        rcvbuf_fixup: bool,
+        "whether the receive buffer of a new connection is raised to hold four initial windows of 20 segments, of which the first is offered",
+        "gone by a337531b942b, 4.20 and 4.19.9"
+    ),
+    choice!(
+        window_share: WindowShare,
+        "how much of the receive buffer becomes window: as tcp_adv_win_scale says, or as measured",
+        "dfa2f0483360, 6.6"
     ),
     number!(
         tx_header,

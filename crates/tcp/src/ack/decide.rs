@@ -4,10 +4,11 @@
 //! `tcp_compressed_ack_kick()`, `tcp_sack_compress_send_ack()`.
 
 use tcplab_base::Instant;
+use tcplab_plan::profile::{AckEngine, CompressedSack};
 
 use super::{DUP_THRESH, ato_min, delack_max};
 use crate::cx::Cx;
-use crate::endpoint::{AckPending, Endpoint, NEVER};
+use crate::endpoint::{AckPending, Endpoint, NEVER, State};
 use crate::mib::Counter;
 
 impl Endpoint {
@@ -22,6 +23,9 @@ impl Endpoint {
     /// `__tcp_ack_snd_check()`; `holes`: the out-of-order queue may hold something.
     #[inline]
     pub(crate) fn decide_ack(&mut self, cx: &mut Cx<'_>, holes: bool) {
+        if cx.host.profile.ack_engine == AckEngine::EverySecond {
+            return self.ack_every_second(cx);
+        }
         if self.must_ack_now(cx) {
             self.send_ack(cx);
         } else if !holes || self.rcvq.ofo.is_empty() {
@@ -46,14 +50,16 @@ impl Endpoint {
     /// The ACK of a segment behind a hole: the first three go out, then they wait for each other.
     fn compress_ack(&mut self, cx: &mut Cx<'_>) {
         let sysctl = &cx.host.sysctl;
-        if !self.neg.sack_ok || self.ack.compressed >= sysctl.tcp_comp_sack_nr {
+        let rule = cx.host.profile.compressed_sack;
+        let never = !self.neg.sack_ok || rule == CompressedSack::Never;
+        if never || self.ack.compressed >= sysctl.tcp_comp_sack_nr {
             return self.send_ack(cx);
         }
         if self.ack.compressed_rcv_nxt != self.rcv.rcv_nxt {
             self.ack.compressed_rcv_nxt = self.rcv.rcv_nxt;
             self.ack.dup_ack_counter = 0;
         }
-        if self.ack.dup_ack_counter < DUP_THRESH {
+        if rule == CompressedSack::AfterThree && self.ack.dup_ack_counter < DUP_THRESH {
             self.ack.dup_ack_counter += 1;
             return self.send_ack(cx);
         }
@@ -135,7 +141,6 @@ impl Endpoint {
 
     /// `tcp_delack_timer_handler()`.
     pub(crate) fn on_delack_timer(&mut self, cx: &mut Cx<'_>) {
-        use crate::endpoint::State;
         self.timers.delack_at = NEVER;
         if self.state == State::Close || self.ack.pending & AckPending::TIMER == 0 {
             return;

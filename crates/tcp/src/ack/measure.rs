@@ -2,7 +2,7 @@
 //!
 //! Linux `tcp_measure_rcv_mss()`, `tcp_event_data_recv()`, `tcp_initialize_rcv_mss()`.
 
-use tcplab_plan::profile::AckPushRule;
+use tcplab_plan::profile::{AckPushRule, WindowShare};
 use tcplab_wire::TcpFlags;
 
 use super::{MAX_QUICKACKS, ato_min};
@@ -39,7 +39,7 @@ impl Endpoint {
 
     /// `tcp_measure_rcv_mss()`: guesses the peer's MSS; says by PUSHED whether the next read shall ACK.
     #[inline]
-    fn measure_rcv_mss(&mut self, cx: &Cx<'_>, seg: &Segment) {
+    fn measure_rcv_mss(&mut self, cx: &Cx<'_>, seg: &Segment, truesize: u32) {
         let last = u32::from(self.ack.last_seg_size);
         self.ack.last_seg_size = 0;
         let len = match seg.gso_size {
@@ -47,6 +47,11 @@ impl Endpoint {
             size => u32::from(size),
         };
         if len >= u32::from(self.ack.rcv_mss) {
+            if cx.host.profile.window_share == WindowShare::Measured
+                && len != u32::from(self.ack.rcv_mss)
+            {
+                self.measure_share(cx, seg.len, truesize);
+            }
             self.ack.rcv_mss = len.min(u32::from(self.rcv.advmss)) as u16;
             if cx.host.profile.ack_push_rule == AckPushRule::AtMss && seg.flags.has(TcpFlags::PSH) {
                 self.ack.pending |= AckPending::PUSHED;
@@ -72,11 +77,21 @@ impl Endpoint {
         self.ack.pending |= AckPending::PUSHED;
     }
 
+    /// `scaling_ratio` of kernels since 6.6: payload against memory, measured when the guess of the MSS changes.
+    fn measure_share(&mut self, cx: &Cx<'_>, len: u32, truesize: u32) {
+        let share = u64::from(len) * 256 / u64::from(truesize.max(1));
+        let share = share.clamp(1, 255) as u8;
+        if share != self.rcv.scaling_ratio {
+            self.rcv.scaling_ratio = share;
+            self.new_window_clamp(cx);
+        }
+    }
+
     /// `tcp_event_data_recv()`: in-order data was queued.
     #[inline]
     pub(crate) fn event_data_recv(&mut self, cx: &mut Cx<'_>, seg: &Segment, truesize: u32) {
         self.schedule_ack();
-        self.measure_rcv_mss(cx, seg);
+        self.measure_rcv_mss(cx, seg, truesize);
         self.rcv_rtt_measure(cx);
         let now = cx.jiffies32();
         self.predict_ato(cx, now);

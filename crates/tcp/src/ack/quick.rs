@@ -3,12 +3,19 @@
 //! Linux `tcp_incr_quickack()`, `tcp_enter_quickack_mode()`, `tcp_dec_quickack_mode()`,
 //! `inet_csk_enter_pingpong_mode()`, `tcp_event_ack_sent()`, `tcp_event_data_sent()`.
 
-use tcplab_plan::profile::QuickackAccounting;
+use tcplab_plan::profile::{PingpongRule, QuickackAccounting};
 
 use super::ato_min;
 use crate::cx::Cx;
 use crate::endpoint::{AckPending, Endpoint, NEVER};
 use crate::mib::Counter;
+
+/// How many answers make a connection interactive.
+#[inline]
+fn pingpong_threshold(cx: &Cx<'_>) -> u8 {
+    let of_profile = cx.host.profile.pingpong_threshold.clamp(1, 255) as u8;
+    of_profile.max(cx.host.sysctl.tcp_pingpong_thresh)
+}
 
 impl Endpoint {
     /// `inet_csk_ack_scheduled()`: an ACK of data is due.
@@ -26,13 +33,13 @@ impl Endpoint {
     /// `inet_csk_in_pingpong_mode()`.
     #[inline]
     pub(crate) fn in_pingpong(&self, cx: &Cx<'_>) -> bool {
-        self.ack.pingpong >= cx.host.sysctl.tcp_pingpong_thresh.max(1)
+        self.ack.pingpong >= pingpong_threshold(cx)
     }
 
     /// `inet_csk_enter_pingpong_mode()`.
     #[inline]
     pub(crate) fn enter_pingpong(&mut self, cx: &Cx<'_>) {
-        self.ack.pingpong = cx.host.sysctl.tcp_pingpong_thresh.max(1);
+        self.ack.pingpong = pingpong_threshold(cx);
     }
 
     /// `inet_csk_exit_pingpong_mode()`.
@@ -95,8 +102,17 @@ impl Endpoint {
     /// `lsndtime` becomes this segment's.
     #[inline]
     pub(crate) fn ack_event_data_sent(&mut self, cx: &mut Cx<'_>) {
-        if cx.jiffies32().wrapping_sub(self.ack.lrcvtime) < self.ack.ato {
-            self.enter_pingpong(cx);
+        if cx.jiffies32().wrapping_sub(self.ack.lrcvtime) >= self.ack.ato {
+            return;
+        }
+        let counts = match cx.host.profile.pingpong_rule {
+            PingpongRule::EachSegment => true,
+            PingpongRule::FirstOfReply => {
+                (self.snd.lsndtime.wrapping_sub(self.ack.lrcvtime) as i32) < 0
+            }
+        };
+        if counts {
+            self.ack.pingpong = self.ack.pingpong.saturating_add(1);
         }
     }
 

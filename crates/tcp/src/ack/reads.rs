@@ -2,6 +2,8 @@
 //!
 //! Linux `tcp_cleanup_rbuf()`, setsockopt(TCP_QUICKACK).
 
+use tcplab_plan::profile::AckEngine;
+
 use crate::cx::Cx;
 use crate::endpoint::{AckPending, Endpoint, State};
 
@@ -18,7 +20,7 @@ impl Endpoint {
 
     /// An ACK is due, and more than a segment is unACKed, or the reader has taken a short segment.
     fn read_acks(&self, cx: &Cx<'_>, copied: u64) -> bool {
-        if !self.ack_scheduled() {
+        if !self.ack_scheduled() || cx.host.profile.ack_engine == AckEngine::EverySecond {
             return false;
         }
         let unacked = self.rcv.rcv_nxt - self.rcv.rcv_wup;

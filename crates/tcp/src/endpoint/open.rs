@@ -6,6 +6,7 @@ use tcplab_wire::{TcpFlags, TcpOptions};
 
 use super::{Endpoint, State};
 use crate::cx::Cx;
+use crate::input::window_share;
 use crate::mib::Counter;
 use crate::options::{Negotiated, OpenOptions, SocketState};
 use crate::queue::{Id, Skb};
@@ -379,9 +380,5 @@ impl Endpoint {
 
 /// `tcp_win_from_space()`.
 pub(crate) fn window_of(cx: &Cx<'_>, space: u32) -> u32 {
-    let scale = cx.host.sysctl.tcp_adv_win_scale.clamp(-31, 31);
-    match scale {
-        ..=0 => space >> -scale,
-        _ => space - (space >> scale),
-    }
+    window_share(cx, 0, i64::from(space)).max(0) as u32
 }

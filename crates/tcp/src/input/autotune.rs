@@ -3,13 +3,13 @@
 //!
 //! Linux `tcp_rcv_space_adjust()`, `tcp_rcv_rtt_measure()`, `tcp_rcv_rtt_measure_ts()`.
 
+use tcplab_plan::profile::WindowShare;
+
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::input::memory::skb_truesize;
 use crate::segment::Segment;
 
-/// `MAX_TCP_HEADER`: what Linux adds to a payload for all headers below.
-const MAX_TCP_HEADER: u32 = 192;
 /// Larger differences of time stamps are nonsense.
 const MAX_ECHO_MS: u32 = i32::MAX as u32 / 1000;
 
@@ -91,17 +91,28 @@ impl Endpoint {
             .saturating_mul(u64::from(copied) - u64::from(self.rcv.space).min(u64::from(copied)))
             / space;
         let window = base.saturating_add(growth.saturating_mul(2));
-        let mut frame = i64::from(skb_truesize(u32::from(self.rcv.advmss) + MAX_TCP_HEADER));
-        while self.win_from_space(cx, frame) < mss as i64 {
-            frame += 128;
-        }
         let [_, _, rmem_max] = cx.host.sysctl.tcp_rmem;
-        let rcvbuf = (window / mss)
-            .saturating_mul(frame as u64)
-            .min(u64::from(rmem_max)) as u32;
+        let memory = match cx.host.profile.window_share {
+            WindowShare::Sysctl => (window / mss).saturating_mul(self.memory_of_segment(cx)),
+            WindowShare::Measured => match self.rcv.scaling_ratio {
+                0 => window.saturating_mul(2),
+                ratio => window.saturating_mul(256) / u64::from(ratio),
+            },
+        };
+        let rcvbuf = memory.min(u64::from(rmem_max)) as u32;
         if rcvbuf > self.rcv.rcvbuf {
             self.rcv.rcvbuf = rcvbuf;
             self.rcv.window_clamp = self.full_space(cx);
         }
+    }
+
+    /// Memory that a full segment may cost so that all of its payload becomes window.
+    fn memory_of_segment(&self, cx: &Cx<'_>) -> u64 {
+        let mss = u32::from(self.rcv.advmss);
+        let mut frame = i64::from(skb_truesize(mss + cx.host.profile.tx_header));
+        while self.win_from_space(cx, frame) < i64::from(mss) && frame < 1 << 24 {
+            frame += 128;
+        }
+        frame as u64
     }
 }

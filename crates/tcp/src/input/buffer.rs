@@ -1,15 +1,22 @@
 //! How far the offered window may grow (Linux `tcp_init_buffer_space()`, `tcp_grow_window()`,
 //! `tcp_clamp_window()`).
 
+use super::memory::skb_truesize;
+use super::window::old_init_rwnd;
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 
 /// `TCP_INIT_CWND`: RFC 6928.
 const INIT_CWND: u32 = 10;
+/// `SOCK_MIN_RCVBUF / 2`.
+const MIN_CLAMP: u32 = 1152;
 
 impl Endpoint {
     /// `tcp_init_buffer_space()`: receive buffer, window clamp and threshold when the handshake is over.
     pub(crate) fn init_buffer_space(&mut self, cx: &mut Cx<'_>) {
+        if cx.host.profile.rcvbuf_fixup && !self.rcv.rcvbuf_locked {
+            self.fixup_rcvbuf(cx);
+        }
         self.rcv.space_time_us = cx.now_us();
         self.rcv.space_seq = self.rcv.copied_seq;
         let most = self.full_space(cx);
@@ -33,6 +40,31 @@ impl Endpoint {
             .rcv_ssthresh
             .min(self.rcv.rcv_wnd)
             .min(INIT_CWND * mss);
+    }
+
+    /// `tcp_fixup_rcvbuf()` of old kernels: memory for twice the initial window, and four times that where the buffer
+    /// is tuned.
+    fn fixup_rcvbuf(&mut self, cx: &Cx<'_>) {
+        let mss = u32::from(self.rcv.advmss);
+        let frame = skb_truesize(mss + cx.host.profile.tx_header);
+        let mut memory = 2 * frame * old_init_rwnd(mss);
+        if cx.host.sysctl.tcp_moderate_rcvbuf {
+            memory *= 4;
+        }
+        let [_, _, rmem_max] = cx.host.sysctl.tcp_rmem;
+        self.rcv.rcvbuf = self.rcv.rcvbuf.max(memory.min(rmem_max));
+    }
+
+    /// `tcp_set_window_clamp()` of a new share of memory (since 6.10).
+    pub(crate) fn new_window_clamp(&mut self, cx: &Cx<'_>) {
+        let clamp = self.full_space(cx).max(MIN_CLAMP);
+        let before = std::mem::replace(&mut self.rcv.window_clamp, clamp);
+        let threshold = self.rcv.rcv_ssthresh;
+        self.rcv.rcv_ssthresh = if clamp < before {
+            threshold.min(clamp)
+        } else {
+            threshold.max(self.rcv.rcv_wnd.min(clamp))
+        };
     }
 
     /// `tcp_grow_window()`: a frame of `len` bytes came in `truesize` bytes of memory. What grows the window also

@@ -2,6 +2,7 @@
 //! `tcp_fin()`).
 
 use tcplab_base::Seq;
+use tcplab_plan::profile::AckEngine;
 use tcplab_wire::TcpFlags;
 
 use super::RCV_SHUTDOWN;
@@ -52,6 +53,7 @@ impl Endpoint {
     fn ack_out_of_window(&mut self, cx: &mut Cx<'_>) {
         self.enter_quickack_mode(cx, MAX_QUICKACKS);
         self.schedule_ack();
+        self.bsd_ack_now(cx);
     }
 
     /// The segment begins at or before `rcv_nxt` and ends behind it.
@@ -74,13 +76,25 @@ impl Endpoint {
             self.ofo_queue(cx);
             if self.rcvq.ofo.is_empty() {
                 // RFC 5681 4.2: at once, when a gap is filled.
-                self.ack.pending |= AckPending::NOW;
+                match cx.host.profile.repair_ack {
+                    true => self.ack.pending |= AckPending::NOW,
+                    false => self.exit_pingpong(),
+                }
             }
+            self.bsd_ack_now(cx);
         }
         if self.rcvq.num_sacks > 0 {
             self.sack_remove();
         }
         self.fast_path_check();
+    }
+
+    /// BSD ACKs at once all that is not plain data in order.
+    #[inline]
+    fn bsd_ack_now(&mut self, cx: &Cx<'_>) {
+        if cx.host.profile.ack_engine == AckEngine::EverySecond {
+            self.ack.pending |= AckPending::NOW;
+        }
     }
 
     /// `tcp_rcv_nxt_update()`.
@@ -93,6 +107,7 @@ impl Endpoint {
     /// `tcp_fin()`: the peer's FIN is in order.
     pub(crate) fn fin(&mut self, cx: &mut Cx<'_>) {
         self.schedule_ack();
+        self.bsd_ack_now(cx);
         self.shutdown |= RCV_SHUTDOWN;
         self.rcv.fin_seq = Some(self.rcv.rcv_nxt - 1);
         match self.state {

@@ -1,10 +1,8 @@
-//! ECN at the receiver (RFC 3168 6.1.3; Linux `tcp_ecn_check_ce()`, `tcp_ecn_accept_cwr()`).
-
-use tcplab_wire::TcpFlags;
+//! ECN at the receiver (RFC 3168 6.1.3; Linux `tcp_ecn_check_ce()`).
 
 use crate::cc::CaEvent;
 use crate::cx::Cx;
-use crate::endpoint::{AckPending, Endpoint};
+use crate::endpoint::Endpoint;
 use crate::options::Negotiated;
 use crate::segment::Segment;
 
@@ -43,17 +41,6 @@ impl Endpoint {
                     self.cc_event(cx, CaEvent::EcnNoCe);
                 }
                 self.neg.ecn_flags |= Negotiated::ECN_SEEN;
-            }
-        }
-    }
-
-    /// `tcp_ecn_accept_cwr()`: the sender has reduced its window; its data is ACKed at once.
-    #[inline]
-    pub(crate) fn ecn_accept_cwr(&mut self, seg: &Segment) {
-        if seg.flags.has(TcpFlags::CWR) {
-            self.neg.ecn_flags &= !Negotiated::ECN_DEMAND_CWR;
-            if seg.seq != seg.end_seq() {
-                self.ack.pending |= AckPending::NOW;
             }
         }
     }
