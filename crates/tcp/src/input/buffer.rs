@@ -17,6 +17,9 @@ impl Endpoint {
         if cx.host.profile.rcvbuf_fixup && !self.rcv.rcvbuf_locked {
             self.fixup_rcvbuf(cx);
         }
+        if !self.snd.sndbuf_locked {
+            self.sndbuf_expand(cx);
+        }
         self.rcv.space_time_us = cx.now_us();
         self.rcv.space_seq = self.rcv.copied_seq;
         let most = self.full_space(cx);
