@@ -131,6 +131,6 @@ impl Host {
     }
 }
 
-fn set(_sysctl: &mut Sysctl, _key: &str, _value: &str) -> Result<(), String> {
-    Err("the model has no sysctls yet".into())
+fn set(sysctl: &mut Sysctl, key: &str, value: &str) -> Result<(), String> {
+    sysctl.set(key, value)
 }
