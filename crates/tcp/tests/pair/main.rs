@@ -5,3 +5,4 @@
 mod close;
 mod link;
 mod open;
+mod property;
