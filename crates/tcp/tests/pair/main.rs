@@ -2,6 +2,7 @@
 
 #![allow(missing_docs)]
 
+mod acks;
 mod close;
 mod link;
 mod open;
