@@ -171,7 +171,7 @@ fn any_faults_deliver_all_once_and_in_order() {
         .ok()
         .and_then(|n| n.parse().ok())
         .unwrap_or(0);
-    for seed in first..first + seeds.unwrap_or(300) {
+    for seed in first..first + seeds.unwrap_or(2000) {
         let result = std::panic::catch_unwind(|| run(seed));
         if let Err(why) = result {
             eprintln!(
