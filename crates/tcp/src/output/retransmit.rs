@@ -14,8 +14,12 @@ impl Endpoint {
         };
         let pcount = u32::from(skb.pcount);
         if sent {
+            // DEVIATION: after an undo a retransmission may be in flight that is no longer marked lost; a timeout
+            // that sends it again counts it twice on Linux, for the rest of the connection. Here it counts once.
+            if skb.sacked & Sacked::RETRANS == 0 {
+                self.loss.retrans_out += pcount;
+            }
             skb.sacked |= Sacked::RETRANS;
-            self.loss.retrans_out += pcount;
         }
         // Also of a retransmission that failed: the time of the first one that was tried.
         if self.loss.retrans_stamp == 0 {
