@@ -6,20 +6,28 @@
 //! [`reasons`] says of some why.
 
 mod compare;
+mod document;
 mod end;
 mod list;
 mod packets;
+mod random;
+mod reasons;
 mod runs;
 mod show;
+mod shrink;
 mod table;
 mod verdict;
+mod words;
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use tcplab_plan::Point;
 
+use document::Findings;
 use list::Scenario;
+use reasons::Reasons;
 use runs::{Pair, Runs};
 use verdict::Verdict;
 
@@ -35,6 +43,18 @@ pub struct Args {
     /// With --show: all packets, not only those around the first difference
     #[arg(long)]
     whole: bool,
+    /// Draw this many scenarios; alone, or after the list with --document
+    #[arg(long, value_name = "N")]
+    random: Option<u64>,
+    /// Seed of the drawn scenarios
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Make a small scenario of each class of difference among those drawn
+    #[arg(long, requires = "random")]
+    shrink: bool,
+    /// Write the findings into docs/fidelity.md
+    #[arg(long, conflicts_with_all = ["only", "show"])]
+    document: bool,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -53,6 +73,19 @@ pub struct Args {
     /// Least share of equal scenarios, in percent; below it the exit code is 1
     #[arg(long, value_name = "PERCENT", default_value_t = 90.0)]
     least: f64,
+    /// The same of drawn scenarios
+    #[arg(long, value_name = "PERCENT", default_value_t = 80.0)]
+    least_random: f64,
+}
+
+/// A small scenario that has a class of difference.
+pub struct Minimal {
+    /// The class.
+    class: String,
+    /// The drawn scenario that it was made of.
+    name: String,
+    /// What is left of it.
+    point: Point,
 }
 
 /// A scenario and what came of it.
@@ -65,25 +98,113 @@ pub struct Judged {
 /// Runs the command.
 pub fn run(root: &Path, args: &Args) -> Result<ExitCode> {
     let runs = Runs::new(root, &args.oracle, &args.model, args.fresh)?;
-    let mut scenarios = list::scenarios(root)?;
+    let reasons = Reasons::read(root)?;
     let wanted = args.show.as_ref().or(args.only.as_ref());
-    if let Some(glob) = wanted {
-        scenarios.retain(|s| matches(glob, &s.name));
+    let keep = |s: &Scenario| wanted.is_none_or(|glob| matches(glob, &s.name));
+    let (mut list, mut random) = (Vec::new(), Vec::new());
+    if args.random.is_none() || args.document {
+        list = list::scenarios(root)?;
     }
-    if scenarios.is_empty() {
+    if let Some(count) = args.random {
+        random = random::scenarios(args.seed, count)?;
+    }
+    list.retain(keep);
+    random.retain(keep);
+    if list.is_empty() && random.is_empty() {
         bail!("no scenario has such a name");
     }
-    let judged = judge(&runs, scenarios, args)?;
+    let list = judge(&runs, list, args)?;
+    let random = judge(&runs, random, args)?;
     if args.show.is_some() {
-        judged.iter().for_each(|j| show_one(j, args.whole));
+        (list.iter().chain(&random)).for_each(|j| show_one(j, args.whole));
         return Ok(ExitCode::SUCCESS);
     }
-    match args.json {
-        true => println!("{}", table::json(&judged)?),
-        false => print!("{}", table::text(&judged)),
+    for judged in [&list, &random].into_iter().filter(|j| !j.is_empty()) {
+        match args.json {
+            true => println!("{}", table::json(judged)?),
+            false => print!("{}", table::text(judged, &reasons)),
+        }
     }
-    let share = table::share(&judged);
-    Ok(ExitCode::from(u8::from(share < args.least)))
+    let minimal = match args.shrink {
+        true => smallest(root, &runs, &random, args)?,
+        false => Vec::new(),
+    };
+    if args.document {
+        let findings = Findings {
+            list: &list,
+            random: &random,
+            minimal: &minimal,
+            command: std::env::args()
+                .skip(1)
+                .fold("cargo xtask".into(), |c, a| c + " " + &a),
+            stacks: (args.oracle.clone(), args.model.clone()),
+        };
+        document::write(root, &findings, &reasons)?;
+    }
+    Ok(ExitCode::from(u8::from(!is_enough(
+        &list, &random, args, &reasons,
+    ))))
+}
+
+/// Whether what was promised holds: the shares, and no promised counter that differs without a reason.
+fn is_enough(list: &[Judged], random: &[Judged], args: &Args, reasons: &Reasons) -> bool {
+    let share = |judged: &[Judged], least| judged.is_empty() || table::share(judged) >= least;
+    let stated = |j: &Judged| {
+        let broken = j.verdict.broken_promises();
+        let class = j.verdict.class();
+        broken.is_empty() || reasons.of(&j.scenario.name, &class).is_some()
+    };
+    share(list, args.least) && share(random, args.least_random) && list.iter().all(stated)
+}
+
+/// A small scenario of each class; each is kept as a manifest that `tcplab run` takes.
+fn smallest(root: &Path, runs: &Runs, judged: &[Judged], args: &Args) -> Result<Vec<Minimal>> {
+    let hz = hz(&args.oracle);
+    let mut classes = table::classes(judged);
+    classes.retain(|(class, _)| class != "equal");
+    let minimal = runs::on_all(&classes, args.jobs, |(class, names), cpu| {
+        // The one with the fewest packets before the difference is the nearest to a small one.
+        let of_class = judged
+            .iter()
+            .filter(|j| names.contains(&j.scenario.name.as_str()));
+        let first = of_class
+            .min_by_key(|j| j.verdict.packets.equal)
+            .context("no scenario")?;
+        let keeps = |point: &Point| {
+            let pair = runs.pair(point, cpu)?;
+            Ok(Verdict::of(point, hz, &pair).class() == *class)
+        };
+        Ok(Minimal {
+            class: class.clone(),
+            name: first.scenario.name.clone(),
+            point: shrink::shrink(&first.scenario.point, keeps)?,
+        })
+    })?;
+    for m in &minimal {
+        println!("{}\n    {}: {}", m.class, m.name, words::of(&m.point));
+        keep(root, m, args)?;
+    }
+    Ok(minimal)
+}
+
+fn keep(root: &Path, m: &Minimal, args: &Args) -> Result<()> {
+    let folder = root.join("target/fidelity/minimal");
+    std::fs::create_dir_all(&folder)?;
+    let manifest = tcplab_lab::Manifest {
+        schema: tcplab_lab::MANIFEST_SCHEMA.into(),
+        experiment: "fidelity".into(),
+        tcplab: String::new(),
+        program_sha256: String::new(),
+        stacks: vec![
+            (args.oracle.clone(), String::new()),
+            (args.model.clone(), String::new()),
+        ],
+        measures: Vec::new(),
+        points: vec![m.point.clone()],
+    };
+    let path = folder.join(format!("{}.json", m.class.replace([' ', '/'], "-")));
+    std::fs::write(&path, serde_json::to_string_pretty(&manifest)?)
+        .with_context(|| path.display().to_string())
 }
 
 /// Runs every scenario on both stacks and compares.

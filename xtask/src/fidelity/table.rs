@@ -7,6 +7,7 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::Judged;
+use super::reasons::Reasons;
 
 /// Equal scenarios of all, in percent.
 pub fn share(judged: &[Judged]) -> f64 {
@@ -15,7 +16,7 @@ pub fn share(judged: &[Judged]) -> f64 {
 }
 
 /// A line for each scenario that differs, then the classes.
-pub fn text(judged: &[Judged]) -> String {
+pub fn text(judged: &[Judged], reasons: &Reasons) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
     for j in judged {
@@ -35,10 +36,14 @@ pub fn text(judged: &[Judged]) -> String {
         });
         let _ = writeln!(
             out,
-            "{:<44} {}{where_}{}",
+            "{:<44} {}{where_}{}{}",
             j.scenario.name,
             v.class(),
-            others(j)
+            others(j),
+            match reasons.of(&j.scenario.name, &v.class()) {
+                Some(_) if v.class() != "equal" => " (reason stated)",
+                _ => "",
+            }
         );
     }
     out.push('\n');

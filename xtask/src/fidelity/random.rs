@@ -1,0 +1,259 @@
+//! Scenarios that nobody chose: application calls, losses, order, windows, timing, options and
+//! sysctls, drawn from a seed.
+//!
+//! Scenario N of a seed does not depend on how many are drawn.
+
+use anyhow::{Context, Result};
+use tcplab_base::Random;
+use tcplab_plan::app::{AppKind, Extent};
+use tcplab_plan::point::{Direction, Does, Event, Of, QuickAck, Route, SocketOptions};
+use tcplab_plan::{Experiment, Point};
+
+use super::list::Scenario;
+
+const MS: i64 = 1_000_000;
+/// What every drawn point begins as: two hosts, a link, one application.
+const BASE: &str = "[run]\nmax = \"60s\"\n[[host]]\nname = \"client\"\n[[host]]\nname = \"server\"\n\
+                    [[link]]\ndelay = \"1ms\"\n[[app]]\nkind = \"bulk\"\nname = \"app\"\nbytes = 1000\n";
+
+/// The first `count` scenarios of a seed.
+///
+/// # Errors
+/// Never, unless the base of all points is no experiment.
+pub fn scenarios(seed: u64, count: u64) -> Result<Vec<Scenario>> {
+    let base = Experiment::parse("random.toml", BASE)?.points()?;
+    let base = base.into_iter().next().context("no point")?;
+    let all = (0..count).map(|n| {
+        let mut draw = Draw(Random::stream(seed, &format!("fidelity/{n}")));
+        Scenario {
+            name: format!("random/{seed}/{n}"),
+            point: draw.point(base.clone(), n),
+        }
+    });
+    Ok(all.collect())
+}
+
+/// A stream of draws.
+struct Draw(Random);
+
+impl Draw {
+    fn point(&mut self, mut point: Point, number: u64) -> Point {
+        point.seed = number;
+        point.boot_ns = Some(3_000 * MS + self.0.below(20_000_000).cast_signed());
+        point.apps[0].does = self.app();
+        if self.percent(15) {
+            point.apps[0].connections = 2 + self.up_to(2) as u32;
+            point.apps[0].stagger_ns = self.one_of(&[0, 1, 30, 400]) * MS;
+        }
+        point.apps[0].client_socket = self.socket();
+        point.apps[0].server_socket = self.socket();
+        let ecn = self.percent(15);
+        for host in &mut point.hosts {
+            self.sysctls(&mut host.sysctl);
+            if ecn {
+                host.sysctl.insert(tcp("ecn"), "1".into());
+            }
+            host.route = self.route();
+        }
+        self.link(&mut point, ecn);
+        point
+    }
+
+    fn app(&mut self) -> AppKind {
+        let until = |count| Extent {
+            count: Some(count),
+            duration_ns: None,
+        };
+        let pause_ns = self.one_of(&[0, 0, 1, 20, 45, 250, 1_500]) * MS;
+        match self.up_to(10) {
+            0..=3 => AppKind::Bulk {
+                bytes: Some(self.size(1, 300_000)),
+                duration_ns: None,
+                chunk: self.one_of(&[131_072, 131_072, 16_384, 5_000, 900]),
+                reverse: self.percent(30),
+            },
+            4..=5 => AppKind::Stream {
+                chunk: self.size(1, 10_000),
+                every_ns: self.one_of(&[0, 1, 5, 20, 40, 100, 250]) * MS,
+                read: self.one_of(&[65_536, 65_536, 4_000, 500]),
+                until: until(1 + self.up_to(40)),
+            },
+            6 => AppKind::Echo {
+                size: self.size(1, 8_000),
+                pause_ns,
+                until: until(1 + self.up_to(12)),
+            },
+            7 => AppKind::WriteWriteRead {
+                head: self.size(1, 3_000),
+                body: self.size(1, 3_000),
+                reply: self.size(1, 5_000),
+                pause_ns,
+                until: until(1 + self.up_to(10)),
+            },
+            8 => AppKind::RequestResponse {
+                request: self.size(1, 3_000),
+                response: self.size(1, 40_000),
+                pause_ns,
+                until: until(1 + self.up_to(10)),
+            },
+            9 => AppKind::ConnectRequestResponse {
+                request: self.size(1, 3_000),
+                response: self.size(1, 20_000),
+                pause_ns,
+                until: until(1 + self.up_to(5)),
+            },
+            _ => AppKind::Web {
+                request: self.size(1, 1_000),
+                sizes: (0..=self.up_to(4)).map(|_| self.size(1, 60_000)).collect(),
+                think_ns: vec![pause_ns],
+            },
+        }
+    }
+
+    fn socket(&mut self) -> SocketOptions {
+        SocketOptions {
+            nodelay: self.percent(20).then_some(true),
+            quickack: match self.up_to(19) {
+                0 => QuickAck::Once(0),
+                1 => QuickAck::Each(0),
+                2 => QuickAck::Each(1),
+                _ => QuickAck::Leave,
+            },
+            rcvbuf: self.maybe(10, |d| d.size(2_000, 60_000) as u32),
+            sndbuf: self.maybe(8, |d| d.size(3_000, 60_000) as u32),
+            rcvlowat: self.maybe(3, |d| d.size(1, 6_000) as u32),
+            user_timeout_ns: self.maybe(4, |d| d.one_of(&[1_000, 5_000]) * MS),
+            keepalive_ns: self.maybe(4, |d| d.one_of(&[1_000, 2_000]) * MS),
+            congestion: self.maybe(12, |_| "reno".to_owned()),
+            notsent_lowat: self.maybe(4, |d| d.size(2_000, 20_000) as u32),
+            maxseg: self.maybe(8, |d| d.size(300, 1_400) as u32),
+            cpu: None,
+        }
+    }
+
+    fn sysctls(&mut self, sysctl: &mut std::collections::BTreeMap<String, String>) {
+        let choices = [
+            (8, "timestamps", "0"),
+            (8, "sack", "0"),
+            (4, "window_scaling", "0"),
+            (4, "dsack", "0"),
+            (4, "frto", "0"),
+            (4, "early_retrans", "0"),
+            (4, "slow_start_after_idle", "0"),
+            (4, "moderate_rcvbuf", "0"),
+            (4, "recovery", "0"),
+            (4, "limit_output_bytes", "10000"),
+            (4, "rmem", "4096 20000 200000"),
+            (4, "retries2", "4"),
+        ];
+        for (percent, name, value) in choices {
+            if self.percent(percent) {
+                sysctl.insert(tcp(name), value.to_owned());
+            }
+        }
+    }
+
+    fn route(&mut self) -> Route {
+        Route {
+            quickack: self.maybe(5, |_| 1),
+            initcwnd: self.maybe(5, |d| 1 + d.up_to(30) as u32),
+            initrwnd: self.maybe(3, |d| 2 + d.up_to(30) as u32),
+            rto_min_ns: self.maybe(4, |d| d.one_of(&[20, 50, 400]) * MS),
+            advmss: self.maybe(3, |d| d.size(500, 1_400) as u32),
+            ..Route::default()
+        }
+    }
+
+    fn link(&mut self, point: &mut Point, ecn: bool) {
+        let link = &mut point.links[0];
+        let delay = self.one_of(&[0, 50, 1_000, 5_000, 20_000, 50_000, 120_000]) * 1_000;
+        let rate = self.maybe(30, |d| d.one_of(&[1_u64, 5, 20, 100]) * 1_000_000);
+        let limit = self.one_of(&[8, 25, 100, 1_000]) as u32;
+        let jitter = self
+            .maybe(8, |d| d.one_of(&[100, 2_000]) * 1_000)
+            .unwrap_or(0);
+        let loss = self.maybe(12, |d| (1 + d.up_to(50) as u32) * 1_000_000);
+        let listed = self.percent(65);
+        for way in [&mut link.a_to_b, &mut link.b_to_a] {
+            way.delay_ns = delay;
+            way.rate_bps = rate;
+            way.limit_pkts = limit;
+            way.jitter_ns = jitter.min(delay);
+            way.loss_ppb = loss.unwrap_or(0);
+            if listed {
+                self.events(way, ecn);
+            }
+        }
+    }
+
+    fn events(&mut self, way: &mut Direction, ecn: bool) {
+        for _ in 0..self.up_to(3) {
+            let of = match self.up_to(9) {
+                0..=5 => Of::Data,
+                6..=7 => Of::Ack,
+                8 => Of::Frame,
+                _ => self.one_of(&[Of::Syn, Of::Fin]),
+            };
+            let first = match of {
+                Of::Syn | Of::Fin => 1,
+                _ => self.size(1, 80),
+            };
+            let more = self.one_of(&[0, 0, 0, 1, 2, 5, 12]);
+            let does = match self.up_to(9) {
+                8 if ecn => Does::Mark,
+                0..=5 => Does::Drop,
+                6 => Does::Duplicate,
+                _ => Does::DelayNs(self.one_of(&[1, 5, 15, 40, 130, 400]) * MS),
+            };
+            let last = first + more;
+            way.events.push(Event {
+                of,
+                first,
+                last,
+                does,
+            });
+        }
+    }
+
+    /// A whole number from 0 to `most`.
+    fn up_to(&mut self, most: u64) -> u64 {
+        self.0.below(most + 1)
+    }
+
+    fn percent(&mut self, percent: u64) -> bool {
+        self.0.below(100) < percent
+    }
+
+    fn maybe<T>(&mut self, percent: u64, draw: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        self.percent(percent).then(|| draw(self))
+    }
+
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.up_to(choices.len() as u64 - 1) as usize]
+    }
+
+    /// A size from `least` to about `most`: each doubling is equally likely.
+    fn size(&mut self, least: u64, most: u64) -> u64 {
+        let doublings = u64::from((most / least).max(1).ilog2());
+        let low = least << self.up_to(doublings);
+        (low + self.0.below(low)).min(most)
+    }
+}
+
+fn tcp(name: &str) -> String {
+    format!("net.ipv4.tcp_{name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scenario_does_not_depend_on_how_many_are_drawn() {
+        let few = scenarios(7, 3).unwrap();
+        let many = scenarios(7, 30).unwrap();
+        let points = |s: &[Scenario]| s.iter().map(|s| s.point.clone()).collect::<Vec<_>>();
+        assert_eq!(points(&few), points(&many)[..3]);
+        assert_ne!(points(&many)[0], points(&many)[1]);
+    }
+}

@@ -1,0 +1,147 @@
+//! A smaller scenario of the same class of difference: what can be left out is left out.
+
+use anyhow::Result;
+use tcplab_plan::Point;
+use tcplab_plan::app::AppKind;
+use tcplab_plan::point::{Event, QuickAck, Route, SocketOptions};
+
+/// Runs at most.
+const BUDGET: usize = 150;
+
+/// Leaves out what `keeps` (the class is still the same) allows.
+///
+/// # Errors
+/// What a run says.
+pub fn shrink(point: &Point, keeps: impl Fn(&Point) -> Result<bool>) -> Result<Point> {
+    let mut best = point.clone();
+    let mut runs = 0;
+    let mut number = 0;
+    // Round and round, until a whole round has left out nothing.
+    let mut since_success = 0;
+    loop {
+        let candidates = candidates(&best);
+        if candidates.is_empty() || since_success >= candidates.len() || runs >= BUDGET {
+            return Ok(best);
+        }
+        let candidate = &candidates[number % candidates.len()];
+        runs += 1;
+        if keeps(candidate)? {
+            best = candidate.clone();
+            since_success = 0;
+        } else {
+            since_success += 1;
+            number += 1;
+        }
+    }
+}
+
+/// Points with one thing less.
+fn candidates(point: &Point) -> Vec<Point> {
+    let mut out = Vec::new();
+    let mut with = |change: &dyn Fn(&mut Point)| {
+        let mut other = point.clone();
+        change(&mut other);
+        if other != *point {
+            out.push(other);
+        }
+    };
+    for app in 0..point.apps.len() {
+        if point.apps.len() > 1 {
+            with(&|p| drop(p.apps.remove(app)));
+        }
+        with(&|p| p.apps[app].connections = 1);
+        with(&|p| halve(&mut p.apps[app].does));
+        with(&|p| p.apps[app].client_socket = SocketOptions::default());
+        with(&|p| p.apps[app].server_socket = SocketOptions::default());
+        for change in SOCKET {
+            with(&|p| change(&mut p.apps[app].client_socket));
+            with(&|p| change(&mut p.apps[app].server_socket));
+        }
+    }
+    for host in 0..point.hosts.len() {
+        with(&|p| p.hosts[host].route = Route::default());
+        for name in point.hosts[host].sysctl.keys() {
+            with(&|p| drop(p.hosts[host].sysctl.remove(name)));
+        }
+    }
+    for link in 0..point.links.len() {
+        with(&|p| p.links[link].a_to_b.loss_ppb = 0);
+        with(&|p| p.links[link].b_to_a.loss_ppb = 0);
+        with(&|p| {
+            p.links[link].a_to_b.jitter_ns = 0;
+            p.links[link].b_to_a.jitter_ns = 0;
+        });
+        with(&|p| {
+            p.links[link].a_to_b.rate_bps = None;
+            p.links[link].b_to_a.rate_bps = None;
+        });
+        for event in 0..point.links[link].a_to_b.events.len() {
+            with(&|p| {
+                p.links[link].a_to_b.events.remove(event);
+            });
+            with(&|p| fewer(&mut p.links[link].a_to_b.events[event]));
+        }
+        for event in 0..point.links[link].b_to_a.events.len() {
+            with(&|p| {
+                p.links[link].b_to_a.events.remove(event);
+            });
+            with(&|p| fewer(&mut p.links[link].b_to_a.events[event]));
+        }
+    }
+    out
+}
+
+const SOCKET: [fn(&mut SocketOptions); 10] = [
+    |s| s.nodelay = None,
+    |s| s.quickack = QuickAck::Leave,
+    |s| s.rcvbuf = None,
+    |s| s.sndbuf = None,
+    |s| s.rcvlowat = None,
+    |s| s.user_timeout_ns = None,
+    |s| s.keepalive_ns = None,
+    |s| s.congestion = None,
+    |s| s.notsent_lowat = None,
+    |s| s.maxseg = None,
+];
+
+/// Half of what an application sends.
+fn halve(does: &mut AppKind) {
+    let half = |n: &mut u64| *n = (*n / 2).max(1);
+    match does {
+        AppKind::Bulk { bytes, .. } => bytes.iter_mut().for_each(half),
+        AppKind::Web { sizes, .. } if sizes.len() > 1 => drop(sizes.pop()),
+        AppKind::Web { sizes, .. } => sizes.iter_mut().for_each(half),
+        AppKind::Stream { until, .. }
+        | AppKind::Echo { until, .. }
+        | AppKind::WriteWriteRead { until, .. }
+        | AppKind::RequestResponse { until, .. }
+        | AppKind::ConnectRequestResponse { until, .. }
+        | AppKind::UdpStream { until, .. }
+        | AppKind::UdpRr { until, .. } => until.count.iter_mut().for_each(half),
+        AppKind::Sink { .. } => {}
+    }
+}
+
+fn fewer(event: &mut Event) {
+    event.last = event.first + (event.last - event.first) / 2;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fidelity::random;
+
+    #[test]
+    fn what_does_not_matter_is_left_out() {
+        // The difference shall need an event on the way to the server.
+        let all = random::scenarios(1, 60).unwrap();
+        let busy = all
+            .iter()
+            .find(|s| s.point.links[0].a_to_b.events.len() > 1);
+        let busy = &busy.unwrap().point;
+        let small = shrink(busy, |p| Ok(!p.links[0].a_to_b.events.is_empty())).unwrap();
+        assert_eq!(small.links[0].a_to_b.events.len(), 1);
+        assert_eq!(small.hosts[0].sysctl.len(), 0);
+        assert_eq!(small.apps[0].client_socket, SocketOptions::default());
+    }
+}
