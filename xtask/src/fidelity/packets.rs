@@ -11,8 +11,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use tcplab_capture::{Body, Reader};
-use tcplab_kernel::run::{capture_files, host_address};
 use tcplab_plan::Point;
+use tcplab_plan::network::{capture_files, host_address};
 use tcplab_wire::{Config, Endpoint, Parsed, TcpFlags, TcpPacket, parse_frame};
 
 /// A packet as its sender's capture has it.
@@ -116,13 +116,24 @@ fn relative(raw: &[(i64, usize, TcpPacket)]) -> Vec<Packet> {
     let mut flows: BTreeMap<String, usize> = BTreeMap::new();
     let mut bases: BTreeMap<(usize, usize), Base> = BTreeMap::new();
     let mut packets = Vec::with_capacity(raw.len());
-    for (time, host, p) in raw {
+    let mut flow_of = |p: &TcpPacket| {
         let next = flows.len();
-        let flow = *flows.entry(key((p.src, p.dst))).or_insert(next);
-        let own = bases.entry((flow, *host)).or_default();
+        *flows.entry(key((p.src, p.dst))).or_insert(next)
+    };
+    // Before all else: what both count from, also where the order of packets of one time is open.
+    for (_, host, p) in raw {
+        let own = bases.entry((flow_of(p), *host)).or_default();
         own.seq.get_or_insert(p.seq.0);
         if let Some((value, _)) = p.options.timestamps {
             own.ts.get_or_insert(value);
+        }
+    }
+    for (time, host, p) in raw {
+        let flow = flow_of(p);
+        let own = bases.entry((flow, *host)).or_default();
+        if p.flags.has(TcpFlags::SYN) {
+            // Of a new connection between the same ports: its first number follows the clock.
+            own.seq = Some(p.seq.0);
         }
         let own = *own;
         let others = bases.range((flow, 0)..(flow + 1, 0));
