@@ -1,12 +1,14 @@
 //! The inputs that fuzzing begins with: small files of every kind that the readers know, made here,
 //! and the captures that ship with the project.
 
+mod endpoint;
 mod packets;
 mod plans;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+pub use endpoint::endpoint;
 use packets::ethernet_frames;
 pub use packets::frames;
 pub use plans::{experiments, expressions};

@@ -6,12 +6,14 @@
 
 mod analyser;
 pub mod corpus;
+mod endpoint;
 mod experiment;
 mod frames;
 pub mod mutate;
 mod readers;
 
 pub use analyser::{analyser, whole};
+pub use endpoint::endpoint;
 pub use experiment::{experiment, expression};
 pub use frames::frame;
 pub use readers::{Outcome, packed, pcap, pcapng, read, text};
@@ -28,7 +30,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     Target {
         name: "pcap",
         run: pcap,
@@ -73,5 +75,10 @@ pub const TARGETS: [Target; 9] = [
         name: "expression",
         run: expression,
         seeds: corpus::expressions,
+    },
+    Target {
+        name: "endpoint",
+        run: endpoint,
+        seeds: corpus::endpoint,
     },
 ];

@@ -93,7 +93,7 @@ macro_rules! targets {
     )* };
 }
 
-targets!(pcap pcapng text packed frame analyser whole experiment expression);
+targets!(pcap pcapng text packed frame analyser whole experiment expression endpoint);
 
 #[test]
 fn every_target_is_tested() {
@@ -107,6 +107,7 @@ fn every_target_is_tested() {
         "whole",
         "experiment",
         "expression",
+        "endpoint",
     ];
     assert!(TARGETS.iter().all(|t| tested.contains(&t.name)));
 }

@@ -24,7 +24,7 @@ impl Endpoint {
         } else if window {
             old
         } else {
-            old - old / 8 + sample_us
+            (old - old / 8).saturating_add(sample_us)
         };
     }
 
