@@ -102,6 +102,15 @@ pub(crate) struct Call<'a> {
     pub(crate) host_index: u16,
     pub(crate) quickack: QuickAck,
     pub(crate) logs: bool,
+    /// It has read already in this turn.
+    pub(crate) has_read: bool,
+}
+
+impl Call<'_> {
+    fn is_drained(&self, id: ConnId) -> bool {
+        let endpoint = self.host.stack.get(id);
+        endpoint.is_some_and(|e| !e.is_readable() && e.readable_bytes() == 0 && !e.is_closed())
+    }
 }
 
 impl End {
@@ -154,10 +163,16 @@ impl End {
         self.extra.get_or_insert_default().log.push(line);
     }
 
+    #[inline]
     fn observe(&self, call: &mut Call<'_>, what: &str, value: i64) -> Option<LogLine> {
-        if !call.logs {
-            return None;
+        match call.logs {
+            true => self.observed(call, what, value),
+            false => None,
         }
+    }
+
+    #[cold]
+    fn observed(&self, call: &mut Call<'_>, what: &str, value: i64) -> Option<LogLine> {
         let mut line = LogLine {
             time_ns: call.now.as_nanos(),
             what: what.into(),
@@ -182,6 +197,7 @@ impl End {
 
     /// Goes on until it has to wait for something.
     pub(crate) fn go(&mut self, call: &mut Call<'_>) -> Wants {
+        call.has_read = false;
         loop {
             let wait = match self.doing {
                 Doing::Next(went) => {
@@ -260,6 +276,11 @@ impl End {
         if let QuickAck::Each(value) = call.quickack {
             (call.host.stack).with(call.now, id, |e, cx| e.set_quickack(cx, value));
         }
+        // A second read that finds nothing changes nothing: the first one has sent what was due.
+        if call.has_read && call.quickack == QuickAck::Leave && call.is_drained(id) {
+            return Some(Wants::Readable(None));
+        }
+        call.has_read = true;
         let before = self.observe(call, "readable", 0);
         let most = want.min(CHUNK);
         let went = (call.host.stack).with(call.now, id, |e, cx| e.read(cx, most));

@@ -21,7 +21,8 @@ pub(crate) struct Host {
     /// Datagrams that leave.
     pub(crate) datagrams: Datagrams,
     /// Packets of others on their way through.
-    pub(crate) forward: Vec<Packet>,
+    #[allow(clippy::vec_box, reason = "a packet moves by its box")]
+    pub(crate) forward: Vec<Box<Packet>>,
     /// The application's end that has a connection, by the connection's number.
     sockets: Vec<u32>,
     /// When its TCP is woken next.
@@ -100,6 +101,12 @@ impl Host {
         if let Some(end) = self.sockets.get_mut(id.0 as usize) {
             *end = NOBODY;
         }
+    }
+
+    /// Whether something waits to leave.
+    #[inline]
+    pub(crate) fn has_packets(&self) -> bool {
+        self.stack.has_segments() || !self.datagrams.is_empty() || !self.forward.is_empty()
     }
 
     /// The time for which an event must be set now; none: there is one that is early enough.

@@ -14,7 +14,7 @@ const NEVER: Instant = Instant::from_nanos(i64::MAX);
 /// One way of a link.
 #[derive(Debug)]
 pub(crate) struct OneWay {
-    pub(crate) way: Way<Packet>,
+    pub(crate) way: Way<Box<Packet>>,
     /// The host at its end.
     pub(crate) to: usize,
     /// The captures at its begin and its end.

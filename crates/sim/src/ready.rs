@@ -1,8 +1,7 @@
 //! What can go on at this instant, in the order in which it became so.
 //!
 //! The applications of a kernel run wait in one epoll. This is its list: an entry joins at the tail
-//! when something happens to it, is looked at when its turn comes, and joins again as long as its
-//! state says so (level-triggered, `ep_send_events()`).
+//! when something happens to it, and is looked at when its turn comes (`ep_send_events()`).
 
 use std::collections::VecDeque;
 

@@ -21,7 +21,11 @@ impl Clock {
     /// Nanoseconds of one tick.
     #[inline]
     pub const fn tick_ns(&self) -> i64 {
-        NANOS / self.hz as i64
+        match self.hz {
+            1000 => 1_000_000,
+            250 => 4_000_000,
+            hz => NANOS / hz as i64,
+        }
     }
 
     /// `INITIAL_JIFFIES`: the count wraps a 32-bit word five minutes after boot.
@@ -32,7 +36,13 @@ impl Clock {
     /// The jiffies at `now`.
     #[inline]
     pub const fn jiffies(&self, now: Instant) -> u64 {
-        let ticks = (now.as_nanos() + self.boot_ns) / self.tick_ns();
+        let since_boot = now.as_nanos() + self.boot_ns;
+        // A division by a constant is a multiplication, and this is asked many times a packet.
+        let ticks = match self.hz {
+            1000 => since_boot / 1_000_000,
+            250 => since_boot / 4_000_000,
+            _ => since_boot / self.tick_ns(),
+        };
         self.at_boot().wrapping_add(ticks as u64)
     }
 
@@ -64,8 +74,11 @@ impl Clock {
     /// `usecs_to_jiffies()`: rounded up.
     #[inline]
     pub const fn from_micros(&self, us: u64) -> u32 {
-        let us_a_tick = 1_000_000 / self.hz as u64;
-        us.div_ceil(us_a_tick) as u32
+        match self.hz {
+            1000 => us.div_ceil(1000) as u32,
+            250 => us.div_ceil(4000) as u32,
+            hz => us.div_ceil(1_000_000 / hz as u64) as u32,
+        }
     }
 
     /// `msecs_to_jiffies()`: rounded up.
@@ -77,7 +90,12 @@ impl Clock {
     /// `jiffies_to_usecs()`.
     #[inline]
     pub const fn micros(&self, jiffies: u32) -> u32 {
-        jiffies.saturating_mul(1_000_000 / self.hz)
+        let us_a_tick = match self.hz {
+            1000 => 1000,
+            250 => 4000,
+            hz => 1_000_000 / hz,
+        };
+        jiffies.saturating_mul(us_a_tick)
     }
 
     /// The clock of time stamps: milliseconds since boot (`tcp_clock_ts()`).

@@ -34,12 +34,11 @@ impl World {
             let listener = stack.listen(at, options, BACKLOG, mtu);
             self.apps.all[index].listener = Some(listener);
         }
-        let mut end = 0;
-        for app in &self.point.apps {
-            for n in 0..app.connections {
-                let at = app.start_ns + app.stagger_ns.saturating_mul(i64::from(n));
-                self.events.set(Instant::from_nanos(at), Wake::Connect(end));
-                end += 2;
+        for (index, app) in self.point.apps.iter().enumerate() {
+            let first = self.apps.first(index) as u32;
+            if app.connections > 0 {
+                self.events
+                    .set(Instant::from_nanos(app.start_ns), Wake::Connect(first));
             }
         }
         if let Some(every) = self.point.tcp_info_every_ns {
@@ -69,7 +68,20 @@ impl World {
         }
     }
 
-    pub(super) fn connect(&mut self, index: usize) {
+    /// The time of a client's first connection has come; that of the next client is set.
+    pub(super) fn start(&mut self, index: usize) {
+        let number = self.apps.ends[index].app as usize;
+        let app = &self.point.apps[number];
+        let n = (index - self.apps.first(number)) as i64 / 2 + 1;
+        if n < i64::from(app.connections) {
+            let at = app.start_ns + app.stagger_ns.saturating_mul(n);
+            self.events
+                .set(Instant::from_nanos(at), Wake::Connect(index as u32 + 2));
+        }
+        self.connect(index);
+    }
+
+    fn connect(&mut self, index: usize) {
         let waited = self.apps.waits(index);
         let app = &self.point.apps[self.apps.ends[index].app as usize];
         let host = app.client;
@@ -87,6 +99,7 @@ impl World {
             host_index: host as u16,
             quickack: QuickAck::Leave,
             logs,
+            has_read: false,
         };
         end.log(&call, "connect", 0);
         self.work.connections += u64::from(!end.is_udp);
@@ -132,6 +145,7 @@ impl World {
             host_index: host as u16,
             quickack,
             logs: self.point.log,
+            has_read: false,
         };
         if let Socket::Tcp(id) = end.socket {
             let error = (call.host.stack).with(self.now, id, |e, _| info::error(e));
@@ -186,6 +200,7 @@ impl World {
                 host_index: host as u16,
                 quickack: QuickAck::Leave,
                 logs: self.point.log,
+                has_read: false,
             };
             end.log_state(&mut call, "accept", 0);
             self.apps.changed(index, waited);
@@ -269,6 +284,7 @@ impl World {
             host_index: host as u16,
             quickack,
             logs: self.point.log,
+            has_read: false,
         };
         let wants = end.go(&mut call);
         end.wake_at = UNKNOWN;
@@ -279,9 +295,9 @@ impl World {
                 if let Some(until) = until {
                     self.wake_app(index, until);
                 }
-                self.watch(index, Watch::Readable);
+                self.apps.ends[index].watch = Watch::Readable;
             }
-            Wants::Writable => self.watch(index, Watch::Writable),
+            Wants::Writable => self.apps.ends[index].watch = Watch::Writable,
             Wants::Until(when) => {
                 self.wake_app(index, when);
                 self.apps.ends[index].watch = Watch::Nothing;
@@ -306,14 +322,6 @@ impl World {
         self.events.set(at, Wake::App(index as u32));
     }
 
-    /// Watches a socket; one that has what is waited for already is ready now.
-    fn watch(&mut self, index: usize, watch: Watch) {
-        self.apps.ends[index].watch = watch;
-        if !self.apps.ends[index].is_ready && self.is_socket_ready(index) {
-            self.end_is_ready(index);
-        }
-    }
-
     fn close(&mut self, index: usize) {
         self.take_info(index);
         let host = self.host_of(index);
@@ -324,6 +332,7 @@ impl World {
             host_index: host as u16,
             quickack: QuickAck::Leave,
             logs: self.point.log,
+            has_read: false,
         };
         end.watch = Watch::Nothing;
         end.closed = self.now;

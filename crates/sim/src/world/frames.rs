@@ -50,6 +50,13 @@ impl World {
             ttl: TTL,
             corrupt: false,
         };
+        let packet = match self.spare.pop() {
+            Some(mut there) => {
+                *there = packet;
+                there
+            }
+            None => Box::new(packet),
+        };
         if packet.to() == host {
             self.loop_back(host, &packet);
         } else {
@@ -57,7 +64,7 @@ impl World {
         }
     }
 
-    fn send_packet(&mut self, host: usize, packet: Packet) {
+    fn send_packet(&mut self, host: usize, packet: Box<Packet>) {
         let Some(number) = self.network.way(host, packet.to()) else {
             self.hosts[host].undeliverable += 1;
             return;
@@ -67,8 +74,8 @@ impl World {
         if let Some(captures) = &mut self.captures {
             captures.packet(one.captures[0], self.now, &packet, hop(number));
         }
-        one.way
-            .enter(self.now, packet.frame_len() as usize, packet.kind(), packet);
+        let (bytes, kind) = (packet.frame_len() as usize, packet.kind());
+        one.way.enter(self.now, bytes, kind, packet);
         match one.way.next_time() {
             // A link without delay: it is there at once.
             Some(at) if at <= self.now => self.way_is_due(number),
@@ -108,7 +115,7 @@ impl World {
     }
 
     #[inline]
-    fn arrives(&mut self, host: usize, mut packet: Packet) {
+    fn arrives(&mut self, host: usize, mut packet: Box<Packet>) {
         if packet.to() != host {
             // RFC 791 3.2: what lived too long goes no further.
             packet.ttl -= 1;
@@ -119,8 +126,10 @@ impl World {
             return;
         }
         self.receive(host, &packet);
+        self.spare.push(packet);
     }
 
+    #[inline]
     fn receive(&mut self, host: usize, packet: &Packet) {
         let host = &mut self.hosts[host];
         match &packet.body {
@@ -155,7 +164,7 @@ impl World {
     #[inline]
     pub(super) fn after_tcp(&mut self, index: usize) {
         let host = &mut self.hosts[index];
-        if !host.is_ready {
+        if !host.is_ready && host.has_packets() {
             host.is_ready = true;
             self.ready.push(Source::Host(index as u32));
         }

@@ -16,6 +16,7 @@ use crate::capture::Captures;
 use crate::events::{Events, Wake};
 use crate::host::Host;
 use crate::network::Network;
+use crate::packet::Packet;
 use crate::ready::{Ready, Source};
 
 /// The start is moved by up to two ticks of the slowest kernel (HZ = 100), drawn from the seed:
@@ -67,6 +68,9 @@ pub struct World {
     warnings: Vec<String>,
     work: Work,
     batch: Vec<Source>,
+    /// Memory of packets that have arrived.
+    #[allow(clippy::vec_box, reason = "a packet moves by its box")]
+    spare: Vec<Box<Packet>>,
     ending: bool,
     stopped: bool,
     cut_short: bool,
@@ -91,6 +95,7 @@ impl World {
             warnings: Vec::new(),
             work: Work::default(),
             batch: Vec::new(),
+            spare: Vec::new(),
             ending: false,
             stopped: false,
             cut_short: false,
@@ -228,7 +233,7 @@ impl World {
                 self.after_tcp(host as usize);
             }
             Wake::App(end) => self.app_wakes(end as usize),
-            Wake::Connect(end) => self.connect(end as usize),
+            Wake::Connect(end) => self.start(end as usize),
             Wake::Sample => self.sample(),
             Wake::Stop => {
                 self.stopped = true;
@@ -258,17 +263,15 @@ impl World {
         self.batch = batch;
     }
 
-    /// Looks at an entry whose turn has come; what stays ready joins the list again.
+    /// Looks at an entry whose turn has come. An application goes on until its socket has no more for
+    /// it, so nothing stays ready.
+    #[inline]
     fn is_still_ready(&mut self, source: Source) -> bool {
         match source {
             Source::Host(host) => self.hosts[host as usize].is_ready = false,
             Source::End(end) => {
                 self.apps.ends[end as usize].is_ready = false;
-                if !self.is_socket_ready(end as usize) {
-                    return false;
-                }
-                self.apps.ends[end as usize].is_ready = true;
-                self.ready.push(source);
+                return self.is_socket_ready(end as usize);
             }
             Source::Listener(app) => self.apps.all[app as usize].is_ready = false,
         }

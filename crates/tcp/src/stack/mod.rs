@@ -136,6 +136,12 @@ impl Stack {
         seg
     }
 
+    /// Whether [`Stack::poll_segment`] has one.
+    #[inline]
+    pub fn has_segments(&self) -> bool {
+        self.taken < self.out.len()
+    }
+
     /// The next event for the owner of sockets, in their order.
     #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
