@@ -2,7 +2,7 @@
 //!
 //! Linux joins neighbours that are SACKed into one buffer (`tcp_shift_skb_data()`). Here segments stay
 //! as they are; [`Skb::merged`](crate::queue::Skb) remembers which would be one, for the counters
-//! TCPSackShifted, TCPSackMerged and TCPSackShiftFallback.
+//! TCPSackShifted, TCPSackMerged and TCPSackShiftFallback, and for the memory that joining frees.
 
 use tcplab_base::Seq;
 
@@ -58,7 +58,9 @@ impl Endpoint {
                     Shift::Whole => true,
                     Shift::Part(len) => {
                         let mss = u32::from(skb.gso_size);
-                        self.fragment(cx, id, len, mss).is_some()
+                        let cut = self.fragment(cx, id, len, mss).is_some();
+                        self.merge(id);
+                        cut
                     }
                 };
             }
@@ -225,10 +227,15 @@ impl Endpoint {
         how
     }
 
+    /// The segment's bytes go to the buffer before it: the send buffer gets back what it took beside them.
     fn merge(&mut self, id: Id) {
-        if let Some(skb) = self.queue.get_mut(id) {
-            skb.merged = true;
-        }
+        let Some(skb) = self.queue.get_mut(id).filter(|skb| !skb.merged) else {
+            return;
+        };
+        skb.merged = true;
+        let freed = skb.truesize.saturating_sub(skb.len);
+        skb.truesize -= freed;
+        self.wmem_free(freed);
     }
 
     fn joins_behind(&self, id: Id, next: Id) -> bool {
