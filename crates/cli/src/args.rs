@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::analyze::fail_on::FailOn;
+use crate::explain::ExplainArgs;
 use crate::failure::Failure;
 use crate::kernel::args::KernelCommand;
 use crate::probe::args::ProbeArgs;
@@ -43,6 +44,8 @@ pub enum Color {
 pub enum Command {
     /// What TCP did in these captures: streams, ACK delays, losses, findings
     Analyze(AnalyzeArgs),
+    /// Which stack sent these ACKs: each receiver of a capture, played to every profile
+    Explain(ExplainArgs),
     /// Run an experiment on stacks: real kernels in virtual time, this machine's kernel
     Run(RunArgs),
     /// The first bad one of an ordered list of stacks
@@ -99,6 +102,8 @@ pub enum SchemaName {
     Analyze,
     /// `tcplab analyze --pair A B --json`
     Pair,
+    /// `tcplab explain --json`
+    Explain,
     /// An experiment file (TOML)
     Experiment,
     /// `tcplab run --json`

@@ -10,6 +10,7 @@ use tcplab_plan::result::{ReproduceDocument, RunDocument};
 
 use crate::analyze::{json, pair};
 use crate::args::{Cli, SchemaName};
+use crate::explain;
 use crate::failure::Failure;
 use crate::probe;
 
@@ -23,6 +24,9 @@ pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
     let schema = match name {
         SchemaName::Analyze => generator.into_root_schema_for::<json::Document>().into(),
         SchemaName::Pair => generator.into_root_schema_for::<pair::Document>().into(),
+        SchemaName::Explain => generator
+            .into_root_schema_for::<explain::json::Document>()
+            .into(),
         SchemaName::Experiment => Experiment::schema(),
         SchemaName::Run => generator.into_root_schema_for::<RunDocument>().into(),
         SchemaName::Reproduce => generator.into_root_schema_for::<ReproduceDocument>().into(),

@@ -6,6 +6,7 @@
 mod analyze;
 mod args;
 mod doctor;
+mod explain;
 mod failure;
 mod files;
 mod generate;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
     };
     let done = match cli.command {
         Command::Analyze(args) => analyze::main(&args, cli.color),
+        Command::Explain(args) => Ok(explain::main(&args, cli.color)),
         Command::Run(args) => Ok(run::main(&args, cli.color)),
         Command::Bisect(args) => Ok(run::bisect(&args)),
         Command::Reproduce(args) => Ok(reproduce::main(&args, cli.color)),

@@ -8,6 +8,7 @@ pub mod bisect;
 pub mod campaign;
 mod digest;
 mod error;
+pub mod explain;
 mod folder;
 pub mod measures;
 mod model;

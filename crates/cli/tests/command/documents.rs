@@ -17,7 +17,7 @@ struct Documented {
     commands: &'static [&'static [&'static str]],
 }
 
-const DOCUMENTS: [Documented; 3] = [
+const DOCUMENTS: [Documented; 4] = [
     Documented {
         path: ANALYZE,
         schemas: &["analyze", "pair"],
@@ -34,6 +34,11 @@ const DOCUMENTS: [Documented; 3] = [
             &["probe", "server"],
             &["probe", "client"],
         ],
+    },
+    Documented {
+        path: "docs/explain.md",
+        schemas: &["explain"],
+        commands: &[],
     },
     Documented {
         path: "docs/results.md",

@@ -2,6 +2,7 @@
 
 mod annotate;
 mod documents;
+mod explain;
 mod forms;
 mod golden;
 mod json;

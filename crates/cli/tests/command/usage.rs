@@ -42,7 +42,7 @@ fn a_wrong_command_line_ends_with_2_and_says_what_is_wrong() {
 fn commands_that_do_not_exist_yet_are_not_listed() {
     let help = tcplab(&["--help"]);
     assert_eq!(help.code, 0);
-    let names = "analyze probe run kernel stacks doctor schema completions man";
+    let names = "analyze explain probe run kernel stacks doctor schema completions man";
     for name in names.split(' ') {
         assert!(help.out.contains(&format!("\n  {name} ")), "{}", help.out);
     }

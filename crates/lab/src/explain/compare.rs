@@ -1,0 +1,101 @@
+//! Predicted ACKs beside captured ones.
+
+use std::cmp::Ordering;
+
+use serde::Serialize;
+
+use super::script::Ack;
+
+/// How well a prediction fits.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Fit {
+    /// Captured ACKs that were predicted: the same number, at the same time.
+    pub(super) matched: usize,
+    /// Captured ACKs with no such prediction.
+    pub(super) missed: usize,
+    /// Predicted ACKs that were not captured.
+    pub(super) extra: usize,
+    /// Sum of the differences in time of those that match (nanoseconds).
+    pub(super) error: i64,
+    /// The largest of them.
+    pub(super) worst: i64,
+    pub(super) first: Option<Mismatch>,
+}
+
+/// The first captured ACK that a profile does not send, or not then.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Mismatch {
+    /// Frame number of the captured ACK; of the next one when an ACK was predicted that is not there.
+    pub frame: u64,
+    /// Its place among the ACKs, from 1.
+    pub ack: usize,
+    /// How long after the newest data that it covers it was captured, microseconds.
+    pub captured_us: Option<i64>,
+    /// How long after that data the profile sends it, microseconds; none: it does not.
+    pub predicted_us: Option<i64>,
+}
+
+impl Fit {
+    /// Fewer wrong ACKs, then smaller differences.
+    pub(super) fn order(&self, other: &Self) -> Ordering {
+        let key = |fit: &Self| (fit.missed + fit.extra, fit.error);
+        key(self).cmp(&key(other))
+    }
+
+    /// Every ACK is as predicted, and no other.
+    pub(super) fn is_perfect(&self) -> bool {
+        self.missed == 0 && self.extra == 0
+    }
+}
+
+/// Goes through both in their order; times may differ by `tolerance` nanoseconds.
+pub(super) fn compare(captured: &[Ack], predicted: &[Ack], tolerance: i64) -> Fit {
+    let mut fit = Fit::default();
+    let mut rest = predicted.iter().peekable();
+    for (i, ack) in captured.iter().enumerate() {
+        // Predicted ACKs of what the capture has acknowledged already, or never by itself.
+        while let Some(early) = rest.next_if(|p| is_before(p, ack)) {
+            fit.extra += 1;
+            let late = Mismatch {
+                frame: ack.frame,
+                ack: i + 1,
+                captured_us: None,
+                predicted_us: Some((early.at - (ack.at - ack.wait)) / 1000),
+            };
+            fit.first.get_or_insert(late);
+        }
+        let found = rest.next_if(|p| p.ack == ack.ack && (p.sack == ack.sack || is_near(p, ack)));
+        let off = found.map(|p| p.at - ack.at);
+        match off {
+            Some(off) if off.abs() <= tolerance => {
+                fit.matched += 1;
+                fit.error += off.abs();
+                fit.worst = fit.worst.max(off.abs());
+            }
+            _ => {
+                fit.missed += 1;
+                let wrong = Mismatch {
+                    frame: ack.frame,
+                    ack: i + 1,
+                    captured_us: Some(ack.wait / 1000),
+                    predicted_us: off.map(|off| (ack.wait + off) / 1000),
+                };
+                fit.first.get_or_insert(wrong);
+            }
+        }
+    }
+    // What would have been sent after the capture's end is no mistake.
+    let end = captured.last().map_or(0, |ack| ack.at) + tolerance;
+    fit.extra += rest.filter(|p| p.at <= end).count();
+    fit
+}
+
+/// The prediction stands for something that comes before this ACK.
+fn is_before(p: &Ack, ack: &Ack) -> bool {
+    p.ack.before(ack.ack) || (p.ack == ack.ack && p.sack != ack.sack && p.at < ack.at)
+}
+
+/// SACK blocks at one number may come in another order of the first block.
+fn is_near(p: &Ack, ack: &Ack) -> bool {
+    p.sack.is_some() == ack.sack.is_some()
+}

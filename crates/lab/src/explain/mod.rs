@@ -1,0 +1,162 @@
+//! `tcplab explain`: which stack sent these ACKs.
+//!
+//! Each receiver of a captured connection is played again to the endpoint of every profile: the same segments at
+//! the same times, the same writes, and reads as soon as data come. The ACKs that each profile sends are compared
+//! with the captured ones. Timers count ticks, so that HZ and the phase of the tick are fitted, too, and a
+//! difference of a tick and of the path's noise is none.
+
+mod compare;
+mod fit;
+mod gather;
+mod replay;
+mod script;
+#[cfg(test)]
+mod tests;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use compare::Mismatch;
+pub use gather::Gather;
+pub use script::Lack;
+
+use script::Script;
+use tcplab_plan::profile::{KNOWN, Known};
+
+/// One receiver and what the profiles say of its ACKs.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Receiver {
+    /// Number of the connection, in the order of the file.
+    pub stream: usize,
+    /// Who receives.
+    pub receiver: String,
+    /// Who sends.
+    pub sender: String,
+    /// Why nothing can be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lacks: Option<&'static str>,
+    /// What was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found: Option<Found>,
+}
+
+/// What was found about one receiver.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Found {
+    /// Captured ACKs of new data, and those with SACK blocks.
+    pub acks: usize,
+    /// From the capture to the receiver and back, microseconds.
+    pub path_us: i64,
+    /// How much longer it takes an ACK that nothing held, microseconds.
+    pub noise_us: i64,
+    /// The receive window of its SYN or SYN-ACK.
+    pub syn_window: u16,
+    /// Data segments that were captured and then lost.
+    pub lost_behind: usize,
+    /// The connection is longer than what was replayed.
+    pub cut: bool,
+    /// The best profile and those that send the same ACKs at the same times.
+    pub best: Vec<&'static str>,
+    /// Whether the best one sends all these ACKs and no other.
+    pub is_exact: bool,
+    /// All profiles, the best first.
+    pub profiles: Vec<Ranked>,
+}
+
+/// A profile and how well it explains the ACKs.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Ranked {
+    /// Its name.
+    pub profile: &'static str,
+    /// Captured ACKs that it sends at these times.
+    pub matched: usize,
+    /// Captured ACKs that it does not send then.
+    pub missed: usize,
+    /// ACKs that it sends and that were not captured.
+    pub extra: usize,
+    /// Mean difference of those that match, microseconds.
+    pub mean_error_us: i64,
+    /// The largest one.
+    pub worst_error_us: i64,
+    /// Ticks a second that fit best.
+    pub hz: u32,
+    /// Memory of a received frame that fits best; none: as small as the allocator makes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rx_truesize_bytes: Option<u32>,
+    /// From data to read that fits best, microseconds.
+    pub read_delay_us: i64,
+    /// The first ACK that it does not explain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_mismatch: Option<Mismatch>,
+}
+
+impl Found {
+    /// Whether the best profile explains most of the ACKs.
+    pub fn is_answer(&self) -> bool {
+        let best = self.profiles.first();
+        best.is_some_and(|b| b.matched * 10 >= 9 * (b.matched + b.missed + b.extra))
+    }
+}
+
+/// Explains the ACKs of every receiver; of these connections only, when some are named.
+pub fn explain(gather: &Gather, only: &[usize]) -> Vec<Receiver> {
+    let mut receivers = Vec::new();
+    for (number, stream) in gather.streams.iter().enumerate() {
+        if !only.is_empty() && !only.contains(&number) {
+            continue;
+        }
+        for side in [0, 1] {
+            let [client, server] = stream.ends;
+            let (receiver, sender) = match side {
+                0 => (client, server),
+                _ => (server, client),
+            };
+            let found = Script::of(stream, side).and_then(|script| found(&script, KNOWN));
+            // Most connections carry data one way: the other receiver is no news.
+            if matches!(found, Err(Lack::Data)) {
+                continue;
+            }
+            let (found, lacks) = match found {
+                Ok(found) => (Some(found), None),
+                Err(lack) => (None, Some(lack.text())),
+            };
+            receivers.push(Receiver {
+                stream: number,
+                receiver: receiver.text(),
+                sender: sender.text(),
+                lacks,
+                found,
+            });
+        }
+    }
+    receivers
+}
+
+fn found(script: &Script, known: &[Known]) -> Result<Found, Lack> {
+    let mut fitted = fit::all(script, known)?;
+    fitted.sort_by(|a, b| a.fit.order(&b.fit));
+    let best = fit::ties(script, &fitted)?;
+    let ranked = |f: &fit::Fitted| Ranked {
+        profile: f.profile.name,
+        matched: f.fit.matched,
+        missed: f.fit.missed,
+        extra: f.fit.extra,
+        mean_error_us: f.fit.error / 1000 / (f.fit.matched.max(1) as i64),
+        worst_error_us: f.fit.worst / 1000,
+        hz: f.setup.hz,
+        rx_truesize_bytes: f.setup.truesize,
+        read_delay_us: f.setup.read_delay / 1000,
+        first_mismatch: f.fit.first.clone(),
+    };
+    Ok(Found {
+        acks: script.acks.len(),
+        path_us: script.gap / 1000,
+        noise_us: script.noise / 1000,
+        syn_window: script.own_syn().window,
+        lost_behind: script.lost,
+        cut: script.cut,
+        best,
+        is_exact: fitted.first().is_some_and(|f| f.fit.is_perfect()),
+        profiles: fitted.iter().map(ranked).collect(),
+    })
+}

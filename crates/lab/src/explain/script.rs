@@ -1,0 +1,320 @@
+//! What one receiver of a captured connection was given and did: the input of a replay, and the ACKs to compare with.
+//!
+//! Time is that of the capture. A segment counts as arriving when it was captured; what the receiver did is moved
+//! back by the path from the capture to the receiver and back (`gap`), which is 20 microseconds for a capture at
+//! the receiver and the round-trip time for one at the sender.
+
+use tcplab_base::Seq;
+use tcplab_wire::TcpFlags;
+
+use super::gather::{Packet, Stream};
+
+/// Packets of one receiver that are replayed at most: bounds time.
+const MOST_EVENTS: usize = 50_000;
+
+/// Why a receiver cannot be replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// The capture begins in the middle of the connection, or the handshake is not whole.
+    Handshake,
+    /// Its data, or its own packets, are not in the capture.
+    Direction,
+    /// Nobody sent it data.
+    Data,
+    /// It sent no ACK of new data.
+    Acks,
+    /// The model did not open the connection.
+    Model,
+}
+
+impl Lack {
+    /// For a person.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Handshake => {
+                "the handshake is not in the capture: the options, the first windows and the state of the ACK engine are unknown; capture from the start of the connection"
+            }
+            Self::Direction => {
+                "only one direction was captured: both the data and the ACKs are needed"
+            }
+            Self::Data => "it got no data",
+            Self::Acks => "none of its ACKs of new data is in the capture",
+            Self::Model => "the model did not take the captured handshake",
+        }
+    }
+}
+
+/// Something that happens to the receiver.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    /// A segment of the peer.
+    Arrives(Packet),
+    /// Its application writes these bytes.
+    Writes(u32),
+    /// Its application has no more to send.
+    Finishes,
+}
+
+/// An event with its time in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Event {
+    pub(super) at: i64,
+    pub(super) what: What,
+}
+
+/// An ACK of new data, or one with SACK blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ack {
+    /// When it left, in the receiver's time (nanoseconds).
+    pub(super) at: i64,
+    pub(super) ack: Seq,
+    /// The first SACK block.
+    pub(super) sack: Option<(Seq, Seq)>,
+    /// Frame number; 0 for a predicted one.
+    pub(super) frame: u64,
+    /// Since the last data packet that it covers.
+    pub(super) wait: i64,
+}
+
+/// All about one receiver.
+#[derive(Debug)]
+pub(super) struct Script {
+    /// The receiver opened the connection.
+    pub(super) is_client: bool,
+    pub(super) syn: Packet,
+    pub(super) syn_ack: Packet,
+    /// The receiver's time of the first packet.
+    pub(super) start: i64,
+    pub(super) events: Vec<Event>,
+    pub(super) acks: Vec<Ack>,
+    /// From the capture to the receiver and back, its own work included (nanoseconds).
+    pub(super) gap: i64,
+    /// How much later than that an ACK comes that nothing held (nanoseconds).
+    pub(super) noise: i64,
+    /// Segments that were captured before they were lost.
+    pub(super) lost: usize,
+    /// The script ends before the capture does.
+    pub(super) cut: bool,
+}
+
+impl Script {
+    /// The script of the receiver `side` (0: the client).
+    pub(super) fn of(stream: &Stream, side: usize) -> Result<Self, Lack> {
+        let all = &stream.packets;
+        if !all.iter().any(|p| p.from == side) || all.iter().all(|p| p.from == side) {
+            return Err(Lack::Direction);
+        }
+        let (syn, syn_ack, last) = handshake(all).ok_or(Lack::Handshake)?;
+        if !all.iter().any(|p| p.from != side && p.len > 0) {
+            return Err(Lack::Data);
+        }
+        let is_client = side == 0;
+        let gap = match is_client {
+            true => last.time.since(syn_ack.time).as_nanos(),
+            false => syn_ack.time.since(syn.time).as_nanos(),
+        };
+        let end = all
+            .iter()
+            .position(|p| p.from == side && p.flags.has(TcpFlags::RST))
+            .unwrap_or(all.len());
+        let cut = end > MOST_EVENTS;
+        let all = all.get(..end.min(MOST_EVENTS)).unwrap_or_default();
+        let mut script = Self {
+            is_client,
+            syn,
+            syn_ack,
+            start: syn.time.as_nanos(),
+            events: Vec::new(),
+            acks: Vec::new(),
+            gap: gap.max(0),
+            noise: 0,
+            lost: 0,
+            cut,
+        };
+        script.read_acks(all, side);
+        if script.acks.is_empty() {
+            return Err(Lack::Acks);
+        }
+        script.fit_gap();
+        script.read_events(all, side);
+        Ok(script)
+    }
+
+    /// The receiver's first sequence number.
+    pub(super) fn own_isn(&self) -> Seq {
+        match self.is_client {
+            true => self.syn.seq,
+            false => self.syn_ack.seq,
+        }
+    }
+
+    /// The SYN or SYN-ACK of the receiver.
+    pub(super) fn own_syn(&self) -> &Packet {
+        match self.is_client {
+            true => &self.syn,
+            false => &self.syn_ack,
+        }
+    }
+
+    fn read_acks(&mut self, all: &[Packet], side: usize) {
+        let peer_isn = match self.is_client {
+            true => self.syn_ack.seq,
+            false => self.syn.seq,
+        };
+        let mut filter = News::after(peer_isn + 1);
+        let mut last_data = Vec::new();
+        for p in all {
+            if p.from != side {
+                if p.len > 0 {
+                    last_data.push((p.end(), p.time.as_nanos()));
+                }
+                continue;
+            }
+            let sack = p.options.sack.as_slice().first().copied();
+            if !p.flags.has(TcpFlags::ACK)
+                || p.flags.has(TcpFlags::SYN)
+                || !filter.takes(p.ack, sack)
+            {
+                continue;
+            }
+            let at = p.time.as_nanos();
+            let covered = last_data.iter().rev();
+            let newest = covered.take(64).find(|(end, _)| end.at_or_before(p.ack));
+            self.acks.push(Ack {
+                at,
+                ack: p.ack,
+                sack,
+                frame: p.number,
+                wait: newest.map_or(0, |(_, t)| at - t),
+            });
+        }
+    }
+
+    /// The smallest wait of an ACK is the path, when that is shorter than the handshake's; the waits of the other
+    /// ACKs that nothing held show how much the path varies.
+    fn fit_gap(&mut self) {
+        // Nothing that waits for a timer of 40 ms is as fast as this.
+        const HELD: i64 = 20_000_000;
+        let waits = self.acks.iter().map(|ack| ack.wait).filter(|&w| w > 0);
+        let least = waits.clone().min().unwrap_or(i64::MAX);
+        self.gap = self.gap.min(least);
+        let mut quick: Vec<i64> = waits.map(|w| w - self.gap).filter(|&w| w < HELD).collect();
+        quick.sort_unstable();
+        let p95 = quick.get(quick.len() * 95 / 100).copied().unwrap_or(0);
+        // A quarter of a millisecond for the receiver's own work, which no capture shows apart.
+        self.noise = p95 + 250_000;
+        for ack in &mut self.acks {
+            ack.at -= self.gap;
+        }
+    }
+
+    fn read_events(&mut self, all: &[Packet], side: usize) {
+        let peer_is_far = self.gap > 1_000_000;
+        let mut sent_end = self.own_isn() + 1;
+        let mut finished = false;
+        let mut arrived: Vec<(Seq, i64)> = Vec::new();
+        for (i, p) in all.iter().enumerate() {
+            let at = p.time.as_nanos();
+            if p.from != side {
+                if peer_is_far && was_lost(all, i, side, self.gap) {
+                    self.lost += 1;
+                    continue;
+                }
+                arrived.push((p.end(), at));
+                self.push(at, What::Arrives(*p));
+                continue;
+            }
+            if p.flags.has(TcpFlags::SYN) {
+                continue;
+            }
+            // It was sent after what it acknowledges, however the path varies.
+            let after = arrived.iter().rev().take(64);
+            let after = after
+                .filter(|(end, _)| end.at_or_before(p.ack))
+                .map(|(_, t)| *t)
+                .max();
+            let at = (at - self.gap).max(after.unwrap_or(i64::MIN));
+            let data_end = p.seq + p.len;
+            if p.len > 0 && data_end.after(sent_end) {
+                self.push(at, What::Writes(data_end.distance(sent_end) as u32));
+                sent_end = data_end;
+            }
+            if p.flags.has(TcpFlags::FIN) && !finished {
+                finished = true;
+                self.push(at, What::Finishes);
+            }
+        }
+        // Stable: what was captured first goes first.
+        self.events.sort_by_key(|event| event.at);
+    }
+
+    fn push(&mut self, at: i64, what: What) {
+        self.events.push(Event { at, what });
+    }
+}
+
+/// Lets through ACKs of new data and those with SACK blocks: window updates depend on sizes of buffers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct News {
+    last: Seq,
+}
+
+impl News {
+    pub(super) fn after(ack: Seq) -> Self {
+        Self { last: ack }
+    }
+
+    pub(super) fn takes(&mut self, ack: Seq, sack: Option<(Seq, Seq)>) -> bool {
+        let is_new = ack.after(self.last);
+        if is_new {
+            self.last = ack;
+        }
+        is_new || sack.is_some()
+    }
+}
+
+/// SYN, SYN-ACK and the client's next packet.
+fn handshake(all: &[Packet]) -> Option<(Packet, Packet, Packet)> {
+    let syn = *all.first()?;
+    if !syn.flags.has(TcpFlags::SYN) || syn.flags.has(TcpFlags::ACK) {
+        return None;
+    }
+    let answers = |p: &&Packet| p.from == 1 && p.flags.has(TcpFlags::SYN) && p.ack == syn.seq + 1;
+    let at = all.iter().position(|p| answers(&p))?;
+    let syn_ack = *all.get(at)?;
+    let rest = all.get(at..)?;
+    let last = rest
+        .iter()
+        .find(|p| p.from == 0 && p.ack == syn_ack.seq + 1)?;
+    // The SYN that was answered: a repeated one, when the first was lost.
+    let before = all.get(..at)?;
+    let syn = before.iter().rev().find(|p| p.from == 0).copied()?;
+    Some((syn, syn_ack, *last))
+}
+
+/// Whether the segment at `i` was lost behind the capture: sent again, and nothing acknowledged it before the
+/// second one could have been answered.
+fn was_lost(all: &[Packet], i: usize, side: usize, gap: i64) -> bool {
+    let Some(p) = all.get(i).filter(|p| p.len > 0) else {
+        return false;
+    };
+    let later = all.get(i + 1..).unwrap_or_default();
+    let mut again = None;
+    for q in later {
+        if again.is_some_and(|t| q.time.as_nanos() >= t + gap / 2) {
+            return true;
+        }
+        if q.from != side {
+            if q.len > 0 && q.seq.at_or_before(p.seq) && q.end().after(p.seq) && again.is_none() {
+                again = Some(q.time.as_nanos());
+            }
+            continue;
+        }
+        let sacks = q.options.sack.as_slice().iter();
+        let mut covers = sacks.filter(|(l, r)| l.at_or_before(p.seq) && r.at_or_after(p.end()));
+        if q.flags.has(TcpFlags::ACK) && (q.ack.at_or_after(p.end()) || covers.next().is_some()) {
+            return false;
+        }
+    }
+    again.is_some()
+}

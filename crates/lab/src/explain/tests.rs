@@ -1,0 +1,126 @@
+//! The shipped and the shared captures: which rule their receivers' ACKs followed.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use tcplab_capture::{Body, Reader};
+use tcplab_wire::{Config, Parsed, TcpPacket, parse_frame};
+
+use super::*;
+
+/// The packets of a file, as far as `keep` wants them.
+fn read(path: &Path, keep: impl Fn(u64, &TcpPacket) -> bool) -> Gather {
+    let mut gather = Gather::default();
+    let mut reader = Reader::new(File::open(path).unwrap()).unwrap();
+    while let Some(record) = reader.next().unwrap() {
+        let Body::Frame {
+            link,
+            data,
+            orig_len,
+        } = record.body
+        else {
+            continue;
+        };
+        if let Parsed::Tcp(p) = parse_frame(link, data, orig_len, &Config::default())
+            && keep(record.number, &p)
+        {
+            gather.packet(record.number, record.time, &p);
+        }
+    }
+    gather
+}
+
+fn shipped(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/captures")
+        .join(name)
+}
+
+/// What is found about the receiver of the data, who opened the connection.
+fn client(path: &Path) -> Found {
+    let receivers = explain(&read(path, |_, _| true), &[]);
+    let client = receivers.into_iter().find_map(|r| r.found);
+    client.unwrap_or_else(|| panic!("{} is not explained", path.display()))
+}
+
+fn profile<'a>(found: &'a Found, name: &str) -> &'a Ranked {
+    let ranked = found.profiles.iter().find(|p| p.profile == name);
+    ranked.unwrap_or_else(|| panic!("no {name}"))
+}
+
+/// `old`: the receiver does not ACK on a read of exactly one segment.
+fn check_rule(path: &Path, old: bool) {
+    let found = client(path);
+    let (right, wrong) = match old {
+        true => ("linux-6.1.56", "linux-6.1"),
+        false => ("linux-6.1", "linux-6.1.56"),
+    };
+    let at = path.display();
+    assert!(found.best.contains(&right), "{at}: {found:?}");
+    assert!(!found.best.contains(&wrong), "{at}: {found:?}");
+    let best = profile(&found, right);
+    assert_eq!((best.matched, best.missed), (found.acks, 0), "{at}");
+    let tick_us = 1_000_000 / i64::from(best.hz);
+    assert!(best.worst_error_us <= tick_us + found.noise_us, "{at}");
+    // The rules part at the 17th ACK: sixteen are credits.
+    let other = profile(&found, wrong);
+    assert_eq!(other.first_mismatch.as_ref().unwrap().ack, 17, "{at}");
+}
+
+#[test]
+fn the_shipped_captures_tell_the_rule_of_6_1_56_from_that_of_6_1_57() {
+    for end in ["a", "b"] {
+        check_rule(&shipped(&format!("quickack-5.10.46.{end}.pcap")), true);
+        check_rule(&shipped(&format!("quickack-rtt50-hz1000.{end}.pcap")), true);
+        check_rule(&shipped(&format!("quickack-6.1.176.{end}.pcap")), false);
+    }
+}
+
+#[test]
+fn the_shared_captures_tell_the_rule_of_6_1_56_from_that_of_6_1_57() {
+    let folder = std::env::var_os("TCPLAB_SHARED_CAPTURES").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/captures"),
+        PathBuf::from,
+    );
+    if !folder.is_dir() {
+        println!("skipped: {} is not here", folder.display());
+        return;
+    }
+    check_rule(&folder.join("linux-6.1.0-9-client.cap"), true);
+    check_rule(&folder.join("linux-6.1.0-26-client.cap"), false);
+    check_rule(&folder.join("debian12-1k-100ms.cap"), true);
+}
+
+#[test]
+fn the_frequency_of_the_tick_is_found_where_the_capture_tells() {
+    let found = client(&shipped("quickack-rtt50-hz1000.a.pcap"));
+    assert_eq!(profile(&found, "linux-6.1.56").hz, 1000);
+    let found = client(&shipped("quickack-5.10.46.a.pcap"));
+    assert_eq!(profile(&found, "linux-6.1.56").hz, 100);
+}
+
+#[test]
+fn what_no_profile_does_otherwise_is_a_tie() {
+    let found = client(&shipped("request-response-clean.a.pcap"));
+    assert!(found.is_exact);
+    for name in ["linux-6.1", "linux-6.1.56"] {
+        assert!(found.best.contains(&name), "{found:?}");
+    }
+}
+
+#[test]
+fn what_a_capture_lacks_is_said() {
+    let path = shipped("quickack-5.10.46.a.pcap");
+    let lacks = |keep: &dyn Fn(u64, &TcpPacket) -> bool| {
+        let receivers = explain(&read(&path, keep), &[]);
+        assert!(receivers.iter().all(|r| r.found.is_none()));
+        receivers[0].lacks.unwrap()
+    };
+    let middle = lacks(&|number, _| number > 10);
+    assert_eq!(middle, Lack::Handshake.text());
+    let one_way = lacks(&|_, p| p.src.port == 5001);
+    assert_eq!(one_way, Lack::Direction.text());
+    let unacked = lacks(&|number, p| p.src.port == 5001 || number < 4);
+    assert_eq!(unacked, Lack::Acks.text());
+    assert!(explain(&Gather::default(), &[]).is_empty());
+}
