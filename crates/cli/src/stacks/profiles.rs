@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tcplab_plan::profile::{BEHAVIOURS, Behaviour, KNOWN, Known, Profile, Takes};
+use tcplab_plan::profile::{BEHAVIOURS, Behaviour, KNOWN, Known, NOT_MODELLED, Profile, Takes};
 use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::style::Ink;
 use tcplab_report::terminal::table::{Align, Cell, Table};
@@ -24,6 +24,14 @@ struct Document {
     behaviours: Vec<BehaviourRow>,
     /// Defaults of sysctls that are not the same everywhere: by name, then by profile.
     sysctls: BTreeMap<String, BTreeMap<&'static str, String>>,
+    /// What is the same under every profile, though kernels differ.
+    not_modelled: Vec<Difference>,
+}
+
+#[derive(Serialize)]
+struct Difference {
+    what: &'static str,
+    changed: &'static str,
 }
 
 #[derive(Serialize)]
@@ -91,6 +99,10 @@ fn document(profiles: &[(&Known, Profile)]) -> Document {
             .collect(),
         behaviours: BEHAVIOURS.iter().map(behaviour).collect(),
         sysctls: sysctls(profiles).into_iter().map(sysctl).collect(),
+        not_modelled: NOT_MODELLED
+            .iter()
+            .map(|&(what, changed)| Difference { what, changed })
+            .collect(),
     }
 }
 
@@ -129,6 +141,13 @@ fn print(profiles: &[(&Known, Profile)], theme: &Theme) -> Result<(), Failure> {
     writeln!(out)?;
     for known in BEHAVIOURS {
         writeln!(out, "{}: {} ({})", known.name, known.meaning, known.changed)?;
+    }
+    writeln!(
+        out,
+        "\nThe same under every profile, though kernels differ:"
+    )?;
+    for (what, changed) in NOT_MODELLED {
+        writeln!(out, "- {what} ({changed})")?;
     }
     Ok(())
 }

@@ -109,6 +109,22 @@ fn what_no_profile_does_otherwise_is_a_tie() {
 }
 
 #[test]
+fn the_model_takes_the_sysctls_of_every_profile_and_has_those_of_6_1() {
+    use tcplab_plan::profile::SYSCTL_6_1;
+    use tcplab_tcp::Sysctl;
+    let mut sysctl = Sysctl::default();
+    for (name, value) in SYSCTL_6_1 {
+        sysctl.set(name, value).unwrap();
+    }
+    assert_eq!(sysctl, Sysctl::default());
+    for known in KNOWN {
+        for (name, value) in known.profile().sysctl {
+            sysctl.set(name, value).unwrap();
+        }
+    }
+}
+
+#[test]
 fn what_a_capture_lacks_is_said() {
     let path = shipped("quickack-5.10.46.a.pcap");
     let lacks = |keep: &dyn Fn(u64, &TcpPacket) -> bool| {

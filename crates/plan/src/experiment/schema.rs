@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::keys::{APP, FILE, Form, HOST, KIND_NAMES, KINDS, Key, LINK, RUN, SOCKET, VARIANT, WAY};
 use super::units::{PERCENT, Quantity, RATE, SIZE, TIME};
-use crate::profile::{BEHAVIOURS, Behaviour, KNOWN, Takes};
+use crate::profile::{BEHAVIOURS, Behaviour, KNOWN, NOT_MODELLED, Takes};
 
 /// The forms that have a name in the schema, so that a key only refers to them.
 const NAMED: [(&str, Form); 17] = [
@@ -242,6 +242,10 @@ fn profiles(out: &mut String) {
             "| `{}` | {takes} | {meaning} | {} |",
             known.name, known.changed
         );
+    }
+    out.push_str("\nThe same under every profile, though kernels differ:\n\n");
+    for (what, changed) in NOT_MODELLED {
+        let _ = writeln!(out, "- {what} ({changed})");
     }
 }
 

@@ -15,7 +15,7 @@ mod words;
 
 pub use receive::{AckEngine, CompressedSack, PingpongRule, WindowShare};
 pub use registry::{BEHAVIOURS, Behaviour, Takes};
-pub use releases::{KNOWN, Known, named};
+pub use releases::{KNOWN, Known, NOT_MODELLED, SYSCTL_6_1, named};
 pub use words::BehaviourError;
 
 use words::words;
@@ -120,6 +120,8 @@ pub struct Profile {
     pub pingpong_threshold: u32,
     /// See [`CompressedSack`].
     pub compressed_sack: CompressedSack,
+    /// Part of the round-trip time that an ACK of out-of-order data waits for others at most, in percent.
+    pub comp_sack_rtt_percent: u32,
     /// Whether the segment that fills the last hole, and one with CWR, is ACKed at once.
     pub repair_ack: bool,
     /// Whether the receive buffer of a new connection is raised to hold four initial windows.
@@ -149,6 +151,7 @@ impl Default for Profile {
             pingpong_rule: PingpongRule::EachSegment,
             pingpong_threshold: 1,
             compressed_sack: CompressedSack::AfterThree,
+            comp_sack_rtt_percent: 5,
             repair_ack: true,
             rcvbuf_fixup: false,
             window_share: WindowShare::Sysctl,

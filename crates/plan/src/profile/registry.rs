@@ -6,7 +6,7 @@
 use super::words::{BehaviourError, Word};
 use super::{
     AckEngine, AckPushRule, CompressedSack, PingpongRule, Profile, QuickackAccounting,
-    RtoEstimator, RtoFloor, TlpRule, WindowShare, named,
+    RtoEstimator, RtoFloor, SYSCTL_6_1, TlpRule, WindowShare, named,
 };
 use crate::point::Host;
 
@@ -106,12 +106,12 @@ pub const BEHAVIOURS: &[Behaviour] = &[
     choice!(
         quickack_accounting: QuickackAccounting,
         "what an ACK takes from the receiver's credit of immediate ACKs: the wire packets of the segment that carries it, or one for each ACK of new data",
-        "059217c18be6, 6.6; 6.1.57, 5.15.135"
+        "059217c18be6, 6.6; 6.1.57"
     ),
     choice!(
         ack_push_rule: AckPushRule,
         "which segments let the next read send an ACK: only those shorter than the guess of the MSS, or also those with PSH that are as long",
-        "4720852ed9af, 6.6; 6.1.57, 5.15.135"
+        "4720852ed9af, 6.6; 6.1.57"
     ),
     choice!(
         rto_estimator: RtoEstimator,
@@ -155,6 +155,12 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "which ACKs of out-of-order data wait for each other",
         "5d9f4262b7ea, 4.18; 86de5921a3d5, 4.20"
     ),
+    number!(
+        comp_sack_rtt_percent,
+        1..=1000,
+        "how long such ACKs wait at most, in percent of the round-trip time (since 6.19 net.ipv4.tcp_comp_sack_rtt_percent)",
+        "33 by 416dd649f3aa, 6.19 (the release from memory)"
+    ),
     choice!(
         repair_ack: bool,
         "whether the segment that fills the last hole, and one with CWR, is ACKed at once, whatever the mode",
@@ -192,9 +198,10 @@ impl Behaviour {
 }
 
 impl Profile {
-    /// The default of a sysctl, by its full name; none: that of Linux 6.1, or the release has none such.
+    /// The default of a sysctl that is not the same under all profiles, by its full name.
     pub fn sysctl(&self, name: &str) -> Option<&'static str> {
-        let found = self.sysctl.iter().find(|(known, _)| *known == name);
+        let mut all = self.sysctl.iter().chain(SYSCTL_6_1);
+        let found = all.find(|(known, _)| *known == name);
         found.map(|(_, value)| *value)
     }
 

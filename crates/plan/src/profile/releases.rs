@@ -1,6 +1,12 @@
 //! The profiles: which value each behaviour has in which release.
+//!
+//! What a release has not in common with 6.1.192 is listed, oldest release first. Upstream's kernels are meant, also
+//! where a distribution has taken later commits back; el8's receive side is as it was measured.
 
-use super::{AckPushRule, Profile, QuickackAccounting};
+use super::{
+    AckEngine, AckPushRule, CompressedSack, PingpongRule, Profile, QuickackAccounting,
+    RtoEstimator, RtoFloor, TlpRule, WindowShare,
+};
 
 /// A profile that has a name.
 #[derive(Debug)]
@@ -9,7 +15,7 @@ pub struct Known {
     pub name: &'static str,
     /// Which kernels it stands for.
     pub what: &'static str,
-    /// Whether a kernel of this release was compared with it.
+    /// Whether a kernel of this release was compared with it, packet by packet.
     pub verified: bool,
     make: fn() -> Profile,
 }
@@ -21,24 +27,67 @@ impl Known {
     }
 }
 
-/// All of them, oldest first.
+/// All of them, oldest first; FreeBSD last.
 pub const KNOWN: &[Known] = &[
+    Known {
+        name: "linux-4.6",
+        what: "Linux 4.6, of the time of the RTO patch of June 2016: loss by duplicate ACKs, the old tail loss probe",
+        verified: false,
+        make: linux_4_6,
+    },
+    Known {
+        name: "linux-4.18",
+        what: "Linux 4.18 with the receive side of AlmaLinux 8 (el8) as of 2023",
+        verified: false,
+        make: linux_4_18,
+    },
+    Known {
+        name: "linux-5.10.46",
+        what: "Linux 5.10.46 (Debian 11 of summer 2021)",
+        verified: false,
+        make: linux_5_10_46,
+    },
+    Known {
+        name: "linux-5.14",
+        what: "Linux 5.14 (el9 without what RHEL took back from later releases)",
+        verified: false,
+        make: linux_5_14,
+    },
     Known {
         name: "linux-6.1.56",
         what: "Linux 6.1 before the delayed-ACK fixes of 6.1.57 (Debian 12 until 6.1.0-13)",
         verified: true,
-        make: || Profile {
-            name: "linux-6.1.56",
-            quickack_accounting: QuickackAccounting::PerPacket,
-            ack_push_rule: AckPushRule::Short,
-            ..Profile::default()
-        },
+        make: linux_6_1_56,
     },
     Known {
         name: "linux-6.1",
         what: "Linux 6.1.192; the default",
         verified: true,
         make: Profile::default,
+    },
+    Known {
+        name: "linux-6.12",
+        what: "Linux 6.12 (Debian 13)",
+        verified: false,
+        make: linux_6_12,
+    },
+    Known {
+        name: "linux-6.18",
+        what: "Linux 6.18",
+        verified: false,
+        make: linux_6_18,
+    },
+    Known {
+        name: "linux-7.2",
+        what: "Linux 7.2",
+        verified: false,
+        make: linux_7_2,
+    },
+    Known {
+        name: "freebsd-13.2",
+        what: "FreeBSD 13.2 as a receiver: delayed ACKs of 40 ms, no credits; the rest is Linux's with Reno and RFC 6298",
+        verified: false,
+        make: freebsd_13_2,
     },
 ];
 
@@ -49,3 +98,199 @@ pub fn named(name: &str) -> Option<Profile> {
         .find(|known| known.name == name)
         .map(Known::profile)
 }
+
+fn linux_4_6() -> Profile {
+    Profile {
+        name: "linux-4.6",
+        tlp_rule: TlpRule::DelackMax,
+        compressed_sack: CompressedSack::Never,
+        hz: 250,
+        sysctl: &[
+            ("net.ipv4.tcp_rmem", "4096 87380 6291456"),
+            // What 4.6 calls RACK only finds lost retransmissions; the model's whole RACK is that of 4.18.
+            ("net.ipv4.tcp_recovery", "0"),
+            ("net.ipv4.tcp_limit_output_bytes", "262144"),
+            ("net.ipv4.tcp_challenge_ack_limit", "100"),
+            ("net.ipv4.tcp_tso_rtt_log", "0"),
+            ("net.ipv4.tcp_tw_reuse", "0"),
+            ("net.core.somaxconn", "128"),
+        ],
+        ..linux_4_18()
+    }
+}
+
+fn linux_4_18() -> Profile {
+    Profile {
+        name: "linux-4.18",
+        // RHEL's choice.
+        hz: 1000,
+        compressed_sack: CompressedSack::All,
+        pingpong_rule: PingpongRule::EachSegment,
+        pingpong_threshold: 1,
+        repair_ack: false,
+        rcvbuf_fixup: true,
+        sysctl: &[
+            ("net.ipv4.tcp_rmem", "4096 87380 6291456"),
+            ("net.ipv4.tcp_limit_output_bytes", "262144"),
+            ("net.ipv4.tcp_challenge_ack_limit", "1000"),
+            ("net.ipv4.tcp_tso_rtt_log", "0"),
+            ("net.ipv4.tcp_tw_reuse", "0"),
+            ("net.core.somaxconn", "128"),
+        ],
+        ..linux_5_14()
+    }
+}
+
+fn linux_5_10_46() -> Profile {
+    Profile {
+        name: "linux-5.10.46",
+        hz: 250,
+        tx_header: 256,
+        tx_truesize: 832,
+        ..linux_5_14()
+    }
+}
+
+fn linux_5_14() -> Profile {
+    Profile {
+        name: "linux-5.14",
+        hz: 1000,
+        pingpong_rule: PingpongRule::FirstOfReply,
+        pingpong_threshold: 3,
+        tx_header: 320,
+        tx_truesize: 1280,
+        sysctl: &[
+            ("net.ipv4.tcp_challenge_ack_limit", "1000"),
+            ("net.ipv4.tcp_tso_rtt_log", "0"),
+        ],
+        ..linux_6_1_56()
+    }
+}
+
+fn linux_6_1_56() -> Profile {
+    Profile {
+        name: "linux-6.1.56",
+        quickack_accounting: QuickackAccounting::PerPacket,
+        ack_push_rule: AckPushRule::Short,
+        ..Profile::default()
+    }
+}
+
+fn linux_6_12() -> Profile {
+    Profile {
+        name: "linux-6.12",
+        window_share: WindowShare::Measured,
+        sysctl: &[("net.ipv4.tcp_syn_linear_timeouts", "4")],
+        ..Profile::default()
+    }
+}
+
+fn linux_6_18() -> Profile {
+    Profile {
+        name: "linux-6.18",
+        sysctl: &[
+            ("net.ipv4.tcp_rmem", "4096 131072 33554432"),
+            ("net.ipv4.tcp_limit_output_bytes", "4194304"),
+            ("net.ipv4.tcp_syn_linear_timeouts", "4"),
+            ("net.core.rmem_max", "4194304"),
+            ("net.core.wmem_max", "4194304"),
+        ],
+        ..linux_6_12()
+    }
+}
+
+fn linux_7_2() -> Profile {
+    Profile {
+        name: "linux-7.2",
+        comp_sack_rtt_percent: 33,
+        ..linux_6_18()
+    }
+}
+
+fn freebsd_13_2() -> Profile {
+    Profile {
+        name: "freebsd-13.2",
+        hz: 1000,
+        ack_engine: AckEngine::EverySecond,
+        compressed_sack: CompressedSack::Never,
+        rto_estimator: RtoEstimator::Rfc6298,
+        rto_floor: RtoFloor::Timeout,
+        // net.inet.tcp.rexmit_min, and the slop of 200 ms that is added to each.
+        rto_floor_ms: 230,
+        sysctl: &[
+            // net.inet.tcp.recvspace and recvbuf_max; half of such a buffer is window in the model.
+            ("net.ipv4.tcp_rmem", "4096 131072 4194304"),
+            ("net.ipv4.tcp_wmem", "4096 32768 2097152"),
+            ("net.ipv4.tcp_congestion_control", "reno"),
+            ("net.ipv4.tcp_early_retrans", "0"),
+            ("net.ipv4.tcp_recovery", "0"),
+            ("net.ipv4.tcp_frto", "0"),
+            ("net.ipv4.tcp_autocorking", "0"),
+        ],
+        ..Profile::default()
+    }
+}
+
+/// Linux 6.1's defaults of the sysctls that some profile changes.
+pub const SYSCTL_6_1: &[(&str, &str)] = &[
+    ("net.core.rmem_max", "212992"),
+    ("net.core.somaxconn", "4096"),
+    ("net.core.wmem_max", "212992"),
+    ("net.ipv4.tcp_autocorking", "1"),
+    ("net.ipv4.tcp_challenge_ack_limit", "2147483647"),
+    ("net.ipv4.tcp_congestion_control", "cubic"),
+    ("net.ipv4.tcp_early_retrans", "3"),
+    ("net.ipv4.tcp_frto", "2"),
+    ("net.ipv4.tcp_limit_output_bytes", "1048576"),
+    ("net.ipv4.tcp_recovery", "1"),
+    ("net.ipv4.tcp_rmem", "4096 131072 6291456"),
+    ("net.ipv4.tcp_syn_linear_timeouts", "0"),
+    ("net.ipv4.tcp_tso_rtt_log", "9"),
+    ("net.ipv4.tcp_tw_reuse", "2"),
+    ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
+];
+
+/// What the model does the same way under every profile, though kernels differ: what, and the commit with its release.
+/// Behaviours of this list have no row of their own until the endpoint has them.
+pub const NOT_MODELLED: &[(&str, &str)] = &[
+    (
+        "time stamps count jiffies before 4.13, milliseconds since; microseconds where the route asks for it since 6.7",
+        "9a568de4818d, 4.13; 614e8316aa4c, 6.7 (from memory)",
+    ),
+    (
+        "FACK: losses found by the highest SACK, until 4.14",
+        "713bafea9292, 4.15 (from memory)",
+    ),
+    (
+        "early retransmit until 4.11; RACK without its reordering timer until 4.10, beside RFC 6675 until 4.17",
+        "bec41a11dd3d, 4.12; 57dde7f70d48, 4.11; b38a51fec1c1, 4.18 (from memory)",
+    ),
+    (
+        "HyStart counts milliseconds and knows no pacing until 5.5",
+        "ede656e84658, 5.6 and its series (from memory)",
+    ),
+    (
+        "after ECN marks 16 immediate ACKs until 4.17, 1 and then 2 since",
+        "9a9c9b51e54618, 4.18; 15ecbe94a45e, 4.19 (from memory)",
+    ),
+    (
+        "the send buffer's limit of what lies below TCP does not count for paced flows from 5.1 to 6.15",
+        "c73e5807e4f6, 5.1 (from memory); c4221a8cc3a7, 6.16",
+    ),
+    (
+        "one ACK for all segments that came while the socket was in use, since 6.7 (tcp_backlog_ack_defer)",
+        "133c4c0d3717, 6.7 (from memory)",
+    ),
+    (
+        "a delayed ACK is never later than the least timeout less a tick, since 6.7",
+        "bbf80d713fe7, 6.7 (from memory)",
+    ),
+    (
+        "the receive buffer follows the smallest round-trip time and grows more carefully, since 6.16",
+        "b879dcb1aeec, a00f135cd986, 6.16",
+    ),
+    (
+        "the largest timeout is a sysctl since 6.15 (tcp_rto_max_ms)",
+        "1280c26228bd, 6.15 (from memory)",
+    ),
+];

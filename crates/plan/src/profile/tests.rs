@@ -47,4 +47,30 @@ fn profiles_carry_their_own_names_and_the_default_is_one() {
     }
     assert_eq!(named("linux-6.1"), Some(Profile::default()));
     assert_eq!(named("linux-2.4"), None);
+    let names: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
+    assert_eq!(names.len(), 10);
+}
+
+#[test]
+fn each_profile_differs_from_all_others() {
+    for (i, a) in KNOWN.iter().enumerate() {
+        for b in &KNOWN[i + 1..] {
+            let (a, b) = (a.profile(), b.profile());
+            let named_alike = Profile {
+                name: a.name,
+                ..b.clone()
+            };
+            assert_ne!(a, named_alike, "{} and {}", a.name, b.name);
+        }
+    }
+}
+
+#[test]
+fn sysctls_that_a_profile_changes_have_their_value_under_6_1() {
+    for known in KNOWN {
+        for (name, value) in known.profile().sysctl {
+            let usual = Profile::default().sysctl(name);
+            assert!(usual.is_some_and(|usual| usual != *value), "{name}");
+        }
+    }
 }

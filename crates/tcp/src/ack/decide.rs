@@ -71,10 +71,11 @@ impl Endpoint {
         if self.rtt.srtt_us != 0 {
             rtt = rtt.min(self.rtt.srtt_us);
         }
-        // 5 % of the round trip; `rtt` is in units of 1/8 us.
+        // A part of the round trip; `rtt` is in units of 1/8 us.
+        let percent = u64::from(cx.host.profile.comp_sack_rtt_percent);
         let delay = sysctl
             .tcp_comp_sack_delay_ns
-            .min(u64::from(rtt) * 125 / 20)
+            .min(u64::from(rtt) * 125 * percent / 100)
             .saturating_add(sysctl.tcp_comp_sack_slack_ns);
         self.timers.comp_sack_at = Instant::from_nanos(cx.now.as_nanos() + delay as i64);
     }
