@@ -116,11 +116,11 @@ fn row(ranked: &Ranked, found: &Found) -> Vec<Cell> {
 
 fn first(m: &Mismatch) -> String {
     let ms = |us: i64| format!("{}.{:03} ms", us / 1000, us.unsigned_abs() % 1000);
-    let what = match (m.captured_us, m.predicted_us) {
-        (Some(there), Some(here)) => format!("after {}, not {}", ms(there), ms(here)),
-        (Some(there), None) => format!("after {}, not by itself", ms(there)),
-        (None, Some(here)) => format!("not there, but after {}", ms(here)),
-        (None, None) => "not there".to_owned(),
+    let there = ms(m.captured_us);
+    let what = match (m.predicted_us, m.one_more_us) {
+        (Some(here), _) => format!("after {there}, not {}", ms(here)),
+        (None, Some(before)) => format!("one more {} before it", ms(before)),
+        (None, None) => format!("after {there}, not by itself"),
     };
     format!("ACK {} (frame {}): {what}", m.ack, m.frame)
 }

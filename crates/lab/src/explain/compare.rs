@@ -30,9 +30,13 @@ pub struct Mismatch {
     /// Its place among the ACKs, from 1.
     pub ack: usize,
     /// How long after the newest data that it covers it was captured, microseconds.
-    pub captured_us: Option<i64>,
+    pub captured_us: i64,
     /// How long after that data the profile sends it, microseconds; none: it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub predicted_us: Option<i64>,
+    /// The profile sends another ACK so many microseconds before this one, and that one was not captured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub one_more_us: Option<i64>,
 }
 
 impl Fit {
@@ -59,8 +63,9 @@ pub(super) fn compare(captured: &[Ack], predicted: &[Ack], tolerance: i64) -> Fi
             let late = Mismatch {
                 frame: ack.frame,
                 ack: i + 1,
-                captured_us: None,
-                predicted_us: Some((early.at - (ack.at - ack.wait)) / 1000),
+                captured_us: ack.wait / 1000,
+                predicted_us: None,
+                one_more_us: Some((ack.at - early.at) / 1000),
             };
             fit.first.get_or_insert(late);
         }
@@ -77,8 +82,9 @@ pub(super) fn compare(captured: &[Ack], predicted: &[Ack], tolerance: i64) -> Fi
                 let wrong = Mismatch {
                     frame: ack.frame,
                     ack: i + 1,
-                    captured_us: Some(ack.wait / 1000),
+                    captured_us: ack.wait / 1000,
                     predicted_us: off.map(|off| (ack.wait + off) / 1000),
+                    one_more_us: None,
                 };
                 fit.first.get_or_insert(wrong);
             }
@@ -88,6 +94,13 @@ pub(super) fn compare(captured: &[Ack], predicted: &[Ack], tolerance: i64) -> Fi
     let end = captured.last().map_or(0, |ack| ack.at) + tolerance;
     fit.extra += rest.filter(|p| p.at <= end).count();
     fit
+}
+
+/// Whether two profiles send the same ACKs, as far as times can be told: differences of the path's noise cannot.
+pub(super) fn are_alike(a: &[Ack], b: &[Ack], noise: i64) -> bool {
+    let alike =
+        |(a, b): (&Ack, &Ack)| a.ack == b.ack && a.sack == b.sack && (a.at - b.at).abs() <= noise;
+    a.len() == b.len() && a.iter().zip(b).all(alike)
 }
 
 /// The prediction stands for something that comes before this ACK.

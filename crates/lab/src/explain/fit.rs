@@ -2,14 +2,14 @@
 
 use tcplab_plan::profile::{Known, Profile};
 
-use super::compare::{Fit, compare};
+use super::compare::{Fit, are_alike, compare};
 use super::replay::{Setup, replay};
 use super::script::{Lack, Script};
 
 /// Ticks a second of the usual kernels.
 const HZ: [u32; 3] = [250, 1000, 100];
 /// Parts of a tick that are tried as its phase.
-const PHASES: i64 = 8;
+const PHASES: i64 = 16;
 /// Cards with buffers of 2 kB count each frame as these bytes.
 const CARD: u32 = 2304;
 /// A reader that is slower than the arrival of a burst.
@@ -92,7 +92,7 @@ fn tried(script: &Script, profile: &Profile, setup: &Setup) -> Result<Fit, Lack>
     Ok(compare(&script.acks, &predicted, tolerance))
 }
 
-/// The best profile, with those that send the same ACKs at the same times under its setup.
+/// The best profile, with those that send the same ACKs at the same times under its setup, but for the path's noise.
 pub(super) fn ties(script: &Script, fitted: &[Fitted]) -> Result<Vec<&'static str>, Lack> {
     let Some(best) = fitted.first() else {
         return Ok(Vec::new());
@@ -100,7 +100,8 @@ pub(super) fn ties(script: &Script, fitted: &[Fitted]) -> Result<Vec<&'static st
     let same = replay(script, &best.profile, &best.setup)?;
     let mut names = vec![best.profile.name];
     for other in fitted.iter().skip(1) {
-        if replay(script, &other.profile, &best.setup)? == same {
+        let acks = replay(script, &other.profile, &best.setup)?;
+        if are_alike(&same, &acks, script.noise) {
             names.push(other.profile.name);
         }
     }
