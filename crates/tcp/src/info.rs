@@ -73,7 +73,8 @@ impl Endpoint {
 
     fn info_times(&self, cx: &Cx<'_>, list: &mut List) {
         let (clock, l, now) = (&cx.host.clock, &self.loss, cx.jiffies32());
-        let ago = |jiffy: u32| clock.micros(now.wrapping_sub(jiffy)) / 1000;
+        // jiffies_to_msecs(): what never happened is long ago, modulo 2^32.
+        let ago = |jiffy: u32| now.wrapping_sub(jiffy).wrapping_mul(1000 / clock.hz);
         list.put("tcpi_rto", clock.micros(self.rtt.rto));
         list.put("tcpi_ato", clock.micros(self.ack.ato));
         list.put("tcpi_snd_mss", self.snd.mss_cache);

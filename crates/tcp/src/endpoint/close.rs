@@ -4,6 +4,7 @@
 use super::{Endpoint, RcvSkb, Shutdown, SocketError, State, TimeWaitNeeds};
 use crate::cx::Cx;
 use crate::mib::Counter;
+use crate::queue::Id;
 
 /// `TCP_TIMEWAIT_LEN` in seconds: twice the maximum segment lifetime.
 pub(crate) const TIMEWAIT_S: u32 = 60;
@@ -207,24 +208,16 @@ impl Endpoint {
         self.rcvq.ofo = std::collections::VecDeque::new();
     }
 
-    /// `tcp_write_queue_purge()`.
+    /// `tcp_write_queue_purge()`: tcp_info goes on saying what was lost when it ended.
     fn purge_write_queue(&mut self) {
         self.queue.clear();
         self.snd.wmem_queued = 0;
-        self.clear_scoreboard();
-        self.loss.packets_out = 0;
-        self.rtt.backoff = 0;
-    }
-
-    /// No segment is judged any more.
-    fn clear_scoreboard(&mut self) {
         let l = &mut self.loss;
-        l.sacked_out = 0;
-        l.lost_out = 0;
-        l.retrans_out = 0;
-        l.highest_sack = crate::queue::Id::NONE;
-        l.retransmit_hint = crate::queue::Id::NONE;
-        l.lost_hint = crate::queue::Id::NONE;
+        l.packets_out = 0;
+        l.highest_sack = Id::NONE;
+        l.retransmit_hint = Id::NONE;
+        l.lost_hint = Id::NONE;
+        self.rtt.backoff = 0;
     }
 
     /// Empties the receive queue; true when it held bytes that nobody read.

@@ -8,6 +8,7 @@ use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
 use crate::mib::Counter;
 use crate::recovery::Flag;
+use crate::rtt::RttSamples;
 use crate::segment::Segment;
 
 /// What the ACK field did to the state.
@@ -73,6 +74,10 @@ impl Endpoint {
     /// The end of a simultaneous open.
     fn established_after_syn_recv(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
         self.stats.delivered = self.stats.delivered.wrapping_add(1);
+        if self.rtt.srtt_us == 0 {
+            // The SYN-ACK was sent again: only its time stamp tells which one was answered.
+            self.ack_update_rtt(cx, Flag::SYN_ACKED, RttSamples::default());
+        }
         if self.neg.tstamp_ok {
             self.rcv.advmss = self.rcv.advmss.saturating_sub(12);
         }
@@ -84,6 +89,9 @@ impl Endpoint {
         self.snd.snd_una = seg.ack;
         self.snd.snd_wnd = u32::from(seg.window) << self.snd.snd_wscale;
         self.snd.snd_wl1 = seg.seq;
+        if !self.cc_controls_cwnd() {
+            self.update_pacing_rate(cx);
+        }
         self.snd.lsndtime = cx.jiffies32();
         self.initialize_rcv_mss();
         self.rcv.pred = true;
