@@ -64,6 +64,7 @@ impl Endpoint {
             return self.send_ack(cx);
         }
         self.ack.compressed += 1;
+        self.ack.compressed_at = cx.now;
         if self.timers.comp_sack_at != NEVER {
             return;
         }
@@ -96,10 +97,14 @@ impl Endpoint {
     /// `tcp_compressed_ack_kick()`.
     pub(crate) fn on_comp_sack_timer(&mut self, cx: &mut Cx<'_>) {
         self.timers.comp_sack_at = NEVER;
-        if self.ack.compressed > 0 {
-            self.ack.compressed -= 1;
-            self.send_ack(cx);
+        if self.ack.compressed == 0 {
+            return;
         }
+        self.ack.compressed -= 1;
+        // The kernel does not read its clock here (`tcp_mstamp`): the time stamp is that of the last arrival.
+        let now = std::mem::replace(&mut cx.now, self.ack.compressed_at);
+        self.send_ack(cx);
+        cx.now = now;
     }
 
     /// `tcp_send_delayed_ack()`.

@@ -232,7 +232,7 @@ impl Endpoint {
         let skb = Skb::new(self.snd.write_seq, 0, flags, EMPTY_TRUESIZE);
         self.snd.write_seq = self.snd.write_seq + 1;
         self.loss.retrans_stamp = cx.host.clock.millis(cx.now);
-        self.snd.wmem_queued += EMPTY_TRUESIZE;
+        self.wmem_add(EMPTY_TRUESIZE);
         self.loss.packets_out += 1;
         self.queue.push(skb);
         self.queue.advance_send_head();

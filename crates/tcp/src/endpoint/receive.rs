@@ -110,8 +110,8 @@ pub(crate) struct AckState {
     pub(crate) rcv_mss: u16,
     /// Jiffy of the last out-of-window ACK (rate limit of `tcp_invalid_ratelimit`).
     pub(crate) last_oow_ack_time: u32,
-    /// Latest time at which a pending compressed ACK was scheduled.
-    pub(crate) compressed_since: Instant,
+    /// When the last ACK was held back.
+    pub(crate) compressed_at: Instant,
 }
 
 impl Default for AckState {
@@ -128,7 +128,7 @@ impl Default for AckState {
             last_seg_size: 0,
             rcv_mss: 0,
             last_oow_ack_time: 0,
-            compressed_since: Instant::from_nanos(0),
+            compressed_at: Instant::from_nanos(0),
         }
     }
 }

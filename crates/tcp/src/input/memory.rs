@@ -123,9 +123,10 @@ impl Endpoint {
             return false;
         };
         let payload = (from.end_seq - from.seq).saturating_sub(u32::from(from.fin));
-        let delta = if to.frags == 0 && payload <= u32::from(to.tailroom) {
-            // Copied into what its buffer has left.
-            to.tailroom -= payload as u16;
+        let tailroom = if to.frags == 0 { to.tailroom } else { 0 };
+        let delta = if payload <= u32::from(tailroom) {
+            // Copied into what its buffer has left; a FIN alone needs nothing.
+            to.tailroom = tailroom - payload as u16;
             0
         } else {
             // Its buffer is taken over, its sk_buff is not needed any more.
@@ -154,6 +155,12 @@ impl Endpoint {
     #[inline]
     pub(super) fn uncharge(&mut self, bytes: u32) {
         self.rcv.rmem_alloc = self.rcv.rmem_alloc.saturating_sub(bytes);
+        self.mem_uncharge(bytes);
+    }
+
+    /// `sk_mem_uncharge()`: for what was received and for what was sent.
+    #[inline]
+    pub(crate) fn mem_uncharge(&mut self, bytes: u32) {
         self.rcv.fwd_alloc += bytes as i32;
         if self.rcv.fwd_alloc >= PAGE {
             self.rcv.fwd_alloc %= PAGE;
@@ -162,7 +169,7 @@ impl Endpoint {
 
     /// `sk_rmem_schedule()`, `sk_forced_mem_schedule()`: sets whole pages aside for `bytes`.
     #[inline]
-    pub(super) fn forced_mem_schedule(&mut self, bytes: u32) {
+    pub(crate) fn forced_mem_schedule(&mut self, bytes: u32) {
         let lacking = bytes as i32 - self.rcv.fwd_alloc;
         if lacking > 0 {
             self.rcv.fwd_alloc += (lacking + PAGE - 1) / PAGE * PAGE;

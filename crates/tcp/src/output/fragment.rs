@@ -63,7 +63,7 @@ impl Endpoint {
         let second = self.queue.get_mut(rest)?;
         second.truesize = base + moved;
         second.set_segs(mss);
-        self.snd.wmem_queued += base;
+        self.wmem_add(base);
         for hint in [
             &mut self.loss.highest_sack,
             &mut self.loss.retransmit_hint,
@@ -115,6 +115,6 @@ impl Endpoint {
         if skb.pcount > 1 {
             skb.set_segs(u32::from(skb.gso_size).max(1));
         }
-        self.snd.wmem_queued = self.snd.wmem_queued.saturating_sub(freed);
+        self.wmem_free(freed);
     }
 }

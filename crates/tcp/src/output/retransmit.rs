@@ -159,10 +159,7 @@ impl Endpoint {
         let Some(next) = self.queue.remove_behind(id) else {
             return;
         };
-        self.snd.wmem_queued = self
-            .snd
-            .wmem_queued
-            .saturating_sub(next.truesize.saturating_sub(next.len));
+        self.wmem_free(next.truesize.saturating_sub(next.len));
         if let Some(skb) = self.queue.get_mut(id) {
             skb.len += next.len;
             skb.truesize += next.len;

@@ -95,9 +95,18 @@ impl Endpoint {
         }
     }
 
+    /// `sk_wmem_queued_add()`, `sk_mem_charge()`: memory of a segment, of whole pages that are set aside.
+    #[inline]
+    pub(crate) fn wmem_add(&mut self, truesize: u32) {
+        self.snd.wmem_queued += truesize;
+        self.forced_mem_schedule(truesize);
+        self.rcv.fwd_alloc -= truesize as i32;
+    }
+
     /// `tcp_wmem_free_skb()`: a segment left the queue.
     #[inline]
     pub(crate) fn wmem_free(&mut self, truesize: u32) {
         self.snd.wmem_queued = self.snd.wmem_queued.saturating_sub(truesize);
+        self.mem_uncharge(truesize);
     }
 }

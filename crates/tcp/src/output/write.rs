@@ -76,7 +76,7 @@ impl Endpoint {
 
     /// `tcp_add_write_queue_tail()`: appends a segment and counts its memory.
     pub(crate) fn queue_skb(&mut self, cx: &Cx<'_>, skb: Skb) {
-        self.snd.wmem_queued += skb.truesize;
+        self.wmem_add(skb.truesize);
         let first = !self.queue.has_unsent();
         self.queue.push(skb);
         if first {
@@ -96,7 +96,7 @@ impl Endpoint {
         skb.truesize += len;
         skb.pcount = 0;
         self.snd.write_seq = self.snd.write_seq + len;
-        self.snd.wmem_queued += len;
+        self.wmem_add(len);
     }
 
     /// The segment is full and the write goes on: it may leave already.

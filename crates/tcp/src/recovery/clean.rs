@@ -96,7 +96,7 @@ impl Endpoint {
             let Some(skb) = self.queue.pop_first() else {
                 break;
             };
-            self.snd.wmem_queued = self.snd.wmem_queued.saturating_sub(skb.truesize);
+            self.wmem_free(skb.truesize);
             self.account_acked(cx, &skb, u32::from(skb.pcount), work, done, ece);
         }
     }
@@ -170,7 +170,7 @@ impl Endpoint {
             skb.pcount = skb.len.div_ceil(mss) as u16;
         }
         let packets = before.saturating_sub(skb.pcount);
-        self.snd.wmem_queued = self.snd.wmem_queued.saturating_sub(freed);
+        self.wmem_free(freed);
         u32::from(packets)
     }
 
