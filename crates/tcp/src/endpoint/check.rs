@@ -9,7 +9,7 @@ impl Endpoint {
     /// # Panics
     /// When something does not hold: that is a defect of ours, whatever came in.
     pub fn check(&self) {
-        let (s, l) = (&self.snd, &self.loss);
+        let s = &self.snd;
         assert!(
             s.snd_una.at_or_before(s.snd_nxt),
             "snd_una is after snd_nxt"
