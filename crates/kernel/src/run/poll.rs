@@ -51,6 +51,15 @@ pub(crate) struct Ready {
     pub(crate) broken: bool,
 }
 
+/// How a wait ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waited {
+    /// The time has come.
+    pub(crate) due: bool,
+    /// Nothing was ready at first: only then may time have passed in a guest in virtual time.
+    pub(crate) slept: bool,
+}
+
 /// The one place where a run waits.
 #[derive(Debug)]
 pub(crate) struct Poll {
@@ -93,8 +102,7 @@ impl Poll {
     }
 
     /// Waits until `until` (on CLOCK_MONOTONIC), or until a descriptor reports; adds to `ready`.
-    /// Gives whether the time has come.
-    pub(crate) fn wait(&mut self, until: Instant, ready: &mut Vec<Ready>) -> nix::Result<bool> {
+    pub(crate) fn wait(&mut self, until: Instant, ready: &mut Vec<Ready>) -> nix::Result<Waited> {
         if self.armed != Some(until) {
             // A time of 0 would switch the timer off.
             let ns = until.as_nanos().max(1);
@@ -103,11 +111,11 @@ impl Poll {
             self.timer.set(Expiration::OneShot(at), flags)?;
             self.armed = Some(until);
         }
-        let found = match self.epoll.wait(&mut self.events, EpollTimeout::NONE) {
-            Ok(n) => n,
-            Err(Errno::EINTR) => 0,
-            Err(e) => return Err(e),
-        };
+        let mut found = self.look(EpollTimeout::ZERO)?;
+        let slept = found == 0;
+        if slept {
+            found = self.look(EpollTimeout::NONE)?;
+        }
         let mut due = false;
         for event in &self.events[..found] {
             let Some(source) = Source::of(event.data()) else {
@@ -123,7 +131,14 @@ impl Poll {
                 broken: event.events().intersects(broken),
             });
         }
-        Ok(due)
+        Ok(Waited { due, slept })
+    }
+
+    fn look(&mut self, timeout: EpollTimeout) -> nix::Result<usize> {
+        match self.epoll.wait(&mut self.events, timeout) {
+            Err(Errno::EINTR) => Ok(0),
+            other => other,
+        }
     }
 }
 

@@ -277,13 +277,15 @@ impl<'p> World<'p> {
             };
             ready.clear();
             let until = self.clock.monotonic(next);
-            let due = self
+            let waited = self
                 .poll
                 .wait(until, &mut ready)
                 .context(|| "cannot wait".into())?;
-            // A guest's clock moves by itself only when it waits: the timer's time is now.
-            now = match (self.clock.pace, due, ready.is_empty()) {
-                (Pace::Virtual, true, true) => next,
+            // A guest's clock moves by itself only when it waits: the timer's time is now. What its
+            // readings move it by in between is no time of the experiment.
+            now = match (self.clock.pace, waited.slept, waited.due) {
+                (Pace::Virtual, _, true) if ready.is_empty() => next,
+                (Pace::Virtual, false, _) => now,
                 _ => self.clock.now(),
             };
             for event in &ready {
