@@ -130,12 +130,7 @@ fn relative(raw: &[(i64, usize, TcpPacket)]) -> Vec<Packet> {
     }
     for (time, host, p) in raw {
         let flow = flow_of(p);
-        let own = bases.entry((flow, *host)).or_default();
-        if p.flags.has(TcpFlags::SYN) {
-            // Of a new connection between the same ports: its first number follows the clock.
-            own.seq = Some(p.seq.0);
-        }
-        let own = *own;
+        let own = *bases.entry((flow, *host)).or_default();
         let others = bases.range((flow, 0)..(flow + 1, 0));
         let mut peers = others.filter(|((_, h), _)| h != host).map(|(_, b)| *b);
         let peer = peers.next().unwrap_or_default();
