@@ -1,0 +1,260 @@
+//! The model through the laboratory: runs repeat on any number of threads, its captures say what
+//! its own counters say, and tshark finds nothing wrong in them.
+
+use std::path::Path;
+use std::process::Command;
+
+use tcplab_kernel::Stop;
+use tcplab_lab::Lab;
+use tcplab_lab::campaign::{self, Campaign};
+use tcplab_plan::Experiment;
+use tcplab_plan::result::{PointResult, RunDocument};
+
+/// Runs an experiment on a stack with the measures that it names.
+fn run(text: &str, stack: &str, jobs: usize, out: Option<&Path>) -> RunDocument {
+    let experiment = Experiment::parse("test.toml", text).expect("a right experiment");
+    let lab = Lab::new(Stop::never()).expect("a folder for kernels");
+    let stacks = [lab.stack(stack).expect("a stack")];
+    let points = experiment.points().expect("points");
+    let campaign = Campaign {
+        experiment: "test",
+        points: &points,
+        stacks: &stacks,
+        measures: &experiment.measures,
+        jobs,
+        out,
+    };
+    campaign::run(&lab, &campaign, |_| ()).expect("a run")
+}
+
+fn measure(point: &PointResult, name: &str) -> f64 {
+    let value = point.measures.get(name).copied().flatten();
+    value.unwrap_or_else(|| panic!("{name}: {:?}", point.missing.get(name)))
+}
+
+/// 20 points: lossy bulk, echoes, pages, datagrams, a host that talks to itself, a router.
+const TWENTY: &str = r#"
+name = "twenty"
+
+[run]
+repeat = 5
+log = true
+max = "60s"
+
+[[host]]
+name = "client"
+sysctl = { "net.ipv4.tcp_ecn" = 1 }
+
+[[host]]
+name = "router"
+
+[[host]]
+name = "server"
+sysctl = { "net.ipv4.tcp_ecn" = 1 }
+
+[[link]]
+between = ["client", "router"]
+rate = "10mbit"
+delay = "20ms"
+jitter = "2ms"
+limit = 40
+loss = "0.5%"
+burst_loss = "0.5% 30%"
+reordering = "1% by 3ms"
+duplication = "0.5%"
+corruption = "0.5%"
+
+[[link]]
+between = ["router", "server"]
+delay = { axis = ["1ms", "40ms"], name = "far" }
+b_to_a = { mark = ["data 5-9"], late = ["ack 3 by 8ms"] }
+
+[[app]]
+kind = "bulk"
+bytes = "300 kB"
+reverse = true
+
+[[app]]
+kind = "web"
+connections = 4
+stagger = "30ms"
+sizes = ["4 kB", "40 kB"]
+think = "50ms"
+
+[[app]]
+kind = "echo"
+count = 20
+pause = "15ms"
+
+[[app]]
+kind = "udp-rr"
+count = 20
+
+[[app]]
+name = "loop"
+kind = "connect-request-response"
+client = "server"
+server = "server"
+count = 5
+request = 100
+response = "20 kB"
+
+[[variant]]
+name = "cubic"
+
+[[variant]]
+name = "reno"
+set = { "host.server.sysctl" = { "net.ipv4.tcp_congestion_control" = "reno", "net.ipv4.tcp_ecn" = 1 } }
+"#;
+
+#[test]
+fn twenty_points_have_the_same_digests_on_one_and_two_threads() {
+    let digests = |jobs| {
+        let document = run(TWENTY, "model", jobs, None);
+        let digests: Vec<String> = document.points.iter().map(|p| p.digest.clone()).collect();
+        for point in &document.points {
+            assert_eq!(point.error, None);
+            assert!(!point.cut_short, "{:?}", point.axes);
+        }
+        digests
+    };
+    let (one, two) = (digests(1), digests(2));
+    assert_eq!(one.len(), 20);
+    assert_eq!(one, two);
+    let mut different = one.clone();
+    different.sort();
+    different.dedup();
+    assert_eq!(different.len(), 20, "seeds must matter");
+    pinned(&one);
+}
+
+/// The digests are the same for every build: `TCPLAB_WRITE_DOCS=1` writes them anew when results change.
+fn pinned(digests: &[String]) {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/golden/model-digests.txt"
+    );
+    let text = format!("{}\n", digests.join("\n"));
+    if std::env::var_os("TCPLAB_WRITE_DOCS").is_some() {
+        std::fs::write(path, &text).expect("the golden file can be written");
+    }
+    let there = std::fs::read_to_string(path).unwrap_or_default();
+    assert_eq!(
+        text, there,
+        "results of the model have changed; if that is wanted: TCPLAB_WRITE_DOCS=1 cargo test -p tcplab-lab --test model"
+    );
+}
+
+/// The analyser reads captures only; the counters are the model's own record.
+#[test]
+fn the_analyser_agrees_with_the_counters() {
+    let text = r#"
+measures = [
+    "client.retransmissions.total", "client.TcpRetransSegs", "client.retransmissions.tlp", "client.TcpExtTCPLossProbes",
+    "server.acks.delayed", "server.TcpExtDelayedACKs", "client.data_segments", "client.TcpExtTCPOrigDataSent",
+    "server.retransmissions.total", "server.TcpRetransSegs", "client.packets", "client.TcpOutSegs",
+]
+
+[run]
+repeat = 12
+
+[[link]]
+rate = "20mbit"
+delay = "15ms"
+limit = 60
+a_to_b = { loss = "1%" }
+
+[[app]]
+kind = "bulk"
+bytes = { axis = ["20 kB", "400 kB"] }
+
+[[app]]
+kind = "request-response"
+request = 300
+response = 2000
+pause = "70ms"
+count = 10
+"#;
+    let document = run(text, "model", 2, None);
+    let (mut retransmitted, mut delayed) = (0.0, 0.0);
+    for point in &document.points {
+        let of = |name: &str| measure(point, name);
+        let at = format!("seed {} {:?}", point.seed, point.axes);
+        let data = of("client.TcpExtTCPOrigDataSent");
+        assert_eq!(
+            of("client.retransmissions.total"),
+            of("client.TcpRetransSegs"),
+            "{at}"
+        );
+        assert_eq!(
+            of("server.retransmissions.total"),
+            of("server.TcpRetransSegs"),
+            "{at}"
+        );
+        // The kernel's count of segments leaves out what was sent before.
+        assert_eq!(
+            of("client.packets"),
+            of("client.TcpOutSegs") + of("client.TcpRetransSegs"),
+            "{at}"
+        );
+        // FINs count as data for the kernel, not for the analyser.
+        let segments = of("client.data_segments") - of("client.TcpRetransSegs");
+        assert!((data - segments).abs() <= 6.0, "{at}: {data} {segments}");
+        assert_eq!(
+            of("server.acks.delayed"),
+            of("server.TcpExtDelayedACKs"),
+            "{at}"
+        );
+        retransmitted += of("client.TcpRetransSegs");
+        delayed += of("server.TcpExtDelayedACKs");
+    }
+    assert!(retransmitted > 20.0 && delayed > 20.0, "{retransmitted} {delayed}");
+}
+
+#[test]
+fn tshark_finds_nothing_wrong_in_a_capture() {
+    if Command::new("tshark").arg("--version").output().is_err() {
+        println!("skipped: tshark is not installed");
+        return;
+    }
+    let text = r#"
+measures = ["bulk.completed"]
+[run]
+snap = 0
+[[link]]
+delay = "5ms"
+rate = "50mbit"
+[[app]]
+kind = "bulk"
+bytes = "200 kB"
+[[app]]
+kind = "echo"
+count = 5
+size = 3000
+[[app]]
+kind = "udp-rr"
+count = 5
+request = 700
+"#;
+    let folder = tempfile::tempdir().expect("a folder");
+    run(text, "model", 1, Some(folder.path()));
+    for host in ["client", "server"] {
+        let path = folder.path().join(format!("points/0000/{host}.eth0.pcapng"));
+        let tshark = |filter: &str| {
+            let done = Command::new("tshark")
+                .args(["-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"])
+                .args(["-o", "ip.check_checksum:TRUE", "-Y", filter, "-r"])
+                .arg(&path)
+                .output()
+                .expect("tshark runs");
+            assert!(done.status.success());
+            String::from_utf8_lossy(&done.stdout).into_owned()
+        };
+        let wrong = tshark(
+            "_ws.expert.severity >= \"Warning\" || ip.checksum.status == 0 || tcp.checksum.status == 0 || udp.checksum.status == 0 || tcp.analysis.flags",
+        );
+        assert_eq!(wrong, "", "{host}");
+        assert!(tshark("tcp.checksum.status == 1").lines().count() > 100);
+        assert_eq!(tshark("udp.checksum.status == 1").lines().count(), 10);
+    }
+}
