@@ -7,3 +7,4 @@ mod close;
 mod link;
 mod open;
 mod property;
+mod recovery;
