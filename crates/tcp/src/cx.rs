@@ -3,6 +3,7 @@
 use tcplab_base::Instant;
 
 use crate::host::HostConfig;
+use crate::metrics::Metrics;
 use crate::mib::{Counter, Mib};
 use crate::segment::Segment;
 
@@ -17,6 +18,8 @@ pub struct Cx<'a> {
     pub mib: &'a mut Mib,
     /// Segments that leave, in their order.
     pub out: &'a mut Vec<Segment>,
+    /// What the host remembers of its peers.
+    pub(crate) metrics: &'a mut Metrics,
 }
 
 impl Cx<'_> {

@@ -13,6 +13,7 @@ mod host;
 mod info;
 mod input;
 mod jiffies;
+mod metrics;
 mod mib;
 mod options;
 mod output;

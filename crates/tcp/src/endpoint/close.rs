@@ -140,6 +140,7 @@ impl Endpoint {
             is_time_wait,
             timeout,
         });
+        self.update_metrics(cx);
         self.done(cx);
     }
 

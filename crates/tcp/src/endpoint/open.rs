@@ -15,8 +15,6 @@ use crate::timers::Pending;
 
 /// `TCP_TIMEOUT_INIT` in milliseconds (RFC 6298 2.1).
 pub(crate) const TIMEOUT_INIT_MS: u64 = 1_000;
-/// `TCP_TIMEOUT_FALLBACK` in milliseconds (RFC 6298 5.7).
-const TIMEOUT_FALLBACK_MS: u64 = 3_000;
 /// `TCP_RTO_MAX` in milliseconds.
 pub(crate) const RTO_MAX_MS: u64 = 120_000;
 /// `TCP_INFINITE_SSTHRESH`.
@@ -327,19 +325,6 @@ impl Endpoint {
         self.snd.snd_cwnd_stamp = cx.jiffies32();
         self.cc_start(cx);
         self.init_buffer_space(cx);
-    }
-
-    /// `tcp_init_metrics()` without remembered metrics: no sample from the handshake gives the RTO of 3 s (RFC 6298
-    /// 5.7).
-    fn init_metrics(&mut self, cx: &mut Cx<'_>) {
-        self.set_ssthresh(INFINITE_SSTHRESH);
-        if self.rtt.srtt_us == 0 {
-            let us = (TIMEOUT_FALLBACK_MS * 1000) as u32;
-            self.rtt.rttvar_us = us;
-            self.rtt.mdev_us = us;
-            self.rtt.mdev_max_us = us;
-            self.rtt.rto = cx.host.clock.from_millis(TIMEOUT_FALLBACK_MS);
-        }
     }
 
     /// `tcp_try_undo_spurious_syn()`: the answer was to the first SYN, so its timeout was spurious.

@@ -64,6 +64,7 @@ impl Endpoint {
                 Step::Done
             }
             State::LastAck if all_acked => {
+                self.update_metrics(cx);
                 self.done(cx);
                 Step::Done
             }

@@ -46,6 +46,7 @@ impl Stack {
             host: &self.host,
             mib: &mut self.mib,
             out: &mut self.out,
+            metrics: &mut self.metrics,
         };
         conn.ep.on_segment(&mut cx, seg);
         self.settle(now, number, watch, false);
@@ -110,8 +111,9 @@ impl Stack {
         }
         let most = cx.host.sysctl.tcp_max_syn_backlog;
         let nearly_full = most.saturating_sub(listener.requests) < most >> 2;
-        if cookies == 0 && tw_isn.is_none() && nearly_full {
-            // The last quarter is for peers that answered before; no metrics are kept of any.
+        let proven = cx.metrics.get(seg.dst.host, seg.src.host).rtt_us != 0;
+        if cookies == 0 && tw_isn.is_none() && nearly_full && !proven {
+            // The last quarter is for peers that answered before.
             cx.count(Counter::ListenDrops);
             return;
         }

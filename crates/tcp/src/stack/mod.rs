@@ -31,6 +31,7 @@ use self::timewait::TimeWait;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
 use crate::host::HostConfig;
+use crate::metrics::Metrics;
 use crate::mib::Mib;
 use crate::segment::Segment;
 
@@ -70,6 +71,7 @@ pub struct Stack {
     listeners: Vec<Option<Listener>>,
     ports: HashMap<(u16, u16), u32, FixedState>,
     deadlines: Deadlines,
+    metrics: Metrics,
     /// `table_perturb` of the search for ports.
     perturb: Vec<u32>,
 }
@@ -97,6 +99,7 @@ impl Watch {
 impl Stack {
     /// A host without connections.
     pub fn new(host: HostConfig) -> Self {
+        let metrics = Metrics::new(host.secret);
         Self {
             table: Table::new(host.secret),
             ports: HashMap::with_hasher(FixedState::with_seed(host.secret)),
@@ -107,6 +110,7 @@ impl Stack {
             events: VecDeque::new(),
             listeners: Vec::new(),
             deadlines: Deadlines::default(),
+            metrics,
             perturb: Vec::new(),
         }
     }
@@ -118,6 +122,7 @@ impl Stack {
             host: &self.host,
             mib: &mut self.mib,
             out: &mut self.out,
+            metrics: &mut self.metrics,
         };
         (cx, &mut self.listeners, &mut self.table)
     }
@@ -185,6 +190,7 @@ impl Stack {
             host: &self.host,
             mib: &mut self.mib,
             out: &mut self.out,
+            metrics: &mut self.metrics,
         };
         conn.ep.on_timer(&mut cx);
         self.settle(now, number, watch, true);
@@ -234,6 +240,7 @@ impl Stack {
             host: &self.host,
             mib: &mut self.mib,
             out: &mut self.out,
+            metrics: &mut self.metrics,
         };
         let result = call(&mut conn.ep, &mut cx);
         self.follow(now, number, false);

@@ -32,6 +32,7 @@ impl Stack {
             host: &self.host,
             mib: &mut self.mib,
             out: &mut self.out,
+            metrics: &mut self.metrics,
         };
         let own = options.congestion.clone();
         let name = own.unwrap_or_else(|| cx.host.sysctl.tcp_congestion_control.clone());
@@ -161,6 +162,7 @@ impl Stack {
             host: &self.host,
             mib: &mut self.mib,
             out: &mut self.out,
+            metrics: &mut self.metrics,
         };
         let mut ep = Endpoint::new(&mut cx, (local, remote), options);
         let mut first = isn;

@@ -276,3 +276,36 @@ fn the_listener_may_close_before_the_handshake_is_over() {
     assert_eq!(pair.hosts[0].get(client).unwrap().state(), State::Close);
     assert!(pair.now > Instant::from_nanos(0) && PORT == 80);
 }
+
+/// The second connection's first RTO comes from the first one's round trip, when that was longer than the handshake's
+/// (Linux tcp_metrics).
+#[test]
+fn a_peers_round_trip_is_remembered() {
+    let rto = |save: u8| {
+        let mut hosts = [host(1), host(2)];
+        hosts[0]
+            .sysctl
+            .set(
+                "net.ipv4.tcp_no_metrics_save",
+                ["1", "0"][usize::from(save)],
+            )
+            .unwrap();
+        let mut pair = Pair::of(hosts, 1);
+        pair.delay_ns = 200 * MS;
+        let (client, server) = pair.established();
+        pair.close(0, client);
+        pair.close(1, server);
+        pair.run(S);
+        pair.delay_ns = 10 * MS;
+        let listener = tcplab_tcp::ListenId(0);
+        let again = pair.connect();
+        pair.settle(S);
+        assert!(pair.hosts[1].accept(pair.now, listener).is_some());
+        let info = pair.with(0, again, |ep, cx| ep.info(cx));
+        let get = |name| info.iter().find(|f| f.0 == name).unwrap().1;
+        (get("tcpi_rtt"), get("tcpi_rto"))
+    };
+    assert_eq!(rto(0), (20_000, 220_000));
+    // 400 ms and twice as much.
+    assert_eq!(rto(1), (20_000, 1_200_000));
+}
