@@ -73,3 +73,101 @@ fn slow_start_doubles_the_window() {
     }
     assert_eq!(each_rtt, [10, 30, 70, 138]);
 }
+
+/// The send buffer counts memory: 46,080 bytes hold 21 segments of 1448 bytes and 832 of overhead; the write stops there.
+#[test]
+fn a_write_takes_what_the_send_buffer_holds() {
+    let (mut net, options) = pair();
+    let (client, _) = net.open(&options);
+    assert_eq!(net.write(0, client, 1 << 20), 21 * 1448);
+    assert_eq!(net.write(0, client, 1), 0);
+}
+
+/// PSH stands on the last segment of a write, not before (RFC 9293 3.9.1.2).
+#[test]
+fn psh_ends_a_write() {
+    let (mut net, options) = pair();
+    let (client, _) = net.open(&options);
+    net.write(0, client, 3 * 1448);
+    let pushed = |seen: &net::Seen| seen.segment.flags.has(tcplab_wire::TcpFlags::PSH);
+    let marks: Vec<bool> = net.log.iter().map(pushed).collect();
+    assert_eq!(marks, [false, false, true]);
+}
+
+/// RFC 5681 4.1: after an idle time the window is the initial one again.
+#[test]
+fn an_idle_connection_starts_slowly_again() {
+    let (mut net, mut options) = pair();
+    options.sndbuf = Some(200_000);
+    let (client, server) = net.open(&options);
+    net.reader = Some(server);
+    net.write(0, client, 70 * 1448);
+    net.run_for(5 * RTT);
+    for (idle, burst) in [(100 * MS, 70), (60_000 * MS, 10)] {
+        net.run_for(idle);
+        net.log.clear();
+        net.write(0, client, 70 * 1448);
+        let sent = net.data(0).len();
+        assert_eq!(sent, burst, "after {} ms", idle / MS);
+        net.run_for(5 * RTT);
+    }
+}
+
+/// RFC 9293 3.8.6.1: probes of a closed window come at doubling intervals, with the byte before the window.
+#[test]
+fn a_closed_window_is_probed_ever_more_rarely() {
+    let (mut net, options) = pair();
+    let (client, _) = net.open(&options);
+    for _ in 0..20 {
+        net.write(0, client, 1 << 20);
+        net.run_for(2 * RTT);
+    }
+    net.log.clear();
+    net.run_for(20_000 * MS);
+    let probes: Vec<i64> = net
+        .log
+        .iter()
+        .filter(|seen| seen.from == 0)
+        .map(|seen| seen.at / MS)
+        .collect();
+    assert!(probes.len() >= 5, "{probes:?}");
+    let gaps: Vec<i64> = probes.windows(2).map(|p| p[1] - p[0]).collect();
+    for pair in gaps.windows(2) {
+        let ratio = pair[1] * 100 / pair[0];
+        assert!((180..=220).contains(&ratio), "{gaps:?}");
+    }
+}
+
+/// tcp_retrans_try_collapse(): short segments that are sent again go as one.
+#[test]
+fn short_segments_are_joined_when_they_are_sent_again() {
+    let (mut net, mut options) = pair();
+    options.nodelay = Some(true);
+    let (client, _) = net.open(&options);
+    net.lose = |seen| seen.from == 0 && seen.segment.len > 0 && seen.at < 130 * MS;
+    for _ in 0..3 {
+        net.write(0, client, 100);
+    }
+    net.run_for(1000 * MS);
+    let lengths: Vec<u32> = net.data(0).iter().map(|(_, len)| *len).collect();
+    // Three of their own, the loss probe, and all in one after the timeout.
+    assert_eq!(lengths, [100, 100, 100, 100, 300]);
+}
+
+/// tcp_tso_autosize(): far away a super-segment holds a millisecond of the rate, two segments at least; near by as much
+/// as half of the window.
+#[test]
+fn super_segments_are_larger_the_nearer_the_peer_is() {
+    let burst = |rtt: i64| {
+        let options = OpenOptions::default();
+        let mut sender = host();
+        sender.offload = tcplab_plan::point::Offload::Tso;
+        let mut net = Net::new(sender, host(), &options, rtt / 2);
+        let (client, _) = net.open(&options);
+        net.write(0, client, 12 * 1448);
+        let data = net.data(0);
+        data.iter().map(|(_, len)| len / 1448).collect::<Vec<_>>()
+    };
+    assert_eq!(burst(RTT), [2, 2, 2, 2, 2]);
+    assert_eq!(burst(MS / 5), [5, 5]);
+}
