@@ -124,9 +124,9 @@ impl Endpoint {
             }
             timeout = timeout.min(earlier);
         }
-        let armed = self.ack.pending & AckPending::TIMER != 0
-            && timeout == self.timers.ack_timeout
-            && self.timers.delack_at != NEVER;
+        let armed = timeout == self.timers.ack_timeout
+            && self.timers.delack_at != NEVER
+            && self.timers.delack_at > cx.now;
         self.ack.pending |= AckPending::SCHED | AckPending::TIMER;
         if !armed {
             self.timers.arm_delack(cx, timeout);
@@ -148,7 +148,14 @@ impl Endpoint {
     /// `tcp_delack_timer_handler()`.
     pub(crate) fn on_delack_timer(&mut self, cx: &mut Cx<'_>) {
         self.timers.delack_at = NEVER;
-        if self.state == State::Close || self.ack.pending & AckPending::TIMER == 0 {
+        if self.state == State::Close {
+            return;
+        }
+        if self.ack.compressed > 0 {
+            // Also from a timer whose ACK has left long ago.
+            return self.send_compressed_ack(cx);
+        }
+        if self.ack.pending & AckPending::TIMER == 0 {
             return;
         }
         if self.timers.ack_timeout > cx.jiffies() {

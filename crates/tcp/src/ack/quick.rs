@@ -116,11 +116,11 @@ impl Endpoint {
         }
     }
 
-    /// `inet_csk_clear_xmit_timer(ICSK_TIME_DACK)`.
+    /// `inet_csk_clear_xmit_timer(ICSK_TIME_DACK)`: the wheel's timer goes on and finds nothing to do, unless ACKs
+    /// are held back then.
     #[inline]
     pub(crate) fn clear_delack(&mut self) {
         self.ack.pending = 0;
-        self.timers.delack_at = NEVER;
     }
 
     /// The credits of immediate ACKs that are left, as /proc/net/tcp shows them.
