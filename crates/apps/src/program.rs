@@ -53,17 +53,18 @@ pub struct Program {
     record: Record,
 }
 
+/// The larger ones are boxed: there may be a million connections that only wait.
 #[derive(Clone, Debug)]
 enum Kind {
-    Stream(Stream),
+    Stream(Box<Stream>),
     Watch(Watch),
-    Bulk(Bulk),
+    Bulk(Box<Bulk>),
     Sink(Sink),
-    Ask(Ask),
+    Ask(Box<Ask>),
     Answer(Answer),
-    Pages(Pages),
-    Serve(Serve),
-    Datagrams(Datagrams),
+    Pages(Box<Pages>),
+    Serve(Box<Serve>),
+    Datagrams(Box<Datagrams>),
     Replies(Replies),
 }
 
@@ -75,13 +76,13 @@ impl Program {
             AppKind::Echo { .. }
             | AppKind::WriteWriteRead { .. }
             | AppKind::RequestResponse { .. }
-            | AppKind::ConnectRequestResponse { .. } => Kind::Ask(Ask::new(app)),
+            | AppKind::ConnectRequestResponse { .. } => Kind::Ask(Box::new(Ask::new(app))),
             AppKind::Bulk { reverse: true, .. } => Kind::Watch(Watch::new(Watch::BULK_READ)),
-            AppKind::Bulk { .. } => Kind::Bulk(Bulk::new(app)),
-            AppKind::Web { .. } => Kind::Pages(Pages::new(app)),
+            AppKind::Bulk { .. } => Kind::Bulk(Box::new(Bulk::new(app))),
+            AppKind::Web { .. } => Kind::Pages(Box::new(Pages::new(app))),
             AppKind::Sink { hold_ns } => Kind::Sink(Sink::new(*hold_ns)),
             AppKind::UdpStream { .. } | AppKind::UdpRr { .. } => {
-                Kind::Datagrams(Datagrams::new(app))
+                Kind::Datagrams(Box::new(Datagrams::new(app)))
             }
         };
         Self::of(kind)
@@ -90,16 +91,16 @@ impl Program {
     /// The end that was accepted.
     pub fn server(app: &AppKind) -> Self {
         let kind = match app {
-            AppKind::Stream { .. } => Kind::Stream(Stream::new(app)),
+            AppKind::Stream { .. } => Kind::Stream(Box::new(Stream::new(app))),
             AppKind::Echo { .. }
             | AppKind::WriteWriteRead { .. }
             | AppKind::RequestResponse { .. }
             | AppKind::ConnectRequestResponse { .. } => Kind::Answer(Answer::new(app)),
-            AppKind::Bulk { reverse: true, .. } => Kind::Bulk(Bulk::new(app)),
+            AppKind::Bulk { reverse: true, .. } => Kind::Bulk(Box::new(Bulk::new(app))),
             AppKind::Bulk { .. } | AppKind::Sink { .. } => {
                 Kind::Watch(Watch::new(Watch::BULK_READ))
             }
-            AppKind::Web { .. } => Kind::Serve(Serve::new(app)),
+            AppKind::Web { .. } => Kind::Serve(Box::new(Serve::new(app))),
             AppKind::UdpStream { .. } | AppKind::UdpRr { .. } => Kind::Replies(Replies::new(app)),
         };
         Self::of(kind)

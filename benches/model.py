@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Speed and memory of the model: TCP packets and connections for each CPU second, bytes of an idle connection.
+
+Runs target/release/tcplab (--tcplab) on examples/bench-*.toml, --runs times each, and prints the median and the
+best run. CPU seconds are those of the thread that simulates; other work on the machine moves them.
+"""
+
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def run(tcplab, file):
+    """The points of one run, one after another in a process of its own."""
+    done = subprocess.run(
+        [tcplab, "run", file, "--on", "model", "--json", "--jobs", "1"], capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout)["points"]
+
+
+def rates(tcplab, name, of, unit, runs):
+    """Prints the rates of an example, one line for each of its points."""
+    points = [run(tcplab, ROOT / "examples" / f"{name}.toml") for _ in range(runs)]
+    for number, first in enumerate(points[0]):
+        each = [p[number]["cost"] for p in points]
+        values = [c[of] / c["user_s"] for c in each]
+        axes = " ".join(str(v) for v in first["axes"].values())
+        print(
+            f"{name + ' ' + axes:24} {statistics.median(values):12,.0f} {unit} / CPU s (best {max(values):,.0f}), "
+            f"{each[0][of]:,} {unit}, peak {each[0]['peak_rss_bytes'] / 1e6:.0f} MB"
+        )
+
+
+def idle(tcplab):
+    """Prints the bytes that an idle connection takes, both ends together."""
+    text = (ROOT / "benches" / "idle.toml").read_text()
+    rss = []
+    for connections in (500, 12_500):
+        with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+            file.write(text.replace('{ axis = [500, 12500], name = "n" }', str(connections)))
+            file.flush()
+            rss.append(run(tcplab, file.name)[0]["cost"]["peak_rss_bytes"])
+    print(f"{'idle':24} {(rss[1] - rss[0]) / 24_000:12,.0f} bytes for each idle connection, both ends")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tcplab", default=ROOT / "target/release/tcplab")
+    parser.add_argument("--runs", type=int, default=5)
+    args = parser.parse_args()
+    rates(args.tcplab, "bench-bulk-1", "tcp_packets", "packets", args.runs)
+    rates(args.tcplab, "bench-bulk-100", "tcp_packets", "packets", args.runs)
+    rates(args.tcplab, "bench-window", "tcp_packets", "packets", args.runs)
+    rates(args.tcplab, "bench-web", "connections", "connections", args.runs)
+    idle(args.tcplab)
+
+
+if __name__ == "__main__":
+    main()
