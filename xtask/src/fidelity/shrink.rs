@@ -6,7 +6,7 @@ use tcplab_plan::app::AppKind;
 use tcplab_plan::point::{Event, QuickAck, Route, SocketOptions};
 
 /// Runs at most.
-const BUDGET: usize = 150;
+const BUDGET: usize = 40;
 
 /// Leaves out what `keeps` (the class is still the same) allows.
 ///
