@@ -36,8 +36,6 @@ pub(crate) struct Timers {
     /// `icsk_ack.timeout`.
     pub(crate) ack_timeout: u64,
     pub(crate) delack_at: Instant,
-    /// Where it stands in the wheel, also after it was cleared.
-    delack_wheel_at: Instant,
     /// Keepalive, FIN-WAIT-2 (`sk_timer`).
     pub(crate) keepalive_at: Instant,
     pub(crate) pacing_at: Instant,
@@ -54,7 +52,6 @@ impl Default for Timers {
             ran: 0,
             ack_timeout: 0,
             delack_at: NEVER,
-            delack_wheel_at: NEVER,
             keepalive_at: NEVER,
             pacing_at: NEVER,
             comp_sack_at: NEVER,
@@ -113,16 +110,6 @@ impl Timers {
     pub(crate) fn arm_delack(&mut self, cx: &Cx<'_>, timeout: u64) {
         self.ack_timeout = timeout;
         self.delack_at = self.fires(cx, timeout);
-        self.delack_wheel_at = self.delack_at;
-    }
-
-    /// Linux clears the delayed-ACK timer by a flag and leaves it in the wheel: when it fires, it sends an ACK that is
-    /// held back since.
-    #[inline]
-    pub(crate) fn cleared_delack_counts(&mut self, cx: &Cx<'_>) {
-        if self.delack_at == NEVER && self.delack_wheel_at > cx.now {
-            self.delack_at = self.delack_wheel_at;
-        }
     }
 
     /// `inet_csk_reset_keepalive_timer()`: in `when` jiffies.

@@ -79,7 +79,6 @@ impl Endpoint {
             .min(u64::from(rtt) * 125 * percent / 100)
             .saturating_add(sysctl.tcp_comp_sack_slack_ns);
         self.timers.comp_sack_at = Instant::from_nanos(cx.now.as_nanos() + delay as i64);
-        self.timers.cleared_delack_counts(cx);
     }
 
     /// `tcp_sack_compress_send_ack()`: what was held back goes out now, before its blocks are overwritten.
