@@ -239,6 +239,14 @@ impl SendQueue {
         (self.place(id) > 0).then(|| Id(id.0.wrapping_sub(1)))
     }
 
+    /// Number of sent segments before `id`; all of them when it is none of these.
+    pub(crate) fn sent_before(&self, id: Id) -> u32 {
+        match id == Id::NONE {
+            true => self.sent,
+            false => (self.place(id) as u32).min(self.sent),
+        }
+    }
+
     /// Whether `a` stands before `b` in the queue.
     #[inline]
     pub(crate) fn is_before(&self, a: Id, b: Id) -> bool {

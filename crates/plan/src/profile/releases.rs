@@ -109,6 +109,7 @@ fn linux_4_6() -> Profile {
             ("net.ipv4.tcp_rmem", "4096 87380 6291456"),
             // What 4.6 calls RACK only finds lost retransmissions; the model's whole RACK is that of 4.18.
             ("net.ipv4.tcp_recovery", "0"),
+            ("net.ipv4.tcp_fack", "1"),
             ("net.ipv4.tcp_limit_output_bytes", "262144"),
             ("net.ipv4.tcp_challenge_ack_limit", "100"),
             ("net.ipv4.tcp_tso_rtt_log", "0"),

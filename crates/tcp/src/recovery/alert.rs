@@ -173,7 +173,7 @@ impl Endpoint {
     /// `tcp_time_to_recover()`.
     fn time_to_recover(&self, cx: &Cx<'_>) -> bool {
         self.loss.lost_out > 0
-            || (!self.is_rack(cx) && self.loss.sacked_out + 1 > self.loss.reordering)
+            || (!self.is_rack(cx) && self.dupack_heuristics(cx) > self.loss.reordering)
     }
 
     /// `tcp_identify_packet_loss()`.

@@ -227,7 +227,10 @@ impl Endpoint {
         if done.reord.before(prior_fack) {
             self.check_sack_reordering(cx, done.reord, false);
         }
-        let fewer = prior_sacked.saturating_sub(self.loss.sacked_out);
+        let fewer = match self.is_fack(cx) {
+            true => done.pkts_acked,
+            false => prior_sacked.saturating_sub(self.loss.sacked_out),
+        };
         self.loss.lost_cnt_hint -= fewer.min(self.loss.lost_cnt_hint);
     }
 

@@ -118,9 +118,35 @@ impl Endpoint {
         self.loss.frto = cx.host.sysctl.tcp_frto > 0 && (new_recovery || self.loss.retransmits > 0);
     }
 
+    /// `tcp_is_fack()`: what lies more than `reordering` segments below the highest SACKed one is lost (until 4.14).
+    pub(super) fn is_fack(&self, cx: &Cx<'_>) -> bool {
+        cx.host.sysctl.tcp_fack && self.neg.sack_ok && !self.loss.fack_off
+    }
+
+    /// `fackets_out`: segments up to the highest SACKed one.
+    fn fackets_out(&self) -> u32 {
+        match self.loss.sacked_out {
+            0 => 0,
+            _ => self.queue.sent_before(self.loss.highest_sack),
+        }
+    }
+
+    /// `tcp_dupack_heuristics()`: duplicates that show a loss.
+    pub(super) fn dupack_heuristics(&self, cx: &Cx<'_>) -> u32 {
+        match self.is_fack(cx) {
+            true => self.fackets_out(),
+            false => self.loss.sacked_out + 1,
+        }
+    }
+
     /// `tcp_update_scoreboard()`: without RACK, by the number of SACKed segments (RFC 6675 5).
     pub(super) fn update_scoreboard(&mut self, cx: &mut Cx<'_>, fast_rexmit: bool) {
         if self.is_reno() {
+            return;
+        }
+        if self.is_fack(cx) {
+            let lost = self.fackets_out().saturating_sub(self.loss.reordering);
+            self.mark_head_lost(cx, lost.max(1), false);
             return;
         }
         match self.loss.sacked_out.checked_sub(self.loss.reordering) {
@@ -132,6 +158,7 @@ impl Endpoint {
 
     /// `tcp_mark_head_lost()`: what has more than `packets` fewer SACKed segments above it.
     fn mark_head_lost(&mut self, cx: &mut Cx<'_>, packets: u32, mark_head: bool) {
+        let fack = self.is_fack(cx);
         let hint = self.loss.lost_hint;
         let (mut at, mut count) = match self.queue.get(hint) {
             Some(skb) => {
@@ -151,7 +178,7 @@ impl Endpoint {
             if skb.end_seq().after(self.snd.snd_nxt) {
                 break;
             }
-            if skb.is(Sacked::ACKED) {
+            if fack || skb.is(Sacked::ACKED) {
                 count += u32::from(skb.pcount);
             }
             if count > packets {

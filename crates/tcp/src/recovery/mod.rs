@@ -61,8 +61,8 @@ pub(crate) struct Loss {
     pub(crate) frto: bool,
     pub(crate) is_sack_reneg: bool,
     pub(crate) reordering: u32,
-    /// Highest retransmitted sequence number (`high_seq` of FACK-era kernels is `fackets_out`).
-    pub(crate) fackets_out: u32,
+    /// The path was seen to reorder: no FACK any more (`tcp_disable_fack()`).
+    pub(crate) fack_off: bool,
     pub(crate) highest_sack: Id,
     pub(crate) retransmit_hint: Id,
     pub(crate) lost_hint: Id,
@@ -100,7 +100,7 @@ impl Default for Loss {
             frto: false,
             is_sack_reneg: false,
             reordering: 3,
-            fackets_out: 0,
+            fack_off: false,
             highest_sack: Id::NONE,
             retransmit_hint: Id::NONE,
             lost_hint: Id::NONE,

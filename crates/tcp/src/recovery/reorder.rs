@@ -19,6 +19,7 @@ impl Endpoint {
         let mss = self.snd.mss_cache;
         if mss > 0 && metric > self.loss.reordering.saturating_mul(mss) {
             self.loss.reordering = metric.div_ceil(mss).min(cx.host.sysctl.tcp_max_reordering);
+            self.loss.fack_off = true;
         }
         self.stats.reord_seen = self.stats.reord_seen.wrapping_add(1);
         cx.count(match by_timestamp {

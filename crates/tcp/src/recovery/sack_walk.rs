@@ -182,11 +182,8 @@ impl Endpoint {
         work.flag |= Flag::DATA_SACKED;
         self.loss.sacked_out += packets;
         work.sack_delivered += packets;
-        if self
-            .queue
-            .get(self.loss.lost_hint)
-            .is_some_and(|hint| seq.before(hint.seq))
-        {
+        let hint = self.queue.get(self.loss.lost_hint);
+        if hint.is_some_and(|hint| seq.before(hint.seq)) && !self.is_fack(cx) {
             self.loss.lost_cnt_hint += packets;
         }
         sacked | Sacked::ACKED

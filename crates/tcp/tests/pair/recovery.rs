@@ -254,6 +254,22 @@ fn a_needless_retransmission_is_undone() {
     }
 }
 
+/// Without RACK a loss takes three SACKed segments above it; FACK (until 4.14) counts the holes too.
+#[test]
+fn fack_counts_the_holes_below_the_highest_sack() {
+    for fack in [true, false] {
+        let mut hosts = [host(1), host(2)];
+        let s = &mut hosts[0].sysctl;
+        (s.tcp_fack, s.tcp_recovery, s.tcp_early_retrans) = (fack, 0, 0);
+        let mut pair = Pair::of(hosts, 1);
+        let ends = pair.established();
+        drop_data(&mut pair, &[1, 2, 3]);
+        assert_eq!(transfer(&mut pair, ends, 5 * 1448, 4 * S), 5 * 1448);
+        counts(&pair, &[("TcpExtTCPSackRecovery", u64::from(fack))]);
+        assert_eq!(pair.count(0, "TcpExtTCPFastRetrans") > 0, fack);
+    }
+}
+
 /// A lost retransmission: RACK sees that later ones arrived (RFC 8985), without a timeout.
 #[test]
 fn a_lost_retransmission_needs_no_timeout() {
