@@ -17,7 +17,8 @@ struct Failed<'a> {
 
 /// Prints a document on standard output.
 pub fn print(document: &impl Serialize) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    // A document has many short lines; standard output would write each one by itself.
+    let mut out = io::BufWriter::new(io::stdout().lock());
     serde_json::to_writer_pretty(&mut out, document).map_err(io::Error::from)?;
     out.write_all(b"\n")?;
     Ok(())
