@@ -21,6 +21,7 @@ pub fn print(document: &impl Serialize) -> Result<(), Failure> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     serde_json::to_writer_pretty(&mut out, document).map_err(io::Error::from)?;
     out.write_all(b"\n")?;
+    out.flush()?;
     Ok(())
 }
 
