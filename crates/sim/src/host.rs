@@ -65,7 +65,10 @@ impl Host {
             },
             route: host.route.clone(),
             offload: host.offload,
-            rx_truesize: RxTruesize::Kmalloc,
+            rx_truesize: match profile.rx_truesize {
+                0 => RxTruesize::Kmalloc,
+                bytes => RxTruesize::Fixed(bytes),
+            },
             secret,
         };
         Self {

@@ -48,7 +48,7 @@ fn one(script: &Script, profile: Profile) -> Result<Fitted, Lack> {
     let plain = |hz| Setup {
         hz,
         phase: 0,
-        truesize: None,
+        truesize: (profile.rx_truesize > 0).then_some(profile.rx_truesize),
         read_delay: 0,
     };
     let mut setup = plain(HZ[0]);
@@ -63,10 +63,9 @@ fn one(script: &Script, profile: Profile) -> Result<Fitted, Lack> {
             setup = consider(Setup { phase, ..plain(hz) })?;
         }
     }
-    setup = consider(Setup {
-        truesize: Some(CARD),
-        ..setup
-    })?;
+    for truesize in [None, Some(CARD)] {
+        setup = consider(Setup { truesize, ..setup })?;
+    }
     setup = consider(Setup {
         read_delay: SLOW_READ,
         ..setup

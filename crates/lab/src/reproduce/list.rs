@@ -12,9 +12,10 @@ use super::glob;
 use crate::error::LabError;
 
 /// The files, in the order of the list.
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 5] = [
     ("delayed-ack.toml", include_str!("claims/delayed-ack.toml")),
     ("intervals.toml", include_str!("claims/intervals.toml")),
+    ("model.toml", include_str!("claims/model.toml")),
     ("quickack.toml", include_str!("claims/quickack.toml")),
     ("witness.toml", include_str!("claims/witness.toml")),
 ];
@@ -73,6 +74,8 @@ struct Group {
     show: Vec<String>,
     source: Option<String>,
     stack: Option<String>,
+    /// The same claims on this stack too; their names begin with `model.` there.
+    also: Option<String>,
     value: Option<String>,
     rule: Option<Rule>,
     tolerance: Option<f64>,
@@ -173,10 +176,17 @@ impl List {
                 for entry in &group.claim {
                     let claim =
                         claim(group, entry).map_err(|e| wrong(&format!("{}: {e}", entry.id)))?;
-                    if list.claims.iter().any(|known| known.id == claim.id) {
-                        return Err(wrong(&format!("two claims are called {}", claim.id)));
+                    let again = group.also.as_ref().map(|stack| ClaimData {
+                        id: format!("model.{}", claim.id),
+                        stack: stack.clone(),
+                        ..claim.clone()
+                    });
+                    for claim in [Some(claim), again].into_iter().flatten() {
+                        if list.claims.iter().any(|known| known.id == claim.id) {
+                            return Err(wrong(&format!("two claims are called {}", claim.id)));
+                        }
+                        list.claims.push(claim);
                     }
-                    list.claims.push(claim);
                 }
             }
         }

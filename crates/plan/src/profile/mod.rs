@@ -128,6 +128,8 @@ pub struct Profile {
     pub rcvbuf_fixup: bool,
     /// See [`WindowShare`].
     pub window_share: WindowShare,
+    /// Memory that a received frame counts for, in bytes; 0: as small as the allocator makes it for a TAP device.
+    pub rx_truesize: u32,
     /// Room for headers in front of a segment's data in the send queue, in bytes (`MAX_TCP_HEADER`).
     pub tx_header: u32,
     /// Memory that the send buffer counts for a segment without data, in bytes (`tcp_stream_alloc_skb()`).
@@ -155,6 +157,7 @@ impl Default for Profile {
             repair_ack: true,
             rcvbuf_fixup: false,
             window_share: WindowShare::Sysctl,
+            rx_truesize: 0,
             tx_header: 256,
             tx_truesize: 832,
             sysctl: &[],

@@ -177,6 +177,12 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "dfa2f0483360, 6.6"
     ),
     number!(
+        rx_truesize,
+        0..=65_536,
+        "bytes of the receive buffer that each received frame counts for; 0: as few as for a TAP device",
+        "the network card's choice: 2304 with buffers of 2 kB"
+    ),
+    number!(
         tx_header,
         192..=1024,
         "bytes kept free for headers in front of a segment's data in the send queue (MAX_TCP_HEADER)",

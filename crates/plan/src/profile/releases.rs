@@ -105,6 +105,7 @@ fn linux_4_6() -> Profile {
         tlp_rule: TlpRule::DelackMax,
         compressed_sack: CompressedSack::Never,
         hz: 250,
+        rx_truesize: 0,
         sysctl: &[
             ("net.ipv4.tcp_rmem", "4096 87380 6291456"),
             // What 4.6 calls RACK only finds lost retransmissions; the model's whole RACK is that of 4.18.
@@ -130,6 +131,8 @@ fn linux_4_18() -> Profile {
         pingpong_threshold: 1,
         repair_ack: false,
         rcvbuf_fixup: true,
+        // The card of the machine whose window grew by 2048 bytes a segment.
+        rx_truesize: 2304,
         sysctl: &[
             ("net.ipv4.tcp_rmem", "4096 87380 6291456"),
             ("net.ipv4.tcp_limit_output_bytes", "262144"),
