@@ -106,6 +106,15 @@ impl Program {
         Self::of(kind)
     }
 
+    /// With the draws of the run of this seed.
+    #[must_use]
+    pub fn seeded(mut self, seed: u64) -> Self {
+        if let Kind::Stream(stream) = &mut self.kind {
+            stream.seed(seed);
+        }
+        self
+    }
+
     fn of(kind: Kind) -> Self {
         Self {
             kind,

@@ -1,21 +1,34 @@
 //! `stream`: a server that writes on a schedule, a client that only reads. The experiment of the
 //! two notes on Linux's delayed ACKs.
 
-use tcplab_base::{Duration, Instant};
+use tcplab_base::{Duration, Instant, Random};
 use tcplab_plan::app::AppKind;
 
 use crate::extent::Limit;
 use crate::program::{Result, Step};
 use crate::record::Record;
 
+/// Name of the stream of draws.
+const DRAWS: &str = "app/stream/late";
+
 /// Writes `chunk` bytes at begin, begin + every, begin + 2 every ...: a late write does not move
-/// the ones after it.
+/// the ones after it, but for the time that the loop is told to take.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream {
     chunk: u64,
     every: Duration,
     limit: Limit,
     wrote: bool,
+    loop_time: Option<Box<LoopTime>>,
+}
+
+/// What a writer's loop takes itself.
+#[derive(Clone, Debug)]
+struct LoopTime {
+    most_ns: u64,
+    draws: Random,
+    /// So far.
+    sum: Duration,
 }
 
 impl Stream {
@@ -23,6 +36,7 @@ impl Stream {
         let AppKind::Stream {
             chunk,
             every_ns,
+            late_ns,
             until,
             ..
         } = app
@@ -34,6 +48,23 @@ impl Stream {
             every: Duration::from_nanos(*every_ns),
             limit: Limit::new(*until),
             wrote: false,
+            loop_time: u64::try_from(*late_ns)
+                .ok()
+                .filter(|n| *n > 0)
+                .map(|most_ns| {
+                    Box::new(LoopTime {
+                        most_ns,
+                        draws: Random::stream(0, DRAWS),
+                        sum: Duration::from_nanos(0),
+                    })
+                }),
+        }
+    }
+
+    /// Draws as the run's seed says.
+    pub(crate) fn seed(&mut self, seed: u64) {
+        if let Some(time) = &mut self.loop_time {
+            time.draws = Random::stream(seed, DRAWS);
         }
     }
 
@@ -45,12 +76,18 @@ impl Stream {
             record.count();
         }
         let begun = self.limit.begun(now);
-        let due = begun + Duration::from_nanos(self.every.as_nanos().saturating_mul(self.done()));
+        let planned = self.every.as_nanos().saturating_mul(self.done());
+        let slipped = self.loop_time.as_ref().map_or(0, |t| t.sum.as_nanos());
+        let due = begun + Duration::from_nanos(planned.saturating_add(slipped));
         if due > now {
             return Step::Until(due);
         }
         if !self.limit.again(due) {
             return Step::Close;
+        }
+        if let Some(time) = &mut self.loop_time {
+            let took = time.draws.below(time.most_ns.saturating_add(1));
+            time.sum = time.sum + Duration::from_nanos(took as i64);
         }
         self.wrote = true;
         Step::Write(self.chunk)

@@ -55,6 +55,10 @@ pub enum AppKind {
         chunk: u64,
         /// Time between two writes; 0: as fast as the socket takes them.
         every_ns: i64,
+        /// Each write after the first comes later than planned by a draw from 0 to this, and so do all after it: a
+        /// loop that takes time itself.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        late_ns: i64,
         /// Bytes of each read of the client at most.
         read: u64,
         /// When the server stops.
@@ -174,4 +178,13 @@ impl AppKind {
     pub fn is_udp(&self) -> bool {
         matches!(self, Self::UdpStream { .. } | Self::UdpRr { .. })
     }
+}
+
+/// Left out when it says nothing, so that digests of experiments without it stay.
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
+fn is_zero(n: &i64) -> bool {
+    *n == 0
 }

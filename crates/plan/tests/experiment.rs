@@ -58,6 +58,7 @@ fn the_shortest_file_has_every_default() {
         AppKind::Stream {
             chunk: 1460,
             every_ns: 0,
+            late_ns: 0,
             read: 65_536,
             until
         }

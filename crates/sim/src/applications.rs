@@ -52,8 +52,12 @@ impl Applications {
             for _ in 0..app.connections {
                 apps.ends
                     .push(End::new(index, true, Program::client(&app.does), udp));
-                apps.ends
-                    .push(End::new(index, false, Program::server(&app.does), udp));
+                apps.ends.push(End::new(
+                    index,
+                    false,
+                    Program::server(&app.does).seeded(point.seed),
+                    udp,
+                ));
                 apps.ports.push(0);
                 apps.pending += 1;
             }

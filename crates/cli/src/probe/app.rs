@@ -220,6 +220,7 @@ impl AppArgs {
             AppName::Stream => AppKind::Stream {
                 chunk: self.chunk.unwrap_or(1000),
                 every_ns,
+                late_ns: 0,
                 read: self.read.unwrap_or(4096),
                 until,
             },

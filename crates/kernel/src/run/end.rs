@@ -91,7 +91,11 @@ impl End {
         let app = &point.apps[of.0];
         let (host, own, program) = match is_client {
             true => (app.client, &app.client_socket, Program::client(&app.does)),
-            false => (app.server, &app.server_socket, Program::server(&app.does)),
+            false => (
+                app.server,
+                &app.server_socket,
+                Program::server(&app.does).seeded(point.seed),
+            ),
         };
         Self {
             app: of.0,

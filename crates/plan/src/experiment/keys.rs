@@ -551,6 +551,12 @@ const STREAM: &[Key] = &[
         "0",
         "time between two writes, on an absolute schedule; 0: as fast as the socket takes them",
     ),
+    key(
+        "late",
+        Form::Time,
+        "0",
+        "each write comes later by a draw from 0 to this, and so do those after it: a loop that takes time itself",
+    ),
     key("read", Form::Size, "64k", "bytes of each read at most"),
     COUNT,
     DURATION,
