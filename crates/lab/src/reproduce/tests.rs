@@ -74,6 +74,44 @@ fn every_claim_is_in_the_document() {
     let rows = text
         .lines()
         .filter(|l| l.starts_with("| `") && l.ends_with(" |"));
-    let figures = rows.filter(|l| l.contains("`uml:")).count();
+    let is_figure = |l: &&str| l.contains("| `uml:") || l.contains("| `model:");
+    let figures = rows.filter(is_figure).count();
     assert_eq!(figures, list.claims.len(), "it has claims that are gone");
+}
+
+/// What `/proc/net/tcp` said at each read on Linux 6.1.192, with the rules of 6.1.56 and without: sixteen credits, of
+/// which the first ACK has taken one before the first read.
+#[test]
+fn the_models_credits_are_the_kernels_read_by_read() {
+    use tcplab_plan::Experiment;
+    let text = "[run]\nlog = true\n[[app]]\nkind = \"stream\"\nchunk = \"1k\"\nevery = \"100ms\"\ncount = 40\n\
+                server_socket = { nodelay = true }\n";
+    let points = Experiment::parse("credits.toml", text)
+        .unwrap()
+        .points()
+        .unwrap();
+    let lab = crate::Lab::new(tcplab_kernel::Stop::never()).unwrap();
+    for stack in ["model:linux-6.1.56", "model:linux-6.1"] {
+        let document = crate::campaign::run(
+            &lab,
+            &crate::campaign::Campaign {
+                experiment: "credits",
+                points: &points,
+                stacks: &[lab.stack(stack).unwrap()],
+                measures: &[],
+                jobs: 1,
+                out: None,
+            },
+            |_| {},
+        );
+        let document = document.unwrap();
+        let client = &document.points[0].flows[0].client;
+        let log = client.iter().flat_map(|end| &end.log);
+        let credits: Vec<u32> = log
+            .filter(|line| line.what == "read")
+            .filter_map(|line| line.quick)
+            .collect();
+        let right: Vec<u32> = (0..16).rev().chain(std::iter::repeat_n(0, 24)).collect();
+        assert_eq!(credits.get(..40), Some(&right[..]), "{stack}");
+    }
 }
