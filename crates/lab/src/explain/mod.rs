@@ -13,6 +13,8 @@ mod script;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -101,6 +103,7 @@ impl Found {
 /// Explains the ACKs of every receiver; of these connections only, when some are named.
 pub fn explain(gather: &Gather, only: &[usize]) -> Vec<Receiver> {
     let mut receivers = Vec::new();
+    let played = played(gather, only);
     for (number, stream) in gather.streams.iter().enumerate() {
         if !only.is_empty() && !only.contains(&number) {
             continue;
@@ -111,7 +114,11 @@ pub fn explain(gather: &Gather, only: &[usize]) -> Vec<Receiver> {
                 0 => (client, server),
                 _ => (server, client),
             };
-            let found = Script::of(stream, side).and_then(|script| found(&script, KNOWN));
+            let script = match played.contains(&number) {
+                true => Script::of(stream, side),
+                false => Err(Lack::Many),
+            };
+            let found = script.and_then(|script| found(&script, KNOWN));
             // Most connections carry data one way: the other receiver is no news.
             if matches!(found, Err(Lack::Data)) {
                 continue;
@@ -130,6 +137,18 @@ pub fn explain(gather: &Gather, only: &[usize]) -> Vec<Receiver> {
         }
     }
     receivers
+}
+
+/// The connections with the most packets, when there are too many and none is named.
+fn played(gather: &Gather, only: &[usize]) -> BTreeSet<usize> {
+    const MOST: usize = 500;
+    let mut numbers: Vec<usize> = (0..gather.streams.len()).collect();
+    if only.is_empty() {
+        let packets = |n: &usize| gather.streams.get(*n).map_or(0, |s| s.packets.len());
+        numbers.sort_by_key(|n| std::cmp::Reverse(packets(n)));
+        numbers.truncate(MOST);
+    }
+    numbers.into_iter().collect()
 }
 
 fn found(script: &Script, known: &[Known]) -> Result<Found, Lack> {

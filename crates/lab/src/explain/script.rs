@@ -23,6 +23,8 @@ pub enum Lack {
     Data,
     /// It sent no ACK of new data.
     Acks,
+    /// The capture has too many connections to play all.
+    Many,
     /// The model did not open the connection.
     Model,
 }
@@ -38,6 +40,9 @@ impl Lack {
                 "only one direction was captured: both the data and the ACKs are needed"
             }
             Self::Data => "it got no data",
+            Self::Many => {
+                "left out: only the 500 connections with the most packets are played; name this one with --stream"
+            }
             Self::Acks => "none of its ACKs of new data is in the capture",
             Self::Model => "the model did not take the captured handshake",
         }
@@ -300,7 +305,8 @@ fn was_lost(all: &[Packet], i: usize, side: usize, gap: i64) -> bool {
     };
     let later = all.get(i + 1..).unwrap_or_default();
     let mut again = None;
-    for q in later {
+    // An answer that is further away than this is none.
+    for q in later.iter().take(4096) {
         if again.is_some_and(|t| q.time.as_nanos() >= t + gap / 2) {
             return true;
         }
