@@ -46,6 +46,7 @@ fn a_stream_writes_on_an_absolute_schedule() {
     let app = AppKind::Stream {
         chunk: 1000,
         every_ns: 100,
+        late_ns: 0,
         read: 4096,
         until: count(3),
     };
@@ -76,6 +77,7 @@ fn a_stream_that_lasts_a_time_writes_at_its_beginning_not_at_its_end() {
     let app = AppKind::Stream {
         chunk: 1,
         every_ns: 10,
+        late_ns: 0,
         read: 1,
         until: Extent {
             count: None,
@@ -91,6 +93,7 @@ fn a_late_write_does_not_move_the_next_ones() {
     let app = AppKind::Stream {
         chunk: 1,
         every_ns: 100,
+        late_ns: 0,
         read: 1,
         until: count(3),
     };
