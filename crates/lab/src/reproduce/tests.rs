@@ -106,7 +106,7 @@ fn the_models_credits_are_the_kernels_read_by_read() {
         );
         let document = document.unwrap();
         let client = &document.points[0].flows[0].client;
-        let log = client.iter().flat_map(|end| &end.log);
+        let log = client.log.iter();
         let credits: Vec<u32> = log
             .filter(|line| line.what == "read")
             .filter_map(|line| line.quick)
