@@ -262,10 +262,6 @@ pub const NOT_MODELLED: &[(&str, &str)] = &[
         "9a568de4818d, 4.13; 614e8316aa4c, 6.7 (from memory)",
     ),
     (
-        "FACK: losses found by the highest SACK, until 4.14",
-        "713bafea9292, 4.15 (from memory)",
-    ),
-    (
         "early retransmit until 4.11; RACK without its reordering timer until 4.10, beside RFC 6675 until 4.17",
         "bec41a11dd3d, 4.12; 57dde7f70d48, 4.11; b38a51fec1c1, 4.18 (from memory)",
     ),
