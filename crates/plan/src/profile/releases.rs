@@ -244,6 +244,7 @@ pub const SYSCTL_6_1: &[(&str, &str)] = &[
     ("net.ipv4.tcp_challenge_ack_limit", "2147483647"),
     ("net.ipv4.tcp_congestion_control", "cubic"),
     ("net.ipv4.tcp_early_retrans", "3"),
+    ("net.ipv4.tcp_fack", "0"),
     ("net.ipv4.tcp_frto", "2"),
     ("net.ipv4.tcp_limit_output_bytes", "1048576"),
     ("net.ipv4.tcp_recovery", "1"),
