@@ -33,5 +33,5 @@ pub use jiffies::Clock;
 pub use mib::{COUNTERS, Counter, Mib};
 pub use options::OpenOptions;
 pub use segment::{Addr, Segment};
-pub use stack::{ConnId, Event, ListenId, Stack};
+pub use stack::{ConnId, Event, IcmpError, ListenId, Stack};
 pub use sysctl::Sysctl;

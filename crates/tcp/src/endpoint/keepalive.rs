@@ -1,7 +1,7 @@
 //! The keepalive timer, and the same timer of a FIN-WAIT-2 without an owner (RFC 9293 3.8.4; Linux
 //! `tcp_keepalive_timer()`).
 
-use super::{Endpoint, SocketError, State};
+use super::{Endpoint, State};
 use crate::cx::Cx;
 
 /// `TCP_RESOURCE_PROBE_INTERVAL` as a part of a second.
@@ -102,7 +102,7 @@ impl Endpoint {
         };
         if given_up {
             self.send_active_reset(cx);
-            self.write_err(cx);
+            self.write_error(cx);
             return None;
         }
         if self.send_keepalive_probe(cx) {
@@ -110,12 +110,5 @@ impl Endpoint {
             return Some(self.keepalive_interval(cx));
         }
         Some(cx.host.clock.hz / RESOURCE_PROBE_PART)
-    }
-
-    /// `tcp_write_err()`: the peer does not answer.
-    pub(crate) fn write_err(&mut self, cx: &mut Cx<'_>) {
-        let error = self.error_soft.unwrap_or(SocketError::TimedOut);
-        self.fail(cx, error, false);
-        cx.count(crate::mib::Counter::AbortOnTimeout);
     }
 }

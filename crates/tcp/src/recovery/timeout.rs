@@ -80,11 +80,17 @@ impl Endpoint {
             let least = self.rto_min(cx);
             let rto = cx.host.clock.from_micros(u64::from(us));
             self.rtt.rto = rto.clamp(least.min(most), most);
-        } else {
+        } else if !self.is_syn_linear(cx) {
             self.rtt.rto = self.rtt.rto.saturating_mul(2).min(most);
         }
         let when = self.clamp_rto_to_user_timeout(cx);
         self.timers.arm(cx, Pending::Retrans, when, most);
+    }
+
+    /// The first timeouts of a SYN keep their length (tcp_syn_linear_timeouts of 6.5 and later; ccce324dabfe).
+    fn is_syn_linear(&self, cx: &Cx<'_>) -> bool {
+        self.state == State::SynSent
+            && self.loss.retransmits <= cx.host.sysctl.tcp_syn_linear_timeouts
     }
 
     /// `tcp_stream_is_thin()`.
@@ -107,7 +113,11 @@ impl Endpoint {
                 0 => sysctl.tcp_syn_retries,
                 own => own,
             };
-            self.loss.retransmits >= until
+            let linear = match self.state {
+                State::SynSent => sysctl.tcp_syn_linear_timeouts,
+                _ => 0,
+            };
+            self.loss.retransmits >= until.saturating_add(linear)
                 || self.retransmits_timed_out(cx, u32::from(until), self.options.user_timeout)
         } else {
             let mut until = u32::from(sysctl.tcp_retries2);

@@ -8,6 +8,7 @@ mod check;
 mod child;
 mod cookie;
 mod heap;
+mod icmp;
 mod listener;
 mod open;
 mod request;
@@ -16,6 +17,7 @@ mod secret;
 mod table;
 mod timewait;
 
+pub use icmp::IcmpError;
 pub(crate) use reset::reply_reset;
 
 use std::collections::VecDeque;

@@ -309,3 +309,48 @@ fn a_peers_round_trip_is_remembered() {
     // 400 ms and twice as much.
     assert_eq!(rto(1), (20_000, 1_200_000));
 }
+
+/// tcp_syn_linear_timeouts 4: five seconds between equal steps, then the timeout doubles.
+#[test]
+fn the_first_syns_may_come_in_equal_steps() {
+    let mut hosts = [host(1), host(2)];
+    hosts[0].sysctl.tcp_syn_linear_timeouts = 4;
+    let mut pair = Pair::of(hosts, 1);
+    pair.drop = Some(Box::new(|_, _, _| true));
+    pair.connect();
+    pair.run(200 * S);
+    let seconds: Vec<_> = pair.log.iter().map(|(at, ..)| at.as_nanos() / S).collect();
+    assert_eq!(seconds[..8], [0, 1, 2, 3, 4, 5, 7, 11]);
+    assert_eq!(seconds.len(), 11);
+}
+
+#[test]
+fn icmp_ends_an_open_and_only_warns_a_connection() {
+    use tcplab_tcp::IcmpError;
+    let mut pair = Pair::new();
+    let opening = pair.connect();
+    let syn = pair.log[0].2;
+    let unreachable = IcmpError::HostUnreachable;
+    pair.hosts[0].on_icmp(pair.now, syn.src, syn.dst, syn.seq - 1, unreachable);
+    assert_eq!(pair.count(0, "TcpExtOutOfWindowIcmps"), 1);
+    assert_eq!(pair.hosts[0].get(opening).unwrap().state(), State::SynSent);
+    pair.hosts[0].on_icmp(pair.now, syn.src, syn.dst, syn.seq, unreachable);
+    pair.drain();
+    let error = pair.with(0, opening, |ep, _| ep.take_error());
+    assert_eq!(error, Some(SocketError::HostUnreach));
+
+    let mut pair = Pair::new();
+    let (client, _) = pair.established();
+    let _ = pair.with(0, client, |ep, cx| ep.write(cx, 5000, false));
+    let data = pair.log.last().unwrap().2;
+    pair.hosts[0].on_icmp(pair.now, data.src, data.dst, data.seq, unreachable);
+    assert_eq!(
+        pair.hosts[0].get(client).unwrap().state(),
+        State::Established
+    );
+    let smaller = IcmpError::FragmentationNeeded(1000);
+    pair.hosts[0].on_icmp(pair.now, data.src, data.dst, data.seq, smaller);
+    pair.drain();
+    // Each full segment goes out again in two.
+    assert_eq!(pair.short()[7..], ["C .948", "C .500"].repeat(3));
+}
