@@ -71,6 +71,8 @@ pub(crate) struct RcvQueue {
     pub(crate) ofo: VecDeque<RcvSkb>,
     /// `duplicate_sack` (the DSACK to send) and `selective_acks`, most recent first.
     pub(crate) dsack: Option<(Seq, Seq)>,
+    /// Where the last DSACK began; it stays when that was sent.
+    pub(crate) dsack_start: Seq,
     pub(crate) sacks: [(Seq, Seq); 4],
     pub(crate) num_sacks: u8,
 }

@@ -30,6 +30,7 @@ impl Endpoint {
         }
         if end_seq.at_or_before(rcv_nxt) {
             // All of it is old: the peer's retransmission was spurious, or our ACK was lost.
+            self.spurious_retransmission(cx, seg.seq);
             cx.count(Counter::DelayedACKLost);
             self.dsack_set(cx, seg.seq, end_seq);
             return self.ack_out_of_window(cx);

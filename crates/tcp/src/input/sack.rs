@@ -34,6 +34,15 @@ impl Endpoint {
             Counter::DSACKOfoSent
         });
         self.rcvq.dsack = Some((seq, end_seq));
+        self.rcvq.dsack_start = seq;
+    }
+
+    /// `tcp_rcv_spurious_retrans()`: the same data came once more, so our ACKs may be lost on their path; Linux tries
+    /// another hash.
+    pub(super) fn spurious_retransmission(&mut self, cx: &mut Cx<'_>, seq: Seq) {
+        if seq == self.rcvq.dsack_start {
+            cx.count(Counter::DuplicateDataRehash);
+        }
     }
 
     /// `tcp_dsack_extend()`.
@@ -41,6 +50,7 @@ impl Endpoint {
         match &mut self.rcvq.dsack {
             Some(block) => {
                 extend(block, seq, end_seq);
+                self.rcvq.dsack_start = block.0;
             }
             None => self.dsack_set(cx, seq, end_seq),
         }

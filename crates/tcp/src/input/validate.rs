@@ -107,6 +107,9 @@ impl Endpoint {
         if end_seq != seg.seq && seg.seq.before(self.rcv.rcv_nxt) {
             cx.count(Counter::DelayedACKLost);
             self.enter_quickack_mode(cx, MAX_QUICKACKS);
+            if self.neg.sack_ok && cx.host.sysctl.tcp_dsack {
+                self.spurious_retransmission(cx, seg.seq);
+            }
             self.dsack_set(cx, seg.seq, end_seq.min(self.rcv.rcv_nxt));
         }
         self.send_ack(cx);
