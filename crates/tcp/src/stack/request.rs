@@ -118,12 +118,11 @@ impl Request {
         let ep = ListenerBuffer::of(cx, listener);
         let mss = Path::of(cx, listener.mtu).advmss.min(own_mss(listener));
         let init = cx.host.route.initrwnd.unwrap_or(0);
-        let mut full = ep.full_space;
+        let full = ep.full_space;
         self.window_clamp = ep.window_clamp;
         if ep.locked && (self.window_clamp > full || self.window_clamp == 0) {
             self.window_clamp = full;
         }
-        full = full.max(init.saturating_mul(u32::from(mss)));
         let stamps = u16::from(self.tstamp_ok) * TSTAMP_ALIGNED;
         let (wnd, clamp, scale) = Endpoint::select_initial_window(
             cx,
