@@ -20,7 +20,7 @@ mod write;
 mod xmit;
 
 use crate::cx::Cx;
-pub(crate) use chrono::BUSY;
+pub(crate) use self::chrono::BUSY;
 
 pub(crate) use tso::gso_max_size;
 
