@@ -19,8 +19,8 @@ mod validate;
 mod write;
 mod xmit;
 
-use crate::cx::Cx;
 pub(crate) use self::chrono::BUSY;
+use crate::cx::Cx;
 
 pub(crate) use tso::gso_max_size;
 
