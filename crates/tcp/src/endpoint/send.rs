@@ -59,7 +59,7 @@ pub(crate) struct Snd {
 }
 
 impl Default for Snd {
-    /// As `tcp_init_sock()` leaves them; `tcp_wmem` is not known here ([`crate::Endpoint::init_output`]).
+    /// As `tcp_init_sock()` leaves them; the buffer is that of `tcp_wmem` when the socket is made.
     fn default() -> Self {
         Self {
             iss: Seq(0),

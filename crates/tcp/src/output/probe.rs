@@ -4,7 +4,7 @@ use tcplab_wire::TcpFlags;
 
 use super::rto_max;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, SocketError, State};
+use crate::endpoint::{Endpoint, State};
 use crate::mib::Counter;
 use crate::queue::{Id, Skb};
 use crate::timers::Pending;
@@ -48,7 +48,7 @@ impl Endpoint {
         } else if user_timeout > 0
             && now.wrapping_sub(self.loss.probes_tstamp) as i32 >= user_timeout as i32
         {
-            self.give_up_probing(cx);
+            self.write_error(cx);
             return;
         }
         let mut most = u32::from(cx.host.sysctl.tcp_retries2);
@@ -57,12 +57,12 @@ impl Endpoint {
             let alive = backed_off < u64::from(rto_max(cx));
             most = self.orphan_retries(cx, alive);
             if !alive && u32::from(self.rtt.backoff) >= most {
-                self.give_up_probing(cx);
+                self.write_error(cx);
                 return;
             }
         }
         match u32::from(self.loss.probes_out) >= most {
-            true => self.give_up_probing(cx),
+            true => self.write_error(cx),
             false => self.send_probe0(cx),
         }
     }
@@ -75,13 +75,6 @@ impl Endpoint {
         };
         // Eight are about 100 s at the smallest RTO.
         if set == 0 && alive { 8 } else { set }
-    }
-
-    fn give_up_probing(&mut self, cx: &mut Cx<'_>) {
-        // tcp_write_err()
-        let error = self.error_soft.unwrap_or(SocketError::TimedOut);
-        self.fail(cx, error, false);
-        cx.count(Counter::AbortOnTimeout);
     }
 
     /// `tcp_send_probe0()`: a probe, or a piece of data when the window is not quite shut.

@@ -12,18 +12,6 @@ const SK_BUFF: u32 = 256;
 const INIT_CWND: u32 = 10;
 
 impl Endpoint {
-    /// What `tcp_init_sock()` takes from the sysctls for the sending half.
-    pub(crate) fn init_output(&mut self, cx: &Cx<'_>) {
-        self.snd.sndbuf = cx.host.sysctl.tcp_wmem[1];
-    }
-
-    /// setsockopt(SO_SNDBUF): doubled, at least `SOCK_MIN_SNDBUF`; no auto-tuning from now on.
-    pub(crate) fn set_sndbuf(&mut self, cx: &Cx<'_>, bytes: u32) {
-        let bytes = bytes.min(cx.host.sysctl.wmem_max);
-        self.snd.sndbuf_locked = true;
-        self.snd.sndbuf = bytes.saturating_mul(2).max(4608);
-    }
-
     /// `tcp_notsent_lowat()` against what was written and not sent; `wake` shifts it for the wake-up rule.
     #[inline]
     fn notsent_is_low(&self, cx: &Cx<'_>, wake: u32) -> bool {
