@@ -15,7 +15,7 @@ pub fn of_applications(point: &Point) -> Vec<String> {
         }
     };
     for app in &point.apps {
-        let name = &app.name;
+        let name = app.group.as_ref().unwrap_or(&app.name);
         add(format!("{name}.completed"));
         match app.does {
             AppKind::Bulk { .. } => add(format!("{name}.goodput_bps")),
@@ -29,7 +29,8 @@ pub fn of_applications(point: &Point) -> Vec<String> {
             continue;
         }
         for host in [app.client, app.server] {
-            let host = &point.hosts[host].name;
+            let host = &point.hosts[host];
+            let host = host.group.as_ref().unwrap_or(&host.name);
             add(format!("{host}.acks.delayed"));
             add(format!("{host}.retransmissions.total"));
         }

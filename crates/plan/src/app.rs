@@ -11,6 +11,9 @@ use crate::point::SocketOptions;
 pub struct App {
     /// Its name in measures and logs.
     pub name: String,
+    /// The name that it shares with like applications; measures take it for all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// Index of the host that connects.
     pub client: usize,
     /// Index of the host that listens.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
-use crate::point::Point;
+use crate::point::{Host, Link, Point};
 
 /// The address of a host; it has one, whichever of its links is used.
 pub fn host_address(index: usize) -> Ipv4Addr {
@@ -69,19 +69,39 @@ pub fn interfaces(point: &Point) -> Vec<(usize, String)> {
     all
 }
 
-/// For each host the first link of a way over the fewest links from `from` to it; none: there is no way.
+/// For each host the first link of a way over the fewest links from `from` to it; of several such
+/// ways the one whose links stand first in the point. Other hosts are on the way only where they
+/// forward. None: there is no way.
 pub fn first_hops(point: &Point, from: usize) -> Vec<Option<usize>> {
-    let mut first = vec![None; point.hosts.len()];
-    let mut seen = vec![false; point.hosts.len()];
+    first_links(&neighbours(&point.hosts, &point.links), &point.hosts, from)
+}
+
+/// For each host the links that it has, in their order, and the host at the other end.
+pub(crate) type Neighbours = Vec<Vec<(usize, usize)>>;
+
+pub(crate) fn neighbours(hosts: &[Host], links: &[Link]) -> Neighbours {
+    let mut all = vec![Vec::new(); hosts.len()];
+    for (number, link) in links.iter().enumerate() {
+        for (end, other) in [(link.a, link.b), (link.b, link.a)] {
+            if let Some(list) = all.get_mut(end) {
+                list.push((number, other));
+            }
+        }
+    }
+    all
+}
+
+/// [`first_hops`] with the neighbours at hand.
+pub(crate) fn first_links(all: &Neighbours, hosts: &[Host], from: usize) -> Vec<Option<usize>> {
+    let mut first = vec![None; hosts.len()];
+    let mut seen = vec![false; hosts.len()];
     let mut queue = VecDeque::from([from]);
     seen[from] = true;
     while let Some(at) = queue.pop_front() {
-        for (number, link) in point.links.iter().enumerate() {
-            let next = match at {
-                _ if link.a == at => link.b,
-                _ if link.b == at => link.a,
-                _ => continue,
-            };
+        if at != from && !hosts[at].forward {
+            continue;
+        }
+        for &(number, next) in &all[at] {
             if !std::mem::replace(&mut seen[next], true) {
                 first[next] = first[at].or(Some(number));
                 queue.push_back(next);

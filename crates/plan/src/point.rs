@@ -62,6 +62,12 @@ pub struct Host {
     pub socket: SocketOptions,
     /// What the network card does with segments.
     pub offload: Offload,
+    /// Whether packets of others may go through it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub forward: bool,
+    /// The name that it shares with like hosts; measures take it for all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// Profile of this host where the model runs it; none: that of the stack's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,

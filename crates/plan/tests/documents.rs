@@ -92,5 +92,5 @@ fn the_examples_of_the_document_can_be_read() {
             Experiment::parse("experiment.md", block).unwrap_or_else(|e| panic!("{e}"));
         points.push(experiment.points().unwrap_or_else(|e| panic!("{e}")).len());
     }
-    assert_eq!(points, [1, 18]);
+    assert_eq!(points, [1, 18, 1]);
 }

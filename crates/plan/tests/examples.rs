@@ -28,8 +28,8 @@ fn each_example_has_its_points() {
         ("bench-bulk-100", 1),
         ("bench-web", 1),
         ("bench-window", 3),
-        ("dumbbell", 1),
-        ("incast", 2),
+        ("dumbbell", 4),
+        ("incast", 10),
     ];
     for (name, points) in examples {
         assert_eq!(read(name).len(), points, "{name}");

@@ -384,7 +384,7 @@ fn variants_find_links_and_applications_without_names() {
 
 #[test]
 fn an_application_may_cross_a_router() {
-    let text = "[[host]]\nname = \"client\"\n[[host]]\nname = \"router\"\n[[host]]\nname = \"server\"\n[[link]]\nbetween = [\"client\", \"router\"]\n[[link]]\nbetween = [\"server\", \"router\"]\n[[app]]\nkind = \"bulk\"\n";
+    let text = "[[host]]\nname = \"client\"\n[[host]]\nname = \"router\"\nforward = true\n[[host]]\nname = \"server\"\n[[link]]\nbetween = [\"client\", \"router\"]\n[[link]]\nbetween = [\"server\", \"router\"]\n[[app]]\nkind = \"bulk\"\n";
     let point = one(text);
     assert_eq!((point.links[1].a, point.links[1].b), (2, 1));
     assert_eq!((point.apps[0].client, point.apps[0].server), (0, 2));

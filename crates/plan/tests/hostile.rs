@@ -112,7 +112,7 @@ proptest! {
         let text = "[[app]]\nkind = \"stream\"\n";
         let point = Experiment::parse("x", text).unwrap().points().unwrap().remove(0);
         match Measure::parse(&name, &point) {
-            Ok(measure) => prop_assert_eq!(measure.name(&point), name),
+            Ok(measure) => prop_assert_eq!(measure.name(), name),
             Err(error) => prop_assert!(error.to_string().len() < 1000),
         }
     }

@@ -20,8 +20,13 @@ const DEFAULTS: [(&str, &str); 4] = [
     ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
     // What one connection learnt does not change the next one.
     ("net.ipv4.tcp_no_metrics_save", "1"),
-    ("net.ipv4.ip_forward", "1"),
+    // Ways there and back may differ where several are equally short.
+    ("net.ipv4.conf.all.rp_filter", "0"),
+    ("net.ipv4.conf.default.rp_filter", "0"),
 ];
+
+/// A router's.
+const FORWARD: (&str, &str) = ("net.ipv4.ip_forward", "1");
 
 /// No router solicitations, no duplicate address detection: nothing but the experiment is on the link.
 const NO_IPV6: &str = "net.ipv6.conf.default.disable_ipv6";
@@ -43,7 +48,8 @@ impl HostNet {
         if path(NO_IPV6).exists() {
             set(NO_IPV6, "1", name, warnings);
         }
-        for (key, value) in DEFAULTS {
+        let router = host.forward.then_some(FORWARD);
+        for (key, value) in DEFAULTS.into_iter().chain(router) {
             set(key, value, name, warnings);
         }
         for (key, value) in &host.sysctl {

@@ -1,13 +1,12 @@
 //! `[[app]]`: the applications.
 
-use std::collections::BTreeSet;
-
 use super::error::Fault;
 use super::fields::Fields;
 use super::host::{RESERVED, at_name, socket};
 use super::keys::{APP, KINDS};
 use super::link::host_index;
 use super::units::{SIZE, TIME};
+use super::ways::Ways;
 use crate::app::{App, AppKind, Extent};
 use crate::point::{Host, Link};
 
@@ -34,6 +33,7 @@ pub(crate) fn apps(
     links: &[Link],
 ) -> Result<Vec<App>, Fault> {
     let mut apps: Vec<App> = Vec::new();
+    let mut ways = Ways::new(hosts, links);
     for (i, fields) in tables.iter().enumerate() {
         let app = app(fields, hosts, 5001 + i)?;
         if apps.iter().any(|known| known.name == app.name) {
@@ -44,7 +44,8 @@ pub(crate) fn apps(
             return Err(at_name(fields, message));
         }
         // Measures begin with the name of a host or of an application.
-        if hosts.iter().any(|host| host.name == app.name) || RESERVED.contains(&app.name.as_str()) {
+        let is_host = |host: &Host| host.name == app.name || host.group.as_ref() == Some(&app.name);
+        if hosts.iter().any(is_host) || RESERVED.contains(&app.name.as_str()) {
             let message = format!("an application cannot be called `{}` here", app.name);
             return Err(at_name(fields, message));
         }
@@ -56,11 +57,8 @@ pub(crate) fn apps(
             let message = format!("`{}` has port {} of this server", known.name, app.port);
             return Err(at_key(fields, "port", message));
         }
-        if !joined(app.client, app.server, links) {
-            let name = |i: usize| hosts.get(i).map_or("", |h| h.name.as_str());
-            let (a, b) = (name(app.client), name(app.server));
-            let message = format!("no link joins `{a}` and `{b}`");
-            return Err(Fault::new(&fields.span, &fields.path, message));
+        if let Some(why) = ways.obstacle(app.client, app.server, hosts) {
+            return Err(at_key(fields, "server", why));
         }
         apps.push(app);
     }
@@ -71,22 +69,6 @@ fn at_key(fields: &Fields<'_>, key: &str, message: String) -> Fault {
     match fields.node(key) {
         Some(node) => fields.fault(key, node, message),
         None => Fault::new(&fields.span, fields.path_of(key), message),
-    }
-}
-
-/// Whether there is a way from one host to the other.
-fn joined(from: usize, to: usize, links: &[Link]) -> bool {
-    let mut reached = BTreeSet::from([from]);
-    loop {
-        let before = reached.len();
-        for link in links {
-            if reached.contains(&link.a) || reached.contains(&link.b) {
-                reached.extend([link.a, link.b]);
-            }
-        }
-        if reached.contains(&to) || reached.len() == before {
-            return reached.contains(&to);
-        }
     }
 }
 
@@ -110,6 +92,7 @@ fn app(fields: &Fields<'_>, hosts: &[Host], port: usize) -> Result<App, Fault> {
     let connections = fields.count("connections", 1, MAX_CONNECTIONS)?;
     Ok(App {
         name: fields.name("name")?.unwrap_or_else(|| kind.to_owned()),
+        group: None,
         client: host("client")?,
         server: host("server")?,
         port: u16::try_from(port).unwrap_or(5001),

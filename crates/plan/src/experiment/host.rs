@@ -52,6 +52,8 @@ fn host(fields: &Fields<'_>) -> Result<Host, Fault> {
             None => Route::default(),
         },
         socket: socket(fields, "socket")?,
+        forward: fields.flag("forward")?.unwrap_or(false),
+        group: None,
         offload: fields.word("offload", &offloads)?.unwrap_or_default(),
         profile: fields
             .word("profile", &PROFILE_NAMES.map(|name| (name, name)))?
@@ -76,6 +78,10 @@ fn sysctls(fields: &Fields<'_>) -> Result<BTreeMap<String, String>, Fault> {
         };
         if !name.starts_with("net.") || !name.split('.').all(part) || name.len() > 128 {
             let message = "a host has only sysctls of the form `net.ipv4.NAME`, in quotes";
+            return Err(Fault::new(&entry.key, &inner.path, message));
+        }
+        if name == "net.ipv4.ip_forward" {
+            let message = "write `forward = true` in the host's table: the routes need to know it";
             return Err(Fault::new(&entry.key, &inner.path, message));
         }
         let value = match &node.value {

@@ -229,6 +229,18 @@ pub(crate) const RUN: &[Key] = &[
 pub(crate) const HOST: &[Key] = &[
     fixed("name", Form::Name, "", "its name; it must have one"),
     key(
+        "count",
+        Form::Count,
+        "one host of this name",
+        "so many hosts, called `NAME-1`, `NAME-2` and so on; links and applications that name `NAME` multiply with them",
+    ),
+    key(
+        "forward",
+        Form::Flag,
+        "false",
+        "it is a router: packets of others may go through it (net.ipv4.ip_forward)",
+    ),
+    key(
         "sysctl",
         Form::Sysctl,
         "the kernel's",
@@ -333,7 +345,7 @@ pub(crate) const LINK: &[Key] = &[
         "between",
         Form::Texts,
         "the two hosts",
-        "two hosts, A and B; variants and measures call the link `A-B`",
+        "two hosts, A and B, or groups of hosts; variants and measures call the link `A-B`",
     ),
     key(
         "by",

@@ -10,6 +10,7 @@ mod axes;
 mod error;
 mod faults;
 mod fields;
+mod groups;
 mod host;
 mod keys;
 mod link;
@@ -18,6 +19,7 @@ mod tc;
 mod tree;
 mod units;
 mod variant;
+mod ways;
 
 use std::collections::BTreeMap;
 
@@ -43,6 +45,7 @@ const MAX_FILE: usize = 1 << 20;
 const MAX_POINTS: usize = 100_000;
 /// Bytes of text that all points together may be decoded from: bounds memory and time.
 const MAX_WORK: usize = 512 << 20;
+/// Tables `[[host]]`, `[[link]]`, `[[app]]`; groups make more of them ([`groups::MAX_ALL_HOSTS`]).
 const MAX_HOSTS: usize = 64;
 const MAX_LINKS: usize = 256;
 const MAX_APPS: usize = 256;
@@ -196,7 +199,8 @@ impl Experiment {
                 .and_then(|n| n.checked_mul(self.repeat as usize))
                 .unwrap_or(usize::MAX);
             total = total.saturating_add(size);
-            let work = total.saturating_mul(self.weight());
+            let weight = self.weight(&matrix.tree);
+            let work = total.saturating_mul(weight);
             if total > MAX_POINTS || work > MAX_WORK {
                 return Err(self.too_many(&matrix));
             }
@@ -207,10 +211,10 @@ impl Experiment {
     }
 
     /// About how many bytes a point of this file takes.
-    fn weight(&self) -> usize {
+    fn weight(&self, tree: &Table) -> usize {
         let items = ["host", "link", "app"]
             .iter()
-            .map(|key| match self.tree.entries.get(*key) {
+            .map(|key| match tree.entries.get(*key) {
                 Some(Entry {
                     node:
                         Node {
@@ -221,9 +225,8 @@ impl Experiment {
                 }) => items.len(),
                 _ => 0,
             });
-        self.text
-            .len()
-            .saturating_add(items.sum::<usize>().saturating_mul(512))
+        let items = items.sum::<usize>().saturating_mul(groups::largest(tree));
+        self.text.len().saturating_add(items.saturating_mul(512))
     }
 
     fn too_many(&self, matrix: &Matrix<'_>) -> Fault {
@@ -232,7 +235,7 @@ impl Experiment {
             .iter()
             .map(|axis| format!("{} ({})", axis.name, axis.values.len()));
         let sizes: Vec<String> = sizes.take(40).collect();
-        let most = (MAX_WORK / self.weight().max(1)).min(MAX_POINTS);
+        let most = (MAX_WORK / self.weight(&matrix.tree).max(1)).min(MAX_POINTS);
         let message = format!(
             "more than {most} points: variants ({}), repeat ({}), axes {}",
             self.variants.len().max(1),
@@ -272,9 +275,14 @@ impl Experiment {
     fn point(&self, matrix: &Matrix<'_>, choice: &Choice) -> Result<Point, Fault> {
         let fields = root(&matrix.tree, choice);
         fields.check_fixed(FILE)?;
-        let hosts = host::hosts(&fields.tables("host", MAX_HOSTS)?)?;
-        let links = link::links(&fields.tables("link", MAX_LINKS)?, &hosts)?;
-        let tables = fields.tables("app", MAX_APPS)?;
+        let expanded = groups::expand(&fields)?;
+        let fields = root(&expanded.tree, choice);
+        let mut hosts = host::hosts(&fields.tables("host", usize::MAX)?)?;
+        for host in &mut hosts {
+            host.group = expanded.hosts.get(&host.name).cloned();
+        }
+        let links = link::links(&fields.tables("link", usize::MAX)?, &hosts)?;
+        let tables = fields.tables("app", usize::MAX)?;
         if tables.is_empty() {
             return Err(Fault::new(
                 &(0..0),
@@ -282,7 +290,10 @@ impl Experiment {
                 "there is no application: write `[[app]]`",
             ));
         }
-        let apps = app::apps(&tables, &hosts, &links)?;
+        let mut apps = app::apps(&tables, &hosts, &links)?;
+        for app in &mut apps {
+            app.group = expanded.apps.get(&app.name).cloned();
+        }
         let planned = apps.iter().map(app::planned_ns).max().unwrap_or(0);
         let run = fields.table("run")?;
         let run = Run::read(run.as_ref(), planned)?;

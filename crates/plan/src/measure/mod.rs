@@ -10,6 +10,10 @@
 //! | `APP.client.quickack.min` | of the log of that end ([`LOG`]) |
 //! | `link.A-B.a_to_b.lost` | of one way of a link ([`LINK`]) |
 //! | `run.virtual_s` | of the run ([`RUN`]) |
+//!
+//! The name of a group (`count` in the experiment) stands for all of its members: their counts are
+//! summed, their packets and connections are taken together. `link.A-B` with the name of a group
+//! stands for the links of all members.
 
 mod expression;
 mod known;
@@ -19,8 +23,9 @@ mod value;
 
 use std::fmt;
 
+use crate::app::App;
 use crate::experiment::nearest;
-use crate::point::Point;
+use crate::point::{Host, Link, Point};
 
 pub use expression::{CannotSay, Expression, ExpressionError, Formula};
 pub use known::{APP, LINK, LOG, Over, PACKETS, Packets, RUN};
@@ -77,8 +82,8 @@ pub enum Measure {
     },
     /// A measure of a link.
     Link {
-        /// Index into the point's links.
-        link: usize,
+        /// `A-B`, with names of hosts or of groups.
+        link: String,
         /// Which way.
         is_a_to_b: bool,
         /// One of [`LINK`].
@@ -142,15 +147,16 @@ impl Measure {
             "link" => return link(name, field, point),
             _ => {}
         }
-        if point.hosts.iter().any(|host| host.name == owner) {
+        if point.hosts.iter().any(|host| is_host(host, owner)) {
             return host(name, owner, field);
         }
-        if point.apps.iter().any(|app| app.name == owner) {
+        if point.apps.iter().any(|app| is_app(app, owner)) {
             return app(name, owner, field);
         }
-        let hosts = point.hosts.iter().map(|host| host.name.as_str());
-        let apps = point.apps.iter().map(|app| app.name.as_str());
-        let owners: Vec<&str> = hosts.chain(apps).chain(["run", "link"]).collect();
+        let hosts = point.hosts.iter().map(host_owner);
+        let apps = point.apps.iter().map(app_owner);
+        let mut owners: Vec<&str> = hosts.chain(apps).chain(["run", "link"]).collect();
+        owners.dedup();
         let help = match nearest(owner, owners.iter().copied()) {
             Some(near) => format!("did you mean `{near}.{field}`?"),
             None => format!("a measure begins with one of {}", owners.join(", ")),
@@ -158,8 +164,8 @@ impl Measure {
         Err(unknown(name, owner, Some(help)))
     }
 
-    /// Its name at this point.
-    pub fn name(&self, point: &Point) -> String {
+    /// Its name.
+    pub fn name(&self) -> String {
         match self {
             Self::Counter { host, counter } => format!("{host}.{counter}"),
             Self::Packets { host, field } => format!("{host}.{}", field.name),
@@ -181,7 +187,7 @@ impl Measure {
                 field,
             } => {
                 let way = if *is_a_to_b { "a_to_b" } else { "b_to_a" };
-                format!("link.{}.{way}.{field}", link_name(point, *link))
+                format!("link.{link}.{way}.{field}")
             }
             Self::Run(field) => format!("run.{field}"),
         }
@@ -280,33 +286,52 @@ fn app(name: &str, app: &str, field: &str) -> Result<Measure, UnknownMeasure> {
     })
 }
 
-fn link_name(point: &Point, link: usize) -> String {
-    let host = |i: usize| point.hosts.get(i).map_or("", |host| host.name.as_str());
-    match point.links.get(link) {
-        Some(link) => format!("{}-{}", host(link.a), host(link.b)),
-        None => String::new(),
-    }
+/// Whether a measure's owner means this host, by its own name or its group's.
+fn is_host(host: &Host, owner: &str) -> bool {
+    host.name == owner || host.group.as_deref() == Some(owner)
+}
+
+fn is_app(app: &App, owner: &str) -> bool {
+    app.name == owner || app.group.as_deref() == Some(owner)
+}
+
+/// The shortest name that means the host: its group's when it has one.
+fn host_owner(host: &Host) -> &str {
+    host.group.as_ref().unwrap_or(&host.name)
+}
+
+fn app_owner(app: &App) -> &str {
+    app.group.as_ref().unwrap_or(&app.name)
+}
+
+/// The names of a link: with those of its hosts, and with those of their groups.
+fn link_names(point: &Point, link: &Link) -> [String; 2] {
+    let name = |of: fn(&Host) -> &str| {
+        let host = |i: usize| point.hosts.get(i).map_or("", of);
+        format!("{}-{}", host(link.a), host(link.b))
+    };
+    [name(|host| &host.name), name(host_owner)]
 }
 
 fn link(name: &str, rest: &str, point: &Point) -> Result<Measure, UnknownMeasure> {
     let (link, rest) = rest.split_once('.').unwrap_or((rest, ""));
-    let names: Vec<String> = (0..point.links.len())
-        .map(|i| link_name(point, i))
-        .collect();
-    let Some(index) = names.iter().position(|known| known == link) else {
+    let names = || point.links.iter().map(|link| link_names(point, link));
+    if !names().flatten().any(|known| known == link) {
+        let mut names: Vec<String> = names().map(|[_, short]| short).collect();
+        names.dedup();
         let help = match nearest(link, names.iter().map(String::as_str)) {
             Some(near) => Some(format!("did you mean `link.{near}.{rest}`?")),
             None if names.is_empty() => None,
             None => Some(format!("links: {}", names.join(", "))),
         };
         return Err(unknown(name, link, help));
-    };
+    }
     let (way, field) = rest.split_once('.').unwrap_or((rest, ""));
     let way = exactly(name, &format!("link.{link}"), way, &["a_to_b", "b_to_a"])?;
     let owner = format!("link.{link}.{way}");
     let field = exactly(name, &owner, field, &LINK.map(|(name, _)| name))?;
     Ok(Measure::Link {
-        link: index,
+        link: link.to_owned(),
         is_a_to_b: way == "a_to_b",
         field,
     })

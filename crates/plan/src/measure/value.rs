@@ -1,11 +1,11 @@
 //! The values of measures, from what a stack said and what the analyser read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
 use super::known::{APP, LINK, LOG, Over, PACKETS, Packets, RUN};
-use super::{Measure, UnknownMeasure, link_name};
+use super::{Measure, UnknownMeasure, is_app, is_host, link_names};
 use crate::outcome::{End, Flow, LogLine, Outcome, WayCount};
 use crate::point::Point;
 
@@ -66,21 +66,7 @@ impl Sources<'_> {
                 link,
                 is_a_to_b,
                 field,
-            } => {
-                let count = self
-                    .outcome
-                    .links
-                    .get(*link)
-                    .ok_or("the stack counted nothing on its links")?;
-                Ok(of_way(
-                    if *is_a_to_b {
-                        &count.a_to_b
-                    } else {
-                        &count.b_to_a
-                    },
-                    field,
-                ))
-            }
+            } => self.link(link, *is_a_to_b, field),
             Measure::Run("virtual_s") => Ok(self.outcome.virtual_ns as f64 / 1e9),
             Measure::Run(_) => Ok(f64::from(u8::from(self.outcome.cut_short))),
         }
@@ -91,7 +77,18 @@ impl Sources<'_> {
     pub fn names(&self) -> Vec<String> {
         let mut out = Vec::new();
         let mut add = |owner: &str, field: &str| out.push(format!("{owner}.{field}"));
+        let mut group = None;
         for host in &self.point.hosts {
+            // The groups first: a person looks for these.
+            if group != host.group.as_ref() {
+                group = host.group.as_ref();
+                if let Some(name) = group {
+                    PACKETS.iter().for_each(|known| add(name, known.name));
+                    let counters = self.outcome.counters.get(&host.name);
+                    let counters = counters.iter().flat_map(|c| c.keys());
+                    counters.for_each(|counter| add(name, counter));
+                }
+            }
             PACKETS.iter().for_each(|known| add(&host.name, known.name));
             let counters = self.outcome.counters.get(&host.name);
             counters
@@ -103,7 +100,14 @@ impl Sources<'_> {
                 .flat_map(|i| i.keys())
                 .for_each(|name| add(&host.name, name));
         }
+        let mut group = None;
         for app in &self.point.apps {
+            if group != app.group.as_ref() {
+                group = app.group.as_ref();
+                if let Some(name) = group {
+                    APP.iter().for_each(|(field, _)| add(name, field));
+                }
+            }
             APP.iter().for_each(|(name, _)| add(&app.name, name));
             let flow = self.flows(&app.name).next();
             for (end, which) in flow
@@ -117,17 +121,38 @@ impl Sources<'_> {
                 }
             }
         }
-        for link in 0..self.point.links.len() {
-            for way in ["a_to_b", "b_to_a"] {
-                let owner = format!("link.{}.{way}", link_name(self.point, link));
-                LINK.iter().for_each(|(name, _)| add(&owner, name));
+        let mut group = String::new();
+        for link in &self.point.links {
+            let [own, shared] = link_names(self.point, link);
+            let is_new = shared != own && shared != group;
+            for name in is_new.then_some(&shared).into_iter().chain([&own]) {
+                for way in ["a_to_b", "b_to_a"] {
+                    let owner = format!("link.{name}.{way}");
+                    LINK.iter().for_each(|(field, _)| add(&owner, field));
+                }
             }
+            group = shared;
         }
         RUN.iter().for_each(|(name, _)| add("run", name));
         out
     }
 
-    fn counter(&self, host: &str, counter: &str) -> Result<f64, String> {
+    /// The hosts that a name means: one, or those of a group.
+    fn hosts<'a>(&'a self, owner: &'a str) -> impl Iterator<Item = &'a str> {
+        let hosts = self.point.hosts.iter();
+        hosts
+            .filter(move |host| is_host(host, owner))
+            .map(|host| host.name.as_str())
+    }
+
+    fn counter(&self, owner: &str, counter: &str) -> Result<f64, String> {
+        let each = self
+            .hosts(owner)
+            .map(|host| self.own_counter(host, counter));
+        each.sum()
+    }
+
+    fn own_counter(&self, host: &str, counter: &str) -> Result<f64, String> {
         let counters = self.outcome.counters.get(host);
         let counters = counters.ok_or("the stack gave no counters of this host")?;
         match counters.get(counter) {
@@ -140,14 +165,14 @@ impl Sources<'_> {
         }
     }
 
-    fn packets(&self, host: &str, known: &Packets) -> Result<f64, String> {
-        let streams = self
-            .packets
-            .get(host)
-            .ok_or("there is no capture of this host")?;
+    fn packets(&self, owner: &str, known: &Packets) -> Result<f64, String> {
+        let captured = self.hosts(owner).map(|host| self.packets.get(host));
+        let captured: Option<Vec<&Vec<Json>>> = captured.collect();
+        let captured = captured.ok_or("there is no capture of this host")?;
+        let streams: Vec<&Json> = captured.into_iter().flatten().collect();
         let speaks =
             |stream: &&Json| known.when.is_empty() || number(stream, known.when) > Some(0.0);
-        let mut values = streams.iter().filter(speaks).filter_map(|stream| {
+        let mut values = streams.iter().copied().filter(speaks).filter_map(|stream| {
             // The analyser leaves counts of 0 out.
             let absent = (known.over == Over::Sum || known.over == Over::Max).then_some(0.0);
             number(stream, known.path).or(absent)
@@ -165,16 +190,34 @@ impl Sources<'_> {
         })
     }
 
-    fn flows(&self, app: &str) -> impl Iterator<Item = &Flow> {
-        self.outcome
-            .flows
-            .iter()
-            .filter(move |flow| flow.app == app)
+    fn link(&self, name: &str, is_a_to_b: bool, field: &str) -> Result<f64, String> {
+        let links = self.point.links.iter().enumerate();
+        let mut meant =
+            links.filter(|(_, link)| link_names(self.point, link).contains(&name.into()));
+        meant.try_fold(0.0, |so_far, (number, _)| {
+            let count = self.outcome.links.get(number);
+            let count = count.ok_or("the stack counted nothing on its links")?;
+            let way = match is_a_to_b {
+                true => &count.a_to_b,
+                false => &count.b_to_a,
+            };
+            Ok(match field {
+                "peak_pkts" => of_way(way, field).max(so_far),
+                _ => so_far + of_way(way, field),
+            })
+        })
+    }
+
+    fn flows(&self, owner: &str) -> impl Iterator<Item = &Flow> {
+        let apps = self.point.apps.iter().filter(|app| is_app(app, owner));
+        let names: BTreeSet<&str> = apps.map(|app| app.name.as_str()).collect();
+        let flows = self.outcome.flows.iter();
+        flows.filter(move |flow| names.contains(flow.app.as_str()))
     }
 
     /// This host's end of the first connection that it takes part in.
     fn first_end(&self, host: &str) -> Option<&End> {
-        let is = |i: usize| self.point.hosts.get(i).is_some_and(|h| h.name == host);
+        let is = |i: usize| self.point.hosts.get(i).is_some_and(|h| is_host(h, host));
         self.outcome.flows.iter().find_map(|flow| {
             let app = self.point.apps.iter().find(|app| app.name == flow.app)?;
             match (is(app.client), is(app.server)) {
