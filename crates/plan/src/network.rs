@@ -110,3 +110,19 @@ pub(crate) fn first_links(all: &Neighbours, hosts: &[Host], from: usize) -> Vec<
     }
     first
 }
+
+/// The first link on the way from one host to another that takes smaller packets than the first and
+/// the last one do: no end knows of it before a router tells. None: there is none, or no way.
+pub fn narrow_link(point: &Point, from: usize, to: usize) -> Option<usize> {
+    let mut way = Vec::new();
+    let mut at = from;
+    while at != to {
+        let number = (*first_hops(point, at).get(to)?)?;
+        let link = point.links.get(number)?;
+        way.push((number, link.mtu));
+        at = if link.a == at { link.b } else { link.a };
+    }
+    let ends = way.first()?.1.min(way.last()?.1);
+    let narrow = way.iter().find(|(_, mtu)| *mtu < ends);
+    narrow.map(|(number, _)| *number)
+}

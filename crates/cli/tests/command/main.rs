@@ -13,6 +13,7 @@ mod qemu;
 mod reproduce;
 mod run;
 mod schema;
+mod topology;
 mod usage;
 
 use std::io::Write;

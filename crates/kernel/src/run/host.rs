@@ -15,7 +15,7 @@ const OWN_NAMESPACE: &str = "/proc/thread-self/ns/net";
 
 /// The buffers of a machine with plenty of memory. The kernel's own defaults follow the memory of
 /// the machine or guest, and with them the placement of ACKs.
-const DEFAULTS: [(&str, &str); 4] = [
+const DEFAULTS: [(&str, &str); 5] = [
     ("net.ipv4.tcp_rmem", "4096 131072 6291456"),
     ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
     // What one connection learnt does not change the next one.

@@ -8,6 +8,7 @@ mod apps;
 mod frames;
 
 use tcplab_base::{Duration, Instant, Random};
+use tcplab_plan::network::narrow_link;
 use tcplab_plan::profile::Profile;
 use tcplab_plan::{Outcome, Point};
 
@@ -149,6 +150,17 @@ impl World {
                 name(link.a),
                 name(link.b)
             )));
+        }
+        for app in point.apps.iter().filter(|app| !app.does.is_udp()) {
+            let [a, b] = [app.client, app.server];
+            if let Some(link) = narrow_link(point, a, b).or_else(|| narrow_link(point, b, a)) {
+                let link = &point.links[link];
+                let [a, b] = [link.a, link.b].map(|host| &point.hosts[host].name);
+                return Err(SimError::Cannot(format!(
+                    "link {a}-{b}: its mtu is smaller than those at both ends of the way; \
+                     the model has no path MTU discovery"
+                )));
+            }
         }
         let ends: u64 = point.apps.iter().map(|a| u64::from(a.connections)).sum();
         if ends * 2 > Events::MOST as u64 {

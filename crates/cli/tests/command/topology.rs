@@ -1,0 +1,165 @@
+//! `tcplab run` with routers between the hosts: on the model, and on a kernel where one is built.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+
+use serde_json::Value;
+use tcplab_capture::{Body, Reader};
+use tcplab_wire::{Config, Parsed, parse_frame};
+
+use super::{folder, tcplab, text};
+
+const CHAIN: &str = r#"
+measures = ["f.server_read_bytes", "link.r1-r2.a_to_b.peak_pkts", "link.r1-r2.a_to_b.lost", "link.r2-b.a_to_b.frames", "b.TcpInSegs"]
+host = [{ name = "a" }, { name = "r1", forward = true }, { name = "r2", forward = true }, { name = "b" }]
+link = [
+    { between = ["a", "r1"], rate = "100mbit", delay = "1ms" },
+    { between = ["r1", "r2"], rate = "10mbit", delay = "5ms", a_to_b = { drop = ["data 7"] } },
+    { between = ["r2", "b"], rate = "100mbit", delay = "1ms" },
+]
+[[app]]
+kind = "bulk"
+name = "f"
+client = "a"
+server = "b"
+bytes = "100k"
+"#;
+
+const INCAST: &str = r#"
+measures = ["burst.server_read_bytes", "burst-3.server_read_bytes", "link.sender-switch.a_to_b.frames", "link.switch-sink.a_to_b.frames", "link.switch-sink.a_to_b.queue_drops", "sender.retransmissions.total", "sender.TcpRetransSegs"]
+host = [{ name = "sender", count = 8 }, { name = "switch", forward = true }, { name = "sink" }]
+link = [{ between = ["sender", "switch"], rate = "1gbit" }, { between = ["switch", "sink"], rate = "1gbit", limit = 20 }]
+[[app]]
+kind = "bulk"
+name = "burst"
+client = "sender"
+server = "sink"
+bytes = 50000
+"#;
+
+/// Runs an experiment; its first point.
+fn point(experiment: &str, stack: &str, place: &Path) -> Value {
+    let file = place.join("t.toml");
+    std::fs::write(&file, experiment).unwrap();
+    let out = place.join(stack.replace(':', "-"));
+    let run = tcplab(&[
+        "run",
+        text(&file),
+        "--on",
+        stack,
+        "--json",
+        "--out",
+        text(&out),
+    ]);
+    assert_eq!(run.code, 0, "{}\n{}", run.err, run.out);
+    run.json()["points"][0].clone()
+}
+
+/// How many TCP segments passed an interface, by host of origin and time to live.
+fn passed(place: &Path, stack: &str, file: &str) -> BTreeMap<(String, u8), usize> {
+    let folder = place.join(stack.replace(':', "-")).join("points/0000");
+    let mut reader = Reader::new(File::open(folder.join(file)).unwrap()).unwrap();
+    let mut all = BTreeMap::new();
+    while let Some(record) = reader.next().unwrap() {
+        let Body::Frame {
+            link,
+            data,
+            orig_len,
+        } = record.body
+        else {
+            continue;
+        };
+        if let Parsed::Tcp(packet) = parse_frame(link, data, orig_len, &Config::default()) {
+            *all.entry((packet.src.ip.to_string(), packet.ttl))
+                .or_insert(0) += 1;
+        }
+    }
+    all
+}
+
+fn a_chain(stack: &str) {
+    let place = folder();
+    let point = point(CHAIN, stack, place.path());
+    let measure = |name: &str| point["measures"][name].as_f64();
+    assert_eq!(measure("f.server_read_bytes"), Some(102_400.0));
+    assert_eq!(measure("link.r1-r2.a_to_b.lost"), Some(1.0));
+    assert!(
+        measure("link.r1-r2.a_to_b.peak_pkts") > Some(5.0),
+        "{point}"
+    );
+    assert_eq!(measure("link.r2-b.a_to_b.frames"), measure("b.TcpInSegs"));
+    let at = |file| passed(place.path(), stack, file);
+    let (first, last) = (at("a.eth0.pcapng"), at("b.eth0.pcapng"));
+    // a is 10.77.0.1, b is 10.77.0.4; each of the two routers takes one off.
+    let of = |all: &BTreeMap<(String, u8), usize>, ip: &str, ttl| {
+        all.get(&(ip.to_owned(), ttl)).copied().unwrap_or(0)
+    };
+    let sent = of(&first, "10.77.0.1", 64);
+    assert!(sent > 70, "{first:?}");
+    assert_eq!(of(&last, "10.77.0.1", 62), sent - 1, "{last:?}");
+    assert_eq!(of(&first, "10.77.0.4", 62), of(&last, "10.77.0.4", 64));
+    assert_eq!((first.len(), last.len()), (2, 2), "{first:?} {last:?}");
+    // A router's interfaces: as it came, and as it went on.
+    assert_eq!(at("r1.eth0.pcapng"), first);
+    assert_eq!(of(&at("r1.eth1.pcapng"), "10.77.0.1", 63), sent);
+    assert_eq!(of(&at("r2.eth0.pcapng"), "10.77.0.1", 63), sent - 1);
+}
+
+fn an_incast(stack: &str) {
+    let place = folder();
+    let point = point(INCAST, stack, place.path());
+    let measure = |name: &str| point["measures"][name].as_f64().unwrap();
+    assert_eq!(measure("burst.server_read_bytes"), 400_000.0);
+    assert_eq!(measure("burst-3.server_read_bytes"), 50_000.0);
+    let entered = measure("link.sender-switch.a_to_b.frames");
+    assert_eq!(measure("link.switch-sink.a_to_b.frames"), entered);
+    assert!(
+        measure("link.switch-sink.a_to_b.queue_drops") > 0.0,
+        "{point}"
+    );
+    let again = measure("sender.TcpRetransSegs");
+    assert!(again > 0.0, "{point}");
+    assert_eq!(measure("sender.retransmissions.total"), again);
+}
+
+#[test]
+fn the_model_sends_through_two_routers() {
+    a_chain("model");
+}
+
+#[test]
+fn the_model_has_a_switch_whose_queue_overflows() {
+    an_incast("model");
+}
+
+#[test]
+#[ignore = "needs a kernel: tcplab kernel build 6.1"]
+fn a_kernel_sends_through_two_routers_and_a_switch() {
+    a_chain("uml:6.1");
+    an_incast("uml:6.1");
+}
+
+#[test]
+fn the_model_refuses_a_narrow_link_in_the_middle() {
+    let place = folder();
+    let file = place.path().join("t.toml");
+    let narrow = CHAIN.replace("rate = \"10mbit\"", "mtu = 1000");
+    std::fs::write(&file, narrow).unwrap();
+    let run = tcplab(&["run", text(&file), "--on", "model"]);
+    assert_ne!(run.code, 0, "{}", run.out);
+    let said = format!("{}{}", run.out, run.err);
+    assert!(said.contains("link r1-r2: its mtu is smaller"), "{said}");
+}
+
+#[test]
+fn a_host_that_does_not_forward_is_an_error_with_its_place() {
+    let place = folder();
+    let file = place.path().join("t.toml");
+    let cut = CHAIN.replace("{ name = \"r2\", forward = true }", "{ name = \"r2\" }");
+    std::fs::write(&file, cut).unwrap();
+    let run = tcplab(&["run", text(&file)]);
+    assert_eq!(run.code, 2, "{}", run.err);
+    let right = "t.toml:13:10: app.f.server: the way from `a` to `b` goes through `r2`, which does not forward";
+    assert!(run.err.contains(right), "{}", run.err);
+}
