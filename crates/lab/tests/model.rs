@@ -47,6 +47,7 @@ sysctl = { "net.ipv4.tcp_ecn" = 1 }
 
 [[host]]
 name = "router"
+forward = true
 
 [[host]]
 name = "server"
