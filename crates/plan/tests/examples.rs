@@ -36,9 +36,13 @@ fn each_example_has_its_points() {
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let files = std::fs::read_dir(folder).unwrap();
-    let names = files.map(|f| f.unwrap().file_name().into_string().unwrap());
-    // `bench-*` are works to measure speed by; they ask nothing.
-    let files = names.filter(|name| name.ends_with(".toml") && !name.starts_with("bench-"));
+    let files = files.filter(|f| {
+        f.as_ref()
+            .unwrap()
+            .path()
+            .extension()
+            .is_some_and(|e| e == "toml")
+    });
     assert_eq!(
         files.count(),
         examples.len(),
