@@ -3,8 +3,6 @@
 //! A [`Stack`] is a host's TCP: its connections, listeners and TIME-WAIT records. Segments, timers and
 //! socket calls go in; segments and readiness come out. Only sequence space is kept, no bytes.
 
-#![allow(dead_code, reason = "parts are landing one after another")]
-
 mod ack;
 mod cc;
 mod cx;

@@ -57,8 +57,6 @@ pub(crate) struct Negotiated {
     pub(crate) rcv_tsval: u32,
     pub(crate) rcv_tsecr: u32,
     pub(crate) saw_tstamp: bool,
-    /// TSval of the last segment that was sent with an ACK.
-    pub(crate) last_ack_tsval: u32,
 }
 
 impl Negotiated {

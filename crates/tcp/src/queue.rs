@@ -80,8 +80,6 @@ impl Skb {
     pub(crate) const SYN: u8 = 2;
     pub(crate) const PSH: u8 = 8;
     /// A SYN that carries an ACK; all other segments do.
-    pub(crate) const ACK: u8 = 0x10;
-    pub(crate) const URG: u8 = 0x20;
     /// ECN set-up of a SYN (RFC 3168 6.1.1).
     pub(crate) const ECE: u8 = 0x40;
     pub(crate) const CWR: u8 = 0x80;
@@ -160,15 +158,9 @@ impl SendQueue {
         self.skbs.is_empty()
     }
 
-    /// Number of segments, sent and not sent.
-    #[inline]
-    pub(crate) fn len(&self) -> usize {
-        self.skbs.len()
-    }
-
     /// Number of sent ones (`tcp_rtx_queue`).
-    #[inline]
-    pub(crate) fn sent(&self) -> usize {
+    #[cfg(test)]
+    fn sent(&self) -> usize {
         self.sent as usize
     }
 
@@ -299,14 +291,6 @@ impl SendQueue {
             self.skbs = VecDeque::new();
         }
         Some(skb)
-    }
-
-    /// Takes the last unsent segment out (an empty one that was queued for nothing).
-    pub(crate) fn pop_unsent(&mut self) -> Option<Skb> {
-        match self.has_unsent() {
-            true => self.skbs.pop_back(),
-            false => None,
-        }
     }
 
     /// Forgets everything (`tcp_write_queue_purge()`).

@@ -5,7 +5,6 @@
 
 use tcplab_base::Seq;
 
-use super::AckSample;
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 
@@ -224,11 +223,11 @@ impl Endpoint {
     }
 
     /// `cubictcp_acked()`: an RTT sample.
-    pub(super) fn cubic_acked(&mut self, cx: &mut Cx<'_>, sample: &AckSample) {
+    pub(super) fn cubic_acked(&mut self, cx: &mut Cx<'_>, rtt_us: i32) {
         let super::Congestion::Cubic(cubic) = &mut self.cc else {
             return;
         };
-        if sample.rtt_us < 0 {
+        if rtt_us < 0 {
             return;
         }
         let since = cx.jiffies32().wrapping_sub(cubic.epoch_start) as i32;
@@ -236,7 +235,7 @@ impl Endpoint {
             // Delays of the second after a reduction are those of the old queue.
             return;
         }
-        let delay = (sample.rtt_us as u32).max(1);
+        let delay = (rtt_us as u32).max(1);
         if cubic.delay_min == 0 || cubic.delay_min > delay {
             cubic.delay_min = delay;
         }

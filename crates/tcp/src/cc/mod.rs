@@ -71,14 +71,6 @@ pub(crate) struct RateSample {
     pub(crate) is_ack_delayed: bool,
 }
 
-/// `struct ack_sample`.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct AckSample {
-    pub(crate) pkts_acked: u32,
-    pub(crate) rtt_us: i32,
-    pub(crate) in_flight: u32,
-}
-
 impl Endpoint {
     /// `tcp_assign_congestion_control()` with the socket's, route's or sysctl's algorithm; an unknown name is Reno. It
     /// begins with [`Endpoint::cc_start`].
@@ -205,23 +197,16 @@ impl Endpoint {
         }
     }
 
-    /// `pkts_acked()`.
+    /// `pkts_acked()`: the ACK's RTT sample; negative: it has none.
     #[inline]
-    pub(crate) fn cc_pkts_acked(&mut self, cx: &mut Cx<'_>, sample: &AckSample) {
+    pub(crate) fn cc_pkts_acked(&mut self, cx: &mut Cx<'_>, rtt_us: i32) {
         if let Congestion::Cubic(_) = self.cc {
-            self.cubic_acked(cx, sample);
+            self.cubic_acked(cx, rtt_us);
         }
     }
 
     /// `tcp_cong_control()`: PRR's reduction or the algorithm's growth, then the pacing rate.
-    pub(crate) fn cong_control(
-        &mut self,
-        cx: &mut Cx<'_>,
-        _ack: Seq,
-        acked: u32,
-        flag: u32,
-        rs: &RateSample,
-    ) {
+    pub(crate) fn cong_control(&mut self, cx: &mut Cx<'_>, acked: u32, flag: u32, rs: &RateSample) {
         if self.cc_controls_cwnd() {
             self.bbr_main(cx, rs);
             return;

@@ -59,22 +59,8 @@ pub enum ReadOutcome {
 }
 
 impl Endpoint {
-    /// Opens a connection: the SYN goes out at once (RFC 9293 3.10.1; Linux `tcp_v4_connect()`). `mtu` is that of
-    /// the route, `isn` and `tsoffset` come from the stack's secret.
-    pub(crate) fn connect(
-        cx: &mut Cx<'_>,
-        ends: (Addr, Addr),
-        open: &OpenOptions,
-        mtu: u32,
-        isn: Seq,
-        tsoffset: u32,
-    ) -> Self {
-        let mut ep = Self::new(cx, ends, open);
-        ep.begin(cx, open, mtu, isn, tsoffset);
-        ep
-    }
-
-    /// The second half of [`Endpoint::connect`], when the first one was changed (a port's last connection).
+    /// Opens the connection of a new socket: the SYN goes out at once (RFC 9293 3.10.1; Linux `tcp_v4_connect()`).
+    /// `mtu` is that of the route, `isn` and `tsoffset` come from the stack's secret.
     pub(crate) fn begin(
         &mut self,
         cx: &mut Cx<'_>,

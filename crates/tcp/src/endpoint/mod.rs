@@ -96,7 +96,7 @@ pub struct TimeWaitNeeds {
 pub(crate) struct Shutdown;
 
 impl Shutdown {
-    pub(crate) const RCV: u8 = 1;
+    // Bit 0 is RCV_SHUTDOWN.
     pub(crate) const SEND: u8 = 2;
     pub(crate) const BOTH: u8 = 3;
 }

@@ -10,6 +10,7 @@ use crate::input::window_share;
 use crate::mib::Counter;
 use crate::options::{Negotiated, OpenOptions, SocketState};
 use crate::queue::{Id, Skb};
+use crate::rtt::Rtt;
 use crate::segment::{Addr, Segment};
 use crate::timers::Pending;
 
@@ -100,9 +101,7 @@ impl Endpoint {
             ..Self::default()
         };
         let clock = &cx.host.clock;
-        ep.rtt.rto = clock.from_millis(TIMEOUT_INIT_MS);
-        ep.rtt.mdev_us = (TIMEOUT_INIT_MS * 1000) as u32;
-        ep.rtt.min = [(cx.jiffies32(), u32::MAX); 3];
+        ep.rtt = Rtt::new(clock, cx.jiffies32());
         ep.set_cwnd(10);
         ep.set_ssthresh(INFINITE_SSTHRESH);
         ep.snd.snd_cwnd_clamp = u32::MAX;

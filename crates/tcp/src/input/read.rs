@@ -1,4 +1,4 @@
-//! The socket's side of the receive queue (Linux `tcp_recvmsg()`, `tcp_epollin_ready()`, `tcp_set_rcvlowat()`).
+//! The socket's side of the receive queue (Linux `tcp_recvmsg()`, `tcp_epollin_ready()`).
 
 use super::RCV_SHUTDOWN;
 use crate::cx::Cx;
@@ -137,21 +137,5 @@ impl Endpoint {
             && (queued as u32 >= self.options.rcvlowat.max(1)
                 || self.rcv.rmem_alloc > pressure
                 || self.receive_window() <= u32::from(self.ack.rcv_mss))
-    }
-
-    /// `tcp_set_rcvlowat()`: SO_RCVLOWAT, and a buffer that holds twice as much.
-    pub(crate) fn set_rcvlowat(&mut self, cx: &Cx<'_>, bytes: u32) {
-        let [_, _, rmem_max] = cx.host.sysctl.tcp_rmem;
-        let most = if self.rcv.rcvbuf_locked {
-            self.rcv.rcvbuf / 2
-        } else {
-            rmem_max / 2
-        };
-        let bytes = bytes.min(most);
-        self.options.rcvlowat = bytes.max(1);
-        if !self.rcv.rcvbuf_locked && bytes.saturating_mul(2) > self.rcv.rcvbuf {
-            self.rcv.rcvbuf = bytes * 2;
-            self.rcv.window_clamp = self.full_space(cx);
-        }
     }
 }

@@ -135,7 +135,7 @@ impl Endpoint {
         let lost = self.loss.lost.wrapping_sub(prior.lost);
         work.rs.is_ack_delayed = flag & Flag::ACK_MAYBE_DELAYED != 0;
         self.rate_gen(cx, delivered, lost, prior.is_sack_reneg, &mut work.rs);
-        self.cong_control(cx, ack, delivered, flag, &work.rs);
+        self.cong_control(cx, delivered, flag, &work.rs);
         self.xmit_recovery(cx, rexmit);
     }
 

@@ -4,7 +4,6 @@
 use tcplab_base::Seq;
 
 use super::{AckWork, Flag};
-use crate::cc::AckSample;
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::output::BUSY;
@@ -69,7 +68,7 @@ impl Endpoint {
                 done.flag |= Flag::SET_XMIT_TIMER;
             }
         }
-        self.tell_cc(cx, work, done.pkts_acked);
+        self.cc_pkts_acked(cx, work.rs.rtt_us as i32);
         done.flag
     }
 
@@ -232,15 +231,5 @@ impl Endpoint {
             false => prior_sacked.saturating_sub(self.loss.sacked_out),
         };
         self.loss.lost_cnt_hint -= fewer.min(self.loss.lost_cnt_hint);
-    }
-
-    fn tell_cc(&mut self, cx: &mut Cx<'_>, work: &AckWork, pkts_acked: u32) {
-        let delivered = self.stats.delivered.wrapping_sub(work.rs.prior_delivered);
-        let sample = AckSample {
-            pkts_acked,
-            rtt_us: work.rs.rtt_us as i32,
-            in_flight: self.snd.mss_cache.wrapping_mul(delivered),
-        };
-        self.cc_pkts_acked(cx, &sample);
     }
 }

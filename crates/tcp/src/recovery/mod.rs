@@ -78,8 +78,6 @@ pub(crate) struct Loss {
     /// Zero-window probes that were not answered (`icsk_probes_out`), and since when.
     pub(crate) probes_out: u8,
     pub(crate) probes_tstamp: u32,
-    /// Challenge ACK for window probes etc. (`rx_opt.num_sacks` of the last one).
-    pub(crate) total_retrans_at_syn: u8,
 }
 
 impl Default for Loss {
@@ -112,7 +110,6 @@ impl Default for Loss {
             tlp_retrans: false,
             probes_out: 0,
             probes_tstamp: 0,
-            total_retrans_at_syn: 0,
         }
     }
 }
@@ -194,7 +191,6 @@ impl Flag {
     pub(crate) const ACKED: u32 = Self::DATA_ACKED | Self::SYN_ACKED;
     pub(crate) const NOT_DUP: u32 = Self::DATA | Self::WIN_UPDATE | Self::ACKED;
     pub(crate) const CA_ALERT: u32 = Self::DATA_SACKED | Self::ECE | Self::DSACKING_ACK;
-    pub(crate) const FORWARD_PROGRESS: u32 = Self::ACKED | Self::DATA_SACKED;
 }
 
 /// What one ACK's cumulative part and SACK blocks say (`struct tcp_sacktag_state` with its rate sample).
@@ -225,16 +221,6 @@ pub(super) enum Rexmit {
 }
 
 impl Endpoint {
-    /// The sender's state of a new connection (`tcp_init_sock()`).
-    pub(crate) fn init_recovery(&mut self, cx: &Cx<'_>) {
-        self.rtt = crate::rtt::Rtt::new(&cx.host.clock, cx.jiffies32());
-        self.loss = Loss {
-            reordering: cx.host.sysctl.tcp_reordering,
-            ..Loss::default()
-        };
-        self.rack = Rack::default();
-    }
-
     /// `tcp_clear_retrans()`, scoreboard of a new connection.
     pub(crate) fn clear_retrans(&mut self) {
         self.loss.retrans_out = 0;
