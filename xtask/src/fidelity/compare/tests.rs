@@ -48,7 +48,7 @@ fn each_field_shows() {
         ("sack", |p| p.sack = vec![(1, 2)]),
         ("tsval", |p| p.tsval = Some(7)),
         ("ecn", |p| p.ecn = 3),
-        ("time", |p| p.time_ns += 2_000),
+        ("time", |p| p.time_ns += UNTIMED_NS + 1),
     ];
     for (field, change) in changes {
         let mut other = run();
@@ -75,7 +75,7 @@ fn a_timer_may_be_a_jiffy_off_and_what_follows_it_counts_from_there() {
     b[2].time_ns += 1_000_000;
     b[3].time_ns += 1_000_000;
     assert_eq!(compare(&a, &b, TICKS).first, None);
-    b[3].time_ns += 3_000;
+    b[3].time_ns += UNTIMED_NS + 1;
     let found = compare(&a, &b, TICKS).first;
     assert_eq!(
         found.map(|d| (d.field, d.host, d.number)),
