@@ -14,7 +14,7 @@ use super::packets::Packet;
 
 /// How far an untimed packet may be off, against those before it. A kernel's clock in virtual time
 /// steps by 256 ns at each reading, and a reading of the capture's clock comes after those of TCP.
-const UNTIMED_NS: i64 = 10_000;
+const UNTIMED_NS: i64 = 1_000;
 /// What comes so soon after a tick is the tick's.
 const AFTER_TICK_NS: i64 = 20_000;
 /// First numbers grow by one each 64 ns.
