@@ -19,6 +19,7 @@
 //! ```
 
 mod bulk;
+mod doing;
 mod extent;
 mod program;
 mod record;
@@ -27,5 +28,6 @@ mod transaction;
 mod udp;
 mod web;
 
+pub use doing::{Doing, Wants};
 pub use program::{Program, Result, Step};
 pub use record::Record;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use tcplab_apps::Program;
+use tcplab_apps::{Doing, Program};
 use tcplab_plan::Point;
 use tcplab_plan::outcome::Flow;
 use tcplab_plan::point::SocketOptions;
 use tcplab_tcp::ListenId;
 
-use crate::end::{Doing, End};
+use crate::end::End;
 
 /// What all connections of one application share.
 #[derive(Debug)]

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 
+use tcplab_apps::Doing;
 use tcplab_plan::Point;
 use tcplab_plan::outcome::Flow;
 
-use super::end::{Doing, End};
+use super::end::End;
 
 /// All applications of a run. Ends 2n and 2n + 1 are the client and the server of flow n.
 pub(crate) struct Applications {

@@ -9,7 +9,7 @@ use nix::sys::epoll::EpollFlags;
 use nix::sys::socket::{MsgFlags, Shutdown, SockaddrIn, recvfrom, sendto, shutdown};
 use nix::sys::stat::fstat;
 use nix::unistd;
-use tcplab_apps::{Program, Result as Went, Step};
+use tcplab_apps::{Doing, Program, Result as Went, Step, Wants};
 use tcplab_base::Instant;
 use tcplab_plan::outcome::{End as EndOutcome, LogLine};
 use tcplab_plan::point::{QuickAck, SocketOptions};
@@ -24,41 +24,6 @@ use crate::sys::{self, SockOpt};
 const CHUNK: usize = 64 << 10;
 
 static ZEROS: [u8; CHUNK] = [0; CHUNK];
-
-/// Where a program stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Doing {
-    /// The client has not connected, the server was not accepted.
-    Nothing,
-    Connecting,
-    /// Ready for the next step; the last one went so.
-    Next(Went),
-    Writing(u64),
-    /// Reading exactly what is left.
-    Reading(u64),
-    /// One read of at most this.
-    ReadingSome(u64),
-    Sending(u64),
-    Receiving(Option<Instant>),
-    Sleeping,
-    /// It has ended.
-    Over,
-}
-
-/// What the event loop shall do for an end that cannot go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wants {
-    /// Wake it when its socket has something to read, or at the time.
-    Readable(Option<Instant>),
-    /// Wake it when its socket takes more.
-    Writable,
-    /// Wake it at this time; its socket is not watched.
-    Until(Instant),
-    /// Close and connect again.
-    Reconnect,
-    /// Its program has ended: close.
-    Close,
-}
 
 /// One end.
 pub(crate) struct End {

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::time;
 
 use nix::sys::epoll::EpollFlags;
-use tcplab_apps::Result as Went;
+use tcplab_apps::{Doing, Result as Went, Wants};
 use tcplab_base::{Duration, Instant, Random};
 use tcplab_plan::network::{capture_file, host_address, interface_on, interfaces};
 use tcplab_plan::outcome::{LinkCount, TCP_INFO_SERIES};
@@ -21,7 +21,6 @@ use tcplab_plan::{Outcome, Point};
 use super::applications::Applications;
 use super::captures::CaptureFile;
 use super::clock::{Clock, Pace};
-use super::end::{Doing, Wants};
 use super::error::{Context, RunError};
 use super::links::{CaptureIndex, OurLink};
 use super::poll::{Poll, Ready, Source};

@@ -1,13 +1,13 @@
 //! Applications: they connect, are accepted, step, sleep and close.
 
-use tcplab_apps::Result as Went;
+use tcplab_apps::{Doing, Result as Went, Wants};
 use tcplab_base::{Duration, Instant};
 use tcplab_plan::outcome::TCP_INFO_SERIES;
 use tcplab_plan::point::{QuickAck, SocketOptions};
 use tcplab_tcp::{Addr, ListenId, State};
 
 use super::World;
-use crate::end::{Call, Doing, Socket, UNKNOWN, Wants, Watch};
+use crate::end::{Call, Socket, UNKNOWN, Watch};
 use crate::events::Wake;
 use crate::info;
 use crate::ready::Source;

@@ -1,0 +1,48 @@
+//! Where a program stands between two steps, and what it waits for: the words that every driver uses.
+//!
+//! The simulator and the runs on kernels carry the steps out each in their own way; these are the
+//! states that both go through.
+
+use tcplab_base::Instant;
+
+use crate::program::Result;
+
+/// Where a program stands. Numbers are bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// The client has not connected, the server was not accepted.
+    Nothing,
+    /// The client's connection is being set up.
+    Connecting,
+    /// Ready for the next step; the last one went so.
+    Next(Result),
+    /// What is left to write.
+    Writing(u64),
+    /// Reading exactly what is left.
+    Reading(u64),
+    /// One read of at most this.
+    ReadingSome(u64),
+    /// A datagram of this size.
+    Sending(u64),
+    /// Waiting for a datagram, until this time.
+    Receiving(Option<Instant>),
+    /// Waiting for a time.
+    Sleeping,
+    /// It has ended.
+    Over,
+}
+
+/// What an event loop shall do for a program that cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wants {
+    /// Wake it when its socket has something to read, or at the time.
+    Readable(Option<Instant>),
+    /// Wake it when its socket takes more.
+    Writable,
+    /// Wake it at this time; its socket is not watched.
+    Until(Instant),
+    /// Close and connect again.
+    Reconnect,
+    /// Its program has ended: close.
+    Close,
+}
