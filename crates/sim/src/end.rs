@@ -71,7 +71,19 @@ pub(crate) struct Call<'a> {
     pub(crate) has_read: bool,
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
+    /// TCP_QUICKACK is left alone unless the caller sets it.
+    pub(crate) fn new(now: Instant, host: &'a mut Host, index: usize, logs: bool) -> Self {
+        Self {
+            now,
+            host,
+            host_index: index as u16,
+            quickack: QuickAck::Leave,
+            logs,
+            has_read: false,
+        }
+    }
+
     fn is_drained(&self, id: ConnId) -> bool {
         let endpoint = self.host.stack.get(id);
         endpoint.is_some_and(|e| !e.is_readable() && e.readable_bytes() == 0 && !e.is_closed())

@@ -90,17 +90,9 @@ impl World {
             port: app.port,
         };
         let mtu = self.network.mtu(host, app.server);
-        let logs = self.point.log;
         let end = &mut self.apps.ends[index];
         end.program.connects(self.now);
-        let call = Call {
-            now: self.now,
-            host: &mut self.hosts[host],
-            host_index: host as u16,
-            quickack: QuickAck::Leave,
-            logs,
-            has_read: false,
-        };
+        let call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
         end.log(&call, "connect", 0);
         self.work.connections += u64::from(!end.is_udp);
         if end.is_udp {
@@ -139,14 +131,8 @@ impl World {
         let quickack = self.apps.options(&self.apps.ends[index]).quickack;
         let waited = self.apps.waits(index);
         let end = &mut self.apps.ends[index];
-        let mut call = Call {
-            now: self.now,
-            host: &mut self.hosts[host],
-            host_index: host as u16,
-            quickack,
-            logs: self.point.log,
-            has_read: false,
-        };
+        let mut call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
+        call.quickack = quickack;
         if let Socket::Tcp(id) = end.socket {
             let error = (call.host.stack).with(self.now, id, |e, _| info::error(e));
             if let Some(e) = error.flatten() {
@@ -194,14 +180,7 @@ impl World {
             if end.opened == UNKNOWN {
                 end.opened = self.now;
             }
-            let mut call = Call {
-                now: self.now,
-                host: &mut self.hosts[host],
-                host_index: host as u16,
-                quickack: QuickAck::Leave,
-                logs: self.point.log,
-                has_read: false,
-            };
+            let mut call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
             end.log_state(&mut call, "accept", 0);
             self.apps.changed(index, waited);
             self.step(index);
@@ -278,14 +257,8 @@ impl World {
         let quickack = self.apps.options(&self.apps.ends[index]).quickack;
         let waited = self.apps.waits(index);
         let end = &mut self.apps.ends[index];
-        let mut call = Call {
-            now: self.now,
-            host: &mut self.hosts[host],
-            host_index: host as u16,
-            quickack,
-            logs: self.point.log,
-            has_read: false,
-        };
+        let mut call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
+        call.quickack = quickack;
         let wants = end.go(&mut call);
         end.wake_at = UNKNOWN;
         self.apps.changed(index, waited);
@@ -326,14 +299,7 @@ impl World {
         self.take_info(index);
         let host = self.host_of(index);
         let end = &mut self.apps.ends[index];
-        let call = Call {
-            now: self.now,
-            host: &mut self.hosts[host],
-            host_index: host as u16,
-            quickack: QuickAck::Leave,
-            logs: self.point.log,
-            has_read: false,
-        };
+        let call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
         end.watch = Watch::Nothing;
         end.closed = self.now;
         match std::mem::replace(&mut end.socket, Socket::None) {
