@@ -54,6 +54,16 @@ shell_syntax() {
     done
 }
 
+# The release build gives the digests that the tests of the debug build are held to.
+digests() {
+    "$TARGET/release/tcplab" run tests/golden/model-digests.toml --on model --json | python3 -c '
+import json, sys
+points = json.load(sys.stdin)["points"]
+print(*(point["digest"] for point in points), sep="\n")' | diff tests/golden/model-digests.txt - ||
+        { echo "the release build gives other digests (>) than tests/golden/model-digests.txt"; return 1; }
+    echo "the release build gives the digests of tests/golden/model-digests.txt"
+}
+
 # Real kernels for the tests that need one: minutes once, then cached. Where they cannot be had the
 # tests say so and are skipped.
 kernels() {
@@ -86,6 +96,7 @@ step clippy cargo clippy --workspace --all-targets --locked -- -D warnings
 # The page first: the binary embeds it, and its tests open what the binary wrote.
 step page bash scripts/web.sh
 step build cargo build --release --locked --package tcplab
+step digests digests
 step kernels kernels
 step documents cargo xtask documents
 # Tests that need a kernel are ignored unless they are asked for; they count as not run where there is none.

@@ -32,81 +32,8 @@ fn measure(point: &PointResult, name: &str) -> f64 {
     value.unwrap_or_else(|| panic!("{name}: {:?}", point.missing.get(name)))
 }
 
-/// 20 points: lossy bulk, echoes, pages, datagrams, a host that talks to itself, a router.
-const TWENTY: &str = r#"
-name = "twenty"
-
-[run]
-repeat = 5
-log = true
-max = "60s"
-
-[[host]]
-name = "client"
-sysctl = { "net.ipv4.tcp_ecn" = 1 }
-
-[[host]]
-name = "router"
-forward = true
-
-[[host]]
-name = "server"
-sysctl = { "net.ipv4.tcp_ecn" = 1 }
-
-[[link]]
-between = ["client", "router"]
-rate = "10mbit"
-delay = "20ms"
-jitter = "2ms"
-limit = 40
-loss = "0.5%"
-burst_loss = "0.5% 30%"
-reordering = "1% by 3ms"
-duplication = "0.5%"
-corruption = "0.5%"
-
-[[link]]
-between = ["router", "server"]
-delay = { axis = ["1ms", "40ms"], name = "far" }
-b_to_a = { mark = ["data 5-9"], late = ["ack 3 by 8ms"] }
-
-[[app]]
-kind = "bulk"
-bytes = "300 kB"
-reverse = true
-
-[[app]]
-kind = "web"
-connections = 4
-stagger = "30ms"
-sizes = ["4 kB", "40 kB"]
-think = "50ms"
-
-[[app]]
-kind = "echo"
-count = 20
-pause = "15ms"
-
-[[app]]
-kind = "udp-rr"
-count = 20
-
-[[app]]
-name = "loop"
-kind = "connect-request-response"
-client = "server"
-server = "server"
-count = 5
-request = 100
-response = "20 kB"
-
-[[variant]]
-name = "cubic"
-
-[[variant]]
-name = "reno"
-set = { "host.server.sysctl" = { "net.ipv4.tcp_congestion_control" = "reno", "net.ipv4.tcp_ecn" = 1 } }
-"#;
+/// 20 points of many kinds.
+const TWENTY: &str = include_str!("../../../tests/golden/model-digests.toml");
 
 #[test]
 fn twenty_points_have_the_same_digests_on_one_and_two_threads() {
@@ -129,7 +56,8 @@ fn twenty_points_have_the_same_digests_on_one_and_two_threads() {
     pinned(&one);
 }
 
-/// The digests are the same for every build: `TCPLAB_WRITE_DOCS=1` writes them anew when results change.
+/// The digests are the same for every build (scripts/test.sh compares those of the release build with the same file).
+/// `TCPLAB_WRITE_DOCS=1` writes them anew when results change.
 fn pinned(digests: &[String]) {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
