@@ -18,6 +18,8 @@ pub enum Doing {
     Next(Result),
     /// What is left to write.
     Writing(u64),
+    /// The same with MSG_OOB.
+    WritingUrgent(u64),
     /// Reading exactly what is left.
     Reading(u64),
     /// One read of at most this.

@@ -15,6 +15,8 @@ use crate::web::{Pages, Serve};
 pub enum Step {
     /// Write this many bytes: one write, continued when the socket buffer took only a part.
     Write(u64),
+    /// The same with MSG_OOB: the last byte of each system call is urgent.
+    WriteUrgent(u64),
     /// Read exactly this many bytes, in as many reads as it takes.
     Read(u64),
     /// One read of at most this many bytes.

@@ -17,6 +17,8 @@ const DRAWS: &str = "app/stream/late";
 pub(crate) struct Stream {
     chunk: u64,
     every: Duration,
+    /// Each Nth write is urgent; 0: none.
+    urgent: u64,
     limit: Limit,
     wrote: bool,
     loop_time: Option<Box<LoopTime>>,
@@ -37,6 +39,7 @@ impl Stream {
             chunk,
             every_ns,
             late_ns,
+            urgent,
             until,
             ..
         } = app
@@ -46,6 +49,7 @@ impl Stream {
         Self {
             chunk: *chunk,
             every: Duration::from_nanos(*every_ns),
+            urgent: *urgent,
             limit: Limit::new(*until),
             wrote: false,
             loop_time: u64::try_from(*late_ns)
@@ -90,7 +94,11 @@ impl Stream {
             time.sum = time.sum + Duration::from_nanos(took as i64);
         }
         self.wrote = true;
-        Step::Write(self.chunk)
+        // The limit has counted this write already.
+        match self.urgent > 0 && self.limit.done().is_multiple_of(self.urgent) {
+            true => Step::WriteUrgent(self.chunk),
+            false => Step::Write(self.chunk),
+        }
     }
 
     fn done(&self) -> i64 {

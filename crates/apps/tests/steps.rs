@@ -47,6 +47,7 @@ fn a_stream_writes_on_an_absolute_schedule() {
         chunk: 1000,
         every_ns: 100,
         late_ns: 0,
+        urgent: 0,
         read: 4096,
         until: count(3),
     };
@@ -73,11 +74,35 @@ fn a_stream_writes_on_an_absolute_schedule() {
 }
 
 #[test]
+fn each_nth_write_of_a_stream_is_urgent() {
+    let app = AppKind::Stream {
+        chunk: 10,
+        every_ns: 0,
+        late_ns: 0,
+        urgent: 2,
+        read: 4096,
+        until: count(4),
+    };
+    let seen = steps(&mut Program::server(&app), done);
+    assert_eq!(
+        seen,
+        [
+            "Write(10)",
+            "WriteUrgent(10)",
+            "Write(10)",
+            "WriteUrgent(10)",
+            "close"
+        ]
+    );
+}
+
+#[test]
 fn a_stream_that_lasts_a_time_writes_at_its_beginning_not_at_its_end() {
     let app = AppKind::Stream {
         chunk: 1,
         every_ns: 10,
         late_ns: 0,
+        urgent: 0,
         read: 1,
         until: Extent {
             count: None,
@@ -94,6 +119,7 @@ fn a_late_write_does_not_move_the_next_ones() {
         chunk: 1,
         every_ns: 100,
         late_ns: 0,
+        urgent: 0,
         read: 1,
         until: count(3),
     };

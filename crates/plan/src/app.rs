@@ -62,6 +62,9 @@ pub enum AppKind {
         /// loop that takes time itself.
         #[serde(default, skip_serializing_if = "is_zero")]
         late_ns: i64,
+        /// Each Nth write goes with MSG_OOB: its last byte is urgent; 0: none.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        urgent: u64,
         /// Bytes of each read of the client at most.
         read: u64,
         /// When the server stops.
@@ -188,6 +191,6 @@ impl AppKind {
     clippy::trivially_copy_pass_by_ref,
     reason = "serde asks for a reference"
 )]
-fn is_zero(n: &i64) -> bool {
-    *n == 0
+fn is_zero<T: Default + PartialEq>(n: &T) -> bool {
+    *n == T::default()
 }

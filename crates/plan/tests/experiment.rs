@@ -59,6 +59,7 @@ fn the_shortest_file_has_every_default() {
             chunk: 1460,
             every_ns: 0,
             late_ns: 0,
+            urgent: 0,
             read: 65_536,
             until
         }

@@ -181,7 +181,8 @@ impl End {
                     let step = self.program.next(call.now, went);
                     self.begin(call, step)
                 }
-                Doing::Writing(left) => self.write(call, left),
+                Doing::Writing(left) => self.write(call, left, false),
+                Doing::WritingUrgent(left) => self.write(call, left, true),
                 Doing::Reading(left) => self.read(call, left, true),
                 Doing::ReadingSome(most) => self.read(call, most, false),
                 Doing::Sending(size) => self.send(call, size),
@@ -200,6 +201,7 @@ impl End {
     fn begin(&mut self, call: &mut Call<'_>, step: Step) -> Option<Wants> {
         let (doing, wait) = match step {
             Step::Write(n) => (Doing::Writing(n), None),
+            Step::WriteUrgent(n) => (Doing::WritingUrgent(n), None),
             Step::Read(n) => (Doing::Reading(n), None),
             Step::ReadSome(n) => (Doing::ReadingSome(n), None),
             Step::Send(n) => (Doing::Sending(n), None),
@@ -221,18 +223,22 @@ impl End {
     }
 
     /// Writes what is left, as much as fits.
-    fn write(&mut self, call: &mut Call<'_>, left: u64) -> Option<Wants> {
+    fn write(&mut self, call: &mut Call<'_>, left: u64, urgent: bool) -> Option<Wants> {
         let Socket::Tcp(id) = self.socket else {
             return Some(Wants::Close);
         };
         let most = left.min(CHUNK);
-        let wrote = (call.host.stack).with(call.now, id, |e, cx| e.write(cx, most, false));
+        let wrote = (call.host.stack).with(call.now, id, |e, cx| match urgent {
+            true => e.write_urgent(cx, most),
+            false => e.write(cx, most, false),
+        });
         match wrote.unwrap_or(Err(SocketError::Pipe)) {
             Ok(n) => {
                 self.written += n;
                 self.log(call, "write", n as i64);
                 self.doing = match left.saturating_sub(n) {
                     0 => Doing::Next(Went::Done),
+                    left if urgent => Doing::WritingUrgent(left),
                     left => Doing::Writing(left),
                 };
                 None

@@ -76,6 +76,7 @@ impl Draw {
                 chunk: self.size(1, 10_000),
                 every_ns: self.one_of(&[0, 1, 5, 20, 40, 100, 250]) * MS,
                 late_ns: 0,
+                urgent: 0,
                 read: self.one_of(&[65_536, 65_536, 4_000, 500]),
                 until: until(1 + self.up_to(40)),
             },

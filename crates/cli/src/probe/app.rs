@@ -221,6 +221,7 @@ impl AppArgs {
                 chunk: self.chunk.unwrap_or(1000),
                 every_ns,
                 late_ns: 0,
+                urgent: 0,
                 read: self.read.unwrap_or(4096),
                 until,
             },

@@ -85,10 +85,13 @@ fn drive(conn: &mut Conn<'_>, program: &mut Program, policy: QuickAck) -> io::Re
             return Ok(Driven::Over(Ended::Interrupted));
         }
         last = match program.next(conn.probe.now(), last) {
-            Step::Write(size) | Step::Send(size) => match conn.write(size)? {
-                Got::Bytes(_) => Last::Done,
-                other => heard(other),
-            },
+            // No probe asks for urgent writes.
+            Step::Write(size) | Step::WriteUrgent(size) | Step::Send(size) => {
+                match conn.write(size)? {
+                    Got::Bytes(_) => Last::Done,
+                    other => heard(other),
+                }
+            }
             Step::Read(size) => match read_exactly(conn, size, policy)? {
                 Got::Bytes(_) => Last::Done,
                 other => heard(other),

@@ -144,7 +144,8 @@ impl End {
                     let step = self.program.next(now, went);
                     self.begin(at, step)
                 }
-                Doing::Writing(left) => self.write(at, left),
+                Doing::Writing(left) => self.write(at, left, false),
+                Doing::WritingUrgent(left) => self.write(at, left, true),
                 Doing::Reading(left) => self.read(at, left, true)?,
                 Doing::ReadingSome(most) => self.read(at, most, false)?,
                 Doing::Sending(size) => self.send(at, size),
@@ -163,6 +164,7 @@ impl End {
     fn begin(&mut self, at: i64, step: Step) -> Option<Wants> {
         let (doing, wait) = match step {
             Step::Write(n) => (Doing::Writing(n), None),
+            Step::WriteUrgent(n) => (Doing::WritingUrgent(n), None),
             Step::Read(n) => (Doing::Reading(n), None),
             Step::ReadSome(n) => (Doing::ReadingSome(n), None),
             Step::Send(n) => (Doing::Sending(n), None),
@@ -184,14 +186,20 @@ impl End {
     }
 
     /// Writes what is left, as much as fits.
-    fn write(&mut self, at: i64, left: u64) -> Option<Wants> {
+    fn write(&mut self, at: i64, left: u64, urgent: bool) -> Option<Wants> {
         let fd = self.fd.as_ref()?;
-        match unistd::write(fd, &ZEROS[..chunk(left)]) {
+        let bytes = &ZEROS[..chunk(left)];
+        let wrote = match urgent {
+            true => nix::sys::socket::send(fd.as_raw_fd(), bytes, MsgFlags::MSG_OOB),
+            false => unistd::write(fd, bytes),
+        };
+        match wrote {
             Ok(n) => {
                 self.out.written_bytes += n as u64;
                 self.log(at, "write", n as i64);
                 self.doing = match left.saturating_sub(n as u64) {
                     0 => Doing::Next(Went::Done),
+                    left if urgent => Doing::WritingUrgent(left),
                     left => Doing::Writing(left),
                 };
                 None

@@ -137,6 +137,7 @@ fn does(fields: &Fields<'_>, kind: &str) -> Result<AppKind, Fault> {
             chunk: size("chunk", 1460, 1, MAX_CHUNK)?,
             every_ns: time("every", 0)?,
             late_ns: time("late", 0)?,
+            urgent: fields.count("urgent", 1, MAX_COUNT)?.unwrap_or(0),
             read: size("read", 64 << 10, 1, MAX_CHUNK)?,
             until: extent(fields)?,
         },

@@ -569,6 +569,12 @@ const STREAM: &[Key] = &[
         "0",
         "each write comes later by a draw from 0 to this, and so do those after it: a loop that takes time itself",
     ),
+    key(
+        "urgent",
+        Form::Count,
+        "none",
+        "each Nth write is sent with MSG_OOB: its last byte is urgent, and the client does not read it",
+    ),
     key("read", Form::Size, "64k", "bytes of each read at most"),
     COUNT,
     DURATION,

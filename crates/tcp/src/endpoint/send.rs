@@ -19,8 +19,7 @@ pub(crate) struct Snd {
     pub(crate) snd_wl1: Seq,
     pub(crate) snd_wnd: u32,
     pub(crate) max_window: u32,
-    /// Urgent mode and pointer (`snd_up`).
-    pub(crate) urg_mode: bool,
+    /// Behind the last urgent byte; `snd_una` when there is none that is not ACKed.
     pub(crate) snd_up: Seq,
     /// Payload of a full segment now, options taken off (`mss_cache`).
     pub(crate) mss_cache: u32,
@@ -71,7 +70,6 @@ impl Default for Snd {
             snd_wl1: Seq(0),
             snd_wnd: 0,
             max_window: 0,
-            urg_mode: false,
             snd_up: Seq(0),
             mss_cache: 536,
             mss_clamp: 0,
@@ -115,7 +113,7 @@ impl Snd {
     /// `tcp_urg_mode()`: urgent data is not ACKed yet.
     #[inline]
     pub(crate) fn in_urg_mode(&self) -> bool {
-        self.urg_mode && self.snd_una != self.snd_up
+        self.snd_una != self.snd_up
     }
 }
 

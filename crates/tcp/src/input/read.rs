@@ -132,9 +132,11 @@ impl Endpoint {
     /// `tcp_epollin_ready()`: enough for SO_RCVLOWAT, or no more will come before a read.
     fn epollin_ready(&self) -> bool {
         let queued = self.rcv.rcv_nxt.distance(self.rcv.copied_seq);
+        // tcp_poll(): the urgent byte is not read with the others.
+        let target = self.options.rcvlowat.max(1) + u32::from(self.at_urgent());
         let pressure = self.rcv.rcvbuf - (self.rcv.rcvbuf >> 3);
         queued > 0
-            && (queued as u32 >= self.options.rcvlowat.max(1)
+            && (queued as u32 >= target
                 || self.rcv.rmem_alloc > pressure
                 || self.receive_window() <= u32::from(self.ack.rcv_mss))
     }

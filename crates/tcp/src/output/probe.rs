@@ -123,7 +123,8 @@ impl Endpoint {
         if let Some(id) = head {
             return self.send_piece(cx, id);
         }
-        if self.snd.in_urg_mode() {
+        // In urgent mode one more, with the pointer.
+        if (1..=0xffff).contains(&(self.snd.snd_up - self.snd.snd_una)) {
             self.xmit_probe(cx, true, mib);
         }
         self.xmit_probe(cx, false, mib);

@@ -8,6 +8,15 @@ use crate::queue::{Id, Skb};
 
 const SEND_SHUTDOWN: u8 = 2;
 
+/// Flags of a write.
+#[derive(Clone, Copy)]
+struct How {
+    /// MSG_MORE.
+    more: bool,
+    /// MSG_OOB.
+    urgent: bool,
+}
+
 impl Endpoint {
     /// One write (`tcp_sendmsg()`): takes what fits into the send buffer; [`SocketError::Again`]: nothing fitted.
     /// `more`: MSG_MORE.
@@ -16,10 +25,40 @@ impl Endpoint {
         self.may_write()?;
         let mss = self.current_mss(cx);
         let goal = self.size_goal(cx, mss);
+        let how = How {
+            more,
+            urgent: false,
+        };
+        self.put(cx, bytes, (mss, goal), how)
+    }
+
+    /// One write with MSG_OOB: its last byte that fits is urgent (RFC 9293 3.8.5) until it is ACKed.
+    #[cold]
+    pub fn write_urgent(&mut self, cx: &mut Cx<'_>, bytes: u64) -> Result<u64, SocketError> {
+        self.rate_check_app_limited(cx);
+        self.may_write()?;
+        let mss = self.current_mss(cx);
+        let how = How {
+            more: false,
+            urgent: true,
+        };
+        // No super-segments: each one would carry another pointer.
+        self.put(cx, bytes, (mss, mss), how)
+    }
+
+    /// The loop of `tcp_sendmsg_locked()`; MSS and bytes of a full segment.
+    #[inline]
+    fn put(
+        &mut self,
+        cx: &mut Cx<'_>,
+        bytes: u64,
+        (mss, goal): (u32, u32),
+        how: How,
+    ) -> Result<u64, SocketError> {
         let mut copied = 0;
         while copied < bytes {
             let room = match self.room_in_tail(goal) {
-                0 if !self.memory_free(cx) => return self.full(cx, copied, mss, more),
+                0 if !self.memory_free(cx) => return self.full(cx, copied, mss, how),
                 0 => {
                     self.entail(cx);
                     goal
@@ -29,12 +68,12 @@ impl Endpoint {
             let len = u64::from(room).min(bytes - copied) as u32;
             self.append(len, copied == 0);
             copied += u64::from(len);
-            if copied < bytes && self.tail_len() >= goal {
+            if copied < bytes && self.tail_len() >= goal && !how.urgent {
                 self.push_full(cx, mss);
             }
         }
         if copied > 0 {
-            self.push(cx, more, mss, self.options.nonagle);
+            self.push(cx, how, mss, self.options.nonagle);
         }
         Ok(copied)
     }
@@ -129,14 +168,17 @@ impl Endpoint {
 
     /// `tcp_push()` at a write's end.
     #[inline]
-    fn push(&mut self, cx: &mut Cx<'_>, more: bool, mss: u32, nonagle: u8) {
+    fn push(&mut self, cx: &mut Cx<'_>, how: How, mss: u32, nonagle: u8) {
         if !self.queue.has_unsent() {
             return;
         }
-        if !more || self.forced_push() {
+        if !how.more || self.forced_push() {
             self.mark_push();
         }
-        let nonagle = if more {
+        if how.urgent {
+            self.snd.snd_up = self.snd.write_seq;
+        }
+        let nonagle = if how.more {
             SocketState::NAGLE_CORK
         } else {
             nonagle
@@ -150,18 +192,19 @@ impl Endpoint {
         cx: &mut Cx<'_>,
         copied: u64,
         mss: u32,
-        more: bool,
+        how: How,
     ) -> Result<u64, SocketError> {
         self.snd.nospace = true;
         if copied > 0 {
-            self.push(cx, false, mss, SocketState::NAGLE_PUSH);
+            let how = How { more: false, ..how };
+            self.push(cx, how, mss, SocketState::NAGLE_PUSH);
         }
         // sk_stream_wait_memory() of a socket that must not sleep says EAGAIN, whatever the push has freed.
         self.snd.nospace = true;
         if copied == 0 {
             return Err(SocketError::Again);
         }
-        self.push(cx, more, mss, self.options.nonagle);
+        self.push(cx, how, mss, self.options.nonagle);
         Ok(copied)
     }
 

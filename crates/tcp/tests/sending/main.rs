@@ -4,6 +4,7 @@ mod net;
 
 use net::{MS, Net, host};
 use tcplab_tcp::OpenOptions;
+use tcplab_wire::TcpFlags;
 
 const RTT: i64 = 20 * MS;
 
@@ -89,7 +90,7 @@ fn psh_ends_a_write() {
     let (mut net, options) = pair();
     let (client, _) = net.open(&options);
     net.write(0, client, 3 * 1448);
-    let pushed = |seen: &net::Seen| seen.segment.flags.has(tcplab_wire::TcpFlags::PSH);
+    let pushed = |seen: &net::Seen| seen.segment.flags.has(TcpFlags::PSH);
     let marks: Vec<bool> = net.log.iter().map(pushed).collect();
     assert_eq!(marks, [false, false, true]);
 }
@@ -170,4 +171,74 @@ fn super_segments_are_larger_the_nearer_the_peer_is() {
     };
     assert_eq!(burst(RTT), [2, 2, 2, 2, 2]);
     assert_eq!(burst(MS / 5), [5, 5]);
+}
+
+/// RFC 9293 3.8.5, RFC 6093: urgent data passes Nagle's rule, and its pointer stands on each segment before it until
+/// it is ACKed. A reader steps over the byte.
+#[test]
+fn urgent_data_has_its_pointer_until_it_is_acked() {
+    let (mut net, options) = pair();
+    let (client, server) = net.open(&options);
+    net.write(0, client, 100);
+    net.write_urgent(client, 50);
+    net.write(0, client, 10);
+    let pointers = |net: &Net| {
+        let of = |seen: &net::Seen| {
+            let s = seen.segment;
+            (s.len, s.flags.has(TcpFlags::URG), s.urgent)
+        };
+        let sent = |seen: &&net::Seen| seen.from == 0 && seen.segment.len > 0;
+        net.log.iter().filter(sent).map(of).collect::<Vec<_>>()
+    };
+    // The last ten bytes stand behind the pointer, yet urgent mode goes on: Nagle does not hold them.
+    assert_eq!(
+        pointers(&net),
+        [(100, false, 0), (50, true, 50), (10, false, 0)]
+    );
+    net.run_for(RTT);
+    net.log.clear();
+    net.write(0, client, 10);
+    assert_eq!(pointers(&net), [(10, false, 0)]);
+    net.run_for(RTT);
+    assert_eq!(net.read(server), 149, "up to the urgent byte");
+    assert_eq!(net.read(server), 20, "behind it");
+}
+
+/// A retransmission has the pointer too, and a closed window is probed twice in urgent mode: with the pointer, and
+/// with the number that the peer must answer.
+#[test]
+fn the_pointer_is_told_again_while_it_is_not_acked() {
+    let (mut net, mut options) = pair();
+    options.sndbuf = Some(400_000);
+    let (client, _) = net.open(&options);
+    net.lose = |seen| seen.from == 0 && seen.segment.len > 0 && seen.at < 100 * MS;
+    net.write_urgent(client, 50);
+    net.run_for(1000 * MS);
+    let urgent = |seen: &&net::Seen| seen.segment.flags.has(TcpFlags::URG);
+    let sent: Vec<u16> = (net.log.iter().filter(urgent))
+        .map(|seen| seen.segment.urgent)
+        .collect();
+    assert_eq!(sent, [50, 50]);
+
+    // Until the window is shut: the pointer is told within 64 KiB only.
+    let mut left = 100;
+    while net.log.iter().any(|seen| seen.segment.len > 0) {
+        left -= 1;
+        assert!(left > 0, "the window stays open");
+        net.log.clear();
+        net.write(0, client, 10_000);
+        net.run_for(2 * RTT);
+    }
+    net.write_urgent(client, 1);
+    net.run_for(1000 * MS);
+    net.log.clear();
+    net.run_for(5000 * MS);
+    let probes: Vec<_> = (net.log.iter())
+        .filter(|seen| seen.from == 0)
+        .map(|seen| (seen.segment.seq, seen.segment.flags.has(TcpFlags::URG)))
+        .collect();
+    assert!(probes.len() >= 4, "{probes:?}");
+    for pair in probes.chunks_exact(2) {
+        assert_eq!((pair[0].0 - pair[1].0, pair[0].1), (1, true), "{probes:?}");
+    }
 }

@@ -6,7 +6,8 @@ use tcplab_base::Instant;
 use tcplab_plan::point::{Offload, Route};
 use tcplab_plan::profile::Profile;
 use tcplab_tcp::{
-    Addr, Clock, ConnId, HostConfig, ListenId, OpenOptions, RxTruesize, Segment, Stack, Sysctl,
+    Addr, Clock, ConnId, HostConfig, ListenId, OpenOptions, ReadOutcome, RxTruesize, Segment,
+    Stack, Sysctl,
 };
 
 pub const MS: i64 = 1_000_000;
@@ -91,6 +92,25 @@ impl Net {
         let wrote = self.hosts[host].with(now, id, |end, cx| end.write(cx, bytes, false));
         self.collect();
         wrote.unwrap().unwrap_or(0)
+    }
+
+    /// Host 0 writes with MSG_OOB.
+    pub fn write_urgent(&mut self, id: ConnId, bytes: u64) {
+        let now = Instant::from_nanos(self.now);
+        let wrote = self.hosts[0].with(now, id, |end, cx| end.write_urgent(cx, bytes));
+        self.collect();
+        assert_eq!(wrote, Some(Ok(bytes)));
+    }
+
+    /// One read at host 1; the bytes.
+    pub fn read(&mut self, id: ConnId) -> u64 {
+        let now = Instant::from_nanos(self.now);
+        let went = self.hosts[1].with(now, id, |end, cx| end.read(cx, 1 << 20));
+        self.collect();
+        match went {
+            Some(ReadOutcome::Got(bytes)) => bytes,
+            other => panic!("{other:?}"),
+        }
     }
 
     fn collect(&mut self) {
