@@ -11,6 +11,7 @@ mod heap;
 mod icmp;
 mod listener;
 mod open;
+mod ports;
 mod request;
 mod reset;
 mod secret;
@@ -367,7 +368,7 @@ pub(crate) mod tests {
     use crate::segment::Addr;
     use crate::sysctl::Sysctl;
 
-    fn stack() -> Stack {
+    pub(crate) fn stack() -> Stack {
         Stack::new(HostConfig {
             profile: Profile::default(),
             sysctl: Sysctl::default(),

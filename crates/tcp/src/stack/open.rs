@@ -4,6 +4,7 @@
 use tcplab_base::{Instant, Seq};
 
 use super::listener::Listener;
+use super::ports::Walk;
 use super::secret::{port_offset, seq_and_ts_off, siphash};
 use super::table::{Conn, Holder, Record};
 use super::{ConnId, ListenId, Stack};
@@ -15,6 +16,9 @@ use crate::segment::Addr;
 
 /// `INET_TABLE_PERTURB_SIZE` is 65,536 on Linux; fewer entries only make ports less even.
 const PERTURB: usize = 256;
+
+/// A search that has looked at so many ports goes on by the bits of `ports.rs`.
+const FAR: u32 = 64;
 
 impl Stack {
     /// Listens at a port of `addr` with this backlog (at most net.core.somaxconn); `options` are those of accepted
@@ -211,31 +215,54 @@ impl Stack {
         self.perturb.resize(PERTURB, 0);
         let base = (hash >> 32) as u32;
         let offset = (base.wrapping_add(self.perturb[index]) % count.max(1)) & !1;
-        for parity in 0..2_u32.min(count) {
-            for step in (0..count).step_by(2) {
-                let port = (low + (offset + parity + step) % count) as u16;
-                let local = Addr {
-                    host: local_host,
-                    port,
-                };
-                if self.ports.contains_key(&(local_host, port)) {
-                    continue;
+        let found = (0..2_u32.min(count)).find_map(|parity| {
+            let start = offset + parity;
+            self.search(now, local_host, remote, Walk { low, count, start })
+        });
+        let Some((step, local, reused)) = found else {
+            return Err(OpenError(format!(
+                "no free port from {low} to {high} for {}:{}",
+                remote.host, remote.port
+            )));
+        };
+        let draw = siphash(self.host.secret, [hash, u64::from(self.perturb[index])]);
+        let more = step.max((draw % 8) as u32 * 2) + 2;
+        self.perturb[index] = self.perturb[index].wrapping_add(more);
+        Ok((local, reused))
+    }
+
+    /// The first free port of a walk, with its step.
+    fn search(
+        &mut self,
+        now: Instant,
+        host: u16,
+        remote: Addr,
+        walk: Walk,
+    ) -> Option<(u32, Addr, Option<LastUse>)> {
+        // With tcp_tw_reuse a port in use may do.
+        let skips = self.host.sysctl.tcp_tw_reuse != 1;
+        let (mut step, mut walked) = (0, 0);
+        while step < walk.count {
+            if skips && let Some(used) = self.table.used_ports(host, remote) {
+                step = used.next(walk, step)?;
+            }
+            let port = walk.port(step);
+            let local = Addr { host, port };
+            if !self.ports.contains_key(&(host, port)) {
+                match self.port_use(now, local, remote, true) {
+                    PortUse::Taken => {}
+                    PortUse::Free => return Some((step, local, None)),
+                    PortUse::Reuse(last) => return Some((step, local, Some(last))),
                 }
-                let found = match self.port_use(now, local, remote, true) {
-                    PortUse::Taken => continue,
-                    PortUse::Free => None,
-                    PortUse::Reuse(last) => Some(last),
-                };
-                let draw = siphash(self.host.secret, [hash, u64::from(self.perturb[index])]);
-                let more = step.max((draw % 8) as u32 * 2) + 2;
-                self.perturb[index] = self.perturb[index].wrapping_add(more);
-                return Ok((local, found));
+            }
+            step += 2;
+            walked += 1;
+            if skips && walked == FAR {
+                let range = self.host.sysctl.ip_local_port_range;
+                self.table.keep_used_ports(host, remote, range);
             }
         }
-        Err(OpenError(format!(
-            "no free port from {low} to {high} for {}:{}",
-            remote.host, remote.port
-        )))
+        None
     }
 
     /// Whether a connection may use these ends. `search`: the port is not the caller's wish.

@@ -6,6 +6,7 @@
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+use super::ports::{Crowds, PortSet};
 use super::request::Request;
 use super::secret::ends;
 use super::timewait::TimeWait;
@@ -51,6 +52,7 @@ pub(crate) struct Table {
     records: Vec<Record>,
     free: u32,
     by_ends: HashMap<u64, u32, FixedState>,
+    crowds: Crowds,
 }
 
 impl Table {
@@ -59,6 +61,7 @@ impl Table {
             records: Vec::new(),
             free: END,
             by_ends: HashMap::with_hasher(FixedState::with_seed(secret)),
+            crowds: Crowds::default(),
         }
     }
 
@@ -143,7 +146,9 @@ impl Table {
 
     /// Segments between these ends are now for `number`.
     pub(crate) fn hash(&mut self, local: Addr, remote: Addr, number: u32) {
-        self.by_ends.insert(ends(local, remote), number);
+        let key = ends(local, remote);
+        self.by_ends.insert(key, number);
+        self.crowds.note(key, true);
     }
 
     /// Segments between these ends find nothing any more, unless they are another record's by now.
@@ -151,7 +156,21 @@ impl Table {
         let key = ends(local, remote);
         if self.by_ends.get(&key) == Some(&number) {
             self.by_ends.remove(&key);
+            self.crowds.note(key, false);
         }
+    }
+
+    /// The ports of `local_host` that find something from `remote`, when they are kept.
+    pub(crate) fn used_ports(&self, local_host: u16, remote: Addr) -> Option<&PortSet> {
+        self.crowds.get(local_host, remote)
+    }
+
+    /// Keeps them from now on, for the ports of this range.
+    pub(crate) fn keep_used_ports(&mut self, host: u16, remote: Addr, range: [u16; 2]) {
+        let by_ends = &self.by_ends;
+        let is_used = |port: &u16| by_ends.contains_key(&ends(Addr { host, port: *port }, remote));
+        let used = (range[0]..=range[1]).filter(is_used);
+        self.crowds.begin(host, remote, used);
     }
 
     /// Every record with its number.
