@@ -84,7 +84,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    fn is_drained(&self, id: ConnId) -> bool {
+    fn is_drained(&mut self, id: ConnId) -> bool {
         let endpoint = self.host.stack.get(id);
         endpoint.is_some_and(|e| !e.is_readable() && e.readable_bytes() == 0 && !e.is_closed())
     }

@@ -15,6 +15,7 @@ mod metrics;
 mod mib;
 mod options;
 mod output;
+mod pack;
 mod queue;
 mod recovery;
 mod rtt;

@@ -1,5 +1,6 @@
 //! Options of a socket, and what the handshake agreed on.
 
+use crate::pack::packed;
 use tcplab_plan::point::SocketOptions;
 
 /// Options that calls set (setsockopt(2)), as the endpoint uses them.
@@ -31,6 +32,23 @@ pub(crate) struct SocketState {
     pub(crate) tos: u8,
 }
 
+packed!(SocketState {
+    nonagle,
+    rcvlowat,
+    user_timeout,
+    user_mss,
+    notsent_lowat,
+    keepalive,
+    keepalive_time,
+    keepalive_intvl,
+    keepalive_probes,
+    linger,
+    linger2,
+    syn_retries,
+    thin_lto,
+    tos,
+});
+
 impl SocketState {
     /// TCP_NODELAY.
     pub(crate) const NAGLE_OFF: u8 = 1;
@@ -58,6 +76,19 @@ pub(crate) struct Negotiated {
     pub(crate) rcv_tsecr: u32,
     pub(crate) saw_tstamp: bool,
 }
+
+packed!(Negotiated {
+    sack_ok,
+    tstamp_ok,
+    wscale_ok,
+    ecn_flags,
+    ts_recent,
+    ts_recent_stamp,
+    tsoffset,
+    rcv_tsval,
+    rcv_tsecr,
+    saw_tstamp,
+});
 
 impl Negotiated {
     pub(crate) const ECN_OK: u8 = 1;

@@ -10,6 +10,8 @@ use std::collections::VecDeque;
 
 use tcplab_base::Seq;
 
+use crate::pack::{Pack, Packer, Unpacker};
+
 /// Names a segment of the queue: its place, counted from the connection's first one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Id(u32);
@@ -22,6 +24,15 @@ impl Id {
     #[inline]
     pub(crate) const fn behind(self) -> Self {
         Self(self.0.wrapping_add(1))
+    }
+}
+
+impl Pack for Id {
+    fn pack(&self, like: &Self, to: &mut Packer) {
+        self.0.pack(&like.0, to);
+    }
+    fn unpack(like: &Self, from: &mut Unpacker<'_>) -> Self {
+        Self(u32::unpack(&like.0, from))
     }
 }
 
@@ -156,6 +167,24 @@ impl SendQueue {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.skbs.is_empty()
+    }
+
+    /// Bytes of memory of the ring.
+    pub(crate) fn memory(&self) -> usize {
+        self.skbs.capacity() * size_of::<Skb>()
+    }
+
+    /// The place of the next segment, when it is empty: see [`SendQueue::begin_at`].
+    pub(crate) fn base(&self) -> u32 {
+        self.base
+    }
+
+    /// An empty queue whose next segment has this place; its memory stays.
+    pub(crate) fn begin_at(&mut self, base: u32) {
+        self.skbs.clear();
+        self.base = base;
+        self.sent = 0;
+        (self.head, self.tail) = (Id::NONE, Id::NONE);
     }
 
     /// Number of sent ones (`tcp_rtx_queue`).

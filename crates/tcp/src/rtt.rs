@@ -7,6 +7,7 @@ use tcplab_plan::profile::{RtoEstimator, RtoFloor};
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::jiffies::Clock;
+use crate::pack::packed;
 use crate::recovery::Flag;
 
 /// RFC 6298 2.1: the timeout before any sample, in seconds (`TCP_TIMEOUT_INIT`).
@@ -67,6 +68,17 @@ pub(crate) struct Rtt {
     /// Windowed minimum (lib/win_minmax.c): three samples of (jiffies, us).
     pub(crate) min: [(u32, u32); 3],
 }
+
+packed!(Rtt {
+    srtt_us,
+    mdev_us,
+    mdev_max_us,
+    rttvar_us,
+    rtt_seq,
+    rto,
+    backoff,
+    min,
+});
 
 impl Default for Rtt {
     /// Before [`Rtt::new`]: no timeout yet, it needs the host's tick.

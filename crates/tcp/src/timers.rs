@@ -9,6 +9,7 @@ use tcplab_base::Instant;
 
 use crate::cx::Cx;
 use crate::endpoint::NEVER;
+use crate::pack::{packed, packed_enum};
 
 /// `icsk_pending`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -20,6 +21,14 @@ pub(crate) enum Pending {
     LossProbe,
     ReoTimeout,
 }
+
+packed_enum!(Pending {
+    None,
+    Retrans,
+    Probe0,
+    LossProbe,
+    ReoTimeout,
+});
 
 /// When each one fires; [`NEVER`] when it is off.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +51,19 @@ pub(crate) struct Timers {
     pub(crate) comp_sack_at: Instant,
 }
 
+packed!(Timers {
+    pending,
+    timeout,
+    rexmit_at,
+    wheel_at,
+    ran,
+    ack_timeout,
+    delack_at,
+    keepalive_at,
+    pacing_at,
+    comp_sack_at,
+});
+
 impl Default for Timers {
     fn default() -> Self {
         Self {
@@ -60,6 +82,12 @@ impl Default for Timers {
 }
 
 impl Timers {
+    /// None of them runs but the keepalive timer.
+    pub(crate) fn are_off(&self) -> bool {
+        let at = self.rexmit_at.min(self.delack_at);
+        at.min(self.pacing_at).min(self.comp_sack_at) == NEVER
+    }
+
     /// The first one to fire; none when all are off.
     #[inline]
     pub(crate) fn next(&self) -> Option<Instant> {

@@ -216,6 +216,7 @@ impl World {
             self.drain();
         }
         self.now = to;
+        self.stack.pack_idle();
     }
 
     fn connect(&mut self, bytes: &mut Bytes<'_>) {

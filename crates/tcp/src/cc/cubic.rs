@@ -7,6 +7,7 @@ use tcplab_base::Seq;
 
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
+use crate::pack::packed;
 
 /// Scale of [`BETA`].
 const BETA_SCALE: u32 = 1024;
@@ -45,6 +46,25 @@ pub(crate) struct Cubic {
     pub(super) last_ack: u32,
     pub(super) curr_rtt: u32,
 }
+
+packed!(Cubic {
+    cnt,
+    last_max_cwnd,
+    last_cwnd,
+    last_time,
+    origin_point,
+    k,
+    delay_min,
+    epoch_start,
+    ack_cnt,
+    tcp_cwnd,
+    sample_cnt,
+    found,
+    round_start,
+    end_seq,
+    last_ack,
+    curr_rtt,
+});
 
 impl Cubic {
     /// `bictcp_reset()`: forgets the curve, not the round of HyStart.

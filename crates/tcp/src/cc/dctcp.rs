@@ -7,6 +7,7 @@ use super::{CaEvent, Congestion};
 use crate::cx::Cx;
 use crate::endpoint::{AckPending, Endpoint};
 use crate::options::Negotiated;
+use crate::pack::packed;
 
 /// Alpha of one.
 const MAX_ALPHA: u32 = 1024;
@@ -26,6 +27,16 @@ pub(crate) struct Dctcp {
     ce: bool,
     loss_cwnd: u32,
 }
+
+packed!(Dctcp {
+    old_delivered,
+    old_delivered_ce,
+    prior_rcv_nxt,
+    alpha,
+    next_seq,
+    ce,
+    loss_cwnd,
+});
 
 impl Dctcp {
     fn begin_window(&mut self, snd_nxt: Seq, delivered: u32, delivered_ce: u32) {

@@ -22,6 +22,7 @@ use tcplab_base::Instant;
 
 use crate::cc::Congestion;
 use crate::options::{Negotiated, SocketState};
+use crate::pack::packed;
 use crate::queue::SendQueue;
 use crate::recovery::{Loss, Rack};
 use crate::rtt::Rtt;
@@ -122,6 +123,24 @@ pub(crate) struct Stats {
     pub(crate) chrono: Chrono,
 }
 
+packed!(Stats {
+    bytes_received,
+    bytes_acked,
+    bytes_sent,
+    bytes_retrans,
+    segs_in,
+    segs_out,
+    data_segs_in,
+    data_segs_out,
+    total_retrans,
+    dsack_dups,
+    reord_seen,
+    rcv_ooopack,
+    delivered,
+    delivered_ce,
+    chrono,
+});
+
 /// Busy, receive-window limited, send-buffer limited (`enum tcp_chrono`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Chrono {
@@ -131,6 +150,8 @@ pub(crate) struct Chrono {
     /// Jiffies spent in 1, 2, 3.
     pub(crate) stat: [u32; 3],
 }
+
+packed!(Chrono { kind, start, stat });
 
 /// A time that never comes.
 pub(crate) const NEVER: Instant = Instant::from_nanos(i64::MAX);

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::pack::packed;
 use tcplab_base::{Instant, Seq};
 
 /// Receive sequence space and window (RFC 9293 3.3.1, Linux `struct tcp_sock`).
@@ -47,6 +48,33 @@ pub(crate) struct Rcv {
     /// Keepalive and probes: jiffy of the last segment received (`rcv_tstamp`).
     pub(crate) rcv_tstamp: u32,
 }
+
+packed!(Rcv {
+    rcv_nxt,
+    copied_seq,
+    rcv_wup,
+    rcv_wnd,
+    rcv_ssthresh,
+    window_clamp,
+    rcvbuf,
+    rmem_alloc,
+    fwd_alloc,
+    scaling_ratio,
+    rcvbuf_locked,
+    advmss,
+    urg_data,
+    urg_seq,
+    pred,
+    rtt_us,
+    rtt_seq,
+    rtt_time_us,
+    rtt_last_tsecr,
+    space,
+    space_seq,
+    space_time_us,
+    fin_seq,
+    rcv_tstamp,
+});
 
 /// A run of received bytes that one or more segments brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,6 +143,21 @@ pub(crate) struct AckState {
     /// When the last ACK was held back.
     pub(crate) compressed_at: Instant,
 }
+
+packed!(AckState {
+    pending,
+    quick,
+    pingpong,
+    compressed,
+    dup_ack_counter,
+    compressed_rcv_nxt,
+    ato,
+    lrcvtime,
+    last_seg_size,
+    rcv_mss,
+    last_oow_ack_time,
+    compressed_at,
+});
 
 impl Default for AckState {
     fn default() -> Self {

@@ -3,6 +3,7 @@
 use tcplab_base::Seq;
 
 use crate::cc::INFINITE_SSTHRESH;
+use crate::pack::packed;
 
 /// Send sequence space and limits (RFC 9293 3.3.1, Linux `struct tcp_sock`).
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +57,42 @@ pub(crate) struct Snd {
     /// Segments of one super-segment at the current size goal (`gso_segs`).
     pub(crate) gso_segs: u16,
 }
+
+packed!(Snd {
+    iss,
+    snd_una,
+    snd_nxt,
+    write_seq,
+    pushed_seq,
+    snd_sml,
+    snd_wnd,
+    max_window,
+    snd_up,
+    mss_cache,
+    mss_clamp,
+    pmtu,
+    lsndtime,
+    snd_wscale,
+    rcv_wscale,
+    sndbuf,
+    wmem_queued,
+    sndbuf_locked,
+    nospace,
+    space_event,
+    snd_cwnd,
+    snd_ssthresh,
+    snd_cwnd_cnt,
+    snd_cwnd_used,
+    snd_cwnd_clamp,
+    snd_cwnd_stamp,
+    prior_cwnd,
+    is_cwnd_limited,
+    max_packets_out,
+    cwnd_usage_seq,
+    gso_segs,
+    // Of the other direction.
+    snd_wl1,
+});
 
 impl Default for Snd {
     /// As `tcp_init_sock()` leaves them; the buffer is that of `tcp_wmem` when the socket is made.
@@ -135,6 +172,20 @@ pub(crate) struct Tune {
     pub(crate) rate_interval_us: u32,
     pub(crate) rate_app_limited: bool,
 }
+
+packed!(Tune {
+    pacing_rate,
+    max_pacing_rate,
+    pacing_status,
+    pacing_shift,
+    wstamp_ns,
+    first_tx_us,
+    delivered_us,
+    app_limited,
+    rate_delivered,
+    rate_interval_us,
+    rate_app_limited,
+});
 
 impl Default for Tune {
     /// As `tcp_init_sock()` and `sock_init_data()` leave them: no rate is known, and the pipe has a bubble.

@@ -25,6 +25,7 @@ use tcplab_base::Seq;
 use crate::cc::RateSample;
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
+use crate::pack::{packed, packed_enum};
 use crate::queue::Id;
 
 /// `enum tcp_ca_state`.
@@ -37,6 +38,14 @@ pub(crate) enum CaState {
     Recovery,
     Loss,
 }
+
+packed_enum!(CaState {
+    Open,
+    Disorder,
+    Cwr,
+    Recovery,
+    Loss,
+});
 
 /// Scoreboard and recovery episode.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +88,36 @@ pub(crate) struct Loss {
     pub(crate) probes_out: u8,
     pub(crate) probes_tstamp: u32,
 }
+
+packed!(Loss {
+    ca_state,
+    packets_out,
+    sacked_out,
+    lost_out,
+    retrans_out,
+    lost,
+    high_seq,
+    undo_marker,
+    undo_retrans,
+    prior_ssthresh,
+    retrans_stamp,
+    retransmits,
+    frto,
+    is_sack_reneg,
+    reordering,
+    fack_off,
+    highest_sack,
+    retransmit_hint,
+    lost_hint,
+    lost_cnt_hint,
+    recv_sack_cache,
+    prr_delivered,
+    prr_out,
+    tlp_high_seq,
+    tlp_retrans,
+    probes_out,
+    probes_tstamp,
+});
 
 impl Default for Loss {
     fn default() -> Self {
@@ -148,6 +187,17 @@ pub(crate) struct Rack {
     pub(crate) dsack_seen: bool,
     pub(crate) advanced: bool,
 }
+
+packed!(Rack {
+    mstamp_us,
+    rtt_us,
+    end_seq,
+    last_delivered,
+    reo_wnd_steps,
+    reo_wnd_persist,
+    dsack_seen,
+    advanced,
+});
 
 impl Default for Rack {
     fn default() -> Self {

@@ -22,7 +22,7 @@ impl Stack {
             return;
         };
         match self.table.get(number) {
-            Some(Record::Conn(_)) => self.conn_segment(now, number, seg),
+            Some(Record::Conn(_) | Record::Packed(_)) => self.conn_segment(now, number, seg),
             Some(Record::Request(_)) => self.request_segment(now, number, seg),
             Some(Record::TimeWait(_)) => self.time_wait_segment(now, number, seg),
             Some(Record::Free(_)) | None => {}
@@ -202,7 +202,7 @@ impl Stack {
         // sk_data_ready() of the listener, when the child left SYN-RECEIVED.
         let left = self
             .table
-            .conn(number)
+            .conn_mut(number)
             .is_none_or(|conn| conn.ep.state() != crate::endpoint::State::SynRecv);
         if left {
             self.events.push_back(Event::Acceptable(ListenId(owner)));

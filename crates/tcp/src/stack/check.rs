@@ -1,7 +1,9 @@
 //! What must hold between two calls of a stack, for tests and fuzzing.
 
+use tcplab_base::Instant;
+
 use super::Stack;
-use super::table::Record;
+use super::table::{Conn, Record};
 
 impl Stack {
     /// States it: every connection's invariants, and that each record's timer is known.
@@ -12,15 +14,13 @@ impl Stack {
         let mut requests = vec![0; self.listeners.len()];
         for (number, record) in self.table.iter() {
             let fires = match record {
-                Record::Conn(conn) => {
-                    conn.ep.check();
-                    assert!(
-                        !conn.hashed
-                            || self.table.find(conn.ep.local, conn.ep.remote) == Some(number),
-                        "a connection is not found by its ends"
-                    );
-                    assert_eq!(conn.hashed, !conn.ep.is_closed(), "hashed and closed");
-                    conn.ep.next_timer()
+                Record::Conn(conn) => self.check_conn(number, conn),
+                Record::Packed(packed) => {
+                    let conn = self.table.unpacked(packed).expect("something was packed");
+                    assert!(conn.ep.is_idle(), "packed and not idle");
+                    let next = self.check_conn(number, &conn);
+                    assert_eq!(next, self.table.next_of_packed(packed), "a packed timer");
+                    next
                 }
                 Record::Request(req) => {
                     if let Some(n) = requests.get_mut(req.listener as usize) {
@@ -45,5 +45,15 @@ impl Stack {
                 assert!(listener.young <= n, "young requests of a listener");
             }
         }
+    }
+
+    fn check_conn(&self, number: u32, conn: &Conn) -> Option<Instant> {
+        conn.ep.check();
+        assert!(
+            !conn.hashed || self.table.find(conn.ep.local, conn.ep.remote) == Some(number),
+            "a connection is not found by its ends"
+        );
+        assert_eq!(conn.hashed, !conn.ep.is_closed(), "hashed and closed");
+        conn.ep.next_timer()
     }
 }

@@ -56,6 +56,11 @@ impl Deadlines {
         self.set(who, None);
     }
 
+    /// Entries that there is memory for, and places.
+    pub(super) fn capacity(&self) -> (usize, usize) {
+        (self.heap.capacity(), self.place.capacity())
+    }
+
     fn place_of(&self, who: u32) -> Option<usize> {
         let place = *self.place.get(who as usize)?;
         (place != NOWHERE).then_some(place as usize)

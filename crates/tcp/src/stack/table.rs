@@ -6,6 +6,7 @@
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+use super::pack::WorkingSet;
 use super::ports::{Crowds, PortSet};
 use super::request::Request;
 use super::secret::ends;
@@ -14,7 +15,7 @@ use crate::endpoint::Endpoint;
 use crate::segment::Addr;
 
 /// A connection, and who holds it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Conn {
     pub(crate) ep: Endpoint,
     pub(crate) holder: Holder,
@@ -39,6 +40,8 @@ pub(crate) enum Record {
     /// Nothing; the next free number.
     Free(u32),
     Conn(Box<Conn>),
+    /// An idle connection, see `pack.rs`.
+    Packed(Box<[u8]>),
     Request(Box<Request>),
     TimeWait(Box<TimeWait>),
 }
@@ -49,8 +52,9 @@ const END: u32 = u32::MAX;
 /// All records of a host.
 #[derive(Debug)]
 pub(crate) struct Table {
-    records: Vec<Record>,
+    pub(super) records: Vec<Record>,
     free: u32,
+    pub(super) working: WorkingSet,
     by_ends: HashMap<u64, u32, FixedState>,
     crowds: Crowds,
 }
@@ -60,6 +64,7 @@ impl Table {
         Self {
             records: Vec::new(),
             free: END,
+            working: WorkingSet::default(),
             by_ends: HashMap::with_hasher(FixedState::with_seed(secret)),
             crowds: Crowds::default(),
         }
@@ -67,6 +72,16 @@ impl Table {
 
     /// Takes a record in, under a free number.
     pub(crate) fn insert(&mut self, record: Record) -> u32 {
+        let is_conn = matches!(record, Record::Conn(_));
+        let number = self.place(record);
+        if is_conn {
+            self.make_room();
+            self.joins_working_set(number);
+        }
+        number
+    }
+
+    fn place(&mut self, record: Record) -> u32 {
         match self.records.get_mut(self.free as usize) {
             Some(slot) => {
                 let number = self.free;
@@ -104,18 +119,12 @@ impl Table {
         self.records.get_mut(number as usize)
     }
 
-    /// The connection of this number.
-    #[inline]
-    pub(crate) fn conn(&self, number: u32) -> Option<&Conn> {
-        match self.get(number)? {
-            Record::Conn(conn) => Some(conn),
-            _ => None,
-        }
-    }
-
-    /// The connection of this number.
+    /// The connection of this number, not packed any more.
     #[inline]
     pub(crate) fn conn_mut(&mut self, number: u32) -> Option<&mut Conn> {
+        if let Some(Record::Packed(_)) = self.get(number) {
+            self.unpack(number);
+        }
         match self.get_mut(number)? {
             Record::Conn(conn) => Some(conn),
             _ => None,
@@ -160,6 +169,11 @@ impl Table {
         }
     }
 
+    /// Bytes of what finds records by their ends.
+    pub(super) fn finding(&self) -> usize {
+        self.by_ends.allocation_size()
+    }
+
     /// The ports of `local_host` that find something from `remote`, when they are kept.
     pub(crate) fn used_ports(&self, local_host: u16, remote: Addr) -> Option<&PortSet> {
         self.crowds.get(local_host, remote)
@@ -181,14 +195,14 @@ impl Table {
             .map(|(n, record)| (n as u32, record))
     }
 
-    /// Every connection, in the order of their numbers.
-    pub(crate) fn conns(&self) -> impl Iterator<Item = (u32, &Conn)> {
-        self.records
-            .iter()
-            .enumerate()
-            .filter_map(|(n, record)| match record {
-                Record::Conn(conn) => Some((n as u32, &**conn)),
-                _ => None,
-            })
+    /// Every connection, in the order of their numbers; none is packed any more.
+    pub(crate) fn conns(&mut self) -> impl Iterator<Item = (u32, &Conn)> {
+        for number in 0..self.records.len() as u32 {
+            self.conn_mut(number);
+        }
+        self.iter().filter_map(|(number, record)| match record {
+            Record::Conn(conn) => Some((number, &**conn)),
+            _ => None,
+        })
     }
 }

@@ -331,12 +331,12 @@ fn a_window_update_costs_a_credit_before_6_1_57() {
             .pair
             .with(1, stream.writer, |ep, cx| ep.write(cx, 1448, false));
         stream.pair.settle(S);
-        let quick = |s: &Stream| {
+        let quick = |s: &mut Stream| {
             s.pair.hosts[0]
                 .get(s.reader)
                 .map(tcplab_tcp::Endpoint::quick_credits)
         };
-        let after_data = quick(&stream);
+        let after_data = quick(&mut stream);
         // Unread data closes more than half of the window, and the read opens it again.
         for _ in 0..30 {
             let _ = stream
@@ -344,13 +344,13 @@ fn a_window_update_costs_a_credit_before_6_1_57() {
                 .with(1, stream.writer, |ep, cx| ep.write(cx, 1448, false));
             stream.pair.settle(S);
         }
-        let before = quick(&stream);
+        let before = quick(&mut stream);
         stream.pair.log.clear();
         let _ = stream
             .pair
             .with(0, stream.reader, |ep, cx| ep.read(cx, 1 << 20));
         assert_eq!(stream.pair.log.len(), 1, "the window update");
-        (after_data, before, quick(&stream))
+        (after_data, before, quick(&mut stream))
     };
     let (first, before, after) = credits(host(1));
     assert_eq!(first, Some(15));

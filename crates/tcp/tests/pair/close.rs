@@ -5,7 +5,7 @@ use tcplab_tcp::{ReadOutcome, SocketError, State};
 
 use crate::link::{MS, Pair, S, SERVER, host, words};
 
-fn states(pair: &Pair, ids: (tcplab_tcp::ConnId, tcplab_tcp::ConnId)) -> [Option<State>; 2] {
+fn states(pair: &mut Pair, ids: (tcplab_tcp::ConnId, tcplab_tcp::ConnId)) -> [Option<State>; 2] {
     let one = pair.hosts[0].get(ids.0).map(tcplab_tcp::Endpoint::state);
     let two = pair.hosts[1].get(ids.1).map(tcplab_tcp::Endpoint::state);
     [one, two]
@@ -19,7 +19,7 @@ fn one_end_closes_then_the_other() {
     let _ = pair.with(0, ids.0, |ep, cx| ep.shutdown_write(cx));
     pair.run(S);
     assert_eq!(
-        states(&pair, ids),
+        states(&mut pair, ids),
         [Some(State::FinWait2), Some(State::CloseWait)]
     );
     assert_eq!(
@@ -32,9 +32,9 @@ fn one_end_closes_then_the_other() {
     assert_eq!(pair.count(0, "TcpExtTW"), 1);
     assert_eq!(pair.count(0, "TcpCurrEstab"), 0);
     assert_eq!(pair.count(1, "TcpCurrEstab"), 0);
-    assert_eq!(states(&pair, ids), [Some(State::Close), None]);
+    assert_eq!(states(&mut pair, ids), [Some(State::Close), None]);
     pair.close(0, ids.0);
-    assert_eq!(states(&pair, ids), [None, None]);
+    assert_eq!(states(&mut pair, ids), [None, None]);
     // TIME-WAIT is over after 60 s and what the wheel adds.
     pair.run(59 * S);
     assert!(pair.hosts[0].next_timer().is_some());
@@ -55,7 +55,7 @@ fn both_ends_close_at_once() {
     for host in 0..2 {
         assert_eq!(pair.count(host, "TcpExtTW"), 1);
     }
-    assert_eq!(states(&pair, ids), [None, None]);
+    assert_eq!(states(&mut pair, ids), [None, None]);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn data_for_an_orphan_are_reset() {
     let _ = pair.with(1, ids.1, |ep, cx| ep.write(cx, 100, false));
     pair.settle(S);
     assert_eq!(pair.short(), ["S P.100", "C R"]);
-    assert_eq!(states(&pair, ids), [None, Some(State::Close)]);
+    assert_eq!(states(&mut pair, ids), [None, Some(State::Close)]);
 }
 
 /// FIN-WAIT-2 of an orphan is a small record for tcp_fin_timeout, then nothing.
@@ -108,7 +108,7 @@ fn an_orphan_in_fin_wait_2_is_forgotten_after_a_minute() {
     let ids = pair.established();
     pair.close(0, ids.0);
     pair.run(S);
-    assert_eq!(states(&pair, ids), [None, Some(State::CloseWait)]);
+    assert_eq!(states(&mut pair, ids), [None, Some(State::CloseWait)]);
     pair.run(70 * S);
     assert!(pair.hosts[0].next_timer().is_none());
     pair.log.clear();

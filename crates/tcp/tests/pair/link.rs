@@ -76,6 +76,8 @@ pub struct Pair {
     /// All that was sent: when, by whom, what.
     pub log: Vec<(Instant, usize, Segment)>,
     pub keep_log: bool,
+    /// Packs what is idle after each step and call.
+    pub pack: bool,
     pub events: Vec<(usize, Event)>,
     flights: BinaryHeap<Reverse<Flight>>,
     sent: u64,
@@ -112,6 +114,7 @@ impl Pair {
             drop: None,
             log: Vec::new(),
             keep_log: true,
+            pack: false,
             events: Vec::new(),
             flights: BinaryHeap::new(),
             sent: 0,
@@ -181,6 +184,9 @@ impl Pair {
             }
             while let Some(event) = self.hosts[from].poll_event() {
                 self.events.push((from, event));
+            }
+            if self.pack {
+                self.hosts[from].pack_idle();
             }
             self.hosts[from].check();
         }

@@ -5,6 +5,7 @@
 mod acks;
 mod close;
 mod link;
+mod memory;
 mod open;
 mod property;
 mod recovery;

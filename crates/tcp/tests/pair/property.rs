@@ -44,7 +44,6 @@ impl Transfer {
             one.clock.hz = [100, 250, 1000][pair.draw(3) as usize];
         }
         let mut pair = Pair::of(hosts, seed);
-        pair.keep_log = false;
         pair.delay_ns = i64::from(pair.draw(100) + 1) * MS / 2;
         pair.faults = Faults {
             loss: pair.draw(200),
@@ -122,8 +121,11 @@ impl Transfer {
     }
 }
 
-fn run(seed: u64) {
+/// Gives the transfer as it ended; `pack`: idle connections are packed whenever they are.
+fn run(seed: u64, pack: bool, keep_log: bool) -> Transfer {
     let mut t = Transfer::of(seed);
+    t.pair.pack = pack;
+    t.pair.keep_log = keep_log;
     let faults_end = 20 * S;
     for _ in 0..400_000 {
         if t.pair.now.as_nanos() > faults_end {
@@ -152,7 +154,7 @@ fn run(seed: u64) {
         t.pair.close(side, id);
     }
     t.pair.run(300 * S);
-    for host in &t.pair.hosts {
+    for host in &mut t.pair.hosts {
         assert!(host.next_timer().is_none(), "seed {seed}: a timer is left");
         assert_eq!(
             host.connections().count(),
@@ -160,6 +162,7 @@ fn run(seed: u64) {
             "seed {seed}: a connection is left"
         );
     }
+    t
 }
 
 #[test]
@@ -172,12 +175,24 @@ fn any_faults_deliver_all_once_and_in_order() {
         .and_then(|n| n.parse().ok())
         .unwrap_or(0);
     for seed in first..first + seeds.unwrap_or(2000) {
-        let result = std::panic::catch_unwind(|| run(seed));
+        let result = std::panic::catch_unwind(|| run(seed, seed % 2 == 1, false));
         if let Err(why) = result {
             eprintln!(
                 "TCPLAB_SEED={seed} TCPLAB_SEEDS=1 cargo test -p tcplab-tcp --test pair any_faults"
             );
             std::panic::resume_unwind(why);
+        }
+    }
+}
+
+#[test]
+fn packing_changes_nothing() {
+    for seed in 5000..5200 {
+        let [plain, packed] = [false, true].map(|pack| run(seed, pack, true).pair);
+        assert_eq!(plain.log, packed.log, "seed {seed}");
+        assert_eq!(plain.events, packed.events, "seed {seed}");
+        for (one, two) in plain.hosts.iter().zip(&packed.hosts) {
+            assert!(one.mib.iter().eq(two.mib.iter()), "seed {seed}");
         }
     }
 }

@@ -157,7 +157,7 @@ impl Net {
             self.hosts[host].on_timer(now);
         }
         self.collect();
-        for host in &self.hosts {
+        for host in &mut self.hosts {
             for (_, end) in host.connections() {
                 end.check();
             }

@@ -1,10 +1,14 @@
 //! The maximum of a sliding window in constant memory (Kathleen Nichols' algorithm; Linux lib/win_minmax.c).
 
+use crate::pack::packed;
+
 /// Best, second best and third best of the window, each later than the one before: (time, value).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WindowedMax {
     best: [(u32, u32); 3],
 }
+
+packed!(WindowedMax { best });
 
 impl WindowedMax {
     pub(super) fn get(&self) -> u32 {

@@ -13,6 +13,7 @@ mod window;
 use super::{INFINITE_SSTHRESH, RateSample};
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
+use crate::pack::{packed, packed_enum};
 use crate::recovery::CaState;
 use max::WindowedMax;
 
@@ -38,6 +39,13 @@ enum Mode {
     ProbeBw,
     ProbeRtt,
 }
+
+packed_enum!(Mode {
+    Startup,
+    Drain,
+    ProbeBw,
+    ProbeRtt,
+});
 
 /// `struct bbr`.
 #[derive(Clone, Debug, Default)]
@@ -71,6 +79,36 @@ pub(crate) struct Bbr {
     extra_acked_win_rtts: u8,
     extra_acked_win_idx: usize,
 }
+
+packed!(Bbr {
+    mode,
+    prev_ca_state,
+    min_rtt_us,
+    min_rtt_stamp,
+    probe_rtt_done_stamp,
+    probe_rtt_round_done,
+    bw,
+    rtt_cnt,
+    next_rtt_delivered,
+    cycle_mstamp,
+    packet_conservation,
+    round_start,
+    idle_restart,
+    has_seen_rtt,
+    pacing_gain,
+    cwnd_gain,
+    cycle_idx,
+    full_bw_reached,
+    full_bw_cnt,
+    full_bw,
+    prior_cwnd,
+    policer,
+    ack_epoch_mstamp,
+    ack_epoch_acked,
+    extra_acked,
+    extra_acked_win_rtts,
+    extra_acked_win_idx,
+});
 
 impl Bbr {
     /// `bbr_max_bw()`.

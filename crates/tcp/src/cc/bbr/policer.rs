@@ -3,6 +3,7 @@
 
 use super::{BW_UNIT, Bbr, Mode, RateSample, SCALE, UNIT, View};
 use crate::cx::Cx;
+use crate::pack::packed;
 
 /// Rounds of an interval at least; four times as many at most.
 const INTERVAL_MIN_RTTS: u8 = 4;
@@ -26,6 +27,16 @@ pub(super) struct Policer {
     last_stamp: u32,
     last_lost: u32,
 }
+
+packed!(Policer {
+    sampling,
+    rtt_cnt,
+    in_use,
+    bw,
+    last_delivered,
+    last_stamp,
+    last_lost,
+});
 
 impl Policer {
     /// `bbr_reset_lt_bw_sampling_interval()`.
