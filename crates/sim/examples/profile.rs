@@ -1,0 +1,29 @@
+//! Runs the points of an experiment file on the model and nothing else: for perf and callgrind, and
+//! quick to build. The speed that counts is that of `tcplab run`; see benches/model.py.
+//!
+//! `cargo build --release -p tcplab-sim --example profile && perf stat -e instructions:u target/release/examples/profile FILE`
+
+use std::error::Error;
+
+use tcplab_plan::Experiment;
+use tcplab_plan::profile::Profile;
+use tcplab_sim::World;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args()
+        .nth(1)
+        .ok_or("which experiment file? profile FILE")?;
+    let experiment = Experiment::parse(&path, &std::fs::read_to_string(&path)?)?;
+    for point in experiment.points()? {
+        let default = Profile::default();
+        let profiles: Result<Vec<_>, _> = point.hosts.iter().map(|h| default.of_host(h)).collect();
+        let mut world = World::new(&point, &profiles?)?;
+        world.run(None, || true);
+        let work = world.work();
+        println!(
+            "{} packets, {} connections, {} events",
+            work.tcp_packets, work.connections, work.events
+        );
+    }
+    Ok(())
+}
