@@ -84,8 +84,22 @@ impl Choose {
         }
     }
 
-    pub(crate) fn frame(&mut self, kind: Kind) -> Choice {
+    /// What becomes of the next frame; its kind is asked for when listed events count it.
+    #[inline]
+    pub(crate) fn frame(&mut self, kind: impl FnOnce() -> Kind) -> Choice {
         let mut choice = Choice::default();
+        if !self.events.is_empty() {
+            self.listed(kind(), &mut choice);
+        }
+        // Drawn for each frame, so that a listed loss moves no other draw.
+        choice.lost |= self.draws.chance(self.loss_ppb);
+        if let Some(seldom) = &mut self.seldom {
+            seldom.draw(&mut choice);
+        }
+        choice
+    }
+
+    fn listed(&mut self, kind: Kind, choice: &mut Choice) {
         for (event, seen) in &mut self.events {
             if !kind.is(event.of) {
                 continue;
@@ -101,12 +115,6 @@ impl Choose {
                 Does::Mark => choice.mark = true,
             }
         }
-        // Drawn for each frame, so that a listed loss moves no other draw.
-        choice.lost |= self.draws.chance(self.loss_ppb);
-        if let Some(seldom) = &mut self.seldom {
-            seldom.draw(&mut choice);
-        }
-        choice
     }
 }
 

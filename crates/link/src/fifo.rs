@@ -4,10 +4,15 @@ use std::collections::VecDeque;
 
 use tcplab_base::{Duration, Instant};
 
+/// Bits of a byte, times nanoseconds of a second.
+const SCALE: u64 = 8 * 1_000_000_000;
+
 /// Sends frames one after another at a rate; holds at most `limit` of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Fifo {
     rate_bps: u64,
+    /// Nanoseconds of a byte, at rates where that is a whole number: no division for each frame.
+    byte_ns: Option<u32>,
     limit: usize,
     /// When the frames that wait or are on their way out will be out.
     out: VecDeque<Instant>,
@@ -17,8 +22,11 @@ pub(crate) struct Fifo {
 
 impl Fifo {
     pub(crate) fn new(rate_bps: u64, limit_pkts: u32) -> Self {
+        let rate_bps = rate_bps.max(1);
+        let whole = SCALE.is_multiple_of(rate_bps);
         Self {
-            rate_bps: rate_bps.max(1),
+            rate_bps,
+            byte_ns: u32::try_from(SCALE / rate_bps).ok().filter(|_| whole),
             limit: limit_pkts.max(1) as usize,
             out: VecDeque::new(),
             carry: 0,
@@ -26,6 +34,7 @@ impl Fifo {
     }
 
     /// When the last bit of this frame will have left; none: there is no room.
+    #[inline]
     pub(crate) fn enter(&mut self, now: Instant, bytes: usize) -> Option<Instant> {
         while self.out.front().is_some_and(|at| *at <= now) {
             self.out.pop_front();
@@ -47,8 +56,15 @@ impl Fifo {
     }
 
     /// Nanoseconds of a frame at the rate.
+    #[inline]
     fn takes(&mut self, bytes: usize) -> i64 {
-        const SCALE: u64 = 8 * 1_000_000_000;
+        match self.byte_ns {
+            Some(ns) => (bytes as i64).saturating_mul(i64::from(ns)),
+            None => self.takes_a_part(bytes),
+        }
+    }
+
+    fn takes_a_part(&mut self, bytes: usize) -> i64 {
         let bits = (bytes as u64)
             .checked_mul(SCALE)
             .and_then(|bits| bits.checked_add(self.carry));

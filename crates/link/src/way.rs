@@ -77,8 +77,15 @@ impl<F: Clone> Way<F> {
         }
     }
 
-    /// A frame of `bytes` bytes enters.
-    pub fn enter(&mut self, now: Instant, bytes: usize, kind: Kind, frame: F) -> Entered {
+    /// A frame of `bytes` bytes enters. Its kind is asked for when listed events count it.
+    #[inline]
+    pub fn enter(
+        &mut self,
+        now: Instant,
+        bytes: usize,
+        kind: impl FnOnce() -> Kind,
+        frame: F,
+    ) -> Entered {
         self.count.frames += 1;
         self.count.bytes += bytes as u64;
         let choice = self.choose.frame(kind);
@@ -96,6 +103,7 @@ impl<F: Clone> Way<F> {
         self.travel(now, bytes, choice, frame)
     }
 
+    #[inline]
     fn travel(&mut self, now: Instant, bytes: usize, choice: Choice, frame: F) -> Entered {
         let leaves = match &mut self.fifo {
             None => now,
@@ -152,29 +160,49 @@ impl<F: Clone> Way<F> {
         }
     }
 
-    /// The next frame that is due at `now`.
+    /// The next frame that is due at `now`, still in the way: [`Way::remove`] takes it out.
     #[inline]
-    pub fn poll(&mut self, now: Instant) -> Option<Frame<F>> {
-        let in_line = self.line.front().map(|(number, f)| (f.at, *number));
-        let late = self.overtaken.peek().map(|Reverse((at, n, _))| (*at, *n));
-        let takes_late = match (in_line, late) {
-            (Some(line), Some(late)) => late < line,
-            (line, _) => line.is_none(),
+    pub fn due(&mut self, now: Instant) -> Option<&mut Frame<F>> {
+        let frame = match self.next_is_late() {
+            true => {
+                let Reverse((.., place)) = *self.overtaken.peek()?;
+                self.late.get_mut(place)?.as_mut()?
+            }
+            false => &mut self.line.front_mut()?.1,
         };
-        let frame = if takes_late {
-            let Reverse((_, _, place)) = *self
-                .overtaken
-                .peek()
-                .filter(|Reverse((at, ..))| *at <= now)?;
-            self.overtaken.pop();
-            self.free.push(place);
-            self.late[place].take()?
-        } else {
-            self.line.front().filter(|(_, frame)| frame.at <= now)?;
-            self.line.pop_front()?.1
+        (frame.at <= now).then_some(frame)
+    }
+
+    /// Takes out the frame that is due next.
+    #[inline]
+    pub fn remove(&mut self) -> Option<Frame<F>> {
+        let frame = match self.next_is_late() {
+            true => {
+                let Reverse((.., place)) = self.overtaken.pop()?;
+                self.free.push(place);
+                self.late.get_mut(place)?.take()?
+            }
+            false => self.line.pop_front()?.1,
         };
         self.count.delivered += 1;
         Some(frame)
+    }
+
+    /// Whether the next frame is one of those that may be overtaken.
+    #[inline]
+    fn next_is_late(&self) -> bool {
+        let Some(Reverse((at, number, _))) = self.overtaken.peek() else {
+            return false;
+        };
+        let line = self.line.front().map(|(number, f)| (f.at, *number));
+        line.is_none_or(|line| (*at, *number) < line)
+    }
+
+    /// The next frame that is due at `now`.
+    #[inline]
+    pub fn poll(&mut self, now: Instant) -> Option<Frame<F>> {
+        self.due(now)?;
+        self.remove()
     }
 
     /// What it has done so far.

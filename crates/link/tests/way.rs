@@ -13,7 +13,7 @@ fn at(ns: i64) -> Instant {
 /// Pushes `n` frames of 1250 bytes in at time 0 and gives (time, number) of all that come out.
 fn all_out(way: &mut Way<u32>, n: u32, kind: Kind) -> Vec<(i64, u32)> {
     for number in 1..=n {
-        way.enter(at(0), 1250, kind, number);
+        way.enter(at(0), 1250, || kind, number);
     }
     drain(way)
 }
@@ -89,7 +89,7 @@ fn a_rate_that_does_not_divide_does_not_drift() {
 fn listed_frames_are_lost_and_no_others() {
     let way = listed(Of::Data, 2, 3, Does::Drop);
     let mut way = Way::new(&way, 1, "l");
-    assert_eq!(way.enter(at(0), 60, Kind::default(), 99), Entered::Accepted);
+    assert_eq!(way.enter(at(0), 60, Kind::default, 99), Entered::Accepted);
     let out = all_out(&mut way, 5, data());
     let numbers: Vec<u32> = out.iter().map(|o| o.1).collect();
     assert_eq!(numbers, [99, 1, 4, 5]);
@@ -116,7 +116,7 @@ fn jitter_keeps_the_order_and_the_bounds() {
     let mut last = 0;
     for number in 0..1000 {
         let now = i64::from(number) * MS / 10;
-        way.enter(at(now), 100, data(), number);
+        way.enter(at(now), 100, data, number);
     }
     for (n, (time, number)) in drain(&mut way).into_iter().enumerate() {
         assert_eq!(n as u32, number, "overtaken");
@@ -193,7 +193,7 @@ fn chance_reorders_doubles_and_damages() {
     });
     let mut came = Vec::new();
     for n in 0..1000 {
-        way.enter(at(i64::from(n) * MS), 100, data(), n);
+        way.enter(at(i64::from(n) * MS), 100, data, n);
     }
     while let Some(next) = way.next_time() {
         came.push(way.poll(next).unwrap().frame);
@@ -208,7 +208,7 @@ fn chance_reorders_doubles_and_damages() {
         ..Faults::default()
     });
     for n in 0..1000 {
-        way.enter(at(0), 100, data(), n);
+        way.enter(at(0), 100, data, n);
     }
     let mut damaged = 0;
     let mut all = 0;
@@ -228,7 +228,7 @@ fn a_late_frame_and_the_line_merge_by_time() {
         "link/0/a_to_b",
     );
     for n in 1..=5 {
-        way.enter(at(i64::from(n) * MS), 100, data(), n);
+        way.enter(at(i64::from(n) * MS), 100, data, n);
     }
     assert_eq!(
         drain(&mut way),

@@ -4,7 +4,9 @@
 //! `cargo build --release -p tcplab-sim --example profile && perf stat -e instructions:u target/release/examples/profile FILE`
 
 use std::error::Error;
+use std::hash::BuildHasher;
 
+use foldhash::fast::FixedState;
 use tcplab_plan::Experiment;
 use tcplab_plan::profile::Profile;
 use tcplab_sim::World;
@@ -18,11 +20,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         let default = Profile::default();
         let profiles: Result<Vec<_>, _> = point.hosts.iter().map(|h| default.of_host(h)).collect();
         let mut world = World::new(&point, &profiles?)?;
-        world.run(None, || true);
+        let outcome = world.run(None, || true);
         let work = world.work();
+        // Two builds that print the same did the same.
         println!(
-            "{} packets, {} connections, {} events",
-            work.tcp_packets, work.connections, work.events
+            "{} packets, {} connections, {} events, outcome {:016x}",
+            work.tcp_packets,
+            work.connections,
+            work.events,
+            FixedState::default().hash_one(format!("{outcome:?}")),
         );
     }
     Ok(())

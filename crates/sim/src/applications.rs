@@ -8,7 +8,7 @@ use tcplab_plan::outcome::Flow;
 use tcplab_plan::point::SocketOptions;
 use tcplab_tcp::ListenId;
 
-use crate::end::End;
+use crate::end::{End, Watch};
 
 /// What all connections of one application share.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub(crate) struct Application {
     pub(crate) server_options: SocketOptions,
     /// The first one of its ends.
     first: u32,
+    /// The servers' host.
+    host: usize,
     /// Its listener, and whether that waits in the list of what is ready.
     pub(crate) listener: Option<ListenId>,
     pub(crate) is_ready: bool,
@@ -44,6 +46,7 @@ impl Applications {
                 client_options: options(&app.client_socket, app.client),
                 server_options: options(&app.server_socket, app.server),
                 first: apps.ends.len() as u32,
+                host: app.server,
                 listener: None,
                 is_ready: false,
                 ports: BTreeMap::new(),
@@ -76,6 +79,21 @@ impl Applications {
             true => &app.client_options,
             false => &app.server_options,
         }
+    }
+
+    /// The application whose listener at a host has connections, unless it waits in the list of what is ready; it
+    /// does from now on.
+    pub(crate) fn listens(&mut self, host: usize, listener: ListenId) -> Option<u32> {
+        let mut all = self.all.iter_mut().enumerate();
+        let (number, app) = all.find(|(_, a)| a.host == host && a.listener == Some(listener))?;
+        (!std::mem::replace(&mut app.is_ready, true)).then_some(number as u32)
+    }
+
+    /// Something happened to the socket of an end. True: it joins the list of what is ready.
+    #[inline]
+    pub(crate) fn is_touched(&mut self, index: usize) -> bool {
+        let end = &mut self.ends[index];
+        end.watch != Watch::Nothing && !std::mem::replace(&mut end.is_ready, true)
     }
 
     /// Remembers the port that the client of this flow has got.

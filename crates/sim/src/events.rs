@@ -55,12 +55,26 @@ impl Wake {
     }
 }
 
-/// The queue.
+/// The queue. An entry is one word to compare: the time, then the order of setting, then what it wakes.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
-    heap: BinaryHeap<Reverse<(i64, u64)>>,
+    heap: BinaryHeap<Reverse<u128>>,
+    /// The top of the heap was taken; the next one that is set replaces it, which saves half of the work of taking
+    /// it out and pushing: most events set another one.
+    taken: bool,
     order: u64,
     popped: u64,
+}
+
+/// Times may be negative; as a word they shall compare as times.
+const SIGN: u64 = 1 << 63;
+
+fn entry(at: Instant, word: u64) -> u128 {
+    u128::from(at.as_nanos() as u64 ^ SIGN) << 64 | u128::from(word)
+}
+
+fn time(entry: u128) -> Instant {
+    Instant::from_nanos(((entry >> 64) as u64 ^ SIGN) as i64)
 }
 
 impl Events {
@@ -70,6 +84,7 @@ impl Events {
     /// Empty again; the memory stays.
     pub(crate) fn clear(&mut self) {
         self.heap.clear();
+        self.taken = false;
         self.order = 0;
         self.popped = 0;
     }
@@ -79,25 +94,43 @@ impl Events {
         // 2^37 events: more than a run of weeks makes.
         let word = self.order << (NUMBER_BITS + KIND_BITS) | wake.word();
         self.order += 1;
-        self.heap.push(Reverse((at.as_nanos(), word)));
+        let entry = Reverse(entry(at, word));
+        if self.taken
+            && let Some(mut top) = self.heap.peek_mut()
+        {
+            *top = entry;
+            self.taken = false;
+        } else {
+            self.heap.push(entry);
+        }
     }
 
     /// When the next one is.
     #[inline]
-    pub(crate) fn next_time(&self) -> Option<Instant> {
-        let Reverse((at, _)) = self.heap.peek()?;
-        Some(Instant::from_nanos(*at))
+    pub(crate) fn next_time(&mut self) -> Option<Instant> {
+        self.remove_taken();
+        let Reverse(first) = self.heap.peek()?;
+        Some(time(*first))
     }
 
     /// The next one that is due at `now`.
     #[inline]
     pub(crate) fn pop(&mut self, now: Instant) -> Option<Wake> {
-        if self.next_time()? > now {
+        self.remove_taken();
+        let Reverse(first) = *self.heap.peek()?;
+        if time(first) > now {
             return None;
         }
-        let Reverse((_, word)) = self.heap.pop()?;
+        self.taken = true;
         self.popped += 1;
-        Some(Wake::of(word))
+        Some(Wake::of(first as u64))
+    }
+
+    #[inline]
+    fn remove_taken(&mut self) {
+        if std::mem::take(&mut self.taken) {
+            self.heap.pop();
+        }
     }
 
     /// Events taken out since [`Events::clear`].

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use tcplab_base::{Instant, Random};
 use tcplab_plan::Point;
 use tcplab_plan::profile::Profile;
-use tcplab_tcp::{Clock, ConnId, HostConfig, RxTruesize, Stack, Sysctl};
+use tcplab_tcp::{Clock, ConnId, Counter, HostConfig, RxTruesize, Stack, Sysctl};
 
 use crate::datagram::{Datagrams, Udp};
-use crate::packet::Packet;
+use crate::packet::{Body, Packet};
 
 /// No event is set for it.
 pub(crate) const NEVER: Instant = Instant::from_nanos(i64::MAX);
@@ -21,8 +21,7 @@ pub(crate) struct Host {
     /// Datagrams that leave.
     pub(crate) datagrams: Datagrams,
     /// Packets of others on their way through.
-    #[allow(clippy::vec_box, reason = "a packet moves by its box")]
-    pub(crate) forward: Vec<Box<Packet>>,
+    pub(crate) forward: Vec<Packet>,
     /// The application's end that has a connection, by the connection's number.
     sockets: Vec<u32>,
     /// When its TCP is woken next.
@@ -103,6 +102,32 @@ impl Host {
         self.stack.close(now, id);
         if let Some(end) = self.sockets.get_mut(id.0 as usize) {
             *end = NOBODY;
+        }
+    }
+
+    /// A packet for it arrives. It gives the end whose datagram it was.
+    #[inline]
+    pub(crate) fn receive(&mut self, now: Instant, packet: &Packet) -> Option<u32> {
+        match &packet.body {
+            Body::Tcp(_) if packet.corrupt => {
+                // tcp_v4_rcv(): a segment with a wrong checksum is counted and dropped.
+                for counter in [Counter::InSegs, Counter::InCsumErrors, Counter::InErrs] {
+                    self.stack.mib.add(counter, 1);
+                }
+            }
+            Body::Udp(_) if packet.corrupt => self.udp.count.damaged += 1,
+            Body::Tcp(segment) => self.stack.on_segment(now, segment),
+            Body::Udp(datagram) => return self.udp.on_datagram(datagram),
+        }
+        None
+    }
+
+    /// A packet for another host arrives (RFC 791 3.2: what lived too long goes no further).
+    pub(crate) fn passes_on(&mut self, mut packet: Packet) {
+        packet.ttl -= 1;
+        match packet.ttl {
+            0 => self.undeliverable += 1,
+            _ => self.forward.push(packet),
         }
     }
 

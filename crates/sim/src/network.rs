@@ -14,7 +14,7 @@ const NEVER: Instant = Instant::from_nanos(i64::MAX);
 /// One way of a link.
 #[derive(Debug)]
 pub(crate) struct OneWay {
-    pub(crate) way: Way<Box<Packet>>,
+    pub(crate) way: Way<Packet>,
     /// The host at its end.
     pub(crate) to: usize,
     /// The captures at its begin and its end.
@@ -22,16 +22,32 @@ pub(crate) struct OneWay {
     armed: Instant,
 }
 
+/// What a way asks of the event queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arm {
+    /// There is an event that is early enough, or nothing to wait for.
+    Nothing,
+    /// An event at this time.
+    At(Instant),
+    /// A frame is due already.
+    Now,
+}
+
 impl OneWay {
-    /// The time for which an event must be set now; none: there is one that is early enough.
+    /// After a frame has entered, or all that were due have come out.
     #[inline]
-    pub(crate) fn arm(&mut self, now: Instant) -> Option<Instant> {
-        let next = self.way.next_time()?;
-        let wanted = next < self.armed || self.armed <= now;
-        wanted.then(|| {
-            self.armed = next;
-            next
-        })
+    pub(crate) fn arm(&mut self, now: Instant) -> Arm {
+        let Some(next) = self.way.next_time() else {
+            return Arm::Nothing;
+        };
+        if next <= now {
+            return Arm::Now;
+        }
+        if next >= self.armed && self.armed > now {
+            return Arm::Nothing;
+        }
+        self.armed = next;
+        Arm::At(next)
     }
 }
 

@@ -3,15 +3,43 @@
 use tcplab_base::Instant;
 
 use crate::host::HostConfig;
+use crate::jiffies::Clock;
 use crate::metrics::Metrics;
 use crate::mib::{Counter, Mib};
 use crate::segment::Segment;
 
+/// A time in the units that a host asks for many times a packet; worked out once for an instant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tick {
+    now: Instant,
+    since_boot_ns: u64,
+    jiffies: u64,
+}
+
+impl Tick {
+    pub(crate) fn new(clock: &Clock, now: Instant) -> Self {
+        Self {
+            now,
+            since_boot_ns: (now.as_nanos() + clock.boot_ns) as u64,
+            jiffies: clock.jiffies(now),
+        }
+    }
+
+    /// That of `now`: often the instant of the call before.
+    #[inline]
+    pub(crate) fn at(&mut self, clock: &Clock, now: Instant) -> Self {
+        if self.now != now {
+            *self = Self::new(clock, now);
+        }
+        *self
+    }
+}
+
 /// The time, the host, and where segments and counts go. Every entry of [`Endpoint`](crate::Endpoint) takes one.
 #[derive(Debug)]
 pub struct Cx<'a> {
-    /// Now.
-    pub now: Instant,
+    /// Now; [`Cx::set_now`] moves it.
+    pub(crate) now: Instant,
     /// The host's settings.
     pub host: &'a HostConfig,
     /// The host's counters.
@@ -20,9 +48,34 @@ pub struct Cx<'a> {
     pub out: &'a mut Vec<Segment>,
     /// What the host remembers of its peers.
     pub(crate) metrics: &'a mut Metrics,
+    tick: Tick,
 }
 
-impl Cx<'_> {
+impl<'a> Cx<'a> {
+    #[inline]
+    pub(crate) fn new(
+        tick: Tick,
+        host: &'a HostConfig,
+        mib: &'a mut Mib,
+        out: &'a mut Vec<Segment>,
+        metrics: &'a mut Metrics,
+    ) -> Self {
+        Self {
+            now: tick.now,
+            host,
+            mib,
+            out,
+            metrics,
+            tick,
+        }
+    }
+
+    /// Another time from here on; gives the one before.
+    pub(crate) fn set_now(&mut self, now: Instant) -> Instant {
+        self.tick = Tick::new(&self.host.clock, now);
+        std::mem::replace(&mut self.now, now)
+    }
+
     /// Counts one event.
     #[inline]
     pub fn count(&mut self, counter: Counter) {
@@ -32,30 +85,30 @@ impl Cx<'_> {
     /// `tcp_jiffies32`.
     #[inline]
     pub fn jiffies32(&self) -> u32 {
-        self.host.clock.jiffies32(self.now)
+        self.tick.jiffies as u32
     }
 
     /// The tick's number.
     #[inline]
     pub fn jiffies(&self) -> u64 {
-        self.host.clock.jiffies(self.now)
+        self.tick.jiffies
     }
 
     /// `ktime_get_seconds()`: whole seconds since boot.
     #[inline]
     pub fn seconds(&self) -> u32 {
-        ((self.now.as_nanos() + self.host.clock.boot_ns) / 1_000_000_000) as u32
+        (self.tick.since_boot_ns / 1_000_000_000) as u32
     }
 
     /// `tcp_mstamp` in microseconds: time on virtual stacks does not move while a packet is handled.
     #[inline]
     pub fn now_us(&self) -> u64 {
-        ((self.now.as_nanos() + self.host.clock.boot_ns) / 1000) as u64
+        self.tick.since_boot_ns / 1000
     }
 
     /// `tcp_clock_cache`: the same in nanoseconds.
     #[inline]
     pub fn now_ns(&self) -> u64 {
-        (self.now.as_nanos() + self.host.clock.boot_ns) as u64
+        self.tick.since_boot_ns
     }
 }

@@ -71,7 +71,7 @@ impl OurLink {
                 true => Kind::of_ethernet(&frame),
                 false => Kind::default(),
             };
-            self.ways[side].enter(now, length, kind, frame);
+            self.ways[side].enter(now, length, || kind, frame);
         }
     }
 

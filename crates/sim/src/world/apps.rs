@@ -4,13 +4,12 @@ use tcplab_apps::{Doing, Result as Went, Wants};
 use tcplab_base::{Duration, Instant};
 use tcplab_plan::outcome::TCP_INFO_SERIES;
 use tcplab_plan::point::{QuickAck, SocketOptions};
-use tcplab_tcp::{Addr, ListenId, State};
+use tcplab_tcp::{Addr, State};
 
 use super::World;
 use crate::end::{Call, Socket, UNKNOWN, Watch};
 use crate::events::Wake;
 use crate::info;
-use crate::ready::Source;
 
 /// Connections that a listener holds until they are accepted.
 const BACKLOG: u32 = 4096;
@@ -199,25 +198,6 @@ impl World {
             _ => return,
         };
         self.step(index);
-    }
-
-    pub(super) fn listener_is_ready(&mut self, host: usize, listener: ListenId) {
-        let apps = self.point.apps.iter().zip(&mut self.apps.all).enumerate();
-        for (index, (app, sim)) in apps {
-            if app.server == host && sim.listener == Some(listener) && !sim.is_ready {
-                sim.is_ready = true;
-                self.ready.push(Source::Listener(index as u32));
-            }
-        }
-    }
-
-    #[inline]
-    pub(super) fn end_is_ready(&mut self, index: usize) {
-        let end = &mut self.apps.ends[index];
-        if !end.is_ready && end.watch != Watch::Nothing {
-            end.is_ready = true;
-            self.ready.push(Source::End(index as u32));
-        }
     }
 
     /// Whether the socket of an end has what the end waits for, or is broken.

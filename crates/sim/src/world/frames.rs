@@ -1,27 +1,32 @@
 //! Packets: from hosts onto links, and from links to hosts.
 
-use tcplab_tcp::{Counter, Event, Segment};
+use tcplab_tcp::{Event, Segment};
 use tcplab_wire::TcpFlags;
 
 use super::World;
 use crate::capture::Hop;
 use crate::events::Wake;
+use crate::network::Arm;
 use crate::packet::{Body, Packet, TTL};
 use crate::ready::Source;
 
 impl World {
     /// Hands a host's packets to the links, in their order.
     pub(super) fn send_all(&mut self, host: usize) {
-        while let Some(segment) = self.hosts[host].stack.poll_segment() {
-            match segment.gso_size {
-                0 => self.send_segment(host, segment),
-                size => {
-                    for piece in cut(&segment, u32::from(size)) {
-                        self.send_segment(host, piece);
+        let mut segments = std::mem::take(&mut self.segments);
+        while self.hosts[host].stack.take_segments(&mut segments) {
+            for segment in segments.drain(..) {
+                match segment.gso_size {
+                    0 => self.send_segment(host, segment),
+                    size => {
+                        for piece in cut(&segment, u32::from(size)) {
+                            self.send_segment(host, piece);
+                        }
                     }
                 }
             }
         }
+        self.segments = segments;
         if !self.hosts[host].datagrams.is_empty() {
             for datagram in std::mem::take(&mut self.hosts[host].datagrams) {
                 self.send_body(host, Body::Udp(datagram));
@@ -50,13 +55,6 @@ impl World {
             ttl: TTL,
             corrupt: false,
         };
-        let packet = match self.spare.pop() {
-            Some(mut there) => {
-                *there = packet;
-                there
-            }
-            None => Box::new(packet),
-        };
         if packet.to() == host {
             self.loop_back(host, &packet);
         } else {
@@ -64,7 +62,8 @@ impl World {
         }
     }
 
-    fn send_packet(&mut self, host: usize, packet: Box<Packet>) {
+    #[inline]
+    fn send_packet(&mut self, host: usize, packet: Packet) {
         let Some(number) = self.network.way(host, packet.to()) else {
             self.hosts[host].undeliverable += 1;
             return;
@@ -74,78 +73,46 @@ impl World {
         if let Some(captures) = &mut self.captures {
             captures.packet(one.captures[0], self.now, &packet, hop(number));
         }
-        let (bytes, kind) = (packet.frame_len() as usize, packet.kind());
-        one.way.enter(self.now, bytes, kind, packet);
-        match one.way.next_time() {
+        let bytes = packet.frame_len() as usize;
+        one.way.enter(self.now, bytes, || packet.kind(), packet);
+        match one.arm(self.now) {
+            Arm::Nothing => {}
+            Arm::At(at) => self.events.set(at, Wake::Way(number as u32)),
             // A link without delay: it is there at once.
-            Some(at) if at <= self.now => self.way_is_due(number),
-            Some(_) => self.arm_way(number),
-            None => {}
-        }
-    }
-
-    #[inline]
-    fn arm_way(&mut self, number: usize) {
-        if let Some(at) = self.network.ways[number].arm(self.now) {
-            self.events.set(at, Wake::Way(number as u32));
+            Arm::Now => self.way_is_due(number),
         }
     }
 
     /// Gives a host the packets that are due on a way.
     pub(super) fn way_is_due(&mut self, number: usize) {
-        let to = self.network.ways[number].to;
+        let one = &mut self.network.ways[number];
+        let to = one.to;
         let mut came = false;
-        while let Some(frame) = self.network.ways[number].way.poll(self.now) {
-            let mut packet = frame.frame;
+        while let Some(frame) = one.way.due(self.now) {
+            let packet = &mut frame.frame;
             if frame.mark {
                 packet.mark();
             }
             packet.corrupt |= frame.corrupt;
-            let file = self.network.ways[number].captures[1];
             if let Some(captures) = &mut self.captures {
-                captures.packet(file, self.now, &packet, hop(number));
+                captures.packet(one.captures[1], self.now, packet, hop(number));
             }
-            self.arrives(to, packet);
+            let host = &mut self.hosts[to];
+            if packet.to() != to {
+                host.passes_on(*packet);
+            } else if let Some(end) = host.receive(self.now, packet) {
+                if self.apps.is_touched(end as usize) {
+                    self.ready.push(Source::End(end));
+                }
+            }
+            one.way.remove();
             came = true;
         }
-        self.arm_way(number);
+        if let Arm::At(at) = one.arm(self.now) {
+            self.events.set(at, Wake::Way(number as u32));
+        }
         if came {
             self.after_tcp(to);
-        }
-    }
-
-    #[inline]
-    fn arrives(&mut self, host: usize, mut packet: Box<Packet>) {
-        if packet.to() != host {
-            // RFC 791 3.2: what lived too long goes no further.
-            packet.ttl -= 1;
-            match packet.ttl {
-                0 => self.hosts[host].undeliverable += 1,
-                _ => self.hosts[host].forward.push(packet),
-            }
-            return;
-        }
-        self.receive(host, &packet);
-        self.spare.push(packet);
-    }
-
-    #[inline]
-    fn receive(&mut self, host: usize, packet: &Packet) {
-        let host = &mut self.hosts[host];
-        match &packet.body {
-            Body::Tcp(_) if packet.corrupt => {
-                // tcp_v4_rcv(): a segment with a wrong checksum is counted and dropped.
-                for counter in [Counter::InSegs, Counter::InCsumErrors, Counter::InErrs] {
-                    host.stack.mib.add(counter, 1);
-                }
-            }
-            Body::Udp(_) if packet.corrupt => host.udp.count.damaged += 1,
-            Body::Tcp(segment) => host.stack.on_segment(self.now, segment),
-            Body::Udp(datagram) => {
-                if let Some(end) = host.udp.on_datagram(datagram) {
-                    self.end_is_ready(end as usize);
-                }
-            }
         }
     }
 
@@ -155,7 +122,11 @@ impl World {
         if let (Some(captures), Some(file)) = (&mut self.captures, file) {
             captures.packet(file, self.now, packet, Hop::Loopback);
         }
-        self.receive(host, packet);
+        if let Some(end) = self.hosts[host].receive(self.now, packet) {
+            if self.apps.is_touched(end as usize) {
+                self.ready.push(Source::End(end));
+            }
+        }
         self.after_tcp(host);
     }
 
@@ -171,14 +142,20 @@ impl World {
         if let Some(at) = host.arm() {
             self.events.set(at, Wake::Host(index as u32));
         }
-        while let Some(event) = self.hosts[index].stack.poll_event() {
+        while let Some(event) = host.stack.poll_event() {
             match event {
                 Event::Connected(id) | Event::Readable(id) | Event::Writable(id) => {
-                    if let Some(end) = self.hosts[index].owner(id) {
-                        self.end_is_ready(end as usize);
+                    if let Some(end) = host.owner(id) {
+                        if self.apps.is_touched(end as usize) {
+                            self.ready.push(Source::End(end));
+                        }
                     }
                 }
-                Event::Acceptable(listener) => self.listener_is_ready(index, listener),
+                Event::Acceptable(listener) => {
+                    if let Some(app) = self.apps.listens(index, listener) {
+                        self.ready.push(Source::Listener(app));
+                    }
+                }
             }
         }
     }

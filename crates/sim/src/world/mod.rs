@@ -11,13 +11,13 @@ use tcplab_base::{Duration, Instant, Random};
 use tcplab_plan::network::narrow_link;
 use tcplab_plan::profile::Profile;
 use tcplab_plan::{Outcome, Point};
+use tcplab_tcp::Segment;
 
 use crate::applications::Applications;
 use crate::capture::Captures;
 use crate::events::{Events, Wake};
 use crate::host::Host;
 use crate::network::Network;
-use crate::packet::Packet;
 use crate::ready::{Ready, Source};
 
 /// The start is moved by up to two ticks of the slowest kernel (HZ = 100), drawn from the seed:
@@ -69,9 +69,8 @@ pub struct World {
     warnings: Vec<String>,
     work: Work,
     batch: Vec<Source>,
-    /// Memory of packets that have arrived.
-    #[allow(clippy::vec_box, reason = "a packet moves by its box")]
-    spare: Vec<Box<Packet>>,
+    /// Memory of segments on their way from a host to its links.
+    segments: Vec<Segment>,
     ending: bool,
     stopped: bool,
     cut_short: bool,
@@ -96,7 +95,7 @@ impl World {
             warnings: Vec::new(),
             work: Work::default(),
             batch: Vec::new(),
-            spare: Vec::new(),
+            segments: Vec::new(),
             ending: false,
             stopped: false,
             cut_short: false,

@@ -102,9 +102,9 @@ impl Endpoint {
         }
         self.ack.compressed -= 1;
         // The kernel does not read its clock here (`tcp_mstamp`): the time stamp is that of the last arrival.
-        let now = std::mem::replace(&mut cx.now, self.ack.compressed_at);
+        let now = cx.set_now(self.ack.compressed_at);
         self.send_ack(cx);
-        cx.now = now;
+        cx.set_now(now);
     }
 
     /// `tcp_send_delayed_ack()`.

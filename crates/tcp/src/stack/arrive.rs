@@ -8,7 +8,7 @@ use super::request::{self, Request};
 use super::reset::reply_reset;
 use super::secret::seq_and_ts_off;
 use super::table::{Conn, Holder, Record};
-use super::{Event, ListenId, Stack, Watch, child, cookie, timewait};
+use super::{Event, ListenId, Stack, Watch, child, cookie, follow, timewait};
 use crate::cx::Cx;
 use crate::mib::Counter;
 use crate::segment::Segment;
@@ -29,6 +29,7 @@ impl Stack {
         }
     }
 
+    #[inline]
     fn conn_segment(&mut self, now: Instant, number: u32, seg: &Segment) {
         let Some(conn) = self.table.conn_mut(number) else {
             return;
@@ -41,15 +42,19 @@ impl Stack {
             stats.data_segs_in = stats.data_segs_in.wrapping_add(packets);
         }
         let watch = Watch::of(&conn.ep);
-        let mut cx = Cx {
-            now,
-            host: &self.host,
-            mib: &mut self.mib,
-            out: &mut self.out,
-            metrics: &mut self.metrics,
-        };
+        let tick = self.tick.at(&self.host.clock, now);
+        let mut cx = Cx::new(
+            tick,
+            &self.host,
+            &mut self.mib,
+            &mut self.out,
+            &mut self.metrics,
+        );
         conn.ep.on_segment(&mut cx, seg);
-        self.settle(now, number, watch, false);
+        watch.tell(conn, number, &mut self.events);
+        if follow(&conn.ep, number, &mut self.deadlines) {
+            self.ended(now, number);
+        }
     }
 
     /// No connection, request or TIME-WAIT record has these ends.

@@ -4,7 +4,7 @@
 use tcplab_base::{Instant, Seq};
 
 use super::table::Record;
-use super::{Stack, Watch};
+use super::{Stack, Watch, follow};
 use crate::cx::Cx;
 use crate::endpoint::{SocketError, State};
 use crate::mib::Counter;
@@ -47,13 +47,14 @@ impl Stack {
             return;
         }
         let watch = Watch::of(ep);
-        let mut cx = Cx {
-            now,
-            host: &self.host,
-            mib: &mut self.mib,
-            out: &mut self.out,
-            metrics: &mut self.metrics,
-        };
+        let tick = self.tick.at(&self.host.clock, now);
+        let mut cx = Cx::new(
+            tick,
+            &self.host,
+            &mut self.mib,
+            &mut self.out,
+            &mut self.metrics,
+        );
         match what {
             IcmpError::FragmentationNeeded(mtu) => {
                 let mtu = mtu.max(MIN_PMTU);
@@ -70,6 +71,9 @@ impl Stack {
                 _ => ep.error_soft = Some(SocketError::HostUnreach),
             },
         }
-        self.settle(now, number, watch, false);
+        watch.tell(conn, number, &mut self.events);
+        if follow(&conn.ep, number, &mut self.deadlines) {
+            self.ended(now, number);
+        }
     }
 }

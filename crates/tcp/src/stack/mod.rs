@@ -31,9 +31,9 @@ use tcplab_base::{Instant, Seq};
 
 use self::heap::Deadlines;
 use self::listener::Listener;
-use self::table::{Holder, Record, Table};
+use self::table::{Conn, Holder, Record, Table};
 use self::timewait::TimeWait;
-use crate::cx::Cx;
+use crate::cx::{Cx, Tick};
 use crate::endpoint::{Endpoint, State};
 use crate::host::HostConfig;
 use crate::metrics::Metrics;
@@ -77,6 +77,7 @@ pub struct Stack {
     ports: HashMap<(u16, u16), u32, FixedState>,
     deadlines: Deadlines,
     metrics: Metrics,
+    tick: Tick,
     /// `table_perturb` of the search for ports.
     perturb: Vec<u32>,
 }
@@ -99,6 +100,43 @@ impl Watch {
             failed: ep.error.is_some(),
         }
     }
+
+    /// Events for the owner of a connection, after a segment or a timer.
+    #[inline]
+    fn tell(self, conn: &mut Conn, number: u32, events: &mut VecDeque<Event>) {
+        if conn.holder != Holder::Application {
+            return;
+        }
+        let ep = &mut conn.ep;
+        let id = ConnId(number);
+        let opening = matches!(self.state, State::SynSent | State::SynRecv);
+        if opening && !matches!(ep.state, State::SynSent | State::SynRecv) {
+            events.push_back(Event::Connected(id));
+        }
+        let news = ep.rcv.rcv_nxt != self.rcv_nxt && ep.is_readable();
+        let ended = (ep.state == State::Close && self.state != State::Close)
+            || ep.shutdown != self.shutdown
+            || (ep.error.is_some() && !self.failed);
+        if (news || ended) && !opening {
+            events.push_back(Event::Readable(id));
+        }
+        if ep.take_write_space() {
+            events.push_back(Event::Writable(id));
+        }
+    }
+}
+
+/// After a call: the connection's next timer is noted. True: it has ended, and shall leave the
+/// table.
+#[inline]
+fn follow(ep: &Endpoint, number: u32, deadlines: &mut Deadlines) -> bool {
+    if ep.is_closed() {
+        return true;
+    }
+    if let Some(at) = ep.next_timer() {
+        deadlines.no_later(number, at);
+    }
+    false
 }
 
 impl Stack {
@@ -108,6 +146,7 @@ impl Stack {
         Self {
             table: Table::new(host.secret),
             ports: HashMap::with_hasher(FixedState::with_seed(host.secret)),
+            tick: Tick::new(&host.clock, Instant::default()),
             host,
             mib: Mib::default(),
             out: Vec::new(),
@@ -122,13 +161,14 @@ impl Stack {
 
     /// What a call into a record needs, and the tables beside it.
     fn parts(&mut self, now: Instant) -> (Cx<'_>, &mut Vec<Option<Listener>>, &mut Table) {
-        let cx = Cx {
-            now,
-            host: &self.host,
-            mib: &mut self.mib,
-            out: &mut self.out,
-            metrics: &mut self.metrics,
-        };
+        let tick = self.tick.at(&self.host.clock, now);
+        let cx = Cx::new(
+            tick,
+            &self.host,
+            &mut self.mib,
+            &mut self.out,
+            &mut self.metrics,
+        );
         (cx, &mut self.listeners, &mut self.table)
     }
 
@@ -144,6 +184,17 @@ impl Stack {
             }
         }
         seg
+    }
+
+    /// Moves all segments that leave into an empty `buffer`. False: there was none.
+    #[inline]
+    pub fn take_segments(&mut self, buffer: &mut Vec<Segment>) -> bool {
+        if self.taken > 0 {
+            self.out.drain(..self.taken);
+            self.taken = 0;
+        }
+        std::mem::swap(&mut self.out, buffer);
+        !buffer.is_empty()
     }
 
     /// Whether [`Stack::poll_segment`] has one.
@@ -191,15 +242,22 @@ impl Stack {
             return;
         }
         let watch = Watch::of(&conn.ep);
-        let mut cx = Cx {
-            now,
-            host: &self.host,
-            mib: &mut self.mib,
-            out: &mut self.out,
-            metrics: &mut self.metrics,
-        };
+        let tick = self.tick.at(&self.host.clock, now);
+        let mut cx = Cx::new(
+            tick,
+            &self.host,
+            &mut self.mib,
+            &mut self.out,
+            &mut self.metrics,
+        );
         conn.ep.on_timer(&mut cx);
-        self.settle(now, number, watch, true);
+        watch.tell(conn, number, &mut self.events);
+        if conn.ep.is_closed() {
+            self.ended(now, number);
+        } else {
+            // Its entry was the top of the heap and is used up.
+            self.deadlines.set(number, conn.ep.next_timer());
+        }
     }
 
     /// The entry of a packed connection has come to the top: most are of timers that were stopped since.
@@ -246,6 +304,7 @@ impl Stack {
         self.on_conn(now, id.0, call)
     }
 
+    #[inline]
     fn on_conn<R>(
         &mut self,
         now: Instant,
@@ -253,15 +312,18 @@ impl Stack {
         call: impl FnOnce(&mut Endpoint, &mut Cx<'_>) -> R,
     ) -> Option<R> {
         let conn = self.table.conn_mut(number)?;
-        let mut cx = Cx {
-            now,
-            host: &self.host,
-            mib: &mut self.mib,
-            out: &mut self.out,
-            metrics: &mut self.metrics,
-        };
+        let tick = self.tick.at(&self.host.clock, now);
+        let mut cx = Cx::new(
+            tick,
+            &self.host,
+            &mut self.mib,
+            &mut self.out,
+            &mut self.metrics,
+        );
         let result = call(&mut conn.ep, &mut cx);
-        self.follow(now, number, false);
+        if follow(&conn.ep, number, &mut self.deadlines) {
+            self.ended(now, number);
+        }
         Some(result)
     }
 
@@ -313,50 +375,7 @@ impl Stack {
         }
     }
 
-    /// After a segment or a timer: events for the owner, then what follows from the new state.
-    fn settle(&mut self, now: Instant, number: u32, before: Watch, exact: bool) {
-        if let Some(conn) = self.table.conn_mut(number)
-            && conn.holder == Holder::Application
-        {
-            let ep = &mut conn.ep;
-            let id = ConnId(number);
-            let opening = matches!(before.state, State::SynSent | State::SynRecv);
-            if opening && !matches!(ep.state, State::SynSent | State::SynRecv) {
-                self.events.push_back(Event::Connected(id));
-            }
-            let news = ep.rcv.rcv_nxt != before.rcv_nxt && ep.is_readable();
-            let ended = (ep.state == State::Close && before.state != State::Close)
-                || ep.shutdown != before.shutdown
-                || (ep.error.is_some() && !before.failed);
-            if (news || ended) && !opening {
-                self.events.push_back(Event::Readable(id));
-            }
-            if ep.take_write_space() {
-                self.events.push_back(Event::Writable(id));
-            }
-        }
-        self.follow(now, number, exact);
-    }
-
-    /// A connection that ended leaves the table, maybe a TIME-WAIT record; else its next timer is noted. `exact`: its
-    /// entry of the heap is the top and used up.
-    #[inline]
-    fn follow(&mut self, now: Instant, number: u32, exact: bool) {
-        let Some(conn) = self.table.conn_mut(number) else {
-            return;
-        };
-        if conn.ep.is_closed() {
-            self.ended(now, number);
-            return;
-        }
-        match (conn.ep.next_timer(), exact) {
-            (next, true) => self.deadlines.set(number, next),
-            (Some(at), false) => self.deadlines.no_later(number, at),
-            (None, false) => {}
-        }
-    }
-
-    fn ended(&mut self, now: Instant, number: u32) {
+    pub(super) fn ended(&mut self, now: Instant, number: u32) {
         let (mut cx, _, table) = self.parts(now);
         let Some(conn) = table.conn_mut(number) else {
             return;

@@ -31,13 +31,14 @@ impl Stack {
         mtu: u32,
     ) -> ListenId {
         let number = self.listeners.len() as u32;
-        let mut cx = Cx {
-            now: Instant::from_nanos(0),
-            host: &self.host,
-            mib: &mut self.mib,
-            out: &mut self.out,
-            metrics: &mut self.metrics,
-        };
+        let tick = self.tick.at(&self.host.clock, Instant::from_nanos(0));
+        let mut cx = Cx::new(
+            tick,
+            &self.host,
+            &mut self.mib,
+            &mut self.out,
+            &mut self.metrics,
+        );
         let own = options.congestion.clone();
         let name = own.unwrap_or_else(|| cx.host.sysctl.tcp_congestion_control.clone());
         let mut probe = Endpoint::new(&mut cx, (addr, addr), options);
@@ -161,13 +162,14 @@ impl Stack {
     ) -> ConnId {
         let stamps = self.host.sysctl.tcp_timestamps;
         let (isn, ts_off) = seq_and_ts_off(self.host.secret, local, remote, now, stamps);
-        let mut cx = Cx {
-            now,
-            host: &self.host,
-            mib: &mut self.mib,
-            out: &mut self.out,
-            metrics: &mut self.metrics,
-        };
+        let tick = self.tick.at(&self.host.clock, now);
+        let mut cx = Cx::new(
+            tick,
+            &self.host,
+            &mut self.mib,
+            &mut self.out,
+            &mut self.metrics,
+        );
         let mut ep = Endpoint::new(&mut cx, (local, remote), options);
         let mut first = isn;
         if let Some(last) = reused {
