@@ -100,10 +100,10 @@ impl World {
             let host = &mut self.hosts[to];
             if packet.to() != to {
                 host.passes_on(*packet);
-            } else if let Some(end) = host.receive(self.now, packet) {
-                if self.apps.is_touched(end as usize) {
-                    self.ready.push(Source::End(end));
-                }
+            } else if let Some(end) = host.receive(self.now, packet)
+                && self.apps.is_touched(end as usize)
+            {
+                self.ready.push(Source::End(end));
             }
             one.way.remove();
             came = true;
@@ -122,10 +122,10 @@ impl World {
         if let (Some(captures), Some(file)) = (&mut self.captures, file) {
             captures.packet(file, self.now, packet, Hop::Loopback);
         }
-        if let Some(end) = self.hosts[host].receive(self.now, packet) {
-            if self.apps.is_touched(end as usize) {
-                self.ready.push(Source::End(end));
-            }
+        if let Some(end) = self.hosts[host].receive(self.now, packet)
+            && self.apps.is_touched(end as usize)
+        {
+            self.ready.push(Source::End(end));
         }
         self.after_tcp(host);
     }
@@ -145,10 +145,10 @@ impl World {
         while let Some(event) = host.stack.poll_event() {
             match event {
                 Event::Connected(id) | Event::Readable(id) | Event::Writable(id) => {
-                    if let Some(end) = host.owner(id) {
-                        if self.apps.is_touched(end as usize) {
-                            self.ready.push(Source::End(end));
-                        }
+                    if let Some(end) = host.owner(id)
+                        && self.apps.is_touched(end as usize)
+                    {
+                        self.ready.push(Source::End(end));
                     }
                 }
                 Event::Acceptable(listener) => {
