@@ -62,6 +62,7 @@ counters! {
     SackFailures = "TcpExtTCPSackFailures",
     LossFailures = "TcpExtTCPLossFailures",
     FastRetrans = "TcpExtTCPFastRetrans",
+    ForwardRetrans = "TcpExtTCPForwardRetrans",
     SlowStartRetrans = "TcpExtTCPSlowStartRetrans",
     Timeouts = "TcpExtTCPTimeouts",
     LossProbes = "TcpExtTCPLossProbes",
@@ -172,10 +173,13 @@ impl Mib {
         self.0[counter as usize]
     }
 
-    /// Names and values.
+    /// Names and values; what kernels do not count since 4.11 is there when it counted something.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        let gone = |counter| counter == Counter::ForwardRetrans;
         COUNTERS
             .iter()
-            .map(|(counter, name)| (*name, self.get(*counter)))
+            .map(|(counter, name)| (*counter, *name, self.get(*counter)))
+            .filter(move |(counter, _, value)| *value > 0 || !gone(*counter))
+            .map(|(_, name, value)| (name, value))
     }
 }

@@ -20,6 +20,8 @@ pub(crate) enum Pending {
     Probe0,
     LossProbe,
     ReoTimeout,
+    /// `ICSK_TIME_EARLY_RETRANS` (until 4.10).
+    EarlyRetrans,
 }
 
 packed_enum!(Pending {
@@ -28,6 +30,7 @@ packed_enum!(Pending {
     Probe0,
     LossProbe,
     ReoTimeout,
+    EarlyRetrans,
 });
 
 /// When each one fires; [`NEVER`] when it is off.

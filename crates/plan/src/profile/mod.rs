@@ -112,6 +112,10 @@ pub struct Profile {
     pub rto_floor_ms: u32,
     /// See [`TlpRule`].
     pub tlp_rule: TlpRule,
+    /// Whether a window of fewer than four segments recovers with fewer than three duplicates (RFC 5827).
+    pub early_retransmit: bool,
+    /// Whether recovery sends segments again that are not known to be lost, when no new data can go.
+    pub forward_retransmit: bool,
     /// See [`AckEngine`].
     pub ack_engine: AckEngine,
     /// See [`PingpongRule`].
@@ -149,6 +153,8 @@ impl Default for Profile {
             rto_floor: RtoFloor::Deviation,
             rto_floor_ms: 0,
             tlp_rule: TlpRule::RtoMin,
+            early_retransmit: false,
+            forward_retransmit: false,
             ack_engine: AckEngine::Linux,
             pingpong_rule: PingpongRule::EachSegment,
             pingpong_threshold: 1,

@@ -135,6 +135,16 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "bb4d991a28cc, 4.14"
     ),
     choice!(
+        early_retransmit: bool,
+        "whether a window of fewer than four segments recovers with fewer than three duplicates, at once or after a quarter of a round trip (net.ipv4.tcp_early_retrans 1, 2 and 3; RFC 5827)",
+        "gone by bec41a11dd3d, 4.11 (the release from memory)"
+    ),
+    choice!(
+        forward_retransmit: bool,
+        "whether recovery sends again what is not known to be lost, below the highest SACKed segment, when no new data can go (RFC 6675's NextSeg rule 3)",
+        "gone by 840a3cbe8969, 4.11 (from memory)"
+    ),
+    choice!(
         ack_engine: AckEngine,
         "what decides whether an ACK is sent now: Linux's credits and guesses, or every second segment and 40 ms",
         "FreeBSD r360010 for the 40 ms"

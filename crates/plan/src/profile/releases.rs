@@ -103,6 +103,8 @@ fn linux_4_6() -> Profile {
     Profile {
         name: "linux-4.6",
         tlp_rule: TlpRule::DelackMax,
+        early_retransmit: true,
+        forward_retransmit: true,
         compressed_sack: CompressedSack::Never,
         hz: 250,
         rx_truesize: 0,
@@ -263,8 +265,8 @@ pub const NOT_MODELLED: &[(&str, &str)] = &[
         "9a568de4818d, 4.13; 614e8316aa4c, 6.7 (from memory)",
     ),
     (
-        "early retransmit until 4.11; RACK without its reordering timer until 4.10, beside RFC 6675 until 4.17",
-        "bec41a11dd3d, 4.12; 57dde7f70d48, 4.11; b38a51fec1c1, 4.18 (from memory)",
+        "RACK without its reordering timer until 4.10, beside RFC 6675 until 4.17",
+        "57dde7f70d48, 4.11; b38a51fec1c1, 4.18 (from memory)",
     ),
     (
         "HyStart counts milliseconds and knows no pacing until 5.5",

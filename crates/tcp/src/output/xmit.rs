@@ -138,6 +138,29 @@ impl Endpoint {
         (cwnd >> 1).max(1).min(cwnd - in_flight)
     }
 
+    /// `tcp_may_send_now()`: new data could leave.
+    #[cold]
+    pub(crate) fn may_send_now(&mut self, cx: &mut Cx<'_>) -> bool {
+        let mss = self.current_mss(cx);
+        let Some(id) = self.queue.send_head() else {
+            return false;
+        };
+        let Some(skb) = self.queue.get_mut(id) else {
+            return false;
+        };
+        if skb.pcount == 0 {
+            skb.set_segs(mss);
+        }
+        let skb = *skb;
+        let nonagle = match Some(id) == self.queue.last() {
+            true => self.options.nonagle,
+            false => SocketState::NAGLE_PUSH,
+        };
+        self.nagle_test(&skb, mss, nonagle)
+            && self.cwnd_test(&skb) > 0
+            && self.snd_wnd_test(&skb, mss)
+    }
+
     /// `tcp_snd_wnd_test()`: whether the first `mss` bytes of a segment fit into the peer's window.
     #[inline]
     pub(crate) fn snd_wnd_test(&self, skb: &Skb, mss: u32) -> bool {
@@ -157,7 +180,11 @@ impl Endpoint {
         }
         let prior = self.loss.packets_out;
         self.loss.packets_out += pcount;
-        if prior == 0 || self.timers.pending == Pending::LossProbe {
+        let probes = matches!(
+            self.timers.pending,
+            Pending::LossProbe | Pending::EarlyRetrans
+        );
+        if prior == 0 || probes {
             self.rearm_rto(cx);
         }
         cx.mib.add(Counter::OrigDataSent, u64::from(pcount));

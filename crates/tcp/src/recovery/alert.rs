@@ -20,6 +20,10 @@ impl Endpoint {
         rexmit: &mut Rexmit,
     ) {
         let flag = *flags;
+        if self.timers.pending == Pending::EarlyRetrans {
+            // 4.6 does so for each ACK: another duplicate begins the wait again.
+            self.rearm_rto(cx);
+        }
         let mut do_lost =
             dupacks > 0 || (flag & Flag::DATA_SACKED != 0 && self.force_fast_retransmit());
         if self.loss.packets_out == 0 {
@@ -118,7 +122,7 @@ impl Endpoint {
         }
         self.identify_packet_loss(cx, flags);
         if self.loss.ca_state != CaState::Recovery {
-            if !self.time_to_recover(cx) {
+            if !self.time_to_recover(cx, flags) {
                 return false;
             }
             // Undone, and yet something is lost: a new episode.
@@ -140,7 +144,7 @@ impl Endpoint {
             self.try_undo_dsack(cx);
         }
         self.identify_packet_loss(cx, flags);
-        if !self.time_to_recover(cx) {
+        if !self.time_to_recover(cx, flags) {
             self.try_to_open(cx, flag);
             return false;
         }
@@ -171,9 +175,10 @@ impl Endpoint {
     }
 
     /// `tcp_time_to_recover()`.
-    fn time_to_recover(&self, cx: &Cx<'_>) -> bool {
+    fn time_to_recover(&mut self, cx: &mut Cx<'_>, flags: &mut u32) -> bool {
         self.loss.lost_out > 0
             || (!self.is_rack(cx) && self.dupack_heuristics(cx) > self.loss.reordering)
+            || (cx.host.profile.early_retransmit && self.early_retransmit(cx, flags))
     }
 
     /// `tcp_identify_packet_loss()`.

@@ -68,6 +68,7 @@ impl Endpoint {
             self.loss.sacked_out = 0;
         }
         let rack = self.is_rack(cx);
+        let forward = cx.host.profile.forward_retransmit;
         let mut at = Some(head);
         while let Some(id) = at {
             at = self.queue.next_sent(id);
@@ -78,6 +79,8 @@ impl Endpoint {
                     skb.sacked = tags;
                     skb.merged = false;
                 }
+            } else if forward {
+                self.forget_forward_retransmit(id);
             } else if rack && id != head && self.rack_skb_timeout(cx, skb, 0) > 0 {
                 continue;
             }

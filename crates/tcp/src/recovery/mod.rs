@@ -6,6 +6,7 @@
 mod ack;
 mod alert;
 mod clean;
+mod early;
 mod loss;
 mod prr;
 mod rack;

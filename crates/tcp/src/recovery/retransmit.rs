@@ -22,6 +22,7 @@ impl Endpoint {
         };
         let mss = self.current_mss(cx);
         let most = self.tso_segs(cx, mss);
+        let forward = self.has_forward_retransmit(cx);
         let mut hole = false;
         let mut rearm = false;
         while let Some(id) = at {
@@ -32,30 +33,44 @@ impl Endpoint {
                 self.loss.retransmit_hint = id;
             }
             let room = self.snd.snd_cwnd.saturating_sub(self.loss.in_flight());
-            if room == 0 || self.loss.retrans_out >= self.loss.lost_out {
+            // What was sent forward counts in retrans_out and is not lost.
+            let done = match forward {
+                true => self.loss.lost_out == 0,
+                false => self.loss.retrans_out >= self.loss.lost_out,
+            };
+            if room == 0 || done {
                 break;
             }
             let Some(skb) = self.queue.get(id) else { break };
             if !skb.is(Sacked::LOST) {
                 hole |= !skb.is(Sacked::RETRANS | Sacked::ACKED);
             } else if !skb.is(Sacked::RETRANS | Sacked::ACKED) {
-                if !self.retransmit_one(cx, id, room.min(most)) {
+                let counter = match self.loss.ca_state {
+                    CaState::Loss => Counter::SlowStartRetrans,
+                    _ => Counter::FastRetrans,
+                };
+                if !self.retransmit_one(cx, id, room.min(most), counter) {
                     break;
                 }
                 rearm |= head == Some(id) && self.timers.pending != Pending::ReoTimeout;
             }
             at = self.queue.next_sent(id);
         }
+        if forward {
+            self.forward_retransmit(cx, most);
+        }
         if rearm {
             self.reset_xmit_timer(cx, Pending::Retrans, self.rtt.rto);
         }
     }
 
-    fn retransmit_one(&mut self, cx: &mut Cx<'_>, id: Id, segs: u32) -> bool {
-        let counter = match self.loss.ca_state {
-            CaState::Loss => Counter::SlowStartRetrans,
-            _ => Counter::FastRetrans,
-        };
+    pub(super) fn retransmit_one(
+        &mut self,
+        cx: &mut Cx<'_>,
+        id: Id,
+        segs: u32,
+        counter: Counter,
+    ) -> bool {
         if !self.retransmit_skb(cx, id, segs) {
             return false;
         }

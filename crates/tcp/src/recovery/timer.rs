@@ -24,7 +24,7 @@ impl Endpoint {
         let mut rto = self.rtt.rto;
         if matches!(
             self.timers.pending,
-            Pending::ReoTimeout | Pending::LossProbe
+            Pending::ReoTimeout | Pending::LossProbe | Pending::EarlyRetrans
         ) {
             // The timeout counts from the head's transmission, not from the probe's timer.
             let us = self.rto_delta_us(cx).max(1);
@@ -46,6 +46,7 @@ impl Endpoint {
         self.timers.rexmit_at = NEVER;
         match self.timers.pending {
             Pending::ReoTimeout => self.rack_reo_timeout(cx),
+            Pending::EarlyRetrans => self.resume_early_retransmit(cx),
             Pending::LossProbe => self.send_loss_probe(cx),
             Pending::Retrans => {
                 self.timers.pending = Pending::None;

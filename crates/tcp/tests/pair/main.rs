@@ -4,6 +4,7 @@
 
 mod acks;
 mod close;
+mod early;
 mod link;
 mod memory;
 mod open;

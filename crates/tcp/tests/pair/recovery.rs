@@ -7,7 +7,7 @@ use tcplab_tcp::{ConnId, ReadOutcome, Segment, SocketError};
 use crate::link::{MS, Pair, S, host};
 
 /// Drops these data segments of the client, counted from 1 in the order of their sending.
-fn drop_data(pair: &mut Pair, lost: &'static [u64]) {
+pub fn drop_data(pair: &mut Pair, lost: &'static [u64]) {
     let mut data = 0;
     pair.drop = Some(Box::new(move |_, from, seg: &Segment| {
         if from != 0 || seg.len == 0 {
@@ -19,7 +19,7 @@ fn drop_data(pair: &mut Pair, lost: &'static [u64]) {
 }
 
 /// The client writes `bytes`; the server reads all that comes for `ns`. Gives what it read.
-fn transfer(pair: &mut Pair, ends: (ConnId, ConnId), bytes: u64, ns: i64) -> u64 {
+pub fn transfer(pair: &mut Pair, ends: (ConnId, ConnId), bytes: u64, ns: i64) -> u64 {
     let end = pair.now.as_nanos() + ns;
     let (mut written, mut read) = (0, 0);
     loop {
@@ -39,7 +39,7 @@ fn transfer(pair: &mut Pair, ends: (ConnId, ConnId), bytes: u64, ns: i64) -> u64
 }
 
 /// Times in ms after the first, of the client's segments that begin where `nth` of its data segments did.
-fn sendings(pair: &Pair, nth: usize) -> Vec<i64> {
+pub fn sendings(pair: &Pair, nth: usize) -> Vec<i64> {
     let data: Vec<_> = (pair.log.iter())
         .filter(|(_, from, seg)| *from == 0 && seg.len > 0)
         .collect();
