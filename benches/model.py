@@ -23,9 +23,10 @@ def run(tcplab, file):
     return json.loads(done.stdout)["points"]
 
 
-def rates(tcplab, name, of, unit, runs):
-    """Prints the rates of an example, one line for each of its points."""
-    points = [run(tcplab, ROOT / "examples" / f"{name}.toml") for _ in range(runs)]
+def rates(tcplab, file, of, unit, runs):
+    """Prints the rates of an experiment, one line for each of its points."""
+    points = [run(tcplab, ROOT / file) for _ in range(runs)]
+    name = pathlib.Path(file).stem
     for number, first in enumerate(points[0]):
         each = [p[number]["cost"] for p in points]
         values = [c[of] / c["user_s"] for c in each]
@@ -54,10 +55,11 @@ def main():
     parser.add_argument("--tcplab", default=ROOT / "target/release/tcplab")
     parser.add_argument("--runs", type=int, default=5)
     args = parser.parse_args()
-    rates(args.tcplab, "bench-bulk-1", "tcp_packets", "packets", args.runs)
-    rates(args.tcplab, "bench-bulk-100", "tcp_packets", "packets", args.runs)
-    rates(args.tcplab, "bench-window", "tcp_packets", "packets", args.runs)
-    rates(args.tcplab, "bench-web", "connections", "connections", args.runs)
+    rates(args.tcplab, "examples/bench-bulk-1.toml", "tcp_packets", "packets", args.runs)
+    rates(args.tcplab, "examples/bench-bulk-100.toml", "tcp_packets", "packets", args.runs)
+    rates(args.tcplab, "examples/bench-window.toml", "tcp_packets", "packets", args.runs)
+    rates(args.tcplab, "examples/bench-web.toml", "connections", "connections", args.runs)
+    rates(args.tcplab, "benches/ports.toml", "connections", "connections", args.runs)
     idle(args.tcplab)
 
 
