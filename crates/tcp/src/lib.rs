@@ -31,6 +31,7 @@ pub use host::{HostConfig, RxTruesize};
 pub use jiffies::Clock;
 pub use mib::{COUNTERS, Counter, Mib};
 pub use options::OpenOptions;
+pub use rtt::timeouts_us;
 pub use segment::{Addr, Segment};
 pub use stack::{ConnId, Event, IcmpError, ListenId, Stack};
 pub use sysctl::Sysctl;

@@ -2,7 +2,7 @@
 //! `tcp_ack_update_rtt()`, `tcp_update_rtt_min()`, lib/win_minmax.c).
 
 use tcplab_base::Seq;
-use tcplab_plan::profile::{RtoEstimator, RtoFloor};
+use tcplab_plan::profile::{Profile, RtoEstimator, RtoFloor};
 
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
@@ -44,6 +44,22 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
+    /// A profile's; the floor is the host's `rto_min_us` unless the profile has its own.
+    #[inline]
+    fn of(profile: &Profile, rto_min_us: u32) -> Self {
+        let least = match profile.rto_floor_ms {
+            0 => rto_min_us,
+            ms => ms.saturating_mul(1000),
+        };
+        Self {
+            averaging: profile.rto_estimator,
+            floor: match profile.rto_floor {
+                RtoFloor::Deviation => Floor::Deviation(least),
+                RtoFloor::Timeout => Floor::Timeout(least),
+            },
+        }
+    }
+
     /// The floor of the deviation, where it is one.
     fn least_deviation(&self) -> u32 {
         match self.floor {
@@ -202,6 +218,21 @@ pub(crate) struct RttSamples {
     pub(crate) cc: Option<u32>,
 }
 
+/// The timeouts of a host with this profile after each of these round trips, in microseconds and before they count
+/// jiffies. Each sample ends a round trip, as with a request and its answer; `rto_min_us` is sysctl tcp_rto_min_us.
+pub fn timeouts_us(profile: &Profile, rto_min_us: u32, samples_us: &[u32]) -> Vec<u32> {
+    let rule = Rule::of(profile, rto_min_us);
+    let mut rtt = Rtt::default();
+    let mut sent = Seq(0);
+    let after = |us: &u32| {
+        let acked = sent + 1;
+        sent = sent + 2;
+        rtt.sample(*us, acked, sent, &rule);
+        rtt.rto_us(&rule)
+    };
+    samples_us.iter().map(after).collect()
+}
+
 impl Endpoint {
     /// `tcp_rto_min()` in jiffies: the route's, or the host's.
     pub(crate) fn rto_min(&self, cx: &Cx<'_>) -> u32 {
@@ -221,18 +252,7 @@ impl Endpoint {
     /// The estimator that this host uses.
     #[inline]
     pub(crate) fn rto_rule(&self, cx: &Cx<'_>) -> Rule {
-        let profile = &cx.host.profile;
-        let least = match profile.rto_floor_ms {
-            0 => self.rto_min_us(cx),
-            ms => ms.saturating_mul(1000),
-        };
-        Rule {
-            averaging: profile.rto_estimator,
-            floor: match profile.rto_floor {
-                RtoFloor::Deviation => Floor::Deviation(least),
-                RtoFloor::Timeout => Floor::Timeout(least),
-            },
-        }
+        Rule::of(&cx.host.profile, self.rto_min_us(cx))
     }
 
     /// `tcp_min_rtt()` in microseconds; `u32::MAX` without a sample.

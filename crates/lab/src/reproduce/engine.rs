@@ -8,6 +8,7 @@ use tcplab_plan::result::{
     Claim, ErrorRecord, PointResult, REPRODUCE_SCHEMA, ReproduceDocument, Verdict,
 };
 
+use super::estimator::Estimator;
 use super::list::{ClaimData, List};
 use crate::campaign::{self, Campaign, Progress};
 use crate::error::LabError;
@@ -46,7 +47,8 @@ pub fn run(
     let batches = batches(list)?;
     let all = batches.iter().map(|batch| batch.points.len()).sum();
     let mut before = 0;
-    let mut claims: Vec<Option<Claim>> = vec![None; list.claims.len()];
+    let alone = |data: &ClaimData| data.estimator.as_ref().map(|e| estimated(data, e));
+    let mut claims: Vec<Option<Claim>> = list.claims.iter().map(alone).collect();
     for batch in &batches {
         let shifted = |p: Progress<'_>| {
             progress(Progress {
@@ -81,11 +83,14 @@ pub fn run(
 fn batches(list: &List) -> Result<Vec<Batch>, LabError> {
     let mut batches: Vec<Batch> = Vec::new();
     for (index, claim) in list.claims.iter().enumerate() {
-        let same = |b: &&mut Batch| b.experiment == claim.experiment && b.stack == claim.stack;
+        let Some(experiment) = &claim.experiment else {
+            continue;
+        };
+        let same = |b: &&mut Batch| b.experiment == *experiment && b.stack == claim.stack;
         match batches.iter_mut().find(same) {
             Some(batch) => batch.claims.push(index),
             None => batches.push(Batch {
-                experiment: claim.experiment.clone(),
+                experiment: experiment.clone(),
                 stack: claim.stack.clone(),
                 claims: vec![index],
                 points: Vec::new(),
@@ -95,8 +100,7 @@ fn batches(list: &List) -> Result<Vec<Batch>, LabError> {
     }
     for batch in &mut batches {
         let own: Vec<&ClaimData> = batch.claims.iter().map(|i| &list.claims[*i]).collect();
-        let Some(first) = own.first() else { continue };
-        let points = list.experiment(first)?.points();
+        let points = list.experiment(&batch.experiment)?.points();
         batch.points = points.map_err(|e| LabError::Wrong(e.to_string()))?;
         batch
             .points
@@ -167,6 +171,24 @@ fn judged(data: &ClaimData, points: &[Point], results: &[PointResult]) -> Claim 
             }
         }
     }
+    finished(data, values, beside(data, &own))
+}
+
+/// A claim that needs no run.
+fn estimated(data: &ClaimData, estimator: &Estimator) -> Claim {
+    let timeouts = match estimator.run(&data.stack) {
+        Ok(timeouts) => timeouts,
+        Err(why) => return not_run(data, &why),
+    };
+    let words = shown(data).filter_map(|name| timeouts.shown(name));
+    match data.value.evaluate(&|name| timeouts.value(name)) {
+        Ok(value) => finished(data, vec![value], words.collect()),
+        Err(e) => not_run(data, &e.to_string()),
+    }
+}
+
+/// Judges what was measured; `beside` is shown with it.
+fn finished(data: &ClaimData, mut values: Vec<f64>, beside: Vec<String>) -> Claim {
     values.sort_by(f64::total_cmp);
     let mut claim = bare(data);
     claim.measured = values.get(values.len().saturating_sub(1) / 2).copied();
@@ -184,7 +206,7 @@ fn judged(data: &ClaimData, points: &[Point], results: &[PointResult]) -> Claim 
     if values.len() > 1 {
         words.push(format!("{} runs", values.len()));
     }
-    words.extend(beside(data, &own));
+    words.extend(beside);
     claim.why = words.join("; ");
     claim
 }

@@ -8,15 +8,17 @@ use tcplab_plan::measure::Formula;
 use tcplab_plan::result::Rule;
 use tcplab_plan::{Experiment, Point};
 
+use super::estimator::Estimator;
 use super::glob;
 use crate::error::LabError;
 
 /// The files, in the order of the list.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
     ("delayed-ack.toml", include_str!("claims/delayed-ack.toml")),
     ("intervals.toml", include_str!("claims/intervals.toml")),
     ("model.toml", include_str!("claims/model.toml")),
     ("quickack.toml", include_str!("claims/quickack.toml")),
+    ("rto.toml", include_str!("claims/rto.toml")),
     ("witness.toml", include_str!("claims/witness.toml")),
 ];
 
@@ -67,7 +69,8 @@ enum Source {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Group {
-    experiment: String,
+    experiment: Option<String>,
+    estimator: Option<Estimator>,
     #[serde(default)]
     at: BTreeMap<String, Json>,
     #[serde(default)]
@@ -122,8 +125,10 @@ pub struct ClaimData {
     pub unit: String,
     /// What it is measured on.
     pub stack: String,
-    /// Name of the experiment in the list.
-    pub experiment: String,
+    /// Name of the experiment in the list, when there is one.
+    pub experiment: Option<String>,
+    /// What is run in its place.
+    pub estimator: Option<Estimator>,
     /// The points that count: those with these values of these axes.
     pub at: BTreeMap<String, Json>,
     /// The value, of measures of one point.
@@ -198,11 +203,11 @@ impl List {
         self.claims.retain(|claim| glob::fits(pattern, &claim.id));
     }
 
-    /// The experiment of a claim.
-    pub fn experiment(&self, claim: &ClaimData) -> Result<&Experiment, LabError> {
+    /// The experiment of this name.
+    pub fn experiment(&self, name: &str) -> Result<&Experiment, LabError> {
         self.experiments
-            .get(&claim.experiment)
-            .ok_or_else(|| LabError::Wrong(format!("no experiment {}", claim.experiment)))
+            .get(name)
+            .ok_or_else(|| LabError::Wrong(format!("no experiment {name}")))
     }
 }
 
@@ -221,6 +226,9 @@ fn read(name: &str, source: &Source) -> Result<Experiment, LabError> {
 fn claim(group: &Group, entry: &Entry) -> Result<ClaimData, String> {
     let text = |own: &Option<String>, common: &Option<String>| own.clone().or(common.clone());
     let must = |what: &str, own, common| text(own, common).ok_or(format!("it has no {what}"));
+    if group.experiment.is_some() == group.estimator.is_some() {
+        return Err("it needs either an experiment or an estimator".into());
+    }
     let value = must("value", &entry.value, &group.value)?;
     let mut at = group.at.clone();
     at.extend(entry.at.clone());
@@ -233,6 +241,7 @@ fn claim(group: &Group, entry: &Entry) -> Result<ClaimData, String> {
         unit: text(&entry.unit, &group.unit).unwrap_or_default(),
         stack: must("stack", &entry.stack, &group.stack)?,
         experiment: group.experiment.clone(),
+        estimator: group.estimator.clone(),
         at,
         value: Formula::parse(&value).map_err(|e| e.to_string())?,
         show: group.show.iter().chain(&entry.show).cloned().collect(),

@@ -5,10 +5,12 @@
 //! claim that does not hold stays in the list with the figure that was measured.
 
 mod engine;
+mod estimator;
 mod glob;
 mod list;
 #[cfg(test)]
 mod tests;
 
 pub use engine::{Options, run};
+pub use estimator::Estimator;
 pub use list::{ClaimData, List};
