@@ -131,6 +131,7 @@ fn measured(
     result.counters = outcome.counters;
     result.flows = outcome.flows;
     result.links = outcome.links;
+    result.link_series = outcome.link_series;
     result.kernel = outcome.kernel;
     result.cut_short = outcome.cut_short;
     result.warnings = outcome.warnings;

@@ -83,4 +83,15 @@ impl Fifo {
     pub(crate) fn frames(&self) -> usize {
         self.out.len()
     }
+
+    /// Frames that wait or are on their way out at `now`, and the bytes of them that are not out yet.
+    pub(crate) fn holds(&self, now: Instant) -> (i64, i64) {
+        let gone = self.out.partition_point(|at| *at <= now);
+        let Some(last) = self.out.back().filter(|at| **at > now) else {
+            return (0, 0);
+        };
+        let bits = i128::from(last.since(now).as_nanos()) * i128::from(self.rate_bps);
+        let bytes = (bits + 8_000_000_000 - 1) / 8_000_000_000;
+        ((self.out.len() - gone) as i64, bytes as i64)
+    }
 }

@@ -56,6 +56,8 @@ pub struct Way<F> {
     late: Vec<Option<Frame<F>>>,
     free: Vec<usize>,
     count: WayCount,
+    /// Bytes that travel beyond those that entered: copies, less what was lost and dropped.
+    more_bytes: i64,
 }
 
 impl<F: Clone> Way<F> {
@@ -74,6 +76,7 @@ impl<F: Clone> Way<F> {
             late: Vec::new(),
             free: Vec::new(),
             count: WayCount::default(),
+            more_bytes: 0,
         }
     }
 
@@ -91,6 +94,7 @@ impl<F: Clone> Way<F> {
         let choice = self.choose.frame(kind);
         if choice.lost {
             self.count.lost += 1;
+            self.more_bytes -= bytes as i64;
             return Entered::Lost;
         }
         if choice.twice {
@@ -98,6 +102,7 @@ impl<F: Clone> Way<F> {
                 later: Duration::ZERO,
                 ..choice
             };
+            self.more_bytes += bytes as i64;
             self.travel(now, bytes, first, frame.clone());
         }
         self.travel(now, bytes, choice, frame)
@@ -110,6 +115,7 @@ impl<F: Clone> Way<F> {
             Some(fifo) => {
                 let Some(leaves) = fifo.enter(now, bytes) else {
                     self.count.queue_drops += 1;
+                    self.more_bytes -= bytes as i64;
                     return Entered::QueueFull;
                 };
                 let frames = u32::try_from(fifo.frames()).unwrap_or(u32::MAX);
@@ -203,6 +209,23 @@ impl<F: Clone> Way<F> {
     pub fn poll(&mut self, now: Instant) -> Option<Frame<F>> {
         self.due(now)?;
         self.remove()
+    }
+
+    /// The values of [`LINK_SERIES`](tcplab_plan::outcome::LINK_SERIES) at `now`; `len` gives the bytes of a frame.
+    /// Costs O(frames on their way): what is not asked for costs nothing.
+    pub fn sample(&self, now: Instant, len: impl Fn(&F) -> usize) -> [i64; 3] {
+        let (pkts, bytes) = match &self.fifo {
+            Some(fifo) => fifo.holds(now),
+            None => (0, 0),
+        };
+        let in_line = self.line.iter().map(|(_, frame)| frame);
+        let under_way = in_line.chain(self.late.iter().flatten());
+        let coming: i64 = under_way
+            .filter(|frame| frame.at > now)
+            .map(|frame| len(&frame.frame) as i64)
+            .sum();
+        let delivered = self.count.bytes as i64 + self.more_bytes - coming;
+        [pkts, bytes, delivered]
     }
 
     /// What it has done so far.

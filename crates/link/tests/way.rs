@@ -71,6 +71,34 @@ fn rate_then_delay() {
 }
 
 #[test]
+fn a_sample_says_what_waits_and_what_came_out() {
+    // 1250 bytes at 10 Mbit/s take 1 ms; the fourth finds no room.
+    let way = Direction {
+        rate_bps: Some(10_000_000),
+        delay_ns: 10 * MS,
+        limit_pkts: 3,
+        ..listed(Of::Frame, 5, 5, Does::Duplicate)
+    };
+    let mut way = Way::new(&way, 1, "link/0/a_to_b");
+    let sample = |way: &Way<u32>, ns| way.sample(at(ns), |_| 1250);
+    assert_eq!(sample(&way, 0), [0, 0, 0]);
+    for number in 1..=4 {
+        way.enter(at(0), 1250, data, number);
+    }
+    assert_eq!(sample(&way, 0), [3, 3750, 0]);
+    // Half of the second one is out.
+    assert_eq!(sample(&way, 3 * MS / 2), [2, 1875, 0]);
+    // What is due counts as out, polled or not.
+    assert_eq!(sample(&way, 11 * MS), [0, 0, 1250]);
+    way.poll(at(11 * MS));
+    assert_eq!(sample(&way, 11 * MS), [0, 0, 1250]);
+    assert_eq!(sample(&way, 13 * MS), [0, 0, 3750]);
+    way.enter(at(20 * MS), 1250, data, 5);
+    assert_eq!(sample(&way, 20 * MS), [2, 2500, 3750]);
+    assert_eq!(sample(&way, 60 * MS), [0, 0, 6250]);
+}
+
+#[test]
 fn a_rate_that_does_not_divide_does_not_drift() {
     // 1250 bytes at 3 Mbit/s take 3,333,333 1/3 ns: 300 frames take exactly one second.
     let way = Direction {

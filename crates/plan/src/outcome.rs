@@ -24,6 +24,9 @@ pub struct Outcome {
     pub flows: Vec<Flow>,
     /// What each link did, in the order of the point.
     pub links: Vec<LinkCount>,
+    /// Samples of each link, in the order of the point, when it asks for them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub link_series: Vec<LinkSeries>,
     /// What the run could not do, in words: a sysctl that this kernel has not, and the like.
     pub warnings: Vec<String>,
 }
@@ -65,15 +68,16 @@ pub struct End {
     /// tcp_info at its end, by the kernel's names (`tcpi_rtt`, in the kernel's units).
     pub tcp_info: BTreeMap<String, i64>,
     /// Samples of tcp_info: time after the run's start in nanoseconds, then tcpi_rtt, tcpi_rttvar,
-    /// tcpi_rto, tcpi_ato, tcpi_snd_cwnd, tcpi_snd_ssthresh, tcpi_unacked and
-    /// tcpi_total_retrans ([`TCP_INFO_SERIES`]).
+    /// tcpi_rto, tcpi_ato, tcpi_snd_cwnd, tcpi_snd_ssthresh, tcpi_unacked,
+    /// tcpi_total_retrans, tcpi_delivered, tcpi_bytes_acked and tcpi_bytes_received
+    /// ([`TCP_INFO_SERIES`]).
     pub tcp_info_series: Vec<(i64, Vec<i64>)>,
     /// Each step of the application, when the point asks for a log.
     pub log: Vec<LogLine>,
 }
 
 /// The fields of tcp_info that a series holds.
-pub const TCP_INFO_SERIES: [&str; 8] = [
+pub const TCP_INFO_SERIES: [&str; 11] = [
     "tcpi_rtt",
     "tcpi_rttvar",
     "tcpi_rto",
@@ -82,6 +86,9 @@ pub const TCP_INFO_SERIES: [&str; 8] = [
     "tcpi_snd_ssthresh",
     "tcpi_unacked",
     "tcpi_total_retrans",
+    "tcpi_delivered",
+    "tcpi_bytes_acked",
+    "tcpi_bytes_received",
 ];
 
 /// One step of an application.
@@ -113,6 +120,21 @@ pub struct LinkCount {
     /// From `b` to `a`.
     pub b_to_a: WayCount,
 }
+
+/// Samples of one link, each way: time after the run's start in nanoseconds, then the values of
+/// [`LINK_SERIES`]: frames in the queue, the one on its way out included; bytes that are not out of it
+/// yet; bytes that came out of the link since the run's start. Links of the kernel have none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LinkSeries {
+    /// From `a` to `b`.
+    pub a_to_b: Vec<(i64, Vec<i64>)>,
+    /// From `b` to `a`.
+    pub b_to_a: Vec<(i64, Vec<i64>)>,
+}
+
+/// The fields of a sample of a link.
+pub const LINK_SERIES: [&str; 3] = ["queue_pkts", "queue_bytes", "delivered_bytes"];
 
 /// What one way of a link did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

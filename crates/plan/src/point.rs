@@ -38,6 +38,9 @@ pub struct Point {
     pub max_ns: i64,
     /// Time between two samples of tcp_info of every connection; none: only one at its end.
     pub tcp_info_every_ns: Option<i64>,
+    /// Time between two samples of each link; none: there are no samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_every_ns: Option<i64>,
     /// Bytes kept of each captured frame; 0: the whole frame.
     pub snap_bytes: u32,
     /// Whether each interface of each host is captured. Measures of packets need it.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::outcome::{Flow, LinkCount};
+use crate::outcome::{Flow, LinkCount, LinkSeries};
 
 /// `schema` of a [`RunDocument`].
 pub const RUN_SCHEMA: &str = "tcplab.run/1";
@@ -64,6 +64,9 @@ pub struct PointResult {
     /// What each link did, in the order of the experiment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkCount>,
+    /// Samples of each link, in the order of the experiment (`run.link_every`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub link_series: Vec<LinkSeries>,
     /// What it cost; not covered by the digest.
     pub cost: Cost,
     /// SHA-256 of this result (without `cost`) and its captures, in hexadecimal; empty when the

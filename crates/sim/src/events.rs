@@ -21,6 +21,8 @@ pub(crate) enum Wake {
     Host(u32),
     /// Samples of tcp_info are taken.
     Sample,
+    /// Samples of the links are taken.
+    SampleLinks,
     /// The run ends.
     Stop,
 }
@@ -38,6 +40,7 @@ impl Wake {
             Self::Host(n) => (3, n),
             Self::Sample => (4, 0),
             Self::Stop => (5, 0),
+            Self::SampleLinks => (6, 0),
         };
         kind << NUMBER_BITS | u64::from(number)
     }
@@ -50,7 +53,8 @@ impl Wake {
             2 => Self::Way(number),
             3 => Self::Host(number),
             4 => Self::Sample,
-            _ => Self::Stop,
+            5 => Self::Stop,
+            _ => Self::SampleLinks,
         }
     }
 }

@@ -4,7 +4,7 @@ use tcplab_base::Instant;
 use tcplab_link::Way;
 use tcplab_plan::Point;
 use tcplab_plan::network::{first_hops, interface_on, interfaces};
-use tcplab_plan::outcome::LinkCount;
+use tcplab_plan::outcome::{LinkCount, LinkSeries};
 
 use crate::packet::Packet;
 
@@ -62,6 +62,8 @@ pub(crate) struct Network {
     mtu: Vec<Vec<u32>>,
     /// The capture of each host's loopback.
     lo: Vec<Option<usize>>,
+    /// Samples of the links so far.
+    pub(crate) series: Vec<LinkSeries>,
 }
 
 /// Linux's MTU of the loopback device.
@@ -135,6 +137,21 @@ impl Network {
     /// The capture of a host's loopback device.
     pub(crate) fn loopback(&self, host: usize) -> Option<usize> {
         *self.lo.get(host)?
+    }
+
+    /// Adds a sample of each link.
+    pub(crate) fn sample(&mut self, now: Instant) {
+        self.series
+            .resize_with(self.ways.len() / 2, LinkSeries::default);
+        for (number, one) in self.ways.iter().enumerate() {
+            let values = one.way.sample(now, |packet| packet.frame_len() as usize);
+            let series = &mut self.series[number / 2];
+            let way = match number % 2 {
+                0 => &mut series.a_to_b,
+                _ => &mut series.b_to_a,
+            };
+            way.push((now.as_nanos(), values.to_vec()));
+        }
     }
 
     pub(crate) fn counts(&self) -> Vec<LinkCount> {

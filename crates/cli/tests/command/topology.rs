@@ -140,6 +140,92 @@ fn a_kernel_sends_through_two_routers_and_a_switch() {
     an_incast("uml:6.1");
 }
 
+/// Real time, so only what no delay of the machine can change; where no namespace can be made there is nothing to test.
+#[test]
+fn this_machine_s_kernel_sends_through_two_routers() {
+    let place = folder();
+    let file = place.path().join("t.toml");
+    std::fs::write(&file, CHAIN).unwrap();
+    let run = tcplab(&["run", text(&file), "--on", "host", "--json"]);
+    if run.code == 4 {
+        eprintln!("skipped, no namespaces or TAP devices here: {}", run.err);
+        return;
+    }
+    a_chain("host");
+}
+
+/// `run.link_every`: the queue and what came out, beside the series of tcp_info.
+fn a_series(stack: &str) -> Vec<[i64; 4]> {
+    const EXPERIMENT: &str = r#"
+measures = ["link.a-b.a_to_b.peak_pkts", "link.a-b.a_to_b.bytes", "link.a-b.a_to_b.queue_drops"]
+run = { link_every = "10ms", tcp_info_every = "50ms" }
+host = [{ name = "a" }, { name = "b" }]
+link = [{ between = ["a", "b"], rate = "10mbit", delay = "5ms" }]
+[[app]]
+kind = "bulk"
+client = "a"
+server = "b"
+bytes = "300k"
+"#;
+    let place = folder();
+    let point = point(EXPERIMENT, stack, place.path());
+    let series = point["link_series"][0]["a_to_b"].as_array().unwrap();
+    let numbers = |sample: &Value| {
+        let n = |v: &Value| v.as_i64().unwrap();
+        let s = &sample[1];
+        [n(&sample[0]), n(&s[0]), n(&s[1]), n(&s[2])]
+    };
+    let samples: Vec<[i64; 4]> = series.iter().map(numbers).collect();
+    for (n, sample) in samples.iter().enumerate() {
+        assert_eq!(sample[0], (n as i64 + 1) * 10_000_000);
+        let [_, pkts, bytes, _] = *sample;
+        assert!(
+            bytes <= pkts * 1514 && (bytes > 0) == (pkts > 0),
+            "{sample:?}"
+        );
+    }
+    for pair in samples.windows(2) {
+        // 10 Mbit/s are 12,500 bytes in 10 ms, and a frame is out as a whole.
+        let came = pair[1][3] - pair[0][3];
+        assert!((0..=12_500 + 1514).contains(&came), "{pair:?}");
+    }
+    let measure = |name: &str| point["measures"][name].as_f64().unwrap();
+    let last = samples.last().unwrap();
+    assert_eq!(measure("link.a-b.a_to_b.queue_drops"), 0.0);
+    assert_eq!(last[1..], [0, 0, measure("link.a-b.a_to_b.bytes") as i64]);
+    let longest = samples.iter().map(|s| s[1]).max().unwrap();
+    assert!(longest > 10 && longest as f64 <= measure("link.a-b.a_to_b.peak_pkts"));
+    let info = point["flows"][0]["server"]["tcp_info_series"]
+        .as_array()
+        .unwrap();
+    let received: Vec<i64> = info.iter().map(|s| s[1][10].as_i64().unwrap()).collect();
+    assert!(
+        received.is_sorted() && received.last() > Some(&200_000),
+        "{received:?}"
+    );
+    samples
+}
+
+#[test]
+fn links_are_sampled_where_the_experiment_asks_for_it() {
+    a_series("model");
+    let place = folder();
+    let without = point(CHAIN, "model", place.path());
+    assert_eq!(without.get("link_series"), None);
+}
+
+#[test]
+#[ignore = "needs a kernel: tcplab kernel build 6.1"]
+fn a_kernel_s_links_have_the_samples_of_the_model_s() {
+    let (kernel, model) = (a_series("uml:6.1"), a_series("model"));
+    assert_eq!(kernel.len(), model.len());
+    for (kernel, model) in kernel.iter().zip(&model) {
+        // A frame's microsecond may fall on either side of a sample.
+        let differ = |i: usize| (kernel[i] - model[i]).abs();
+        assert!(differ(1) <= 1 && differ(3) <= 1514, "{kernel:?} {model:?}");
+    }
+}
+
 #[test]
 fn the_model_refuses_a_narrow_link_in_the_middle() {
     let place = folder();

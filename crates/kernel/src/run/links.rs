@@ -110,6 +110,12 @@ impl OurLink {
         times.min()
     }
 
+    /// The values of a sample, each way.
+    pub(crate) fn sample(&self, now: Instant) -> [Vec<i64>; 2] {
+        let of = |way: &Way<Vec<u8>>| way.sample(now, Vec::len).to_vec();
+        [of(&self.ways[0]), of(&self.ways[1])]
+    }
+
     pub(crate) fn count(&self) -> LinkCount {
         LinkCount {
             a_to_b: self.ways[0].count(),

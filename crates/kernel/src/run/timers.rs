@@ -16,6 +16,8 @@ pub(crate) enum Timer {
     Link(usize),
     /// Samples of tcp_info are taken.
     Sample,
+    /// Samples of the links are taken.
+    SampleLinks,
     /// The run ends.
     Stop,
 }

@@ -15,7 +15,7 @@ use nix::sys::epoll::EpollFlags;
 use tcplab_apps::{Doing, Result as Went, Wants};
 use tcplab_base::{Duration, Instant, Random};
 use tcplab_plan::network::{capture_file, host_address, interface_on, interfaces};
-use tcplab_plan::outcome::{LinkCount, TCP_INFO_SERIES};
+use tcplab_plan::outcome::{LinkCount, LinkSeries, TCP_INFO_SERIES};
 use tcplab_plan::{Outcome, Point};
 
 use super::applications::Applications;
@@ -48,6 +48,7 @@ struct World<'p> {
     timers: Timers,
     network: Network,
     links: Vec<Option<OurLink>>,
+    link_series: Vec<LinkSeries>,
     captures: Vec<CaptureFile>,
     /// Captures by the kernel, and the file of each.
     live: Vec<(Live, usize)>,
@@ -104,6 +105,7 @@ impl<'p> World<'p> {
             timers: Timers::default(),
             network,
             links,
+            link_series: Vec::new(),
             captures,
             live: Vec::new(),
             apps: Applications::new(point),
@@ -209,6 +211,10 @@ impl<'p> World<'p> {
         if let Some(every) = self.point.tcp_info_every_ns {
             self.timers
                 .set(self.start + Duration::from_nanos(every), Timer::Sample);
+        }
+        if let Some(every) = self.point.link_every_ns {
+            self.timers
+                .set(self.start + Duration::from_nanos(every), Timer::SampleLinks);
         }
         let most = Duration::from_nanos(self.point.max_ns);
         self.timers.set(self.start + most, Timer::Stop);
@@ -318,6 +324,10 @@ impl<'p> World<'p> {
             }
             Timer::Link(number) => self.give(number, now),
             Timer::Sample => self.sample(now),
+            Timer::SampleLinks => {
+                self.sample_links(now);
+                Ok(())
+            }
             Timer::Stop => {
                 self.stopped = true;
                 self.cut_short = !self.ending;
@@ -561,6 +571,23 @@ impl<'p> World<'p> {
         Ok(())
     }
 
+    fn sample_links(&mut self, now: Instant) {
+        let at = self.at(now);
+        self.link_series
+            .resize_with(self.links.len(), LinkSeries::default);
+        for (link, series) in self.links.iter().zip(&mut self.link_series) {
+            if let Some(link) = link {
+                let [a_to_b, b_to_a] = link.sample(now);
+                series.a_to_b.push((at, a_to_b));
+                series.b_to_a.push((at, b_to_a));
+            }
+        }
+        if let Some(every) = self.point.link_every_ns {
+            self.timers
+                .set(now + Duration::from_nanos(every), Timer::SampleLinks);
+        }
+    }
+
     fn finish(mut self) -> Result<Outcome, RunError> {
         let ended = self.clock.now();
         for index in 0..self.live.len() {
@@ -589,6 +616,7 @@ impl<'p> World<'p> {
                 .map_or_else(LinkCount::default, OurLink::count);
             outcome.links.push(count);
         }
+        outcome.link_series = self.link_series;
         outcome.flows = self.apps.flows();
         outcome.warnings = self.warnings;
         for capture in self.captures {

@@ -200,6 +200,12 @@ pub(crate) const RUN: &[Key] = &[
         "time between samples of tcp_info; without it one at the end of each connection",
     ),
     key(
+        "link_every",
+        Form::Time,
+        "none",
+        "time between samples of each link: queue and bytes that came out (tcplab's own links)",
+    ),
+    key(
         "snap",
         Form::Size,
         "128",

@@ -308,6 +308,7 @@ impl Experiment {
             linger_ns: run.linger_ns,
             max_ns: run.max_ns,
             tcp_info_every_ns: run.tcp_info_every_ns,
+            link_every_ns: run.link_every_ns,
             snap_bytes: run.snap_bytes,
             captures: run.captures,
             tcp_info: run.tcp_info,
@@ -336,6 +337,7 @@ struct Run {
     boot_ns: Option<i64>,
     linger_ns: i64,
     tcp_info_every_ns: Option<i64>,
+    link_every_ns: Option<i64>,
     snap_bytes: u32,
     captures: bool,
     tcp_info: bool,
@@ -356,6 +358,7 @@ impl Run {
             boot_ns: None,
             linger_ns: SECOND_NS / 2,
             tcp_info_every_ns: None,
+            link_every_ns: None,
             snap_bytes: 128,
             captures: true,
             tcp_info: true,
@@ -372,10 +375,12 @@ impl Run {
         run.max_ns = fields.time("max")?.unwrap_or(run.max_ns);
         run.linger_ns = fields.time("linger")?.unwrap_or(run.linger_ns);
         run.tcp_info_every_ns = fields.time("tcp_info_every")?;
+        run.link_every_ns = fields.time("link_every")?;
         run.boot_ns = fields.time("boot")?;
         for (key, ns, least) in [
             ("max", Some(run.max_ns), 1),
             ("tcp_info_every", run.tcp_info_every_ns, 100_000),
+            ("link_every", run.link_every_ns, 100_000),
             ("boot", run.boot_ns, SECOND_NS),
         ] {
             if let (Some(node), Some(ns)) = (fields.node(key), ns)

@@ -43,6 +43,10 @@ impl World {
         if let Some(every) = self.point.tcp_info_every_ns {
             self.events.set(Instant::from_nanos(every), Wake::Sample);
         }
+        if let Some(every) = self.point.link_every_ns {
+            let first = Instant::from_nanos(every);
+            self.events.set(first, Wake::SampleLinks);
+        }
         self.events
             .set(Instant::from_nanos(self.point.max_ns), Wake::Stop);
     }
@@ -326,6 +330,14 @@ impl World {
         if let Some(every) = self.point.tcp_info_every_ns {
             let next = self.now + Duration::from_nanos(every);
             self.events.set(next, Wake::Sample);
+        }
+    }
+
+    pub(super) fn sample_links(&mut self) {
+        self.network.sample(self.now);
+        if let Some(every) = self.point.link_every_ns {
+            let next = self.now + Duration::from_nanos(every);
+            self.events.set(next, Wake::SampleLinks);
         }
     }
 }

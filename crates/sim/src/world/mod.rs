@@ -246,6 +246,7 @@ impl World {
             Wake::App(end) => self.app_wakes(end as usize),
             Wake::Connect(end) => self.start(end as usize),
             Wake::Sample => self.sample(),
+            Wake::SampleLinks => self.sample_links(),
             Wake::Stop => {
                 self.stopped = true;
                 self.cut_short = !self.ending;
@@ -303,6 +304,7 @@ impl World {
         }
         outcome.kernel = self.profiles();
         outcome.links = self.network.counts();
+        outcome.link_series = std::mem::take(&mut self.network.series);
         outcome.flows = self.apps.flows(&self.point);
         outcome.warnings = std::mem::take(&mut self.warnings);
         outcome
