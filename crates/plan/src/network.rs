@@ -5,6 +5,15 @@ use std::net::Ipv4Addr;
 
 use crate::point::{Host, Link, Point};
 
+/// What hosts of all stacks have for sysctls unless the experiment says otherwise, as those of a machine with plenty
+/// of memory: the kernel's own buffers follow the memory of the machine or guest, and with them the placement of ACKs.
+pub const HOST_SYSCTLS: [(&str, &str); 3] = [
+    ("net.ipv4.tcp_rmem", "4096 131072 6291456"),
+    ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
+    // What one connection learnt does not change the next one.
+    ("net.ipv4.tcp_no_metrics_save", "1"),
+];
+
 /// The address of a host; it has one, whichever of its links is used.
 pub fn host_address(index: usize) -> Ipv4Addr {
     let n = u16::try_from(index + 1).unwrap_or(u16::MAX);

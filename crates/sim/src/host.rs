@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use tcplab_base::{Instant, Random};
 use tcplab_plan::Point;
+use tcplab_plan::network::HOST_SYSCTLS;
 use tcplab_plan::profile::Profile;
 use tcplab_tcp::{Clock, ConnId, Counter, HostConfig, RxTruesize, Stack, Sysctl};
 
@@ -48,7 +49,7 @@ impl Host {
         let mut sysctl = Sysctl::default();
         let defaults = profile.sysctl.iter().copied();
         let own = host.sysctl.iter().map(|(k, v)| (k.as_str(), v.as_str()));
-        for (key, value) in defaults.chain(own) {
+        for (key, value) in HOST_SYSCTLS.into_iter().chain(defaults).chain(own) {
             if let Err(why) = set(&mut sysctl, key, value) {
                 let name = &host.name;
                 warnings.push(format!("{name}: sysctl {key} = {value} was not set: {why}"));

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 
 use nix::sched::{CloneFlags, setns, unshare};
+use tcplab_plan::network::HOST_SYSCTLS;
 use tcplab_plan::point::Host;
 
 use super::error::{Context, RunError};
@@ -13,14 +14,8 @@ use crate::counters::{self, Counters};
 /// The namespaces of this thread.
 const OWN_NAMESPACE: &str = "/proc/thread-self/ns/net";
 
-/// The buffers of a machine with plenty of memory. The kernel's own defaults follow the memory of
-/// the machine or guest, and with them the placement of ACKs.
-const DEFAULTS: [(&str, &str); 5] = [
-    ("net.ipv4.tcp_rmem", "4096 131072 6291456"),
-    ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
-    // What one connection learnt does not change the next one.
-    ("net.ipv4.tcp_no_metrics_save", "1"),
-    // Ways there and back may differ where several are equally short.
+/// Ways there and back may differ where several are equally short.
+const WAYS: [(&str, &str); 2] = [
     ("net.ipv4.conf.all.rp_filter", "0"),
     ("net.ipv4.conf.default.rp_filter", "0"),
 ];
@@ -49,7 +44,7 @@ impl HostNet {
             set(NO_IPV6, "1", name, warnings);
         }
         let router = host.forward.then_some(FORWARD);
-        for (key, value) in DEFAULTS.into_iter().chain(router) {
+        for (key, value) in HOST_SYSCTLS.into_iter().chain(WAYS).chain(router) {
             set(key, value, name, warnings);
         }
         for (key, value) in &host.sysctl {
