@@ -367,6 +367,15 @@ impl SendQueue {
         self.skbs.remove(place)
     }
 
+    /// Takes out an unsent segment: those behind it move by one, and nothing else knows them.
+    pub(crate) fn remove_unsent(&mut self, id: Id) -> Option<Skb> {
+        let place = self.place(id);
+        match place >= self.sent as usize {
+            true => self.skbs.remove(place),
+            false => None,
+        }
+    }
+
     /// Takes a tag off all sent segments: a walk over the window, for rare events only.
     pub(crate) fn clear_tag(&mut self, tag: u8) {
         for skb in self.skbs.iter_mut().take(self.sent as usize) {

@@ -111,6 +111,7 @@ table! {
         tcp_fin_timeout, tcp_slow_start_after_idle, tcp_no_ssthresh_metrics_save, tcp_no_metrics_save,
         tcp_autocorking, tcp_limit_output_bytes, tcp_tso_win_divisor, tcp_min_tso_segs, tcp_tso_rtt_log,
         tcp_pacing_ss_ratio, tcp_pacing_ca_ratio, tcp_min_rtt_wlen, tcp_min_snd_mss, tcp_base_mss,
+        tcp_mtu_probing, tcp_mtu_probe_floor, tcp_probe_threshold, tcp_probe_interval,
         tcp_comp_sack_delay_ns, tcp_comp_sack_slack_ns, tcp_comp_sack_nr, tcp_challenge_ack_limit,
         tcp_invalid_ratelimit, tcp_notsent_lowat, tcp_thin_linear_timeouts, tcp_retrans_collapse,
         tcp_workaround_signed_windows, tcp_rfc1337, tcp_tw_reuse, tcp_rto_min_us, tcp_pingpong_thresh,

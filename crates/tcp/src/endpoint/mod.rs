@@ -22,6 +22,7 @@ use tcplab_base::Instant;
 
 use crate::cc::Congestion;
 use crate::options::{Negotiated, SocketState};
+use crate::output::MtuProbing;
 use crate::pack::packed;
 use crate::queue::SendQueue;
 use crate::recovery::{Loss, Rack};
@@ -82,6 +83,8 @@ pub struct Endpoint {
     pub(crate) tune: Tune,
     pub(crate) timers: Timers,
     pub(crate) stats: Stats,
+    /// None: MTU probing is off.
+    pub(crate) mtup: Option<Box<MtuProbing>>,
 }
 
 /// What a TIME-WAIT record (`struct tcp_timewait_sock`) must know.

@@ -185,6 +185,7 @@ impl Endpoint {
             self.snd.mss_clamp = self.options.user_mss;
         }
         self.snd.max_window = 0;
+        self.mtup_init(cx);
         self.sync_mss(cx, path.mtu);
         self.rcv.advmss = self.clamp_advmss(path.advmss);
         self.initialize_rcv_mss();
@@ -313,6 +314,7 @@ impl Endpoint {
 
     /// `tcp_init_transfer()`: windows, timer and buffers when the handshake is over.
     pub(crate) fn init_transfer(&mut self, cx: &mut Cx<'_>) {
+        self.mtup_init(cx);
         self.init_metrics(cx);
         // RFC 5681 3.1: after more than one lost SYN or SYN-ACK the window is one segment.
         let lost = self.stats.total_retrans > 1 && self.loss.undo_marker.is_some();

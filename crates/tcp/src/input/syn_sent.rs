@@ -149,6 +149,7 @@ impl Endpoint {
         if !asks {
             self.neg.ecn_flags &= !Negotiated::ECN_OK;
         }
+        self.mtup_init(cx);
         let pmtu = self.snd.pmtu;
         self.sync_mss(cx, pmtu);
         self.initialize_rcv_mss();

@@ -8,6 +8,7 @@ mod chrono;
 mod control;
 mod fragment;
 mod mss;
+mod mtu_probe;
 mod nagle;
 mod pacing;
 mod probe;
@@ -22,6 +23,7 @@ mod xmit;
 pub(crate) use self::chrono::BUSY;
 use crate::cx::Cx;
 
+pub(crate) use mtu_probe::MtuProbing;
 pub(crate) use tso::gso_max_size;
 
 /// `TCP_RTO_MAX` in jiffies: 120 s.

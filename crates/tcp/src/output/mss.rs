@@ -27,7 +27,10 @@ impl Endpoint {
 
     /// `tcp_sync_mss()`: MSS and what follows from a path MTU.
     pub(crate) fn sync_mss(&mut self, cx: &mut Cx<'_>, pmtu: u32) -> u32 {
-        let mss = self.bound_to_half_wnd(self.mtu_to_mss(cx, pmtu)).max(1);
+        let mut mss = self.bound_to_half_wnd(self.mtu_to_mss(cx, pmtu)).max(1);
+        if self.mtup.is_some() {
+            mss = self.mtup_bound(cx, pmtu, mss);
+        }
         self.snd.pmtu = pmtu;
         self.snd.mss_cache = mss;
         mss

@@ -60,6 +60,9 @@ impl Endpoint {
 
     /// Trims what is ACKed, cuts to what the window and `segs` allow or joins small ones; the length that goes.
     fn prepare_resend(&mut self, cx: &mut Cx<'_>, id: Id, segs: u32) -> Option<u32> {
+        if self.mtup.is_some() {
+            self.mtu_probe_forgotten();
+        }
         self.trim_acked(id)?;
         let mss = self.current_mss(cx);
         let (seq, skb_len) = self.queue.get(id).map(|skb| (skb.seq, skb.len))?;

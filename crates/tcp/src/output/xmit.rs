@@ -2,6 +2,7 @@
 //! `tcp_write_xmit()`, `tcp_event_new_data_sent()`, `tcp_push_pending_frames()`).
 
 use super::chrono::RWND_LIMITED;
+use super::mtu_probe::Probe;
 use super::tso::Limited;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
@@ -29,6 +30,14 @@ impl Endpoint {
         nonagle: u8,
         push_one: u8,
     ) -> bool {
+        let mut sent = 0;
+        if push_one == 0 && self.mtup.is_some() {
+            match self.mtu_probe(cx) {
+                Probe::No => {}
+                Probe::Wait => return false,
+                Probe::Sent => sent = 1,
+            }
+        }
         let ask = Ask {
             mss,
             nonagle,
@@ -36,7 +45,6 @@ impl Endpoint {
             max_segs: self.tso_segs(cx, mss),
         };
         let mut limited = Limited::default();
-        let mut sent = 0;
         while let Some(id) = self.queue.send_head() {
             if !self.may_send(cx, id, ask, &mut limited) {
                 break;

@@ -29,7 +29,12 @@ impl Endpoint {
         );
         let empty = self.queue.is_empty() && self.rcvq.ready.is_empty() && self.rcvq.ofo.is_empty();
         let errors = self.error.is_some() || self.error_soft.is_some();
-        stands && empty && !errors && self.time_wait.is_none() && self.timers.are_off()
+        stands
+            && empty
+            && !errors
+            && self.mtup.is_none()
+            && self.time_wait.is_none()
+            && self.timers.are_off()
     }
 
     /// Bytes of memory of its queues and of what else lies outside of it.
@@ -67,6 +72,7 @@ impl Endpoint {
             tune,
             timers,
             stats,
+            mtup: _,
         } = self;
         // First, see next_of().
         timers.pack(&like.timers, to);
@@ -112,6 +118,7 @@ impl Endpoint {
         self.rcvq.unpack(&like.rcvq, from);
         self.ack = Pack::unpack(&like.ack, from);
         self.stats = Pack::unpack(&like.stats, from);
+        self.mtup = None;
     }
 
     /// [`Endpoint::next_timer`] of a packed one.

@@ -148,6 +148,9 @@ impl Endpoint {
             self.try_to_open(cx, flag);
             return false;
         }
+        if self.loss.ca_state < CaState::Cwr && self.mtup.is_some() && self.mtu_probe_lost(cx) {
+            return false;
+        }
         self.enter_recovery(cx, ece);
         true
     }

@@ -61,6 +61,9 @@ impl Endpoint {
         work.rs.rtt_us = cc_rtt.map_or(-1, i64::from);
         if done.flag & Flag::ACKED != 0 {
             done.flag |= Flag::SET_XMIT_TIMER;
+            if self.mtup.is_some() {
+                self.mtu_probe_acked(cx);
+            }
             self.after_acked(cx, &mut done, prior_fack, prior_sacked, ece);
         } else if let (Some(sent), true, Some(rtt)) = (head_xmit, updated, samples.sack) {
             // A SACK of what was sent after the head was: waiting for the head starts again.

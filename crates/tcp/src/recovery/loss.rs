@@ -118,7 +118,9 @@ impl Endpoint {
         self.loss.tlp_high_seq = None;
         self.ecn_queue_cwr();
         // RFC 5682 3.1 step 1, 3.2.
-        self.loss.frto = cx.host.sysctl.tcp_frto > 0 && (new_recovery || self.loss.retransmits > 0);
+        self.loss.frto = cx.host.sysctl.tcp_frto > 0
+            && (new_recovery || self.loss.retransmits > 0)
+            && !self.is_mtu_probe_out();
     }
 
     /// `tcp_is_fack()`: what lies more than `reordering` segments below the highest SACKed one is lost (until 4.14).

@@ -120,7 +120,10 @@ impl Endpoint {
             self.loss.retransmits >= until.saturating_add(linear)
                 || self.retransmits_timed_out(cx, u32::from(until), self.options.user_timeout)
         } else {
-            let mut until = u32::from(sysctl.tcp_retries2);
+            let (mut until, probing) = (u32::from(sysctl.tcp_retries2), sysctl.tcp_mtu_probing > 0);
+            if probing && self.retransmits_timed_out(cx, u32::from(sysctl.tcp_retries1), 0) {
+                self.mtu_black_hole(cx);
+            }
             if self.orphan {
                 let alive = self.rtt.rto < rto_max(&cx.host.clock);
                 until = self.orphan_retries(cx, alive);

@@ -1,5 +1,6 @@
 //! The sending half through segments and calls: two stacks on a wire that delays.
 
+mod mtu;
 mod net;
 
 use net::{MS, Net, host};
