@@ -68,22 +68,23 @@ impl Bulk {
 /// Holds a connection for a time.
 #[derive(Clone, Debug)]
 pub(crate) struct Sink {
+    /// [`Sink::HELD`]: it is over.
     hold: Duration,
-    held: bool,
 }
 
 impl Sink {
+    const HELD: Duration = Duration::from_nanos(i64::MIN);
+
     pub(crate) fn new(hold_ns: i64) -> Self {
         Self {
-            hold: Duration::from_nanos(hold_ns),
-            held: false,
+            hold: Duration::from_nanos(hold_ns.max(0)),
         }
     }
 
     pub(crate) fn next(&mut self, now: Instant) -> Step {
-        match std::mem::replace(&mut self.held, true) {
-            false => Step::Until(now + self.hold),
-            true => Step::Close,
+        match std::mem::replace(&mut self.hold, Self::HELD) {
+            Self::HELD => Step::Close,
+            hold => Step::Until(now + hold),
         }
     }
 }

@@ -3,34 +3,40 @@
 use tcplab_base::{Duration, Instant};
 use tcplab_plan::app::Extent;
 
-/// Counts repetitions against an [`Extent`].
+/// Counts repetitions against an [`Extent`]. It does not hold that: many ends share one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
-    extent: Extent,
-    begun: Option<Instant>,
+    /// [`Limit::NEVER`]: not yet.
+    begun: Instant,
     done: u64,
 }
 
-impl Limit {
-    pub(crate) fn new(extent: Extent) -> Self {
+impl Default for Limit {
+    fn default() -> Self {
         Self {
-            extent,
-            begun: None,
+            begun: Self::NEVER,
             done: 0,
         }
     }
+}
+
+impl Limit {
+    const NEVER: Instant = Instant::from_nanos(i64::MIN);
 
     /// When the first repetition began: at the first call.
     pub(crate) fn begun(&mut self, now: Instant) -> Instant {
-        *self.begun.get_or_insert(now)
+        if self.begun == Self::NEVER {
+            self.begun = now;
+        }
+        self.begun
     }
 
     /// Whether one more repetition may begin at `at`; counts it.
-    pub(crate) fn again(&mut self, at: Instant) -> bool {
+    pub(crate) fn again(&mut self, extent: &Extent, at: Instant) -> bool {
         let begun = self.begun(at);
-        let enough = self.extent.count.is_some_and(|n| self.done >= n);
+        let enough = extent.count.is_some_and(|n| self.done >= n);
         let late = |d| at.since(begun) >= Duration::from_nanos(d);
-        if enough || self.extent.duration_ns.is_some_and(late) {
+        if enough || extent.duration_ns.is_some_and(late) {
             return false;
         }
         self.done += 1;

@@ -48,7 +48,7 @@ pub enum Result {
     TimedOut,
 }
 
-/// One end of one connection of an application.
+/// One end of one connection of an application. A clone of a new one is one more end, and shares what all have in common.
 #[derive(Clone, Debug)]
 pub struct Program {
     kind: Kind,
@@ -67,7 +67,7 @@ enum Kind {
     Pages(Box<Pages>),
     Serve(Box<Serve>),
     Datagrams(Box<Datagrams>),
-    Replies(Replies),
+    Replies(Box<Replies>),
 }
 
 impl Program {
@@ -103,7 +103,9 @@ impl Program {
                 Kind::Watch(Watch::new(Watch::BULK_READ))
             }
             AppKind::Web { .. } => Kind::Serve(Box::new(Serve::new(app))),
-            AppKind::UdpStream { .. } | AppKind::UdpRr { .. } => Kind::Replies(Replies::new(app)),
+            AppKind::UdpStream { .. } | AppKind::UdpRr { .. } => {
+                Kind::Replies(Box::new(Replies::new(app)))
+            }
         };
         Self::of(kind)
     }
@@ -126,11 +128,14 @@ impl Program {
 
     /// A new connection for the same end: the program begins anew, what it completed stays.
     pub fn restart(&mut self, app: &AppKind, is_client: bool) {
-        let new = match is_client {
-            true => Self::client(app),
-            false => Self::server(app),
-        };
-        self.kind = new.kind;
+        match &mut self.kind {
+            Kind::Ask(p) => p.restart(),
+            Kind::Answer(p) => p.restart(),
+            Kind::Pages(p) => p.restart(),
+            Kind::Serve(p) => p.restart(),
+            kind if is_client => *kind = Self::client(app).kind,
+            kind => *kind = Self::server(app).kind,
+        }
     }
 
     /// The driver begins to connect: the first time, and after each [`Step::Reconnect`].
@@ -157,6 +162,21 @@ impl Program {
             Kind::Datagrams(p) => p.next(now, last, record),
             Kind::Replies(p) => p.next(last, record),
         }
+    }
+
+    /// Bytes that it has allocated beside its own size; what it shares with others does not count.
+    pub fn memory(&self) -> usize {
+        let own = match &self.kind {
+            Kind::Stream(p) => size_of_val(&**p),
+            Kind::Bulk(p) => size_of_val(&**p),
+            Kind::Ask(p) => size_of_val(&**p),
+            Kind::Pages(p) => size_of_val(&**p),
+            Kind::Serve(p) => size_of_val(&**p),
+            Kind::Datagrams(p) => size_of_val(&**p),
+            Kind::Replies(p) => size_of_val(&**p),
+            Kind::Watch(_) | Kind::Sink(_) | Kind::Answer(_) => 0,
+        };
+        own + self.record.memory()
     }
 
     /// What it has completed so far.

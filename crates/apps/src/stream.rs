@@ -2,7 +2,7 @@
 //! two notes on Linux's delayed ACKs.
 
 use tcplab_base::{Duration, Instant, Random};
-use tcplab_plan::app::AppKind;
+use tcplab_plan::app::{AppKind, Extent};
 
 use crate::extent::Limit;
 use crate::program::{Result, Step};
@@ -19,6 +19,7 @@ pub(crate) struct Stream {
     every: Duration,
     /// Each Nth write is urgent; 0: none.
     urgent: u64,
+    until: Extent,
     limit: Limit,
     wrote: bool,
     loop_time: Option<Box<LoopTime>>,
@@ -50,7 +51,8 @@ impl Stream {
             chunk: *chunk,
             every: Duration::from_nanos(*every_ns),
             urgent: *urgent,
-            limit: Limit::new(*until),
+            until: *until,
+            limit: Limit::default(),
             wrote: false,
             loop_time: u64::try_from(*late_ns)
                 .ok()
@@ -86,7 +88,7 @@ impl Stream {
         if due > now {
             return Step::Until(due);
         }
-        if !self.limit.again(due) {
+        if !self.limit.again(&self.until, due) {
             return Step::Close;
         }
         if let Some(time) = &mut self.loop_time {

@@ -3,6 +3,8 @@
 //! They differ in the writes of a request, the size of the response and whether each has a
 //! connection of its own. The seeds' echo programs and netperf's TCP_RR and TCP_CRR are these.
 
+use std::sync::Arc;
+
 use tcplab_base::{Duration, Instant};
 use tcplab_plan::app::{AppKind, Extent};
 
@@ -10,8 +12,8 @@ use crate::extent::Limit;
 use crate::program::{Result, Step};
 use crate::record::Record;
 
-/// What a transaction is made of.
-#[derive(Clone, Copy, Debug)]
+/// What a transaction is made of: one for all connections of an application.
+#[derive(Debug)]
 struct Shape {
     /// The request's writes; the second one may be absent (0).
     writes: [u64; 2],
@@ -72,7 +74,7 @@ enum Phase {
 /// The client: writes a request, reads the response, pauses.
 #[derive(Clone, Debug)]
 pub(crate) struct Ask {
-    shape: Shape,
+    shape: Arc<Shape>,
     limit: Limit,
     phase: Phase,
     asked: Instant,
@@ -80,13 +82,21 @@ pub(crate) struct Ask {
 
 impl Ask {
     pub(crate) fn new(app: &AppKind) -> Self {
-        let shape = Shape::of(app);
+        Self::of(Arc::new(Shape::of(app)))
+    }
+
+    fn of(shape: Arc<Shape>) -> Self {
         Self {
             shape,
-            limit: Limit::new(shape.until),
+            limit: Limit::default(),
             phase: Phase::Begin,
             asked: Instant::default(),
         }
+    }
+
+    /// As new.
+    pub(crate) fn restart(&mut self) {
+        *self = Self::of(self.shape.clone());
     }
 
     /// A connection is begun: netperf's TCP_CRR counts the handshake as part of the transaction.
@@ -125,7 +135,7 @@ impl Ask {
             return self.begin(now);
         }
         // A connection of its own: the next request is counted now, written when it stands.
-        if !self.limit.again(now) {
+        if !self.limit.again(&self.shape.until, now) {
             return Step::Close;
         }
         self.phase = Phase::Begin;
@@ -135,7 +145,7 @@ impl Ask {
     fn begin(&mut self, now: Instant) -> Step {
         // The first connection of a connect-request-response has not been counted yet.
         let counted = self.shape.each_connects && self.limit.done() > 0;
-        if !counted && !self.limit.again(now) {
+        if !counted && !self.limit.again(&self.shape.until, now) {
             return Step::Close;
         }
         if !self.shape.each_connects {
@@ -152,19 +162,21 @@ impl Ask {
 /// The server: reads a request, writes the response, until the client has ended.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
-    request: u64,
-    response: u64,
+    shape: Arc<Shape>,
     reads: bool,
 }
 
 impl Answer {
     pub(crate) fn new(app: &AppKind) -> Self {
-        let shape = Shape::of(app);
         Self {
-            request: shape.writes[0] + shape.writes[1],
-            response: shape.response,
+            shape: Arc::new(Shape::of(app)),
             reads: false,
         }
+    }
+
+    /// As new.
+    pub(crate) fn restart(&mut self) {
+        self.reads = false;
     }
 
     pub(crate) fn next(&mut self, last: Result, record: &mut Record) -> Step {
@@ -174,8 +186,8 @@ impl Answer {
         self.reads = !self.reads;
         if !self.reads {
             record.count();
-            return Step::Write(self.response);
+            return Step::Write(self.shape.response);
         }
-        Step::Read(self.request)
+        Step::Read(self.shape.writes[0] + self.shape.writes[1])
     }
 }

@@ -15,6 +15,7 @@ pub(crate) struct Datagrams {
     every: Duration,
     /// A transaction's pause and time-out; none: a stream.
     answered: Option<(Duration, Duration)>,
+    until: Extent,
     limit: Limit,
     phase: Phase,
     sent: Instant,
@@ -54,7 +55,8 @@ impl Datagrams {
             size,
             every: Duration::from_nanos(every_ns),
             answered,
-            limit: Limit::new(until),
+            until,
+            limit: Limit::default(),
             phase: Phase::Send,
             sent: Instant::default(),
         }
@@ -94,7 +96,7 @@ impl Datagrams {
         }
         // A stream is over by its schedule, transactions by the clock.
         let at = if self.answered.is_some() { now } else { due };
-        if !self.limit.again(at) {
+        if !self.limit.again(&self.until, at) {
             return Step::Close;
         }
         self.sent = now;

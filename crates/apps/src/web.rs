@@ -1,17 +1,44 @@
 //! `web`: one connection, a request and a response for each page, think times between them.
 
+use std::sync::Arc;
+
 use tcplab_base::{Duration, Instant};
 use tcplab_plan::app::AppKind;
 
 use crate::program::{Result, Step};
 use crate::record::Record;
 
-/// The client.
-#[derive(Clone, Debug)]
-pub(crate) struct Pages {
+/// What is asked for: one for all connections of an application.
+#[derive(Debug)]
+struct Site {
     request: u64,
     sizes: Vec<u64>,
     think: Vec<Duration>,
+}
+
+impl Site {
+    fn of(app: &AppKind) -> Arc<Self> {
+        let AppKind::Web {
+            request,
+            sizes,
+            think_ns,
+        } = app
+        else {
+            unreachable!("web programs are made from web")
+        };
+        let think = think_ns.iter().map(|ns| Duration::from_nanos(*ns));
+        Arc::new(Self {
+            request: *request,
+            sizes: sizes.clone(),
+            think: think.collect(),
+        })
+    }
+}
+
+/// The client.
+#[derive(Clone, Debug)]
+pub(crate) struct Pages {
+    site: Arc<Site>,
     page: usize,
     phase: Phase,
     asked: Instant,
@@ -26,25 +53,19 @@ enum Phase {
 
 impl Pages {
     pub(crate) fn new(app: &AppKind) -> Self {
-        let AppKind::Web {
-            request,
-            sizes,
-            think_ns,
-        } = app
-        else {
-            unreachable!("web programs are made from web")
-        };
         Self {
-            request: *request,
-            sizes: sizes.clone(),
-            think: think_ns
-                .iter()
-                .map(|ns| Duration::from_nanos(*ns))
-                .collect(),
+            site: Site::of(app),
             page: 0,
             phase: Phase::Ask,
             asked: Instant::default(),
         }
+    }
+
+    /// As new.
+    pub(crate) fn restart(&mut self) {
+        self.page = 0;
+        self.phase = Phase::Ask;
+        self.asked = Instant::default();
     }
 
     pub(crate) fn next(&mut self, now: Instant, last: Result, record: &mut Record) -> Step {
@@ -52,22 +73,26 @@ impl Pages {
             return Step::Close;
         }
         match self.phase {
-            Phase::Ask if self.page < self.sizes.len() => {
+            Phase::Ask if self.page < self.site.sizes.len() => {
                 self.phase = Phase::Read;
                 self.asked = now;
-                Step::Write(self.request)
+                Step::Write(self.site.request)
             }
             Phase::Ask => Step::Close,
             Phase::Read => {
                 self.phase = Phase::Done;
-                Step::Read(self.sizes[self.page])
+                Step::Read(self.site.sizes[self.page])
             }
             Phase::Done => {
                 record.transaction(now.since(self.asked));
                 self.page += 1;
                 self.phase = Phase::Ask;
-                let think = self.think.get(self.page - 1).or(self.think.last());
-                match (think, self.page < self.sizes.len()) {
+                let think = self
+                    .site
+                    .think
+                    .get(self.page - 1)
+                    .or(self.site.think.last());
+                match (think, self.page < self.site.sizes.len()) {
                     (Some(&think), true) if think > Duration::ZERO => Step::Until(now + think),
                     _ => self.next(now, Result::Done, record),
                 }
@@ -79,27 +104,28 @@ impl Pages {
 /// The server.
 #[derive(Clone, Debug)]
 pub(crate) struct Serve {
-    request: u64,
-    sizes: Vec<u64>,
+    site: Arc<Site>,
     page: usize,
     asked: bool,
 }
 
 impl Serve {
     pub(crate) fn new(app: &AppKind) -> Self {
-        let AppKind::Web { request, sizes, .. } = app else {
-            unreachable!("web programs are made from web")
-        };
         Self {
-            request: *request,
-            sizes: sizes.clone(),
+            site: Site::of(app),
             page: 0,
             asked: false,
         }
     }
 
+    /// As new.
+    pub(crate) fn restart(&mut self) {
+        self.page = 0;
+        self.asked = false;
+    }
+
     pub(crate) fn next(&mut self, last: Result, record: &mut Record) -> Step {
-        let size = self.sizes.get(self.page).copied();
+        let size = self.site.sizes.get(self.page).copied();
         match (last, size) {
             (Result::End, _) => Step::Close,
             (_, Some(size)) if std::mem::take(&mut self.asked) => {
@@ -109,7 +135,7 @@ impl Serve {
             }
             (_, Some(_)) => {
                 self.asked = true;
-                Step::Read(self.request)
+                Step::Read(self.site.request)
             }
             // All pages are served: wait for the client's end.
             (_, None) => Step::ReadSome(4096),

@@ -39,7 +39,12 @@ pub(crate) struct Applications {
 
 impl Applications {
     pub(crate) fn new(point: &Point) -> Self {
-        let mut apps = Self::default();
+        let flows = point.apps.iter().map(|app| app.connections as usize).sum();
+        let mut apps = Self {
+            ends: Vec::with_capacity(2 * flows),
+            ports: Vec::with_capacity(flows),
+            ..Self::default()
+        };
         for (index, app) in point.apps.iter().enumerate() {
             let options = |own: &SocketOptions, host: usize| own.or(&point.hosts[host].socket);
             apps.all.push(Application {
@@ -52,15 +57,11 @@ impl Applications {
                 ports: BTreeMap::new(),
             });
             let (index, udp) = (index as u32, app.does.is_udp());
+            let client = Program::client(&app.does);
+            let server = Program::server(&app.does).seeded(point.seed);
             for _ in 0..app.connections {
-                apps.ends
-                    .push(End::new(index, true, Program::client(&app.does), udp));
-                apps.ends.push(End::new(
-                    index,
-                    false,
-                    Program::server(&app.does).seeded(point.seed),
-                    udp,
-                ));
+                apps.ends.push(End::new(index, true, client.clone(), udp));
+                apps.ends.push(End::new(index, false, server.clone(), udp));
                 apps.ports.push(0);
                 apps.pending += 1;
             }
@@ -122,6 +123,15 @@ impl Applications {
             (false, true) => self.pending += 1,
             _ => {}
         }
+    }
+
+    /// Bytes of the ends and of what finds them.
+    pub(crate) fn memory(&self) -> usize {
+        // A node of the map has eleven places of a port and an end, and is two thirds full.
+        let found: usize = self.all.iter().map(|app| app.ports.len() * 12).sum();
+        let ends: usize = self.ends.iter().map(End::memory).sum();
+        let places = self.ends.capacity() * size_of::<End>();
+        ends + places + found + self.ports.capacity() * size_of::<u16>()
     }
 
     /// All clients have ended, and all servers that were reached.

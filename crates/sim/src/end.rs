@@ -52,8 +52,7 @@ pub(crate) struct End {
     pub(crate) closed: Instant,
     pub(crate) written: u64,
     pub(crate) read: u64,
-    pub(crate) error: Option<&'static str>,
-    /// What only some points ask for: log, tcp_info, its series.
+    /// What few ends have: an error, and what only some points ask for: log, tcp_info, its series.
     pub(crate) extra: Option<Box<EndOutcome>>,
 }
 
@@ -106,14 +105,13 @@ impl End {
             closed: UNKNOWN,
             written: 0,
             read: 0,
-            error: None,
             extra: None,
         }
     }
 
     /// Remembers an error, which ends the program.
     pub(crate) fn fail(&mut self, call: &Call<'_>, error: &'static str) {
-        self.error = Some(error);
+        self.extra.get_or_insert_default().error = Some(error.to_owned());
         self.log(call, "error", errno::number(error));
         self.doing = Doing::Over;
     }
@@ -330,7 +328,6 @@ impl End {
         let mut out = self.extra.map(|extra| *extra).unwrap_or_default();
         out.opened_ns = known(self.opened);
         out.closed_ns = known(self.closed);
-        out.error = self.error.map(str::to_owned);
         out.written_bytes = self.written;
         out.read_bytes = self.read;
         out.completed = record.completed();

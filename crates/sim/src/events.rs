@@ -137,6 +137,11 @@ impl Events {
         }
     }
 
+    /// Bytes of the heap.
+    pub(crate) fn memory(&self) -> usize {
+        self.heap.capacity() * size_of::<(i64, u64)>()
+    }
+
     /// Events taken out since [`Events::clear`].
     pub(crate) fn popped(&self) -> u64 {
         self.popped

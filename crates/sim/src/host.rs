@@ -132,6 +132,11 @@ impl Host {
         }
     }
 
+    /// Bytes of its TCP's connections and of their owners.
+    pub(crate) fn memory(&self) -> usize {
+        self.stack.memory() + self.sockets.capacity() * size_of::<u32>()
+    }
+
     /// Whether something waits to leave.
     #[inline]
     pub(crate) fn has_packets(&self) -> bool {

@@ -239,6 +239,7 @@ impl Stack {
         let next = conn.ep.next_timer();
         if next.is_none_or(|at| at > now) {
             self.deadlines.set(number, next);
+            self.table.is_rested(number);
             return;
         }
         let watch = Watch::of(&conn.ep);

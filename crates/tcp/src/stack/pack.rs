@@ -1,8 +1,9 @@
 //! Which connections of a host are packed ([`crate::pack`]).
 //!
-//! Those that were used last stay as they are: the working set, in the order in which they came to it. Each one that
-//! joins it when it is full makes the first ones leave that are idle; what is in flight stays, so memory grows with
-//! that. A packed connection is unpacked when anything asks for it, and so nobody sees the difference.
+//! Some stay as they are, idle or not: the working set, in the order in which they came to it. When it is full, each
+//! one that joins it makes the first ones leave that are idle, and so does one whose timer turns out to be stopped: its
+//! last packet is ACKed for a while. What is in flight stays, so memory grows with that. A packed connection is unpacked
+//! when anything asks for it, and so nobody sees the difference.
 
 use std::collections::VecDeque;
 
@@ -23,7 +24,9 @@ const SPARE: usize = 16;
 #[derive(Debug)]
 pub(crate) struct WorkingSet {
     kept: usize,
-    /// Numbers of connections that are not packed; some may be free or something else by now.
+    /// Connections that are not packed.
+    unpacked: usize,
+    /// Numbers of all connections that are not packed, and some that are, or are free or something else by now.
     order: VecDeque<u32>,
     /// Whether a number is in `order`.
     listed: Vec<bool>,
@@ -38,6 +41,7 @@ impl Default for WorkingSet {
     fn default() -> Self {
         Self {
             kept: KEPT,
+            unpacked: 0,
             order: VecDeque::new(),
             listed: Vec::new(),
             like: None,
@@ -60,6 +64,7 @@ impl Table {
     pub(super) fn joins_working_set(&mut self, number: u32) {
         let index = number as usize;
         let w = &mut self.working;
+        w.unpacked += 1;
         if w.listed.len() <= index {
             w.listed.resize(index + 1, false);
         }
@@ -72,10 +77,26 @@ impl Table {
     /// Packs some of those that were not used for long, when there are too many.
     pub(super) fn make_room(&mut self) {
         for _ in 0..TRIES {
-            if self.working.order.len() < self.working.kept {
+            if self.working.unpacked < self.working.kept {
                 return;
             }
             self.try_first();
+        }
+    }
+
+    /// A connection that was not packed is gone.
+    pub(super) fn left_working_set(&mut self) {
+        self.working.unpacked -= 1;
+    }
+
+    /// A timer of this connection was stopped some time ago.
+    pub(super) fn is_rested(&mut self, number: u32) {
+        let w = &self.working;
+        if w.unpacked > w.kept
+            && let Some(Record::Conn(conn)) = self.get(number)
+            && conn.ep.is_idle()
+        {
+            self.pack(number);
         }
     }
 
@@ -116,6 +137,7 @@ impl Table {
             return;
         };
         let w = &mut self.working;
+        w.unpacked -= 1;
         let like = w.like.get_or_insert_with(|| conn.clone());
         conn.pack(like, &mut w.packer);
         *slot = Record::Packed(w.packer.finish());

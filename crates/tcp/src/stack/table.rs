@@ -106,6 +106,9 @@ impl Table {
         }
         let record = std::mem::replace(slot, Record::Free(self.free));
         self.free = number;
+        if let Record::Conn(_) = record {
+            self.left_working_set();
+        }
         Some(record)
     }
 
