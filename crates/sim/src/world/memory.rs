@@ -23,21 +23,28 @@ impl End {
 #[cfg(test)]
 mod tests {
     use tcplab_base::Instant;
-    use tcplab_plan::Experiment;
     use tcplab_plan::profile::Profile;
+    use tcplab_plan::{Experiment, Point};
 
     use super::*;
+
+    fn point(text: &str) -> Point {
+        let experiment = Experiment::parse("test.toml", text).expect("it is well-formed");
+        let points = experiment.points().expect("it has points");
+        points.into_iter().next().expect("one")
+    }
+
+    fn world(point: &Point) -> World {
+        World::new(point, &[Profile::default(), Profile::default()]).unwrap()
+    }
 
     /// The world of benches/idle.toml with so many connections, after five seconds: they have been idle for four.
     fn idle(connections: u32) -> World {
         let text = include_str!("../../../../benches/idle.toml");
         let half = (connections / 2).to_string();
-        let text = text.replace("{ axis = [7000, 14000], name = \"n\" }", &half);
-        let experiment = Experiment::parse("idle.toml", &text).expect("it is well-formed");
-        let points = experiment.points().expect("it has points");
-        let mut point = points.into_iter().next().expect("one");
+        let mut point = point(&text.replace("{ axis = [7000, 14000], name = \"n\" }", &half));
         point.max_ns = 5_000_000_000;
-        let mut world = World::new(&point, &[Profile::default(), Profile::default()]).unwrap();
+        let mut world = world(&point);
         world.begin();
         while world.turn() {}
         assert_eq!(world.now, Instant::from_nanos(point.max_ns));
@@ -67,5 +74,23 @@ mod tests {
         assert!(each(2) <= 320, "the server's TCP: {}", each(2));
         assert!(each(0) <= 1000, "both ends: {}", each(0));
         assert!(many[0] / 14_000 <= 1250, "with what is there once");
+    }
+
+    #[test]
+    fn packing_moves_no_result() {
+        let text = include_str!("../../../../examples/bench-web.toml");
+        let text = text.replace("connections = 10000", "connections = 300");
+        let text = text.replace("stagger = \"10ms\"", "stagger = \"1ms\"");
+        let point = point(&text.replace("[\"10 kB\"]", "[\"10 kB\", \"50 kB\"]\nthink = [\"1s\"]"));
+        let [plain, packed] = [1000, 0].map(|kept| {
+            let mut world = world(&point);
+            for host in &mut world.hosts {
+                host.stack.keep_unpacked(kept);
+            }
+            let outcome = world.run(None, || true).expect("it goes on");
+            (outcome, world.work())
+        });
+        assert_eq!(plain.0.flows.len(), 300);
+        assert_eq!(plain, packed);
     }
 }

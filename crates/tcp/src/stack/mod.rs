@@ -411,6 +411,7 @@ pub(crate) mod tests {
     use crate::host::RxTruesize;
     use crate::jiffies::Clock;
     use crate::options::OpenOptions;
+    use crate::queue::Skb;
     use crate::segment::Addr;
     use crate::sysctl::Sysctl;
 
@@ -443,6 +444,7 @@ pub(crate) mod tests {
     #[test]
     fn a_connection_is_small() {
         assert!(size_of::<Endpoint>() <= 1040, "{}", size_of::<Endpoint>());
+        assert!(size_of::<Skb>() <= 64, "{}", size_of::<Skb>());
         assert!(size_of::<Record>() <= 24, "{}", size_of::<Record>());
         assert!(size_of::<TimeWait>() <= 80, "{}", size_of::<TimeWait>());
     }
