@@ -148,7 +148,11 @@ impl Table {
 
     /// The connection of this number is as it was before it was packed.
     #[cold]
+    #[inline(never)]
     pub(super) fn unpack(&mut self, number: u32) {
+        if !matches!(self.get(number), Some(Record::Packed(_))) {
+            return;
+        }
         self.make_room();
         let w = &mut self.working;
         let (Some(like), Some(slot)) = (&w.like, self.records.get_mut(number as usize)) else {

@@ -125,7 +125,7 @@ impl Table {
     /// The connection of this number, not packed any more.
     #[inline]
     pub(crate) fn conn_mut(&mut self, number: u32) -> Option<&mut Conn> {
-        if let Some(Record::Packed(_)) = self.get(number) {
+        if !matches!(self.get(number), Some(Record::Conn(_))) {
             self.unpack(number);
         }
         match self.get_mut(number)? {
