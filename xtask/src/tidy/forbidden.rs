@@ -173,7 +173,9 @@ fn judge(named: &Named) -> Option<Why> {
     if named.import.as_deref().and_then(forbidden_path).is_some() {
         return None;
     }
-    if let Some(why) = forbidden_path(&named.path) {
+    // One word that no import has brought is a variable or a field, even when a crate is called so.
+    let is_own = named.place == Place::Value && named.import.is_none() && named.path.len() == 1;
+    if let (Some(why), false) = (forbidden_path(&named.path), is_own) {
         return Some(why);
     }
     let last = named.path.last()?;
@@ -289,6 +291,8 @@ mod tests {
             "use std::time;\nfn f() { time::Instant::now(); }",
             "use std::time::*;",
             "use rand::thread_rng;",
+            "use chrono;",
+            "fn f() { g!(chrono::Utc::now()); }",
             "fn f() { rand::rng(); }",
             "fn f() { Pcg64::from_os_rng(); }",
             "use std::fs::File;",
@@ -325,6 +329,7 @@ mod tests {
             "use std::io::{Read, Write, Error};",
             "use std::sync::Arc;",
             "use crate::time::Instant;\nfn f(now: Instant) {}",
+            "fn f(chrono: u8) { g!(chrono); }",
         ] {
             assert_eq!(fires(good), 0, "{good}");
         }
