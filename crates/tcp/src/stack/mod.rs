@@ -109,19 +109,26 @@ impl Watch {
         }
         let ep = &mut conn.ep;
         let id = ConnId(number);
+        let news = ep.rcv.rcv_nxt != self.rcv_nxt && ep.is_readable();
+        if news || ep.state != self.state || ep.shutdown != self.shutdown || ep.error.is_some() {
+            self.tell_news(ep, id, news, events);
+        }
+        if ep.take_write_space() {
+            events.push_back(Event::Writable(id));
+        }
+    }
+
+    /// Data, or something that is not of every day.
+    fn tell_news(self, ep: &Endpoint, id: ConnId, news: bool, events: &mut VecDeque<Event>) {
         let opening = matches!(self.state, State::SynSent | State::SynRecv);
         if opening && !matches!(ep.state, State::SynSent | State::SynRecv) {
             events.push_back(Event::Connected(id));
         }
-        let news = ep.rcv.rcv_nxt != self.rcv_nxt && ep.is_readable();
         let ended = (ep.state == State::Close && self.state != State::Close)
             || ep.shutdown != self.shutdown
             || (ep.error.is_some() && !self.failed);
         if (news || ended) && !opening {
             events.push_back(Event::Readable(id));
-        }
-        if ep.take_write_space() {
-            events.push_back(Event::Writable(id));
         }
     }
 }
