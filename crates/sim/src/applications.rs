@@ -108,7 +108,8 @@ impl Applications {
 
     /// Whether the run goes on for the sake of this end: clients until they are over, servers once
     /// they were reached.
-    pub(crate) fn waits(&self, index: usize) -> bool {
+    #[inline]
+    fn waits(&self, index: usize) -> bool {
         let end = &self.ends[index];
         match end.is_client {
             true => end.doing != Doing::Over,
@@ -116,12 +117,17 @@ impl Applications {
         }
     }
 
-    /// An end did something; `waited` is what [`Applications::waits`] said before.
-    pub(crate) fn changed(&mut self, index: usize, waited: bool) {
-        match (waited, self.waits(index)) {
-            (true, false) => self.pending -= 1,
-            (false, true) => self.pending += 1,
-            _ => {}
+    /// An end did something: the run may wait for it from now on, or not any more.
+    #[inline]
+    pub(crate) fn changed(&mut self, index: usize) {
+        let waits = self.waits(index);
+        let end = &mut self.ends[index];
+        if waits != end.is_awaited {
+            end.is_awaited = waits;
+            match waits {
+                true => self.pending += 1,
+                false => self.pending -= 1,
+            }
         }
     }
 

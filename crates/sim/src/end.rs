@@ -40,6 +40,8 @@ pub(crate) struct End {
     pub(crate) app: u32,
     pub(crate) is_client: bool,
     pub(crate) is_udp: bool,
+    /// The run goes on for its sake.
+    pub(crate) is_awaited: bool,
     pub(crate) watch: Watch,
     /// It waits in the list of what is ready.
     pub(crate) is_ready: bool,
@@ -95,6 +97,7 @@ impl End {
             app,
             is_client,
             is_udp,
+            is_awaited: is_client,
             watch: Watch::Nothing,
             is_ready: false,
             socket: Socket::None,

@@ -103,7 +103,7 @@ impl Endpoint {
 
     fn info_rates(&self, list: &mut List) {
         let s = &self.stats;
-        list.big("tcpi_pacing_rate", self.tune.pacing_rate);
+        list.big("tcpi_pacing_rate", self.tune.pacing_rate());
         list.big("tcpi_max_pacing_rate", self.tune.max_pacing_rate);
         list.big("tcpi_bytes_acked", s.bytes_acked);
         list.big("tcpi_bytes_received", s.bytes_received);

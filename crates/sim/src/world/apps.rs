@@ -85,7 +85,6 @@ impl World {
     }
 
     fn connect(&mut self, index: usize) {
-        let waited = self.apps.waits(index);
         let app = &self.point.apps[self.apps.ends[index].app as usize];
         let host = app.client;
         let remote = Addr {
@@ -101,7 +100,7 @@ impl World {
         if end.is_udp {
             let Some(port) = call.host.udp.connect(index as u32) else {
                 end.fail(&call, "EAGAIN");
-                self.apps.changed(index, waited);
+                self.apps.changed(index);
                 return self.close(index);
             };
             end.socket = Socket::Udp(port, Some(remote));
@@ -117,13 +116,13 @@ impl World {
                 end.doing = Doing::Connecting;
                 end.watch = Watch::Writable;
                 self.apps.has_port(index, local.port);
-                self.apps.changed(index, waited);
+                self.apps.changed(index);
                 self.after_tcp(host);
             }
             Err(e) => {
                 self.warnings.push(e.0);
                 end.fail(&call, "EADDRNOTAVAIL");
-                self.apps.changed(index, waited);
+                self.apps.changed(index);
                 self.close(index);
             }
         }
@@ -132,7 +131,6 @@ impl World {
     fn connected(&mut self, index: usize) {
         let host = self.host_of(index);
         let quickack = self.apps.options(&self.apps.ends[index]).quickack;
-        let waited = self.apps.waits(index);
         let end = &mut self.apps.ends[index];
         let mut call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
         call.quickack = quickack;
@@ -140,7 +138,7 @@ impl World {
             let error = (call.host.stack).with(self.now, id, |e, _| info::error(e));
             if let Some(e) = error.flatten() {
                 end.fail(&call, e.name());
-                self.apps.changed(index, waited);
+                self.apps.changed(index);
                 return self.close(index);
             }
             if let QuickAck::Once(value) = quickack {
@@ -152,7 +150,7 @@ impl World {
         }
         end.log_state(&mut call, "connected", 0);
         end.doing = Doing::Next(Went::Done);
-        self.apps.changed(index, waited);
+        self.apps.changed(index);
         self.step(index);
     }
 
@@ -175,7 +173,6 @@ impl World {
                 (self.hosts[host].stack).with(self.now, id, |e, cx| e.set_quickack(cx, value));
             }
             self.hosts[host].owns(id, index as u32);
-            let waited = self.apps.waits(index);
             let end = &mut self.apps.ends[index];
             end.socket = Socket::Tcp(id);
             end.program.restart(&self.point.apps[app].does, false);
@@ -185,7 +182,7 @@ impl World {
             }
             let mut call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
             end.log_state(&mut call, "accept", 0);
-            self.apps.changed(index, waited);
+            self.apps.changed(index);
             self.step(index);
         }
     }
@@ -239,13 +236,12 @@ impl World {
     pub(super) fn step(&mut self, index: usize) {
         let host = self.host_of(index);
         let quickack = self.apps.options(&self.apps.ends[index]).quickack;
-        let waited = self.apps.waits(index);
         let end = &mut self.apps.ends[index];
         let mut call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
         call.quickack = quickack;
         let wants = end.go(&mut call);
         end.wake_at = UNKNOWN;
-        self.apps.changed(index, waited);
+        self.apps.changed(index);
         self.after_tcp(host);
         match wants {
             Wants::Readable(until) => {
@@ -265,9 +261,8 @@ impl World {
                 self.connect(index);
             }
             Wants::Close => {
-                let waited = self.apps.waits(index);
                 self.apps.ends[index].doing = Doing::Over;
-                self.apps.changed(index, waited);
+                self.apps.changed(index);
                 self.close(index);
             }
         }

@@ -2,7 +2,7 @@
 
 use super::Congestion;
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Tune};
 use crate::mib::Counter;
 use crate::output::gso_max_size;
 
@@ -16,19 +16,18 @@ const MIN_SAMPLES: u8 = 8;
 const DELAY_MIN_US: u32 = 4000;
 const DELAY_MAX_US: u32 = 16_000;
 
-impl Endpoint {
-    /// `hystart_ack_delay()`: what bursts of super-segments may add to a train, at most 1 ms.
-    fn hystart_ack_delay(&self, cx: &Cx<'_>) -> u32 {
-        match self.tune.pacing_rate {
-            0 => 0,
-            rate => (u64::from(gso_max_size(cx)) * 4_000_000 / rate).min(1000) as u32,
-        }
+/// `hystart_ack_delay()`: what bursts of super-segments may add to a train, at most 1 ms.
+fn ack_delay(cx: &Cx<'_>, tune: &Tune) -> u32 {
+    match tune.pacing_rate() {
+        0 => 0,
+        rate => (u64::from(gso_max_size(cx)) * 4_000_000 / rate).min(1000) as u32,
     }
+}
 
+impl Endpoint {
     /// `hystart_update()`: a round's train of ACKs is as long as half of the RTT, or its delay has risen by an eighth.
     pub(super) fn hystart_update(&mut self, cx: &mut Cx<'_>, delay: u32) {
         let now = cx.now_us() as u32;
-        let train_extra = self.hystart_ack_delay(cx);
         let paced = self.tune.pacing_status != 0;
         let (snd_una, snd_nxt, cwnd) = (self.snd.snd_una, self.snd.snd_nxt, self.snd.snd_cwnd);
         let Congestion::Cubic(cubic) = &mut self.cc else {
@@ -43,11 +42,12 @@ impl Endpoint {
         let mut train = false;
         if now.wrapping_sub(cubic.last_ack) as i32 <= ACK_DELTA_US {
             cubic.last_ack = now;
-            let mut threshold = cubic.delay_min.wrapping_add(train_extra);
-            if !paced {
-                threshold >>= 1;
-            }
-            train = i64::from(now.wrapping_sub(cubic.round_start) as i32) > i64::from(threshold);
+            let length = i64::from(now.wrapping_sub(cubic.round_start) as i32);
+            let shift = u32::from(!paced);
+            let delay_min = cubic.delay_min;
+            let longer = |extra: u32| length > i64::from(delay_min.wrapping_add(extra) >> shift);
+            // What bursts add takes two divisions: it is asked for when the train is long without it.
+            train = longer(0) && longer(ack_delay(cx, &self.tune));
         }
         cubic.curr_rtt = cubic.curr_rtt.min(delay);
         let mut slow = false;

@@ -111,7 +111,7 @@ impl Endpoint {
         ep.rack.reo_wnd_steps = 1;
         ep.tune.app_limited = u32::MAX;
         ep.tune.rate_app_limited = true;
-        ep.tune.pacing_rate = u64::MAX;
+        ep.tune.set_pacing_rate(u64::MAX, 0);
         ep.tune.max_pacing_rate = u64::MAX;
         ep.tune.pacing_shift = 10;
         ep.set_buffers(cx, open);

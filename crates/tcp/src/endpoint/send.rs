@@ -157,8 +157,10 @@ impl Snd {
 /// Pacing and rate samples (`sk_pacing_*`, `tcp_rate.c`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tune {
-    /// Bytes a second; u64::MAX: not set.
-    pub(crate) pacing_rate: u64,
+    /// `sk_pacing_rate` is the quotient of these two: each ACK sets it, few connections ask for it, and the
+    /// division is slow. A divisor of 0 counts as 1.
+    pacing_dividend: u64,
+    pacing_divisor: u32,
     pub(crate) max_pacing_rate: u64,
     /// 0 none, 1 internal pacing is needed (`SK_PACING_NEEDED`).
     pub(crate) pacing_status: u8,
@@ -174,7 +176,8 @@ pub(crate) struct Tune {
 }
 
 packed!(Tune {
-    pacing_rate,
+    pacing_dividend,
+    pacing_divisor,
     max_pacing_rate,
     pacing_status,
     pacing_shift,
@@ -187,11 +190,31 @@ packed!(Tune {
     rate_app_limited,
 });
 
+impl Tune {
+    /// `sk_pacing_rate` in bytes a second; u64::MAX: not set.
+    #[inline]
+    pub(crate) fn pacing_rate(&self) -> u64 {
+        let rate = match self.pacing_divisor {
+            0 => self.pacing_dividend,
+            divisor => self.pacing_dividend / u64::from(divisor),
+        };
+        rate.min(self.max_pacing_rate)
+    }
+
+    /// Sets it to a quotient, at most `max_pacing_rate`.
+    #[inline]
+    pub(crate) fn set_pacing_rate(&mut self, dividend: u64, divisor: u32) {
+        self.pacing_dividend = dividend;
+        self.pacing_divisor = divisor;
+    }
+}
+
 impl Default for Tune {
     /// As `tcp_init_sock()` and `sock_init_data()` leave them: no rate is known, and the pipe has a bubble.
     fn default() -> Self {
         Self {
-            pacing_rate: u64::MAX,
+            pacing_dividend: u64::MAX,
+            pacing_divisor: 0,
             max_pacing_rate: u64::MAX,
             pacing_status: 0,
             pacing_shift: 10,

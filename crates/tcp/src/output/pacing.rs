@@ -27,7 +27,7 @@ impl Endpoint {
 
     /// Puts the next departure behind this one by the time that its bytes take at the pacing rate.
     pub(super) fn pace_after(&mut self, prior_wstamp: u64, bytes: u32) {
-        let rate = self.tune.pacing_rate;
+        let rate = self.tune.pacing_rate();
         if rate == u64::MAX || rate == 0 || self.stats.data_segs_out < UNPACED {
             return;
         }
@@ -83,11 +83,9 @@ impl Endpoint {
             true => s.tcp_pacing_ss_ratio,
             false => s.tcp_pacing_ca_ratio,
         };
-        let mut rate = u64::from(self.snd.mss_cache) * (10_000 << 3) * u64::from(ratio);
-        rate = rate.wrapping_mul(u64::from(self.snd.snd_cwnd.max(self.loss.packets_out)));
-        if self.rtt.srtt_us != 0 {
-            rate /= u64::from(self.rtt.srtt_us);
-        }
-        self.tune.pacing_rate = rate.min(self.tune.max_pacing_rate);
+        let window = u64::from(self.snd.snd_cwnd.max(self.loss.packets_out));
+        let rate = u64::from(self.snd.mss_cache) * (10_000 << 3) * u64::from(ratio);
+        self.tune
+            .set_pacing_rate(rate.wrapping_mul(window), self.rtt.srtt_us);
     }
 }

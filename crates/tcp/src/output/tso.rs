@@ -65,7 +65,7 @@ impl Endpoint {
 
     fn tso_autosize(&self, cx: &Cx<'_>, mss: u32) -> u32 {
         let size = gso_max_size(cx);
-        let mut bytes = self.tune.pacing_rate >> self.tune.pacing_shift;
+        let mut bytes = self.tune.pacing_rate() >> self.tune.pacing_shift;
         let near = self.min_rtt() >> cx.host.sysctl.tcp_tso_rtt_log;
         if near < 32 {
             bytes += u64::from(size >> near);

@@ -181,7 +181,7 @@ impl Endpoint {
             delivered_us: self.tune.delivered_us,
             lost: self.loss.lost,
             mss: u64::from(self.snd.mss_cache),
-            pacing_rate: self.tune.pacing_rate,
+            pacing_rate: self.tune.pacing_rate(),
             pacing_shift: self.tune.pacing_shift,
             edt_us: self.tune.wstamp_ns.saturating_sub(cx.now_ns()) / 1000,
             tx_header: cx.host.profile.tx_header,
@@ -229,7 +229,8 @@ impl Endpoint {
         let bw = u64::from(view.cwnd) * BW_UNIT / u64::from(rtt_us);
         // The kernel hands this rate on as 32 bits.
         let rate = view.bytes_a_second(bw & u64::from(u32::MAX), HIGH_GAIN);
-        self.tune.pacing_rate = rate.min(self.tune.max_pacing_rate);
+        self.tune
+            .set_pacing_rate(rate.min(self.tune.max_pacing_rate), 0);
     }
 
     /// `bbr_set_pacing_rate()`: never slower before the pipe is full.
@@ -245,14 +246,14 @@ impl Endpoint {
         if !bbr.has_seen_rtt && srtt != 0 {
             self.bbr_pace_from_rtt(view);
         }
-        if full || rate > self.tune.pacing_rate {
-            self.tune.pacing_rate = rate;
+        if full || rate > self.tune.pacing_rate() {
+            self.tune.set_pacing_rate(rate, 0);
         }
     }
 
     /// `bbr_min_tso_segs()`.
     pub(super) fn bbr_min_tso_segs(&self) -> u32 {
-        if self.tune.pacing_rate < MIN_TSO_RATE {
+        if self.tune.pacing_rate() < MIN_TSO_RATE {
             1
         } else {
             2
