@@ -112,7 +112,6 @@ impl Endpoint {
         ep.tune.app_limited = u32::MAX;
         ep.tune.rate_app_limited = true;
         ep.tune.set_pacing_rate(u64::MAX, 0);
-        ep.tune.max_pacing_rate = u64::MAX;
         ep.tune.pacing_shift = 10;
         ep.set_buffers(cx, open);
         ep

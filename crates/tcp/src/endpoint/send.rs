@@ -161,7 +161,6 @@ pub(crate) struct Tune {
     /// division is slow. A divisor of 0 counts as 1.
     pacing_dividend: u64,
     pacing_divisor: u32,
-    pub(crate) max_pacing_rate: u64,
     /// 0 none, 1 internal pacing is needed (`SK_PACING_NEEDED`).
     pub(crate) pacing_status: u8,
     pub(crate) pacing_shift: u8,
@@ -178,7 +177,6 @@ pub(crate) struct Tune {
 packed!(Tune {
     pacing_dividend,
     pacing_divisor,
-    max_pacing_rate,
     pacing_status,
     pacing_shift,
     wstamp_ns,
@@ -194,14 +192,13 @@ impl Tune {
     /// `sk_pacing_rate` in bytes a second; u64::MAX: not set.
     #[inline]
     pub(crate) fn pacing_rate(&self) -> u64 {
-        let rate = match self.pacing_divisor {
+        match self.pacing_divisor {
             0 => self.pacing_dividend,
             divisor => self.pacing_dividend / u64::from(divisor),
-        };
-        rate.min(self.max_pacing_rate)
+        }
     }
 
-    /// Sets it to a quotient, at most `max_pacing_rate`.
+    /// Sets it to a quotient.
     #[inline]
     pub(crate) fn set_pacing_rate(&mut self, dividend: u64, divisor: u32) {
         self.pacing_dividend = dividend;
@@ -215,7 +212,6 @@ impl Default for Tune {
         Self {
             pacing_dividend: u64::MAX,
             pacing_divisor: 0,
-            max_pacing_rate: u64::MAX,
             pacing_status: 0,
             pacing_shift: 10,
             wstamp_ns: 0,

@@ -229,15 +229,12 @@ impl Endpoint {
         let bw = u64::from(view.cwnd) * BW_UNIT / u64::from(rtt_us);
         // The kernel hands this rate on as 32 bits.
         let rate = view.bytes_a_second(bw & u64::from(u32::MAX), HIGH_GAIN);
-        self.tune
-            .set_pacing_rate(rate.min(self.tune.max_pacing_rate), 0);
+        self.tune.set_pacing_rate(rate, 0);
     }
 
     /// `bbr_set_pacing_rate()`: never slower before the pipe is full.
     fn bbr_set_pacing_rate(&mut self, view: &View, bw: u32, gain: u32) {
-        let rate = view
-            .bytes_a_second(u64::from(bw), gain)
-            .min(self.tune.max_pacing_rate);
+        let rate = view.bytes_a_second(u64::from(bw), gain);
         let srtt = self.rtt.srtt_us;
         let Some(bbr) = self.bbr() else {
             return;
