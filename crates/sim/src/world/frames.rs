@@ -15,16 +15,17 @@ impl World {
     pub(super) fn send_all(&mut self, host: usize) {
         let mut segments = std::mem::take(&mut self.segments);
         while self.hosts[host].stack.take_segments(&mut segments) {
-            for segment in segments.drain(..) {
+            for segment in &segments {
                 match segment.gso_size {
-                    0 => self.send_segment(host, segment),
+                    0 => self.send_segment(host, *segment),
                     size => {
-                        for piece in cut(&segment, u32::from(size)) {
+                        for piece in cut(segment, u32::from(size)) {
                             self.send_segment(host, piece);
                         }
                     }
                 }
             }
+            segments.clear();
         }
         self.segments = segments;
         if !self.hosts[host].datagrams.is_empty() {

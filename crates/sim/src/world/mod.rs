@@ -257,6 +257,15 @@ impl World {
 
     /// One turn of what an epoll would report.
     fn handle_batch(&mut self) {
+        if self.ready.len() == 1 {
+            // Mostly there is one.
+            if let Some(source) = self.ready.pop()
+                && self.is_still_ready(source)
+            {
+                self.goes_on(source);
+            }
+            return;
+        }
         let mut batch = std::mem::take(&mut self.batch);
         for _ in 0..self.ready.len().min(Ready::BATCH) {
             let Some(source) = self.ready.pop() else {
@@ -267,13 +276,17 @@ impl World {
             }
         }
         for source in batch.drain(..) {
-            match source {
-                Source::Host(host) => self.send_all(host as usize),
-                Source::End(end) => self.socket_is_ready(end as usize),
-                Source::Listener(app) => self.accept(app as usize),
-            }
+            self.goes_on(source);
         }
         self.batch = batch;
+    }
+
+    fn goes_on(&mut self, source: Source) {
+        match source {
+            Source::Host(host) => self.send_all(host as usize),
+            Source::End(end) => self.socket_is_ready(end as usize),
+            Source::Listener(app) => self.accept(app as usize),
+        }
     }
 
     /// Looks at an entry whose turn has come. An application goes on until its socket has no more for
