@@ -7,6 +7,7 @@ use crate::jiffies::Clock;
 use crate::metrics::Metrics;
 use crate::mib::{Counter, Mib};
 use crate::segment::Segment;
+use crate::timers::Wheel;
 
 /// A time in the units that a host asks for many times a packet; worked out once for an instant.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +49,8 @@ pub struct Cx<'a> {
     pub out: &'a mut Vec<Segment>,
     /// What the host remembers of its peers.
     pub(crate) metrics: &'a mut Metrics,
+    /// The host's timer wheel.
+    pub(crate) wheel: &'a Wheel,
     tick: Tick,
 }
 
@@ -59,6 +62,7 @@ impl<'a> Cx<'a> {
         mib: &'a mut Mib,
         out: &'a mut Vec<Segment>,
         metrics: &'a mut Metrics,
+        wheel: &'a Wheel,
     ) -> Self {
         Self {
             now: tick.now,
@@ -66,6 +70,7 @@ impl<'a> Cx<'a> {
             mib,
             out,
             metrics,
+            wheel,
             tick,
         }
     }

@@ -63,12 +63,13 @@ impl Clock {
         )
     }
 
-    /// When a timer fires that is set at `now` to expire at the jiffy `expires`; `ran`: timers ran in this jiffy, and the
-    /// wheel's own clock stands at the next one.
+    /// When a timer fires that is set at `now` to expire at the jiffy `expires`, and the level of the wheel in which it
+    /// waits; `ran`: timers ran in this jiffy, and the wheel's own clock stands at the next one.
     #[inline]
-    pub fn fires(&self, now: Instant, expires: u64, ran: bool) -> Instant {
+    pub(crate) fn fires(&self, now: Instant, expires: u64, ran: bool) -> (Instant, u32) {
         let jiffy = self.jiffies(now);
-        self.time_of(wheel(jiffy + u64::from(ran), expires).max(jiffy + 1))
+        let (tick, level) = wheel(jiffy + u64::from(ran), expires);
+        (self.time_of(tick.max(jiffy + 1)), level)
     }
 
     /// `usecs_to_jiffies()`: rounded up.
@@ -105,20 +106,20 @@ impl Clock {
     }
 }
 
-/// The tick at which the wheel runs a timer that is set for `expires` when its clock is `clk`.
-fn wheel(clk: u64, expires: u64) -> u64 {
+/// The tick at which the wheel runs a timer that is set for `expires` when its clock is `clk`, and its level there.
+fn wheel(clk: u64, expires: u64) -> (u64, u32) {
     const LEVELS: u32 = 9;
     let delta = expires.wrapping_sub(clk) as i64;
     if delta < 0 {
         // Already over: as soon as timers run.
-        return clk;
+        return (clk, 0);
     }
     let mut level = 0;
     while level + 1 < LEVELS && delta >= 63_i64 << (3 * level) {
         level += 1;
     }
     let shift = 3 * level;
-    ((expires >> shift) + 1) << shift
+    (((expires >> shift) + 1) << shift, level)
 }
 
 #[cfg(test)]
@@ -127,18 +128,18 @@ mod tests {
 
     #[test]
     fn a_timer_fires_at_the_tick_after_and_far_ones_at_coarse_ticks() {
-        assert_eq!(wheel(1000, 1010), 1011);
-        assert_eq!(wheel(1000, 1000 + 62), 1063);
+        assert_eq!(wheel(1000, 1010), (1011, 0));
+        assert_eq!(wheel(1000, 1000 + 62), (1063, 0));
         // 75 ticks away: level 1, a multiple of 8.
-        assert_eq!(wheel(1000, 1075), 1080);
-        assert_eq!(wheel(1000, 1080), 1088);
+        assert_eq!(wheel(1000, 1075), (1080, 1));
+        assert_eq!(wheel(1000, 1080), (1088, 1));
         let clock = Clock {
             hz: 1000,
             boot_ns: 0,
         };
         let now = Instant::from_nanos(7_500_000);
         let j = clock.jiffies(now);
-        let at = |expires, ran| clock.jiffies(clock.fires(now, expires, ran)) - j;
+        let at = |expires, ran| clock.jiffies(clock.fires(now, expires, ran).0) - j;
         assert_eq!((at(j - 1, false), at(j - 1, true)), (1, 1));
         assert_eq!((at(j, false), at(j + 1, false)), (1, 2));
     }
@@ -151,7 +152,7 @@ mod tests {
         };
         let now = Instant::from_nanos(0);
         let j = clock.jiffies(now);
-        let at = |ran| clock.jiffies(clock.fires(now, j + 504, ran));
+        let at = |ran| clock.jiffies(clock.fires(now, j + 504, ran).0);
         assert_eq!(at(true) % 8, 0);
         assert_eq!((at(false) % 64, at(false) > at(true)), (0, true));
     }

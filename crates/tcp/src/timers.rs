@@ -5,11 +5,77 @@
 //! FIN-WAIT-2, and high-resolution ones for pacing and for compressed SACKs. The first three count
 //! jiffies and fire on the timer wheel's ticks.
 
+use std::cell::Cell;
+
 use tcplab_base::Instant;
 
 use crate::cx::Cx;
 use crate::endpoint::NEVER;
 use crate::pack::{packed, packed_enum};
+
+/// A host's timer wheel, as far as it shows.
+///
+/// What expires at one tick runs in this order (Linux `__run_timers()`, `expire_timers()`): timers of coarse levels
+/// first, and in a level those that were put there last first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wheel {
+    /// Timers that were put into it.
+    placed: Cell<u32>,
+    /// The jiffy in which timers ran last: the wheel's clock is one ahead for the rest of it.
+    ran: Cell<u32>,
+}
+
+/// Where a timer stands in the wheel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// When it fires.
+    pub(crate) at: Instant,
+    /// Of those that fire then, the one with the greatest order is the first.
+    pub(crate) order: u32,
+}
+
+/// Bits of an order below those of the level.
+const COUNT_BITS: u32 = 28;
+
+impl Wheel {
+    /// Where a timer stands that is set for the jiffy `expires` and stood at `before`: it is not moved within its place.
+    #[inline]
+    fn place(&self, cx: &Cx<'_>, expires: u64, before: Place) -> Place {
+        let ran = self.ran.get() == cx.jiffies32();
+        let (at, level) = cx.host.clock.fires(cx.now, expires, ran);
+        if before.at == at && before.order >> COUNT_BITS == level {
+            return before;
+        }
+        Place {
+            at,
+            order: level << COUNT_BITS | self.next(),
+        }
+    }
+
+    /// Where a timer stands that did not before.
+    #[inline]
+    pub(crate) fn place_new(&self, cx: &Cx<'_>, expires: u64) -> Place {
+        let nowhere = Place {
+            at: NEVER,
+            order: 0,
+        };
+        self.place(cx, expires, nowhere)
+    }
+
+    /// The next number; after 2^28 the order of few timers is wrong once.
+    #[inline]
+    fn next(&self) -> u32 {
+        let next = (self.placed.get() + 1) & ((1 << COUNT_BITS) - 1);
+        self.placed.set(next);
+        next
+    }
+
+    /// Timers of the wheel run now.
+    #[inline]
+    pub(crate) fn runs(&self, jiffies: u32) {
+        self.ran.set(jiffies);
+    }
+}
 
 /// `icsk_pending`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -33,6 +99,16 @@ packed_enum!(Pending {
     EarlyRetrans,
 });
 
+/// One of a connection's timers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Which {
+    Retransmit,
+    DelAck,
+    Keepalive,
+    CompSack,
+    Pacing,
+}
+
 /// When each one fires; [`NEVER`] when it is off.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timers {
@@ -43,8 +119,10 @@ pub(crate) struct Timers {
     /// Where Linux's timer stands in the wheel, armed or not: clearing it leaves it there, and setting it for the
     /// same jiffy again does not move it.
     wheel_at: Instant,
-    /// The jiffy in which a timer of the wheel ran last: the wheel's clock is one ahead for the rest of it.
-    ran: u32,
+    /// Their places among those that fire at the same tick ([`Place::order`]).
+    wheel_order: u32,
+    delack_order: u32,
+    keepalive_order: u32,
     /// `icsk_ack.timeout`.
     pub(crate) ack_timeout: u64,
     pub(crate) delack_at: Instant,
@@ -59,7 +137,9 @@ packed!(Timers {
     timeout,
     rexmit_at,
     wheel_at,
-    ran,
+    wheel_order,
+    delack_order,
+    keepalive_order,
     ack_timeout,
     delack_at,
     keepalive_at,
@@ -74,7 +154,9 @@ impl Default for Timers {
             timeout: 0,
             rexmit_at: NEVER,
             wheel_at: NEVER,
-            ran: 0,
+            wheel_order: 0,
+            delack_order: 0,
+            keepalive_order: 0,
             ack_timeout: 0,
             delack_at: NEVER,
             keepalive_at: NEVER,
@@ -111,22 +193,29 @@ impl Timers {
         let stands = self.wheel_at > cx.now && self.wheel_at != NEVER;
         if !stands || self.timeout != timeout {
             self.timeout = timeout;
-            self.wheel_at = self.fires(cx, timeout);
+            let before = Place {
+                at: self.wheel_at,
+                order: self.wheel_order,
+            };
+            let place = cx.wheel.place(cx, timeout, before);
+            (self.wheel_at, self.wheel_order) = (place.at, place.order);
         }
         self.rexmit_at = self.wheel_at;
     }
 
-    /// When the wheel runs a timer that is set now for the jiffy `timeout`.
-    #[inline]
-    fn fires(&self, cx: &Cx<'_>, timeout: u64) -> Instant {
-        let ran = self.ran == cx.jiffies32();
-        cx.host.clock.fires(cx.now, timeout, ran)
-    }
-
-    /// A timer of the wheel runs now.
-    #[inline]
-    pub(crate) fn runs(&mut self, cx: &Cx<'_>) {
-        self.ran = cx.jiffies32();
+    /// Which of the timers that fire at `at` is the first, and its order.
+    pub(crate) fn first_at(&self, at: Instant) -> Option<(Which, u32)> {
+        let all = [
+            (Which::Retransmit, self.rexmit_at, self.wheel_order),
+            (Which::DelAck, self.delack_at, self.delack_order),
+            (Which::Keepalive, self.keepalive_at, self.keepalive_order),
+            // Not of the wheel: those run after it.
+            (Which::CompSack, self.comp_sack_at, 0),
+            (Which::Pacing, self.pacing_at, 0),
+        ];
+        let due = all.into_iter().filter(|&(_, when, _)| when == at);
+        let first = due.reduce(|a, b| if b.2 > a.2 { b } else { a });
+        first.map(|(which, _, order)| (which, order))
     }
 
     /// `inet_csk_clear_xmit_timer()`: the wheel's timer may fire for nothing on Linux; here it is off.
@@ -140,12 +229,22 @@ impl Timers {
     #[inline]
     pub(crate) fn arm_delack(&mut self, cx: &Cx<'_>, timeout: u64) {
         self.ack_timeout = timeout;
-        self.delack_at = self.fires(cx, timeout);
+        let before = Place {
+            at: self.delack_at,
+            order: self.delack_order,
+        };
+        let place = cx.wheel.place(cx, timeout, before);
+        (self.delack_at, self.delack_order) = (place.at, place.order);
     }
 
     /// `inet_csk_reset_keepalive_timer()`: in `when` jiffies.
     #[inline]
     pub(crate) fn arm_keepalive(&mut self, cx: &Cx<'_>, when: u32) {
-        self.keepalive_at = self.fires(cx, cx.jiffies() + u64::from(when));
+        let before = Place {
+            at: self.keepalive_at,
+            order: self.keepalive_order,
+        };
+        let place = cx.wheel.place(cx, cx.jiffies() + u64::from(when), before);
+        (self.keepalive_at, self.keepalive_order) = (place.at, place.order);
     }
 }

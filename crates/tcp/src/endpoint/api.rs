@@ -6,6 +6,7 @@ use super::{Endpoint, NEVER, State, TimeWaitNeeds};
 use crate::cx::Cx;
 use crate::options::OpenOptions;
 use crate::segment::Addr;
+use crate::timers::Which;
 
 /// An error of a socket call, by its errno name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,26 +89,40 @@ impl Endpoint {
             let Some(at) = t.next().filter(|&at| at <= cx.now) else {
                 return;
             };
-            if at == t.rexmit_at {
-                t.rexmit_at = NEVER;
-                t.runs(cx);
-                self.on_rexmit_timer(cx);
-            } else if at == t.delack_at {
-                t.delack_at = NEVER;
-                t.runs(cx);
-                self.on_delack_timer(cx);
-            } else if at == t.comp_sack_at {
-                t.comp_sack_at = NEVER;
-                self.on_comp_sack_timer(cx);
-            } else if at == t.pacing_at {
-                t.pacing_at = NEVER;
-                self.on_pacing_timer(cx);
-            } else {
-                t.keepalive_at = NEVER;
-                t.runs(cx);
-                self.on_keepalive_timer(cx);
+            let Some((which, order)) = t.first_at(at) else {
+                return;
+            };
+            if order > 0 {
+                cx.wheel.runs(cx.jiffies32());
+            }
+            match which {
+                Which::Retransmit => {
+                    t.rexmit_at = NEVER;
+                    self.on_rexmit_timer(cx);
+                }
+                Which::DelAck => {
+                    t.delack_at = NEVER;
+                    self.on_delack_timer(cx);
+                }
+                Which::CompSack => {
+                    t.comp_sack_at = NEVER;
+                    self.on_comp_sack_timer(cx);
+                }
+                Which::Pacing => {
+                    t.pacing_at = NEVER;
+                    self.on_pacing_timer(cx);
+                }
+                Which::Keepalive => {
+                    t.keepalive_at = NEVER;
+                    self.on_keepalive_timer(cx);
+                }
             }
         }
+    }
+
+    /// The place of the timer that is due at `at` among all of the host's that are.
+    pub(crate) fn timer_order(&self, at: Instant) -> u32 {
+        self.timers.first_at(at).map_or(0, |(_, order)| order)
     }
 
     /// `sk_err`: the error that the next call would get, without taking it.

@@ -49,6 +49,7 @@ impl Stack {
             &mut self.mib,
             &mut self.out,
             &mut self.metrics,
+            &self.wheel,
         );
         conn.ep.on_segment(&mut cx, seg);
         watch.tell(conn, number, &mut self.events);

@@ -12,7 +12,7 @@ const NOWHERE: u32 = u32::MAX;
 /// The heap.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Deadlines {
-    /// (when, order of arming, who), smallest first.
+    /// (when, order of arming, who), smallest first. The kernel's order of timers at one tick is [`Wheel`](crate::timers::Wheel)'s.
     heap: Vec<(Instant, u64, u32)>,
     /// Place of each record in the heap.
     place: Vec<u32>,

@@ -54,6 +54,7 @@ impl Stack {
             &mut self.mib,
             &mut self.out,
             &mut self.metrics,
+            &self.wheel,
         );
         match what {
             IcmpError::FragmentationNeeded(mtu) => {

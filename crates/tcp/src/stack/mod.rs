@@ -23,6 +23,7 @@ mod timewait;
 pub use icmp::IcmpError;
 pub(crate) use reset::reply_reset;
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use foldhash::fast::FixedState;
@@ -39,6 +40,7 @@ use crate::host::HostConfig;
 use crate::metrics::Metrics;
 use crate::mib::Mib;
 use crate::segment::Segment;
+use crate::timers::Wheel;
 
 /// Names a connection of a stack until it is released; numbers are used again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
@@ -76,6 +78,9 @@ pub struct Stack {
     listeners: Vec<Option<Listener>>,
     ports: HashMap<(u16, u16), u32, FixedState>,
     deadlines: Deadlines,
+    wheel: Wheel,
+    /// Records with timers that are due now, in the order of the wheel.
+    due: Vec<(Instant, Reverse<u32>, u32)>,
     metrics: Metrics,
     tick: Tick,
     /// `table_perturb` of the search for ports.
@@ -161,6 +166,8 @@ impl Stack {
             events: VecDeque::new(),
             listeners: Vec::new(),
             deadlines: Deadlines::default(),
+            wheel: Wheel::default(),
+            due: Vec::new(),
             metrics,
             perturb: Vec::new(),
         }
@@ -175,6 +182,7 @@ impl Stack {
             &mut self.mib,
             &mut self.out,
             &mut self.metrics,
+            &self.wheel,
         );
         (cx, &mut self.listeners, &mut self.table)
     }
@@ -224,18 +232,58 @@ impl Stack {
 
     /// Runs all timers that are due at `now`.
     pub fn on_timer(&mut self, now: Instant) {
+        loop {
+            self.find_due(now);
+            if self.due.is_empty() {
+                return;
+            }
+            let mut due = std::mem::take(&mut self.due);
+            if due.len() > 1 {
+                due.sort_unstable();
+            }
+            for (_, _, number) in due.drain(..) {
+                self.record_timer(now, number);
+            }
+            self.due = due;
+        }
+    }
+
+    /// Takes all records out of the heap whose timers are due. An entry that was early goes back to where it belongs.
+    fn find_due(&mut self, now: Instant) {
         while let Some((at, number)) = self.deadlines.first() {
             if at > now {
                 return;
             }
-            match self.table.get_mut(number) {
-                Some(Record::Conn(_)) => self.conn_timer(now, number),
-                Some(Record::Packed(_)) => self.packed_timer(now, number),
-                Some(Record::Request(_)) => self.request_timer(now, number),
-                Some(Record::TimeWait(tw)) if tw.fires <= now => self.drop_time_wait(number),
-                Some(Record::TimeWait(tw)) => self.deadlines.set(number, Some(tw.fires)),
-                Some(Record::Free(_)) | None => self.deadlines.forget(number),
-            }
+            let next = match self.table.get(number) {
+                Some(Record::Conn(conn)) => conn.ep.next_timer(),
+                Some(Record::Packed(packed)) => self.table.next_of_packed(packed),
+                Some(Record::Request(req)) => Some(req.fires),
+                Some(Record::TimeWait(tw)) => Some(tw.fires),
+                Some(Record::Free(_)) | None => None,
+            };
+            let Some(at) = next.filter(|&at| at <= now) else {
+                self.deadlines.set(number, next);
+                continue;
+            };
+            let order = match self.table.get(number) {
+                Some(Record::Conn(conn)) => conn.ep.timer_order(at),
+                Some(Record::Request(req)) => req.order,
+                _ => 0,
+            };
+            self.deadlines.forget(number);
+            self.due.push((at, Reverse(order), number));
+        }
+    }
+
+    /// Timers of a record that was due; one before it may have changed it.
+    fn record_timer(&mut self, now: Instant, number: u32) {
+        match self.table.get_mut(number) {
+            Some(Record::Conn(_)) => self.conn_timer(now, number),
+            Some(Record::Packed(_)) => self.packed_timer(now, number),
+            Some(Record::Request(_)) => self.request_timer(now, number),
+            Some(Record::TimeWait(tw)) if tw.fires <= now => self.drop_time_wait(number),
+            Some(Record::TimeWait(tw)) => self.deadlines.set(number, Some(tw.fires)),
+            Some(Record::Free(_)) | None => self.deadlines.forget(number),
         }
     }
 
@@ -257,13 +305,14 @@ impl Stack {
             &mut self.mib,
             &mut self.out,
             &mut self.metrics,
+            &self.wheel,
         );
         conn.ep.on_timer(&mut cx);
         watch.tell(conn, number, &mut self.events);
         if conn.ep.is_closed() {
             self.ended(now, number);
         } else {
-            // Its entry was the top of the heap and is used up.
+            // It has no entry in the heap now.
             self.deadlines.set(number, conn.ep.next_timer());
         }
     }
@@ -327,6 +376,7 @@ impl Stack {
             &mut self.mib,
             &mut self.out,
             &mut self.metrics,
+            &self.wheel,
         );
         let result = call(&mut conn.ep, &mut cx);
         if follow(&conn.ep, number, &mut self.deadlines) {
@@ -445,6 +495,26 @@ pub(crate) mod tests {
         let opened = stack.connect(now, 0, to, &OpenOptions::default(), 1500);
         let (id, _) = opened.expect("a port is free");
         stack.with(now, id, call).expect("it is held")
+    }
+
+    /// Linux `expire_timers()`: what was put into a bucket of the wheel last runs first.
+    #[test]
+    fn timers_of_one_tick_run_newest_first() {
+        let mut stack = stack();
+        let to = Addr { host: 1, port: 80 };
+        let now = Instant::from_nanos(0);
+        let mut ports = Vec::new();
+        for _ in 0..3 {
+            let opened = stack.connect(now, 0, to, &OpenOptions::default(), 1500);
+            ports.push(opened.expect("a port is free").1.port);
+        }
+        while stack.poll_segment().is_some() {}
+        let at = stack.next_timer().expect("SYNs are waited for");
+        stack.on_timer(at);
+        let again = std::iter::from_fn(|| stack.poll_segment());
+        let again: Vec<u16> = again.map(|segment| segment.src.port).collect();
+        ports.reverse();
+        assert_eq!(again, ports);
     }
 
     /// Connections in use; tests/pair/memory.rs has what idle ones take.

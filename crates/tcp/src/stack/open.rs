@@ -38,6 +38,7 @@ impl Stack {
             &mut self.mib,
             &mut self.out,
             &mut self.metrics,
+            &self.wheel,
         );
         let own = options.congestion.clone();
         let name = own.unwrap_or_else(|| cx.host.sysctl.tcp_congestion_control.clone());
@@ -169,6 +170,7 @@ impl Stack {
             &mut self.mib,
             &mut self.out,
             &mut self.metrics,
+            &self.wheel,
         );
         let mut ep = Endpoint::new(&mut cx, (local, remote), options);
         let mut first = isn;

@@ -47,6 +47,8 @@ pub(crate) struct Request {
     pub(crate) tos: u8,
     /// When its timer fires.
     pub(crate) fires: Instant,
+    /// Its place among timers of that tick.
+    pub(crate) order: u32,
 }
 
 /// What [`Request::check`] decided.
@@ -98,6 +100,7 @@ impl Request {
                 false => 0,
             },
             fires: Instant::from_nanos(i64::MAX),
+            order: 0,
         }
     }
 
@@ -180,7 +183,8 @@ impl Request {
         let first = u64::from(clock.from_millis(TIMEOUT_INIT_MS));
         let most = u64::from(clock.from_millis(RTO_MAX_MS));
         let wait = (first << self.num_timeout.min(16)).min(most);
-        self.fires = clock.fires(cx.now, cx.jiffies() + wait, false);
+        let place = cx.wheel.place_new(cx, cx.jiffies() + wait);
+        (self.fires, self.order) = (place.at, place.order);
     }
 
     /// A segment for this request (`tcp_check_req()`).

@@ -76,7 +76,7 @@ impl TimeWait {
 
     fn arm(&mut self, cx: &Cx<'_>, wait: u32) {
         let at = cx.jiffies() + u64::from(wait);
-        self.fires = cx.host.clock.fires(cx.now, at, false);
+        self.fires = cx.wheel.place_new(cx, at).at;
     }
 
     fn wait_anew(&mut self, cx: &Cx<'_>) {
