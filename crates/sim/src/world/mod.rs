@@ -69,7 +69,11 @@ pub struct World {
     captures: Option<Captures>,
     warnings: Vec<String>,
     work: Work,
+    /// What the last turn reported, in its order.
     batch: Vec<Source>,
+    spare_batch: Vec<Source>,
+    /// Entries of the list that the last turn had no room for.
+    left: usize,
     /// Memory of segments on their way from a host to its links.
     segments: Vec<Segment>,
     ending: bool,
@@ -96,6 +100,8 @@ impl World {
             warnings: Vec::new(),
             work: Work::default(),
             batch: Vec::new(),
+            spare_batch: Vec::new(),
+            left: 0,
             segments: Vec::new(),
             ending: false,
             stopped: false,
@@ -122,6 +128,8 @@ impl World {
         self.now = Instant::default();
         self.events.clear();
         self.ready.clear();
+        self.batch.clear();
+        self.left = 0;
         self.warnings.clear();
         self.hosts.clear();
         let fallback = Profile::default();
@@ -221,6 +229,7 @@ impl World {
                 self.handle_batch();
                 continue;
             }
+            self.batch.clear();
             match self.events.next_time() {
                 Some(next) => self.now = self.now.max(next),
                 None => return false,
@@ -256,29 +265,36 @@ impl World {
     }
 
     /// One turn of what an epoll would report.
+    ///
+    /// What it reports stays in an epoll's list, and the next turn looks at it before what became ready meanwhile
+    /// (`ep_send_events()`: level triggered).
     fn handle_batch(&mut self) {
         if self.ready.len() == 1 {
             // Mostly there is one.
-            if let Some(source) = self.ready.pop()
-                && self.is_still_ready(source)
-            {
+            self.batch.clear();
+            self.left = 0;
+            self.take_next();
+            if let Some(&source) = self.batch.first() {
                 self.goes_on(source);
             }
             return;
         }
-        let mut batch = std::mem::take(&mut self.batch);
-        for _ in 0..self.ready.len().min(Ready::BATCH) {
-            let Some(source) = self.ready.pop() else {
-                break;
-            };
-            if self.is_still_ready(source) {
-                batch.push(source);
+        let again = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare_batch));
+        for _ in 0..self.left.min(Ready::BATCH) {
+            self.take_next();
+        }
+        for &source in &again {
+            if self.batch.len() < Ready::BATCH && self.is_taken(source) {
+                self.batch.push(source);
             }
         }
-        for source in batch.drain(..) {
-            self.goes_on(source);
+        while self.batch.len() < Ready::BATCH && self.take_next() {}
+        self.left = self.ready.len();
+        for n in 0..self.batch.len() {
+            self.goes_on(self.batch[n]);
         }
-        self.batch = batch;
+        self.spare_batch = again;
+        self.spare_batch.clear();
     }
 
     fn goes_on(&mut self, source: Source) {
@@ -289,19 +305,32 @@ impl World {
         }
     }
 
-    /// Looks at an entry whose turn has come. An application goes on until its socket has no more for
-    /// it, so nothing stays ready.
+    /// The first entry of the list, when it is ready, belongs to this turn; false: there is none.
     #[inline]
-    fn is_still_ready(&mut self, source: Source) -> bool {
-        match source {
-            Source::Host(host) => self.hosts[host as usize].is_ready = false,
-            Source::End(end) => {
-                self.apps.ends[end as usize].is_ready = false;
-                return self.is_socket_ready(end as usize);
-            }
-            Source::Listener(app) => self.apps.all[app as usize].is_ready = false,
+    fn take_next(&mut self) -> bool {
+        let Some(source) = self.ready.pop() else {
+            return false;
+        };
+        if self.is_taken(source) {
+            self.batch.push(source);
         }
         true
+    }
+
+    /// Looks at an entry: whether something happened to it, and it is ready. An application goes on until its socket
+    /// has no more for it, so nothing stays ready.
+    #[inline]
+    fn is_taken(&mut self, source: Source) -> bool {
+        let touched = match source {
+            Source::Host(host) => &mut self.hosts[host as usize].is_ready,
+            Source::End(end) => &mut self.apps.ends[end as usize].is_ready,
+            Source::Listener(app) => &mut self.apps.all[app as usize].is_ready,
+        };
+        let touched = std::mem::replace(touched, false);
+        match source {
+            Source::End(end) => touched && self.is_socket_ready(end as usize),
+            _ => touched,
+        }
     }
 
     fn finish(&mut self) -> Outcome {
