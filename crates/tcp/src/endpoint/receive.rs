@@ -85,9 +85,14 @@ pub(crate) struct RcvSkb {
     pub(crate) truesize: u32,
     /// Bytes that its buffer would still take.
     pub(crate) tailroom: u16,
-    /// Other frames whose buffers it has taken over.
+    /// Other frames whose buffers it has taken over, and [`RcvSkb::OWN_BUFFER`].
     pub(crate) frags: u8,
     pub(crate) fin: bool,
+}
+
+impl RcvSkb {
+    /// Its buffer is no part of a page (`skb_head_is_locked()`): no other frame can take it over.
+    pub(crate) const OWN_BUFFER: u8 = 0x80;
 }
 
 /// `sk_receive_queue` and `out_of_order_queue`.

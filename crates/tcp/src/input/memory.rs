@@ -15,13 +15,13 @@ use crate::segment::Segment;
 /// Bytes of a `struct sk_buff` in memory.
 const SK_BUFF: u32 = 256;
 /// Bytes of a `struct skb_shared_info`.
-const SHARED_INFO: u32 = 320;
+pub(super) const SHARED_INFO: u32 = 320;
 /// Ethernet and IPv4 header in front of TCP's.
 const LOWER_HEADERS: u32 = 14 + 20;
 /// Room that tun leaves in front of a frame (`TUN_RX_PAD`).
 const HEADROOM: u32 = 66;
 /// Sizes are rounded up to a cache line.
-const CACHE_LINE: u32 = 64;
+pub(super) const CACHE_LINE: u32 = 64;
 /// `MAX_SKB_FRAGS`: how many frames one may take over.
 const MAX_FRAGS: u8 = 17;
 /// Accounted in pages.
@@ -123,14 +123,15 @@ impl Endpoint {
             return false;
         };
         let payload = (from.end_seq - from.seq).saturating_sub(u32::from(from.fin));
-        let tailroom = if to.frags == 0 { to.tailroom } else { 0 };
+        let frags = to.frags & !RcvSkb::OWN_BUFFER;
+        let tailroom = if frags == 0 { to.tailroom } else { 0 };
         let delta = if payload <= u32::from(tailroom) {
             // Copied into what its buffer has left; a FIN alone needs nothing.
             to.tailroom = tailroom - payload as u16;
             0
         } else {
-            // Its buffer is taken over, its sk_buff is not needed any more.
-            if to.frags + from.frags >= MAX_FRAGS {
+            // Its buffer is taken over, its sk_buff is not needed any more. One with OWN_BUFFER counts as too many.
+            if frags + from.frags >= MAX_FRAGS {
                 return false;
             }
             to.frags += from.frags + 1;

@@ -4,8 +4,9 @@
 use std::collections::VecDeque;
 
 use tcplab_base::Seq;
+use tcplab_plan::profile::Profile;
 
-use super::memory::skb_truesize;
+use super::memory::{CACHE_LINE, SHARED_INFO, skb_truesize};
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, RcvSkb};
 use crate::mib::Counter;
@@ -148,15 +149,27 @@ impl Endpoint {
             }
         }
         let len = end - start;
+        let room = buffer_of(&cx.host.profile, len);
         let new = RcvSkb {
             seq: start,
             end_seq: end,
-            truesize: skb_truesize(len.next_power_of_two().max(512) - 320),
-            tailroom: 0,
-            frags: 0,
+            truesize: skb_truesize(room),
+            tailroom: (room - len) as u16,
+            frags: RcvSkb::OWN_BUFFER,
             fin: false,
         };
         self.set_owner(new.truesize);
         new
+    }
+}
+
+/// Bytes of data that a buffer holds which was allocated for `len` (`alloc_skb()`): whole cache lines, and where the
+/// allocator has sizes of its own, as much as the next of them has room for.
+fn buffer_of(profile: &Profile, len: u32) -> u32 {
+    let asked = len.next_multiple_of(CACHE_LINE);
+    // What an empty segment of the send queue takes shows the allocator.
+    match profile.tx_truesize == skb_truesize(profile.tx_header) {
+        true => asked,
+        false => (asked + SHARED_INFO).next_power_of_two() - SHARED_INFO,
     }
 }

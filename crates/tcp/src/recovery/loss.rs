@@ -64,6 +64,7 @@ impl Endpoint {
             cx.count(Counter::SACKReneging);
             self.loss.sacked_out = 0;
             self.loss.is_sack_reneg = true;
+            self.join_merged();
         } else if self.is_reno() {
             self.loss.sacked_out = 0;
         }
@@ -87,6 +88,39 @@ impl Endpoint {
             self.mark_skb_lost(cx, id);
         }
         self.loss.clear_hints();
+    }
+
+    /// The peer takes back what it SACKed: what SACKs have made one segment on Linux (`tcp_shifted_skb()`) is sent again
+    /// as one.
+    #[cold]
+    fn join_merged(&mut self) {
+        self.loss.clear_hints();
+        let mut at = self.queue.first_sent();
+        while let Some(id) = at {
+            let next = self.queue.next_sent(id);
+            let merged = |next: &Id| self.queue.get(*next).is_some_and(|skb| skb.merged);
+            if next.filter(merged).is_none() {
+                at = next;
+                continue;
+            }
+            self.loss.highest_sack = self.queue.after_removal(self.loss.highest_sack, id);
+            let Some(next) = self.queue.remove_behind(id) else {
+                return;
+            };
+            self.wmem_free(next.truesize.saturating_sub(next.len));
+            let mss = self.snd.mss_cache as u16;
+            if let Some(skb) = self.queue.get_mut(id) {
+                skb.len += next.len;
+                skb.truesize += next.len;
+                skb.pcount += next.pcount;
+                if skb.gso_size == 0 {
+                    skb.gso_size = mss;
+                }
+                skb.flags |= next.flags;
+                skb.sacked |= next.sacked & Sacked::EVER_RETRANS;
+                skb.eor = next.eor;
+            }
+        }
     }
 
     /// `tcp_enter_loss()`.
