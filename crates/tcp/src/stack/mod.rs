@@ -232,6 +232,7 @@ impl Stack {
 
     /// Runs all timers that are due at `now`.
     pub fn on_timer(&mut self, now: Instant) {
+        self.table.is_now(now);
         loop {
             self.find_due(now);
             if self.due.is_empty() {
@@ -263,8 +264,12 @@ impl Stack {
             };
             let Some(at) = next.filter(|&at| at <= now) else {
                 self.deadlines.set(number, next);
+                self.table.is_rested(number);
                 continue;
             };
+            if let Some(Record::Packed(_)) = self.table.get(number) {
+                self.table.unpack(number);
+            }
             let order = match self.table.get(number) {
                 Some(Record::Conn(conn)) => conn.ep.timer_order(at),
                 Some(Record::Request(req)) => req.order,
@@ -278,8 +283,7 @@ impl Stack {
     /// Timers of a record that was due; one before it may have changed it.
     fn record_timer(&mut self, now: Instant, number: u32) {
         match self.table.get_mut(number) {
-            Some(Record::Conn(_)) => self.conn_timer(now, number),
-            Some(Record::Packed(_)) => self.packed_timer(now, number),
+            Some(Record::Conn(_) | Record::Packed(_)) => self.conn_timer(now, number),
             Some(Record::Request(_)) => self.request_timer(now, number),
             Some(Record::TimeWait(tw)) if tw.fires <= now => self.drop_time_wait(number),
             Some(Record::TimeWait(tw)) => self.deadlines.set(number, Some(tw.fires)),
@@ -314,18 +318,6 @@ impl Stack {
         } else {
             // It has no entry in the heap now.
             self.deadlines.set(number, conn.ep.next_timer());
-        }
-    }
-
-    /// The entry of a packed connection has come to the top: most are of timers that were stopped since.
-    fn packed_timer(&mut self, now: Instant, number: u32) {
-        let next = match self.table.get(number) {
-            Some(Record::Packed(packed)) => self.table.next_of_packed(packed),
-            _ => None,
-        };
-        match next {
-            Some(at) if at <= now => self.conn_timer(now, number),
-            _ => self.deadlines.set(number, next),
         }
     }
 
@@ -368,6 +360,7 @@ impl Stack {
         number: u32,
         call: impl FnOnce(&mut Endpoint, &mut Cx<'_>) -> R,
     ) -> Option<R> {
+        self.table.is_now(now);
         let conn = self.table.conn_mut(number)?;
         let tick = self.tick.at(&self.host.clock, now);
         let mut cx = Cx::new(
@@ -397,8 +390,8 @@ impl Stack {
             .map(|(number, conn)| (ConnId(number), &conn.ep))
     }
 
-    /// Idle connections are packed when more than `most` are in use, 1,024 as it begins. It moves memory and time, no
-    /// result.
+    /// Idle connections are packed when more than `most` are not, 1,024 as it begins; more stay when packed ones are
+    /// used again within a second. It moves memory and time, no result.
     pub fn keep_unpacked(&mut self, most: usize) {
         self.table.keep_unpacked(most);
     }

@@ -1,9 +1,11 @@
 //! Which connections of a host are packed ([`crate::pack`]).
 //!
 //! Some stay as they are, idle or not: the working set, in the order in which they came to it. When it is full, each
-//! one that joins it makes the first ones leave that are idle, and so does one whose timer turns out to be stopped: its
-//! last packet is ACKed for a while. What is in flight stays, so memory grows with that. A packed connection is unpacked
-//! when anything asks for it, and so nobody sees the difference.
+//! one that joins it has the first ones looked at: those that are idle and have moved no byte since they were looked at
+//! last leave it, the others go to its end. One whose timer turns out to be stopped leaves too: its last packet is ACKed
+//! for a while. What is in flight stays, so memory grows with that. A packed connection is unpacked
+//! when anything asks for it, and so nobody sees the difference. One that was packed for less than a second should have
+//! stayed: the working set may be larger from then on, and falls back while others come.
 
 use std::collections::VecDeque;
 
@@ -15,19 +17,28 @@ use crate::pack::{Pack, Packer, Unpacker};
 
 /// Connections that stay unpacked, idle or not: a megabyte.
 const KEPT: usize = 1024;
+/// A connection that is used again within this time, in ms, was packed too early.
+const EARLY_MS: u32 = 1000;
+/// By how many connections the working set may grow then; it shrinks by one for each other one that joins it.
+const GROWS: usize = 8;
 /// Of the oldest of the working set, how many are looked at when one joins it.
-const TRIES: usize = 2;
+const TRIES: usize = 3;
 /// Memory of unpacked connections that is kept for the next ones.
 const SPARE: usize = 16;
 
 /// See the head of this file.
 #[derive(Debug)]
 pub(crate) struct WorkingSet {
+    /// Connections that stay unpacked: at least, and for now.
+    least: usize,
     kept: usize,
+    /// The time of the last thing that came to the host.
+    now: Instant,
     /// Connections that are not packed.
     unpacked: usize,
     /// Numbers of all connections that are not packed, and some that are, or are free or something else by now.
-    order: VecDeque<u32>,
+    /// With what they had moved when they were looked at ([`moved`]); none: not yet.
+    order: VecDeque<(u32, Option<u32>)>,
     /// Whether a number is in `order`.
     listed: Vec<bool>,
     /// What packed ones are told by their difference from: the first one that was packed.
@@ -40,7 +51,9 @@ pub(crate) struct WorkingSet {
 impl Default for WorkingSet {
     fn default() -> Self {
         Self {
+            least: KEPT,
             kept: KEPT,
+            now: Instant::default(),
             unpacked: 0,
             order: VecDeque::new(),
             listed: Vec::new(),
@@ -52,11 +65,29 @@ impl Default for WorkingSet {
 }
 
 impl WorkingSet {
+    fn now_ms(&self) -> u32 {
+        (self.now.as_nanos() / 1_000_000) as u32
+    }
+
+    /// Another size, as one that joins tells: it was packed at this time, in ms, or is new.
+    fn fit(&mut self, packed_at: Option<u32>) {
+        let age = packed_at.map(|at| self.now_ms().wrapping_sub(at));
+        match age.is_some_and(|age| age < EARLY_MS) {
+            true => self.kept += GROWS,
+            false => self.kept = self.kept.saturating_sub(1).max(self.least),
+        }
+    }
+
     pub(super) fn memory(&self) -> usize {
         let boxes = self.spare.iter().chain(&self.like);
         let boxes: usize = boxes.map(|conn| conn.memory()).sum();
-        boxes + self.order.capacity() * size_of::<u32>() + self.listed.capacity()
+        boxes + self.order.capacity() * size_of::<(u32, Option<u32>)>() + self.listed.capacity()
     }
+}
+
+/// Changes when the connection sends or gets a byte.
+fn moved(ep: &Endpoint) -> u32 {
+    ep.rcv.rcv_nxt.0.wrapping_add(ep.snd.snd_nxt.0)
 }
 
 impl Table {
@@ -70,12 +101,20 @@ impl Table {
         }
         if let Some(listed) = w.listed.get_mut(index).filter(|listed| !**listed) {
             *listed = true;
-            w.order.push_back(number);
+            w.order.push_back((number, None));
         }
     }
 
-    /// Packs some of those that were not used for long, when there are too many.
-    pub(super) fn make_room(&mut self) {
+    /// Something comes to the host at this time.
+    #[inline]
+    pub(super) fn is_now(&mut self, now: Instant) {
+        self.working.now = now;
+    }
+
+    /// Packs some of those that were not used for long, when there are too many: a new one comes, or one that was packed
+    /// at this time.
+    pub(super) fn make_room(&mut self, packed_at: Option<u32>) {
+        self.working.fit(packed_at);
         for _ in 0..TRIES {
             if self.working.unpacked < self.working.kept {
                 return;
@@ -92,8 +131,13 @@ impl Table {
     /// A timer of this connection was stopped some time ago.
     pub(super) fn is_rested(&mut self, number: u32) {
         let w = &self.working;
-        if w.unpacked > w.kept
-            && let Some(Record::Conn(conn)) = self.get(number)
+        if w.unpacked > w.kept {
+            self.pack_if_idle(number);
+        }
+    }
+
+    fn pack_if_idle(&mut self, number: u32) {
+        if let Some(Record::Conn(conn)) = self.get(number)
             && conn.ep.is_idle()
         {
             self.pack(number);
@@ -102,23 +146,22 @@ impl Table {
 
     /// Packs all that are idle.
     pub(crate) fn pack_idle(&mut self) {
-        for _ in 0..self.working.order.len() {
-            self.try_first();
+        for number in 0..self.records.len() as u32 {
+            self.pack_if_idle(number);
         }
     }
 
     /// The first one of the working set leaves it, or becomes the last one.
     fn try_first(&mut self) {
-        let Some(number) = self.working.order.pop_front() else {
+        let Some((number, before)) = self.working.order.pop_front() else {
             return;
         };
-        let stays = match self.get(number) {
-            Some(Record::Conn(conn)) => !conn.ep.is_idle(),
-            _ => false,
-        };
-        if stays {
-            self.working.order.push_back(number);
-            return;
+        if let Some(Record::Conn(conn)) = self.get(number) {
+            let now = moved(&conn.ep);
+            if before != Some(now) || !conn.ep.is_idle() {
+                self.working.order.push_back((number, Some(now)));
+                return;
+            }
         }
         if let Some(listed) = self.working.listed.get_mut(number as usize) {
             *listed = false;
@@ -140,6 +183,7 @@ impl Table {
         w.unpacked -= 1;
         let like = w.like.get_or_insert_with(|| conn.clone());
         conn.pack(like, &mut w.packer);
+        w.packer.put(u64::from(w.now_ms()));
         *slot = Record::Packed(w.packer.finish());
         if w.spare.len() < SPARE {
             w.spare.push(conn);
@@ -150,10 +194,6 @@ impl Table {
     #[cold]
     #[inline(never)]
     pub(super) fn unpack(&mut self, number: u32) {
-        if !matches!(self.get(number), Some(Record::Packed(_))) {
-            return;
-        }
-        self.make_room();
         let w = &mut self.working;
         let (Some(like), Some(slot)) = (&w.like, self.records.get_mut(number as usize)) else {
             return;
@@ -162,8 +202,12 @@ impl Table {
             return;
         };
         let mut conn = w.spare.pop().unwrap_or_else(|| like.clone());
-        conn.unpack(like, &mut Unpacker::new(packed));
+        let mut from = Unpacker::new(packed);
+        conn.unpack(like, &mut from);
+        let packed_at = from.take() as u32;
         *slot = Record::Conn(conn);
+        // It is not in the order yet, and so stays.
+        self.make_room(Some(packed_at));
         self.joins_working_set(number);
     }
 
@@ -182,6 +226,7 @@ impl Table {
 
     /// How many connections stay unpacked although they are idle.
     pub(crate) fn keep_unpacked(&mut self, most: usize) {
+        self.working.least = most;
         self.working.kept = most;
     }
 }

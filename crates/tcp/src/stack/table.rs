@@ -75,7 +75,7 @@ impl Table {
         let is_conn = matches!(record, Record::Conn(_));
         let number = self.place(record);
         if is_conn {
-            self.make_room();
+            self.make_room(None);
             self.joins_working_set(number);
         }
         number

@@ -66,7 +66,7 @@ fn an_idle_connection_takes_less_than_300_bytes_of_a_host() {
         "unpacked {}, packed: client {}, server {}",
         each[0], each[1], each[2]
     );
-    assert!(each[0] <= 1400, "an unpacked one: {} bytes", each[0]);
+    assert!(each[0] <= 1450, "an unpacked one: {} bytes", each[0]);
     assert!(each[1] <= 300, "a client: {} bytes", each[1]);
     assert!(each[2] <= 300, "a server: {} bytes", each[2]);
 }
@@ -78,6 +78,8 @@ fn the_working_set_is_bounded() {
         host.pack_idle();
         host.keep_unpacked(20);
     }
+    // Who is used again within a second would make the set larger.
+    pair.run(2 * S);
     let before = pair.hosts.each_ref().map(tcplab_tcp::Stack::memory);
     for &ids in &ids {
         transaction(&mut pair, ids, 500);
