@@ -4,18 +4,19 @@
 //! due, by time and by order of setting. Nothing else decides what comes first, which is what lets a
 //! run in virtual time repeat.
 
+mod apps;
+
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::Path;
 use std::rc::Rc;
 use std::time;
 
 use nix::sys::epoll::EpollFlags;
-use tcplab_apps::{Doing, Result as Went, Wants};
+use tcplab_apps::{Doing, Result as Went};
 use tcplab_base::{Duration, Instant, Random};
-use tcplab_plan::network::{capture_file, host_address, interface_on, interfaces};
-use tcplab_plan::outcome::{LinkCount, LinkSeries, TCP_INFO_SERIES};
+use tcplab_plan::network::{capture_file, interface_on, interfaces};
+use tcplab_plan::outcome::{LinkCount, LinkSeries};
 use tcplab_plan::{Outcome, Point};
 
 use super::applications::Applications;
@@ -30,7 +31,6 @@ use super::wire::{self, Network, Wire};
 use crate::cpu;
 use crate::live::Live;
 use crate::proc_tcp::ProcTcp;
-use crate::tcp_info::tcp_info;
 
 /// Time between the set-up and the start of a run: what the set-up caused has settled.
 const SETTLE: Duration = Duration::from_millis(50);
@@ -377,215 +377,6 @@ impl<'p> World<'p> {
 
     fn at(&self, now: Instant) -> i64 {
         now.since(self.start).as_nanos()
-    }
-
-    fn connect(&mut self, index: usize, now: Instant) -> Result<(), RunError> {
-        let at = self.at(now);
-        let app = &self.point.apps[self.apps.ends[index].app];
-        self.network.hosts[app.client].enter()?;
-        let end = &mut self.apps.ends[index];
-        let fd = socket::make(end.udp, &end.options)?;
-        let server = match app.client == app.server {
-            true => Ipv4Addr::LOCALHOST,
-            false => host_address(app.server),
-        };
-        end.program.connects(now);
-        end.log(at, "connect", 0);
-        match socket::begin(&fd, SocketAddrV4::new(server, app.port)) {
-            Ok(port) => {
-                end.fd = Some(fd);
-                end.doing = Doing::Connecting;
-                let udp = end.udp;
-                self.apps.has_port(index, port);
-                if udp {
-                    return self.connected(index, now);
-                }
-                self.watch(index, EpollFlags::EPOLLOUT)
-            }
-            Err(e) => {
-                end.fail(at, e);
-                self.close(index, now)
-            }
-        }
-    }
-
-    fn connected(&mut self, index: usize, now: Instant) -> Result<(), RunError> {
-        let at = self.at(now);
-        let end = &mut self.apps.ends[index];
-        if let (Some(fd), false) = (&end.fd, end.udp) {
-            if let Some(e) = socket::error(fd) {
-                end.fail(at, e);
-                return self.close(index, now);
-            }
-            socket::connected(fd, &end.options)?;
-        }
-        end.out.opened_ns.get_or_insert(at);
-        end.log_state(at, "connected", 0);
-        end.doing = Doing::Next(Went::Done);
-        self.step(index, now)
-    }
-
-    fn accept(&mut self, app: usize, now: Instant) -> Result<(), RunError> {
-        let at = self.at(now);
-        loop {
-            let Some(listener) = &self.apps.listeners[app] else {
-                return Ok(());
-            };
-            let accepted = socket::accept(listener).context(|| "cannot accept".into())?;
-            let Some((fd, port)) = accepted else {
-                return Ok(());
-            };
-            let Some(flow) = self.apps.ports[app].get(&port).copied() else {
-                continue;
-            };
-            let index = 2 * flow + 1;
-            if self.apps.ends[index].fd.is_some() {
-                // A reconnecting client was quicker than the server's last step.
-                self.close(index, now)?;
-            }
-            let end = &mut self.apps.ends[index];
-            socket::prepare(&fd, false, &end.options)?;
-            socket::connected(&fd, &end.options)?;
-            end.fd = Some(fd);
-            end.restart(&self.point.apps[app]);
-            end.out.opened_ns.get_or_insert(at);
-            end.log_state(at, "accept", 0);
-            self.step(index, now)?;
-        }
-    }
-
-    fn socket_is_ready(
-        &mut self,
-        index: usize,
-        broken: bool,
-        now: Instant,
-    ) -> Result<(), RunError> {
-        match self.apps.ends[index].doing {
-            Doing::Connecting => self.connected(index, now),
-            // A reset while the application sleeps: it will see it at its next read or write.
-            Doing::Sleeping if broken => self.unwatch(index),
-            Doing::Sleeping | Doing::Nothing | Doing::Over => Ok(()),
-            _ => self.step(index, now),
-        }
-    }
-
-    /// Lets an end go on, and arranges what it waits for.
-    fn step(&mut self, index: usize, now: Instant) -> Result<(), RunError> {
-        let at = self.at(now);
-        let end = &mut self.apps.ends[index];
-        let wants = end.go(now, at)?;
-        end.sleeps = end.sleeps.wrapping_add(1);
-        let sleeps = end.sleeps;
-        match wants {
-            Wants::Readable(until) => {
-                if let Some(until) = until {
-                    self.timers.set(until, Timer::Wake(index, sleeps));
-                }
-                self.watch(index, EpollFlags::EPOLLIN)
-            }
-            Wants::Writable => self.watch(index, EpollFlags::EPOLLOUT),
-            Wants::Until(when) => {
-                self.timers.set(when, Timer::Wake(index, sleeps));
-                match self.apps.ends[index].watched {
-                    Some(_) => self.watch(index, EpollFlags::empty()),
-                    None => Ok(()),
-                }
-            }
-            Wants::Reconnect => {
-                self.close(index, now)?;
-                self.apps.ends[index].out.closed_ns = None;
-                self.connect(index, now)
-            }
-            Wants::Close => {
-                self.apps.ends[index].doing = Doing::Over;
-                self.close(index, now)
-            }
-        }
-    }
-
-    fn watch(&mut self, index: usize, flags: EpollFlags) -> Result<(), RunError> {
-        let end = &mut self.apps.ends[index];
-        let Some(fd) = &end.fd else { return Ok(()) };
-        let done = match end.watched {
-            Some(now) if now == flags => Ok(()),
-            Some(_) => self.poll.change(fd, Source::End(index), flags),
-            None => self.poll.add(fd, Source::End(index), flags),
-        };
-        end.watched = Some(flags);
-        done.context(|| "cannot watch a socket".into())
-    }
-
-    fn unwatch(&mut self, index: usize) -> Result<(), RunError> {
-        let end = &mut self.apps.ends[index];
-        if let (Some(fd), Some(_)) = (&end.fd, end.watched.take()) {
-            self.poll
-                .remove(fd)
-                .context(|| "cannot leave a socket".into())?;
-        }
-        Ok(())
-    }
-
-    fn close(&mut self, index: usize, now: Instant) -> Result<(), RunError> {
-        let at = self.at(now);
-        self.take_info(index);
-        self.unwatch(index)?;
-        let end = &mut self.apps.ends[index];
-        if end.fd.take().is_some() {
-            end.log(at, "close", 0);
-        }
-        end.out.closed_ns = Some(at);
-        Ok(())
-    }
-
-    fn take_info(&mut self, index: usize) {
-        if !self.point.tcp_info {
-            return;
-        }
-        let end = &mut self.apps.ends[index];
-        if let (Some(fd), false) = (&end.fd, end.udp)
-            && let Ok(info) = tcp_info(fd)
-        {
-            end.out.tcp_info = info
-                .fields()
-                .map(|(name, v)| (name.to_owned(), v))
-                .collect();
-        }
-    }
-
-    fn sample(&mut self, now: Instant) -> Result<(), RunError> {
-        let at = self.at(now);
-        for end in &mut self.apps.ends {
-            if let (Some(fd), false) = (&end.fd, end.udp)
-                && let Ok(info) = tcp_info(fd)
-            {
-                let values = TCP_INFO_SERIES
-                    .iter()
-                    .map(|name| info.get(name).unwrap_or(-1));
-                end.out.tcp_info_series.push((at, values.collect()));
-            }
-        }
-        if let Some(every) = self.point.tcp_info_every_ns {
-            self.timers
-                .set(now + Duration::from_nanos(every), Timer::Sample);
-        }
-        Ok(())
-    }
-
-    fn sample_links(&mut self, now: Instant) {
-        let at = self.at(now);
-        self.link_series
-            .resize_with(self.links.len(), LinkSeries::default);
-        for (link, series) in self.links.iter().zip(&mut self.link_series) {
-            if let Some(link) = link {
-                let [a_to_b, b_to_a] = link.sample(now);
-                series.a_to_b.push((at, a_to_b));
-                series.b_to_a.push((at, b_to_a));
-            }
-        }
-        if let Some(every) = self.point.link_every_ns {
-            self.timers
-                .set(now + Duration::from_nanos(every), Timer::SampleLinks);
-        }
     }
 
     fn finish(mut self) -> Result<Outcome, RunError> {

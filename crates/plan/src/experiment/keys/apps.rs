@@ -1,0 +1,239 @@
+//! The keys of applications: those of all, those of each kind.
+
+use super::{Form, Key, SOCKET, fixed, key};
+
+/// `[[app]]`, whatever its kind.
+pub(crate) const APP: &[Key] = &[
+    fixed(
+        "name",
+        Form::Name,
+        "its kind",
+        "its name in variants and measures",
+    ),
+    key(
+        "kind",
+        Form::Words(&KIND_NAMES),
+        "",
+        "what it does; it must have one",
+    ),
+    key("client", Form::Text, "client", "host that connects"),
+    key(
+        "server",
+        Form::Text,
+        "server",
+        "host that listens; with the client's own name it runs over `lo`",
+    ),
+    key("port", Form::Count, "5001 and up", "port of the server"),
+    key("start", Form::Time, "0", "when the first connection begins"),
+    key("connections", Form::Count, "1", "connections"),
+    key(
+        "stagger",
+        Form::Time,
+        "0",
+        "time between the starts of two connections",
+    ),
+    key(
+        "client_socket",
+        Form::Table(SOCKET),
+        "the host's",
+        "options of the client's sockets",
+    ),
+    key(
+        "server_socket",
+        Form::Table(SOCKET),
+        "the host's",
+        "options of the server's sockets",
+    ),
+];
+
+const COUNT: Key = key(
+    "count",
+    Form::Count,
+    "no limit",
+    "ends after so many writes, transactions or datagrams",
+);
+const DURATION: Key = key(
+    "duration",
+    Form::Time,
+    "10s when there is no count",
+    "ends this long after the connection stood",
+);
+const PAUSE: Key = key(
+    "pause",
+    Form::Time,
+    "0",
+    "the client waits after each response",
+);
+
+const STREAM: &[Key] = &[
+    key("chunk", Form::Size, "1460", "bytes of each write"),
+    key(
+        "every",
+        Form::Time,
+        "0",
+        "time between two writes, on an absolute schedule; 0: as fast as the socket takes them",
+    ),
+    key(
+        "late",
+        Form::Time,
+        "0",
+        "each write comes later by a draw from 0 to this, and so do those after it: a loop that takes time itself",
+    ),
+    key(
+        "urgent",
+        Form::Count,
+        "none",
+        "each Nth write is sent with MSG_OOB: its last byte is urgent, and the client does not read it",
+    ),
+    key("read", Form::Size, "64k", "bytes of each read at most"),
+    COUNT,
+    DURATION,
+];
+const ECHO: &[Key] = &[
+    key("size", Form::Size, "1", "bytes of a message"),
+    PAUSE,
+    COUNT,
+    DURATION,
+];
+const WRITE_WRITE_READ: &[Key] = &[
+    key("head", Form::Size, "512", "bytes of the first write"),
+    key(
+        "body",
+        Form::Size,
+        "512",
+        "bytes of the second write; 0: there is none",
+    ),
+    key("reply", Form::Size, "1448", "bytes of the reply"),
+    PAUSE,
+    COUNT,
+    DURATION,
+];
+const BULK: &[Key] = &[
+    key("bytes", Form::Size, "no limit", "bytes to send"),
+    key(
+        "duration",
+        Form::Time,
+        "10s when there are no bytes",
+        "time to send",
+    ),
+    key("chunk", Form::Size, "128k", "bytes of each write"),
+    key(
+        "reverse",
+        Form::Flag,
+        "false",
+        "the server sends, the client reads",
+    ),
+];
+const REQUEST_RESPONSE: &[Key] = &[
+    key("request", Form::Size, "1", "bytes of a request"),
+    key("response", Form::Size, "1", "bytes of a response"),
+    PAUSE,
+    COUNT,
+    DURATION,
+];
+const WEB: &[Key] = &[
+    key("request", Form::Size, "200", "bytes of a request"),
+    key(
+        "sizes",
+        Form::Sizes,
+        "10k",
+        "bytes of the responses, in order",
+    ),
+    key(
+        "think",
+        Form::Times,
+        "0",
+        "the client waits before each request but the first; the last one is used again",
+    ),
+];
+const SINK: &[Key] = &[key(
+    "hold",
+    Form::Time,
+    "10s",
+    "how long the client holds the connection",
+)];
+const UDP_STREAM: &[Key] = &[
+    key("size", Form::Size, "1400", "bytes of payload"),
+    key(
+        "every",
+        Form::Time,
+        "10ms",
+        "time between two datagrams, on an absolute schedule",
+    ),
+    COUNT,
+    DURATION,
+];
+const UDP_RR: &[Key] = &[
+    key("request", Form::Size, "1", "bytes of a request"),
+    key("response", Form::Size, "1", "bytes of a response"),
+    PAUSE,
+    key(
+        "timeout",
+        Form::Time,
+        "1s",
+        "the client gives a transaction up then",
+    ),
+    COUNT,
+    DURATION,
+];
+
+/// The kinds of applications, what they do and their own keys.
+pub(crate) const KINDS: [(&str, &str, &[Key]); 10] = [
+    (
+        "stream",
+        "the server writes `chunk` bytes each `every`; the client only reads",
+        STREAM,
+    ),
+    (
+        "echo",
+        "the client writes a message, the server reads it and writes it back",
+        ECHO,
+    ),
+    (
+        "write-write-read",
+        "the client writes a head and a body in two writes and waits for the reply",
+        WRITE_WRITE_READ,
+    ),
+    ("bulk", "one end sends as much as it can", BULK),
+    (
+        "request-response",
+        "transactions on one connection (netperf's TCP_RR)",
+        REQUEST_RESPONSE,
+    ),
+    (
+        "connect-request-response",
+        "each transaction on a connection of its own (netperf's TCP_CRR)",
+        REQUEST_RESPONSE,
+    ),
+    (
+        "web",
+        "a request and a response for each of `sizes` on one connection",
+        WEB,
+    ),
+    (
+        "sink",
+        "the client connects, sends nothing and holds the connection",
+        SINK,
+    ),
+    (
+        "udp-stream",
+        "the client sends datagrams, the server counts them",
+        UDP_STREAM,
+    ),
+    (
+        "udp-rr",
+        "transactions of one datagram each way (netperf's UDP_RR)",
+        UDP_RR,
+    ),
+];
+
+/// The words of [`KINDS`].
+pub(crate) const KIND_NAMES: [&str; 10] = {
+    let mut names = [""; 10];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = KINDS[i].0;
+        i += 1;
+    }
+    names
+};
