@@ -46,7 +46,7 @@ pub enum Command {
     Analyze(AnalyzeArgs),
     /// Which stack sent these ACKs: each receiver of a capture, played to every profile
     Explain(ExplainArgs),
-    /// Run an experiment on stacks: real kernels in virtual time, this machine's kernel
+    /// Run an experiment on stacks: the model, real kernels in virtual time, this machine's kernel
     Run(RunArgs),
     /// The first bad one of an ordered list of stacks
     Bisect(BisectArgs),

@@ -1,6 +1,6 @@
 //! Stack names: which TCP an experiment runs on, and where its kernel lies.
 //!
-//! `host`, `qemu:IMAGE`, `model:PROFILE[@HZ]` (`model` alone is `model:linux-6.1`), and for kernels that we build `uml:NAME` with NAME one
+//! `host`, `qemu:IMAGE`, `model:PROFILE[@HZ]` (`model` alone is `model:linux-6.1`, `model@1000` that with another HZ), and for kernels that we build `uml:NAME` with NAME one
 //! of `6.1` (a version), `6.1+mss-boundary` (with edits, in any order), `6.1@1000` (HZ; 250 when
 //! none is named), `mss-boundary` (an edit on the newest 6.1), or what `--name` said.
 
@@ -29,7 +29,7 @@ const DEFAULT_PROFILE: &str = "linux-6.1";
 /// Timer frequencies that a kernel can be built with.
 pub const HZ_CHOICES: [u32; 4] = [100, 250, 300, 1000];
 
-const KINDS: [&str; 4] = ["uml:", "host", "qemu:", "model:"];
+const KINDS: [&str; 5] = ["uml:", "host", "qemu:", "model:", "model"];
 
 /// A stack, as `--on` and experiment files name it. It is not yet said that it is there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,7 +60,7 @@ pub struct UmlName {
 pub enum NameError {
     /// The word before the colon is unknown.
     #[error(
-        "no stack `{name}`{}; there are uml:NAME, host, qemu:IMAGE and model:PROFILE",
+        "no stack `{name}`{}; there are model, model:PROFILE, uml:NAME, host and qemu:IMAGE",
         did_you_mean(nearest)
     )]
     Kind {
@@ -105,8 +105,10 @@ impl StackName {
         if text == "host" {
             return Ok(Self::Host);
         }
-        if text == "model" {
-            return Ok(Self::Model(DEFAULT_PROFILE.to_owned()));
+        if let Some(hz) = text.strip_prefix("model")
+            && (hz.is_empty() || hz.starts_with('@'))
+        {
+            return Ok(Self::Model(format!("{DEFAULT_PROFILE}{hz}")));
         }
         match text.split_once(':') {
             Some(("uml", "")) => Err(NameError::Empty("uml:", "kernel", "6.1")),
@@ -291,6 +293,7 @@ mod tests {
             ("qemu:debian-12", "qemu:debian-12"),
             ("model:linux-6.1", "model:linux-6.1"),
             ("model", "model:linux-6.1"),
+            ("model@1000", "model:linux-6.1@1000"),
         ] {
             assert_eq!(normal(text), form, "{text}");
             assert_eq!(normal(form), form, "{form}");
@@ -307,6 +310,7 @@ mod tests {
             ("hots", Some("host")),
             ("kemu:x", Some("qemu:x")),
             ("modle:linux", Some("model:linux")),
+            ("modell", Some("model")),
             ("freebsd", None),
         ] {
             match StackName::parse(text) {
