@@ -8,8 +8,6 @@ use crate::endpoint::Endpoint;
 
 /// `TCP_INIT_CWND`: RFC 6928.
 const INIT_CWND: u32 = 10;
-/// `SOCK_MIN_RCVBUF / 2`.
-const MIN_CLAMP: u32 = 1152;
 
 impl Endpoint {
     /// `tcp_init_buffer_space()`: receive buffer, window clamp and threshold when the handshake is over.
@@ -58,16 +56,11 @@ impl Endpoint {
         self.rcv.rcvbuf = self.rcv.rcvbuf.max(memory.min(rmem_max));
     }
 
-    /// `tcp_set_window_clamp()` of a new share of memory (since 6.10).
+    /// What `tcp_measure_rcv_mss()` does with a new share of memory: the window may grow to that; the threshold follows
+    /// by `tcp_grow_window()` (as 6.12.117 has it).
     pub(crate) fn new_window_clamp(&mut self, cx: &Cx<'_>) {
-        let clamp = self.full_space(cx).max(MIN_CLAMP);
-        let before = std::mem::replace(&mut self.rcv.window_clamp, clamp);
-        let threshold = self.rcv.rcv_ssthresh;
-        self.rcv.rcv_ssthresh = if clamp < before {
-            threshold.min(clamp)
-        } else {
-            threshold.max(self.rcv.rcv_wnd.min(clamp))
-        };
+        self.rcv.window_clamp = self.full_space(cx);
+        self.rcv.space = self.rcv.space.min(self.rcv.window_clamp);
     }
 
     /// `tcp_grow_window()`: a frame of `len` bytes came in `truesize` bytes of memory. What grows the window also
