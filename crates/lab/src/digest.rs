@@ -1,5 +1,6 @@
 //! Digests: one for each point, over everything but its cost.
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -21,17 +22,24 @@ pub(crate) fn of(result: &PointResult, point: &Point, folder: &Path) -> Result<S
     hash.update(text);
     for (_, _, name) in capture_files(point) {
         let path = folder.join(name);
-        let bytes = std::fs::read(&path).map_err(LabError::at(&path))?;
-        hash.update((bytes.len() as u64).to_le_bytes());
-        hash.update(bytes);
+        add_file(&mut hash, &path).map_err(LabError::at(&path))?;
     }
     Ok(hex(&hash.finalize()))
 }
 
 /// SHA-256 of the running executable: results repeat for the same one.
 pub(crate) fn of_this_program() -> io::Result<String> {
-    let bytes = std::fs::read("/proc/self/exe")?;
-    Ok(hex(&Sha256::digest(bytes)))
+    let mut hash = Sha256::new();
+    io::copy(&mut File::open("/proc/self/exe")?, &mut hash)?;
+    Ok(hex(&hash.finalize()))
+}
+
+/// The length of a file and its bytes, which are not held in memory.
+fn add_file(hash: &mut Sha256, path: &Path) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    hash.update(file.metadata()?.len().to_le_bytes());
+    io::copy(&mut file, hash)?;
+    Ok(())
 }
 
 fn hex(bytes: &[u8]) -> String {
