@@ -132,9 +132,15 @@ impl Events {
 
     #[inline]
     fn remove_taken(&mut self) {
-        if std::mem::take(&mut self.taken) {
-            self.heap.pop();
+        if self.taken {
+            self.remove_top();
         }
+    }
+
+    #[inline(never)]
+    fn remove_top(&mut self) {
+        self.taken = false;
+        self.heap.pop();
     }
 
     /// Bytes of the heap.

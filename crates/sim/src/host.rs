@@ -140,7 +140,13 @@ impl Host {
     /// Whether something waits to leave.
     #[inline]
     pub(crate) fn has_packets(&self) -> bool {
-        self.stack.has_segments() || !self.datagrams.is_empty() || !self.forward.is_empty()
+        self.stack.has_segments() || self.has_others()
+    }
+
+    /// Whether datagrams or packets of other hosts are among it.
+    #[inline]
+    pub(crate) fn has_others(&self) -> bool {
+        !self.datagrams.is_empty() || !self.forward.is_empty()
     }
 
     /// The time for which an event must be set now; none: there is one that is early enough.

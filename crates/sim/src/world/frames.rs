@@ -1,14 +1,15 @@
 //! Packets: from hosts onto links, and from links to hosts.
 
-use tcplab_tcp::{Event, Segment};
+use tcplab_tcp::{Event, ListenId, Segment};
 use tcplab_wire::TcpFlags;
 
 use super::World;
+use crate::applications::Applications;
 use crate::capture::Hop;
 use crate::events::Wake;
 use crate::network::Arm;
 use crate::packet::{Body, Packet, TTL};
-use crate::ready::Source;
+use crate::ready::{Ready, Source};
 
 impl World {
     /// Hands a host's packets to the links, in their order.
@@ -18,25 +19,33 @@ impl World {
             for segment in &segments {
                 match segment.gso_size {
                     0 => self.send_segment(host, *segment),
-                    size => {
-                        for piece in cut(segment, u32::from(size)) {
-                            self.send_segment(host, piece);
-                        }
-                    }
+                    _ => self.send_pieces(host, segment),
                 }
             }
             segments.clear();
         }
         self.segments = segments;
-        if !self.hosts[host].datagrams.is_empty() {
-            for datagram in std::mem::take(&mut self.hosts[host].datagrams) {
-                self.send_body(host, Body::Udp(datagram));
-            }
+        if self.hosts[host].has_others() {
+            self.send_others(host);
         }
-        if !self.hosts[host].forward.is_empty() {
-            for packet in std::mem::take(&mut self.hosts[host].forward) {
-                self.send_packet(host, packet);
-            }
+    }
+
+    /// A super-segment, as a network card cuts it.
+    #[cold]
+    fn send_pieces(&mut self, host: usize, segment: &Segment) {
+        for piece in cut(segment, u32::from(segment.gso_size)) {
+            self.send_segment(host, piece);
+        }
+    }
+
+    /// What is not of the host's own TCP.
+    #[inline(never)]
+    fn send_others(&mut self, host: usize) {
+        for datagram in std::mem::take(&mut self.hosts[host].datagrams) {
+            self.send_body(host, Body::Udp(datagram));
+        }
+        for packet in std::mem::take(&mut self.hosts[host].forward) {
+            self.send_packet(host, packet);
         }
     }
 
@@ -153,12 +162,17 @@ impl World {
                     }
                 }
                 Event::Acceptable(listener) => {
-                    if let Some(app) = self.apps.listens(index, listener) {
-                        self.ready.push(Source::Listener(app));
-                    }
+                    listens(&mut self.apps, &mut self.ready, index, listener);
                 }
             }
         }
+    }
+}
+
+#[inline(never)]
+fn listens(apps: &mut Applications, ready: &mut Ready, host: usize, listener: ListenId) {
+    if let Some(app) = apps.listens(host, listener) {
+        ready.push(Source::Listener(app));
     }
 }
 

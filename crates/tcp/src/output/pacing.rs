@@ -43,7 +43,7 @@ impl Endpoint {
         let delay = self.tune.wstamp_ns.saturating_sub(cx.now_ns());
         match delay {
             0 => 0,
-            _ => (delay / (1_000_000_000 / u64::from(cx.host.clock.hz))) as u32,
+            _ => in_jiffies(cx, delay),
         }
     }
 
@@ -88,4 +88,10 @@ impl Endpoint {
         self.tune
             .set_pacing_rate(rate.wrapping_mul(window), self.rtt.srtt_us);
     }
+}
+
+/// Whole jiffies of a time in ns; few connections are paced.
+#[cold]
+fn in_jiffies(cx: &Cx<'_>, ns: u64) -> u32 {
+    (ns / (1_000_000_000 / u64::from(cx.host.clock.hz))) as u32
 }

@@ -115,17 +115,25 @@ impl Watch {
         let ep = &mut conn.ep;
         let id = ConnId(number);
         let news = ep.rcv.rcv_nxt != self.rcv_nxt && ep.is_readable();
-        if news || ep.state != self.state || ep.shutdown != self.shutdown || ep.error.is_some() {
-            self.tell_news(ep, id, news, events);
+        if ep.state != self.state || ep.shutdown != self.shutdown || ep.error.is_some() {
+            self.tell_change(ep, id, news, events);
+        } else if news && !self.is_opening() {
+            events.push_back(Event::Readable(id));
         }
         if ep.take_write_space() {
             events.push_back(Event::Writable(id));
         }
     }
 
-    /// Data, or something that is not of every day.
-    fn tell_news(self, ep: &Endpoint, id: ConnId, news: bool, events: &mut VecDeque<Event>) {
-        let opening = matches!(self.state, State::SynSent | State::SynRecv);
+    #[inline]
+    fn is_opening(self) -> bool {
+        matches!(self.state, State::SynSent | State::SynRecv)
+    }
+
+    /// Something that is not of every packet, maybe with data.
+    #[cold]
+    fn tell_change(self, ep: &Endpoint, id: ConnId, news: bool, events: &mut VecDeque<Event>) {
+        let opening = self.is_opening();
         if opening && !matches!(ep.state, State::SynSent | State::SynRecv) {
             events.push_back(Event::Connected(id));
         }
@@ -205,11 +213,16 @@ impl Stack {
     #[inline]
     pub fn take_segments(&mut self, buffer: &mut Vec<Segment>) -> bool {
         if self.taken > 0 {
-            self.out.drain(..self.taken);
-            self.taken = 0;
+            self.forget_taken();
         }
         std::mem::swap(&mut self.out, buffer);
         !buffer.is_empty()
+    }
+
+    #[cold]
+    fn forget_taken(&mut self) {
+        self.out.drain(..self.taken);
+        self.taken = 0;
     }
 
     /// Whether [`Stack::poll_segment`] has one.
