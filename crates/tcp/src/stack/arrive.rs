@@ -43,15 +43,7 @@ impl Stack {
             stats.data_segs_in = stats.data_segs_in.wrapping_add(packets);
         }
         let watch = Watch::of(&conn.ep);
-        let tick = self.tick.at(&self.host.clock, now);
-        let mut cx = Cx::new(
-            tick,
-            &self.host,
-            &mut self.mib,
-            &mut self.out,
-            &mut self.metrics,
-            &self.wheel,
-        );
+        let mut cx = cx!(self, now);
         conn.ep.on_segment(&mut cx, seg);
         watch.tell(conn, number, &mut self.events);
         if follow(&conn.ep, number, &mut self.deadlines) {

@@ -47,15 +47,7 @@ impl Stack {
             return;
         }
         let watch = Watch::of(ep);
-        let tick = self.tick.at(&self.host.clock, now);
-        let mut cx = Cx::new(
-            tick,
-            &self.host,
-            &mut self.mib,
-            &mut self.out,
-            &mut self.metrics,
-            &self.wheel,
-        );
+        let mut cx = cx!(self, now);
         match what {
             IcmpError::FragmentationNeeded(mtu) => {
                 let mtu = mtu.max(MIN_PMTU);

@@ -3,6 +3,21 @@
 //! Segments, timers and calls go in; [`Stack::poll_segment`] and [`Stack::poll_event`] give what comes of them, in
 //! order. One hash probe finds a segment's record; the next timer is the top of a heap with one entry a record.
 
+/// What a call into a record needs at a time. A macro, as it borrows some fields of the stack and leaves the table of
+/// records, its heap and its listeners to the caller.
+macro_rules! cx {
+    ($stack:ident, $now:expr) => {
+        Cx::new(
+            $stack.tick.at(&$stack.host.clock, $now),
+            &$stack.host,
+            &mut $stack.mib,
+            &mut $stack.out,
+            &mut $stack.metrics,
+            &$stack.wheel,
+        )
+    };
+}
+
 mod arrive;
 mod check;
 mod child;
@@ -183,15 +198,7 @@ impl Stack {
 
     /// What a call into a record needs, and the tables beside it.
     fn parts(&mut self, now: Instant) -> (Cx<'_>, &mut Vec<Option<Listener>>, &mut Table) {
-        let tick = self.tick.at(&self.host.clock, now);
-        let cx = Cx::new(
-            tick,
-            &self.host,
-            &mut self.mib,
-            &mut self.out,
-            &mut self.metrics,
-            &self.wheel,
-        );
+        let cx = cx!(self, now);
         (cx, &mut self.listeners, &mut self.table)
     }
 
@@ -315,15 +322,7 @@ impl Stack {
             return;
         }
         let watch = Watch::of(&conn.ep);
-        let tick = self.tick.at(&self.host.clock, now);
-        let mut cx = Cx::new(
-            tick,
-            &self.host,
-            &mut self.mib,
-            &mut self.out,
-            &mut self.metrics,
-            &self.wheel,
-        );
+        let mut cx = cx!(self, now);
         conn.ep.on_timer(&mut cx);
         watch.tell(conn, number, &mut self.events);
         if conn.ep.is_closed() {
@@ -375,15 +374,7 @@ impl Stack {
     ) -> Option<R> {
         self.table.is_now(now);
         let conn = self.table.conn_mut(number)?;
-        let tick = self.tick.at(&self.host.clock, now);
-        let mut cx = Cx::new(
-            tick,
-            &self.host,
-            &mut self.mib,
-            &mut self.out,
-            &mut self.metrics,
-            &self.wheel,
-        );
+        let mut cx = cx!(self, now);
         let result = call(&mut conn.ep, &mut cx);
         if follow(&conn.ep, number, &mut self.deadlines) {
             self.ended(now, number);

@@ -31,15 +31,7 @@ impl Stack {
         mtu: u32,
     ) -> ListenId {
         let number = self.listeners.len() as u32;
-        let tick = self.tick.at(&self.host.clock, Instant::from_nanos(0));
-        let mut cx = Cx::new(
-            tick,
-            &self.host,
-            &mut self.mib,
-            &mut self.out,
-            &mut self.metrics,
-            &self.wheel,
-        );
+        let mut cx = cx!(self, Instant::from_nanos(0));
         let own = options.congestion.clone();
         let name = own.unwrap_or_else(|| cx.host.sysctl.tcp_congestion_control.clone());
         let mut probe = Endpoint::new(&mut cx, (addr, addr), options);
@@ -163,15 +155,7 @@ impl Stack {
     ) -> ConnId {
         let stamps = self.host.sysctl.tcp_timestamps;
         let (isn, ts_off) = seq_and_ts_off(self.host.secret, local, remote, now, stamps);
-        let tick = self.tick.at(&self.host.clock, now);
-        let mut cx = Cx::new(
-            tick,
-            &self.host,
-            &mut self.mib,
-            &mut self.out,
-            &mut self.metrics,
-            &self.wheel,
-        );
+        let mut cx = cx!(self, now);
         let mut ep = Endpoint::new(&mut cx, (local, remote), options);
         let mut first = isn;
         if let Some(last) = reused {
