@@ -1,0 +1,12 @@
+//! packetdrill scripts: the language, the run against a [`Target`], and a simulated host as one. Level 3 of the map.
+//!
+//! A script is read (`lex`, `parse`) into a [`Script`]; `run` takes its events in order, asks a target to make calls
+//! and let packets arrive, and compares what comes back. Nothing here opens, waits or starts anything.
+
+pub mod call;
+mod error;
+pub mod script;
+mod target;
+
+pub use error::ScriptError;
+pub use target::{Happening, IpMode, Made, Network, Setting, Target, TargetError};

@@ -1,0 +1,123 @@
+//! What a script runs against: our endpoint on a simulated host, or a kernel behind a TUN device.
+//!
+//! Push in, wait, look: the run (`run/`) drives; a target never calls back. Times count from the script's begin.
+
+use std::net::IpAddr;
+
+use tcplab_base::{Duration, Instant};
+
+use crate::call::{Call, Outcome};
+
+/// Which addresses a script uses (`--ip_version`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, PartialOrd, Ord)]
+pub enum IpMode {
+    /// IPv4 sockets, IPv4 packets.
+    #[default]
+    Ipv4,
+    /// IPv6 sockets, IPv6 packets.
+    Ipv6,
+    /// IPv6 sockets, IPv4 packets (RFC 4291 2.5.5.2).
+    Mapped,
+}
+
+/// The network that the script sees, as its options and the command line say.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Network {
+    /// The mode.
+    pub mode: IpMode,
+    /// The host under test: an IPv4 address in the mode `Mapped`.
+    pub local: IpAddr,
+    /// Who talks to it.
+    pub remote: IpAddr,
+    /// The gateway through which the remote side is reached.
+    pub gateway: IpAddr,
+    /// Bits of the network of `local`.
+    pub prefix: u8,
+    /// MTU of the device in bytes.
+    pub mtu: u32,
+}
+
+/// A setting that a shell line of the script asks for, understood; nothing is run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Setting {
+    /// `sysctl NAME=VALUE` (`net.ipv4.tcp_sack`, `1`), also by writing to /proc/sys.
+    Sysctl(String, String),
+    /// The values that `set_sysctls.py` found are put back.
+    RestoreSysctls,
+    /// `ip tcp_metrics flush`.
+    FlushMetrics,
+    /// `ip route change DST ...`: the words after the destination.
+    Route(Vec<String>),
+    /// `tc qdisc add|replace|delete dev tun0 root ...`: the words after `root`; empty: deleted.
+    Qdisc(Vec<String>),
+    /// `ethtool -K tun0 NAME on|off`.
+    Offload(String, bool),
+    /// `nstat`: counters are read or reset, which a script cannot see.
+    Nothing,
+}
+
+/// A call that has been made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Made {
+    /// It is over.
+    Done(Outcome),
+    /// It waits; its end is a [`Happening::Returned`] with this number.
+    Blocks(u32),
+}
+
+/// Something that happened while time passed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Happening {
+    /// The host sent this IP packet.
+    Packet(Vec<u8>),
+    /// A call that blocked is over.
+    Returned(u32, Outcome),
+}
+
+/// A target that cannot go on: the message is for the person who runs the script.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct TargetError(pub String);
+
+/// What a script runs against.
+pub trait Target {
+    /// The time since the script's begin.
+    fn now(&self) -> Instant;
+
+    /// Lets time pass until `until`, or until something happens, whichever is first; what happened first comes first.
+    /// None: it is `until` now. What lies ready is given even when `until` is over.
+    ///
+    /// # Errors
+    /// The target is broken.
+    fn wait(&mut self, until: Instant) -> Result<Option<(Instant, Happening)>, TargetError>;
+
+    /// An IP packet arrives at the host now.
+    ///
+    /// # Errors
+    /// The target is broken.
+    fn inject(&mut self, packet: &[u8]) -> Result<(), TargetError>;
+
+    /// Makes a system call now. `may_block`: the script says that it takes time; a call that blocks although it should
+    /// not is [`Made::Blocks`] all the same, and the run says so.
+    ///
+    /// # Errors
+    /// The target cannot make this call: the script is skipped with this reason.
+    fn call(&mut self, call: &Call, may_block: bool) -> Result<Made, TargetError>;
+
+    /// Carries out what a shell line asked for.
+    ///
+    /// # Errors
+    /// The target has no such setting: the script is skipped with this reason.
+    fn set(&mut self, setting: &Setting) -> Result<(), TargetError>;
+
+    /// getsockopt(TCP_INFO) of a descriptor by the names of `struct tcp_info`, for Python's asserts; none: it has none.
+    fn tcp_info(&mut self, fd: i32) -> Option<Vec<(&'static str, i64)>>;
+
+    /// What the host's TCP is about, for messages: state, timers, and why something is held. Empty: not known.
+    fn explain(&mut self, fd: Option<i32>) -> String;
+
+    /// How late something may be by the target's clock alone: zero in virtual time of ours.
+    fn clock_error(&self) -> Duration {
+        Duration::from_nanos(0)
+    }
+}
