@@ -41,7 +41,8 @@ pub enum Call {
     },
     Connect {
         fd: Fd,
-        addr: SocketAddr,
+        /// Never [`SendTo::Connected`].
+        to: SendTo,
     },
     /// read(2), recv(2), recvfrom(2): one buffer.
     Recv {
@@ -149,7 +150,7 @@ pub enum Call {
     },
 }
 
-/// Where a datagram or the first data of Fast Open go.
+/// Where a connection, a datagram or the first data of Fast Open go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SendTo {
     /// No address was given (send(2), write(2), or a null address).

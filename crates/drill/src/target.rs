@@ -35,6 +35,8 @@ pub struct Network {
     pub prefix: u8,
     /// MTU of the device in bytes.
     pub mtu: u32,
+    /// TCP packets that arrive count as segments of this many bytes of payload, put together (`--mss`, GRO).
+    pub gso_size: Option<u16>,
 }
 
 /// A setting that a shell line of the script asks for, understood; nothing is run.
