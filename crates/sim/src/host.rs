@@ -69,6 +69,7 @@ impl Host {
                 0 => RxTruesize::Kmalloc,
                 bytes => RxTruesize::Fixed(bytes),
             },
+            ip_header: 20,
             secret,
         };
         Self {

@@ -22,6 +22,8 @@ pub struct HostConfig {
     /// Memory that the kernel accounts for a received frame (`skb->truesize`) of this many bytes of
     /// Ethernet frame; see [`RxTruesize`].
     pub rx_truesize: RxTruesize,
+    /// Bytes of the IP header in front of TCP's: 20 for IPv4, 40 for IPv6.
+    pub ip_header: u32,
     /// Secret of initial sequence numbers and time stamp offsets.
     pub secret: u64,
 }

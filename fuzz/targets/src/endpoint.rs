@@ -88,6 +88,7 @@ fn host(bytes: &mut Bytes<'_>) -> HostConfig {
             Offload::Tso
         },
         rx_truesize: RxTruesize::Kmalloc,
+        ip_header: 20,
         secret: u64::from(more >> 4),
     }
 }

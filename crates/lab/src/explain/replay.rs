@@ -108,6 +108,7 @@ impl<'a> Replay<'a> {
             rx_truesize: setup
                 .truesize
                 .map_or(RxTruesize::Kmalloc, RxTruesize::Fixed),
+            ip_header: 20,
             secret: 1,
         };
         let peer_isn = match script.is_client {

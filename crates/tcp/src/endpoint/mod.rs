@@ -11,6 +11,7 @@ mod keepalive;
 mod open;
 mod receive;
 mod send;
+mod sockopt;
 
 pub use api::{OpenError, ReadOutcome, SocketError};
 pub(crate) use close::TIMEWAIT_S;

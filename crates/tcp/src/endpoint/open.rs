@@ -29,7 +29,7 @@ pub(crate) const TSTAMP_ALIGNED: u16 = 12;
 /// ECE and CWR in [`Skb::flags`]: a SYN that asks for ECN (RFC 3168 6.1.1).
 pub(crate) const SYN_ECN: u8 = (TcpFlags::ECE | TcpFlags::CWR) as u8;
 /// `SOCK_MIN_RCVBUF`: one frame's memory; the least send buffer is twice that.
-const MIN_RCVBUF: u32 = 2304;
+pub(super) const MIN_RCVBUF: u32 = 2304;
 /// Memory of a segment without payload.
 const EMPTY_TRUESIZE: u32 = 1280;
 
@@ -55,11 +55,12 @@ pub(crate) struct Buffers {
 impl Path {
     /// Of a path with this MTU at its first link.
     pub(crate) fn of(cx: &Cx<'_>, mtu: u32) -> Self {
-        // ip_rt_min_advmss.
-        const LEAST: u32 = 256;
+        // ip_rt_min_advmss, ip6_rt_min_advmss.
+        let header = cx.host.ip_header;
+        let least = if header == 40 { 1_220 } else { 256 };
         let route = &cx.host.route;
         let mtu = route.mtu.map_or(mtu, |own| own.min(mtu));
-        let most = (mtu.saturating_sub(40)).clamp(LEAST, 65_495);
+        let most = (mtu.saturating_sub(header + 20)).clamp(least, 65_515 - header);
         let advmss = route.advmss.unwrap_or(most).clamp(1, 65_495) as u16;
         Self { mtu, advmss }
     }

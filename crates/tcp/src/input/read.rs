@@ -130,7 +130,7 @@ impl Endpoint {
     }
 
     /// `tcp_epollin_ready()`: enough for SO_RCVLOWAT, or no more will come before a read.
-    fn epollin_ready(&self) -> bool {
+    pub(crate) fn epollin_ready(&self) -> bool {
         let queued = self.rcv.rcv_nxt.distance(self.rcv.copied_seq);
         // tcp_poll(): the urgent byte is not read with the others.
         let target = self.options.rcvlowat.max(1) + u32::from(self.at_urgent());

@@ -3,9 +3,6 @@
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 
-/// IPv4 and TCP headers without options.
-const HEADERS: u32 = 40;
-
 impl Endpoint {
     /// `tcp_bound_to_half_wnd()`: a peer with a tiny window gets segments of half of it.
     pub(crate) fn bound_to_half_wnd(&self, size: u32) -> u32 {
@@ -19,7 +16,7 @@ impl Endpoint {
 
     /// `tcp_mtu_to_mss()`: what fits into a path's MTU, time stamps taken off.
     pub(crate) fn mtu_to_mss(&self, cx: &Cx<'_>, pmtu: u32) -> u32 {
-        pmtu.saturating_sub(HEADERS)
+        pmtu.saturating_sub(cx.host.ip_header + 20)
             .min(u32::from(self.snd.mss_clamp))
             .max(cx.host.sysctl.tcp_min_snd_mss)
             .saturating_sub(self.header_len() - 20)

@@ -10,8 +10,6 @@ use crate::mib::Counter;
 use crate::queue::{Id, Skb};
 use crate::recovery::CaState;
 
-/// An IPv4 header.
-const IP_HEADER: u32 = 20;
 /// A window below this sends no probe.
 const LEAST_WINDOW: u32 = 11;
 
@@ -51,14 +49,14 @@ impl Endpoint {
     #[cold]
     fn mtup_enable(&mut self, cx: &Cx<'_>) {
         let sysctl = &cx.host.sysctl;
-        let mut search_low = self.mss_to_mtu(sysctl.tcp_base_mss);
+        let mut search_low = self.mss_to_mtu(cx, sysctl.tcp_base_mss);
         let opens = matches!(self.state, State::Close | State::SynSent);
         if opens && !self.neg.saw_tstamp && sysctl.tcp_timestamps > 0 {
             // Room for the time stamps that a SYN asks for.
             search_low += 12;
         }
         self.mtup = Some(Box::new(MtuProbing {
-            search_high: self.largest_mtu(),
+            search_high: self.largest_mtu(cx),
             search_low,
             probe_size: 0,
             began: cx.jiffies32(),
@@ -67,13 +65,13 @@ impl Endpoint {
     }
 
     /// What the peer's MSS option allows, as an MTU.
-    fn largest_mtu(&self) -> u32 {
-        u32::from(self.snd.mss_clamp) + IP_HEADER + 20
+    fn largest_mtu(&self, cx: &Cx<'_>) -> u32 {
+        u32::from(self.snd.mss_clamp) + cx.host.ip_header + 20
     }
 
     /// `tcp_mss_to_mtu()`.
-    fn mss_to_mtu(&self, mss: u32) -> u32 {
-        mss + self.header_len() + IP_HEADER
+    fn mss_to_mtu(&self, cx: &Cx<'_>, mss: u32) -> u32 {
+        mss + self.header_len() + cx.host.ip_header
     }
 
     /// The part of `tcp_sync_mss()` that is about probing: no more than what was probed.
@@ -103,7 +101,7 @@ impl Endpoint {
                     .min(sysctl.tcp_base_mss)
                     .max(sysctl.tcp_mtu_probe_floor)
                     .max(sysctl.tcp_min_snd_mss);
-                let low = self.mss_to_mtu(mss);
+                let low = self.mss_to_mtu(cx, mss);
                 if let Some(m) = &mut self.mtup {
                     m.search_low = low;
                 }
@@ -158,7 +156,7 @@ impl Endpoint {
         // It is in flight as one, and as long as two.
         self.set_cwnd(self.snd.snd_cwnd - 1);
         self.new_data_sent(cx, id, mss);
-        let probe_size = self.mss_to_mtu(size);
+        let probe_size = self.mss_to_mtu(cx, size);
         if let (Some(m), Some(skb)) = (&mut self.mtup, self.queue.get(id)) {
             m.probe_size = probe_size;
             m.probe = (skb.seq, skb.end_seq());
@@ -261,7 +259,11 @@ impl Endpoint {
             .sysctl
             .tcp_probe_interval
             .saturating_mul(cx.host.clock.hz);
-        let (now, high, low) = (cx.jiffies32(), self.largest_mtu(), self.mss_to_mtu(mss));
+        let (now, high, low) = (
+            cx.jiffies32(),
+            self.largest_mtu(cx),
+            self.mss_to_mtu(cx, mss),
+        );
         if let Some(m) = &mut self.mtup
             && now.wrapping_sub(m.began) >= interval
         {
@@ -281,7 +283,8 @@ impl Endpoint {
         }
         self.loss.prior_ssthresh = self.current_ssthresh();
         // As many bytes in larger segments.
-        let bytes = u64::from(self.snd.snd_cwnd) * u64::from(self.mss_to_mtu(self.snd.mss_cache));
+        let bytes =
+            u64::from(self.snd.snd_cwnd) * u64::from(self.mss_to_mtu(cx, self.snd.mss_cache));
         let cwnd = (bytes / u64::from(m.probe_size)).max(1) as u32;
         self.set_cwnd(cwnd);
         self.snd.snd_cwnd_cnt = 0;

@@ -15,12 +15,25 @@ struct How {
     more: bool,
     /// MSG_OOB.
     urgent: bool,
+    /// MSG_EOR.
+    eor: bool,
 }
 
 impl Endpoint {
     /// One write (`tcp_sendmsg()`): takes what fits into the send buffer; [`SocketError::Again`]: nothing fitted.
     /// `more`: MSG_MORE.
     pub fn write(&mut self, cx: &mut Cx<'_>, bytes: u64, more: bool) -> Result<u64, SocketError> {
+        self.write_record(cx, bytes, more, false)
+    }
+
+    /// As [`Endpoint::write`]; `eor`: MSG_EOR, nothing is appended to its last segment.
+    pub fn write_record(
+        &mut self,
+        cx: &mut Cx<'_>,
+        bytes: u64,
+        more: bool,
+        eor: bool,
+    ) -> Result<u64, SocketError> {
         self.rate_check_app_limited(cx);
         self.may_write()?;
         let mss = self.current_mss(cx);
@@ -28,6 +41,7 @@ impl Endpoint {
         let how = How {
             more,
             urgent: false,
+            eor,
         };
         self.put(cx, bytes, (mss, goal), how)
     }
@@ -41,6 +55,7 @@ impl Endpoint {
         let how = How {
             more: false,
             urgent: true,
+            eor: false,
         };
         // No super-segments: each one would carry another pointer.
         self.put(cx, bytes, (mss, mss), how)
@@ -73,6 +88,11 @@ impl Endpoint {
             }
         }
         if copied > 0 {
+            if how.eor
+                && let Some(skb) = self.queue.unsent_tail()
+            {
+                skb.eor = true;
+            }
             self.push(cx, how, mss, self.options.nonagle);
         }
         Ok(copied)

@@ -13,6 +13,9 @@ use crate::segment::Segment;
 pub(crate) fn make(cx: &mut Cx<'_>, req: &Request, listener: &Listener, seg: &Segment) -> Endpoint {
     let open = &listener.options;
     let mut ep = Endpoint::new(cx, (req.local, req.remote), open);
+    if let Some(socket) = &listener.socket {
+        ep.inherit(socket);
+    }
     ep.state = State::SynRecv;
     sequence_space(&mut ep, req);
     negotiated(cx, &mut ep, req);

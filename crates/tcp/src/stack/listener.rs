@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::endpoint::Endpoint;
 use crate::options::OpenOptions;
 use crate::segment::Addr;
 
@@ -11,6 +12,8 @@ pub(crate) struct Listener {
     pub(crate) local: Addr,
     /// Options that accepted sockets inherit.
     pub(crate) options: OpenOptions,
+    /// The socket itself, when calls may change its options later: accepted sockets inherit these then.
+    pub(crate) socket: Option<Box<Endpoint>>,
     /// `sk_max_ack_backlog`.
     pub(crate) backlog: u32,
     /// MTU of the path to its clients.

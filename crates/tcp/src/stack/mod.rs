@@ -480,6 +480,7 @@ pub(crate) mod tests {
             route: Route::default(),
             offload: Offload::None,
             rx_truesize: RxTruesize::Kmalloc,
+            ip_header: 20,
             secret: 1,
         })
     }

@@ -39,6 +39,7 @@ impl Stack {
         self.listeners.push(Some(Listener {
             local: addr,
             options: options.clone(),
+            socket: None,
             backlog: backlog.min(self.host.sysctl.somaxconn),
             mtu,
             needs_ecn: probe.cc_needs_ecn(),
@@ -51,6 +52,79 @@ impl Stack {
         }));
         self.ports.insert((addr.host, addr.port), number);
         ListenId(number)
+    }
+
+    /// A socket that is not connected: its options can be set before [`Stack::listen_socket`] or
+    /// [`Stack::connect_socket`] takes it.
+    pub fn socket(&mut self, now: Instant, local_host: u16, options: &OpenOptions) -> Endpoint {
+        let nowhere = Addr {
+            host: local_host,
+            port: 0,
+        };
+        let mut cx = cx!(self, now);
+        let mut ep = Endpoint::new(&mut cx, (nowhere, nowhere), options);
+        let name = Endpoint::wanted_cc(&cx, options).to_owned();
+        ep.cc_init(&mut cx, &name);
+        ep
+    }
+
+    /// A call on a socket that is not connected, or on a listener's.
+    pub fn with_socket<R>(
+        &mut self,
+        now: Instant,
+        socket: &mut Endpoint,
+        call: impl FnOnce(&mut Endpoint, &mut Cx<'_>) -> R,
+    ) -> R {
+        call(socket, &mut cx!(self, now))
+    }
+
+    /// As [`Stack::listen`], with a socket whose options accepted ones inherit; [`Stack::listener`] changes them.
+    pub fn listen_socket(
+        &mut self,
+        addr: Addr,
+        socket: Endpoint,
+        backlog: u32,
+        mtu: u32,
+    ) -> ListenId {
+        let options = OpenOptions {
+            congestion: Some(socket.congestion_name().to_owned()),
+            ..OpenOptions::default()
+        };
+        let id = self.listen(addr, &options, backlog, mtu);
+        if let Some(Some(listener)) = self.listeners.get_mut(id.0 as usize) {
+            listener.socket = Some(Box::new(socket));
+        }
+        id
+    }
+
+    /// A call on the socket of a listener. None: it is closed, or has no socket.
+    pub fn listener<R>(
+        &mut self,
+        now: Instant,
+        id: ListenId,
+        call: impl FnOnce(&mut Endpoint, &mut Cx<'_>) -> R,
+    ) -> Option<R> {
+        let (mut cx, listeners, _) = self.parts(now);
+        let socket = listeners
+            .get_mut(id.0 as usize)?
+            .as_mut()?
+            .socket
+            .as_mut()?;
+        Some(call(socket, &mut cx))
+    }
+
+    /// listen(2) again: another backlog.
+    pub fn set_backlog(&mut self, id: ListenId, backlog: u32) {
+        let most = self.host.sysctl.somaxconn;
+        if let Some(Some(listener)) = self.listeners.get_mut(id.0 as usize) {
+            listener.backlog = backlog.min(most);
+        }
+    }
+
+    /// Connections that wait for accept(2).
+    pub fn waiting(&self, id: ListenId) -> usize {
+        let listener = self.listeners.get(id.0 as usize).and_then(Option::as_ref);
+        listener.map_or(0, |listener| listener.waiting.len())
     }
 
     /// TCP_DEFER_ACCEPT in seconds: a bare ACK of the SYN-ACK does not make a connection, until data come or the time
@@ -144,6 +218,34 @@ impl Stack {
         }
     }
 
+    /// Opens a connection with this socket and its options, from its own port or, 0, from a free one.
+    ///
+    /// # Errors
+    /// No port is free for this peer, or the socket's own is in use.
+    pub fn connect_socket(
+        &mut self,
+        now: Instant,
+        mut socket: Endpoint,
+        local: Addr,
+        remote: Addr,
+        mtu: u32,
+    ) -> Result<(ConnId, Addr), OpenError> {
+        let (local, reused) = match local.port {
+            0 => self.free_port(now, local.host, remote)?,
+            _ => match self.port_use(now, local, remote, false) {
+                PortUse::Taken => return Err(OpenError("the address is in use".into())),
+                PortUse::Free => (local, None),
+                PortUse::Reuse(last) => (local, Some(last)),
+            },
+        };
+        (socket.local, socket.remote) = (local, remote);
+        let options = OpenOptions {
+            congestion: Some(socket.congestion_name().to_owned()),
+            ..OpenOptions::default()
+        };
+        Ok((self.begin(now, socket, &options, mtu, reused), local))
+    }
+
     fn open(
         &mut self,
         now: Instant,
@@ -153,10 +255,23 @@ impl Stack {
         mtu: u32,
         reused: Option<LastUse>,
     ) -> ConnId {
+        let ep = Endpoint::new(&mut cx!(self, now), (local, remote), options);
+        self.begin(now, ep, options, mtu, reused)
+    }
+
+    /// The SYN of a new endpoint leaves.
+    fn begin(
+        &mut self,
+        now: Instant,
+        mut ep: Endpoint,
+        options: &OpenOptions,
+        mtu: u32,
+        reused: Option<LastUse>,
+    ) -> ConnId {
+        let (local, remote) = (ep.local, ep.remote);
         let stamps = self.host.sysctl.tcp_timestamps;
         let (isn, ts_off) = seq_and_ts_off(self.host.secret, local, remote, now, stamps);
         let mut cx = cx!(self, now);
-        let mut ep = Endpoint::new(&mut cx, (local, remote), options);
         let mut first = isn;
         if let Some(last) = reused {
             first = last.isn;

@@ -97,7 +97,10 @@ impl Request {
             snt_synack_us: 0,
             tos: match sysctl.tcp_reflect_tos {
                 true => seg.tos & !3,
-                false => 0,
+                false => listener
+                    .socket
+                    .as_ref()
+                    .map_or(0, |own| own.options.tos & !3),
             },
             fires: Instant::from_nanos(i64::MAX),
             order: 0,
@@ -330,7 +333,11 @@ impl Request {
 
     /// How often the SYN-ACK is sent again: less often when old requests fill more than half of the queue.
     fn retries(&self, cx: &Cx<'_>, listener: &Listener) -> u8 {
-        let mut retries = match listener.syn_retries {
+        let own = listener
+            .socket
+            .as_ref()
+            .map_or(0, |s| s.options.syn_retries);
+        let mut retries = match own.max(listener.syn_retries) {
             0 => cx.host.sysctl.tcp_synack_retries,
             own => own,
         };
@@ -347,10 +354,14 @@ impl Request {
 
 /// TCP_MAXSEG of the listener, or the most.
 pub(crate) fn own_mss(listener: &Listener) -> u16 {
-    listener
-        .options
-        .maxseg
-        .map_or(u16::MAX, |mss| mss.clamp(88, 32_767) as u16)
+    let own = match &listener.socket {
+        Some(socket) => socket.options.user_mss,
+        None => (listener.options.maxseg).map_or(0, |mss| mss.clamp(88, 32_767) as u16),
+    };
+    match own {
+        0 => u16::MAX,
+        mss => mss,
+    }
 }
 
 /// The listener's receive buffer.
@@ -362,6 +373,13 @@ struct ListenerBuffer {
 
 impl ListenerBuffer {
     fn of(cx: &Cx<'_>, listener: &Listener) -> Self {
+        if let Some(socket) = &listener.socket {
+            return Self {
+                full_space: window_of(cx, socket.rcv.rcvbuf),
+                window_clamp: socket.rcv.window_clamp,
+                locked: socket.rcv.rcvbuf_locked,
+            };
+        }
         let buffer = Endpoint::buffers(cx, &listener.options);
         Self {
             full_space: window_of(cx, buffer.rcvbuf),

@@ -96,6 +96,7 @@ pub fn host(secret: u64) -> HostConfig {
         route: Route::default(),
         offload: Offload::None,
         rx_truesize: RxTruesize::Kmalloc,
+        ip_header: 20,
         secret,
     }
 }

@@ -25,6 +25,7 @@ pub fn host() -> HostConfig {
         route: Route::default(),
         offload: Offload::None,
         rx_truesize: RxTruesize::Kmalloc,
+        ip_header: 20,
         secret: 7,
     }
 }

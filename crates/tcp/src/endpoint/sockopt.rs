@@ -1,0 +1,246 @@
+//! Options of a socket whenever they are set: before it is connected, on a listener, on a connection (Linux
+//! `sock_setsockopt()`, `do_tcp_setsockopt()` and their counterparts).
+
+use tcplab_base::Seq;
+
+use super::open::{MIN_RCVBUF, window_of};
+use super::{Endpoint, State};
+use crate::cx::Cx;
+use crate::options::SocketState;
+
+/// `SOCK_MIN_SNDBUF`: two of the smallest segments.
+const MIN_SNDBUF: u32 = 2 * MIN_RCVBUF;
+
+impl Endpoint {
+    /// `sk_sndbuf` in bytes of memory.
+    pub fn sndbuf(&self) -> u32 {
+        self.snd.sndbuf
+    }
+
+    /// SO_SNDBUF (at most net.core.wmem_max) or, with `force`, SO_SNDBUFFORCE.
+    pub fn set_sndbuf(&mut self, cx: &mut Cx<'_>, bytes: u32, force: bool) {
+        let most = match force {
+            true => u32::MAX,
+            false => cx.host.sysctl.wmem_max,
+        };
+        let bytes = bytes.min(most).min(i32::MAX as u32 / 2);
+        self.snd.sndbuf_locked = true;
+        self.snd.sndbuf = (bytes * 2).max(MIN_SNDBUF);
+        self.write_space(cx);
+    }
+
+    /// `sk_write_space()`: who waits for room is told when there is some.
+    fn write_space(&mut self, cx: &Cx<'_>) {
+        if self.is_writable(cx) {
+            self.snd.nospace = false;
+            self.snd.space_event = true;
+        }
+    }
+
+    /// `sk_rcvbuf` in bytes of memory.
+    pub fn rcvbuf(&self) -> u32 {
+        self.rcv.rcvbuf
+    }
+
+    /// SO_RCVBUF (at most net.core.rmem_max) or, with `force`, SO_RCVBUFFORCE.
+    pub fn set_rcvbuf(&mut self, cx: &mut Cx<'_>, bytes: u32, force: bool) {
+        let most = match force {
+            true => u32::MAX,
+            false => cx.host.sysctl.rmem_max,
+        };
+        let bytes = bytes.min(most).min(i32::MAX as u32 / 2);
+        self.rcv.rcvbuf_locked = true;
+        self.rcv.rcvbuf = (bytes * 2).max(MIN_RCVBUF);
+    }
+
+    /// SO_RCVLOWAT as it counts.
+    pub fn rcvlowat(&self) -> u32 {
+        self.options.rcvlowat
+    }
+
+    /// SO_RCVLOWAT (`tcp_set_rcvlowat()`): a buffer that is not locked grows with it. True: what came is enough now.
+    pub fn set_rcvlowat(&mut self, cx: &mut Cx<'_>, bytes: u32) -> bool {
+        let most = match self.rcv.rcvbuf_locked {
+            true => self.rcv.rcvbuf >> 1,
+            false => cx.host.sysctl.tcp_rmem[2] >> 1,
+        };
+        let bytes = bytes.min(most);
+        self.options.rcvlowat = bytes.max(1);
+        let ready = self.state != State::Close && self.is_readable();
+        let need = bytes.saturating_mul(2);
+        if !self.rcv.rcvbuf_locked && need > self.rcv.rcvbuf {
+            self.rcv.rcvbuf = need;
+            self.rcv.window_clamp = window_of(cx, need);
+        }
+        ready
+    }
+
+    /// getsockopt(TCP_MAXSEG): the segment's size now, or what was set before there is a connection.
+    pub fn maxseg(&self, is_listener: bool) -> u32 {
+        match self.options.user_mss {
+            own if own != 0 && (is_listener || self.state == State::Close) => u32::from(own),
+            _ => self.snd.mss_cache,
+        }
+    }
+
+    /// TCP_MAXSEG in bytes; 0: none. False: no such size can be.
+    pub fn set_maxseg(&mut self, bytes: i64) -> bool {
+        // TCP_MIN_MSS, MAX_TCP_WINDOW.
+        let good = bytes == 0 || (88..=32_767).contains(&bytes);
+        if good {
+            self.options.user_mss = bytes as u16;
+        }
+        good
+    }
+
+    /// TCP_NOTSENT_LOWAT as it was set; 0: the sysctl counts.
+    pub fn notsent_lowat(&self) -> u32 {
+        self.options.notsent_lowat
+    }
+
+    /// TCP_NOTSENT_LOWAT.
+    pub fn set_notsent_lowat(&mut self, cx: &mut Cx<'_>, bytes: u32) {
+        self.options.notsent_lowat = bytes;
+        self.write_space(cx);
+    }
+
+    /// TCP_NODELAY.
+    pub fn nodelay(&self) -> bool {
+        self.options.nonagle & SocketState::NAGLE_OFF != 0
+    }
+
+    /// TCP_CORK.
+    pub fn cork(&self) -> bool {
+        self.options.nonagle & SocketState::NAGLE_CORK != 0
+    }
+
+    /// TCP_USER_TIMEOUT in milliseconds.
+    pub fn user_timeout(&self) -> u32 {
+        self.options.user_timeout
+    }
+
+    /// TCP_SYNCNT; 0: the sysctl's.
+    pub fn syn_count(&self) -> u8 {
+        self.options.syn_retries
+    }
+
+    /// IP_TOS, IPV6_TCLASS: the byte of the IP header; the two ECN bits are TCP's own.
+    pub fn tos(&self) -> u8 {
+        self.options.tos
+    }
+
+    /// Sets it.
+    pub fn set_tos(&mut self, tos: u8) {
+        self.options.tos = tos & !3 | self.options.tos & 3;
+    }
+
+    /// TCP_WINDOW_CLAMP in bytes of window.
+    pub fn window_clamp(&self) -> u32 {
+        self.rcv.window_clamp
+    }
+
+    /// Sets it; the window that was offered is not taken back (`tcp_set_window_clamp()`).
+    pub fn set_window_clamp(&mut self, bytes: u32) {
+        self.rcv.window_clamp = bytes;
+        self.rcv.rcv_ssthresh = self.rcv.rcv_ssthresh.max(self.rcv.rcv_wnd.min(bytes));
+    }
+
+    /// TCP_CONGESTION. False: there is no such algorithm.
+    pub fn set_congestion(&mut self, cx: &mut Cx<'_>, name: &str) -> bool {
+        if !matches!(name, "reno" | "cubic" | "dctcp" | "bbr") {
+            return false;
+        }
+        self.cc_init(cx, name);
+        if !matches!(self.state, State::Close | State::SynSent) {
+            self.cc_start(cx);
+        }
+        true
+    }
+
+    /// TCP_KEEPIDLE, TCP_KEEPINTVL in seconds and TCP_KEEPCNT, as set; 0: the sysctl's.
+    pub fn keepalive_times(&self, cx: &Cx<'_>) -> (u32, u32, u8) {
+        let (o, hz) = (&self.options, cx.host.clock.hz.max(1));
+        let seconds = |jiffies: u32| jiffies / hz;
+        (
+            seconds(o.keepalive_time),
+            seconds(o.keepalive_intvl),
+            o.keepalive_probes,
+        )
+    }
+
+    /// Sets them; the timer of SO_KEEPALIVE follows TCP_KEEPIDLE.
+    pub fn set_keepalive_times(
+        &mut self,
+        cx: &mut Cx<'_>,
+        (idle, interval, probes): (u32, u32, u8),
+    ) {
+        if self.options.keepalive {
+            self.set_keepalive(cx, idle, interval, probes);
+            return;
+        }
+        let hz = cx.host.clock.hz;
+        self.options.keepalive_time = idle.saturating_mul(hz);
+        self.options.keepalive_intvl = interval.saturating_mul(hz);
+        self.options.keepalive_probes = probes;
+    }
+
+    /// SO_KEEPALIVE.
+    pub fn keepalive(&self) -> bool {
+        self.options.keepalive
+    }
+
+    /// Sets it (`tcp_set_keepalive()`).
+    pub fn enable_keepalive(&mut self, cx: &mut Cx<'_>, on: bool) {
+        let (idle, interval, probes) = self.keepalive_times(cx);
+        if on && !self.options.keepalive {
+            self.set_keepalive(cx, idle, interval, probes);
+        } else if !on {
+            self.options.keepalive = false;
+            self.timers.keepalive_at = super::NEVER;
+        }
+    }
+
+    /// A connection of a listener has the listener's options (`sk_clone_lock()`).
+    pub(crate) fn inherit(&mut self, from: &Self) {
+        self.options = from.options;
+        self.snd.sndbuf = from.snd.sndbuf;
+        self.snd.sndbuf_locked = from.snd.sndbuf_locked;
+        self.rcv.rcvbuf = from.rcv.rcvbuf;
+        self.rcv.rcvbuf_locked = from.rcv.rcvbuf_locked;
+    }
+
+    /// `snd_una`, `snd_nxt`, `write_seq`: what is ACKed, sent, written.
+    pub fn send_space(&self) -> (Seq, Seq, Seq) {
+        (self.snd.snd_una, self.snd.snd_nxt, self.snd.write_seq)
+    }
+
+    /// `sk_shutdown`: bit 0 RCV_SHUTDOWN, bit 1 SEND_SHUTDOWN.
+    pub fn shutdown_bits(&self) -> u8 {
+        self.shutdown
+    }
+
+    /// shutdown(2) with SHUT_RD: RCV_SHUTDOWN.
+    pub fn shutdown_read(&mut self) {
+        self.shutdown |= 1;
+    }
+
+    /// Whether poll(2) says POLLIN by what is queued alone (`tcp_stream_is_readable()`).
+    pub fn has_enough(&self) -> bool {
+        self.epollin_ready()
+    }
+
+    /// Whether poll(2) says POLLPRI: an urgent byte is there.
+    pub fn has_urgent(&self) -> bool {
+        // TCP_URG_VALID.
+        self.rcv.urg_data & 0x0100 != 0
+    }
+
+    /// POLLOUT as tcp_poll() asks for it: who is told no is told later.
+    pub fn poll_writable(&mut self, cx: &Cx<'_>) -> bool {
+        let yes = self.is_writable(cx);
+        if !yes {
+            self.snd.nospace = true;
+        }
+        yes
+    }
+}
