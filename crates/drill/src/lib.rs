@@ -5,8 +5,12 @@
 
 pub mod call;
 mod error;
+mod lex;
+mod nearest;
+mod parse;
 pub mod script;
 mod target;
 
 pub use error::ScriptError;
+pub use parse::{Defines, parse};
 pub use target::{Happening, IpMode, Made, Network, Setting, Target, TargetError};

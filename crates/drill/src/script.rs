@@ -22,11 +22,14 @@ pub struct At<T> {
     pub value: T,
 }
 
+/// An option at the head: its name without dashes, and its value if it has one.
+pub type ScriptOption = At<(String, Option<String>)>;
+
 /// A whole script.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Script {
     /// `--name=value` at the head, without the dashes, in order. `--define=A=B` is `define` with `A=B`.
-    pub options: Vec<At<(String, Option<String>)>>,
+    pub options: Vec<ScriptOption>,
     /// The shell line before the first event.
     pub init: Option<At<String>>,
     /// What happens, in order.

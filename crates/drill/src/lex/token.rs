@@ -1,0 +1,188 @@
+//! Tokens.
+
+use std::borrow::Cow;
+
+use crate::script::Place;
+
+/// A piece of a script.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Token<'a> {
+    /// What it is.
+    pub kind: Kind<'a>,
+    /// Where it begins.
+    pub place: Place,
+    /// Its first byte in the text.
+    pub start: usize,
+    /// The byte after it.
+    pub end: usize,
+}
+
+/// What a token is, with its text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind<'a> {
+    /// A word that the language knows.
+    Keyword(&'a str),
+    /// Any other word.
+    Word(&'a str),
+    /// `--name`, without the dashes.
+    Option(&'a str),
+    /// A decimal number.
+    Int(&'a str),
+    /// A hexadecimal number.
+    Hex(&'a str),
+    /// The number that a symbol stands for, with its text.
+    Number(&'a str, i64),
+    /// A number with a point.
+    Float(&'a str),
+    /// `"..."`: what is inside, escapes as written.
+    Str(&'a str),
+    /// A shell line: what is inside.
+    Shell(&'a str),
+    /// Code: what is inside.
+    Code(&'a str),
+    /// An IPv4 address.
+    Ipv4(&'a str),
+    /// An IPv6 address.
+    Ipv6(&'a str),
+    /// `...`
+    Ellipsis,
+    /// Anything else.
+    Char(char),
+}
+
+/// The words that the language knows; they are never symbols.
+pub const KEYWORDS: &[&str] = &[
+    "sa_family",
+    "sin_port",
+    "sin_addr",
+    "msg_name",
+    "msg_iov",
+    "msg_flags",
+    "msg_control",
+    "cmsg_data",
+    "cmsg_level",
+    "cmsg_type",
+    "ee_errno",
+    "ee_origin",
+    "ee_type",
+    "ee_code",
+    "ee_info",
+    "ee_data",
+    "scm_sec",
+    "scm_nsec",
+    "fd",
+    "u32",
+    "u64",
+    "ptr",
+    "events",
+    "revents",
+    "onoff",
+    "linger",
+    "htons",
+    "ipv4",
+    "ipv6",
+    "icmp",
+    "udp",
+    "GREv0",
+    "gre",
+    "raw",
+    "sum",
+    "off",
+    "key",
+    "seq",
+    "none",
+    "checksum",
+    "sequence#",
+    "present",
+    "encap",
+    "psp",
+    "spi",
+    "mpls",
+    "label",
+    "tc",
+    "ttl",
+    "inet_addr",
+    "inet6_addr",
+    "ack",
+    "eol",
+    "ecr",
+    "mss",
+    "mtu",
+    "nop",
+    "sack",
+    "sackOK",
+    "md5",
+    "TS",
+    "FO",
+    "FOEXP",
+    "ECN",
+    "e0b",
+    "e1b",
+    "ceb",
+    "tos",
+    "flowlabel",
+    "flags",
+    "Flags",
+    "val",
+    "win",
+    "urg",
+    "wscale",
+    "ect01",
+    "ect0",
+    "ect1",
+    "noecn",
+    "ce",
+    "id",
+];
+
+impl<'a> Kind<'a> {
+    /// The same kind with this text; a word that the language knows becomes a keyword.
+    pub(super) fn with_text<'b>(self, text: &'b str) -> Kind<'b> {
+        match self {
+            Kind::Keyword(_) => Kind::Keyword(text),
+            Kind::Word(_) if KEYWORDS.contains(&text) => Kind::Keyword(text),
+            Kind::Word(_) => Kind::Word(text),
+            Kind::Option(_) => Kind::Option(text.trim_start_matches('-')),
+            Kind::Int(_) => Kind::Int(text),
+            Kind::Hex(_) => Kind::Hex(text),
+            Kind::Number(_, value) => Kind::Number(text, value),
+            Kind::Float(_) => Kind::Float(text),
+            Kind::Str(_) => Kind::Str(text),
+            Kind::Shell(_) => Kind::Shell(text),
+            Kind::Code(_) => Kind::Code(text),
+            Kind::Ipv4(_) => Kind::Ipv4(text),
+            Kind::Ipv6(_) => Kind::Ipv6(text),
+            Kind::Ellipsis => Kind::Ellipsis,
+            Kind::Char(c) => Kind::Char(c),
+        }
+    }
+
+    /// For messages: the token as it is written, long ones cut.
+    pub fn shown(&self) -> Cow<'static, str> {
+        match *self {
+            Kind::Keyword(s)
+            | Kind::Word(s)
+            | Kind::Int(s)
+            | Kind::Hex(s)
+            | Kind::Number(s, _)
+            | Kind::Float(s)
+            | Kind::Ipv4(s)
+            | Kind::Ipv6(s) => format!("`{}`", cut(s)).into(),
+            Kind::Option(s) => format!("`--{}`", cut(s)).into(),
+            Kind::Str(s) => format!("the string \"{}\"", cut(s)).into(),
+            Kind::Shell(s) => format!("the shell line `{}`", cut(s)).into(),
+            Kind::Code(_) => "a block of code".into(),
+            Kind::Ellipsis => "`...`".into(),
+            Kind::Char(c) => format!("`{}`", c.escape_debug()).into(),
+        }
+    }
+}
+
+fn cut(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    match line.char_indices().nth(40) {
+        None if line.len() == text.len() => line.to_string(),
+        None => format!("{line}..."),
+        Some((at, _)) => format!("{}...", &line[..at]),
+    }
+}

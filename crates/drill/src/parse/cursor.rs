@@ -1,0 +1,311 @@
+//! The place in the tokens, what was looked for there, and errors made of it.
+
+use std::collections::BTreeMap;
+
+use crate::error::ScriptError;
+use crate::lex::{Kind, Token};
+use crate::script::{At, Place};
+
+/// Deepest nesting of expressions.
+const MAX_DEPTH: u32 = 32;
+
+pub struct Cursor<'a> {
+    text: &'a str,
+    tokens: Vec<Token<'a>>,
+    at: usize,
+    /// What was looked for at this token, in order.
+    tried: Vec<&'static str>,
+    depth: u32,
+}
+
+impl<'a> Cursor<'a> {
+    pub fn new(text: &'a str, tokens: Vec<Token<'a>>) -> Self {
+        Self {
+            text,
+            tokens,
+            at: 0,
+            tried: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    pub fn is_at_end(&self) -> bool {
+        self.at >= self.tokens.len()
+    }
+
+    pub fn peek(&self) -> Option<Kind<'a>> {
+        self.peek_at(0)
+    }
+
+    /// The token `ahead` tokens further on.
+    pub fn peek_at(&self, ahead: usize) -> Option<Kind<'a>> {
+        self.tokens.get(self.at + ahead).map(|t| t.kind)
+    }
+
+    /// Whether no blank stands between the token before and this one.
+    pub fn is_joined(&self) -> bool {
+        match (
+            self.at.checked_sub(1).and_then(|at| self.tokens.get(at)),
+            self.tokens.get(self.at),
+        ) {
+            (Some(before), Some(now)) => before.end == now.start,
+            _ => false,
+        }
+    }
+
+    /// The text of this token as it stands in the script.
+    pub fn source(&self) -> &'a str {
+        let token = self.tokens.get(self.at);
+        token
+            .and_then(|t| self.text.get(t.start..t.end))
+            .unwrap_or_default()
+    }
+
+    /// Where this token begins, or the script ends.
+    pub fn place(&self) -> Place {
+        match (self.tokens.get(self.at), self.tokens.last()) {
+            (Some(token), _) => token.place,
+            (None, Some(last)) => Place {
+                line: last.place.line,
+                column: last
+                    .place
+                    .column
+                    .saturating_add(u32::try_from(last.end - last.start).unwrap_or(0)),
+            },
+            (None, None) => Place { line: 1, column: 1 },
+        }
+    }
+
+    pub fn bump(&mut self) {
+        self.at += 1;
+        self.tried.clear();
+    }
+
+    /// The same from here on, with values in the place of symbols.
+    pub fn substituted<'b>(self, values: &BTreeMap<&'b str, Kind<'b>>) -> Cursor<'b>
+    where
+        'a: 'b,
+    {
+        let mut tokens: Vec<Token<'b>> = self.tokens;
+        for token in tokens.iter_mut().skip(self.at) {
+            if let Kind::Word(word) = token.kind
+                && let Some(value) = values.get(word)
+            {
+                token.kind = *value;
+            }
+        }
+        Cursor {
+            text: self.text,
+            tokens,
+            at: self.at,
+            tried: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    fn note(&mut self, what: &'static str) {
+        if !self.tried.contains(&what) {
+            self.tried.push(what);
+        }
+    }
+
+    /// Takes this character if it is next.
+    pub fn eat(&mut self, c: char) -> bool {
+        let is_it = self.peek() == Some(Kind::Char(c));
+        match is_it {
+            true => self.bump(),
+            false => self.note(char_name(c)),
+        }
+        is_it
+    }
+
+    /// Takes this keyword if it is next.
+    pub fn eat_word(&mut self, word: &'static str) -> bool {
+        let is_it = self.peek() == Some(Kind::Keyword(word));
+        match is_it {
+            true => self.bump(),
+            false => self.note(word),
+        }
+        is_it
+    }
+
+    pub fn eat_ellipsis(&mut self) -> bool {
+        let is_it = self.peek() == Some(Kind::Ellipsis);
+        match is_it {
+            true => self.bump(),
+            false => self.note("..."),
+        }
+        is_it
+    }
+
+    pub fn expect(&mut self, c: char) -> Result<(), ScriptError> {
+        match self.eat(c) {
+            true => Ok(()),
+            false => Err(self.fail("")),
+        }
+    }
+
+    pub fn expect_word(&mut self, word: &'static str) -> Result<(), ScriptError> {
+        match self.eat_word(word) {
+            true => Ok(()),
+            false => Err(self.fail("")),
+        }
+    }
+
+    pub fn expect_ellipsis(&mut self) -> Result<(), ScriptError> {
+        match self.eat_ellipsis() {
+            true => Ok(()),
+            false => Err(self.fail("")),
+        }
+    }
+
+    /// A word that the language does not know.
+    pub fn word(&mut self, expected: &'static str) -> Result<At<String>, ScriptError> {
+        let place = self.place();
+        match self.peek() {
+            Some(Kind::Word(word)) => {
+                self.bump();
+                Ok(At {
+                    place,
+                    value: word.to_string(),
+                })
+            }
+            _ => Err(self.fail(expected)),
+        }
+    }
+
+    /// The number of this token, none: it is no number.
+    pub fn number(&self) -> Result<Option<i64>, ScriptError> {
+        let value = match self.peek() {
+            Some(Kind::Int(text)) => text.parse().ok(),
+            Some(Kind::Hex(text)) => i64::from_str_radix(text.trim_start_matches("0x"), 16)
+                .ok()
+                .or_else(|| {
+                    // Nothing but zeros is a number as well.
+                    text.trim_start_matches(['0', 'x']).is_empty().then_some(0)
+                }),
+            Some(Kind::Number(_, value)) => Some(value),
+            _ => return Ok(None),
+        };
+        match value {
+            Some(value) => Ok(Some(value)),
+            None => Err(self.error(format!(
+                "the number {} does not fit in 64 bits",
+                self.source()
+            ))),
+        }
+    }
+
+    /// Any number.
+    pub fn int(&mut self, expected: &'static str) -> Result<i64, ScriptError> {
+        match self.number()? {
+            Some(value) => {
+                self.bump();
+                Ok(value)
+            }
+            None => Err(self.fail(expected)),
+        }
+    }
+
+    /// A number from 0 to what `T` holds. `what` names it in messages.
+    pub fn unsigned<T: TryFrom<i64>>(&mut self, what: &'static str) -> Result<T, ScriptError> {
+        match self.number()? {
+            Some(value) => match T::try_from(value) {
+                Ok(value) => {
+                    self.bump();
+                    Ok(value)
+                }
+                Err(_) => {
+                    let bits = 8 * size_of::<T>();
+                    Err(self.error(format!(
+                        "{what} is {value}: it must fit in {bits} bits without a sign"
+                    )))
+                }
+            },
+            None => Err(self.fail(what)),
+        }
+    }
+
+    /// A number from 0 to `2^bits - 1`.
+    pub fn bits(&mut self, bits: u32, what: &'static str) -> Result<u32, ScriptError> {
+        match self.number()? {
+            Some(value) if value >= 0 && value < 1_i64 << bits.min(32) => {
+                self.bump();
+                Ok(u32::try_from(value).unwrap_or(u32::MAX))
+            }
+            Some(value) => Err(self.error(format!(
+                "{what} is {value}: it must fit in {bits} bits without a sign"
+            ))),
+            None => Err(self.fail(what)),
+        }
+    }
+
+    /// Runs `inner` one level deeper.
+    pub fn nested<T>(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> Result<T, ScriptError>,
+    ) -> Result<T, ScriptError> {
+        if self.depth >= MAX_DEPTH {
+            return Err(self.error(format!("nested more than {MAX_DEPTH} deep")));
+        }
+        self.depth += 1;
+        let result = inner(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// An error at this token.
+    pub fn error(&self, what: String) -> ScriptError {
+        ScriptError {
+            place: self.place(),
+            what,
+        }
+    }
+
+    /// An error at this token: what was found, what had been looked for and `expected` (may be empty).
+    pub fn fail(&self, expected: &'static str) -> ScriptError {
+        let found = match self.peek() {
+            Some(kind) => kind.shown(),
+            None => "the end of the script".into(),
+        };
+        let mut wanted: Vec<String> = self.tried.iter().map(|w| format!("`{w}`")).collect();
+        if !expected.is_empty() {
+            wanted.push(expected.to_string());
+        }
+        let last = wanted.pop().unwrap_or_default();
+        let wanted = match wanted.is_empty() {
+            true => last,
+            false => format!("{} or {last}", wanted.join(", ")),
+        };
+        let near = match self.peek() {
+            Some(Kind::Word(word) | Kind::Keyword(word)) => {
+                crate::nearest::hint(word, self.tried.iter().copied())
+            }
+            _ => String::new(),
+        };
+        self.error(format!("found {found}, expected {wanted}{near}"))
+    }
+}
+
+fn char_name(c: char) -> &'static str {
+    match c {
+        '+' => "+",
+        '~' => "~",
+        '*' => "*",
+        '<' => "<",
+        '>' => ">",
+        '(' => "(",
+        ')' => ")",
+        '[' => "[",
+        ']' => "]",
+        '{' => "{",
+        '}' => "}",
+        ',' => ",",
+        ':' => ":",
+        '=' => "=",
+        '|' => "|",
+        '.' => ".",
+        '-' => "-",
+        _ => "?",
+    }
+}

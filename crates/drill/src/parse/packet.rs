@@ -1,0 +1,387 @@
+//! Packets: `> [ect0] ipv4 1.1.1.1 > 2.2.2.2: gre: S. 0:0(0) ack 1 win 65535 <mss 1460,nop>`.
+
+use super::cursor::Cursor;
+use super::{structs, tcp_option};
+use crate::error::ScriptError;
+use crate::lex::Kind;
+use crate::script::{
+    At, Body, Direction, Flags, Gre, IcmpSpec, IpInfo, Outer, PacketSpec, Place, Quoted, SeqRange,
+    TcpSpec, Tos,
+};
+
+/// Most headers of a packet, the innermost two with them (packetdrill's own limit).
+const MAX_HEADERS: usize = 6;
+
+pub fn packet(cursor: &mut Cursor<'_>) -> Result<PacketSpec, ScriptError> {
+    let place = cursor.place();
+    let direction = match cursor.eat('<') {
+        true => Direction::In,
+        false => {
+            cursor.expect('>')?;
+            Direction::Out
+        }
+    };
+    let outer = outer(cursor)?;
+    let ip_place = cursor.place();
+    let ip = ip_info(cursor)?;
+    if ip.tos == Tos::EitherEct && direction == Direction::In {
+        return Err(at(
+            ip_place,
+            "`ect01` is for packets that leave (`>`) only: say which of the two arrives",
+        ));
+    }
+    let (psp_spi, body) = body(cursor, direction)?;
+    if matches!(body, Body::Udp { .. }) && matches!(ip.tos, Tos::Ecn(_)) {
+        return Err(at(
+            ip_place,
+            "ECN marks are for TCP and ICMP packets only; `tos 0x..` says the whole byte",
+        ));
+    }
+    Ok(PacketSpec {
+        place,
+        direction,
+        outer,
+        ip,
+        psp_spi,
+        body,
+    })
+}
+
+fn at(place: Place, what: &str) -> ScriptError {
+    ScriptError {
+        place,
+        what: what.into(),
+    }
+}
+
+fn outer(cursor: &mut Cursor<'_>) -> Result<Vec<Outer>, ScriptError> {
+    let mut out = Vec::new();
+    loop {
+        let place = cursor.place();
+        let header = if cursor.eat_word("ipv4") {
+            let ip = ip_info(cursor)?;
+            let (src, dst) = addresses(cursor, ipv4)?;
+            Outer::Ipv4 { src, dst, ip }
+        } else if cursor.eat_word("ipv6") {
+            let ip = ip_info(cursor)?;
+            let (src, dst) = addresses(cursor, ipv6)?;
+            Outer::Ipv6 { src, dst, ip }
+        } else if cursor.eat_word("gre") || cursor.eat_word("GREv0") {
+            Outer::Gre(gre(cursor)?)
+        } else if cursor.eat_word("mpls") {
+            let stack = structs::mpls_stack(cursor)?;
+            cursor.expect(':')?;
+            Outer::Mpls(stack)
+        } else {
+            return Ok(out);
+        };
+        if out.len() + 2 >= MAX_HEADERS {
+            return Err(at(
+                place,
+                "too many headers around the packet: packetdrill takes 4",
+            ));
+        }
+        out.push(header);
+    }
+}
+
+/// `SRC > DST:`
+fn addresses<T>(
+    cursor: &mut Cursor<'_>,
+    address: impl Fn(&mut Cursor<'_>) -> Result<T, ScriptError>,
+) -> Result<(T, T), ScriptError> {
+    let src = address(cursor)?;
+    cursor.expect('>')?;
+    let dst = address(cursor)?;
+    cursor.expect(':')?;
+    Ok((src, dst))
+}
+
+fn ipv4(cursor: &mut Cursor<'_>) -> Result<std::net::Ipv4Addr, ScriptError> {
+    let text = match cursor.peek() {
+        Some(Kind::Ipv4(text)) => text,
+        _ => return Err(cursor.fail("an IPv4 address")),
+    };
+    let address = text
+        .parse()
+        .map_err(|_| cursor.error(format!("{text} is no IPv4 address")))?;
+    cursor.bump();
+    Ok(address)
+}
+
+fn ipv6(cursor: &mut Cursor<'_>) -> Result<std::net::Ipv6Addr, ScriptError> {
+    let text = match cursor.peek() {
+        Some(Kind::Ipv6(text)) => text,
+        _ => return Err(cursor.fail("an IPv6 address")),
+    };
+    let address = text
+        .parse()
+        .map_err(|_| cursor.error(format!("{text} is no IPv6 address")))?;
+    cursor.bump();
+    Ok(address)
+}
+
+fn gre(cursor: &mut Cursor<'_>) -> Result<Gre, ScriptError> {
+    if cursor.eat(':') {
+        return Ok(Gre::default());
+    }
+    cursor.eat(',');
+    let gre = structs::gre(cursor)?;
+    cursor.expect(':')?;
+    Ok(gre)
+}
+
+/// What stands in `(...)` or `[...]`, if it stands there.
+fn ip_info(cursor: &mut Cursor<'_>) -> Result<IpInfo, ScriptError> {
+    let mut info = IpInfo::default();
+    let close = if cursor.eat('[') {
+        ']'
+    } else if cursor.eat('(') {
+        ')'
+    } else {
+        return Ok(info);
+    };
+    loop {
+        if cursor.eat_word("flowlabel") {
+            info.flow_label = cursor.bits(20, "the flow label")?;
+        } else if cursor.eat_word("ttl") {
+            info.ttl = cursor.unsigned("the time to live")?;
+        } else {
+            info.tos = tos(cursor)?;
+        }
+        if !cursor.eat(',') {
+            cursor.expect(close)?;
+            return Ok(info);
+        }
+    }
+}
+
+fn tos(cursor: &mut Cursor<'_>) -> Result<Tos, ScriptError> {
+    for (word, tos) in [
+        ("noecn", Tos::Ecn(0)),
+        ("ect1", Tos::Ecn(1)),
+        ("ect0", Tos::Ecn(2)),
+        ("ce", Tos::Ecn(3)),
+        ("ect01", Tos::EitherEct),
+    ] {
+        if cursor.eat_word(word) {
+            return Ok(tos);
+        }
+    }
+    cursor.expect_word("tos")?;
+    cursor.unsigned("the traffic class").map(Tos::Byte)
+}
+
+fn body(cursor: &mut Cursor<'_>, direction: Direction) -> Result<(Option<u32>, Body), ScriptError> {
+    if cursor.eat_word("udp") {
+        return Ok((None, udp(cursor)?));
+    }
+    if cursor.eat_word("icmp") {
+        return Ok((None, Body::Icmp(icmp(cursor)?)));
+    }
+    let mut psp_spi = None;
+    if cursor.eat_word("encap") {
+        cursor.expect_word("psp")?;
+        cursor.expect_word("spi")?;
+        psp_spi = Some(cursor.bits(32, "the SPI")?);
+    }
+    Ok((psp_spi, Body::Tcp(tcp(cursor, direction)?)))
+}
+
+/// `SRC > DST`, if it stands there.
+fn ports(cursor: &mut Cursor<'_>) -> Result<Option<(u16, u16)>, ScriptError> {
+    if cursor.number()?.is_none() || cursor.peek_at(1) != Some(Kind::Char('>')) {
+        return Ok(None);
+    }
+    let src = cursor.unsigned("the source port")?;
+    cursor.expect('>')?;
+    let dst = cursor.unsigned("the destination port")?;
+    Ok(Some((src, dst)))
+}
+
+fn udp(cursor: &mut Cursor<'_>) -> Result<Body, ScriptError> {
+    let ports = ports(cursor)?;
+    let len = in_parentheses(cursor)?;
+    Ok(Body::Udp { ports, len })
+}
+
+/// `(LEN)`
+fn in_parentheses(cursor: &mut Cursor<'_>) -> Result<u16, ScriptError> {
+    cursor.expect('(')?;
+    let len = cursor.unsigned("the payload's length")?;
+    cursor.expect(')')?;
+    Ok(len)
+}
+
+fn tcp(cursor: &mut Cursor<'_>, direction: Direction) -> Result<TcpSpec, ScriptError> {
+    let begin = cursor.place();
+    let ports = ports(cursor)?;
+    let flags = flags(cursor)?;
+    let seq = seq(cursor)?;
+    let ack = match cursor.eat_word("ack") {
+        true => Some(cursor.unsigned("the acknowledgement number")?),
+        false => None,
+    };
+    let window = match cursor.eat_word("win") {
+        true => Some(cursor.unsigned("the window")?),
+        false => None,
+    };
+    let urgent = match cursor.eat_word("urg") {
+        true => cursor.unsigned("the urgent pointer")?,
+        false => 0,
+    };
+    let place = cursor.place();
+    let options = match cursor.eat('<') {
+        true => tcp_option::options(cursor, place)?,
+        false => Some(Vec::new()),
+    };
+    if direction == Direction::In {
+        if options.is_none() {
+            return Err(at(place, "`<...>` is for packets that leave (`>`) only"));
+        }
+        if window.is_none() {
+            return Err(at(
+                begin,
+                "a packet that arrives needs its window (`win N`)",
+            ));
+        }
+    }
+    Ok(TcpSpec {
+        ports,
+        flags,
+        seq,
+        ack,
+        window,
+        urgent,
+        options,
+    })
+}
+
+/// `S.`, `.`, `-`, `SEW`, `P.5`
+fn flags(cursor: &mut Cursor<'_>) -> Result<Flags, ScriptError> {
+    let place = cursor.place();
+    let mut text = match cursor.peek() {
+        Some(Kind::Char('-')) => {
+            cursor.bump();
+            return Ok(Flags::default());
+        }
+        Some(Kind::Char('.')) => {
+            cursor.bump();
+            ".".to_string()
+        }
+        Some(Kind::Word(word)) => {
+            cursor.bump();
+            word.to_string()
+        }
+        Some(Kind::Float(_)) => String::new(),
+        _ => return Err(cursor.fail("TCP's flags (`S`, `P.`, `.`, `-`)")),
+    };
+    match cursor.peek() {
+        Some(Kind::Float(ace)) if text != "." => {
+            text.push_str(ace);
+            cursor.bump();
+        }
+        Some(Kind::Char('.')) if text != "." => {
+            text.push('.');
+            cursor.bump();
+        }
+        _ => {}
+    }
+    letters(&text).map_err(|what| ScriptError { place, what })
+}
+
+fn letters(text: &str) -> Result<Flags, String> {
+    let mut flags = Flags::default();
+    let mut ecn = false;
+    for c in text.chars() {
+        flags.bits |= match c {
+            'F' => 1,
+            'S' => 2,
+            'R' => 4,
+            'P' => 8,
+            '.' => 16,
+            'U' => 32,
+            'E' => 64,
+            'W' => 128,
+            'A' => 256,
+            // The ACE field is AE, CWR, ECE from the highest bit to the lowest.
+            '0'..='7' if !flags.is_ace => (c as u16 - '0' as u16) << 6,
+            _ => {
+                return Err(format!(
+                    "`{c}` in `{text}` is no flag of TCP: they are . F S R P U E W A, and 0 to 7 for ACE"
+                ));
+            }
+        };
+        flags.is_ace |= c.is_ascii_digit();
+        ecn |= matches!(c, 'E' | 'W' | 'A');
+    }
+    match ecn && flags.is_ace {
+        true => Err(format!(
+            "`{text}` says E, W or A and the ACE field, which is the same bits"
+        )),
+        false => Ok(flags),
+    }
+}
+
+/// `first:last(len)`
+fn seq(cursor: &mut Cursor<'_>) -> Result<SeqRange, ScriptError> {
+    let place = cursor.place();
+    let start: u32 = cursor.unsigned("the first sequence number (`1:1001(1000)`)")?;
+    cursor.expect(':')?;
+    let end: u32 = cursor.unsigned("the last sequence number")?;
+    let len = in_parentheses(cursor)?;
+    if u64::from(start) + u64::from(len) != u64::from(end) {
+        return Err(at(
+            place,
+            &format!(
+                "{start}:{end}({len}) does not add up: {start} + {len} is {}",
+                u64::from(start) + u64::from(len)
+            ),
+        ));
+    }
+    Ok(SeqRange { start, len })
+}
+
+fn icmp(cursor: &mut Cursor<'_>) -> Result<IcmpSpec, ScriptError> {
+    let kind = cursor.word("the ICMP type (`unreachable`, `echo_request`, `type_N`)")?;
+    let code = match cursor.peek() {
+        Some(Kind::Word(word)) => {
+            let place = cursor.place();
+            cursor.bump();
+            Some(At {
+                place,
+                value: word.to_string(),
+            })
+        }
+        _ => None,
+    };
+    let mtu = match cursor.eat_word("mtu") {
+        true => Some(cursor.unsigned("the MTU")?),
+        false => None,
+    };
+    let echo_id = match cursor.eat_word("id") {
+        true => cursor.unsigned("the identifier")?,
+        false => 0,
+    };
+    let quoted = match cursor.eat('[') {
+        true => {
+            let quoted = if cursor.eat_word("udp") {
+                Quoted::Udp(in_parentheses(cursor)?)
+            } else if cursor.eat_word("raw") {
+                Quoted::Raw(in_parentheses(cursor)?)
+            } else {
+                Quoted::Tcp(seq(cursor)?)
+            };
+            cursor.expect(']')?;
+            Some(quoted)
+        }
+        false => None,
+    };
+    Ok(IcmpSpec {
+        kind,
+        code,
+        mtu,
+        echo_id,
+        quoted,
+    })
+}

@@ -1,0 +1,182 @@
+//! TCP options: `<mss 1460,sackOK,TS val 1 ecr 0,nop,wscale 8>`.
+
+use super::cursor::Cursor;
+use crate::error::ScriptError;
+use crate::lex::Kind;
+use crate::script::{AccEcnField, Place, TcpOption};
+
+/// Bytes of options that a TCP header has room for.
+const MAX_OPTIONS_LEN: usize = 40;
+
+/// What stands between `<`, which has been read, and `>`. None: `...`.
+pub fn options(
+    cursor: &mut Cursor<'_>,
+    place: Place,
+) -> Result<Option<Vec<TcpOption>>, ScriptError> {
+    if cursor.eat_ellipsis() {
+        cursor.expect('>')?;
+        return Ok(None);
+    }
+    let mut out = Vec::new();
+    let mut len = 0;
+    loop {
+        let before = cursor.place();
+        let next = option(cursor)?;
+        len += option_len(&next);
+        out.push(next);
+        if len > MAX_OPTIONS_LEN {
+            return Err(ScriptError {
+                place: before,
+                what: format!("the options have more than {MAX_OPTIONS_LEN} bytes with this one"),
+            });
+        }
+        if !cursor.eat(',') {
+            break;
+        }
+    }
+    cursor.expect('>')?;
+    match len % 4 {
+        0 => Ok(Some(out)),
+        _ => Err(ScriptError {
+            place,
+            what: format!("the options have {len} bytes, which is no multiple of 4: add `nop`s"),
+        }),
+    }
+}
+
+/// Bytes that an option takes in the header.
+fn option_len(option: &TcpOption) -> usize {
+    match option {
+        TcpOption::Nop | TcpOption::Eol => 1,
+        TcpOption::Mss(_) => 4,
+        TcpOption::WindowScale(_) => 3,
+        TcpOption::SackPermitted => 2,
+        TcpOption::Sack(blocks) => 2 + 8 * blocks.len(),
+        TcpOption::Timestamps { .. } => 10,
+        TcpOption::Md5(bytes) | TcpOption::FastOpen(bytes) => 2 + bytes.len(),
+        TcpOption::FastOpenExp(cookie) => 4 + cookie.len(),
+        TcpOption::AccEcn(fields) => 2 + 3 * fields.len(),
+        TcpOption::Other { data, .. } => 2 + data.len(),
+    }
+}
+
+fn option(cursor: &mut Cursor<'_>) -> Result<TcpOption, ScriptError> {
+    for (word, option) in [
+        ("nop", TcpOption::Nop),
+        ("eol", TcpOption::Eol),
+        ("sackOK", TcpOption::SackPermitted),
+    ] {
+        if cursor.eat_word(word) {
+            return Ok(option);
+        }
+    }
+    if cursor.eat_word("mss") {
+        return cursor.unsigned("the MSS").map(TcpOption::Mss);
+    }
+    if cursor.eat_word("wscale") {
+        return cursor
+            .unsigned("the shift count")
+            .map(TcpOption::WindowScale);
+    }
+    if cursor.eat_word("TS") {
+        cursor.expect_word("val")?;
+        let val = cursor.unsigned("the time stamp")?;
+        cursor.expect_word("ecr")?;
+        let ecr = cursor.unsigned("the time stamp that is echoed")?;
+        return Ok(TcpOption::Timestamps { val, ecr });
+    }
+    if cursor.eat_word("sack") {
+        return sack(cursor);
+    }
+    if cursor.eat_word("FO") {
+        return hex(cursor, 38).map(TcpOption::FastOpen);
+    }
+    if cursor.eat_word("FOEXP") {
+        return hex(cursor, 36).map(TcpOption::FastOpenExp);
+    }
+    if cursor.eat_word("md5") {
+        let digest = hex(cursor, 16)?;
+        return match digest.is_empty() {
+            true => Err(cursor.fail("the digest as hexadecimal digits")),
+            false => Ok(TcpOption::Md5(digest)),
+        };
+    }
+    if cursor.eat_word("ECN") {
+        return acc_ecn(cursor);
+    }
+    Err(cursor.fail(""))
+}
+
+fn sack(cursor: &mut Cursor<'_>) -> Result<TcpOption, ScriptError> {
+    let mut blocks = Vec::new();
+    loop {
+        let left = cursor.unsigned("a SACK block (`1001:2001`)")?;
+        cursor.expect(':')?;
+        let right = cursor.unsigned("the SACK block's right edge")?;
+        blocks.push((left, right));
+        if blocks.len() > MAX_OPTIONS_LEN / 8 {
+            return Err(cursor.error("too many SACK blocks: four have room".into()));
+        }
+        if cursor.number()?.is_none() {
+            return Ok(TcpOption::Sack(blocks));
+        }
+    }
+}
+
+/// Hexadecimal digits, or nothing.
+fn hex(cursor: &mut Cursor<'_>, most: usize) -> Result<Vec<u8>, ScriptError> {
+    let text = match cursor.peek() {
+        // A short cookie may look like a word of the language (`ce`).
+        Some(Kind::Word(t) | Kind::Keyword(t) | Kind::Int(t) | Kind::Number(t, _)) => t,
+        _ => return Ok(Vec::new()),
+    };
+    let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(byte).collect();
+    match bytes {
+        Some(bytes) if bytes.len() <= most => {
+            cursor.bump();
+            Ok(bytes)
+        }
+        Some(bytes) => Err(cursor.error(format!(
+            "{} bytes are too many here: {most} have room",
+            bytes.len()
+        ))),
+        None => Err(cursor.error(format!(
+            "`{text}` is not made of pairs of hexadecimal digits"
+        ))),
+    }
+}
+
+fn byte(pair: &[u8]) -> Option<u8> {
+    match pair {
+        [high, low] => {
+            let high = char::from(*high).to_digit(16)?;
+            let low = char::from(*low).to_digit(16)?;
+            u8::try_from(high * 16 + low).ok()
+        }
+        _ => None,
+    }
+}
+
+/// `ECN e0b N ceb N e1b N`, or e1b first; fields at the end may be missing.
+fn acc_ecn(cursor: &mut Cursor<'_>) -> Result<TcpOption, ScriptError> {
+    let order = match cursor.eat_word("e1b") {
+        true => [AccEcnField::E1b, AccEcnField::Ceb, AccEcnField::E0b],
+        false => {
+            cursor.expect_word("e0b")?;
+            [AccEcnField::E0b, AccEcnField::Ceb, AccEcnField::E1b]
+        }
+    };
+    let mut fields = vec![(order[0], cursor.bits(24, "the counter")?)];
+    for field in &order[1..] {
+        let word = match field {
+            AccEcnField::E0b => "e0b",
+            AccEcnField::Ceb => "ceb",
+            AccEcnField::E1b => "e1b",
+        };
+        if !cursor.eat_word(word) {
+            break;
+        }
+        fields.push((*field, cursor.bits(24, "the counter")?));
+    }
+    Ok(TcpOption::AccEcn(fields))
+}
