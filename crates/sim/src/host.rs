@@ -6,7 +6,7 @@ use tcplab_base::{Instant, Random};
 use tcplab_plan::Point;
 use tcplab_plan::network::HOST_SYSCTLS;
 use tcplab_plan::profile::Profile;
-use tcplab_tcp::{Clock, ConnId, Counter, HostConfig, RxTruesize, Stack, Sysctl};
+use tcplab_tcp::{Addresses, Clock, ConnId, Counter, HostConfig, RxTruesize, Stack, Sysctl};
 
 use crate::datagram::{Datagrams, Udp};
 use crate::packet::{Body, Packet};
@@ -70,6 +70,7 @@ impl Host {
                 bytes => RxTruesize::Fixed(bytes),
             },
             ip_header: 20,
+            addresses: Addresses::default(),
             secret,
         };
         Self {

@@ -1,5 +1,8 @@
 //! A host's settings: its profile, its sysctls, its clock, its routes.
 
+use std::net::IpAddr;
+
+use tcplab_plan::network::host_address;
 use tcplab_plan::point::{Offload, Route};
 use tcplab_plan::profile::Profile;
 
@@ -24,6 +27,8 @@ pub struct HostConfig {
     pub rx_truesize: RxTruesize,
     /// Bytes of the IP header in front of TCP's: 20 for IPv4, 40 for IPv6.
     pub ip_header: u32,
+    /// IP addresses of the hosts that it talks to, and its own.
+    pub addresses: Addresses,
     /// Secret of initial sequence numbers and time stamp offsets.
     pub secret: u64,
 }
@@ -35,4 +40,22 @@ pub enum RxTruesize {
     Kmalloc,
     /// Always this many bytes (a network card with buffers of one size).
     Fixed(u32),
+}
+
+/// The IP addresses that numbers of hosts stand for; only Fast Open's cookies depend on them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Addresses(Vec<(u16, IpAddr)>);
+
+impl Addresses {
+    /// Gives a host this address; the others have the simulator's.
+    pub fn set(&mut self, host: u16, address: IpAddr) {
+        self.0.retain(|&(known, _)| known != host);
+        self.0.push((host, address));
+    }
+
+    /// The address of a host.
+    pub fn of(&self, host: u16) -> IpAddr {
+        let known = self.0.iter().find(|&&(known, _)| known == host);
+        known.map_or_else(|| host_address(host.into()).into(), |&(_, address)| address)
+    }
 }

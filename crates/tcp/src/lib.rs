@@ -7,6 +7,7 @@ mod ack;
 mod cc;
 mod cx;
 mod endpoint;
+mod fastopen;
 mod host;
 mod info;
 mod input;
@@ -27,7 +28,8 @@ mod timers;
 
 pub use cx::Cx;
 pub use endpoint::{Endpoint, OpenError, ReadOutcome, SocketError, State, TimeWaitNeeds};
-pub use host::{HostConfig, RxTruesize};
+pub use fastopen::{FastOpenKey, FastOpenKeys};
+pub use host::{Addresses, HostConfig, RxTruesize};
 pub use jiffies::Clock;
 pub use mib::{COUNTERS, Counter, Mib};
 pub use options::OpenOptions;

@@ -79,7 +79,7 @@ impl Segment {
             len += 4;
         }
         match o.sack.as_slice().len() as u32 {
-            0 => {}
+            0 => len += o.fast_open_len(),
             blocks => len += 4 + 8 * blocks,
         }
         len

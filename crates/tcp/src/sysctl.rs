@@ -1,5 +1,7 @@
 //! The sysctls that TCP reads, by the names of Documentation/networking/ip-sysctl.rst.
 
+use crate::fastopen::FastOpenKeys;
+
 /// Values of `net.ipv4.tcp_*` and `net.core.*`. Times are in the sysctl's own unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // Each field is the sysctl of its name.
@@ -72,6 +74,9 @@ pub struct Sysctl {
     pub tcp_stdurg: bool,
     pub tcp_shrink_window: bool,
     pub tcp_fastopen: u32,
+    /// None: one made from the host's secret.
+    pub tcp_fastopen_key: Option<FastOpenKeys>,
+    pub tcp_fastopen_blackhole_timeout_sec: u32,
     pub ip_local_port_range: [u16; 2],
 }
 
@@ -147,6 +152,8 @@ impl Default for Sysctl {
             tcp_stdurg: false,
             tcp_shrink_window: false,
             tcp_fastopen: 1,
+            tcp_fastopen_key: None,
+            tcp_fastopen_blackhole_timeout_sec: 0,
             ip_local_port_range: [32_768, 60_999],
         }
     }

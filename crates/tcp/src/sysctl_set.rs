@@ -1,7 +1,6 @@
 //! sysctl names and their text: sets a [`Sysctl`] as `sysctl -w NAME=VALUE` would.
 
-use std::str::FromStr;
-
+use crate::fastopen::FastOpenKeys;
 use crate::sysctl::Sysctl;
 
 /// Something that a sysctl's text can be read into.
@@ -9,10 +8,22 @@ trait Value: Sized {
     fn read(text: &str) -> Result<Self, String>;
 }
 
-fn number<T: FromStr>(text: &str) -> Result<T, String> {
-    text.trim()
-        .parse()
-        .map_err(|_| format!("{text:?} is not a number in its range"))
+/// A number as the kernel reads it: decimal, or hexadecimal with 0x.
+fn number<T: TryFrom<i128>>(text: &str) -> Result<T, String> {
+    let word = text.trim();
+    let (negative, digits) = match word.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, word),
+    };
+    let value = match digits.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => digits.parse(),
+    };
+    let value = value.ok().filter(|_| !digits.contains('+')).map(i128::from);
+    value
+        .map(|value| if negative { -value } else { value })
+        .and_then(|value| value.try_into().ok())
+        .ok_or_else(|| format!("{text:?} is not a number in its range"))
 }
 
 impl Value for bool {
@@ -48,6 +59,14 @@ impl Value for String {
             "" => Err("it is empty".into()),
             word => Ok(word.into()),
         }
+    }
+}
+
+impl Value for Option<FastOpenKeys> {
+    fn read(text: &str) -> Result<Self, String> {
+        let keys = FastOpenKeys::read(text);
+        keys.map(Some)
+            .ok_or_else(|| "a key is four words in hexadecimal, joined by `-`".into())
     }
 }
 
@@ -115,7 +134,8 @@ table! {
         tcp_comp_sack_delay_ns, tcp_comp_sack_slack_ns, tcp_comp_sack_nr, tcp_challenge_ack_limit,
         tcp_invalid_ratelimit, tcp_notsent_lowat, tcp_thin_linear_timeouts, tcp_retrans_collapse,
         tcp_workaround_signed_windows, tcp_rfc1337, tcp_tw_reuse, tcp_rto_min_us, tcp_pingpong_thresh,
-        tcp_reflect_tos, tcp_stdurg, tcp_shrink_window, tcp_fastopen, ip_local_port_range;
+        tcp_reflect_tos, tcp_stdurg, tcp_shrink_window, tcp_fastopen,
+        tcp_fastopen_key, tcp_fastopen_blackhole_timeout_sec, ip_local_port_range;
     "net.core": rmem_max, wmem_max, somaxconn;
 }
 
@@ -163,6 +183,8 @@ mod tests {
         s.set("net.ipv4.tcp_congestion_control", "bbr").unwrap();
         s.set("net.core.rmem_max", "5").unwrap();
         s.set("net.ipv4.tcp_notsent_lowat", "-1").unwrap();
+        s.set("net.ipv4.tcp_fastopen", "0x70403").unwrap();
+        assert_eq!(s.tcp_fastopen, 0x7_0403);
         assert_eq!(s.tcp_rmem, [4096, 1000, 6000]);
         assert_eq!(
             (s.tcp_ecn, s.rmem_max, s.tcp_notsent_lowat),
@@ -175,6 +197,9 @@ mod tests {
             ("net.ipv4.tcp_rmem", "1 2 3 4"),
             ("net.ipv4.tcp_wmem", "0 2 3"),
             ("net.ipv4.tcp_sack", "yes"),
+            ("net.ipv4.tcp_sack", "0x"),
+            ("net.ipv4.tcp_sack", "--1"),
+            ("net.ipv4.tcp_fastopen_key", "1-2-3"),
             ("net.ipv4.tcp_adv_win_scale", "77"),
             ("net.ipv4.ip_local_port_range", "9 8"),
         ] {
@@ -191,6 +216,7 @@ mod tests {
             let text = match *name {
                 "net.ipv4.tcp_rmem" | "net.ipv4.tcp_wmem" => "1 2 3",
                 "net.ipv4.ip_local_port_range" => "1 2",
+                "net.ipv4.tcp_fastopen_key" => "1-2-3-4",
                 _ => "1",
             };
             assert_eq!(Sysctl::default().set(name, text), Ok(()), "{name}");

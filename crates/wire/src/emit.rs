@@ -7,8 +7,8 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::checksum::Sum;
-use crate::options::kind;
-use crate::{Config, LinkType, SackBlocks, Standing, TcpOptions, TcpPacket};
+use crate::options::{FAST_OPEN_MAGIC, kind};
+use crate::{Config, FastOpen, LinkType, SackBlocks, Standing, TcpOptions, TcpPacket};
 use crate::{ethernet, ipv4, ipv6, null, tcp, tunnel};
 
 /// The payload of a packet to write.
@@ -299,10 +299,27 @@ fn options(o: &TcpOptions) -> Result<Vec<u8>, EmitError> {
         b.extend([kind::NOP, kind::WINDOW_SCALE, 3, shift]);
     }
     sack(&o.sack, &mut b);
+    if let Some(option) = o.fast_open() {
+        fast_open(&option, &mut b);
+    }
     if b.len() > 40 {
         return Err(EmitError::Options);
     }
     Ok(b)
+}
+
+fn fast_open(option: &FastOpen, b: &mut Vec<u8>) {
+    let cookie = option.as_slice();
+    let len = cookie.len() as u8;
+    match option.is_experimental() {
+        true => {
+            b.extend([kind::EXPERIMENTAL, 4 + len]);
+            b.extend(FAST_OPEN_MAGIC);
+        }
+        false => b.extend([kind::FAST_OPEN, 2 + len]),
+    }
+    b.extend_from_slice(cookie);
+    b.resize(b.len().next_multiple_of(4), kind::NOP);
 }
 
 fn sack(blocks: &SackBlocks, b: &mut Vec<u8>) {

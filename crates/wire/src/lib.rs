@@ -30,6 +30,6 @@ mod udp;
 pub use frame::{Config, NotTcp, Parsed, parse_frame};
 pub use link::LinkType;
 pub use mark::mark_ce;
-pub use options::{SackBlocks, TcpOptions};
+pub use options::{FastOpen, SackBlocks, TcpOptions};
 pub use packet::{Encap, Endpoint, Standing, TcpFlags, TcpPacket};
 pub use reassemble::Reassembler;

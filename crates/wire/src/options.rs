@@ -1,17 +1,80 @@
-//! TCP options (RFC 9293 3.2, RFC 7323, RFC 2018): the ones that the analyser reads.
+//! TCP options (RFC 9293 3.2, RFC 7323, RFC 2018, RFC 7413): the ones that the analyser reads, and those of the endpoint.
 
 use tcplab_base::Seq;
 
-/// Up to four SACK blocks (RFC 2018 3), in the order of the option.
+/// Up to four SACK blocks (RFC 2018 3), in the order of the option; a SYN, which has none, keeps its Fast Open cookie
+/// here ([`TcpOptions::fast_open`]), so that it makes no other segment larger.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlocks {
     blocks: [(Seq, Seq); 4],
     len: u8,
+    cookie: u8,
+}
+
+/// Bits of `SackBlocks::cookie`: there is a Fast Open option, it has the experimental kind, its cookie's length.
+const HAS_COOKIE: u8 = 0x80;
+const EXPERIMENTAL: u8 = 0x40;
+const COOKIE_LEN: u8 = 0x1f;
+
+/// A Fast Open option (RFC 7413 4.1.1): a cookie, or the request for one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FastOpen {
+    bytes: [u8; 16],
+    len: u8,
+    experimental: bool,
+}
+
+impl FastOpen {
+    /// Asks for a cookie. `experimental`: with the option's first number, 254 and a magic (RFC 6994).
+    pub fn request(experimental: bool) -> Self {
+        Self {
+            experimental,
+            ..Self::default()
+        }
+    }
+
+    /// A cookie of 4 to 16 bytes, an even number (RFC 7413 4.1.1); none: it is no such one.
+    pub fn cookie(cookie: &[u8], experimental: bool) -> Option<Self> {
+        if !(4..=16).contains(&cookie.len()) || cookie.len() % 2 == 1 {
+            return None;
+        }
+        let mut bytes = [0; 16];
+        bytes.get_mut(..cookie.len())?.copy_from_slice(cookie);
+        Some(Self {
+            bytes,
+            len: cookie.len() as u8,
+            experimental,
+        })
+    }
+
+    /// The cookie; empty: the option asks for one.
+    pub fn as_slice(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.len)).unwrap_or_default()
+    }
+
+    /// Whether it asks for a cookie.
+    pub fn is_request(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether it has the option number 254 (RFC 6994).
+    pub fn is_experimental(&self) -> bool {
+        self.experimental
+    }
+
+    /// Bytes that it takes in a header, padded.
+    pub fn wire_len(&self) -> u32 {
+        let base = if self.experimental { 4 } else { 2 };
+        (base + u32::from(self.len)).next_multiple_of(4)
+    }
 }
 
 impl SackBlocks {
     /// Adds a block `[left, right)`; a fifth one is ignored (it cannot fit into an option).
     pub fn push(&mut self, left: Seq, right: Seq) {
+        if self.cookie != 0 {
+            *self = Self::default();
+        }
         if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
             *slot = (left, right);
             self.len += 1;
@@ -28,6 +91,41 @@ impl SackBlocks {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    fn put_cookie(&mut self, cookie: Option<&FastOpen>) {
+        if self.len > 0 {
+            return;
+        }
+        *self = Self::default();
+        let Some(cookie) = cookie else {
+            return;
+        };
+        self.cookie = HAS_COOKIE | cookie.len | (u8::from(cookie.experimental) * EXPERIMENTAL);
+        let mut words = cookie.bytes.chunks_exact(4).map(|word| match *word {
+            [a, b, c, d] => Seq(u32::from_be_bytes([a, b, c, d])),
+            _ => Seq(0),
+        });
+        for slot in self.blocks.iter_mut().take(2) {
+            *slot = (
+                words.next().unwrap_or_default(),
+                words.next().unwrap_or_default(),
+            );
+        }
+    }
+
+    fn cookie(&self) -> Option<FastOpen> {
+        if self.cookie == 0 {
+            return None;
+        }
+        let [(a, b), (c, d), ..] = self.blocks;
+        let word = |n: usize, seq: Seq| u128::from(seq.0) << (96 - 32 * n);
+        let bytes = word(0, a) | word(1, b) | word(2, c) | word(3, d);
+        Some(FastOpen {
+            bytes: bytes.to_be_bytes(),
+            len: self.cookie & COOKIE_LEN,
+            experimental: self.cookie & EXPERIMENTAL != 0,
+        })
     }
 }
 
@@ -61,7 +159,12 @@ pub(crate) mod kind {
     pub(crate) const SACK: u8 = 5;
     pub(crate) const TIMESTAMPS: u8 = 8;
     pub(crate) const MPTCP: u8 = 30;
+    pub(crate) const FAST_OPEN: u8 = 34;
+    pub(crate) const EXPERIMENTAL: u8 = 254;
 }
+
+/// What marks an experimental option as Fast Open's (RFC 7413 4.1.1).
+pub(crate) const FAST_OPEN_MAGIC: [u8; 2] = [0xf9, 0x89];
 
 /// RFC 7323 2.3: larger shifts count as this one.
 const MAX_WINDOW_SCALE: u8 = 14;
@@ -156,7 +259,94 @@ impl TcpOptions {
                 | kind::SACK,
                 _,
             ) => self.malformed = true,
+            (kind::FAST_OPEN, cookie) => self.read_fast_open(cookie, false),
+            (kind::EXPERIMENTAL, [0xf9, 0x89, cookie @ ..]) => self.read_fast_open(cookie, true),
             _ => {}
         }
+    }
+
+    /// As Linux's `tcp_parse_fastopen_option()`: an odd length says nothing, an even one that is no cookie's takes back
+    /// what an option before said.
+    fn read_fast_open(&mut self, cookie: &[u8], experimental: bool) {
+        match cookie.len() {
+            0 => self.set_fast_open(Some(FastOpen::request(experimental))),
+            n if n % 2 == 0 => self.set_fast_open(FastOpen::cookie(cookie, experimental)),
+            _ => {}
+        }
+    }
+
+    /// The Fast Open option (kind 34, or 254 with its magic), in a header without SACK blocks.
+    #[inline]
+    pub fn fast_open(&self) -> Option<FastOpen> {
+        self.sack.cookie()
+    }
+
+    /// Sets the Fast Open option; a header with SACK blocks, which no SYN has, keeps those.
+    pub fn set_fast_open(&mut self, option: Option<FastOpen>) {
+        self.sack.put_cookie(option.as_ref());
+    }
+
+    /// Bytes of the Fast Open option in a header, padded; 0: there is none.
+    #[inline]
+    pub fn fast_open_len(&self) -> u32 {
+        match self.sack.cookie {
+            0 => 0,
+            _ => self.fast_open().map_or(0, |option| option.wire_len()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8]) -> Option<FastOpen> {
+        TcpOptions::read(bytes).fast_open()
+    }
+
+    #[test]
+    fn fast_open_in_both_kinds() {
+        let cookie = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 255];
+        for len in 0..=18 {
+            for experimental in [false, true] {
+                let mut bytes = match experimental {
+                    false => vec![34, 2 + len],
+                    true => vec![254, 4 + len, 0xf9, 0x89],
+                };
+                bytes.extend(cookie.iter().cycle().take(usize::from(len)));
+                let got = read(&bytes);
+                let good = len == 0 || (4..=16).contains(&len) && len % 2 == 0;
+                assert_eq!(got.is_some(), good, "{len} {experimental}");
+                if let Some(got) = got {
+                    assert_eq!(got.as_slice(), &cookie[..usize::from(len)]);
+                    assert_eq!(got.is_experimental(), experimental);
+                    assert_eq!(got.is_request(), len == 0);
+                }
+            }
+        }
+        assert_eq!(read(&[254, 4, 1, 2]), None, "another experiment");
+    }
+
+    #[test]
+    fn the_last_fast_open_option_counts() {
+        let (first, second) = ([34, 6, 1, 2, 3, 4], [34, 6, 5, 6, 7, 8]);
+        assert_eq!(
+            read(&[first, second].concat()).unwrap().as_slice(),
+            [5, 6, 7, 8]
+        );
+        assert_eq!(read(&[&first[..], &[34, 4, 0, 0]].concat()), None);
+        let odd = [&first[..], &[34, 5, 0, 0, 0]].concat();
+        assert_eq!(read(&odd).unwrap().as_slice(), [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn sack_blocks_drive_a_cookie_out() {
+        let sack = [5, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+        let cookie = [34, 6, 1, 2, 3, 4];
+        let one = TcpOptions::read(&sack);
+        for bytes in [[&sack[..], &cookie].concat(), [&cookie[..], &sack].concat()] {
+            assert_eq!(TcpOptions::read(&bytes), one);
+        }
+        assert_eq!(one.fast_open(), None);
     }
 }

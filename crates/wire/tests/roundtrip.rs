@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use tcplab_base::Seq;
 use tcplab_wire::emit::{Payload, emit};
 use tcplab_wire::{
-    Config, Encap, Endpoint, LinkType, Parsed, SackBlocks, Standing, TcpFlags, TcpOptions,
-    TcpPacket, parse_frame,
+    Config, Encap, Endpoint, FastOpen, LinkType, Parsed, SackBlocks, Standing, TcpFlags,
+    TcpOptions, TcpPacket, parse_frame,
 };
 
 fn addresses() -> impl Strategy<Value = (IpAddr, IpAddr)> {
@@ -28,34 +28,48 @@ fn options() -> impl Strategy<Value = (TcpOptions, u8)> {
         any::<bool>(),
         prop::collection::vec(any::<(u32, u32)>(), 0..=4),
         option::of(any::<(u32, u32)>()),
+        option::of((
+            prop::collection::vec(any::<[u8; 2]>(), 0..=8),
+            any::<bool>(),
+        )),
     );
-    all.prop_filter_map("more than 40 bytes", |(mss, scale, permitted, sack, ts)| {
-        let permitted_len = if ts.is_some() || !permitted { 0 } else { 4 };
-        let sack_len = if sack.is_empty() {
-            0
-        } else {
-            4 + 8 * sack.len()
-        };
-        let len = 4 * usize::from(mss.is_some())
-            + 4 * usize::from(scale.is_some())
-            + 12 * usize::from(ts.is_some())
-            + permitted_len
-            + sack_len;
-        let mut blocks = SackBlocks::default();
-        for (l, r) in sack {
-            blocks.push(Seq(l), Seq(r));
-        }
-        let o = TcpOptions {
-            mss,
-            window_scale: scale,
-            sack_permitted: permitted,
-            sack: blocks,
-            timestamps: ts,
-            mptcp: 0,
-            malformed: false,
-        };
-        (len <= 40).then_some((o, len as u8))
-    })
+    all.prop_filter_map(
+        "more than 40 bytes",
+        |(mss, scale, permitted, sack, ts, cookie)| {
+            let permitted_len = if ts.is_some() || !permitted { 0 } else { 4 };
+            let sack_len = if sack.is_empty() {
+                0
+            } else {
+                4 + 8 * sack.len()
+            };
+            let cookie = cookie.filter(|_| sack.is_empty());
+            let cookie = cookie.map(|(pairs, experimental)| match pairs.is_empty() {
+                true => FastOpen::request(experimental),
+                false => FastOpen::cookie(&pairs.concat(), experimental).unwrap_or_default(),
+            });
+            let len = 4 * usize::from(mss.is_some())
+                + 4 * usize::from(scale.is_some())
+                + 12 * usize::from(ts.is_some())
+                + permitted_len
+                + sack_len
+                + cookie.map_or(0, |cookie| cookie.wire_len() as usize);
+            let mut blocks = SackBlocks::default();
+            for (l, r) in sack {
+                blocks.push(Seq(l), Seq(r));
+            }
+            let mut o = TcpOptions {
+                mss,
+                window_scale: scale,
+                sack_permitted: permitted,
+                sack: blocks,
+                timestamps: ts,
+                mptcp: 0,
+                malformed: false,
+            };
+            o.set_fast_open(cookie);
+            (len <= 40).then_some((o, len as u8))
+        },
+    )
 }
 
 prop_compose! {

@@ -5,7 +5,7 @@ use tcplab_base::Instant;
 use tcplab_plan::point::{Offload, Route, SocketOptions};
 use tcplab_plan::profile::Profile;
 use tcplab_tcp::{
-    Addr, Clock, ConnId, Event, HostConfig, ListenId, RxTruesize, Segment, Stack, Sysctl,
+    Addr, Addresses, Clock, ConnId, Event, HostConfig, ListenId, RxTruesize, Segment, Stack, Sysctl,
 };
 use tcplab_wire::{TcpFlags, TcpOptions};
 
@@ -89,6 +89,7 @@ fn host(bytes: &mut Bytes<'_>) -> HostConfig {
         },
         rx_truesize: RxTruesize::Kmalloc,
         ip_header: 20,
+        addresses: Addresses::default(),
         secret: u64::from(more >> 4),
     }
 }

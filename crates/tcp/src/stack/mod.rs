@@ -37,6 +37,7 @@ mod timewait;
 
 pub use icmp::IcmpError;
 pub(crate) use reset::reply_reset;
+pub(crate) use secret::siphash_of;
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -462,7 +463,7 @@ pub(crate) mod tests {
     use tcplab_plan::profile::Profile;
 
     use super::*;
-    use crate::host::RxTruesize;
+    use crate::host::{Addresses, RxTruesize};
     use crate::jiffies::Clock;
     use crate::options::OpenOptions;
     use crate::queue::Skb;
@@ -481,6 +482,7 @@ pub(crate) mod tests {
             offload: Offload::None,
             rx_truesize: RxTruesize::Kmalloc,
             ip_header: 20,
+            addresses: Addresses::default(),
             secret: 1,
         })
     }

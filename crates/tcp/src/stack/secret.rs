@@ -9,14 +9,20 @@ use crate::segment::Addr;
 
 /// SipHash-2-4 (Aumasson and Bernstein, 2012) of two words of 64 bits.
 pub(crate) fn siphash(key: u64, words: [u64; 2]) -> u64 {
-    let (k0, k1) = (key, key.rotate_left(32) ^ 0x9e37_79b9_7f4a_7c15);
+    let keys = [key, key.rotate_left(32) ^ 0x9e37_79b9_7f4a_7c15];
+    siphash_of(keys, words.into_iter(), 16)
+}
+
+/// The same of any number of whole words, `len` bytes together.
+#[inline]
+pub(crate) fn siphash_of([k0, k1]: [u64; 2], words: impl Iterator<Item = u64>, len: usize) -> u64 {
     let mut v = [
         k0 ^ 0x736f_6d65_7073_6575,
         k1 ^ 0x646f_7261_6e64_6f6d,
         k0 ^ 0x6c79_6765_6e65_7261,
         k1 ^ 0x7465_6462_7974_6573,
     ];
-    for word in words.into_iter().chain([16 << 56]) {
+    for word in words.chain([(len as u64) << 56]) {
         v[3] ^= word;
         round(&mut v);
         round(&mut v);
