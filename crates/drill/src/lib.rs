@@ -7,10 +7,13 @@ pub mod call;
 mod error;
 mod lex;
 mod nearest;
+pub mod options;
 mod parse;
 pub mod script;
+pub mod symbols;
 mod target;
 
 pub use error::ScriptError;
+pub use options::Settings;
 pub use parse::{Defines, parse};
 pub use target::{Happening, IpMode, Made, Network, Setting, Target, TargetError};

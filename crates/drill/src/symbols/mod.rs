@@ -1,0 +1,136 @@
+//! What the words of scripts stand for: Linux's numbers on x86-64, and back to words for messages.
+
+mod cap;
+mod errno;
+mod file;
+mod icmp;
+mod inet;
+mod socket;
+mod time;
+
+pub use icmp::icmp;
+
+const TABLES: &[&[(&str, i64)]] = &[
+    socket::SOCKET,
+    inet::INET,
+    file::FILE,
+    time::TIME,
+    errno::ERRNO,
+    cap::CAP,
+];
+
+/// The number that `word` stands for.
+pub fn number(word: &str) -> Option<i64> {
+    // As Google's does, names that Linux only has with an underscore before them are known with it.
+    let word = word.strip_prefix('_').unwrap_or(word);
+    let mut all = TABLES.iter().copied().flatten();
+    all.find(|(name, _)| *name == word)
+        .map(|(_, number)| *number)
+}
+
+/// The number that `word` stands for.
+///
+/// # Errors
+/// It is not known, with the word that is nearest.
+pub fn number_or_hint(word: &str) -> Result<i64, String> {
+    number(word).ok_or_else(|| {
+        let all = TABLES.iter().copied().flatten().map(|(name, _)| *name);
+        format!(
+            "`{word}` is no symbol that we know{}",
+            crate::nearest::hint(word, all)
+        )
+    })
+}
+
+/// The name of an error: `EAGAIN` of 11.
+pub fn errno_name(number: i32) -> Option<&'static str> {
+    let found = errno::ERRNO
+        .iter()
+        .find(|(_, value)| *value == i64::from(number));
+    found.map(|(name, _)| *name)
+}
+
+/// The names of the bits of `value` whose names begin with `prefix` (`MSG_`, `EPOLL`, `POLL`, `O_`), for messages:
+/// `MSG_PEEK|0x4000000`; `0` when there are none.
+pub fn flag_names(prefix: &str, value: u64) -> String {
+    let mut left = value;
+    let mut out = Vec::new();
+    for (name, number) in TABLES.iter().copied().flatten() {
+        let bit = u64::try_from(*number).unwrap_or(0);
+        if name.starts_with(prefix) && bit.is_power_of_two() && left & bit != 0 {
+            left &= !bit;
+            out.push((*name).to_string());
+        }
+    }
+    if left != 0 || out.is_empty() {
+        out.push(match left {
+            0 => "0".into(),
+            left => format!("{left:#x}"),
+        });
+    }
+    out.join("|")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn words_stand_for_the_kernel_s_numbers() {
+        for (word, expected) in [
+            ("SOL_SOCKET", Some(1)),
+            ("SO_ZEROCOPY", Some(60)),
+            ("SOCK_NONBLOCK", Some(0o4000)),
+            ("TCP_FASTOPEN_CONNECT", Some(30)),
+            ("TCP_CA_Recovery", Some(3)),
+            ("EPOLLET", Some(1 << 31)),
+            ("MSG_FASTOPEN", Some(0x2000_0000)),
+            ("EWOULDBLOCK", Some(11)),
+            ("_TCP_NLA_SRTT", Some(22)),
+            ("SIOCOUTQ", Some(0x5411)),
+            ("IP_RECVERR", Some(11)),
+            ("IPV6_RECVERR", Some(25)),
+            ("touch", None),
+        ] {
+            assert_eq!(number(word), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn no_word_stands_for_two_numbers() {
+        let mut known = BTreeMap::new();
+        for (name, number) in TABLES.iter().copied().flatten() {
+            assert_eq!(known.insert(*name, *number), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn errors_have_their_usual_name() {
+        assert_eq!(errno_name(11), Some("EAGAIN"));
+        assert_eq!(errno_name(95), Some("EOPNOTSUPP"));
+        assert_eq!(errno_name(35), Some("EDEADLK"));
+        assert_eq!(errno_name(4000), None);
+    }
+
+    #[test]
+    fn bits_have_names() {
+        assert_eq!(
+            flag_names("MSG_", 0x4000_0042),
+            "MSG_PEEK|MSG_DONTWAIT|MSG_CMSG_CLOEXEC"
+        );
+        assert_eq!(flag_names("MSG_", 0), "0");
+        assert_eq!(flag_names("POLL", 0x15), "POLLIN|POLLOUT|POLLHUP");
+        assert_eq!(flag_names("O_", 0x8000_0000), "0x80000000");
+    }
+
+    #[test]
+    fn an_unknown_word_has_a_neighbour() {
+        let message = number_or_hint("SO_RCVBUFF").unwrap_err();
+        assert_eq!(
+            message,
+            "`SO_RCVBUFF` is no symbol that we know; did you mean `SO_RCVBUF`?"
+        );
+    }
+}
