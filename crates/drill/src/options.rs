@@ -221,11 +221,9 @@ impl Settings {
             "remote_ip" => (self.network.remote, self.remote_prefix) = self.prefixed(value)?,
             "local_ip" => self.network.local = self.address(value)?,
             "gateway_ip" => self.network.gateway = self.address(value)?,
-            "netmask_ip" => {
-                if self.network.mode != IpMode::Ipv6 {
-                    self.network.prefix = netmask(value)?;
-                }
-            }
+            // IPv6 has its 48 bits whatever the netmask is.
+            "netmask_ip" if self.network.mode == IpMode::Ipv6 => drop(netmask(value)?),
+            "netmask_ip" => self.network.prefix = netmask(value)?,
             "speed" => self.speed_mbps = number(value, 0, u32::MAX)?,
             "mss" => self.network.gso_size = u16::try_from(number(value, 1, 65535)?).ok(),
             "mtu" => self.network.mtu = number(value, 0, 65535)?,

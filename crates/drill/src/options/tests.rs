@@ -1,3 +1,5 @@
+//! Options of heads and command lines, as tables: what comes out, and what is said when it is wrong.
+
 use super::*;
 use crate::parse::parse;
 
