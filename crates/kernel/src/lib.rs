@@ -11,6 +11,8 @@ pub mod counters;
 #[cfg(target_os = "linux")]
 pub mod cpu;
 pub mod doctor;
+#[cfg(target_os = "linux")]
+pub mod drill;
 mod error;
 #[cfg(target_os = "linux")]
 pub mod guest;

@@ -133,6 +133,33 @@ pub(crate) fn die_with_parent(command: &mut std::process::Command) {
 /// # Errors
 /// Those of TUNSETIFF; a name that is too long.
 pub fn attach_tap(tun: &std::fs::File, name: &str) -> io::Result<()> {
+    attach(tun, name, libc::IFF_TAP | libc::IFF_NO_PI, 0)
+}
+
+/// Makes the TUN device `name`: IP packets behind a `struct virtio_net_hdr`, checksums and
+/// segmentation left to whoever reads, as a kernel leaves them to a network card.
+///
+/// # Errors
+/// Those of TUNSETIFF; a name that is too long.
+pub fn attach_tun(tun: &std::fs::File, name: &str) -> io::Result<()> {
+    let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
+    let offload = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
+    attach(tun, name, flags, offload)
+}
+
+fn attach(tun: &std::fs::File, name: &str, flags: libc::c_int, offload: u32) -> io::Result<()> {
+    let mut request = interface(name)?;
+    request.ifr_ifru.ifru_flags = flags as libc::c_short;
+    // SAFETY: the kernel reads and writes no more than the `ifreq`, which outlives the call.
+    let made = unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETIFF, &raw mut request) };
+    answer(made)?;
+    // SAFETY: TUNSETOFFLOAD takes its argument by value.
+    let set = unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETOFFLOAD, offload) };
+    answer(set).map(drop)
+}
+
+/// The argument of an ioctl(2) about an interface.
+fn interface(name: &str) -> io::Result<libc::ifreq> {
     // SAFETY: all-zero bytes are a valid `ifreq`: integers, arrays and null pointers.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     if name.len() >= request.ifr_name.len() {
@@ -144,18 +171,373 @@ pub fn attach_tap(tun: &std::fs::File, name: &str) -> io::Result<()> {
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
         *to = from as libc::c_char;
     }
-    request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI) as libc::c_short;
-    // SAFETY: the kernel reads and writes no more than the `ifreq`, which outlives the call.
-    let made = unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETIFF, &raw mut request) };
-    if made != 0 {
-        return Err(io::Error::last_os_error());
+    Ok(request)
+}
+
+/// The result of a call, or errno.
+fn answer<T: TryInto<i64>>(result: T) -> io::Result<i64> {
+    match result.try_into() {
+        Ok(n) if n >= 0 => Ok(n),
+        _ => Err(io::Error::last_os_error()),
     }
-    // SAFETY: TUNSETOFFLOAD takes its argument by value.
-    let set = unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETOFFLOAD, 0) };
-    if set != 0 {
-        return Err(io::Error::last_os_error());
-    }
+}
+
+/// SIOCETHTOOL with a command that sets one number (`ETHTOOL_SGSO`).
+///
+/// # Errors
+/// Those of the device; a name that is too long.
+pub(crate) fn ethtool_set(socket: impl AsFd, name: &str, what: u32, to: u32) -> io::Result<()> {
+    // Larger than the argument of any command: `struct ethtool_value` is its first two words.
+    let mut words = [0_u32; 1024];
+    (words[0], words[1]) = (what, to);
+    let mut request = interface(name)?;
+    request.ifr_ifru.ifru_data = (&raw mut words).cast();
+    // SAFETY: the kernel reads and writes the `ifreq` and `words`; both outlive the call.
+    let done = unsafe {
+        libc::ioctl(
+            socket.as_fd().as_raw_fd(),
+            libc::SIOCETHTOOL,
+            &raw mut request,
+        )
+    };
+    answer(done).map(drop)
+}
+
+/// The number of this thread in the kernel.
+pub(crate) fn thread_id() -> libc::pid_t {
+    // SAFETY: takes nothing, cannot fail.
+    unsafe { libc::gettid() }
+}
+
+/// From now on [`wake`] ends a call that a thread of this process waits in, with EINTR.
+///
+/// # Errors
+/// Those of sigaction(2).
+pub(crate) fn prepare_wake() -> io::Result<()> {
+    use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
+    extern "C" fn nothing(_: libc::c_int) {}
+    // Without SA_RESTART.
+    let action = SigAction::new(
+        SigHandler::Handler(nothing),
+        SaFlags::empty(),
+        SigSet::empty(),
+    );
+    // SAFETY: the handler does nothing.
+    unsafe { sigaction(Signal::SIGUSR1, &action) }?;
     Ok(())
+}
+
+/// Sends a thread of this process the signal of [`prepare_wake`].
+pub(crate) fn wake(thread: libc::pid_t) {
+    let process = libc::pid_t::try_from(std::process::id()).unwrap_or_default();
+    // SAFETY: three numbers; a thread that has gone is an error that does not matter.
+    unsafe { libc::syscall(libc::SYS_tgkill, process, thread, libc::SIGUSR1) };
+}
+
+/// System calls as a packetdrill script makes them, wrong arguments included.
+///
+/// A descriptor is a plain number: a script may use one that it has closed. No call here touches
+/// memory beyond what it is handed, whatever the number stands for.
+pub(crate) mod call {
+    use std::io::{self, IoSlice, IoSliceMut};
+    use std::os::fd::{IntoRawFd, RawFd};
+    use std::ptr;
+
+    use super::answer;
+
+    /// A buffer, or the null pointer with a length beside it.
+    pub(crate) enum Memory<B> {
+        Bytes(B),
+        Null(usize),
+    }
+
+    /// What recvmsg(2) gave beside the data.
+    pub(crate) struct Received {
+        pub(crate) bytes: i64,
+        pub(crate) flags: i32,
+        /// Bytes of control messages.
+        pub(crate) control: usize,
+    }
+
+    /// Room for any socket address.
+    const ADDRESS_ROOM: usize = size_of::<libc::sockaddr_storage>();
+
+    fn reading(memory: &Memory<&[u8]>) -> (*const libc::c_void, usize) {
+        match memory {
+            Memory::Bytes(bytes) => (bytes.as_ptr().cast(), bytes.len()),
+            Memory::Null(len) => (ptr::null(), *len),
+        }
+    }
+
+    fn writing(memory: Memory<&mut [u8]>) -> (*mut libc::c_void, usize) {
+        match memory {
+            Memory::Bytes(bytes) => (bytes.as_mut_ptr().cast(), bytes.len()),
+            Memory::Null(len) => (ptr::null_mut(), len),
+        }
+    }
+
+    fn socklen(n: usize) -> libc::socklen_t {
+        libc::socklen_t::try_from(n).unwrap_or(libc::socklen_t::MAX)
+    }
+
+    pub(crate) fn socket(domain: i32, kind: i32, protocol: i32) -> io::Result<i64> {
+        // SAFETY: three numbers.
+        answer(unsafe { libc::socket(domain, kind, protocol) })
+    }
+
+    pub(crate) fn bind(fd: RawFd, address: &[u8]) -> io::Result<i64> {
+        // SAFETY: the kernel reads `address` and no more.
+        answer(unsafe { libc::bind(fd, address.as_ptr().cast(), socklen(address.len())) })
+    }
+
+    pub(crate) fn connect(fd: RawFd, address: &[u8]) -> io::Result<i64> {
+        // SAFETY: the kernel reads `address` and no more.
+        answer(unsafe { libc::connect(fd, address.as_ptr().cast(), socklen(address.len())) })
+    }
+
+    pub(crate) fn listen(fd: RawFd, backlog: i32) -> io::Result<i64> {
+        // SAFETY: two numbers.
+        answer(unsafe { libc::listen(fd, backlog) })
+    }
+
+    pub(crate) fn shutdown(fd: RawFd, how: i32) -> io::Result<i64> {
+        // SAFETY: two numbers.
+        answer(unsafe { libc::shutdown(fd, how) })
+    }
+
+    /// The caller owns the descriptor, or knows that the number is not open.
+    pub(crate) fn close(fd: RawFd) -> io::Result<i64> {
+        // SAFETY: one number.
+        answer(unsafe { libc::close(fd) })
+    }
+
+    /// Gives the peer's address too.
+    pub(crate) fn accept(fd: RawFd, flags: i32) -> io::Result<(i64, Vec<u8>)> {
+        let mut address = vec![0; ADDRESS_ROOM];
+        let mut length = socklen(address.len());
+        // SAFETY: the kernel writes at most `length` bytes of `address`, and `length`.
+        let got = unsafe { libc::accept4(fd, address.as_mut_ptr().cast(), &raw mut length, flags) };
+        let got = answer(got)?;
+        address.truncate(length as usize);
+        Ok((got, address))
+    }
+
+    /// recvfrom(2), with the sender's address.
+    pub(crate) fn recvfrom(
+        fd: RawFd,
+        into: Memory<&mut [u8]>,
+        flags: i32,
+    ) -> io::Result<(i64, Vec<u8>)> {
+        let (start, room) = writing(into);
+        let mut address = vec![0; ADDRESS_ROOM];
+        let mut length = socklen(address.len());
+        let from = address.as_mut_ptr().cast();
+        // SAFETY: `start` is null or valid for `room` bytes; of `address` the kernel writes at most
+        // `length` bytes.
+        let got = unsafe { libc::recvfrom(fd, start, room, flags, from, &raw mut length) };
+        let got = answer(got)?;
+        address.truncate(length as usize);
+        Ok((got, address))
+    }
+
+    /// read(2), for what is no socket.
+    pub(crate) fn read(fd: RawFd, into: Memory<&mut [u8]>) -> io::Result<i64> {
+        let (start, room) = writing(into);
+        // SAFETY: `start` is null or valid for `room` bytes.
+        answer(unsafe { libc::read(fd, start, room) })
+    }
+
+    /// write(2), for what is no socket.
+    pub(crate) fn write(fd: RawFd, from: &Memory<&[u8]>) -> io::Result<i64> {
+        let (start, len) = reading(from);
+        // SAFETY: `start` is null or valid for `len` bytes.
+        answer(unsafe { libc::write(fd, start, len) })
+    }
+
+    /// sendto(2); without an address it is send(2).
+    pub(crate) fn sendto(
+        fd: RawFd,
+        from: &Memory<&[u8]>,
+        flags: i32,
+        to: Option<&[u8]>,
+    ) -> io::Result<i64> {
+        let (start, len) = reading(from);
+        let (address, length) = to.map_or((ptr::null(), 0), |to| (to.as_ptr(), to.len()));
+        let length = socklen(length);
+        // SAFETY: `start` is null or valid for `len` bytes, `address` for `length`.
+        answer(unsafe { libc::sendto(fd, start, len, flags, address.cast(), length) })
+    }
+
+    pub(crate) fn readv(fd: RawFd, into: &mut [IoSliceMut<'_>]) -> io::Result<i64> {
+        let count = libc::c_int::try_from(into.len()).unwrap_or(libc::c_int::MAX);
+        // SAFETY: `IoSliceMut` has the layout of `struct iovec` by its documentation; each is valid.
+        answer(unsafe { libc::readv(fd, into.as_mut_ptr().cast(), count) })
+    }
+
+    pub(crate) fn writev(fd: RawFd, from: &[IoSlice<'_>]) -> io::Result<i64> {
+        let count = libc::c_int::try_from(from.len()).unwrap_or(libc::c_int::MAX);
+        // SAFETY: `IoSlice` has the layout of `struct iovec` by its documentation; each is valid.
+        answer(unsafe { libc::writev(fd, from.as_ptr().cast(), count) })
+    }
+
+    /// recvmsg(2), without the address.
+    pub(crate) fn recvmsg(
+        fd: RawFd,
+        into: &mut [IoSliceMut<'_>],
+        control: &mut [u8],
+        flags: i32,
+    ) -> io::Result<Received> {
+        // SAFETY: all-zero bytes are a valid `msghdr`: integers and null pointers.
+        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+        message.msg_iov = into.as_mut_ptr().cast();
+        message.msg_iovlen = into.len();
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = control.len();
+        // SAFETY: the message points at slices that are valid for writes of their lengths.
+        let bytes = answer(unsafe { libc::recvmsg(fd, &raw mut message, flags) })?;
+        Ok(Received {
+            bytes,
+            flags: message.msg_flags,
+            control: message.msg_controllen,
+        })
+    }
+
+    pub(crate) fn sendmsg(
+        fd: RawFd,
+        from: &[IoSlice<'_>],
+        control: &[u8],
+        to: &[u8],
+        flags: i32,
+    ) -> io::Result<i64> {
+        // SAFETY: all-zero bytes are a valid `msghdr`: integers and null pointers.
+        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+        message.msg_iov = from.as_ptr().cast_mut().cast();
+        message.msg_iovlen = from.len();
+        if !control.is_empty() {
+            message.msg_control = control.as_ptr().cast_mut().cast();
+            message.msg_controllen = control.len();
+        }
+        if !to.is_empty() {
+            message.msg_name = to.as_ptr().cast_mut().cast();
+            message.msg_namelen = socklen(to.len());
+        }
+        // SAFETY: the kernel only reads what a message to be sent points at; all of it is valid.
+        answer(unsafe { libc::sendmsg(fd, &raw const message, flags) })
+    }
+
+    pub(crate) fn setsockopt(
+        fd: RawFd,
+        level: i32,
+        name: i32,
+        value: &Memory<&[u8]>,
+    ) -> io::Result<i64> {
+        let (start, len) = reading(value);
+        // SAFETY: `start` is null or valid for `len` bytes, which the kernel reads.
+        answer(unsafe { libc::setsockopt(fd, level, name, start, socklen(len)) })
+    }
+
+    /// Gives how much of `value` the kernel has filled. Some options read it first: zeros are sound.
+    pub(crate) fn getsockopt(
+        fd: RawFd,
+        level: i32,
+        name: i32,
+        value: &mut [u8],
+    ) -> io::Result<usize> {
+        value.fill(0);
+        let mut length = socklen(value.len());
+        let start = value.as_mut_ptr().cast();
+        // SAFETY: the kernel writes at most `length` bytes; what it finds there is zeros, so no
+        // option takes an address from it.
+        answer(unsafe { libc::getsockopt(fd, level, name, start, &raw mut length) })?;
+        Ok((length as usize).min(value.len()))
+    }
+
+    /// fcntl(2) with a command that takes a number.
+    pub(crate) fn fcntl(fd: RawFd, command: i32, arg: i32) -> io::Result<i64> {
+        let known = [libc::F_GETFD, libc::F_SETFD, libc::F_GETFL, libc::F_SETFL];
+        if !known.contains(&command) {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        // SAFETY: those commands take no address.
+        answer(unsafe { libc::fcntl(fd, command, arg) })
+    }
+
+    /// ioctl(2) with a request that gives an `int`.
+    pub(crate) fn ioctl(fd: RawFd, request: u64) -> io::Result<(i64, i32)> {
+        /// linux/sockios.h.
+        const SIOCOUTQNSD: u64 = 0x894b;
+        const SIOCATMARK: u64 = 0x8905;
+        let known = [libc::FIONREAD, libc::TIOCOUTQ, SIOCOUTQNSD, SIOCATMARK];
+        if !known.contains(&request) {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let mut value: libc::c_int = 0;
+        // SAFETY: those requests write one `int`.
+        let result = answer(unsafe { libc::ioctl(fd, request, &raw mut value) })?;
+        Ok((result, value))
+    }
+
+    pub(crate) fn poll(fds: &mut [libc::pollfd], timeout_ms: i32) -> io::Result<i64> {
+        let count = libc::nfds_t::try_from(fds.len()).unwrap_or(libc::nfds_t::MAX);
+        // SAFETY: `fds` has `count` members.
+        answer(unsafe { libc::poll(fds.as_mut_ptr(), count, timeout_ms) })
+    }
+
+    pub(crate) fn epoll_create(size: i32) -> io::Result<i64> {
+        // SAFETY: one number.
+        answer(unsafe { libc::epoll_create(size) })
+    }
+
+    pub(crate) fn epoll_ctl(
+        epoll: RawFd,
+        op: i32,
+        fd: RawFd,
+        mut event: libc::epoll_event,
+    ) -> io::Result<i64> {
+        // SAFETY: the kernel reads the event, which outlives the call.
+        answer(unsafe { libc::epoll_ctl(epoll, op, fd, &raw mut event) })
+    }
+
+    /// `most` may be wrong: the kernel is told of it, and no more is written than `events` holds.
+    pub(crate) fn epoll_wait(
+        epoll: RawFd,
+        events: &mut [libc::epoll_event],
+        most: i32,
+        timeout_ms: i32,
+    ) -> io::Result<i64> {
+        let room = i32::try_from(events.len()).unwrap_or(i32::MAX);
+        // SAFETY: the kernel writes at most `room` events.
+        answer(unsafe { libc::epoll_wait(epoll, events.as_mut_ptr(), most.min(room), timeout_ms) })
+    }
+
+    pub(crate) fn pipe() -> io::Result<[RawFd; 2]> {
+        let (from, to) = nix::unistd::pipe()?;
+        Ok([from.into_raw_fd(), to.into_raw_fd()])
+    }
+
+    /// splice(2) without offsets.
+    pub(crate) fn splice(from: RawFd, to: RawFd, len: usize, flags: u32) -> io::Result<i64> {
+        let none = ptr::null_mut();
+        // SAFETY: numbers and null pointers.
+        answer(unsafe { libc::splice(from, none, to, none, len, flags) })
+    }
+
+    /// Gives the new offset too.
+    pub(crate) fn sendfile(
+        out: RawFd,
+        from: RawFd,
+        offset: Option<i64>,
+        len: usize,
+    ) -> io::Result<(i64, Option<i64>)> {
+        let mut at = offset.unwrap_or_default();
+        let pointer = match offset {
+            Some(_) => &raw mut at,
+            None => ptr::null_mut(),
+        };
+        // SAFETY: the pointer is null or that of `at`, which outlives the call.
+        let sent = answer(unsafe { libc::sendfile(out, from, pointer, len) })?;
+        Ok((sent, offset.map(|_| at)))
+    }
 }
 
 #[cfg(test)]

@@ -122,6 +122,14 @@ pub fn tcp_info(fd: impl AsFd) -> io::Result<TcpInfo> {
 }
 
 impl TcpInfo {
+    /// Room for an answer.
+    pub(crate) const ROOM: usize = ROOM;
+
+    /// The answer of getsockopt(2), of which the kernel has filled `length` bytes.
+    pub(crate) fn of_bytes(bytes: [u8; ROOM], length: usize) -> Self {
+        Self { bytes, length }
+    }
+
     /// The fields that this kernel knows, in the order of the structure. A number beyond
     /// `i64::MAX` (`tcpi_max_pacing_rate` without a limit) is given as `i64::MAX`.
     pub fn fields(&self) -> impl Iterator<Item = (&'static str, i64)> + '_ {

@@ -97,7 +97,8 @@ pub(crate) fn set(key: &str, value: &str, host: &str, warnings: &mut Vec<String>
     }
 }
 
-fn path(key: &str) -> PathBuf {
+/// The file of a sysctl.
+pub(crate) fn path(key: &str) -> PathBuf {
     // An interface's name may hold a dot; tc(8) and sysctl(8) write it as a slash then.
     let swapped: String = key
         .chars()

@@ -28,7 +28,7 @@ use tcplab_plan::point::Route;
 const TX_QUEUE: u32 = 10_000;
 
 /// RTAX_RTO_MIN's bit in RTAX_LOCK: without it the kernel ignores the metric.
-const LOCK_RTO_MIN: u32 = 1 << 13;
+pub(crate) const LOCK_RTO_MIN: u32 = 1 << 13;
 
 /// A socket to the kernel's routing.
 pub(crate) struct Netlink(Socket);
@@ -43,7 +43,7 @@ impl Netlink {
     }
 
     /// Sends one request and waits for the kernel's answer.
-    fn ask(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+    pub(crate) fn ask(&self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         let mut packet = NetlinkMessage::from(message);
         packet.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
         packet.finalize();
@@ -248,7 +248,8 @@ impl Milliseconds for i64 {
     }
 }
 
-fn link(index: u32) -> LinkMessage {
+/// A message about an interface.
+pub(crate) fn link(index: u32) -> LinkMessage {
     let mut message = LinkMessage::default();
     message.header.index = index;
     message

@@ -1,4 +1,4 @@
-//! The kernel's qdisc at one end of a veth pair.
+//! The kernel's qdisc at the root of an interface.
 //!
 //! From words of tc(8), which a guest has not got: `netem`, `fq`, `fq_codel`, `pfifo` and `bfifo`.
 
@@ -24,6 +24,11 @@ pub(crate) fn set(netlink: &Netlink, interface: &str, way: &Direction) -> Result
     let Some(words) = &way.qdisc else {
         return Ok(());
     };
+    put(netlink, interface, words)
+}
+
+/// Puts a qdisc at the root of an interface, by the words of tc(8).
+pub(crate) fn put(netlink: &Netlink, interface: &str, words: &str) -> Result<(), RunError> {
     let (kind, options) = by_words(words)?;
     let index = index(interface).context(|| format!("no interface {interface}"))?;
     let mut message = TcMessage::with_index(i32::try_from(index).unwrap_or(i32::MAX));
@@ -48,6 +53,7 @@ fn by_words(words: &str) -> Result<(&'static str, Option<Vec<u8>>), RunError> {
             Some(("netem", Some(netem(&way))))
         }
         ["fq"] => Some(("fq", None)),
+        ["pfifo"] => Some(("pfifo", None)),
         ["fq_codel"] => Some(("fq_codel", None)),
         ["pfifo", "limit", n] => limit(n).map(|n| ("pfifo", Some(n))),
         ["bfifo", "limit", n] => limit(n).map(|n| ("bfifo", Some(n))),
@@ -56,7 +62,7 @@ fn by_words(words: &str) -> Result<(&'static str, Option<Vec<u8>>), RunError> {
     known.ok_or_else(|| {
         RunError::Cannot(format!(
             "the kernel's qdisc `{words}` is not known here; there are `netem` with limit, delay, loss \
-             random and rate, `fq`, `fq_codel`, `pfifo limit N` and `bfifo limit N`"
+             random and rate, `fq`, `fq_codel`, `pfifo [limit N]` and `bfifo limit N`"
         ))
     })
 }

@@ -1,0 +1,44 @@
+//! The clock of a script: CLOCK_MONOTONIC since its begin.
+
+use nix::time::{ClockId, clock_gettime};
+use tcplab_base::{Duration, Instant};
+
+/// When a script began, on both clocks of the kernel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    monotonic: Instant,
+    real: Instant,
+}
+
+impl Clock {
+    /// The script begins now.
+    pub(super) fn start() -> Self {
+        Self {
+            monotonic: read(ClockId::CLOCK_MONOTONIC),
+            real: read(ClockId::CLOCK_REALTIME),
+        }
+    }
+
+    /// Now, since the begin.
+    pub(super) fn now(&self) -> Instant {
+        Instant::default() + read(ClockId::CLOCK_MONOTONIC).since(self.monotonic)
+    }
+
+    /// A time of the script on CLOCK_MONOTONIC.
+    pub(super) fn monotonic(&self, at: Instant) -> Instant {
+        self.monotonic + at.since(Instant::default())
+    }
+
+    /// A time of CLOCK_REALTIME, as the kernel stamps packets, since the begin.
+    pub(super) fn of_real(&self, at: Instant) -> Duration {
+        at.since(self.real)
+    }
+}
+
+/// These clocks cannot fail once the kernel has them, and every kernel has.
+fn read(id: ClockId) -> Instant {
+    clock_gettime(id).map_or(Instant::default(), |t| {
+        let seconds = t.tv_sec().saturating_mul(1_000_000_000);
+        Instant::from_nanos(seconds.saturating_add(t.tv_nsec()))
+    })
+}
