@@ -54,6 +54,7 @@ impl Endpoint {
             n.wscale_ok,
             n.ecn_flags & Negotiated::ECN_OK != 0,
             n.ecn_flags & Negotiated::ECN_SEEN != 0,
+            self.syn_data_acked(),
         ];
         let options = bits
             .iter()
@@ -68,7 +69,7 @@ impl Endpoint {
         list.put("tcpi_snd_wscale", scales.0);
         list.put("tcpi_rcv_wscale", scales.1);
         list.put("tcpi_delivery_rate_app_limited", self.tune.rate_app_limited);
-        list.put("tcpi_fastopen_client_fail", 0);
+        list.put("tcpi_fastopen_client_fail", self.fast_open_failure());
     }
 
     fn info_times(&self, cx: &Cx<'_>, list: &mut List) {

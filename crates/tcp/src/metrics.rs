@@ -9,6 +9,7 @@ use hashbrown::HashMap;
 
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
+use crate::fastopen::FastOpenCache;
 use crate::recovery::CaState;
 
 /// `TCP_INFINITE_SSTHRESH`.
@@ -25,16 +26,29 @@ pub(crate) struct Metric {
 
 /// Of all peers.
 #[derive(Debug)]
-pub(crate) struct Metrics(HashMap<(u16, u16), Metric, FixedState>);
+pub(crate) struct Metrics {
+    peers: HashMap<(u16, u16), Metric, FixedState>,
+    pub(crate) fast_open: FastOpenCache,
+}
 
 impl Metrics {
     pub(crate) fn new(secret: u64) -> Self {
-        Self(HashMap::with_hasher(FixedState::with_seed(secret)))
+        Self {
+            peers: HashMap::with_hasher(FixedState::with_seed(secret)),
+            fast_open: FastOpenCache::new(secret),
+        }
     }
 
     /// What is known of `remote`'s host, from connections of `local`'s.
     pub(crate) fn get(&self, local: u16, remote: u16) -> Metric {
-        self.0.get(&(local, remote)).copied().unwrap_or_default()
+        let known = self.peers.get(&(local, remote));
+        known.copied().unwrap_or_default()
+    }
+
+    /// `ip tcp_metrics flush`.
+    pub(crate) fn clear(&mut self) {
+        self.peers.clear();
+        self.fast_open.clear();
     }
 }
 
@@ -47,14 +61,14 @@ impl Endpoint {
         let ends = (self.local.host, self.remote.host);
         let srtt = self.rtt.srtt_us;
         if self.rtt.backoff != 0 || srtt == 0 {
-            if let Some(metric) = cx.metrics.0.get_mut(&ends) {
+            if let Some(metric) = cx.metrics.peers.get_mut(&ends) {
                 metric.rtt_us = 0;
             }
             return;
         }
         let default_reordering = cx.host.sysctl.tcp_reordering;
         let keeps_ssthresh = !cx.host.sysctl.tcp_no_ssthresh_metrics_save;
-        let metric = cx.metrics.0.entry(ends).or_default();
+        let metric = cx.metrics.peers.entry(ends).or_default();
         // A longer round trip counts at once, a shorter one by an eighth.
         let below = i64::from(metric.rtt_us) - i64::from(srtt);
         metric.rtt_us = match below {

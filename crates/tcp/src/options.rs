@@ -75,6 +75,8 @@ pub(crate) struct Negotiated {
     pub(crate) rcv_tsval: u32,
     pub(crate) rcv_tsecr: u32,
     pub(crate) saw_tstamp: bool,
+    /// Bits of [`FastOpenState`](crate::fastopen::FastOpenState).
+    pub(crate) fast_open: u16,
 }
 
 packed!(Negotiated {
@@ -88,6 +90,7 @@ packed!(Negotiated {
     rcv_tsval,
     rcv_tsecr,
     saw_tstamp,
+    fast_open,
 });
 
 impl Negotiated {

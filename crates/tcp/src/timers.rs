@@ -88,6 +88,8 @@ pub(crate) enum Pending {
     ReoTimeout,
     /// `ICSK_TIME_EARLY_RETRANS` (until 4.10).
     EarlyRetrans,
+    /// `ICSK_TIME_RETRANS` of a child of Fast Open that waits for the ACK of its SYN-ACK: nothing else uses the timer.
+    SynAck,
 }
 
 packed_enum!(Pending {
@@ -97,6 +99,7 @@ packed_enum!(Pending {
     LossProbe,
     ReoTimeout,
     EarlyRetrans,
+    SynAck,
 });
 
 /// One of a connection's timers.

@@ -76,8 +76,16 @@ impl Endpoint {
         self.set_state(cx, State::SynSent);
         let name = Self::wanted_cc(cx, open).to_owned();
         self.cc_init(cx, &name);
+        let fast = self.fast_open_connect();
+        if self.is_deferred() || self.may_defer(cx) {
+            self.defer(mtu);
+            return;
+        }
         self.connect_init(cx, mtu);
-        self.send_syn(cx);
+        match fast {
+            true => drop(self.send_fast_syn(cx, 0)),
+            false => self.send_syn(cx),
+        }
     }
 
     /// A timer is due ([`Endpoint::next_timer`]): runs each one whose time has come, the earliest first.

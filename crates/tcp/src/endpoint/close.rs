@@ -84,6 +84,7 @@ impl Endpoint {
             }
         }
         if self.state == State::Close {
+            self.forget_request(cx, false);
             self.free(cx);
         }
     }
@@ -166,7 +167,9 @@ impl Endpoint {
         if reset || before == State::SynSent {
             self.error = Some(SocketError::ConnReset);
         }
+        self.forget_request(cx, false);
         self.free(cx);
+        self.forget_fast_open();
         self.shutdown = 0;
     }
 
@@ -190,6 +193,7 @@ impl Endpoint {
         }
         self.set_state(cx, State::Close);
         self.stop_timers();
+        self.forget_request(cx, false);
         self.shutdown = Shutdown::BOTH;
         if self.orphan {
             self.free(cx);
@@ -202,9 +206,10 @@ impl Endpoint {
     }
 
     /// `inet_csk_destroy_sock()`: nothing is kept.
-    fn free(&mut self, _cx: &mut Cx<'_>) {
+    fn free(&mut self, cx: &mut Cx<'_>) {
         self.stop_timers();
         self.purge_write_queue();
+        self.fast_open_ends(cx);
         self.drop_receive_queue();
         self.rcvq.ofo = std::collections::VecDeque::new();
     }

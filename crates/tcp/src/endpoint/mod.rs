@@ -29,6 +29,7 @@ use crate::queue::SendQueue;
 use crate::recovery::{Loss, Rack};
 use crate::rtt::Rtt;
 use crate::segment::Addr;
+use crate::stack::Request;
 use crate::timers::Timers;
 
 /// The states of RFC 9293 3.3.2 that a connection of its own has. LISTEN, SYN-RECEIVED of a
@@ -86,6 +87,8 @@ pub struct Endpoint {
     pub(crate) stats: Stats,
     /// None: MTU probing is off.
     pub(crate) mtup: Option<Box<MtuProbing>>,
+    /// `fastopen_rsk`: the request of a child that a SYN with a cookie made, until the handshake is over.
+    pub(crate) request: Option<Box<Request>>,
 }
 
 /// What a TIME-WAIT record (`struct tcp_timewait_sock`) must know.

@@ -2,10 +2,11 @@
 //! `tcp_connect_init()`, `tcp_connect()`, `tcp_finish_connect()`, `tcp_init_transfer()`).
 
 use tcplab_base::Seq;
-use tcplab_wire::{TcpFlags, TcpOptions};
+use tcplab_wire::{FastOpen, TcpFlags, TcpOptions};
 
 use super::{Endpoint, State};
 use crate::cx::Cx;
+use crate::fastopen::{FastOpenState, put_option};
 use crate::input::window_share;
 use crate::mib::Counter;
 use crate::options::{Negotiated, OpenOptions, SocketState};
@@ -220,6 +221,13 @@ impl Endpoint {
 
     /// `tcp_connect()`: queues the SYN, sends it, and arms its timer.
     pub(crate) fn send_syn(&mut self, cx: &mut Cx<'_>) {
+        let syn = self.queue_syn(cx);
+        self.transmit_syn(cx, syn);
+        self.syn_is_out(cx);
+    }
+
+    /// The first half of `tcp_connect()`: the SYN stands in the queue.
+    pub(crate) fn queue_syn(&mut self, cx: &Cx<'_>) -> Id {
         let mut flags = Skb::SYN;
         self.neg.ecn_flags = 0;
         // tcp_ecn_send_syn().
@@ -234,9 +242,11 @@ impl Endpoint {
         self.loss.packets_out += 1;
         self.queue.push(skb);
         self.queue.advance_send_head();
-        if let Some(id) = self.queue.last_sent() {
-            self.transmit_syn(cx, id);
-        }
+        self.queue.last_sent().unwrap_or(Id::NONE)
+    }
+
+    /// The other half: the SYN was sent, its timer runs.
+    pub(crate) fn syn_is_out(&mut self, cx: &mut Cx<'_>) {
         cx.count(Counter::OutSegs);
         self.snd.snd_nxt = self.snd.write_seq;
         self.snd.pushed_seq = self.snd.write_seq;
@@ -249,6 +259,18 @@ impl Endpoint {
     /// Sends a queued SYN, or the SYN-ACK of crossed SYNs, once (`tcp_transmit_skb()` with `tcp_syn_options()`). A
     /// retransmission calls it too; the retransmission counters are the caller's.
     pub(crate) fn transmit_syn(&mut self, cx: &mut Cx<'_>, id: Id) {
+        self.transmit_syn_with(cx, id, 0, None);
+        self.queue.list_last(id);
+    }
+
+    /// The same with the first `len` bytes of data and with Fast Open's option.
+    pub(crate) fn transmit_syn_with(
+        &mut self,
+        cx: &mut Cx<'_>,
+        id: Id,
+        len: u32,
+        option: Option<FastOpen>,
+    ) {
         let Some(skb) = self.queue.get_mut(id) else {
             return;
         };
@@ -266,18 +288,22 @@ impl Endpoint {
                 flags |= TcpFlags::ECE;
             }
         }
+        let options = self.syn_options(cx, option);
+        if len > 0 {
+            self.syn_data_sent(cx, len);
+        }
         let seg = Segment {
             src: self.local,
             dst: self.remote,
             seq,
             ack: if crossed { self.rcv.rcv_nxt } else { Seq(0) },
+            len,
             window: self.rcv.rcv_wnd.min(65_535) as u16,
             flags: TcpFlags(flags),
             tos: self.options.tos | (u8::from(self.cc_needs_ecn()) * Segment::ECT_0),
-            options: self.syn_options(cx),
+            options,
             ..Segment::default()
         };
-        self.queue.list_last(id);
         self.stats.segs_out += 1;
         if crossed {
             self.event_ack_sent(cx, 1);
@@ -285,17 +311,32 @@ impl Endpoint {
         cx.out.push(seg);
     }
 
+    /// The path takes less: a SYN that is sent again announces it (`tcp_advertise_mss()`).
+    #[cold]
+    pub(crate) fn path_shrinks(&mut self, cx: &Cx<'_>, mtu: u32) {
+        if matches!(self.state, State::SynSent | State::SynRecv) {
+            self.rcv.advmss = self.rcv.advmss.min(Path::of(cx, mtu).advmss);
+        }
+    }
+
     /// `tcp_syn_options()`.
-    fn syn_options(&self, cx: &Cx<'_>) -> TcpOptions {
+    fn syn_options(&mut self, cx: &Cx<'_>, option: Option<FastOpen>) -> TcpOptions {
         let sysctl = &cx.host.sysctl;
         let tsval = cx.host.clock.millis(cx.now).wrapping_add(self.neg.tsoffset);
-        TcpOptions {
+        let mut options = TcpOptions {
             mss: Some(self.rcv.advmss),
             timestamps: (sysctl.tcp_timestamps != 0).then_some((tsval, self.neg.ts_recent)),
             window_scale: sysctl.tcp_window_scaling.then_some(self.snd.rcv_wscale),
             sack_permitted: sysctl.tcp_sack,
             ..TcpOptions::default()
+        };
+        if let Some(option) = option
+            && put_option(&mut options, option)
+        {
+            self.set_fast_open_bit(FastOpenState::OPTION, true);
+            self.set_fast_open_bit(FastOpenState::EXPERIMENTAL, option.is_experimental());
         }
+        options
     }
 
     /// `tcp_finish_connect()`: the SYN-ACK was good.

@@ -86,6 +86,16 @@ impl Endpoint {
         }
     }
 
+    /// Data or FIN of a SYN become the first frame of the receive queue.
+    #[cold]
+    pub(crate) fn queue_syn_payload(&mut self, cx: &Cx<'_>, seg: &Segment) {
+        let mut skb = self.received(cx, seg);
+        skb.seq = seg.seq + 1;
+        self.forced_mem_schedule(skb.truesize);
+        self.rcvq.ready.push_back(skb);
+        self.set_owner(skb.truesize);
+    }
+
     /// `tcp_queue_rcv()`: to the receive queue, joined to its last frame when that is cheap; gives its memory.
     #[inline]
     pub(super) fn queue_rcv(&mut self, cx: &mut Cx<'_>, seg: &Segment) -> u32 {

@@ -26,6 +26,9 @@ impl Endpoint {
     /// `tcp_rcv_state_process()` for SYN-RECEIVED and all states behind ESTABLISHED; true: answer with a reset.
     pub(super) fn rcv_other_states(&mut self, cx: &mut Cx<'_>, seg: &Segment) -> bool {
         self.neg.saw_tstamp = false;
+        if self.request.is_some() && !self.fast_child_takes(cx, seg) {
+            return false;
+        }
         if !seg.flags.has(TcpFlags::ACK | TcpFlags::RST | TcpFlags::SYN) {
             return false;
         }
@@ -58,6 +61,13 @@ impl Endpoint {
                 self.established_after_syn_recv(cx, seg);
                 Step::On
             }
+            State::FinWait1 if self.request.is_some() => {
+                self.fast_child_stands(cx);
+                match all_acked {
+                    true => self.fin_acked(cx, seg),
+                    false => Step::On,
+                }
+            }
             State::FinWait1 if all_acked => self.fin_acked(cx, seg),
             State::Closing if all_acked => {
                 self.enter_time_wait(cx, true, 0);
@@ -76,16 +86,26 @@ impl Endpoint {
     fn established_after_syn_recv(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
         self.stats.delivered = self.stats.delivered.wrapping_add(1);
         if self.rtt.srtt_us == 0 {
-            // The SYN-ACK was sent again: only its time stamp tells which one was answered.
-            self.ack_update_rtt(cx, Flag::SYN_ACKED, RttSamples::default());
+            match self.fast_child_rtt(cx) {
+                Some(us) => self.handshake_rtt(cx, us),
+                // The SYN-ACK was sent again: only its time stamp tells which one was answered.
+                None => {
+                    self.ack_update_rtt(cx, Flag::SYN_ACKED, RttSamples::default());
+                }
+            }
         }
         if self.neg.tstamp_ok {
             self.rcv.advmss = self.rcv.advmss.saturating_sub(12);
         }
-        self.try_undo_spurious_syn();
-        self.loss.retrans_stamp = 0;
-        self.init_transfer(cx);
-        self.rcv.copied_seq = self.rcv.rcv_nxt;
+        match self.request.is_some() {
+            true => self.fast_child_stands(cx),
+            false => {
+                self.try_undo_spurious_syn();
+                self.loss.retrans_stamp = 0;
+                self.init_transfer(cx);
+                self.rcv.copied_seq = self.rcv.rcv_nxt;
+            }
+        }
         self.set_state(cx, State::Established);
         self.snd.snd_una = seg.ack;
         self.snd.snd_wnd = u32::from(seg.window) << self.snd.snd_wscale;
@@ -110,6 +130,9 @@ impl Endpoint {
             return Step::On;
         }
         let data_after_close = seg.end_seq() != seg.seq && self.brings_new_data(seg);
+        if self.options.linger2 >= 0 && data_after_close && seg.flags.has(TcpFlags::FIN) {
+            self.fin_out_of_order(cx);
+        }
         if self.options.linger2 < 0 || data_after_close {
             self.done(cx);
             cx.count(Counter::AbortOnData);

@@ -5,6 +5,7 @@ use tcplab_wire::TcpFlags;
 
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, SocketError, State, TSTAMP_ALIGNED};
+use crate::fastopen::FastOpenState;
 use crate::mib::Counter;
 use crate::options::Negotiated;
 use crate::recovery::Flag;
@@ -116,8 +117,12 @@ impl Endpoint {
         self.initialize_rcv_mss();
         self.rcv.copied_seq = self.rcv.rcv_nxt;
         self.finish_connect(cx);
-        let write_pending = false;
-        if write_pending || self.in_pingpong(cx) {
+        let used = FastOpenState::OPTION | FastOpenState::SYN_DATA;
+        if self.fast_open_is(used) && self.fast_open_answered(cx, seg) {
+            self.data_snd_check(cx);
+            return;
+        }
+        if self.fast_open_is(FastOpenState::WRITER) || self.in_pingpong(cx) {
             // The first data will carry the ACK.
             self.ack.pending |= crate::endpoint::AckPending::SCHED;
             self.enter_quickack_mode(cx, MAX_QUICKACKS);

@@ -70,6 +70,7 @@ impl Endpoint {
         {
             self.reset(cx);
         } else {
+            self.reset_out_of_order(cx);
             self.send_challenge_ack(cx);
         }
     }
@@ -116,7 +117,7 @@ impl Endpoint {
     }
 
     /// `tcp_reset()`.
-    pub(super) fn reset(&mut self, cx: &mut Cx<'_>) {
+    pub(crate) fn reset(&mut self, cx: &mut Cx<'_>) {
         let error = match self.state {
             State::SynSent => SocketError::ConnRefused,
             State::CloseWait => SocketError::Pipe,

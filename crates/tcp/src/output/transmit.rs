@@ -171,6 +171,14 @@ impl Endpoint {
         self.ack_event_data_sent(cx);
     }
 
+    /// A SYN leaves with so many bytes of data.
+    #[cold]
+    pub(crate) fn syn_data_sent(&mut self, cx: &mut Cx<'_>, len: u32) {
+        self.event_data_sent(cx);
+        self.stats.data_segs_out = self.stats.data_segs_out.wrapping_add(1);
+        self.stats.bytes_sent += u64::from(len);
+    }
+
     /// Sends a segment of the queue, for the first time or again (`tcp_transmit_skb()` with a clone).
     pub(crate) fn transmit(&mut self, cx: &mut Cx<'_>, id: Id) {
         let prior_wstamp = self.tune.wstamp_ns;

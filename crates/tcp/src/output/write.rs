@@ -102,6 +102,9 @@ impl Endpoint {
     fn may_write(&mut self) -> Result<(), SocketError> {
         let refused = match self.state {
             State::Established | State::CloseWait if self.shutdown & SEND_SHUTDOWN == 0 => None,
+            // A child of Fast Open may answer before its handshake is over.
+            State::SynRecv if self.request.is_some() && self.shutdown & SEND_SHUTDOWN == 0 => None,
+            State::SynRecv if self.request.is_some() => Some(SocketError::Pipe),
             State::SynSent | State::SynRecv => Some(SocketError::Again),
             _ => Some(SocketError::Pipe),
         };

@@ -33,6 +33,7 @@ impl Endpoint {
             && empty
             && !errors
             && self.mtup.is_none()
+            && self.request.is_none()
             && self.time_wait.is_none()
             && self.timers.are_off()
     }
@@ -73,6 +74,7 @@ impl Endpoint {
             timers,
             stats,
             mtup: _,
+            request: _,
         } = self;
         // First, see next_of().
         timers.pack(&like.timers, to);

@@ -247,7 +247,7 @@ impl Endpoint {
     fn process_loss(&mut self, cx: &mut Cx<'_>, flag: u32, dupacks: u32, rexmit: &mut Rexmit) {
         let advanced = flag & Flag::SND_UNA_ADVANCED != 0;
         let recovered = !self.snd.snd_una.before(self.loss.high_seq);
-        if advanced && self.try_undo_loss(cx, false) {
+        if (advanced || self.request.is_some()) && self.try_undo_loss(cx, false) {
             return;
         }
         if self.loss.frto {

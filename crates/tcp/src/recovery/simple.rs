@@ -10,10 +10,16 @@ impl Endpoint {
     /// `tcp_simple_retransmit()`: the MSS shrank; what is too long is sent again in smaller segments.
     pub(crate) fn simple_retransmit(&mut self, cx: &mut Cx<'_>) {
         let mss = self.current_mss(cx);
+        // Data that went with the SYN stand behind it here: the segment that was too long was both.
+        let all = self.is_syn_data_out();
         let mut at = self.queue.first_sent();
         while let Some(id) = at {
             at = self.queue.next_sent(id);
-            if self.queue.get(id).is_some_and(|skb| segment_len(skb) > mss) {
+            if self
+                .queue
+                .get(id)
+                .is_some_and(|skb| all || segment_len(skb) > mss)
+            {
                 self.mark_skb_lost(cx, id);
             }
         }
@@ -24,6 +30,11 @@ impl Endpoint {
         if self.is_reno() {
             self.limit_reno_sacked();
         }
+        self.loss_without_congestion(cx);
+    }
+
+    /// `tcp_non_congestion_loss_retransmit()`: sends what is marked lost; the window stays as it is.
+    pub(crate) fn loss_without_congestion(&mut self, cx: &mut Cx<'_>) {
         if self.loss.ca_state != CaState::Loss {
             // The window stays: only the unit changed.
             self.loss.high_seq = self.snd.snd_nxt;

@@ -130,6 +130,7 @@ impl Endpoint {
             }
             self.retransmits_timed_out(cx, until, self.options.user_timeout)
         };
+        self.detect_black_hole(cx, expired);
         if expired {
             self.write_error(cx);
             return true;

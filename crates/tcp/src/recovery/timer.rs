@@ -17,6 +17,9 @@ impl Endpoint {
 
     /// `tcp_rearm_rto()`: RFC 6298 5.2, 5.3.
     pub(crate) fn rearm_rto(&mut self, cx: &mut Cx<'_>) {
+        if self.timers.pending == Pending::SynAck {
+            return;
+        }
         if self.loss.packets_out == 0 {
             self.timers.disarm();
             return;
@@ -56,6 +59,7 @@ impl Endpoint {
                 self.timers.pending = Pending::None;
                 self.on_probe_timer(cx);
             }
+            Pending::SynAck => self.fast_synack_timer(cx),
             Pending::None => {}
         }
     }

@@ -18,6 +18,7 @@ impl Endpoint {
     pub(crate) fn schedule_loss_probe(&mut self, cx: &mut Cx<'_>, advancing_rto: bool) -> bool {
         if !matches!(cx.host.sysctl.tcp_early_retrans, 3 | 4)
             || self.loss.packets_out == 0
+            || self.timers.pending == Pending::SynAck
             || self.is_reno()
             || !matches!(self.loss.ca_state, CaState::Open | CaState::Cwr)
             || !self.old_rule_allows(cx)

@@ -121,6 +121,14 @@ impl Endpoint {
         false
     }
 
+    /// The SYN-ACK of a child of Fast Open is ACKed after its timer fired: by the echo of its time it may have been
+    /// the first one.
+    pub(crate) fn undo_synack_loss(&mut self, cx: &mut Cx<'_>) {
+        if self.loss.ca_state == CaState::Loss && self.loss.packets_out == 0 {
+            self.try_undo_recovery(cx);
+        }
+    }
+
     /// `tcp_try_undo_dsack()`: every retransmission of the episode came twice.
     pub(super) fn try_undo_dsack(&mut self, cx: &mut Cx<'_>) -> bool {
         if self.loss.undo_marker.is_none() || self.loss.undo_retrans != 0 {

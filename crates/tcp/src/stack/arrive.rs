@@ -4,6 +4,7 @@
 use tcplab_base::{Instant, Seq};
 use tcplab_wire::TcpFlags;
 
+use super::fastopen::Answer;
 use super::request::{self, Request};
 use super::reset::reply_reset;
 use super::secret::seq_and_ts_off;
@@ -83,6 +84,7 @@ impl Stack {
     fn conn_request(&mut self, now: Instant, number: u32, seg: &Segment, tw_isn: Option<Seq>) {
         let secret = self.host.secret;
         let stamps = self.host.sysctl.tcp_timestamps;
+        self.settle_fast_open();
         let (mut cx, listeners, _) = self.parts(now);
         let Some(Some(listener)) = listeners.get_mut(number as usize) else {
             return;
@@ -129,15 +131,20 @@ impl Stack {
             let stamp = cookie::make(&cx, &mut req, seg);
             req.init_window(&cx, listener);
             listener.overflowed = Some(cx.jiffies32());
-            req.send_synack(&mut cx, listener, Some(stamp));
+            req.send_synack(&mut cx, Some(stamp), None);
             cx.count(Counter::SyncookiesSent);
             return;
         }
         req.init_window(&cx, listener);
+        let cookie = match listener.fast_open(&mut cx, seg) {
+            Answer::Plain => None,
+            Answer::Cookie(cookie) => Some(cookie),
+            Answer::Child(cookie) => return self.fast_child(now, req, seg, cookie),
+        };
         listener.requests += 1;
         listener.young += 1;
         req.arm(&cx);
-        req.send_synack(&mut cx, listener, None);
+        req.send_synack(&mut cx, None, cookie);
         let fires = req.fires;
         let slot = self.table.insert(Record::Request(Box::new(req)));
         self.table.hash(seg.dst, seg.src, slot);

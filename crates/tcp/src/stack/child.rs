@@ -33,8 +33,10 @@ pub(crate) fn make(cx: &mut Cx<'_>, req: &Request, listener: &Listener, seg: &Se
         ep.loss.undo_marker = Some(req.snt_isn);
         ep.loss.retrans_stamp = (req.snt_synack_us / 1000) as u32;
     }
-    if seg.len >= u32::from(MSS_DEFAULT) {
-        ep.ack.last_seg_size = seg.len.min(65_535) as u16;
+    // A SYN with data has longer options than what follows.
+    let len = (seg.header_len() + seg.len).saturating_sub(ep.header_len());
+    if len >= u32::from(MSS_DEFAULT) {
+        ep.ack.last_seg_size = len.min(65_535) as u16;
     }
     ep.options.tos = req.tos & !3;
     let name = Endpoint::wanted_cc(cx, open).to_owned();

@@ -101,6 +101,7 @@ pub(crate) fn check(
     cx.count(Counter::SyncookiesRecv);
     let mut req = Request::of(cx, number, listener, seg);
     req.rcv_isn = seg.seq - 1;
+    req.rcv_nxt = seg.seq;
     req.snt_isn = seg.ack - 1;
     req.mss = mss.min(own_mss(listener));
     if req.tstamp_ok {

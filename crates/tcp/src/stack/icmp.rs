@@ -42,7 +42,11 @@ impl Stack {
             return;
         };
         let ep = &mut conn.ep;
-        if seq.before(ep.snd.snd_una) || seq.after(ep.snd.snd_nxt) {
+        let una = ep
+            .request
+            .as_ref()
+            .map_or(ep.snd.snd_una, |req| req.snt_isn);
+        if seq.before(una) || seq.after(ep.snd.snd_nxt) {
             self.mib.add(Counter::OutOfWindowIcmps, 1);
             return;
         }
@@ -52,12 +56,14 @@ impl Stack {
             IcmpError::FragmentationNeeded(mtu) => {
                 let mtu = mtu.max(MIN_PMTU);
                 if ep.snd.pmtu > mtu {
+                    ep.path_shrinks(&cx, mtu);
                     ep.sync_mss(&mut cx, mtu);
                     ep.simple_retransmit(&mut cx);
                 }
             }
             IcmpError::HostUnreachable => match ep.state {
-                State::SynSent | State::SynRecv => {
+                // A child of Fast Open that was accepted is a connection as others.
+                State::SynSent | State::SynRecv if !ep.is_taken_child() => {
                     ep.fail(&mut cx, SocketError::HostUnreach, false);
                 }
                 // It may pass: the error of a later time-out.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::fastopen::FastQueue;
 use crate::endpoint::Endpoint;
 use crate::options::OpenOptions;
 use crate::segment::Addr;
@@ -31,6 +32,8 @@ pub(crate) struct Listener {
     pub(crate) syn_retries: u8,
     /// Second of the last SYN that got a cookie (`synq_overflow_ts`), in jiffies; none: never.
     pub(crate) overflowed: Option<u32>,
+    /// Children of Fast Open whose handshake is not over.
+    pub(crate) fast_open: FastQueue,
 }
 
 impl Listener {

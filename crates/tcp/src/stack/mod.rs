@@ -22,6 +22,7 @@ mod arrive;
 mod check;
 mod child;
 mod cookie;
+mod fastopen;
 mod heap;
 mod icmp;
 mod listener;
@@ -36,6 +37,7 @@ mod table;
 mod timewait;
 
 pub use icmp::IcmpError;
+pub(crate) use request::{Open, Request};
 pub(crate) use reset::reply_reset;
 pub(crate) use secret::siphash_of;
 
@@ -149,7 +151,8 @@ impl Watch {
     /// Something that is not of every packet, maybe with data.
     #[cold]
     fn tell_change(self, ep: &Endpoint, id: ConnId, news: bool, events: &mut VecDeque<Event>) {
-        let opening = self.is_opening();
+        // A child of Fast Open was accepted before its handshake is over.
+        let opening = self.is_opening() && !ep.is_fast_child();
         if opening && !matches!(ep.state, State::SynSent | State::SynRecv) {
             events.push_back(Event::Connected(id));
         }

@@ -3,6 +3,7 @@
 
 use tcplab_base::{Instant, Seq};
 
+use super::fastopen::FastQueue;
 use super::listener::Listener;
 use super::ports::Walk;
 use super::secret::{port_offset, seq_and_ts_off, siphash};
@@ -49,6 +50,7 @@ impl Stack {
             defer_accept: 0,
             syn_retries: 0,
             overflowed: None,
+            fast_open: FastQueue::of(&self.host.sysctl, backlog),
         }));
         self.ports.insert((addr.host, addr.port), number);
         ListenId(number)
@@ -156,6 +158,9 @@ impl Stack {
         let number = waiting.pop_front()?;
         let conn = self.table.conn_mut(number)?;
         conn.holder = Holder::Application;
+        if let Some(req) = &mut conn.ep.request {
+            req.taken = true;
+        }
         Some((ConnId(number), conn.ep.remote))
     }
 
@@ -216,6 +221,23 @@ impl Stack {
             PortUse::Free => Ok(self.open(now, local, remote, options, mtu, None)),
             PortUse::Reuse(last) => Ok(self.open(now, local, remote, options, mtu, Some(last))),
         }
+    }
+
+    /// As [`Stack::connect_socket`], for sendmsg(2) with MSG_FASTOPEN: the SYN waits for
+    /// [`Endpoint::connect_with_data`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn connect_deferred(
+        &mut self,
+        now: Instant,
+        mut socket: Endpoint,
+        local: Addr,
+        remote: Addr,
+        mtu: u32,
+    ) -> Result<(ConnId, Addr), OpenError> {
+        socket.will_bring_data();
+        self.connect_socket(now, socket, local, remote, mtu)
     }
 
     /// Opens a connection with this socket and its options, from its own port or, 0, from a free one.

@@ -3,7 +3,7 @@
 //! `reqsk_timer_handler()`).
 
 use tcplab_base::{Instant, Seq};
-use tcplab_wire::{TcpFlags, TcpOptions};
+use tcplab_wire::{FastOpen, TcpFlags, TcpOptions};
 
 use super::listener::Listener;
 use super::reset::{SmallAck, limited, oow_limited, reply_ack, reply_reset};
@@ -11,6 +11,7 @@ use crate::cx::Cx;
 use crate::endpoint::{
     Endpoint, MSS_DEFAULT, Path, RTO_MAX_MS, TIMEOUT_INIT_MS, TSTAMP_ALIGNED, window_of,
 };
+use crate::fastopen::put_option;
 use crate::input::{in_window, paws_reject};
 use crate::mib::Counter;
 use crate::segment::{Addr, Segment};
@@ -24,10 +25,14 @@ pub(crate) struct Request {
     pub(crate) remote: Addr,
     pub(crate) rcv_isn: Seq,
     pub(crate) snt_isn: Seq,
+    /// What the SYN-ACK acknowledges: data in the SYN too, when there is a child that has them.
+    pub(crate) rcv_nxt: Seq,
     pub(crate) ts_off: u32,
     pub(crate) ts_recent: u32,
     /// The peer's MSS option, bounded by TCP_MAXSEG.
     pub(crate) mss: u16,
+    /// MSS option of the SYN-ACK.
+    pub(crate) advmss: u16,
     pub(crate) window_clamp: u32,
     pub(crate) rcv_wnd: u32,
     pub(crate) snd_wscale: u8,
@@ -38,6 +43,8 @@ pub(crate) struct Request {
     pub(crate) ecn_ok: bool,
     /// The ACK came, and waits: for data (TCP_DEFER_ACCEPT) or for room in the accept queue.
     pub(crate) acked: bool,
+    /// Of a child of Fast Open: accept(2) has given it out (`req->sk` is NULL).
+    pub(crate) taken: bool,
     pub(crate) num_retrans: u8,
     pub(crate) num_timeout: u8,
     pub(crate) last_oow_ack_time: u32,
@@ -49,6 +56,21 @@ pub(crate) struct Request {
     pub(crate) fires: Instant,
     /// Its place among timers of that tick.
     pub(crate) order: u32,
+}
+
+/// What [`Request::check_open`] decided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Open {
+    /// Go on with the segment.
+    On,
+    /// All is done.
+    Done,
+    /// The segment goes to the listener, which resets it.
+    ToListener,
+    /// A reset that counts.
+    Reset,
+    /// A SYN that has no place here: it was answered with a reset.
+    Syn,
 }
 
 /// What [`Request::check`] decided.
@@ -79,9 +101,11 @@ impl Request {
             remote: seg.src,
             rcv_isn: seg.seq,
             snt_isn: Seq(0),
+            rcv_nxt: seg.seq + 1,
             ts_off: 0,
             ts_recent: stamps.map_or(0, |(tsval, _)| tsval),
             mss: peer.min(own),
+            advmss: Path::of(cx, listener.mtu).advmss.min(own),
             window_clamp: 0,
             rcv_wnd: 0,
             snd_wscale: scale.unwrap_or(0).min(14),
@@ -91,6 +115,7 @@ impl Request {
             wscale_ok: scale.is_some(),
             ecn_ok: false,
             acked: false,
+            taken: false,
             num_retrans: 0,
             num_timeout: 0,
             last_oow_ack_time: 0,
@@ -122,7 +147,7 @@ impl Request {
     /// `tcp_openreq_init_rwin()`: the window that the SYN-ACK offers.
     pub(crate) fn init_window(&mut self, cx: &Cx<'_>, listener: &Listener) {
         let ep = ListenerBuffer::of(cx, listener);
-        let mss = Path::of(cx, listener.mtu).advmss.min(own_mss(listener));
+        let mss = self.advmss;
         let init = cx.host.route.initrwnd.unwrap_or(0);
         let full = ep.full_space;
         self.window_clamp = ep.window_clamp;
@@ -143,38 +168,46 @@ impl Request {
         self.rcv_wscale = scale;
     }
 
-    /// Sends the SYN-ACK (`tcp_make_synack()`). `tsval`: the time stamp of a cookie.
-    pub(crate) fn send_synack(&mut self, cx: &mut Cx<'_>, listener: &Listener, tsval: Option<u32>) {
+    /// Sends the SYN-ACK (`tcp_make_synack()`). `tsval`: the time stamp of a SYN cookie; `cookie`: one of Fast Open.
+    pub(crate) fn send_synack(
+        &mut self,
+        cx: &mut Cx<'_>,
+        tsval: Option<u32>,
+        cookie: Option<FastOpen>,
+    ) {
         let stamp = tsval.unwrap_or_else(|| cx.host.clock.millis(cx.now));
         if self.snt_synack_us == 0 {
             self.snt_synack_us = cx.now_us();
         }
         let ecn = u16::from(self.ecn_ok) * TcpFlags::ECE;
         let stamps = (stamp.wrapping_add(self.ts_off), self.ts_recent);
-        let mss = Path::of(cx, listener.mtu).advmss.min(own_mss(listener));
+        let mut options = TcpOptions {
+            mss: Some(self.advmss),
+            timestamps: self.tstamp_ok.then_some(stamps),
+            window_scale: self.wscale_ok.then_some(self.rcv_wscale),
+            sack_permitted: self.sack_ok,
+            ..TcpOptions::default()
+        };
+        if let Some(cookie) = cookie {
+            put_option(&mut options, cookie);
+        }
         cx.out.push(Segment {
             src: self.local,
             dst: self.remote,
             seq: self.snt_isn,
-            ack: self.rcv_isn + 1,
+            ack: self.rcv_nxt,
             window: self.rcv_wnd.min(65_535) as u16,
             flags: TcpFlags(TcpFlags::SYN | TcpFlags::ACK | ecn),
             tos: self.tos,
-            options: TcpOptions {
-                mss: Some(mss),
-                timestamps: self.tstamp_ok.then_some(stamps),
-                window_scale: self.wscale_ok.then_some(self.rcv_wscale),
-                sack_permitted: self.sack_ok,
-                ..TcpOptions::default()
-            },
+            options,
             ..Segment::default()
         });
         cx.count(Counter::OutSegs);
     }
 
     /// `inet_rtx_syn_ack()`.
-    fn resend_synack(&mut self, cx: &mut Cx<'_>, listener: &Listener) {
-        self.send_synack(cx, listener, None);
+    pub(crate) fn resend_synack(&mut self, cx: &mut Cx<'_>) {
+        self.send_synack(cx, None, None);
         cx.count(Counter::RetransSegs);
         cx.count(Counter::SynRetrans);
         self.num_retrans = self.num_retrans.saturating_add(1);
@@ -192,6 +225,24 @@ impl Request {
 
     /// A segment for this request (`tcp_check_req()`).
     pub(crate) fn check(&mut self, cx: &mut Cx<'_>, listener: &Listener, seg: &Segment) -> Verdict {
+        match self.check_open(cx, seg, None) {
+            Open::On => self.may_stand(cx, listener, seg),
+            Open::Done => Verdict::Done,
+            Open::ToListener => Verdict::ToListener,
+            Open::Reset | Open::Syn => {
+                cx.count(Counter::EmbryonicRsts);
+                Verdict::Drop
+            }
+        }
+    }
+
+    /// The part of it that a child of Fast Open has too, which is at `snd_nxt`: whether the segment is acceptable.
+    pub(crate) fn check_open(
+        &mut self,
+        cx: &mut Cx<'_>,
+        seg: &Segment,
+        snd_nxt: Option<Seq>,
+    ) -> Open {
         let stamps = seg
             .options
             .timestamps
@@ -200,44 +251,42 @@ impl Request {
         let old = stamps.is_some_and(|(tsval, _)| self.paws(cx, tsval, rst));
         let bits = seg.flags.0 & (TcpFlags::RST | TcpFlags::SYN | TcpFlags::ACK);
         if seg.seq == self.rcv_isn && bits == TcpFlags::SYN && !old {
-            self.syn_again(cx, listener, seg);
-            return Verdict::Done;
+            self.syn_again(cx, seg);
+            return Open::Done;
         }
         let ack = seg.flags.has(TcpFlags::ACK);
-        if ack && !rst && seg.ack != self.snt_isn + 1 {
-            return Verdict::ToListener;
+        // A child knows itself which ACKs are acceptable: it may have sent data.
+        if ack && !rst && snd_nxt.is_none() && seg.ack != self.snt_isn + 1 {
+            return Open::ToListener;
         }
-        let rcv_nxt = self.rcv_isn + 1;
+        let seq = snd_nxt.unwrap_or(self.snt_isn + 1);
+        let rcv_nxt = self.rcv_nxt;
         if old || !in_window(seg.seq, seg.end_seq(), rcv_nxt, rcv_nxt + self.rcv_wnd) {
             let skipped = Counter::ACKSkippedSynRecv;
             if !rst && !oow_limited(cx, seg, skipped, &mut self.last_oow_ack_time) {
-                self.send_ack(cx, seg);
+                self.send_ack(cx, seg, seq);
             }
             if old {
                 cx.count(Counter::PAWSEstab);
             }
-            return Verdict::Done;
+            return Open::Done;
         }
-        self.check_flags(cx, listener, seg)
-    }
-
-    /// The part of [`Request::check`] for a segment in the window.
-    fn check_flags(&mut self, cx: &mut Cx<'_>, listener: &Listener, seg: &Segment) -> Verdict {
-        let rst = seg.flags.has(TcpFlags::RST);
         // A SYN before the window was cut off.
         let syn = seg.flags.has(TcpFlags::SYN) && seg.seq != self.rcv_isn;
-        if rst && seg.seq != self.rcv_isn + 1 {
-            self.challenge(cx, seg);
-            return Verdict::Done;
+        if rst && seg.seq != rcv_nxt {
+            self.challenge(cx, seg, seq);
+            return Open::Done;
         }
         if rst || syn {
             cx.count(Counter::AttemptFails);
-            self.embryonic_reset(cx, seg);
-            return Verdict::Drop;
+            reply_reset(cx, seg);
+            return if rst { Open::Reset } else { Open::Syn };
         }
-        if !seg.flags.has(TcpFlags::ACK) {
-            return Verdict::Done;
-        }
+        if ack { Open::On } else { Open::Done }
+    }
+
+    /// An ACK that ends the handshake.
+    fn may_stand(&mut self, cx: &mut Cx<'_>, listener: &Listener, seg: &Segment) -> Verdict {
         if self.num_timeout < listener.defer_accept && seg.end_seq() == self.rcv_isn + 1 {
             self.acked = true;
             cx.count(Counter::DeferAcceptDrop);
@@ -247,18 +296,14 @@ impl Request {
             cx.count(Counter::ListenOverflows);
             cx.count(Counter::ListenDrops);
             if cx.host.sysctl.tcp_abort_on_overflow {
-                self.embryonic_reset(cx, seg);
+                reply_reset(cx, seg);
+                cx.count(Counter::EmbryonicRsts);
                 return Verdict::Drop;
             }
             self.acked = true;
             return Verdict::Done;
         }
         Verdict::Stands
-    }
-
-    fn embryonic_reset(&self, cx: &mut Cx<'_>, seg: &Segment) {
-        reply_reset(cx, seg);
-        cx.count(Counter::EmbryonicRsts);
     }
 
     fn paws(&self, cx: &Cx<'_>, tsval: u32, rst: bool) -> bool {
@@ -268,17 +313,17 @@ impl Request {
     }
 
     /// The SYN came again: the SYN-ACK goes out again, and its timer starts anew.
-    fn syn_again(&mut self, cx: &mut Cx<'_>, listener: &Listener, seg: &Segment) {
+    fn syn_again(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
         let skipped = Counter::ACKSkippedSynRecv;
         if oow_limited(cx, seg, skipped, &mut self.last_oow_ack_time) {
             return;
         }
-        self.resend_synack(cx, listener);
+        self.resend_synack(cx);
         self.arm(cx);
     }
 
     /// `tcp_reqsk_send_challenge_ack()` (RFC 5961 3.2).
-    fn challenge(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
+    fn challenge(&mut self, cx: &mut Cx<'_>, seg: &Segment, seq: Seq) {
         if limited(
             cx,
             Counter::ACKSkippedChallenge,
@@ -287,14 +332,14 @@ impl Request {
             return;
         }
         cx.count(Counter::ChallengeACK);
-        self.send_ack(cx, seg);
+        self.send_ack(cx, seg, seq);
     }
 
     /// `tcp_v4_reqsk_send_ack()`.
-    fn send_ack(&self, cx: &mut Cx<'_>, seg: &Segment) {
+    fn send_ack(&self, cx: &mut Cx<'_>, seg: &Segment, seq: Seq) {
         let small = SmallAck {
-            seq: self.snt_isn + 1,
-            ack: self.rcv_isn + 1,
+            seq,
+            ack: self.rcv_nxt,
             window: self.rcv_wnd >> self.rcv_wscale.min(14),
             tsval: cx.host.clock.millis(cx.now).wrapping_add(self.ts_off),
             tsecr: self.ts_recent,
@@ -321,7 +366,7 @@ impl Request {
             return false;
         }
         if resend {
-            self.resend_synack(cx, listener);
+            self.resend_synack(cx);
         }
         if self.num_timeout == 0 {
             listener.young = listener.young.saturating_sub(1);

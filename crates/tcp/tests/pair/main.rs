@@ -5,6 +5,8 @@
 mod acks;
 mod close;
 mod early;
+mod fastopen;
+mod fastopen_client;
 mod link;
 mod memory;
 mod open;
