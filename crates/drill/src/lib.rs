@@ -10,6 +10,7 @@ mod nearest;
 pub mod options;
 mod parse;
 pub mod script;
+pub mod shell;
 pub mod symbols;
 mod target;
 

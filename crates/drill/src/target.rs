@@ -42,7 +42,9 @@ pub struct Network {
 /// A setting that a shell line of the script asks for, understood; nothing is run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Setting {
-    /// `sysctl NAME=VALUE` (`net.ipv4.tcp_sack`, `1`), also by writing to /proc/sys.
+    /// `sysctl NAME=VALUE` (`net.ipv4.tcp_sack`, `1`), also by writing to /proc/sys; a module's parameter has its path
+    /// for a name (`/sys/module/tcp_cubic/parameters/hystart_detect`). A kernel that has no such sysctl passes over
+    /// it, as a shell does between two commands.
     Sysctl(String, String),
     /// The values that `set_sysctls.py` found are put back.
     RestoreSysctls,

@@ -1,0 +1,232 @@
+//! The commands that are understood.
+
+use super::defaults;
+use crate::target::Setting;
+
+/// Takes one command; what it asks for goes to `out`. False: a shell would find that it failed.
+pub fn command(
+    words: &[String],
+    output: Option<&str>,
+    out: &mut Vec<Setting>,
+) -> Result<bool, String> {
+    let Some((name, args)) = words.split_first() else {
+        return Ok(true);
+    };
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    if name == "echo" {
+        return echo(&args, output, out);
+    }
+    if let Some(path) = output {
+        return Err(format!("no file is written from a script (`{path}`)"));
+    }
+    let base = name.rsplit('/').next().unwrap_or(name);
+    match base {
+        "sysctl" => return sysctl(&args, out),
+        "false" => return Ok(false),
+        "true" | ":" => {}
+        // Reading or resetting counters is nothing that a script sees.
+        "nstat" if args.iter().all(|arg| arg.starts_with('-')) => out.push(Setting::Nothing),
+        "ip" => ip(&args, out)?,
+        "tc" => tc(&args, out)?,
+        "ethtool" => ethtool(&args, out)?,
+        // A file in /tmp is whatever the target gives to open(2): zeros.
+        "rm" if is_removal(&args) => out.push(Setting::Nothing),
+        "dd" if is_zeros(&args) => out.push(Setting::Nothing),
+        _ if args.is_empty() && name.ends_with("common/defaults.sh") => {
+            out.extend(defaults::settings())
+        }
+        _ if args.is_empty() && name == "/tmp/sysctl_restore_${PPID}.sh" => {
+            out.push(Setting::RestoreSysctls)
+        }
+        "set_sysctls.py" => set_sysctls(&args, out)?,
+        _ => return Err(format!("`{base}` is not understood")),
+    }
+    Ok(true)
+}
+
+/// `sysctl [-q] [-w] [-e] NAME=VALUE...`
+fn sysctl(args: &[&str], out: &mut Vec<Setting>) -> Result<bool, String> {
+    let mut went_well = true;
+    let mut may_be_missing = false;
+    for arg in args {
+        if let Some(flags) = arg.strip_prefix('-').filter(|f| !f.starts_with('-')) {
+            match flags.chars().find(|c| !"qwen".contains(*c)) {
+                Some(unknown) => return Err(format!("`-{unknown}` is not understood")),
+                None => may_be_missing |= flags.contains('e'),
+            }
+            continue;
+        }
+        let Some((name, value)) = arg.split_once('=') else {
+            // It is read, and nobody sees it.
+            out.push(Setting::Nothing);
+            continue;
+        };
+        let name = sysctl_name(name)?;
+        if is_in_linux(&name) {
+            out.push(Setting::Sysctl(name, value.to_string()));
+        } else if !may_be_missing {
+            went_well = false;
+            out.push(Setting::Sysctl(name, value.to_string()));
+        }
+    }
+    Ok(went_well)
+}
+
+/// A name with points, whichever separator it was written with.
+fn sysctl_name(name: &str) -> Result<String, String> {
+    let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    if !starts || !name.chars().all(is_fine) || name.contains("..") {
+        return Err(format!("`{name}` is not the name of a sysctl"));
+    }
+    Ok(match (name.find('/'), name.find('.')) {
+        // Written as a path: points are part of a device's name.
+        (Some(slash), dot) if dot.is_none_or(|dot| slash < dot) => name.replace('/', "."),
+        _ => name.to_string(),
+    })
+}
+
+/// Sysctls of TCP that some script sets although no Linux has them: the command fails in a shell as well.
+fn is_in_linux(name: &str) -> bool {
+    !matches!(name, "net.ipv4.tcp_fastopen_cookies")
+}
+
+/// `set_sysctls.py /proc/sys/NAME=VALUE...`
+fn set_sysctls(args: &[&str], out: &mut Vec<Setting>) -> Result<(), String> {
+    for arg in args {
+        let (path, value) = arg
+            .split_once('=')
+            .ok_or_else(|| format!("expected /proc/sys/NAME=VALUE, not `{arg}`"))?;
+        out.push(write_proc(path, value)?);
+    }
+    Ok(())
+}
+
+/// What writing `value` to this file of /proc or /sys sets.
+fn write_proc(path: &str, value: &str) -> Result<Setting, String> {
+    if let Some(name) = path.strip_prefix("/proc/sys/") {
+        return Ok(Setting::Sysctl(sysctl_name(name)?, value.to_string()));
+    }
+    // A parameter of a module keeps its path.
+    let parts: Vec<&str> = path.split('/').collect();
+    match parts.as_slice() {
+        ["", "sys", "module", module, "parameters", parameter]
+            if !module.starts_with('.') && !parameter.starts_with('.') =>
+        {
+            Ok(Setting::Sysctl(path.to_string(), value.to_string()))
+        }
+        _ => Err(format!("no file is written from a script (`{path}`)")),
+    }
+}
+
+fn echo(args: &[&str], output: Option<&str>, out: &mut Vec<Setting>) -> Result<bool, String> {
+    let args = match args {
+        ["-n", rest @ ..] => rest,
+        _ => args,
+    };
+    match output {
+        Some(path) => out.push(write_proc(path, &args.join(" "))?),
+        None => out.push(Setting::Nothing),
+    }
+    Ok(true)
+}
+
+/// `ip tcp_metrics flush`, `ip [-4|-6] route change|replace DST ...`
+fn ip(args: &[&str], out: &mut Vec<Setting>) -> Result<(), String> {
+    let args = match args {
+        ["-4" | "-6", rest @ ..] => rest,
+        _ => args,
+    };
+    match args {
+        ["tcp_metrics" | "tcpmetrics", "flush"]
+        | ["tcp_metrics" | "tcpmetrics", "flush", "all"] => {
+            out.push(Setting::FlushMetrics);
+        }
+        ["route" | "ro" | "r", "change" | "replace", _, words @ ..] => {
+            out.push(Setting::Route(owned(words)));
+        }
+        ["route" | "ro" | "r"] | ["route" | "ro" | "r", "show" | "list" | "get", ..] => {
+            out.push(Setting::Nothing)
+        }
+        _ => return Err("of `ip`, `tcp_metrics flush` and `route change` are understood".into()),
+    }
+    Ok(())
+}
+
+/// `tc qdisc add|replace|change|delete dev tun0 root ...`
+fn tc(args: &[&str], out: &mut Vec<Setting>) -> Result<(), String> {
+    match args {
+        [
+            "qdisc",
+            "add" | "replace" | "change",
+            "dev",
+            "tun0",
+            "root",
+            words @ ..,
+        ] if !words.is_empty() => {
+            out.push(Setting::Qdisc(owned(words)));
+        }
+        ["qdisc", "del" | "delete", "dev", "tun0", "root", ..] => {
+            out.push(Setting::Qdisc(Vec::new()))
+        }
+        ["-s", "qdisc", "show" | "list", ..] | ["qdisc", "show" | "list", ..] => {
+            out.push(Setting::Nothing)
+        }
+        _ => {
+            return Err(
+                "of `tc`, `qdisc add|replace|delete dev tun0 root ...` is understood".into(),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// `ethtool -K tun0 NAME on|off ...`
+fn ethtool(args: &[&str], out: &mut Vec<Setting>) -> Result<(), String> {
+    let ["-K" | "--offload" | "--features", "tun0", pairs @ ..] = args else {
+        return Err("of `ethtool`, `-K tun0 NAME on|off` is understood".into());
+    };
+    if pairs.is_empty() {
+        return Err("no offload is named".into());
+    }
+    for pair in pairs.chunks(2) {
+        let (name, is_on) = match pair {
+            [name, "on"] => (name, true),
+            [name, "off"] => (name, false),
+            _ => return Err(format!("`{}` needs `on` or `off`", pair.join(" "))),
+        };
+        let short = match *name {
+            "tcp-segmentation-offload" => "tso",
+            "generic-segmentation-offload" => "gso",
+            "generic-receive-offload" => "gro",
+            "large-receive-offload" => "lro",
+            "scatter-gather" => "sg",
+            "tx-checksumming" => "tx",
+            "rx-checksumming" => "rx",
+            other => other,
+        };
+        out.push(Setting::Offload(short.to_string(), is_on));
+    }
+    Ok(())
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_string()).collect()
+}
+
+fn is_temporary(path: &str) -> bool {
+    path.starts_with("/tmp/") && !path.contains("..")
+}
+
+fn is_removal(args: &[&str]) -> bool {
+    let (flags, paths): (Vec<&str>, Vec<&str>) = args.iter().partition(|arg| arg.starts_with('-'));
+    flags.iter().all(|flag| *flag == "-f")
+        && !paths.is_empty()
+        && paths.iter().all(|path| is_temporary(path))
+}
+
+fn is_zeros(args: &[&str]) -> bool {
+    let has = |want: &dyn Fn(&str) -> bool| args.iter().any(|arg| want(arg));
+    has(&|arg| arg == "if=/dev/zero")
+        && has(&|arg| arg.strip_prefix("of=").is_some_and(is_temporary))
+}

@@ -1,0 +1,207 @@
+//! Shell lines and what they ask for; lines that are refused, with the words.
+
+use super::interpret;
+use crate::target::Setting;
+
+fn sysctl(name: &str, value: &str) -> Setting {
+    Setting::Sysctl(name.into(), value.into())
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_string).collect()
+}
+
+#[test]
+fn known_forms_become_settings() {
+    let table: &[(&str, &[Setting])] = &[
+        ("", &[]),
+        ("  # nothing but a comment\n\n", &[]),
+        (
+            "sysctl -q net.ipv4.tcp_sack=0",
+            &[sysctl("net.ipv4.tcp_sack", "0")],
+        ),
+        (
+            "/sbin/sysctl -qw net/ipv4/tcp_rmem='4096 5 6' net.ipv4.tcp_wmem=\"1 $((2*1024)) 3\" 2>/dev/null",
+            &[
+                sysctl("net.ipv4.tcp_rmem", "4096 5 6"),
+                sysctl("net.ipv4.tcp_wmem", "1 2048 3"),
+            ],
+        ),
+        (
+            "sysctl -e -q net.ipv4.tcp_min_tso_segs=2",
+            &[sysctl("net.ipv4.tcp_min_tso_segs", "2")],
+        ),
+        (
+            "../common/set_sysctls.py \\\n  /proc/sys/net/ipv4/tcp_frto=0\\\n /proc/sys/net/ipv4/tcp_ecn=\"1\"",
+            &[
+                sysctl("net.ipv4.tcp_frto", "0"),
+                sysctl("net.ipv4.tcp_ecn", "1"),
+            ],
+        ),
+        ("/tmp/sysctl_restore_${PPID}.sh", &[Setting::RestoreSysctls]),
+        (
+            "ip tcp_metrics flush all > /dev/null 2>&1",
+            &[Setting::FlushMetrics],
+        ),
+        (
+            "ip -6 route change 2001:db8::1 via fd00::1 dev tun0 mtu lock 1400",
+            &[Setting::Route(words("via fd00::1 dev tun0 mtu lock 1400"))],
+        ),
+        (
+            "tc qdisc delete dev tun0 root 2>/dev/null ; tc qdisc add dev tun0 root pfifo limit 0",
+            &[
+                Setting::Qdisc(vec![]),
+                Setting::Qdisc(words("pfifo limit 0")),
+            ],
+        ),
+        (
+            "ethtool -K tun0 gso off tcp-segmentation-offload on",
+            &[
+                Setting::Offload("gso".into(), false),
+                Setting::Offload("tso".into(), true),
+            ],
+        ),
+        ("nstat > /dev/null", &[Setting::Nothing]),
+        (
+            "sysctl -w net.core.somaxconn=$((2*(3+1)))",
+            &[sysctl("net.core.somaxconn", "8")],
+        ),
+        (
+            "echo 1 2 > /proc/sys/net/ipv4/tcp_app_win",
+            &[sysctl("net.ipv4.tcp_app_win", "1 2")],
+        ),
+        (
+            "echo 3 > /sys/module/tcp_cubic/parameters/hystart_detect",
+            &[sysctl(
+                "/sys/module/tcp_cubic/parameters/hystart_detect",
+                "3",
+            )],
+        ),
+        (
+            "rm -f /tmp/file && dd bs=1 count=5 if=/dev/zero of=/tmp/file",
+            &[Setting::Nothing, Setting::Nothing],
+        ),
+        ("sysctl net.ipv4.tcp_sack", &[Setting::Nothing]),
+        // The right side of `||` is for when the left one fails.
+        (
+            "sysctl -q net.ipv4.tcp_sack=1 || ip tcp_metrics flush",
+            &[sysctl("net.ipv4.tcp_sack", "1")],
+        ),
+        (
+            "sysctl -q net.ipv4.tcp_fastopen_cookies=0 &> /dev/null || ip tcp_metrics flush",
+            &[Setting::FlushMetrics],
+        ),
+        ("false && sysctl -q net.ipv4.tcp_sack=1; true", &[]),
+    ];
+    for (line, expected) in table {
+        assert_eq!(interpret(line).as_deref(), Ok(*expected), "{line}");
+    }
+}
+
+#[test]
+fn the_suites_defaults_are_a_table() {
+    let settings = interpret("../../common/defaults.sh\nsysctl -q net.ipv4.tcp_ecn=1").unwrap();
+    assert_eq!(settings.first(), Some(&Setting::FlushMetrics));
+    assert!(settings.contains(&sysctl("net.ipv4.tcp_rmem", "4096 540000 15728640")));
+    assert!(settings.contains(&Setting::Qdisc(vec!["pfifo".into()])));
+    assert_eq!(settings.last(), Some(&sysctl("net.ipv4.tcp_ecn", "1")));
+}
+
+#[test]
+fn anything_else_is_refused() {
+    for (line, expected) in [
+        (
+            "touch /tmp/x",
+            "needs shell `touch /tmp/x`: `touch` is not understood",
+        ),
+        (
+            "sysctl -q net.ipv4.tcp_sack=1; /bin/touch x",
+            "needs shell `/bin/touch x`: `touch` is not understood",
+        ),
+        (
+            "cat <<END",
+            "needs shell `<<`: no file is written from a script",
+        ),
+        (
+            "echo 1 > /etc/passwd",
+            "needs shell `echo 1`: no file is written from a script (`/etc/passwd`)",
+        ),
+        (
+            "nstat > counters",
+            "needs shell `nstat`: no file is written from a script (`counters`)",
+        ),
+        (
+            "nstat | grep x",
+            "needs shell `|`: commands run one after the other",
+        ),
+        (
+            "nstat &",
+            "needs shell `&`: commands run one after the other",
+        ),
+        ("sysctl -q net.ipv4.tcp_sack=$X", "needs shell `$X`"),
+        ("sysctl -q net.ipv4.tcp_sack=$(id)", "needs shell `$(id)`"),
+        (
+            "sysctl -p",
+            "needs shell `sysctl -p`: `-p` is not understood",
+        ),
+        (
+            "sysctl ../../x=1",
+            "needs shell `sysctl ../../x=1`: `../../x` is not the name of a sysctl",
+        ),
+        (
+            "rm -rf /tmp/x",
+            "needs shell `rm -rf /tmp/x`: `rm` is not understood",
+        ),
+        (
+            "rm -f /tmp/../x",
+            "needs shell `rm -f /tmp/../x`: `rm` is not understood",
+        ),
+        (
+            "sleep 1",
+            "needs shell `sleep 1`: `sleep` is not understood",
+        ),
+        (
+            "ip link set lo up",
+            "needs shell `ip link set lo up`: of `ip`, `tcp_metrics flush` and `route change` are understood",
+        ),
+        (
+            "evil/defaults.sh",
+            "needs shell `evil/defaults.sh`: `defaults.sh` is not understood",
+        ),
+        ("sysctl 'x", "needs shell `'` without its end"),
+        ("echo $((1/0))", "needs shell `$((1/0))`"),
+        (
+            "ethtool -K tun0 gso",
+            "needs shell `ethtool -K tun0 gso`: `gso` needs `on` or `off`",
+        ),
+        (
+            "dd if=/dev/sda of=/tmp/x",
+            "needs shell `dd if=/dev/sda of=/tmp/x`: `dd` is not understood",
+        ),
+        ("true >", "needs shell `>` without a file"),
+        (
+            "&& true",
+            "needs shell `&&` or `||` without a command before it",
+        ),
+    ] {
+        assert_eq!(interpret(line), Err(expected.to_string()), "{line}");
+    }
+}
+
+#[test]
+fn sums_are_whole_numbers() {
+    for (text, expected) in [
+        ("15*1024*1024", Some(15_728_640)),
+        (" 1 + 2*(3-4) ", Some(-1)),
+        ("-7/2", Some(-3)),
+        ("0x10 % 7", Some(2)),
+        ("1 +", None),
+        ("9223372036854775807+1", None),
+        ("a", None),
+        ("2**3", None),
+    ] {
+        assert_eq!(super::arithmetic::value(text).ok(), expected, "{text}");
+    }
+    let deep = "(".repeat(10_000);
+    assert!(super::arithmetic::value(&deep).is_err());
+}
