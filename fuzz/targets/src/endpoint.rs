@@ -7,7 +7,7 @@ use tcplab_plan::profile::Profile;
 use tcplab_tcp::{
     Addr, Addresses, Clock, ConnId, Event, HostConfig, ListenId, RxTruesize, Segment, Stack, Sysctl,
 };
-use tcplab_wire::{TcpFlags, TcpOptions};
+use tcplab_wire::{FastOpen, TcpFlags, TcpOptions};
 
 const PORT: u16 = 80;
 /// Most segments that one operation may bring out: a window of small ones.
@@ -74,6 +74,8 @@ fn host(bytes: &mut Bytes<'_>) -> HostConfig {
     let more = bytes.byte();
     sysctl.tcp_congestion_control = names[usize::from(more & 3)].into();
     sysctl.tcp_recovery = (more >> 2) & 1;
+    sysctl.tcp_fastopen = [1, 3, 0x607, 0x403][usize::from(more >> 6)];
+    sysctl.tcp_fastopen_blackhole_timeout_sec = u32::from(more & 16) * 5;
     HostConfig {
         profile: Profile::default(),
         sysctl,
@@ -222,16 +224,33 @@ impl World {
     }
 
     fn connect(&mut self, bytes: &mut Bytes<'_>) {
+        let how = bytes.byte();
         let to = Addr {
             host: 1,
-            port: u16::from(bytes.byte() & 1),
+            port: u16::from(how & 1),
         };
         let mtu = 68 + u32::from(bytes.word());
         let options = options(bytes);
+        if how & 0x80 != 0 {
+            return self.connect_with_data(to, mtu, &options, u64::from(how) * 30);
+        }
         if self.held.len() < 32
             && let Ok((id, _)) = self.stack.connect(self.at(), 0, to, &options, mtu)
         {
             self.held.push(id);
+        }
+    }
+
+    fn connect_with_data(&mut self, to: Addr, mtu: u32, options: &SocketOptions, bytes: u64) {
+        let now = self.at();
+        let socket = self.stack.socket(now, 0, options);
+        let local = Addr { host: 0, port: 0 };
+        if self.held.len() < 32
+            && let Ok((id, _)) = self.stack.connect_deferred(now, socket, local, to, mtu)
+        {
+            self.held.push(id);
+            self.stack
+                .with(now, id, |ep, cx| ep.connect_with_data(cx, bytes));
         }
     }
 
@@ -341,6 +360,16 @@ impl World {
             let left = one.seq + bytes.near();
             options.sack.push(left, one.end_seq() + bytes.near());
         }
+        // A cookie that we gave, or the request for one.
+        options.set_fast_open(match bits >> 6 {
+            0 => None,
+            1 => Some(FastOpen::request(bits & 1 != 0)),
+            _ => self
+                .seen
+                .iter()
+                .rev()
+                .find_map(|seg| seg.options.fast_open()),
+        });
         options
     }
 }

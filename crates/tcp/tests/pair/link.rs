@@ -148,6 +148,17 @@ impl Pair {
         id
     }
 
+    /// Connects with so many bytes for the SYN; gives how many went with it.
+    pub fn connect_with_data(&mut self, options: &OpenOptions, bytes: u64) -> (ConnId, u64) {
+        let client = &mut self.hosts[0];
+        let socket = client.socket(self.now, 0, options);
+        let local = Addr { host: 0, port: 0 };
+        let opened = client.connect_deferred(self.now, socket, local, SERVER, 1500);
+        let (id, _) = opened.expect("a port is free");
+        let copied = self.with(0, id, |ep, cx| ep.connect_with_data(cx, bytes));
+        (id, copied)
+    }
+
     /// Listens, connects, and runs until the server has accepted.
     pub fn established(&mut self) -> (ConnId, ConnId) {
         let listener = self.listen();
