@@ -79,6 +79,10 @@ pub struct Settings {
     pub dry_run: bool,
     /// `--verbose`, `--debug`.
     pub verbose: bool,
+    /// Wrong checksums of TCP, UDP and ICMP count. Off where a device would have written them (TUN). No option.
+    pub check_sums: bool,
+    /// What is open at the end is closed and reset, for a host that lives on. No option.
+    pub reset_at_end: bool,
 }
 
 impl Settings {
@@ -127,6 +131,8 @@ impl Settings {
             code_source: CodeSource::Auto,
             dry_run: false,
             verbose: false,
+            check_sums: false,
+            reset_at_end: false,
         }
     }
 

@@ -1,12 +1,14 @@
 //! The Internet checksum (RFC 1071).
 
 /// A running one's complement sum of 16-bit words.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Sum(u64);
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Sum(u64);
 
 impl Sum {
     /// Adds bytes; a last odd byte is padded with zero, so only the last piece may be odd.
-    pub(crate) fn add(mut self, bytes: &[u8]) -> Self {
+    #[must_use]
+    #[allow(clippy::should_implement_trait)] // It takes many bytes, and gives the sum back.
+    pub fn add(mut self, bytes: &[u8]) -> Self {
         let (words, odd) = bytes.as_chunks::<2>();
         for word in words {
             self.0 += u64::from(u16::from_be_bytes(*word));
@@ -18,13 +20,14 @@ impl Sum {
     }
 
     /// Adds a number, as the pseudo header needs it.
-    pub(crate) fn add_number(mut self, n: u32) -> Self {
+    #[must_use]
+    pub fn add_number(mut self, n: u32) -> Self {
         self.0 += u64::from(n >> 16) + u64::from(n & 0xffff);
         self
     }
 
     /// The checksum to write.
-    pub(crate) fn finish(self) -> u16 {
+    pub fn finish(self) -> u16 {
         let mut sum = self.0;
         while sum > 0xffff {
             sum = (sum >> 16) + (sum & 0xffff);

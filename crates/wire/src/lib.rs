@@ -27,6 +27,7 @@ mod tcp;
 mod tunnel;
 mod udp;
 
+pub use checksum::Sum;
 pub use frame::{Config, NotTcp, Parsed, parse_frame};
 pub use link::LinkType;
 pub use mark::mark_ce;

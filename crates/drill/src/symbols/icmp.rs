@@ -73,17 +73,37 @@ pub fn icmp(is_v6: bool, kind: &str, code: Option<&str>) -> Result<(u8, u8), Str
     let Some(code) = code else {
         return Ok((number, 0));
     };
-    let codes: &[(&str, u8)] = match (is_v6, number) {
+    let codes = codes(is_v6, number);
+    let found = numbered(code, "code_").or_else(|| find(codes, code));
+    let found =
+        found.ok_or_else(|| unknown(&format!("a code of {version}'s `{kind}`"), code, codes))?;
+    Ok((number, found))
+}
+
+/// Type and code in the words of scripts, for messages: `unreachable frag_needed`, `type_200 code_7`.
+pub fn icmp_names(is_v6: bool, kind: u8, code: u8) -> String {
+    let types = if is_v6 { V6_TYPES } else { V4_TYPES };
+    let word = |table: &[(&'static str, u8)], n: u8| {
+        let found = table.iter().find(|(_, number)| *number == n);
+        found.map(|(name, _)| *name)
+    };
+    let mut text = word(types, kind).map_or_else(|| format!("type_{kind}"), str::to_string);
+    match word(codes(is_v6, kind), code) {
+        Some(name) => text += &format!(" {name}"),
+        None if code == 0 => {}
+        None => text += &format!(" code_{code}"),
+    }
+    text
+}
+
+fn codes(is_v6: bool, kind: u8) -> &'static [(&'static str, u8)] {
+    match (is_v6, kind) {
         (false, 3) => V4_UNREACHABLE,
         (true, 1) => V6_UNREACHABLE,
         (true, 3) => V6_TIME_EXCEEDED,
         (true, 4) => V6_PARAMETER_PROBLEM,
         _ => &[],
-    };
-    let found = numbered(code, "code_").or_else(|| find(codes, code));
-    let found =
-        found.ok_or_else(|| unknown(&format!("a code of {version}'s `{kind}`"), code, codes))?;
-    Ok((number, found))
+    }
 }
 
 fn numbered(word: &str, prefix: &str) -> Option<u8> {

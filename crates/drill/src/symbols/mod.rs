@@ -8,7 +8,7 @@ mod inet;
 mod socket;
 mod time;
 
-pub use icmp::icmp;
+pub use icmp::{icmp, icmp_names};
 
 const TABLES: &[&[(&str, i64)]] = &[
     socket::SOCKET,

@@ -1,0 +1,326 @@
+//! Runs a script against a [`Target`], event after event, as Google's packetdrill does.
+//!
+//! One thread of events: a packet that arrives and a call wait for their time; a packet that leaves is awaited, and what
+//! left before lies ready in its order. The last socket of the script is the one whose packets count; packets of other
+//! ends are passed over, and so is what leaves after the last event, as in the original. A call that blocks goes on
+//! beside the events that follow, one at a time.
+//!
+//! What the original does and this does not: runs over a wire and against shared objects, PSP, capabilities.
+
+mod args;
+mod arrive;
+mod calls;
+mod check;
+mod code;
+mod connection;
+mod fds;
+mod leave;
+mod message;
+mod msg;
+mod prepare;
+mod report;
+mod socket;
+#[cfg(test)]
+mod tests;
+mod time;
+mod words;
+
+use std::collections::VecDeque;
+
+use tcplab_base::{Duration, Instant};
+
+pub use report::{Entry, Failure, Report, Verdict, What};
+
+use self::calls::Blocked;
+use self::fds::Fds;
+use self::socket::Socket;
+use self::time::{Due, Last, OffTime, Tolerance, is_absolute};
+use crate::options::Settings;
+use crate::packet::{Packet, Shown, line};
+use crate::script::{Action, At, Direction, Event, Place, Script};
+use crate::target::{Happening, Target, TargetError};
+
+/// A script may last this long: nothing that the host repeats for ever keeps it going.
+const MAX_TIME_US: i64 = 86_400_000_000;
+/// The port of the first connection that comes to the host; the next one has the next.
+const FIRST_REMOTE_PORT: u16 = 40_001;
+/// Packets and calls of one run.
+const MAX_HAPPENINGS: u32 = 200_000;
+
+/// Runs the script.
+pub fn run<T: Target + ?Sized>(script: &Script, settings: &Settings, target: &mut T) -> Report {
+    let mut runner = Runner {
+        settings,
+        target,
+        begin: Instant::default(),
+        sockets: Vec::new(),
+        under_test: None,
+        fds: Fds::default(),
+        waiting: VecDeque::new(),
+        blocked: None,
+        last: None,
+        entries: Vec::new(),
+        happenings: 0,
+        next_port: FIRST_REMOTE_PORT,
+    };
+    let verdict = match runner.script(script) {
+        Ok(()) => Verdict::Pass,
+        Err(Stop::Fail(failure)) => Verdict::Fail(*failure),
+        Err(Stop::Skip { line, why }) => Verdict::Skip { line, why },
+    };
+    runner.clean_up(script);
+    let mut entries = runner.entries;
+    // A packet is noted when it is taken, which may be after later things.
+    entries.sort_by_key(|e| e.at);
+    Report { verdict, entries }
+}
+
+/// Why a run ends before the script does.
+pub(super) enum Stop {
+    Fail(Box<Failure>),
+    Skip { line: u32, why: String },
+}
+
+/// A failure at a place of the script.
+pub(super) fn fail(place: Place, why: impl Into<String>) -> Stop {
+    Stop::Fail(Box::new(Failure {
+        line: place.line,
+        column: place.column,
+        why: why.into(),
+    }))
+}
+
+/// What the target cannot do.
+fn cannot(place: Place, error: TargetError) -> Stop {
+    Stop::Skip {
+        line: place.line,
+        why: error.0,
+    }
+}
+
+/// A packet that the host sent and that no event has taken yet.
+struct Waiting {
+    at: Instant,
+    /// The entry that it is written in.
+    entry: usize,
+    bytes: Vec<u8>,
+}
+
+/// The state of a run.
+struct Runner<'a, T: ?Sized> {
+    settings: &'a Settings,
+    target: &'a mut T,
+    /// The target's time when the first event began.
+    begin: Instant,
+    sockets: Vec<Socket>,
+    /// The socket whose packets count.
+    under_test: Option<usize>,
+    fds: Fds,
+    waiting: VecDeque<Waiting>,
+    blocked: Option<Blocked<'a>>,
+    last: Option<Last>,
+    entries: Vec<Entry>,
+    happenings: u32,
+    next_port: u16,
+}
+
+impl<'a, T: Target + ?Sized> Runner<'a, T> {
+    fn script(&mut self, script: &'a Script) -> Result<(), Stop> {
+        if let Some(init) = &script.init {
+            self.shell(init)?;
+        }
+        self.begin = self.target.now();
+        for event in &script.events {
+            let due = self.due(event)?;
+            self.event(event, &due)?;
+            self.last = Some(Last {
+                due_us: due.from_us,
+                is_absolute: is_absolute(event.time),
+                is_arrival: is_arrival(event),
+            });
+        }
+        self.end_of_script()
+    }
+
+    /// When an event is due.
+    fn due(&self, event: &Event) -> Result<Due, Stop> {
+        let now = self.now_us();
+        let due = Due::new(event.place, event.time, is_arrival(event), self.last, now);
+        match self.last {
+            None if due.from_us.saturating_sub(due.offset_us) != 0 => Err(fail(
+                event.place,
+                "the first event is not at time 0: a script begins there",
+            )),
+            Some(last)
+                if last.is_absolute && is_absolute(event.time) && due.from_us < last.due_us =>
+            {
+                Err(fail(event.place, "time goes backward here"))
+            }
+            _ if due.from_us.max(due.to_us) > MAX_TIME_US => {
+                Err(fail(event.place, "a script may last 24 hours"))
+            }
+            _ => Ok(due),
+        }
+    }
+
+    fn event(&mut self, event: &'a Event, due: &Due) -> Result<(), Stop> {
+        match &event.action {
+            Action::Packet(spec) if spec.direction == Direction::In => self.arrive(spec, due),
+            Action::Packet(spec) => self.leave(spec, due),
+            Action::Call(call) => self.call(call, due),
+            Action::Shell(line) => {
+                self.wait_for(due, "shell line")?;
+                self.shell(line)
+            }
+            Action::Code(code) => {
+                self.wait_for(due, "code")?;
+                self.code(code)
+            }
+        }
+    }
+
+    /// Microseconds since the script's begin.
+    fn now_us(&self) -> i64 {
+        self.us(self.target.now())
+    }
+
+    fn us(&self, at: Instant) -> i64 {
+        at.since(self.begin).as_micros()
+    }
+
+    fn instant(&self, us: i64) -> Instant {
+        self.begin + Duration::from_micros(us)
+    }
+
+    fn tolerance(&self) -> Tolerance {
+        Tolerance {
+            us: self.settings.tolerance_us,
+            ppm: self.settings.tolerance_ppm,
+            clock_us: self.target.clock_error().as_micros(),
+        }
+    }
+
+    /// Lets time pass until the event is due. An event that is late already (calls took too long) fails.
+    fn wait_for(&mut self, due: &Due, what: &str) -> Result<(), Stop> {
+        let until = self.instant(due.from_us);
+        while let Some((at, happening)) = self.step(until, due.place)? {
+            self.happened(at, happening, due.place)?;
+        }
+        if self.last.is_none() {
+            return Ok(());
+        }
+        let now = self.now_us();
+        due.check(now, self.tolerance()).map_err(|off: OffTime| {
+            let (due_at, now) = (due.text(), report::seconds(now));
+            fail(
+                due.place,
+                format!("the {what} is due at {due_at}, but it is {now}: {off}"),
+            )
+        })
+    }
+
+    /// The next thing that happens until then.
+    fn step(&mut self, until: Instant, place: Place) -> Result<Option<(Instant, Happening)>, Stop> {
+        self.happenings += 1;
+        if self.happenings > MAX_HAPPENINGS {
+            return Err(fail(
+                place,
+                format!("the host sent more than {MAX_HAPPENINGS} packets"),
+            ));
+        }
+        self.target.wait(until).map_err(|e| cannot(place, e))
+    }
+
+    /// Something happened while nothing was awaited.
+    fn happened(&mut self, at: Instant, happening: Happening, place: Place) -> Result<(), Stop> {
+        match happening {
+            Happening::Packet(bytes) => {
+                let waiting = self.note_packet(at, bytes);
+                self.waiting.push_back(waiting);
+                Ok(())
+            }
+            Happening::Returned(number, outcome) => self.returned(number, at, outcome, place),
+        }
+    }
+
+    /// Writes down a packet of the host.
+    fn note_packet(&mut self, at: Instant, bytes: Vec<u8>) -> Waiting {
+        let shown = Shown {
+            spec: None,
+            is_script: false,
+            direction: Direction::Out,
+        };
+        let text = match Packet::parse(&bytes) {
+            Ok(Some(mut packet)) => {
+                if let Some(socket) = self.under_test.and_then(|i| self.sockets.get(i))
+                    && socket.sent(&packet)
+                {
+                    socket.map_out(&mut packet);
+                }
+                line(&packet, shown)
+            }
+            Ok(None) => format!("> {} bytes of another protocol", bytes.len()),
+            Err(why) => format!("> {} bytes: {why}", bytes.len()),
+        };
+        self.note(
+            at,
+            0,
+            What::Packet {
+                direction: Direction::Out,
+                bytes: bytes.clone(),
+                text,
+            },
+        );
+        Waiting {
+            at,
+            entry: self.entries.len() - 1,
+            bytes,
+        }
+    }
+
+    fn note(&mut self, at: Instant, line: u32, what: What) {
+        let at = Instant::from_nanos(at.since(self.begin).as_nanos());
+        self.entries.push(Entry { at, line, what });
+    }
+
+    /// After the last event: a call that goes on has one second, as in the original.
+    fn end_of_script(&mut self) -> Result<(), Stop> {
+        let Some(place) = self.blocked.as_ref().map(|b| b.place()) else {
+            return Ok(());
+        };
+        if self.await_call(place)? {
+            Ok(())
+        } else {
+            Err(fail(place, "the script ends, and this call blocks still"))
+        }
+    }
+
+    /// Shell line at the end, and what a host that lives on needs. Nothing of it changes the verdict.
+    fn clean_up(&mut self, script: &'a Script) {
+        if let Some(line) = &script.cleanup {
+            let _ = self.shell(line);
+        }
+        if self.settings.reset_at_end {
+            self.reset_all();
+        }
+    }
+
+    fn shell(&mut self, text: &At<String>) -> Result<(), Stop> {
+        let settings = words::interpret(&text.value).map_err(|why| Stop::Skip {
+            line: text.place.line,
+            why,
+        })?;
+        for setting in &settings {
+            self.target
+                .set(setting)
+                .map_err(|e| cannot(text.place, e))?;
+        }
+        let now = self.target.now();
+        self.note(now, text.place.line, What::Shell(text.value.clone()));
+        Ok(())
+    }
+}
+
+fn is_arrival(event: &Event) -> bool {
+    matches!(&event.action, Action::Packet(spec) if spec.direction == Direction::In)
+}

@@ -1,0 +1,135 @@
+//! What a run says: the verdict, and everything that happened.
+
+use std::io::{self, Write};
+
+use tcplab_base::Instant;
+use tcplab_capture::{Interface, PcapngWriter};
+use tcplab_wire::LinkType;
+
+use crate::script::Direction;
+
+/// How a script ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// As it says.
+    Pass,
+    /// Not as it says.
+    Fail(Failure),
+    /// It asks for what the target or we do not have.
+    Skip {
+        /// The line that asks for it; 0: no line.
+        line: u32,
+        /// What.
+        why: String,
+    },
+}
+
+/// Where and how a script failed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// The line of the event, from 1.
+    pub line: u32,
+    /// Its column, from 1.
+    pub column: u32,
+    /// What was wrong: the first line is a sentence, more lines show both sides. Without the file's name.
+    pub why: String,
+}
+
+/// Something that happened.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// When, since the script's begin.
+    pub at: Instant,
+    /// The line of the script that asked for it or expected it; 0: none did.
+    pub line: u32,
+    /// What.
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum What {
+    /// A packet, as it was on the wire.
+    Packet {
+        /// Which way it went.
+        direction: Direction,
+        /// From the IP header on.
+        bytes: Vec<u8>,
+        /// Its text, in the script's numbers where they are known.
+        text: String,
+    },
+    /// A system call that is over, with its result.
+    Call(String),
+    /// A setting that a shell line asked for.
+    Shell(String),
+    /// A packet that differs, where that is not fatal (`--non_fatal=packet`), or output of code.
+    Note(String),
+}
+
+/// What a run says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Report {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// What happened, in the order of time.
+    pub entries: Vec<Entry>,
+}
+
+impl Report {
+    /// Everything that happened, a line each, as `-v` shows it.
+    pub fn transcript(&self, path: &str) -> String {
+        let mut text = String::new();
+        for entry in &self.entries {
+            let at = seconds(entry.at.as_nanos() / 1_000);
+            let place = match entry.line {
+                0 => "-".to_string(),
+                line => format!("{path}:{line}"),
+            };
+            let what = match &entry.what {
+                What::Packet { text, .. } | What::Call(text) | What::Note(text) => text.clone(),
+                What::Shell(text) => format!("`{text}`"),
+            };
+            text += &format!("{at:>12}  {what}  ({place})\n");
+        }
+        text
+    }
+
+    /// Writes the packets as pcapng: one interface of IP packets, each packet with its line of the script as a comment.
+    ///
+    /// # Errors
+    /// When `out` cannot be written.
+    pub fn write_pcapng(&self, path: &str, out: impl Write) -> io::Result<()> {
+        let mut writer = PcapngWriter::new(out)?;
+        let interface = writer.add_interface(&Interface {
+            link: LinkType::Raw,
+            snaplen: 0,
+            tsresol: 9,
+            name: Some("tun0".into()),
+        })?;
+        let failed = match &self.verdict {
+            Verdict::Fail(failure) => failure.line,
+            _ => 0,
+        };
+        for entry in &self.entries {
+            let What::Packet { bytes, .. } = &entry.what else {
+                continue;
+            };
+            let place = format!("{path}:{}", entry.line);
+            let comments: &[&str] = match entry.line {
+                0 => &["not in the script"],
+                line if line == failed => &[&place, "the script failed here"],
+                _ => &[&place],
+            };
+            let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+            writer.packet(interface, Some(entry.at), bytes, len, comments)?;
+        }
+        writer.finish().map(drop)
+    }
+}
+
+/// Microseconds as seconds with six decimals.
+pub(super) fn seconds(us: i64) -> String {
+    let sign = if us < 0 { "-" } else { "" };
+    let us = us.unsigned_abs();
+    format!("{sign}{}.{:06}", us / 1_000_000, us % 1_000_000)
+}
