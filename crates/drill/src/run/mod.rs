@@ -23,7 +23,6 @@ mod socket;
 #[cfg(test)]
 mod tests;
 mod time;
-mod words;
 
 use std::collections::VecDeque;
 
@@ -306,7 +305,7 @@ impl<'a, T: Target + ?Sized> Runner<'a, T> {
     }
 
     fn shell(&mut self, text: &At<String>) -> Result<(), Stop> {
-        let settings = words::interpret(&text.value).map_err(|why| Stop::Skip {
+        let settings = crate::shell::interpret(&text.value).map_err(|why| Stop::Skip {
             line: text.place.line,
             why,
         })?;
