@@ -13,10 +13,12 @@ mod parse;
 pub mod run;
 pub mod script;
 pub mod shell;
+mod sock;
 pub mod symbols;
 mod target;
 
 pub use error::ScriptError;
 pub use options::Settings;
 pub use parse::{Defines, parse};
+pub use sock::Model;
 pub use target::{Happening, IpMode, Made, Network, Setting, Target, TargetError};

@@ -22,9 +22,37 @@ pub enum SocketError {
     Invalid,
     ConnAborted,
     MessageSize,
+    NetUnreach,
+    NoProtocol,
+    HostDown,
+    NoNetwork,
+    NotSupported,
+    Protocol,
+    Access,
 }
 
 impl SocketError {
+    /// All of them.
+    pub const ALL: [Self; 17] = [
+        Self::Again,
+        Self::Pipe,
+        Self::ConnReset,
+        Self::ConnRefused,
+        Self::TimedOut,
+        Self::NotConnected,
+        Self::HostUnreach,
+        Self::Invalid,
+        Self::ConnAborted,
+        Self::MessageSize,
+        Self::NetUnreach,
+        Self::NoProtocol,
+        Self::HostDown,
+        Self::NoNetwork,
+        Self::NotSupported,
+        Self::Protocol,
+        Self::Access,
+    ];
+
     /// The errno's name.
     pub fn name(self) -> &'static str {
         match self {
@@ -38,6 +66,13 @@ impl SocketError {
             Self::Invalid => "EINVAL",
             Self::ConnAborted => "ECONNABORTED",
             Self::MessageSize => "EMSGSIZE",
+            Self::NetUnreach => "ENETUNREACH",
+            Self::NoProtocol => "ENOPROTOOPT",
+            Self::HostDown => "EHOSTDOWN",
+            Self::NoNetwork => "ENONET",
+            Self::NotSupported => "EOPNOTSUPP",
+            Self::Protocol => "EPROTO",
+            Self::Access => "EACCES",
         }
     }
 }

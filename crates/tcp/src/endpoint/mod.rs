@@ -7,6 +7,7 @@
 mod api;
 mod check;
 mod close;
+mod explain;
 mod keepalive;
 mod open;
 mod receive;

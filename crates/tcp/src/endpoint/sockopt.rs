@@ -4,7 +4,7 @@
 use tcplab_base::Seq;
 
 use super::open::{MIN_RCVBUF, window_of};
-use super::{Endpoint, State};
+use super::{Endpoint, ReadOutcome, SocketError, State};
 use crate::cx::Cx;
 use crate::options::SocketState;
 
@@ -200,6 +200,12 @@ impl Endpoint {
         }
     }
 
+    /// A socket that was used has its options still (`tcp_disconnect()`).
+    pub fn keep_options(&mut self, cx: &mut Cx<'_>, from: &Self) {
+        self.inherit(from);
+        self.set_congestion(cx, from.congestion_name());
+    }
+
     /// A connection of a listener has the listener's options (`sk_clone_lock()`).
     pub(crate) fn inherit(&mut self, from: &Self) {
         self.options = from.options;
@@ -242,5 +248,64 @@ impl Endpoint {
             self.snd.nospace = true;
         }
         yes
+    }
+
+    /// Ends the connection, with a reset where the peer must be told (`tcp_disconnect()`).
+    pub fn abort(&mut self, cx: &mut Cx<'_>) {
+        self.disconnect(cx);
+    }
+
+    /// Another `sk_err`, or none.
+    pub fn set_error(&mut self, error: Option<SocketError>) {
+        self.error = error;
+    }
+
+    /// A read with MSG_PEEK: nothing moves, no error is taken.
+    pub fn peek(&mut self, most: u64) -> ReadOutcome {
+        let queued = self.readable_bytes();
+        let ahead = match self.rcv.urg_data {
+            0 => queued,
+            _ => match self.rcv.urg_seq.distance(self.rcv.copied_seq) {
+                // The urgent byte itself is stepped over.
+                0 => queued.saturating_sub(1),
+                ahead @ 1.. => queued.min(ahead as u64),
+                _ => queued,
+            },
+        };
+        match ahead.min(most) {
+            0 if self.rcv.fin_seq.is_some() && queued == 0 => ReadOutcome::End,
+            0 if self.error.is_some() => {
+                ReadOutcome::Failed(self.error.take().unwrap_or(SocketError::Again))
+            }
+            0 if self.shutdown & 1 != 0 => ReadOutcome::End,
+            0 if self.state == State::Close => ReadOutcome::Failed(SocketError::NotConnected),
+            0 => ReadOutcome::Again,
+            bytes => ReadOutcome::Got(bytes),
+        }
+    }
+
+    /// The next byte is the urgent one.
+    pub fn at_mark(&self) -> bool {
+        self.rcv.urg_data != 0 && self.rcv.urg_seq == self.rcv.copied_seq
+    }
+
+    /// TCP_CM_INQ (`tcp_inq_hint()`): bytes that can be read; 1 when only the end is left.
+    pub fn inq(&self) -> u32 {
+        let queued = self.rcv.rcv_nxt.distance(self.rcv.copied_seq).max(0) as u32;
+        match queued {
+            0 if self.rcv.fin_seq.is_some() => 1,
+            queued => queued,
+        }
+    }
+
+    /// Where the last segment of the send queue begins.
+    pub fn last_segment(&self) -> Option<Seq> {
+        let id = self.queue.last()?;
+        self.queue.get(id).map(|skb| skb.seq)
+    }
+
+    /// The path's MTU in bytes.
+    pub fn path_mtu(&self) -> u32 {
+        self.snd.pmtu
     }
 }

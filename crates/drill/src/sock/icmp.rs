@@ -1,0 +1,115 @@
+//! ICMP and ICMPv6 errors about segments of ours: from type and code to what TCP makes of them (Linux
+//! `icmp_err_convert[]`, `icmpv6_err_convert()`).
+
+use tcplab_tcp::{ConnId, IcmpError, SocketError};
+
+use super::Model;
+use super::errqueue::Entry;
+use super::fds::Kind;
+use super::numbers::{SO_EE_ORIGIN_ICMP, SO_EE_ORIGIN_ICMP6};
+use super::options::errno_of;
+use super::wire::Icmp;
+use crate::call::{ExtendedError, Fd};
+
+impl Model {
+    pub(super) fn on_icmp(&mut self, icmp: &Icmp) {
+        let Some(what) = meaning(icmp) else {
+            return;
+        };
+        let recverr = self.wants_errors(icmp);
+        let (local, remote) = (icmp.local, icmp.remote);
+        match what {
+            Meaning::Smaller(mtu) => {
+                let what = IcmpError::FragmentationNeeded(mtu);
+                self.stack.on_icmp(self.now, local, remote, icmp.seq, what);
+            }
+            Meaning::Error(error) => {
+                let what = IcmpError::HostUnreachable;
+                self.stack.on_icmp(self.now, local, remote, icmp.seq, what);
+                if let Some(fd) = recverr {
+                    self.with(fd, |ep, _| ep.set_error(Some(error)));
+                    self.queue_error(fd, icmp, error);
+                }
+            }
+        }
+    }
+
+    /// The descriptor of the connection, when it has IP_RECVERR.
+    fn wants_errors(&mut self, icmp: &Icmp) -> Option<Fd> {
+        let stack = &mut self.stack;
+        self.files.sockets_mut().find_map(|(fd, socket)| {
+            let id: ConnId = match socket.kind {
+                Kind::Conn(id) if socket.plain.recverr => id,
+                _ => return None,
+            };
+            let ep = stack.get(id)?;
+            (ep.local() == icmp.local && ep.remote() == icmp.remote).then_some(fd)
+        })
+    }
+
+    fn queue_error(&mut self, fd: Fd, icmp: &Icmp, error: SocketError) {
+        let entry = Entry {
+            error: ExtendedError {
+                errno: errno_of(error) as u32,
+                origin: match icmp.is_v6 {
+                    true => SO_EE_ORIGIN_ICMP6,
+                    false => SO_EE_ORIGIN_ICMP,
+                },
+                kind: icmp.kind,
+                code: icmp.code,
+                info: 0,
+                data: 0,
+            },
+            stamp_ns: None,
+            len: 0,
+        };
+        if let Some(socket) = self.files.socket_mut(fd) {
+            socket.errors.push(entry);
+        }
+        self.wake(fd, super::poll_err());
+    }
+}
+
+/// What TCP makes of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    Error(SocketError),
+    /// The path takes packets of so many bytes only.
+    Smaller(u32),
+}
+
+/// What a message says; none: TCP does not care.
+fn meaning(icmp: &Icmp) -> Option<Meaning> {
+    let error = match (icmp.is_v6, icmp.kind) {
+        (false, 3) if icmp.code == 4 => return Some(Meaning::Smaller(icmp.mtu)),
+        (false, 3) => unreachable_v4(icmp.code)?,
+        (false, 11) => SocketError::HostUnreach,
+        (false, 12) => SocketError::Protocol,
+        (true, 2) => return Some(Meaning::Smaller(icmp.mtu)),
+        (true, 1) => match icmp.code {
+            0 | 2 => SocketError::NetUnreach,
+            1 | 5 | 6 => SocketError::Access,
+            3 => SocketError::HostUnreach,
+            4 => SocketError::ConnRefused,
+            _ => SocketError::Protocol,
+        },
+        (true, 3) => SocketError::HostUnreach,
+        (true, 4) => SocketError::Protocol,
+        _ => return None,
+    };
+    Some(Meaning::Error(error))
+}
+
+/// `icmp_err_convert[]`.
+fn unreachable_v4(code: u8) -> Option<SocketError> {
+    Some(match code {
+        0 | 6 | 9 | 11 => SocketError::NetUnreach,
+        1 | 10 | 12..=15 => SocketError::HostUnreach,
+        2 => SocketError::NoProtocol,
+        3 => SocketError::ConnRefused,
+        5 => SocketError::NotSupported,
+        7 => SocketError::HostDown,
+        8 => SocketError::NoNetwork,
+        _ => return None,
+    })
+}

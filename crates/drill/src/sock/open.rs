@@ -1,0 +1,165 @@
+//! socket(2), bind(2), listen(2), ioctl(2).
+
+use std::net::{IpAddr, SocketAddr};
+
+use tcplab_tcp::{Addr, Endpoint, ListenId, State};
+
+use super::fds::{File, Kind, Phase, Socket};
+use super::numbers::errno::{
+    EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EBADF, EINVAL, ENOTTY, EPROTONOSUPPORT,
+    ESOCKTNOSUPPORT,
+};
+use super::numbers::{
+    AF_INET, AF_INET6, IPPROTO_TCP, SIOCATMARK, SIOCINQ, SIOCOUTQ, SIOCOUTQNSD, SOCK_DGRAM,
+    SOCK_NONBLOCK, SOCK_STREAM, SOL_IP, SOL_IPV6, ip,
+};
+use super::{LOCAL, Model};
+use crate::call::{Fd, Outcome, Output};
+
+/// EMFILE.
+const EMFILE: i32 = 24;
+
+impl Model {
+    pub(super) fn socket(&mut self, domain: i32, kind: i32, protocol: i32) -> Outcome {
+        if !matches!(domain, AF_INET | AF_INET6) {
+            return Outcome::failed(EAFNOSUPPORT);
+        }
+        let file = match kind & 0xf {
+            SOCK_STREAM if matches!(protocol, 0 | IPPROTO_TCP) => Kind::Fresh(self.fresh()),
+            SOCK_STREAM => return Outcome::failed(EPROTONOSUPPORT),
+            SOCK_DGRAM => Kind::Udp,
+            _ => return Outcome::failed(ESOCKTNOSUPPORT),
+        };
+        let mut socket = Socket::new(file, domain, self.files.serial());
+        socket.nonblock = kind & SOCK_NONBLOCK != 0;
+        self.add(File::Socket(Box::new(socket)))
+    }
+
+    /// A new TCP socket.
+    pub(super) fn fresh(&mut self) -> Box<Endpoint> {
+        Box::new(self.stack.socket(self.now, LOCAL, &Default::default()))
+    }
+
+    /// The descriptor of a new file.
+    pub(super) fn add(&mut self, file: File) -> Outcome {
+        match self.files.add(file) {
+            Some(fd) => Outcome::ok(i64::from(fd)),
+            None => Outcome::failed(EMFILE),
+        }
+    }
+
+    pub(super) fn bind(&mut self, fd: Fd, addr: SocketAddr) -> Outcome {
+        let Some(socket) = self.files.socket(fd) else {
+            return self.no_socket(fd);
+        };
+        let plain = &socket.plain;
+        let is_set = |level, name| plain.noted.get(&(level, name)).is_some_and(|&v| v != 0);
+        let anywhere = is_set(SOL_IP, ip::FREEBIND)
+            || is_set(SOL_IP, ip::TRANSPARENT)
+            || is_set(SOL_IPV6, ip::V6_FREEBIND)
+            || is_set(SOL_IPV6, ip::V6_TRANSPARENT);
+        let ip = addr.ip().to_canonical();
+        let is_own = ip.is_unspecified() || ip.is_loopback() || Some(ip) == self.hosts.ip(LOCAL);
+        if socket.bound.is_some() {
+            return Outcome::failed(EINVAL);
+        }
+        if !is_own && !anywhere {
+            return Outcome::failed(EADDRNOTAVAIL);
+        }
+        if matches!(ip, IpAddr::V4(_)) && addr.is_ipv6() != addr.ip().is_ipv6() {
+            return Outcome::failed(EAFNOSUPPORT);
+        }
+        let host = match is_own {
+            true => LOCAL,
+            false => self.hosts.number(ip),
+        };
+        let bound = Addr {
+            host,
+            port: addr.port(),
+        };
+        if bound.port != 0 && self.listens(bound).is_some() {
+            return Outcome::failed(EADDRINUSE);
+        }
+        if let Some(socket) = self.files.socket_mut(fd) {
+            socket.bound = Some(bound);
+        }
+        Outcome::ok(0)
+    }
+
+    /// Whoever listens at an address.
+    fn listens(&mut self, addr: Addr) -> Option<Fd> {
+        self.files.sockets_mut().find_map(|(fd, socket)| {
+            let is_it = matches!(socket.kind, Kind::Listener(_)) && socket.bound == Some(addr);
+            is_it.then_some(fd)
+        })
+    }
+
+    pub(super) fn listen(&mut self, fd: Fd, backlog: i32) -> Outcome {
+        if let Err(outcome) = self.tcp_socket(fd) {
+            return outcome;
+        }
+        let backlog = u32::try_from(backlog).unwrap_or(u32::MAX);
+        let mtu = self.network.mtu;
+        let fresh = self.fresh();
+        let Some(socket) = self.files.socket_mut(fd) else {
+            return Outcome::failed(EBADF);
+        };
+        match &mut socket.kind {
+            Kind::Listener(id) => {
+                let id = *id;
+                self.stack.set_backlog(id, backlog);
+            }
+            Kind::Fresh(endpoint) if socket.phase == Phase::Unconnected => {
+                let addr = socket.bound.unwrap_or_default();
+                if addr.port == 0 {
+                    // inet_csk_get_port() would choose one, which no script can know.
+                    return Outcome::failed(EADDRINUSE);
+                }
+                let own = std::mem::replace(endpoint, fresh);
+                let defer = socket.plain.defer_accept;
+                let id = self.stack.listen_socket(addr, *own, backlog, mtu);
+                socket.kind = Kind::Listener(id);
+                self.stack.defer_accept(id, defer);
+            }
+            Kind::Fresh(_) | Kind::Conn(_) | Kind::Udp => return Outcome::failed(EINVAL),
+        }
+        Outcome::ok(0)
+    }
+
+    /// The listener of a descriptor.
+    pub(super) fn listener(&self, fd: Fd) -> Option<ListenId> {
+        match self.files.socket(fd)?.kind {
+            Kind::Listener(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    pub(super) fn ioctl(&mut self, fd: Fd, request: u64) -> Outcome {
+        if let Err(outcome) = self.tcp_socket(fd) {
+            return outcome;
+        }
+        if self.listener(fd).is_some() {
+            return Outcome::failed(EINVAL);
+        }
+        let value = self.with(fd, |ep, _| {
+            let (una, next, written) = ep.send_space();
+            let opening = matches!(ep.state(), State::SynSent | State::SynRecv);
+            Some(match request {
+                SIOCINQ | SIOCOUTQ | SIOCOUTQNSD if opening => 0,
+                SIOCINQ => ep.readable_bytes() as i64,
+                SIOCOUTQ => i64::from(written - una),
+                SIOCOUTQNSD => i64::from(written - next),
+                SIOCATMARK => 0,
+                _ => return None,
+            })
+        });
+        match value {
+            Some(Some(value)) => Outcome {
+                out: Output::Int(value),
+                ..Outcome::ok(0)
+            },
+            Some(None) => Outcome::failed(ENOTTY),
+            None => Outcome::failed(EINVAL),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! SOL_SOCKET (Linux `sock_setsockopt()`).
+
+use tcplab_base::{Duration, Seq};
+
+use super::super::Model;
+use super::super::fds::Kind;
+use super::super::numbers::errno::{EDOM, EINVAL, ENOPROTOOPT};
+use super::super::numbers::{SOL_SOCKET, ev, so, sof};
+use super::{Answer, int, unknown};
+use crate::call::{Fd, OptValue, Outcome};
+use crate::target::TargetError;
+
+/// The bits of SO_TIMESTAMPING that 6.1 knows.
+const SOF_MASK: u32 = (1 << 17) - 1;
+
+impl Model {
+    pub(super) fn set_socket(
+        &mut self,
+        fd: Fd,
+        name: i32,
+        value: &OptValue,
+        len: u32,
+    ) -> Answer<()> {
+        match name {
+            so::LINGER => return Ok(self.set_linger(fd, value)),
+            so::RCVTIMEO | so::SNDTIMEO => return Ok(self.set_timeout(fd, name, value)),
+            _ => {}
+        }
+        let n = match int(value, len) {
+            Ok(n) => n,
+            Err(outcome) => return Ok(Err(outcome)),
+        };
+        let bytes = n as u32;
+        match name {
+            so::SNDBUF | so::SNDBUFFORCE => {
+                let force = name == so::SNDBUFFORCE;
+                self.with(fd, |ep, cx| ep.set_sndbuf(cx, bytes, force));
+            }
+            so::RCVBUF | so::RCVBUFFORCE => {
+                let force = name == so::RCVBUFFORCE;
+                self.with(fd, |ep, cx| ep.set_rcvbuf(cx, bytes, force));
+            }
+            so::KEEPALIVE => {
+                self.with(fd, |ep, cx| ep.enable_keepalive(cx, n != 0));
+            }
+            so::RCVLOWAT => {
+                let bytes = if n < 0 { i32::MAX as u32 } else { bytes };
+                if self.with(fd, |ep, cx| ep.set_rcvlowat(cx, bytes)) == Some(true) {
+                    self.wake(fd, ev::IN);
+                }
+            }
+            so::ZEROCOPY => return Ok(self.set_zerocopy(fd, n)),
+            so::TIMESTAMPING | so::TIMESTAMPING_NEW => return Ok(self.set_stamps(fd, bytes)),
+            so::REUSEADDR => {
+                if let Some(socket) = self.files.socket_mut(fd) {
+                    socket.plain.reuseaddr = i64::from(n != 0);
+                }
+            }
+            so::MAX_PACING_RATE => {
+                let why = "the model's endpoint has no SO_MAX_PACING_RATE";
+                return Err(TargetError(why.into()));
+            }
+            name if is_harmless(name) => self.note_value(fd, (SOL_SOCKET, name), n),
+            so::TYPE | so::ERROR | so::ACCEPTCONN | so::PROTOCOL | so::DOMAIN => {
+                return Ok(Err(Outcome::failed(ENOPROTOOPT)));
+            }
+            _ => return Err(unknown(SOL_SOCKET, name)),
+        }
+        Ok(Ok(()))
+    }
+
+    fn set_zerocopy(&mut self, fd: Fd, n: i64) -> Result<(), Outcome> {
+        if !(0..=1).contains(&n) {
+            return Err(Outcome::failed(EINVAL));
+        }
+        if let Some(socket) = self.files.socket_mut(fd)
+            && !matches!(socket.kind, Kind::Udp)
+        {
+            socket.zerocopy.enable(n != 0);
+        }
+        Ok(())
+    }
+
+    fn set_linger(&mut self, fd: Fd, value: &OptValue) -> Result<(), Outcome> {
+        let (onoff, seconds) = match value {
+            OptValue::Linger { onoff, linger } => (*onoff != 0, *linger as u32),
+            OptValue::Ints(all) => match **all {
+                [onoff, linger] => (onoff != 0, linger),
+                _ => return Err(Outcome::failed(EINVAL)),
+            },
+            _ => return Err(Outcome::failed(EINVAL)),
+        };
+        if let Some(socket) = self.files.socket_mut(fd) {
+            socket.plain.linger = (onoff, seconds);
+        }
+        self.with(fd, |ep, _| ep.set_linger(onoff.then_some(seconds)));
+        Ok(())
+    }
+
+    /// `struct timeval` as four or two numbers; zero: no limit.
+    fn set_timeout(&mut self, fd: Fd, name: i32, value: &OptValue) -> Result<(), Outcome> {
+        let (seconds, micros) = match value {
+            OptValue::Ints(all) => match **all {
+                [seconds, _, micros, _] | [seconds, micros] => (seconds, micros),
+                _ => return Err(Outcome::failed(EINVAL)),
+            },
+            _ => return Err(Outcome::failed(EINVAL)),
+        };
+        if micros >= 1_000_000 {
+            return Err(Outcome::failed(EDOM));
+        }
+        let us = i64::from(seconds) * 1_000_000 + i64::from(micros);
+        let wait = (us > 0).then(|| Duration::from_micros(us));
+        if let Some(socket) = self.files.socket_mut(fd) {
+            match name {
+                so::RCVTIMEO => socket.plain.rcvtimeo = wait,
+                _ => socket.plain.sndtimeo = wait,
+            }
+        }
+        Ok(())
+    }
+
+    fn set_stamps(&mut self, fd: Fd, flags: u32) -> Result<(), Outcome> {
+        let alone = flags & sof::OPT_ID_TCP != 0 && flags & sof::OPT_ID == 0;
+        if flags & !SOF_MASK != 0 || alone {
+            return Err(Outcome::failed(EINVAL));
+        }
+        let is_conn = self.is_conn(fd);
+        let space = self.with(fd, |ep, _| ep.send_space());
+        let (una, _, written) = space.unwrap_or((Seq(0), Seq(0), Seq(0)));
+        let Some(socket) = self.files.socket_mut(fd) else {
+            return Ok(());
+        };
+        let begins = flags & sof::OPT_ID != 0 && socket.stamps.flags & sof::OPT_ID == 0;
+        if begins && !is_conn {
+            return Err(Outcome::failed(EINVAL));
+        }
+        socket.stamps.set(flags, una, written);
+        Ok(())
+    }
+}
+
+/// Options that change nothing that a script sees.
+pub(super) fn is_harmless(name: i32) -> bool {
+    matches!(
+        name,
+        so::PRIORITY
+            | so::MARK
+            | so::REUSEPORT
+            | so::DONTROUTE
+            | so::BROADCAST
+            | so::OOBINLINE
+            | so::BUSY_POLL
+            | so::INCOMING_CPU
+            | so::TXREHASH
+    )
+}

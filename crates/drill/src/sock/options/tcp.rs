@@ -1,0 +1,146 @@
+//! SOL_TCP (Linux `do_tcp_setsockopt()`).
+
+use super::super::Model;
+use super::super::numbers::errno::{EINVAL, ENOENT};
+use super::super::numbers::{SOL_TCP, tcp};
+use super::{Answer, int, unknown};
+use crate::call::{Fd, OptValue, Outcome};
+use crate::target::TargetError;
+
+/// `MAX_TCP_KEEPIDLE`, `MAX_TCP_KEEPINTVL`; `MAX_TCP_KEEPCNT`, `MAX_TCP_SYNCNT`.
+const MAX_KEEP_S: i64 = 32_767;
+const MAX_COUNT: i64 = 127;
+
+impl Model {
+    pub(super) fn set_tcp(&mut self, fd: Fd, name: i32, value: &OptValue, len: u32) -> Answer<()> {
+        if let Err(outcome) = self.tcp_socket(fd) {
+            return Ok(Err(outcome));
+        }
+        if name == tcp::CONGESTION {
+            return Ok(self.set_congestion(fd, value));
+        }
+        if is_fast_open(name) {
+            return Err(TargetError("Fast Open is not in the model yet".into()));
+        }
+        match int(value, len) {
+            Ok(n) => self.set_tcp_int(fd, name, n),
+            Err(outcome) => Ok(Err(outcome)),
+        }
+    }
+
+    fn set_tcp_int(&mut self, fd: Fd, name: i32, n: i64) -> Answer<()> {
+        let good = match name {
+            tcp::NODELAY => self.with(fd, |ep, cx| ep.set_nodelay(cx, n != 0)).is_some(),
+            tcp::CORK => self.with(fd, |ep, cx| ep.set_cork(cx, n != 0)).is_some(),
+            tcp::MAXSEG => self.with(fd, |ep, _| ep.set_maxseg(n)) == Some(true),
+            tcp::QUICKACK => {
+                let set = self.with(fd, |ep, cx| ep.set_quickack(cx, n as i32));
+                set.is_some()
+            }
+            tcp::USER_TIMEOUT => {
+                n >= 0 && (self.with(fd, |ep, _| ep.set_user_timeout(n as u32))).is_some()
+            }
+            tcp::NOTSENT_LOWAT => {
+                let set = self.with(fd, |ep, cx| ep.set_notsent_lowat(cx, n as u32));
+                set.is_some()
+            }
+            tcp::KEEPIDLE | tcp::KEEPINTVL | tcp::KEEPCNT => self.set_keep(fd, name, n),
+            tcp::SYNCNT => {
+                (1..=MAX_COUNT).contains(&n)
+                    && (self.with(fd, |ep, _| ep.set_syn_count(n as u8))).is_some()
+            }
+            tcp::LINGER2 => self.set_linger2(fd, n),
+            tcp::DEFER_ACCEPT => self.set_defer_accept(fd, n),
+            tcp::WINDOW_CLAMP => self.set_clamp(fd, n),
+            tcp::INQ => {
+                if let Some(socket) = self.files.socket_mut(fd) {
+                    socket.plain.inq = n != 0;
+                }
+                (0..=1).contains(&n)
+            }
+            tcp::THIN_LINEAR_TIMEOUTS | tcp::SAVE_SYN | tcp::TX_DELAY => {
+                self.note_value(fd, (SOL_TCP, name), n);
+                true
+            }
+            _ => return Err(unknown(SOL_TCP, name)),
+        };
+        Ok(match good {
+            true => Ok(()),
+            false => Err(Outcome::failed(EINVAL)),
+        })
+    }
+
+    fn set_congestion(&mut self, fd: Fd, value: &OptValue) -> Result<(), Outcome> {
+        let OptValue::Bytes(bytes) = value else {
+            return Err(Outcome::failed(EINVAL));
+        };
+        let name: Vec<u8> = bytes.iter().copied().take_while(|&b| b != 0).collect();
+        let name = String::from_utf8_lossy(&name).into_owned();
+        match self.with(fd, |ep, cx| ep.set_congestion(cx, &name)) {
+            Some(true) => Ok(()),
+            _ => Err(Outcome::failed(ENOENT)),
+        }
+    }
+
+    fn set_keep(&mut self, fd: Fd, name: i32, n: i64) -> bool {
+        let most = match name {
+            tcp::KEEPCNT => MAX_COUNT,
+            _ => MAX_KEEP_S,
+        };
+        if !(1..=most).contains(&n) {
+            return false;
+        }
+        let set = self.with(fd, |ep, cx| {
+            let (mut idle, mut interval, mut count) = ep.keepalive_times(cx);
+            match name {
+                tcp::KEEPIDLE => idle = n as u32,
+                tcp::KEEPINTVL => interval = n as u32,
+                _ => count = n as u8,
+            }
+            ep.set_keepalive_times(cx, (idle, interval, count));
+        });
+        set.is_some()
+    }
+
+    fn set_linger2(&mut self, fd: Fd, n: i64) -> bool {
+        let seconds = n.clamp(-1, i64::from(i32::MAX)) as i32;
+        if let Some(socket) = self.files.socket_mut(fd) {
+            socket.plain.linger2 = seconds;
+        }
+        self.with(fd, |ep, cx| ep.set_linger2(cx, seconds))
+            .is_some()
+    }
+
+    fn set_defer_accept(&mut self, fd: Fd, n: i64) -> bool {
+        let seconds = n.max(0) as u32;
+        if let Some(socket) = self.files.socket_mut(fd) {
+            socket.plain.defer_accept = seconds;
+        }
+        if let Some(id) = self.listener(fd) {
+            self.stack.defer_accept(id, seconds);
+        }
+        true
+    }
+
+    /// `tcp_set_window_clamp()`.
+    fn set_clamp(&mut self, fd: Fd, n: i64) -> bool {
+        // SOCK_MIN_RCVBUF / 2.
+        const LEAST: u32 = 1_152;
+        if n == 0 && self.is_conn(fd) {
+            return false;
+        }
+        let bytes = match n {
+            0 => 0,
+            n => (n as u32).max(LEAST),
+        };
+        self.with(fd, |ep, _| ep.set_window_clamp(bytes)).is_some()
+    }
+}
+
+/// Options of Fast Open.
+pub(super) fn is_fast_open(name: i32) -> bool {
+    matches!(
+        name,
+        tcp::FASTOPEN | tcp::FASTOPEN_CONNECT | tcp::FASTOPEN_KEY | tcp::FASTOPEN_NO_COOKIE
+    )
+}

@@ -1,0 +1,116 @@
+//! What shell lines set on the simulated host.
+
+use super::Model;
+use crate::target::{Setting, TargetError};
+use tcplab_plan::point::{Offload, Route};
+
+/// Sysctls that the model has not got and that change nothing that a script sees.
+const HARMLESS: &[&str] = &[
+    "net.ipv4.tcp_ecn_option",
+    "net.ipv4.tcp_low_latency",
+    "net.ipv4.tcp_no_ssthresh_metrics_save",
+    "net.core.optmem_max",
+    "net.core.default_qdisc",
+    "net.ipv4.ip_forward",
+    "net.ipv4.conf.all.rp_filter",
+];
+
+impl Model {
+    pub(super) fn apply(&mut self, setting: &Setting) -> Result<(), TargetError> {
+        match setting {
+            Setting::Sysctl(name, value) => self.sysctl(name, value),
+            Setting::RestoreSysctls => {
+                self.stack.host.sysctl = self.sysctls.clone();
+                Ok(())
+            }
+            Setting::FlushMetrics => {
+                self.stack.forget_peers();
+                Ok(())
+            }
+            Setting::Route(words) => self.route(words),
+            Setting::Qdisc(words) => self.qdisc(words),
+            Setting::Offload(name, on) => self.offload(name, *on),
+            Setting::Nothing => Ok(()),
+        }
+    }
+
+    fn sysctl(&mut self, name: &str, value: &str) -> Result<(), TargetError> {
+        let name = name.replace('/', ".");
+        match self.stack.set_sysctl(&name, value) {
+            Ok(()) => Ok(()),
+            Err(_) if HARMLESS.contains(&name.as_str()) => Ok(()),
+            Err(why) => Err(TargetError(format!("sysctl {name} = {value}: {why}"))),
+        }
+    }
+
+    /// `ip route change DST ...`: metrics of the only route.
+    fn route(&mut self, words: &[String]) -> Result<(), TargetError> {
+        let mut route = Route::default();
+        let mut rest = words.iter().map(String::as_str);
+        while let Some(word) = rest.next() {
+            let mut value = rest.next().unwrap_or_default();
+            if value == "lock" {
+                value = rest.next().unwrap_or_default();
+            }
+            let bad = || TargetError(format!("ip route: {word} {value} is not understood"));
+            let number = || value.parse::<u32>().map_err(|_| bad());
+            match word {
+                "via" | "dev" | "src" | "proto" | "scope" | "table" => {}
+                "advmss" => route.advmss = Some(number()?),
+                "mtu" => route.mtu = Some(number()?),
+                "initcwnd" => route.initcwnd = Some(number()?),
+                "initrwnd" => route.initrwnd = Some(number()?),
+                "quickack" => route.quickack = Some(number()?),
+                "congctl" => route.congctl = Some(value.to_owned()),
+                "rto_min" => route.rto_min_ns = Some(time_ns(value).ok_or_else(bad)?),
+                _ => return Err(bad()),
+            }
+        }
+        self.stack.host.route = route;
+        Ok(())
+    }
+
+    /// The qdisc of the device. Queues do not fill in a script: only one that takes nothing shows.
+    fn qdisc(&mut self, words: &[String]) -> Result<(), TargetError> {
+        let word = |at: usize| words.get(at).map(String::as_str);
+        self.drops_all = false;
+        match word(0) {
+            None => Ok(()),
+            Some("pfifo" | "bfifo" | "pfifo_fast" | "fq" | "fq_codel" | "noqueue" | "codel") => {
+                let limit = words.iter().position(|word| word == "limit");
+                let limit = limit.and_then(|at| word(at + 1));
+                self.drops_all = limit.is_some_and(|limit| limit.trim_end_matches('p') == "0");
+                Ok(())
+            }
+            Some(other) => Err(TargetError(format!("the model has no qdisc {other}"))),
+        }
+    }
+
+    fn offload(&mut self, name: &str, on: bool) -> Result<(), TargetError> {
+        match name {
+            "tso" | "gso" => {
+                self.stack.host.offload = match on {
+                    true => Offload::Gro,
+                    false => Offload::None,
+                };
+                Ok(())
+            }
+            "gro" | "lro" | "tx" | "rx" | "sg" => Ok(()),
+            _ => Err(TargetError(format!("the model has no offload {name}"))),
+        }
+    }
+}
+
+/// A time of `ip route`: with a unit, or in milliseconds.
+fn time_ns(text: &str) -> Option<i64> {
+    let digits = text.trim_end_matches(char::is_alphabetic);
+    let number: i64 = digits.parse().ok()?;
+    let unit = match text.get(digits.len()..)? {
+        "" | "ms" | "msec" => 1_000_000,
+        "s" | "sec" => 1_000_000_000,
+        "us" | "usec" => 1_000,
+        "ns" => 1,
+        _ => return None,
+    };
+    number.checked_mul(unit)
+}
