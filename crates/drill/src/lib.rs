@@ -10,6 +10,7 @@ mod nearest;
 pub mod options;
 mod packet;
 mod parse;
+pub mod python;
 pub mod run;
 pub mod script;
 pub mod shell;
