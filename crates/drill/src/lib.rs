@@ -6,6 +6,7 @@
 pub mod call;
 mod error;
 mod lex;
+pub mod mutate;
 mod nearest;
 pub mod options;
 mod packet;
