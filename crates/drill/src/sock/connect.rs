@@ -15,6 +15,7 @@ use crate::target::TargetError;
 
 impl Model {
     pub(super) fn connect(&mut self, fd: Fd, to: SendTo) -> Result<Begun, TargetError> {
+        let deferred = self.is_deferred(fd);
         let Some(socket) = self.files.socket(fd) else {
             return Ok(Err(self.no_socket(fd)));
         };
@@ -29,10 +30,14 @@ impl Model {
             (Phase::Connected, _) | (_, Kind::Listener(_)) => {
                 return Ok(Err(Outcome::failed(EISCONN)));
             }
+            (Phase::Connecting, _) if deferred => EISCONN,
             (Phase::Connecting, _) => EALREADY,
             (Phase::Unconnected, _) => {
-                if let Err(errno) = self.send_syn(fd, addr) {
+                if let Err(errno) = self.open(fd, addr, false) {
                     return Ok(Err(Outcome::failed(errno)));
+                }
+                if self.is_deferred(fd) {
+                    return Ok(Err(Outcome::ok(0)));
                 }
                 EINPROGRESS
             }
@@ -44,13 +49,18 @@ impl Model {
     }
 
     /// Whether the handshake goes on.
-    fn is_opening(&mut self, fd: Fd) -> bool {
+    pub(super) fn is_opening(&mut self, fd: Fd) -> bool {
         let state = self.with(fd, |ep, _| ep.state());
         matches!(state, Some(State::SynSent | State::SynRecv))
     }
 
-    /// The SYN leaves.
-    fn send_syn(&mut self, fd: Fd, addr: std::net::SocketAddr) -> Result<(), i32> {
+    /// The SYN leaves; `waits`: with data, later.
+    pub(super) fn open(
+        &mut self,
+        fd: Fd,
+        addr: std::net::SocketAddr,
+        waits: bool,
+    ) -> Result<(), i32> {
         let remote = self.addr(addr);
         let mtu = self.network.mtu;
         let fresh = self.fresh();
@@ -66,10 +76,12 @@ impl Model {
         };
         let own = std::mem::replace(endpoint, fresh);
         let kept = own.clone();
-        match self
-            .stack
-            .connect_socket(self.now, *own, local, remote, mtu)
-        {
+        let (stack, now) = (&mut self.stack, self.now);
+        let opened = match waits {
+            true => stack.connect_deferred(now, *own, local, remote, mtu),
+            false => stack.connect_socket(now, *own, local, remote, mtu),
+        };
+        match opened {
             Ok((id, _)) => {
                 socket.kind = Kind::Conn(id);
                 socket.phase = Phase::Connecting;

@@ -7,6 +7,7 @@ use tcplab_tcp::{Addr, ConnId, Endpoint, ListenId};
 
 use super::epoll::Epoll;
 use super::errqueue::ErrorQueue;
+use super::fastopen::FastOpenOptions;
 use super::timestamps::Stamps;
 use super::zerocopy::ZeroCopy;
 use crate::call::Fd;
@@ -92,6 +93,7 @@ pub(super) struct Plain {
     pub(super) linger2: i32,
     /// IP_RECVERR.
     pub(super) recverr: bool,
+    pub(super) fast_open: FastOpenOptions,
     /// Values of options that change nothing that a script sees, by level and name.
     pub(super) noted: BTreeMap<(i32, i32), i64>,
 }

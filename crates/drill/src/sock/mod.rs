@@ -12,6 +12,7 @@ mod connect;
 mod epoll;
 mod errqueue;
 mod explain;
+mod fastopen;
 mod fds;
 mod files;
 mod icmp;

@@ -120,6 +120,7 @@ impl Model {
                 let id = self.stack.listen_socket(addr, *own, backlog, mtu);
                 socket.kind = Kind::Listener(id);
                 self.stack.defer_accept(id, defer);
+                self.fast_open_listens(fd);
             }
             Kind::Fresh(_) | Kind::Conn(_) | Kind::Udp => return Outcome::failed(EINVAL),
         }

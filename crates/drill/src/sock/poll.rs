@@ -51,7 +51,11 @@ impl Model {
             if shutdown & RCV != 0 {
                 mask |= ev::IN | ev::RDNORM | ev::RDHUP;
             }
-            if !matches!(state, State::SynSent | State::SynRecv) {
+            if ep.is_deferred() {
+                mask |= ev::OUT | ev::WRNORM;
+            }
+            let opening = matches!(state, State::SynSent | State::SynRecv);
+            if !opening || ep.is_passive_fast_open() {
                 if ep.has_enough() {
                     mask |= ev::IN | ev::RDNORM;
                 }

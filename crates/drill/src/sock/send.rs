@@ -4,8 +4,9 @@ use tcplab_tcp::SocketError;
 
 use super::Model;
 use super::call::Begun;
+use super::fastopen::First;
 use super::fds::File;
-use super::numbers::errno::{EAGAIN, EBADF, EFAULT, EINVAL, EPIPE};
+use super::numbers::errno::{EAGAIN, EBADF, EFAULT, EINPROGRESS, EINVAL, EPIPE};
 use super::numbers::msg;
 use super::options::errno_of;
 use super::pending::{Pending, Progress};
@@ -31,6 +32,8 @@ pub(super) struct Send {
     numbered: bool,
     /// splice(2): what is queued leaves this pipe; sendfile(2) moves the file's place by itself.
     pub(super) pipe: Option<usize>,
+    /// The SYN took the first bytes; the rest waits until the connection stands.
+    opening: bool,
 }
 
 impl Model {
@@ -62,11 +65,25 @@ impl Model {
             }
             return Ok(Err(Outcome::ok(len as i64)));
         }
-        let _ = to;
-        if flags & msg::FASTOPEN != 0 {
-            return Err(TargetError("MSG_FASTOPEN is not in the model yet".into()));
+        let bytes = sum(&lens);
+        let begun = self.new_send(fd, lens, flags, null);
+        let Ok(Pending::Send(mut send)) = begun else {
+            return Ok(begun);
+        };
+        match self.fast_send(fd, bytes, flags & msg::FASTOPEN != 0, to) {
+            Ok(First::Plain) => {}
+            Ok(First::Syn(0)) if send.nonblock => return Ok(Err(Outcome::failed(EINPROGRESS))),
+            Ok(First::Syn(n)) if send.nonblock => return Ok(Err(Outcome::ok(n as i64))),
+            Ok(First::Syn(n)) => {
+                send.took(n);
+                send.opening = true;
+                if n < bytes {
+                    self.fast_waits(fd);
+                }
+            }
+            Err(outcome) => return Ok(Err(outcome)),
         }
-        Ok(self.new_send(fd, lens, flags, null))
+        Ok(Ok(Pending::Send(send)))
     }
 
     fn new_send(&mut self, fd: Fd, mut lens: Vec<u64>, flags: i32, null: bool) -> Begun {
@@ -92,6 +109,7 @@ impl Model {
             zerocopy,
             numbered: false,
             pipe: None,
+            opening: false,
         }))
     }
 
@@ -112,6 +130,15 @@ impl Model {
 
     /// One step of a write: as much as fits.
     pub(super) fn send_step(&mut self, send: &mut Send, late: bool) -> Progress {
+        if send.opening {
+            if let Some(progress) = self.fast_step(send, late) {
+                return progress;
+            }
+            send.opening = false;
+            if send.left.is_empty() {
+                return Progress::ok(send.done as i64);
+            }
+        }
         loop {
             let (len, is_last) = send.next();
             let wrote = self.write_piece(send, len, is_last);
@@ -211,7 +238,7 @@ impl Send {
         }
     }
 
-    fn failed(&self, errno: i32) -> Progress {
+    pub(super) fn failed(&self, errno: i32) -> Progress {
         match self.done {
             0 => Progress::failed(errno),
             done => Progress::ok(done as i64),

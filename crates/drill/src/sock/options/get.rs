@@ -35,6 +35,15 @@ impl Model {
         if (level, name) == (SOL_SOCKET, so::LINGER) {
             return Ok(self.get_linger(fd));
         }
+        if level == SOL_TCP && is_fast_open(name) {
+            if let Err(outcome) = self.tcp_socket(fd) {
+                return Ok(outcome);
+            }
+            return Ok(Outcome {
+                out: Output::Opt(self.get_fast_open(fd, name)),
+                ..Outcome::ok(0)
+            });
+        }
         let got = match level {
             SOL_SOCKET => self.get_socket(fd, name)?,
             SOL_TCP => self.get_tcp(fd, name)?,
@@ -117,9 +126,6 @@ impl Model {
     fn get_tcp(&mut self, fd: Fd, name: i32) -> Answer<i64> {
         if let Err(outcome) = self.tcp_socket(fd) {
             return Ok(Err(outcome));
-        }
-        if is_fast_open(name) {
-            return Err(TargetError("Fast Open is not in the model yet".into()));
         }
         if let Some(value) = self.get_plain_tcp(fd, name) {
             return Ok(Ok(value));

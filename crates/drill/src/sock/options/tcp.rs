@@ -5,7 +5,6 @@ use super::super::numbers::errno::{EINVAL, ENOENT};
 use super::super::numbers::{SOL_TCP, tcp};
 use super::{Answer, int, unknown};
 use crate::call::{Fd, OptValue, Outcome};
-use crate::target::TargetError;
 
 /// `MAX_TCP_KEEPIDLE`, `MAX_TCP_KEEPINTVL`; `MAX_TCP_KEEPCNT`, `MAX_TCP_SYNCNT`.
 const MAX_KEEP_S: i64 = 32_767;
@@ -20,7 +19,7 @@ impl Model {
             return Ok(self.set_congestion(fd, value));
         }
         if is_fast_open(name) {
-            return Err(TargetError("Fast Open is not in the model yet".into()));
+            return Ok(self.set_fast_open(fd, name, value).map_err(Outcome::failed));
         }
         match int(value, len) {
             Ok(n) => self.set_tcp_int(fd, name, n),

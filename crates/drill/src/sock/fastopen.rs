@@ -1,0 +1,214 @@
+//! Fast Open as sockets see it: MSG_FASTOPEN, TCP_FASTOPEN and its relatives (Linux `tcp_sendmsg_fastopen()`,
+//! `__inet_stream_connect()`, `do_tcp_setsockopt()`).
+
+use std::net::SocketAddr;
+
+use tcplab_tcp::{FastOpenKey, FastOpenKeys, State};
+
+use super::Model;
+use super::fds::{Kind, Phase};
+use super::numbers::errno::{EALREADY, ECONNABORTED, EINPROGRESS, EINVAL, EISCONN, EOPNOTSUPP};
+use super::numbers::tcp;
+use super::options::errno_of;
+use super::pending::Progress;
+use super::send::Send;
+use crate::call::{Fd, OptValue, Outcome, SendTo};
+
+/// What a write does first.
+pub(super) enum First {
+    /// It is one as any other.
+    Plain,
+    /// The SYN left with so many bytes; the connection must stand before the rest goes.
+    Syn(u64),
+}
+
+/// Values of Fast Open's options that a socket has before listen(2).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FastOpenOptions {
+    queue: u32,
+    keys: Option<FastOpenKeys>,
+}
+
+impl Model {
+    /// The SYN of a write with MSG_FASTOPEN, or of the first one after a connect(2) that waited for it.
+    pub(super) fn fast_send(
+        &mut self,
+        fd: Fd,
+        bytes: u64,
+        asks: bool,
+        to: SendTo,
+    ) -> Result<First, Outcome> {
+        let deferred = self.is_deferred(fd);
+        if !asks && !deferred {
+            return Ok(First::Plain);
+        }
+        if !self.stack.may_fast_open() || to == SendTo::Unspec {
+            return Err(Outcome::failed(EOPNOTSUPP));
+        }
+        if !deferred {
+            let phase = self.files.socket(fd).map(|socket| socket.phase);
+            match (phase, to) {
+                (Some(Phase::Unconnected), SendTo::Addr(addr)) => self.open_deferred(fd, addr)?,
+                (Some(Phase::Unconnected), _) => return Err(Outcome::failed(EINVAL)),
+                (Some(Phase::Connecting), _) if self.is_opening(fd) => {
+                    return Err(Outcome::failed(EALREADY));
+                }
+                (Some(Phase::Connecting), _) => {
+                    self.is_connected(fd);
+                    return Ok(First::Plain);
+                }
+                _ => return Err(Outcome::failed(EISCONN)),
+            }
+        }
+        let copied = self.with(fd, |ep, cx| ep.connect_with_data(cx, bytes));
+        Ok(First::Syn(copied.unwrap_or(0)))
+    }
+
+    fn open_deferred(&mut self, fd: Fd, addr: SocketAddr) -> Result<(), Outcome> {
+        self.open(fd, addr, true).map_err(Outcome::failed)
+    }
+
+    /// connect(2) has returned, and no SYN was sent.
+    pub(super) fn is_deferred(&mut self, fd: Fd) -> bool {
+        self.with(fd, |ep, _| ep.is_deferred()) == Some(true)
+    }
+
+    fn is_connected(&mut self, fd: Fd) {
+        if let Some(socket) = self.files.socket_mut(fd) {
+            socket.phase = Phase::Connected;
+        }
+    }
+
+    /// A write that waits with the rest of its bytes until the connection stands.
+    pub(super) fn fast_waits(&mut self, fd: Fd) {
+        self.with(fd, |ep, _| ep.set_write_pending(true));
+    }
+
+    /// A write whose SYN has left: whether the handshake is over. None: it is, the rest can be written.
+    pub(super) fn fast_step(&mut self, send: &mut Send, late: bool) -> Option<Progress> {
+        let fd = send.fd;
+        match self.with(fd, |ep, _| ep.state()) {
+            Some(State::SynSent | State::SynRecv) if late => {
+                self.with(fd, |ep, _| ep.set_write_pending(false));
+                Some(send.failed(EINPROGRESS))
+            }
+            Some(State::SynSent | State::SynRecv) => Some(Progress::Wait),
+            Some(State::Close) | None => {
+                let error = self.with(fd, |ep, _| ep.take_error()).flatten();
+                self.renew(fd);
+                Some(Progress::failed(error.map_or(ECONNABORTED, errno_of)))
+            }
+            Some(_) => {
+                self.is_connected(fd);
+                self.with(fd, |ep, _| ep.set_write_pending(false));
+                None
+            }
+        }
+    }
+
+    /// setsockopt(2) of an option of Fast Open; the errno when it is refused.
+    pub(super) fn set_fast_open(&mut self, fd: Fd, name: i32, value: &OptValue) -> Result<(), i32> {
+        if name == tcp::FASTOPEN_KEY {
+            return self.set_fast_open_key(fd, value);
+        }
+        let n = match value {
+            OptValue::Int(n) => *n,
+            OptValue::Ints(all) => i64::from(all.first().copied().unwrap_or(0) as i32),
+            _ => return Err(EINVAL),
+        };
+        let closed = self.with(fd, |ep, _| ep.state()) == Some(State::Close);
+        match name {
+            tcp::FASTOPEN if n >= 0 && closed => {
+                self.set_fast_open_queue(fd, n.min(i64::from(u32::MAX)) as u32);
+            }
+            tcp::FASTOPEN_CONNECT if (0..=1).contains(&n) => {
+                if !self.stack.may_fast_open() {
+                    return Err(EOPNOTSUPP);
+                }
+                if !closed || self.listener(fd).is_some() {
+                    return Err(EINVAL);
+                }
+                self.with(fd, |ep, _| ep.set_fast_open_connect(n != 0));
+            }
+            tcp::FASTOPEN_NO_COOKIE if (0..=1).contains(&n) && closed => {
+                self.with(fd, |ep, _| ep.set_fast_open_no_cookie(n != 0));
+            }
+            _ => return Err(EINVAL),
+        }
+        Ok(())
+    }
+
+    fn set_fast_open_queue(&mut self, fd: Fd, most: u32) {
+        let most = most.min(self.stack.host.sysctl.somaxconn);
+        if let Some(id) = self.listener(fd) {
+            self.stack.set_fast_open(id, most);
+        }
+        if let Some(socket) = self.files.socket_mut(fd) {
+            socket.plain.fast_open.queue = most;
+        }
+    }
+
+    /// One key of 16 bytes, or two.
+    fn set_fast_open_key(&mut self, fd: Fd, value: &OptValue) -> Result<(), i32> {
+        let OptValue::Bytes(bytes) = value else {
+            return Err(EINVAL);
+        };
+        let key = |at: usize| {
+            let bytes = bytes.get(at..at + 16)?;
+            bytes.first_chunk().copied().map(FastOpenKey::from_bytes)
+        };
+        let keys = match (bytes.len(), key(0)) {
+            (16 | 32, Some(primary)) => FastOpenKeys {
+                primary,
+                backup: key(16),
+            },
+            _ => return Err(EINVAL),
+        };
+        if let Some(id) = self.listener(fd) {
+            self.stack.set_fast_open_keys(id, Some(keys));
+        }
+        if let Some(socket) = self.files.socket_mut(fd) {
+            socket.plain.fast_open.keys = Some(keys);
+        }
+        Ok(())
+    }
+
+    /// getsockopt(2) of an option of Fast Open.
+    pub(super) fn get_fast_open(&mut self, fd: Fd, name: i32) -> OptValue {
+        let own = self.files.socket(fd).map(|socket| socket.plain.fast_open);
+        let own = own.unwrap_or_default();
+        OptValue::Int(match name {
+            tcp::FASTOPEN_KEY => {
+                let keys = own.keys.or(self.stack.host.sysctl.tcp_fastopen_key);
+                let all = keys.map(|keys| [Some(keys.primary), keys.backup]);
+                let all = all.into_iter().flatten().flatten();
+                return OptValue::Bytes(all.flat_map(FastOpenKey::to_bytes).collect());
+            }
+            tcp::FASTOPEN => match self.listener(fd) {
+                Some(id) => i64::from(self.stack.fast_open(id)),
+                None => i64::from(own.queue),
+            },
+            tcp::FASTOPEN_CONNECT => {
+                i64::from(self.with(fd, |ep, _| ep.fast_open_connect()) == Some(true))
+            }
+            _ => i64::from(self.with(fd, |ep, _| ep.fast_open_no_cookie()) == Some(true)),
+        })
+    }
+
+    /// A new listener gets what was set before.
+    pub(super) fn fast_open_listens(&mut self, fd: Fd) {
+        let Some(socket) = self.files.socket(fd) else {
+            return;
+        };
+        let (own, Kind::Listener(id)) = (socket.plain.fast_open, &socket.kind) else {
+            return;
+        };
+        let id = *id;
+        if own.queue > 0 {
+            self.stack.set_fast_open(id, own.queue);
+        }
+        if own.keys.is_some() {
+            self.stack.set_fast_open_keys(id, own.keys);
+        }
+    }
+}
