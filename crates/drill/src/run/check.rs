@@ -127,7 +127,9 @@ impl<T: Target + ?Sized> Runner<'_, T> {
         if let Some(socket) = self.sockets.get_mut(number) {
             socket.fd = Some(live);
         }
-        self.give_fd(spec, live, Fd::Socket(number))
+        self.fds
+            .add_accepted(int(&spec.result)?, live, Fd::Socket(number))
+            .map_err(|why| fail(spec.result.place, why))
     }
 }
 

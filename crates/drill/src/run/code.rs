@@ -1,6 +1,9 @@
 //! Code between `%{` and `}%`: evaluated at once over the TCP_INFO of the socket under test.
+//!
+//! The original collects all code, and runs it after the last event; what it sees is the same.
 
-use super::{Runner, Stop, fail};
+use super::{Runner, Stop, What, fail};
+use crate::python::{self, CodeError};
 use crate::script::At;
 use crate::target::Target;
 
@@ -10,13 +13,30 @@ impl<T: Target + ?Sized> Runner<'_, T> {
             .under_test
             .ok_or_else(|| fail(code.place, "the script has no socket that code can ask"))?;
         let fd = self.sockets.get(number).and_then(|s| s.fd);
-        let info = fd.and_then(|fd| self.target.tcp_info(fd));
-        let _info = info.ok_or_else(|| {
+        let info = fd.and_then(|fd| self.target.tcp_info(fd)).ok_or_else(|| {
             fail(
                 code.place,
                 "the socket has no TCP_INFO: it is not accepted yet, or closed",
             )
         })?;
-        Ok(())
+        let result = python::run(&code.value, &info, &mut self.vars);
+        let now = self.target.now();
+        let held = if result.is_ok() {
+            ""
+        } else {
+            " (does not hold)"
+        };
+        let text = format!("%{{ {} }}%{held}", code.value);
+        self.note(now, code.place.line, What::Note(text));
+        result.map_err(|error| match error {
+            CodeError::NeedsPython(_) => Stop::Skip {
+                line: code.place.line,
+                why: error.to_string(),
+            },
+            CodeError::AssertFailed { .. } | CodeError::Wrong { .. } => {
+                let why = error.to_string() + &self.explained(number);
+                fail(code.place, why)
+            }
+        })
     }
 }

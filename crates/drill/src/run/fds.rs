@@ -55,6 +55,15 @@ impl Fds {
                 "the script has an open descriptor {script} already"
             ));
         }
+        self.add_accepted(script, live, what)
+    }
+
+    /// A new descriptor from accept(2). The original does not mind when the script has one of this number already: the
+    /// new one counts from then on.
+    pub(super) fn add_accepted(&mut self, script: i32, live: i32, what: Fd) -> Result<(), String> {
+        if script < 0 || live < 0 {
+            return Err(format!("{script} is no descriptor"));
+        }
         self.0.push(Entry {
             script,
             live,

@@ -36,6 +36,7 @@ use self::socket::Socket;
 use self::time::{Due, Last, OffTime, Tolerance, is_absolute};
 use crate::options::Settings;
 use crate::packet::{Packet, Shown, line};
+use crate::python::Vars;
 use crate::script::{Action, At, Direction, Event, Place, Script};
 use crate::target::{Happening, Target, TargetError};
 
@@ -58,6 +59,7 @@ pub fn run<T: Target + ?Sized>(script: &Script, settings: &Settings, target: &mu
         waiting: VecDeque::new(),
         blocked: None,
         last: None,
+        vars: Vars::default(),
         entries: Vec::new(),
         happenings: 0,
         next_port: FIRST_REMOTE_PORT,
@@ -118,6 +120,8 @@ struct Runner<'a, T: ?Sized> {
     waiting: VecDeque<Waiting>,
     blocked: Option<Blocked<'a>>,
     last: Option<Last>,
+    /// What code left for later code.
+    vars: Vars,
     entries: Vec<Entry>,
     happenings: u32,
     next_port: u16,

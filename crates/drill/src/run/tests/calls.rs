@@ -324,3 +324,34 @@ fn hostile_times_end() {
     let report = Host::new().run(&format!("{SOCKET}1 socket(..., 1, 6) = 4\n.5 close(3) = 0"));
     assert_eq!(why(&report).1, "time goes backward here");
 }
+
+#[test]
+fn code_sees_the_socket_and_what_earlier_code_left() {
+    let run = |text: &str| {
+        let mut host = Host::new();
+        host.info = vec![("tcpi_snd_cwnd", 10)];
+        host.run(&format!("{SOCKET}{text}")).verdict
+    };
+    let two = "+0 %{ before = tcpi_snd_cwnd }%\n+0 %{ assert tcpi_snd_cwnd == before }%";
+    assert_eq!(run(two), Verdict::Pass);
+    let Verdict::Fail(failure) = run("+0 %{ assert tcpi_snd_cwnd == 11 }%") else {
+        panic!("the assert does not hold");
+    };
+    assert_eq!(failure.line, 2);
+    assert!(
+        failure.why.contains("tcpi_snd_cwnd is 10"),
+        "{}",
+        failure.why
+    );
+    let skip = run("+0 %{ import os }%");
+    assert!(matches!(skip, Verdict::Skip { line: 2, .. }), "{skip:?}");
+}
+
+#[test]
+fn shell_lines_set_what_the_target_has() {
+    let verdict = |text: &str| Host::new().run(&format!("`{text}`\n{SOCKET}")).verdict;
+    assert_eq!(verdict("sysctl -q net.ipv4.tcp_sack=0"), Verdict::Pass);
+    let skip = verdict("sysctl -q net.ipv4.tcp_unknown=0");
+    let why = "needs sysctl net.ipv4.tcp_unknown".to_string();
+    assert_eq!(skip, Verdict::Skip { line: 1, why });
+}
