@@ -1,16 +1,21 @@
 //! packetdrill scripts on real kernels: this machine's, or one in a guest in virtual time.
 
 mod calls;
+mod case;
 mod clock;
 mod device;
 mod fds;
+pub(crate) mod job;
 mod message;
 mod netlink;
 mod network;
+mod parallel;
 mod settings;
 mod target;
 #[cfg(test)]
 mod tests;
 mod workers;
 
+pub use case::Case;
+pub use parallel::{Done, Kernel, run_cases};
 pub use target::KernelTarget;

@@ -2,14 +2,15 @@
 //! sets them up.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::path::PathBuf;
+use std::{fs, io};
 
 use nix::sched::{CloneFlags, unshare};
 use tcplab_drill::Network;
 
 use super::device::{Device, NAME};
 use crate::run::netlink::Netlink;
-use crate::run::{Context, RunError, sysctl_path};
+use crate::run::{Context, Pace, RunError, sysctl_path};
 
 /// Nothing but the script's packets: no link-local address, no router solicitations, no duplicate
 /// address detection. A kernel without IPv6 lacks the files.
@@ -28,17 +29,21 @@ const BUFFERS: [(&str, &str); 2] = [
     ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
 ];
 
+/// Parameters of modules hang on the machine, not on a namespace.
+const MODULES: &str = "/sys/module/";
+
 /// The namespace of this thread, for one script.
 pub(super) struct Net {
     pub(super) netlink: Netlink,
     pub(super) device: Device,
     /// Sysctls that the script has changed, with what was there before.
-    saved: BTreeMap<String, String>,
+    saved: BTreeMap<PathBuf, String>,
+    pace: Pace,
 }
 
 impl Net {
     /// Moves this thread into a new namespace and sets it up.
-    pub(super) fn new(network: &Network) -> Result<Self, RunError> {
+    pub(super) fn new(network: &Network, pace: Pace) -> Result<Self, RunError> {
         unshare(CloneFlags::CLONE_NEWNET).context(|| "cannot make a network namespace".into())?;
         for (key, value) in QUIET.into_iter().chain(BUFFERS) {
             // Without one of them a script may fail, and says so.
@@ -50,6 +55,7 @@ impl Net {
             netlink,
             device,
             saved: BTreeMap::new(),
+            pace,
         };
         net.set_up(network)?;
         Ok(net)
@@ -73,25 +79,69 @@ impl Net {
             })
     }
 
-    /// Sets a sysctl and remembers what was there.
+    /// Sets a sysctl, or in a guest a module's parameter, and remembers what was there. One that this
+    /// kernel has not got is passed over.
     pub(super) fn sysctl(&mut self, key: &str, value: &str) -> Result<(), String> {
-        let path = sysctl_path(key);
-        if !key.starts_with("net.") || key.contains('/') || key.contains("..") {
-            return Err(format!("only sysctls of the network can be set, not {key}"));
-        }
-        let before = fs::read_to_string(&path).map_err(|e| format!("sysctl {key}: {e}"))?;
+        let path = file_of(key, self.pace)?;
+        let before = match fs::read_to_string(&path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other.map_err(|e| format!("sysctl {key}: {e}"))?,
+        };
         self.saved
-            .entry(key.to_owned())
+            .entry(path.clone())
             .or_insert_with(|| before.trim_end().to_owned());
         fs::write(&path, value).map_err(|e| format!("sysctl {key} = {value}: {e}"))
     }
 
     /// Puts all sysctls back.
     pub(super) fn restore_sysctls(&mut self) -> Result<(), String> {
-        for (key, value) in std::mem::take(&mut self.saved) {
-            fs::write(sysctl_path(&key), &value)
-                .map_err(|e| format!("sysctl {key} = {value}: {e}"))?;
+        for (path, value) in std::mem::take(&mut self.saved) {
+            fs::write(&path, &value).map_err(|e| format!("{} = {value}: {e}", path.display()))?;
         }
         Ok(())
+    }
+}
+
+/// The file of a setting; `..` and the like lead nowhere.
+fn file_of(key: &str, pace: Pace) -> Result<PathBuf, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let is_clean = |rest: &str, more: &str| {
+        !rest.contains("..") && rest.chars().all(|c| is_plain(c) || more.contains(c))
+    };
+    match key.strip_prefix(MODULES) {
+        Some(rest) if is_clean(rest, "/") => match pace {
+            Pace::Virtual => Ok(PathBuf::from(key)),
+            Pace::Real => Err(format!(
+                "{key} would be set for the whole machine: use uml:"
+            )),
+        },
+        None if key.starts_with("net.") && is_clean(key, "") => Ok(sysctl_path(key)),
+        _ => Err(format!("only sysctls of the network can be set, not {key}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_network_can_be_set() {
+        let of = |key| file_of(key, Pace::Virtual).map(|p| p.display().to_string());
+        assert_eq!(
+            of("net.ipv4.tcp_sack").unwrap(),
+            "/proc/sys/net/ipv4/tcp_sack"
+        );
+        let cubic = "/sys/module/tcp_cubic/parameters/hystart";
+        assert_eq!(of(cubic).unwrap(), cubic);
+        assert!(file_of(cubic, Pace::Real).is_err());
+        for key in [
+            "kernel.hostname",
+            "net.ipv4/../x",
+            "net...kernel.x",
+            "/sys/module/../x",
+            "/etc/passwd",
+        ] {
+            assert!(of(key).is_err(), "{key}");
+        }
     }
 }

@@ -52,7 +52,7 @@ impl KernelTarget {
         let flags = TimerFlags::TFD_CLOEXEC | TimerFlags::TFD_NONBLOCK;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags);
         let maker = Maker::new();
-        let net = Net::new(network)?;
+        let net = Net::new(network, pace)?;
         // Timers of this thread and its children are exact.
         let _ = nix::sys::prctl::set_timerslack(1);
         Ok(Self {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use tcplab_plan::{Outcome, Point};
 
 use super::error::{GuestError, os};
+use crate::drill::job;
 use crate::run::{Pace, RunError, run};
 
 /// The question's file.
@@ -29,8 +30,11 @@ pub(super) fn answer_names(point: &Point) -> Vec<String> {
         .collect()
 }
 
-/// Reads the question, runs it here, writes the answer.
+/// Reads the question, runs it here, writes the answer: a point, or packetdrill scripts.
 pub(super) fn answer(folder: &Path, pace: Pace) -> Result<(), GuestError> {
+    if job::is_there(folder) {
+        return job::answer(folder, pace).map_err(GuestError::Run);
+    }
     let path = folder.join(POINT);
     let text = fs::read_to_string(&path).map_err(os(format!("cannot read {}", path.display())))?;
     let point: Point = serde_json::from_str(&text).map_err(os("cannot understand a point"))?;

@@ -51,19 +51,29 @@ pub fn run_on_host(point: &Point, out: &Path, stop: &Stop) -> Result<(Outcome, C
 }
 
 /// Starts this executable as a stage with a task, and waits for it.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the cost of a run has its wall time"
-)]
 pub(super) fn stage_run(
     task: &Task,
     limit: Duration,
     stop: &Stop,
 ) -> Result<(Ended, Cost), GuestError> {
+    stage_run_watched(task, limit, stop, &mut || false)
+}
+
+/// The same; the limit begins anew whenever `moved` says that the work has moved on.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the cost of a run has its wall time"
+)]
+pub(super) fn stage_run_watched(
+    task: &Task,
+    limit: Duration,
+    stop: &Stop,
+    moved: &mut dyn FnMut() -> bool,
+) -> Result<(Ended, Cost), GuestError> {
     let program = std::env::current_exe().map_err(os("cannot find this program's own file"))?;
     let input = serde_json::to_vec(task).map_err(os("cannot write a task"))?;
     let begun = Instant::now();
-    let ended = process::run(Command::new(program).arg(WORD), &input, limit, stop)?;
+    let ended = process::run(Command::new(program).arg(WORD), &input, limit, stop, moved)?;
     let cost = fs::read_to_string(&task.cost).unwrap_or_default();
     let mut cost: Cost = serde_json::from_str(&cost).unwrap_or_default();
     cost.wall_s = begun.elapsed().as_secs_f64();

@@ -12,6 +12,7 @@ use nix::sys::stat::{Mode, SFlag, makedev, mknod};
 use nix::unistd::{dup2_stderr, sync};
 
 use super::{folder, init_qemu};
+use crate::drill::job;
 use crate::run::Pace;
 
 /// The kernel hands words of its command line that it does not know to init's environment.
@@ -68,6 +69,11 @@ fn on_uml(share: &str) -> Result<(), String> {
     let _ = fs::create_dir(SHARED);
     attach("none", SHARED, "hostfs", Some(share))?;
     prepare()?;
+    if job::is_there(Path::new(SHARED)) {
+        // For parameters of modules.
+        let _ = fs::create_dir("/sys");
+        attach("sysfs", "/sys", "sysfs", None)?;
+    }
     folder::answer(Path::new(SHARED), Pace::Virtual).map_err(|e| e.to_string())
 }
 

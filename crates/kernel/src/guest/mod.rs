@@ -20,6 +20,7 @@ mod initramfs;
 mod parcel;
 mod process;
 mod qemu;
+pub(crate) mod scripts;
 mod stage;
 mod sweep;
 mod uml;

@@ -21,12 +21,14 @@ pub(super) struct Ended {
     pub(super) console: String,
 }
 
-/// Runs a command to its end, or to the limit; `input` goes to its standard input.
+/// Runs a command to its end, or to the limit; `input` goes to its standard input. The limit begins
+/// anew whenever `moved` says that the work has moved on.
 pub(super) fn run(
     command: &mut Command,
     input: &[u8],
     limit: Duration,
     stop: &crate::Stop,
+    moved: &mut dyn FnMut() -> bool,
 ) -> Result<Ended, GuestError> {
     let child = command
         .stdin(Stdio::piped())
@@ -44,7 +46,7 @@ pub(super) fn run(
         let _ = pipe.write_all(input);
     }
     // Both pipes close when the last process of the run has gone.
-    let status = wait(&mut child, &ended, limit, stop)?;
+    let status = wait(&mut child, &ended, limit, (stop, moved))?;
     let console = readers
         .into_iter()
         .flatten()
@@ -59,7 +61,7 @@ fn wait(
     child: &mut Child,
     ended: &mpsc::Receiver<()>,
     limit: Duration,
-    stop: &crate::Stop,
+    (stop, moved): (&crate::Stop, &mut dyn FnMut() -> bool),
 ) -> Result<Option<ExitStatus>, GuestError> {
     /// How often the wish to stop is looked at.
     const LOOK: Duration = Duration::from_millis(100);
@@ -75,6 +77,9 @@ fn wait(
             }
             Err(mpsc::RecvTimeoutError::Timeout) => {
                 left = left.saturating_sub(LOOK);
+                if moved() {
+                    left = limit;
+                }
                 if left.is_zero() {
                     end(child)?;
                     return Ok(None);
@@ -137,6 +142,7 @@ mod tests {
             b"in",
             limit,
             &crate::Stop::never(),
+            &mut || false,
         )
         .unwrap()
     }
