@@ -73,9 +73,12 @@ impl Model {
         match self.fast_send(fd, bytes, flags & msg::FASTOPEN != 0, to) {
             Ok(First::Plain) => {}
             Ok(First::Syn(0)) if send.nonblock => return Ok(Err(Outcome::failed(EINPROGRESS))),
-            Ok(First::Syn(n)) if send.nonblock => return Ok(Err(Outcome::ok(n as i64))),
             Ok(First::Syn(n)) => {
                 send.took(n);
+                self.queued(&mut send);
+                if send.nonblock {
+                    return Ok(Err(Outcome::ok(n as i64)));
+                }
                 send.opening = true;
                 if n < bytes {
                     self.fast_waits(fd);

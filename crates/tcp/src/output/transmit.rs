@@ -193,11 +193,9 @@ impl Endpoint {
         }
         self.tune.wstamp_ns = stamp_ns;
         skb.xmit_ns = stamp_ns;
-        if skb.pcount > 1 {
-            // So that the receiver's GRO hands the train on at once.
-            skb.flags |= Skb::PSH;
-        }
-        let flags = u16::from(skb.flags) | TcpFlags::ACK;
+        // So that the receiver's GRO hands the train on at once; a part of it that is sent again has no such flag.
+        let push = if skb.pcount > 1 { Skb::PSH } else { 0 };
+        let flags = u16::from(skb.flags | push) | TcpFlags::ACK;
         let (len, pcount) = (skb.len, u32::from(skb.pcount));
         let build = Build {
             seq: skb.seq,

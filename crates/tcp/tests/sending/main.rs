@@ -4,6 +4,7 @@ mod mtu;
 mod net;
 
 use net::{MS, Net, host};
+use tcplab_plan::point::Offload;
 use tcplab_tcp::OpenOptions;
 use tcplab_wire::TcpFlags;
 
@@ -94,6 +95,25 @@ fn psh_ends_a_write() {
     let pushed = |seen: &net::Seen| seen.segment.flags.has(TcpFlags::PSH);
     let marks: Vec<bool> = net.log.iter().map(pushed).collect();
     assert_eq!(marks, [false, false, true]);
+}
+
+/// A super-segment is pushed on the wire; a part of it that is sent again is not.
+#[test]
+fn psh_of_a_super_segment_is_not_of_its_parts() {
+    let options = OpenOptions::default();
+    let mut sender = host();
+    sender.offload = Offload::Tso;
+    let mut net = Net::new(sender, host(), &options, RTT / 2);
+    let (client, _) = net.open(&options);
+    net.lose = |_| true;
+    net.write(0, client, 10 * 1448);
+    let first = net.log[0].segment;
+    assert!(first.gso_size > 0 && first.flags.has(TcpFlags::PSH));
+    net.log.clear();
+    net.run_for(2_000 * MS);
+    let again = net.log.iter().find(|seen| seen.segment.seq == first.seq);
+    let again = again.expect("the first one is sent again").segment;
+    assert_eq!((again.len, again.flags.has(TcpFlags::PSH)), (1448, false));
 }
 
 /// RFC 5681 4.1: after an idle time the window is the initial one again.
