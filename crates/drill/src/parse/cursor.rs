@@ -203,7 +203,7 @@ impl<'a> Cursor<'a> {
                 self.bump();
                 Ok(value)
             }
-            None => Err(self.fail(expected)),
+            None => Err(self.no_number(expected)),
         }
     }
 
@@ -222,7 +222,7 @@ impl<'a> Cursor<'a> {
                     )))
                 }
             },
-            None => Err(self.fail(what)),
+            None => Err(self.no_number(what)),
         }
     }
 
@@ -236,8 +236,19 @@ impl<'a> Cursor<'a> {
             Some(value) => Err(self.error(format!(
                 "{what} is {value}: it must fit in {bits} bits without a sign"
             ))),
-            None => Err(self.fail(what)),
+            None => Err(self.no_number(what)),
         }
+    }
+
+    /// There should be a number here.
+    fn no_number(&self, expected: &'static str) -> ScriptError {
+        let mut error = self.fail(expected);
+        if let Some(Kind::Word(word)) = self.peek() {
+            error
+                .what
+                .push_str(&format!("; a symbol gets its value with `-D {word}=...`"));
+        }
+        error
     }
 
     /// Runs `inner` one level deeper.

@@ -173,3 +173,6 @@ fn micros(cursor: &Cursor<'_>, text: &str) -> Result<i64, ScriptError> {
         _ => Err(cursor.error(format!("the time {text} is longer than a million seconds"))),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -207,6 +207,17 @@ pub fn run(code: &str, names: &[(&str, i64)], vars: &mut Vars) -> Result<(), Cod
         .try_for_each(|statement| carry_out(code, statement, vars))
 }
 
+/// Reads a block and runs nothing.
+///
+/// # Errors
+/// [`CodeError::Wrong`] and [`CodeError::NeedsPython`], as far as reading finds them.
+pub fn check(code: &str) -> Result<(), CodeError> {
+    match code.len() > MAX_CODE_BYTES {
+        true => Err(CodeError::NeedsPython("the block is very long".into())),
+        false => parse::parse(code).map(drop),
+    }
+}
+
 fn carry_out(code: &str, statement: &Statement, vars: &mut Vars) -> Result<(), CodeError> {
     let line = statement.line();
     match statement {

@@ -3,6 +3,7 @@
 
 /// The words with their values.
 pub const FILE: &[(&str, i64)] = &[
+    ("NULL", 0),
     ("O_RDONLY", 0),
     ("O_WRONLY", 1),
     ("O_RDWR", 2),

@@ -92,6 +92,7 @@ mod tests {
             ("SIOCOUTQ", Some(0x5411)),
             ("IP_RECVERR", Some(11)),
             ("IPV6_RECVERR", Some(25)),
+            ("NULL", Some(0)),
             ("touch", None),
         ] {
             assert_eq!(number(word), expected, "{word}");
