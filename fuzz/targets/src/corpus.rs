@@ -1,6 +1,7 @@
 //! The inputs that fuzzing begins with: small files of every kind that the readers know, made here,
 //! and the captures that ship with the project.
 
+mod drill;
 mod endpoint;
 mod packets;
 mod plans;
@@ -8,6 +9,7 @@ mod plans;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+pub use drill::drill;
 pub use endpoint::endpoint;
 use packets::ethernet_frames;
 pub use packets::frames;

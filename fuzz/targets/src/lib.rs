@@ -6,6 +6,7 @@
 
 mod analyser;
 pub mod corpus;
+mod drill;
 mod endpoint;
 mod experiment;
 mod frames;
@@ -13,6 +14,7 @@ pub mod mutate;
 mod readers;
 
 pub use analyser::{analyser, whole};
+pub use drill::drill_parser;
 pub use endpoint::endpoint;
 pub use experiment::{experiment, expression};
 pub use frames::frame;
@@ -30,7 +32,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     Target {
         name: "pcap",
         run: pcap,
@@ -80,5 +82,10 @@ pub const TARGETS: [Target; 10] = [
         name: "endpoint",
         run: endpoint,
         seeds: corpus::endpoint,
+    },
+    Target {
+        name: "drill_parser",
+        run: drill_parser,
+        seeds: corpus::drill,
     },
 ];

@@ -93,7 +93,7 @@ macro_rules! targets {
     )* };
 }
 
-targets!(pcap pcapng text packed frame analyser whole experiment expression endpoint);
+targets!(pcap pcapng text packed frame analyser whole experiment expression endpoint drill_parser);
 
 #[test]
 fn every_target_is_tested() {
@@ -108,6 +108,7 @@ fn every_target_is_tested() {
         "experiment",
         "expression",
         "endpoint",
+        "drill_parser",
     ];
     assert!(TARGETS.iter().all(|t| tested.contains(&t.name)));
 }

@@ -118,6 +118,18 @@ fn options() {
                 1, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef,
             ])]
         }),
+    ] {
+        assert_eq!(
+            tcp(&format!("> S 0:0(0) <{text}>")).options,
+            Some(expected),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn options_of_other_mechanisms() {
+    for (text, expected) in [
         // A cookie that looks like a word of the language.
         ("FOEXP ce,nop,nop,nop", {
             vec![
