@@ -46,7 +46,6 @@ pub const FILE: &[(&str, i64)] = &[
     ("SEEK_SET", 0),
     ("SEEK_CUR", 1),
     ("SEEK_END", 2),
-    ("NULL", 0),
     ("SIOCINQ", 0x541b),
     ("SIOCOUTQ", 0x5411),
     ("SIOCATMARK", 0x8905),
