@@ -36,11 +36,7 @@ impl<T: Target + ?Sized> Runner<'_, T> {
         self.note(
             now,
             due.place.line,
-            What::Packet {
-                direction: Direction::In,
-                bytes,
-                text,
-            },
+            What::packet(Direction::In, &bytes, text),
         );
         result.map_err(|e| cannot(spec.place, e))
     }

@@ -26,7 +26,8 @@ impl<T: Target + ?Sized> Runner<'_, T> {
         } else {
             " (does not hold)"
         };
-        let text = format!("%{{ {} }}%{held}", code.value);
+        let words: Vec<&str> = code.value.split_whitespace().collect();
+        let text = format!("%{{ {} }}%{held}", words.join(" "));
         self.note(now, code.place.line, What::Note(text));
         result.map_err(|error| match error {
             CodeError::NeedsPython(_) => Stop::Skip {

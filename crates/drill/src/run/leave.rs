@@ -5,7 +5,7 @@ use tcplab_base::{Duration, Instant};
 use super::message::{self, Both};
 use super::socket::{Socket, State};
 use super::time::{Due, Kind};
-use super::{Runner, Stop, Waiting, What, fail};
+use super::{Runner, SENT, Stop, Waiting, What, fail};
 use crate::packet::{Layer, Packet, Rules, Shown, build, compare, continues, flag, line};
 use crate::script::{Direction, PacketSpec};
 use crate::target::{Happening, Target};
@@ -97,15 +97,9 @@ impl<T: Target + ?Sized> Runner<'_, T> {
                     }
                 }
             };
-            let packet = Packet::parse(&waiting.bytes).map_err(|why| {
-                fail(
-                    due.place,
-                    format!(
-                        "the host sent a broken packet, {why}: {:02x?}",
-                        waiting.bytes
-                    ),
-                )
-            })?;
+            let packet = waiting
+                .packet
+                .map_err(|why| fail(due.place, format!("the host sent a broken packet: {why}")))?;
             let Some(packet) = packet else { continue };
             let socket = self.sockets.get_mut(number);
             if socket.is_some_and(|s| s.sent(&packet) && !s.is_new_syn(&packet) || s.learn(&packet))
@@ -123,7 +117,7 @@ impl<T: Target + ?Sized> Runner<'_, T> {
     fn await_packet(&mut self, until: Instant, due: &Due) -> Result<Option<Waiting>, Stop> {
         while let Some((at, happening)) = self.step(until, due.place)? {
             match happening {
-                Happening::Packet(bytes) => return Ok(Some(self.note_packet(at, bytes))),
+                Happening::Packet(bytes) => return Ok(Some(self.note_packet(at, &bytes))),
                 other => self.happened(at, other, due.place)?,
             }
         }
@@ -145,7 +139,7 @@ impl<T: Target + ?Sized> Runner<'_, T> {
         if let Some(entry) = self.entries.get_mut(taken.entry) {
             entry.line = line_number;
             if let What::Packet { text, .. } = &mut entry.what {
-                *text = line(&taken.packet, OUT);
+                *text = line(&taken.packet, SENT);
             }
         }
     }
@@ -239,7 +233,7 @@ impl<T: Target + ?Sized> Runner<'_, T> {
         // The last ones say enough.
         for piece in pieces.iter().skip(pieces.len().saturating_sub(3)) {
             let at = super::report::seconds(self.us(piece.at));
-            text += &format!("\n  piece     {} at {at}", line(&piece.packet, OUT));
+            text += &format!("\n  piece     {} at {at}", line(&piece.packet, SENT));
         }
         fail(due.place, text)
     }
@@ -250,12 +244,6 @@ impl<T: Target + ?Sized> Runner<'_, T> {
         message::explained(&self.target.explain(fd))
     }
 }
-
-const OUT: Shown<'static> = Shown {
-    spec: None,
-    is_script: false,
-    direction: Direction::Out,
-};
 
 impl Socket {
     /// A SYN of a connection that was begun again: its number is not known yet.

@@ -28,7 +28,7 @@ use std::collections::VecDeque;
 
 use tcplab_base::{Duration, Instant};
 
-pub use report::{Entry, Failure, Report, Verdict, What};
+pub use report::{Entry, Failure, Report, SNAP_BYTES, Verdict, What};
 
 use self::calls::Blocked;
 use self::fds::Fds;
@@ -44,6 +44,12 @@ use crate::target::{Happening, Target, TargetError};
 const MAX_TIME_US: i64 = 86_400_000_000;
 /// The port of the first connection that comes to the host; the next one has the next.
 const FIRST_REMOTE_PORT: u16 = 40_001;
+/// Packets of the host in the transcript.
+const SENT: Shown<'static> = Shown {
+    spec: None,
+    is_script: false,
+    direction: Direction::Out,
+};
 /// Packets and calls of one run.
 const MAX_HAPPENINGS: u32 = 200_000;
 
@@ -104,7 +110,8 @@ struct Waiting {
     at: Instant,
     /// The entry that it is written in.
     entry: usize,
-    bytes: Vec<u8>,
+    /// What [`Packet::parse`] says of it.
+    packet: Result<Option<Packet>, String>,
 }
 
 /// The state of a run.
@@ -238,7 +245,7 @@ impl<'a, T: Target + ?Sized> Runner<'a, T> {
     fn happened(&mut self, at: Instant, happening: Happening, place: Place) -> Result<(), Stop> {
         match happening {
             Happening::Packet(bytes) => {
-                let waiting = self.note_packet(at, bytes);
+                let waiting = self.note_packet(at, &bytes);
                 self.waiting.push_back(waiting);
                 Ok(())
             }
@@ -247,37 +254,31 @@ impl<'a, T: Target + ?Sized> Runner<'a, T> {
     }
 
     /// Writes down a packet of the host.
-    fn note_packet(&mut self, at: Instant, bytes: Vec<u8>) -> Waiting {
-        let shown = Shown {
-            spec: None,
-            is_script: false,
-            direction: Direction::Out,
-        };
-        let text = match Packet::parse(&bytes) {
-            Ok(Some(mut packet)) => {
-                if let Some(socket) = self.under_test.and_then(|i| self.sockets.get(i))
-                    && socket.sent(&packet)
-                {
-                    socket.map_out(&mut packet);
-                }
-                line(&packet, shown)
-            }
+    fn note_packet(&mut self, at: Instant, bytes: &[u8]) -> Waiting {
+        let packet = Packet::parse(bytes);
+        let text = match &packet {
+            Ok(Some(packet)) => self.sent_text(packet),
             Ok(None) => format!("> {} bytes of another protocol", bytes.len()),
             Err(why) => format!("> {} bytes: {why}", bytes.len()),
         };
-        self.note(
-            at,
-            0,
-            What::Packet {
-                direction: Direction::Out,
-                bytes: bytes.clone(),
-                text,
-            },
-        );
+        self.note(at, 0, What::packet(Direction::Out, bytes, text));
         Waiting {
             at,
             entry: self.entries.len() - 1,
-            bytes,
+            packet,
+        }
+    }
+
+    /// A packet of the host as text, in the script's numbers where they are known.
+    fn sent_text(&self, packet: &Packet) -> String {
+        let socket = self.under_test.and_then(|i| self.sockets.get(i));
+        match socket.filter(|s| s.sent(packet)) {
+            Some(socket) => {
+                let mut mapped = packet.clone();
+                socket.map_out(&mut mapped);
+                line(&mapped, SENT)
+            }
+            None => line(packet, SENT),
         }
     }
 

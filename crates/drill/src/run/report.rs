@@ -46,6 +46,9 @@ pub struct Entry {
     pub what: What,
 }
 
+/// Bytes kept of a packet: all headers that a script can have around it.
+pub const SNAP_BYTES: usize = 256;
+
 /// What happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum What {
@@ -53,8 +56,10 @@ pub enum What {
     Packet {
         /// Which way it went.
         direction: Direction,
-        /// From the IP header on.
+        /// From the IP header on, at most [`SNAP_BYTES`]: payload is zeros.
         bytes: Vec<u8>,
+        /// How many there were.
+        len: u32,
         /// Its text, in the script's numbers where they are known.
         text: String,
     },
@@ -102,7 +107,7 @@ impl Report {
         let mut writer = PcapngWriter::new(out)?;
         let interface = writer.add_interface(&Interface {
             link: LinkType::Raw,
-            snaplen: 0,
+            snaplen: SNAP_BYTES as u32,
             tsresol: 9,
             name: Some("tun0".into()),
         })?;
@@ -111,7 +116,7 @@ impl Report {
             _ => 0,
         };
         for entry in &self.entries {
-            let What::Packet { bytes, .. } = &entry.what else {
+            let What::Packet { bytes, len, .. } = &entry.what else {
                 continue;
             };
             let place = format!("{path}:{}", entry.line);
@@ -120,10 +125,21 @@ impl Report {
                 line if line == failed => &[&place, "the script failed here"],
                 _ => &[&place],
             };
-            let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-            writer.packet(interface, Some(entry.at), bytes, len, comments)?;
+            writer.packet(interface, Some(entry.at), bytes, *len, comments)?;
         }
         writer.finish().map(drop)
+    }
+}
+
+impl What {
+    /// A packet, of which the headers are kept.
+    pub(super) fn packet(direction: Direction, bytes: &[u8], text: String) -> Self {
+        Self::Packet {
+            direction,
+            bytes: bytes.iter().copied().take(SNAP_BYTES).collect(),
+            len: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
+            text,
+        }
     }
 }
 
