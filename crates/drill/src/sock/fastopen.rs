@@ -30,11 +30,12 @@ pub(super) struct FastOpenOptions {
 }
 
 impl Model {
-    /// The SYN of a write with MSG_FASTOPEN, or of the first one after a connect(2) that waited for it.
+    /// The SYN of a write with MSG_FASTOPEN, or of the first one after a connect(2) that waited for it. No `bytes`: the
+    /// buffer cannot be read.
     pub(super) fn fast_send(
         &mut self,
         fd: Fd,
-        bytes: u64,
+        bytes: Option<u64>,
         asks: bool,
         to: SendTo,
     ) -> Result<First, Outcome> {
@@ -60,7 +61,13 @@ impl Model {
                 _ => return Err(Outcome::failed(EISCONN)),
             }
         }
-        let copied = self.with(fd, |ep, cx| ep.connect_with_data(cx, bytes));
+        let copied = self.with(fd, |ep, cx| match bytes {
+            Some(bytes) => ep.connect_with_data(cx, bytes),
+            None => {
+                ep.connect_without_data(cx);
+                0
+            }
+        });
         Ok(First::Syn(copied.unwrap_or(0)))
     }
 

@@ -73,6 +73,8 @@ pub struct Model {
     sysctls: Sysctl,
     /// `pfifo limit 0`: nothing leaves.
     drops_all: bool,
+    /// The device takes no super-segments.
+    cuts: bool,
 }
 
 impl Model {
@@ -121,6 +123,7 @@ impl Model {
             calls: 0,
             sysctls: sysctl,
             drops_all: false,
+            cuts: false,
         }
     }
 
@@ -188,8 +191,16 @@ impl Model {
         if self.drops_all {
             return;
         }
-        if let Some(bytes) = wire::bytes_of(&self.hosts, segment) {
-            self.happens(Happening::Packet(bytes));
+        let mut next = Some(*segment);
+        while let Some(whole) = next {
+            let (first, rest) = match self.cuts {
+                true => wire::cut(&whole),
+                false => (whole, None),
+            };
+            if let Some(bytes) = wire::bytes_of(&self.hosts, &first) {
+                self.happens(Happening::Packet(bytes));
+            }
+            next = rest;
         }
     }
 

@@ -70,7 +70,8 @@ impl Model {
         let Ok(Pending::Send(mut send)) = begun else {
             return Ok(begun);
         };
-        match self.fast_send(fd, bytes, flags & msg::FASTOPEN != 0, to) {
+        let readable = (!null).then_some(bytes);
+        match self.fast_send(fd, readable, flags & msg::FASTOPEN != 0, to) {
             Ok(First::Plain) => {}
             Ok(First::Syn(0)) if send.nonblock => return Ok(Err(Outcome::failed(EINPROGRESS))),
             Ok(First::Syn(n)) => {

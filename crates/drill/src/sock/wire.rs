@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use tcplab_base::Seq;
 use tcplab_tcp::{Addr, Segment};
 use tcplab_wire::emit::{Payload, emit};
-use tcplab_wire::{Config, Endpoint, LinkType, Parsed, Standing, TcpPacket, parse_frame};
+use tcplab_wire::{Config, Endpoint, LinkType, Parsed, Standing, TcpFlags, TcpPacket, parse_frame};
 
 /// Time to live of what leaves.
 const TTL: u8 = 64;
@@ -293,6 +293,33 @@ fn icmp_of(hosts: &mut Hosts, ip: &Ip<'_>) -> Option<Icmp> {
     })
 }
 
+/// The first wire packet of a super-segment, and what is left (`tcp_gso_segment()`): PSH and FIN stand in the last one,
+/// CWR in the first.
+pub(super) fn cut(segment: &Segment) -> (Segment, Option<Segment>) {
+    let size = u32::from(segment.gso_size);
+    if size == 0 || segment.len <= size {
+        let whole = Segment {
+            gso_size: 0,
+            ..*segment
+        };
+        return (whole, None);
+    }
+    let ends = TcpFlags::PSH | TcpFlags::FIN;
+    let first = Segment {
+        len: size,
+        gso_size: 0,
+        flags: TcpFlags(segment.flags.0 & !ends),
+        ..*segment
+    };
+    let rest = Segment {
+        seq: segment.seq + size,
+        len: segment.len - size,
+        flags: TcpFlags(segment.flags.0 & !TcpFlags::CWR),
+        ..*segment
+    };
+    (first, Some(rest))
+}
+
 #[cfg(test)]
 mod tests {
     use tcplab_wire::{TcpFlags, TcpOptions};
@@ -334,6 +361,25 @@ mod tests {
                 read(&mut hosts, &bytes[..cut], None);
             }
         }
+    }
+
+    #[test]
+    fn a_super_segment_is_cut_as_the_kernel_does() {
+        let whole = Segment {
+            len: 2500,
+            gso_size: 1000,
+            flags: TcpFlags(TcpFlags::ACK | TcpFlags::PSH | TcpFlags::CWR),
+            ..Segment::default()
+        };
+        let mut parts = Vec::new();
+        let mut next = Some(whole);
+        while let Some(segment) = next {
+            let (first, rest) = cut(&segment);
+            parts.push((first.seq.0, first.len, first.flags.0 & !TcpFlags::ACK));
+            next = rest;
+        }
+        let (psh, cwr) = (TcpFlags::PSH, TcpFlags::CWR);
+        assert_eq!(parts, [(0, 1000, cwr), (1000, 1000, 0), (2000, 500, psh)]);
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl Endpoint {
         }
         self.connect_init(cx, mtu);
         match fast {
-            true => drop(self.send_fast_syn(cx, 0)),
+            true => drop(self.send_fast_syn(cx, None)),
             false => self.send_syn(cx),
         }
     }

@@ -78,6 +78,15 @@ impl Endpoint {
     /// (`tcp_connect()` of `tcp_sendmsg_fastopen()`). Gives the bytes that went; 0: none did, and the caller waits for
     /// the connection.
     pub fn connect_with_data(&mut self, cx: &mut Cx<'_>, bytes: u64) -> u64 {
+        self.connect_deferred(cx, Some(bytes))
+    }
+
+    /// The same of a write whose buffer cannot be read: the SYN asks for a cookie instead.
+    pub fn connect_without_data(&mut self, cx: &mut Cx<'_>) {
+        self.connect_deferred(cx, None);
+    }
+
+    fn connect_deferred(&mut self, cx: &mut Cx<'_>, bytes: Option<u64>) -> u64 {
         if !self.is_deferred() {
             return 0;
         }
@@ -120,8 +129,9 @@ impl Endpoint {
         plan
     }
 
-    /// `tcp_connect()` with `tcp_send_syn_data()`: the SYN with data, or with a request; the bytes that went.
-    pub(crate) fn send_fast_syn(&mut self, cx: &mut Cx<'_>, bytes: u64) -> u32 {
+    /// `tcp_connect()` with `tcp_send_syn_data()`: the SYN with data, or with a request; the bytes that went. None: there
+    /// is nothing that can be read.
+    pub(crate) fn send_fast_syn(&mut self, cx: &mut Cx<'_>, bytes: Option<u64>) -> u32 {
         let syn = self.queue_syn(cx);
         self.snd.mss_clamp = self.rcv.advmss;
         let plan = self.check_cookie(cx);
@@ -129,10 +139,12 @@ impl Endpoint {
             self.snd.mss_clamp = mss;
         }
         let mut copied = 0;
-        if plan.data {
-            copied = self.send_syn_data(cx, syn, plan.option, bytes);
-        } else {
-            self.transmit_syn_with(cx, syn, 0, plan.option);
+        match bytes.filter(|_| plan.data) {
+            Some(bytes) => copied = self.send_syn_data(cx, syn, plan.option, bytes),
+            None => {
+                let request = |cookie: FastOpen| FastOpen::request(cookie.is_experimental());
+                self.transmit_syn_with(cx, syn, 0, plan.option.map(request));
+            }
         }
         self.syn_is_out(cx);
         copied

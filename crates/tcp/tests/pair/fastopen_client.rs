@@ -312,6 +312,15 @@ fn a_lazy_connect() {
     let id = client.connect();
     client.stack.close(client.now, id);
     assert_eq!(client.out(), []);
+
+    // A write that brings nothing asks for a cookie again.
+    let id = client.connect();
+    client.with(id, |ep, cx| ep.connect_without_data(cx));
+    let syn = client.out()[0];
+    assert_eq!(
+        (syn.len, syn.options.fast_open()),
+        (0, Some(FastOpen::request(false)))
+    );
 }
 
 /// Servers without Fast Open are asked once with each kind of the option.
