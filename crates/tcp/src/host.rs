@@ -36,8 +36,11 @@ pub struct HostConfig {
 /// How much memory a received frame counts for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RxTruesize {
-    /// As the kernel allocates it for a TAP device: the next size of kmalloc and the sk_buff.
+    /// As the kernel allocates it for a TAP device: a piece of a page and the sk_buff.
     Kmalloc,
+    /// As the kernel allocates it for a TUN device: a buffer of its own for the IP packet, which no other frame can take
+    /// over, and the sk_buff. (SLOB's memory, as `uml:` has it: nothing is rounded up to a size of kmalloc's.)
+    Tun,
     /// Always this many bytes (a network card with buffers of one size).
     Fixed(u32),
 }

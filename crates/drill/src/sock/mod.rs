@@ -104,7 +104,7 @@ impl Model {
             route: Route::default(),
             // As packetdrill sets up its TUN device.
             offload: Offload::Gro,
-            rx_truesize: RxTruesize::Kmalloc,
+            rx_truesize: RxTruesize::Tun,
             ip_header: match network.mode {
                 IpMode::Ipv6 => 40,
                 IpMode::Ipv4 | IpMode::Mapped => 20,

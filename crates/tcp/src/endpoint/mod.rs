@@ -16,7 +16,9 @@ mod sockopt;
 
 pub use api::{OpenError, ReadOutcome, SocketError};
 pub(crate) use close::TIMEWAIT_S;
-pub(crate) use open::{MSS_DEFAULT, Path, RTO_MAX_MS, TIMEOUT_INIT_MS, TSTAMP_ALIGNED, window_of};
+pub(crate) use open::{
+    MSS_DEFAULT, Path, RTO_MAX_MS, TIMEOUT_INIT_MS, TSTAMP_ALIGNED, mss_clamp_default, window_of,
+};
 pub(crate) use receive::{AckState, Pending as AckPending, Rcv, RcvQueue, RcvSkb};
 pub(crate) use send::{Snd, Tune};
 

@@ -23,6 +23,15 @@ pub(crate) const RTO_MAX_MS: u64 = 120_000;
 const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 /// `TCP_MSS_DEFAULT`: without an MSS option (RFC 9293 3.7.1).
 pub(crate) const MSS_DEFAULT: u16 = 536;
+
+/// What a peer without an MSS option takes: 536 bytes, over IPv6 what its smallest MTU of 1,280 leaves. Linux
+/// `tcp_v4_connect()`, `tcp_v6_connect()`, `tcp_request_sock_ipv6_ops`.
+pub(crate) fn mss_clamp_default(cx: &Cx<'_>) -> u16 {
+    match cx.host.ip_header {
+        40 => 1280 - 40 - 20,
+        _ => MSS_DEFAULT,
+    }
+}
 /// `TCP_MIN_MSS`.
 const MIN_MSS: u32 = 88;
 /// `TCPOLEN_TSTAMP_ALIGNED`.
@@ -108,7 +117,7 @@ impl Endpoint {
         ep.set_ssthresh(INFINITE_SSTHRESH);
         ep.snd.snd_cwnd_clamp = u32::MAX;
         ep.snd.mss_cache = u32::from(MSS_DEFAULT);
-        ep.snd.mss_clamp = MSS_DEFAULT;
+        ep.snd.mss_clamp = mss_clamp_default(cx);
         ep.loss.reordering = cx.host.sysctl.tcp_reordering;
         ep.rack.reo_wnd_steps = 1;
         ep.tune.app_limited = u32::MAX;

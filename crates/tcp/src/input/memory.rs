@@ -17,9 +17,13 @@ const SK_BUFF: u32 = 256;
 /// Bytes of a `struct skb_shared_info`.
 pub(super) const SHARED_INFO: u32 = 320;
 /// Ethernet and IPv4 header in front of TCP's.
-const LOWER_HEADERS: u32 = 14 + 20;
+const LOWER_HEADERS: u32 = ETHERNET + 20;
+/// Ethernet's header.
+const ETHERNET: u32 = 14;
 /// Room that tun leaves in front of a frame (`TUN_RX_PAD`).
 const HEADROOM: u32 = 66;
+/// Room in front of an IP packet of a TUN device (`NET_SKB_PAD`).
+const TUN_HEADROOM: u32 = 64;
 /// Sizes are rounded up to a cache line.
 pub(super) const CACHE_LINE: u32 = 64;
 /// `MAX_SKB_FRAGS`: how many frames one may take over.
@@ -41,6 +45,11 @@ fn frame_memory(rule: RxTruesize, header: u32, payload: u32) -> (u32, u32) {
         RxTruesize::Kmalloc => {
             let buffer = (frame + HEADROOM).next_multiple_of(CACHE_LINE);
             (skb_truesize(buffer), buffer - frame - HEADROOM)
+        }
+        RxTruesize::Tun => {
+            let used = frame - ETHERNET + TUN_HEADROOM;
+            let buffer = used.next_multiple_of(CACHE_LINE);
+            (skb_truesize(buffer), buffer - used)
         }
         RxTruesize::Fixed(bytes) => (bytes, 0),
     }
@@ -68,7 +77,11 @@ impl Endpoint {
     pub(super) fn received(&self, cx: &Cx<'_>, seg: &Segment) -> RcvSkb {
         let (truesize, tailroom, frags) = if seg.gso_size == 0 {
             let (truesize, tailroom) = frame_memory(cx.host.rx_truesize, seg.header_len(), seg.len);
-            (truesize, tailroom, 0)
+            let frags = match cx.host.rx_truesize {
+                RxTruesize::Tun => RcvSkb::OWN_BUFFER.into(),
+                RxTruesize::Kmalloc | RxTruesize::Fixed(_) => 0,
+            };
+            (truesize, tailroom, frags)
         } else {
             let frags = seg
                 .wire_packets()

@@ -9,7 +9,7 @@ use super::listener::Listener;
 use super::reset::{SmallAck, limited, oow_limited, reply_ack, reply_reset};
 use crate::cx::Cx;
 use crate::endpoint::{
-    Endpoint, MSS_DEFAULT, Path, RTO_MAX_MS, TIMEOUT_INIT_MS, TSTAMP_ALIGNED, window_of,
+    Endpoint, Path, RTO_MAX_MS, TIMEOUT_INIT_MS, TSTAMP_ALIGNED, mss_clamp_default, window_of,
 };
 use crate::fastopen::put_option;
 use crate::input::{in_window, paws_reject};
@@ -92,7 +92,8 @@ impl Request {
         let sysctl = &cx.host.sysctl;
         let o = &seg.options;
         let own = own_mss(listener);
-        let peer = o.mss.filter(|&mss| mss != 0).unwrap_or(MSS_DEFAULT);
+        let peer = o.mss.filter(|&mss| mss != 0);
+        let peer = peer.unwrap_or_else(|| mss_clamp_default(cx));
         let stamps = o.timestamps.filter(|_| sysctl.tcp_timestamps != 0);
         let scale = o.window_scale.filter(|_| sysctl.tcp_window_scaling);
         Self {
