@@ -10,6 +10,8 @@ mod emit;
 mod icmp;
 mod option;
 mod parse;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::net::{IpAddr, SocketAddr};

@@ -164,28 +164,27 @@ fn tcp(packet: &Packet, tcp: &Tcp, shown: Shown<'_>, out: &mut Vec<(Key, String)
     }
 }
 
-/// Flags in the order of tcpdump; the three ECN flags as a number where the script has one.
-pub(crate) fn flags_text(flags: u16, is_ace: bool) -> String {
+/// Flags as scripts write them, the point last; the three ECN flags as a number behind it where the script has one.
+fn flags_text(flags: u16, is_ace: bool) -> String {
+    let ecn = if is_ace { 0 } else { flags };
     let mut text: String = [
-        (flag::FIN, 'F'),
-        (flag::SYN, 'S'),
-        (flag::RST, 'R'),
-        (flag::PSH, 'P'),
-        (flag::ACK, '.'),
-        (flag::URG, 'U'),
+        (flags & flag::FIN, 'F'),
+        (flags & flag::SYN, 'S'),
+        (flags & flag::RST, 'R'),
+        (flags & flag::PSH, 'P'),
+        (flags & flag::URG, 'U'),
+        (ecn & flag::ECE, 'E'),
+        (ecn & flag::CWR, 'W'),
+        (ecn & flag::AE, 'A'),
+        (flags & flag::ACK, '.'),
     ]
     .into_iter()
-    .filter(|(bit, _)| flags & bit != 0)
+    .filter(|(bit, _)| *bit != 0)
     .map(|(_, c)| c)
     .collect();
-    let ecn = [(flag::ECE, 'E'), (flag::CWR, 'W'), (flag::AE, 'A')];
     if is_ace {
-        let ace = (0..3)
-            .filter(|i| flags & flag::ECE << i != 0)
-            .map(|i| 1 << i);
-        let _ = write!(text, "{}", ace.sum::<u32>());
-    } else {
-        text.extend(ecn.iter().filter(|(b, _)| flags & b != 0).map(|(_, c)| c));
+        let ace = flags / flag::ECE & 7;
+        text += &ace.to_string();
     }
     if text.is_empty() { "-".into() } else { text }
 }

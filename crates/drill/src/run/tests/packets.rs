@@ -294,3 +294,51 @@ fn a_capture_holds_every_packet() {
     assert_eq!(lengths, [60, 60, 52, 256]);
     assert!(bytes.windows(7).any(|w| w == b"a.pkt:8"));
 }
+
+#[test]
+fn differences_can_be_noted_only() {
+    let mut settings = settings(IpMode::Ipv4);
+    settings.non_fatal_packet = true;
+    let mut host = host().sends(100_001, "> P. 1:501(500) ack 1001 win 256");
+    let text = format!("{HANDSHAKE}+0 > P. 1:501(500) ack 2 win 256");
+    let report = host.run_with(&text, &settings);
+    assert_eq!(report.verdict, Verdict::Pass);
+    let note = report.entries.iter().find_map(|e| match &e.what {
+        What::Note(text) => Some((e.line, text.as_str())),
+        _ => None,
+    });
+    let (line, text) = note.unwrap();
+    assert_eq!(line, 8);
+    assert!(text.starts_with("the packet differs in `ack`"), "{text}");
+}
+
+#[test]
+fn a_host_that_lives_on_is_reset_at_the_end() {
+    use crate::call::{Call, Outcome};
+    use crate::target::Made;
+    let mut settings = settings(IpMode::Ipv4);
+    settings.reset_at_end = true;
+    let mut host = host()
+        .answers(Made::Done(Outcome::ok(0)))
+        .answers(Made::Done(Outcome::ok(0)));
+    let report = host.run_with(HANDSHAKE, &settings);
+    assert_eq!(report.verdict, Verdict::Pass);
+    let closed = [102, 101].map(|fd| Call::Close { fd });
+    assert_eq!(host.calls[host.calls.len() - 2..], closed);
+    let (_, packet) = host.injected.last().unwrap();
+    let tcp = packet.tcp().unwrap();
+    assert_eq!(tcp.flags, flag::RST | flag::ACK);
+    // After the last packet of the script.
+    assert_eq!((tcp.seq, tcp.ack), (1001, ISN.wrapping_add(1)));
+}
+
+#[test]
+fn what_leaves_elsewhere_is_passed_over() {
+    let mut host = host()
+        .sends_as_client(50_000, "> S 0:0(0) win 65535 <mss 1460>")
+        .sends(100_001, "> P. 1:501(500) ack 1001 win 256");
+    let report = run(&mut host, "+0 > P. 1:501(500) ack 1 win 256");
+    assert_eq!(report.verdict, Verdict::Pass);
+    let transcript = report.transcript("a.pkt");
+    assert!(transcript.contains("> S 4000000000:4000000000(0) win 65535 <mss 1460>  (-)"));
+}
