@@ -183,7 +183,7 @@ fn flags_text(flags: u16, is_ace: bool) -> String {
     .map(|(_, c)| c)
     .collect();
     if is_ace {
-        let ace = flags / flag::ECE & 7;
+        let ace = (flags / flag::ECE) & 7;
         text += &ace.to_string();
     }
     if text.is_empty() { "-".into() } else { text }
