@@ -56,7 +56,10 @@ pub enum Setting {
     Qdisc(Vec<String>),
     /// `ethtool -K tun0 NAME on|off`.
     Offload(String, bool),
-    /// `nstat`: counters are read or reset, which a script cannot see.
+    /// `nstat`: counters count from here. `nstat | grep NAME`: it is an error when no counter with this in its name has
+    /// moved since.
+    Counters(Option<String>),
+    /// What a script cannot see: something is only read or shown.
     Nothing,
 }
 

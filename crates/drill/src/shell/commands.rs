@@ -24,8 +24,7 @@ pub fn command(
         "sysctl" => return sysctl(&args, out),
         "false" => return Ok(false),
         "true" | ":" => {}
-        // Reading or resetting counters is nothing that a script sees.
-        "nstat" if args.iter().all(|arg| arg.starts_with('-')) => out.push(Setting::Nothing),
+        "nstat" if args.iter().all(|arg| arg.starts_with('-')) => out.push(Setting::Counters(None)),
         "ip" => ip(&args, out)?,
         "tc" => tc(&args, out)?,
         "ethtool" => ethtool(&args, out)?,
@@ -42,6 +41,20 @@ pub fn command(
         _ => return Err(format!("`{base}` is not understood")),
     }
     Ok(true)
+}
+
+/// `nstat | grep NAME`: a counter must have moved. False: it is another pipe.
+pub fn counter(from: &[String], to: &[String], out: &mut Vec<Setting>) -> bool {
+    let to: Vec<&str> = to.iter().map(String::as_str).collect();
+    let (["grep", name] | ["grep", "-q", name]) = to.as_slice() else {
+        return false;
+    };
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric());
+    if !is_name || from != ["nstat"] {
+        return false;
+    }
+    out.push(Setting::Counters(Some((*name).to_string())));
+    true
 }
 
 /// `sysctl [-q] [-w] [-e] NAME=VALUE...`

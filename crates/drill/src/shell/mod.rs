@@ -28,24 +28,24 @@ pub fn interpret(line: &str) -> Result<Vec<Setting>, String> {
     let mut out = Vec::new();
     let mut went_well = true;
     let mut joint = Joint::Then;
-    for Command {
-        words,
-        output,
-        next,
-    } in &commands
-    {
+    let mut commands = commands.iter();
+    while let Some(command) = commands.next() {
         let is_made = match joint {
             Joint::Then => true,
             Joint::And => went_well,
             Joint::Or => !went_well,
+            Joint::Into => return Err(refused(&command.words, NO_PIPE)),
         };
-        joint = *next;
+        joint = command.next;
+        if joint == Joint::Into {
+            joint = pipe(command, commands.next(), is_made, &mut out)?;
+            went_well = true;
+            continue;
+        }
         if is_made {
             let before = out.len();
-            went_well = commands::command(words, output.as_deref(), &mut out).map_err(|what| {
-                let text: Vec<&str> = words.iter().map(String::as_str).collect();
-                format!("needs shell `{}`: {what}", cut(&text.join(" ")))
-            })?;
+            went_well = commands::command(&command.words, command.output.as_deref(), &mut out)
+                .map_err(|what| refused(&command.words, &what))?;
             // What the left side of `||` could not do has not happened.
             if !went_well && joint == Joint::Or {
                 out.truncate(before);
@@ -53,6 +53,34 @@ pub fn interpret(line: &str) -> Result<Vec<Setting>, String> {
         }
     }
     Ok(out)
+}
+
+const NO_PIPE: &str = "of pipes, `nstat | grep NAME` is understood";
+
+/// A command with its output going into the next one; how that one is joined to what comes after it.
+fn pipe(
+    from: &Command,
+    to: Option<&Command>,
+    is_made: bool,
+    out: &mut Vec<Setting>,
+) -> Result<Joint, String> {
+    let no_pipe = || refused(&from.words, NO_PIPE);
+    let to = to.ok_or_else(no_pipe)?;
+    let before = out.len();
+    if from.output.is_some()
+        || to.output.is_some()
+        || !commands::counter(&from.words, &to.words, out)
+    {
+        return Err(no_pipe());
+    }
+    if !is_made {
+        out.truncate(before);
+    }
+    Ok(to.next)
+}
+
+fn refused(words: &[String], what: &str) -> String {
+    format!("needs shell `{}`: {what}", cut(&words.join(" ")))
 }
 
 fn cut(text: &str) -> String {

@@ -24,6 +24,8 @@ pub enum Joint {
     And,
     /// `||`
     Or,
+    /// `|`
+    Into,
 }
 
 /// Where a redirection's file is put.
@@ -129,14 +131,14 @@ impl<'a> Splitter<'a> {
             return Ok(());
         }
         if command.words.is_empty() {
-            return Err("`&&` or `||` without a command before it".into());
+            return Err("`&&`, `||` or `|` without a command before it".into());
         }
         command.next = joint;
         self.out.push(command);
         Ok(())
     }
 
-    /// `&&`, `||`, `&>`
+    /// `&&`, `||`, `|`, `&>`
     fn joint(&mut self) -> Result<(), String> {
         let two = self.rest.get(..2).unwrap_or_default();
         match two {
@@ -149,10 +151,11 @@ impl<'a> Splitter<'a> {
                 self.take(1);
                 self.redirection(Awaited::Other)
             }
-            _ => Err(format!(
-                "`{}`: commands run one after the other",
-                &self.rest[..1]
-            )),
+            _ if self.rest.starts_with('|') => {
+                self.take(1);
+                self.end_command(Joint::Into)
+            }
+            _ => Err("`&`: commands run one after the other".into()),
         }
     }
 

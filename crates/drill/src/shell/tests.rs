@@ -61,7 +61,17 @@ fn known_forms_become_settings() {
                 Setting::Offload("tso".into(), true),
             ],
         ),
-        ("nstat > /dev/null", &[Setting::Nothing]),
+        (
+            "nstat > /dev/null; nstat | grep TcpExtX > /dev/null",
+            &[
+                Setting::Counters(None),
+                Setting::Counters(Some("TcpExtX".into())),
+            ],
+        ),
+        (
+            "false && nstat | grep TcpExtX; nstat -n",
+            &[Setting::Counters(None)],
+        ),
         (
             "sysctl -w net.core.somaxconn=$((2*(3+1)))",
             &[sysctl("net.core.somaxconn", "8")],
@@ -131,8 +141,17 @@ fn anything_else_is_refused() {
             "needs shell `nstat`: no file is written from a script (`counters`)",
         ),
         (
-            "nstat | grep x",
-            "needs shell `|`: commands run one after the other",
+            "cat x | grep y",
+            "needs shell `cat x`: of pipes, `nstat | grep NAME` is understood",
+        ),
+        ("nstat | grep .*", "needs shell `*`"),
+        (
+            "nstat | grep a | grep b",
+            "needs shell `grep b`: of pipes, `nstat | grep NAME` is understood",
+        ),
+        (
+            "nstat |",
+            "needs shell `nstat`: of pipes, `nstat | grep NAME` is understood",
         ),
         (
             "nstat &",
@@ -181,7 +200,7 @@ fn anything_else_is_refused() {
         ("true >", "needs shell `>` without a file"),
         (
             "&& true",
-            "needs shell `&&` or `||` without a command before it",
+            "needs shell `&&`, `||` or `|` without a command before it",
         ),
     ] {
         assert_eq!(interpret(line), Err(expected.to_string()), "{line}");

@@ -71,6 +71,8 @@ pub struct Model {
     calls: u32,
     /// The sysctls when the script began.
     sysctls: Sysctl,
+    /// The counters when nstat was last called.
+    counters: Vec<(&'static str, u64)>,
     /// `pfifo limit 0`: nothing leaves.
     drops_all: bool,
     /// The device takes no super-segments.
@@ -122,6 +124,7 @@ impl Model {
             blocked: Vec::new(),
             calls: 0,
             sysctls: sysctl,
+            counters: Vec::new(),
             drops_all: false,
             cuts: false,
         }

@@ -9,6 +9,7 @@ use nix::sched::{CloneFlags, unshare};
 use tcplab_drill::Network;
 
 use super::device::{Device, NAME};
+use crate::counters::{self, Counters};
 use crate::run::netlink::Netlink;
 use crate::run::{Context, Pace, RunError, sysctl_path};
 
@@ -38,6 +39,8 @@ pub(super) struct Net {
     pub(super) device: Device,
     /// Sysctls that the script has changed, with what was there before.
     saved: BTreeMap<PathBuf, String>,
+    /// The counters when nstat was last called.
+    counters: Counters,
     pace: Pace,
 }
 
@@ -55,6 +58,7 @@ impl Net {
             netlink,
             device,
             saved: BTreeMap::new(),
+            counters: Counters::new(),
             pace,
         };
         net.set_up(network)?;
@@ -91,6 +95,23 @@ impl Net {
             .entry(path.clone())
             .or_insert_with(|| before.trim_end().to_owned());
         fs::write(&path, value).map_err(|e| format!("sysctl {key} = {value}: {e}"))
+    }
+
+    /// nstat: whether a counter of this name has moved since it was called last.
+    pub(super) fn count(&mut self, wanted: Option<&str>) -> Result<(), String> {
+        let now = counters::read().map_err(|e| format!("nstat: {e}"))?;
+        let before = std::mem::replace(&mut self.counters, now);
+        let moved = counters::difference(&before, &self.counters);
+        match wanted {
+            Some(wanted)
+                if !moved
+                    .iter()
+                    .any(|(name, by)| name.contains(wanted) && *by != 0) =>
+            {
+                Err(format!("nstat: {wanted} has not moved"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Puts all sysctls back.

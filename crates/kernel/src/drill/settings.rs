@@ -39,6 +39,7 @@ pub(super) fn set(net: &mut Net, setting: &Setting, remote: IpAddr) -> Result<()
         Setting::Route(words) => route(net, words, remote),
         Setting::Qdisc(words) => queue(net, words),
         Setting::Offload(name, on) => offload(name, *on),
+        Setting::Counters(wanted) => net.count(wanted.as_deref()),
         Setting::Nothing => Ok(()),
     };
     done.map_err(TargetError)
