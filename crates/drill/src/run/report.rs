@@ -99,7 +99,8 @@ impl Report {
         text
     }
 
-    /// Writes the packets as pcapng: one interface of IP packets, each packet with its line of the script as a comment.
+    /// Writes the packets as pcapng: one interface of IP packets, each packet with its line of the
+    /// script and its text in the script's numbers as comments.
     ///
     /// # Errors
     /// When `out` cannot be written.
@@ -116,14 +117,17 @@ impl Report {
             _ => 0,
         };
         for entry in &self.entries {
-            let What::Packet { bytes, len, .. } = &entry.what else {
+            let What::Packet {
+                bytes, len, text, ..
+            } = &entry.what
+            else {
                 continue;
             };
             let place = format!("{path}:{}", entry.line);
             let comments: &[&str] = match entry.line {
-                0 => &["not in the script"],
-                line if line == failed => &[&place, "the script failed here"],
-                _ => &[&place],
+                0 => &["not in the script", text],
+                line if line == failed => &[&place, text, "the script failed here"],
+                _ => &[&place, text],
             };
             writer.packet(interface, Some(entry.at), bytes, *len, comments)?;
         }
