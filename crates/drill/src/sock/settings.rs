@@ -88,7 +88,7 @@ impl Model {
                 _ => return Err(bad()),
             }
         }
-        self.stack.host.route = route;
+        self.stack.set_route(self.now, route, self.network.mtu);
         Ok(())
     }
 

@@ -55,6 +55,16 @@ pub enum State {
     Closing,
 }
 
+impl State {
+    /// Both ends know each other's sequence numbers (RFC 9293 3.3.2), and the connection is not over.
+    pub(crate) fn is_synchronized(self) -> bool {
+        !matches!(
+            self,
+            Self::SynSent | Self::SynRecv | Self::Close | Self::TimeWait
+        )
+    }
+}
+
 /// One connection's TCP, without input or output: segments, timers and calls go in, segments come
 /// out into [`Cx::out`](crate::Cx).
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,7 @@
 //! The size of a full segment (RFC 9293 3.7.1, RFC 6691; Linux `tcp_sync_mss()`, `tcp_current_mss()`).
 
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Path};
 
 impl Endpoint {
     /// `tcp_bound_to_half_wnd()`: a peer with a tiny window gets segments of half of it.
@@ -31,6 +31,22 @@ impl Endpoint {
         self.snd.pmtu = pmtu;
         self.snd.mss_cache = mss;
         mss
+    }
+
+    /// The route has another MTU. Where probing is on the MSS follows only when a probe was answered: the route is looked up
+    /// again when a packet leaves, and that one is the probe.
+    #[cold]
+    pub(crate) fn path_changes(&mut self, cx: &mut Cx<'_>, mtu: u32) {
+        let mtu = Path::of(cx, mtu).mtu;
+        if self.snd.pmtu == mtu || !self.state.is_synchronized() {
+            return;
+        }
+        match self.mtup.is_some() {
+            true => self.snd.pmtu = mtu,
+            false => {
+                self.sync_mss(cx, mtu);
+            }
+        }
     }
 
     /// `tcp_current_mss()`: payload of a full segment with the options that would be sent now.

@@ -2,6 +2,7 @@
 //! `__inet_hash_connect()`, `tcp_twsk_unique()`).
 
 use tcplab_base::{Instant, Seq};
+use tcplab_plan::point::Route;
 
 use super::fastopen::FastQueue;
 use super::listener::Listener;
@@ -238,6 +239,15 @@ impl Stack {
     ) -> Result<(ConnId, Addr), OpenError> {
         socket.will_bring_data();
         self.connect_socket(now, socket, local, remote, mtu)
+    }
+
+    /// `ip route change`: other metrics for the paths to all peers; `mtu` is that of the first link. Connections follow with
+    /// the next packet that they send.
+    pub fn set_route(&mut self, now: Instant, route: Route, mtu: u32) {
+        self.host.route = route;
+        for number in 0..self.table.records.len() as u32 {
+            self.on_conn(now, number, |ep, cx| ep.path_changes(cx, mtu));
+        }
     }
 
     /// Opens a connection with this socket and its options, from its own port or, 0, from a free one.

@@ -4,7 +4,8 @@ mod mtu;
 mod net;
 
 use net::{MS, Net, host};
-use tcplab_plan::point::Offload;
+use tcplab_base::Instant;
+use tcplab_plan::point::{Offload, Route};
 use tcplab_tcp::OpenOptions;
 use tcplab_wire::TcpFlags;
 
@@ -114,6 +115,25 @@ fn psh_of_a_super_segment_is_not_of_its_parts() {
     let again = net.log.iter().find(|seen| seen.segment.seq == first.seq);
     let again = again.expect("the first one is sent again").segment;
     assert_eq!((again.len, again.flags.has(TcpFlags::PSH)), (1448, false));
+}
+
+/// `ip route change`: segments follow the route's MTU, time stamps taken off.
+#[test]
+fn a_route_that_changes_changes_the_segments() {
+    let (mut net, options) = pair();
+    let (client, _) = net.open(&options);
+    for (mtu, len) in [(Some(1000), 948), (None, 1448)] {
+        let route = Route {
+            mtu,
+            ..Route::default()
+        };
+        net.hosts[0].set_route(Instant::from_nanos(net.now), route, 1500);
+        net.log.clear();
+        net.write(0, client, 3 * len);
+        let sent: Vec<u32> = net.log.iter().map(|seen| seen.segment.len).collect();
+        assert_eq!(sent, [len as u32; 3]);
+        net.run_for(5 * RTT);
+    }
 }
 
 /// RFC 5681 4.1: after an idle time the window is the initial one again.
