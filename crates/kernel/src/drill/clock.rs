@@ -35,6 +35,14 @@ impl Clock {
     }
 }
 
+/// Sleeps until CLOCK_MONOTONIC is this far behind a whole tenth of a second.
+pub(super) fn align(phase: Duration) {
+    const TENTH_NS: i64 = 100_000_000;
+    let now = read(ClockId::CLOCK_MONOTONIC).as_nanos();
+    let ns = (phase.as_nanos() - now).rem_euclid(TENTH_NS);
+    std::thread::sleep(std::time::Duration::from_nanos(ns.unsigned_abs()));
+}
+
 /// These clocks cannot fail once the kernel has them, and every kernel has.
 fn read(id: ClockId) -> Instant {
     clock_gettime(id).map_or(Instant::default(), |t| {

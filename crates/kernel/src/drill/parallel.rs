@@ -222,3 +222,51 @@ fn one_kernel(
     };
     (done, was_begun)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shared(jobs: usize, stop: &Stop) -> Shared<'_> {
+        Shared {
+            cases: &[],
+            place: Place::Host,
+            jobs,
+            stop,
+            left: Mutex::new((0..100).collect()),
+        }
+    }
+
+    #[test]
+    fn shares_shrink_and_nothing_is_lost() {
+        let stop = Stop::never();
+        let many = shared(2, &stop);
+        let mut seen = Vec::new();
+        let mut sizes = Vec::new();
+        loop {
+            let share = many.take();
+            if share.is_empty() {
+                break;
+            }
+            sizes.push(share.len());
+            seen.extend(share);
+        }
+        assert_eq!(seen, (0..100).collect::<Vec<_>>());
+        assert!(
+            sizes.is_sorted_by(|a, b| a >= b) && sizes[0] == 25,
+            "{sizes:?}"
+        );
+        assert_eq!(shared(1, &stop).take().len(), 100, "one guest takes all");
+    }
+
+    #[test]
+    fn what_is_given_back_comes_first() {
+        let stop = Stop::never();
+        let one = shared(2, &stop);
+        let share = one.take();
+        one.give_back(&share[3..]);
+        assert_eq!(one.take()[0], 3);
+        one.give_up();
+        assert!(one.take().is_empty());
+    }
+}

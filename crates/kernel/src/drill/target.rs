@@ -12,7 +12,7 @@ use tcplab_drill::call::{Call, Outcome};
 use tcplab_drill::{Happening, Made, Network, Setting, Target, TargetError};
 
 use super::calls::Maker;
-use super::clock::Clock;
+use super::clock::{Clock, align};
 use super::fds;
 use super::network::Net;
 use super::settings;
@@ -23,6 +23,11 @@ use crate::tcp_info::TcpInfo;
 
 /// How late this machine may be, when it does other things too.
 const LATE: Duration = Duration::from_millis(2);
+
+/// Where a script begins after a whole tenth of a second of a guest's clock: its verdict must not
+/// depend on what ran before, and timers count ticks of 4 ms at 250 Hz. Late in a tick a timer's
+/// lateness is small, as at the 1000 Hz that scripts are written for.
+const PHASE: Duration = Duration::from_millis(3);
 
 /// One script's kernel: everything of it goes when this goes.
 pub struct KernelTarget {
@@ -55,6 +60,9 @@ impl KernelTarget {
         let net = Net::new(network, pace)?;
         // Timers of this thread and its children are exact.
         let _ = nix::sys::prctl::set_timerslack(1);
+        if pace == Pace::Virtual {
+            align(PHASE);
+        }
         Ok(Self {
             net,
             remote: network.remote,
