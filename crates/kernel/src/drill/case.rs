@@ -72,10 +72,10 @@ struct Happened {
 
 #[derive(Debug, Serialize, Deserialize)]
 enum Thing {
-    /// A packet that arrives, in hexadecimal digits, and its text.
-    In(String, String),
+    /// A packet that arrives: its first bytes in hexadecimal digits, how many there were, its text.
+    In(String, u32, String),
     /// One that leaves.
-    Out(String, String),
+    Out(String, u32, String),
     Call(String),
     Shell(String),
     Note(String),
@@ -118,10 +118,11 @@ fn happened(entry: Entry) -> Happened {
         What::Packet {
             direction,
             bytes,
+            len,
             text,
         } => match direction {
-            Direction::In => Thing::In(hexadecimal(&bytes), text),
-            Direction::Out => Thing::Out(hexadecimal(&bytes), text),
+            Direction::In => Thing::In(hexadecimal(&bytes), len, text),
+            Direction::Out => Thing::Out(hexadecimal(&bytes), len, text),
         },
         What::Call(text) => Thing::Call(text),
         What::Shell(text) => Thing::Shell(text),
@@ -135,17 +136,18 @@ fn happened(entry: Entry) -> Happened {
 }
 
 fn entry(happened: Happened) -> Entry {
-    let packet = |direction, digits: &str, text| What::Packet {
+    let packet = |direction, digits: &str, len, text| What::Packet {
         direction,
         bytes: bytes(digits),
+        len,
         text,
     };
     Entry {
         at: Instant::from_nanos(happened.at_ns),
         line: happened.line,
         what: match happened.what {
-            Thing::In(digits, text) => packet(Direction::In, &digits, text),
-            Thing::Out(digits, text) => packet(Direction::Out, &digits, text),
+            Thing::In(digits, len, text) => packet(Direction::In, &digits, len, text),
+            Thing::Out(digits, len, text) => packet(Direction::Out, &digits, len, text),
             Thing::Call(text) => What::Call(text),
             Thing::Shell(text) => What::Shell(text),
             Thing::Note(text) => What::Note(text),
@@ -180,6 +182,7 @@ mod tests {
         let packet = What::Packet {
             direction: Direction::Out,
             bytes: vec![0x45, 0, 0xff],
+            len: 1500,
             text: "> .".into(),
         };
         let entries = vec![
