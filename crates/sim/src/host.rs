@@ -59,10 +59,7 @@ impl Host {
         let config = HostConfig {
             profile: profile.clone(),
             sysctl,
-            clock: Clock {
-                hz: profile.hz,
-                boot_ns,
-            },
+            clock: Clock::new(profile.hz, boot_ns),
             route: host.route.clone(),
             offload: host.offload,
             rx_truesize: match profile.rx_truesize {

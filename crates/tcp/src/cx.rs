@@ -9,7 +9,7 @@ use crate::mib::{Counter, Mib};
 use crate::segment::Segment;
 use crate::timers::Wheel;
 
-/// A time in the units that a host asks for many times a packet; worked out once for an instant.
+/// A time in the units that a host asks for many times a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tick {
     now: Instant,
@@ -18,21 +18,46 @@ pub(crate) struct Tick {
 }
 
 impl Tick {
-    pub(crate) fn new(clock: &Clock, now: Instant) -> Self {
+    fn new(clock: &Clock, now: Instant) -> Self {
         Self {
             now,
             since_boot_ns: (now.as_nanos() + clock.boot_ns) as u64,
             jiffies: clock.jiffies(now),
         }
     }
+}
 
-    /// That of `now`: often the instant of the call before.
+/// The time of the last call, and when its jiffy began: the next call is often in the same one, and which one it is
+/// takes a division.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ticks {
+    last: Tick,
+    began: Instant,
+}
+
+impl Ticks {
+    pub(crate) fn new(clock: &Clock, now: Instant) -> Self {
+        let last = Tick::new(clock, now);
+        let began = clock.time_of(last.jiffies);
+        Self { last, began }
+    }
+
     #[inline]
-    pub(crate) fn at(&mut self, clock: &Clock, now: Instant) -> Self {
-        if self.now != now {
-            *self = Self::new(clock, now);
+    pub(crate) fn at(&mut self, clock: &Clock, now: Instant) -> Tick {
+        let into = now.since(self.began).as_nanos();
+        if (0..clock.tick_ns()).contains(&into) {
+            self.last.now = now;
+            self.last.since_boot_ns = (now.as_nanos() + clock.boot_ns) as u64;
+        } else {
+            self.moves(clock, now);
         }
-        *self
+        self.last
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn moves(&mut self, clock: &Clock, now: Instant) {
+        *self = Self::new(clock, now);
     }
 }
 

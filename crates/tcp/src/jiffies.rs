@@ -8,24 +8,43 @@ use tcplab_base::Instant;
 
 const NANOS: i64 = 1_000_000_000;
 
-/// How a host counts ticks.
+/// How a host counts ticks. What is asked for with each packet is a multiplication: a division of 64 bits takes up to
+/// ninety cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
     /// Ticks a second (CONFIG_HZ).
-    pub hz: u32,
+    pub(crate) hz: u32,
     /// Nanoseconds from the host's boot to the run's start.
-    pub boot_ns: i64,
+    pub(crate) boot_ns: i64,
+    tick_ns: i64,
+    tick_us: u32,
+    /// 2^64 / `tick_us`, rounded up: the high word of a product with it is the quotient ([`Clock::from_micros`]).
+    by_tick_us: u64,
 }
 
 impl Clock {
+    /// `hz`: ticks a second (CONFIG_HZ; up to 100,000 are taken). `boot_ns`: nanoseconds from the host's boot to the
+    /// run's start.
+    pub const fn new(hz: u32, boot_ns: i64) -> Self {
+        let hz = match hz {
+            0 => 1,
+            1..=100_000 => hz,
+            _ => 100_000,
+        };
+        let tick_us = 1_000_000 / hz;
+        Self {
+            hz,
+            boot_ns,
+            tick_ns: NANOS / hz as i64,
+            tick_us,
+            by_tick_us: u64::MAX / tick_us as u64 + 1,
+        }
+    }
+
     /// Nanoseconds of one tick.
     #[inline]
     pub const fn tick_ns(&self) -> i64 {
-        match self.hz {
-            1000 => 1_000_000,
-            250 => 4_000_000,
-            hz => NANOS / hz as i64,
-        }
+        self.tick_ns
     }
 
     /// `INITIAL_JIFFIES`: the count wraps a 32-bit word five minutes after boot.
@@ -37,13 +56,8 @@ impl Clock {
     #[inline]
     pub const fn jiffies(&self, now: Instant) -> u64 {
         let since_boot = now.as_nanos() + self.boot_ns;
-        // A division by a constant is a multiplication, and this is asked many times a packet.
-        let ticks = match self.hz {
-            1000 => since_boot / 1_000_000,
-            250 => since_boot / 4_000_000,
-            _ => since_boot / self.tick_ns(),
-        };
-        self.at_boot().wrapping_add(ticks as u64)
+        self.at_boot()
+            .wrapping_add((since_boot / self.tick_ns) as u64)
     }
 
     /// `tcp_jiffies32`.
@@ -58,16 +72,15 @@ impl Clock {
         let ticks = jiffies.wrapping_sub(self.at_boot()) as i64;
         Instant::from_nanos(
             ticks
-                .saturating_mul(self.tick_ns())
+                .saturating_mul(self.tick_ns)
                 .saturating_sub(self.boot_ns),
         )
     }
 
-    /// When a timer fires that is set at `now` to expire at the jiffy `expires`, and the level of the wheel in which it
-    /// waits; `ran`: timers ran in this jiffy, and the wheel's own clock stands at the next one.
+    /// When a timer fires that is set in the jiffy `jiffy` to expire at the jiffy `expires`, and the level of the wheel
+    /// in which it waits; `ran`: timers ran in this jiffy, and the wheel's own clock stands at the next one.
     #[inline]
-    pub(crate) fn fires(&self, now: Instant, expires: u64, ran: bool) -> (Instant, u32) {
-        let jiffy = self.jiffies(now);
+    pub(crate) fn fires(&self, jiffy: u64, expires: u64, ran: bool) -> (Instant, u32) {
         let (tick, level) = wheel(jiffy + u64::from(ran), expires);
         (self.time_of(tick.max(jiffy + 1)), level)
     }
@@ -75,11 +88,12 @@ impl Clock {
     /// `usecs_to_jiffies()`: rounded up.
     #[inline]
     pub const fn from_micros(&self, us: u64) -> u32 {
-        match self.hz {
-            1000 => us.div_ceil(1000) as u32,
-            250 => us.div_ceil(4000) as u32,
-            hz => us.div_ceil(1_000_000 / hz as u64) as u32,
+        // Exact while the dividend times the error of the reciprocal, less than 2^20, stays within a word.
+        if us >> 43 == 0 {
+            let up = us + self.tick_us as u64 - 1;
+            return ((up as u128 * self.by_tick_us as u128) >> 64) as u32;
         }
+        us.div_ceil(self.tick_us as u64) as u32
     }
 
     /// `msecs_to_jiffies()`: rounded up.
@@ -91,12 +105,7 @@ impl Clock {
     /// `jiffies_to_usecs()`.
     #[inline]
     pub const fn micros(&self, jiffies: u32) -> u32 {
-        let us_a_tick = match self.hz {
-            1000 => 1000,
-            250 => 4000,
-            hz => 1_000_000 / hz,
-        };
-        jiffies.saturating_mul(us_a_tick)
+        jiffies.saturating_mul(self.tick_us)
     }
 
     /// The clock of time stamps: milliseconds since boot (`tcp_clock_ts()`).
@@ -133,41 +142,49 @@ mod tests {
         // 75 ticks away: level 1, a multiple of 8.
         assert_eq!(wheel(1000, 1075), (1080, 1));
         assert_eq!(wheel(1000, 1080), (1088, 1));
-        let clock = Clock {
-            hz: 1000,
-            boot_ns: 0,
-        };
+        let clock = Clock::new(1000, 0);
         let now = Instant::from_nanos(7_500_000);
         let j = clock.jiffies(now);
-        let at = |expires, ran| clock.jiffies(clock.fires(now, expires, ran).0) - j;
+        let at = |expires, ran| clock.jiffies(clock.fires(j, expires, ran).0) - j;
         assert_eq!((at(j - 1, false), at(j - 1, true)), (1, 1));
         assert_eq!((at(j, false), at(j + 1, false)), (1, 2));
     }
 
     #[test]
     fn a_timer_that_another_one_sets_is_one_tick_nearer() {
-        let clock = Clock {
-            hz: 1000,
-            boot_ns: 0,
-        };
+        let clock = Clock::new(1000, 0);
         let now = Instant::from_nanos(0);
         let j = clock.jiffies(now);
-        let at = |ran| clock.jiffies(clock.fires(now, j + 504, ran).0);
+        let at = |ran| clock.jiffies(clock.fires(j, j + 504, ran).0);
         assert_eq!(at(true) % 8, 0);
         assert_eq!((at(false) % 64, at(false) > at(true)), (0, true));
     }
 
     #[test]
     fn ticks_and_times_convert_both_ways() {
-        let clock = Clock {
-            hz: 250,
-            boot_ns: 1_000_000,
-        };
+        let clock = Clock::new(250, 1_000_000);
         let j = clock.jiffies(Instant::from_nanos(2_999_999));
         assert_eq!(clock.jiffies(Instant::from_nanos(3_000_000)), j + 1);
         assert_eq!(clock.time_of(j + 1), Instant::from_nanos(3_000_000));
         assert_eq!(clock.from_micros(1), 1);
         assert_eq!(clock.from_millis(200), 50);
         assert_eq!(clock.micros(50), 200_000);
+    }
+
+    #[test]
+    fn microseconds_become_jiffies_without_a_division_but_exactly() {
+        for hz in [1, 7, 100, 250, 300, 1000, 1024, 100_000] {
+            let clock = Clock::new(hz, 0);
+            let tick = 1_000_000 / u64::from(hz);
+            for at in [0, 1, 77, 4_294_967, 1 << 30, (1 << 43) / tick - 1, 1 << 44] {
+                for us in [at * tick, at * tick + 1, (at * tick).saturating_sub(1)] {
+                    assert_eq!(
+                        clock.from_micros(us),
+                        us.div_ceil(tick) as u32,
+                        "{us} us at {hz}"
+                    );
+                }
+            }
+        }
     }
 }

@@ -42,7 +42,7 @@ impl Wheel {
     #[inline]
     fn place(&self, cx: &Cx<'_>, expires: u64, before: Place) -> Place {
         let ran = self.ran.get() == cx.jiffies32();
-        let (at, level) = cx.host.clock.fires(cx.now, expires, ran);
+        let (at, level) = cx.host.clock.fires(cx.jiffies(), expires, ran);
         if before.at == at && before.order >> COUNT_BITS == level {
             return before;
         }

@@ -79,10 +79,10 @@ fn host(bytes: &mut Bytes<'_>) -> HostConfig {
     HostConfig {
         profile: Profile::default(),
         sysctl,
-        clock: Clock {
-            hz: [100, 250, 1000, 1000][usize::from(more >> 6)],
-            boot_ns: 77_000_000_000,
-        },
+        clock: Clock::new(
+            [100, 250, 1000, 1000][usize::from(more >> 6)],
+            77_000_000_000,
+        ),
         route: Route::default(),
         offload: if more & 8 == 0 {
             Offload::None

@@ -99,10 +99,7 @@ impl Model {
                 ..profile.clone()
             },
             sysctl: sysctl.clone(),
-            clock: Clock {
-                hz,
-                boot_ns: UPTIME_NS + phase_ns,
-            },
+            clock: Clock::new(hz, UPTIME_NS + phase_ns),
             route: Route::default(),
             // As packetdrill sets up its TUN device.
             offload: Offload::Gro,

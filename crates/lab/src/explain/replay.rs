@@ -98,11 +98,8 @@ impl<'a> Replay<'a> {
                 ..profile.clone()
             },
             sysctl: sysctls(script, profile),
-            clock: Clock {
-                hz: setup.hz,
-                // An hour after boot: no counter is near its start.
-                boot_ns: 3_600_000_000_000 - script.start + setup.phase,
-            },
+            // An hour after boot: no counter is near its start.
+            clock: Clock::new(setup.hz, 3_600_000_000_000 - script.start + setup.phase),
             route: Route::default(),
             offload: Offload::Gro,
             rx_truesize: setup

@@ -3,10 +3,7 @@
 
 use super::*;
 
-const CLOCK: Clock = Clock {
-    hz: 1000,
-    boot_ns: 0,
-};
+const CLOCK: Clock = Clock::new(1000, 0);
 
 /// Each sample ends a round trip, as with a request and an answer. Gives each timeout in us.
 fn timeouts(rule: &Rule, samples_ms: &[u32]) -> (Vec<u32>, Rtt) {

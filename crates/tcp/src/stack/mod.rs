@@ -8,7 +8,7 @@
 macro_rules! cx {
     ($stack:ident, $now:expr) => {
         Cx::new(
-            $stack.tick.at(&$stack.host.clock, $now),
+            $stack.ticks.at(&$stack.host.clock, $now),
             &$stack.host,
             &mut $stack.mib,
             &mut $stack.out,
@@ -52,7 +52,7 @@ use self::heap::Deadlines;
 use self::listener::Listener;
 use self::table::{Conn, Holder, Record, Table};
 use self::timewait::TimeWait;
-use crate::cx::{Cx, Tick};
+use crate::cx::{Cx, Ticks};
 use crate::endpoint::{Endpoint, State};
 use crate::host::HostConfig;
 use crate::metrics::Metrics;
@@ -100,7 +100,7 @@ pub struct Stack {
     /// Records with timers that are due now, in the order of the wheel.
     due: Vec<(Instant, Reverse<u32>, u32)>,
     metrics: Metrics,
-    tick: Tick,
+    ticks: Ticks,
     /// `table_perturb` of the search for ports.
     perturb: Vec<u32>,
 }
@@ -185,7 +185,7 @@ impl Stack {
         Self {
             table: Table::new(host.secret),
             ports: HashMap::with_hasher(FixedState::with_seed(host.secret)),
-            tick: Tick::new(&host.clock, Instant::default()),
+            ticks: Ticks::new(&host.clock, Instant::default()),
             host,
             mib: Mib::default(),
             out: Vec::new(),
@@ -477,10 +477,7 @@ pub(crate) mod tests {
         Stack::new(HostConfig {
             profile: Profile::default(),
             sysctl: Sysctl::default(),
-            clock: Clock {
-                hz: 1000,
-                boot_ns: 1_000_000_000,
-            },
+            clock: Clock::new(1000, 1_000_000_000),
             route: Route::default(),
             offload: Offload::None,
             rx_truesize: RxTruesize::Kmalloc,

@@ -5,7 +5,7 @@ use tcplab_plan::profile::{AckEngine, AckPushRule, CompressedSack, Profile, Quic
 use tcplab_tcp::{Clock, ConnId, HostConfig, ReadOutcome, RxTruesize, Segment};
 use tcplab_wire::TcpFlags;
 
-use crate::link::{MS, Pair, S, host};
+use crate::link::{BOOT_NS, MS, Pair, S, host};
 
 /// What a reader's ACKs were.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
@@ -153,7 +153,7 @@ fn one_kilobyte_every_100_ms_before_6_1_57_is_late_from_the_17th_on() {
 fn a_late_ack_comes_between_40_and_41_ms_at_1000_hz_and_up_to_44_at_250() {
     for (hz, most) in [(1000, 41), (250, 44), (100, 50)] {
         let mut reader = old();
-        reader.clock = Clock { hz, ..reader.clock };
+        reader.clock = Clock::new(hz, BOOT_NS);
         let mut stream = Stream::new(reader, host(2), false);
         stream.write_every(1024, 100 * MS, 60);
         let log = &stream.pair.log;

@@ -16,6 +16,8 @@ use tcplab_tcp::{
 pub const MS: i64 = 1_000_000;
 /// One second in nanoseconds.
 pub const S: i64 = 1_000_000_000;
+/// From the boot of both hosts to the start.
+pub const BOOT_NS: i64 = 300 * S + 123_456;
 /// The server's port.
 pub const PORT: u16 = 80;
 /// The client's host is 0, the server's 1.
@@ -89,10 +91,7 @@ pub fn host(secret: u64) -> HostConfig {
     HostConfig {
         profile: Profile::default(),
         sysctl: Sysctl::default(),
-        clock: Clock {
-            hz: 1000,
-            boot_ns: 300 * S + 123_456,
-        },
+        clock: Clock::new(1000, BOOT_NS),
         route: Route::default(),
         offload: Offload::None,
         rx_truesize: RxTruesize::Kmalloc,

@@ -2,9 +2,9 @@
 //! and complete, and transfers end when the faults stop.
 
 use tcplab_plan::point::SocketOptions;
-use tcplab_tcp::{ConnId, ReadOutcome, SocketError};
+use tcplab_tcp::{Clock, ConnId, ReadOutcome, SocketError};
 
-use crate::link::{Faults, MS, Pair, S, host};
+use crate::link::{BOOT_NS, Faults, MS, Pair, S, host};
 
 /// One end's application: what it has yet to write, what it has read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,7 +42,7 @@ impl Transfer {
             s.tcp_recovery = pair.draw(2) as u8;
             let names = ["cubic", "reno", "bbr", "dctcp"];
             s.tcp_congestion_control = names[pair.draw(4) as usize].into();
-            one.clock.hz = [100, 250, 1000][pair.draw(3) as usize];
+            one.clock = Clock::new([100, 250, 1000][pair.draw(3) as usize], BOOT_NS);
             if fast {
                 // Both sides, without cookies, on every listener.
                 one.sysctl.tcp_fastopen = 0x607;

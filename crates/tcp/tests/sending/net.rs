@@ -18,10 +18,7 @@ pub fn host() -> HostConfig {
     HostConfig {
         profile: Profile::default(),
         sysctl: Sysctl::default(),
-        clock: Clock {
-            hz: 1000,
-            boot_ns: 5_000_000_000,
-        },
+        clock: Clock::new(1000, 5_000_000_000),
         route: Route::default(),
         offload: Offload::None,
         rx_truesize: RxTruesize::Kmalloc,
