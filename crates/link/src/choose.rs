@@ -99,6 +99,7 @@ impl Choose {
         choice
     }
 
+    #[inline(never)]
     fn listed(&mut self, kind: Kind, choice: &mut Choice) {
         for (event, seen) in &mut self.events {
             if !kind.is(event.of) {
@@ -119,6 +120,7 @@ impl Choose {
 }
 
 impl Seldom {
+    #[inline(never)]
     fn draw(&mut self, choice: &mut Choice) {
         if let Some(bursts) = &mut self.bursts {
             choice.lost |= bursts.loses();

@@ -64,6 +64,7 @@ impl Fifo {
         }
     }
 
+    #[inline(never)]
     fn takes_a_part(&mut self, bytes: usize) -> i64 {
         let bits = (bytes as u64)
             .checked_mul(SCALE)

@@ -11,4 +11,4 @@ mod kind;
 mod way;
 
 pub use kind::Kind;
-pub use way::{Entered, Frame, Way};
+pub use way::{Due, Entered, Frame, Way};

@@ -39,6 +39,26 @@ pub struct Frame<F> {
     pub frame: F,
 }
 
+/// The place of a frame in line.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    at: Instant,
+    number: u64,
+    mark: bool,
+    corrupt: bool,
+}
+
+/// A frame that is due, still in the way.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Due<'a, F> {
+    /// It shall get the ECN mark CE, when it is ECN-capable.
+    pub mark: bool,
+    /// It was damaged: its transport checksum shall be wrong.
+    pub corrupt: bool,
+    /// What entered.
+    pub frame: &'a mut F,
+}
+
 /// One way of a link, for frames of the type `F` (bytes on a kernel, segments in the simulator).
 #[derive(Clone, Debug)]
 pub struct Way<F> {
@@ -49,8 +69,10 @@ pub struct Way<F> {
     jitter_draws: Random,
     last: Instant,
     order: u64,
-    /// Frames that keep their order, and the number of each: sorted by time and number.
-    line: VecDeque<(u64, Frame<F>)>,
+    /// Frames that keep their order, sorted by time and number; what is known of each stands apart: it is looked at
+    /// without its frame, and a frame is copied once.
+    line: VecDeque<Place>,
+    frames: VecDeque<F>,
     /// (due, number, place in `late`) of frames that may be overtaken.
     overtaken: BinaryHeap<Reverse<(Instant, u64, usize)>>,
     late: Vec<Option<Frame<F>>>,
@@ -72,6 +94,7 @@ impl<F: Clone> Way<F> {
             last: Instant::from_nanos(i64::MIN),
             order: 0,
             line: VecDeque::new(),
+            frames: VecDeque::new(),
             overtaken: BinaryHeap::new(),
             late: Vec::new(),
             free: Vec::new(),
@@ -98,17 +121,25 @@ impl<F: Clone> Way<F> {
             return Entered::Lost;
         }
         if choice.twice {
-            let first = Choice {
-                later: Duration::ZERO,
-                ..choice
-            };
-            self.more_bytes += bytes as i64;
-            self.travel(now, bytes, first, frame.clone());
+            self.travel_first(now, bytes, choice, frame.clone());
         }
         self.travel(now, bytes, choice, frame)
     }
 
-    #[inline]
+    /// One more of a frame, in front of it.
+    #[cold]
+    #[inline(never)]
+    fn travel_first(&mut self, now: Instant, bytes: usize, choice: Choice, frame: F) {
+        let first = Choice {
+            later: Duration::ZERO,
+            ..choice
+        };
+        self.more_bytes += bytes as i64;
+        self.travel(now, bytes, first, frame);
+    }
+
+    /// One caller is of every frame, and the other one rare: it is part of the first.
+    #[inline(always)]
     fn travel(&mut self, now: Instant, bytes: usize, choice: Choice, frame: F) -> Entered {
         let leaves = match &mut self.fifo {
             None => now,
@@ -125,27 +156,41 @@ impl<F: Clone> Way<F> {
         };
         let mut delay = self.delay;
         if self.jitter > Duration::ZERO {
-            delay = (delay + self.jitter_draws.around(self.jitter)).max(Duration::ZERO);
+            delay = self.jittered(delay);
         }
-        let mut out = Frame {
-            at: (leaves + delay).max(self.last),
-            mark: choice.mark,
-            corrupt: choice.corrupt,
-            frame,
-        };
+        let at = (leaves + delay).max(self.last);
         let number = self.order;
         self.order += 1;
+        let (mark, corrupt) = (choice.mark, choice.corrupt);
         if choice.later == Duration::ZERO {
-            self.last = out.at;
-            self.line.push_back((number, out));
+            self.last = at;
+            self.line.push_back(Place {
+                at,
+                number,
+                mark,
+                corrupt,
+            });
+            self.frames.push_back(frame);
         } else {
             // It does not hold up the frames behind it.
-            out.at = out.at + choice.later;
-            self.overtake(number, out);
+            let late = Frame {
+                at: at + choice.later,
+                mark,
+                corrupt,
+                frame,
+            };
+            self.overtake(number, late);
         }
         Entered::Accepted
     }
 
+    #[inline(never)]
+    fn jittered(&mut self, delay: Duration) -> Duration {
+        (delay + self.jitter_draws.around(self.jitter)).max(Duration::ZERO)
+    }
+
+    #[cold]
+    #[inline(never)]
     fn overtake(&mut self, number: u64, frame: Frame<F>) {
         let place = self.free.pop().unwrap_or_else(|| {
             self.late.push(None);
@@ -158,57 +203,98 @@ impl<F: Clone> Way<F> {
     /// When the next frame comes out.
     #[inline]
     pub fn next_time(&self) -> Option<Instant> {
-        let in_line = self.line.front().map(|(_, frame)| frame.at);
-        match (in_line, self.overtaken.peek()) {
-            (Some(at), Some(Reverse((late, ..)))) => Some(at.min(*late)),
-            (None, Some(Reverse((late, ..)))) => Some(*late),
-            (in_line, None) => in_line,
+        let in_line = self.line.front().map(|place| place.at);
+        match self.overtaken.is_empty() {
+            true => in_line,
+            false => self.next_of_all(in_line),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn next_of_all(&self, in_line: Option<Instant>) -> Option<Instant> {
+        let late = self.overtaken.peek().map(|Reverse((at, ..))| *at);
+        in_line.into_iter().chain(late).min()
     }
 
     /// The next frame that is due at `now`, still in the way: [`Way::remove`] takes it out.
     #[inline]
-    pub fn due(&mut self, now: Instant) -> Option<&mut Frame<F>> {
-        let frame = match self.next_is_late() {
-            true => {
-                let Reverse((.., place)) = *self.overtaken.peek()?;
-                self.late.get_mut(place)?.as_mut()?
-            }
-            false => &mut self.line.front_mut()?.1,
-        };
-        (frame.at <= now).then_some(frame)
+    pub fn due(&mut self, now: Instant) -> Option<Due<'_, F>> {
+        if self.next_is_late() {
+            return self.late_due(now);
+        }
+        let place = self.line.front().filter(|place| place.at <= now)?;
+        Some(Due {
+            mark: place.mark,
+            corrupt: place.corrupt,
+            frame: self.frames.front_mut()?,
+        })
     }
 
-    /// Takes out the frame that is due next.
+    #[cold]
+    #[inline(never)]
+    fn late_due(&mut self, now: Instant) -> Option<Due<'_, F>> {
+        let Reverse((.., place)) = *self.overtaken.peek()?;
+        let late = self.late.get_mut(place)?.as_mut()?;
+        (late.at <= now).then_some(Due {
+            mark: late.mark,
+            corrupt: late.corrupt,
+            frame: &mut late.frame,
+        })
+    }
+
+    /// Drops the frame that is next.
     #[inline]
-    pub fn remove(&mut self) -> Option<Frame<F>> {
-        let frame = match self.next_is_late() {
-            true => {
-                let Reverse((.., place)) = self.overtaken.pop()?;
-                self.free.push(place);
-                self.late.get_mut(place)?.take()?
-            }
-            false => self.line.pop_front()?.1,
-        };
+    pub fn remove(&mut self) {
         self.count.delivered += 1;
-        Some(frame)
+        if self.next_is_late() {
+            self.take_late();
+        } else {
+            self.line.pop_front();
+            self.frames.pop_front();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_late(&mut self) -> Option<Frame<F>> {
+        let Reverse((.., place)) = self.overtaken.pop()?;
+        self.free.push(place);
+        self.late.get_mut(place)?.take()
     }
 
     /// Whether the next frame is one of those that may be overtaken.
     #[inline]
     fn next_is_late(&self) -> bool {
+        !self.overtaken.is_empty() && self.late_is_before_line()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn late_is_before_line(&self) -> bool {
         let Some(Reverse((at, number, _))) = self.overtaken.peek() else {
             return false;
         };
-        let line = self.line.front().map(|(number, f)| (f.at, *number));
+        let line = self.line.front().map(|place| (place.at, place.number));
         line.is_none_or(|line| (*at, *number) < line)
     }
 
-    /// The next frame that is due at `now`.
-    #[inline]
+    /// Takes out the next frame that is due at `now`.
     pub fn poll(&mut self, now: Instant) -> Option<Frame<F>> {
-        self.due(now)?;
-        self.remove()
+        if self.next_time()? > now {
+            return None;
+        }
+        self.count.delivered += 1;
+        if self.next_is_late() {
+            return self.take_late();
+        }
+        let (place, frame) = (self.line.pop_front()?, self.frames.pop_front()?);
+        Some(Frame {
+            at: place.at,
+            mark: place.mark,
+            corrupt: place.corrupt,
+            frame,
+        })
     }
 
     /// The values of [`LINK_SERIES`](tcplab_plan::outcome::LINK_SERIES) at `now`; `len` gives the bytes of a frame.
@@ -218,11 +304,16 @@ impl<F: Clone> Way<F> {
             Some(fifo) => fifo.holds(now),
             None => (0, 0),
         };
-        let in_line = self.line.iter().map(|(_, frame)| frame);
-        let under_way = in_line.chain(self.late.iter().flatten());
-        let coming: i64 = under_way
-            .filter(|frame| frame.at > now)
-            .map(|frame| len(&frame.frame) as i64)
+        let in_line = self.line.iter().map(|place| place.at).zip(&self.frames);
+        let late = self
+            .late
+            .iter()
+            .flatten()
+            .map(|late| (late.at, &late.frame));
+        let coming: i64 = in_line
+            .chain(late)
+            .filter(|(at, _)| *at > now)
+            .map(|(_, frame)| len(frame) as i64)
             .sum();
         let delivered = self.count.bytes as i64 + self.more_bytes - coming;
         [pkts, bytes, delivered]

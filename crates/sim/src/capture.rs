@@ -83,11 +83,15 @@ impl Captures {
     }
 
     /// The identification of a packet that leaves its host.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn id(&mut self, body: &Body) -> u16 {
         self.ids.of(body)
     }
 
     /// A packet passes an interface.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn packet(&mut self, file: usize, now: Instant, packet: &Packet, hop: Hop) {
         if self.failed.is_some() {
             return;

@@ -58,6 +58,12 @@ pub(crate) struct End {
     pub(crate) extra: Option<Box<EndOutcome>>,
 }
 
+/// setsockopt(TCP_QUICKACK).
+#[inline(never)]
+fn set_quickack(call: &mut Call<'_>, id: ConnId, value: i32) {
+    (call.host.stack).with(call.now, id, |e, cx| e.set_quickack(cx, value));
+}
+
 /// A time that is not known.
 pub(crate) const UNKNOWN: Instant = Instant::from_nanos(i64::MIN);
 
@@ -113,21 +119,29 @@ impl End {
     }
 
     /// Remembers an error, which ends the program.
+    #[inline(never)]
     pub(crate) fn fail(&mut self, call: &Call<'_>, error: &'static str) {
         self.extra.get_or_insert_default().error = Some(error.to_owned());
         self.log(call, "error", errno::number(error));
         self.doing = Doing::Over;
     }
 
+    #[inline]
     pub(crate) fn log(&mut self, call: &Call<'_>, what: &str, value: i64) {
         if call.logs {
-            self.line(LogLine {
-                time_ns: call.now.as_nanos(),
-                what: what.into(),
-                value,
-                ..LogLine::default()
-            });
+            self.line_of(call.now, what, value);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn line_of(&mut self, now: Instant, what: &str, value: i64) {
+        self.line(LogLine {
+            time_ns: now.as_nanos(),
+            what: what.into(),
+            value,
+            ..LogLine::default()
+        });
     }
 
     /// A line with what the stack says of its ACKs now.
@@ -137,6 +151,7 @@ impl End {
         }
     }
 
+    #[inline(never)]
     fn line(&mut self, line: LogLine) {
         self.extra.get_or_insert_default().log.push(line);
     }
@@ -150,6 +165,7 @@ impl End {
     }
 
     #[cold]
+    #[inline(never)]
     fn observed(&self, call: &mut Call<'_>, what: &str, value: i64) -> Option<LogLine> {
         let mut line = LogLine {
             time_ns: call.now.as_nanos(),
@@ -210,11 +226,7 @@ impl End {
             Step::Until(when) => (Doing::Sleeping, Some(Wants::Until(when))),
             Step::Reconnect => (Doing::Nothing, Some(Wants::Reconnect)),
             Step::Shutdown => {
-                if let Socket::Tcp(id) = self.socket {
-                    // A connection that the peer has reset cannot be shut down; the next read says so.
-                    let _ = (call.host.stack).with(call.now, id, |e, cx| e.shutdown_write(cx));
-                }
-                self.log(call, "shutdown", 0);
+                self.shuts_down(call);
                 (Doing::Next(Went::Done), None)
             }
             Step::Close => (Doing::Over, Some(Wants::Close)),
@@ -223,7 +235,18 @@ impl End {
         wait
     }
 
+    #[cold]
+    #[inline(never)]
+    fn shuts_down(&mut self, call: &mut Call<'_>) {
+        if let Socket::Tcp(id) = self.socket {
+            // A connection that the peer has reset cannot be shut down; the next read says so.
+            let _ = (call.host.stack).with(call.now, id, |e, cx| e.shutdown_write(cx));
+        }
+        self.log(call, "shutdown", 0);
+    }
+
     /// Writes what is left, as much as fits.
+    #[inline(never)]
     fn write(&mut self, call: &mut Call<'_>, left: u64, urgent: bool) -> Option<Wants> {
         let Socket::Tcp(id) = self.socket else {
             return Some(Wants::Close);
@@ -258,7 +281,7 @@ impl End {
             return Some(Wants::Close);
         };
         if let QuickAck::Each(value) = call.quickack {
-            (call.host.stack).with(call.now, id, |e, cx| e.set_quickack(cx, value));
+            set_quickack(call, id, value);
         }
         // A second read that finds nothing changes nothing: the first one has sent what was due.
         if call.has_read && call.quickack == QuickAck::Leave && call.is_drained(id) {
@@ -291,6 +314,7 @@ impl End {
         None
     }
 
+    #[inline(never)]
     fn send(&mut self, call: &mut Call<'_>, size: u64) -> Option<Wants> {
         let Socket::Udp(port, Some(dst)) = self.socket else {
             return Some(Wants::Close);
@@ -308,6 +332,7 @@ impl End {
         None
     }
 
+    #[inline(never)]
     fn receive(&mut self, call: &mut Call<'_>, until: Option<Instant>) -> Option<Wants> {
         let Socket::Udp(port, _) = self.socket else {
             return Some(Wants::Close);

@@ -109,21 +109,32 @@ impl Host {
     #[inline]
     pub(crate) fn receive(&mut self, now: Instant, packet: &Packet) -> Option<u32> {
         match &packet.body {
-            Body::Tcp(_) if packet.corrupt => {
+            Body::Tcp(segment) if !packet.corrupt => self.stack.on_segment(now, segment),
+            _ => return self.receive_seldom(packet),
+        }
+        None
+    }
+
+    /// A datagram, or a packet with a wrong checksum.
+    #[inline(never)]
+    fn receive_seldom(&mut self, packet: &Packet) -> Option<u32> {
+        match &packet.body {
+            Body::Tcp(_) => {
                 // tcp_v4_rcv(): a segment with a wrong checksum is counted and dropped.
                 for counter in [Counter::InSegs, Counter::InCsumErrors, Counter::InErrs] {
                     self.stack.mib.add(counter, 1);
                 }
             }
             Body::Udp(_) if packet.corrupt => self.udp.count.damaged += 1,
-            Body::Tcp(segment) => self.stack.on_segment(now, segment),
             Body::Udp(datagram) => return self.udp.on_datagram(datagram),
         }
         None
     }
 
     /// A packet for another host arrives (RFC 791 3.2: what lived too long goes no further).
-    pub(crate) fn passes_on(&mut self, mut packet: Packet) {
+    #[inline(never)]
+    pub(crate) fn passes_on(&mut self, packet: &Packet) {
+        let mut packet = *packet;
         packet.ttl -= 1;
         match packet.ttl {
             0 => self.undeliverable += 1,

@@ -68,6 +68,8 @@ impl Packet {
     }
 
     /// Congestion experienced, when the packet is ECN-capable (RFC 3168 5).
+    #[cold]
+    #[inline(never)]
     pub(crate) fn mark(&mut self) {
         if let Body::Tcp(segment) = &mut self.body
             && segment.ecn() != Segment::NOT_ECT

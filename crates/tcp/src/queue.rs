@@ -316,10 +316,16 @@ impl SendQueue {
         self.base = self.base.wrapping_add(1);
         self.sent -= 1;
         if self.skbs.is_empty() && self.skbs.capacity() > 16 {
-            // An idle connection holds no memory of the time when it was busy.
-            self.skbs = VecDeque::new();
+            self.free();
         }
         Some(skb)
+    }
+
+    /// An idle connection holds no memory of the time when it was busy.
+    #[cold]
+    #[inline(never)]
+    fn free(&mut self) {
+        self.skbs = VecDeque::new();
     }
 
     /// Forgets everything (`tcp_write_queue_purge()`).

@@ -126,13 +126,7 @@ impl Rtt {
     pub(crate) fn sample(&mut self, us: u32, snd_una: Seq, snd_nxt: Seq, rule: &Rule) {
         let floor = rule.least_deviation();
         if self.srtt_us == 0 {
-            // RFC 6298 2.2: SRTT = R, RTTVAR = R/2, so RTO = 3 R.
-            self.srtt_us = (us << 3).max(1);
-            self.mdev_us = us << 1;
-            self.rttvar_us = self.mdev_us.max(floor);
-            self.mdev_max_us = self.rttvar_us;
-            self.rtt_seq = snd_nxt;
-            return;
+            return self.first_sample(us, snd_nxt, floor);
         }
         let error = i64::from(us) - i64::from(self.srtt_us >> 3);
         self.srtt_us = (i64::from(self.srtt_us) + error).max(1) as u32;
@@ -157,6 +151,17 @@ impl Rtt {
             self.rtt_seq = snd_nxt;
             self.mdev_max_us = floor;
         }
+    }
+
+    /// RFC 6298 2.2: SRTT = R, RTTVAR = R/2, so RTO = 3 R.
+    #[cold]
+    #[inline(never)]
+    fn first_sample(&mut self, us: u32, snd_nxt: Seq, floor: u32) {
+        self.srtt_us = (us << 3).max(1);
+        self.mdev_us = us << 1;
+        self.rttvar_us = self.mdev_us.max(floor);
+        self.mdev_max_us = self.rttvar_us;
+        self.rtt_seq = snd_nxt;
     }
 
     /// The timeout in microseconds without backoff (`__tcp_set_rto()` before it counts jiffies).
@@ -309,6 +314,8 @@ impl Endpoint {
     }
 
     /// The round trip that the echoed time stamp shows, in whole milliseconds, at least one.
+    #[cold]
+    #[inline(never)]
     fn echoed_rtt(&self, cx: &Cx<'_>) -> Option<u32> {
         if !self.neg.saw_tstamp || self.neg.rcv_tsecr == 0 {
             return None;

@@ -90,7 +90,13 @@ impl Segment {
     pub fn wire_packets(&self) -> u32 {
         match self.gso_size {
             0 => 1,
-            size => self.len.div_ceil(u32::from(size)).max(1),
+            size => self.pieces(size),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn pieces(&self, size: u16) -> u32 {
+        self.len.div_ceil(u32::from(size)).max(1)
     }
 }

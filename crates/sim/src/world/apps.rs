@@ -4,11 +4,12 @@ use tcplab_apps::{Doing, Result as Went, Wants};
 use tcplab_base::{Duration, Instant};
 use tcplab_plan::outcome::TCP_INFO_SERIES;
 use tcplab_plan::point::{QuickAck, SocketOptions};
-use tcplab_tcp::{Addr, State};
+use tcplab_tcp::{Addr, ConnId, State};
 
 use super::World;
 use crate::end::{Call, Socket, UNKNOWN, Watch};
 use crate::events::Wake;
+use crate::host::Host;
 use crate::info;
 
 /// Connections that a listener holds until they are accepted.
@@ -72,6 +73,7 @@ impl World {
     }
 
     /// The time of a client's first connection has come; that of the next client is set.
+    #[inline(never)]
     pub(super) fn start(&mut self, index: usize) {
         let number = self.apps.ends[index].app as usize;
         let app = &self.point.apps[number];
@@ -84,6 +86,7 @@ impl World {
         self.connect(index);
     }
 
+    #[inline(never)]
     fn connect(&mut self, index: usize) {
         let app = &self.point.apps[self.apps.ends[index].app as usize];
         let host = app.client;
@@ -128,6 +131,7 @@ impl World {
         }
     }
 
+    #[inline(never)]
     fn connected(&mut self, index: usize) {
         let host = self.host_of(index);
         let quickack = self.apps.options(&self.apps.ends[index]).quickack;
@@ -154,6 +158,7 @@ impl World {
         self.step(index);
     }
 
+    #[inline(never)]
     pub(super) fn accept(&mut self, app: usize) {
         let host = self.point.apps[app].server;
         let Some(listener) = self.apps.all[app].listener else {
@@ -187,6 +192,7 @@ impl World {
         }
     }
 
+    #[inline(never)]
     pub(super) fn app_wakes(&mut self, index: usize) {
         let end = &mut self.apps.ends[index];
         if end.wake_at != self.now {
@@ -214,12 +220,7 @@ impl World {
                 let endpoint = host.stack.get(id);
                 endpoint.is_none_or(|e| e.is_readable() || e.is_closed())
             }
-            (Watch::Writable, Socket::Tcp(id)) => {
-                let ready = |e: &mut tcplab_tcp::Endpoint, cx: &mut tcplab_tcp::Cx<'_>| {
-                    e.is_closed() || (e.state() != State::SynSent && e.is_writable(cx))
-                };
-                host.stack.with(self.now, id, ready).unwrap_or(true)
-            }
+            (Watch::Writable, Socket::Tcp(id)) => is_writable(host, self.now, id),
         }
     }
 
@@ -251,6 +252,14 @@ impl World {
                 self.apps.ends[index].watch = Watch::Readable;
             }
             Wants::Writable => self.apps.ends[index].watch = Watch::Writable,
+            _ => self.steps_off(index, wants),
+        }
+    }
+
+    /// An end wants nothing of its socket.
+    #[inline(never)]
+    fn steps_off(&mut self, index: usize, wants: Wants) {
+        match wants {
             Wants::Until(when) => {
                 self.wake_app(index, when);
                 self.apps.ends[index].watch = Watch::Nothing;
@@ -265,15 +274,18 @@ impl World {
                 self.apps.changed(index);
                 self.close(index);
             }
+            Wants::Readable(_) | Wants::Writable => {}
         }
     }
 
+    #[inline(never)]
     fn wake_app(&mut self, index: usize, at: Instant) {
         let at = at.max(self.now);
         self.apps.ends[index].wake_at = at;
         self.events.set(at, Wake::App(index as u32));
     }
 
+    #[inline(never)]
     fn close(&mut self, index: usize) {
         self.take_info(index);
         let host = self.host_of(index);
@@ -290,6 +302,7 @@ impl World {
         self.after_tcp(host);
     }
 
+    #[inline(never)]
     pub(super) fn take_info(&mut self, index: usize) {
         if !self.point.tcp_info {
             return;
@@ -306,6 +319,7 @@ impl World {
         }
     }
 
+    #[inline(never)]
     pub(super) fn sample(&mut self) {
         for index in 0..self.apps.ends.len() {
             let host = self.host_of(index);
@@ -328,6 +342,7 @@ impl World {
         }
     }
 
+    #[inline(never)]
     pub(super) fn sample_links(&mut self) {
         self.network.sample(self.now);
         if let Some(every) = self.point.link_every_ns {
@@ -335,4 +350,12 @@ impl World {
             self.events.set(next, Wake::SampleLinks);
         }
     }
+}
+
+#[inline(never)]
+fn is_writable(host: &mut Host, now: Instant, id: ConnId) -> bool {
+    let ready = |e: &mut tcplab_tcp::Endpoint, cx: &mut tcplab_tcp::Cx<'_>| {
+        e.is_closed() || (e.state() != State::SynSent && e.is_writable(cx))
+    };
+    host.stack.with(now, id, ready).unwrap_or(true)
 }

@@ -18,7 +18,7 @@ impl World {
         while self.hosts[host].stack.take_segments(&mut segments) {
             for segment in &segments {
                 match segment.gso_size {
-                    0 => self.send_segment(host, *segment),
+                    0 => self.send_segment(host, segment),
                     _ => self.send_pieces(host, segment),
                 }
             }
@@ -34,7 +34,7 @@ impl World {
     #[cold]
     fn send_pieces(&mut self, host: usize, segment: &Segment) {
         for piece in cut(segment, u32::from(segment.gso_size)) {
-            self.send_segment(host, piece);
+            self.send_segment(host, &piece);
         }
     }
 
@@ -49,26 +49,43 @@ impl World {
         }
     }
 
-    #[inline]
-    fn send_segment(&mut self, host: usize, segment: Segment) {
+    fn send_segment(&mut self, host: usize, segment: &Segment) {
         self.work.tcp_packets += 1;
         self.work.data_segments += u64::from(segment.len > 0);
-        self.send_body(host, Body::Tcp(segment));
+        self.send_body(host, Body::Tcp(*segment));
     }
 
     #[inline]
     fn send_body(&mut self, host: usize, body: Body) {
-        let id = self.captures.as_mut().map_or(0, |c| c.id(&body));
-        let packet = Packet {
+        let mut packet = Packet {
             body,
-            id,
+            id: 0,
             ttl: TTL,
             corrupt: false,
         };
+        if self.captures.is_some() {
+            packet.id = self.id_of(&packet.body);
+        }
         if packet.to() == host {
             self.loop_back(host, &packet);
         } else {
             self.send_packet(host, packet);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn id_of(&mut self, body: &Body) -> u16 {
+        self.captures.as_mut().map_or(0, |c| c.id(body))
+    }
+
+    /// The capture at the begin of a way sees a packet, or that at its end.
+    #[cold]
+    #[inline(never)]
+    fn capture(&mut self, number: usize, side: usize, packet: &Packet) {
+        let file = self.network.ways[number].captures[side];
+        if let Some(captures) = &mut self.captures {
+            captures.packet(file, self.now, packet, hop(number));
         }
     }
 
@@ -79,10 +96,10 @@ impl World {
             return;
         };
         let number = number as usize;
-        let one = &mut self.network.ways[number];
-        if let Some(captures) = &mut self.captures {
-            captures.packet(one.captures[0], self.now, &packet, hop(number));
+        if self.captures.is_some() {
+            self.capture(number, 0, &packet);
         }
+        let one = &mut self.network.ways[number];
         let bytes = packet.frame_len() as usize;
         one.way.enter(self.now, bytes, || packet.kind(), packet);
         match one.arm(self.now) {
@@ -98,22 +115,20 @@ impl World {
         let one = &mut self.network.ways[number];
         let to = one.to;
         let mut came = false;
-        while let Some(frame) = one.way.due(self.now) {
-            let packet = &mut frame.frame;
-            if frame.mark {
+        while let Some(due) = one.way.due(self.now) {
+            let packet = due.frame;
+            if due.mark {
                 packet.mark();
             }
-            packet.corrupt |= frame.corrupt;
+            packet.corrupt |= due.corrupt;
             if let Some(captures) = &mut self.captures {
                 captures.packet(one.captures[1], self.now, packet, hop(number));
             }
             let host = &mut self.hosts[to];
             if packet.to() != to {
-                host.passes_on(*packet);
-            } else if let Some(end) = host.receive(self.now, packet)
-                && self.apps.is_touched(end as usize)
-            {
-                self.ready.push(Source::End(end));
+                host.passes_on(packet);
+            } else if let Some(end) = host.receive(self.now, packet) {
+                touched(&mut self.apps, &mut self.ready, end);
             }
             one.way.remove();
             came = true;
@@ -127,15 +142,14 @@ impl World {
     }
 
     /// The loopback device: what is sent is there at once.
+    #[inline(never)]
     fn loop_back(&mut self, host: usize, packet: &Packet) {
         let file = self.network.loopback(host);
         if let (Some(captures), Some(file)) = (&mut self.captures, file) {
             captures.packet(file, self.now, packet, Hop::Loopback);
         }
-        if let Some(end) = self.hosts[host].receive(self.now, packet)
-            && self.apps.is_touched(end as usize)
-        {
-            self.ready.push(Source::End(end));
+        if let Some(end) = self.hosts[host].receive(self.now, packet) {
+            touched(&mut self.apps, &mut self.ready, end);
         }
         self.after_tcp(host);
     }
@@ -166,6 +180,14 @@ impl World {
                 }
             }
         }
+    }
+}
+
+/// A datagram came for this end.
+#[inline(never)]
+fn touched(apps: &mut Applications, ready: &mut Ready, end: u32) {
+    if apps.is_touched(end as usize) {
+        ready.push(Source::End(end));
     }
 }
 

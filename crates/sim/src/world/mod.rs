@@ -239,11 +239,17 @@ impl World {
     }
 
     fn end_when_all_is_over(&mut self) {
-        if !self.ending && self.apps.are_over() {
-            self.ending = true;
-            let linger = Duration::from_nanos(self.point.linger_ns);
-            self.events.set(self.now + linger, Wake::Stop);
+        if self.apps.are_over() && !self.ending {
+            self.end();
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn end(&mut self) {
+        self.ending = true;
+        let linger = Duration::from_nanos(self.point.linger_ns);
+        self.events.set(self.now + linger, Wake::Stop);
     }
 
     fn fire(&mut self, wake: Wake) {
@@ -273,12 +279,19 @@ impl World {
             // Mostly there is one.
             self.batch.clear();
             self.left = 0;
-            self.take_next();
-            if let Some(&source) = self.batch.first() {
+            if let Some(source) = self.ready.pop()
+                && self.is_taken(source)
+            {
+                self.batch.push(source);
                 self.goes_on(source);
             }
-            return;
+        } else {
+            self.handle_several();
         }
+    }
+
+    #[inline(never)]
+    fn handle_several(&mut self) {
         let again = std::mem::replace(&mut self.batch, std::mem::take(&mut self.spare_batch));
         for _ in 0..self.left.min(Ready::BATCH) {
             self.take_next();

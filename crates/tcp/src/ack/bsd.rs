@@ -7,6 +7,7 @@ use crate::endpoint::{AckPending, Endpoint};
 
 impl Endpoint {
     /// What BSD does where Linux decides in `__tcp_ack_snd_check()`.
+    #[inline(never)]
     pub(super) fn ack_every_second(&mut self, cx: &mut Cx<'_>) {
         let waits = self.ack.pending & AckPending::TIMER != 0;
         let large = self.rcv.rcv_nxt - self.rcv.rcv_wup > u32::from(self.rcv.advmss);

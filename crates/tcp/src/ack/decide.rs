@@ -48,6 +48,7 @@ impl Endpoint {
     }
 
     /// The ACK of a segment behind a hole: the first three go out, then they wait for each other.
+    #[inline(never)]
     fn compress_ack(&mut self, cx: &mut Cx<'_>) {
         let sysctl = &cx.host.sysctl;
         let rule = cx.host.profile.compressed_sack;
@@ -134,6 +135,7 @@ impl Endpoint {
     }
 
     /// The bound of a delay that is longer than the shortest: the round trip, 200 ms or 500 ms.
+    #[inline(never)]
     fn longest_delay(&self, cx: &Cx<'_>) -> u32 {
         let hz = cx.host.clock.hz;
         let waits_for_us = self.in_pingpong(cx) || self.ack.pending & AckPending::PUSHED != 0;

@@ -56,8 +56,14 @@ impl Endpoint {
             if cx.host.profile.ack_push_rule == AckPushRule::AtMss && seg.flags.has(TcpFlags::PSH) {
                 self.ack.pending |= AckPending::PUSHED;
             }
-            return;
+        } else {
+            self.measure_short(seg, len, last);
         }
+    }
+
+    /// A segment that is shorter than the guess.
+    #[inline(never)]
+    fn measure_short(&mut self, seg: &Segment, len: u32, last: u32) {
         // Whole segment: a SACK option takes from the payload what it adds to the header.
         let whole = len + seg.header_len();
         let remnant = seg
@@ -78,6 +84,8 @@ impl Endpoint {
     }
 
     /// `scaling_ratio` of kernels since 6.6: payload against memory, measured when the guess of the MSS changes.
+    #[cold]
+    #[inline(never)]
     fn measure_share(&mut self, cx: &Cx<'_>, len: u32, truesize: u32) {
         let share = u64::from(len) * 256 / u64::from(truesize.max(1));
         let share = share.clamp(1, 255) as u8;

@@ -56,6 +56,7 @@ impl Endpoint {
     }
 
     /// `tcp_incr_quickack()`: credits for half of the offered window, at most `max`; never fewer than before.
+    #[inline(never)]
     pub(crate) fn incr_quickack(&mut self, max: u32) {
         let segment = u32::from(self.ack.rcv_mss).max(1);
         let credits = match self.rcv.rcv_wnd / (2 * segment) {
@@ -77,25 +78,37 @@ impl Endpoint {
     #[inline]
     pub(crate) fn event_ack_sent(&mut self, cx: &mut Cx<'_>, packets: u32) {
         if self.ack.compressed > 0 {
-            cx.mib
-                .add(Counter::AckCompressed, u64::from(self.ack.compressed));
-            self.ack.compressed = 0;
-            self.timers.comp_sack_at = NEVER;
+            self.compressed_were_sent(cx);
         }
         if self.ack.quick > 0 {
-            let spent = match cx.host.profile.quickack_accounting {
-                QuickackAccounting::PerPacket => packets,
-                QuickackAccounting::PerAck => u32::from(self.ack_scheduled()),
-            };
-            if spent >= u32::from(self.ack.quick) {
-                self.ack.quick = 0;
-                // The mode ends: the next delay is the shortest again.
-                self.ack.ato = ato_min(cx.host.clock.hz);
-            } else {
-                self.ack.quick -= spent as u8;
-            }
+            self.quick_ack_sent(cx, packets);
         }
         self.clear_delack();
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn compressed_were_sent(&mut self, cx: &mut Cx<'_>) {
+        cx.mib
+            .add(Counter::AckCompressed, u64::from(self.ack.compressed));
+        self.ack.compressed = 0;
+        self.timers.comp_sack_at = NEVER;
+    }
+
+    /// `tcp_dec_quickack_mode()`.
+    #[inline(never)]
+    fn quick_ack_sent(&mut self, cx: &Cx<'_>, packets: u32) {
+        let spent = match cx.host.profile.quickack_accounting {
+            QuickackAccounting::PerPacket => packets,
+            QuickackAccounting::PerAck => u32::from(self.ack_scheduled()),
+        };
+        if spent >= u32::from(self.ack.quick) {
+            self.ack.quick = 0;
+            // The mode ends: the next delay is the shortest again.
+            self.ack.ato = ato_min(cx.host.clock.hz);
+        } else {
+            self.ack.quick -= spent as u8;
+        }
     }
 
     /// The receiver's part of `tcp_event_data_sent()`: answering within ato enters pingpong. To be called before

@@ -143,6 +143,8 @@ impl Cubic {
         self.cnt = self.cnt.max(2);
     }
 
+    #[cold]
+    #[inline(never)]
     fn begin_epoch(&mut self, now: u32, cwnd: u32, acked: u32) {
         self.epoch_start = now;
         self.ack_cnt = acked;
@@ -157,6 +159,8 @@ impl Cubic {
     }
 
     /// RFC 9438 4.2: W(t) = C * (t - K)^3 + W_max, one RTT ahead.
+    #[cold]
+    #[inline(never)]
     fn follow_curve(&mut self, cx: &Cx<'_>, now: u32, cwnd: u32) {
         let clock = cx.host.clock;
         let mut t = i64::from(now.wrapping_sub(self.epoch_start) as i32) as u64;

@@ -78,6 +78,8 @@ impl Endpoint {
     }
 
     /// `dctcp_update_alpha()`: once a window.
+    #[cold]
+    #[inline(never)]
     pub(super) fn dctcp_in_ack(&mut self) {
         let (snd_una, snd_nxt) = (self.snd.snd_una, self.snd.snd_nxt);
         let (all, marked) = (self.stats.delivered, self.stats.delivered_ce);

@@ -26,6 +26,7 @@ fn ack_delay(cx: &Cx<'_>, tune: &Tune) -> u32 {
 
 impl Endpoint {
     /// `hystart_update()`: a round's train of ACKs is as long as half of the RTT, or its delay has risen by an eighth.
+    #[inline(never)]
     pub(super) fn hystart_update(&mut self, cx: &mut Cx<'_>, delay: u32) {
         let now = cx.now_us() as u32;
         let paced = self.tune.pacing_status != 0;

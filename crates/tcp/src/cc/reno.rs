@@ -4,6 +4,7 @@ use crate::endpoint::Endpoint;
 
 impl Endpoint {
     /// `tcp_reno_cong_avoid()`: slow start, then one packet a window.
+    #[inline(never)]
     pub(super) fn reno_cong_avoid(&mut self, acked: u32) {
         if !self.is_cwnd_limited() {
             return;

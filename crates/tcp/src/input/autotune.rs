@@ -16,6 +16,7 @@ const MAX_ECHO_MS: u32 = i32::MAX as u32 / 1000;
 impl Endpoint {
     /// `tcp_rcv_rtt_update()`: keeps 8 times the round trip. Without time stamps (`window`) only the minimum counts: the
     /// sample is too long when the sender did not fill the window.
+    #[inline(never)]
     fn rcv_rtt_update(&mut self, sample_us: u32, window: bool) {
         let old = self.rcv.rtt_us;
         let new = sample_us.saturating_mul(8);
@@ -46,9 +47,13 @@ impl Endpoint {
     /// `tcp_rcv_rtt_measure_ts()`: from our time stamp that a full segment echoes, once for each echo.
     #[inline]
     pub(crate) fn rcv_rtt_measure_ts(&mut self, cx: &Cx<'_>, seg: &Segment) {
-        if self.neg.rcv_tsecr == self.rcv.rtt_last_tsecr {
-            return;
+        if self.neg.rcv_tsecr != self.rcv.rtt_last_tsecr {
+            self.rcv_rtt_echoed(cx, seg);
         }
+    }
+
+    #[inline(never)]
+    fn rcv_rtt_echoed(&mut self, cx: &Cx<'_>, seg: &Segment) {
         self.rcv.rtt_last_tsecr = self.neg.rcv_tsecr;
         if seg.end_seq() - seg.seq < u32::from(self.ack.rcv_mss) {
             return;
@@ -68,9 +73,13 @@ impl Endpoint {
     pub(super) fn rcv_space_adjust(&mut self, cx: &Cx<'_>) {
         let now = cx.now_us();
         let rtt = u64::from(self.rcv.rtt_us / 8);
-        if self.rcv.rtt_us == 0 || now.saturating_sub(self.rcv.space_time_us) < rtt {
-            return;
+        if self.rcv.rtt_us != 0 && now.saturating_sub(self.rcv.space_time_us) >= rtt {
+            self.rcv_space_measured(cx, now);
         }
+    }
+
+    #[inline(never)]
+    fn rcv_space_measured(&mut self, cx: &Cx<'_>, now: u64) {
         let copied = self.rcv.copied_seq - self.rcv.space_seq;
         if copied > self.rcv.space {
             if cx.host.sysctl.tcp_moderate_rcvbuf && !self.rcv.rcvbuf_locked {
@@ -83,6 +92,7 @@ impl Endpoint {
     }
 
     /// A buffer for twice what was read in a round trip, and for a sender that doubles its rate.
+    #[inline(never)]
     fn grow_rcvbuf(&mut self, cx: &Cx<'_>, copied: u32) {
         let mss = u64::from(self.rcv.advmss).max(1);
         let base = u64::from(copied) * 2 + 16 * mss;

@@ -76,6 +76,7 @@ impl Endpoint {
         }
     }
 
+    #[inline(never)]
     fn grow_window_by(&mut self, cx: &Cx<'_>, room: u32, len: u32, truesize: u32) {
         let window = self.win_from_space(cx, i64::from(truesize));
         let step = if window <= i64::from(len) {

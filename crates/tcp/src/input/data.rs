@@ -28,6 +28,12 @@ impl Endpoint {
             }
             return self.queue_in_order(cx, seg);
         }
+        self.data_not_next(cx, seg, end_seq, rcv_nxt);
+    }
+
+    /// The segment does not begin at `rcv_nxt`.
+    #[inline(never)]
+    fn data_not_next(&mut self, cx: &mut Cx<'_>, seg: &Segment, end_seq: Seq, rcv_nxt: Seq) {
         if end_seq.at_or_before(rcv_nxt) {
             // All of it is old: the peer's retransmission was spurious, or our ACK was lost.
             self.spurious_retransmission(cx, seg.seq);
@@ -51,6 +57,7 @@ impl Endpoint {
     }
 
     /// Nothing of the segment is kept; its sender shall learn soon what we have.
+    #[inline(never)]
     fn ack_out_of_window(&mut self, cx: &mut Cx<'_>) {
         self.enter_quickack_mode(cx, MAX_QUICKACKS);
         self.schedule_ack();
@@ -59,35 +66,41 @@ impl Endpoint {
 
     /// The segment begins at or before `rcv_nxt` and ends behind it.
     fn queue_in_order(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
-        let truesize = self.truesize_of(cx, seg);
+        let skb = self.received(cx, seg);
         if self.rcvq.ready.is_empty() {
-            self.forced_mem_schedule(truesize);
-        } else if !self.try_rmem_schedule(cx, truesize) {
+            self.forced_mem_schedule(skb.truesize);
+        } else if !self.try_rmem_schedule(cx, skb.truesize) {
             cx.count(Counter::RcvQDrop);
             return;
         }
-        let truesize = self.queue_rcv(cx, seg);
+        self.queue_rcv(cx, skb);
         if seg.len > 0 {
-            self.event_data_recv(cx, seg, truesize);
+            self.event_data_recv(cx, seg, skb.truesize);
         }
         if seg.flags.has(TcpFlags::FIN) {
             self.fin(cx);
         }
         if !self.rcvq.ofo.is_empty() {
-            self.ofo_queue(cx);
-            if self.rcvq.ofo.is_empty() {
-                // RFC 5681 4.2: at once, when a gap is filled.
-                match cx.host.profile.repair_ack {
-                    true => self.ack.pending |= AckPending::NOW,
-                    false => self.exit_pingpong(),
-                }
-            }
-            self.bsd_ack_now(cx);
+            self.hole_is_filled(cx);
         }
         if self.rcvq.num_sacks > 0 {
             self.sack_remove();
         }
         self.fast_path_check();
+    }
+
+    /// What stood behind the segment may be in order now.
+    #[inline(never)]
+    fn hole_is_filled(&mut self, cx: &mut Cx<'_>) {
+        self.ofo_queue(cx);
+        if self.rcvq.ofo.is_empty() {
+            // RFC 5681 4.2: at once, when a gap is filled.
+            match cx.host.profile.repair_ack {
+                true => self.ack.pending |= AckPending::NOW,
+                false => self.exit_pingpong(),
+            }
+        }
+        self.bsd_ack_now(cx);
     }
 
     /// BSD ACKs at once all that is not plain data in order.

@@ -18,6 +18,7 @@ impl Endpoint {
         }
     }
 
+    #[inline(never)]
     fn ecn_mark(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
         match seg.ecn() {
             Segment::NOT_ECT => {

@@ -5,7 +5,7 @@
 use tcplab_wire::TcpFlags;
 
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, RcvSkb};
 use crate::mib::Counter;
 use crate::recovery::Flag;
 use crate::segment::Segment;
@@ -18,8 +18,9 @@ impl Endpoint {
             if seg.len == 0 {
                 return self.fast_ack(cx, seg);
             }
-            if self.rcv.fwd_alloc >= self.truesize_of(cx, seg) as i32 {
-                return self.fast_data(cx, seg);
+            let skb = self.received(cx, seg);
+            if self.rcv.fwd_alloc >= skb.truesize as i32 {
+                return self.fast_data(cx, seg, skb);
             }
             // No memory was set aside for it: the slow path takes some. What was predicted stays valid.
             return self.slow_path(cx, seg);
@@ -74,12 +75,12 @@ impl Endpoint {
     }
 
     /// Data in order: the receiver's side of a bulk transfer.
-    fn fast_data(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
+    fn fast_data(&mut self, cx: &mut Cx<'_>, seg: &Segment, skb: RcvSkb) {
         self.predicted_ts_recent(cx);
         self.rcv_rtt_measure_ts(cx, seg);
         cx.count(Counter::HPHits);
-        let truesize = self.queue_rcv(cx, seg);
-        self.event_data_recv(cx, seg, truesize);
+        self.queue_rcv(cx, skb);
+        self.event_data_recv(cx, seg, skb.truesize);
         if seg.ack == self.snd.snd_una {
             self.snd.snd_wl1 = seg.seq;
         } else {

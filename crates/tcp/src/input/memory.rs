@@ -56,14 +56,9 @@ fn frame_memory(rule: RxTruesize, header: u32, payload: u32) -> (u32, u32) {
 }
 
 impl Endpoint {
-    /// `skb->truesize` of a segment as it arrives.
-    #[inline]
-    pub(super) fn truesize_of(&self, cx: &Cx<'_>, seg: &Segment) -> u32 {
-        let header = seg.header_len();
-        let rule = cx.host.rx_truesize;
-        if seg.gso_size == 0 {
-            return frame_memory(rule, header, seg.len).0;
-        }
+    /// `skb->truesize` of what GRO has joined.
+    #[inline(never)]
+    fn truesize_of_joined(rule: RxTruesize, header: u32, seg: &Segment) -> u32 {
         let size = u32::from(seg.gso_size);
         let full = frame_memory(rule, header, size).0;
         match seg.len % size {
@@ -75,9 +70,10 @@ impl Endpoint {
     /// The segment as it stands in a queue.
     #[inline]
     pub(super) fn received(&self, cx: &Cx<'_>, seg: &Segment) -> RcvSkb {
+        let (rule, header) = (cx.host.rx_truesize, seg.header_len());
         let (truesize, tailroom, frags) = if seg.gso_size == 0 {
-            let (truesize, tailroom) = frame_memory(cx.host.rx_truesize, seg.header_len(), seg.len);
-            let frags = match cx.host.rx_truesize {
+            let (truesize, tailroom) = frame_memory(rule, header, seg.len);
+            let frags = match rule {
                 RxTruesize::Tun => RcvSkb::OWN_BUFFER.into(),
                 RxTruesize::Kmalloc | RxTruesize::Fixed(_) => 0,
             };
@@ -87,7 +83,7 @@ impl Endpoint {
                 .wire_packets()
                 .saturating_sub(1)
                 .min(u32::from(MAX_FRAGS));
-            (self.truesize_of(cx, seg), 0, frags)
+            (Self::truesize_of_joined(rule, header, seg), 0, frags)
         };
         RcvSkb {
             seq: seg.seq,
@@ -109,13 +105,11 @@ impl Endpoint {
         self.set_owner(skb.truesize);
     }
 
-    /// `tcp_queue_rcv()`: to the receive queue, joined to its last frame when that is cheap; gives its memory.
+    /// `tcp_queue_rcv()`: to the receive queue, joined to its last frame when that is cheap.
     #[inline]
-    pub(super) fn queue_rcv(&mut self, cx: &mut Cx<'_>, seg: &Segment) -> u32 {
-        let skb = self.received(cx, seg);
+    pub(super) fn queue_rcv(&mut self, cx: &mut Cx<'_>, skb: RcvSkb) {
         self.append_ready(cx, skb, false);
         self.rcv_nxt_update(skb.end_seq);
-        skb.truesize
     }
 
     /// Appends to the receive queue; `charged`: its memory is counted already.

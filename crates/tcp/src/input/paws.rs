@@ -30,8 +30,13 @@ impl Endpoint {
     /// `tcp_paws_check()`.
     pub(crate) fn paws_check(&self, cx: &Cx<'_>, window: i32) -> bool {
         let older = self.neg.ts_recent.wrapping_sub(self.neg.rcv_tsval) as i32;
-        older <= window
-            || seconds(cx).wrapping_sub(self.neg.ts_recent_stamp) as i32 >= OUTDATED as i32
+        older <= window || self.is_ts_recent_void(cx)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn is_ts_recent_void(&self, cx: &Cx<'_>) -> bool {
+        seconds(cx).wrapping_sub(self.neg.ts_recent_stamp) as i32 >= OUTDATED as i32
             // Some send 0 in the SYN and real values later.
             || self.neg.ts_recent == 0
     }
@@ -42,6 +47,8 @@ impl Endpoint {
     }
 
     /// `tcp_disordered_ack()`: a pure duplicate ACK that was overtaken within about one RTO.
+    #[cold]
+    #[inline(never)]
     fn disordered_ack(&self, cx: &Cx<'_>, seg: &Segment) -> bool {
         use tcplab_wire::TcpFlags;
         let window = u32::from(seg.window) << self.snd.snd_wscale;

@@ -16,6 +16,7 @@ const COLLAPSED: u32 = 4096 - 320;
 
 impl Endpoint {
     /// `tcp_prune_queue()`: true when a frame may be queued afterwards.
+    #[inline(never)]
     pub(super) fn prune_queue(&mut self, cx: &mut Cx<'_>) -> bool {
         cx.count(Counter::PruneCalled);
         if self.rcv.rmem_alloc >= self.rcv.rcvbuf {

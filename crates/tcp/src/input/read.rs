@@ -27,9 +27,8 @@ impl Endpoint {
                 copied += used;
                 self.rcv_space_adjust(cx);
             }
-            if self.rcv.urg_data != 0 && self.rcv.copied_seq.after(self.rcv.urg_seq) {
-                self.rcv.urg_data = 0;
-                self.fast_path_check();
+            if self.rcv.urg_data != 0 {
+                self.urgent_is_read();
             }
             if self.rcv.copied_seq.before(last) {
                 continue;
@@ -50,6 +49,15 @@ impl Endpoint {
         outcome
     }
 
+    #[cold]
+    #[inline(never)]
+    fn urgent_is_read(&mut self) {
+        if self.rcv.copied_seq.after(self.rcv.urg_seq) {
+            self.rcv.urg_data = 0;
+            self.fast_path_check();
+        }
+    }
+
     /// The next byte is the urgent one.
     fn at_urgent(&self) -> bool {
         self.rcv.urg_data != 0 && self.rcv.urg_seq == self.rcv.copied_seq
@@ -59,17 +67,23 @@ impl Endpoint {
     fn take(&mut self, bytes: u64) -> u64 {
         let mut used = bytes as u32;
         if self.rcv.urg_data != 0 {
-            match self.rcv.urg_seq - self.rcv.copied_seq {
-                0 if used > 0 => {
-                    self.rcv.copied_seq = self.rcv.copied_seq + 1;
-                    used -= 1;
-                }
-                ahead if ahead < used => used = ahead,
-                _ => {}
-            }
+            used = self.up_to_urgent(used);
         }
         self.rcv.copied_seq = self.rcv.copied_seq + used;
         u64::from(used)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn up_to_urgent(&mut self, used: u32) -> u32 {
+        match self.rcv.urg_seq - self.rcv.copied_seq {
+            0 if used > 0 => {
+                self.rcv.copied_seq = self.rcv.copied_seq + 1;
+                used - 1
+            }
+            ahead if ahead < used => ahead,
+            _ => used,
+        }
     }
 
     /// Frames that were read give their memory back (`tcp_eat_recv_skb()`).
@@ -83,15 +97,26 @@ impl Endpoint {
             self.uncharge(truesize);
         }
         if self.rcvq.ready.capacity() > 64 {
-            // An idle connection holds no memory of the time when it was busy.
-            self.rcvq.ready = std::collections::VecDeque::new();
+            self.free_ready();
         }
     }
 
+    /// An idle connection holds no memory of the time when it was busy.
+    #[cold]
+    #[inline(never)]
+    fn free_ready(&mut self) {
+        self.rcvq.ready = std::collections::VecDeque::new();
+    }
+
     fn read_outcome(&mut self, copied: u64, end: bool) -> ReadOutcome {
-        if copied > 0 {
-            return ReadOutcome::Got(copied);
+        match copied {
+            0 => self.nothing_read(end),
+            _ => ReadOutcome::Got(copied),
         }
+    }
+
+    #[inline(never)]
+    fn nothing_read(&mut self, end: bool) -> ReadOutcome {
         if end || self.rcv.fin_seq.is_some() {
             return ReadOutcome::End;
         }

@@ -110,6 +110,7 @@ impl Endpoint {
     }
 
     /// `tcp_sack_remove()`: `rcv_nxt` has moved over some blocks.
+    #[inline(never)]
     pub(super) fn sack_remove(&mut self) {
         if self.rcvq.ofo.is_empty() {
             self.rcvq.num_sacks = 0;

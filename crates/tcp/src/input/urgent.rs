@@ -27,6 +27,8 @@ impl Endpoint {
     }
 
     /// `tcp_check_urg()`: a new urgent pointer.
+    #[cold]
+    #[inline(never)]
     fn check_urgent(&mut self, cx: &Cx<'_>, seg: &Segment) {
         let mut pointer = u32::from(seg.urgent);
         if pointer > 0 && !cx.host.sysctl.tcp_stdurg {

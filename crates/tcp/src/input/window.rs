@@ -126,11 +126,7 @@ impl Endpoint {
         let scale = self.snd.rcv_wscale;
         let mut window = self.window_to_offer(cx);
         if window < left && !(cx.host.sysctl.tcp_shrink_window && scale > 0) {
-            // RFC 9293 3.8.6: never take back what was offered.
-            if window == 0 {
-                cx.count(Counter::WantZeroWindowAdv);
-            }
-            window = round_up(left, scale);
+            window = Self::window_offered(cx, window, round_up(left, scale));
         }
         self.rcv.rcv_wnd = window;
         self.rcv.rcv_wup = self.rcv.rcv_nxt;
@@ -140,16 +136,33 @@ impl Endpoint {
             MAX_FIELD << scale
         };
         let field = (window.min(most) >> scale) as u16;
-        if field == 0 {
-            // Only the slow path handles window probes.
-            self.rcv.pred = false;
-            if old != 0 {
-                cx.count(Counter::ToZeroWindowAdv);
-            }
-        } else if old == 0 {
-            cx.count(Counter::FromZeroWindowAdv);
+        if field == 0 || old == 0 {
+            self.zero_window_offered(cx, field, old);
         }
         field
+    }
+
+    /// RFC 9293 3.8.6: never take back what was offered.
+    #[cold]
+    #[inline(never)]
+    fn window_offered(cx: &mut Cx<'_>, window: u32, before: u32) -> u32 {
+        if window == 0 {
+            cx.count(Counter::WantZeroWindowAdv);
+        }
+        before
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn zero_window_offered(&mut self, cx: &mut Cx<'_>, field: u16, old: u32) {
+        if field != 0 {
+            return cx.count(Counter::FromZeroWindowAdv);
+        }
+        // Only the slow path handles window probes.
+        self.rcv.pred = false;
+        if old != 0 {
+            cx.count(Counter::ToZeroWindowAdv);
+        }
     }
 
     /// `__tcp_select_window()`: the window that memory allows now, not scaled. The receiver's silly-window rule is in

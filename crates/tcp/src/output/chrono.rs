@@ -10,6 +10,8 @@ pub(crate) const RWND_LIMITED: u8 = 2;
 pub(crate) const SNDBUF_LIMITED: u8 = 3;
 
 impl Endpoint {
+    #[cold]
+    #[inline(never)]
     fn chrono_set(&mut self, cx: &Cx<'_>, kind: u8) {
         let now = cx.jiffies32();
         let c = &mut self.stats.chrono;

@@ -26,6 +26,7 @@ impl Skb {
 impl Endpoint {
     /// `tcp_fragment()`: cuts a sent or unsent segment at `len`; counters of the scoreboard follow. The rest is the
     /// next segment; places behind it moved by one, those of hints too.
+    #[inline(never)]
     pub(crate) fn fragment(&mut self, cx: &mut Cx<'_>, id: Id, len: u32, mss: u32) -> Option<Id> {
         let sent = self
             .queue

@@ -125,6 +125,7 @@ impl Endpoint {
 
     /// `tcp_mtu_probe()`.
     #[cold]
+    #[inline(never)]
     pub(super) fn mtu_probe(&mut self, cx: &mut Cx<'_>) -> Probe {
         let Some(m) = self.mtup.as_deref().copied() else {
             return Probe::No;
@@ -274,6 +275,7 @@ impl Endpoint {
 
     /// New data was ACKed: maybe the probe (`tcp_mtup_probe_success()`).
     #[cold]
+    #[inline(never)]
     pub(crate) fn mtu_probe_acked(&mut self, cx: &mut Cx<'_>) {
         let Some(m) = self.mtup.as_deref().copied() else {
             return;

@@ -26,6 +26,7 @@ impl Endpoint {
     }
 
     /// Puts the next departure behind this one by the time that its bytes take at the pacing rate.
+    #[inline(never)]
     pub(super) fn pace_after(&mut self, prior_wstamp: u64, bytes: u32) {
         let rate = self.tune.pacing_rate();
         if rate == u64::MAX || rate == 0 || self.stats.data_segs_out < UNPACED {

@@ -24,6 +24,8 @@ impl Endpoint {
     }
 
     /// `tcp_check_probe_timer()`: arms the probe timer when nothing is in flight and something waits.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn check_probe_timer(&mut self, cx: &mut Cx<'_>) {
         if self.loss.packets_out == 0 && self.timers.pending == Pending::None {
             let when = self.probe0_base(cx);

@@ -80,16 +80,18 @@ impl Endpoint {
 
     /// `tcp_ecn_send()`: ECT on new data, CWR once after a reduction, ECE while the peer was not told.
     fn ecn_send(&mut self, b: &Build, flags: &mut u16) -> u8 {
-        if self.neg.ecn_flags & Negotiated::ECN_OK == 0 {
-            return match self.cc_needs_ecn() {
-                true => Segment::ECT_0,
-                false => Segment::NOT_ECT,
-            };
-        }
-        let mut ecn = match self.cc_needs_ecn() {
+        let ecn = match self.cc_needs_ecn() {
             true => Segment::ECT_0,
             false => Segment::NOT_ECT,
         };
+        match self.neg.ecn_flags & Negotiated::ECN_OK {
+            0 => ecn,
+            _ => self.ecn_marks(b, flags, ecn),
+        }
+    }
+
+    #[inline(never)]
+    fn ecn_marks(&mut self, b: &Build, flags: &mut u16, mut ecn: u8) -> u8 {
         // RFC 3168 6.1.5: retransmissions are not ECN-capable.
         if b.len > 0 && b.seq.at_or_after(self.snd.snd_nxt) {
             ecn = Segment::ECT_0;

@@ -63,6 +63,7 @@ impl Endpoint {
         }
     }
 
+    #[inline(never)]
     fn tso_autosize(&self, cx: &Cx<'_>, mss: u32) -> u32 {
         let size = gso_max_size(cx);
         let mut bytes = self.tune.pacing_rate() >> self.tune.pacing_shift;
@@ -75,6 +76,7 @@ impl Endpoint {
     }
 
     /// `tcp_mss_split_point()`: bytes of the super-segment that may leave now.
+    #[inline(never)]
     pub(super) fn split_point(&self, id: Id, skb: &Skb, mss: u32, segs: u32, nonagle: u8) -> u32 {
         let window = self.snd.wnd_end() - skb.seq;
         let most = mss.saturating_mul(segs);
@@ -93,6 +95,7 @@ impl Endpoint {
     }
 
     /// `tcp_tso_should_defer()`: waits for more window, when an ACK is near and the last departure was recent.
+    #[inline(never)]
     pub(super) fn tso_should_defer(
         &self,
         cx: &Cx<'_>,

@@ -45,8 +45,13 @@ impl Endpoint {
         if self.is_cwnd_limited() {
             self.snd.snd_cwnd_used = 0;
             self.snd.snd_cwnd_stamp = cx.jiffies32();
-            return;
+        } else {
+            self.cwnd_not_full(cx, out);
         }
+    }
+
+    #[inline(never)]
+    fn cwnd_not_full(&mut self, cx: &mut Cx<'_>, out: u32) {
         self.snd.snd_cwnd_used = self.snd.snd_cwnd_used.max(out);
         let since = cx.jiffies32().wrapping_sub(self.snd.snd_cwnd_stamp) as i32;
         if cx.host.sysctl.tcp_slow_start_after_idle
@@ -65,6 +70,8 @@ impl Endpoint {
     }
 
     /// `tcp_cwnd_application_limited()`: the window was not used for an RTO: half way down to what was.
+    #[cold]
+    #[inline(never)]
     fn cwnd_application_limited(&mut self, cx: &mut Cx<'_>) {
         if self.loss.ca_state == CaState::Open && !self.orphan && !self.snd.nospace {
             let used = self.snd.snd_cwnd_used.max(self.init_cwnd(cx));

@@ -50,7 +50,9 @@ impl Endpoint {
             self.replace_ts_recent(cx, seg.seq);
         }
         flag = self.ack_window_and_sack(cx, seg, flag, &prior, &mut work);
-        self.accept_cwr(seg);
+        if seg.flags.has(TcpFlags::CWR) {
+            self.accept_cwr(seg);
+        }
         self.error_soft = None;
         self.loss.probes_out = 0;
         self.rcv.rcv_tstamp = cx.jiffies32();
@@ -143,17 +145,27 @@ impl Endpoint {
     fn ack_without_queue(&mut self, cx: &mut Cx<'_>, prior: &Prior, mut flag: u32, ack: Seq) {
         self.cc_in_ack_event(cx, flag);
         if flag & Flag::DSACKING_ACK != 0 {
-            let mut rexmit = Rexmit::None;
-            self.fastretrans_alert(cx, prior.snd_una, 0, &mut flag, &mut rexmit);
-            self.newly_delivered(cx, prior.delivered, flag);
+            self.dsack_without_queue(cx, prior, &mut flag);
         }
-        self.ack_probe(cx);
+        if self.queue.has_unsent() {
+            self.ack_probe(cx);
+        }
         if self.loss.tlp_high_seq.is_some() {
             self.process_tlp_ack(cx, ack, flag);
         }
     }
 
+    #[cold]
+    #[inline(never)]
+    fn dsack_without_queue(&mut self, cx: &mut Cx<'_>, prior: &Prior, flag: &mut u32) {
+        let mut rexmit = Rexmit::None;
+        self.fastretrans_alert(cx, prior.snd_una, 0, flag, &mut rexmit);
+        self.newly_delivered(cx, prior.delivered, *flag);
+    }
+
     /// An ACK that others have overtaken: only its SACK blocks count.
+    #[cold]
+    #[inline(never)]
     fn old_ack(&mut self, cx: &mut Cx<'_>, seg: &Segment, mut flag: u32) -> i32 {
         let prior = self.prior();
         // RFC 5961 5.2: one that is older than any window is answered, not used.
@@ -197,8 +209,17 @@ impl Endpoint {
     }
 
     /// `tcp_xmit_recovery()`: new data for F-RTO, or what is marked lost.
+    #[inline]
     fn xmit_recovery(&mut self, cx: &mut Cx<'_>, rexmit: Rexmit) {
-        if rexmit == Rexmit::None || self.state == State::SynSent {
+        if rexmit != Rexmit::None {
+            self.recovers(cx, rexmit);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn recovers(&mut self, cx: &mut Cx<'_>, rexmit: Rexmit) {
+        if self.state == State::SynSent {
             return;
         }
         if rexmit == Rexmit::New {
@@ -220,12 +241,12 @@ impl Endpoint {
     }
 
     /// `tcp_ecn_accept_cwr()`: also on a pure ACK, which RFC 3168 6.1.2 does not ask for.
+    #[cold]
+    #[inline(never)]
     fn accept_cwr(&mut self, seg: &Segment) {
-        if seg.flags.has(TcpFlags::CWR) {
-            self.neg.ecn_flags &= !Negotiated::ECN_DEMAND_CWR;
-            if seg.seq != seg.end_seq() {
-                self.ack.pending |= crate::endpoint::AckPending::NOW;
-            }
+        self.neg.ecn_flags &= !Negotiated::ECN_DEMAND_CWR;
+        if seg.seq != seg.end_seq() {
+            self.ack.pending |= crate::endpoint::AckPending::NOW;
         }
     }
 }

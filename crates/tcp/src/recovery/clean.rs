@@ -80,16 +80,9 @@ impl Endpoint {
         while let Some(id) = self.queue.first_sent() {
             let Some(skb) = self.queue.get(id) else { break };
             if skb.end_seq().after(snd_una) {
-                if skb.pcount == 1 || !snd_una.after(skb.seq) {
-                    break;
+                if skb.pcount != 1 && snd_una.after(skb.seq) {
+                    self.drop_part(cx, id, work, done, ece);
                 }
-                let before = *skb;
-                let packets = self.tso_acked(id);
-                if packets == 0 {
-                    break;
-                }
-                done.fully_acked = false;
-                self.account_acked(cx, &before, packets, work, done, ece);
                 break;
             }
             if self.loss.highest_sack == id {
@@ -100,6 +93,27 @@ impl Endpoint {
             };
             self.wmem_free(skb.truesize);
             self.account_acked(cx, &skb, u32::from(skb.pcount), work, done, ece);
+        }
+    }
+
+    /// A part of a super-segment was ACKed.
+    #[cold]
+    #[inline(never)]
+    fn drop_part(
+        &mut self,
+        cx: &mut Cx<'_>,
+        id: Id,
+        work: &mut AckWork,
+        done: &mut Cleaned,
+        ece: bool,
+    ) {
+        let Some(before) = self.queue.get(id).copied() else {
+            return;
+        };
+        let packets = self.tso_acked(id);
+        if packets > 0 {
+            done.fully_acked = false;
+            self.account_acked(cx, &before, packets, work, done, ece);
         }
     }
 
@@ -209,6 +223,16 @@ impl Endpoint {
         samples
     }
 
+    #[cold]
+    #[inline(never)]
+    fn after_acked_without_sack(&mut self, cx: &mut Cx<'_>, done: &mut Cleaned, ece: bool) {
+        self.remove_reno_sacks(cx, done.pkts_acked, ece);
+        // Without SACK nobody can tell the original from the retransmission.
+        if done.flag & Flag::RETRANS_DATA_ACKED != 0 {
+            done.flag &= !Flag::ORIG_SACK_ACKED;
+        }
+    }
+
     /// New data was ACKed: Reno's duplicate count, or reordering that filled a hole.
     fn after_acked(
         &mut self,
@@ -219,12 +243,7 @@ impl Endpoint {
         ece: bool,
     ) {
         if self.is_reno() {
-            self.remove_reno_sacks(cx, done.pkts_acked, ece);
-            // Without SACK nobody can tell the original from the retransmission.
-            if done.flag & Flag::RETRANS_DATA_ACKED != 0 {
-                done.flag &= !Flag::ORIG_SACK_ACKED;
-            }
-            return;
+            return self.after_acked_without_sack(cx, done, ece);
         }
         if done.reord.before(prior_fack) {
             self.check_sack_reordering(cx, done.reord, false);

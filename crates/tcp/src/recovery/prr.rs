@@ -32,6 +32,8 @@ impl Endpoint {
     }
 
     /// `tcp_cwnd_reduction()`: RFC 6937 3.1, with the conservative bound while more is lost.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn cwnd_reduction(
         &mut self,
         _cx: &Cx<'_>,

@@ -10,6 +10,8 @@ use crate::mib::Counter;
 impl Endpoint {
     /// `tcp_check_sack_reordering()`: `low` was delivered after something higher; `by_timestamp`: an echoed
     /// time stamp showed it.
+    #[cold]
+    #[inline(never)]
     pub(super) fn check_sack_reordering(&mut self, cx: &mut Cx<'_>, low: Seq, by_timestamp: bool) {
         let fack = self.highest_sack_seq();
         if !low.before(fack) {

@@ -13,6 +13,8 @@ use crate::queue::{Sacked, Skb};
 
 impl Endpoint {
     /// `tcp_tsopt_ecr_before()`: the peer echoes a time before `when` (ms).
+    #[cold]
+    #[inline(never)]
     fn echoes_before(&self, when: u32) -> bool {
         let n = &self.neg;
         n.saw_tstamp && n.rcv_tsecr != 0 && (n.rcv_tsecr.wrapping_sub(when) as i32) < 0

@@ -40,6 +40,8 @@ impl Endpoint {
         flag
     }
 
+    #[cold]
+    #[inline(never)]
     fn new_window(&mut self, cx: &mut Cx<'_>, window: u32) {
         self.snd.snd_wnd = window;
         self.rcv.pred = false;
@@ -54,6 +56,8 @@ impl Endpoint {
     }
 
     /// `tcp_ack_probe()`: an ACK while nothing is in flight answers a window probe.
+    #[cold]
+    #[inline(never)]
     pub(super) fn ack_probe(&mut self, cx: &mut Cx<'_>) {
         let Some(end) = self
             .queue

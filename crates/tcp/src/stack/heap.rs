@@ -29,14 +29,14 @@ impl Deadlines {
     /// `who` wants to be looked at no later than `at`. Nothing changes when it has an earlier entry.
     #[inline]
     pub(crate) fn no_later(&mut self, who: u32, at: Instant) {
-        match self.place_of(who) {
-            Some(place) if self.heap.get(place).is_some_and(|e| e.0 <= at) => {}
-            Some(place) => self.replace(place, at),
-            None => self.insert(who, at),
+        let entry = self.place_of(who).and_then(|place| self.heap.get(place));
+        if entry.is_none_or(|entry| entry.0 > at) {
+            self.set(who, Some(at));
         }
     }
 
     /// The entry of `who` is now exactly this; none: it has none.
+    #[inline(never)]
     pub(crate) fn set(&mut self, who: u32, at: Option<Instant>) {
         match (self.place_of(who), at) {
             (Some(place), Some(at)) => self.replace(place, at),

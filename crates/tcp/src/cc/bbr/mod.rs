@@ -296,6 +296,8 @@ impl Endpoint {
     }
 
     /// `bbr_cwnd_event()` of the first segment after a pause.
+    #[cold]
+    #[inline(never)]
     pub(super) fn bbr_tx_start(&mut self, cx: &Cx<'_>) {
         if self.tune.app_limited == 0 {
             return;
@@ -316,6 +318,8 @@ impl Endpoint {
     }
 
     /// `bbr_main()`: an ACK's sample.
+    #[cold]
+    #[inline(never)]
     pub(super) fn bbr_main(&mut self, cx: &Cx<'_>, rs: &RateSample) {
         let view = self.bbr_view(cx);
         let Some(bbr) = self.bbr() else {
