@@ -23,6 +23,8 @@ pub(crate) struct Choose {
     draws: Random,
     /// What few links have.
     seldom: Option<Box<Seldom>>,
+    /// Nothing of all this.
+    is_plain: bool,
 }
 
 /// Chances beside that of loss. Each has a stream of its own, and is drawn for each frame, so that
@@ -77,6 +79,7 @@ impl Choose {
             })
         });
         Self {
+            is_plain: way.events.is_empty() && way.loss_ppb == 0 && seldom.is_none(),
             events: way.events.iter().map(|event| (*event, 0)).collect(),
             loss_ppb: way.loss_ppb,
             draws: stream("loss"),
@@ -84,12 +87,20 @@ impl Choose {
         }
     }
 
-    /// What becomes of the next frame; its kind is asked for when listed events count it.
+    /// What becomes of the next frame; its kind is asked for when something may become of it.
     #[inline]
     pub(crate) fn frame(&mut self, kind: impl FnOnce() -> Kind) -> Choice {
+        match self.is_plain {
+            true => Choice::default(),
+            false => self.chosen(kind()),
+        }
+    }
+
+    #[inline(never)]
+    fn chosen(&mut self, kind: Kind) -> Choice {
         let mut choice = Choice::default();
         if !self.events.is_empty() {
-            self.listed(kind(), &mut choice);
+            self.listed(kind, &mut choice);
         }
         // Drawn for each frame, so that a listed loss moves no other draw.
         choice.lost |= self.draws.chance(self.loss_ppb);

@@ -34,7 +34,7 @@ impl Fifo {
     }
 
     /// When the last bit of this frame will have left; none: there is no room.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn enter(&mut self, now: Instant, bytes: usize) -> Option<Instant> {
         while self.out.front().is_some_and(|at| *at <= now) {
             self.out.pop_front();

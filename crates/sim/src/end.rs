@@ -7,7 +7,7 @@ use tcplab_apps::{Doing, Program, Result as Went, Step, Wants};
 use tcplab_base::Instant;
 use tcplab_plan::outcome::{End as EndOutcome, LogLine};
 use tcplab_plan::point::QuickAck;
-use tcplab_tcp::{Addr, ConnId, ReadOutcome, SocketError};
+use tcplab_tcp::{Addr, ConnId, Endpoint, ReadOutcome, SocketError};
 
 use crate::errno;
 use crate::host::Host;
@@ -74,8 +74,8 @@ pub(crate) struct Call<'a> {
     pub(crate) host_index: u16,
     pub(crate) quickack: QuickAck,
     pub(crate) logs: bool,
-    /// It has read already in this turn.
-    pub(crate) has_read: bool,
+    /// It has read all that there was, already in this turn.
+    pub(crate) has_drained: bool,
 }
 
 impl<'a> Call<'a> {
@@ -87,14 +87,15 @@ impl<'a> Call<'a> {
             host_index: index as u16,
             quickack: QuickAck::Leave,
             logs,
-            has_read: false,
+            has_drained: false,
         }
     }
+}
 
-    fn is_drained(&mut self, id: ConnId) -> bool {
-        let endpoint = self.host.stack.get(id);
-        endpoint.is_some_and(|e| !e.is_readable() && e.readable_bytes() == 0 && !e.is_closed())
-    }
+/// Whether a read would find nothing, not even an end.
+#[inline]
+fn is_drained(e: &Endpoint) -> bool {
+    !e.is_readable() && e.readable_bytes() == 0 && !e.is_closed()
 }
 
 impl End {
@@ -191,7 +192,7 @@ impl End {
 
     /// Goes on until it has to wait for something.
     pub(crate) fn go(&mut self, call: &mut Call<'_>) -> Wants {
-        call.has_read = false;
+        call.has_drained = false;
         loop {
             let wait = match self.doing {
                 Doing::Next(went) => {
@@ -280,18 +281,19 @@ impl End {
         let Socket::Tcp(id) = self.socket else {
             return Some(Wants::Close);
         };
+        // A second read that finds nothing changes nothing: the first one has sent what was due.
+        if call.has_drained {
+            return Some(Wants::Readable(None));
+        }
         if let QuickAck::Each(value) = call.quickack {
             set_quickack(call, id, value);
         }
-        // A second read that finds nothing changes nothing: the first one has sent what was due.
-        if call.has_read && call.quickack == QuickAck::Leave && call.is_drained(id) {
-            return Some(Wants::Readable(None));
-        }
-        call.has_read = true;
         let before = self.observe(call, "readable", 0);
         let most = want.min(CHUNK);
-        let went = (call.host.stack).with(call.now, id, |e, cx| e.read(cx, most));
-        let got = match went.unwrap_or(ReadOutcome::End) {
+        let went = (call.host.stack).with(call.now, id, |e, cx| (e.read(cx, most), is_drained(e)));
+        let (went, is_drained) = went.unwrap_or((ReadOutcome::End, false));
+        call.has_drained = is_drained && call.quickack == QuickAck::Leave;
+        let got = match went {
             ReadOutcome::Got(n) => n,
             ReadOutcome::End => 0,
             ReadOutcome::Again => return Some(Wants::Readable(None)),

@@ -39,7 +39,7 @@ const COUNT_BITS: u32 = 28;
 
 impl Wheel {
     /// Where a timer stands that is set for the jiffy `expires` and stood at `before`: it is not moved within its place.
-    #[inline]
+    #[inline(never)]
     fn place(&self, cx: &Cx<'_>, expires: u64, before: Place) -> Place {
         let ran = self.ran.get() == cx.jiffies32();
         let (at, level) = cx.host.clock.fires(cx.jiffies(), expires, ran);

@@ -237,6 +237,11 @@ impl Endpoint {
                 return;
             }
         }
+        self.cubic_grow(cx, acked);
+    }
+
+    #[inline]
+    fn cubic_grow(&mut self, cx: &Cx<'_>, acked: u32) {
         let cwnd = self.snd.snd_cwnd;
         let super::Congestion::Cubic(cubic) = &mut self.cc else {
             return;

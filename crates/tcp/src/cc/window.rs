@@ -30,6 +30,7 @@ impl Endpoint {
     }
 
     /// `tcp_slow_start()`: one packet for each delivered one up to the threshold; what is left of `acked`.
+    #[inline(never)]
     pub(super) fn slow_start(&mut self, acked: u32) -> u32 {
         let now = self.snd.snd_cwnd;
         let cwnd = now.saturating_add(acked).min(self.snd.snd_ssthresh);

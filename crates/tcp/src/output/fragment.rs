@@ -17,9 +17,15 @@ impl Skb {
             self.pcount = 1;
             self.gso_size = 0;
         } else {
-            self.pcount = self.len.div_ceil(mss).min(u32::from(u16::MAX)) as u16;
-            self.gso_size = mss as u16;
+            self.set_many_segs(mss);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn set_many_segs(&mut self, mss: u32) {
+        self.pcount = self.len.div_ceil(mss).min(u32::from(u16::MAX)) as u16;
+        self.gso_size = mss as u16;
     }
 }
 

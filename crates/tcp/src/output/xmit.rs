@@ -98,39 +98,45 @@ impl Endpoint {
             limited.rwnd = true;
             return false;
         }
-        if !self.worth_sending(cx, id, &skb, ask, limited) {
-            return false;
-        }
-        let limit = match skb.pcount > 1 && !self.snd.in_urg_mode() {
-            true => self.split_point(id, &skb, ask.mss, quota.min(ask.max_segs), ask.nonagle),
-            false => ask.mss,
-        };
-        if skb.len > limit && self.fragment(cx, id, limit, ask.mss).is_none() {
-            return false;
-        }
-        // An empty segment belongs to a write that waits for memory.
-        skb.end_seq() != skb.seq
-    }
-
-    /// Nagle's rule for one segment, the wait for more window for a super-segment.
-    #[inline]
-    fn worth_sending(
-        &self,
-        cx: &Cx<'_>,
-        id: Id,
-        skb: &Skb,
-        ask: Ask,
-        limited: &mut Limited,
-    ) -> bool {
         if skb.pcount > 1 {
-            return ask.push_one != 0 || !self.tso_should_defer(cx, id, skb, limited, ask.max_segs);
+            return self.may_send_super(cx, id, &skb, ask, (quota, limited));
         }
         // What stands in the middle of the queue gets no more data: there is nothing to wait for.
         let nonagle = match Some(id) == self.queue.last() {
             true => ask.nonagle,
             false => SocketState::NAGLE_PUSH,
         };
-        self.nagle_test(skb, ask.mss, nonagle)
+        if !self.nagle_test(&skb, ask.mss, nonagle) {
+            return false;
+        }
+        if skb.len > ask.mss && self.fragment(cx, id, ask.mss, ask.mss).is_none() {
+            return false;
+        }
+        // An empty segment belongs to a write that waits for memory.
+        skb.end_seq() != skb.seq
+    }
+
+    /// A super-segment: it may wait for more window, and only a part of it may leave.
+    #[inline(never)]
+    fn may_send_super(
+        &mut self,
+        cx: &mut Cx<'_>,
+        id: Id,
+        skb: &Skb,
+        ask: Ask,
+        (quota, limited): (u32, &mut Limited),
+    ) -> bool {
+        if ask.push_one == 0 && self.tso_should_defer(cx, id, skb, limited, ask.max_segs) {
+            return false;
+        }
+        let limit = match self.snd.in_urg_mode() {
+            false => self.split_point(id, skb, ask.mss, quota.min(ask.max_segs), ask.nonagle),
+            true => ask.mss,
+        };
+        if skb.len > limit && self.fragment(cx, id, limit, ask.mss).is_none() {
+            return false;
+        }
+        skb.end_seq() != skb.seq
     }
 
     /// `tcp_cwnd_test()`: segments that the congestion window lets out; a last FIN always goes.

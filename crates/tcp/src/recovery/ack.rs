@@ -34,6 +34,35 @@ impl Endpoint {
         if ack.after(self.snd.snd_nxt) {
             return -1;
         }
+        match self.loss.packets_out == 0 && seg.options.sack.is_empty() {
+            true => self.ack_of_nothing(cx, seg, flag),
+            false => self.ack_of_queue(cx, seg, flag),
+        }
+        1
+    }
+
+    /// Nothing is in flight and no block tells of it: what each segment of a peer carries that only sends. The same as
+    /// [`Endpoint::ack_of_queue`] without all that has nothing to do.
+    #[inline(never)]
+    fn ack_of_nothing(&mut self, cx: &mut Cx<'_>, seg: &Segment, flag: u32) {
+        let mut flag = flag;
+        if seg.ack.after(self.snd.snd_una) {
+            flag |= Flag::SND_UNA_ADVANCED;
+            self.loss.retransmits = 0;
+        }
+        if flag & Flag::UPDATE_TS_RECENT != 0 {
+            self.replace_ts_recent(cx, seg.seq);
+        }
+        flag = self.ack_window(cx, seg, flag);
+        self.peer_is_heard(cx, seg);
+        self.cc_in_ack_event(cx, flag);
+        self.window_opens(cx, flag, seg.ack);
+    }
+
+    /// Segments are in flight, or the ACK tells of some that were.
+    #[inline(never)]
+    fn ack_of_queue(&mut self, cx: &mut Cx<'_>, seg: &Segment, flag: u32) {
+        let ack = seg.ack;
         let mut prior = self.prior();
         let mut flag = flag;
         if ack.after(prior.snd_una) {
@@ -49,18 +78,25 @@ impl Endpoint {
         if flag & Flag::UPDATE_TS_RECENT != 0 {
             self.replace_ts_recent(cx, seg.seq);
         }
-        flag = self.ack_window_and_sack(cx, seg, flag, &prior, &mut work);
+        flag = self.ack_window(cx, seg, flag);
+        if !seg.options.sack.is_empty() && self.neg.sack_ok {
+            flag = self.ack_sack(cx, seg, flag, &prior, &mut work);
+        }
+        self.peer_is_heard(cx, seg);
+        match prior.packets {
+            0 => self.ack_without_queue(cx, &prior, flag, ack),
+            _ => self.ack_with_queue(cx, &prior, flag, ack, &mut work),
+        }
+    }
+
+    #[inline]
+    fn peer_is_heard(&mut self, cx: &Cx<'_>, seg: &Segment) {
         if seg.flags.has(TcpFlags::CWR) {
             self.accept_cwr(seg);
         }
         self.error_soft = None;
         self.loss.probes_out = 0;
         self.rcv.rcv_tstamp = cx.jiffies32();
-        match prior.packets {
-            0 => self.ack_without_queue(cx, &prior, flag, ack),
-            _ => self.ack_with_queue(cx, &prior, flag, ack, &mut work),
-        }
-        1
     }
 
     fn prior(&self) -> Prior {
@@ -74,15 +110,9 @@ impl Endpoint {
         }
     }
 
-    /// The window, and on the slow path SACK blocks and ECN's echo.
-    fn ack_window_and_sack(
-        &mut self,
-        cx: &mut Cx<'_>,
-        seg: &Segment,
-        mut flag: u32,
-        prior: &Prior,
-        work: &mut AckWork,
-    ) -> u32 {
+    /// The window, and on the slow path ECN's echo.
+    #[inline]
+    fn ack_window(&mut self, cx: &mut Cx<'_>, seg: &Segment, mut flag: u32) -> u32 {
         if flag & (Flag::SLOWPATH | Flag::SND_UNA_ADVANCED) == Flag::SND_UNA_ADVANCED {
             // The window is the same, and nothing else is in the header: a pure step forward.
             self.snd.snd_wl1 = seg.seq;
@@ -96,12 +126,23 @@ impl Endpoint {
             cx.count(Counter::PureAcks);
         }
         flag |= self.ack_update_window(cx, seg);
-        if self.neg.sack_ok && !seg.options.sack.is_empty() {
-            flag |= self.sacktag_write_queue(cx, seg, prior.snd_una, work);
-        }
         if self.is_ecn_echo(seg) {
             flag |= Flag::ECE;
         }
+        flag
+    }
+
+    /// The SACK blocks, which header prediction never meets.
+    #[inline(never)]
+    fn ack_sack(
+        &mut self,
+        cx: &mut Cx<'_>,
+        seg: &Segment,
+        mut flag: u32,
+        prior: &Prior,
+        work: &mut AckWork,
+    ) -> u32 {
+        flag |= self.sacktag_write_queue(cx, seg, prior.snd_una, work);
         if work.sack_delivered > 0 {
             self.count_delivered(work.sack_delivered, flag & Flag::ECE != 0);
         }
@@ -141,12 +182,9 @@ impl Endpoint {
         self.xmit_recovery(cx, rexmit);
     }
 
-    /// Nothing was in flight: a window that opens, a DSACK, the answer to a probe.
-    fn ack_without_queue(&mut self, cx: &mut Cx<'_>, prior: &Prior, mut flag: u32, ack: Seq) {
-        self.cc_in_ack_event(cx, flag);
-        if flag & Flag::DSACKING_ACK != 0 {
-            self.dsack_without_queue(cx, prior, &mut flag);
-        }
+    /// Nothing was in flight: a window that opens, the answer to a probe.
+    #[inline]
+    fn window_opens(&mut self, cx: &mut Cx<'_>, flag: u32, ack: Seq) {
         if self.queue.has_unsent() {
             self.ack_probe(cx);
         }
@@ -155,12 +193,17 @@ impl Endpoint {
         }
     }
 
+    /// Nothing was in flight, but blocks came: a DSACK may say that the last retransmission was needless.
     #[cold]
     #[inline(never)]
-    fn dsack_without_queue(&mut self, cx: &mut Cx<'_>, prior: &Prior, flag: &mut u32) {
-        let mut rexmit = Rexmit::None;
-        self.fastretrans_alert(cx, prior.snd_una, 0, flag, &mut rexmit);
-        self.newly_delivered(cx, prior.delivered, *flag);
+    fn ack_without_queue(&mut self, cx: &mut Cx<'_>, prior: &Prior, mut flag: u32, ack: Seq) {
+        self.cc_in_ack_event(cx, flag);
+        if flag & Flag::DSACKING_ACK != 0 {
+            let mut rexmit = Rexmit::None;
+            self.fastretrans_alert(cx, prior.snd_una, 0, &mut flag, &mut rexmit);
+            self.newly_delivered(cx, prior.delivered, flag);
+        }
+        self.window_opens(cx, flag, ack);
     }
 
     /// An ACK that others have overtaken: only its SACK blocks count.

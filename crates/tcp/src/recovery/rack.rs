@@ -136,6 +136,17 @@ impl Endpoint {
             return;
         }
         let r = &mut self.rack;
+        if r.dsack_seen {
+            self.rack_dsack_seen(prior_delivered);
+        } else if r.reo_wnd_persist == 0 {
+            r.reo_wnd_steps = 1;
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn rack_dsack_seen(&mut self, prior_delivered: u32) {
+        let r = &mut self.rack;
         if (prior_delivered.wrapping_sub(r.last_delivered) as i32) < 0 {
             r.dsack_seen = false;
         }
