@@ -148,7 +148,17 @@ impl Program {
     /// The next step at time `now`, after the last one went as `last` says.
     ///
     /// After [`Step::Close`] it must not be asked again.
+    #[inline]
     pub fn next(&mut self, now: Instant, last: Result) -> Step {
+        match &mut self.kind {
+            Kind::Watch(p) => p.next(last),
+            _ => self.next_of_others(now, last),
+        }
+    }
+
+    /// Of the programs that do more than read.
+    #[inline(never)]
+    fn next_of_others(&mut self, now: Instant, last: Result) -> Step {
         let record = &mut self.record;
         match &mut self.kind {
             Kind::Stream(p) => p.next(now, last, record),

@@ -122,6 +122,7 @@ impl Watch {
         Self { read }
     }
 
+    #[inline]
     pub(crate) fn next(&mut self, last: Result) -> Step {
         match last {
             Result::End => Step::Close,

@@ -121,13 +121,18 @@ impl Applications {
     #[inline]
     pub(crate) fn changed(&mut self, index: usize) {
         let waits = self.waits(index);
-        let end = &mut self.ends[index];
-        if waits != end.is_awaited {
-            end.is_awaited = waits;
-            match waits {
-                true => self.pending += 1,
-                false => self.pending -= 1,
-            }
+        if waits != self.ends[index].is_awaited {
+            self.is_awaited(index, waits);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn is_awaited(&mut self, index: usize, waits: bool) {
+        self.ends[index].is_awaited = waits;
+        match waits {
+            true => self.pending += 1,
+            false => self.pending -= 1,
         }
     }
 

@@ -216,7 +216,19 @@ impl End {
     }
 
     /// Begins a step; gives what it waits for when it does not use the socket's data.
+    #[inline]
     fn begin(&mut self, call: &mut Call<'_>, step: Step) -> Option<Wants> {
+        match step {
+            Step::ReadSome(n) => {
+                self.doing = Doing::ReadingSome(n);
+                None
+            }
+            _ => self.begin_other(call, step),
+        }
+    }
+
+    #[inline(never)]
+    fn begin_other(&mut self, call: &mut Call<'_>, step: Step) -> Option<Wants> {
         let (doing, wait) = match step {
             Step::Write(n) => (Doing::Writing(n), None),
             Step::WriteUrgent(n) => (Doing::WritingUrgent(n), None),

@@ -484,8 +484,16 @@ impl SendQueue {
     }
 
     /// Takes a segment off the list: it was SACKed (`list_del_init()`).
+    #[inline]
     pub(crate) fn unlist(&mut self, id: Id) {
-        let Some(skb) = self.get_mut(id).filter(|skb| skb.on_list) else {
+        if self.get(id).is_some_and(|skb| skb.on_list) {
+            self.unlink(id);
+        }
+    }
+
+    #[inline(never)]
+    fn unlink(&mut self, id: Id) {
+        let Some(skb) = self.get_mut(id) else {
             return;
         };
         let (prev, next) = (skb.prev, skb.next);

@@ -213,14 +213,11 @@ impl World {
         let end = &self.apps.ends[index];
         let host = &mut self.hosts[host];
         match (end.watch, end.socket) {
-            (Watch::Nothing, _) | (_, Socket::None) => false,
-            (Watch::Readable, Socket::Udp(port, _)) => host.udp.is_readable(port),
-            (Watch::Writable, Socket::Udp(..)) => true,
             (Watch::Readable, Socket::Tcp(id)) => {
                 let endpoint = host.stack.get(id);
                 endpoint.is_none_or(|e| e.is_readable() || e.is_closed())
             }
-            (Watch::Writable, Socket::Tcp(id)) => is_writable(host, self.now, id),
+            (watch, socket) => is_other_ready(host, self.now, watch, socket),
         }
     }
 
@@ -245,18 +242,13 @@ impl World {
         self.apps.changed(index);
         self.after_tcp(host);
         match wants {
-            Wants::Readable(until) => {
-                if let Some(until) = until {
-                    self.wake_app(index, until);
-                }
-                self.apps.ends[index].watch = Watch::Readable;
-            }
+            Wants::Readable(None) => self.apps.ends[index].watch = Watch::Readable,
             Wants::Writable => self.apps.ends[index].watch = Watch::Writable,
             _ => self.steps_off(index, wants),
         }
     }
 
-    /// An end wants nothing of its socket.
+    /// An end wants more than its socket, or nothing of it.
     #[inline(never)]
     fn steps_off(&mut self, index: usize, wants: Wants) {
         match wants {
@@ -274,7 +266,13 @@ impl World {
                 self.apps.changed(index);
                 self.close(index);
             }
-            Wants::Readable(_) | Wants::Writable => {}
+            Wants::Readable(until) => {
+                if let Some(until) = until {
+                    self.wake_app(index, until);
+                }
+                self.apps.ends[index].watch = Watch::Readable;
+            }
+            Wants::Writable => {}
         }
     }
 
@@ -353,6 +351,15 @@ impl World {
 }
 
 #[inline(never)]
+fn is_other_ready(host: &mut Host, now: Instant, watch: Watch, socket: Socket) -> bool {
+    match (watch, socket) {
+        (Watch::Nothing, _) | (_, Socket::None) => false,
+        (Watch::Readable, Socket::Udp(port, _)) => host.udp.is_readable(port),
+        (Watch::Writable, Socket::Udp(..)) => true,
+        (_, Socket::Tcp(id)) => is_writable(host, now, id),
+    }
+}
+
 fn is_writable(host: &mut Host, now: Instant, id: ConnId) -> bool {
     let ready = |e: &mut tcplab_tcp::Endpoint, cx: &mut tcplab_tcp::Cx<'_>| {
         e.is_closed() || (e.state() != State::SynSent && e.is_writable(cx))

@@ -32,11 +32,15 @@ impl Endpoint {
     /// `tcp_rcv_rtt_measure()`: the time in which the peer filled the offered window.
     #[inline]
     pub(crate) fn rcv_rtt_measure(&mut self, cx: &Cx<'_>) {
+        if self.rcv.rtt_time_us == 0 || !self.rcv.rcv_nxt.before(self.rcv.rtt_seq) {
+            self.rcv_window_filled(cx);
+        }
+    }
+
+    #[inline(never)]
+    fn rcv_window_filled(&mut self, cx: &Cx<'_>) {
         let now = cx.now_us();
         if self.rcv.rtt_time_us != 0 {
-            if self.rcv.rcv_nxt.before(self.rcv.rtt_seq) {
-                return;
-            }
             let delta = now.saturating_sub(self.rcv.rtt_time_us).max(1);
             self.rcv_rtt_update(delta.min(u64::from(u32::MAX)) as u32, true);
         }

@@ -75,6 +75,7 @@ impl Endpoint {
     }
 
     /// Data in order: the receiver's side of a bulk transfer.
+    #[inline(never)]
     fn fast_data(&mut self, cx: &mut Cx<'_>, seg: &Segment, skb: RcvSkb) {
         self.predicted_ts_recent(cx);
         self.rcv_rtt_measure_ts(cx, seg);

@@ -170,12 +170,8 @@ impl Endpoint {
     pub(crate) fn window_to_offer(&mut self, cx: &Cx<'_>) -> u32 {
         let scale = self.snd.rcv_wscale;
         let unit = 1_i64 << scale;
+        let mut free = self.space(cx);
         let allowed = i64::from(self.full_space(cx));
-        // Mostly all has been read.
-        let mut free = match self.rcv.rmem_alloc {
-            0 => allowed,
-            _ => self.space(cx),
-        };
         let full = allowed.min(i64::from(self.rcv.window_clamp));
         let mut mss = i64::from(self.ack.rcv_mss);
         if mss > full {

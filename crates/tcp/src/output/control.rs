@@ -28,6 +28,7 @@ impl Endpoint {
     }
 
     /// `__tcp_send_ack()`: an ACK of `rcv_nxt`, or of an older one (DCTCP).
+    #[inline(never)]
     pub(crate) fn send_ack_of(&mut self, cx: &mut Cx<'_>, rcv_nxt: Seq) {
         if self.state != State::Close {
             self.transmit_control(cx, self.acceptable_seq(), TcpFlags::ACK, rcv_nxt);

@@ -167,7 +167,7 @@ impl Endpoint {
     #[inline]
     fn event_data_sent(&mut self, cx: &mut Cx<'_>) {
         if self.loss.in_flight() == 0 {
-            self.cc_event(cx, CaEvent::TxStart);
+            self.tx_starts(cx);
         }
         self.snd.lsndtime = cx.jiffies32();
         self.ack_event_data_sent(cx);
@@ -179,6 +179,11 @@ impl Endpoint {
         self.event_data_sent(cx);
         self.stats.data_segs_out = self.stats.data_segs_out.wrapping_add(1);
         self.stats.bytes_sent += u64::from(len);
+    }
+
+    #[inline(never)]
+    fn tx_starts(&mut self, cx: &mut Cx<'_>) {
+        self.cc_event(cx, CaEvent::TxStart);
     }
 
     /// Sends a segment of the queue, for the first time or again (`tcp_transmit_skb()` with a clone).

@@ -99,7 +99,7 @@ impl Endpoint {
             return false;
         }
         if skb.pcount > 1 {
-            return self.may_send_super(cx, id, &skb, ask, (quota, limited));
+            return self.may_send_super(cx, id, ask, (quota, limited));
         }
         // What stands in the middle of the queue gets no more data: there is nothing to wait for.
         let nonagle = match Some(id) == self.queue.last() {
@@ -122,15 +122,17 @@ impl Endpoint {
         &mut self,
         cx: &mut Cx<'_>,
         id: Id,
-        skb: &Skb,
         ask: Ask,
         (quota, limited): (u32, &mut Limited),
     ) -> bool {
-        if ask.push_one == 0 && self.tso_should_defer(cx, id, skb, limited, ask.max_segs) {
+        let Some(skb) = self.queue.get(id).copied() else {
+            return false;
+        };
+        if ask.push_one == 0 && self.tso_should_defer(cx, id, &skb, limited, ask.max_segs) {
             return false;
         }
         let limit = match self.snd.in_urg_mode() {
-            false => self.split_point(id, skb, ask.mss, quota.min(ask.max_segs), ask.nonagle),
+            false => self.split_point(id, &skb, ask.mss, quota.min(ask.max_segs), ask.nonagle),
             true => ask.mss,
         };
         if skb.len > limit && self.fragment(cx, id, limit, ask.mss).is_none() {
@@ -220,9 +222,14 @@ impl Endpoint {
     #[inline]
     pub(crate) fn push_pending_frames(&mut self, cx: &mut Cx<'_>) {
         if self.queue.has_unsent() {
-            let mss = self.current_mss(cx);
-            self.push_frames(cx, mss, self.options.nonagle);
+            self.push_unsent(cx);
         }
+    }
+
+    #[inline(never)]
+    fn push_unsent(&mut self, cx: &mut Cx<'_>) {
+        let mss = self.current_mss(cx);
+        self.push_frames(cx, mss, self.options.nonagle);
     }
 
     /// `tcp_data_snd_check()`: after an ACK: more data, and room in the buffer.
