@@ -14,6 +14,12 @@ impl Model {
         value: &OptValue,
         len: u32,
     ) -> Answer<()> {
+        // do_ip_setsockopt(): one byte will do.
+        let len = if option.0 == SOL_IP && len > 0 {
+            4
+        } else {
+            len
+        };
         let n = match int(value, len) {
             Ok(n) => n,
             Err(outcome) => return Ok(Err(outcome)),
