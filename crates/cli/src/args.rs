@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::analyze::fail_on::FailOn;
+use crate::drill::DrillArgs;
 use crate::explain::ExplainArgs;
 use crate::failure::Failure;
 use crate::kernel::args::KernelCommand;
@@ -48,6 +49,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Run an experiment on stacks: the model, real kernels in virtual time, this machine's kernel
     Run(RunArgs),
+    /// packetdrill scripts: what must TCP do here, on the model in virtual time or on a kernel
+    Drill(DrillArgs),
     /// The first bad one of an ordered list of stacks
     Bisect(BisectArgs),
     /// Published claims, measured again: expected, measured, verdict
@@ -110,6 +113,8 @@ pub enum SchemaName {
     Run,
     /// `tcplab reproduce --json`
     Reproduce,
+    /// `tcplab drill --json`
+    Drill,
     /// `tcplab probe ... --json`
     Probe,
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::CommandFactory;
 use schemars::generate::SchemaSettings;
+use tcplab_lab::drill::DrillDocument;
 use tcplab_plan::Experiment;
 use tcplab_plan::result::{ReproduceDocument, RunDocument};
 
@@ -30,6 +31,7 @@ pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
         SchemaName::Experiment => Experiment::schema(),
         SchemaName::Run => generator.into_root_schema_for::<RunDocument>().into(),
         SchemaName::Reproduce => generator.into_root_schema_for::<ReproduceDocument>().into(),
+        SchemaName::Drill => generator.into_root_schema_for::<DrillDocument>().into(),
         SchemaName::Probe => generator
             .into_root_schema_for::<probe::json::Document>()
             .into(),

@@ -6,6 +6,7 @@
 mod analyze;
 mod args;
 mod doctor;
+mod drill;
 mod explain;
 mod failure;
 mod files;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Command::Analyze(args) => analyze::main(&args, cli.color),
         Command::Explain(args) => Ok(explain::main(&args, cli.color)),
         Command::Run(args) => Ok(run::main(&args, cli.color)),
+        Command::Drill(args) => Ok(drill::main(&args, cli.color)),
         Command::Bisect(args) => Ok(run::bisect(&args)),
         Command::Reproduce(args) => Ok(reproduce::main(&args, cli.color)),
         Command::Kernel { command } => Ok(kernel::main(&command)),

@@ -7,6 +7,7 @@
 pub mod bisect;
 pub mod campaign;
 mod digest;
+pub mod drill;
 mod error;
 pub mod explain;
 mod folder;

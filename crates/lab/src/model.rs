@@ -56,6 +56,11 @@ impl Model {
         Ok(Self { profile, hz })
     }
 
+    /// The profile of a host that no point changes, and its timer frequency.
+    pub(crate) fn of_host(&self) -> (&Profile, u32) {
+        (&self.profile, self.hz.unwrap_or(self.profile.hz))
+    }
+
     /// The profile of each host of a point.
     fn profiles(&self, point: &Point) -> Result<Vec<Profile>, LabError> {
         let hosts = point.hosts.iter().map(|host| {

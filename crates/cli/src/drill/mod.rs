@@ -1,0 +1,115 @@
+//! `tcplab drill`: packetdrill scripts, in virtual time or on a kernel.
+
+mod args;
+mod tap;
+mod text;
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use tcplab_lab::drill::{self, Case, DRILL_SCHEMA, DrillDocument, Job};
+
+pub use args::DrillArgs;
+
+use crate::args::Color;
+use crate::failure::Failure;
+use crate::run::{lab, processors};
+use crate::{json, terminal};
+
+/// Runs `tcplab drill`.
+pub fn main(args: &DrillArgs, color: Color) -> ExitCode {
+    json::finish(DRILL_SCHEMA, args.json, run(args, color))
+}
+
+fn run(args: &DrillArgs, color: Color) -> Result<ExitCode, Failure> {
+    let scripts = drill::scripts(&args.paths)?;
+    let cases = drill::cases(&scripts, &args.modes());
+    if args.dry_run {
+        return list(&cases);
+    }
+    let lab = lab()?;
+    let stack = lab.stack(&args.on)?;
+    let jobs = match args.serialized {
+        true => 1,
+        false => args.jobs.unwrap_or_else(processors),
+    };
+    let job = Job {
+        stack: &stack,
+        cases: &cases,
+        jobs,
+        tolerance_us: args.tolerance_us,
+        defines: &args.define,
+        logs: args.verbose > 1 || args.log_on_error || args.log_on_success,
+        pcapng: args.pcap.is_some(),
+    };
+    let bar = bar(cases.len());
+    let document = drill::run(&lab, &job, |done| {
+        if let Some(bar) = &bar {
+            bar.set_position(done as u64);
+        }
+    })?;
+    if let Some(bar) = &bar {
+        bar.finish_and_clear();
+    }
+    if let Some(folder) = &args.pcap {
+        captures(folder, &document)?;
+    }
+    if let Some(folder) = &args.tap_dir {
+        tap::write(folder, &args.paths, &document)?;
+    }
+    if args.json {
+        json::print(&document)?;
+    } else if args.tap {
+        tap::print(&document)?;
+    } else {
+        text::print(&document, args, &terminal::theme(color, false))?;
+    }
+    Ok(ExitCode::from(code(&document)))
+}
+
+/// 1: a case failed; 4: none could be run.
+fn code(document: &DrillDocument) -> u8 {
+    match (document.failed, document.passed) {
+        (1.., _) => 1,
+        (0, 1..) => 0,
+        (0, 0) => 4,
+    }
+}
+
+/// `--dry-run`: the cases.
+fn list(cases: &[Case]) -> Result<ExitCode, Failure> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    for case in cases {
+        let (script, mode) = (case.script.display(), drill::word(case.mode));
+        writeln!(out, "{script} ({mode})")?;
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn bar(cases: usize) -> Option<ProgressBar> {
+    io::stderr().is_terminal().then(|| {
+        let bar = ProgressBar::new(cases as u64);
+        let style = ProgressStyle::with_template("[{bar:30}] {pos} of {len} cases, {eta} left");
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+        bar.set_style(style.progress_chars("=> "));
+        bar
+    })
+}
+
+/// A pcapng for each case that has packets: the script's path with its separators made dashes, and the mode.
+fn captures(folder: &Path, document: &DrillDocument) -> Result<(), Failure> {
+    fs::create_dir_all(folder).map_err(|e| Failure::output(folder, &e))?;
+    for result in document.results.iter().filter(|r| !r.pcapng.is_empty()) {
+        let script = result.script.trim_start_matches(['.', '/']);
+        let script = script.trim_end_matches(".pkt").replace(['/', '\\'], "-");
+        let file = folder.join(format!("{script}_{}.pcapng", result.mode));
+        let part = file.with_extension("part");
+        (fs::write(&part, &result.pcapng).and_then(|()| fs::rename(&part, &file)))
+            .map_err(|e| Failure::output(&file, &e))?;
+    }
+    Ok(())
+}

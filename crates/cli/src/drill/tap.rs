@@ -1,0 +1,82 @@
+//! Results as KTAP (<https://docs.kernel.org/dev-tools/ktap.html>) and as TAP version 13.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use tcplab_lab::drill::{CaseResult, DrillDocument, Verdict};
+
+use crate::failure::Failure;
+
+/// Prints KTAP.
+pub fn print(document: &DrillDocument) -> Result<(), Failure> {
+    let text = lines("KTAP version 1", document.results.iter());
+    io::stdout().lock().write_all(text.as_bytes())?;
+    Ok(())
+}
+
+/// Writes a file of TAP for each path that was given: `packetdrill_NAME.tap`, as Google's runner names it.
+pub fn write(folder: &Path, paths: &[PathBuf], document: &DrillDocument) -> Result<(), Failure> {
+    fs::create_dir_all(folder).map_err(|e| Failure::output(folder, &e))?;
+    for path in paths {
+        let under = |r: &&CaseResult| Path::new(&r.script).starts_with(path);
+        let text = lines("TAP version 13", document.results.iter().filter(under));
+        let full = path.canonicalize().unwrap_or_else(|_| path.clone());
+        let stem = full.file_stem().unwrap_or_default().to_string_lossy();
+        let file = folder.join(format!("packetdrill_{stem}.tap"));
+        let part = folder.join(format!(".packetdrill_{stem}.tap.part"));
+        (fs::write(&part, text).and_then(|()| fs::rename(&part, &file)))
+            .map_err(|e| Failure::output(&file, &e))?;
+    }
+    Ok(())
+}
+
+fn lines<'a>(version: &str, results: impl Iterator<Item = &'a CaseResult> + Clone) -> String {
+    let mut text = format!("{version}\n1..{}\n", results.clone().count());
+    for (number, result) in results.enumerate() {
+        // Diagnostics stand before the line of their test.
+        for line in result.why.lines() {
+            let _ = writeln!(text, "# {line}");
+        }
+        let ok = if result.verdict == Verdict::Fail {
+            "not ok"
+        } else {
+            "ok"
+        };
+        let _ = write!(text, "{ok} {} {}", number + 1, result.name());
+        if result.verdict == Verdict::Skip {
+            let _ = write!(text, " # SKIP {}", result.reason());
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_case_has_its_line() {
+        let case = |verdict, why: &str| CaseResult {
+            script: "a.pkt".into(),
+            mode: "ipv4",
+            verdict,
+            line: 3,
+            why: why.into(),
+            log: Vec::new(),
+            pcapng: Vec::new(),
+        };
+        let results = [
+            case(Verdict::Pass, ""),
+            case(Verdict::Fail, "one\ntwo"),
+            case(Verdict::Skip, "needs shell `x`"),
+        ];
+        assert_eq!(
+            lines("KTAP version 1", results.iter()),
+            "KTAP version 1\n1..3\nok 1 a.pkt (ipv4)\n# one\n# two\nnot ok 2 a.pkt (ipv4)\n\
+             # needs shell `x`\nok 3 a.pkt (ipv4) # SKIP needs shell `x`\n"
+        );
+    }
+}

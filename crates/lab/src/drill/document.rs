@@ -1,0 +1,86 @@
+//! What `drill` found: the document of `drill --json`.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Schema of the answer.
+pub const DRILL_SCHEMA: &str = "tcplab.drill/1";
+
+/// How a case ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Everything was as the script says.
+    Pass,
+    /// Something was not.
+    Fail,
+    /// It could not be run on this stack.
+    Skip,
+}
+
+/// One script in one mode.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CaseResult {
+    /// The file.
+    pub script: String,
+    /// `ipv4`, `ipv6` or `ipv4-mapped-v6`.
+    pub mode: &'static str,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// The line of the script at which it failed or was skipped; 0: none.
+    pub line: u32,
+    /// Why it failed or was skipped; empty when it passed.
+    pub why: String,
+    /// What happened, in order: a line for each packet and call.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub log: Vec<String>,
+    /// The packets as pcapng; empty when nobody asked for them.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub pcapng: Vec<u8>,
+}
+
+impl CaseResult {
+    /// Its name in lists.
+    pub fn name(&self) -> String {
+        format!("{} ({})", self.script, self.mode)
+    }
+
+    /// The first line of the reason.
+    pub fn reason(&self) -> &str {
+        self.why.lines().next().unwrap_or_default()
+    }
+}
+
+/// All cases of a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DrillDocument {
+    /// `tcplab.drill/1`.
+    pub schema: &'static str,
+    /// The stack that was tested.
+    pub stack: String,
+    /// Cases that passed.
+    pub passed: usize,
+    /// Cases that failed.
+    pub failed: usize,
+    /// Cases that could not be run on this stack.
+    pub skipped: usize,
+    /// Each case, in the order of the scripts.
+    pub results: Vec<CaseResult>,
+}
+
+impl DrillDocument {
+    /// The document of these results.
+    pub fn new(stack: &str, results: Vec<CaseResult>) -> Self {
+        let count = |verdict| results.iter().filter(|r| r.verdict == verdict).count();
+        Self {
+            schema: DRILL_SCHEMA,
+            stack: stack.to_owned(),
+            passed: count(Verdict::Pass),
+            failed: count(Verdict::Fail),
+            skipped: count(Verdict::Skip),
+            results,
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! packetdrill scripts on a stack: finding them, running each in its IP modes, one document.
+//!
+//! On the model each case is a host of its own in virtual time, on as many processors as there are. A kernel runs its
+//! cases where it lives (`tcplab_kernel::drill`). Results are in the order of the cases, whichever was finished first.
+
+mod document;
+mod find;
+mod one;
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tcplab_drill::Defines;
+use tcplab_drill::run::Report;
+use tcplab_kernel::drill::{self, Kernel};
+use tcplab_kernel::guest::GuestError;
+
+pub use document::{CaseResult, DRILL_SCHEMA, DrillDocument, Verdict};
+pub use find::{Case, cases, scripts, word};
+
+use crate::error::LabError;
+use crate::model::Model;
+use crate::stack::{Kind, Lab, Stack};
+
+/// The longest script that is read, in bytes.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// What shall be run.
+#[derive(Debug)]
+pub struct Job<'a> {
+    /// The stack.
+    pub stack: &'a Stack,
+    /// The cases, in order.
+    pub cases: &'a [Case],
+    /// Cases at once.
+    pub jobs: usize,
+    /// How late or early something may be, in place of what scripts say.
+    pub tolerance_us: Option<u64>,
+    /// `NAME=VALUE` for all scripts.
+    pub defines: &'a [String],
+    /// What happened is wanted as text.
+    pub logs: bool,
+    /// The packets are wanted.
+    pub pcapng: bool,
+}
+
+impl Job<'_> {
+    /// The symbols of a case: those of packetdrill's runner, then the user's.
+    fn defines(&self, case: &Case) -> Result<Defines, LabError> {
+        let mut defines = tcplab_drill::options::runner_defines(case.mode);
+        for text in self.defines {
+            defines.define(text).map_err(LabError::Wrong)?;
+        }
+        Ok(defines)
+    }
+
+    /// Options of the command line that scripts cannot say otherwise.
+    fn options(&self) -> Vec<(String, Option<String>)> {
+        let tolerance = self.tolerance_us.map(|us| us.to_string());
+        let tolerance = tolerance.map(|us| ("tolerance_usecs".to_owned(), Some(us)));
+        tolerance.into_iter().collect()
+    }
+}
+
+/// Runs all cases. `progress` hears how many are done.
+///
+/// # Errors
+/// A file that cannot be read, a definition that is none, a stack that cannot run scripts, the wish to stop. A script
+/// that is no script fails by itself, with the place.
+pub fn run(
+    lab: &Lab,
+    job: &Job<'_>,
+    progress: impl Fn(usize) + Sync,
+) -> Result<DrillDocument, LabError> {
+    let texts: Vec<String> = (job.cases.iter())
+        .map(|case| read(&case.script))
+        .collect::<Result<_, _>>()?;
+    for case in job.cases.iter().take(1) {
+        job.defines(case)?;
+    }
+    let results = match &job.stack.kind {
+        Kind::Model(model) => on_model(lab, job, &texts, model, &progress)?,
+        Kind::Uml(kernel) => {
+            let kernel = Kernel::Uml(kernel.path.clone());
+            on_kernel(lab, job, texts, &kernel, &progress)?
+        }
+        Kind::Host => on_kernel(lab, job, texts, &Kernel::Host, &progress)?,
+        Kind::Qemu(_) => {
+            return Err(LabError::CannotRun(format!(
+                "{}: scripts run on model:, uml: and host; a guest of qemu: has no TUN device for them",
+                job.stack.name
+            )));
+        }
+    };
+    Ok(DrillDocument::new(&job.stack.name, results))
+}
+
+/// A script's text; what is no UTF-8 is shown as such in comments and strings.
+fn read(path: &Path) -> Result<String, LabError> {
+    let size = fs::metadata(path).map_err(LabError::at(path))?.len();
+    if size > MOST_BYTES {
+        return Err(LabError::Wrong(format!(
+            "{}: {size} bytes are no script; the longest that is read has {MOST_BYTES}",
+            path.display()
+        )));
+    }
+    let bytes = fs::read(path).map_err(LabError::at(path))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// All cases on the model.
+fn on_model(
+    lab: &Lab,
+    job: &Job<'_>,
+    texts: &[String],
+    model: &Model,
+    progress: &(impl Fn(usize) + Sync),
+) -> Result<Vec<CaseResult>, LabError> {
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let results = Mutex::new(vec![None; job.cases.len()]);
+    let work = || {
+        while !lab.stop.wanted() {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let (Some(case), Some(text)) = (job.cases.get(number), texts.get(number)) else {
+                return;
+            };
+            let result = one::on_model(job, case, text, model);
+            progress(done.fetch_add(1, Ordering::Relaxed) + 1);
+            if let Ok(mut results) = results.lock() {
+                results[number] = Some(result);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..job.jobs.max(1) {
+            scope.spawn(work);
+        }
+    });
+    let results = results.into_inner().unwrap_or_default();
+    let results: Option<Vec<CaseResult>> = results.into_iter().collect();
+    results.ok_or(LabError::Interrupted)
+}
+
+/// All cases on a kernel, which reads the scripts itself.
+fn on_kernel(
+    lab: &Lab,
+    job: &Job<'_>,
+    texts: Vec<String>,
+    kernel: &Kernel,
+    progress: &(impl Fn(usize) + Sync),
+) -> Result<Vec<CaseResult>, LabError> {
+    let cases: Vec<drill::Case> = (job.cases.iter().zip(texts))
+        .map(|(case, text)| {
+            let defines = job.defines(case)?;
+            Ok(drill::Case {
+                text,
+                mode: case.mode,
+                options: job.options(),
+                defines: (defines.iter())
+                    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                    .collect(),
+                with_entries: job.logs || job.pcapng,
+            })
+        })
+        .collect::<Result<_, LabError>>()?;
+    let jobs = NonZeroUsize::new(job.jobs).unwrap_or(NonZeroUsize::MIN);
+    let mut done = 0;
+    let mut heard = |_, _: &Report| {
+        done += 1;
+        progress(done);
+    };
+    let run = drill::run_cases(&cases, kernel, jobs, &lab.stop, &mut heard);
+    let reports = run
+        .map_err(|e| match e {
+            GuestError::Interrupted => LabError::Interrupted,
+            e => e.into(),
+        })?
+        .reports;
+    let results = (job.cases.iter().zip(&reports)).map(|(case, r)| one::result(job, case, r));
+    Ok(results.collect())
+}

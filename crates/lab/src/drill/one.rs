@@ -1,0 +1,85 @@
+//! One script in one mode: read, set up, run, told.
+
+use tcplab_drill::run::{self, Report, run};
+use tcplab_drill::script::Script;
+use tcplab_drill::{Model as Host, ScriptError, Settings, parse};
+
+use super::Job;
+use super::document::{CaseResult, Verdict};
+use super::find::{Case, word};
+use crate::model::Model;
+
+/// The seed of the host's secret: scripts must not depend on it, and runs must repeat.
+const SEED: u64 = 1;
+
+/// Runs a case on the model.
+pub(super) fn on_model(job: &Job<'_>, case: &Case, text: &str, model: &Model) -> CaseResult {
+    let (script, settings) = match prepare(job, case, text) {
+        Ok(ready) => ready,
+        Err(wrong) => return unreadable(case, &wrong),
+    };
+    let (profile, hz) = model.of_host();
+    let mut host = Host::new(profile, settings.network.clone(), hz, 0, SEED);
+    result(job, case, &run(&script, &settings, &mut host))
+}
+
+/// The script and its settings.
+pub(super) fn prepare(
+    job: &Job<'_>,
+    case: &Case,
+    text: &str,
+) -> Result<(Script, Settings), ScriptError> {
+    let defines = job.defines(case).unwrap_or_default();
+    let script = parse(text, &defines)?;
+    let settings = Settings::of(&script, case.mode, &job.options())?;
+    Ok((script, settings))
+}
+
+/// A script that is none, or asks for settings that make no sense.
+pub(super) fn unreadable(case: &Case, wrong: &ScriptError) -> CaseResult {
+    CaseResult {
+        script: case.script.display().to_string(),
+        mode: word(case.mode),
+        verdict: Verdict::Fail,
+        line: wrong.place.line,
+        why: format!("{}:{wrong}", case.script.display()),
+        log: Vec::new(),
+        pcapng: Vec::new(),
+    }
+}
+
+/// What a run came to.
+pub(super) fn result(job: &Job<'_>, case: &Case, report: &Report) -> CaseResult {
+    let script = case.script.display().to_string();
+    let (verdict, line, why) = match &report.verdict {
+        run::Verdict::Pass => (Verdict::Pass, 0, String::new()),
+        run::Verdict::Fail(failure) => (
+            Verdict::Fail,
+            failure.line,
+            format!("{script}:{}: {}", failure.line, failure.why),
+        ),
+        run::Verdict::Skip { line, why } => (Verdict::Skip, *line, why.clone()),
+    };
+    let mut pcapng = Vec::new();
+    if job.pcapng && report.write_pcapng(&script, &mut pcapng).is_err() {
+        // A vector takes everything; what cannot be written is no capture.
+        pcapng.clear();
+    }
+    let log = match job.logs {
+        true => report
+            .transcript(&script)
+            .lines()
+            .map(str::to_owned)
+            .collect(),
+        false => Vec::new(),
+    };
+    CaseResult {
+        script,
+        mode: word(case.mode),
+        verdict,
+        line,
+        why,
+        log,
+        pcapng,
+    }
+}
