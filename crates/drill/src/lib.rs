@@ -23,4 +23,4 @@ pub use error::ScriptError;
 pub use options::Settings;
 pub use parse::{Defines, parse};
 pub use sock::Model;
-pub use target::{Happening, IpMode, Made, Network, Setting, Target, TargetError};
+pub use target::{Happening, IpMode, Made, Network, SCRIPT_PHASE, Setting, Target, TargetError};

@@ -2,6 +2,7 @@
 
 mod annotate;
 mod documents;
+mod drill;
 mod explain;
 mod forms;
 mod golden;

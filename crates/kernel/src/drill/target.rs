@@ -9,7 +9,7 @@ use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use tcplab_base::{Duration, Instant};
 use tcplab_drill::call::{Call, Outcome};
-use tcplab_drill::{Happening, Made, Network, Setting, Target, TargetError};
+use tcplab_drill::{Happening, Made, Network, SCRIPT_PHASE, Setting, Target, TargetError};
 
 use super::calls::Maker;
 use super::clock::{Clock, align};
@@ -23,11 +23,6 @@ use crate::tcp_info::TcpInfo;
 
 /// How late this machine may be, when it does other things too.
 const LATE: Duration = Duration::from_millis(2);
-
-/// Where a script begins after a whole tenth of a second of a guest's clock: its verdict must not
-/// depend on what ran before, and timers count ticks of 4 ms at 250 Hz. Late in a tick a timer's
-/// lateness is small, as at the 1000 Hz that scripts are written for.
-const PHASE: Duration = Duration::from_millis(3);
 
 /// One script's kernel: everything of it goes when this goes.
 pub struct KernelTarget {
@@ -61,7 +56,7 @@ impl KernelTarget {
         // Timers of this thread and its children are exact.
         let _ = nix::sys::prctl::set_timerslack(1);
         if pace == Pace::Virtual {
-            align(PHASE);
+            align(SCRIPT_PHASE);
         }
         Ok(Self {
             net,

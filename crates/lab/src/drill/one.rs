@@ -2,7 +2,7 @@
 
 use tcplab_drill::run::{self, Report, run};
 use tcplab_drill::script::Script;
-use tcplab_drill::{Model as Host, ScriptError, Settings, parse};
+use tcplab_drill::{Model as Host, SCRIPT_PHASE, ScriptError, Settings, parse};
 
 use super::Job;
 use super::document::{CaseResult, Verdict};
@@ -19,7 +19,8 @@ pub(super) fn on_model(job: &Job<'_>, case: &Case, text: &str, model: &Model) ->
         Err(wrong) => return unreadable(case, &wrong),
     };
     let (profile, hz) = model.of_host();
-    let mut host = Host::new(profile, settings.network.clone(), hz, 0, SEED);
+    let phase = SCRIPT_PHASE.as_nanos();
+    let mut host = Host::new(profile, settings.network.clone(), hz, phase, SEED);
     result(job, case, &run(&script, &settings, &mut host))
 }
 

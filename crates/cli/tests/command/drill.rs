@@ -1,0 +1,234 @@
+//! `tcplab drill`: verdicts, what a failure says, JSON, KTAP, exit codes, our own scripts.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{command, root, tcplab};
+
+/// A connection that is opened and gets 1,000 bytes.
+const PASSES: &str = "\
+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
++0 < S 0:0(0) win 65535 <mss 1000,nop,nop,sackOK>
++0 > S. 0:0(0) ack 1 <mss 1460,nop,nop,sackOK>
++.01 < . 1:1(0) ack 1 win 65535
++0 accept(3, ..., ...) = 4
++.01 < P. 1:1001(1000) ack 1 win 65535
++0 > . 1:1(0) ack 1001
++0 read(4, ..., 2000) = 1000
++0 %{ assert tcpi_rcv_mss == 1000, tcpi_rcv_mss }%
+";
+
+/// A folder with scripts in it.
+fn folder(scripts: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in scripts {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+fn drill(folder: &Path, more: &[&str]) -> super::Run {
+    let path = folder.display().to_string();
+    let mut args = vec!["drill", &path];
+    args.extend(more);
+    tcplab(&args)
+}
+
+#[test]
+fn a_script_passes_in_its_modes() {
+    let folder = folder(&[("a.pkt", PASSES), ("b-v4.pkt", PASSES)]);
+    let run = drill(folder.path(), &[]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""), "{}", run.out);
+    assert_eq!(run.out, "5 passed, 0 failed, 0 skipped\n");
+    let run = drill(folder.path(), &["--ip", "ipv6", "-v"]);
+    assert_eq!(run.out.lines().count(), 2, "{}", run.out);
+    assert!(run.out.contains("a.pkt (ipv6)\n1 passed"), "{}", run.out);
+    let run = drill(folder.path(), &["-4", "-S", "-v", "-v"]);
+    assert!(run.out.contains("< S 0:0(0) win 65535"), "{}", run.out);
+    let run = drill(folder.path(), &["--dry-run"]);
+    assert_eq!(run.out.lines().count(), 5, "{}", run.out);
+}
+
+#[test]
+fn a_failure_shows_both_packets_and_ends_with_1() {
+    let wrong = PASSES.replace("ack 1001", "ack 1000");
+    let folder = folder(&[("a.pkt", &wrong)]);
+    let run = drill(folder.path(), &["-4"]);
+    assert_eq!(run.code, 1);
+    for part in ["a.pkt:9: ", "`ack`", "ack 1000", "ack 1001", "Established"] {
+        assert!(run.out.contains(part), "{part}: {}", run.out);
+    }
+    let json = drill(folder.path(), &["-4", "--json"]);
+    assert_eq!(json.code, 1);
+    let document = json.json();
+    assert_eq!(document["schema"], "tcplab.drill/1");
+    assert_eq!(
+        (&document["passed"], &document["failed"]),
+        (&0.into(), &1.into())
+    );
+    let result = &document["results"][0];
+    assert_eq!(
+        (&result["mode"], &result["verdict"]),
+        (&"ipv4".into(), &"fail".into())
+    );
+    assert_eq!(result["line"], 9);
+    assert!(result["why"].as_str().unwrap().contains("ack 1001"));
+    let tap = drill(folder.path(), &["-4", "--tap"]);
+    assert!(
+        tap.out.starts_with("KTAP version 1\n1..1\n# "),
+        "{}",
+        tap.out
+    );
+    assert!(tap.out.contains("\nnot ok 1 "), "{}", tap.out);
+}
+
+#[test]
+fn shell_lines_are_never_run() {
+    let witness = std::env::temp_dir().join(format!("tcplab-drill-{}", std::process::id()));
+    let script = format!("`touch {}`\n{PASSES}", witness.display());
+    let folder = folder(&[("a.pkt", &script)]);
+    let run = drill(folder.path(), &["-4", "-v"]);
+    assert!(!witness.exists());
+    // Nothing could be run.
+    assert_eq!(run.code, 4, "{}", run.out);
+    assert!(run.out.contains("SKIP"), "{}", run.out);
+    assert!(run.out.contains("needs shell"), "{}", run.out);
+    assert!(
+        run.out.ends_with("0 passed, 0 failed, 1 skipped\n"),
+        "{}",
+        run.out
+    );
+}
+
+#[test]
+fn what_is_no_script_fails_with_its_place_and_what_is_no_path_ends_with_2() {
+    let folder = folder(&[("a.pkt", "0 socket(..., SOCK_STREAM, IPPROTO_TCP = 3\n")]);
+    let run = drill(folder.path(), &["-4"]);
+    assert_eq!(run.code, 1, "{}", run.out);
+    assert!(run.out.contains("a.pkt:1:"), "{}", run.out);
+    let none = tcplab(&["drill", "no-such-folder", "--json"]);
+    assert_eq!(none.code, 2);
+    assert_eq!(none.json()["schema"], "tcplab.drill/1");
+    assert_eq!(tcplab(&["drill", "docs"]).code, 2);
+    assert_eq!(drill(folder.path(), &["--on", "model:linux-0.1"]).code, 2);
+}
+
+#[test]
+fn captures_and_tap_files_are_written() {
+    let folder = folder(&[("a.pkt", PASSES)]);
+    let (pcap, tap) = (folder.path().join("pcap"), folder.path().join("tap"));
+    let (pcap_arg, tap_arg) = (pcap.display().to_string(), tap.display().to_string());
+    let run = drill(folder.path(), &["-4", "-c", &pcap_arg, "-t", &tap_arg]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let captures: Vec<PathBuf> = (fs::read_dir(&pcap).unwrap())
+        .map(|e| e.unwrap().path())
+        .collect();
+    assert_eq!(captures.len(), 1, "{captures:?}");
+    let read = tcplab(&["analyze", "--json", captures[0].to_str().unwrap()]);
+    assert_eq!(read.code, 0, "{}", read.err);
+    assert_eq!(read.json()["captures"][0]["tcp_packets"], 5, "{}", read.out);
+    let files: Vec<_> = fs::read_dir(&tap).unwrap().collect();
+    assert_eq!(files.len(), 1);
+    let text = fs::read_to_string(files[0].as_ref().unwrap().path()).unwrap();
+    assert!(text.starts_with("TAP version 13\n1..1\nok 1 "), "{text}");
+}
+
+/// Runs tests/pkt on a stack: what fails must be what tests/pkt/expected-failures.txt lists, neither more nor less.
+fn own_scripts(stack: &str) {
+    let run = tcplab(&["drill", "tests/pkt", "--on", stack, "--json"]);
+    let document = run.json();
+    assert_eq!(document["skipped"], 0, "{}", run.err);
+    let mut failed = BTreeSet::new();
+    for result in document["results"].as_array().unwrap() {
+        if result["verdict"] != "pass" {
+            let script = result["script"].as_str().unwrap();
+            let script = script.strip_prefix("tests/pkt/").unwrap();
+            failed.insert((
+                script.to_owned(),
+                result["mode"].as_str().unwrap().to_owned(),
+            ));
+        }
+    }
+    let list = fs::read_to_string(root().join("tests/pkt/expected-failures.txt")).unwrap();
+    let mut listed = BTreeSet::new();
+    for line in list.lines().filter(|l| !l.starts_with('#')) {
+        let words: Vec<&str> = line.splitn(4, ' ').collect();
+        let &[script, mode, on, reason] = words.as_slice() else {
+            panic!("expected-failures.txt: `{line}` is not `path mode stack reason`");
+        };
+        assert!(!reason.is_empty());
+        let is_mode =
+            |m: &str| mode == "*" || mode == m || (mode == "mapped" && m.contains("mapped"));
+        let results = document["results"].as_array().unwrap().iter();
+        for result in results.filter(|_| on == stack) {
+            let own = result["script"] == format!("tests/pkt/{script}");
+            let m = result["mode"].as_str().unwrap();
+            if own && is_mode(m) {
+                listed.insert((script.to_owned(), m.to_owned()));
+            }
+        }
+    }
+    assert_eq!(failed, listed, "what fails on {stack}, and what is listed");
+}
+
+#[test]
+fn own_scripts_on_the_model() {
+    own_scripts("model:linux-6.1");
+    let scripts = tcplab(&["drill", "tests/pkt", "--dry-run", "-6"]);
+    assert!(scripts.out.lines().count() >= 120, "{}", scripts.out);
+}
+
+/// The longest script of our own.
+#[test]
+fn own_scripts_are_short() {
+    let list = tcplab(&["drill", "tests/pkt", "--dry-run"]);
+    for line in list.out.lines() {
+        let path = line.rsplit_once(" (").unwrap().0;
+        let text = fs::read_to_string(root().join(path)).unwrap();
+        assert!(
+            text.lines().count() < 65 && text.starts_with("//"),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+#[ignore = "needs a kernel: tcplab kernel build 6.1"]
+fn own_scripts_on_a_kernel() {
+    own_scripts("uml:6.1");
+}
+
+#[test]
+#[ignore = "needs a kernel: tcplab kernel build 6.1"]
+fn a_kernel_says_the_same_twice_and_runs_no_shell() {
+    let wrong = PASSES.replace("ack 1001", "ack 1000");
+    let folder = folder(&[
+        ("a.pkt", PASSES),
+        ("b.pkt", &wrong),
+        ("c.pkt", "`touch x`\n"),
+    ]);
+    let path = folder.path().display().to_string();
+    let args = ["drill", &path, "--on", "uml:6.1", "--json"];
+    let (first, second) = (tcplab(&args), tcplab(&args));
+    assert_eq!(first.code, 1, "{}", first.err);
+    assert_eq!(first.out, second.out);
+    let document = first.json();
+    assert_eq!(
+        (&document["passed"], &document["failed"]),
+        (&3.into(), &3.into())
+    );
+    assert_eq!(document["skipped"], 3);
+    assert!(!folder.path().join("x").exists() && !root().join("x").exists());
+}
+
+#[test]
+fn verdicts_do_not_depend_on_the_number_of_threads() {
+    let run = |jobs| {
+        let args = ["drill", "tests/pkt/delayed-ack", "--json", "-j", jobs];
+        command(&args).output().unwrap().stdout
+    };
+    assert_eq!(run("1"), run("4"));
+}
