@@ -57,6 +57,10 @@ pub struct DrillArgs {
     #[arg(short = 'D', long, value_name = "NAME=VALUE")]
     pub define: Vec<String>,
 
+    /// How strict are the scripts? Run each that passes N times more, each time with one number that it expects changed
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub mutants: u64,
+
     /// One line for each case; twice: what happened in it as well
     #[arg(short, long, action = ArgAction::Count, help_heading = "Output")]
     pub verbose: u8,

@@ -44,6 +44,7 @@ fn run(args: &DrillArgs, color: Color) -> Result<ExitCode, Failure> {
         defines: &args.define,
         logs: args.verbose > 1 || args.log_on_error || args.log_on_success,
         pcapng: args.pcap.is_some(),
+        mutants: args.mutants,
     };
     let bar = bar(cases.len());
     let document = drill::run(&lab, &job, |done| {

@@ -55,6 +55,8 @@ fn lines<'a>(version: &str, results: impl Iterator<Item = &'a CaseResult> + Clon
 
 #[cfg(test)]
 mod tests {
+    use tcplab_lab::drill::Mutants;
+
     use super::*;
 
     #[test]
@@ -67,6 +69,7 @@ mod tests {
             why: why.into(),
             log: Vec::new(),
             pcapng: Vec::new(),
+            mutants: Mutants::default(),
         };
         let results = [
             case(Verdict::Pass, ""),

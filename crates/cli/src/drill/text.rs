@@ -20,6 +20,12 @@ pub fn print(document: &DrillDocument, args: &DrillArgs, theme: &Theme) -> Resul
     if args.folders {
         write!(out, "{}", folders(document).render(theme))?;
     }
+    if let Some(mutants) = &document.mutants {
+        for survivor in &mutants.survivors {
+            writeln!(out, "passes although changed: {survivor}")?;
+        }
+        writeln!(out, "{} of {} mutants fail", mutants.failed, mutants.run)?;
+    }
     writeln!(
         out,
         "{} passed, {} failed, {} skipped",

@@ -17,7 +17,12 @@ struct Documented {
     commands: &'static [&'static [&'static str]],
 }
 
-const DOCUMENTS: [Documented; 4] = [
+const DOCUMENTS: [Documented; 5] = [
+    Documented {
+        path: "docs/drill.md",
+        schemas: &["drill"],
+        commands: &[&["drill"]],
+    },
     Documented {
         path: ANALYZE,
         schemas: &["analyze", "pair"],

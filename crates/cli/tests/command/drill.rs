@@ -136,6 +136,22 @@ fn captures_and_tap_files_are_written() {
     assert!(text.starts_with("TAP version 13\n1..1\nok 1 "), "{text}");
 }
 
+#[test]
+fn scripts_are_strict() {
+    let run = tcplab(&["drill", "tests/pkt", "-4", "--json", "--mutants", "4"]);
+    let mutants = &run.json()["mutants"];
+    let (all, failed) = (
+        mutants["run"].as_u64().unwrap(),
+        mutants["failed"].as_u64().unwrap(),
+    );
+    assert!(all >= 900, "{mutants}");
+    assert!(failed * 100 >= all * 95, "{mutants}");
+    assert_eq!(
+        tcplab(&["drill", "tests/pkt", "--mutants", "1", "--on", "host"]).code,
+        2
+    );
+}
+
 /// Runs tests/pkt on a stack: what fails must be what tests/pkt/expected-failures.txt lists, neither more nor less.
 fn own_scripts(stack: &str) {
     let run = tcplab(&["drill", "tests/pkt", "--on", stack, "--json"]);

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::strict::Mutants;
+
 /// Schema of the answer.
 pub const DRILL_SCHEMA: &str = "tcplab.drill/1";
 
@@ -39,6 +41,10 @@ pub struct CaseResult {
     #[serde(skip)]
     #[schemars(skip)]
     pub pcapng: Vec<u8>,
+    /// Its mutants, when some were asked for.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub mutants: Mutants,
 }
 
 impl CaseResult {
@@ -68,11 +74,18 @@ pub struct DrillDocument {
     pub skipped: usize,
     /// Each case, in the order of the scripts.
     pub results: Vec<CaseResult>,
+    /// Mutants of the cases that passed, when some were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mutants: Option<Mutants>,
 }
 
 impl DrillDocument {
     /// The document of these results.
-    pub fn new(stack: &str, results: Vec<CaseResult>) -> Self {
+    pub(super) fn new(stack: &str, mut results: Vec<CaseResult>) -> Self {
+        let mut mutants = Mutants::default();
+        for result in &mut results {
+            mutants.add(std::mem::take(&mut result.mutants));
+        }
         let count = |verdict| results.iter().filter(|r| r.verdict == verdict).count();
         Self {
             schema: DRILL_SCHEMA,
@@ -81,6 +94,7 @@ impl DrillDocument {
             failed: count(Verdict::Fail),
             skipped: count(Verdict::Skip),
             results,
+            mutants: (mutants.run > 0).then_some(mutants),
         }
     }
 }

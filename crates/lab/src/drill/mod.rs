@@ -6,6 +6,7 @@
 mod document;
 mod find;
 mod one;
+mod strict;
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -20,6 +21,7 @@ use tcplab_kernel::guest::GuestError;
 
 pub use document::{CaseResult, DRILL_SCHEMA, DrillDocument, Verdict};
 pub use find::{Case, cases, scripts, word};
+pub use strict::Mutants;
 
 use crate::error::LabError;
 use crate::model::Model;
@@ -45,6 +47,8 @@ pub struct Job<'a> {
     pub logs: bool,
     /// The packets are wanted.
     pub pcapng: bool,
+    /// Mutants of each case that passes, on the model only.
+    pub mutants: u64,
 }
 
 impl Job<'_> {
@@ -75,6 +79,11 @@ pub fn run(
     job: &Job<'_>,
     progress: impl Fn(usize) + Sync,
 ) -> Result<DrillDocument, LabError> {
+    if job.mutants > 0 && !matches!(job.stack.kind, Kind::Model(_)) {
+        return Err(LabError::Wrong(
+            "--mutants is of the model: leave out --on, or name model:PROFILE".into(),
+        ));
+    }
     let texts: Vec<String> = (job.cases.iter())
         .map(|case| read(&case.script))
         .collect::<Result<_, _>>()?;

@@ -7,6 +7,7 @@ use tcplab_drill::{Model as Host, SCRIPT_PHASE, ScriptError, Settings, parse};
 use super::Job;
 use super::document::{CaseResult, Verdict};
 use super::find::{Case, word};
+use super::strict::Mutants;
 use crate::model::Model;
 
 /// The seed of the host's secret: scripts must not depend on it, and runs must repeat.
@@ -18,10 +19,20 @@ pub(super) fn on_model(job: &Job<'_>, case: &Case, text: &str, model: &Model) ->
         Ok(ready) => ready,
         Err(wrong) => return unreadable(case, &wrong),
     };
+    let report = report(&script, &settings, model);
+    let mut result = result(job, case, &report);
+    if result.verdict == Verdict::Pass {
+        result.mutants = Mutants::of(case, (&script, &settings), model, job.mutants);
+    }
+    result
+}
+
+/// Runs a script on a fresh host.
+pub(super) fn report(script: &Script, settings: &Settings, model: &Model) -> Report {
     let (profile, hz) = model.of_host();
     let phase = SCRIPT_PHASE.as_nanos();
     let mut host = Host::new(profile, settings.network.clone(), hz, phase, SEED);
-    result(job, case, &run(&script, &settings, &mut host))
+    run(script, settings, &mut host)
 }
 
 /// The script and its settings.
@@ -46,6 +57,7 @@ pub(super) fn unreadable(case: &Case, wrong: &ScriptError) -> CaseResult {
         why: format!("{}:{wrong}", case.script.display()),
         log: Vec::new(),
         pcapng: Vec::new(),
+        mutants: Mutants::default(),
     }
 }
 
@@ -82,5 +94,6 @@ pub(super) fn result(job: &Job<'_>, case: &Case, report: &Report) -> CaseResult 
         why,
         log,
         pcapng,
+        mutants: Mutants::default(),
     }
 }

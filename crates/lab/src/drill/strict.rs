@@ -1,0 +1,54 @@
+//! How strict scripts are: a script that passes is run again with one number that it expects changed, at random. Almost
+//! every such mutant must fail; one that passes is a number that nothing looks at.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use tcplab_drill::Settings;
+use tcplab_drill::mutate::mutant;
+use tcplab_drill::run::Verdict;
+use tcplab_drill::script::Script;
+
+use super::find::{Case, word};
+use super::one;
+use crate::model::Model;
+
+/// Mutants of scripts that pass.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Mutants {
+    /// How many were run.
+    pub run: usize,
+    /// How many failed, as they should.
+    pub failed: usize,
+    /// Those that passed: script, mode, line and what was changed.
+    pub survivors: Vec<String>,
+}
+
+impl Mutants {
+    /// `count` mutants of a script, with seeds from 0.
+    pub(super) fn of(case: &Case, of: (&Script, &Settings), model: &Model, count: u64) -> Self {
+        let mut all = Self::default();
+        for seed in 0..count {
+            let Some(mutant) = mutant(of.0, of.1, seed) else {
+                continue;
+            };
+            all.run += 1;
+            match one::report(&mutant.script, of.1, model).verdict {
+                Verdict::Pass => {
+                    let (path, mode) = (case.script.display(), word(case.mode));
+                    let (line, what) = (mutant.line, mutant.what);
+                    all.survivors
+                        .push(format!("{path}:{line} ({mode}): {what}"));
+                }
+                Verdict::Fail(_) | Verdict::Skip { .. } => all.failed += 1,
+            }
+        }
+        all
+    }
+
+    /// Takes another script's.
+    pub(super) fn add(&mut self, other: Self) {
+        self.run += other.run;
+        self.failed += other.failed;
+        self.survivors.extend(other.survivors);
+    }
+}
