@@ -221,11 +221,8 @@ fn own_scripts_on_a_kernel() {
 #[ignore = "needs a kernel: tcplab kernel build 6.1"]
 fn a_kernel_says_the_same_twice_and_runs_no_shell() {
     let wrong = PASSES.replace("ack 1001", "ack 1000");
-    let folder = folder(&[
-        ("a.pkt", PASSES),
-        ("b.pkt", &wrong),
-        ("c.pkt", "`touch x`\n"),
-    ]);
+    let shell = format!("`touch x`\n{PASSES}");
+    let folder = folder(&[("a.pkt", PASSES), ("b.pkt", &wrong), ("c.pkt", &shell)]);
     let path = folder.path().display().to_string();
     let args = ["drill", &path, "--on", "uml:6.1", "--json"];
     let (first, second) = (tcplab(&args), tcplab(&args));
