@@ -2,6 +2,7 @@
 //!
 //! Level 0 of the map: no dependencies, no input or output, no clock.
 
+mod draws;
 mod random;
 mod samples;
 mod seq;

@@ -27,6 +27,11 @@ impl Random {
         Self(Pcg64Mcg::new(u128::from(high) << 64 | u128::from(low)))
     }
 
+    /// The seed of one of many that are drawn apart, each by its number: a connection of a population.
+    pub fn seed_of(seed: u64, number: u64) -> u64 {
+        split_mix(seed ^ split_mix(number))
+    }
+
     /// A number below `n`, without bias; 0 when `n` is 0.
     pub fn below(&mut self, n: u64) -> u64 {
         // Lemire: multiply, and draw again where the low half shows a bias.

@@ -225,6 +225,9 @@ pub struct Direction {
     pub jitter_ns: i64,
     /// Frames that the FIFO holds, the one on its way out included.
     pub limit_pkts: u32,
+    /// Bytes of frames that wait in the FIFO; a frame that would go beyond is dropped. None: only frames are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_bytes: Option<u64>,
     /// Chance of each frame to be lost, in parts of a milliard.
     pub loss_ppb: u32,
     /// Other things that happen by chance; only with [`By::Tcplab`].
@@ -232,6 +235,9 @@ pub struct Direction {
     pub faults: Faults,
     /// Frames that are lost, delayed or doubled, by their number.
     pub events: Vec<Event>,
+    /// Times in which every frame that enters is lost.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outages: Vec<Outage>,
     /// Words of tc(8) for the kernel's qdisc; only with [`By::Kernel`].
     pub qdisc: Option<String>,
 }
@@ -246,10 +252,46 @@ pub struct Faults {
     pub reorder_ppb: u32,
     /// By this time.
     pub reorder_ns: i64,
+    /// When it is not 0, the time is drawn for each such frame between this and `reorder_ns`.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub reorder_least_ns: i64,
     /// Chance of each frame to come twice.
     pub duplicate_ppb: u32,
     /// Chance of each frame to be damaged: the receiver finds a wrong checksum.
     pub corrupt_ppb: u32,
+    /// Mean of an exponential delay that each frame gets beside the link's; frames keep their order.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub exponential_jitter_ns: i64,
+    /// Times in which the link stands still.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spikes: Option<Spikes>,
+}
+
+fn is_zero(n: &i64) -> bool {
+    *n == 0
+}
+
+/// Delay spikes: a frame meets a link that stands still for a while, as radio links do; frames behind it wait and keep
+/// their order. The length is lognormal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spikes {
+    /// Chance of each frame to meet one.
+    pub chance_ppb: u32,
+    /// Median of its length.
+    pub median_ns: i64,
+    /// Sigma of the logarithm of its length, in parts of a million.
+    pub sigma_ppm: u32,
+}
+
+/// A time in which a link loses all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Outage {
+    /// When it begins, after the run's start.
+    pub from_ns: i64,
+    /// When it ends; none: never.
+    pub until_ns: Option<i64>,
 }
 
 impl Faults {
