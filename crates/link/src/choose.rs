@@ -1,7 +1,7 @@
 //! What happens to a frame that enters: listed events by number, then the link's chances.
 
-use tcplab_base::{Duration, Random};
-use tcplab_plan::point::{BurstLoss, Direction, Does, Event};
+use tcplab_base::{Duration, Instant, Random};
+use tcplab_plan::point::{BurstLoss, Direction, Does, Event, Outage, Spikes};
 
 use crate::kind::Kind;
 
@@ -13,12 +13,17 @@ pub(crate) struct Choice {
     pub(crate) mark: bool,
     pub(crate) corrupt: bool,
     pub(crate) later: Duration,
+    /// Time for which the link stands still before this frame leaves.
+    pub(crate) stall: Duration,
+    /// Exponential jitter.
+    pub(crate) slower: Duration,
 }
 
 /// Counts frames against the listed events and draws losses and the like.
 #[derive(Clone, Debug)]
 pub(crate) struct Choose {
     events: Vec<(Event, u64)>,
+    outages: Vec<Outage>,
     loss_ppb: u32,
     draws: Random,
     /// What few links have.
@@ -32,9 +37,12 @@ pub(crate) struct Choose {
 #[derive(Clone, Debug)]
 struct Seldom {
     bursts: Option<Bursts>,
-    reorder: (u32, Duration, Random),
+    reorder: (u32, [Duration; 2], Random),
     duplicate: (u32, Random),
     corrupt: (u32, Random),
+    /// Mean of the exponential jitter in nanoseconds.
+    jitter: (i64, Random),
+    spikes: Option<(Spikes, Random)>,
 }
 
 /// Gilbert-Elliott: a chain of two states, each with a chance of loss (tc-netem(8), `gemodel`).
@@ -71,15 +79,21 @@ impl Choose {
                 }),
                 reorder: (
                     faults.reorder_ppb,
-                    Duration::from_nanos(faults.reorder_ns),
+                    [faults.reorder_least_ns, faults.reorder_ns].map(Duration::from_nanos),
                     stream("reorder"),
                 ),
                 duplicate: (faults.duplicate_ppb, stream("duplicate")),
                 corrupt: (faults.corrupt_ppb, stream("corrupt")),
+                jitter: (faults.exponential_jitter_ns, stream("exponential")),
+                spikes: faults.spikes.map(|spikes| (spikes, stream("spikes"))),
             })
         });
         Self {
-            is_plain: way.events.is_empty() && way.loss_ppb == 0 && seldom.is_none(),
+            is_plain: way.events.is_empty()
+                && way.outages.is_empty()
+                && way.loss_ppb == 0
+                && seldom.is_none(),
+            outages: way.outages.clone(),
             events: way.events.iter().map(|event| (*event, 0)).collect(),
             loss_ppb: way.loss_ppb,
             draws: stream("loss"),
@@ -89,21 +103,22 @@ impl Choose {
 
     /// What becomes of the next frame; its kind is asked for when something may become of it.
     #[inline]
-    pub(crate) fn frame(&mut self, kind: impl FnOnce() -> Kind) -> Choice {
+    pub(crate) fn frame(&mut self, now: Instant, kind: impl FnOnce() -> Kind) -> Choice {
         match self.is_plain {
             true => Choice::default(),
-            false => self.chosen(kind()),
+            false => self.chosen(now, kind()),
         }
     }
 
     #[inline(never)]
-    fn chosen(&mut self, kind: Kind) -> Choice {
+    fn chosen(&mut self, now: Instant, kind: Kind) -> Choice {
         let mut choice = Choice::default();
         if !self.events.is_empty() {
             self.listed(kind, &mut choice);
         }
         // Drawn for each frame, so that a listed loss moves no other draw.
         choice.lost |= self.draws.chance(self.loss_ppb);
+        choice.lost |= self.outages.iter().any(|outage| is_in(outage, now));
         if let Some(seldom) = &mut self.seldom {
             seldom.draw(&mut choice);
         }
@@ -136,13 +151,46 @@ impl Seldom {
         if let Some(bursts) = &mut self.bursts {
             choice.lost |= bursts.loses();
         }
-        let (ppb, by, draws) = &mut self.reorder;
+        let (ppb, [least, most], draws) = &mut self.reorder;
         if draws.chance(*ppb) {
-            choice.later = choice.later + *by;
+            choice.later = choice.later + between(draws, *least, *most);
         }
         let (ppb, draws) = &mut self.duplicate;
         choice.twice |= draws.chance(*ppb);
         let (ppb, draws) = &mut self.corrupt;
         choice.corrupt = draws.chance(*ppb);
+        let (mean, draws) = &mut self.jitter;
+        if *mean > 0 {
+            choice.slower = Duration::from_nanos((draws.exponential() * *mean as f64) as i64);
+        }
+        if let Some((spikes, draws)) = &mut self.spikes
+            && draws.chance(spikes.chance_ppb)
+        {
+            choice.stall = length(spikes, draws);
+        }
     }
+}
+
+/// A time of `most`, or one drawn from `least` to `most` when there is a least.
+fn between(draws: &mut Random, least: Duration, most: Duration) -> Duration {
+    if least == Duration::ZERO {
+        return most;
+    }
+    let range = (most.as_nanos() - least.as_nanos()).max(0) as u64;
+    least + Duration::from_nanos(draws.below(range + 1) as i64)
+}
+
+/// The longest spike: what is drawn beyond it is cut.
+const LONGEST_SPIKE_NS: f64 = 1e12;
+
+#[cold]
+fn length(spikes: &Spikes, draws: &mut Random) -> Duration {
+    let factor = libm::exp(draws.normal() * f64::from(spikes.sigma_ppm) / 1e6);
+    let ns = (spikes.median_ns as f64 * factor).clamp(0.0, LONGEST_SPIKE_NS);
+    Duration::from_nanos(ns as i64)
+}
+
+fn is_in(outage: &Outage, now: Instant) -> bool {
+    let now = now.as_nanos();
+    now >= outage.from_ns && outage.until_ns.is_none_or(|until| now < until)
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use tcplab_base::{Duration, Instant};
+use tcplab_plan::point::Direction;
 
 /// Bits of a byte, times nanoseconds of a second.
 const SCALE: u64 = 8 * 1_000_000_000;
@@ -18,28 +19,52 @@ pub(crate) struct Fifo {
     out: VecDeque<Instant>,
     /// Bits x 10^9 that the last frame's time did not hold: no drift from rounding.
     carry: u64,
+    /// The bytes of each, where they are asked for: by a limit, or because the link may stand still.
+    sizes: Option<Box<Sizes>>,
+}
+
+/// Bytes of the frames that wait.
+#[derive(Clone, Debug)]
+struct Sizes {
+    limit: u64,
+    each: VecDeque<u32>,
+    sum: u64,
 }
 
 impl Fifo {
-    pub(crate) fn new(rate_bps: u64, limit_pkts: u32) -> Self {
-        let rate_bps = rate_bps.max(1);
+    /// The FIFO of this way; none: it has no rate.
+    pub(crate) fn of(way: &Direction) -> Option<Self> {
+        let rate_bps = way.rate_bps?.max(1);
+        let counts_bytes = way.limit_bytes.is_some() || way.faults.spikes.is_some();
+        let sizes = counts_bytes.then(|| {
+            Box::new(Sizes {
+                limit: way.limit_bytes.unwrap_or(u64::MAX),
+                each: VecDeque::new(),
+                sum: 0,
+            })
+        });
         let whole = SCALE.is_multiple_of(rate_bps);
-        Self {
+        Some(Self {
             rate_bps,
             byte_ns: u32::try_from(SCALE / rate_bps).ok().filter(|_| whole),
-            limit: limit_pkts.max(1) as usize,
+            limit: way.limit_pkts.max(1) as usize,
             out: VecDeque::new(),
             carry: 0,
-        }
+            sizes,
+        })
     }
 
-    /// When the last bit of this frame will have left; none: there is no room.
+    /// When the last bit of this frame will have left, when the link stands still for `stall` before it; none: there is
+    /// no room.
     #[inline(always)]
-    pub(crate) fn enter(&mut self, now: Instant, bytes: usize) -> Option<Instant> {
+    pub(crate) fn enter(&mut self, now: Instant, bytes: usize, stall: Duration) -> Option<Instant> {
         while self.out.front().is_some_and(|at| *at <= now) {
             self.out.pop_front();
         }
         if self.out.len() >= self.limit {
+            return None;
+        }
+        if self.sizes.is_some() && !self.has_room(bytes) {
             return None;
         }
         let begins = match self.out.back() {
@@ -50,9 +75,27 @@ impl Fifo {
             }
         };
         let takes = self.takes(bytes);
-        let leaves = begins + Duration::from_nanos(takes);
+        let leaves = begins + stall + Duration::from_nanos(takes);
         self.out.push_back(leaves);
         Some(leaves)
+    }
+
+    /// Whether the bytes of a frame fit; they count from now on.
+    #[inline(never)]
+    fn has_room(&mut self, bytes: usize) -> bool {
+        let Some(sizes) = &mut self.sizes else {
+            return true;
+        };
+        while sizes.each.len() > self.out.len() {
+            sizes.sum -= u64::from(sizes.each.pop_front().unwrap_or(0));
+        }
+        let fits = sizes.sum + bytes as u64 <= sizes.limit;
+        if fits {
+            let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+            sizes.each.push_back(bytes);
+            sizes.sum += u64::from(bytes);
+        }
+        fits
     }
 
     /// Nanoseconds of a frame at the rate.
@@ -91,6 +134,15 @@ impl Fifo {
         let Some(last) = self.out.back().filter(|at| **at > now) else {
             return (0, 0);
         };
+        if let Some(sizes) = &self.sizes {
+            // The link may stand still: time says nothing of bytes. `each` may be behind by those that left since.
+            let before = sizes.each.len() - (self.out.len() - gone);
+            let gone_bytes: u64 = sizes.each.iter().take(before).map(|n| u64::from(*n)).sum();
+            return (
+                (self.out.len() - gone) as i64,
+                (sizes.sum - gone_bytes) as i64,
+            );
+        }
         let bits = i128::from(last.since(now).as_nanos()) * i128::from(self.rate_bps);
         let bytes = (bits + 8_000_000_000 - 1) / 8_000_000_000;
         ((self.out.len() - gone) as i64, bytes as i64)

@@ -87,7 +87,7 @@ impl<F: Clone> Way<F> {
     pub fn new(way: &Direction, seed: u64, name: &str) -> Self {
         Self {
             choose: Choose::new(way, seed, name),
-            fifo: way.rate_bps.map(|rate| Fifo::new(rate, way.limit_pkts)),
+            fifo: Fifo::of(way),
             delay: Duration::from_nanos(way.delay_ns),
             jitter: Duration::from_nanos(way.jitter_ns),
             jitter_draws: Random::stream(seed, &format!("{name}/jitter")),
@@ -114,7 +114,7 @@ impl<F: Clone> Way<F> {
     ) -> Entered {
         self.count.frames += 1;
         self.count.bytes += bytes as u64;
-        let choice = self.choose.frame(kind);
+        let choice = self.choose.frame(now, kind);
         if choice.lost {
             self.count.lost += 1;
             self.more_bytes -= bytes as i64;
@@ -132,6 +132,7 @@ impl<F: Clone> Way<F> {
     fn travel_first(&mut self, now: Instant, bytes: usize, choice: Choice, frame: F) {
         let first = Choice {
             later: Duration::ZERO,
+            stall: Duration::ZERO,
             ..choice
         };
         self.more_bytes += bytes as i64;
@@ -142,9 +143,9 @@ impl<F: Clone> Way<F> {
     #[inline(always)]
     fn travel(&mut self, now: Instant, bytes: usize, choice: Choice, frame: F) -> Entered {
         let leaves = match &mut self.fifo {
-            None => now,
+            None => now + choice.stall,
             Some(fifo) => {
-                let Some(leaves) = fifo.enter(now, bytes) else {
+                let Some(leaves) = fifo.enter(now, bytes, choice.stall) else {
                     self.count.queue_drops += 1;
                     self.more_bytes -= bytes as i64;
                     return Entered::QueueFull;
@@ -158,7 +159,7 @@ impl<F: Clone> Way<F> {
         if self.jitter > Duration::ZERO {
             delay = self.jittered(delay);
         }
-        let at = (leaves + delay).max(self.last);
+        let at = (leaves + delay + choice.slower).max(self.last);
         let number = self.order;
         self.order += 1;
         let (mark, corrupt) = (choice.mark, choice.corrupt);

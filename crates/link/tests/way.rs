@@ -2,7 +2,7 @@
 
 use tcplab_base::Instant;
 use tcplab_link::{Entered, Kind, Way};
-use tcplab_plan::point::{BurstLoss, Direction, Does, Event, Faults, Of};
+use tcplab_plan::point::{BurstLoss, Direction, Does, Event, Faults, Of, Outage, Spikes};
 
 const MS: i64 = 1_000_000;
 
@@ -268,4 +268,118 @@ fn a_late_frame_and_the_line_merge_by_time() {
             (15 * MS, 5)
         ]
     );
+}
+
+#[test]
+fn a_limit_in_bytes_drops_what_goes_beyond() {
+    let way = Direction {
+        rate_bps: Some(10_000_000),
+        limit_pkts: 1000,
+        limit_bytes: Some(3000),
+        ..Direction::default()
+    };
+    let mut way = Way::new(&way, 1, "l");
+    assert_eq!(way.enter(at(0), 1250, data, 1), Entered::Accepted);
+    assert_eq!(way.enter(at(0), 1250, data, 2), Entered::Accepted);
+    assert_eq!(way.enter(at(0), 1250, data, 3), Entered::QueueFull);
+    assert_eq!(way.enter(at(0), 500, data, 4), Entered::Accepted);
+    // The first is out after 1 ms: there is room for one more.
+    assert_eq!(way.enter(at(MS), 1250, data, 5), Entered::Accepted);
+    assert_eq!(way.enter(at(MS), 1250, data, 6), Entered::QueueFull);
+    assert_eq!(way.sample(at(MS), |_| 0)[..2], [3, 3000]);
+    assert_eq!(way.count().queue_drops, 2);
+}
+
+#[test]
+fn an_outage_loses_all_that_enters_in_it() {
+    let outage = |from_ms, until_ms: Option<i64>| Outage {
+        from_ns: from_ms * MS,
+        until_ns: until_ms.map(|ms| ms * MS),
+    };
+    let way = Direction {
+        outages: vec![outage(10, Some(20)), outage(50, None)],
+        ..Direction::default()
+    };
+    let mut way = Way::new(&way, 1, "l");
+    let entered = [9, 10, 19, 20, 49, 50, 5000].map(|ms| way.enter(at(ms * MS), 60, data, 0));
+    use Entered::{Accepted, Lost};
+    assert_eq!(
+        entered,
+        [Accepted, Lost, Lost, Accepted, Accepted, Lost, Lost]
+    );
+}
+
+#[test]
+fn a_spike_stops_the_link_and_keeps_the_order() {
+    let spikes = Spikes {
+        chance_ppb: 100_000_000,
+        median_ns: 250 * MS,
+        sigma_ppm: 800_000,
+    };
+    let way = Direction {
+        rate_bps: Some(10_000_000),
+        limit_pkts: 10_000,
+        faults: Faults {
+            spikes: Some(spikes),
+            ..Faults::default()
+        },
+        ..Direction::default()
+    };
+    let mut way = Way::new(&way, 1, "l");
+    let out = all_out(&mut way, 10_000, data());
+    assert!(
+        out.iter().map(|o| o.1).eq(1..=10_000),
+        "the order was changed"
+    );
+    let stalls: Vec<i64> = std::iter::once(out[0].0 - MS)
+        .chain(out.windows(2).map(|two| two[1].0 - two[0].0 - MS))
+        .filter(|stall| *stall > 0)
+        .collect();
+    // A tenth of them, within five sigma of 30.
+    assert!(stalls.len().abs_diff(1000) < 150, "{}", stalls.len());
+    let mut sorted = stalls.clone();
+    sorted.sort_unstable();
+    // The median of 1,000 has a standard error of 4 percent (1.25 sigma / sqrt(n)).
+    let median = sorted[sorted.len() / 2];
+    assert!((median - 250 * MS).abs() < 50 * MS, "{median}");
+    let above = stalls.iter().filter(|s| **s > 556 * MS).count();
+    // One sigma above the median: 15.9 percent.
+    assert!(above.abs_diff(159) < 60, "{above}");
+}
+
+#[test]
+fn exponential_jitter_has_its_mean_and_keeps_the_order() {
+    let way = Direction {
+        faults: Faults {
+            exponential_jitter_ns: 5 * MS,
+            ..Faults::default()
+        },
+        ..Direction::default()
+    };
+    let mut way = Way::new(&way, 1, "l");
+    let mut sum = 0;
+    for number in 0..10_000 {
+        // Far apart, so that none waits for another.
+        let now = number * 1_000 * MS;
+        way.enter(at(now), 60, data, number as u32);
+        let frame = way.poll(at(now + 999 * MS)).expect("it comes");
+        sum += frame.at.as_nanos() - now;
+    }
+    assert!((sum / 10_000 - 5 * MS).abs() < MS / 4, "{}", sum / 10_000);
+    let out = all_out(&mut way, 1000, data());
+    assert!(out.iter().map(|o| o.1).eq(1..=1000));
+}
+
+#[test]
+fn a_reordered_frame_is_late_by_a_time_of_the_range() {
+    let mut way = with(Faults {
+        reorder_ppb: 1_000_000_000,
+        reorder_ns: 80 * MS,
+        reorder_least_ns: 10 * MS,
+        ..Faults::default()
+    });
+    let out = all_out(&mut way, 1000, data());
+    let (least, most) = (out[0].0, out[999].0);
+    assert!(least >= 20 * MS && least < 21 * MS, "{least}");
+    assert!(most <= 90 * MS && most > 89 * MS, "{most}");
 }

@@ -1,18 +1,30 @@
 //! What a link does to frames by chance, beside losing each by itself: `burst_loss`, `reordering`,
-//! `duplication`, `corruption`.
+//! `duplication`, `corruption`, `exponential_jitter`, `spikes`, `limit_bytes`, `outage`.
 
 use super::error::Fault;
 use super::fields::Fields;
-use super::units::{PERCENT, TIME};
-use crate::point::{BurstLoss, By, Faults};
+use super::units::{PERCENT, SIZE, TIME};
+use crate::point::{BurstLoss, By, Faults, Outage, Spikes};
 
 /// What a table says; none: what stands around it holds.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Own {
     burst_loss: Option<BurstLoss>,
-    reordering: Option<(u32, i64)>,
+    reordering: Option<Reordering>,
     duplicate_ppb: Option<u32>,
     corrupt_ppb: Option<u32>,
+    exponential_jitter_ns: Option<i64>,
+    spikes: Option<Spikes>,
+    pub(super) limit_bytes: Option<u64>,
+    outages: Option<Vec<Outage>>,
+}
+
+/// `PERCENT by TIME`, `PERCENT by TIME..TIME`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reordering {
+    ppb: u32,
+    least_ns: i64,
+    most_ns: i64,
 }
 
 impl Own {
@@ -23,24 +35,48 @@ impl Own {
             reordering: self.reordering.or(other.reordering),
             duplicate_ppb: self.duplicate_ppb.or(other.duplicate_ppb),
             corrupt_ppb: self.corrupt_ppb.or(other.corrupt_ppb),
+            exponential_jitter_ns: self.exponential_jitter_ns.or(other.exponential_jitter_ns),
+            spikes: self.spikes.or(other.spikes),
+            limit_bytes: self.limit_bytes.or(other.limit_bytes),
+            outages: self.outages.or(other.outages),
         }
     }
 
+    /// The times in which all is lost.
+    pub(crate) fn take_outages(&mut self) -> Vec<Outage> {
+        self.outages.take().unwrap_or_default()
+    }
+
     pub(crate) fn faults(self) -> Faults {
-        let (reorder_ppb, reorder_ns) = self.reordering.unwrap_or_default();
+        let reordering = self.reordering.unwrap_or_default();
         Faults {
             burst_loss: self.burst_loss,
-            reorder_ppb,
-            reorder_ns,
+            reorder_ppb: reordering.ppb,
+            reorder_ns: reordering.most_ns,
+            reorder_least_ns: reordering.least_ns,
             duplicate_ppb: self.duplicate_ppb.unwrap_or(0),
             corrupt_ppb: self.corrupt_ppb.unwrap_or(0),
+            exponential_jitter_ns: self.exponential_jitter_ns.unwrap_or(0),
+            spikes: self.spikes,
         }
     }
 }
 
-/// Reads the four keys of a link or of one of its ways.
+/// The keys that are read here.
+const KEYS: [&str; 8] = [
+    "burst_loss",
+    "reordering",
+    "duplication",
+    "corruption",
+    "exponential_jitter",
+    "spikes",
+    "limit_bytes",
+    "outage",
+];
+
+/// Reads the keys of a link or of one of its ways.
 pub(crate) fn read(fields: &Fields<'_>, by: By) -> Result<Own, Fault> {
-    for key in ["burst_loss", "reordering", "duplication", "corruption"] {
+    for key in KEYS {
         if let (Some(node), By::Kernel) = (fields.node(key), by) {
             let message = "is for tcplab's own link; write the kernel's qdisc in tc's words";
             return Err(fields.fault(key, node, message));
@@ -55,6 +91,10 @@ pub(crate) fn read(fields: &Fields<'_>, by: By) -> Result<Own, Fault> {
         reordering: words(fields, "reordering", reordering)?,
         duplicate_ppb: chance("duplication")?,
         corrupt_ppb: chance("corruption")?,
+        exponential_jitter_ns: fields.time("exponential_jitter")?,
+        spikes: words(fields, "spikes", spikes)?,
+        limit_bytes: fields.size("limit_bytes", 1, SIZE.max)?,
+        outages: outages(fields)?,
     })
 }
 
@@ -96,11 +136,80 @@ fn burst_loss(words: &[&str]) -> Result<BurstLoss, String> {
     })
 }
 
-/// `PERCENT by TIME`.
-fn reordering(words: &[&str]) -> Result<(u32, i64), String> {
-    let [chance, "by", time] = words else {
-        return Err("write PERCENT by TIME, such as \"1% by 5ms\"".to_owned());
+/// `PERCENT by TIME`, `PERCENT by TIME..TIME`.
+fn reordering(words: &[&str]) -> Result<Reordering, String> {
+    let [chance, "by", times] = words else {
+        return Err(
+            "write PERCENT by TIME or PERCENT by TIME..TIME, such as \"1% by 5ms\"".to_owned(),
+        );
     };
-    let ns = TIME.parse(time)?;
-    Ok((percent(chance)?, i64::try_from(ns).unwrap_or(i64::MAX)))
+    let (least_ns, most_ns) = match times.split_once("..") {
+        Some((least, most)) => (time(least)?, time(most)?),
+        None => (0, time(times)?),
+    };
+    if least_ns > most_ns {
+        return Err(format!("`{times}` ends before it begins"));
+    }
+    Ok(Reordering {
+        ppb: percent(chance)?,
+        least_ns,
+        most_ns,
+    })
+}
+
+/// `PERCENT median TIME sigma NUMBER`.
+fn spikes(words: &[&str]) -> Result<Spikes, String> {
+    let form = || {
+        "write PERCENT median TIME sigma NUMBER, such as \"0.2% median 250ms sigma 0.8\"".to_owned()
+    };
+    let [chance, "median", median, "sigma", sigma] = words else {
+        return Err(form());
+    };
+    let sigma: f64 = sigma.parse().map_err(|_| form())?;
+    if !(0.0..=5.0).contains(&sigma) {
+        return Err(format!("sigma is from 0 to 5, not {sigma}"));
+    }
+    Ok(Spikes {
+        chance_ppb: percent(chance)?,
+        median_ns: time(median)?,
+        sigma_ppm: (sigma * 1e6).round() as u32,
+    })
+}
+
+/// `FROM..UNTIL` and `FROM..`, times after the run's start.
+fn outages(fields: &Fields<'_>) -> Result<Option<Vec<Outage>>, Fault> {
+    let Some(texts) = fields.texts("outage")? else {
+        return Ok(None);
+    };
+    let mut out = Vec::new();
+    for (node, text) in texts {
+        if out.len() == MAX_OUTAGES {
+            let message = format!("more than {MAX_OUTAGES} outages");
+            return Err(fields.fault("outage", node, message));
+        }
+        out.push(outage(text).map_err(|why| fields.fault("outage", node, why))?);
+    }
+    Ok(Some(out))
+}
+
+/// Outages of one way at most: each frame is held against each of them.
+const MAX_OUTAGES: usize = 100;
+
+fn outage(text: &str) -> Result<Outage, String> {
+    let Some((from, until)) = text.split_once("..") else {
+        return Err("write FROM..UNTIL or FROM.., such as \"2s..5s\"".to_owned());
+    };
+    let from_ns = time(from.trim())?;
+    let until_ns = match until.trim() {
+        "" => None,
+        until => Some(time(until)?),
+    };
+    match until_ns.is_some_and(|until| until <= from_ns) {
+        true => Err(format!("`{text}` ends before it begins")),
+        false => Ok(Outage { from_ns, until_ns }),
+    }
+}
+
+fn time(text: &str) -> Result<i64, String> {
+    Ok(i64::try_from(TIME.parse(text)?).unwrap_or(i64::MAX))
 }

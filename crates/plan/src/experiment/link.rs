@@ -175,7 +175,7 @@ fn way(
     by: By,
 ) -> Result<Direction, Fault> {
     let node = fields.node(key);
-    let mut faults = *faults;
+    let mut faults = faults.clone();
     let (own, events) = match node.map(|node| (node, &node.value)) {
         None => (Queue::Keys(Shape::default()), Vec::new()),
         Some((node, Value::Text(_))) => {
@@ -227,7 +227,7 @@ fn way(
 }
 
 /// With the kernel's link all is in the words, and nothing is said twice.
-fn direction(queue: Queue, (events, faults): (Vec<Event>, Own), by: By) -> Direction {
+fn direction(queue: Queue, (events, mut faults): (Vec<Event>, Own), by: By) -> Direction {
     let qdisc = match (&queue, by) {
         (Queue::Kernel(words), _) => Some(words.clone()),
         (Queue::Keys(shape), By::Kernel) => shape.to_netem(),
@@ -243,6 +243,8 @@ fn direction(queue: Queue, (events, faults): (Vec<Event>, Own), by: By) -> Direc
         jitter_ns: shape.jitter_ns.unwrap_or(0),
         limit_pkts: shape.limit_pkts.unwrap_or(DEFAULT_LIMIT),
         loss_ppb: shape.loss_ppb.unwrap_or(0),
+        limit_bytes: faults.limit_bytes,
+        outages: faults.take_outages(),
         faults: faults.faults(),
         events,
         qdisc,

@@ -399,7 +399,7 @@ pub(crate) const LINK: &[Key] = &[
         "reordering",
         Form::Text,
         "none",
-        "`PERCENT by TIME`: chance of each frame to come later by this time and to be overtaken",
+        "`PERCENT by TIME` or `PERCENT by TIME..TIME`: chance of each frame to come later by this time, or one drawn from the range, and to be overtaken",
     ),
     key(
         "duplication",
@@ -412,6 +412,30 @@ pub(crate) const LINK: &[Key] = &[
         Form::Percent,
         "none",
         "chance of each frame to be damaged, so that its checksum is wrong",
+    ),
+    key(
+        "exponential_jitter",
+        Form::Time,
+        "0",
+        "mean of an exponential delay of each frame beside `delay`; frames keep their order",
+    ),
+    key(
+        "spikes",
+        Form::Text,
+        "none",
+        "`PERCENT median TIME sigma NUMBER`: chance of each frame to meet a link that stands still; the time is lognormal, frames behind it wait",
+    ),
+    key(
+        "limit_bytes",
+        Form::Size,
+        "none",
+        "bytes of frames that the queue holds, beside `limit`",
+    ),
+    key(
+        "outage",
+        Form::Texts,
+        "none",
+        "times in which every frame is lost: `FROM..UNTIL` or `FROM..` for ever, after the run's start",
     ),
     key(
         "qdisc",
@@ -450,7 +474,7 @@ pub(crate) const WAY: &[Key] = &[
         "reordering",
         Form::Text,
         "the link's",
-        "`PERCENT by TIME`: chance of each frame to come later by this time and to be overtaken",
+        "`PERCENT by TIME` or `PERCENT by TIME..TIME`: chance of each frame to come later by this time, or one drawn from the range, and to be overtaken",
     ),
     key(
         "duplication",
@@ -463,6 +487,30 @@ pub(crate) const WAY: &[Key] = &[
         Form::Percent,
         "the link's",
         "chance of each frame to be damaged, so that its checksum is wrong",
+    ),
+    key(
+        "exponential_jitter",
+        Form::Time,
+        "0",
+        "mean of an exponential delay of each frame beside `delay`; frames keep their order",
+    ),
+    key(
+        "spikes",
+        Form::Text,
+        "the link's",
+        "`PERCENT median TIME sigma NUMBER`: chance of each frame to meet a link that stands still; the time is lognormal, frames behind it wait",
+    ),
+    key(
+        "limit_bytes",
+        Form::Size,
+        "the link's",
+        "bytes of frames that the queue holds, beside `limit`",
+    ),
+    key(
+        "outage",
+        Form::Texts,
+        "the link's",
+        "times in which every frame is lost: `FROM..UNTIL` or `FROM..` for ever, after the run's start",
     ),
     key(
         "qdisc",
