@@ -1,8 +1,9 @@
 //! Words that every crate of tcplab shares: time, sequence numbers, sample statistics.
 //!
-//! Level 0 of the map: no dependencies, no input or output, no clock.
+//! Level 0 of the map: nothing of ours below it, no input or output, no clock.
 
 mod draws;
+pub mod normal;
 mod random;
 mod samples;
 mod seq;

@@ -5,6 +5,7 @@
 //! [`Outcome`]. Nothing here opens a file or knows a stack.
 
 pub mod app;
+pub mod dist;
 pub mod experiment;
 pub mod measure;
 pub mod network;

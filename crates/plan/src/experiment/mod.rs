@@ -17,7 +17,7 @@ mod link;
 mod schema;
 mod tc;
 mod tree;
-mod units;
+pub(crate) mod units;
 mod variant;
 mod ways;
 

@@ -146,6 +146,17 @@ pub(crate) const TC_PERCENT: Quantity = Quantity {
     ..PERCENT
 };
 
+/// A plain number, in milliardths.
+pub(crate) const NUMBER: Quantity = Quantity {
+    what: "number",
+    write: "write digits, such as \"3\" or \"0.668\"",
+    units: &[],
+    bare: Some(1_000_000_000),
+    case: true,
+    max: 1_000_000_000_000_000_000,
+    max_text: "1000000000",
+};
+
 impl Quantity {
     /// The quantity in its smallest unit; or what is wrong, in words.
     pub fn parse(&self, text: &str) -> Result<u64, String> {
@@ -186,6 +197,7 @@ impl Quantity {
             "time" => "nanoseconds",
             "size" => "bytes",
             "rate" => "bits a second",
+            "number" => "milliardths",
             _ => "parts of a milliard",
         }
     }
@@ -216,7 +228,7 @@ mod tests {
 
     #[test]
     fn good_quantities() {
-        let table: [(&Quantity, &str, u64); 23] = [
+        let table: [(&Quantity, &str, u64); 25] = [
             (&TIME, "100ms", 100_000_000),
             (&TIME, "1.5 us", 1_500),
             (&TIME, "0", 0),
@@ -240,6 +252,8 @@ mod tests {
             (&PERCENT, "100%", 1_000_000_000),
             (&PERCENT, "0.0000001%", 1),
             (&TC_PERCENT, "0.3", 3_000_000),
+            (&NUMBER, "0.668", 668_000_000),
+            (&NUMBER, "1000000000", 1_000_000_000_000_000_000),
         ];
         for (quantity, text, right) in table {
             assert_eq!(quantity.parse(text), Ok(right), "{text}");
