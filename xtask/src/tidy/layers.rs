@@ -19,6 +19,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("base", 0),
     ("wire", 1),
     ("capture", 1),
+    ("stats", 1),
     ("tcp", 2),
     ("qdisc", 2),
     ("analyze", 2),
