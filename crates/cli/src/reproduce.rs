@@ -26,6 +26,7 @@ Exit codes: 0 all claims hold; 1 one or more do not; 3 those that could be measu
 Examples:
   tcplab reproduce                              all of them
   tcplab reproduce --only 'quickack.*'          some; * and ? as in a shell
+  tcplab reproduce --only '*drill*' --packetdrill ~/packetdrill   scripts that are no part of tcplab
   tcplab reproduce --json | jq '.claims[] | select(.verdict == \"fail\")'")]
 pub struct ReproduceArgs {
     /// Only the claims whose names fit; * and ? as in a shell
@@ -34,6 +35,9 @@ pub struct ReproduceArgs {
     /// Keep results and captures: in this folder one result for each experiment and stack
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
+    /// A checkout of packetdrill at the commit that drill.399 names (without it, the claim says the commands)
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub packetdrill: Option<PathBuf>,
     /// Runs at once [default: the processors]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
@@ -67,6 +71,7 @@ fn run(args: &ReproduceArgs, color: Color) -> Result<ExitCode, Failure> {
     let options = Options {
         jobs: args.jobs.unwrap_or_else(processors),
         out: args.out.as_deref(),
+        packetdrill: args.packetdrill.as_deref(),
     };
     let document = reproduce::run(&lab, &list, options, |p| progress.show(p))?;
     progress.clear();

@@ -1,16 +1,15 @@
 //! `tcplab drill`: packetdrill scripts, in virtual time or on a kernel.
 
 mod args;
+mod capture;
 mod tap;
 mod text;
 
-use std::fs;
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
 use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use tcplab_lab::drill::{self, Case, DRILL_SCHEMA, DrillDocument, Job};
+use tcplab_lab::drill::{self, Captures, Case, DRILL_SCHEMA, DrillDocument, Job};
 
 pub use args::DrillArgs;
 
@@ -43,11 +42,14 @@ fn run(args: &DrillArgs, color: Color) -> Result<ExitCode, Failure> {
         tolerance_us: args.tolerance_us,
         defines: &args.define,
         logs: args.verbose > 1 || args.log_on_error || args.log_on_success,
-        pcapng: args.pcap.is_some(),
+        captures: match args.pcap {
+            Some(_) => Captures::All,
+            None => Captures::Failed,
+        },
         mutants: args.mutants,
     };
     let bar = bar(cases.len());
-    let document = drill::run(&lab, &job, |done| {
+    let mut document = drill::run(&lab, &job, |done| {
         if let Some(bar) = &bar {
             bar.set_position(done as u64);
         }
@@ -55,8 +57,9 @@ fn run(args: &DrillArgs, color: Color) -> Result<ExitCode, Failure> {
     if let Some(bar) = &bar {
         bar.finish_and_clear();
     }
-    if let Some(folder) = &args.pcap {
-        captures(folder, &document)?;
+    match &args.pcap {
+        Some(folder) => capture::write(folder, &mut document)?,
+        None => capture::keep_failed(&mut document),
     }
     if let Some(folder) = &args.tap_dir {
         tap::write(folder, &args.paths, &document)?;
@@ -99,18 +102,4 @@ fn bar(cases: usize) -> Option<ProgressBar> {
         bar.set_style(style.progress_chars("=> "));
         bar
     })
-}
-
-/// A pcapng for each case that has packets: the script's path with its separators made dashes, and the mode.
-fn captures(folder: &Path, document: &DrillDocument) -> Result<(), Failure> {
-    fs::create_dir_all(folder).map_err(|e| Failure::output(folder, &e))?;
-    for result in document.results.iter().filter(|r| !r.pcapng.is_empty()) {
-        let script = result.script.trim_start_matches(['.', '/']);
-        let script = script.trim_end_matches(".pkt").replace(['/', '\\'], "-");
-        let file = folder.join(format!("{script}_{}.pcapng", result.mode));
-        let part = file.with_extension("part");
-        (fs::write(&part, &result.pcapng).and_then(|()| fs::rename(&part, &file)))
-            .map_err(|e| Failure::output(&file, &e))?;
-    }
-    Ok(())
 }

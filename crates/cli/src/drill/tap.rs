@@ -39,6 +39,9 @@ fn lines<'a>(version: &str, results: impl Iterator<Item = &'a CaseResult> + Clon
         for line in result.why.lines() {
             let _ = writeln!(text, "# {line}");
         }
+        if let (Verdict::Fail, Some(capture)) = (result.verdict, &result.capture) {
+            let _ = writeln!(text, "# packets: {capture}");
+        }
         let ok = if result.verdict == Verdict::Fail {
             "not ok"
         } else {
@@ -69,6 +72,7 @@ mod tests {
             why: why.into(),
             log: Vec::new(),
             pcapng: Vec::new(),
+            capture: None,
             mutants: Mutants::default(),
         };
         let results = [

@@ -53,6 +53,9 @@ fn case(out: &mut impl Write, result: &CaseResult, args: &DrillArgs) -> io::Resu
         for line in result.why.lines() {
             writeln!(out, "  {line}")?;
         }
+        if let Some(capture) = &result.capture {
+            writeln!(out, "    packets: {capture}")?;
+        }
     }
     let wanted = match result.verdict {
         _ if args.verbose > 1 => true,

@@ -86,6 +86,50 @@ fn a_failure_shows_both_packets_and_ends_with_1() {
 }
 
 #[test]
+fn what_failed_leaves_its_packets_in_the_cache_and_names_the_file() {
+    let wrong = PASSES.replace("ack 1001", "ack 1000");
+    let folder = folder(&[("a.pkt", &wrong), ("b.pkt", PASSES)]);
+    let cache = tempfile::tempdir().unwrap();
+    let run = |more: &[&str]| {
+        let mut command = command(&["drill", "-4", &folder.path().display().to_string()]);
+        let output = command.args(more).env("XDG_CACHE_HOME", cache.path());
+        super::Run::new(output.output().unwrap())
+    };
+    let text = run(&[]);
+    let line = text
+        .out
+        .lines()
+        .find_map(|l| l.trim().strip_prefix("packets: "));
+    let file = PathBuf::from(line.unwrap_or_else(|| panic!("{}", text.out)));
+    assert!(file.starts_with(cache.path()), "{}", file.display());
+    let read = tcplab(&["analyze", "--json", file.to_str().unwrap()]);
+    assert_eq!(read.json()["captures"][0]["tcp_packets"], 5, "{}", read.out);
+    let kept = fs::read_dir(file.parent().unwrap()).unwrap();
+    assert_eq!(kept.count(), 1, "only what failed");
+    let json = run(&["--json"]).json();
+    assert_eq!(json["results"][0]["capture"], file.to_str().unwrap());
+    assert!(json["results"][1].get("capture").is_none());
+    let tap = run(&["--tap"]).out;
+    assert!(
+        tap.contains(&format!("# packets: {}\nnot ok", file.display())),
+        "{tap}"
+    );
+    // A cache that is none loses no verdict.
+    fs::remove_dir_all(cache.path()).unwrap();
+    fs::write(cache.path(), "a file").unwrap();
+    let none = run(&[]);
+    assert_eq!(none.code, 1);
+    assert!(none.err.contains("--pcap DIR"), "{}", none.err);
+    assert!(
+        none.out.ends_with("1 passed, 1 failed, 0 skipped\n"),
+        "{}",
+        none.out
+    );
+    fs::remove_file(cache.path()).unwrap();
+    fs::create_dir(cache.path()).unwrap();
+}
+
+#[test]
 fn shell_lines_are_never_run() {
     let witness = std::env::temp_dir().join(format!("tcplab-drill-{}", std::process::id()));
     let script = format!("`touch {}`\n{PASSES}", witness.display());
@@ -108,7 +152,13 @@ fn what_is_no_script_fails_with_its_place_and_what_is_no_path_ends_with_2() {
     let folder = folder(&[("a.pkt", "0 socket(..., SOCK_STREAM, IPPROTO_TCP = 3\n")]);
     let run = drill(folder.path(), &["-4"]);
     assert_eq!(run.code, 1, "{}", run.out);
+    assert!(run.out.contains("a.pkt:1:43: "), "{}", run.out);
+    // An argument has a column, and is wrong on any stack.
+    let script = PASSES.replace("IPPROTO_TCP", "IPPROTO_TPC");
+    fs::write(folder.path().join("a.pkt"), script).unwrap();
+    let run = drill(folder.path(), &["-4"]);
     assert!(run.out.contains("a.pkt:1:"), "{}", run.out);
+    assert!(run.out.contains("IPPROTO_TPC"), "{}", run.out);
     let none = tcplab(&["drill", "no-such-folder", "--json"]);
     assert_eq!(none.code, 2);
     assert_eq!(none.json()["schema"], "tcplab.drill/1");

@@ -81,6 +81,12 @@ pub struct Report {
 }
 
 impl Report {
+    /// Whether there was a packet.
+    pub fn has_packets(&self) -> bool {
+        let is_packet = |entry: &Entry| matches!(entry.what, What::Packet { .. });
+        self.entries.iter().any(is_packet)
+    }
+
     /// Everything that happened, a line each, as `-v` shows it.
     pub fn transcript(&self, path: &str) -> String {
         let mut text = String::new();

@@ -13,7 +13,7 @@ use std::fmt;
 pub use here::{Here, here};
 pub use manifest::{Manifest, SCHEMA as MANIFEST_SCHEMA, Source, SourceKind};
 pub(crate) use store::remove;
-pub use store::{Lock, Store, StoreError, UmlKernel};
+pub use store::{Lock, Store, StoreError, UmlKernel, cache_folder};
 
 use crate::build::Edit;
 

@@ -77,18 +77,26 @@ impl Lock {
     }
 }
 
+/// What tcplab keeps for the user: `XDG_CACHE_HOME/tcplab`, or `HOME/.cache/tcplab`. It need not be there yet.
+///
+/// # Errors
+/// When the environment names no home.
+pub fn cache_folder() -> Result<PathBuf, StoreError> {
+    let named = |name| std::env::var_os(name).filter(|v| !v.is_empty());
+    let cache = named("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| named("HOME").map(|home| Path::new(&home).join(".cache")))
+        .ok_or(StoreError::NoHome)?;
+    Ok(cache.join("tcplab"))
+}
+
 impl Store {
     /// The user's.
     ///
     /// # Errors
     /// When the environment names no home.
     pub fn of_user() -> Result<Self, StoreError> {
-        let named = |name| std::env::var_os(name).filter(|v| !v.is_empty());
-        let cache = named("XDG_CACHE_HOME")
-            .map(PathBuf::from)
-            .or_else(|| named("HOME").map(|home| Path::new(&home).join(".cache")))
-            .ok_or(StoreError::NoHome)?;
-        Ok(Self::at(cache.join("tcplab/kernels")))
+        Ok(Self::at(cache_folder()?.join("kernels")))
     }
 
     /// In some folder, which need not be there yet.

@@ -33,6 +33,9 @@ pub struct CaseResult {
     pub line: u32,
     /// Why it failed or was skipped; empty when it passed.
     pub why: String,
+    /// The file with its packets, where one was written: of cases that failed, of all with `--pcap`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capture: Option<String>,
     /// What happened, in order: a line for each packet and call.
     #[serde(skip)]
     #[schemars(skip)]

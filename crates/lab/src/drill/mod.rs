@@ -30,6 +30,17 @@ use crate::stack::{Kind, Lab, Stack};
 /// The longest script that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
+/// Whose packets are wanted as pcapng.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Captures {
+    /// Nobody's.
+    None,
+    /// Those of cases that fail.
+    Failed,
+    /// Those of each case.
+    All,
+}
+
 /// What shall be run.
 #[derive(Debug)]
 pub struct Job<'a> {
@@ -45,8 +56,8 @@ pub struct Job<'a> {
     pub defines: &'a [String],
     /// What happened is wanted as text.
     pub logs: bool,
-    /// The packets are wanted.
-    pub pcapng: bool,
+    /// Whose packets are wanted.
+    pub captures: Captures,
     /// Mutants of each case that passes, on the model only.
     pub mutants: u64,
 }
@@ -108,7 +119,7 @@ pub fn run(
 }
 
 /// A script's text; what is no UTF-8 is shown as such in comments and strings.
-fn read(path: &Path) -> Result<String, LabError> {
+pub(crate) fn read(path: &Path) -> Result<String, LabError> {
     let size = fs::metadata(path).map_err(LabError::at(path))?.len();
     if size > MOST_BYTES {
         return Err(LabError::Wrong(format!(
@@ -161,22 +172,28 @@ fn on_kernel(
     kernel: &Kernel,
     progress: &(impl Fn(usize) + Sync),
 ) -> Result<Vec<CaseResult>, LabError> {
-    let cases: Vec<drill::Case> = (job.cases.iter().zip(texts))
-        .map(|(case, text)| {
-            let defines = job.defines(case)?;
-            Ok(drill::Case {
-                text,
-                mode: case.mode,
-                options: job.options(),
-                defines: (defines.iter())
-                    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                    .collect(),
-                with_entries: job.logs || job.pcapng,
-            })
-        })
-        .collect::<Result<_, LabError>>()?;
+    // What is no script has its place here and needs no kernel.
+    let mut results: Vec<Option<CaseResult>> = Vec::new();
+    let mut cases = Vec::new();
+    for (case, text) in job.cases.iter().zip(texts) {
+        let wrong = one::prepare(job, case, &text).err();
+        results.push(wrong.map(|wrong| one::unreadable(case, &wrong)));
+        if results.last().is_some_and(Option::is_some) {
+            continue;
+        }
+        let defines = job.defines(case)?;
+        cases.push(drill::Case {
+            text,
+            mode: case.mode,
+            options: job.options(),
+            defines: (defines.iter())
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+            with_entries: job.logs || job.captures == Captures::All,
+        });
+    }
     let jobs = NonZeroUsize::new(job.jobs).unwrap_or(NonZeroUsize::MIN);
-    let mut done = 0;
+    let mut done = job.cases.len() - cases.len();
     let mut heard = |_, _: &Report| {
         done += 1;
         progress(done);
@@ -188,6 +205,11 @@ fn on_kernel(
             e => e.into(),
         })?
         .reports;
-    let results = (job.cases.iter().zip(&reports)).map(|(case, r)| one::result(job, case, r));
-    Ok(results.collect())
+    let mut reports = reports.iter();
+    for (case, result) in job.cases.iter().zip(&mut results) {
+        if result.is_none() {
+            *result = reports.next().map(|report| one::result(job, case, report));
+        }
+    }
+    Ok(results.into_iter().flatten().collect())
 }

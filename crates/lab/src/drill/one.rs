@@ -1,13 +1,13 @@
 //! One script in one mode: read, set up, run, told.
 
-use tcplab_drill::run::{self, Report, run};
+use tcplab_drill::run::{self, Failure, Report, run};
 use tcplab_drill::script::Script;
 use tcplab_drill::{Model as Host, SCRIPT_PHASE, ScriptError, Settings, parse};
 
-use super::Job;
 use super::document::{CaseResult, Verdict};
 use super::find::{Case, word};
 use super::strict::Mutants;
+use super::{Captures, Job};
 use crate::model::Model;
 
 /// The seed of the host's secret: scripts must not depend on it, and runs must repeat.
@@ -57,7 +57,16 @@ pub(super) fn unreadable(case: &Case, wrong: &ScriptError) -> CaseResult {
         why: format!("{}:{wrong}", case.script.display()),
         log: Vec::new(),
         pcapng: Vec::new(),
+        capture: None,
         mutants: Mutants::default(),
+    }
+}
+
+/// Line and column; a line from its begin has no column.
+fn place(failure: &Failure) -> String {
+    match failure.column {
+        0 | 1 => failure.line.to_string(),
+        column => format!("{}:{column}", failure.line),
     }
 }
 
@@ -69,12 +78,17 @@ pub(super) fn result(job: &Job<'_>, case: &Case, report: &Report) -> CaseResult 
         run::Verdict::Fail(failure) => (
             Verdict::Fail,
             failure.line,
-            format!("{script}:{}: {}", failure.line, failure.why),
+            format!("{script}:{}: {}", place(failure), failure.why),
         ),
         run::Verdict::Skip { line, why } => (Verdict::Skip, *line, why.clone()),
     };
     let mut pcapng = Vec::new();
-    if job.pcapng && report.write_pcapng(&script, &mut pcapng).is_err() {
+    let wanted = match job.captures {
+        Captures::None => false,
+        Captures::Failed => verdict == Verdict::Fail,
+        Captures::All => true,
+    };
+    if wanted && report.has_packets() && report.write_pcapng(&script, &mut pcapng).is_err() {
         // A vector takes everything; what cannot be written is no capture.
         pcapng.clear();
     }
@@ -94,6 +108,7 @@ pub(super) fn result(job: &Job<'_>, case: &Case, report: &Report) -> CaseResult 
         why,
         log,
         pcapng,
+        capture: None,
         mutants: Mutants::default(),
     }
 }

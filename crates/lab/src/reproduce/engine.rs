@@ -10,6 +10,7 @@ use tcplab_plan::result::{
 
 use super::estimator::Estimator;
 use super::list::{ClaimData, List};
+use super::suite::{self, Suite};
 use crate::campaign::{self, Campaign, Progress};
 use crate::error::LabError;
 use crate::measures;
@@ -22,6 +23,8 @@ pub struct Options<'a> {
     pub jobs: usize,
     /// Where results are kept: a result folder for each experiment and stack.
     pub out: Option<&'a Path>,
+    /// A checkout of packetdrill, for the claims about its suite.
+    pub packetdrill: Option<&'a Path>,
 }
 
 /// Claims of one experiment on one stack: indices into the list.
@@ -47,8 +50,12 @@ pub fn run(
     let batches = batches(list)?;
     let all = batches.iter().map(|batch| batch.points.len()).sum();
     let mut before = 0;
-    let alone = |data: &ClaimData| data.estimator.as_ref().map(|e| estimated(data, e));
-    let mut claims: Vec<Option<Claim>> = list.claims.iter().map(alone).collect();
+    let alone = |data: &ClaimData| match (&data.estimator, &data.suite) {
+        (Some(estimator), _) => Ok(Some(estimated(data, estimator))),
+        (None, Some(suite)) => drilled(lab, data, suite, options).map(Some),
+        (None, None) => Ok(None),
+    };
+    let mut claims: Vec<Option<Claim>> = list.claims.iter().map(alone).collect::<Result<_, _>>()?;
     for batch in &batches {
         let shifted = |p: Progress<'_>| {
             progress(Progress {
@@ -185,6 +192,35 @@ fn estimated(data: &ClaimData, estimator: &Estimator) -> Claim {
         Ok(value) => finished(data, vec![value], words.collect()),
         Err(e) => not_run(data, &e.to_string()),
     }
+}
+
+/// A claim about a suite of scripts.
+fn drilled(
+    lab: &Lab,
+    data: &ClaimData,
+    suite: &Suite,
+    options: Options<'_>,
+) -> Result<Claim, LabError> {
+    let results = suite.run(lab, &data.stack, options.jobs, options.packetdrill)?;
+    let document = match results {
+        Ok(document) => document,
+        Err(why) => return Ok(not_run(data, &why)),
+    };
+    if let Some(out) = options.out {
+        let folder = out.join("packetdrill").join(data.stack.replace(':', "-"));
+        suite::keep(&folder, &document)?;
+    }
+    let shown = shown(data).map(|name| match suite::value(&document, name) {
+        Some(value) => format!("{name} = {value}"),
+        None => format!("{name} has no value"),
+    });
+    let shown = shown.collect();
+    Ok(
+        match data.value.evaluate(&|name| suite::value(&document, name)) {
+            Ok(value) => finished(data, vec![value], shown),
+            Err(e) => not_run(data, &e.to_string()),
+        },
+    )
 }
 
 /// Judges what was measured; `beside` is shown with it.

@@ -10,11 +10,13 @@ use tcplab_plan::{Experiment, Point};
 
 use super::estimator::Estimator;
 use super::glob;
+use super::suite::Suite;
 use crate::error::LabError;
 
 /// The files, in the order of the list.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     ("delayed-ack.toml", include_str!("claims/delayed-ack.toml")),
+    ("drill.toml", include_str!("claims/drill.toml")),
     ("intervals.toml", include_str!("claims/intervals.toml")),
     ("model.toml", include_str!("claims/model.toml")),
     ("quickack.toml", include_str!("claims/quickack.toml")),
@@ -71,6 +73,7 @@ enum Source {
 struct Group {
     experiment: Option<String>,
     estimator: Option<Estimator>,
+    suite: Option<Suite>,
     #[serde(default)]
     at: BTreeMap<String, Json>,
     #[serde(default)]
@@ -129,6 +132,8 @@ pub struct ClaimData {
     pub experiment: Option<String>,
     /// What is run in its place.
     pub estimator: Option<Estimator>,
+    /// Scripts that are run in its place.
+    pub suite: Option<Suite>,
     /// The points that count: those with these values of these axes.
     pub at: BTreeMap<String, Json>,
     /// The value, of measures of one point.
@@ -226,8 +231,13 @@ fn read(name: &str, source: &Source) -> Result<Experiment, LabError> {
 fn claim(group: &Group, entry: &Entry) -> Result<ClaimData, String> {
     let text = |own: &Option<String>, common: &Option<String>| own.clone().or(common.clone());
     let must = |what: &str, own, common| text(own, common).ok_or(format!("it has no {what}"));
-    if group.experiment.is_some() == group.estimator.is_some() {
-        return Err("it needs either an experiment or an estimator".into());
+    let ways = [
+        group.experiment.is_some(),
+        group.estimator.is_some(),
+        group.suite.is_some(),
+    ];
+    if ways.iter().filter(|is| **is).count() != 1 {
+        return Err("it needs either an experiment, an estimator or a suite".into());
     }
     let value = must("value", &entry.value, &group.value)?;
     let mut at = group.at.clone();
@@ -242,6 +252,7 @@ fn claim(group: &Group, entry: &Entry) -> Result<ClaimData, String> {
         stack: must("stack", &entry.stack, &group.stack)?,
         experiment: group.experiment.clone(),
         estimator: group.estimator.clone(),
+        suite: group.suite.clone(),
         at,
         value: Formula::parse(&value).map_err(|e| e.to_string())?,
         show: group.show.iter().chain(&entry.show).cloned().collect(),

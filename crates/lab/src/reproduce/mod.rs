@@ -8,9 +8,11 @@ mod engine;
 mod estimator;
 mod glob;
 mod list;
+mod suite;
 #[cfg(test)]
 mod tests;
 
 pub use engine::{Options, run};
 pub use estimator::Estimator;
 pub use list::{ClaimData, List};
+pub use suite::Suite;

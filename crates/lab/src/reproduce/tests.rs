@@ -70,7 +70,11 @@ fn timeouts_are_the_published_ones() {
     list.claims.retain(|claim| claim.estimator.is_some());
     assert!(list.claims.len() >= 24, "{}", list.claims.len());
     let lab = crate::Lab::new(tcplab_kernel::Stop::never()).unwrap();
-    let options = super::Options { jobs: 1, out: None };
+    let options = super::Options {
+        jobs: 1,
+        out: None,
+        packetdrill: None,
+    };
     let document = super::run(&lab, &list, options, |_| {}).unwrap();
     assert_eq!(document.claims.len(), list.claims.len());
     for claim in &document.claims {

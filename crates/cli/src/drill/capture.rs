@@ -1,0 +1,56 @@
+//! Packets of cases as pcapng: of those that failed in the user's cache, of all in a folder that is named.
+
+use std::fs;
+use std::path::Path;
+
+use tcplab_kernel::stack::cache_folder;
+use tcplab_lab::drill::{CaseResult, DrillDocument};
+
+use crate::failure::Failure;
+
+/// Longer names of files are none on Linux; the end of a script's path tells more than its begin.
+const NAME_BYTES: usize = 200;
+
+/// A file in `folder` for each case that has packets; the cases learn their file's name.
+pub fn write(folder: &Path, document: &mut DrillDocument) -> Result<(), Failure> {
+    fs::create_dir_all(folder).map_err(|e| Failure::output(folder, &e))?;
+    for result in with_packets(document) {
+        let file = folder.join(name(result));
+        // Another tcplab may write the same name.
+        let part = file.with_extension(format!("{}.part", std::process::id()));
+        (fs::write(&part, &result.pcapng).and_then(|()| fs::rename(&part, &file)))
+            .map_err(|e| Failure::output(&file, &e))?;
+        result.capture = Some(file.display().to_string());
+    }
+    Ok(())
+}
+
+/// The same in `drill` of the user's cache, when somebody did not say where. That it cannot be written is no reason to
+/// lose the verdicts.
+pub fn keep_failed(document: &mut DrillDocument) {
+    if with_packets(document).next().is_none() {
+        return;
+    }
+    let kept = match cache_folder() {
+        Ok(cache) => write(&cache.join("drill"), document).map_err(|e| e.message),
+        Err(e) => Err(e.to_string()),
+    };
+    if let Err(why) = kept {
+        eprintln!("tcplab: no captures of what failed: {why} (--pcap DIR writes them elsewhere)");
+    }
+}
+
+fn with_packets(document: &mut DrillDocument) -> impl Iterator<Item = &mut CaseResult> {
+    let results = document.results.iter_mut();
+    results.filter(|r| !r.pcapng.is_empty())
+}
+
+/// The script's path with its separators made dashes, and the mode.
+fn name(result: &CaseResult) -> String {
+    let script = result.script.trim_start_matches(['.', '/']);
+    let script = script.trim_end_matches(".pkt").replace(['/', '\\'], "-");
+    let begin = script.len().saturating_sub(NAME_BYTES);
+    let begin = (begin..).find(|i| script.is_char_boundary(*i));
+    let script = &script[begin.unwrap_or_default()..];
+    format!("{script}_{}.pcapng", result.mode)
+}
