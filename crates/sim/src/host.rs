@@ -62,6 +62,7 @@ impl Host {
             clock: Clock::new(profile.hz, boot_ns),
             route: host.route.clone(),
             offload: host.offload,
+            queue: Default::default(),
             rx_truesize: match profile.rx_truesize {
                 0 => RxTruesize::Kmalloc,
                 bytes => RxTruesize::Fixed(bytes),

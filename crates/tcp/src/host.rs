@@ -22,6 +22,8 @@ pub struct HostConfig {
     pub route: Route,
     /// Who cuts and joins segments.
     pub offload: Offload,
+    /// The queue in front of its device.
+    pub queue: DeviceQueue,
     /// Memory that the kernel accounts for a received frame (`skb->truesize`) of this many bytes of
     /// Ethernet frame; see [`RxTruesize`].
     pub rx_truesize: RxTruesize,
@@ -31,6 +33,18 @@ pub struct HostConfig {
     pub addresses: Addresses,
     /// Secret of initial sequence numbers and time stamp offsets.
     pub secret: u64,
+}
+
+/// What a host's TCP hears of the queue in front of its device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum DeviceQueue {
+    /// Nothing: a link's queue is not the host's.
+    #[default]
+    Quiet,
+    /// It takes nothing (`pfifo limit 0`): TCP is told (NET_XMIT_DROP).
+    Drops,
+    /// It holds each packet back until its time of departure (`fq`): connections are paced.
+    Paces,
 }
 
 /// How much memory a received frame counts for.

@@ -105,8 +105,11 @@ impl Endpoint {
     fn info_rates(&self, list: &mut List) {
         let s = &self.stats;
         list.big("tcpi_pacing_rate", self.tune.pacing_rate());
-        // SO_MAX_PACING_RATE is not offered.
-        list.big("tcpi_max_pacing_rate", u64::MAX);
+        let most = match self.tune.max_pacing_rate {
+            u32::MAX => u64::MAX,
+            most => u64::from(most),
+        };
+        list.big("tcpi_max_pacing_rate", most);
         list.big("tcpi_bytes_acked", s.bytes_acked);
         list.big("tcpi_bytes_received", s.bytes_received);
         list.put("tcpi_segs_out", s.segs_out);

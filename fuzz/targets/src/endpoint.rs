@@ -89,6 +89,7 @@ fn host(bytes: &mut Bytes<'_>) -> HostConfig {
         } else {
             Offload::Tso
         },
+        queue: Default::default(),
         rx_truesize: RxTruesize::Kmalloc,
         ip_header: 20,
         addresses: Addresses::default(),

@@ -1,7 +1,7 @@
 //! ICMP and ICMPv6 errors about segments of ours: from type and code to what TCP makes of them (Linux
 //! `icmp_err_convert[]`, `icmpv6_err_convert()`).
 
-use tcplab_tcp::{ConnId, IcmpError, SocketError};
+use tcplab_tcp::{ConnId, IcmpError, SocketError, Unreachable};
 
 use super::Model;
 use super::errqueue::Entry;
@@ -10,6 +10,9 @@ use super::numbers::{SO_EE_ORIGIN_ICMP, SO_EE_ORIGIN_ICMP6};
 use super::options::errno_of;
 use super::wire::Icmp;
 use crate::call::{ExtendedError, Fd};
+
+/// Less than that no path of IPv6 takes (RFC 8200 5).
+const IPV6_MIN_MTU: u32 = 1280;
 
 impl Model {
     pub(super) fn on_icmp(&mut self, icmp: &Icmp) {
@@ -24,10 +27,19 @@ impl Model {
                 self.stack.on_icmp(self.now, local, remote, icmp.seq, what);
             }
             Meaning::Error(error) => {
-                let what = IcmpError::HostUnreachable;
-                self.stack.on_icmp(self.now, local, remote, icmp.seq, what);
-                if let Some(fd) = recverr {
-                    self.with(fd, |ep, _| ep.set_error(Some(error)));
+                let what = IcmpError::Unreachable(Unreachable {
+                    error,
+                    ends_request: ends_request(icmp),
+                    path_broken: match icmp.is_v6 {
+                        false => icmp.kind == 3 && icmp.code <= 1,
+                        true => icmp.kind == 1 && icmp.code == 0,
+                    },
+                    is_v6: icmp.is_v6,
+                    at_once: recverr.is_some(),
+                });
+                let ended = (self.stack).on_icmp(self.now, local, remote, icmp.seq, what);
+                // Linux queues what ends an open; a connection that stands has the error only.
+                if let Some(fd) = recverr.filter(|_| ended) {
                     self.queue_error(fd, icmp, error);
                 }
             }
@@ -85,11 +97,12 @@ fn meaning(icmp: &Icmp) -> Option<Meaning> {
         (false, 3) => unreachable_v4(icmp.code)?,
         (false, 11) => SocketError::HostUnreach,
         (false, 12) => SocketError::Protocol,
+        (true, 2) if icmp.mtu < IPV6_MIN_MTU => return None,
         (true, 2) => return Some(Meaning::Smaller(icmp.mtu)),
         (true, 1) => match icmp.code {
-            0 | 2 => SocketError::NetUnreach,
+            0 => SocketError::NetUnreach,
             1 | 5 | 6 => SocketError::Access,
-            3 => SocketError::HostUnreach,
+            2 | 3 => SocketError::HostUnreach,
             4 => SocketError::ConnRefused,
             _ => SocketError::Protocol,
         },
@@ -98,6 +111,17 @@ fn meaning(icmp: &Icmp) -> Option<Meaning> {
         _ => return None,
     };
     Some(Meaning::Error(error))
+}
+
+/// Whether a message ends a handshake that no socket knows yet: `abort` of `tcp_req_err()`, in IPv6 `fatal` of
+/// `icmpv6_err_convert()`.
+fn ends_request(icmp: &Icmp) -> bool {
+    match (icmp.is_v6, icmp.kind) {
+        (false, 3) => icmp.code <= 1,
+        (false, _) => true,
+        (true, 1) => !matches!(icmp.code, 0 | 2 | 3),
+        (true, kind) => kind == 4,
+    }
 }
 
 /// `icmp_err_convert[]`.

@@ -3,6 +3,7 @@
 use super::Model;
 use crate::target::{Setting, TargetError};
 use tcplab_plan::point::Route;
+use tcplab_tcp::DeviceQueue;
 
 /// Sysctls that the model has not got and that change nothing that a script sees.
 const HARMLESS: &[&str] = &[
@@ -96,20 +97,24 @@ impl Model {
         Ok(())
     }
 
-    /// The qdisc of the device. Queues do not fill in a script: only one that takes nothing shows.
+    /// The qdisc of the device. Queues do not fill in a script: one that takes nothing and one that paces show.
     fn qdisc(&mut self, words: &[String]) -> Result<(), TargetError> {
         let word = |at: usize| words.get(at).map(String::as_str);
-        self.drops_all = false;
-        match word(0) {
-            None => Ok(()),
-            Some("pfifo" | "bfifo" | "pfifo_fast" | "fq" | "fq_codel" | "noqueue" | "codel") => {
-                let limit = words.iter().position(|word| word == "limit");
-                let limit = limit.and_then(|at| word(at + 1));
-                self.drops_all = limit.is_some_and(|limit| limit.trim_end_matches('p') == "0");
-                Ok(())
+        let limit = words.iter().position(|word| word == "limit");
+        let limit = limit.and_then(|at| word(at + 1));
+        let drops = limit.is_some_and(|limit| limit.trim_end_matches('p') == "0");
+        self.stack.host.queue = match word(0) {
+            None => DeviceQueue::Quiet,
+            Some("pfifo" | "bfifo" | "pfifo_fast" | "fq" | "fq_codel" | "codel") if drops => {
+                DeviceQueue::Drops
             }
-            Some(other) => Err(TargetError(format!("the model has no qdisc {other}"))),
-        }
+            Some("fq") if !words.iter().any(|word| word == "nopacing") => DeviceQueue::Paces,
+            Some("pfifo" | "bfifo" | "pfifo_fast" | "fq" | "fq_codel" | "noqueue" | "codel") => {
+                DeviceQueue::Quiet
+            }
+            Some(other) => return Err(TargetError(format!("the model has no qdisc {other}"))),
+        };
+        Ok(())
     }
 
     fn offload(&mut self, name: &str, on: bool) -> Result<(), TargetError> {

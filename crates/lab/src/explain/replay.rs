@@ -102,6 +102,7 @@ impl<'a> Replay<'a> {
             clock: Clock::new(setup.hz, 3_600_000_000_000 - script.start + setup.phase),
             route: Route::default(),
             offload: Offload::Gro,
+            queue: Default::default(),
             rx_truesize: setup
                 .truesize
                 .map_or(RxTruesize::Kmalloc, RxTruesize::Fixed),

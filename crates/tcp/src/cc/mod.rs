@@ -18,6 +18,7 @@ use tcplab_base::Seq;
 
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
+use crate::host::DeviceQueue;
 use crate::recovery::{CaState, Flag};
 use bbr::Bbr;
 use cubic::Cubic;
@@ -86,6 +87,11 @@ impl Endpoint {
     /// `tcp_init_congestion_control()`: the handshake is over, and the algorithm that [`Endpoint::cc_init`] chose
     /// begins.
     pub(crate) fn cc_start(&mut self, cx: &mut Cx<'_>) {
+        if cx.host.queue == DeviceQueue::Paces {
+            // DEVIATION: fq holds packets back that TCP has sent (SK_PACING_FQ), two super-segments by the rule of small
+            // queues; here TCP keeps them itself until the same time of departure (SK_PACING_NEEDED).
+            self.tune.pacing_status = 1;
+        }
         match &self.cc {
             Congestion::Reno => {}
             Congestion::Cubic(_) => {

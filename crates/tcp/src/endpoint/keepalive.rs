@@ -3,9 +3,7 @@
 
 use super::{Endpoint, State};
 use crate::cx::Cx;
-
-/// `TCP_RESOURCE_PROBE_INTERVAL` as a part of a second.
-const RESOURCE_PROBE_PART: u32 = 2;
+use crate::output::resource_probe_interval;
 
 impl Endpoint {
     /// `keepalive_time_when()` in jiffies.
@@ -109,6 +107,6 @@ impl Endpoint {
             self.loss.probes_out = self.loss.probes_out.saturating_add(1);
             return Some(self.keepalive_interval(cx));
         }
-        Some(cx.host.clock.hz / RESOURCE_PROBE_PART)
+        Some(resource_probe_interval(cx))
     }
 }

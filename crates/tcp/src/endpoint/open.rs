@@ -7,6 +7,7 @@ use tcplab_wire::{FastOpen, TcpFlags, TcpOptions};
 use super::{Endpoint, State};
 use crate::cx::Cx;
 use crate::fastopen::{FastOpenState, put_option};
+use crate::host::DeviceQueue;
 use crate::input::window_share;
 use crate::mib::Counter;
 use crate::options::{Negotiated, OpenOptions, SocketState};
@@ -267,9 +268,10 @@ impl Endpoint {
 
     /// Sends a queued SYN, or the SYN-ACK of crossed SYNs, once (`tcp_transmit_skb()` with `tcp_syn_options()`). A
     /// retransmission calls it too; the retransmission counters are the caller's.
-    pub(crate) fn transmit_syn(&mut self, cx: &mut Cx<'_>, id: Id) {
-        self.transmit_syn_with(cx, id, 0, None);
+    pub(crate) fn transmit_syn(&mut self, cx: &mut Cx<'_>, id: Id) -> bool {
+        let sent = self.transmit_syn_with(cx, id, 0, None);
         self.queue.list_last(id);
+        sent
     }
 
     /// The same with the first `len` bytes of data and with Fast Open's option.
@@ -279,9 +281,9 @@ impl Endpoint {
         id: Id,
         len: u32,
         option: Option<FastOpen>,
-    ) {
+    ) -> bool {
         let Some(skb) = self.queue.get_mut(id) else {
-            return;
+            return false;
         };
         if skb.xmit_ns != 0 && cx.host.sysctl.tcp_ecn_fallback {
             // RFC 3168 6.1.1.1: some paths drop SYNs that ask for ECN; Linux tcp_ecn_clear_syn().
@@ -317,7 +319,11 @@ impl Endpoint {
         if crossed {
             self.event_ack_sent(cx, 1);
         }
+        if cx.host.queue == DeviceQueue::Drops {
+            return self.dropped(cx);
+        }
         cx.out.push(seg);
+        true
     }
 
     /// The path takes less: a SYN that is sent again announces it (`tcp_advertise_mss()`).

@@ -161,6 +161,8 @@ pub(crate) struct Tune {
     /// division is slow. A divisor of 0 counts as 1.
     pacing_dividend: u64,
     pacing_divisor: u32,
+    /// `sk_max_pacing_rate` in bytes a second; u32::MAX and more: no limit.
+    pub(crate) max_pacing_rate: u32,
     /// 0 none, 1 internal pacing is needed (`SK_PACING_NEEDED`).
     pub(crate) pacing_status: u8,
     pub(crate) pacing_shift: u8,
@@ -177,6 +179,7 @@ pub(crate) struct Tune {
 packed!(Tune {
     pacing_dividend,
     pacing_divisor,
+    max_pacing_rate,
     pacing_status,
     pacing_shift,
     wstamp_ns,
@@ -192,9 +195,13 @@ impl Tune {
     /// `sk_pacing_rate` in bytes a second; u64::MAX: not set.
     #[inline]
     pub(crate) fn pacing_rate(&self) -> u64 {
-        match self.pacing_divisor {
+        let rate = match self.pacing_divisor {
             0 => self.pacing_dividend,
             divisor => self.pacing_dividend / u64::from(divisor),
+        };
+        match self.max_pacing_rate {
+            u32::MAX => rate,
+            most => rate.min(u64::from(most)),
         }
     }
 
@@ -212,6 +219,7 @@ impl Default for Tune {
         Self {
             pacing_dividend: u64::MAX,
             pacing_divisor: 0,
+            max_pacing_rate: u32::MAX,
             pacing_status: 0,
             pacing_shift: 10,
             wstamp_ns: 0,

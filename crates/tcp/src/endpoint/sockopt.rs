@@ -255,6 +255,19 @@ impl Endpoint {
         self.disconnect(cx);
     }
 
+    /// SO_MAX_PACING_RATE in bytes a second; `u32::MAX` is no limit, a smaller one makes TCP pace itself.
+    pub fn set_max_pacing_rate(&mut self, rate: u32) {
+        if rate != u32::MAX {
+            self.tune.pacing_status = 1;
+        }
+        self.tune.max_pacing_rate = rate;
+    }
+
+    /// SO_MAX_PACING_RATE.
+    pub fn max_pacing_rate(&self) -> u32 {
+        self.tune.max_pacing_rate
+    }
+
     /// Another `sk_err`, or none.
     pub fn set_error(&mut self, error: Option<SocketError>) {
         self.error = error;

@@ -153,7 +153,9 @@ impl Endpoint {
             return Probe::No;
         };
         self.mtu_probe_build(id, size, mss);
-        self.transmit(cx, id);
+        if !self.transmit(cx, id) {
+            return Probe::No;
+        }
         // It is in flight as one, and as long as two.
         self.set_cwnd(self.snd.snd_cwnd - 1);
         self.new_data_sent(cx, id, mss);

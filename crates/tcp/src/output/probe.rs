@@ -81,7 +81,7 @@ impl Endpoint {
 
     /// `tcp_send_probe0()`: a probe, or a piece of data when the window is not quite shut.
     pub(crate) fn send_probe0(&mut self, cx: &mut Cx<'_>) {
-        self.write_wakeup(cx, Counter::WinProbe);
+        let taken = self.write_wakeup(cx, Counter::WinProbe);
         if self.loss.packets_out > 0 || !self.queue.has_unsent() {
             self.loss.probes_out = 0;
             self.rtt.backoff = 0;
@@ -89,10 +89,14 @@ impl Endpoint {
             return;
         }
         self.loss.probes_out = self.loss.probes_out.saturating_add(1);
-        if self.rtt.backoff < cx.host.sysctl.tcp_retries2 {
+        if taken && self.rtt.backoff < cx.host.sysctl.tcp_retries2 {
             self.rtt.backoff += 1;
         }
-        let when = self.clamp_to_user_timeout(cx, self.probe0_when(cx));
+        let when = match taken {
+            true => self.probe0_when(cx),
+            false => resource_probe_interval(cx),
+        };
+        let when = self.clamp_to_user_timeout(cx, when);
         self.reset_xmit_timer(cx, Pending::Probe0, when);
     }
 
@@ -112,10 +116,10 @@ impl Endpoint {
     }
 
     /// `tcp_write_wakeup()`: a piece of data when the window takes some, else a segment that the peer must answer.
-    /// `mib`: what a probe is counted as. False: the connection is closed, or the segment could not be cut.
+    /// `mib`: what a probe is counted as. False: the device's queue dropped it.
     pub(crate) fn write_wakeup(&mut self, cx: &mut Cx<'_>, mib: Counter) -> bool {
         if self.state == State::Close {
-            return false;
+            return true;
         }
         let head = self.queue.send_head().filter(|&id| {
             self.queue
@@ -129,22 +133,21 @@ impl Endpoint {
         if (1..=0xffff).contains(&(self.snd.snd_up - self.snd.snd_una)) {
             self.xmit_probe(cx, true, mib);
         }
-        self.xmit_probe(cx, false, mib);
-        true
+        self.xmit_probe(cx, false, mib)
     }
 
-    /// `tcp_write_wakeup()` for keepalive (counter TCPKeepAlive): a segment that the peer has; false: it could not be
-    /// sent now.
+    /// `tcp_write_wakeup()` for keepalive (counter TCPKeepAlive): a segment that the peer has; false: the device's
+    /// queue dropped it.
     pub(crate) fn send_keepalive_probe(&mut self, cx: &mut Cx<'_>) -> bool {
         self.write_wakeup(cx, Counter::KeepAlive)
     }
 
-    /// Sends what fits into the window of the first unsent segment.
+    /// Sends what fits into the window of the first unsent segment. False: the device's queue dropped it.
     fn send_piece(&mut self, cx: &mut Cx<'_>, id: Id) -> bool {
         let mss = self.current_mss(cx);
         let window_end = self.snd.wnd_end();
         let Some(skb) = self.queue.get_mut(id) else {
-            return false;
+            return true;
         };
         let (seq, end, len) = (skb.seq, skb.end_seq(), skb.len);
         skb.flags |= Skb::PSH;
@@ -159,14 +162,16 @@ impl Endpoint {
             let piece = room.min(mss);
             // A lone FIN behind the window's edge is not cut off.
             if piece < len && self.fragment(cx, id, piece, mss).is_none() {
-                return false;
+                return true;
             }
             // The cut took the mark off the first part.
             if let Some(skb) = self.queue.get_mut(id) {
                 skb.flags |= Skb::PSH;
             }
         }
-        self.transmit(cx, id);
+        if !self.transmit(cx, id) {
+            return false;
+        }
         // tcp_write_wakeup() leaves Minshall's mark alone.
         let sml = self.snd.snd_sml;
         self.new_data_sent(cx, id, mss);
@@ -175,12 +180,17 @@ impl Endpoint {
     }
 
     /// `tcp_xmit_probe_skb()`: an ACK with an old sequence number, which the peer must answer.
-    fn xmit_probe(&mut self, cx: &mut Cx<'_>, urgent: bool, mib: Counter) {
+    fn xmit_probe(&mut self, cx: &mut Cx<'_>, urgent: bool, mib: Counter) -> bool {
         cx.count(mib);
         let seq = match urgent {
             true => self.snd.snd_una,
             false => self.snd.snd_una - 1_u32,
         };
-        self.transmit_control(cx, seq, TcpFlags::ACK, self.rcv.rcv_nxt);
+        self.transmit_control(cx, seq, TcpFlags::ACK, self.rcv.rcv_nxt)
     }
+}
+
+/// `TCP_RESOURCE_PROBE_INTERVAL` in jiffies: half a second until the device's queue is tried again.
+pub(crate) const fn resource_probe_interval(cx: &Cx<'_>) -> u32 {
+    cx.host.clock.hz / 2
 }

@@ -51,11 +51,15 @@ impl Endpoint {
         }
         self.stats.total_retrans = self.stats.total_retrans.wrapping_add(pcount);
         self.stats.bytes_retrans += u64::from(len);
-        self.transmit(cx, id);
+        let sent = self.transmit(cx, id);
+        // Also of one that was dropped here: no RTT is taken from it.
         if let Some(skb) = self.queue.get_mut(id) {
             skb.sacked |= Sacked::EVER_RETRANS;
         }
-        true
+        if !sent {
+            cx.mib.add(Counter::RetransFail, u64::from(pcount));
+        }
+        sent
     }
 
     /// Trims what is ACKed, cuts to what the window and `segs` allow or joins small ones; the length that goes.

@@ -7,6 +7,7 @@ use tcplab_wire::{TcpFlags, TcpOptions};
 use crate::cc::CaEvent;
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
+use crate::host::DeviceQueue;
 use crate::mib::Counter;
 use crate::options::Negotiated;
 use crate::queue::{Id, Skb};
@@ -107,7 +108,7 @@ impl Endpoint {
     }
 
     /// Header, window, events and counters of one segment.
-    fn build_and_send(&mut self, cx: &mut Cx<'_>, b: Build) {
+    fn build_and_send(&mut self, cx: &mut Cx<'_>, b: Build) -> bool {
         let mut flags = b.flags;
         let options = self.established_options(b.stamp_ns);
         let urgent = match self.snd.in_urg_mode() {
@@ -130,6 +131,9 @@ impl Endpoint {
             cx.mib.add(Counter::OutSegs, u64::from(b.pcount));
         }
         self.stats.segs_out = self.stats.segs_out.wrapping_add(b.pcount);
+        if cx.host.queue == DeviceQueue::Drops {
+            return self.dropped(cx);
+        }
         cx.out.push(Segment {
             src: self.local,
             dst: self.remote,
@@ -143,6 +147,14 @@ impl Endpoint {
             tos: (self.options.tos & !3) | ecn,
             options,
         });
+        true
+    }
+
+    /// NET_XMIT_DROP: the device's queue did not take a segment, which is congestion; false.
+    #[cold]
+    pub(crate) fn dropped(&mut self, cx: &mut Cx<'_>) -> bool {
+        self.enter_cwr(cx);
+        false
     }
 
     /// The urgent pointer of a segment before `snd_up` (RFC 9293 3.8.5, RFC 6093).
@@ -186,17 +198,17 @@ impl Endpoint {
         self.cc_event(cx, CaEvent::TxStart);
     }
 
-    /// Sends a segment of the queue, for the first time or again (`tcp_transmit_skb()` with a clone).
-    pub(crate) fn transmit(&mut self, cx: &mut Cx<'_>, id: Id) {
+    /// Sends a segment of the queue, for the first time or again (`tcp_transmit_skb()` with a clone). False: the
+    /// device's queue dropped it.
+    pub(crate) fn transmit(&mut self, cx: &mut Cx<'_>, id: Id) -> bool {
         let prior_wstamp = self.tune.wstamp_ns;
         let stamp_ns = prior_wstamp.max(cx.now_ns());
         let ack = self.rcv.rcv_nxt;
         let Some(skb) = self.queue.get_mut(id) else {
-            return;
+            return false;
         };
         if skb.flags & Skb::SYN != 0 {
-            self.transmit_syn(cx, id);
-            return;
+            return self.transmit_syn(cx, id);
         }
         self.tune.wstamp_ns = stamp_ns;
         skb.xmit_ns = stamp_ns;
@@ -213,16 +225,25 @@ impl Endpoint {
             ack,
             stamp_ns,
         };
-        self.build_and_send(cx, build);
+        if !self.build_and_send(cx, build) {
+            return false;
+        }
         if self.tune.pacing_status != 0 {
             self.pace_after(prior_wstamp, len);
         }
         self.queue.list_last(id);
         self.rate_skb_sent(cx, id);
+        true
     }
 
-    /// Sends a segment without payload that is not queued.
-    pub(crate) fn transmit_control(&mut self, cx: &mut Cx<'_>, seq: Seq, flags: u16, ack: Seq) {
+    /// Sends a segment without payload that is not queued. False: the device's queue dropped it.
+    pub(crate) fn transmit_control(
+        &mut self,
+        cx: &mut Cx<'_>,
+        seq: Seq,
+        flags: u16,
+        ack: Seq,
+    ) -> bool {
         let stamp_ns = self.tune.wstamp_ns.max(cx.now_ns());
         self.tune.wstamp_ns = stamp_ns;
         let build = Build {
@@ -234,6 +255,6 @@ impl Endpoint {
             ack,
             stamp_ns,
         };
-        self.build_and_send(cx, build);
+        self.build_and_send(cx, build)
     }
 }

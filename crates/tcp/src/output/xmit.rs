@@ -49,7 +49,9 @@ impl Endpoint {
             if !self.may_send(cx, id, ask, &mut limited) {
                 break;
             }
-            self.transmit(cx, id);
+            if !self.transmit(cx, id) {
+                break;
+            }
             sent += self.new_data_sent(cx, id, mss);
             if push_one != 0 {
                 break;

@@ -1,12 +1,16 @@
 //! The retransmission timeout: what is sent, the backoff, and when the connection is given up
-//! (RFC 6298 5.4 to 5.7, RFC 9293 3.8.3; Linux `tcp_retransmit_timer()`, `tcp_write_timeout()`).
+//! (RFC 6298 5.4 to 5.7, RFC 9293 3.8.3, RFC 6069; Linux `tcp_retransmit_timer()`, `tcp_write_timeout()`).
+
+use tcplab_base::Seq;
 
 use super::CaState;
 use super::prr::INFINITE_SSTHRESH;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, SocketError, State};
+use crate::host::DeviceQueue;
 use crate::mib::Counter;
-use crate::queue::Id;
+use crate::output::resource_probe_interval;
+use crate::queue::{Id, Skb};
 use crate::rtt::{rto_max, timeout_init};
 use crate::timers::Pending;
 
@@ -44,11 +48,43 @@ impl Endpoint {
         }
         self.enter_loss(cx);
         self.loss.retransmits = self.loss.retransmits.saturating_add(1);
-        if let Some(head) = self.queue.first_sent() {
-            self.retransmit_skb(cx, head, 1);
+        let head = self.queue.first_sent();
+        let sent = head.is_none_or(|head| self.retransmit_skb(cx, head, 1));
+        if !sent && cx.host.queue == DeviceQueue::Drops {
+            // The host itself is congested: it tries again soon, and no timeout doubles.
+            let soon = resource_probe_interval(cx);
+            let most = rto_max(&cx.host.clock);
+            self.timers.arm(cx, Pending::Retrans, soon, most);
+            return;
         }
         self.rtt.backoff = self.rtt.backoff.saturating_add(1);
         self.back_off(cx);
+    }
+
+    /// `tcp_ld_RTO_revert()`: a message about the first segment that is not ACKed says that the path is broken: the
+    /// timeout that sent it again was no congestion, and its doubling is undone (RFC 6069 3).
+    #[cold]
+    pub(crate) fn revert_backoff(&mut self, cx: &mut Cx<'_>, seq: Seq) {
+        if seq != self.snd.snd_una || self.loss.retransmits == 0 || self.rtt.backoff == 0 {
+            return;
+        }
+        let head = self.queue.first_sent().and_then(|id| self.queue.get(id));
+        let Some(sent_us) = head.map(Skb::xmit_us) else {
+            return;
+        };
+        let (clock, most) = (&cx.host.clock, rto_max(&cx.host.clock));
+        self.rtt.backoff -= 1;
+        let rto = match self.rtt.srtt_us {
+            0 => timeout_init(clock),
+            _ => clock.from_micros(u64::from(self.rtt.rto_us(&self.rto_rule(cx)))),
+        };
+        let rto = (u64::from(rto) << self.rtt.backoff.min(32)).min(u64::from(most)) as u32;
+        self.rtt.rto = rto;
+        match rto.saturating_sub(clock.from_micros(cx.now_us().saturating_sub(sent_us))) {
+            // Step 6: it would have been due before.
+            0 => self.retransmit_timer(cx),
+            remaining => self.timers.arm(cx, Pending::Retrans, remaining, most),
+        }
     }
 
     /// Which hope the timeout ended.

@@ -36,7 +36,7 @@ mod secret;
 mod table;
 mod timewait;
 
-pub use icmp::IcmpError;
+pub use icmp::{IcmpError, Unreachable};
 pub(crate) use request::{Open, Request};
 pub(crate) use reset::reply_reset;
 pub(crate) use secret::siphash_of;
@@ -480,6 +480,7 @@ pub(crate) mod tests {
             clock: Clock::new(1000, 1_000_000_000),
             route: Route::default(),
             offload: Offload::None,
+            queue: Default::default(),
             rx_truesize: RxTruesize::Kmalloc,
             ip_header: 20,
             addresses: Addresses::default(),

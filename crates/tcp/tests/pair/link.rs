@@ -94,6 +94,7 @@ pub fn host(secret: u64) -> HostConfig {
         clock: Clock::new(1000, BOOT_NS),
         route: Route::default(),
         offload: Offload::None,
+        queue: Default::default(),
         rx_truesize: RxTruesize::Kmalloc,
         ip_header: 20,
         addresses: Addresses::default(),

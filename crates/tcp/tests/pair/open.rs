@@ -330,7 +330,7 @@ fn icmp_ends_an_open_and_only_warns_a_connection() {
     let mut pair = Pair::new();
     let opening = pair.connect();
     let syn = pair.log[0].2;
-    let unreachable = IcmpError::HostUnreachable;
+    let unreachable = IcmpError::host_unreachable();
     pair.hosts[0].on_icmp(pair.now, syn.src, syn.dst, syn.seq - 1, unreachable);
     assert_eq!(pair.count(0, "TcpExtOutOfWindowIcmps"), 1);
     assert_eq!(pair.hosts[0].get(opening).unwrap().state(), State::SynSent);

@@ -21,6 +21,7 @@ pub fn host() -> HostConfig {
         clock: Clock::new(1000, 5_000_000_000),
         route: Route::default(),
         offload: Offload::None,
+        queue: Default::default(),
         rx_truesize: RxTruesize::Kmalloc,
         ip_header: 20,
         addresses: Addresses::default(),

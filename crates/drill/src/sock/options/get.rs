@@ -105,6 +105,10 @@ impl Model {
             }
             so::SNDBUF => self.with(fd, |ep, _| i64::from(ep.sndbuf())).unwrap_or(0),
             so::RCVBUF => self.with(fd, |ep, _| i64::from(ep.rcvbuf())).unwrap_or(0),
+            so::MAX_PACING_RATE => {
+                let rate = self.with(fd, |ep, _| ep.max_pacing_rate());
+                i64::from(rate.unwrap_or(u32::MAX) as i32)
+            }
             so::RCVLOWAT => {
                 let bytes = self.with(fd, |ep, _| ep.rcvlowat());
                 i64::from(bytes.unwrap_or(1))
