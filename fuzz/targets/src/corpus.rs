@@ -13,7 +13,7 @@ pub use drill::drill;
 pub use endpoint::endpoint;
 use packets::ethernet_frames;
 pub use packets::frames;
-pub use plans::{experiments, expressions};
+pub use plans::{distributions, experiments, expressions};
 
 /// Seeds have at most this many bytes: the mutator reaches the end of a short input more often.
 const SEED_BYTES: usize = 6_000;

@@ -1,5 +1,7 @@
-//! Experiment files and expressions over measures.
+//! Experiment files, expressions over measures, distributions.
 
+use tcplab_base::Random;
+use tcplab_plan::dist::{Base, Dist, Kind};
 use tcplab_plan::measure::Expression;
 use tcplab_plan::{Experiment, Point};
 
@@ -38,5 +40,35 @@ pub fn expression(data: &[u8]) {
             assert!(names > 0 || none == all);
         }
         Err(error) => assert!(error.column() >= 1 && error.to_string().len() < 2_000),
+    }
+}
+
+/// A distribution: an error with a place, or one that its own text gives again, whose draws and mean
+/// are numbers whatever the base.
+pub fn distribution(data: &[u8]) {
+    const BASES: [(i64, u64); 3] = [(80_000_000, 12_000_000), (i64::MAX, u64::MAX), (-1, 0)];
+    let text = String::from_utf8_lossy(data);
+    for kind in [
+        Kind::Time,
+        Kind::Size,
+        Kind::Number,
+        Kind::Chance,
+        Kind::Buffer,
+    ] {
+        let dist = match Dist::parse(&text, kind) {
+            Ok(dist) => dist,
+            Err(error) => {
+                assert!(text.get(error.start..error.end).is_some() && error.message.len() < 1_000);
+                continue;
+            }
+        };
+        let again = Dist::parse(&dist.to_string(), kind);
+        assert_eq!(again.as_ref(), Ok(&dist), "{dist}");
+        let mut random = Random::stream(1, "fuzz");
+        for (rtt_ns, rate_bps) in BASES {
+            let base = Base { rtt_ns, rate_bps };
+            assert!(dist.draw(&mut random, &base) >= 0);
+            assert!(!dist.mean(&base).is_some_and(f64::is_nan));
+        }
     }
 }

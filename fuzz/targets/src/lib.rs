@@ -16,7 +16,7 @@ mod readers;
 pub use analyser::{analyser, whole};
 pub use drill::drill_parser;
 pub use endpoint::endpoint;
-pub use experiment::{experiment, expression};
+pub use experiment::{distribution, experiment, expression};
 pub use frames::frame;
 pub use readers::{Outcome, packed, pcap, pcapng, read, text};
 
@@ -32,7 +32,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 12] = [
     Target {
         name: "pcap",
         run: pcap,
@@ -77,6 +77,11 @@ pub const TARGETS: [Target; 11] = [
         name: "expression",
         run: expression,
         seeds: corpus::expressions,
+    },
+    Target {
+        name: "distribution",
+        run: distribution,
+        seeds: corpus::distributions,
     },
     Target {
         name: "endpoint",

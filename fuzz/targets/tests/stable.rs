@@ -93,7 +93,7 @@ macro_rules! targets {
     )* };
 }
 
-targets!(pcap pcapng text packed frame analyser whole experiment expression endpoint drill_parser);
+targets!(pcap pcapng text packed frame analyser whole experiment expression distribution endpoint drill_parser);
 
 #[test]
 fn every_target_is_tested() {
@@ -107,6 +107,7 @@ fn every_target_is_tested() {
         "whole",
         "experiment",
         "expression",
+        "distribution",
         "endpoint",
         "drill_parser",
     ];

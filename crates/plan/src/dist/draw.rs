@@ -26,7 +26,7 @@ pub(super) struct Scene {
     /// Bytes in a nanosecond.
     per_ns: f64,
     max: i64,
-    whole_numbers: bool,
+    pub whole_numbers: bool,
 }
 
 /// A probability or a shape, from milliardths.

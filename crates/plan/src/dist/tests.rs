@@ -216,6 +216,16 @@ fn means_are_those_of_the_draws() {
             Kind::Time,
         ),
         ("pareto(minimum 1s, alpha 3)", Kind::Time),
+        ("pareto(minimum 1s, alpha 1.1) clip ..60s", Kind::Time),
+        ("pareto(minimum 1s, alpha 1) clip 2s..60s", Kind::Time),
+        ("uniform(10ms..30ms) clip 15ms..20ms", Kind::Time),
+        ("geometric(mean 3) clip ..12", Kind::Number),
+        ("geometric(mean 3) clip 2..4", Kind::Number),
+        ("table(0% 1%, 50% 2%, 100% 10%) clip 1.5%..4%", Kind::Chance),
+        ("(1s + exponential(mean 1s)) clip 1.5s..3s", Kind::Time),
+        ("(exponential(mean 1s) clip 1s..) clip ..2s", Kind::Time),
+        ("80ms clip 90ms..", Kind::Time),
+        (SIZES, Kind::Size),
         ("geometric(mean 2.5)", Kind::Number),
         ("table(0% 1%, 50% 2%, 100% 10%)", Kind::Chance),
         ("10% 1% | 2% uniform(5%..10%) | else 0%", Kind::Chance),
@@ -227,7 +237,7 @@ fn means_are_those_of_the_draws() {
     }
     for text in [
         "pareto(minimum 1s, alpha 1)",
-        "(1s + exponential(mean 1s)) clip 2s..",
+        "(uniform(1s..2s) + exponential(mean 1s)) clip 2s..",
     ] {
         assert_eq!(Dist::parse(text, Kind::Time).expect(text).mean(&BASE), None);
     }

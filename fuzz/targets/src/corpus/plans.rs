@@ -1,4 +1,4 @@
-//! Seeds of [`crate::experiment`] and [`crate::expression`].
+//! Seeds of [`crate::experiment`], [`crate::expression`] and [`crate::distribution`].
 
 /// The shipped examples, and a file with what they leave out.
 pub fn experiments() -> Vec<Vec<u8>> {
@@ -49,6 +49,21 @@ pub fn expressions() -> Vec<Vec<u8>> {
         "client.TcpExtDelayedACKs > 0",
         "not (present(a.b) and a.b - 1 / c <= 2.5e3) or -d == e * 3",
         "a && !b != 1 || c-d >= 1",
+    ];
+    texts.map(|text| text.as_bytes().to_vec()).into()
+}
+
+/// Each form of a distribution.
+pub fn distributions() -> Vec<Vec<u8>> {
+    let texts = [
+        "lognormal(median 80ms, sigma 0.668) clip 5ms..1500ms",
+        "(60% lognormal(median 2.5kB, sigma 0.9) | else pareto(minimum 1kB, alpha 1.1)) clip 100B..3MB",
+        "exponential(mean 2ms + 3% rtt) + uniform(1ms..2ms)",
+        "50% uniform(0.5 bdp..4 bdp) | 50% uniform(100ms..250ms) clip 15kB..",
+        "10% 1% | 2% uniform(5%..10%) | else 0%",
+        "geometric(mean 3) clip ..12",
+        "table(0% 1ms, 50% 12ms, 100% 1s)",
+        "100% ((1 clip 2..) clip ..3) + 4",
     ];
     texts.map(|text| text.as_bytes().to_vec()).into()
 }
