@@ -91,27 +91,16 @@ fn ip(src: IpAddr, dst: IpAddr, info: &IpInfo, protocol: u8, inner: u32) -> Resu
 }
 
 fn outer(outer: &Outer, next: Option<&Layer>, len: u32) -> Result<Layer, String> {
-    Ok(match outer {
-        Outer::Ipv4 { src, dst, ip: info } => Layer::Ip(ip(
-            (*src).into(),
-            (*dst).into(),
-            info,
-            ip_protocol(next),
-            len,
-        )?),
-        Outer::Ipv6 { src, dst, ip: info } => Layer::Ip(ip(
-            (*src).into(),
-            (*dst).into(),
-            info,
-            ip_protocol(next),
-            len,
-        )?),
+    let (src, dst, info): (IpAddr, IpAddr, _) = match outer {
+        Outer::Ipv4 { src, dst, ip } => ((*src).into(), (*dst).into(), ip),
+        Outer::Ipv6 { src, dst, ip } => ((*src).into(), (*dst).into(), ip),
         Outer::Gre(gre) if gre.flags & 0x4000 != 0 => {
             return Err("GRE with routing is not supported".into());
         }
-        Outer::Gre(gre) => Layer::Gre(*gre, ether_type(next)),
-        Outer::Mpls(labels) => Layer::Mpls(labels.clone()),
-    })
+        Outer::Gre(gre) => return Ok(Layer::Gre(*gre, ether_type(next))),
+        Outer::Mpls(labels) => return Ok(Layer::Mpls(labels.clone())),
+    };
+    Ok(Layer::Ip(ip(src, dst, info, ip_protocol(next), len)?))
 }
 
 /// The protocol of an IP header around `next`.

@@ -3,21 +3,17 @@
 //! It looks like a network card that segments and sums: packets leave it as large as TCP makes them,
 //! and are handed on with their checksums filled in. Each has a `struct virtio_net_hdr` before it.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::OpenOptionsExt;
 
 use nix::errno::Errno;
-use nix::fcntl::OFlag;
 use nix::unistd;
 
-use crate::run::{Context, RunError};
+use crate::run::{Context, RunError, open_tun};
 use crate::sys;
 
 /// The name that scripts know.
 pub(super) const NAME: &str = "tun0";
-
-const TUN: &str = "/dev/net/tun";
 
 /// Bytes of `struct virtio_net_hdr` (linux/virtio_net.h).
 const HEADER: usize = 10;
@@ -43,17 +39,7 @@ pub(super) struct Device {
 impl Device {
     /// Makes it in the current network namespace.
     pub(super) fn new(gso_size: Option<u16>) -> Result<Self, RunError> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags((OFlag::O_NONBLOCK | OFlag::O_CLOEXEC).bits())
-            .open(TUN)
-            .context(|| {
-                format!(
-                    "cannot open {TUN}: scripts on a kernel need it readable and writable for this \
-                     user (root, or `chmod 666 {TUN}`), and the driver loaded (`modprobe tun`)"
-                )
-            })?;
+        let file = open_tun("scripts on a kernel")?;
         sys::attach_tun(&file, NAME).context(|| format!("cannot make the TUN device {NAME}"))?;
         Ok(Self {
             file,

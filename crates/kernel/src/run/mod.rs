@@ -28,4 +28,5 @@ pub use clock::Pace;
 pub(crate) use error::Context;
 pub use error::RunError;
 pub(crate) use host::path as sysctl_path;
+pub(crate) use tap::open_tun;
 pub use world::run;

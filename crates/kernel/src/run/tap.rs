@@ -13,6 +13,21 @@ use crate::sys;
 /// The device's file.
 const TUN: &str = "/dev/net/tun";
 
+/// Opens it for a new device, whose reads do not wait; `who` are those that need it.
+pub(crate) fn open_tun(who: &str) -> Result<File, RunError> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags((OFlag::O_NONBLOCK | OFlag::O_CLOEXEC).bits())
+        .open(TUN)
+        .context(|| {
+            format!(
+                "cannot open {TUN}: {who} need it readable and writable for this user \
+                 (root, or `chmod 666 {TUN}`), and the driver loaded (`modprobe tun`)"
+            )
+        })
+}
+
 /// One TAP device; it vanishes with its last descriptor.
 #[derive(Debug)]
 pub(crate) struct Tap {
@@ -22,17 +37,7 @@ pub(crate) struct Tap {
 impl Tap {
     /// Makes the device `name` in the current network namespace, without offloads.
     pub(crate) fn new(name: &str) -> Result<Self, RunError> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags((OFlag::O_NONBLOCK | OFlag::O_CLOEXEC).bits())
-            .open(TUN)
-            .context(|| {
-                format!(
-                    "cannot open {TUN}: links of ours need it readable and writable for this user \
-                     (root, or `chmod 666 {TUN}`), and the driver loaded (`modprobe tun`)"
-                )
-            })?;
+        let file = open_tun("links of ours")?;
         sys::attach_tap(&file, name).context(|| format!("cannot make the TAP device {name}"))?;
         Ok(Self { file })
     }
