@@ -93,7 +93,7 @@ impl Model {
     /// Whether the socket is one of TCP, and its descriptor's O_NONBLOCK.
     pub(super) fn tcp_socket(&self, fd: Fd) -> Result<bool, Outcome> {
         match self.files.socket(fd) {
-            Some(socket) if matches!(socket.kind, Kind::Udp) => Err(Outcome::failed(EINVAL)),
+            Some(socket) if matches!(socket.kind, Kind::Udp(_)) => Err(Outcome::failed(EINVAL)),
             Some(socket) => Ok(socket.nonblock),
             None => Err(self.no_socket(fd)),
         }

@@ -19,8 +19,8 @@ impl Model {
         let Some(socket) = self.files.socket(fd) else {
             return Ok(Err(self.no_socket(fd)));
         };
-        if matches!(socket.kind, Kind::Udp) {
-            return Ok(Err(Outcome::ok(0)));
+        if matches!(socket.kind, Kind::Udp(_)) {
+            return Ok(Err(self.udp_connect(fd, to)));
         }
         let SendTo::Addr(addr) = to else {
             return Ok(Err(self.disconnect(fd)));

@@ -21,7 +21,7 @@ impl Model {
         };
         Some(match socket.kind {
             Kind::Fresh(_) => format!("fd {fd}: not connected"),
-            Kind::Udp => format!("fd {fd}: UDP"),
+            Kind::Udp(_) => format!("fd {fd}: UDP"),
             Kind::Listener(id) => {
                 let waiting = self.stack.waiting(id);
                 format!("fd {fd}: LISTEN, {waiting} in the accept queue")

@@ -9,6 +9,7 @@ use super::epoll::Epoll;
 use super::errqueue::ErrorQueue;
 use super::fastopen::FastOpenOptions;
 use super::timestamps::Stamps;
+use super::udp::Udp;
 use super::zerocopy::ZeroCopy;
 use crate::call::Fd;
 
@@ -38,8 +39,7 @@ pub(super) enum Kind {
     Fresh(Box<Endpoint>),
     Listener(ListenId),
     Conn(ConnId),
-    /// UDP: it only has a port.
-    Udp,
+    Udp(Udp),
 }
 
 /// `sock->state`: what connect(2) goes by.

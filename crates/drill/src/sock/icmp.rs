@@ -16,6 +16,9 @@ const IPV6_MIN_MTU: u32 = 1280;
 
 impl Model {
     pub(super) fn on_icmp(&mut self, icmp: &Icmp) {
+        if icmp.is_udp {
+            return self.udp_error(icmp);
+        }
         let Some(what) = meaning(icmp) else {
             return;
         };
@@ -59,7 +62,7 @@ impl Model {
         })
     }
 
-    fn queue_error(&mut self, fd: Fd, icmp: &Icmp, error: SocketError) {
+    pub(super) fn queue_error(&mut self, fd: Fd, icmp: &Icmp, error: SocketError) {
         let entry = Entry {
             error: ExtendedError {
                 errno: errno_of(error) as u32,
@@ -84,14 +87,14 @@ impl Model {
 
 /// What TCP makes of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Meaning {
+pub(super) enum Meaning {
     Error(SocketError),
     /// The path takes packets of so many bytes only.
     Smaller(u32),
 }
 
 /// What a message says; none: TCP does not care.
-fn meaning(icmp: &Icmp) -> Option<Meaning> {
+pub(super) fn meaning(icmp: &Icmp) -> Option<Meaning> {
     let error = match (icmp.is_v6, icmp.kind) {
         (false, 3) if icmp.code == 4 => return Some(Meaning::Smaller(icmp.mtu)),
         (false, 3) => unreachable_v4(icmp.code)?,
@@ -121,6 +124,15 @@ fn ends_request(icmp: &Icmp) -> bool {
         (false, _) => true,
         (true, 1) => !matches!(icmp.code, 0 | 2 | 3),
         (true, kind) => kind == 4,
+    }
+}
+
+/// Whether what a message says will not pass by itself: `fatal` of `icmp_err_convert[]` and of `icmpv6_err_convert()`.
+pub(super) fn is_fatal(icmp: &Icmp) -> bool {
+    match (icmp.is_v6, icmp.kind) {
+        (false, 3) => matches!(icmp.code, 2 | 3 | 6..=10 | 13..=15),
+        (false, kind) => kind == 12,
+        (true, _) => ends_request(icmp),
     }
 }
 

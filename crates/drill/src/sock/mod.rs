@@ -4,7 +4,7 @@
 //! bytes (`wire.rs`). Everything that happens ends in [`Model::settle`]: what leaves is written down, sockets are
 //! woken, waiting calls are looked at again.
 //!
-//! Left out: sockets of UDP carry nothing, time stamps of what arrives, TCP-AO and TCP_MD5SIG keys.
+//! Left out: fragments of UDP, time stamps of what arrives, TCP-AO and TCP_MD5SIG keys.
 
 mod accept;
 mod call;
@@ -29,6 +29,7 @@ mod shutdown;
 #[cfg(test)]
 mod tests;
 mod timestamps;
+mod udp;
 mod wire;
 mod zerocopy;
 
@@ -77,6 +78,8 @@ pub struct Model {
     sysctls: Sysctl,
     /// The counters when nstat was last called.
     counters: Vec<(&'static str, u64)>,
+    /// The kind of the device's qdisc; empty: the kernel's own.
+    qdisc: String,
     /// The device takes no super-segments.
     cuts: bool,
 }
@@ -125,6 +128,7 @@ impl Model {
             calls: 0,
             sysctls: sysctl,
             counters: Vec::new(),
+            qdisc: String::new(),
             cuts: false,
         }
     }
@@ -136,7 +140,7 @@ impl Model {
             Kind::Fresh(endpoint) => Some(self.stack.with_socket(self.now, endpoint, call)),
             Kind::Listener(id) => self.stack.listener(self.now, *id, call),
             Kind::Conn(id) => self.stack.with(self.now, *id, call),
-            Kind::Udp => None,
+            Kind::Udp(_) => None,
         }
     }
 
@@ -388,7 +392,8 @@ impl Target for Model {
         match wire::read(&mut self.hosts, packet, self.network.gso_size) {
             Arrived::Tcp(segment) => self.stack.on_segment(self.now, &segment),
             Arrived::Icmp(icmp) => self.on_icmp(&icmp),
-            Arrived::Udp { .. } | Arrived::Nothing(_) => {}
+            Arrived::Udp { from, to, len } => self.on_datagram(from, to, len),
+            Arrived::Nothing(_) => {}
         }
         self.settle();
         Ok(())

@@ -16,6 +16,7 @@ pub mod errno {
     pub const ENOMSG: i32 = 42;
     pub const EPROTO: i32 = 71;
     pub const ENOTSOCK: i32 = 88;
+    pub const EDESTADDRREQ: i32 = 89;
     pub const EMSGSIZE: i32 = 90;
     pub const ENOPROTOOPT: i32 = 92;
     pub const EPROTONOSUPPORT: i32 = 93;
@@ -51,6 +52,7 @@ pub const SOCK_STREAM: i32 = 1;
 pub const SOCK_DGRAM: i32 = 2;
 pub const SOCK_NONBLOCK: i32 = 0o4000;
 pub const IPPROTO_TCP: i32 = 6;
+pub const IPPROTO_UDP: i32 = 17;
 
 /// Flags of messages.
 pub mod msg {

@@ -10,9 +10,10 @@ use super::numbers::errno::{
     ESOCKTNOSUPPORT,
 };
 use super::numbers::{
-    AF_INET, AF_INET6, IPPROTO_TCP, SIOCATMARK, SIOCINQ, SIOCOUTQ, SIOCOUTQNSD, SOCK_DGRAM,
-    SOCK_NONBLOCK, SOCK_STREAM, SOL_IP, SOL_IPV6, ip,
+    AF_INET, AF_INET6, IPPROTO_TCP, IPPROTO_UDP, SIOCATMARK, SIOCINQ, SIOCOUTQ, SIOCOUTQNSD,
+    SOCK_DGRAM, SOCK_NONBLOCK, SOCK_STREAM, SOL_IP, SOL_IPV6, ip,
 };
+use super::udp::Udp;
 use super::{LOCAL, Model};
 use crate::call::{Fd, Outcome, Output};
 
@@ -27,7 +28,8 @@ impl Model {
         let file = match kind & 0xf {
             SOCK_STREAM if matches!(protocol, 0 | IPPROTO_TCP) => Kind::Fresh(self.fresh()),
             SOCK_STREAM => return Outcome::failed(EPROTONOSUPPORT),
-            SOCK_DGRAM => Kind::Udp,
+            SOCK_DGRAM if matches!(protocol, 0 | IPPROTO_UDP) => Kind::Udp(Udp::default()),
+            SOCK_DGRAM => return Outcome::failed(EPROTONOSUPPORT),
             _ => return Outcome::failed(ESOCKTNOSUPPORT),
         };
         let mut socket = Socket::new(file, domain, self.files.serial());
@@ -122,7 +124,7 @@ impl Model {
                 self.stack.defer_accept(id, defer);
                 self.fast_open_listens(fd);
             }
-            Kind::Fresh(_) | Kind::Conn(_) | Kind::Udp => return Outcome::failed(EINVAL),
+            Kind::Fresh(_) | Kind::Conn(_) | Kind::Udp(_) => return Outcome::failed(EINVAL),
         }
         Outcome::ok(0)
     }
@@ -136,6 +138,9 @@ impl Model {
     }
 
     pub(super) fn ioctl(&mut self, fd: Fd, request: u64) -> Outcome {
+        if self.udp(fd).is_some() {
+            return self.udp_ioctl(fd, request);
+        }
         if let Err(outcome) = self.tcp_socket(fd) {
             return outcome;
         }
@@ -150,7 +155,7 @@ impl Model {
                 SIOCINQ => ep.readable_bytes() as i64,
                 SIOCOUTQ => i64::from(written - una),
                 SIOCOUTQNSD => i64::from(written - next),
-                SIOCATMARK => 0,
+                SIOCATMARK => i64::from(ep.at_mark()),
                 _ => return None,
             })
         });

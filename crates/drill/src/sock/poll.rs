@@ -18,12 +18,12 @@ impl Model {
         match self.file(fd)? {
             File::Socket(socket) => {
                 let errors = !socket.errors.is_empty();
-                let mask = match socket.kind {
-                    Kind::Listener(id) => match self.stack.waiting(id) {
+                let mask = match &socket.kind {
+                    Kind::Listener(id) => match self.stack.waiting(*id) {
                         0 => 0,
                         _ => ev::IN | ev::RDNORM,
                     },
-                    Kind::Udp => ev::OUT | ev::WRNORM,
+                    Kind::Udp(udp) => udp.mask(),
                     Kind::Fresh(_) | Kind::Conn(_) => self.connection_mask(fd),
                 };
                 Some(mask | if errors { ev::ERR } else { 0 })

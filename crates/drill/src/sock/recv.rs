@@ -7,7 +7,7 @@ use super::call::Begun;
 use super::fds::{File, Kind};
 use super::numbers::errno::{EAGAIN, EBADF, EFAULT, EINVAL, ENOTCONN};
 use super::numbers::{
-    AF_INET, SCM_TIMESTAMPING, SOL_IP, SOL_IPV6, SOL_SOCKET, SOL_TCP, TCP_CM_INQ, ip, msg,
+    AF_INET, SCM_TIMESTAMPING, SOL_IP, SOL_IPV6, SOL_SOCKET, SOL_TCP, TCP_CM_INQ, ip, msg, so,
 };
 use super::options::errno_of;
 use super::pending::{Pending, Progress};
@@ -30,6 +30,18 @@ pub(super) struct Recv {
     pub(super) pipe: Option<usize>,
 }
 
+impl Recv {
+    /// Its flags, its room in bytes, and whether it is recvmsg(2).
+    pub(super) fn asks(&self) -> (i32, u64, bool) {
+        (self.flags, self.len, self.message.is_some())
+    }
+
+    /// It does not wait.
+    pub(super) fn is_nonblock(&self) -> bool {
+        self.nonblock
+    }
+}
+
 impl Model {
     pub(super) fn begin_recv(&mut self, call: &Call) -> Begun {
         let (fd, len, flags, null, message) = match call {
@@ -49,15 +61,20 @@ impl Model {
         if let Some(read) = self.read_other(fd, len) {
             return Err(read);
         }
-        let nonblock = self.tcp_socket(fd)? || flags & msg::DONTWAIT != 0;
+        let is_udp = self.udp(fd).is_some();
+        let nonblock = match is_udp {
+            true => self.files.socket(fd).is_some_and(|socket| socket.nonblock),
+            false => self.tcp_socket(fd)?,
+        };
+        let nonblock = nonblock || flags & msg::DONTWAIT != 0;
         if flags & msg::ERRQUEUE != 0 {
             return Err(self.recv_error(fd, len, message.is_some()));
         }
         if self.listener(fd).is_some() {
             return Err(Outcome::failed(ENOTCONN));
         }
-        if flags & msg::OOB != 0 {
-            return Err(Outcome::failed(EINVAL));
+        if flags & msg::OOB != 0 && !is_udp {
+            return Err(self.recv_urgent(fd, (len, flags), message.is_some()));
         }
         Ok(Pending::Recv(Recv {
             fd,
@@ -118,6 +135,9 @@ impl Model {
 
     /// One step of a read.
     pub(super) fn recv_step(&mut self, recv: &mut Recv, late: bool) -> Progress {
+        if self.udp(recv.fd).is_some() {
+            return self.udp_recv_step(recv, late);
+        }
         let left = recv.len.saturating_sub(recv.got);
         if recv.len > 0 && recv.null {
             let has = self.with(recv.fd, |ep, _| ep.readable_bytes()).unwrap_or(0);
@@ -195,6 +215,30 @@ impl Model {
             outcome.out = Output::Message { flags: 0, control };
         }
         Progress::Done(outcome)
+    }
+
+    /// MSG_OOB: the urgent byte.
+    fn recv_urgent(&mut self, fd: Fd, (len, flags): (u64, i32), is_message: bool) -> Outcome {
+        let is_inline = (self.files.socket(fd))
+            .and_then(|socket| socket.plain.noted.get(&(SOL_SOCKET, so::OOBINLINE)))
+            .is_some_and(|&value| value != 0);
+        let peek = flags & msg::PEEK != 0;
+        let read = self.with(fd, |ep, _| ep.read_urgent(peek));
+        let is_there = match read {
+            Some(Ok(is_there)) if !is_inline => is_there,
+            Some(Err(error)) if !is_inline => return Outcome::failed(errno_of(error)),
+            _ => return Outcome::failed(EINVAL),
+        };
+        let got = if is_there { len.min(1) } else { 0 };
+        let mut outcome = Outcome::ok(got as i64);
+        if is_message {
+            let cut = if len == 0 { msg::TRUNC } else { 0 };
+            outcome.out = Output::Message {
+                flags: if is_there { msg::OOB | cut } else { 0 },
+                control: Vec::new(),
+            };
+        }
+        outcome
     }
 
     /// A read of the error queue.

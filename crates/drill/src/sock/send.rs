@@ -66,6 +66,9 @@ impl Model {
             return Ok(Err(Outcome::ok(len as i64)));
         }
         let bytes = sum(&lens);
+        if self.udp(fd).is_some() {
+            return self.udp_send(fd, bytes, to);
+        }
         let begun = self.new_send(fd, lens, flags, null);
         let Ok(Pending::Send(mut send)) = begun else {
             return Ok(begun);

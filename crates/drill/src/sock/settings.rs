@@ -103,6 +103,11 @@ impl Model {
         let limit = words.iter().position(|word| word == "limit");
         let limit = limit.and_then(|at| word(at + 1));
         let drops = limit.is_some_and(|limit| limit.trim_end_matches('p') == "0");
+        let kind = word(0).unwrap_or_default();
+        if std::mem::replace(&mut self.qdisc, kind.to_owned()) == kind && words.len() == 1 {
+            // qdisc_change() without options: a queue of the same kind stays as it is.
+            return Ok(());
+        }
         self.stack.host.queue = match word(0) {
             None => DeviceQueue::Quiet,
             Some("pfifo" | "bfifo" | "pfifo_fast" | "fq" | "fq_codel" | "codel") if drops => {

@@ -15,6 +15,10 @@ const SHUT_RDWR: i32 = 2;
 
 impl Model {
     pub(super) fn shutdown(&mut self, fd: Fd, how: i32) -> Outcome {
+        if self.udp(fd).is_some() && (SHUT_RD..=SHUT_RDWR).contains(&how) {
+            // RCV_SHUTDOWN and SEND_SHUTDOWN are one more.
+            return self.udp_shutdown(fd, (how + 1) as u8);
+        }
         if let Err(outcome) = self.tcp_socket(fd) {
             return outcome;
         }
@@ -69,7 +73,7 @@ impl Model {
             return Err(Outcome::ok(0));
         };
         match socket.kind {
-            Kind::Fresh(_) | Kind::Udp => Err(Outcome::ok(0)),
+            Kind::Fresh(_) | Kind::Udp(_) => Err(Outcome::ok(0)),
             Kind::Listener(id) => {
                 self.stack.close_listener(self.now, id);
                 Err(Outcome::ok(0))

@@ -10,7 +10,7 @@ use tcplab_wire::emit::{Payload, emit};
 use tcplab_wire::{Config, Endpoint, LinkType, Parsed, Standing, TcpFlags, TcpPacket, parse_frame};
 
 /// Time to live of what leaves.
-const TTL: u8 = 64;
+pub(super) const TTL: u8 = 64;
 /// TCP and ICMP in IP headers.
 const PROTOCOL_ICMP: u8 = 1;
 const PROTOCOL_TCP: u8 = 6;
@@ -72,6 +72,8 @@ pub(super) struct Icmp {
     pub(super) local: Addr,
     pub(super) remote: Addr,
     pub(super) seq: Seq,
+    /// It quotes a datagram of UDP, not a segment.
+    pub(super) is_udp: bool,
     /// Who sent the message.
     pub(super) from: IpAddr,
 }
@@ -277,7 +279,8 @@ fn icmp_of(hosts: &mut Hosts, ip: &Ip<'_>) -> Option<Icmp> {
         false => u32::from(word(ip.rest, 6)?),
     };
     let quoted = read_ip(ip.rest.get(8..)?)?;
-    if quoted.protocol != PROTOCOL_TCP {
+    let is_udp = quoted.protocol == PROTOCOL_UDP;
+    if quoted.protocol != PROTOCOL_TCP && !is_udp {
         return None;
     }
     let (src, dst) = (word(quoted.rest, 0)?, word(quoted.rest, 2)?);
@@ -289,6 +292,7 @@ fn icmp_of(hosts: &mut Hosts, ip: &Ip<'_>) -> Option<Icmp> {
         local: end(hosts, quoted.src, src),
         remote: end(hosts, quoted.dst, dst),
         seq: Seq(long(quoted.rest, 4)?),
+        is_udp,
         from: ip.src,
     })
 }

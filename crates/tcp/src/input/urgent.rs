@@ -6,15 +6,39 @@
 use tcplab_wire::TcpFlags;
 
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, SocketError};
 use crate::segment::Segment;
 
+/// The bit of `sk_shutdown` after a FIN.
+const RCV_SHUTDOWN: u8 = 1;
 /// `TCP_URG_NOTYET`: the pointer came, its byte did not.
 pub(super) const NOT_YET: u16 = 0x0200;
 /// `TCP_URG_VALID`.
 pub(super) const VALID: u16 = 0x0100;
 
+/// `TCP_URG_READ`: a read with MSG_OOB has taken it.
+const READ: u16 = 0x0400;
+
 impl Endpoint {
+    /// recv(2) with MSG_OOB (`tcp_recv_urg()`): true when the urgent byte is there, which `peek` leaves; false at the
+    /// end of the data. It never waits.
+    ///
+    /// # Errors
+    /// `Invalid` when nothing is urgent or the byte was read, `Again` when it has not come yet.
+    pub fn read_urgent(&mut self, peek: bool) -> Result<bool, SocketError> {
+        match self.rcv.urg_data {
+            0 | READ => Err(SocketError::Invalid),
+            VALID => {
+                if !peek {
+                    self.rcv.urg_data = READ;
+                }
+                Ok(true)
+            }
+            _ if self.is_closed() || self.shutdown_bits() & RCV_SHUTDOWN != 0 => Ok(false),
+            _ => Err(SocketError::Again),
+        }
+    }
+
     /// `tcp_urg()`.
     #[inline]
     pub(super) fn urgent(&mut self, cx: &Cx<'_>, seg: &Segment) {

@@ -5,7 +5,8 @@ use super::super::fds::Kind;
 use super::super::info;
 use super::super::numbers::errno::{EINVAL, ENOPROTOOPT};
 use super::super::numbers::{
-    IPPROTO_TCP, SOCK_DGRAM, SOCK_STREAM, SOL_IP, SOL_IPV6, SOL_SOCKET, SOL_TCP, so, tcp,
+    IPPROTO_TCP, IPPROTO_UDP, SOCK_DGRAM, SOCK_STREAM, SOL_IP, SOL_IPV6, SOL_SOCKET, SOL_TCP, so,
+    tcp,
 };
 use super::socket::is_harmless;
 use super::tcp::is_fast_open;
@@ -97,10 +98,13 @@ impl Model {
         let Some(socket) = self.files.socket(fd) else {
             return Ok(Err(Outcome::failed(EINVAL)));
         };
-        let is_udp = matches!(socket.kind, Kind::Udp);
+        let is_udp = matches!(socket.kind, Kind::Udp(_));
         Ok(Ok(match name {
             so::ERROR => {
-                let error = self.with(fd, |ep, _| ep.take_error()).flatten();
+                let error = match self.udp(fd) {
+                    Some(udp) => udp.error.take(),
+                    None => self.with(fd, |ep, _| ep.take_error()).flatten(),
+                };
                 error.map_or(0, |error| i64::from(errno_of(error)))
             }
             so::SNDBUF => self.with(fd, |ep, _| i64::from(ep.sndbuf())).unwrap_or(0),
@@ -119,6 +123,7 @@ impl Model {
             so::TIMESTAMPING | so::TIMESTAMPING_NEW => i64::from(socket.stamps.flags),
             so::TYPE if is_udp => i64::from(SOCK_DGRAM),
             so::TYPE => i64::from(SOCK_STREAM),
+            so::PROTOCOL if is_udp => i64::from(IPPROTO_UDP),
             so::PROTOCOL => i64::from(IPPROTO_TCP),
             so::DOMAIN => i64::from(socket.domain),
             so::ACCEPTCONN => i64::from(matches!(socket.kind, Kind::Listener(_))),

@@ -78,7 +78,7 @@ impl Model {
             return Err(Outcome::failed(EINVAL));
         }
         if let Some(socket) = self.files.socket_mut(fd)
-            && !matches!(socket.kind, Kind::Udp)
+            && !matches!(socket.kind, Kind::Udp(_))
         {
             socket.zerocopy.enable(n != 0);
         }
