@@ -30,8 +30,30 @@ pub struct App {
     pub client_socket: SocketOptions,
     /// Options of the server's sockets; they win over those of the host.
     pub server_socket: SocketOptions,
+    /// A client for which nothing comes or goes for so long gives up: its socket is closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_timeout_ns: Option<i64>,
+    /// The same of the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_timeout_ns: Option<i64>,
     /// What it does.
     pub does: AppKind,
+}
+
+impl App {
+    /// Whether one of its ends gives up at some time.
+    #[inline]
+    pub fn has_timeout(&self) -> bool {
+        self.client_timeout_ns.is_some() || self.server_timeout_ns.is_some()
+    }
+
+    /// How long an end waits for its socket before it gives up.
+    pub fn timeout_ns(&self, is_client: bool) -> Option<i64> {
+        match is_client {
+            true => self.client_timeout_ns,
+            false => self.server_timeout_ns,
+        }
+    }
 }
 
 /// How long an application goes on: until the first of the two is reached.

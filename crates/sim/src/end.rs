@@ -49,6 +49,10 @@ pub(crate) struct End {
     pub(crate) doing: Doing,
     /// The time at which it is woken; an event of another time is stale.
     pub(crate) wake_at: Instant,
+    /// When it gives up waiting for its socket; [`UNKNOWN`]: never.
+    pub(crate) gives_up_at: Instant,
+    /// An event for that is set.
+    pub(crate) is_timed: bool,
     pub(crate) program: Program,
     pub(crate) opened: Instant,
     pub(crate) closed: Instant,
@@ -110,6 +114,8 @@ impl End {
             socket: Socket::None,
             doing: Doing::Nothing,
             wake_at: UNKNOWN,
+            gives_up_at: UNKNOWN,
+            is_timed: false,
             program,
             opened: UNKNOWN,
             closed: UNKNOWN,

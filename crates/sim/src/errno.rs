@@ -6,6 +6,7 @@ pub(crate) fn number(name: &str) -> i64 {
         "EAGAIN" => 11,
         "EINVAL" => 22,
         "EPIPE" => 32,
+        "ETIME" => 62,
         "EMSGSIZE" => 90,
         "EADDRNOTAVAIL" => 99,
         "ENETUNREACH" => 101,

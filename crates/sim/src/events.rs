@@ -15,6 +15,8 @@ pub(crate) enum Wake {
     Connect(u32),
     /// The application of this end.
     App(u32),
+    /// This end may have waited too long for its socket.
+    Idle(u32),
     /// Frames of this way may be due.
     Way(u32),
     /// Timers of this host's TCP may be due.
@@ -41,6 +43,7 @@ impl Wake {
             Self::Sample => (4, 0),
             Self::Stop => (5, 0),
             Self::SampleLinks => (6, 0),
+            Self::Idle(n) => (7, n),
         };
         kind << NUMBER_BITS | u64::from(number)
     }
@@ -54,7 +57,8 @@ impl Wake {
             3 => Self::Host(number),
             4 => Self::Sample,
             5 => Self::Stop,
-            _ => Self::SampleLinks,
+            6 => Self::SampleLinks,
+            _ => Self::Idle(number),
         }
     }
 }

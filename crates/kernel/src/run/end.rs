@@ -37,6 +37,10 @@ pub(crate) struct End {
     pub(crate) doing: Doing,
     /// Counts waits with a time, so that an old timer wakes nobody.
     pub(crate) sleeps: u32,
+    /// When it gives up waiting for its socket, when it does.
+    pub(crate) gives_up_at: Option<Instant>,
+    /// A timer for that is set.
+    pub(crate) is_timed: bool,
     /// The peer of a datagram socket: where the last datagram came from.
     pub(crate) peer: Option<SockaddrIn>,
     pub(crate) options: SocketOptions,
@@ -71,6 +75,8 @@ impl End {
             watched: None,
             doing: Doing::Nothing,
             sleeps: 0,
+            gives_up_at: None,
+            is_timed: false,
             peer: None,
             options: own.or(&point.hosts[host].socket),
             program,

@@ -12,6 +12,8 @@ pub(crate) enum Timer {
     Connect(usize),
     /// The application of this end wakes up; stale when the end's count of sleeps differs.
     Wake(usize, u32),
+    /// This end may have waited too long for its socket.
+    Idle(usize),
     /// Frames of this link may be due.
     Link(usize),
     /// Samples of tcp_info are taken.

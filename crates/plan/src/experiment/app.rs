@@ -101,8 +101,22 @@ fn app(fields: &Fields<'_>, hosts: &[Host], port: usize) -> Result<App, Fault> {
         stagger_ns: fields.time("stagger")?.unwrap_or(0),
         client_socket: socket(fields, "client_socket")?,
         server_socket: socket(fields, "server_socket")?,
+        client_timeout_ns: timeout(fields, "client_timeout")?,
+        server_timeout_ns: timeout(fields, "server_timeout")?,
         does: does(fields, kind)?,
     })
+}
+
+fn timeout(fields: &Fields<'_>, key: &str) -> Result<Option<i64>, Fault> {
+    let ns = fields.time(key)?;
+    match (ns, fields.node(key)) {
+        (Some(0), Some(node)) => Err(fields.fault(
+            key,
+            node,
+            "a wait of 0 is no wait; leave it out for none at all",
+        )),
+        _ => Ok(ns),
+    }
 }
 
 /// A key of another kind is told from one that no kind has.

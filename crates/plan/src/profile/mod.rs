@@ -118,6 +118,8 @@ pub struct Profile {
     pub forward_retransmit: bool,
     /// See [`AckEngine`].
     pub ack_engine: AckEngine,
+    /// How long an ACK waits for the second segment with [`AckEngine::EverySecond`], in milliseconds; 0: 40.
+    pub delack_ms: u32,
     /// See [`PingpongRule`].
     pub pingpong_rule: PingpongRule,
     /// Answers that lead into the interactive mode, where no sysctl says more.
@@ -156,6 +158,7 @@ impl Default for Profile {
             early_retransmit: false,
             forward_retransmit: false,
             ack_engine: AckEngine::Linux,
+            delack_ms: 0,
             pingpong_rule: PingpongRule::EachSegment,
             pingpong_threshold: 1,
             compressed_sack: CompressedSack::AfterThree,

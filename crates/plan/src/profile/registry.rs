@@ -149,6 +149,12 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "what decides whether an ACK is sent now: Linux's credits and guesses, or every second segment and 40 ms",
         "FreeBSD r360010 for the 40 ms"
     ),
+    number!(
+        delack_ms,
+        0..=500,
+        "how long an ACK waits for the second segment where every second one is ACKed, in milliseconds; 0: 40",
+        "FreeBSD's net.inet.tcp.delacktime; Windows' TcpDelAckTicks"
+    ),
     choice!(
         pingpong_rule: PingpongRule,
         "which data sent in answer count towards the interactive mode: each segment, or the first one after data came",

@@ -118,6 +118,7 @@ impl World {
                 end.socket = Socket::Tcp(id);
                 end.doing = Doing::Connecting;
                 end.watch = Watch::Writable;
+                self.waits_for_socket(index);
                 self.apps.has_port(index, local.port);
                 self.apps.changed(index);
                 self.after_tcp(host);
@@ -244,8 +245,49 @@ impl World {
         match wants {
             Wants::Readable(None) => self.apps.ends[index].watch = Watch::Readable,
             Wants::Writable => self.apps.ends[index].watch = Watch::Writable,
-            _ => self.steps_off(index, wants),
+            _ => return self.steps_off(index, wants),
         }
+        if self.point.apps[self.apps.ends[index].app as usize].has_timeout() {
+            self.waits_for_socket(index);
+        }
+    }
+
+    /// An end waits for its socket from now on. One event is set for each end; when it comes too early it is set again.
+    #[cold]
+    #[inline(never)]
+    fn waits_for_socket(&mut self, index: usize) {
+        let end = &mut self.apps.ends[index];
+        let app = &self.point.apps[end.app as usize];
+        let Some(timeout) = app.timeout_ns(end.is_client) else {
+            return;
+        };
+        end.gives_up_at = self.now + Duration::from_nanos(timeout);
+        if !std::mem::replace(&mut end.is_timed, true) {
+            self.events.set(end.gives_up_at, Wake::Idle(index as u32));
+        }
+    }
+
+    /// An end gives up when it has waited for its socket until now.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn may_give_up(&mut self, index: usize) {
+        let end = &mut self.apps.ends[index];
+        end.is_timed = false;
+        let waits = end.watch != Watch::Nothing && end.gives_up_at != UNKNOWN;
+        if !waits {
+            return;
+        }
+        if end.gives_up_at > self.now {
+            end.is_timed = true;
+            let at = end.gives_up_at;
+            return self.events.set(at, Wake::Idle(index as u32));
+        }
+        let host = self.host_of(index);
+        let end = &mut self.apps.ends[index];
+        let call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
+        end.fail(&call, "ETIME");
+        self.apps.changed(index);
+        self.close(index);
     }
 
     /// An end wants more than its socket, or nothing of it.

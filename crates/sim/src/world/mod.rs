@@ -260,6 +260,7 @@ impl World {
                 self.after_tcp(host as usize);
             }
             Wake::App(end) => self.app_wakes(end as usize),
+            Wake::Idle(end) => self.may_give_up(end as usize),
             Wake::Connect(end) => self.start(end as usize),
             Wake::Sample => self.sample(),
             Wake::SampleLinks => self.sample_links(),

@@ -16,7 +16,11 @@ impl Endpoint {
             return self.send_ack(cx);
         }
         self.ack.pending |= AckPending::SCHED | AckPending::TIMER;
-        let timeout = cx.jiffies() + u64::from(ato_min(cx.host.clock.hz));
+        let wait = match cx.host.profile.delack_ms {
+            0 => ato_min(cx.host.clock.hz),
+            ms => cx.host.clock.from_micros(u64::from(ms) * 1000),
+        };
+        let timeout = cx.jiffies() + u64::from(wait);
         self.timers.arm_delack(cx, timeout);
     }
 }

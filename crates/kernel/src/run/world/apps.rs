@@ -4,6 +4,7 @@
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
+use nix::errno::Errno;
 use nix::sys::epoll::EpollFlags;
 use tcplab_apps::{Doing, Result as Went, Wants};
 use tcplab_base::{Duration, Instant};
@@ -39,6 +40,7 @@ impl World<'_> {
                 if udp {
                     return self.connected(index, now);
                 }
+                self.waits_for_socket(index, now);
                 self.watch(index, EpollFlags::EPOLLOUT)
             }
             Err(e) => {
@@ -120,10 +122,15 @@ impl World<'_> {
                 if let Some(until) = until {
                     self.timers.set(until, Timer::Wake(index, sleeps));
                 }
+                self.waits_for_socket(index, now);
                 self.watch(index, EpollFlags::EPOLLIN)
             }
-            Wants::Writable => self.watch(index, EpollFlags::EPOLLOUT),
+            Wants::Writable => {
+                self.waits_for_socket(index, now);
+                self.watch(index, EpollFlags::EPOLLOUT)
+            }
             Wants::Until(when) => {
+                self.apps.ends[index].gives_up_at = None;
                 self.timers.set(when, Timer::Wake(index, sleeps));
                 match self.apps.ends[index].watched {
                     Some(_) => self.watch(index, EpollFlags::empty()),
@@ -139,6 +146,38 @@ impl World<'_> {
                 self.apps.ends[index].doing = Doing::Over;
                 self.close(index, now)
             }
+        }
+    }
+
+    /// An end waits for its socket from now on. One timer is set for each end; when it comes too early it is set again.
+    fn waits_for_socket(&mut self, index: usize, now: Instant) {
+        let end = &mut self.apps.ends[index];
+        let Some(timeout) = self.point.apps[end.app].timeout_ns(end.is_client) else {
+            return;
+        };
+        let at = now + Duration::from_nanos(timeout);
+        end.gives_up_at = Some(at);
+        if !std::mem::replace(&mut end.is_timed, true) {
+            self.timers.set(at, Timer::Idle(index));
+        }
+    }
+
+    /// An end gives up when it has waited for its socket until now.
+    pub(super) fn may_give_up(&mut self, index: usize, now: Instant) -> Result<(), RunError> {
+        let end = &mut self.apps.ends[index];
+        end.is_timed = false;
+        match end.gives_up_at {
+            Some(at) if at > now => {
+                end.is_timed = true;
+                self.timers.set(at, Timer::Idle(index));
+                Ok(())
+            }
+            Some(_) if end.doing != Doing::Over => {
+                let at = self.at(now);
+                self.apps.ends[index].fail(at, Errno::ETIME);
+                self.close(index, now)
+            }
+            _ => Ok(()),
         }
     }
 

@@ -322,6 +322,7 @@ impl<'p> World<'p> {
                 }
                 self.step(end, now)
             }
+            Timer::Idle(end) => self.may_give_up(end, now),
             Timer::Link(number) => self.give(number, now),
             Timer::Sample => self.sample(now),
             Timer::SampleLinks => {

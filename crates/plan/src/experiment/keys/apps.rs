@@ -44,6 +44,18 @@ pub(crate) const APP: &[Key] = &[
         "the host's",
         "options of the server's sockets",
     ),
+    key(
+        "client_timeout",
+        Form::Time,
+        "none",
+        "a client that waits so long for its socket, and nothing comes or goes, gives up and closes",
+    ),
+    key(
+        "server_timeout",
+        Form::Time,
+        "none",
+        "the same of the server",
+    ),
 ];
 
 const COUNT: Key = key(
