@@ -10,6 +10,7 @@ use crate::drill::DrillArgs;
 use crate::explain::ExplainArgs;
 use crate::failure::Failure;
 use crate::kernel::args::KernelCommand;
+use crate::population::args::{MergeArgs, PopulationCommand};
 use crate::probe::args::ProbeArgs;
 use crate::reproduce::ReproduceArgs;
 use crate::run::args::{BisectArgs, RunArgs};
@@ -49,6 +50,14 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Run an experiment on stacks: the model, real kernels in virtual time, this machine's kernel
     Run(RunArgs),
+    /// Populations of connections: what they are drawn from, one of them alone
+    Population {
+        /// What to do with one
+        #[command(subcommand)]
+        command: PopulationCommand,
+    },
+    /// The shards of a population's run as one result
+    Merge(MergeArgs),
     /// packetdrill scripts: what must TCP do here, on the model in virtual time or on a kernel
     Drill(DrillArgs),
     /// The first bad one of an ordered list of stacks

@@ -13,6 +13,7 @@ mod files;
 mod generate;
 mod json;
 mod kernel;
+mod population;
 mod probe;
 mod progress;
 mod reproduce;
@@ -42,6 +43,8 @@ fn main() -> ExitCode {
         Command::Analyze(args) => analyze::main(&args, cli.color),
         Command::Explain(args) => Ok(explain::main(&args, cli.color)),
         Command::Run(args) => Ok(run::main(&args, cli.color)),
+        Command::Population { command } => Ok(population::main(&command, cli.color)),
+        Command::Merge(args) => Ok(population::merge(&args, cli.color)),
         Command::Drill(args) => Ok(drill::main(&args, cli.color)),
         Command::Bisect(args) => Ok(run::bisect(&args)),
         Command::Reproduce(args) => Ok(reproduce::main(&args, cli.color)),

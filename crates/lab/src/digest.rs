@@ -34,6 +34,11 @@ pub(crate) fn of_this_program() -> io::Result<String> {
     Ok(hex(&hash.finalize()))
 }
 
+/// SHA-256 of a text.
+pub(crate) fn of_text(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes()))
+}
+
 /// The length of a file and its bytes, which are not held in memory.
 fn add_file(hash: &mut Sha256, path: &Path) -> io::Result<()> {
     let mut file = File::open(path)?;

@@ -130,11 +130,11 @@ impl Folder {
     }
 }
 
-fn is_full(path: &Path) -> bool {
+pub(crate) fn is_full(path: &Path) -> bool {
     fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some())
 }
 
-fn pretty(value: &impl Serialize) -> Result<String, LabError> {
+pub(crate) fn pretty(value: &impl Serialize) -> Result<String, LabError> {
     let mut text =
         serde_json::to_string_pretty(value).map_err(|e| LabError::Wrong(e.to_string()))?;
     text.push('\n');
@@ -142,7 +142,7 @@ fn pretty(value: &impl Serialize) -> Result<String, LabError> {
 }
 
 /// Writes a file beside its name and renames it.
-fn write(path: &Path, text: &str) -> Result<(), LabError> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), LabError> {
     let part = path.with_extension("part");
     fs::write(&part, text).map_err(LabError::at(&part))?;
     fs::rename(&part, path).map_err(LabError::at(path))

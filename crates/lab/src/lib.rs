@@ -15,6 +15,7 @@ pub mod measures;
 mod model;
 mod packets;
 mod point;
+pub mod population;
 pub mod reproduce;
 mod stack;
 

@@ -120,7 +120,7 @@ fn open(point: &Point, epoch_ns: i64, folder: &Path) -> Result<Captures, LabErro
 }
 
 /// The most memory that this process held so far (proc(5), VmHWM); 0 when it is not known.
-fn peak_rss_bytes() -> u64 {
+pub(crate) fn peak_rss_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
     let kb = line.and_then(|l| l.trim().trim_end_matches("kB").trim().parse::<u64>().ok());

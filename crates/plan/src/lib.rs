@@ -11,6 +11,7 @@ pub mod measure;
 pub mod network;
 pub mod outcome;
 pub mod point;
+pub mod population;
 pub mod profile;
 pub mod result;
 
@@ -18,3 +19,4 @@ pub use app::{App, AppKind};
 pub use experiment::{Experiment, ParseError};
 pub use outcome::Outcome;
 pub use point::Point;
+pub use population::Population;

@@ -16,7 +16,9 @@ mod info;
 mod network;
 mod packet;
 mod ready;
+mod responses;
 mod world;
 
 pub use capture::Captures;
+pub use responses::Response;
 pub use world::{SimError, Work, World};

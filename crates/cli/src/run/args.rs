@@ -12,6 +12,7 @@ Examples:
   tcplab run delayed-ack.toml --on uml:6.1,host             others
   tcplab run delayed-ack.toml --out results --json | jq ... keep captures and results
   tcplab run results/manifest.json                          the same run again
+  tcplab run examples/rto-web.toml --connections 100000     a population, through every arm
   git bisect run tcplab run EXP.toml --on uml:mine --bad 'client.TcpExtDelayedACKs > 0' --bisect-exit")]
 pub struct RunArgs {
     /// Experiment file (docs/experiment.md), or the manifest.json of a result
@@ -29,6 +30,12 @@ pub struct RunArgs {
     /// Seed of all random streams, in place of the file's
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Of a population: connections of each arm, in place of the file's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
+    pub connections: Option<u64>,
+    /// Of a population: only part I of N; `tcplab merge` makes one result of all parts
+    #[arg(long, value_name = "I/N", value_parser = crate::population::args::parse_shard)]
+    pub shard: Option<tcplab_lab::population::Shard>,
     /// Print the plan, every default filled in, and run nothing
     #[arg(long)]
     pub dry_run: bool,

@@ -22,6 +22,7 @@ use input::Input;
 use crate::args::Color;
 use crate::failure::Failure;
 use crate::json;
+use crate::population;
 use crate::terminal;
 
 /// Exit code of `--bisect-exit` for what cannot be judged.
@@ -32,6 +33,9 @@ pub const INCONCLUSIVE: u8 = 3;
 
 /// Runs `tcplab run`.
 pub fn main(args: &RunArgs, color: Color) -> ExitCode {
+    if let Some(text) = population::text_of(&args.experiment) {
+        return population::run(args, &text, color);
+    }
     let code = json::finish(RUN_SCHEMA, args.json, run(args, color));
     if args.bisect_exit && ![ExitCode::SUCCESS, ExitCode::from(1)].contains(&code) {
         return ExitCode::from(SKIP);
@@ -40,6 +44,11 @@ pub fn main(args: &RunArgs, color: Color) -> ExitCode {
 }
 
 fn run(args: &RunArgs, color: Color) -> Result<ExitCode, Failure> {
+    if args.shard.is_some() || args.connections.is_some() {
+        return Err(Failure::usage(
+            "--shard and --connections are for populations: files with a table [population]",
+        ));
+    }
     let bad = args.bad.as_deref().map(parse_expression).transpose()?;
     let mut input = Input::read(&args.experiment, args.seed)?;
     if let Some(bad) = &bad {

@@ -63,7 +63,7 @@ fn host(fields: &Fields<'_>) -> Result<Host, Fault> {
     })
 }
 
-fn sysctls(fields: &Fields<'_>) -> Result<BTreeMap<String, String>, Fault> {
+pub(crate) fn sysctls(fields: &Fields<'_>) -> Result<BTreeMap<String, String>, Fault> {
     let mut out = BTreeMap::new();
     let Some(inner) = fields.table("sysctl")? else {
         return Ok(out);
@@ -101,7 +101,7 @@ fn sysctls(fields: &Fields<'_>) -> Result<BTreeMap<String, String>, Fault> {
 }
 
 /// Behaviours by name, each value in its own word.
-fn behaviours(fields: &Fields<'_>) -> Result<BTreeMap<String, String>, Fault> {
+pub(crate) fn behaviours(fields: &Fields<'_>) -> Result<BTreeMap<String, String>, Fault> {
     let mut out = BTreeMap::new();
     let Some(inner) = fields.table("behaviour")? else {
         return Ok(out);

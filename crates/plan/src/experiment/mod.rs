@@ -7,16 +7,16 @@
 
 mod app;
 mod axes;
-mod error;
+pub(crate) mod error;
 mod faults;
-mod fields;
+pub(crate) mod fields;
 mod groups;
-mod host;
-mod keys;
+pub(crate) mod host;
+pub(crate) mod keys;
 mod link;
-mod schema;
+pub(crate) mod schema;
 mod tc;
-mod tree;
+pub(crate) mod tree;
 pub(crate) mod units;
 mod variant;
 mod ways;
@@ -400,7 +400,7 @@ impl Run {
     }
 }
 
-fn root<'a>(tree: &'a Table, choice: &'a Choice) -> Fields<'a> {
+pub(crate) fn root<'a>(tree: &'a Table, choice: &'a Choice) -> Fields<'a> {
     Fields {
         table: tree,
         span: 0..0,
@@ -418,7 +418,7 @@ fn strings(fields: &Fields<'_>, key: &str, max: usize) -> Result<Vec<String>, Fa
 }
 
 /// A file's name without its folder and ending, as a name.
-fn stem(file: &str) -> String {
+pub(crate) fn stem(file: &str) -> String {
     let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
     let name = name.split('.').next().unwrap_or_default();
     let good = |c: &char| c.is_ascii_alphanumeric() || "_-".contains(*c);

@@ -225,6 +225,13 @@ pub(super) fn reference() -> String {
     out
 }
 
+/// A heading and a table of keys.
+pub(crate) fn part(title: &str, keys: &[Key]) -> String {
+    let mut out = format!("\n### {title}\n\n");
+    rows(keys, &mut out);
+    out
+}
+
 /// The words of `profile` and the keys of `behaviour`.
 fn profiles(out: &mut String) {
     out.push_str("\n### Words of `profile`\n\n| profile | stands for |\n|---|---|\n");

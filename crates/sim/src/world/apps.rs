@@ -238,8 +238,15 @@ impl World {
         let end = &mut self.apps.ends[index];
         let mut call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
         call.quickack = quickack;
+        let written = end.written;
         let wants = end.go(&mut call);
         end.wake_at = UNKNOWN;
+        if let Some(responses) = &mut self.responses
+            && !end.is_client
+            && end.written > written
+        {
+            responses.wrote(index as u32, self.now, end.written - written);
+        }
         self.apps.changed(index);
         self.after_tcp(host);
         match wants {
@@ -315,6 +322,29 @@ impl World {
                 self.apps.ends[index].watch = Watch::Readable;
             }
             Wants::Writable => {}
+        }
+    }
+
+    /// Segments have come to servers: which responses were ACKed whole?
+    #[inline(never)]
+    pub(super) fn time_open_responses(&mut self) {
+        let Some(responses) = &mut self.responses else {
+            return;
+        };
+        for place in (0..responses.open.len()).rev() {
+            let index = responses.open[place].end as usize;
+            let end = &self.apps.ends[index];
+            let host = self.point.apps[end.app as usize].server;
+            let Socket::Tcp(id) = end.socket else {
+                // Nobody waits for it any more.
+                responses.open.swap_remove(place);
+                continue;
+            };
+            let space = self.hosts[host].stack.get(id).map(|e| e.send_space());
+            let is_written = !matches!(end.doing, Doing::Writing(_));
+            if is_written && space.is_some_and(|(una, _, written)| una == written) {
+                responses.is_acked(place, self.now);
+            }
         }
     }
 

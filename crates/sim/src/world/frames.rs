@@ -137,6 +137,9 @@ impl World {
             self.events.set(at, Wake::Way(number as u32));
         }
         if came {
+            if self.responses.is_some() {
+                self.time_open_responses();
+            }
             self.after_tcp(to);
         }
     }

@@ -12,7 +12,7 @@ use tcplab_base::{Duration, Instant, Random};
 use tcplab_plan::network::narrow_link;
 use tcplab_plan::profile::Profile;
 use tcplab_plan::{Outcome, Point};
-use tcplab_tcp::Segment;
+use tcplab_tcp::{Counter, Segment};
 
 use crate::applications::Applications;
 use crate::capture::Captures;
@@ -20,6 +20,7 @@ use crate::events::{Events, Wake};
 use crate::host::Host;
 use crate::network::Network;
 use crate::ready::{Ready, Source};
+use crate::responses::{Response, Responses};
 
 /// The start is moved by up to two ticks of the slowest kernel (HZ = 100), drawn from the seed:
 /// where in a tick an experiment begins is chance on a real machine.
@@ -67,6 +68,8 @@ pub struct World {
     network: Network,
     apps: Applications,
     captures: Option<Captures>,
+    /// Some: responses of servers are timed.
+    responses: Option<Responses>,
     warnings: Vec<String>,
     work: Work,
     /// What the last turn reported, in its order.
@@ -97,6 +100,7 @@ impl World {
             network: Network::default(),
             apps: Applications::default(),
             captures: None,
+            responses: None,
             warnings: Vec::new(),
             work: Work::default(),
             batch: Vec::new(),
@@ -142,6 +146,9 @@ impl World {
         self.network = Network::new(point);
         self.apps = Applications::new(point);
         self.captures = None;
+        if let Some(responses) = &mut self.responses {
+            responses.clear();
+        }
         self.work = Work::default();
         (self.ending, self.stopped, self.cut_short) = (false, false, false);
         Ok(())
@@ -193,13 +200,39 @@ impl World {
         mut go_on: impl FnMut() -> bool,
     ) -> Option<Outcome> {
         self.captures = captures;
+        self.simulate(&mut go_on).then(|| self.finish())
+    }
+
+    /// Runs to the end without telling all that came out: what is asked for is read with [`World::counter`] and
+    /// [`World::responses`]. False: `go_on`, which is asked now and then, said no.
+    pub fn simulate(&mut self, mut go_on: impl FnMut() -> bool) -> bool {
         self.begin();
         while self.turn() {
             if !go_on() {
-                return None;
+                return false;
             }
         }
-        Some(self.finish())
+        true
+    }
+
+    /// Times the responses of servers from now on, in this run and in those after [`World::reset`].
+    pub fn time_responses(&mut self) {
+        self.responses.get_or_insert_default();
+    }
+
+    /// The responses that were ACKed whole, in the order of their ACKs.
+    pub fn responses(&self) -> &[Response] {
+        self.responses.as_ref().map_or(&[], |r| &r.done)
+    }
+
+    /// A counter of a host.
+    pub fn counter(&self, host: usize, counter: Counter) -> u64 {
+        self.hosts.get(host).map_or(0, |h| h.stack.mib.get(counter))
+    }
+
+    /// Whether the run came to its `max` before its applications ended.
+    pub fn is_cut_short(&self) -> bool {
+        self.cut_short
     }
 
     /// The captures of the run, to be finished.

@@ -96,7 +96,7 @@ const fn key(name: &'static str, form: Form, default: &'static str, meaning: &'s
 }
 
 /// A key that is the same at every point.
-const fn fixed(
+pub(crate) const fn fixed(
     name: &'static str,
     form: Form,
     default: &'static str,

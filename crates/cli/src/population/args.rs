@@ -1,0 +1,90 @@
+//! The command lines of `population` and `merge`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueHint};
+use tcplab_lab::population::Shard;
+
+/// `tcplab population`.
+#[derive(Subcommand, Debug)]
+pub enum PopulationCommand {
+    /// The distributions of a population as they are drawn: text, mean, percentiles, histogram
+    Show(ShowArgs),
+    /// One connection by its number, alone, in every arm, with captures and the log of its steps
+    Connection(ConnectionArgs),
+}
+
+/// `tcplab population show`.
+#[derive(Args, Debug)]
+pub struct ShowArgs {
+    /// Experiment file with a table [population]
+    #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::FilePath)]
+    pub experiment: PathBuf,
+    /// Connections to draw; nothing is simulated
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    pub draws: u64,
+    /// Write the distributions as one self-contained HTML page
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `tcplab population connection`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example:
+  tcplab population connection examples/rto-web.toml 4711 --out look    then: tcplab analyze look/D/server.eth0.pcapng")]
+pub struct ConnectionArgs {
+    /// Experiment file with a table [population], or the folder of its result
+    #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::AnyPath)]
+    pub experiment: PathBuf,
+    /// Its number, as results name it
+    #[arg(value_name = "NUMBER")]
+    pub number: u64,
+    /// Only this arm
+    #[arg(long, value_name = "NAME")]
+    pub arm: Option<String>,
+    /// Seed of the population, in place of the file's
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Stack, in place of model:linux-6.1
+    #[arg(long, value_name = "STACK", default_value = "model")]
+    pub on: String,
+    /// Keep captures and logs, in a folder for each arm
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `tcplab merge`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example:
+  tcplab run examples/rto-web.toml --shard 1/2 --out one     on one machine
+  tcplab run examples/rto-web.toml --shard 2/2 --out two     on another
+  tcplab merge one two --out all")]
+pub struct MergeArgs {
+    /// Result folders of all shards of one population
+    #[arg(value_name = "FOLDER", required = true, value_hint = ValueHint::DirPath)]
+    pub shards: Vec<PathBuf>,
+    /// Keep the result in this folder
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `I/N`.
+pub fn parse_shard(text: &str) -> Result<Shard, String> {
+    let parts = text.split_once('/');
+    let numbers = parts.and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+    match numbers {
+        Some((number, of)) if number >= 1 && number <= of && of <= 2048 => Ok(Shard { number, of }),
+        _ => Err("write I/N with I from 1 to N, and N at most 2048, such as 1/7".to_owned()),
+    }
+}

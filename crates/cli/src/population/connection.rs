@@ -1,0 +1,194 @@
+//! `tcplab population connection`: one connection by its number, in every arm, with captures and log.
+
+use std::fs;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use serde::Serialize;
+use tcplab_lab::campaign::{self, Campaign};
+use tcplab_lab::population::arm_point;
+use tcplab_plan::population::{Drawn, LossKind};
+use tcplab_plan::result::{PointResult, RunDocument};
+use tcplab_plan::{Point, Population};
+use tcplab_report::terminal::Theme;
+use tcplab_report::terminal::table::{Align, Cell, Table};
+
+use super::args::ConnectionArgs;
+use crate::args::Color;
+use crate::failure::Failure;
+use crate::json;
+use crate::run::lab;
+use crate::terminal;
+
+/// `schema` of the document.
+pub const SCHEMA: &str = "tcplab.population-connection/1";
+
+/// Counters of the server that are shown.
+const COUNTERS: [&str; 8] = [
+    "TcpOutSegs",
+    "TcpRetransSegs",
+    "TcpExtTCPTimeouts",
+    "TcpExtTCPLossProbes",
+    "TcpExtTCPDSACKRecv",
+    "TcpExtTCPFullUndo",
+    "TcpExtTCPLossUndo",
+    "TcpExtTCPSpuriousRTOs",
+];
+
+/// What was drawn, and what came of it in each arm.
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    drawn: Drawn,
+    runs: RunDocument,
+}
+
+/// Runs a connection again.
+pub fn run(args: &ConnectionArgs, color: Color) -> Result<ExitCode, Failure> {
+    let file = match args.experiment.is_dir() {
+        true => args.experiment.join("population.toml"),
+        false => args.experiment.clone(),
+    };
+    let text = fs::read_to_string(&file)
+        .map_err(|e| Failure::input(format!("{}: cannot read: {e}", file.display())))?;
+    let seed = args.seed.or_else(|| seed_of(&args.experiment));
+    let population = super::read(&file, &text, seed)?;
+    let arms = arms(&population, args)?;
+    let points = arms
+        .iter()
+        .map(|arm| arm_point(&population, args.number, *arm, &args.on))
+        .collect::<Result<Vec<Point>, _>>()?;
+    let lab = lab()?;
+    let stacks = [lab.stack(&args.on)?];
+    let measures = measures(&points[0]);
+    let document = campaign::run(
+        &lab,
+        &Campaign {
+            experiment: &population.name,
+            points: &points,
+            stacks: &stacks,
+            measures: &measures,
+            jobs: 1,
+            out: args.out.as_deref(),
+        },
+        |_| {},
+    )?;
+    let drawn = population.draw(args.number);
+    if args.json {
+        json::print(&Document {
+            schema: SCHEMA,
+            drawn,
+            runs: document,
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    print(&drawn, &document.points, &terminal::theme(color, false))?;
+    if let Some(out) = &args.out {
+        eprintln!("captures and logs: {}/points/*", out.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The seed of a result folder's run.
+fn seed_of(folder: &std::path::Path) -> Option<u64> {
+    let text = fs::read_to_string(folder.join("manifest.json")).ok()?;
+    let manifest: serde_json::Value = serde_json::from_str(&text).ok()?;
+    manifest.get("seed")?.as_u64()
+}
+
+fn arms(population: &Population, args: &ConnectionArgs) -> Result<Vec<usize>, Failure> {
+    let names: Vec<&str> = population.arms.iter().map(|a| a.name.as_str()).collect();
+    match &args.arm {
+        None => Ok((0..names.len()).collect()),
+        Some(name) => match names.iter().position(|n| n == name) {
+            Some(place) => Ok(vec![place]),
+            None => Err(Failure::usage(format!(
+                "no arm is called `{name}`; there are {}",
+                names.join(", ")
+            ))),
+        },
+    }
+}
+
+fn measures(point: &Point) -> Vec<String> {
+    let server = &point.hosts[0].name;
+    COUNTERS.map(|name| format!("{server}.{name}")).to_vec()
+}
+
+fn print(drawn: &Drawn, points: &[PointResult], theme: &Theme) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "connection {}", drawn.number)?;
+    writeln!(
+        out,
+        "  path      {:.1} ms, {:.2} Mbit/s, queue of {} bytes, jitter {:.1} ms, {}{}",
+        drawn.rtt_ns as f64 / 1e6,
+        drawn.rate_bps as f64 / 1e6,
+        drawn.buffer_bytes,
+        drawn.jitter_ns as f64 / 1e6,
+        loss(drawn.loss),
+        outage(drawn)
+    )?;
+    writeln!(out, "  responses {:?} bytes", drawn.responses)?;
+    let think: Vec<String> = drawn
+        .think_ns
+        .iter()
+        .map(|ns| format!("{:.2} s", *ns as f64 / 1e9))
+        .collect();
+    writeln!(out, "  think     {}\n", think.join(", "))?;
+    let mut columns = vec![
+        ("arm", Align::Left),
+        ("responses, as the client saw them", Align::Left),
+    ];
+    columns.extend(COUNTERS.map(|name| (short(name), Align::Right)));
+    let mut table = Table::new(&columns);
+    for point in points {
+        let arm = point
+            .axes
+            .get("arm")
+            .and_then(|v| v.as_str())
+            .unwrap_or("?");
+        let times: Vec<String> = point
+            .flows
+            .iter()
+            .flat_map(|flow| &flow.client.latency_ns)
+            .map(|ns| format!("{:.0}", *ns as f64 / 1e6))
+            .collect();
+        let mut cells: Vec<Cell> = vec![arm.into(), format!("{} ms", times.join(" ")).into()];
+        cells.extend(COUNTERS.map(|name| {
+            let value = point
+                .measures
+                .get(&format!("server.{name}"))
+                .copied()
+                .flatten();
+            Cell::from(value.map_or("-".to_owned(), |v| format!("{v:.0}")))
+        }));
+        table.row(cells);
+    }
+    write!(out, "{}", table.render(theme))?;
+    Ok(())
+}
+
+fn short(name: &'static str) -> &'static str {
+    name.strip_prefix("TcpExtTCP")
+        .or(name.strip_prefix("Tcp"))
+        .unwrap_or(name)
+}
+
+fn loss(kind: LossKind) -> String {
+    match kind {
+        LossKind::None => "no loss of its own".to_owned(),
+        LossKind::Independent(ppb) => format!("{:.1} % lost", f64::from(ppb) / 1e7),
+        LossKind::Bursts(ppb) => format!("{:.1} % lost in bursts", f64::from(ppb) / 1e7),
+    }
+}
+
+fn outage(drawn: &Drawn) -> String {
+    let s = |ns: i64| ns as f64 / 1e9;
+    match drawn.outage {
+        None => String::new(),
+        Some(o) => match o.until_ns {
+            Some(until) => format!(", all lost from {:.2} s to {:.2} s", s(o.from_ns), s(until)),
+            None => format!(", all lost from {:.2} s on", s(o.from_ns)),
+        },
+    }
+}

@@ -1,0 +1,114 @@
+//! `tcplab run` of a population, `tcplab population`, `tcplab merge`.
+
+pub mod args;
+mod connection;
+mod progress;
+mod show;
+mod table;
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use args::{MergeArgs, PopulationCommand};
+use tcplab_kernel::Stop;
+use tcplab_lab::population::{self, Request, Shard};
+use tcplab_plan::Population;
+use tcplab_plan::population::{POPULATION_SCHEMA, PopulationDocument};
+
+use crate::args::Color;
+use crate::failure::Failure;
+use crate::json;
+use crate::run::args::RunArgs;
+use crate::run::processors;
+use crate::terminal;
+
+/// Runs `tcplab population`.
+pub fn main(command: &PopulationCommand, color: Color) -> ExitCode {
+    match command {
+        PopulationCommand::Show(args) => {
+            json::finish(show::SCHEMA, args.json, show::run(args, color))
+        }
+        PopulationCommand::Connection(args) => {
+            json::finish(connection::SCHEMA, args.json, connection::run(args, color))
+        }
+    }
+}
+
+/// The text of a file when it is a population's.
+pub fn text_of(path: &Path) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    Population::is_population(&text).then_some(text)
+}
+
+/// Reads a population's file.
+pub fn read(path: &Path, text: &str, seed: Option<u64>) -> Result<Population, Failure> {
+    let name = path.display().to_string();
+    let mut population =
+        Population::parse(&name, text).map_err(|e| Failure::input(e.to_string()))?;
+    population.seed = seed.unwrap_or(population.seed);
+    Ok(population)
+}
+
+/// Runs `tcplab run` of a population.
+pub fn run(args: &RunArgs, text: &str, color: Color) -> ExitCode {
+    json::finish(POPULATION_SCHEMA, args.json, simulate(args, text, color))
+}
+
+fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
+    let mut population = read(&args.experiment, text, args.seed)?;
+    population.connections = args.connections.unwrap_or(population.connections);
+    if args.bad.is_some() {
+        return Err(Failure::usage(
+            "--bad is for experiments of points; a population's table has verdicts",
+        ));
+    }
+    if args.dry_run {
+        json::print(&population.draw(0))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let stack = match args.on.as_slice() {
+        [] => "model",
+        [one] => one,
+        _ => return Err(Failure::usage("a population runs on one stack at a time")),
+    };
+    let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;
+    let progress = progress::Progress::new(population.arms.len());
+    let request = Request {
+        population: &population,
+        text,
+        stack,
+        jobs: args.jobs.unwrap_or_else(processors),
+        shard: args.shard.unwrap_or(Shard::WHOLE),
+        out: args.out.as_deref(),
+    };
+    let document = population::run(&request, &stop, &|p| progress.show(p));
+    progress.clear();
+    tell(&document?, args.json, args.out.as_deref(), color)
+}
+
+/// Runs `tcplab merge`.
+pub fn merge(args: &MergeArgs, color: Color) -> ExitCode {
+    let merged = || {
+        let document = population::merge(&args.shards, args.out.as_deref())?;
+        tell(&document, args.json, args.out.as_deref(), color)
+    };
+    json::finish(POPULATION_SCHEMA, args.json, merged())
+}
+
+fn tell(
+    document: &PopulationDocument,
+    as_json: bool,
+    out: Option<&Path>,
+    color: Color,
+) -> Result<ExitCode, Failure> {
+    if as_json {
+        json::print(document)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    table::print(document, &terminal::theme(color, false))?;
+    if let Some(out) = out {
+        eprintln!("results: {}", out.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,74 @@
+//! Connections done, with the rate and the time left, on standard error, on a terminal only.
+
+use std::io::{self, IsTerminal};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use tcplab_lab::population;
+
+/// Connections between two looks at the clock.
+const STEP: u64 = 64;
+
+/// A bar of connections.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    arms: u64,
+    begun: Mutex<Option<Instant>>,
+}
+
+impl Progress {
+    /// Nothing is drawn before the first connections are done.
+    pub fn new(arms: usize) -> Self {
+        let bar = io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new(0);
+            let template = "[{bar:30}] {human_pos} of {human_len} connections, {wide_msg}";
+            let style = ProgressStyle::with_template(template);
+            bar.set_style(
+                style
+                    .unwrap_or_else(|_| ProgressStyle::default_bar())
+                    .progress_chars("=> "),
+            );
+            bar
+        });
+        Self {
+            bar,
+            arms: arms as u64,
+            begun: Mutex::new(None),
+        }
+    }
+
+    /// A connection is done in every arm.
+    pub fn show(&self, progress: population::Progress) {
+        let Some(bar) = &self.bar else { return };
+        if !progress.done.is_multiple_of(STEP) {
+            return;
+        }
+        let Ok(mut begun) = self.begun.lock() else {
+            return;
+        };
+        let begun = *begun.get_or_insert_with(Instant::now);
+        let seconds = begun.elapsed().as_secs_f64();
+        bar.set_length(progress.all);
+        bar.set_position(progress.done);
+        if seconds < 0.2 {
+            return;
+        }
+        let rate = progress.now as f64 / seconds;
+        let left = progress.all.saturating_sub(progress.done) as f64 / rate.max(1e-9);
+        let left = Duration::from_secs(left as u64);
+        bar.set_message(format!(
+            "{} a second in {} arms, {} left",
+            HumanCount(rate as u64),
+            self.arms,
+            indicatif::HumanDuration(left)
+        ));
+    }
+
+    /// The terminal is free for the result.
+    pub fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

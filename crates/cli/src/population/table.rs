@@ -1,0 +1,183 @@
+//! The table of a population, as the netdev message prints it: a row for each quantity, a column for each arm.
+
+use std::io::{self, Write};
+
+use indicatif::HumanCount;
+use tcplab_plan::population::{PopulationDocument, Row, Verdict};
+use tcplab_report::terminal::Theme;
+use tcplab_report::terminal::style::Ink;
+use tcplab_report::terminal::table::{Align, Cell, Table};
+
+use crate::failure::Failure;
+
+/// Prints a run's table.
+pub fn print(document: &PopulationDocument, theme: &Theme) -> Result<(), Failure> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    match &document.title {
+        Some(title) => writeln!(out, "{}: {title}\n", document.experiment)?,
+        None => writeln!(out, "{}\n", document.experiment)?,
+    }
+    let part = match document.shard.as_str() {
+        "1/1" => String::new(),
+        shard => format!(" (shard {shard})"),
+    };
+    writeln!(
+        out,
+        "{}, seed {}, {} connections in each of {} arms{part}{}\n",
+        document.stack,
+        document.seed,
+        HumanCount(document.connections),
+        document.arms.len(),
+        if document.stopped {
+            "; stopped: every row is decided"
+        } else {
+            ""
+        }
+    )?;
+    write!(out, "{}", arms(document).render(theme))?;
+    if document.arms.len() > 1 {
+        writeln!(
+            out,
+            "\nPer cent against {}, with 95 % intervals (paired bootstrap over groups of connections)\n",
+            document.baseline
+        )?;
+        write!(out, "{}", differences(document).render(theme))?;
+        writeln!(
+            out,
+            "\n  * differs, at a false discovery rate of {} % over the table; = the same, inside the band; ? undecided",
+            document.level * 100.0
+        )?;
+        for note in notes(document) {
+            writeln!(out, "  {note}")?;
+        }
+    }
+    if let Some(cost) = &document.cost {
+        let rate = cost.connections as f64 / cost.user_s.max(1e-9);
+        writeln!(
+            out,
+            "\n{} connections in {:.1} s: {} a CPU second, {:.1} million packets, {} MB",
+            HumanCount(cost.connections),
+            cost.wall_s,
+            HumanCount(rate as u64),
+            cost.tcp_packets as f64 / 1e6,
+            cost.peak_rss_bytes / 1_000_000
+        )?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// What each arm did.
+fn arms(document: &PopulationDocument) -> Table {
+    let mut table = Table::new(&[
+        ("arm", Align::Left),
+        ("responses", Align::Right),
+        ("unfinished", Align::Right),
+        ("lossy connections", Align::Right),
+        ("mean", Align::Right),
+        ("p50", Align::Right),
+        ("p95", Align::Right),
+        ("p99", Align::Right),
+        ("without the slowest 1 %", Align::Right),
+        ("recoveries", Align::Right),
+        ("mean", Align::Right),
+    ]);
+    let ms = |us: Option<f64>| us.map_or("-".to_owned(), |us| format!("{:.1} ms", us / 1e3));
+    for arm in &document.arms {
+        let latency = &arm.latency;
+        let lossy = arm.lossy_connections as f64 / arm.connections.max(1) as f64;
+        table.row(vec![
+            arm.name.as_str().into(),
+            HumanCount(latency.count).to_string().into(),
+            HumanCount(arm.requests - latency.count.min(arm.requests))
+                .to_string()
+                .into(),
+            format!("{:.2} %", lossy * 100.0).into(),
+            ms(latency.mean_us).into(),
+            ms(latency.p50_us.map(|us| us as f64)).into(),
+            ms(latency.p95_us.map(|us| us as f64)).into(),
+            ms(latency.p99_us.map(|us| us as f64)).into(),
+            ms(latency.trimmed_mean_us).into(),
+            HumanCount(arm.recovery.count).to_string().into(),
+            ms(arm.recovery.mean_us).into(),
+        ]);
+    }
+    table
+}
+
+fn differences(document: &PopulationDocument) -> Table {
+    let others: Vec<&str> = document.arms[1..].iter().map(|a| a.name.as_str()).collect();
+    let mut columns = vec![
+        ("", Align::Left),
+        (document.baseline.as_str(), Align::Right),
+    ];
+    columns.extend(others.iter().map(|name| (*name, Align::Right)));
+    let mut table = Table::new(&columns);
+    for rows in document.rows.chunks(others.len().max(1)) {
+        let Some(first) = rows.first() else { continue };
+        let mut cells: Vec<Cell> = vec![first.title.as_str().into(), value(first).into()];
+        cells.extend(rows.iter().map(cell));
+        table.row(cells);
+    }
+    table
+}
+
+fn value(row: &Row) -> String {
+    match row.baseline {
+        None => "-".to_owned(),
+        Some(value) => {
+            let unit = match row.unit.as_str() {
+                "per 1000 connections" => "/1000",
+                unit => unit,
+            };
+            let digits = if value.abs() >= 100.0 { 1 } else { 2 };
+            format!("{value:.digits$} {unit}")
+        }
+    }
+}
+
+fn cell(row: &Row) -> Cell {
+    let Some(percent) = row.percent else {
+        return "-".into();
+    };
+    let mark = match row.verdict {
+        Verdict::Lower | Verdict::Higher => '*',
+        Verdict::Same => '=',
+        Verdict::Undecided => '?',
+    };
+    let digits = if percent.abs() < 10.0 { 2 } else { 1 };
+    let range = row.interval.map_or(String::new(), |[low, high]| {
+        format!(" [{low:+.digits$} {high:+.digits$}]")
+    });
+    let text = format!("{percent:+.digits$}{range} {mark}");
+    match row.verdict {
+        Verdict::Undecided => Cell::inked(text, Ink::Dim),
+        Verdict::Same => Cell::from(text),
+        _ => Cell::inked(text, Ink::Bold),
+    }
+}
+
+/// How many connections the undecided rows want, and why some have no value.
+fn notes(document: &PopulationDocument) -> Vec<String> {
+    let wants = |row: &&Row| row.verdict == Verdict::Undecided && row.missing.is_none();
+    let undecided: Vec<&Row> = document.rows.iter().filter(wants).collect();
+    let mut notes = Vec::new();
+    if let Some(most) = undecided.iter().filter_map(|r| r.more_connections).max() {
+        let fewest = undecided.iter().filter_map(|r| r.more_connections).min();
+        notes.push(format!(
+            "{} of {} rows are undecided; about {} connections more would decide the first of them, {} all, if the differences are what was measured",
+            undecided.len(),
+            document.rows.len(),
+            HumanCount(fewest.unwrap_or(most)),
+            HumanCount(most)
+        ));
+    }
+    let mut missing: Vec<String> = document
+        .rows
+        .iter()
+        .filter_map(|row| Some(format!("-: {}: {}", row.title, row.missing.as_ref()?)))
+        .collect();
+    missing.dedup();
+    notes.extend(missing);
+    notes
+}

@@ -1,0 +1,334 @@
+//! The groups of a run on several processors: which are left, who does which, what is kept.
+//!
+//! Connection n belongs to group n mod [`GROUPS`]. A group is the unit of the work, of what a killed run loses, of a
+//! shard and of the bootstrap. Results do not depend on the number of threads.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use tcplab_kernel::Stop;
+use tcplab_kernel::cpu::Meter;
+use tcplab_plan::Population;
+use tcplab_plan::profile::Profile;
+
+use super::connection::Runner;
+use super::record::{Group, Outlier};
+use super::store::Store;
+use super::sums::Sums;
+use super::totals::Totals;
+use crate::error::LabError;
+
+/// Groups of a population.
+pub(crate) const GROUPS: u32 = 2_048;
+/// Outliers that a group keeps of each arm.
+const OUTLIERS: usize = 4;
+/// Groups after which a run looks whether all is decided.
+const STAGE: usize = 128;
+
+/// A part of the groups: those whose number leaves this rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// From 1.
+    pub number: u32,
+    /// How many there are.
+    pub of: u32,
+}
+
+impl Shard {
+    /// All groups.
+    pub const WHOLE: Self = Self { number: 1, of: 1 };
+
+    /// Its groups, in order.
+    pub(crate) fn groups(self) -> impl Iterator<Item = u32> {
+        (0..GROUPS).filter(move |group| group % self.of == self.number - 1)
+    }
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Connections that are finished, in every arm.
+    pub done: u64,
+    /// All that the run wants.
+    pub all: u64,
+    /// Connections of this process, for the rate: a run that goes on has some from before.
+    pub now: u64,
+}
+
+/// What a run needs.
+pub(crate) struct Work<'a> {
+    pub(crate) population: &'a Population,
+    pub(crate) stack: &'a Profile,
+    pub(crate) jobs: usize,
+    pub(crate) shard: Shard,
+    pub(crate) stop: &'a Stop,
+}
+
+/// CPU seconds and packets of the processes' part.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spent {
+    pub(crate) user_s: f64,
+    pub(crate) connections: u64,
+    pub(crate) packets: u64,
+}
+
+/// What is shared by the threads.
+struct Shared<'s, 'a, P> {
+    work: &'a Work<'a>,
+    state: Mutex<State<'a>>,
+    next: AtomicUsize,
+    done: AtomicU64,
+    fatal: Mutex<Option<LabError>>,
+    progress: &'s P,
+}
+
+struct State<'a> {
+    store: Option<Store>,
+    totals: &'a mut Totals,
+    spent: Spent,
+}
+
+/// Connections of a group.
+pub(crate) fn size(population: &Population, group: u32) -> u64 {
+    let n = population.connections;
+    n / u64::from(GROUPS) + u64::from(u64::from(group) < n % u64::from(GROUPS))
+}
+
+/// Runs what is left of a shard; what is kept goes into `folder`, when there is one.
+pub(crate) fn run(
+    work: &Work<'_>,
+    folder: Option<&Path>,
+    totals: &mut Totals,
+    is_decided: impl Fn(&Totals) -> bool,
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<Spent, LabError> {
+    let arms = work.population.arms.len();
+    let groups: Vec<u32> = work.shard.groups().collect();
+    let stops = work.population.compare.stops;
+    let mut earlier = Earlier::new(stops);
+    let store = match folder {
+        Some(folder) => Some(Store::open(folder, arms, |group| {
+            earlier.found(group, totals)
+        })?),
+        None => None,
+    };
+    let all: u64 = groups.iter().map(|g| size(work.population, *g)).sum();
+    let mut state = State {
+        store,
+        totals,
+        spent: Spent::default(),
+    };
+    let mut done = 0;
+    let mut now = 0;
+    let mut wanted = groups.len();
+    let stage = if stops { STAGE } else { groups.len().max(1) };
+    for (number, part) in groups.chunks(stage).enumerate() {
+        let (there, left): (Vec<u32>, Vec<u32>) = part.iter().partition(|g| earlier.has(**g));
+        for group in there {
+            earlier.give(group, state.totals);
+            done += size(work.population, group);
+        }
+        let before = state.spent.connections;
+        let (before_now, before_done) = (now, done);
+        let report = |n| {
+            progress(Progress {
+                done: before_done + n,
+                all,
+                now: before_now + n,
+            });
+        };
+        let shared = Shared {
+            work,
+            state: Mutex::new(state),
+            next: AtomicUsize::new(0),
+            done: AtomicU64::new(0),
+            fatal: Mutex::new(None),
+            progress: &report,
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..work.jobs.clamp(1, left.len().max(1)) {
+                scope.spawn(|| shared.go(&left));
+            }
+        });
+        if let Some(e) = shared.fatal.into_inner().unwrap_or(None) {
+            return Err(e);
+        }
+        state = match shared.state.into_inner() {
+            Ok(state) => state,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        done += state.spent.connections - before;
+        now = state.spent.connections;
+        let finished = ((number + 1) * stage).min(groups.len());
+        if stops && finished < groups.len() && is_decided(state.totals) {
+            wanted = finished;
+            break;
+        }
+    }
+    state.totals.finish();
+    if let (Some(store), Some(folder)) = (state.store, folder) {
+        store.finish(folder, &groups[..wanted])?;
+    }
+    Ok(state.spent)
+}
+
+/// Groups that an earlier run of the folder has finished.
+struct Earlier {
+    /// They are counted only when their turn comes: what is decided by then ends the run.
+    in_turn: bool,
+    has: Vec<bool>,
+    kept: BTreeMap<u32, Group>,
+}
+
+impl Earlier {
+    fn new(in_turn: bool) -> Self {
+        Self {
+            in_turn,
+            has: vec![false; GROUPS as usize],
+            kept: BTreeMap::new(),
+        }
+    }
+
+    fn found(&mut self, group: Group, totals: &mut Totals) {
+        let Some(has) = self.has.get_mut(group.number as usize).filter(|has| !**has) else {
+            return;
+        };
+        *has = true;
+        match self.in_turn {
+            true => drop(self.kept.insert(group.number, group)),
+            false => totals.add(&group),
+        }
+    }
+
+    fn has(&self, group: u32) -> bool {
+        self.has.get(group as usize).is_some_and(|has| *has)
+    }
+
+    fn give(&mut self, group: u32, totals: &mut Totals) {
+        if let Some(group) = self.kept.remove(&group) {
+            totals.add(&group);
+        }
+    }
+}
+
+impl<P: Fn(u64) + Sync> Shared<'_, '_, P> {
+    fn go(&self, groups: &[u32]) {
+        let meter = Meter::start();
+        let mut runner = match Runner::new(self.work.population, self.work.stack) {
+            Ok(runner) => runner,
+            Err(e) => return self.fail(e),
+        };
+        loop {
+            let place = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(&number) = groups.get(place) else {
+                break;
+            };
+            if let Err(e) = self.one(&mut runner, number) {
+                return self.fail(e);
+            }
+        }
+        if let Ok(mut state) = self.state.lock() {
+            state.spent.user_s += meter.stop().cpu_s;
+            state.spent.packets += runner.packets;
+        }
+    }
+
+    fn fail(&self, e: LabError) {
+        self.next.store(usize::MAX / 2, Ordering::Relaxed);
+        if let Ok(mut fatal) = self.fatal.lock() {
+            fatal.get_or_insert(e);
+        }
+    }
+
+    fn one(&self, runner: &mut Runner<'_>, number: u32) -> Result<(), LabError> {
+        let population = self.work.population;
+        let arms = population.arms.len();
+        let mut group = Group {
+            number,
+            arms: vec![Sums::default(); arms],
+            outliers: Vec::new(),
+        };
+        let mut furthest: Vec<Vec<Outlier>> = vec![Vec::new(); arms];
+        for n in 0..size(population, number) {
+            if self.work.stop.wanted() {
+                return Err(LabError::Interrupted);
+            }
+            let connection = n * u64::from(GROUPS) + u64::from(number);
+            let times = runner.run(connection, &mut group.arms)?;
+            for (arm, kept) in furthest.iter_mut().enumerate().skip(1) {
+                let difference_us = times[arm] as i64 - times[0] as i64;
+                keep(
+                    kept,
+                    Outlier {
+                        arm: arm as u32,
+                        connection,
+                        difference_us,
+                    },
+                );
+            }
+            let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+            (self.progress)(done);
+        }
+        group.outliers = furthest.concat();
+        group.sort();
+        if let Ok(mut state) = self.state.lock() {
+            if let Some(store) = &mut state.store {
+                store.add(&group)?;
+            }
+            state.totals.add(&group);
+            state.spent.connections += size(population, number);
+        }
+        Ok(())
+    }
+}
+
+/// Keeps the largest few.
+fn keep(kept: &mut Vec<Outlier>, one: Outlier) {
+    if one.difference_us == 0 {
+        return;
+    }
+    let rank = |o: &Outlier| {
+        (
+            std::cmp::Reverse(o.difference_us.unsigned_abs()),
+            o.connection,
+        )
+    };
+    let place = kept.partition_point(|o| rank(o) < rank(&one));
+    if place < OUTLIERS {
+        kept.insert(place, one);
+        kept.truncate(OUTLIERS);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_all_groups_once() {
+        let mut all: Vec<u32> = (1..=7)
+            .flat_map(|number| Shard { number, of: 7 }.groups())
+            .collect();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..GROUPS));
+    }
+
+    #[test]
+    fn the_largest_differences_are_kept() {
+        let mut kept = Vec::new();
+        for (connection, difference_us) in [5, -9, 0, 7, 1, -8, 6].into_iter().enumerate() {
+            keep(
+                &mut kept,
+                Outlier {
+                    arm: 1,
+                    connection: connection as u64,
+                    difference_us,
+                },
+            );
+        }
+        let kept: Vec<i64> = kept.iter().map(|o| o.difference_us).collect();
+        assert_eq!(kept, [-9, -8, 7, 6]);
+    }
+}

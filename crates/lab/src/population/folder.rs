@@ -1,0 +1,110 @@
+//! The result folder of a population: `manifest.json`, `population.toml`, `groups.bin`, `summary.json`.
+
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use tcplab_plan::population::PopulationDocument;
+
+use super::Request;
+use crate::digest;
+use crate::error::LabError;
+use crate::folder::{is_full, pretty, write};
+
+/// `schema` of a [`Manifest`].
+const SCHEMA: &str = "tcplab.population-manifest/1";
+
+/// What was run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Manifest {
+    schema: String,
+    pub(super) experiment: String,
+    pub(super) stack: String,
+    pub(super) seed: u64,
+    pub(super) connections: u64,
+    /// Number and how many.
+    pub(super) shard: (u32, u32),
+    tcplab: String,
+    program_sha256: String,
+    population_sha256: String,
+}
+
+impl Manifest {
+    /// Whether both are shards of one run.
+    pub(super) fn is_of(&self, other: &Self) -> bool {
+        let alike = |m: &Self| Self {
+            shard: (0, self.shard.1),
+            ..m.clone()
+        };
+        self.shard.1 == other.shard.1 && alike(self) == alike(other)
+    }
+}
+
+/// Opens a new folder, or one that the same run has begun.
+pub(super) fn begin(folder: &Path, request: &Request<'_>, stack: &str) -> Result<(), LabError> {
+    let program = digest::of_this_program().map_err(LabError::at(Path::new("/proc/self/exe")))?;
+    let manifest = Manifest {
+        schema: SCHEMA.to_owned(),
+        experiment: request.population.name.clone(),
+        stack: stack.to_owned(),
+        seed: request.population.seed,
+        connections: request.population.connections,
+        shard: (request.shard.number, request.shard.of),
+        tcplab: env!("CARGO_PKG_VERSION").to_owned(),
+        program_sha256: program,
+        population_sha256: digest::of_text(request.text),
+    };
+    let text = pretty(&manifest)?;
+    let file = folder.join("manifest.json");
+    match fs::read_to_string(&file) {
+        Ok(there) if there == text => Ok(()),
+        Ok(_) => Err(LabError::Wrong(format!(
+            "{} holds the result of another population, seed, stack, shard or version; choose another folder or remove it",
+            folder.display()
+        ))),
+        Err(_) if is_full(folder) => Err(LabError::Wrong(format!(
+            "{} is not empty and holds no result; choose another folder",
+            folder.display()
+        ))),
+        Err(_) => {
+            fs::create_dir_all(folder).map_err(LabError::at(folder))?;
+            write(&folder.join("population.toml"), request.text)?;
+            write(&file, &text)
+        }
+    }
+}
+
+/// What a folder says that it holds.
+pub(super) fn manifest(folder: &Path) -> Result<Manifest, LabError> {
+    let file = folder.join("manifest.json");
+    let text = fs::read_to_string(&file).map_err(LabError::at(&file))?;
+    serde_json::from_str(&text).map_err(|e| {
+        LabError::Wrong(format!(
+            "{}: {e}: this is no result of a population",
+            file.display()
+        ))
+    })
+}
+
+/// Writes the manifest of a merged result.
+pub(super) fn merged(folder: &Path, of: &Manifest, text: &str) -> Result<(), LabError> {
+    if is_full(folder) {
+        return Err(LabError::Wrong(format!(
+            "{} is not empty; choose another folder",
+            folder.display()
+        )));
+    }
+    fs::create_dir_all(folder).map_err(LabError::at(folder))?;
+    let manifest = Manifest {
+        shard: (1, 1),
+        ..of.clone()
+    };
+    write(&folder.join("population.toml"), text)?;
+    write(&folder.join("manifest.json"), &pretty(&manifest)?)
+}
+
+/// Writes what the run came to.
+pub(super) fn summarize(folder: &Path, document: &PopulationDocument) -> Result<(), LabError> {
+    write(&folder.join("summary.json"), &pretty(document)?)
+}

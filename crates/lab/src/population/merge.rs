@@ -1,0 +1,91 @@
+//! The shards of a run as one result.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tcplab_plan::Population;
+use tcplab_plan::population::PopulationDocument;
+
+use super::engine::Shard;
+use super::store::{self, Store};
+use super::totals::Totals;
+use super::{document, folder};
+use crate::error::LabError;
+
+/// Reads the folders of all shards of one run; the result goes into `out`, when there is one, and is the same to the
+/// byte as that of a run in one piece.
+///
+/// # Errors
+/// When folders are not of one run, when a shard is missing or there twice, or a file is damaged.
+pub fn merge(shards: &[PathBuf], out: Option<&Path>) -> Result<PopulationDocument, LabError> {
+    let Some(first) = shards.first() else {
+        return Err(LabError::Wrong("name the folders of the shards".to_owned()));
+    };
+    let manifest = folder::manifest(first)?;
+    let of = manifest.shard.1;
+    let mut there = vec![None::<&PathBuf>; of as usize];
+    for path in shards {
+        let other = folder::manifest(path)?;
+        if !manifest.is_of(&other) {
+            return Err(LabError::Wrong(format!(
+                "{} and {} are not shards of one run: their population, seed, stack, version or number of shards differ",
+                first.display(),
+                path.display()
+            )));
+        }
+        let place = there.get_mut(other.shard.0.saturating_sub(1) as usize);
+        if let Some(twice) = place.and_then(|place| place.replace(path)) {
+            return Err(LabError::Wrong(format!(
+                "{} and {} are the same shard, {} of {of}",
+                twice.display(),
+                path.display(),
+                other.shard.0
+            )));
+        }
+    }
+    if let Some(missing) = there.iter().position(Option::is_none) {
+        return Err(LabError::Wrong(format!(
+            "shard {} of {of} is missing; run it with --shard {}/{of}",
+            missing + 1,
+            missing + 1
+        )));
+    }
+    let file = first.join("population.toml");
+    let text = fs::read_to_string(&file).map_err(LabError::at(&file))?;
+    let mut population = Population::parse(&file.display().to_string(), &text)
+        .map_err(|e| LabError::Wrong(e.to_string()))?;
+    population.seed = manifest.seed;
+    population.connections = manifest.connections;
+    population.name.clone_from(&manifest.experiment);
+    let arms = population.arms.len();
+    let mut totals = Totals::new(arms);
+    let mut kept = match out {
+        Some(out) => {
+            folder::merged(out, &manifest, &text)?;
+            Some(Store::open(out, arms, |_| {})?)
+        }
+        None => None,
+    };
+    let mut numbers = Vec::new();
+    for path in there.into_iter().flatten() {
+        let mut failed = None;
+        store::read(path, arms, |group| {
+            totals.add(&group);
+            numbers.push(group.number);
+            if let Some(store) = &mut kept {
+                failed = failed.take().or(store.add(&group).err());
+            }
+        })?;
+        if let Some(e) = failed {
+            return Err(e);
+        }
+    }
+    totals.finish();
+    numbers.sort_unstable();
+    let document = document::document(&population, &manifest.stack, Shard::WHOLE, &totals);
+    if let (Some(store), Some(out)) = (kept, out) {
+        store.finish(out, &numbers)?;
+        folder::summarize(out, &document)?;
+    }
+    Ok(document)
+}

@@ -1,0 +1,156 @@
+//! Populations: the same connections through every arm, and what differs.
+//!
+//! [`run`] simulates what is left of a population and makes the document; [`merge`] does it of the shards of others.
+//! One connection alone, with captures and log, is a point like any other: [`arm_point`].
+
+mod connection;
+mod document;
+mod engine;
+mod folder;
+mod merge;
+mod record;
+mod rows;
+pub mod shown;
+mod store;
+mod sums;
+mod totals;
+
+use std::path::Path;
+use std::time::Instant;
+
+use tcplab_kernel::Stop;
+use tcplab_plan::population::{PopulationCost, PopulationDocument};
+use tcplab_plan::{Point, Population};
+
+pub use engine::{Progress, Shard};
+pub use merge::merge;
+
+use crate::error::LabError;
+use crate::model::{Model, peak_rss_bytes};
+use totals::Totals;
+
+/// What shall be run.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// The population, with its arms.
+    pub population: &'a Population,
+    /// Its file's text, which the result keeps.
+    pub text: &'a str,
+    /// The stack, `model:PROFILE`.
+    pub stack: &'a str,
+    /// Threads.
+    pub jobs: usize,
+    /// Which part of it.
+    pub shard: Shard,
+    /// Where results are kept; a run that was interrupted goes on there.
+    pub out: Option<&'a Path>,
+}
+
+/// Runs a population, or what is left of it.
+///
+/// # Errors
+/// When the stack is no model, the folder holds something else, or the user wants an end.
+pub fn run(
+    request: &Request<'_>,
+    stop: &Stop,
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<PopulationDocument, LabError> {
+    let begun = Instant::now();
+    let population = request.population;
+    let (name, model) = model_of(request.stack)?;
+    if let Some(folder) = request.out {
+        folder::begin(folder, request, &name)?;
+    }
+    let mut totals = Totals::new(population.arms.len());
+    if let Some(folder) = request
+        .out
+        .filter(|folder| folder.join("groups.bin").exists())
+    {
+        store::read(folder, population.arms.len(), |group| totals.add(&group))?;
+        totals.finish();
+        return Ok(document::document(
+            population,
+            &name,
+            request.shard,
+            &totals,
+        ));
+    }
+    let work = engine::Work {
+        population,
+        stack: model.of_host().0,
+        jobs: request.jobs,
+        shard: request.shard,
+        stop,
+    };
+    let is_decided = |totals: &Totals| {
+        rows::are_decided(&rows::rows(
+            population,
+            totals,
+            &document::design(population),
+        ))
+    };
+    let spent = engine::run(&work, request.out, &mut totals, is_decided, progress)?;
+    let mut document = document::document(population, &name, request.shard, &totals);
+    if let Some(folder) = request.out {
+        folder::summarize(folder, &document)?;
+    }
+    document.cost = Some(PopulationCost {
+        user_s: spent.user_s,
+        wall_s: begun.elapsed().as_secs_f64(),
+        connections: spent.connections * population.arms.len() as u64,
+        tcp_packets: spent.packets,
+        peak_rss_bytes: peak_rss_bytes(),
+    });
+    Ok(document)
+}
+
+/// The whole name of a model stack, and the model.
+fn model_of(stack: &str) -> Result<(String, Model), LabError> {
+    let profile = match stack.split_once(':') {
+        None if stack == "model" => "linux-6.1",
+        Some(("model", profile)) => profile,
+        _ => {
+            return Err(LabError::Wrong(format!(
+                "`{stack}`: a population runs on the model, such as model:linux-6.1; \
+                 `tcplab population sample` takes some of its connections to a kernel"
+            )));
+        }
+    };
+    if let Some((profile, _)) = profile.split_once('@') {
+        return Err(LabError::Wrong(format!(
+            "`{stack}`: write model:{profile} here and `hz` in the population's table"
+        )));
+    }
+    Ok((format!("model:{profile}"), Model::named(profile)?))
+}
+
+/// The point that runs connection `number` of a population alone in an arm, with captures and log; any stack of the
+/// model takes it. The axis `arm` has the arm's name.
+///
+/// # Errors
+/// When the stack is no model.
+pub fn arm_point(
+    population: &Population,
+    number: u64,
+    arm: usize,
+    stack: &str,
+) -> Result<Point, LabError> {
+    model_of(stack)?;
+    let drawn = population.draw(number);
+    let mut point = population.point(&drawn);
+    let server = population.arms[arm].clone();
+    point
+        .axes
+        .insert("arm".to_owned(), server.name.clone().into());
+    point.axes.insert("connection".to_owned(), number.into());
+    point.hosts[0] = tcplab_plan::point::Host {
+        name: std::mem::take(&mut point.hosts[0].name),
+        ..server
+    };
+    for host in &mut point.hosts {
+        host.behaviour
+            .insert("hz".to_owned(), population.hz.to_string());
+    }
+    (point.captures, point.log, point.tcp_info) = (true, true, true);
+    Ok(point)
+}

@@ -1,0 +1,226 @@
+//! The groups of a result folder on disk.
+//!
+//! While a run goes on, each finished group is appended to `groups.part`: its length, a checksum, its bytes. A run that
+//! was killed leaves a last entry that is not whole; the next one cuts it off and goes on. At the end `groups.bin` has
+//! the same entries in the order of their numbers, so that the file does not depend on who finished when.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::record::Group;
+use crate::error::LabError;
+
+/// Bytes of the checksum.
+const CHECK: usize = 8;
+/// Bytes of a group at most: a damaged length asks for no more.
+const MAX_BYTES: u32 = 256 << 20;
+
+/// The file of a run that goes on.
+#[derive(Debug)]
+pub(crate) struct Store {
+    path: PathBuf,
+    file: File,
+    arms: usize,
+}
+
+impl Store {
+    /// Opens the file of a folder and gives what is in it to `found`.
+    pub(crate) fn open(
+        folder: &Path,
+        arms: usize,
+        mut found: impl FnMut(Group),
+    ) -> Result<Self, LabError> {
+        let path = folder.join("groups.part");
+        let at = LabError::at(&path);
+        let mut open = || {
+            let file = OpenOptions::new()
+                .read(true)
+                .append(true)
+                .create(true)
+                .open(&path)?;
+            let good = read_all(&file, arms, &mut found)?;
+            file.set_len(good)?;
+            Ok(file)
+        };
+        Ok(Self {
+            file: open().map_err(at)?,
+            path: path.clone(),
+            arms,
+        })
+    }
+
+    /// Adds a finished group by one write.
+    pub(crate) fn add(&mut self, group: &Group) -> Result<(), LabError> {
+        let bytes = group.to_bytes();
+        let entry = [
+            &(bytes.len() as u32).to_le_bytes()[..],
+            &check(&bytes),
+            &bytes,
+        ]
+        .concat();
+        self.file
+            .write_all(&entry)
+            .map_err(LabError::at(&self.path))
+    }
+
+    /// Writes `groups.bin` with these groups in order, and removes the file of the run.
+    pub(crate) fn finish(self, folder: &Path, wanted: &[u32]) -> Result<(), LabError> {
+        let place = folder.join("groups.bin");
+        let part = folder.join("groups.bin.part");
+        let sorted = || {
+            let mut entries = Vec::new();
+            scan(&self.file, |at, len, bytes| {
+                if let Some(group) = Group::of_bytes(bytes, self.arms) {
+                    entries.push((group.number, at, len));
+                }
+            })?;
+            entries.sort_unstable();
+            let mut out = BufWriter::new(File::create(&part)?);
+            let mut file = &self.file;
+            let mut bytes = Vec::new();
+            for number in wanted {
+                let Ok(n) = entries.binary_search_by_key(number, |entry| entry.0) else {
+                    return Err(io::Error::other(format!("group {number} is missing")));
+                };
+                let (_, at, len) = entries[n];
+                file.seek(SeekFrom::Start(at))?;
+                bytes.resize(len as usize, 0);
+                file.read_exact(&mut bytes)?;
+                out.write_all(&bytes)?;
+            }
+            out.into_inner()?.sync_all()
+        };
+        sorted().map_err(LabError::at(&part))?;
+        fs::rename(&part, &place).map_err(LabError::at(&place))?;
+        fs::remove_file(&self.path).map_err(LabError::at(&self.path))
+    }
+}
+
+/// Reads a finished folder's groups.
+pub(crate) fn read(folder: &Path, arms: usize, found: impl FnMut(Group)) -> Result<(), LabError> {
+    let path = folder.join("groups.bin");
+    let file = File::open(&path).map_err(LabError::at(&path))?;
+    let len = file.metadata().map_err(LabError::at(&path))?.len();
+    let good = read_all(&file, arms, found).map_err(LabError::at(&path))?;
+    match good == len {
+        true => Ok(()),
+        false => Err(LabError::Wrong(format!(
+            "{}: damaged at byte {good}; run the shard again into another folder",
+            path.display()
+        ))),
+    }
+}
+
+fn check(bytes: &[u8]) -> [u8; CHECK] {
+    let mut out = [0; CHECK];
+    out.copy_from_slice(&Sha256::digest(bytes)[..CHECK]);
+    out
+}
+
+/// Gives each good group; the bytes of all of them.
+fn read_all(file: &File, arms: usize, mut found: impl FnMut(Group)) -> io::Result<u64> {
+    let mut good = 0;
+    scan(file, |at, len, bytes| {
+        if let Some(group) = Group::of_bytes(bytes, arms) {
+            good = at + u64::from(len);
+            found(group);
+        }
+    })?;
+    Ok(good)
+}
+
+/// Gives the place, length and content of each whole entry, until the first one that is not.
+fn scan(file: &File, mut entry: impl FnMut(u64, u32, &[u8])) -> io::Result<()> {
+    let mut file = file;
+    file.seek(SeekFrom::Start(0))?;
+    let mut input = BufReader::with_capacity(1 << 18, file);
+    let mut at = 0;
+    let mut bytes = Vec::new();
+    loop {
+        let mut head = [0; 4 + CHECK];
+        if !fill(&mut input, &mut head)? {
+            return Ok(());
+        }
+        let len = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
+        if len > MAX_BYTES {
+            return Ok(());
+        }
+        bytes.resize(len as usize, 0);
+        if !fill(&mut input, &mut bytes)? || check(&bytes) != head[4..] {
+            return Ok(());
+        }
+        let whole = len + (4 + CHECK) as u32;
+        entry(at, whole, &bytes);
+        at += u64::from(whole);
+    }
+}
+
+/// Whether there was as much.
+fn fill(input: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
+    match input.read_exact(bytes) {
+        Ok(()) => Ok(true),
+        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::population::sums::Sums;
+
+    fn group(number: u32) -> Group {
+        Group {
+            number,
+            arms: vec![Sums {
+                connections: u64::from(number),
+                ..Sums::default()
+            }],
+            outliers: Vec::new(),
+        }
+    }
+
+    fn numbers(folder: &Path) -> Vec<u32> {
+        let mut found = Vec::new();
+        Store::open(folder, 1, |g| found.push(g.number)).unwrap();
+        found
+    }
+
+    #[test]
+    fn an_entry_that_is_not_whole_is_cut_off_at_every_byte() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("groups.part");
+        let mut store = Store::open(folder.path(), 1, |_| panic!("it is new")).unwrap();
+        store.add(&group(7)).unwrap();
+        let first = fs::metadata(&path).unwrap().len() as usize;
+        store.add(&group(3)).unwrap();
+        let whole = fs::read(&path).unwrap();
+        for n in first..whole.len() {
+            fs::write(&path, &whole[..n]).unwrap();
+            assert_eq!(numbers(folder.path()), [7], "{n}");
+            assert_eq!(fs::metadata(&path).unwrap().len() as usize, first);
+        }
+        // A flipped bit is found too.
+        let mut damaged = whole.clone();
+        damaged[first + 13] ^= 1;
+        fs::write(&path, &damaged).unwrap();
+        assert_eq!(numbers(folder.path()), [7]);
+    }
+
+    #[test]
+    fn the_finished_file_is_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path(), 1, |_| {}).unwrap();
+        for n in [5, 1, 3] {
+            store.add(&group(n)).unwrap();
+        }
+        store.finish(folder.path(), &[1, 3]).unwrap();
+        let mut found = Vec::new();
+        read(folder.path(), 1, |g| found.push(g.number)).unwrap();
+        assert_eq!(found, [1, 3]);
+        assert!(!folder.path().join("groups.part").exists());
+    }
+}

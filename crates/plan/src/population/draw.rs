@@ -1,0 +1,317 @@
+//! One connection of a population: its draws, and the point that runs it alone.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tcplab_base::Random;
+
+use super::{Loss, Population};
+use crate::app::{App, AppKind};
+use crate::dist::{Base, Dist};
+use crate::point::{
+    BurstLoss, By, Direction, Faults, Host, Link, Offload, Outage, Point, Route, SocketOptions,
+    Spikes,
+};
+
+/// Requests of one connection at most, whatever is drawn.
+const MAX_REQUESTS: i64 = 10_000;
+/// The run goes on for so long after its applications have ended: a server that has closed may still send again.
+const LINGER_NS: i64 = 120_000_000_000;
+/// A run ends here in any case.
+const MAX_NS: i64 = 3_600_000_000_000;
+/// The FIFO counts bytes; this many frames are no bound.
+const NO_LIMIT: u32 = 10_000_000;
+/// Bytes of the largest frame: a queue holds at least one.
+const FRAME: i64 = 1_514;
+/// The hosts of a point: their indices.
+const SERVER: usize = 0;
+const CLIENT: usize = 1;
+
+/// How a path loses packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LossKind {
+    /// Only by full queues and outages.
+    None,
+    /// Each packet by itself, at this rate in parts of a milliard.
+    Independent(u32),
+    /// In bursts, at this mean rate.
+    Bursts(u32),
+}
+
+/// What was drawn for a connection.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Drawn {
+    /// Its number, from 0.
+    pub number: u64,
+    /// Seed of the streams of its network.
+    pub seed: u64,
+    /// Round-trip time without queues.
+    pub rtt_ns: i64,
+    /// Rate of the bottleneck.
+    pub rate_bps: u64,
+    /// Bytes of its queue.
+    pub buffer_bytes: u64,
+    /// Mean of the jitter.
+    pub jitter_ns: i64,
+    /// How it loses packets.
+    pub loss: LossKind,
+    /// When every packet is lost.
+    pub outage: Option<Outage>,
+    /// Which kind of client, by its place in [`Population::clients`].
+    pub client: usize,
+    /// Bytes of each request.
+    pub request_bytes: u64,
+    /// Bytes of each response.
+    pub responses: Vec<u64>,
+    /// Time before each request but the first.
+    pub think_ns: Vec<i64>,
+    /// How long the client waits.
+    pub client_timeout_ns: i64,
+    /// How long the server waits.
+    pub server_timeout_ns: i64,
+    /// What happens to data packets by chance.
+    pub faults: Faults,
+}
+
+/// Draws by key: each has a stream of its own, so that a change of one moves no other.
+struct Draws {
+    seed: u64,
+    base: Base,
+}
+
+impl Draws {
+    fn stream(&self, key: &str) -> Random {
+        Random::stream(self.seed, key)
+    }
+
+    fn one(&self, key: &str, dist: &Dist) -> i64 {
+        dist.draw(&mut self.stream(key), &self.base)
+    }
+
+    fn many(&self, key: &str, dist: &Dist, n: usize) -> Vec<i64> {
+        let mut random = self.stream(key);
+        (0..n).map(|_| dist.draw(&mut random, &self.base)).collect()
+    }
+}
+
+impl Population {
+    /// The draws of connection `number`.
+    pub fn draw(&self, number: u64) -> Drawn {
+        let mut draws = Draws {
+            seed: Random::seed_of(self.seed, number),
+            base: Base {
+                rtt_ns: 0,
+                rate_bps: 0,
+            },
+        };
+        draws.base.rtt_ns = draws.one("rtt", &self.rtt).max(0);
+        draws.base.rate_bps = draws.one("rate", &self.rate).max(1) as u64;
+        let requests = draws.one("requests", &self.requests).clamp(1, MAX_REQUESTS) as usize;
+        let responses = draws.many("response", &self.response, requests);
+        let jitter_ns = draws.one("jitter", &self.jitter).max(0);
+        let mut faults = self.faults(&draws);
+        faults.exponential_jitter_ns = jitter_ns;
+        let loss = self.loss(&draws, &mut faults);
+        Drawn {
+            number,
+            seed: draws.seed,
+            rtt_ns: draws.base.rtt_ns,
+            rate_bps: draws.base.rate_bps,
+            buffer_bytes: draws.one("buffer", &self.buffer).max(FRAME) as u64,
+            jitter_ns,
+            loss,
+            outage: self.outage_of(&draws),
+            client: self.client_of(&draws),
+            request_bytes: draws.one("request", &self.request).max(1) as u64,
+            responses: responses.iter().map(|n| (*n).max(1) as u64).collect(),
+            think_ns: draws.many("think", &self.think, requests - 1),
+            client_timeout_ns: draws.one("client_timeout", &self.client_timeout).max(1),
+            server_timeout_ns: draws.one("server_timeout", &self.server_timeout).max(1),
+            faults,
+        }
+    }
+
+    /// What happens to data packets by chance, but for losses and jitter.
+    fn faults(&self, draws: &Draws) -> Faults {
+        let mut faults = Faults {
+            spikes: self.spikes_of(self.spikes.data_ppb),
+            ..Faults::default()
+        };
+        if let Some(rule) = &self.reordering {
+            let least = draws.one("reordering/least", &rule.least).max(0);
+            faults.reorder_ppb = rule.data_ppb;
+            faults.reorder_least_ns = least;
+            faults.reorder_ns = draws.one("reordering/most", &rule.most).max(least);
+        }
+        faults
+    }
+
+    fn spikes_of(&self, chance_ppb: u32) -> Option<Spikes> {
+        (chance_ppb > 0).then_some(Spikes {
+            chance_ppb,
+            median_ns: self.spikes.median_ns,
+            sigma_ppm: self.spikes.sigma_ppm,
+        })
+    }
+
+    fn loss(&self, draws: &Draws, faults: &mut Faults) -> LossKind {
+        let shares = self.losses.iter().map(|loss| loss.share_ppb);
+        let Some(kind) = chosen(&mut draws.stream("loss/kind"), shares) else {
+            return LossKind::None;
+        };
+        let loss = &self.losses[kind];
+        let rate = draws.one("loss/rate", &loss.rate);
+        let rate_ppb = u32::try_from(rate).unwrap_or(0).min(1_000_000_000);
+        match loss.burst_ppm {
+            None => LossKind::Independent(rate_ppb),
+            Some(burst) => {
+                faults.burst_loss = Some(gilbert_elliott(loss, rate_ppb, burst));
+                LossKind::Bursts(rate_ppb)
+            }
+        }
+    }
+
+    fn outage_of(&self, draws: &Draws) -> Option<Outage> {
+        let rule = self.outage.as_ref()?;
+        let mut chance = draws.stream("outage");
+        if !chance.chance(rule.share_ppb) {
+            return None;
+        }
+        let from_ns = draws.one("outage/start", &rule.start).max(0);
+        let length = draws.one("outage/length", &rule.length).max(0);
+        let is_final = chance.chance(rule.final_ppb);
+        Some(Outage {
+            from_ns,
+            until_ns: (!is_final).then(|| from_ns.saturating_add(length)),
+        })
+    }
+
+    fn client_of(&self, draws: &Draws) -> usize {
+        let shares = self.clients.iter().map(|client| client.share_ppb);
+        chosen(&mut draws.stream("client"), shares).unwrap_or(0)
+    }
+
+    /// The point that runs a connection alone: a server (host 0, to be replaced by an arm's) and a client.
+    pub fn point(&self, drawn: &Drawn) -> Point {
+        let client = self.clients.get(drawn.client);
+        let down = Direction {
+            rate_bps: Some(drawn.rate_bps),
+            delay_ns: drawn.rtt_ns / 2,
+            limit_pkts: NO_LIMIT,
+            limit_bytes: Some(drawn.buffer_bytes),
+            loss_ppb: match drawn.loss {
+                LossKind::Independent(ppb) => ppb,
+                _ => 0,
+            },
+            faults: drawn.faults,
+            outages: drawn.outage.into_iter().collect(),
+            ..Direction::default()
+        };
+        let up = Direction {
+            delay_ns: drawn.rtt_ns - drawn.rtt_ns / 2,
+            loss_ppb: self.ack_loss(drawn),
+            faults: Faults {
+                exponential_jitter_ns: drawn.jitter_ns,
+                spikes: self.spikes_of(self.spikes.ack_ppb),
+                ..Faults::default()
+            },
+            ..down.clone()
+        };
+        Point {
+            experiment: self.name.clone(),
+            axes: BTreeMap::new(),
+            seed: drawn.seed,
+            hosts: vec![host("server", None), host("client", client)],
+            links: vec![Link {
+                a: SERVER,
+                b: CLIENT,
+                by: By::Tcplab,
+                mtu: 1500,
+                a_to_b: down,
+                b_to_a: up,
+            }],
+            apps: vec![web(drawn)],
+            boot_ns: None,
+            linger_ns: LINGER_NS,
+            max_ns: MAX_NS,
+            tcp_info_every_ns: None,
+            link_every_ns: None,
+            snap_bytes: 128,
+            captures: false,
+            tcp_info: false,
+            log: false,
+        }
+    }
+
+    /// Chance of loss on the way of the ACKs: each by itself.
+    fn ack_loss(&self, drawn: &Drawn) -> u32 {
+        let (LossKind::Independent(ppb) | LossKind::Bursts(ppb)) = drawn.loss else {
+            return 0;
+        };
+        (u64::from(ppb) * u64::from(self.ack_loss_ppb) / 1_000_000_000) as u32
+    }
+}
+
+fn host(name: &str, client: Option<&super::Client>) -> Host {
+    Host {
+        name: name.to_owned(),
+        sysctl: client.map(|c| c.sysctl.clone()).unwrap_or_default(),
+        route: Route::default(),
+        socket: SocketOptions::default(),
+        offload: Offload::None,
+        forward: false,
+        group: None,
+        profile: client.and_then(|c| c.profile.clone()),
+        behaviour: client.map(|c| c.behaviour.clone()).unwrap_or_default(),
+    }
+}
+
+fn web(drawn: &Drawn) -> App {
+    App {
+        name: "web".to_owned(),
+        group: None,
+        client: CLIENT,
+        server: SERVER,
+        port: 80,
+        start_ns: 0,
+        connections: 1,
+        stagger_ns: 0,
+        client_socket: SocketOptions::default(),
+        server_socket: SocketOptions::default(),
+        client_timeout_ns: Some(drawn.client_timeout_ns),
+        server_timeout_ns: Some(drawn.server_timeout_ns),
+        does: AppKind::Web {
+            request: drawn.request_bytes,
+            sizes: drawn.responses.clone(),
+            think_ns: drawn.think_ns.clone(),
+        },
+    }
+}
+
+/// Which of some parts of a milliard a draw falls into; none: beyond all of them.
+fn chosen(random: &mut Random, shares: impl Iterator<Item = u32>) -> Option<usize> {
+    let mut drawn = random.below(1_000_000_000);
+    for (place, share) in shares.enumerate() {
+        match drawn.checked_sub(u64::from(share)) {
+            Some(rest) => drawn = rest,
+            None => return Some(place),
+        }
+    }
+    None
+}
+
+/// The chain whose mean loss is `rate` and whose bad state is left after a mean of `burst` packets.
+fn gilbert_elliott(loss: &Loss, rate_ppb: u32, burst_ppm: u64) -> BurstLoss {
+    const ALL: u64 = 1_000_000_000;
+    let back = ALL * 1_000_000 / burst_ppm.max(1_000_000);
+    // Part of the packets that meet the bad state.
+    let bad = (u64::from(rate_ppb) * ALL / u64::from(loss.bad_ppb)).min(ALL - 1);
+    let there = (back * bad / (ALL - bad)).min(ALL);
+    BurstLoss {
+        good_to_bad_ppb: there as u32,
+        bad_to_good_ppb: back as u32,
+        loss_bad_ppb: loss.bad_ppb,
+        loss_good_ppb: 0,
+    }
+}

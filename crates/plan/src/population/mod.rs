@@ -1,0 +1,226 @@
+//! A population of connections: what each is drawn from, and the arms that all of them go through.
+//!
+//! A connection is a path, a client and a list of requests. Its draws depend on the population's seed and its number
+//! only: every arm sees the same network, and any connection can be run again alone.
+
+mod draw;
+pub(crate) mod keys;
+mod read;
+mod result;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+pub use draw::{Drawn, LossKind};
+pub use result::{
+    ArmResult, Distribution, OutlierRecord, POPULATION_SCHEMA, PopulationCost, PopulationDocument,
+    Row, Verdict,
+};
+
+use crate::dist::Dist;
+use crate::experiment::ParseError;
+use crate::point::Host;
+
+/// What is drawn, the arms and how they are compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Population {
+    /// The experiment's name.
+    pub name: String,
+    /// The question it answers.
+    pub title: Option<String>,
+    /// Connections of each arm.
+    pub connections: u64,
+    /// Seed of all draws.
+    pub seed: u64,
+    /// Ticks a second of every host.
+    pub hz: u32,
+    /// Round-trip time without queues.
+    pub rtt: Dist,
+    /// Rate of the bottleneck.
+    pub rate: Dist,
+    /// Bytes of its queue.
+    pub buffer: Dist,
+    /// Mean of the exponential jitter.
+    pub jitter: Dist,
+    /// Requests of a connection.
+    pub requests: Dist,
+    /// Time from a response to the next request.
+    pub think: Dist,
+    /// Bytes of a request.
+    pub request: Dist,
+    /// Bytes of a response.
+    pub response: Dist,
+    /// How long the client waits for its socket.
+    pub client_timeout: Dist,
+    /// How long the server waits for its socket.
+    pub server_timeout: Dist,
+    /// Kinds of paths that lose packets.
+    pub losses: Vec<Loss>,
+    /// Part of a path's loss on the way of the ACKs, in parts of a milliard.
+    pub ack_loss_ppb: u32,
+    /// Delay spikes.
+    pub spikes: SpikeRule,
+    /// Reordering.
+    pub reordering: Option<Reordering>,
+    /// Outages.
+    pub outage: Option<OutageRule>,
+    /// Kinds of clients.
+    pub clients: Vec<Client>,
+    /// What the server is in each arm; the first is the baseline.
+    pub arms: Vec<Host>,
+    /// How arms are compared.
+    pub compare: Compare,
+}
+
+/// A kind of lossy path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loss {
+    /// Part of the paths, in parts of a milliard.
+    pub share_ppb: u32,
+    /// Mean loss.
+    pub rate: Dist,
+    /// Mean number of packets that meet the bad state of Gilbert-Elliott, times a million; none: no bursts.
+    pub burst_ppm: Option<u64>,
+    /// Chance of loss in the bad state.
+    pub bad_ppb: u32,
+}
+
+/// When the link stands still.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SpikeRule {
+    /// Chance of each packet on the way of the data.
+    pub data_ppb: u32,
+    /// Chance of each packet on the way of the ACKs.
+    pub ack_ppb: u32,
+    /// Median of the length.
+    pub median_ns: i64,
+    /// Sigma of its logarithm, in parts of a million.
+    pub sigma_ppm: u32,
+}
+
+/// Data packets that are overtaken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reordering {
+    /// Chance of each.
+    pub data_ppb: u32,
+    /// It is late by this at least.
+    pub least: Dist,
+    /// And by this at most.
+    pub most: Dist,
+}
+
+/// Times in which every packet is lost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutageRule {
+    /// Part of the connections, in parts of a milliard.
+    pub share_ppb: u32,
+    /// When it begins.
+    pub start: Dist,
+    /// How long it lasts.
+    pub length: Dist,
+    /// Part of them that never end.
+    pub final_ppb: u32,
+}
+
+/// A kind of client.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Client {
+    /// Part of the clients, in parts of a milliard.
+    pub share_ppb: u32,
+    /// Its profile; none: the stack's.
+    pub profile: Option<String>,
+    /// Behaviours that differ from the profile's.
+    pub behaviour: BTreeMap<String, String>,
+    /// Its sysctls.
+    pub sysctl: BTreeMap<String, String>,
+}
+
+/// How arms are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compare {
+    /// Share of false discoveries, in parts of a milliard.
+    pub level_ppb: u32,
+    /// Band in which a latency is the same, in parts of a milliard.
+    pub band_ppb: u32,
+    /// The run ends when every row is decided.
+    pub stops: bool,
+}
+
+impl Default for Compare {
+    fn default() -> Self {
+        Self {
+            level_ppb: 50_000_000,
+            band_ppb: 10_000_000,
+            stops: false,
+        }
+    }
+}
+
+impl Client {
+    /// What it is, in words.
+    pub fn words(&self) -> String {
+        let values = self.behaviour.iter().chain(&self.sysctl);
+        let mut words: Vec<String> = values
+            .map(|(key, value)| format!("{key} = {value}"))
+            .collect();
+        words.extend(self.profile.clone());
+        match words.is_empty() {
+            true => "the stack as it is".to_owned(),
+            false => words.join(", "),
+        }
+    }
+}
+
+impl Population {
+    /// The keys that are one distribution, with their texts.
+    pub fn texts(&self) -> Vec<(String, String)> {
+        let keys = [
+            ("rtt", &self.rtt),
+            ("rate", &self.rate),
+            ("buffer", &self.buffer),
+            ("jitter", &self.jitter),
+            ("requests", &self.requests),
+            ("request", &self.request),
+            ("response", &self.response),
+            ("think", &self.think),
+            ("client_timeout", &self.client_timeout),
+            ("server_timeout", &self.server_timeout),
+        ];
+        keys.map(|(key, dist)| (key.to_owned(), dist.to_string()))
+            .to_vec()
+    }
+
+    /// Whether a file's text is that of a population: it has a table `[population]`.
+    pub fn is_population(text: &str) -> bool {
+        let begins = |line: &str| line.trim_start().starts_with("[population]");
+        text.lines().any(begins)
+    }
+
+    /// Reads a file's text. `file` is its name, for messages and for a missing `name`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place.
+    pub fn parse(file: &str, text: &str) -> Result<Self, ParseError> {
+        read::read(file, text).map_err(|fault| ParseError::new(file, text, fault))
+    }
+
+    /// Every key as Markdown tables, for `docs/population.md`.
+    pub fn reference() -> String {
+        use crate::experiment::schema::part;
+        use keys::{
+            CLIENT, COMPARE, LOSS, OUTAGE, POPULATION, POPULATION_FILE, REORDERING, SPIKES,
+        };
+        let parts = [
+            ("The file", POPULATION_FILE),
+            ("`[population]`", POPULATION),
+            ("`loss`", LOSS),
+            ("`spikes`", SPIKES),
+            ("`reordering`", REORDERING),
+            ("`outage`", OUTAGE),
+            ("`clients`", CLIENT),
+            ("`[compare]`", COMPARE),
+        ];
+        parts.map(|(title, keys)| part(title, keys)).concat()
+    }
+}

@@ -1,0 +1,110 @@
+//! Populations: what is read, what is drawn.
+
+use super::*;
+
+const ARMS: &str = "[[arm]]\nname = \"B\"\n";
+
+fn parse(population: &str) -> Population {
+    let text = format!("[population]\n{population}\n{ARMS}");
+    Population::parse("test.toml", &text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn wrong(population: &str) -> String {
+    let text = format!("[population]\n{population}\n{ARMS}");
+    match Population::parse("test.toml", &text) {
+        Ok(_) => panic!("{population} was read"),
+        Err(e) => e.to_string(),
+    }
+}
+
+#[test]
+fn a_connection_depends_on_seed_and_number_only() {
+    let a = parse("seed = 7\nconnections = 10");
+    let b = parse("seed = 7\nconnections = 1000000");
+    assert_eq!(a.draw(3), b.draw(3));
+    assert_ne!(a.draw(3), a.draw(4));
+    let other = parse("seed = 8");
+    assert_ne!(a.draw(3).rtt_ns, other.draw(3).rtt_ns);
+    // A change of one key moves no draw of another.
+    let slower = parse("seed = 7\nrtt = \"1s\"");
+    assert_eq!(slower.draw(3).rate_bps, a.draw(3).rate_bps);
+    assert_eq!(slower.draw(3).responses, a.draw(3).responses);
+    assert_eq!(slower.draw(3).rtt_ns, 1_000_000_000);
+}
+
+#[test]
+fn the_web_population_has_the_figures_of_its_sources() {
+    let web = parse("");
+    let n = 20_000;
+    let all: Vec<Drawn> = (0..n).map(|i| web.draw(i)).collect();
+    let mean = |f: &dyn Fn(&Drawn) -> f64| all.iter().map(f).sum::<f64>() / n as f64;
+    let near = |what: &str, got: f64, want: f64, within: f64| {
+        assert!(
+            (got - want).abs() <= within,
+            "{what}: {got}, expected {want}"
+        );
+    };
+    near("rtt", mean(&|d| d.rtt_ns as f64 / 1e6), 99.8, 2.6);
+    near("rate", mean(&|d| d.rate_bps as f64 / 1e6), 22.0, 1.2);
+    near("requests", mean(&|d| d.responses.len() as f64), 2.96, 0.1);
+    let share = |f: &dyn Fn(&Drawn) -> bool| all.iter().filter(|d| f(d)).count() as f64 / n as f64;
+    near(
+        "independent",
+        share(&|d| matches!(d.loss, LossKind::Independent(_))),
+        0.1,
+        0.011,
+    );
+    near(
+        "bursts",
+        share(&|d| matches!(d.loss, LossKind::Bursts(_))),
+        0.02,
+        0.005,
+    );
+    near("outages", share(&|d| d.outage.is_some()), 0.002, 0.0016);
+    near("linux clients", share(&|d| d.client == 0), 0.45, 0.018);
+    assert!(all.iter().all(|d| d.buffer_bytes >= 15_000));
+}
+
+#[test]
+fn bursts_have_their_mean_loss_and_length() {
+    let web = parse("loss = [{ share = \"100%\", rate = \"6%\", burst = 2.5, bad = \"80%\" }]");
+    let point = web.point(&web.draw(0));
+    let chain = point.links[0].a_to_b.faults.burst_loss.unwrap();
+    let (there, back) = (chain.good_to_bad_ppb as f64, chain.bad_to_good_ppb as f64);
+    let loss = there / (there + back) * 0.8;
+    assert!((loss - 0.06).abs() < 1e-6, "{loss}");
+    assert!((1e9 / back - 2.5).abs() < 1e-6);
+    // A fifth of it on the way back, each by itself.
+    assert_eq!(point.links[0].b_to_a.loss_ppb, 12_000_000);
+    assert_eq!(point.links[0].b_to_a.faults.burst_loss, None);
+}
+
+#[test]
+fn errors_name_the_place() {
+    assert!(wrong("rtt = \"lognormal(median 80ms)\"").contains("test.toml:2:"));
+    assert!(wrong("rttt = \"80ms\"").contains("did you mean `rtt`?"));
+    assert!(wrong("clients = [{ share = \"45%\" }]").contains("the shares add to 45%"));
+    assert!(
+        wrong("loss = [{ share = \"1%\", rate = \"1%\", burst = 0.5 }]")
+            .contains("at least one packet")
+    );
+    let none = Population::parse("x.toml", "[population]\n")
+        .unwrap_err()
+        .to_string();
+    assert!(none.contains("[[arm]]"), "{none}");
+}
+
+#[test]
+fn a_final_outage_never_ends() {
+    let web =
+        parse("outage = { share = \"100%\", start = \"1s\", length = \"2s\", final = \"50%\" }");
+    let outages: Vec<_> = (0..1000).map(|n| web.draw(n).outage.unwrap()).collect();
+    let finals = outages.iter().filter(|o| o.until_ns.is_none()).count();
+    assert!(finals.abs_diff(500) < 80, "{finals}");
+    assert!(outages.iter().all(|o| o.from_ns == 1_000_000_000));
+    assert!(
+        outages
+            .iter()
+            .all(|o| o.until_ns.is_none_or(|at| at == 3_000_000_000))
+    );
+}
