@@ -1,8 +1,7 @@
 //! Connections done, with the rate and the time left, on standard error, on a terminal only.
 
 use std::io::{self, IsTerminal};
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use tcplab_lab::population;
@@ -14,7 +13,6 @@ const STEP: u64 = 64;
 pub struct Progress {
     bar: Option<ProgressBar>,
     arms: u64,
-    begun: Mutex<Option<Instant>>,
 }
 
 impl Progress {
@@ -34,7 +32,6 @@ impl Progress {
         Self {
             bar,
             arms: arms as u64,
-            begun: Mutex::new(None),
         }
     }
 
@@ -44,11 +41,7 @@ impl Progress {
         if !progress.done.is_multiple_of(STEP) {
             return;
         }
-        let Ok(mut begun) = self.begun.lock() else {
-            return;
-        };
-        let begun = *begun.get_or_insert_with(Instant::now);
-        let seconds = begun.elapsed().as_secs_f64();
+        let seconds = bar.elapsed().as_secs_f64();
         bar.set_length(progress.all);
         bar.set_position(progress.done);
         if seconds < 0.2 {

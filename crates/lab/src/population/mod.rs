@@ -16,9 +16,9 @@ mod sums;
 mod totals;
 
 use std::path::Path;
-use std::time::Instant;
 
 use tcplab_kernel::Stop;
+use tcplab_kernel::cpu::Meter;
 use tcplab_plan::population::{PopulationCost, PopulationDocument};
 use tcplab_plan::{Point, Population};
 
@@ -55,7 +55,7 @@ pub fn run(
     stop: &Stop,
     progress: &(impl Fn(Progress) + Sync),
 ) -> Result<PopulationDocument, LabError> {
-    let begun = Instant::now();
+    let meter = Meter::start();
     let population = request.population;
     let (name, model) = model_of(request.stack)?;
     if let Some(folder) = request.out {
@@ -96,7 +96,7 @@ pub fn run(
     }
     document.cost = Some(PopulationCost {
         user_s: spent.user_s,
-        wall_s: begun.elapsed().as_secs_f64(),
+        wall_s: meter.stop().wall_s,
         connections: spent.connections * population.arms.len() as u64,
         tcp_packets: spent.packets,
         peak_rss_bytes: peak_rss_bytes(),
