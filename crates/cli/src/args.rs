@@ -118,6 +118,10 @@ pub enum SchemaName {
     Explain,
     /// An experiment file (TOML)
     Experiment,
+    /// An experiment file with a population (TOML)
+    PopulationFile,
+    /// `tcplab run POPULATION --json`
+    Population,
     /// `tcplab run --json`
     Run,
     /// `tcplab reproduce --json`

@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use schemars::generate::SchemaSettings;
 use tcplab_lab::drill::DrillDocument;
-use tcplab_plan::Experiment;
+use tcplab_plan::population::PopulationDocument;
 use tcplab_plan::result::{ReproduceDocument, RunDocument};
+use tcplab_plan::{Experiment, Population};
 
 use crate::analyze::{json, pair};
 use crate::args::{Cli, SchemaName};
@@ -29,6 +30,10 @@ pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
             .into_root_schema_for::<explain::json::Document>()
             .into(),
         SchemaName::Experiment => Experiment::schema(),
+        SchemaName::PopulationFile => Population::schema(),
+        SchemaName::Population => generator
+            .into_root_schema_for::<PopulationDocument>()
+            .into(),
         SchemaName::Run => generator.into_root_schema_for::<RunDocument>().into(),
         SchemaName::Reproduce => generator.into_root_schema_for::<ReproduceDocument>().into(),
         SchemaName::Drill => generator.into_root_schema_for::<DrillDocument>().into(),

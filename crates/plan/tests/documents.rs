@@ -4,8 +4,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use tcplab_plan::Experiment;
 use tcplab_plan::measure::{APP, LINK, LOG, PACKETS, RUN};
+use tcplab_plan::{Experiment, Population};
 
 /// The tables of measures.
 fn measures() -> String {
@@ -78,6 +78,38 @@ fn every_key_and_measure_is_documented() {
         "docs/experiment.md is not what the code says; TCPLAB_WRITE_DOCS=1 cargo test -p tcplab-plan \
          --test documents writes it. First difference: {differs:?}"
     );
+}
+
+#[test]
+fn every_key_of_a_population_is_documented() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/population.md");
+    let written = std::fs::read_to_string(&path).unwrap();
+    let right = with_section(
+        &written,
+        "<!-- keys of a population -->",
+        "<!-- end of keys -->",
+        &Population::reference(),
+    );
+    if std::env::var_os("TCPLAB_WRITE_DOCS").is_some() {
+        std::fs::write(&path, &right).unwrap();
+        return;
+    }
+    assert!(
+        written == right,
+        "docs/population.md is not what the code says; TCPLAB_WRITE_DOCS=1 cargo test -p tcplab-plan \
+         --test documents writes it"
+    );
+}
+
+/// The first block of TOML in the document is a whole population.
+#[test]
+fn the_example_of_populations_can_be_read() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/population.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let (_, block) = text.split_once("```toml\n").unwrap();
+    let (block, _) = block.split_once("```").unwrap();
+    let population = Population::parse("population.md", block).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(population.arms.len(), 2);
 }
 
 /// The blocks of TOML in the document are whole experiments.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tcplab_plan::{Experiment, Point};
+use tcplab_plan::{Experiment, Point, Population};
 
 fn read(name: &str) -> Vec<Point> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
@@ -14,6 +14,17 @@ fn read(name: &str) -> Vec<Point> {
     assert!(experiment.title.is_some());
     assert!(!experiment.measures.is_empty());
     experiment.points().unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Those with `[population]`, and how many arms they have.
+const POPULATIONS: [(&str, usize); 3] = [("rto-web", 5), ("rto-p0", 5), ("rto-p4", 5)];
+
+fn population(name: &str) -> Population {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let path = path.join(format!("{name}.toml"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(Population::is_population(&text));
+    Population::parse(&path.display().to_string(), &text).unwrap_or_else(|e| panic!("{e}"))
 }
 
 #[test]
@@ -34,6 +45,12 @@ fn each_example_has_its_points() {
     for (name, points) in examples {
         assert_eq!(read(name).len(), points, "{name}");
     }
+    for (name, arms) in POPULATIONS {
+        let population = population(name);
+        assert_eq!(population.name, name);
+        assert_eq!(population.arms.len(), arms, "{name}");
+        assert!(population.title.is_some());
+    }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let files = std::fs::read_dir(folder).unwrap();
     let files = files.filter(|f| {
@@ -45,7 +62,7 @@ fn each_example_has_its_points() {
     });
     assert_eq!(
         files.count(),
-        examples.len(),
+        examples.len() + POPULATIONS.len(),
         "an example is not in this test"
     );
 }

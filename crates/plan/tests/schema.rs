@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use serde_json::Value;
-use tcplab_plan::Experiment;
+use tcplab_plan::{Experiment, Population};
 
 fn fits(root: &Value, schema: &Value, value: &Value) -> Result<(), String> {
     let Some(rules) = schema.as_object() else {
@@ -88,7 +88,10 @@ fn is_type(rule: &Value, value: &Value) -> bool {
 }
 
 fn check(text: &str) -> Result<(), String> {
-    let schema = Experiment::schema();
+    let schema = match Population::is_population(text) {
+        true => Population::schema(),
+        false => Experiment::schema(),
+    };
     let value: Value = toml::from_str(text).unwrap();
     fits(&schema, &schema, &value)
 }

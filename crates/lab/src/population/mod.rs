@@ -13,6 +13,8 @@ mod rows;
 pub mod shown;
 mod store;
 mod sums;
+#[cfg(test)]
+mod tests;
 mod totals;
 
 use std::path::Path;

@@ -32,6 +32,11 @@ const NAMED: [(&str, Form); 17] = [
 
 /// The JSON Schema (draft 2020-12) of a file, as TOML editors and other programs read it.
 pub(super) fn schema() -> Json {
+    of(FILE, "An experiment of tcplab (TOML)")
+}
+
+/// The JSON Schema of a file with these keys.
+pub(crate) fn of(keys: &[Key], title: &str) -> Json {
     let mut defs = Map::new();
     for (name, form) in NAMED {
         let axis = or_axis(refer(name));
@@ -40,13 +45,13 @@ pub(super) fn schema() -> Json {
             defs.insert(format!("{name}_or_axis"), axis);
         }
     }
-    let mut root = table(FILE);
+    let mut root = table(keys);
     if let Some(root) = root.as_object_mut() {
         root.insert(
             "$schema".into(),
             json!("https://json-schema.org/draft/2020-12/schema"),
         );
-        root.insert("title".into(), json!("An experiment of tcplab (TOML)"));
+        root.insert("title".into(), json!(title));
         root.insert("$defs".into(), Json::Object(defs));
     }
     root
@@ -139,6 +144,7 @@ fn define(form: &Form) -> Json {
         Form::Rate => quantity(&RATE, "a rate in tc's units"),
         Form::Percent => quantity(&PERCENT, "a chance"),
         Form::Text => json!({"type": "string", "maxLength": super::fields::MAX_TEXT}),
+        Form::Dist => json!({"type": ["string", "number"], "maxLength": super::fields::MAX_TEXT}),
         Form::Name => json!({"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,31}$"}),
         Form::Words(words) => json!({"enum": words}),
         Form::Texts => list("text"),
@@ -284,6 +290,7 @@ fn takes(form: &Form) -> String {
         Form::Rate => "rate",
         Form::Percent => "percentage",
         Form::Text => "text",
+        Form::Dist => "[distribution](distributions.md)",
         Form::Name => "name",
         Form::Words(words) if words.len() > 3 => "word, see below",
         Form::Words(words) => {

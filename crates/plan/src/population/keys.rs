@@ -60,51 +60,51 @@ pub(crate) const POPULATION: &[Key] = &[
     fixed("hz", Form::Count, "1000", "ticks a second of every host"),
     fixed(
         "rtt",
-        Form::Text,
+        Form::Dist,
         "web's",
         "times: round-trip time of the path without queues",
     ),
     fixed(
         "rate",
-        Form::Text,
+        Form::Dist,
         "web's",
         "rates: of the bottleneck, both ways",
     ),
     fixed(
         "buffer",
-        Form::Text,
+        Form::Dist,
         "web's",
         "sizes, times of the rate or `bdp`: room of the bottleneck's drop-tail queue",
     ),
     fixed(
         "jitter",
-        Form::Text,
+        Form::Dist,
         "web's",
         "times: mean of an exponential delay of each packet, in order",
     ),
     fixed(
         "requests",
-        Form::Text,
+        Form::Dist,
         "web's",
         "numbers: requests of a connection",
     ),
     fixed(
         "think",
-        Form::Text,
+        Form::Dist,
         "web's",
         "times: from a response to the next request",
     ),
-    fixed("request", Form::Text, "web's", "sizes: of a request"),
-    fixed("response", Form::Text, "web's", "sizes: of a response"),
+    fixed("request", Form::Dist, "web's", "sizes: of a request"),
+    fixed("response", Form::Dist, "web's", "sizes: of a response"),
     fixed(
         "client_timeout",
-        Form::Text,
+        Form::Dist,
         "web's",
         "times: how long the client waits for its socket before it gives up",
     ),
     fixed(
         "server_timeout",
-        Form::Text,
+        Form::Dist,
         "web's",
         "times: the same of the server",
     ),
@@ -151,13 +151,13 @@ pub(crate) const LOSS: &[Key] = &[
     fixed("share", Form::Percent, "", "part of the paths"),
     fixed(
         "rate",
-        Form::Text,
+        Form::Dist,
         "",
         "chances: mean loss of such a path, on the way of the data",
     ),
     fixed(
         "burst",
-        Form::Text,
+        Form::Dist,
         "none",
         "losses come in bursts (Gilbert-Elliott): mean number of packets that meet the bad state",
     ),
@@ -184,7 +184,7 @@ pub(crate) const SPIKES: &[Key] = &[
         "the same on the way of the ACKs",
     ),
     fixed("median", Form::Time, "", "median of the lognormal length"),
-    fixed("sigma", Form::Text, "0", "its sigma"),
+    fixed("sigma", Form::Dist, "0", "its sigma"),
 ];
 
 /// `reordering`.
@@ -197,18 +197,18 @@ pub(crate) const REORDERING: &[Key] = &[
     ),
     fixed(
         "least",
-        Form::Text,
+        Form::Dist,
         "0",
         "times: it comes later at least by this",
     ),
-    fixed("most", Form::Text, "", "times: and at most by this"),
+    fixed("most", Form::Dist, "", "times: and at most by this"),
 ];
 
 /// `outage`.
 pub(crate) const OUTAGE: &[Key] = &[
     fixed("share", Form::Percent, "", "part of the connections"),
-    fixed("start", Form::Text, "", "times: when it begins"),
-    fixed("length", Form::Text, "", "times: how long it lasts"),
+    fixed("start", Form::Dist, "", "times: when it begins"),
+    fixed("length", Form::Dist, "", "times: how long it lasts"),
     fixed(
         "final",
         Form::Percent,

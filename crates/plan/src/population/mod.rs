@@ -205,6 +205,12 @@ impl Population {
         read::read(file, text).map_err(|fault| ParseError::new(file, text, fault))
     }
 
+    /// The JSON Schema (draft 2020-12) of a file.
+    pub fn schema() -> serde_json::Value {
+        let title = "A population of tcplab (TOML)";
+        crate::experiment::schema::of(keys::POPULATION_FILE, title)
+    }
+
     /// Every key as Markdown tables, for `docs/population.md`.
     pub fn reference() -> String {
         use crate::experiment::schema::part;

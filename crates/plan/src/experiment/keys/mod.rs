@@ -25,6 +25,8 @@ pub(crate) enum Form {
     Percent,
     /// Any text.
     Text,
+    /// A distribution ([`crate::dist`]), or a number.
+    Dist,
     /// A name: letters, digits, `_` and `-`.
     Name,
     /// One of these words.
