@@ -68,9 +68,10 @@ print(*(point["digest"] for point in points), sep="\n")' | diff tests/golden/mod
 # tests say so and are skipped.
 kernels() {
     local edit status
-    for edit in '' mss-boundary quickack-count quickack-6.1.56 el8-receiver; do
+    for edit in '' mss-boundary quickack-count quickack-6.1.56 el8-receiver recovlat+rto-choice+tlp-2016; do
         status=0
-        "$TARGET/release/tcplab" kernel build 6.1 ${edit:+--edit "$edit"} --install || status=$?
+        # Several edits of one kernel are joined by +, as in its name.
+        "$TARGET/release/tcplab" kernel build 6.1 ${edit:+--edit ${edit//+/ --edit }} --install || status=$?
         # 4: this machine cannot, and the message has said why.
         [ "$status" -ne 4 ] || { echo "skipped: no kernels here"; return 0; }
         [ "$status" -eq 0 ] || return 1
@@ -81,7 +82,7 @@ kernels() {
 kernels_are_here() {
     local listed edit
     listed=$("$TARGET/release/tcplab" stacks --json) || return 1
-    for edit in '' +mss-boundary +quickack-count +quickack-6.1.56 +el8-receiver; do
+    for edit in '' +mss-boundary +quickack-count +quickack-6.1.56 +el8-receiver +recovlat+rto-choice+tlp-2016; do
         grep -q "\"uml:6.1$edit\"" <<<"$listed" || return 1
     done
 }

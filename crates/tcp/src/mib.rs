@@ -142,6 +142,10 @@ counters! {
     DSACKIgnoredDubious = "TcpExtTCPDSACKIgnoredDubious",
     MigrateReqSuccess = "TcpExtTCPMigrateReqSuccess",
     MigrateReqFailure = "TcpExtTCPMigrateReqFailure",
+    RecovLat = "TcpExtTCPRecovLat",
+    RecovCnt = "TcpExtTCPRecovCnt",
+    RecovLat2 = "TcpExtTCPRecovLat2",
+    RecovCnt2 = "TcpExtTCPRecovCnt2",
 }
 
 /// Values of all counters.

@@ -35,6 +35,10 @@ Edits that ship with tcplab:
   mss-boundary      4720852ed9af undone: the ACK of exactly one MSS waits for the timer
   quickack-6.1.56   the delayed ACKs of 6.1.56: both changes of 6.1.57 undone
   quickack-count    059217c18be6 undone: quick-ACK credits are counted by segments sent
+  recovlat          counters TCPRecovLat, TCPRecovCnt (and 2): how long recoveries take
+  rto-D rto-R rto-Y rto-Y4    the RTO of RFC 6298 with four floors, as default of all hosts
+  rto-choice        the same by sysctl net.ipv4.tcp_rto_rule, for each host
+  tlp-2016          tail loss probes by the rule of 2016
 
 The first build takes about 6 CPU minutes and 3 GB of disk while it runs; edits on top take seconds.")]
 pub struct BuildArgs {

@@ -332,6 +332,13 @@ mod tests {
             key("a", &always, &edits(&["quickack-count"]), 250),
             key("a", &always, &edits(&["quickack-6.1.56"]), 250),
             key("a", &always, &edits(&["el8-receiver"]), 250),
+            key("a", &always, &edits(&["recovlat"]), 250),
+            key("a", &always, &edits(&["rto-choice"]), 250),
+            key("a", &always, &edits(&["rto-D"]), 250),
+            key("a", &always, &edits(&["rto-R"]), 250),
+            key("a", &always, &edits(&["rto-Y"]), 250),
+            key("a", &always, &edits(&["rto-Y4"]), 250),
+            key("a", &always, &edits(&["tlp-2016"]), 250),
         ];
         let different: std::collections::BTreeSet<&String> = keys.iter().collect();
         assert_eq!(different.len(), keys.len());

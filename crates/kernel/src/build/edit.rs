@@ -19,6 +19,13 @@ const SHIPPED: &[(&str, &str)] = &[
         include_str!("edits/quickack-6.1.56.toml"),
     ),
     ("quickack-count", include_str!("edits/quickack-count.toml")),
+    ("recovlat", include_str!("edits/recovlat.toml")),
+    ("rto-D", include_str!("edits/rto-D.toml")),
+    ("rto-R", include_str!("edits/rto-R.toml")),
+    ("rto-Y", include_str!("edits/rto-Y.toml")),
+    ("rto-Y4", include_str!("edits/rto-Y4.toml")),
+    ("rto-choice", include_str!("edits/rto-choice.toml")),
+    ("tlp-2016", include_str!("edits/tlp-2016.toml")),
 ];
 
 /// Those that every build gets.

@@ -202,6 +202,15 @@ mod tests {
                 let texts = edited(&tree, &Edits::new(vec![edit]).unwrap()).unwrap();
                 assert!(!texts.is_empty(), "{name}");
             }
+            // Several in one kernel, but one default of the timeout's rule.
+            let load = |names: &[&str]| {
+                Edits::new(names.iter().map(|n| Edit::load(n).unwrap()).collect()).unwrap()
+            };
+            let all = load(&["el8-receiver", "recovlat", "rto-Y4", "tlp-2016"]);
+            assert!(edited(&tree, &all).is_ok());
+            let two = edited(&tree, &load(&["rto-D", "rto-R"]));
+            let message = two.unwrap_err().to_string();
+            assert!(message.starts_with("edit rto-R: `"), "{message}");
         }
     }
 }

@@ -240,6 +240,9 @@ impl Endpoint {
     /// `tcp_set_state()`: keeps TcpCurrEstab and TcpEstabResets.
     pub(crate) fn set_state(&mut self, cx: &mut Cx<'_>, state: State) {
         let before = std::mem::replace(&mut self.state, state);
+        if state == State::Close && self.latency.is_some() {
+            self.recovery_fails(cx);
+        }
         let stands = |s: State| matches!(s, State::Established | State::CloseWait);
         match state {
             State::Established if before != State::Established => cx.count(Counter::CurrEstab),

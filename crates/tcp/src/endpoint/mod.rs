@@ -29,7 +29,7 @@ use crate::options::{Negotiated, SocketState};
 use crate::output::MtuProbing;
 use crate::pack::packed;
 use crate::queue::SendQueue;
-use crate::recovery::{Loss, Rack};
+use crate::recovery::{Loss, Rack, RecoveryLatency};
 use crate::rtt::Rtt;
 use crate::segment::Addr;
 use crate::stack::Request;
@@ -102,6 +102,8 @@ pub struct Endpoint {
     pub(crate) mtup: Option<Box<MtuProbing>>,
     /// `fastopen_rsk`: the request of a child that a SYN with a cookie made, until the handshake is over.
     pub(crate) request: Option<Box<Request>>,
+    /// The recovery that goes on, for its time; none while nothing was sent again.
+    pub(crate) latency: Option<Box<RecoveryLatency>>,
 }
 
 /// What a TIME-WAIT record (`struct tcp_timewait_sock`) must know.

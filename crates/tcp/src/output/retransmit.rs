@@ -51,6 +51,7 @@ impl Endpoint {
         }
         self.stats.total_retrans = self.stats.total_retrans.wrapping_add(pcount);
         self.stats.bytes_retrans += u64::from(len);
+        self.remember_first(id);
         let sent = self.transmit(cx, id);
         // Also of one that was dropped here: no RTT is taken from it.
         if let Some(skb) = self.queue.get_mut(id) {

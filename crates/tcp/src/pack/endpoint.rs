@@ -34,6 +34,7 @@ impl Endpoint {
             && !errors
             && self.mtup.is_none()
             && self.request.is_none()
+            && self.latency.is_none()
             && self.time_wait.is_none()
             && self.timers.are_off()
     }
@@ -75,6 +76,7 @@ impl Endpoint {
             stats,
             mtup: _,
             request: _,
+            latency: _,
         } = self;
         // First, see next_of().
         timers.pack(&like.timers, to);
@@ -121,6 +123,7 @@ impl Endpoint {
         self.ack = Pack::unpack(&like.ack, from);
         self.stats = Pack::unpack(&like.stats, from);
         self.mtup = None;
+        self.latency = None;
     }
 
     /// [`Endpoint::next_timer`] of a packed one.

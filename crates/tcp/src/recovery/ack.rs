@@ -159,6 +159,9 @@ impl Endpoint {
         work: &mut AckWork,
     ) {
         let mut rexmit = Rexmit::None;
+        if self.latency.is_some() {
+            self.recovery_acked(cx);
+        }
         let ece = flag & Flag::ECE != 0;
         flag |= self.clean_rtx_queue(cx, prior.fack, prior.snd_una, work, ece);
         self.rack_update_reo_wnd(cx, work.rs.prior_delivered);

@@ -227,6 +227,7 @@ impl Endpoint {
 
     /// `tcp_enter_recovery()`.
     pub(super) fn enter_recovery(&mut self, cx: &mut Cx<'_>, ece: bool) {
+        self.recovery_begins();
         self.retrans_stamp_cleanup();
         cx.count(match self.is_reno() {
             true => Counter::RenoRecovery,

@@ -127,6 +127,7 @@ impl Endpoint {
     pub(crate) fn enter_loss(&mut self, cx: &mut Cx<'_>) {
         let state = self.loss.ca_state;
         let new_recovery = state < CaState::Recovery;
+        self.recovery_begins();
         self.timeout_mark_lost(cx);
         if state <= CaState::Disorder
             || !self.loss.high_seq.after(self.snd.snd_una)

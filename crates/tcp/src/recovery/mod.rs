@@ -7,6 +7,7 @@ mod ack;
 mod alert;
 mod clean;
 mod early;
+mod latency;
 mod loss;
 mod prr;
 mod rack;
@@ -28,6 +29,8 @@ use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::pack::{packed, packed_enum};
 use crate::queue::Id;
+
+pub(crate) use latency::RecoveryLatency;
 
 /// `enum tcp_ca_state`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, PartialOrd, Ord)]
