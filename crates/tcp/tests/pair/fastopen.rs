@@ -7,6 +7,7 @@ use tcplab_tcp::{
 };
 use tcplab_wire::{FastOpen, TcpFlags, TcpOptions};
 
+use crate::alone::Alone;
 use crate::link::{MS, S, SERVER, host, words};
 
 const CLIENT: Addr = Addr {
@@ -17,9 +18,22 @@ const ISN: Seq = Seq(1_000_000);
 
 /// A server alone; the test is the network.
 struct Server {
-    stack: Stack,
-    now: Instant,
+    host: Alone,
     listener: ListenId,
+}
+
+impl std::ops::Deref for Server {
+    type Target = Alone;
+
+    fn deref(&self) -> &Alone {
+        &self.host
+    }
+}
+
+impl std::ops::DerefMut for Server {
+    fn deref_mut(&mut self) -> &mut Alone {
+        &mut self.host
+    }
 }
 
 impl Server {
@@ -34,59 +48,18 @@ impl Server {
             stack.set_fast_open(listener, most);
         }
         Self {
-            stack,
-            now,
+            host: Alone { stack, now },
             listener,
         }
     }
 
-    fn put(&mut self, seg: Segment) -> Vec<Segment> {
-        self.stack.on_segment(self.now, &seg);
-        self.out()
-    }
-
-    fn out(&mut self) -> Vec<Segment> {
-        self.stack.check();
-        std::iter::from_fn(|| self.stack.poll_segment()).collect()
-    }
-
-    fn run(&mut self, ns: i64) -> Vec<Segment> {
-        let end = Instant::from_nanos(self.now.as_nanos() + ns);
-        let mut all = Vec::new();
-        while let Some(at) = self.stack.next_timer().filter(|&at| at <= end) {
-            self.now = self.now.max(at);
-            self.stack.on_timer(self.now);
-            all.extend(self.out());
-        }
-        self.now = end;
-        all
-    }
-
     fn accept(&mut self) -> Option<ConnId> {
-        self.stack.accept(self.now, self.listener).map(|(id, _)| id)
-    }
-
-    fn with<R>(
-        &mut self,
-        id: ConnId,
-        call: impl FnOnce(&mut tcplab_tcp::Endpoint, &mut tcplab_tcp::Cx<'_>) -> R,
-    ) -> R {
-        let result = self.stack.with(self.now, id, call);
-        result.expect("the connection is held")
+        let host = &mut self.host;
+        host.stack.accept(host.now, self.listener).map(|(id, _)| id)
     }
 
     fn state(&mut self, id: ConnId) -> State {
         self.with(id, |ep, _| ep.state())
-    }
-
-    fn info(&mut self, id: ConnId, name: &str) -> i64 {
-        let all = self.with(id, |ep, cx| ep.info(cx));
-        all.iter().find(|(n, _)| *n == name).expect("a field").1
-    }
-
-    fn count(&self, name: &str) -> u64 {
-        let found = self.stack.mib.iter().find(|(n, _)| *n == name);
-        found.expect("a counter").1
     }
 
     /// The cookie of a client that asks for one.
@@ -172,7 +145,10 @@ fn who_gets_a_cookie_and_whose_data_are_taken() {
             primary: good,
             backup: None,
         };
-        server.stack.set_fast_open_keys(server.listener, Some(keys));
+        server
+            .host
+            .stack
+            .set_fast_open_keys(server.listener, Some(keys));
         let out = server.put(syn(CLIENT.port, 100, option));
         assert_eq!(out.len(), 1, "{n}");
         assert_eq!(out[0].ack, ISN + (1 + taken), "{n}");
@@ -337,7 +313,10 @@ fn an_old_key_is_good_and_gives_a_new_cookie() {
     let mut server = Server::new("0x2", 4);
     let mut with_keys = |primary, backup| {
         let keys = FastOpenKeys { primary, backup };
-        server.stack.set_fast_open_keys(server.listener, Some(keys));
+        server
+            .host
+            .stack
+            .set_fast_open_keys(server.listener, Some(keys));
         let asked = server.put(syn(CLIENT.port, 0, Some(FastOpen::request(false))));
         server.put(ack(CLIENT.port, &asked[0], TcpFlags::RST));
         asked[0].options.fast_open()
@@ -360,7 +339,7 @@ fn closing_before_the_handshake_is_over() {
         if read {
             server.with(id, |ep, cx| ep.read(cx, 100));
         }
-        server.stack.close(server.now, id);
+        server.host.stack.close(server.host.now, id);
         let out = server.out();
         let expected = if read { "F." } else { "R." };
         assert_eq!(out.iter().map(words).collect::<Vec<_>>(), [expected]);
@@ -379,7 +358,10 @@ fn closing_the_listener_resets_children() {
     let mut server = Server::new("0x3", 4);
     let cookie = server.cookie();
     server.put(syn(CLIENT.port, 10, Some(cookie)));
-    server.stack.close_listener(server.now, server.listener);
+    server
+        .host
+        .stack
+        .close_listener(server.host.now, server.listener);
     let out = server.out();
     assert_eq!(out.iter().map(words).collect::<Vec<_>>(), ["R."]);
     assert_eq!(server.run(200 * S), []);

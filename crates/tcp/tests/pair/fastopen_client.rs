@@ -4,12 +4,12 @@ use tcplab_base::{Instant, Seq};
 use tcplab_tcp::{Addr, ConnId, ReadOutcome, Segment, SocketError, Stack, State};
 use tcplab_wire::{FastOpen, TcpFlags, TcpOptions};
 
+use crate::alone::Alone;
 use crate::link::{MS, S, SERVER, host, words};
 
 /// A client alone; the test is the network and the server.
 struct Client {
-    stack: Stack,
-    now: Instant,
+    host: Alone,
 }
 
 /// How a SYN-ACK differs from one that takes all and says nothing.
@@ -32,13 +32,27 @@ const ANSWER: SynAck = SynAck {
     flags: 0,
 };
 
+impl std::ops::Deref for Client {
+    type Target = Alone;
+
+    fn deref(&self) -> &Alone {
+        &self.host
+    }
+}
+
+impl std::ops::DerefMut for Client {
+    fn deref_mut(&mut self) -> &mut Alone {
+        &mut self.host
+    }
+}
+
 impl Client {
     fn new() -> Self {
         let mut stack = Stack::new(host(5));
         stack.host.sysctl.tcp_timestamps = 0;
+        let now = Instant::from_nanos(S);
         Self {
-            stack,
-            now: Instant::from_nanos(S),
+            host: Alone { stack, now },
         }
     }
 
@@ -58,7 +72,7 @@ impl Client {
             },
         );
         client.with(id, |ep, _| ep.set_linger(Some(0)));
-        client.stack.close(client.now, id);
+        client.host.stack.close(client.host.now, id);
         assert_eq!(short(&client.out()), ["R."]);
         client
     }
@@ -71,49 +85,29 @@ impl Client {
     }
 
     fn deferred(&mut self) -> ConnId {
-        let socket = self.stack.socket(self.now, 0, &Default::default());
+        let socket = self
+            .host
+            .stack
+            .socket(self.host.now, 0, &Default::default());
         let local = Addr { host: 0, port: 0 };
+        let now = self.now;
         let opened = self
             .stack
-            .connect_deferred(self.now, socket, local, SERVER, 1500);
+            .connect_deferred(now, socket, local, SERVER, 1500);
         opened.expect("a port is free").0
     }
 
     /// connect(2) with TCP_FASTOPEN_CONNECT.
     fn connect(&mut self) -> ConnId {
-        let mut socket = self.stack.socket(self.now, 0, &Default::default());
+        let mut socket = self
+            .host
+            .stack
+            .socket(self.host.now, 0, &Default::default());
         socket.set_fast_open_connect(true);
         let local = Addr { host: 0, port: 0 };
-        let opened = self
-            .stack
-            .connect_socket(self.now, socket, local, SERVER, 1500);
+        let now = self.now;
+        let opened = self.stack.connect_socket(now, socket, local, SERVER, 1500);
         opened.expect("a port is free").0
-    }
-
-    fn with<R>(
-        &mut self,
-        id: ConnId,
-        call: impl FnOnce(&mut tcplab_tcp::Endpoint, &mut tcplab_tcp::Cx<'_>) -> R,
-    ) -> R {
-        let result = self.stack.with(self.now, id, call);
-        result.expect("the connection is held")
-    }
-
-    fn out(&mut self) -> Vec<Segment> {
-        self.stack.check();
-        std::iter::from_fn(|| self.stack.poll_segment()).collect()
-    }
-
-    fn run(&mut self, ns: i64) -> Vec<Segment> {
-        let end = Instant::from_nanos(self.now.as_nanos() + ns);
-        let mut all = Vec::new();
-        while let Some(at) = self.stack.next_timer().filter(|&at| at <= end) {
-            self.now = self.now.max(at);
-            self.stack.on_timer(self.now);
-            all.extend(self.out());
-        }
-        self.now = end;
-        all
     }
 
     /// Answers a SYN 10 ms later.
@@ -136,21 +130,6 @@ impl Client {
             options,
             ..Segment::default()
         })
-    }
-
-    fn put(&mut self, seg: Segment) -> Vec<Segment> {
-        self.stack.on_segment(self.now, &seg);
-        self.out()
-    }
-
-    fn info(&mut self, id: ConnId, name: &str) -> i64 {
-        let all = self.with(id, |ep, cx| ep.info(cx));
-        all.iter().find(|(n, _)| *n == name).expect("a field").1
-    }
-
-    fn count(&self, name: &str) -> u64 {
-        let found = self.stack.mib.iter().find(|(n, _)| *n == name);
-        found.expect("a counter").1
     }
 }
 
@@ -310,7 +289,7 @@ fn a_lazy_connect() {
     assert_eq!(short(&client.out()), ["S1420"]);
 
     let id = client.connect();
-    client.stack.close(client.now, id);
+    client.host.stack.close(client.host.now, id);
     assert_eq!(client.out(), []);
 
     // A write that brings nothing asks for a cookie again.
@@ -389,7 +368,7 @@ fn a_black_hole_stops_it_for_an_hour_then_two() {
         let (id, copied) = client.send(100);
         assert_eq!(copied, 100);
         client.run(100 * S);
-        client.stack.close(client.now, id);
+        client.host.stack.close(client.host.now, id);
         let (_, copied) = client.send(100);
         let syn = client.out().into_iter().rfind(|s| words(s) == "S");
         assert_eq!((copied, syn.unwrap().options.fast_open()), (0, None));
@@ -410,7 +389,7 @@ fn a_black_hole_stops_it_for_an_hour_then_two() {
             ..ANSWER
         },
     );
-    client.stack.close(client.now, id);
+    client.host.stack.close(client.host.now, id);
     client
         .stack
         .set_sysctl("net.ipv4.tcp_fastopen", "1")

@@ -3,6 +3,7 @@
 #![allow(missing_docs)]
 
 mod acks;
+mod alone;
 mod close;
 mod early;
 mod fastopen;
