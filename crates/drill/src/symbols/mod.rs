@@ -28,6 +28,30 @@ pub fn number(word: &str) -> Option<i64> {
         .map(|(_, number)| *number)
 }
 
+/// The number of a name while this crate is built: a name that no table has does not compile.
+pub(crate) const fn constant(name: &str) -> i64 {
+    let mut table = 0;
+    while table < TABLES.len() {
+        let mut at = 0;
+        while at < TABLES[table].len() {
+            if is_same(TABLES[table][at].0.as_bytes(), name.as_bytes()) {
+                return TABLES[table][at].1;
+            }
+            at += 1;
+        }
+        table += 1;
+    }
+    panic!("no table of symbols has this name")
+}
+
+const fn is_same(a: &[u8], b: &[u8]) -> bool {
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
+}
+
 /// The number that `word` stands for.
 ///
 /// # Errors
