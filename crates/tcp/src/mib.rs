@@ -150,11 +150,18 @@ counters! {
 
 /// Values of all counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mib([u64; COUNTERS.len()]);
+pub struct Mib {
+    values: [u64; COUNTERS.len()],
+    /// Microseconds of each recovery of [`Counter::RecovCnt`], where they are asked for.
+    recoveries: Option<Vec<u32>>,
+}
 
 impl Default for Mib {
     fn default() -> Self {
-        Self([0; COUNTERS.len()])
+        Self {
+            values: [0; COUNTERS.len()],
+            recoveries: None,
+        }
     }
 }
 
@@ -162,19 +169,38 @@ impl Mib {
     /// Adds to a counter.
     #[inline]
     pub fn add(&mut self, counter: Counter, n: u64) {
-        self.0[counter as usize] = self.0[counter as usize].wrapping_add(n);
+        self.values[counter as usize] = self.values[counter as usize].wrapping_add(n);
     }
 
     /// Takes from a gauge (`TcpCurrEstab`).
     #[inline]
     pub fn sub(&mut self, counter: Counter, n: u64) {
-        self.0[counter as usize] = self.0[counter as usize].wrapping_sub(n);
+        self.values[counter as usize] = self.values[counter as usize].wrapping_sub(n);
     }
 
     /// The value of a counter.
     #[inline]
     pub fn get(&self, counter: Counter) -> u64 {
-        self.0[counter as usize]
+        self.values[counter as usize]
+    }
+
+    /// Keeps the time of each recovery from now on.
+    pub fn keep_recoveries(&mut self) {
+        self.recoveries.get_or_insert_default();
+    }
+
+    /// Microseconds of each recovery that came to its end since [`Mib::keep_recoveries`].
+    pub fn recoveries(&self) -> &[u32] {
+        self.recoveries.as_deref().unwrap_or_default()
+    }
+
+    /// A recovery came to its end.
+    pub(crate) fn recovered(&mut self, us: u64) {
+        self.add(Counter::RecovCnt, 1);
+        self.add(Counter::RecovLat, us);
+        if let Some(each) = &mut self.recoveries {
+            each.push(u32::try_from(us).unwrap_or(u32::MAX));
+        }
     }
 
     /// Names and values; what kernels do not count since 4.11 is there when it counted something.

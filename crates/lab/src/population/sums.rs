@@ -50,6 +50,7 @@ impl Sums {
             *sum += world.counter(server, counter);
         }
         self.requests += drawn.responses.len() as u64;
+        self.recovery_us.extend(world.recoveries(server));
         let mut all = 0;
         for response in world.responses() {
             let us = (response.took.as_nanos() / 1_000).max(0);

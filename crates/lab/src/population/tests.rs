@@ -160,6 +160,13 @@ fn a_connection_alone_is_the_same() {
                     "connection {number}, arm {arm}: {name}"
                 );
             }
+            let each = [
+                sums.recovery_us.len() as u64,
+                sums.recovery_us.iter().map(|us| u64::from(*us)).sum(),
+            ];
+            let counted =
+                ["TcpExtTCPRecovCnt", "TcpExtTCPRecovLat"].map(|name| counters[name] as u64);
+            assert_eq!(each, counted, "connection {number}, arm {arm}: recoveries");
             seen += sums.counters[1];
         }
     }

@@ -148,6 +148,7 @@ impl World {
         self.captures = None;
         if let Some(responses) = &mut self.responses {
             responses.clear();
+            self.keep_recoveries();
         }
         self.work = Work::default();
         (self.ending, self.stopped, self.cut_short) = (false, false, false);
@@ -215,9 +216,22 @@ impl World {
         true
     }
 
-    /// Times the responses of servers from now on, in this run and in those after [`World::reset`].
+    /// Times the responses of servers and all recoveries from now on, in this run and in those after [`World::reset`].
     pub fn time_responses(&mut self) {
         self.responses.get_or_insert_default();
+        self.keep_recoveries();
+    }
+
+    fn keep_recoveries(&mut self) {
+        for host in &mut self.hosts {
+            host.stack.mib.keep_recoveries();
+        }
+    }
+
+    /// Microseconds of each recovery of a host that came to its end, after [`World::time_responses`].
+    pub fn recoveries(&self, host: usize) -> &[u32] {
+        let host = self.hosts.get(host);
+        host.map_or(&[], |h| h.stack.mib.recoveries())
     }
 
     /// The responses that were ACKed whole, in the order of their ACKs.

@@ -62,9 +62,8 @@ impl Endpoint {
         };
         let una = self.snd.snd_una;
         if let Some((since, _)) = latency.open.take_if(|(_, end)| !una.before(*end)) {
-            cx.count(Counter::RecovCnt);
             let us = (cx.now_ns() / 1000).saturating_sub(since);
-            cx.mib.add(Counter::RecovLat, us);
+            cx.mib.recovered(us);
         }
         latency.resent.retain(|(_, end, _)| end.after(una));
         if latency.open.is_none() && latency.resent.is_empty() {
