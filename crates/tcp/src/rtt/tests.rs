@@ -89,6 +89,64 @@ fn a_long_round_trip_whose_deviation_decays() {
     expect(&RFC_1S, &[500; 8], &r);
 }
 
+/// Floors of any size, as a profile tells them: five round trips of 100 ms, one of 300 ms, five of 100 ms.
+#[test]
+fn each_floor_bounds_each_estimator() {
+    use RtoEstimator::{Linux, Rfc6298};
+    use RtoFloor::{Deviation, Timeout};
+    let samples: Vec<u32> = [100, 100, 100, 100, 100, 300, 100, 100, 100, 100, 100]
+        .map(|ms| ms * 1000)
+        .to_vec();
+    #[rustfmt::skip]
+    let table = [
+        (Linux, Deviation, 50, [300000, 300000, 278125, 254688, 231837, 372462, 360121, 342781, 322981, 302393, 282088]),
+        (Linux, Deviation, 100, [300000, 300000, 278125, 258594, 243946, 372462, 360121, 342781, 322981, 302393, 282088]),
+        (Linux, Deviation, 400, [500000, 500000, 500000, 500000, 500000, 525000, 521875, 519140, 516748, 514654, 512822]),
+        (Linux, Deviation, 1000, [1100000, 1100000, 1100000, 1100000, 1100000, 1125000, 1121875, 1119140, 1116748, 1114654, 1112822]),
+        (Linux, Timeout, 50, [300000, 300000, 278125, 254688, 231837, 372462, 360121, 342781, 322981, 302393, 282088]),
+        (Linux, Timeout, 100, [300000, 300000, 278125, 254688, 231837, 372462, 360121, 342781, 322981, 302393, 282088]),
+        (Linux, Timeout, 400, [400000, 400000, 400000, 400000, 400000, 400000, 400000, 400000, 400000, 400000, 400000]),
+        (Linux, Timeout, 1000, [1000000, 1000000, 1000000, 1000000, 1000000, 1000000, 1000000, 1000000, 1000000, 1000000, 1000000]),
+        (Rfc6298, Deviation, 50, [300000, 250000, 212500, 184375, 163282, 372462, 332472, 298963, 270756, 246908, 226667]),
+        (Rfc6298, Deviation, 100, [300000, 250000, 212500, 200000, 200000, 372462, 332472, 298963, 270756, 246908, 226667]),
+        (Rfc6298, Deviation, 400, [500000, 500000, 500000, 500000, 500000, 525000, 521875, 519140, 516748, 514654, 512822]),
+        (Rfc6298, Deviation, 1000, [1100000, 1100000, 1100000, 1100000, 1100000, 1125000, 1121875, 1119140, 1116748, 1114654, 1112822]),
+        (Rfc6298, Timeout, 50, [300000, 250000, 212500, 184375, 163282, 372462, 332472, 298963, 270756, 246908, 226667]),
+        (Rfc6298, Timeout, 100, [300000, 250000, 212500, 184375, 163282, 372462, 332472, 298963, 270756, 246908, 226667]),
+        (Rfc6298, Timeout, 400, [400000, 400000, 400000, 400000, 400000, 400000, 400000, 400000, 400000, 400000, 400000]),
+        (Rfc6298, Timeout, 1000, [1000000, 1000000, 1000000, 1000000, 1000000, 1000000, 1000000, 1000000, 1000000, 1000000, 1000000]),
+    ];
+    for (rto_estimator, rto_floor, rto_floor_ms, wanted) in table {
+        let profile = Profile {
+            rto_estimator,
+            rto_floor,
+            rto_floor_ms,
+            ..Profile::default()
+        };
+        let own = timeouts_us(&profile, 200_000, &samples);
+        assert_eq!(
+            own, wanted,
+            "{rto_estimator:?} {rto_floor:?} {rto_floor_ms}"
+        );
+        // The same floor from the route or the sysctl.
+        let profile = Profile {
+            rto_floor_ms: 0,
+            ..profile
+        };
+        assert_eq!(timeouts_us(&profile, rto_floor_ms * 1000, &samples), wanted);
+    }
+}
+
+/// Y4: four times 200 ms, the floor on RTTVAR as RFC 6298 counts it.
+#[test]
+fn a_floor_of_the_unscaled_deviation() {
+    let rule = rule(RtoEstimator::Rfc6298, Floor::Deviation(800_000));
+    expect(&rule, &[100; 10], &[900.0; 10]);
+    let mut wanted = vec![1500.0];
+    wanted.extend([1300.0; 7]);
+    expect(&rule, &[500; 8], &wanted);
+}
+
 #[test]
 fn the_timeout_counts_whole_jiffies_and_has_an_end() {
     let mut rtt = Rtt::new(&CLOCK, 0);
