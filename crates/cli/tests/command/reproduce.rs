@@ -23,7 +23,13 @@ fn claim<'a>(document: &'a Value, id: &str) -> &'a Value {
 #[test]
 #[ignore = "needs kernels: tcplab kernel build 6.1, and with each of its edits"]
 fn four_kernels_show_which_commit_delays_acks() {
-    let run = tcplab(&["run", "examples/delayed-ack.toml", "--json"]);
+    let run = tcplab(&[
+        "run",
+        "examples/delayed-ack.toml",
+        "--on",
+        &FOUR.join(","),
+        "--json",
+    ]);
     assert_eq!(run.code, 0, "{}", run.err);
     let document = run.json();
     let points = document["points"].as_array().unwrap();
