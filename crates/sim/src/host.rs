@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use tcplab_base::{Instant, Random};
 use tcplab_plan::Point;
 use tcplab_plan::network::HOST_SYSCTLS;
+use tcplab_plan::point::Offload;
 use tcplab_plan::profile::Profile;
 use tcplab_tcp::{Addresses, Clock, ConnId, Counter, HostConfig, RxTruesize, Stack, Sysctl};
 
 use crate::datagram::{Datagrams, Udp};
+use crate::gro::Gro;
 use crate::packet::{Body, Packet};
 
 /// No event is set for it.
@@ -31,6 +33,8 @@ pub(crate) struct Host {
     pub(crate) is_ready: bool,
     /// Packets that it forwarded to nowhere, or whose time to live was over.
     pub(crate) undeliverable: u64,
+    /// Its card's GRO.
+    gro: Option<Box<Gro>>,
 }
 
 /// No application has it.
@@ -80,6 +84,7 @@ impl Host {
             armed: NEVER,
             is_ready: false,
             undeliverable: 0,
+            gro: (host.offload == Offload::Gro).then(Box::default),
         }
     }
 
@@ -103,6 +108,44 @@ impl Host {
         self.stack.close(now, id);
         if let Some(end) = self.sockets.get_mut(id.0 as usize) {
             *end = NOBODY;
+        }
+    }
+
+    /// Whether its card joins packets.
+    #[inline]
+    pub(crate) fn joins(&self) -> bool {
+        self.gro.is_some()
+    }
+
+    /// A packet for it arrives at its card: as [`Host::receive`], but GRO may hold it until the poll is over.
+    #[inline]
+    pub(crate) fn receive_from_link(&mut self, now: Instant, packet: &Packet) -> Option<u32> {
+        match self.gro {
+            None => self.receive(now, packet),
+            Some(_) => self.receive_with_gro(now, packet),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn receive_with_gro(&mut self, now: Instant, packet: &Packet) -> Option<u32> {
+        match (&mut self.gro, &packet.body) {
+            (Some(gro), Body::Tcp(segment)) if !packet.corrupt => {
+                for segment in gro.receive(segment, packet.ttl).into_iter().flatten() {
+                    self.stack.on_segment(now, &segment);
+                }
+                None
+            }
+            _ => self.receive(now, packet),
+        }
+    }
+
+    /// The poll of its card is over: what GRO still holds goes up.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn ends_poll(&mut self, now: Instant) {
+        while let Some(segment) = self.gro.as_mut().and_then(|gro| gro.next()) {
+            self.stack.on_segment(now, &segment);
         }
     }
 

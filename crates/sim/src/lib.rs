@@ -11,6 +11,7 @@ mod datagram;
 mod end;
 mod errno;
 mod events;
+mod gro;
 mod host;
 mod info;
 mod network;

@@ -105,6 +105,10 @@ impl World {
         match one.arm(self.now) {
             Arm::Nothing => {}
             Arm::At(at) => self.events.set(at, Wake::Way(number as u32)),
+            // One poll finds all pieces of a super-segment.
+            Arm::Now if self.hosts[one.to].joins() => {
+                self.events.set(self.now, Wake::Way(number as u32));
+            }
             // A link without delay: it is there at once.
             Arm::Now => self.way_is_due(number),
         }
@@ -127,7 +131,7 @@ impl World {
             let host = &mut self.hosts[to];
             if packet.to() != to {
                 host.passes_on(packet);
-            } else if let Some(end) = host.receive(self.now, packet) {
+            } else if let Some(end) = host.receive_from_link(self.now, packet) {
                 touched(&mut self.apps, &mut self.ready, end);
             }
             one.way.remove();
@@ -137,6 +141,9 @@ impl World {
             self.events.set(at, Wake::Way(number as u32));
         }
         if came {
+            if self.hosts[to].joins() {
+                self.hosts[to].ends_poll(self.now);
+            }
             if self.responses.is_some() {
                 self.time_open_responses();
             }
