@@ -94,7 +94,8 @@ impl Applications {
     #[inline]
     pub(crate) fn is_touched(&mut self, index: usize) -> bool {
         let end = &mut self.ends[index];
-        end.watch != Watch::Nothing && !std::mem::replace(&mut end.is_ready, true)
+        !matches!(end.watch, Watch::Absent | Watch::Nothing)
+            && !std::mem::replace(&mut end.is_ready, true)
     }
 
     /// Remembers the port that the client of this flow has got.
@@ -150,27 +151,32 @@ impl Applications {
         self.pending == 0
     }
 
-    /// What all of them did.
+    /// What all of them did. From the last one on: the ends give their memory back while the flows take theirs, so the
+    /// end of a run of many connections is not its peak.
     pub(crate) fn flows(&mut self, point: &Point) -> Vec<Flow> {
-        let mut ends = std::mem::take(&mut self.ends).into_iter();
-        let mut flows = Vec::with_capacity(self.ports.len());
-        let mut ports = self.ports.iter();
-        for app in &point.apps {
-            for connection in 0..app.connections {
-                let (Some(client), Some(server), Some(port)) =
-                    (ends.next(), ends.next(), ports.next())
+        let mut ends = std::mem::take(&mut self.ends);
+        let mut ports = std::mem::take(&mut self.ports);
+        let mut flows = Vec::with_capacity(ports.len());
+        for app in point.apps.iter().rev() {
+            for connection in (0..app.connections).rev() {
+                let (Some(server), Some(client), Some(port)) =
+                    (ends.pop(), ends.pop(), ports.pop())
                 else {
-                    return flows;
+                    break;
                 };
                 flows.push(Flow {
                     app: app.name.clone(),
                     connection,
-                    client_port: *port,
+                    client_port: port,
                     client: client.outcome(),
                     server: server.outcome(),
                 });
+                if ends.len() < ends.capacity() / 8 * 7 {
+                    ends.shrink_to_fit();
+                }
             }
         }
+        flows.reverse();
         flows
     }
 }

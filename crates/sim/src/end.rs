@@ -28,6 +28,8 @@ pub(crate) enum Socket {
 /// What the event loop watches of a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Watch {
+    /// It is not in the epoll.
+    Absent,
     Nothing,
     Readable,
     Writable,
@@ -45,6 +47,8 @@ pub(crate) struct End {
     pub(crate) watch: Watch,
     /// It waits in the list of what is ready.
     pub(crate) is_ready: bool,
+    /// A write has left less room than poll(2) asks for, and nobody has polled since.
+    pub(crate) is_full: bool,
     pub(crate) socket: Socket,
     pub(crate) doing: Doing,
     /// The time at which it is woken; an event of another time is stale.
@@ -109,8 +113,9 @@ impl End {
             is_client,
             is_udp,
             is_awaited: is_client,
-            watch: Watch::Nothing,
+            watch: Watch::Absent,
             is_ready: false,
+            is_full: false,
             socket: Socket::None,
             doing: Doing::Nothing,
             wake_at: UNKNOWN,
@@ -271,11 +276,17 @@ impl End {
             return Some(Wants::Close);
         };
         let most = left.min(CHUNK);
-        let wrote = (call.host.stack).with(call.now, id, |e, cx| match urgent {
-            true => e.write_urgent(cx, most),
-            false => e.write(cx, most, false),
+        let wrote = (call.host.stack).with(call.now, id, |e, cx| {
+            let wrote = match urgent {
+                true => e.write_urgent(cx, most),
+                false => e.write(cx, most, false),
+            };
+            (wrote, e.is_writable(cx))
         });
-        match wrote.unwrap_or(Err(SocketError::Pipe)) {
+        let (wrote, is_writable) = wrote.unwrap_or((Err(SocketError::Pipe), true));
+        // Who gets EAGAIN is told of room without a poll.
+        self.is_full = wrote.is_ok() && !is_writable;
+        match wrote {
             Ok(n) => {
                 self.written += n;
                 self.log(call, "write", n as i64);

@@ -60,7 +60,7 @@ impl World {
         let end = &mut self.apps.ends[server];
         end.socket = Socket::Udp(port, None);
         end.doing = Doing::Next(Went::Done);
-        self.step(server);
+        self.step(server, false);
     }
 
     fn host_of(&self, end: usize) -> usize {
@@ -156,7 +156,7 @@ impl World {
         end.log_state(&mut call, "connected", 0);
         end.doing = Doing::Next(Went::Done);
         self.apps.changed(index);
-        self.step(index);
+        self.step(index, true);
     }
 
     #[inline(never)]
@@ -189,7 +189,7 @@ impl World {
             let mut call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
             end.log_state(&mut call, "accept", 0);
             self.apps.changed(index);
-            self.step(index);
+            self.step(index, false);
         }
     }
 
@@ -205,7 +205,7 @@ impl World {
             Doing::Receiving(_) => Doing::Next(Went::TimedOut),
             _ => return,
         };
-        self.step(index);
+        self.step(index, false);
     }
 
     /// Whether the socket of an end has what the end waits for, or is broken.
@@ -227,13 +227,14 @@ impl World {
             Doing::Connecting => self.connected(index),
             // A reset while the application sleeps: it will see it at its next read or write.
             Doing::Sleeping | Doing::Nothing | Doing::Over => {}
-            _ => self.step(index),
+            _ => self.step(index, true),
         }
     }
 
-    /// Lets an end go on, and arranges what it waits for.
-    pub(super) fn step(&mut self, index: usize) {
+    /// Lets an end go on, and arranges what it waits for. `reported`: its socket's event is why.
+    pub(super) fn step(&mut self, index: usize, reported: bool) {
         let host = self.host_of(index);
+        let before = self.apps.ends[index].watch;
         let quickack = self.apps.options(&self.apps.ends[index]).quickack;
         let end = &mut self.apps.ends[index];
         let mut call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
@@ -249,13 +250,26 @@ impl World {
         }
         self.apps.changed(index);
         self.after_tcp(host);
-        match wants {
-            Wants::Readable(None) => self.apps.ends[index].watch = Watch::Readable,
-            Wants::Writable => self.apps.ends[index].watch = Watch::Writable,
-            _ => return self.steps_off(index, wants),
-        }
-        if self.point.apps[self.apps.ends[index].app as usize].has_timeout() {
+        let waits = match wants {
+            Wants::Readable(None) => {
+                self.apps.ends[index].watch = Watch::Readable;
+                true
+            }
+            Wants::Writable => {
+                self.apps.ends[index].watch = Watch::Writable;
+                true
+            }
+            _ => {
+                self.steps_off(index, wants);
+                false
+            }
+        };
+        if waits && self.point.apps[self.apps.ends[index].app as usize].has_timeout() {
             self.waits_for_socket(index);
+        }
+        let end = &self.apps.ends[index];
+        if end.is_full && (reported || end.watch != before) {
+            self.polls(index);
         }
     }
 
@@ -280,7 +294,8 @@ impl World {
     pub(super) fn may_give_up(&mut self, index: usize) {
         let end = &mut self.apps.ends[index];
         end.is_timed = false;
-        let waits = end.watch != Watch::Nothing && end.gives_up_at != UNKNOWN;
+        let waits =
+            !matches!(end.watch, Watch::Absent | Watch::Nothing) && end.gives_up_at != UNKNOWN;
         if !waits {
             return;
         }
@@ -297,13 +312,30 @@ impl World {
         self.close(index);
     }
 
+    /// epoll asks the socket whether it takes more, whatever the end waits for: when its watch changes
+    /// (`ep_modify()`), and after each event that was reported (`ep_send_events()`: level triggered). A socket that says
+    /// no tells of room from then on, and its buffer grows meanwhile (`tcp_poll()` sets SOCK_NOSPACE).
+    #[inline(never)]
+    fn polls(&mut self, index: usize) {
+        let host = self.host_of(index);
+        let end = &mut self.apps.ends[index];
+        end.is_full = false;
+        if let Socket::Tcp(id) = end.socket {
+            (self.hosts[host].stack).with(self.now, id, |e, cx| e.poll_writable(cx));
+        }
+    }
+
     /// An end wants more than its socket, or nothing of it.
     #[inline(never)]
     fn steps_off(&mut self, index: usize, wants: Wants) {
         match wants {
             Wants::Until(when) => {
                 self.wake_app(index, when);
-                self.apps.ends[index].watch = Watch::Nothing;
+                // What epoll does not watch yet it does not watch now.
+                let end = &mut self.apps.ends[index];
+                if end.watch != Watch::Absent {
+                    end.watch = Watch::Nothing;
+                }
             }
             Wants::Reconnect => {
                 self.close(index);
@@ -361,7 +393,7 @@ impl World {
         let host = self.host_of(index);
         let end = &mut self.apps.ends[index];
         let call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
-        end.watch = Watch::Nothing;
+        (end.watch, end.is_full) = (Watch::Absent, false);
         end.closed = self.now;
         match std::mem::replace(&mut end.socket, Socket::None) {
             Socket::None => return,
@@ -425,7 +457,7 @@ impl World {
 #[inline(never)]
 fn is_other_ready(host: &mut Host, now: Instant, watch: Watch, socket: Socket) -> bool {
     match (watch, socket) {
-        (Watch::Nothing, _) | (_, Socket::None) => false,
+        (Watch::Absent | Watch::Nothing, _) | (_, Socket::None) => false,
         (Watch::Readable, Socket::Udp(port, _)) => host.udp.is_readable(port),
         (Watch::Writable, Socket::Udp(..)) => true,
         (_, Socket::Tcp(id)) => is_writable(host, now, id),
