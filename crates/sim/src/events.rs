@@ -1,4 +1,6 @@
-//! The event queue: what happens next, by time, then by the order in which it was set.
+//! The event queue: what happens next, by time, then by the order in which it was set; TCP's timers are the first of
+//! their instant. A kernel runs timers of a tick before any process goes on, and in runs on kernels a process hands the
+//! frames over: where a tick and a frame meet, the timer is first.
 //!
 //! An entry is two words. A wake-up that is no longer wanted stays in the heap; whoever it was for
 //! finds that nothing is due and ignores it.
@@ -63,6 +65,9 @@ impl Wake {
     }
 }
 
+/// Set in the second word of what comes after the timers of its instant.
+const LATER: u64 = 1 << 63;
+
 /// The queue. An entry is one word to compare: the time, then the order of setting, then what it wakes.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
@@ -99,8 +104,12 @@ impl Events {
 
     #[inline]
     pub(crate) fn set(&mut self, at: Instant, wake: Wake) {
-        // 2^37 events: more than a run of weeks makes.
+        // 2^36 events: more than a run of weeks makes.
         let word = self.order << (NUMBER_BITS + KIND_BITS) | wake.word();
+        let word = match wake {
+            Wake::Host(_) => word,
+            _ => word | LATER,
+        };
         self.order += 1;
         let entry = Reverse(entry(at, word));
         if self.taken
@@ -178,5 +187,19 @@ mod tests {
         assert_eq!(events.pop(at(9)), Some(Wake::Way(0)));
         assert_eq!(events.next_time(), None);
         assert_eq!(events.popped(), 3);
+    }
+
+    #[test]
+    fn timers_are_the_first_of_their_instant() {
+        let mut events = Events::default();
+        let at = Instant::from_nanos;
+        for wake in [Wake::Way(1), Wake::Host(1), Wake::App(1), Wake::Host(0)] {
+            events.set(at(5), wake);
+        }
+        let order: Vec<Wake> = std::iter::from_fn(|| events.pop(at(5))).collect();
+        assert_eq!(
+            order,
+            [Wake::Host(1), Wake::Host(0), Wake::Way(1), Wake::App(1)]
+        );
     }
 }
