@@ -8,21 +8,26 @@ import './style/side.css';
 import './style/stream.css';
 import './style/boxes.css';
 import './style/narrow.css';
+import './style/population.css';
 import { App } from './app';
 import { readDocument } from './data/model';
 import { h } from './dom';
+import { showPopulation } from './population/app';
+import { showDistributions } from './population/distributions';
 
 const place = document.getElementById('app');
 if (!place) throw new Error('the page has no #app');
 try {
   const page = readDocument(document);
-  if (page) new App(page, document).mount(place);
+  if (page?.schema === 'tcplab.page/1') new App(page, document).mount(place);
+  else if (page?.schema === 'tcplab.page-population/1') showPopulation(page, place);
+  else if (page?.schema === 'tcplab.page-distributions/1') showDistributions(page, place);
   else
     place.append(
       h(
         'p',
         { class: 'nothing' },
-        'This page holds no report. Write one with: tcplab analyze --html FILE CAPTURE',
+        'This page holds no report. Write one with: tcplab analyze --html FILE CAPTURE, or tcplab report FOLDER',
       ),
     );
 } catch (error) {

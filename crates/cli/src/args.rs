@@ -10,7 +10,7 @@ use crate::drill::DrillArgs;
 use crate::explain::ExplainArgs;
 use crate::failure::Failure;
 use crate::kernel::args::KernelCommand;
-use crate::population::args::{MergeArgs, PopulationCommand};
+use crate::population::args::{MergeArgs, PopulationCommand, ReportArgs};
 use crate::probe::args::ProbeArgs;
 use crate::reproduce::ReproduceArgs;
 use crate::run::args::{BisectArgs, RunArgs};
@@ -58,6 +58,8 @@ pub enum Command {
     },
     /// The shards of a population's run as one result
     Merge(MergeArgs),
+    /// The result of a population as one self-contained HTML page
+    Report(ReportArgs),
     /// packetdrill scripts: what must TCP do here, on the model in virtual time or on a kernel
     Drill(DrillArgs),
     /// The first bad one of an ordered list of stacks

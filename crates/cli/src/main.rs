@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         Command::Run(args) => Ok(run::main(&args, cli.color)),
         Command::Population { command } => Ok(population::main(&command, cli.color)),
         Command::Merge(args) => Ok(population::merge(&args, cli.color)),
+        Command::Report(args) => Ok(population::report(&args)),
         Command::Drill(args) => Ok(drill::main(&args, cli.color)),
         Command::Bisect(args) => Ok(run::bisect(&args)),
         Command::Reproduce(args) => Ok(reproduce::main(&args, cli.color)),

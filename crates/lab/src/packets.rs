@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 use tcplab_analyze::report::Stream;
+use tcplab_analyze::trace::StreamTrace;
 use tcplab_analyze::{Analyzer, Options, Output};
 use tcplab_capture::{Body, Reader};
 use tcplab_plan::Point;
@@ -48,11 +49,38 @@ fn own(host: usize, stream: &Stream) -> Vec<Json> {
 }
 
 fn streams(path: &Path) -> Result<Vec<Stream>, LabError> {
+    let mut streams = Vec::new();
+    read(path, Options::default(), |output| {
+        if let Output::Stream(stream) = output {
+            streams.push(*stream);
+        }
+    })?;
+    streams.sort_by_key(|stream| stream.stream);
+    Ok(streams)
+}
+
+/// The packets of each connection of a capture, with verdicts.
+pub(crate) fn traces(path: &Path) -> Result<Vec<StreamTrace>, LabError> {
+    let options = Options {
+        trace: true,
+        ..Options::default()
+    };
+    let mut traces = Vec::new();
+    read(path, options, |output| {
+        if let Output::Trace(trace) = output {
+            traces.push(*trace);
+        }
+    })?;
+    traces.sort_by_key(|trace| trace.stream);
+    Ok(traces)
+}
+
+/// Gives what the analyser says of a capture.
+fn read(path: &Path, options: Options, mut take: impl FnMut(Output)) -> Result<(), LabError> {
     let file = File::open(path).map_err(LabError::at(path))?;
     let damaged = |e: &dyn std::fmt::Display| LabError::Wrong(format!("{}: {e}", path.display()));
     let mut reader = Reader::new(file).map_err(|e| damaged(&e))?;
-    let mut analyzer = Analyzer::new(Options::default());
-    let mut streams = Vec::new();
+    let mut analyzer = Analyzer::new(options);
     while let Some(record) = reader.next().map_err(|e| damaged(&e))? {
         if let Body::Frame {
             link,
@@ -64,19 +92,14 @@ fn streams(path: &Path) -> Result<Vec<Stream>, LabError> {
                 Parsed::Tcp(packet) => analyzer.packet(record.number, record.time, &packet),
                 Parsed::NotTcp(why) => analyzer.other(why),
             }
-            drain(&mut analyzer, &mut streams);
+            while let Some(output) = analyzer.poll() {
+                take(output);
+            }
         }
     }
     analyzer.finish();
-    drain(&mut analyzer, &mut streams);
-    streams.sort_by_key(|stream| stream.stream);
-    Ok(streams)
-}
-
-fn drain(analyzer: &mut Analyzer, streams: &mut Vec<Stream>) {
     while let Some(output) = analyzer.poll() {
-        if let Output::Stream(stream) = output {
-            streams.push(*stream);
-        }
+        take(output);
     }
+    Ok(())
 }

@@ -1,8 +1,10 @@
 // The JSON document in the page: `tcplab.page/1`, written by crates/report/src/page/document.rs.
 // Inside it are parts of `tcplab.analyze/1`, whose fields docs/analyze.md explains.
 
+import type { DistributionsPage, PopulationPage } from './population';
+
 export interface PageDocument {
-  schema: string;
+  schema: 'tcplab.page/1';
   version: string;
   captures: Capture[];
   charts: ChartInfo[];
@@ -149,11 +151,20 @@ export interface Direction {
   window_full?: number;
 }
 
+/** Every kind of page, by its schema. */
+export type AnyPage = PageDocument | PopulationPage | DistributionsPage;
+
+const SCHEMAS: AnyPage['schema'][] = [
+  'tcplab.page/1',
+  'tcplab.page-population/1',
+  'tcplab.page-distributions/1',
+];
+
 /** Reads the document out of the page, or `null` when the page is an empty template. */
-export function readDocument(root: Document): PageDocument | null {
+export function readDocument(root: Document): AnyPage | null {
   const element = root.getElementById('tcplab-page');
   if (!element?.textContent) return null;
-  const document = JSON.parse(element.textContent) as PageDocument;
-  if (document.schema !== 'tcplab.page/1') throw new Error(`unknown schema ${document.schema}`);
+  const document = JSON.parse(element.textContent) as AnyPage;
+  if (!SCHEMAS.includes(document.schema)) throw new Error(`unknown schema ${document.schema}`);
   return document;
 }

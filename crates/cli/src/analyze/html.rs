@@ -34,7 +34,8 @@ impl Html {
     }
 }
 
-fn not_built() -> Failure {
+/// This binary holds no page.
+pub fn not_built() -> Failure {
     Failure::cannot_run(
         "this tcplab was built without its HTML page; build it with `make build` (needs Node and npm)",
     )

@@ -7,7 +7,7 @@ mod compat;
 pub mod fail_on;
 mod flows;
 mod form;
-mod html;
+pub mod html;
 pub mod json;
 mod live;
 mod order;

@@ -60,6 +60,24 @@ pub struct ConnectionArgs {
     pub json: bool,
 }
 
+/// `tcplab report`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example:
+  tcplab run examples/rto-web.toml --connections 100000 --out results
+  tcplab report results --html rto.html
+
+The page holds the table, a forest plot, distributions of latency and recovery time, and the time-sequence graphs of up to
+12 outliers in two arms, which are run again for it. Only results of populations have a page so far.")]
+pub struct ReportArgs {
+    /// Result folder of a population
+    #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub folder: PathBuf,
+    /// Write the page to this file [default: FOLDER/report.html]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
+}
+
 /// `tcplab merge`.
 #[derive(Args, Debug)]
 #[command(after_help = "\

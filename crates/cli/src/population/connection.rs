@@ -24,7 +24,7 @@ use crate::terminal;
 pub const SCHEMA: &str = "tcplab.population-connection/1";
 
 /// Counters of the server that are shown.
-const COUNTERS: [&str; 8] = [
+pub const COUNTERS: [&str; 8] = [
     "TcpOutSegs",
     "TcpRetransSegs",
     "TcpExtTCPTimeouts",
@@ -118,23 +118,9 @@ fn measures(point: &Point) -> Vec<String> {
 fn print(drawn: &Drawn, points: &[PointResult], theme: &Theme) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     writeln!(out, "connection {}", drawn.number)?;
-    writeln!(
-        out,
-        "  path      {:.1} ms, {:.2} Mbit/s, queue of {} bytes, jitter {:.1} ms, {}{}",
-        drawn.rtt_ns as f64 / 1e6,
-        drawn.rate_bps as f64 / 1e6,
-        drawn.buffer_bytes,
-        drawn.jitter_ns as f64 / 1e6,
-        loss(drawn.loss),
-        outage(drawn)
-    )?;
+    writeln!(out, "  path      {}", path_words(drawn))?;
     writeln!(out, "  responses {:?} bytes", drawn.responses)?;
-    let think: Vec<String> = drawn
-        .think_ns
-        .iter()
-        .map(|ns| format!("{:.2} s", *ns as f64 / 1e9))
-        .collect();
-    writeln!(out, "  think     {}\n", think.join(", "))?;
+    writeln!(out, "  think     {}\n", think_words(drawn))?;
     let mut columns = vec![
         ("arm", Align::Left),
         ("responses, as the client saw them", Align::Left),
@@ -172,6 +158,26 @@ fn short(name: &'static str) -> &'static str {
     name.strip_prefix("TcpExtTCP")
         .or(name.strip_prefix("Tcp"))
         .unwrap_or(name)
+}
+
+/// The path of a connection.
+pub fn path_words(drawn: &Drawn) -> String {
+    format!(
+        "{:.1} ms, {:.2} Mbit/s, queue of {} bytes, jitter {:.1} ms, {}{}",
+        drawn.rtt_ns as f64 / 1e6,
+        drawn.rate_bps as f64 / 1e6,
+        drawn.buffer_bytes,
+        drawn.jitter_ns as f64 / 1e6,
+        loss(drawn.loss),
+        outage(drawn)
+    )
+}
+
+/// The time before each request but the first.
+pub fn think_words(drawn: &Drawn) -> String {
+    let seconds = |ns: &i64| format!("{:.2} s", *ns as f64 / 1e9);
+    let think: Vec<String> = drawn.think_ns.iter().map(seconds).collect();
+    think.join(", ")
 }
 
 fn loss(kind: LossKind) -> String {

@@ -2,6 +2,7 @@
 
 pub mod args;
 mod connection;
+mod page;
 mod progress;
 mod show;
 mod table;
@@ -10,7 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use args::{MergeArgs, PopulationCommand};
+use args::{MergeArgs, PopulationCommand, ReportArgs};
 use tcplab_kernel::Stop;
 use tcplab_lab::population::{self, Request, Shard};
 use tcplab_plan::Population;
@@ -72,6 +73,9 @@ fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failur
         [one] => one,
         _ => return Err(Failure::usage("a population runs on one stack at a time")),
     };
+    if args.html.is_some() {
+        page::need()?;
+    }
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;
     let progress = progress::Progress::new(population.arms.len());
     let request = Request {
@@ -84,7 +88,20 @@ fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failur
     };
     let document = population::run(&request, &stop, &|p| progress.show(p));
     progress.clear();
-    tell(&document?, args.json, args.out.as_deref(), color)
+    let document = document?;
+    if let Some(html) = &args.html {
+        let source = page::Source {
+            path: args.out.as_ref().unwrap_or(&args.experiment),
+            seed: args.seed.filter(|_| args.out.is_none()),
+        };
+        page::write(html, &population, &document, &source, stop)?;
+    }
+    tell(&document, args.json, args.out.as_deref(), color)
+}
+
+/// Runs `tcplab report`.
+pub fn report(args: &ReportArgs) -> ExitCode {
+    json::finish(POPULATION_SCHEMA, false, page::report(args))
 }
 
 /// Runs `tcplab merge`.

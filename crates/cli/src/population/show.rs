@@ -17,10 +17,16 @@ pub const SCHEMA: &str = tcplab_lab::population::shown::SCHEMA;
 
 /// Shows a population.
 pub fn run(args: &ShowArgs, color: Color) -> Result<ExitCode, Failure> {
+    if args.html.is_some() {
+        super::page::need()?;
+    }
     let text = std::fs::read_to_string(&args.experiment)
         .map_err(|e| Failure::input(format!("{}: cannot read: {e}", args.experiment.display())))?;
     let population = super::read(&args.experiment, &text, None)?;
     let shown = show(&population, args.draws.max(1));
+    if let Some(html) = &args.html {
+        super::page::write_shown(html, &shown)?;
+    }
     if args.json {
         json::print(&shown)?;
         return Ok(ExitCode::SUCCESS);

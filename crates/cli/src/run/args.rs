@@ -36,6 +36,9 @@ pub struct RunArgs {
     /// Of a population: only part I of N; `tcplab merge` makes one result of all parts
     #[arg(long, value_name = "I/N", value_parser = crate::population::args::parse_shard)]
     pub shard: Option<tcplab_lab::population::Shard>,
+    /// Of a population: write the result as one self-contained HTML page (`tcplab report` does it later)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
     /// Print the plan, every default filled in, and run nothing
     #[arg(long)]
     pub dry_run: bool,

@@ -49,6 +49,12 @@ fn run(args: &RunArgs, color: Color) -> Result<ExitCode, Failure> {
             "--shard and --connections are for populations: files with a table [population]",
         ));
     }
+    if args.html.is_some() {
+        return Err(Failure::usage(
+            "--html is for populations: files with a table [population]. Keep the captures with --out FOLDER; \
+             `tcplab analyze --html FILE FOLDER/points/*/*.pcapng` makes a page of them",
+        ));
+    }
     let bad = args.bad.as_deref().map(parse_expression).transpose()?;
     let mut input = Input::read(&args.experiment, args.seed)?;
     if let Some(bad) = &bad {

@@ -7,6 +7,7 @@ mod connection;
 mod document;
 mod engine;
 mod folder;
+mod look;
 mod merge;
 mod record;
 mod rows;
@@ -25,7 +26,9 @@ use tcplab_plan::population::{PopulationCost, PopulationDocument};
 use tcplab_plan::{Point, Population};
 
 pub use engine::{Progress, Shard};
+pub use look::{Look, Side, look, select};
 pub use merge::merge;
+pub use rows::has_band;
 
 use crate::error::LabError;
 use crate::model::{Model, peak_rss_bytes};

@@ -242,6 +242,11 @@ fn judged(row: &mut Row, difference: &Difference, verdict: Judged) {
     };
 }
 
+/// Whether a row's interval is held against the band: whether it may be the same.
+pub fn has_band(id: &str) -> bool {
+    QUANTITIES.iter().any(|q| q.id == id && q.has_band)
+}
+
 /// Whether no row waits for more connections.
 pub(crate) fn are_decided(rows: &[Row]) -> bool {
     rows.iter()

@@ -10,11 +10,13 @@
 
 mod columns;
 mod document;
+pub mod population;
 
 use std::io::{self, Write};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
 use tcplab_analyze::findings::{Finding, Severity};
 use tcplab_analyze::report::Report;
 use tcplab_analyze::trace::StreamTrace;
@@ -145,16 +147,12 @@ impl Page {
     /// # Errors
     /// [`Error::NotBuilt`] when the binary holds no page, [`Error::Io`] from `out`.
     pub fn write(&self, report: &Report, out: &mut impl Write) -> Result<(), Error> {
-        let (head, tail) = TEMPLATE
-            .and_then(|t| t.split_once(PLACE))
-            .ok_or(Error::NotBuilt)?;
+        let (head, tail) = template()?;
         out.write_all(head.as_bytes())?;
         let mut charts: Vec<&Chart> = self.charts.iter().collect();
         charts.sort_by_key(|c| (c.capture, c.stream));
-        out.write_all(b"<script id=\"tcplab-page\" type=\"application/json\">")?;
         let document = document::Document::new(report, &charts, &self.options, self.left_out);
-        serde_json::to_writer(NoMarkup(&mut *out), &document).map_err(io::Error::from)?;
-        out.write_all(b"</script>\n")?;
+        write_json(&document, out)?;
         for (index, chart) in charts.iter().enumerate() {
             writeln!(
                 out,
@@ -194,6 +192,29 @@ impl Page {
         order.truncate(self.options.charts / 5);
         order
     }
+}
+
+/// The page before and after its data.
+fn template() -> Result<(&'static str, &'static str), Error> {
+    TEMPLATE
+        .and_then(|t| t.split_once(PLACE))
+        .ok_or(Error::NotBuilt)
+}
+
+/// Writes the element with the page's JSON document.
+fn write_json(document: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+    out.write_all(b"<script id=\"tcplab-page\" type=\"application/json\">")?;
+    serde_json::to_writer(NoMarkup(&mut *out), document).map_err(io::Error::from)?;
+    out.write_all(b"</script>\n")
+}
+
+/// Writes a page that is one JSON document.
+fn write_document(document: &impl Serialize, out: &mut impl Write) -> Result<(), Error> {
+    let (head, tail) = template()?;
+    out.write_all(head.as_bytes())?;
+    write_json(document, out)?;
+    out.write_all(tail.as_bytes())?;
+    Ok(())
 }
 
 impl Chart {

@@ -1,0 +1,219 @@
+//! The HTML pages of populations: outliers are run again for them, with captures that are thrown away.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use tcplab_kernel::Stop;
+use tcplab_lab::Lab;
+use tcplab_lab::population::{self, Look, has_band};
+use tcplab_plan::Population;
+use tcplab_plan::population::{OutlierRecord, POPULATION_SCHEMA, PopulationDocument};
+use tcplab_plan::result::RUN_SCHEMA;
+use tcplab_report::page::population::{
+    MAX_LOOKS, Outcome, Points, Side, write_distributions, write_result,
+};
+use tcplab_report::page::{Error, Page, population as page};
+
+use super::args::ReportArgs;
+use super::connection::{COUNTERS, path_words, think_words};
+use crate::analyze::html::not_built;
+use crate::failure::Failure;
+use crate::files::Replace;
+
+/// The stack of a population when nothing else is said.
+const USUAL_STACK: &str = "model:linux-6.1";
+
+/// Says so early when this binary holds no page.
+pub fn need() -> Result<(), Failure> {
+    match Page::is_built() {
+        true => Ok(()),
+        false => Err(not_built()),
+    }
+}
+
+/// How to name a run on the command line of `tcplab population connection`.
+pub struct Source<'a> {
+    /// The experiment's file or the result folder.
+    pub path: &'a Path,
+    /// A seed that the path does not say.
+    pub seed: Option<u64>,
+}
+
+/// Writes the page of a result.
+pub fn write(
+    file: &Path,
+    population: &Population,
+    document: &PopulationDocument,
+    source: &Source<'_>,
+    stop: Stop,
+) -> Result<(), Failure> {
+    need()?;
+    let lab = Lab::new(stop)?;
+    let chosen = population::select(&document.outliers, MAX_LOOKS);
+    let looks = chosen.into_iter().map(|outlier| {
+        let (number, arm) = (outlier.connection, &outlier.arm);
+        let look = population::look(&lab, population, &document.stack, number, arm)?;
+        Ok(looked_at(population, document, outlier, look, source))
+    });
+    let looks = looks.collect::<Result<Vec<page::Look>, Failure>>()?;
+    // What it cost is no part of the result: `report` does not know it.
+    let document = &PopulationDocument {
+        cost: None,
+        ..document.clone()
+    };
+    let outcome = Outcome {
+        document,
+        band_percent: f64::from(population.compare.band_ppb) / 1e7,
+        has_band,
+        looks: &looks,
+    };
+    put(file, |out| write_result(&outcome, out))
+}
+
+/// Writes the page of what a population draws.
+pub fn write_shown(file: &Path, shown: &population::shown::Document) -> Result<(), Failure> {
+    put(file, |out| write_distributions(shown, out))
+}
+
+fn put(path: &Path, write: impl FnOnce(&mut Replace) -> Result<(), Error>) -> Result<(), Failure> {
+    let mut file = Replace::create(path)?;
+    match write(&mut file) {
+        Ok(()) => {}
+        Err(Error::NotBuilt) => return Err(not_built()),
+        Err(Error::Io(e)) => return Err(Failure::output(path, &e)),
+    }
+    file.commit()?;
+    eprintln!("page: {}", path.display());
+    Ok(())
+}
+
+fn looked_at(
+    population: &Population,
+    document: &PopulationDocument,
+    outlier: &OutlierRecord,
+    look: Look,
+    source: &Source<'_>,
+) -> page::Look {
+    let drawn = &look.drawn;
+    let client = population.clients.get(drawn.client).map(|c| c.words());
+    let sizes: Vec<String> = drawn.responses.iter().map(u64::to_string).collect();
+    let mut facts = vec![
+        ("path", path_words(drawn)),
+        ("responses", format!("{} bytes", sizes.join(", "))),
+    ];
+    if !drawn.think_ns.is_empty() {
+        facts.push(("think time", think_words(drawn)));
+    }
+    facts.extend(client.map(|words| ("client", words)));
+    let mut command = format!(
+        "tcplab population connection {} {}",
+        quoted(&source.path.display().to_string()),
+        outlier.connection
+    );
+    if let Some(seed) = source.seed {
+        command += &format!(" --seed {seed}");
+    }
+    if document.stack != USUAL_STACK {
+        command += &format!(" --on {}", document.stack);
+    }
+    page::Look {
+        connection: outlier.connection,
+        arm: outlier.arm.clone(),
+        difference_us: outlier.difference_us,
+        drawn: facts
+            .into_iter()
+            .map(|(name, words)| (name.to_owned(), words))
+            .collect(),
+        command: command + " --out look",
+        sides: look.sides.map(side),
+    }
+}
+
+fn side(side: population::Side) -> Side {
+    let flows = side.result.flows.iter();
+    let responses = flows.flat_map(|flow| flow.client.latency_ns.iter().map(|ns| ns / 1_000));
+    let server = side.result.counters.get("server");
+    let counter = |name: &str| {
+        let value = server.and_then(|counters| counters.get(name)).copied();
+        (name.to_owned(), value.unwrap_or(0))
+    };
+    Side {
+        responses_us: responses.collect(),
+        counters: COUNTERS.iter().map(|name| counter(name)).collect(),
+        points: Points::of(&side.trace),
+        arm: side.arm,
+    }
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,@=".contains(c);
+    match !path.is_empty() && path.chars().all(plain) {
+        true => path.to_owned(),
+        false => format!("'{}'", path.replace('\'', "'\\''")),
+    }
+}
+
+/// Runs `tcplab report`.
+pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
+    need()?;
+    let folder = &args.folder;
+    let document = summary(folder)?;
+    let file = folder.join("population.toml");
+    let population = super::read(&file, &text(&file)?, Some(document.seed))?;
+    let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;
+    let source = Source {
+        path: folder,
+        seed: None,
+    };
+    let html = args
+        .html
+        .clone()
+        .unwrap_or_else(|| folder.join("report.html"));
+    write(&html, &population, &document, &source, stop)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The result of a folder.
+fn summary(folder: &Path) -> Result<PopulationDocument, Failure> {
+    let file = folder.join("summary.json");
+    let name = file.display();
+    if !file.exists() && folder.join("manifest.json").exists() {
+        return Err(Failure::input(format!(
+            "{}: the run is not finished; `tcplab run EXPERIMENT --out {}` goes on with it",
+            folder.display(),
+            folder.display()
+        )));
+    }
+    let damaged = |e: serde_json::Error| Failure::input(format!("{name}: {e}"));
+    let json: serde_json::Value = serde_json::from_str(&text(&file)?).map_err(damaged)?;
+    let schema = json.get("schema").and_then(serde_json::Value::as_str);
+    match schema {
+        Some(POPULATION_SCHEMA) => serde_json::from_value(json).map_err(damaged),
+        Some(RUN_SCHEMA) => Err(Failure::input(format!(
+            "{}: the result of an experiment of points; only populations have a page so far. \
+             `tcplab analyze --html FILE {}` makes one of its captures",
+            folder.display(),
+            folder.join("points/*/*.pcapng").display()
+        ))),
+        _ => Err(Failure::input(format!("{name}: no result of a population"))),
+    }
+}
+
+fn text(file: &Path) -> Result<String, Failure> {
+    fs::read_to_string(file)
+        .map_err(|e| Failure::input(format!("{}: cannot read: {e}", file.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn paths_are_quoted_for_a_shell() {
+        assert_eq!(quoted("out/rto-p0"), "out/rto-p0");
+        assert_eq!(quoted("my results"), "'my results'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+    }
+}
