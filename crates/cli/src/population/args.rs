@@ -12,6 +12,34 @@ pub enum PopulationCommand {
     Show(ShowArgs),
     /// One connection by its number, alone, in every arm, with captures and the log of its steps
     Connection(ConnectionArgs),
+    /// Does the table decide what is not there? A/A halves over many seeds, and a planted effect of 5 %
+    SelfTest(SelfTestArgs),
+}
+
+/// `tcplab population self-test`.
+#[derive(Args, Debug)]
+pub struct SelfTestArgs {
+    /// Experiment file with a table [population]; only its first arm is run
+    #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::FilePath)]
+    pub experiment: PathBuf,
+    /// Seeds
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub seeds: u64,
+    /// Connections of each seed
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    pub connections: u64,
+    /// First seed, in place of the file's
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Stack, in place of model:linux-6.1
+    #[arg(long, value_name = "STACK", default_value = "model")]
+    pub on: String,
+    /// Threads [default: the processors]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `tcplab population show`.

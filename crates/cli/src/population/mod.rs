@@ -4,6 +4,7 @@ pub mod args;
 mod connection;
 mod page;
 mod progress;
+mod selftest;
 mod show;
 mod table;
 
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 
 use args::{MergeArgs, PopulationCommand, ReportArgs};
 use tcplab_kernel::Stop;
-use tcplab_lab::population::{self, Request, Shard};
+use tcplab_lab::population::{self, Request, SELF_TEST_SCHEMA, Shard};
 use tcplab_plan::Population;
 use tcplab_plan::population::{POPULATION_SCHEMA, PopulationDocument};
 
@@ -29,6 +30,9 @@ pub fn main(command: &PopulationCommand, color: Color) -> ExitCode {
     match command {
         PopulationCommand::Show(args) => {
             json::finish(show::SCHEMA, args.json, show::run(args, color))
+        }
+        PopulationCommand::SelfTest(args) => {
+            json::finish(SELF_TEST_SCHEMA, args.json, selftest::run(args))
         }
         PopulationCommand::Connection(args) => {
             json::finish(connection::SCHEMA, args.json, connection::run(args, color))

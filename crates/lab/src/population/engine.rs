@@ -3,8 +3,6 @@
 //! Connection n belongs to group n mod [`GROUPS`]. A group is the unit of the work, of what a killed run loses, of a
 //! shard and of the bootstrap. Results do not depend on the number of threads.
 
-use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -15,17 +13,13 @@ use tcplab_plan::profile::Profile;
 
 use super::connection::Runner;
 use super::record::{Group, Outlier};
-use super::store::Store;
 use super::sums::Sums;
-use super::totals::Totals;
 use crate::error::LabError;
 
 /// Groups of a population.
 pub(crate) const GROUPS: u32 = 2_048;
 /// Outliers that a group keeps of each arm.
 const OUTLIERS: usize = 4;
-/// Groups after which a run looks whether all is decided.
-const STAGE: usize = 128;
 
 /// A part of the groups: those whose number leaves this rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,19 +68,30 @@ pub(crate) struct Spent {
     pub(crate) packets: u64,
 }
 
+impl Spent {
+    /// Adds another part's.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.user_s += other.user_s;
+        self.connections += other.connections;
+        self.packets += other.packets;
+    }
+}
+
 /// What is shared by the threads.
-struct Shared<'s, 'a, P> {
-    work: &'a Work<'a>,
-    state: Mutex<State<'a>>,
+struct Shared<'s, 'k, P> {
+    work: &'s Work<'s>,
+    state: Mutex<State<'s, 'k>>,
     next: AtomicUsize,
     done: AtomicU64,
     fatal: Mutex<Option<LabError>>,
-    progress: &'s P,
+    report: &'s P,
 }
 
-struct State<'a> {
-    store: Option<Store>,
-    totals: &'a mut Totals,
+/// Takes finished groups.
+pub(crate) type Sink<'a> = dyn FnMut(Group) -> Result<(), LabError> + Send + 'a;
+
+struct State<'s, 'k> {
+    sink: &'s mut Sink<'k>,
     spent: Spent,
 }
 
@@ -96,121 +101,38 @@ pub(crate) fn size(population: &Population, group: u32) -> u64 {
     n / u64::from(GROUPS) + u64::from(u64::from(group) < n % u64::from(GROUPS))
 }
 
-/// Runs what is left of a shard; what is kept goes into `folder`, when there is one.
-pub(crate) fn run(
+/// Simulates these groups on several threads; each goes into `sink` when it is finished. `report` hears how many
+/// connections are done.
+pub(crate) fn simulate(
     work: &Work<'_>,
-    folder: Option<&Path>,
-    totals: &mut Totals,
-    is_decided: impl Fn(&Totals) -> bool,
-    progress: &(impl Fn(Progress) + Sync),
+    groups: &[u32],
+    report: &(impl Fn(u64) + Sync),
+    sink: &mut Sink<'_>,
 ) -> Result<Spent, LabError> {
-    let arms = work.population.arms.len();
-    let groups: Vec<u32> = work.shard.groups().collect();
-    let stops = work.population.compare.stops;
-    let mut earlier = Earlier::new(stops);
-    let store = match folder {
-        Some(folder) => Some(Store::open(folder, arms, |group| {
-            earlier.found(group, totals)
-        })?),
-        None => None,
+    let shared = Shared {
+        work,
+        state: Mutex::new(State {
+            sink,
+            spent: Spent::default(),
+        }),
+        next: AtomicUsize::new(0),
+        done: AtomicU64::new(0),
+        fatal: Mutex::new(None),
+        report,
     };
-    let all: u64 = groups.iter().map(|g| size(work.population, *g)).sum();
-    let mut state = State {
-        store,
-        totals,
-        spent: Spent::default(),
+    std::thread::scope(|scope| {
+        for _ in 0..work.jobs.clamp(1, groups.len().max(1)) {
+            scope.spawn(|| shared.go(groups));
+        }
+    });
+    if let Some(e) = shared.fatal.into_inner().unwrap_or(None) {
+        return Err(e);
+    }
+    let state = match shared.state.into_inner() {
+        Ok(state) => state,
+        Err(poisoned) => poisoned.into_inner(),
     };
-    let mut done = 0;
-    let mut now = 0;
-    let mut wanted = groups.len();
-    let stage = if stops { STAGE } else { groups.len().max(1) };
-    for (number, part) in groups.chunks(stage).enumerate() {
-        let (there, left): (Vec<u32>, Vec<u32>) = part.iter().partition(|g| earlier.has(**g));
-        for group in there {
-            earlier.give(group, state.totals);
-            done += size(work.population, group);
-        }
-        let before = state.spent.connections;
-        let (before_now, before_done) = (now, done);
-        let report = |n| {
-            progress(Progress {
-                done: before_done + n,
-                all,
-                now: before_now + n,
-            });
-        };
-        let shared = Shared {
-            work,
-            state: Mutex::new(state),
-            next: AtomicUsize::new(0),
-            done: AtomicU64::new(0),
-            fatal: Mutex::new(None),
-            progress: &report,
-        };
-        std::thread::scope(|scope| {
-            for _ in 0..work.jobs.clamp(1, left.len().max(1)) {
-                scope.spawn(|| shared.go(&left));
-            }
-        });
-        if let Some(e) = shared.fatal.into_inner().unwrap_or(None) {
-            return Err(e);
-        }
-        state = match shared.state.into_inner() {
-            Ok(state) => state,
-            Err(poisoned) => poisoned.into_inner(),
-        };
-        done += state.spent.connections - before;
-        now = state.spent.connections;
-        let finished = ((number + 1) * stage).min(groups.len());
-        if stops && finished < groups.len() && is_decided(state.totals) {
-            wanted = finished;
-            break;
-        }
-    }
-    state.totals.finish();
-    if let (Some(store), Some(folder)) = (state.store, folder) {
-        store.finish(folder, &groups[..wanted])?;
-    }
     Ok(state.spent)
-}
-
-/// Groups that an earlier run of the folder has finished.
-struct Earlier {
-    /// They are counted only when their turn comes: what is decided by then ends the run.
-    in_turn: bool,
-    has: Vec<bool>,
-    kept: BTreeMap<u32, Group>,
-}
-
-impl Earlier {
-    fn new(in_turn: bool) -> Self {
-        Self {
-            in_turn,
-            has: vec![false; GROUPS as usize],
-            kept: BTreeMap::new(),
-        }
-    }
-
-    fn found(&mut self, group: Group, totals: &mut Totals) {
-        let Some(has) = self.has.get_mut(group.number as usize).filter(|has| !**has) else {
-            return;
-        };
-        *has = true;
-        match self.in_turn {
-            true => drop(self.kept.insert(group.number, group)),
-            false => totals.add(&group),
-        }
-    }
-
-    fn has(&self, group: u32) -> bool {
-        self.has.get(group as usize).is_some_and(|has| *has)
-    }
-
-    fn give(&mut self, group: u32, totals: &mut Totals) {
-        if let Some(group) = self.kept.remove(&group) {
-            totals.add(&group);
-        }
-    }
 }
 
 impl<P: Fn(u64) + Sync> Shared<'_, '_, P> {
@@ -269,15 +191,12 @@ impl<P: Fn(u64) + Sync> Shared<'_, '_, P> {
                 );
             }
             let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-            (self.progress)(done);
+            (self.report)(done);
         }
         group.outliers = furthest.concat();
         group.sort();
         if let Ok(mut state) = self.state.lock() {
-            if let Some(store) = &mut state.store {
-                store.add(&group)?;
-            }
-            state.totals.add(&group);
+            (state.sink)(group)?;
             state.spent.connections += size(population, number);
         }
         Ok(())

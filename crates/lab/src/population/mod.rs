@@ -8,9 +8,11 @@ mod document;
 mod engine;
 mod folder;
 mod look;
+mod keep;
 mod merge;
 mod record;
 mod rows;
+mod selftest;
 pub mod shown;
 mod store;
 mod sums;
@@ -29,6 +31,7 @@ pub use engine::{Progress, Shard};
 pub use look::{Look, Side, look, select};
 pub use merge::merge;
 pub use rows::has_band;
+pub use selftest::{SCHEMA as SELF_TEST_SCHEMA, SelfTest, self_test};
 
 use crate::error::LabError;
 use crate::model::{Model, peak_rss_bytes};
@@ -94,7 +97,7 @@ pub fn run(
             &document::design(population),
         ))
     };
-    let spent = engine::run(&work, request.out, &mut totals, is_decided, progress)?;
+    let spent = keep::run(&work, request.out, &mut totals, is_decided, progress)?;
     let mut document = document::document(population, &name, request.shard, &totals);
     if let Some(folder) = request.out {
         folder::summarize(folder, &document)?;

@@ -49,9 +49,14 @@ pub(crate) struct Totals {
 
 impl Totals {
     pub(crate) fn new(arms: usize) -> Self {
+        Self::sized(arms, GROUPS as usize)
+    }
+
+    /// With room for so many groups.
+    pub(crate) fn sized(arms: usize, groups: usize) -> Self {
         let sketches = || (0..BLOCKS).map(|_| Default::default()).collect();
         Self {
-            numbers: vec![vec![Numbers::default(); GROUPS as usize]; arms],
+            numbers: vec![vec![Numbers::default(); groups]; arms],
             sketches: (0..arms).map(|_| sketches()).collect(),
             outliers: Vec::new(),
             groups: 0,

@@ -1,0 +1,58 @@
+//! `tcplab population self-test`: does the table decide what is not there?
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use tcplab_kernel::Stop;
+use tcplab_lab::population::self_test;
+
+use super::args::SelfTestArgs;
+use super::progress::Progress;
+use crate::failure::Failure;
+use crate::json;
+use crate::run::processors;
+
+/// Runs a self-test.
+pub fn run(args: &SelfTestArgs) -> Result<ExitCode, Failure> {
+    let text = std::fs::read_to_string(&args.experiment)
+        .map_err(|e| Failure::input(format!("{}: cannot read: {e}", args.experiment.display())))?;
+    let population = super::read(&args.experiment, &text, args.seed)?;
+    let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;
+    let progress = Progress::new(1);
+    let jobs = args.jobs.unwrap_or_else(processors);
+    let size = (args.seeds.max(1), args.connections.max(1));
+    let result = self_test(&population, &args.on, size, jobs, &stop, &|p| {
+        progress.show(p)
+    });
+    progress.clear();
+    let result = result?;
+    if args.json {
+        json::print(&result)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "{}: {} seeds from {}, {} connections each\n",
+        result.experiment, result.seeds, result.first_seed, result.connections
+    )?;
+    writeln!(
+        out,
+        "  A/A, two halves that share nothing: {} of {} tables had a decided row (5 % of the tables are to be expected)",
+        result.false_tables, result.seeds
+    )?;
+    let mut rows: BTreeMap<&str, u32> = BTreeMap::new();
+    for (_, row) in &result.false_rows {
+        *rows.entry(row).or_default() += 1;
+    }
+    for (row, times) in rows {
+        writeln!(out, "    {times} x {row}")?;
+    }
+    writeln!(
+        out,
+        "  planted, 5 % more timeouts on the same connections: found in {} of {}",
+        result.planted_found, result.seeds
+    )?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,113 @@
+//! A run with its folder: what an earlier run has finished, what is left, when all is decided.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::engine::{GROUPS, Progress, Spent, Work, simulate, size};
+use super::record::Group;
+use super::store::Store;
+use super::totals::Totals;
+use crate::error::LabError;
+
+/// Groups after which a run looks whether all is decided.
+const STAGE: usize = 128;
+
+/// Runs what is left of a shard; what is kept goes into `folder`, when there is one.
+pub(crate) fn run(
+    work: &Work<'_>,
+    folder: Option<&Path>,
+    totals: &mut Totals,
+    is_decided: impl Fn(&Totals) -> bool,
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<Spent, LabError> {
+    let arms = work.population.arms.len();
+    let groups: Vec<u32> = work.shard.groups().collect();
+    let stops = work.population.compare.stops;
+    let mut earlier = Earlier::new(stops);
+    let store = match folder {
+        Some(folder) => Some(Store::open(folder, arms, |group| {
+            earlier.found(group, totals)
+        })?),
+        None => None,
+    };
+    let all: u64 = groups.iter().map(|g| size(work.population, *g)).sum();
+    let mut store = store;
+    let mut spent = Spent::default();
+    let mut done = 0;
+    let mut wanted = groups.len();
+    let stage = if stops { STAGE } else { groups.len().max(1) };
+    for (number, part) in groups.chunks(stage).enumerate() {
+        let (there, left): (Vec<u32>, Vec<u32>) = part.iter().partition(|g| earlier.has(**g));
+        for group in there {
+            earlier.give(group, totals);
+            done += size(work.population, group);
+        }
+        let now = spent.connections;
+        let report = |n| {
+            progress(Progress {
+                done: done + n,
+                all,
+                now: now + n,
+            });
+        };
+        let mut sink = |group: Group| {
+            if let Some(store) = &mut store {
+                store.add(&group)?;
+            }
+            totals.add(&group);
+            Ok(())
+        };
+        let part = simulate(work, &left, &report, &mut sink)?;
+        spent.add(part);
+        done += part.connections;
+        let finished = ((number + 1) * stage).min(groups.len());
+        if stops && finished < groups.len() && is_decided(totals) {
+            wanted = finished;
+            break;
+        }
+    }
+    totals.finish();
+    if let (Some(store), Some(folder)) = (store, folder) {
+        store.finish(folder, &groups[..wanted])?;
+    }
+    Ok(spent)
+}
+
+/// Groups that an earlier run of the folder has finished.
+struct Earlier {
+    /// They are counted only when their turn comes: what is decided by then ends the run.
+    in_turn: bool,
+    has: Vec<bool>,
+    kept: BTreeMap<u32, Group>,
+}
+
+impl Earlier {
+    fn new(in_turn: bool) -> Self {
+        Self {
+            in_turn,
+            has: vec![false; GROUPS as usize],
+            kept: BTreeMap::new(),
+        }
+    }
+
+    fn found(&mut self, group: Group, totals: &mut Totals) {
+        let Some(has) = self.has.get_mut(group.number as usize).filter(|has| !**has) else {
+            return;
+        };
+        *has = true;
+        match self.in_turn {
+            true => drop(self.kept.insert(group.number, group)),
+            false => totals.add(&group),
+        }
+    }
+
+    fn has(&self, group: u32) -> bool {
+        self.has.get(group as usize).is_some_and(|has| *has)
+    }
+
+    fn give(&mut self, group: u32, totals: &mut Totals) {
+        if let Some(group) = self.kept.remove(&group) {
+            totals.add(&group);
+        }
+    }
+}
