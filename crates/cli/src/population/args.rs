@@ -12,8 +12,43 @@ pub enum PopulationCommand {
     Show(ShowArgs),
     /// One connection by its number, alone, in every arm, with captures and the log of its steps
     Connection(ConnectionArgs),
+    /// Some connections on a real kernel, and the same on the model
+    Sample(SampleArgs),
     /// Does the table decide what is not there? A/A halves over many seeds, and a planted effect of 5 %
     SelfTest(SelfTestArgs),
+}
+
+/// `tcplab population sample`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example:
+  tcplab kernel build 6.1 --hz 1000 --edit recovlat --edit rto-choice --edit tlp-2016
+  tcplab population sample examples/rto-p4.toml --on uml:6.1+recovlat+rto-choice+tlp-2016@1000")]
+pub struct SampleArgs {
+    /// Experiment file with a table [population]
+    #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::FilePath)]
+    pub experiment: PathBuf,
+    /// The kernel: uml:NAME, built with the edits that the arms need
+    #[arg(long, value_name = "STACK")]
+    pub on: String,
+    /// The model beside it
+    #[arg(long, value_name = "STACK", default_value = "model:linux-6.1")]
+    pub model: String,
+    /// Connections of each arm; those whose client is no plain Linux are passed over
+    #[arg(long, value_name = "N", default_value_t = 500)]
+    pub connections: usize,
+    /// Only these arms, the baseline among them
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub arms: Vec<String>,
+    /// Seed of the population, in place of the file's
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Guests at once [default: the processors]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `tcplab population self-test`.

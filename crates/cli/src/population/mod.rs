@@ -4,6 +4,7 @@ pub mod args;
 mod connection;
 mod page;
 mod progress;
+mod sample;
 mod selftest;
 mod show;
 mod table;
@@ -30,6 +31,9 @@ pub fn main(command: &PopulationCommand, color: Color) -> ExitCode {
     match command {
         PopulationCommand::Show(args) => {
             json::finish(show::SCHEMA, args.json, show::run(args, color))
+        }
+        PopulationCommand::Sample(args) => {
+            json::finish(sample::SCHEMA, args.json, sample::run(args, color))
         }
         PopulationCommand::SelfTest(args) => {
             json::finish(SELF_TEST_SCHEMA, args.json, selftest::run(args))

@@ -65,3 +65,18 @@ impl Progress {
         }
     }
 }
+
+/// A bar of guests; none: standard error is no terminal.
+pub fn guests() -> Option<ProgressBar> {
+    io::stderr().is_terminal().then(|| {
+        let bar = ProgressBar::new(0);
+        let template = "[{bar:30}] {pos} of {len} runs, {eta} left";
+        let style = ProgressStyle::with_template(template);
+        bar.set_style(
+            style
+                .unwrap_or_else(|_| ProgressStyle::default_bar())
+                .progress_chars("=> "),
+        );
+        bar
+    })
+}

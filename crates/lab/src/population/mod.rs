@@ -12,6 +12,7 @@ mod keep;
 mod merge;
 mod record;
 mod rows;
+pub mod sample;
 mod selftest;
 pub mod shown;
 mod store;

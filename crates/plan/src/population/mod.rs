@@ -158,6 +158,11 @@ impl Default for Compare {
 }
 
 impl Client {
+    /// Whether it is the stack as it is.
+    pub fn is_plain(&self) -> bool {
+        self.profile.is_none() && self.behaviour.is_empty() && self.sysctl.is_empty()
+    }
+
     /// What it is, in words.
     pub fn words(&self) -> String {
         let values = self.behaviour.iter().chain(&self.sysctl);

@@ -1,0 +1,143 @@
+//! `tcplab population sample`: some connections on a real kernel, and the same on the model.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use tcplab_lab::population::sample::{Sample, SampleSums, sample};
+use tcplab_report::terminal::Theme;
+use tcplab_report::terminal::table::{Align, Cell, Table};
+
+use super::args::SampleArgs;
+use crate::args::Color;
+use crate::failure::Failure;
+use crate::json;
+use crate::run::{lab, processors};
+use crate::terminal;
+
+/// `schema` of the document.
+pub const SCHEMA: &str = tcplab_lab::population::sample::SCHEMA;
+
+/// A row: its title, and what it is of the sums.
+type Row = (&'static str, fn(&SampleSums) -> Option<f64>);
+
+const ROWS: [Row; 9] = [
+    ("TCPTimeouts", |s| counter(s, "TcpExtTCPTimeouts")),
+    ("TCPLossProbes", |s| counter(s, "TcpExtTCPLossProbes")),
+    ("TCPDSACKRecv", |s| counter(s, "TcpExtTCPDSACKRecv")),
+    ("cwnd undos", |s| {
+        let names = ["Full", "Partial", "Loss", "DSACK"];
+        names
+            .iter()
+            .map(|name| counter(s, &format!("TcpExtTCP{name}Undo")))
+            .sum()
+    }),
+    ("RetransSegs", |s| counter(s, "TcpRetransSegs")),
+    ("OutSegs", |s| counter(s, "TcpOutSegs")),
+    ("recovery latency, mean ms", |s| {
+        let count = counter(s, "TcpExtTCPRecovCnt").filter(|n| *n > 0.0)?;
+        Some(counter(s, "TcpExtTCPRecovLat")? / count / 1e3)
+    }),
+    ("response, mean ms", |s| Some(s.mean_us / 1e3)),
+    ("response, p95 ms", |s| Some(s.p95_us as f64 / 1e3)),
+];
+
+fn counter(sums: &SampleSums, name: &str) -> Option<f64> {
+    sums.counters.get(name).map(|n| *n as f64)
+}
+
+/// Runs a sample.
+pub fn run(args: &SampleArgs, color: Color) -> Result<ExitCode, Failure> {
+    let text = std::fs::read_to_string(&args.experiment)
+        .map_err(|e| Failure::input(format!("{}: cannot read: {e}", args.experiment.display())))?;
+    let mut population = super::read(&args.experiment, &text, args.seed)?;
+    if !args.arms.is_empty() {
+        let names: Vec<String> = population.arms.iter().map(|a| a.name.clone()).collect();
+        if let Some(wrong) = args.arms.iter().find(|arm| !names.contains(arm)) {
+            return Err(Failure::usage(format!(
+                "no arm is called `{wrong}`; there are {}",
+                names.join(", ")
+            )));
+        }
+        population.arms.retain(|arm| args.arms.contains(&arm.name));
+    }
+    let lab = lab()?;
+    let stacks = (args.model.as_str(), args.on.as_str());
+    let jobs = args.jobs.unwrap_or_else(processors);
+    let bar = crate::population::progress::guests();
+    let sample = sample(
+        &lab,
+        &population,
+        stacks,
+        args.connections.max(1),
+        jobs,
+        &|done, all| {
+            if let Some(bar) = &bar {
+                bar.set_length(all as u64);
+                bar.set_position(done as u64);
+            }
+        },
+    );
+    if let Some(bar) = &bar {
+        bar.finish_and_clear();
+    }
+    let sample = sample?;
+    if args.json {
+        json::print(&sample)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    print(&sample, &terminal::theme(color, false))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(sample: &Sample, theme: &Theme) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "{}: {} connections of seed {} in each arm ({} passed over: no kernel has their client)\n",
+        sample.experiment, sample.connections, sample.seed, sample.passed_over
+    )?;
+    let mut columns = vec![("", Align::Left)];
+    let names: Vec<String> = sample
+        .arms
+        .iter()
+        .flat_map(|arm| ["model", "kernel"].map(|side| format!("{} {side}", arm.name)))
+        .collect();
+    columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
+    let mut table = Table::new(&columns);
+    for (title, of) in ROWS {
+        let mut cells: Vec<Cell> = vec![title.into()];
+        for arm in &sample.arms {
+            for (side, sums) in arm.sums.iter().enumerate() {
+                let baseline = sample.arms.first().and_then(|first| of(&first.sums[side]));
+                let is_first = sample
+                    .arms
+                    .first()
+                    .is_some_and(|first| first.name == arm.name);
+                cells.push(value(of(sums), baseline.filter(|_| !is_first)).into());
+            }
+        }
+        table.row(cells);
+    }
+    write!(out, "{}", table.render(theme))?;
+    writeln!(out)?;
+    for arm in &sample.arms {
+        writeln!(
+            out,
+            "  {}: {} of {} connections had each response at the same time on both, within a jiffy",
+            arm.name, arm.alike, sample.connections
+        )?;
+    }
+    Ok(())
+}
+
+/// The value, and in per cent of the baseline's.
+fn value(value: Option<f64>, baseline: Option<f64>) -> String {
+    let Some(value) = value else {
+        return "-".to_owned();
+    };
+    let digits = if value.fract() == 0.0 { 0 } else { 1 };
+    match baseline.filter(|b| *b != 0.0) {
+        Some(b) => format!("{value:.digits$} ({:+.1} %)", (value / b - 1.0) * 100.0),
+        None => format!("{value:.digits$}"),
+    }
+}

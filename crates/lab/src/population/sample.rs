@@ -1,0 +1,287 @@
+//! Some connections of a population on a real kernel, and the same on the model.
+//!
+//! A guest has one server and many clients, each behind a path of its own, as drawn. Kernels have one TCP, so only
+//! connections whose client is the stack as it is are taken, and an arm's estimator is the sysctl
+//! `net.ipv4.tcp_rto_rule` of a kernel with the edit `rto-choice` (docs/kernels.md).
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use tcplab_plan::point::Host;
+use tcplab_plan::population::Drawn;
+use tcplab_plan::result::PointResult;
+use tcplab_plan::{Point, Population};
+
+use crate::campaign::{self, Campaign};
+use crate::error::LabError;
+use crate::stack::Lab;
+
+/// `schema` of a [`Sample`].
+pub const SCHEMA: &str = "tcplab.population-sample/1";
+
+/// Clients of one guest.
+const CLIENTS: usize = 25;
+/// Time between the starts of two of them.
+const STAGGER_NS: i64 = 37_000_000;
+/// The server's counters that are compared.
+const COUNTERS: [&str; 15] = [
+    "TcpOutSegs",
+    "TcpRetransSegs",
+    "TcpExtTCPTimeouts",
+    "TcpExtTCPLossProbes",
+    "TcpExtTCPDSACKRecv",
+    "TcpExtTCPFullUndo",
+    "TcpExtTCPPartialUndo",
+    "TcpExtTCPLossUndo",
+    "TcpExtTCPDSACKUndo",
+    "TcpExtTCPSpuriousRTOs",
+    "TcpExtTCPFastRetrans",
+    "TcpExtTCPSlowStartRetrans",
+    "TcpExtTCPRecovLat",
+    "TcpExtTCPRecovCnt",
+    "TcpExtTCPRecovCnt2",
+];
+
+/// What a sample came to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Sample {
+    /// Always `tcplab.population-sample/1`.
+    pub schema: String,
+    /// The experiment's name.
+    pub experiment: String,
+    /// The model, then the kernel.
+    pub stacks: [String; 2],
+    /// Seed of all draws.
+    pub seed: u64,
+    /// Connections of each arm.
+    pub connections: u64,
+    /// Those of the population that were passed over, as no kernel has their client.
+    pub passed_over: u64,
+    /// By arm.
+    pub arms: Vec<SampleArm>,
+}
+
+/// One arm on both stacks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct SampleArm {
+    /// Its name.
+    pub name: String,
+    /// The model, then the kernel.
+    pub sums: [SampleSums; 2],
+    /// Connections whose responses took the client the same time on both, within a jiffy.
+    pub alike: u64,
+}
+
+/// What the connections of an arm did on a stack.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct SampleSums {
+    /// The servers' counters; one that a stack has not is absent.
+    pub counters: BTreeMap<String, i64>,
+    /// Responses that clients read whole.
+    pub responses: u64,
+    /// Their mean time as the client saw it, in microseconds.
+    pub mean_us: f64,
+    /// Their 95th percentile.
+    pub p95_us: u64,
+}
+
+/// Runs a sample.
+///
+/// # Errors
+/// When a stack is unknown or cannot run the points, or an arm is none that a kernel can be.
+pub fn sample(
+    lab: &Lab,
+    population: &Population,
+    (model, kernel): (&str, &str),
+    connections: usize,
+    jobs: usize,
+    progress: &(impl Fn(usize, usize) + Sync),
+) -> Result<Sample, LabError> {
+    let drawn: Vec<Drawn> = (0..)
+        .map(|n| population.draw(n))
+        .filter(|drawn| population.clients[drawn.client].is_plain())
+        .take(connections)
+        .collect();
+    let last = drawn.last().map_or(0, |drawn| drawn.number + 1);
+    let stacks = [lab.stack(model)?, lab.stack(kernel)?];
+    let all = 2 * population.arms.len() * drawn.len().div_ceil(CLIENTS);
+    let done = std::sync::atomic::AtomicUsize::new(0);
+    let mut arms = Vec::new();
+    for arm in &population.arms {
+        let mut sums: [SampleSums; 2] = Default::default();
+        let mut times: [Vec<Vec<i64>>; 2] = Default::default();
+        for (side, stack) in stacks.iter().enumerate() {
+            let server = match side {
+                0 => model_server(arm, population.hz),
+                _ => kernel_server(arm)?,
+            };
+            let points: Vec<Point> = drawn
+                .chunks(CLIENTS)
+                .map(|some| point(population, some, &server))
+                .collect();
+            let document = campaign::run(
+                lab,
+                &Campaign {
+                    experiment: &population.name,
+                    points: &points,
+                    stacks: std::slice::from_ref(stack),
+                    measures: &[],
+                    jobs,
+                    out: None,
+                },
+                |_| {
+                    progress(
+                        done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1,
+                        all,
+                    )
+                },
+            )?;
+            if let Some(e) = document.points.iter().find_map(|p| p.error.clone()) {
+                return Err(LabError::CannotRun(format!("{}: {e}", stack.name)));
+            }
+            (sums[side], times[side]) = sum(&document.points);
+        }
+        let jiffy = 1_000_000_000 / i64::from(population.hz);
+        let alike = |(a, b): (&Vec<i64>, &Vec<i64>)| {
+            let near = |(x, y): (&i64, &i64)| (x - y).abs() <= jiffy;
+            a.len() == b.len() && a.iter().zip(b).all(near)
+        };
+        arms.push(SampleArm {
+            name: arm.name.clone(),
+            alike: times[0]
+                .iter()
+                .zip(&times[1])
+                .filter(|both| alike(*both))
+                .count() as u64,
+            sums,
+        });
+    }
+    Ok(Sample {
+        schema: SCHEMA.to_owned(),
+        experiment: population.name.clone(),
+        stacks: stacks.map(|stack| stack.name),
+        seed: population.seed,
+        connections: drawn.len() as u64,
+        passed_over: last - drawn.len() as u64,
+        arms,
+    })
+}
+
+/// The server of the model; all that the kernel has by itself.
+fn model_server(arm: &Host, hz: u32) -> Host {
+    let mut host = arm.clone();
+    host.behaviour.insert("hz".to_owned(), hz.to_string());
+    quiet(host)
+}
+
+/// The server of a kernel: the arm's estimator as a number.
+fn kernel_server(arm: &Host) -> Result<Host, LabError> {
+    let get = |name: &str| arm.behaviour.get(name).map_or("", String::as_str);
+    let rule = match (get("rto_estimator"), get("rto_floor"), get("rto_floor_ms")) {
+        ("" | "linux", "", "") => 0,
+        ("rfc6298", "timeout", "200") => 1,
+        ("rfc6298", "timeout", "1000") => 2,
+        ("rfc6298", "" | "deviation", "200" | "" | "0") => 3,
+        ("rfc6298", "" | "deviation", "800") => 4,
+        _ => {
+            return Err(LabError::Wrong(format!(
+                "arm {}: no kernel has this estimator; rto-choice has linux, and rfc6298 with a floor on the timeout of 200 or 1000 ms, or on the deviation of 200 or 800 ms",
+                arm.name
+            )));
+        }
+    };
+    let known = ["rto_estimator", "rto_floor", "rto_floor_ms", "tlp_rule"];
+    if let Some(other) = arm
+        .behaviour
+        .keys()
+        .find(|key| !known.contains(&key.as_str()))
+    {
+        return Err(LabError::Wrong(format!(
+            "arm {}: behaviour `{other}` is of the model; a kernel does what it does",
+            arm.name
+        )));
+    }
+    let mut host = arm.clone();
+    host.behaviour.clear();
+    host.profile = None;
+    if rule > 0 {
+        let name = "net.ipv4.tcp_rto_rule".to_owned();
+        host.sysctl.insert(name, rule.to_string());
+    }
+    Ok(quiet(host))
+}
+
+/// Connections of one guest tell each other nothing.
+fn quiet(mut host: Host) -> Host {
+    let name = "net.ipv4.tcp_no_metrics_save".to_owned();
+    host.sysctl.entry(name).or_insert_with(|| "1".to_owned());
+    "server".clone_into(&mut host.name);
+    host
+}
+
+/// One server and its clients.
+fn point(population: &Population, drawn: &[Drawn], server: &Host) -> Point {
+    let mut whole: Option<Point> = None;
+    for (place, one) in drawn.iter().enumerate() {
+        let start_ns = place as i64 * STAGGER_NS;
+        let mut own = population.point(one);
+        let mut link = own.links.remove(0);
+        let mut app = own.apps.remove(0);
+        let mut client = own.hosts.remove(1);
+        (link.b, app.client) = (place + 1, place + 1);
+        for way in [&mut link.a_to_b, &mut link.b_to_a] {
+            for outage in &mut way.outages {
+                outage.from_ns += start_ns;
+                outage.until_ns = outage.until_ns.map(|at| at + start_ns);
+            }
+        }
+        app.name = format!("web{place}");
+        app.port = 8_000 + place as u16;
+        app.start_ns = start_ns;
+        client.name = format!("client{place}");
+        if server.behaviour.contains_key("hz") {
+            client
+                .behaviour
+                .insert("hz".to_owned(), population.hz.to_string());
+        }
+        let whole = whole.get_or_insert_with(|| Point {
+            hosts: vec![server.clone()],
+            links: Vec::new(),
+            apps: Vec::new(),
+            axes: BTreeMap::from([("first".to_owned(), one.number.into())]),
+            ..own
+        });
+        whole.hosts.push(client);
+        whole.links.push(link);
+        whole.apps.push(app);
+    }
+    whole.unwrap_or_else(|| population.point(&population.draw(0)))
+}
+
+/// Sums over all points, and the times of the responses of each connection.
+fn sum(points: &[PointResult]) -> (SampleSums, Vec<Vec<i64>>) {
+    let mut sums = SampleSums::default();
+    let mut each = Vec::new();
+    let mut times = Vec::new();
+    for point in points {
+        if let Some(counters) = point.counters.get("server") {
+            for name in COUNTERS {
+                if let Some(value) = counters.get(name) {
+                    *sums.counters.entry(name.to_owned()).or_default() += value;
+                }
+            }
+        }
+        for flow in &point.flows {
+            times.extend_from_slice(&flow.client.latency_ns);
+            each.push(flow.client.latency_ns.clone());
+        }
+    }
+    times.sort_unstable();
+    sums.responses = times.len() as u64;
+    let sum: i128 = times.iter().map(|ns| i128::from(*ns)).sum();
+    sums.mean_us = sum as f64 / 1e3 / times.len().max(1) as f64;
+    let rank = (times.len() * 95).div_ceil(100).max(1) - 1;
+    sums.p95_us = times.get(rank).map_or(0, |ns| (ns / 1_000) as u64);
+    (sums, each)
+}
