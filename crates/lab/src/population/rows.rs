@@ -14,7 +14,7 @@ use super::totals::{Numbers, Times, Totals};
 pub(crate) const ALL: &[Times] = &[Times::Small, Times::Large];
 /// Those below 4 kB.
 pub(crate) const SMALL: &[Times] = &[Times::Small];
-/// Recoveries.
+/// Recoveries, each for itself: for their distribution.
 pub(crate) const RECOVERIES: &[Times] = &[Times::Recovery];
 
 /// A quantity of an arm.
@@ -87,7 +87,13 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
     times(
         "recovlat",
         "recovery latency, mean (TCPRecovLat)",
-        What::Mean(RECOVERIES),
+        What::Part(Counter::RecovLat, Counter::RecovCnt),
+        false,
+    ),
+    times(
+        "recovlat2",
+        "of recoveries that were cut short (TCPRecovLat2)",
+        What::Part(Counter::RecovLat2, Counter::RecovCnt2),
         false,
     ),
     times(

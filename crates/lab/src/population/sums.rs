@@ -8,7 +8,7 @@ use tcplab_tcp::Counter;
 pub(crate) const SMALL_BYTES: u64 = 4_096;
 
 /// The counters of a server that are summed, in the order of [`Sums::counters`].
-pub(crate) const COUNTERS: [Counter; 12] = [
+pub(crate) const COUNTERS: [Counter; 16] = [
     Counter::OutSegs,
     Counter::RetransSegs,
     Counter::Timeouts,
@@ -21,6 +21,10 @@ pub(crate) const COUNTERS: [Counter; 12] = [
     Counter::DSACKUndo,
     Counter::SpuriousRTOs,
     Counter::AbortOnTimeout,
+    Counter::RecovLat,
+    Counter::RecovCnt,
+    Counter::RecovLat2,
+    Counter::RecovCnt2,
 ];
 
 /// Sums over connections, and the times of their responses.
@@ -60,6 +64,11 @@ impl Sums {
                 true => self.small_us.push(us),
                 false => self.large_us.push(us),
             }
+        }
+        let own = |r: &&tcplab_sim::Recovery| r.host == server;
+        for recovery in world.recoveries().iter().filter(own) {
+            let us = (recovery.took.as_nanos() / 1_000).max(0);
+            self.recovery_us.push(u32::try_from(us).unwrap_or(u32::MAX));
         }
         if world.counter(server, Counter::RetransSegs) > 0 {
             self.lossy += 1;
