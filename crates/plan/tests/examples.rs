@@ -17,7 +17,12 @@ fn read(name: &str) -> Vec<Point> {
 }
 
 /// Those with `[population]`, and how many arms they have.
-const POPULATIONS: [(&str, usize); 3] = [("rto-web", 5), ("rto-p0", 5), ("rto-p4", 5)];
+const POPULATIONS: [(&str, usize); 4] = [
+    ("rto-web", 5),
+    ("rto-p0", 5),
+    ("rto-p4", 5),
+    ("rto-floor", 26),
+];
 
 fn population(name: &str) -> Population {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");

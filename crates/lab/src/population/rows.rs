@@ -127,6 +127,18 @@ pub(crate) const QUANTITIES: &[Quantity] = &[
         true,
     ),
     times(
+        "latency-lt4k-p50",
+        "responses < 4 kB, p50",
+        What::Quantile(SMALL, 0.5),
+        true,
+    ),
+    times(
+        "latency-lt4k-p95",
+        "responses < 4 kB, p95",
+        What::Quantile(SMALL, 0.95),
+        true,
+    ),
+    times(
         "latency-lt4k-p99",
         "responses < 4 kB, p99",
         What::Quantile(SMALL, 0.99),

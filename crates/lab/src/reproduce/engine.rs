@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use tcplab_plan::Point;
+use tcplab_plan::population::PopulationDocument;
 use tcplab_plan::result::{
     Claim, ErrorRecord, PointResult, REPRODUCE_SCHEMA, ReproduceDocument, Verdict,
 };
 
 use super::estimator::Estimator;
 use super::list::{ClaimData, List};
+use super::population::{self, Populations};
 use super::suite::{self, Suite};
 use crate::campaign::{self, Campaign, Progress};
 use crate::error::LabError;
@@ -50,12 +52,21 @@ pub fn run(
     let batches = batches(list)?;
     let all = batches.iter().map(|batch| batch.points.len()).sum();
     let mut before = 0;
-    let alone = |data: &ClaimData| match (&data.estimator, &data.suite) {
-        (Some(estimator), _) => Ok(Some(estimated(data, estimator))),
-        (None, Some(suite)) => drilled(lab, data, suite, options).map(Some),
-        (None, None) => Ok(None),
+    let mut populations = Populations::default();
+    let mut alone = |data: &ClaimData| match (&data.estimator, &data.suite, &data.population) {
+        (Some(estimator), ..) => Ok(Some(estimated(data, estimator))),
+        (_, Some(suite), _) => drilled(lab, data, suite, options).map(Some),
+        (.., Some(file)) => {
+            let document = populations.get(lab, file, &data.stack, options.jobs)?;
+            Ok::<_, LabError>(Some(drawn(data, document)))
+        }
+        (None, None, None) => Ok(None),
     };
-    let mut claims: Vec<Option<Claim>> = list.claims.iter().map(alone).collect::<Result<_, _>>()?;
+    let mut claims: Vec<Option<Claim>> = list
+        .claims
+        .iter()
+        .map(&mut alone)
+        .collect::<Result<_, _>>()?;
     for batch in &batches {
         let shifted = |p: Progress<'_>| {
             progress(Progress {
@@ -221,6 +232,33 @@ fn drilled(
             Err(e) => not_run(data, &e.to_string()),
         },
     )
+}
+
+/// A claim about a population: its value, with the row's interval when it is one row.
+fn drawn(data: &ClaimData, document: &Result<PopulationDocument, String>) -> Claim {
+    let document = match document {
+        Ok(document) => document,
+        Err(why) => return not_run(data, why),
+    };
+    let of = |name: &str| population::value(document, name);
+    let value = match data.value.evaluate(&of) {
+        Ok(value) => value,
+        Err(e) => return not_run(data, &e.to_string()),
+    };
+    let shown = shown(data).map(|name| match of(name) {
+        Some(value) => format!("{name} = {value:+.1} %"),
+        None => format!("{name} has no value"),
+    });
+    let mut claim = finished(data, vec![value], shown.collect());
+    let mut names = data.value.names().into_iter();
+    if let (Some(name), None) = (names.next(), names.next()) {
+        let row = population::row(document, name);
+        claim.interval = row
+            .and_then(|row| row.interval)
+            .map(|[low, high]| (low, high));
+        claim.verdict = claim.judge();
+    }
+    claim
 }
 
 /// Judges what was measured; `beside` is shown with it.

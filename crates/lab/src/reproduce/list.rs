@@ -14,13 +14,14 @@ use super::suite::Suite;
 use crate::error::LabError;
 
 /// The files, in the order of the list.
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 8] = [
     ("delayed-ack.toml", include_str!("claims/delayed-ack.toml")),
     ("drill.toml", include_str!("claims/drill.toml")),
     ("intervals.toml", include_str!("claims/intervals.toml")),
     ("model.toml", include_str!("claims/model.toml")),
     ("quickack.toml", include_str!("claims/quickack.toml")),
     ("rto.toml", include_str!("claims/rto.toml")),
+    ("rto-message.toml", include_str!("claims/rto-message.toml")),
     ("witness.toml", include_str!("claims/witness.toml")),
 ];
 
@@ -74,6 +75,7 @@ struct Group {
     experiment: Option<String>,
     estimator: Option<Estimator>,
     suite: Option<Suite>,
+    population: Option<String>,
     #[serde(default)]
     at: BTreeMap<String, Json>,
     #[serde(default)]
@@ -134,6 +136,8 @@ pub struct ClaimData {
     pub estimator: Option<Estimator>,
     /// Scripts that are run in its place.
     pub suite: Option<Suite>,
+    /// The population, a file of `examples/`, that is run in its place.
+    pub population: Option<String>,
     /// The points that count: those with these values of these axes.
     pub at: BTreeMap<String, Json>,
     /// The value, of measures of one point.
@@ -235,9 +239,10 @@ fn claim(group: &Group, entry: &Entry) -> Result<ClaimData, String> {
         group.experiment.is_some(),
         group.estimator.is_some(),
         group.suite.is_some(),
+        group.population.is_some(),
     ];
     if ways.iter().filter(|is| **is).count() != 1 {
-        return Err("it needs either an experiment, an estimator or a suite".into());
+        return Err("it needs either an experiment, an estimator, a suite or a population".into());
     }
     let value = must("value", &entry.value, &group.value)?;
     let mut at = group.at.clone();
@@ -253,6 +258,7 @@ fn claim(group: &Group, entry: &Entry) -> Result<ClaimData, String> {
         experiment: group.experiment.clone(),
         estimator: group.estimator.clone(),
         suite: group.suite.clone(),
+        population: group.population.clone(),
         at,
         value: Formula::parse(&value).map_err(|e| e.to_string())?,
         show: group.show.iter().chain(&entry.show).cloned().collect(),

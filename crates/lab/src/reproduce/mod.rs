@@ -8,6 +8,7 @@ mod engine;
 mod estimator;
 mod glob;
 mod list;
+mod population;
 mod suite;
 #[cfg(test)]
 mod tests;

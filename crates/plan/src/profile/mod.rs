@@ -112,6 +112,8 @@ pub struct Profile {
     pub rto_floor_ms: u32,
     /// See [`TlpRule`].
     pub tlp_rule: TlpRule,
+    /// Whether a probe is sent at the time of the retransmission timeout when that comes first; else there is none.
+    pub tlp_rto_cap: bool,
     /// Whether a window of fewer than four segments recovers with fewer than three duplicates (RFC 5827).
     pub early_retransmit: bool,
     /// Whether recovery sends segments again that are not known to be lost, when no new data can go.
@@ -155,6 +157,7 @@ impl Default for Profile {
             rto_floor: RtoFloor::Deviation,
             rto_floor_ms: 0,
             tlp_rule: TlpRule::RtoMin,
+            tlp_rto_cap: true,
             early_retransmit: false,
             forward_retransmit: false,
             ack_engine: AckEngine::Linux,

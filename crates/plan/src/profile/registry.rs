@@ -135,6 +135,11 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "bb4d991a28cc, 4.14"
     ),
     choice!(
+        tlp_rto_cap: bool,
+        "whether a tail loss probe takes the time of the retransmission timeout when that comes first; off: the timeout comes then, and no probe",
+        "none: to ask what the probe's tie to the timeout does"
+    ),
+    choice!(
         early_retransmit: bool,
         "whether a window of fewer than four segments recovers with fewer than three duplicates, at once or after a quarter of a round trip (net.ipv4.tcp_early_retrans 1, 2 and 3; RFC 5827)",
         "gone by bec41a11dd3d, 4.11 (the release from memory)"

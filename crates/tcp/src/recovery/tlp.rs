@@ -36,7 +36,12 @@ impl Endpoint {
             false => self.rto_delta_us(cx),
         };
         if let Ok(us @ 1..) = u64::try_from(rto_us) {
-            timeout = timeout.min(clock.from_micros(us));
+            let rto = clock.from_micros(us);
+            if rto < timeout && !cx.host.profile.tlp_rto_cap {
+                // No kernel does this: the probe keeps its own time, and a timeout that is sooner comes instead.
+                return false;
+            }
+            timeout = timeout.min(rto);
         }
         self.reset_xmit_timer(cx, Pending::LossProbe, timeout);
         true
