@@ -21,5 +21,5 @@ mod responses;
 mod world;
 
 pub use capture::Captures;
-pub use responses::{Recovery, Response};
+pub use responses::Response;
 pub use world::{SimError, Work, World};

@@ -1,5 +1,4 @@
-//! How long responses take, from the first byte that the server sends to the ACK of the last one, and how long
-//! recoveries take (TCPRecovLat).
+//! How long responses take: from the first byte that the server sends to the ACK of the last one.
 //!
 //! A server that answers one request after another has nothing in flight when it writes the next response, so its first
 //! byte leaves when it is written.
@@ -26,52 +25,17 @@ pub(crate) struct Open {
     pub(crate) bytes: u64,
 }
 
-/// A recovery that came to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Recovery {
-    /// The host that sent again.
-    pub host: usize,
-    /// What it added to TCPRecovLat.
-    pub took: Duration,
-}
-
-/// The responses and recoveries of a run.
+/// The responses of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Responses {
     pub(crate) open: Vec<Open>,
     pub(crate) done: Vec<Response>,
-    pub(crate) recoveries: Vec<Recovery>,
-    /// TCPRecovLat of each host so far.
-    known: Vec<u64>,
 }
 
 impl Responses {
     pub(crate) fn clear(&mut self) {
         self.open.clear();
         self.done.clear();
-        self.recoveries.clear();
-        self.known.clear();
-    }
-
-    /// What a host's TCPRecovLat is now, in microseconds.
-    #[inline]
-    pub(crate) fn recovered(&mut self, host: usize, us: u64) {
-        if self.known.get(host).copied().unwrap_or(0) != us {
-            self.recovery(host, us);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn recovery(&mut self, host: usize, us: u64) {
-        if self.known.len() <= host {
-            self.known.resize(host + 1, 0);
-        }
-        let before = std::mem::replace(&mut self.known[host], us);
-        self.recoveries.push(Recovery {
-            host,
-            took: Duration::from_nanos(us.saturating_sub(before) as i64 * 1_000),
-        });
     }
 
     /// A server's end wrote so many bytes.

@@ -65,11 +65,6 @@ impl Sums {
                 false => self.large_us.push(us),
             }
         }
-        let own = |r: &&tcplab_sim::Recovery| r.host == server;
-        for recovery in world.recoveries().iter().filter(own) {
-            let us = (recovery.took.as_nanos() / 1_000).max(0);
-            self.recovery_us.push(u32::try_from(us).unwrap_or(u32::MAX));
-        }
         if world.counter(server, Counter::RetransSegs) > 0 {
             self.lossy += 1;
             self.lossy_us += all;

@@ -1,6 +1,6 @@
 //! Packets: from hosts onto links, and from links to hosts.
 
-use tcplab_tcp::{Counter, Event, ListenId, Segment};
+use tcplab_tcp::{Event, ListenId, Segment};
 use tcplab_wire::TcpFlags;
 
 use super::World;
@@ -175,9 +175,6 @@ impl World {
         }
         if let Some(at) = host.arm() {
             self.events.set(at, Wake::Host(index as u32));
-        }
-        if let Some(responses) = &mut self.responses {
-            responses.recovered(index, host.stack.mib.get(Counter::RecovLat));
         }
         while let Some(event) = host.stack.poll_event() {
             match event {

@@ -20,7 +20,7 @@ use crate::events::{Events, Wake};
 use crate::host::Host;
 use crate::network::Network;
 use crate::ready::{Ready, Source};
-use crate::responses::{Recovery, Response, Responses};
+use crate::responses::{Response, Responses};
 
 /// The start is moved by up to two ticks of the slowest kernel (HZ = 100), drawn from the seed:
 /// where in a tick an experiment begins is chance on a real machine.
@@ -237,11 +237,6 @@ impl World {
     /// The responses that were ACKed whole, in the order of their ACKs.
     pub fn responses(&self) -> &[Response] {
         self.responses.as_ref().map_or(&[], |r| &r.done)
-    }
-
-    /// The recoveries that came to their end, in order.
-    pub fn recoveries(&self) -> &[Recovery] {
-        self.responses.as_ref().map_or(&[], |r| &r.recoveries)
     }
 
     /// A counter of a host.
