@@ -162,14 +162,23 @@ fn notes(document: &PopulationDocument) -> Vec<String> {
     let wants = |row: &&Row| row.verdict == Verdict::Undecided && row.missing.is_none();
     let undecided: Vec<&Row> = document.rows.iter().filter(wants).collect();
     let mut notes = Vec::new();
-    if let Some(most) = undecided.iter().filter_map(|r| r.more_connections).max() {
-        let fewest = undecided.iter().filter_map(|r| r.more_connections).min();
+    if !undecided.is_empty() {
+        let mut needs: Vec<u64> = undecided
+            .iter()
+            .filter_map(|r| r.more_connections)
+            .collect();
+        needs.sort_unstable();
+        let half = needs.get(needs.len().saturating_sub(1) / 2);
+        let more = half.map_or(String::new(), |n| {
+            format!(
+                "; {} connections more would decide about half of them, if the differences are what was measured",
+                HumanCount(*n)
+            )
+        });
         notes.push(format!(
-            "{} of {} rows are undecided; about {} connections more would decide the first of them, {} all, if the differences are what was measured",
+            "{} of {} rows are undecided{more}",
             undecided.len(),
-            document.rows.len(),
-            HumanCount(fewest.unwrap_or(most)),
-            HumanCount(most)
+            document.rows.len()
         ));
     }
     let mut missing: Vec<String> = document
