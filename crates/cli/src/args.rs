@@ -124,6 +124,8 @@ pub enum SchemaName {
     PopulationFile,
     /// `tcplab run POPULATION --json`
     Population,
+    /// The same of a population with variants
+    PopulationVariants,
     /// `tcplab run --json`
     Run,
     /// `tcplab reproduce --json`

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use schemars::generate::SchemaSettings;
 use tcplab_lab::drill::DrillDocument;
-use tcplab_plan::population::PopulationDocument;
+use tcplab_plan::population::{PopulationDocument, VariantsDocument};
 use tcplab_plan::result::{ReproduceDocument, RunDocument};
 use tcplab_plan::{Experiment, Population};
 
@@ -34,6 +34,9 @@ pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
         SchemaName::Population => generator
             .into_root_schema_for::<PopulationDocument>()
             .into(),
+        SchemaName::PopulationVariants => {
+            generator.into_root_schema_for::<VariantsDocument>().into()
+        }
         SchemaName::Run => generator.into_root_schema_for::<RunDocument>().into(),
         SchemaName::Reproduce => generator.into_root_schema_for::<ReproduceDocument>().into(),
         SchemaName::Drill => generator.into_root_schema_for::<DrillDocument>().into(),

@@ -17,11 +17,12 @@ fn read(name: &str) -> Vec<Point> {
 }
 
 /// Those with `[population]`, and how many arms they have.
-const POPULATIONS: [(&str, usize); 4] = [
+const POPULATIONS: [(&str, usize); 5] = [
     ("rto-web", 5),
     ("rto-p0", 5),
     ("rto-p4", 5),
     ("rto-floor", 26),
+    ("rto-sensitivity", 5),
 ];
 
 fn population(name: &str) -> Population {
@@ -70,6 +71,27 @@ fn each_example_has_its_points() {
         examples.len() + POPULATIONS.len(),
         "an example is not in this test"
     );
+}
+
+/// `rto-sensitivity.toml` is `rto-p4.toml`, then one change at a time.
+#[test]
+fn the_first_variant_is_p4_and_each_other_one_is_not() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/rto-sensitivity.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let variants = Population::variants("rto-sensitivity.toml", &text).unwrap();
+    assert_eq!(variants.len(), 12);
+    let p4 = population("rto-p4");
+    let named = |of: &Population| Population {
+        name: p4.name.clone(),
+        title: p4.title.clone(),
+        variant: None,
+        connections: p4.connections,
+        ..of.clone()
+    };
+    assert_eq!(named(&variants[0]), p4);
+    for variant in &variants[1..] {
+        assert_ne!(named(variant), p4, "{:?}", variant.variant);
+    }
 }
 
 #[test]

@@ -28,6 +28,9 @@ pub struct SampleArgs {
     /// Experiment file with a table [population]
     #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::FilePath)]
     pub experiment: PathBuf,
+    /// A variant of the file, in place of the file as it is written
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
     /// The kernel: uml:NAME, built with the edits that the arms need
     #[arg(long, value_name = "STACK")]
     pub on: String,
@@ -57,6 +60,9 @@ pub struct SelfTestArgs {
     /// Experiment file with a table [population]; only its first arm is run
     #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::FilePath)]
     pub experiment: PathBuf,
+    /// A variant of the file, in place of the file as it is written
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
     /// Seeds
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub seeds: u64,
@@ -83,6 +89,9 @@ pub struct ShowArgs {
     /// Experiment file with a table [population]
     #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::FilePath)]
     pub experiment: PathBuf,
+    /// A variant of the file, in place of the file as it is written
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
     /// Connections to draw; nothing is simulated
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub draws: u64,
@@ -103,6 +112,9 @@ pub struct ConnectionArgs {
     /// Experiment file with a table [population], or the folder of its result
     #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::AnyPath)]
     pub experiment: PathBuf,
+    /// A variant of the file, in place of the file as it is written
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
     /// Its number, as results name it
     #[arg(value_name = "NUMBER")]
     pub number: u64,

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tcplab_lab::campaign::{self, Campaign};
-use tcplab_lab::population::arm_point;
+use tcplab_lab::population::{arm_point, of_folder, variants};
 use tcplab_plan::population::{Drawn, LossKind};
 use tcplab_plan::result::{PointResult, RunDocument};
 use tcplab_plan::{Point, Population};
@@ -45,14 +45,7 @@ struct Document {
 
 /// Runs a connection again.
 pub fn run(args: &ConnectionArgs, color: Color) -> Result<ExitCode, Failure> {
-    let file = match args.experiment.is_dir() {
-        true => args.experiment.join("population.toml"),
-        false => args.experiment.clone(),
-    };
-    let text = fs::read_to_string(&file)
-        .map_err(|e| Failure::input(format!("{}: cannot read: {e}", file.display())))?;
-    let seed = args.seed.or_else(|| seed_of(&args.experiment));
-    let population = super::read(&file, &text, seed)?;
+    let population = population(args)?;
     let arms = arms(&population, args)?;
     let points = arms
         .iter()
@@ -89,11 +82,27 @@ pub fn run(args: &ConnectionArgs, color: Color) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The seed of a result folder's run.
-fn seed_of(folder: &std::path::Path) -> Option<u64> {
-    let text = fs::read_to_string(folder.join("manifest.json")).ok()?;
-    let manifest: serde_json::Value = serde_json::from_str(&text).ok()?;
-    manifest.get("seed")?.as_u64()
+/// That of the file, or of the result folder.
+fn population(args: &ConnectionArgs) -> Result<Population, Failure> {
+    let place = &args.experiment;
+    if !place.is_dir() {
+        let text = fs::read_to_string(place)
+            .map_err(|e| Failure::input(format!("{}: cannot read: {e}", place.display())))?;
+        return super::read(place, &text, args.variant.as_deref(), args.seed);
+    }
+    let folder = match &args.variant {
+        Some(variant) => place.join(variant),
+        None => place.clone(),
+    };
+    if variants::are_in(&folder) {
+        return Err(Failure::usage(format!(
+            "{} holds several variants; name one with --variant",
+            folder.display()
+        )));
+    }
+    let mut population = of_folder(&folder)?;
+    population.seed = args.seed.unwrap_or(population.seed);
+    Ok(population)
 }
 
 fn arms(population: &Population, args: &ConnectionArgs) -> Result<Vec<usize>, Failure> {

@@ -8,6 +8,7 @@ mod sample;
 mod selftest;
 mod show;
 mod table;
+mod variants;
 
 use std::fs;
 use std::path::Path;
@@ -50,11 +51,18 @@ pub fn text_of(path: &Path) -> Option<String> {
     Population::is_population(&text).then_some(text)
 }
 
-/// Reads a population's file.
-pub fn read(path: &Path, text: &str, seed: Option<u64>) -> Result<Population, Failure> {
+/// Reads a population's file, or a variant of it.
+pub fn read(
+    path: &Path,
+    text: &str,
+    variant: Option<&str>,
+    seed: Option<u64>,
+) -> Result<Population, Failure> {
     let name = path.display().to_string();
-    let mut population =
-        Population::parse(&name, text).map_err(|e| Failure::input(e.to_string()))?;
+    let mut population = match variant {
+        Some(variant) => variants::chosen(path, text, &[variant.to_owned()])?.remove(0),
+        None => Population::parse(&name, text).map_err(|e| Failure::input(e.to_string()))?,
+    };
     population.seed = seed.unwrap_or(population.seed);
     Ok(population)
 }
@@ -64,9 +72,22 @@ pub fn run(args: &RunArgs, text: &str, color: Color) -> ExitCode {
     json::finish(POPULATION_SCHEMA, args.json, simulate(args, text, color))
 }
 
+/// The populations that the command line asks for: the file's variants, or the file itself when it has none.
+fn wanted(args: &RunArgs, text: &str) -> Result<Vec<Population>, Failure> {
+    let mut all = variants::chosen(&args.experiment, text, &args.variant)?;
+    if all.is_empty() {
+        all.push(read(&args.experiment, text, None, None)?);
+    }
+    for population in &mut all {
+        population.seed = args.seed.unwrap_or(population.seed);
+        population.connections = args.connections.unwrap_or(population.connections);
+    }
+    Ok(all)
+}
+
 fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
-    let mut population = read(&args.experiment, text, args.seed)?;
-    population.connections = args.connections.unwrap_or(population.connections);
+    let populations = wanted(args, text)?;
+    let population = &populations[0];
     if args.bad.is_some() {
         return Err(Failure::usage(
             "--bad is for experiments of points; a population's table has verdicts",
@@ -87,13 +108,20 @@ fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failur
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;
     let progress = progress::Progress::new(population.arms.len());
     let request = Request {
-        population: &population,
+        population,
         text,
         stack,
         jobs: args.jobs.unwrap_or_else(processors),
         shard: args.shard.unwrap_or(Shard::WHOLE),
         out: args.out.as_deref(),
     };
+    if population.variant.is_some() {
+        let document = population::variants::run(&populations, &request, &stop, &|p| {
+            progress.show(p);
+        });
+        progress.clear();
+        return variants::tell(&document?, args.json, args.out.as_deref(), color);
+    }
     let document = population::run(&request, &stop, &|p| progress.show(p));
     progress.clear();
     let document = document?;
@@ -102,7 +130,7 @@ fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failur
             path: args.out.as_ref().unwrap_or(&args.experiment),
             seed: args.seed.filter(|_| args.out.is_none()),
         };
-        page::write(html, &population, &document, &source, stop)?;
+        page::write(html, population, &document, &source, stop)?;
     }
     tell(&document, args.json, args.out.as_deref(), color)
 }
@@ -115,6 +143,11 @@ pub fn report(args: &ReportArgs) -> ExitCode {
 /// Runs `tcplab merge`.
 pub fn merge(args: &MergeArgs, color: Color) -> ExitCode {
     let merged = || {
+        let of_variants = |folder: &std::path::PathBuf| population::variants::are_in(folder);
+        if args.shards.iter().any(of_variants) {
+            let document = population::variants::merge(&args.shards, args.out.as_deref())?;
+            return variants::tell(&document, args.json, args.out.as_deref(), color);
+        }
         let document = population::merge(&args.shards, args.out.as_deref())?;
         tell(&document, args.json, args.out.as_deref(), color)
     };

@@ -160,8 +160,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     need()?;
     let folder = &args.folder;
     let document = summary(folder)?;
-    let file = folder.join("population.toml");
-    let population = super::read(&file, &text(&file)?, Some(document.seed))?;
+    let population = population::of_folder(folder)?;
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;
     let source = Source {
         path: folder,

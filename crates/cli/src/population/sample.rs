@@ -49,7 +49,7 @@ fn counter(sums: &SampleSums, name: &str) -> Option<f64> {
 pub fn run(args: &SampleArgs, color: Color) -> Result<ExitCode, Failure> {
     let text = std::fs::read_to_string(&args.experiment)
         .map_err(|e| Failure::input(format!("{}: cannot read: {e}", args.experiment.display())))?;
-    let mut population = super::read(&args.experiment, &text, args.seed)?;
+    let mut population = super::read(&args.experiment, &text, args.variant.as_deref(), args.seed)?;
     if !args.arms.is_empty() {
         let names: Vec<String> = population.arms.iter().map(|a| a.name.clone()).collect();
         if let Some(wrong) = args.arms.iter().find(|arm| !names.contains(arm)) {

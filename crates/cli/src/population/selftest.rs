@@ -17,7 +17,7 @@ use crate::run::processors;
 pub fn run(args: &SelfTestArgs) -> Result<ExitCode, Failure> {
     let text = std::fs::read_to_string(&args.experiment)
         .map_err(|e| Failure::input(format!("{}: cannot read: {e}", args.experiment.display())))?;
-    let population = super::read(&args.experiment, &text, args.seed)?;
+    let population = super::read(&args.experiment, &text, args.variant.as_deref(), args.seed)?;
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;
     let progress = Progress::new(1);
     let jobs = args.jobs.unwrap_or_else(processors);

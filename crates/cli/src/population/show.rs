@@ -22,7 +22,7 @@ pub fn run(args: &ShowArgs, color: Color) -> Result<ExitCode, Failure> {
     }
     let text = std::fs::read_to_string(&args.experiment)
         .map_err(|e| Failure::input(format!("{}: cannot read: {e}", args.experiment.display())))?;
-    let population = super::read(&args.experiment, &text, None)?;
+    let population = super::read(&args.experiment, &text, args.variant.as_deref(), None)?;
     let shown = show(&population, args.draws.max(1));
     if let Some(html) = &args.html {
         super::page::write_shown(html, &shown)?;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use indicatif::HumanCount;
-use tcplab_plan::population::{PopulationDocument, Row, Verdict};
+use tcplab_plan::population::{PopulationCost, PopulationDocument, Row, Verdict};
 use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::style::Ink;
 use tcplab_report::terminal::table::{Align, Cell, Table};
@@ -13,9 +13,11 @@ use crate::failure::Failure;
 /// Prints a run's table.
 pub fn print(document: &PopulationDocument, theme: &Theme) -> Result<(), Failure> {
     let mut out = io::BufWriter::new(io::stdout().lock());
+    let variant = document.variant.iter().map(|name| format!(" ({name})"));
+    let name = document.experiment.clone() + &variant.collect::<String>();
     match &document.title {
-        Some(title) => writeln!(out, "{}: {title}\n", document.experiment)?,
-        None => writeln!(out, "{}\n", document.experiment)?,
+        Some(title) => writeln!(out, "{name}: {title}\n")?,
+        None => writeln!(out, "{name}\n")?,
     }
     let part = match document.shard.as_str() {
         "1/1" => String::new(),
@@ -52,19 +54,23 @@ pub fn print(document: &PopulationDocument, theme: &Theme) -> Result<(), Failure
         }
     }
     if let Some(cost) = &document.cost {
-        let rate = cost.connections as f64 / cost.user_s.max(1e-9);
-        writeln!(
-            out,
-            "\n{} connections in {:.1} s: {} a CPU second, {:.1} million packets, {} MB",
-            HumanCount(cost.connections),
-            cost.wall_s,
-            HumanCount(rate as u64),
-            cost.tcp_packets as f64 / 1e6,
-            cost.peak_rss_bytes / 1_000_000
-        )?;
+        writeln!(out, "\n{}", cost_words(cost))?;
     }
     out.flush()?;
     Ok(())
+}
+
+/// What a run cost.
+pub fn cost_words(cost: &PopulationCost) -> String {
+    let rate = cost.connections as f64 / cost.user_s.max(1e-9);
+    format!(
+        "{} connections in {:.1} s: {} a CPU second, {:.1} million packets, {} MB",
+        HumanCount(cost.connections),
+        cost.wall_s,
+        HumanCount(rate as u64),
+        cost.tcp_packets as f64 / 1e6,
+        cost.peak_rss_bytes / 1_000_000
+    )
 }
 
 /// What each arm did.
@@ -140,20 +146,29 @@ fn cell(row: &Row) -> Cell {
     let Some(percent) = row.percent else {
         return "-".into();
     };
-    let mark = match row.verdict {
-        Verdict::Lower | Verdict::Higher => '*',
-        Verdict::Same => '=',
-        Verdict::Undecided => '?',
-    };
+    let mark = mark(row.verdict);
     let digits = if percent.abs() < 10.0 { 2 } else { 1 };
     let range = row.interval.map_or(String::new(), |[low, high]| {
         format!(" [{low:+.digits$} {high:+.digits$}]")
     });
-    let text = format!("{percent:+.digits$}{range} {mark}");
-    match row.verdict {
+    inked(format!("{percent:+.digits$}{range} {mark}"), row.verdict)
+}
+
+/// The letter of a verdict.
+pub fn mark(verdict: Verdict) -> char {
+    match verdict {
+        Verdict::Lower | Verdict::Higher => '*',
+        Verdict::Same => '=',
+        Verdict::Undecided => '?',
+    }
+}
+
+/// A text in the ink of its verdict.
+pub fn inked(text: String, verdict: Verdict) -> Cell {
+    match verdict {
         Verdict::Undecided => Cell::inked(text, Ink::Dim),
         Verdict::Same => Cell::from(text),
-        _ => Cell::inked(text, Ink::Bold),
+        Verdict::Lower | Verdict::Higher => Cell::inked(text, Ink::Bold),
     }
 }
 

@@ -13,6 +13,7 @@ Examples:
   tcplab run delayed-ack.toml --out results --json | jq ... keep captures and results
   tcplab run results/manifest.json                          the same run again
   tcplab run examples/rto-web.toml --connections 100000     a population, through every arm
+  tcplab run examples/rto-sensitivity.toml                  a population and what changes of it do to every row
   git bisect run tcplab run EXP.toml --on uml:mine --bad 'client.TcpExtDelayedACKs > 0' --bisect-exit")]
 pub struct RunArgs {
     /// Experiment file (docs/experiment.md), or the manifest.json of a result
@@ -36,6 +37,9 @@ pub struct RunArgs {
     /// Of a population: only part I of N; `tcplab merge` makes one result of all parts
     #[arg(long, value_name = "I/N", value_parser = crate::population::args::parse_shard)]
     pub shard: Option<tcplab_lab::population::Shard>,
+    /// Of a population: only these of the file's variants
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub variant: Vec<String>,
     /// Of a population: write the result as one self-contained HTML page (`tcplab report` does it later)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,

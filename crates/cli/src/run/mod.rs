@@ -44,9 +44,9 @@ pub fn main(args: &RunArgs, color: Color) -> ExitCode {
 }
 
 fn run(args: &RunArgs, color: Color) -> Result<ExitCode, Failure> {
-    if args.shard.is_some() || args.connections.is_some() {
+    if args.shard.is_some() || args.connections.is_some() || !args.variant.is_empty() {
         return Err(Failure::usage(
-            "--shard and --connections are for populations: files with a table [population]",
+            "--shard, --connections and --variant are for populations: files with a table [population]",
         ));
     }
     if args.html.is_some() {

@@ -40,6 +40,7 @@ pub(crate) fn document(
         schema: POPULATION_SCHEMA.to_owned(),
         experiment: population.name.clone(),
         title: population.title.clone(),
+        variant: population.variant.clone(),
         stack: stack.to_owned(),
         seed: population.seed,
         connections: totals.sum(0, |n| n.connections),

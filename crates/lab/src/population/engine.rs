@@ -38,10 +38,15 @@ impl Shard {
     pub(crate) fn groups(self) -> impl Iterator<Item = u32> {
         (0..GROUPS).filter(move |group| group % self.of == self.number - 1)
     }
+
+    /// Connections of its groups.
+    pub(crate) fn connections(self, population: &Population) -> u64 {
+        self.groups().map(|group| size(population, group)).sum()
+    }
 }
 
 /// How far a run is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
     /// Connections that are finished, in every arm.
     pub done: u64,

@@ -1,9 +1,10 @@
-//! The result folder of a population: `manifest.json`, `population.toml`, `groups.bin`, `summary.json`.
+//! The result folder of a population, or of a variant of one: `manifest.json`, `population.toml`, `groups.bin`, `summary.json`.
 
 use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use tcplab_plan::Population;
 use tcplab_plan::population::PopulationDocument;
 
 use super::Request;
@@ -20,6 +21,9 @@ const SCHEMA: &str = "tcplab.population-manifest/1";
 pub(super) struct Manifest {
     schema: String,
     pub(super) experiment: String,
+    /// The variant of its file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) variant: Option<String>,
     pub(super) stack: String,
     pub(super) seed: u64,
     pub(super) connections: u64,
@@ -47,6 +51,7 @@ pub(super) fn begin(folder: &Path, request: &Request<'_>, stack: &str) -> Result
     let manifest = Manifest {
         schema: SCHEMA.to_owned(),
         experiment: request.population.name.clone(),
+        variant: request.population.variant.clone(),
         stack: stack.to_owned(),
         seed: request.population.seed,
         connections: request.population.connections,
@@ -85,6 +90,31 @@ pub(super) fn manifest(folder: &Path) -> Result<Manifest, LabError> {
             file.display()
         ))
     })
+}
+
+/// The population that a folder is a result of.
+///
+/// # Errors
+/// When the folder holds no result of a population.
+pub fn of_folder(folder: &Path) -> Result<Population, LabError> {
+    let manifest = manifest(folder)?;
+    let file = folder.join("population.toml");
+    let text = fs::read_to_string(&file).map_err(LabError::at(&file))?;
+    let name = file.display().to_string();
+    let found = match &manifest.variant {
+        None => Population::parse(&name, &text).map(Some),
+        Some(variant) => Population::variants(&name, &text).map(|all| {
+            let is_it = |p: &Population| p.variant.as_ref() == Some(variant);
+            all.into_iter().find(is_it)
+        }),
+    };
+    let found = found.map_err(|e| LabError::Wrong(e.to_string()))?;
+    let mut population = found
+        .ok_or_else(|| LabError::Wrong(format!("{name} has not the variant of manifest.json")))?;
+    population.seed = manifest.seed;
+    population.connections = manifest.connections;
+    population.name = manifest.experiment;
+    Ok(population)
 }
 
 /// Writes the manifest of a merged result.

@@ -30,7 +30,7 @@ pub(crate) fn run(
         })?),
         None => None,
     };
-    let all: u64 = groups.iter().map(|g| size(work.population, *g)).sum();
+    let all = work.shard.connections(work.population);
     let mut store = store;
     let mut spent = Spent::default();
     let mut done = 0;

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tcplab_plan::Population;
 use tcplab_plan::population::PopulationDocument;
 
 use super::engine::Shard;
@@ -52,11 +51,7 @@ pub fn merge(shards: &[PathBuf], out: Option<&Path>) -> Result<PopulationDocumen
     }
     let file = first.join("population.toml");
     let text = fs::read_to_string(&file).map_err(LabError::at(&file))?;
-    let mut population = Population::parse(&file.display().to_string(), &text)
-        .map_err(|e| LabError::Wrong(e.to_string()))?;
-    population.seed = manifest.seed;
-    population.connections = manifest.connections;
-    population.name.clone_from(&manifest.experiment);
+    let population = folder::of_folder(first)?;
     let arms = population.arms.len();
     let mut totals = Totals::new(arms);
     let mut kept = match out {

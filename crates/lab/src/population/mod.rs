@@ -20,6 +20,7 @@ mod sums;
 #[cfg(test)]
 mod tests;
 mod totals;
+pub mod variants;
 
 use std::path::Path;
 
@@ -29,6 +30,7 @@ use tcplab_plan::population::{PopulationCost, PopulationDocument};
 use tcplab_plan::{Point, Population};
 
 pub use engine::{Progress, Shard};
+pub use folder::of_folder;
 pub use look::{Look, Side, look, select};
 pub use merge::merge;
 pub use rows::has_band;
@@ -39,7 +41,7 @@ use crate::model::{Model, peak_rss_bytes};
 use totals::Totals;
 
 /// What shall be run.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The population, with its arms.
     pub population: &'a Population,
@@ -77,12 +79,11 @@ pub fn run(
     {
         store::read(folder, population.arms.len(), |group| totals.add(&group))?;
         totals.finish();
-        return Ok(document::document(
-            population,
-            &name,
-            request.shard,
-            &totals,
-        ));
+        let document = document::document(population, &name, request.shard, &totals);
+        // A run that was killed right before its end has not come to these.
+        store::clean(folder)?;
+        folder::summarize(folder, &document)?;
+        return Ok(document);
     }
     let work = engine::Work {
         population,

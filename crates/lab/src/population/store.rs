@@ -99,6 +99,15 @@ impl Store {
     }
 }
 
+/// Removes what a run leaves that is killed after `groups.bin` is there.
+pub(crate) fn clean(folder: &Path) -> Result<(), LabError> {
+    let part = folder.join("groups.part");
+    match fs::remove_file(&part) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(LabError::at(&part)(e)),
+        _ => Ok(()),
+    }
+}
+
 /// Reads a finished folder's groups.
 pub(crate) fn read(folder: &Path, arms: usize, found: impl FnMut(Group)) -> Result<(), LabError> {
     let path = folder.join("groups.bin");

@@ -18,7 +18,7 @@ pub(crate) mod schema;
 mod tc;
 pub(crate) mod tree;
 pub(crate) mod units;
-mod variant;
+pub(crate) mod variant;
 mod ways;
 
 use std::collections::BTreeMap;
@@ -118,7 +118,10 @@ impl Experiment {
             repeat: repeat.and_then(|n| u32::try_from(n).ok()).unwrap_or(1),
             file: file.to_owned(),
             text: text.to_owned(),
-            variants: variant::variants(&fields.tables("variant", MAX_VARIANTS)?)?,
+            variants: variant::variants(
+                &fields.tables("variant", MAX_VARIANTS)?,
+                &variant::EXPERIMENT,
+            )?,
             seed: None,
             tree,
         };
@@ -179,7 +182,7 @@ impl Experiment {
             let mut tree = self.tree.clone();
             tree.entries.remove("variant");
             if let Some(variant) = variant {
-                variant.apply(&mut tree)?;
+                variant.apply(&mut tree, &variant::EXPERIMENT)?;
             }
             let axes = axes::take(&mut tree)?;
             Ok(Matrix {

@@ -2,8 +2,29 @@
 
 use super::error::{Fault, Span};
 use super::fields::{Fields, name_of};
-use super::keys::{RUN, VARIANT};
+use super::keys::{Key, VARIANT};
 use super::tree::{Entry, Node, Table, Value};
+
+/// What variants of a file may change.
+#[derive(Debug)]
+pub(crate) struct Scope {
+    /// The table of `TABLE.KEY`.
+    pub table: &'static str,
+    /// Those of its keys that hold for the whole file.
+    pub whole: &'static [&'static str],
+    /// The lists of tables of `LIST.NAME.KEY`.
+    pub lists: &'static [&'static str],
+    /// The keys of one variant.
+    pub keys: &'static [Key],
+}
+
+/// An experiment of points.
+pub(super) const EXPERIMENT: Scope = Scope {
+    table: "run",
+    whole: &["stacks", "repeat"],
+    lists: &["host", "link", "app"],
+    keys: VARIANT,
+};
 
 /// One variant.
 #[derive(Clone, Debug)]
@@ -13,10 +34,10 @@ pub(crate) struct Variant {
     sets: Vec<(String, Entry)>,
 }
 
-pub(crate) fn variants(tables: &[Fields<'_>]) -> Result<Vec<Variant>, Fault> {
+pub(crate) fn variants(tables: &[Fields<'_>], scope: &Scope) -> Result<Vec<Variant>, Fault> {
     let mut out: Vec<Variant> = Vec::new();
     for fields in tables {
-        fields.check(&[VARIANT])?;
+        fields.check(&[scope.keys])?;
         let name = fields.name("name")?.ok_or_else(|| fields.missing("name"))?;
         if out.iter().any(|known| known.name == name) {
             let message = format!("there is a variant `{name}` already");
@@ -38,59 +59,67 @@ pub(crate) fn variants(tables: &[Fields<'_>]) -> Result<Vec<Variant>, Fault> {
 
 impl Variant {
     /// Puts its values into the tree.
-    pub fn apply(&self, tree: &mut Table) -> Result<(), Fault> {
+    pub fn apply(&self, tree: &mut Table, scope: &Scope) -> Result<(), Fault> {
         for (path, entry) in &self.sets {
-            self.set(tree, path, entry)?;
+            self.set(tree, path, entry, scope)?;
         }
         Ok(())
     }
 
-    fn set(&self, tree: &mut Table, path: &str, entry: &Entry) -> Result<(), Fault> {
+    fn set(&self, tree: &mut Table, path: &str, entry: &Entry, scope: &Scope) -> Result<(), Fault> {
         let fault =
             |message: String| Fault::new(&entry.key, format!("variant.{}.set", self.name), message);
         // Each step makes a table within a table, and walks over tables recurse.
         if path.len() > 256 {
             return Err(fault("the path has more than 256 bytes".to_owned()));
         }
-        let (section, rest) = path
-            .split_once('.')
-            .ok_or_else(|| fault("write the path of a key, such as \"app.NAME.KEY\"".to_owned()))?;
-        match section {
-            "run" => {
-                if let Some(key) = RUN.iter().find(|key| !key.axis && key.name == rest) {
-                    return Err(fault(format!(
-                        "`run.{}` holds for the whole experiment",
-                        key.name
-                    )));
-                }
-                let run = section_table(tree, "run", &entry.key);
-                put(run, rest, entry).map_err(fault)
+        let last = scope.lists.last().copied().unwrap_or_default();
+        let (section, rest) = path.split_once('.').ok_or_else(|| {
+            fault(format!(
+                "write the path of a key, such as \"{last}.NAME.KEY\""
+            ))
+        })?;
+        if section == scope.table {
+            if let Some(key) = scope.whole.iter().find(|key| **key == rest) {
+                return Err(fault(format!(
+                    "`{section}.{key}` holds for the whole experiment"
+                )));
             }
-            "host" | "link" | "app" => {
-                let (name, rest) = rest
-                    .split_once('.')
-                    .ok_or_else(|| fault(format!("a key must follow: \"{section}.NAME.KEY\"")))?;
-                let names = names(tree, section);
-                let Some(table) = named(tree, section, name) else {
-                    let short: String = name.chars().take(40).collect();
-                    return Err(
-                        fault(format!("there is no `[[{section}]]` called `{short}`"))
-                            .suggest(name, names.iter().map(String::as_str)),
-                    );
-                };
-                if rest == "name" {
-                    return Err(fault("a name cannot change".to_owned()));
-                }
-                put(table, rest, entry).map_err(fault)
-            }
-            _ => {
-                let short: String = section.chars().take(40).collect();
-                Err(fault(format!(
-                    "a path begins with run, host, link or app, not `{short}`"
-                ))
-                .suggest(section, ["run", "host", "link", "app"]))
-            }
+            let table = section_table(tree, section, &entry.key);
+            return put(table, rest, entry).map_err(fault);
         }
+        if !scope.lists.contains(&section) {
+            let known: Vec<&str> = [&[scope.table], scope.lists].concat();
+            let short: String = section.chars().take(40).collect();
+            return Err(fault(format!(
+                "a path begins with {}, not `{short}`",
+                either(&known)
+            ))
+            .suggest(section, known));
+        }
+        let (name, rest) = rest
+            .split_once('.')
+            .ok_or_else(|| fault(format!("a key must follow: \"{section}.NAME.KEY\"")))?;
+        let names = names(tree, section);
+        let Some(table) = named(tree, section, name) else {
+            let short: String = name.chars().take(40).collect();
+            return Err(
+                fault(format!("there is no `[[{section}]]` called `{short}`"))
+                    .suggest(name, names.iter().map(String::as_str)),
+            );
+        };
+        if rest == "name" {
+            return Err(fault("a name cannot change".to_owned()));
+        }
+        put(table, rest, entry).map_err(fault)
+    }
+}
+
+/// `a, b or c`.
+fn either(words: &[&str]) -> String {
+    match words {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => words.concat(),
     }
 }
 

@@ -1,22 +1,13 @@
 //! The keys of a population.
 
-use crate::experiment::keys::{Form, Key, fixed};
+use crate::experiment::keys::{Form, Key, NAME, SCHEMA, TITLE, VARIANT_NAME, fixed};
+use crate::experiment::variant::Scope;
 
 /// The file.
 pub(crate) const POPULATION_FILE: &[Key] = &[
-    fixed(
-        "schema",
-        Form::Words(&[crate::experiment::SCHEMA]),
-        "this one",
-        "version of the form",
-    ),
-    fixed(
-        "name",
-        Form::Name,
-        "the file's name",
-        "names the experiment in results",
-    ),
-    fixed("title", Form::Text, "none", "the question it answers"),
+    SCHEMA,
+    NAME,
+    TITLE,
     fixed(
         "population",
         Form::Table(POPULATION),
@@ -35,7 +26,32 @@ pub(crate) const POPULATION_FILE: &[Key] = &[
         "see below",
         "how arms are compared",
     ),
+    fixed(
+        "variant",
+        Form::Tables(VARIANT),
+        "none",
+        "changes of the file, each run on its own",
+    ),
 ];
+
+/// `[[variant]]`.
+pub(crate) const VARIANT: &[Key] = &[
+    VARIANT_NAME,
+    fixed(
+        "set",
+        Form::Set,
+        "nothing",
+        "values by the path of their key: `population.KEY`, `arm.NAME.KEY`; keys of a table within follow after a dot",
+    ),
+];
+
+/// What a variant may change.
+pub(super) const SCOPE: Scope = Scope {
+    table: "population",
+    whole: &["base", "connections", "seed"],
+    lists: &["arm"],
+    keys: VARIANT,
+};
 
 /// `[population]`.
 pub(crate) const POPULATION: &[Key] = &[

@@ -9,6 +9,7 @@ mod read;
 mod result;
 #[cfg(test)]
 mod tests;
+mod variants;
 
 use std::collections::BTreeMap;
 
@@ -17,6 +18,7 @@ pub use result::{
     ArmResult, Distribution, OutlierRecord, POPULATION_SCHEMA, PopulationCost, PopulationDocument,
     Row, Verdict,
 };
+pub use variants::{Cell, Effect, VARIANTS_SCHEMA, VariantsDocument};
 
 use crate::dist::Dist;
 use crate::experiment::ParseError;
@@ -29,6 +31,8 @@ pub struct Population {
     pub name: String,
     /// The question it answers.
     pub title: Option<String>,
+    /// The variant of its file that it is; none: the file as it is written.
+    pub variant: Option<String>,
     /// Connections of each arm.
     pub connections: u64,
     /// Seed of all draws.
@@ -202,12 +206,21 @@ impl Population {
         text.lines().any(begins)
     }
 
-    /// Reads a file's text. `file` is its name, for messages and for a missing `name`.
+    /// Reads a file's text, without its variants. `file` is its name, for messages and for a missing `name`.
     ///
     /// # Errors
     /// The first thing that is wrong, with its place.
     pub fn parse(file: &str, text: &str) -> Result<Self, ParseError> {
         read::read(file, text).map_err(|fault| ParseError::new(file, text, fault))
+    }
+
+    /// Reads the variants of a file's text, in its order; there may be none. Each is a population of its own, whose
+    /// connections have the draws of the same numbers in the others, but for the keys that differ.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place.
+    pub fn variants(file: &str, text: &str) -> Result<Vec<Self>, ParseError> {
+        read::variants(file, text).map_err(|fault| ParseError::new(file, text, fault))
     }
 
     /// The JSON Schema (draft 2020-12) of a file.
@@ -220,7 +233,7 @@ impl Population {
     pub fn reference() -> String {
         use crate::experiment::schema::part;
         use keys::{
-            CLIENT, COMPARE, LOSS, OUTAGE, POPULATION, POPULATION_FILE, REORDERING, SPIKES,
+            CLIENT, COMPARE, LOSS, OUTAGE, POPULATION, POPULATION_FILE, REORDERING, SPIKES, VARIANT,
         };
         let parts = [
             ("The file", POPULATION_FILE),
@@ -231,6 +244,7 @@ impl Population {
             ("`outage`", OUTAGE),
             ("`clients`", CLIENT),
             ("`[compare]`", COMPARE),
+            ("`[[variant]]`", VARIANT),
         ];
         parts.map(|(title, keys)| part(title, keys)).concat()
     }

@@ -1,6 +1,8 @@
 //! From a file's text to a population.
 
-use super::keys::{CLIENT, COMPARE, LOSS, OUTAGE, POPULATION, POPULATION_FILE, REORDERING, SPIKES};
+use super::keys::{
+    CLIENT, COMPARE, LOSS, OUTAGE, POPULATION, POPULATION_FILE, REORDERING, SCOPE, SPIKES,
+};
 use super::{Client, Compare, Loss, OutageRule, Population, Reordering, SpikeRule};
 use crate::dist::{Dist, Kind};
 use crate::experiment::error::Fault;
@@ -9,6 +11,7 @@ use crate::experiment::host::{behaviours, hosts, sysctls, within};
 use crate::experiment::keys::PROFILE_NAMES;
 use crate::experiment::tree::{Choice, Table, Value};
 use crate::experiment::units::PERCENT;
+use crate::experiment::variant::{self, Variant};
 use crate::experiment::{root, stem, tree};
 
 /// The base population.
@@ -18,17 +21,49 @@ const WEB: &str = include_str!("web.toml");
 const MAX_CONNECTIONS: u64 = 1_000_000_000_000;
 /// Arms at most.
 const MAX_ARMS: usize = 32;
+/// Variants at most.
+const MAX_VARIANTS: usize = 100;
 /// Kinds of clients or of lossy paths at most.
 const MAX_KINDS: usize = 100;
 /// All of something, in parts of a milliard.
 const ALL: u32 = 1_000_000_000;
 
+/// The file as it is written; its variants are checked too.
 pub(super) fn read(file: &str, text: &str) -> Result<Population, Fault> {
+    let tree = whole(text)?;
+    let plain = decode(&tree, file, None)?;
+    each(&tree, file)?;
+    Ok(plain)
+}
+
+/// The file's variants.
+pub(super) fn variants(file: &str, text: &str) -> Result<Vec<Population>, Fault> {
+    each(&whole(text)?, file)
+}
+
+/// The tree of a file with what its base says.
+fn whole(text: &str) -> Result<Table, Fault> {
     let mut tree = tree::read(text)?;
-    let web = tree::read(WEB)?;
-    inherit(&mut tree, &web);
+    inherit(&mut tree, &tree::read(WEB)?);
+    Ok(tree)
+}
+
+fn each(tree: &Table, file: &str) -> Result<Vec<Population>, Fault> {
     let choice = Choice::new();
-    let fields = root(&tree, &choice);
+    let tables = root(tree, &choice).tables("variant", MAX_VARIANTS)?;
+    let one = |variant: Variant| {
+        let mut tree = tree.clone();
+        tree.entries.remove("variant");
+        variant.apply(&mut tree, &SCOPE)?;
+        decode(&tree, file, Some(variant.name))
+    };
+    let variants = variant::variants(&tables, &SCOPE)?;
+    variants.into_iter().map(one).collect()
+}
+
+fn decode(tree: &Table, file: &str, variant: Option<String>) -> Result<Population, Fault> {
+    let choice = Choice::new();
+    let fields = root(tree, &choice);
     fields.check(&[POPULATION_FILE])?;
     fields.word("schema", &[(crate::experiment::SCHEMA, ())])?;
     let of = fields
@@ -48,6 +83,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<Population, Fault> {
     Ok(Population {
         name: fields.name("name")?.unwrap_or_else(|| stem(file)),
         title: fields.text("title")?.map(str::to_owned),
+        variant,
         connections: of
             .count("connections", 1, MAX_CONNECTIONS)?
             .unwrap_or(100_000),

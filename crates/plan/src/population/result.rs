@@ -22,6 +22,9 @@ pub struct PopulationDocument {
     /// The question it answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// The variant of the file that was run; none: the file as it is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
     /// The stack of every host, but for what arms and clients change.
     pub stack: String,
     /// Seed of all draws.

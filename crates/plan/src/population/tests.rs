@@ -108,3 +108,80 @@ fn a_final_outage_never_ends() {
             .all(|o| o.until_ns.is_none_or(|at| at == 3_000_000_000))
     );
 }
+
+const VARIED: &str = r#"
+[population]
+reordering = { data = "1%", most = "10ms" }
+
+[[arm]]
+name = "B"
+
+[[arm]]
+name = "D"
+
+[[variant]]
+name = "as-it-is"
+
+[[variant]]
+name = "plain"
+set = { "population.spikes.data" = "0%", "population.loss" = [], "population.reordering.data" = "0%", "arm.D.sysctl.net.ipv4.tcp_early_retrans" = 0 }
+"#;
+
+#[test]
+fn a_variant_changes_its_keys_and_no_other_draw() {
+    let variants = Population::variants("test.toml", VARIED).unwrap();
+    let [same, plain] = variants.as_slice() else {
+        panic!("{} variants", variants.len())
+    };
+    let written = Population::parse("test.toml", VARIED).unwrap();
+    assert_eq!(written.variant, None);
+    assert_eq!(same.variant.as_deref(), Some("as-it-is"));
+    assert_eq!(plain.variant.as_deref(), Some("plain"));
+    assert_eq!(
+        Population {
+            variant: None,
+            ..same.clone()
+        },
+        written
+    );
+    // What is not said within the table of spikes is the base population's.
+    assert_eq!(plain.spikes.data_ppb, 0);
+    assert_eq!(plain.spikes.ack_ppb, same.spikes.ack_ppb);
+    assert!(plain.losses.is_empty() && !same.losses.is_empty());
+    assert_eq!(plain.arms[1].sysctl["net.ipv4.tcp_early_retrans"], "0");
+    assert!(plain.arms[0].sysctl.is_empty());
+    let (a, b) = (same.draw(3), plain.draw(3));
+    assert_ne!(a.faults, b.faults);
+    let of_path = |d: &Drawn| (d.seed, d.rtt_ns, d.rate_bps, d.buffer_bytes, d.jitter_ns);
+    assert_eq!(of_path(&a), of_path(&b));
+    assert_eq!((a.responses, a.think_ns), (b.responses, b.think_ns));
+    assert_eq!((a.client, a.outage), (b.client, b.outage));
+}
+
+#[test]
+fn a_variant_that_cannot_be_names_its_place() {
+    let with = |set: &str| {
+        let text = format!("[population]\n{ARMS}[[variant]]\nname = \"v\"\nset = {{ {set} }}\n");
+        Population::parse("test.toml", &text)
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(
+        with("\"population.seed\" = 2").contains("holds for the whole experiment"),
+        "{}",
+        with("\"population.seed\" = 2")
+    );
+    let unknown = with("\"population.spikes.dat\" = \"0%\"");
+    assert!(unknown.contains("did you mean `data`?"), "{unknown}");
+    assert!(unknown.contains("test.toml:6:9"), "{unknown}");
+    let arm = with("\"arm.C.route\" = \"\"");
+    assert!(arm.contains("there is no `[[arm]]` called `C`"), "{arm}");
+    let section = with("\"host.B.route\" = \"\"");
+    assert!(
+        section.contains("begins with population or arm"),
+        "{section}"
+    );
+    let twice = format!("[population]\n{ARMS}{0}{0}", "[[variant]]\nname = \"v\"\n");
+    let twice = Population::variants("test.toml", &twice).unwrap_err();
+    assert!(twice.to_string().contains("there is a variant `v` already"));
+}

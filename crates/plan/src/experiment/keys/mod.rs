@@ -113,21 +113,26 @@ pub(crate) const fn fixed(
     }
 }
 
+/// Keys of every file.
+pub(crate) const SCHEMA: Key = fixed(
+    "schema",
+    Form::Words(&[super::SCHEMA]),
+    "this one",
+    "version of the form",
+);
+pub(crate) const NAME: Key = fixed(
+    "name",
+    Form::Name,
+    "the file's name",
+    "names the experiment in results",
+);
+pub(crate) const TITLE: Key = fixed("title", Form::Text, "none", "the question it answers");
+
 /// The file.
 pub(crate) const FILE: &[Key] = &[
-    fixed(
-        "schema",
-        Form::Words(&[super::SCHEMA]),
-        "this one",
-        "version of the form",
-    ),
-    fixed(
-        "name",
-        Form::Name,
-        "the file's name",
-        "names the experiment in results",
-    ),
-    fixed("title", Form::Text, "none", "the question it answers"),
+    SCHEMA,
+    NAME,
+    TITLE,
     fixed(
         "measures",
         Form::Texts,
@@ -541,9 +546,12 @@ pub(crate) const WAY: &[Key] = &[
     ),
 ];
 
+/// `name` of a `[[variant]]`.
+pub(crate) const VARIANT_NAME: Key = fixed("name", Form::Name, "", "its name; it must have one");
+
 /// `[[variant]]`.
 pub(crate) const VARIANT: &[Key] = &[
-    fixed("name", Form::Name, "", "its name; it must have one"),
+    VARIANT_NAME,
     fixed(
         "set",
         Form::Set,

@@ -1,0 +1,111 @@
+//! The variants of a population's file: which are wanted, and the table of what becomes of each row.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use tcplab_plan::Population;
+use tcplab_plan::population::{Cell as Outcome, Effect, VariantsDocument};
+use tcplab_report::terminal::Theme;
+use tcplab_report::terminal::table::{Align, Cell, Table};
+
+use super::table::{cost_words, inked, mark};
+use crate::args::Color;
+use crate::failure::Failure;
+use crate::{json, terminal};
+
+/// The variants of a file, only these when any are named; none when the file has none.
+pub fn chosen(path: &Path, text: &str, only: &[String]) -> Result<Vec<Population>, Failure> {
+    let name = path.display().to_string();
+    let mut all = Population::variants(&name, text).map_err(|e| Failure::input(e.to_string()))?;
+    let names: Vec<String> = all.iter().filter_map(|v| v.variant.clone()).collect();
+    if let Some(wrong) = only.iter().find(|name| !names.contains(name)) {
+        return Err(Failure::usage(match names.is_empty() {
+            true => format!("{name} has no [[variant]], so none is called `{wrong}`"),
+            false => format!(
+                "no variant is called `{wrong}`; there are {}",
+                names.join(", ")
+            ),
+        }));
+    }
+    if !only.is_empty() {
+        all.retain(|v| v.variant.as_ref().is_some_and(|name| only.contains(name)));
+    }
+    Ok(all)
+}
+
+/// Prints what variants came to.
+pub fn tell(
+    document: &VariantsDocument,
+    as_json: bool,
+    out: Option<&Path>,
+    color: Color,
+) -> Result<ExitCode, Failure> {
+    if as_json {
+        json::print(document)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let theme = terminal::theme(color, false);
+    for variant in &document.variants {
+        super::table::print(variant, &theme)?;
+        println!();
+    }
+    print(document, &theme)?;
+    if let Some(out) = out {
+        eprintln!("results: {}", out.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The tables side by side: one for each arm, a row for each quantity, a column for each variant.
+fn print(document: &VariantsDocument, theme: &Theme) -> Result<(), Failure> {
+    let Some(first) = document.variants.first() else {
+        return Ok(());
+    };
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    for arm in first.arms.iter().skip(1) {
+        writeln!(
+            out,
+            "{} in per cent of {}, by variant\n",
+            arm.name, document.variants[0].baseline
+        )?;
+        let of_arm = |effect: &&Effect| effect.arm == arm.name;
+        let effects = document.effects.iter().filter(of_arm);
+        writeln!(out, "{}", side_by_side(effects).render(theme))?;
+    }
+    writeln!(
+        out,
+        "  * differs from the baseline; = the same, inside the band; ? undecided; - no value. Intervals: above, and in --json"
+    )?;
+    if let Some(cost) = &document.cost {
+        writeln!(out, "\n{}", cost_words(cost))?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn side_by_side<'a>(effects: impl Iterator<Item = &'a Effect>) -> Table {
+    let effects: Vec<&Effect> = effects.collect();
+    let cells = effects.first().map(|e| e.cells.as_slice());
+    let names = cells.unwrap_or_default().iter().map(|c| c.variant.as_str());
+    let mut columns = vec![("", Align::Left)];
+    columns.extend(names.map(|name| (name, Align::Right)));
+    let mut table = Table::new(&columns);
+    for effect in effects {
+        let mut row: Vec<Cell> = vec![effect.title.as_str().into()];
+        row.extend(effect.cells.iter().map(cell));
+        table.row(row);
+    }
+    table
+}
+
+fn cell(outcome: &Outcome) -> Cell {
+    match outcome.percent {
+        None => "-".into(),
+        Some(percent) => {
+            let digits = if percent.abs() < 10.0 { 2 } else { 1 };
+            let text = format!("{percent:+.digits$} {}", mark(outcome.verdict));
+            inked(text, outcome.verdict)
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The variants of a population: each a population of its own, and what becomes of every row from one to the next.
+//!
+//! All variants have the same seed, and a connection's draws depend on seed, number and key only: connection n of two
+//! variants differs in what their keys differ in. The result folder has a folder for each variant, which is a result of a
+//! population like any other, so that what is interrupted, sharded, merged or looked into is one of these.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tcplab_kernel::Stop;
+use tcplab_plan::Population;
+use tcplab_plan::population::{PopulationCost, PopulationDocument, VariantsDocument};
+
+use super::{Progress, Request};
+use crate::error::LabError;
+use crate::folder::{is_full, pretty, write};
+
+/// `schema` of a [`Manifest`].
+const SCHEMA: &str = "tcplab.population-variants-manifest/1";
+
+/// What the folder of several variants holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Manifest {
+    schema: String,
+    experiment: String,
+    /// Their folders.
+    variants: Vec<String>,
+}
+
+/// Runs variants one after the other, or what is left of them. Each has a folder of its name in that of the request,
+/// whose population is not looked at.
+///
+/// # Errors
+/// As [`super::run`], and when there is no variant.
+pub fn run(
+    variants: &[Population],
+    request: &Request<'_>,
+    stop: &Stop,
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<VariantsDocument, LabError> {
+    if let Some(folder) = request.out {
+        begin(folder, &manifest_of(variants)?)?;
+    }
+    let mut documents = Vec::new();
+    let mut cost = None;
+    let mut before = Progress::default();
+    for population in variants {
+        let out = request.out.map(|folder| folder.join(name_of(population)));
+        let request = Request {
+            population,
+            out: out.as_deref(),
+            ..*request
+        };
+        let all = request.shard.connections(population);
+        let report = |p: Progress| {
+            progress(Progress {
+                done: before.done + p.done,
+                all: all * variants.len() as u64,
+                now: before.now + p.now,
+            });
+        };
+        let mut document = super::run(&request, stop, &report)?;
+        before.done += all;
+        if let Some(own) = document.cost.take() {
+            before.now += own.connections / population.arms.len().max(1) as u64;
+            cost = Some(added(cost, own));
+        }
+        documents.push(document);
+    }
+    let mut document = VariantsDocument::new(documents);
+    if let Some(folder) = request.out {
+        summarize(folder, &document)?;
+    }
+    document.cost = cost;
+    Ok(document)
+}
+
+/// Merges the shards of each variant: the same to the byte as a run in one piece.
+///
+/// # Errors
+/// As [`super::merge`], and when the folders have not the same variants.
+pub fn merge(shards: &[PathBuf], out: Option<&Path>) -> Result<VariantsDocument, LabError> {
+    let Some((first, others)) = shards.split_first() else {
+        return Err(LabError::Wrong("name the folders of the shards".to_owned()));
+    };
+    let manifest = manifest(first)?;
+    for other in others {
+        if self::manifest(other)? != manifest {
+            return Err(LabError::Wrong(format!(
+                "{} and {} have not the same variants",
+                first.display(),
+                other.display()
+            )));
+        }
+    }
+    if let Some(out) = out {
+        if is_full(out) {
+            return Err(LabError::Wrong(format!(
+                "{} is not empty; choose another folder",
+                out.display()
+            )));
+        }
+        begin(out, &manifest)?;
+    }
+    let one = |name: &String| {
+        let shards: Vec<PathBuf> = shards.iter().map(|folder| folder.join(name)).collect();
+        let out = out.map(|out| out.join(name));
+        super::merge(&shards, out.as_deref())
+    };
+    let documents: Vec<PopulationDocument> = manifest
+        .variants
+        .iter()
+        .map(one)
+        .collect::<Result<_, _>>()?;
+    let document = VariantsDocument::new(documents);
+    if let Some(out) = out {
+        summarize(out, &document)?;
+    }
+    Ok(document)
+}
+
+/// Whether a folder holds the results of several variants.
+pub fn are_in(folder: &Path) -> bool {
+    manifest(folder).is_ok()
+}
+
+fn name_of(population: &Population) -> &str {
+    population.variant.as_deref().unwrap_or_default()
+}
+
+fn manifest_of(variants: &[Population]) -> Result<Manifest, LabError> {
+    let Some(first) = variants.first() else {
+        return Err(LabError::Wrong("the file has no [[variant]]".to_owned()));
+    };
+    Ok(Manifest {
+        schema: SCHEMA.to_owned(),
+        experiment: first.name.clone(),
+        variants: variants.iter().map(|v| name_of(v).to_owned()).collect(),
+    })
+}
+
+fn begin(folder: &Path, manifest: &Manifest) -> Result<(), LabError> {
+    let text = pretty(manifest)?;
+    let file = folder.join("manifest.json");
+    match fs::read_to_string(&file) {
+        Ok(there) if there == text => Ok(()),
+        Ok(_) => Err(LabError::Wrong(format!(
+            "{} holds another result, or one of other variants; choose another folder or remove it",
+            folder.display()
+        ))),
+        Err(_) if is_full(folder) => Err(LabError::Wrong(format!(
+            "{} is not empty and holds no result; choose another folder",
+            folder.display()
+        ))),
+        Err(_) => {
+            fs::create_dir_all(folder).map_err(LabError::at(folder))?;
+            write(&file, &text)
+        }
+    }
+}
+
+fn manifest(folder: &Path) -> Result<Manifest, LabError> {
+    let file = folder.join("manifest.json");
+    let text = fs::read_to_string(&file).map_err(LabError::at(&file))?;
+    let manifest: Result<Manifest, _> = serde_json::from_str(&text);
+    match manifest {
+        Ok(manifest) if manifest.schema == SCHEMA => Ok(manifest),
+        _ => Err(LabError::Wrong(format!(
+            "{}: this is no result of a population's variants",
+            file.display()
+        ))),
+    }
+}
+
+fn summarize(folder: &Path, document: &VariantsDocument) -> Result<(), LabError> {
+    write(&folder.join("summary.json"), &pretty(document)?)
+}
+
+fn added(sum: Option<PopulationCost>, own: PopulationCost) -> PopulationCost {
+    let sum = sum.unwrap_or_default();
+    PopulationCost {
+        user_s: sum.user_s + own.user_s,
+        wall_s: sum.wall_s + own.wall_s,
+        connections: sum.connections + own.connections,
+        tcp_packets: sum.tcp_packets + own.tcp_packets,
+        peak_rss_bytes: sum.peak_rss_bytes.max(own.peak_rss_bytes),
+    }
+}
