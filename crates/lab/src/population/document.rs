@@ -10,6 +10,7 @@ use tcplab_stats::{Design, Sketch};
 use tcplab_tcp::COUNTERS as NAMES;
 
 use super::engine::{GROUPS, Shard};
+use super::looks;
 use super::rows::{ALL, RECOVERIES, SMALL, rows};
 use super::sums::COUNTERS;
 use super::totals::Totals;
@@ -20,11 +21,15 @@ const CDF_POINTS: u64 = 200;
 const REPLICATES: usize = 2_000;
 
 /// How the arms of a population are compared.
-pub(crate) fn design(population: &Population) -> Design {
+pub(crate) fn design(population: &Population, totals: &Totals) -> Design {
+    let usual = Design::default();
+    // Intervals hold with 95 %, whenever the run may have ended.
+    let miss = (1.0 - usual.level) * looks::share(population, totals.groups);
     Design {
         seed: population.seed,
         replicates: REPLICATES,
-        ..Design::default()
+        level: 1.0 - miss,
+        ..usual
     }
 }
 
@@ -52,7 +57,7 @@ pub(crate) fn document(
         arms: (0..population.arms.len())
             .map(|arm| arm_result(&population.arms[arm].name, totals, arm))
             .collect(),
-        rows: rows(population, totals, &design(population)),
+        rows: rows(population, totals, &design(population, totals)),
         outliers: totals
             .outliers
             .iter()

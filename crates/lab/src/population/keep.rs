@@ -4,13 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::engine::{GROUPS, Progress, Spent, Work, simulate, size};
+use super::looks::looks;
 use super::record::Group;
 use super::store::Store;
 use super::totals::Totals;
 use crate::error::LabError;
-
-/// Groups after which a run looks whether all is decided.
-const STAGE: usize = 128;
 
 /// Runs what is left of a shard; what is kept goes into `folder`, when there is one.
 pub(crate) fn run(
@@ -34,9 +32,13 @@ pub(crate) fn run(
     let mut store = store;
     let mut spent = Spent::default();
     let mut done = 0;
-    let mut wanted = groups.len();
-    let stage = if stops { STAGE } else { groups.len().max(1) };
-    for (number, part) in groups.chunks(stage).enumerate() {
+    let mut finished = 0;
+    let ends: Vec<usize> = match stops {
+        true => looks().map(|n| (n as usize).min(groups.len())).collect(),
+        false => vec![groups.len()],
+    };
+    for end in ends {
+        let part = &groups[finished..end];
         let (there, left): (Vec<u32>, Vec<u32>) = part.iter().partition(|g| earlier.has(**g));
         for group in there {
             earlier.give(group, totals);
@@ -60,15 +62,14 @@ pub(crate) fn run(
         let part = simulate(work, &left, &report, &mut sink)?;
         spent.add(part);
         done += part.connections;
-        let finished = ((number + 1) * stage).min(groups.len());
+        finished = end;
         if stops && finished < groups.len() && is_decided(totals) {
-            wanted = finished;
             break;
         }
     }
     totals.finish();
     if let (Some(store), Some(folder)) = (store, folder) {
-        store.finish(folder, &groups[..wanted])?;
+        store.finish(folder, &groups[..finished])?;
     }
     Ok(spent)
 }

@@ -9,6 +9,7 @@ mod engine;
 mod folder;
 mod keep;
 mod look;
+mod looks;
 mod merge;
 mod record;
 mod rows;
@@ -69,6 +70,11 @@ pub fn run(
     let meter = Meter::start();
     let population = request.population;
     let (name, model) = model_of(request.stack)?;
+    if population.compare.stops && request.shard.of > 1 {
+        return Err(LabError::Wrong(
+            "a shard does not know what the others have decided: leave out --shard, or `stop` of [compare]".to_owned(),
+        ));
+    }
     if let Some(folder) = request.out {
         folder::begin(folder, request, &name)?;
     }
@@ -96,7 +102,7 @@ pub fn run(
         rows::are_decided(&rows::rows(
             population,
             totals,
-            &document::design(population),
+            &document::design(population, totals),
         ))
     };
     let spent = keep::run(&work, request.out, &mut totals, is_decided, progress)?;

@@ -7,6 +7,7 @@ use tcplab_stats::{
 };
 use tcplab_tcp::Counter;
 
+use super::looks::share;
 use super::sums::COUNTERS;
 use super::totals::{Numbers, Times, Totals};
 
@@ -210,7 +211,7 @@ fn differences(totals: &Totals, design: &Design) -> Answers {
 /// The table: for each quantity a row of each arm but the baseline.
 pub(crate) fn rows(population: &Population, totals: &Totals, design: &Design) -> Vec<Row> {
     let answers = differences(totals, design);
-    let level = f64::from(population.compare.level_ppb) / 1e9;
+    let level = f64::from(population.compare.level_ppb) / 1e9 * share(population, totals.groups);
     let band = f64::from(population.compare.band_ppb) / 1e7;
     let table: Vec<(Option<Difference>, Option<f64>)> = QUANTITIES
         .iter()

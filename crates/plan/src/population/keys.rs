@@ -269,6 +269,6 @@ pub(crate) const COMPARE: &[Key] = &[
         "stop",
         Form::Words(&["never", "decided"]),
         "never",
-        "`decided`: the run ends when every row is decided",
+        "`decided`: the run ends at the first of five looks at which every row is decided; the looks share `level`",
     ),
 ];
