@@ -72,8 +72,23 @@ fn set_quickack(call: &mut Call<'_>, id: ConnId, value: i32) {
     (call.host.stack).with(call.now, id, |e, cx| e.set_quickack(cx, value));
 }
 
+/// When an end was opened and closed, and the error that ended it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ended<'a> {
+    /// When it was connected or accepted, after the run's start in nanoseconds; none: it never was.
+    pub opened_ns: Option<i64>,
+    /// When its application was done with it.
+    pub closed_ns: Option<i64>,
+    /// The error by its name (`ETIMEDOUT`); `ETIME` is an application that gave up waiting.
+    pub error: Option<&'a str>,
+}
+
 /// A time that is not known.
 pub(crate) const UNKNOWN: Instant = Instant::from_nanos(i64::MIN);
+
+fn known(at: Instant) -> Option<i64> {
+    (at != UNKNOWN).then(|| at.as_nanos())
+}
 
 /// What a step of an end uses.
 pub(crate) struct Call<'a> {
@@ -380,9 +395,17 @@ impl End {
         None
     }
 
+    /// How it ended.
+    pub(crate) fn ended(&self) -> Ended<'_> {
+        Ended {
+            opened_ns: known(self.opened),
+            closed_ns: known(self.closed),
+            error: self.extra.as_ref().and_then(|e| e.error.as_deref()),
+        }
+    }
+
     /// What it did.
     pub(crate) fn outcome(self) -> EndOutcome {
-        let known = |at: Instant| (at != UNKNOWN).then(|| at.as_nanos());
         let record = self.program.record();
         let mut out = self.extra.map(|extra| *extra).unwrap_or_default();
         out.opened_ns = known(self.opened);

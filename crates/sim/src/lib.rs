@@ -21,5 +21,6 @@ mod responses;
 mod world;
 
 pub use capture::Captures;
+pub use end::Ended;
 pub use responses::Response;
 pub use world::{SimError, Work, World};

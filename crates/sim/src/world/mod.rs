@@ -16,6 +16,7 @@ use tcplab_tcp::{Counter, Segment};
 
 use crate::applications::Applications;
 use crate::capture::Captures;
+use crate::end::Ended;
 use crate::events::{Events, Wake};
 use crate::host::Host;
 use crate::network::Network;
@@ -237,6 +238,13 @@ impl World {
     /// The responses that were ACKed whole, in the order of their ACKs.
     pub fn responses(&self) -> &[Response] {
         self.responses.as_ref().map_or(&[], |r| &r.done)
+    }
+
+    /// How an end of connection `flow` ended; flows count through the applications in their order. None: there is no
+    /// such connection.
+    pub fn ended(&self, flow: usize, is_client: bool) -> Option<Ended<'_>> {
+        let end = self.apps.ends.get(2 * flow + usize::from(!is_client))?;
+        Some(end.ended())
     }
 
     /// A counter of a host.
