@@ -110,8 +110,8 @@ if kernels_are_here; then
     "$TARGET/release/tcplab" stacks --json | grep -q '"uml:6.1+el8-receiver@1000"' || asked+=(--skip at_1000_hz)
 fi
 step rust cargo test --workspace --locked --no-fail-fast "${asked[@]}"
-# The optional writer of --flows, which the run above does without: one crate and one test more.
-step parquet cargo test --locked --package tcplab --features parquet --test command flows
+# The optional writer of --flows and --rows, which the run above does without: two crates once more, their tests of it.
+step parquet cargo test --locked --package tcplab --package tcplab-lab --features parquet --lib --test command -- flows parquet
 if [ -f web/package.json ]; then
     step web npm --prefix web test
 fi

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use args::{MergeArgs, PopulationCommand, ReportArgs};
 use tcplab_kernel::Stop;
-use tcplab_lab::population::{self, Request, SELF_TEST_SCHEMA, Shard};
+use tcplab_lab::population::{self, Request, RowsTo, SELF_TEST_SCHEMA, Shard};
 use tcplab_plan::Population;
 use tcplab_plan::population::{POPULATION_SCHEMA, PopulationDocument};
 
@@ -114,6 +114,10 @@ fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failur
         jobs: args.jobs.unwrap_or_else(processors),
         shard: args.shard.unwrap_or(Shard::WHOLE),
         out: args.out.as_deref(),
+        rows: args.rows.as_ref().map(|file| match file {
+            Some(file) => RowsTo::File(file),
+            None => RowsTo::Folder,
+        }),
     };
     if population.variant.is_some() {
         let document = population::variants::run(&populations, &request, &stop, &|p| {

@@ -40,6 +40,9 @@ pub struct RunArgs {
     /// Of a population: only these of the file's variants
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub variant: Vec<String>,
+    /// Of a population: keep a row for each connection and arm as Parquet, in rows.parquet of --out, or in this file
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, value_hint = ValueHint::FilePath)]
+    pub rows: Option<Option<PathBuf>>,
     /// Of a population: write the result as one self-contained HTML page (`tcplab report` does it later)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,

@@ -49,6 +49,11 @@ fn run(args: &RunArgs, color: Color) -> Result<ExitCode, Failure> {
             "--shard, --connections and --variant are for populations: files with a table [population]",
         ));
     }
+    if args.rows.is_some() {
+        return Err(Failure::usage(
+            "--rows is for populations: files with a table [population]",
+        ));
+    }
     if args.html.is_some() {
         return Err(Failure::usage(
             "--html is for populations: files with a table [population]. Keep the captures with --out FOLDER; \

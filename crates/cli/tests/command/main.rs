@@ -12,6 +12,7 @@ mod live;
 mod probe;
 mod qemu;
 mod reproduce;
+mod rows;
 mod rto_edits;
 mod run;
 mod schema;

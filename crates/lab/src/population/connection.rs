@@ -5,6 +5,7 @@ use tcplab_plan::profile::Profile;
 use tcplab_plan::{Point, profile};
 use tcplab_sim::World;
 
+use super::rowfile::{Column, Seen, columns, put};
 use super::sums::Sums;
 use crate::error::LabError;
 
@@ -21,6 +22,7 @@ pub(crate) struct Runner<'a> {
     clients: Vec<Profile>,
     world: Option<World>,
     times: Vec<u64>,
+    columns: Vec<Column>,
     /// TCP packets so far.
     pub(crate) packets: u64,
 }
@@ -59,6 +61,7 @@ impl<'a> Runner<'a> {
             clients,
             world: None,
             times: Vec::new(),
+            columns: columns(),
             packets: 0,
         })
     }
@@ -75,8 +78,13 @@ impl<'a> Runner<'a> {
     }
 
     /// Runs connection `number` in every arm and adds what each did to the sums of the arm; gives the time of all its
-    /// responses in each, in microseconds.
-    pub(crate) fn run(&mut self, number: u64, sums: &mut [Sums]) -> Result<&[u64], LabError> {
+    /// responses in each, in microseconds. `rows`, when there are some, gets a row of each.
+    pub(crate) fn run(
+        &mut self,
+        number: u64,
+        sums: &mut [Sums],
+        mut rows: Option<&mut Vec<u8>>,
+    ) -> Result<&[u64], LabError> {
         self.times.clear();
         let drawn = self.population.draw(number);
         let mut point = self.population.point(&drawn);
@@ -107,6 +115,15 @@ impl<'a> Runner<'a> {
             self.packets += world.work().tcp_packets;
             let time = sums.add(world, SERVER, &drawn);
             self.times.push(time);
+            if let Some(rows) = &mut rows {
+                let seen = Seen {
+                    drawn: &drawn,
+                    arm: &self.population.arms[arm].name,
+                    world,
+                    server: SERVER,
+                };
+                put(&self.columns, &seen, rows);
+            }
         }
         Ok(&self.times)
     }

@@ -62,6 +62,8 @@ pub(crate) struct Work<'a> {
     pub(crate) stack: &'a Profile,
     pub(crate) jobs: usize,
     pub(crate) shard: Shard,
+    /// Whether each connection has rows.
+    pub(crate) rows: bool,
     pub(crate) stop: &'a Stop,
 }
 
@@ -92,8 +94,8 @@ struct Shared<'s, 'k, P> {
     report: &'s P,
 }
 
-/// Takes finished groups.
-pub(crate) type Sink<'a> = dyn FnMut(Group) -> Result<(), LabError> + Send + 'a;
+/// Takes finished groups, and the bytes of their rows.
+pub(crate) type Sink<'a> = dyn FnMut(Group, &[u8]) -> Result<(), LabError> + Send + 'a;
 
 struct State<'s, 'k> {
     sink: &'s mut Sink<'k>,
@@ -177,13 +179,15 @@ impl<P: Fn(u64) + Sync> Shared<'_, '_, P> {
             arms: vec![Sums::default(); arms],
             outliers: Vec::new(),
         };
+        let mut rows = Vec::new();
         let mut furthest: Vec<Vec<Outlier>> = vec![Vec::new(); arms];
         for n in 0..size(population, number) {
             if self.work.stop.wanted() {
                 return Err(LabError::Interrupted);
             }
             let connection = n * u64::from(GROUPS) + u64::from(number);
-            let times = runner.run(connection, &mut group.arms)?;
+            let wanted = self.work.rows.then_some(&mut rows);
+            let times = runner.run(connection, &mut group.arms, wanted)?;
             for (arm, kept) in furthest.iter_mut().enumerate().skip(1) {
                 let difference_us = times[arm] as i64 - times[0] as i64;
                 keep(
@@ -201,7 +205,7 @@ impl<P: Fn(u64) + Sync> Shared<'_, '_, P> {
         group.outliers = furthest.concat();
         group.sort();
         if let Ok(mut state) = self.state.lock() {
-            (state.sink)(group)?;
+            (state.sink)(group, &rows)?;
             state.spent.connections += size(population, number);
         }
         Ok(())

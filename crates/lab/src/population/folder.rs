@@ -1,4 +1,5 @@
-//! The result folder of a population, or of a variant of one: `manifest.json`, `population.toml`, `groups.bin`, `summary.json`.
+//! The result folder of a population, or of a variant of one: `manifest.json`, `population.toml`, `groups.bin`,
+//! `summary.json`, and `rows.parquet` (`rows.bin` of a shard) when rows are wanted.
 
 use std::fs;
 use std::path::Path;
@@ -32,6 +33,9 @@ pub(super) struct Manifest {
     tcplab: String,
     program_sha256: String,
     population_sha256: String,
+    /// A row for each connection and arm is kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) rows: bool,
 }
 
 impl Manifest {
@@ -59,11 +63,17 @@ pub(super) fn begin(folder: &Path, request: &Request<'_>, stack: &str) -> Result
         tcplab: env!("CARGO_PKG_VERSION").to_owned(),
         program_sha256: program,
         population_sha256: digest::of_text(request.text),
+        rows: request.rows.is_some(),
     };
     let text = pretty(&manifest)?;
     let file = folder.join("manifest.json");
     match fs::read_to_string(&file) {
         Ok(there) if there == text => Ok(()),
+        Ok(there) if is_but_for_rows(&there, &manifest) => Err(LabError::Wrong(format!(
+            "{} was begun {} --rows; run it so again, or choose another folder",
+            folder.display(),
+            if manifest.rows { "without" } else { "with" }
+        ))),
         Ok(_) => Err(LabError::Wrong(format!(
             "{} holds the result of another population, seed, stack, shard or version; choose another folder or remove it",
             folder.display()
@@ -78,6 +88,15 @@ pub(super) fn begin(folder: &Path, request: &Request<'_>, stack: &str) -> Result
             write(&file, &text)
         }
     }
+}
+
+/// Whether a manifest differs from another one only in the rows.
+fn is_but_for_rows(text: &str, manifest: &Manifest) -> bool {
+    let there = serde_json::from_str::<Manifest>(text);
+    there.is_ok_and(|there| {
+        let rows = manifest.rows;
+        Manifest { rows, ..there } == *manifest
+    })
 }
 
 /// What a folder says that it holds.

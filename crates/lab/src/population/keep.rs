@@ -6,14 +6,23 @@ use std::path::Path;
 use super::engine::{GROUPS, Progress, Spent, Work, simulate, size};
 use super::looks::looks;
 use super::record::Group;
+use super::rowfile::Rows;
 use super::store::Store;
 use super::totals::Totals;
 use crate::error::LabError;
 
-/// Runs what is left of a shard; what is kept goes into `folder`, when there is one.
+/// What a run keeps.
+pub(crate) struct Kept<'a> {
+    /// Where finished groups go, when there is a place.
+    pub(crate) folder: Option<&'a Path>,
+    /// A row for each connection and arm.
+    pub(crate) rows: Option<Rows>,
+}
+
+/// Runs what is left of a shard.
 pub(crate) fn run(
     work: &Work<'_>,
-    folder: Option<&Path>,
+    kept: Kept<'_>,
     totals: &mut Totals,
     is_decided: impl Fn(&Totals) -> bool,
     progress: &(impl Fn(Progress) + Sync),
@@ -22,14 +31,17 @@ pub(crate) fn run(
     let groups: Vec<u32> = work.shard.groups().collect();
     let stops = work.population.compare.stops;
     let mut earlier = Earlier::new(stops);
-    let store = match folder {
+    let Kept { folder, mut rows } = kept;
+    let mut store = match folder {
         Some(folder) => Some(Store::open(folder, arms, |group| {
-            earlier.found(group, totals)
+            // A group whose rows were not kept is run again.
+            if rows.as_ref().is_none_or(|rows| rows.has(group.number)) {
+                earlier.found(group, totals);
+            }
         })?),
         None => None,
     };
     let all = work.shard.connections(work.population);
-    let mut store = store;
     let mut spent = Spent::default();
     let mut done = 0;
     let mut finished = 0;
@@ -52,7 +64,11 @@ pub(crate) fn run(
                 now: now + n,
             });
         };
-        let mut sink = |group: Group| {
+        let mut sink = |group: Group, its_rows: &[u8]| {
+            // First: a group that is kept has its rows.
+            if let Some(rows) = &mut rows {
+                rows.add(group.number, its_rows)?;
+            }
             if let Some(store) = &mut store {
                 store.add(&group)?;
             }
@@ -68,9 +84,13 @@ pub(crate) fn run(
         }
     }
     totals.finish();
+    if let Some(rows) = &rows {
+        rows.finish(&groups[..finished])?;
+    }
     if let (Some(store), Some(folder)) = (store, folder) {
         store.finish(folder, &groups[..finished])?;
     }
+    rows.map_or(Ok(()), Rows::remove)?;
     Ok(spent)
 }
 

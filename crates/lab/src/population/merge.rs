@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use tcplab_plan::population::PopulationDocument;
 
 use super::engine::Shard;
+use super::rowfile::{Plan, RowsTo};
 use super::store::{self, Store};
 use super::totals::Totals;
 use super::{document, folder};
@@ -27,7 +28,7 @@ pub fn merge(shards: &[PathBuf], out: Option<&Path>) -> Result<PopulationDocumen
         let other = folder::manifest(path)?;
         if !manifest.is_of(&other) {
             return Err(LabError::Wrong(format!(
-                "{} and {} are not shards of one run: their population, seed, stack, version or number of shards differ",
+                "{} and {} are not shards of one run: their population, seed, stack, version, rows or number of shards differ",
                 first.display(),
                 path.display()
             )));
@@ -54,6 +55,9 @@ pub fn merge(shards: &[PathBuf], out: Option<&Path>) -> Result<PopulationDocumen
     let population = folder::of_folder(first)?;
     let arms = population.arms.len();
     let mut totals = Totals::new(arms);
+    let rows = out.filter(|_| manifest.rows && of > 1);
+    let rows = rows.map(|out| Plan::new(RowsTo::Folder, Some(out), Shard::WHOLE));
+    let rows = rows.transpose()?;
     let mut kept = match out {
         Some(out) => {
             folder::merged(out, &manifest, &text)?;
@@ -61,9 +65,11 @@ pub fn merge(shards: &[PathBuf], out: Option<&Path>) -> Result<PopulationDocumen
         }
         None => None,
     };
+    let mut rows = rows.map(Plan::open).transpose()?;
     let mut numbers = Vec::new();
     for path in there.into_iter().flatten() {
         let mut failed = None;
+        let before = numbers.len();
         store::read(path, arms, |group| {
             totals.add(&group);
             numbers.push(group.number);
@@ -74,10 +80,21 @@ pub fn merge(shards: &[PathBuf], out: Option<&Path>) -> Result<PopulationDocumen
         if let Some(e) = failed {
             return Err(e);
         }
+        if let Some(rows) = &mut rows {
+            rows.add_shard(path, &numbers[before..])?;
+        }
     }
     totals.finish();
     numbers.sort_unstable();
     let document = document::document(&population, &manifest.stack, Shard::WHOLE, &totals);
+    if let Some(rows) = rows {
+        rows.finish(&numbers)?;
+        rows.remove()?;
+    } else if let Some(out) = out.filter(|_| manifest.rows) {
+        // One shard is the whole.
+        let [from, to] = [first.as_path(), out].map(|folder| folder.join("rows.parquet"));
+        fs::copy(&from, to).map_err(LabError::at(&from))?;
+    }
     if let (Some(store), Some(out)) = (kept, out) {
         store.finish(out, &numbers)?;
         folder::summarize(out, &document)?;

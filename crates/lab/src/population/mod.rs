@@ -1,17 +1,19 @@
 //! Populations: the same connections through every arm, and what differs.
 //!
 //! [`run`] simulates what is left of a population and makes the document; [`merge`] does it of the shards of others.
-//! One connection alone, with captures and log, is a point like any other: [`arm_point`].
+//! A row for each connection and arm, as Parquet: [`RowsTo`]. One connection alone, with captures and log, is a point like any other: [`arm_point`].
 
 mod connection;
 mod document;
 mod engine;
 mod folder;
+mod framed;
 mod keep;
 mod look;
 mod looks;
 mod merge;
 mod record;
+mod rowfile;
 mod rows;
 pub mod sample;
 mod selftest;
@@ -34,11 +36,14 @@ pub use engine::{Progress, Shard};
 pub use folder::of_folder;
 pub use look::{Look, Side, look, select};
 pub use merge::merge;
+pub use rowfile::{RowsTo, reference as reference_of_rows};
 pub use rows::has_band;
 pub use selftest::{SCHEMA as SELF_TEST_SCHEMA, SelfTest, self_test};
 
 use crate::error::LabError;
 use crate::model::{Model, peak_rss_bytes};
+use keep::Kept;
+use rowfile::Plan;
 use totals::Totals;
 
 /// What shall be run.
@@ -56,6 +61,8 @@ pub struct Request<'a> {
     pub shard: Shard,
     /// Where results are kept; a run that was interrupted goes on there.
     pub out: Option<&'a Path>,
+    /// Where a row for each connection and arm goes, when rows are wanted.
+    pub rows: Option<RowsTo<'a>>,
 }
 
 /// Runs a population, or what is left of it.
@@ -75,15 +82,18 @@ pub fn run(
             "a shard does not know what the others have decided: leave out --shard, or `stop` of [compare]".to_owned(),
         ));
     }
+    let plan = |to| Plan::new(to, request.out, request.shard);
+    let rows = request.rows.map(plan).transpose()?;
     if let Some(folder) = request.out {
         folder::begin(folder, request, &name)?;
     }
-    let mut totals = Totals::new(population.arms.len());
+    let arms = population.arms.len();
+    let mut totals = Totals::new(arms);
     if let Some(folder) = request
         .out
         .filter(|folder| folder.join("groups.bin").exists())
     {
-        store::read(folder, population.arms.len(), |group| totals.add(&group))?;
+        store::read(folder, arms, |group| totals.add(&group))?;
         totals.finish();
         let document = document::document(population, &name, request.shard, &totals);
         // A run that was killed right before its end has not come to these.
@@ -91,11 +101,13 @@ pub fn run(
         folder::summarize(folder, &document)?;
         return Ok(document);
     }
+    let rows = rows.map(Plan::open).transpose()?;
     let work = engine::Work {
         population,
         stack: model.of_host().0,
         jobs: request.jobs,
         shard: request.shard,
+        rows: rows.is_some(),
         stop,
     };
     let is_decided = |totals: &Totals| {
@@ -105,7 +117,11 @@ pub fn run(
             &document::design(population, totals),
         ))
     };
-    let spent = keep::run(&work, request.out, &mut totals, is_decided, progress)?;
+    let kept = Kept {
+        folder: request.out,
+        rows,
+    };
+    let spent = keep::run(&work, kept, &mut totals, is_decided, progress)?;
     let mut document = document::document(population, &name, request.shard, &totals);
     if let Some(folder) = request.out {
         folder::summarize(folder, &document)?;

@@ -101,7 +101,7 @@ impl Group {
     }
 }
 
-fn put(out: &mut Vec<u8>, mut n: u64) {
+pub(super) fn put(out: &mut Vec<u8>, mut n: u64) {
     while n >= 0x80 {
         out.push(n as u8 | 0x80);
         n >>= 7;
@@ -118,7 +118,7 @@ fn put_times(out: &mut Vec<u8>, sorted: &[u32]) {
     }
 }
 
-fn take(input: &mut &[u8]) -> Option<u64> {
+pub(super) fn take(input: &mut &[u8]) -> Option<u64> {
     let mut n = 0;
     for shift in (0..64).step_by(7) {
         let (&byte, rest) = input.split_first()?;

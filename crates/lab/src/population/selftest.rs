@@ -80,6 +80,7 @@ pub fn self_test(
             stack: model.of_host().0,
             jobs,
             shard: Shard::WHOLE,
+            rows: false,
             stop,
         };
         let report = |n| {
@@ -91,7 +92,7 @@ pub fn self_test(
         };
         let mut groups = Vec::new();
         let all: Vec<u32> = Shard::WHOLE.groups().collect();
-        engine::simulate(&work, &all, &report, &mut |group| {
+        engine::simulate(&work, &all, &report, &mut |group, _| {
             groups.push(group);
             Ok(())
         })?;

@@ -1,22 +1,15 @@
 //! The groups of a result folder on disk.
 //!
-//! While a run goes on, each finished group is appended to `groups.part`: its length, a checksum, its bytes. A run that
-//! was killed leaves a last entry that is not whole; the next one cuts it off and goes on. At the end `groups.bin` has
-//! the same entries in the order of their numbers, so that the file does not depend on who finished when.
+//! While a run goes on, each finished group is appended to `groups.part` ([`super::framed`]). A run that was killed
+//! leaves a last entry that is not whole; the next one cuts it off and goes on. At the end `groups.bin` has the same entries in the order of their numbers, so that the file does not depend on who finished when.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
+use super::framed::{entry, scan};
 use super::record::Group;
 use crate::error::LabError;
-
-/// Bytes of the checksum.
-const CHECK: usize = 8;
-/// Bytes of a group at most: a damaged length asks for no more.
-const MAX_BYTES: u32 = 256 << 20;
 
 /// The file of a run that goes on.
 #[derive(Debug)]
@@ -54,15 +47,8 @@ impl Store {
 
     /// Adds a finished group by one write.
     pub(crate) fn add(&mut self, group: &Group) -> Result<(), LabError> {
-        let bytes = group.to_bytes();
-        let entry = [
-            &(bytes.len() as u32).to_le_bytes()[..],
-            &check(&bytes),
-            &bytes,
-        ]
-        .concat();
-        self.file
-            .write_all(&entry)
+        entry(&group.to_bytes())
+            .and_then(|entry| self.file.write_all(&entry))
             .map_err(LabError::at(&self.path))
     }
 
@@ -101,11 +87,14 @@ impl Store {
 
 /// Removes what a run leaves that is killed after `groups.bin` is there.
 pub(crate) fn clean(folder: &Path) -> Result<(), LabError> {
-    let part = folder.join("groups.part");
-    match fs::remove_file(&part) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(LabError::at(&part)(e)),
-        _ => Ok(()),
+    for name in ["groups.part", "rows.part"] {
+        let part = folder.join(name);
+        match fs::remove_file(&part) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(LabError::at(&part)(e)),
+            _ => {}
+        }
     }
+    Ok(())
 }
 
 /// Reads a finished folder's groups.
@@ -123,12 +112,6 @@ pub(crate) fn read(folder: &Path, arms: usize, found: impl FnMut(Group)) -> Resu
     }
 }
 
-fn check(bytes: &[u8]) -> [u8; CHECK] {
-    let mut out = [0; CHECK];
-    out.copy_from_slice(&Sha256::digest(bytes)[..CHECK]);
-    out
-}
-
 /// Gives each good group; the bytes of all of them.
 fn read_all(file: &File, arms: usize, mut found: impl FnMut(Group)) -> io::Result<u64> {
     let mut good = 0;
@@ -139,41 +122,6 @@ fn read_all(file: &File, arms: usize, mut found: impl FnMut(Group)) -> io::Resul
         }
     })?;
     Ok(good)
-}
-
-/// Gives the place, length and content of each whole entry, until the first one that is not.
-fn scan(file: &File, mut entry: impl FnMut(u64, u32, &[u8])) -> io::Result<()> {
-    let mut file = file;
-    file.seek(SeekFrom::Start(0))?;
-    let mut input = BufReader::with_capacity(1 << 18, file);
-    let mut at = 0;
-    let mut bytes = Vec::new();
-    loop {
-        let mut head = [0; 4 + CHECK];
-        if !fill(&mut input, &mut head)? {
-            return Ok(());
-        }
-        let len = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
-        if len > MAX_BYTES {
-            return Ok(());
-        }
-        bytes.resize(len as usize, 0);
-        if !fill(&mut input, &mut bytes)? || check(&bytes) != head[4..] {
-            return Ok(());
-        }
-        let whole = len + (4 + CHECK) as u32;
-        entry(at, whole, &bytes);
-        at += u64::from(whole);
-    }
-}
-
-/// Whether there was as much.
-fn fill(input: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
-    match input.read_exact(bytes) {
-        Ok(()) => Ok(true),
-        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-        Err(e) => Err(e),
-    }
 }
 
 #[cfg(test)]

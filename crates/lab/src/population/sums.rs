@@ -1,5 +1,6 @@
 //! What the connections of one group did in one arm, as integers: sums add in any order to the same.
 
+use tcplab_base::Duration;
 use tcplab_plan::population::Drawn;
 use tcplab_sim::World;
 use tcplab_tcp::Counter;
@@ -26,6 +27,12 @@ pub(crate) const COUNTERS: [Counter; 16] = [
     Counter::RecovLat2,
     Counter::RecovCnt2,
 ];
+
+/// A time in microseconds.
+pub(crate) fn microseconds(took: Duration) -> u32 {
+    let us = (took.as_nanos() / 1_000).max(0);
+    u32::try_from(us).unwrap_or(u32::MAX)
+}
 
 /// Sums over connections, and the times of their responses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,8 +64,7 @@ impl Sums {
         self.recovery_us.extend(world.recoveries(server));
         let mut all = 0;
         for response in world.responses() {
-            let us = (response.took.as_nanos() / 1_000).max(0);
-            let us = u32::try_from(us).unwrap_or(u32::MAX);
+            let us = microseconds(response.took);
             all += u64::from(us);
             match response.bytes < SMALL_BYTES {
                 true => self.small_us.push(us),

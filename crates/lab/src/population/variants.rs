@@ -12,7 +12,8 @@ use tcplab_kernel::Stop;
 use tcplab_plan::Population;
 use tcplab_plan::population::{PopulationCost, PopulationDocument, VariantsDocument};
 
-use super::{Progress, Request};
+use super::rowfile::Plan;
+use super::{Progress, Request, RowsTo};
 use crate::error::LabError;
 use crate::folder::{is_full, pretty, write};
 
@@ -40,6 +41,15 @@ pub fn run(
     stop: &Stop,
     progress: &(impl Fn(Progress) + Sync),
 ) -> Result<VariantsDocument, LabError> {
+    if let Some(to) = request.rows {
+        if let (RowsTo::File(_), None) = (to, request.out) {
+            return Err(LabError::Wrong(
+                "--rows of a file with variants: add --out FOLDER; each variant's rows are in its folder".to_owned(),
+            ));
+        }
+        // Before anything is written.
+        Plan::new(to, request.out, request.shard)?;
+    }
     if let Some(folder) = request.out {
         begin(folder, &manifest_of(variants)?)?;
     }

@@ -65,6 +65,7 @@ fn simulate(
         jobs,
         shard: Shard::WHOLE,
         out: None,
+        rows: None,
     };
     run(&request, &lab.stop, &|_| {})
 }

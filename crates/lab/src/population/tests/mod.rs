@@ -22,11 +22,20 @@ name = "D"
 behaviour = { rto_estimator = "rfc6298", rto_floor = "timeout", rto_floor_ms = 200 }
 "#;
 
-fn population() -> Population {
+pub(super) fn population() -> Population {
     Population::parse("test.toml", TEXT).unwrap()
 }
 
 fn run_in(out: Option<&Path>, jobs: usize, shard: Shard) -> PopulationDocument {
+    run_with_rows(out, jobs, shard, None)
+}
+
+pub(super) fn run_with_rows(
+    out: Option<&Path>,
+    jobs: usize,
+    shard: Shard,
+    rows: Option<RowsTo<'_>>,
+) -> PopulationDocument {
     let population = population();
     let request = Request {
         population: &population,
@@ -35,13 +44,14 @@ fn run_in(out: Option<&Path>, jobs: usize, shard: Shard) -> PopulationDocument {
         jobs,
         shard,
         out,
+        rows,
     };
     let mut document = run(&request, &Stop::never(), &|_| {}).unwrap();
     document.cost = None;
     document
 }
 
-fn bytes(folder: &Path) -> Vec<(String, Vec<u8>)> {
+pub(super) fn bytes(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut all: Vec<_> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -126,6 +136,7 @@ fn a_folder_of_another_run_is_refused() {
             jobs: 1,
             shard: Shard::WHOLE,
             out: Some(root.path()),
+            rows: None,
         };
         run(&request, &Stop::never(), &|_| {})
     };
@@ -144,7 +155,7 @@ fn a_connection_alone_is_the_same() {
     let mut seen = 0;
     for number in 0..40 {
         let mut sums = vec![sums::Sums::default(); 2];
-        runner.run(number, &mut sums).unwrap();
+        runner.run(number, &mut sums, None).unwrap();
         for (arm, sums) in sums.iter().enumerate() {
             let point = arm_point(&population, number, arm, "model").unwrap();
             let folder = root.path().join(format!("{number}-{arm}"));

@@ -62,6 +62,7 @@ fn run_in(
         jobs,
         shard,
         out,
+        rows: None,
     };
     let document = run(&request, &Stop::never(), &|_| {});
     let without_cost = |d| PopulationDocument { cost: None, ..d };

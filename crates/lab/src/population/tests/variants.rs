@@ -39,6 +39,7 @@ fn varied(out: Option<&Path>, jobs: usize, shard: Shard) -> VariantsDocument {
         jobs,
         shard,
         out,
+        rows: None,
     };
     let mut document = variants::run(&all, &request, &Stop::never(), &|_| {}).unwrap();
     assert!(document.cost.take().is_some());
@@ -75,6 +76,7 @@ fn variants_have_a_result_each_and_a_row_tells_what_becomes_of_it() {
         jobs: 2,
         shard: Shard::WHOLE,
         out: None,
+        rows: None,
     };
     let mut alone = run(&alone, &Stop::never(), &|_| {}).unwrap();
     (alone.cost, alone.variant) = (None, Some("as-it-is".to_owned()));
@@ -153,6 +155,7 @@ fn a_folder_of_other_variants_is_refused() {
             jobs: 1,
             shard: Shard::WHOLE,
             out: Some(folder),
+            rows: None,
         };
         variants::run(which, &request, &Stop::never(), &|_| {})
     };

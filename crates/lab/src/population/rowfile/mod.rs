@@ -1,0 +1,158 @@
+//! A row for each connection and arm, kept while a run goes on and written as Parquet at its end.
+//!
+//! Rows of a finished group are appended to `rows.part` before the group is appended to `groups.part`: a group that is
+//! kept has its rows. At the end they are read again in the order of the groups, so that the file does not depend on
+//! who finished when, and written in row groups: memory is that of one. A shard keeps them as they are, in `rows.bin`;
+//! `tcplab merge` makes the file of all.
+
+#[cfg(not(feature = "parquet"))]
+mod absent;
+mod cells;
+mod columns;
+mod log;
+#[cfg(test)]
+mod tests;
+#[cfg(feature = "parquet")]
+mod writer;
+
+use std::path::{Path, PathBuf};
+
+#[cfg(not(feature = "parquet"))]
+use absent::{Parquet, need};
+pub use columns::reference;
+pub(crate) use columns::{Column, Seen, columns, put};
+use log::Log;
+#[cfg(feature = "parquet")]
+use writer::{Parquet, need};
+
+use super::engine::Shard;
+use crate::error::LabError;
+
+/// Where rows go.
+#[derive(Clone, Copy, Debug)]
+pub enum RowsTo<'a> {
+    /// `rows.parquet` of the result folder; `rows.bin` of a shard's.
+    Folder,
+    /// A file of this name; there is no result folder.
+    File(&'a Path),
+}
+
+/// What rows become.
+#[derive(Debug)]
+enum Last {
+    Parquet(PathBuf),
+    /// A shard's groups in their order.
+    Groups(PathBuf),
+}
+
+/// The files of a run's rows.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    part: PathBuf,
+    is_temporary: bool,
+    last: Last,
+}
+
+impl Plan {
+    /// Where rows go, before anything is written.
+    ///
+    /// # Errors
+    /// When there is no place for them, or this build has no Parquet.
+    pub(crate) fn new(
+        to: RowsTo<'_>,
+        folder: Option<&Path>,
+        shard: Shard,
+    ) -> Result<Self, LabError> {
+        match (to, folder) {
+            (RowsTo::Folder, Some(folder)) if shard.of > 1 => Ok(Self {
+                part: folder.join("rows.part"),
+                is_temporary: false,
+                last: Last::Groups(folder.join("rows.bin")),
+            }),
+            (RowsTo::Folder, Some(folder)) => {
+                need()?;
+                Ok(Self {
+                    part: folder.join("rows.part"),
+                    is_temporary: false,
+                    last: Last::Parquet(folder.join("rows.parquet")),
+                })
+            }
+            (RowsTo::File(file), None) => {
+                need()?;
+                let mut part = file.as_os_str().to_owned();
+                part.push(".part");
+                Ok(Self {
+                    part: part.into(),
+                    is_temporary: true,
+                    last: Last::Parquet(file.to_owned()),
+                })
+            }
+            (RowsTo::Folder, None) => Err(LabError::Wrong(
+                "--rows: where to? Add --out FOLDER, or write --rows=FILE.parquet".to_owned(),
+            )),
+            (RowsTo::File(_), Some(folder)) => Err(LabError::Wrong(format!(
+                "with --out the rows are kept in {}: write --rows without a name",
+                folder.display()
+            ))),
+        }
+    }
+
+    /// Opens the rows, which an earlier run may have begun.
+    pub(crate) fn open(self) -> Result<Rows, LabError> {
+        Ok(Rows {
+            log: match self.is_temporary {
+                true => Log::temporary(self.part)?,
+                false => Log::open(self.part)?,
+            },
+            last: self.last,
+        })
+    }
+}
+
+/// The rows of a run that goes on.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    log: Log,
+    last: Last,
+}
+
+impl Rows {
+    /// Whether a group's rows are kept.
+    pub(crate) fn has(&self, group: u32) -> bool {
+        self.log.has(group)
+    }
+
+    /// Keeps the rows of a finished group.
+    pub(crate) fn add(&mut self, group: u32, rows: &[u8]) -> Result<(), LabError> {
+        self.log.add(group, rows)
+    }
+
+    /// Keeps the rows of these groups of a shard's folder.
+    pub(crate) fn add_shard(&mut self, folder: &Path, groups: &[u32]) -> Result<(), LabError> {
+        let shard = Log::of_shard(folder.join("rows.bin"))?;
+        for group in groups {
+            let rows = shard.rows(*group)?;
+            self.log.add(*group, &rows)?;
+        }
+        Ok(())
+    }
+
+    /// Writes those of these groups, in order. What was kept stays until [`Rows::remove`].
+    pub(crate) fn finish(&self, wanted: &[u32]) -> Result<(), LabError> {
+        match &self.last {
+            Last::Groups(path) => self.log.sorted(path, wanted),
+            Last::Parquet(path) => {
+                let mut out = Parquet::create(path)?;
+                for group in wanted {
+                    out.add(&self.log.rows(*group)?)?;
+                }
+                out.finish()
+            }
+        }
+    }
+
+    /// Removes what was kept of a run that has ended.
+    pub(crate) fn remove(self) -> Result<(), LabError> {
+        self.log.remove()
+    }
+}
