@@ -28,7 +28,6 @@ const LEVELS: &[(&str, u8)] = &[
     ("link", 2),
     ("sim", 3),
     ("drill", 3),
-    ("drill", 3),
     ("kernel", 4),
     ("report", 4),
     ("lab", 5),

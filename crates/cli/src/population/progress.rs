@@ -18,19 +18,8 @@ pub struct Progress {
 impl Progress {
     /// Nothing is drawn before the first connections are done.
     pub fn new(arms: usize) -> Self {
-        let bar = io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::new(0);
-            let template = "[{bar:30}] {human_pos} of {human_len} connections, {wide_msg}";
-            let style = ProgressStyle::with_template(template);
-            bar.set_style(
-                style
-                    .unwrap_or_else(|_| ProgressStyle::default_bar())
-                    .progress_chars("=> "),
-            );
-            bar
-        });
         Self {
-            bar,
+            bar: bar("[{bar:30}] {human_pos} of {human_len} connections, {wide_msg}"),
             arms: arms as u64,
         }
     }
@@ -68,9 +57,12 @@ impl Progress {
 
 /// A bar of guests; none: standard error is no terminal.
 pub fn guests() -> Option<ProgressBar> {
+    bar("[{bar:30}] {pos} of {len} runs, {eta} left")
+}
+
+fn bar(template: &str) -> Option<ProgressBar> {
     io::stderr().is_terminal().then(|| {
         let bar = ProgressBar::new(0);
-        let template = "[{bar:30}] {pos} of {len} runs, {eta} left";
         let style = ProgressStyle::with_template(template);
         bar.set_style(
             style

@@ -9,6 +9,7 @@ mod golden;
 mod json;
 mod kernel;
 mod live;
+mod population;
 mod probe;
 mod qemu;
 mod reproduce;
@@ -111,6 +112,17 @@ pub fn bytes(name: &str) -> Vec<u8> {
 /// A folder for the files of one test.
 pub fn folder() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
+}
+
+/// Runs an experiment; its first point. The result stays in a folder of `place` called like the stack.
+pub fn point(experiment: &str, stack: &str, place: &Path) -> Value {
+    let file = place.join("t.toml");
+    std::fs::write(&file, experiment).unwrap();
+    let out = place.join(stack.replace(':', "-"));
+    let (file, out) = (text(&file), text(&out));
+    let run = tcplab(&["run", file, "--on", stack, "--json", "--out", out]);
+    assert_eq!(run.code, 0, "{experiment}\n{}\n{}", run.err, run.out);
+    run.json()["points"][0].clone()
 }
 
 /// A path as text.

@@ -3,9 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use serde_json::Value;
-
-use super::{folder, tcplab, text};
+use super::{folder, point, tcplab, text};
 
 const KERNEL: &str = "uml:6.1+recovlat+rto-choice+tlp-2016";
 
@@ -267,8 +265,6 @@ const COUNTERS: [&str; 4] = ["RecovCnt", "RecovLat", "RecovCnt2", "RecovLat2"];
 
 /// The four counters of the server.
 fn recoveries(of: &Recovery, stack: &str) -> [i64; 4] {
-    let place = folder();
-    let file = place.path().join("t.toml");
     let measures = COUNTERS
         .map(|c| format!("\"server.TcpExtTCP{c}\""))
         .join(", ");
@@ -279,19 +275,7 @@ host = [{{ name = \"client\" }}, {{ name = \"server\", sysctl = {{ \"net.ipv4.tc
 [[app]]\nkind = \"web\"\n{}\n",
         of.lost, of.app
     );
-    fs::write(&file, experiment).unwrap();
-    let out = place.path().join("out");
-    let run = tcplab(&[
-        "run",
-        text(&file),
-        "--on",
-        stack,
-        "--json",
-        "--out",
-        text(&out),
-    ]);
-    assert_eq!(run.code, 0, "{}: {}\n{}", of.name, run.err, run.out);
-    let point: Value = run.json()["points"][0].clone();
+    let point = point(&experiment, stack, folder().path());
     COUNTERS.map(|c| {
         let value = &point["measures"][format!("server.TcpExtTCP{c}")];
         value.as_f64().unwrap_or_else(|| panic!("{point}")) as i64

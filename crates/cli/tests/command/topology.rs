@@ -8,7 +8,7 @@ use serde_json::Value;
 use tcplab_capture::{Body, Reader};
 use tcplab_wire::{Config, Parsed, parse_frame};
 
-use super::{folder, tcplab, text};
+use super::{folder, point, tcplab, text};
 
 const CHAIN: &str = r#"
 measures = ["f.server_read_bytes", "link.r1-r2.a_to_b.peak_pkts", "link.r1-r2.a_to_b.lost", "link.r2-b.a_to_b.frames", "b.TcpInSegs"]
@@ -37,24 +37,6 @@ client = "sender"
 server = "sink"
 bytes = 50000
 "#;
-
-/// Runs an experiment; its first point.
-fn point(experiment: &str, stack: &str, place: &Path) -> Value {
-    let file = place.join("t.toml");
-    std::fs::write(&file, experiment).unwrap();
-    let out = place.join(stack.replace(':', "-"));
-    let run = tcplab(&[
-        "run",
-        text(&file),
-        "--on",
-        stack,
-        "--json",
-        "--out",
-        text(&out),
-    ]);
-    assert_eq!(run.code, 0, "{}\n{}", run.err, run.out);
-    run.json()["points"][0].clone()
-}
 
 /// How many TCP segments passed an interface, by host of origin and time to live.
 fn passed(place: &Path, stack: &str, file: &str) -> BTreeMap<(String, u8), usize> {

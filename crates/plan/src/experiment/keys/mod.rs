@@ -356,6 +356,64 @@ pub(crate) const SOCKET: &[Key] = &[
     ),
 ];
 
+// What happens to frames by chance, of a link and of one way.
+const BURST_LOSS: Key = key(
+    "burst_loss",
+    Form::Text,
+    "none",
+    "losses in bursts (Gilbert-Elliott): `P [R [1-H [1-K]]]` in percent as netem's `loss gemodel`, beside `loss`",
+);
+const REORDERING: Key = key(
+    "reordering",
+    Form::Text,
+    "none",
+    "`PERCENT by TIME` or `PERCENT by TIME..TIME`: chance of each frame to come later by this time, or one drawn from the range, and to be overtaken",
+);
+const DUPLICATION: Key = key(
+    "duplication",
+    Form::Percent,
+    "none",
+    "chance of each frame to come twice",
+);
+const CORRUPTION: Key = key(
+    "corruption",
+    Form::Percent,
+    "none",
+    "chance of each frame to be damaged, so that its checksum is wrong",
+);
+const EXPONENTIAL_JITTER: Key = key(
+    "exponential_jitter",
+    Form::Time,
+    "0",
+    "mean of an exponential delay of each frame beside `delay`; frames keep their order",
+);
+const SPIKES: Key = key(
+    "spikes",
+    Form::Text,
+    "none",
+    "`PERCENT median TIME sigma NUMBER`: chance of each frame to meet a link that stands still; the time is lognormal, frames behind it wait",
+);
+const LIMIT_BYTES: Key = key(
+    "limit_bytes",
+    Form::Size,
+    "none",
+    "bytes of frames that the queue holds, beside `limit`",
+);
+const OUTAGE: Key = key(
+    "outage",
+    Form::Texts,
+    "none",
+    "times in which every frame is lost: `FROM..UNTIL` or `FROM..` for ever, after the run's start",
+);
+
+/// A key of one way that is the link's where it says nothing.
+const fn of_link(key: Key) -> Key {
+    Key {
+        default: "the link's",
+        ..key
+    }
+}
+
 /// `[[link]]`.
 pub(crate) const LINK: &[Key] = &[
     key(
@@ -396,54 +454,14 @@ pub(crate) const LINK: &[Key] = &[
         "0",
         "chance of each frame to be lost, both ways",
     ),
-    key(
-        "burst_loss",
-        Form::Text,
-        "none",
-        "losses in bursts (Gilbert-Elliott): `P [R [1-H [1-K]]]` in percent as netem's `loss gemodel`, beside `loss`",
-    ),
-    key(
-        "reordering",
-        Form::Text,
-        "none",
-        "`PERCENT by TIME` or `PERCENT by TIME..TIME`: chance of each frame to come later by this time, or one drawn from the range, and to be overtaken",
-    ),
-    key(
-        "duplication",
-        Form::Percent,
-        "none",
-        "chance of each frame to come twice",
-    ),
-    key(
-        "corruption",
-        Form::Percent,
-        "none",
-        "chance of each frame to be damaged, so that its checksum is wrong",
-    ),
-    key(
-        "exponential_jitter",
-        Form::Time,
-        "0",
-        "mean of an exponential delay of each frame beside `delay`; frames keep their order",
-    ),
-    key(
-        "spikes",
-        Form::Text,
-        "none",
-        "`PERCENT median TIME sigma NUMBER`: chance of each frame to meet a link that stands still; the time is lognormal, frames behind it wait",
-    ),
-    key(
-        "limit_bytes",
-        Form::Size,
-        "none",
-        "bytes of frames that the queue holds, beside `limit`",
-    ),
-    key(
-        "outage",
-        Form::Texts,
-        "none",
-        "times in which every frame is lost: `FROM..UNTIL` or `FROM..` for ever, after the run's start",
-    ),
+    BURST_LOSS,
+    REORDERING,
+    DUPLICATION,
+    CORRUPTION,
+    EXPONENTIAL_JITTER,
+    SPIKES,
+    LIMIT_BYTES,
+    OUTAGE,
     key(
         "qdisc",
         Form::Text,
@@ -471,54 +489,14 @@ pub(crate) const WAY: &[Key] = &[
         "the link's",
         "chance of each frame to be lost",
     ),
-    key(
-        "burst_loss",
-        Form::Text,
-        "the link's",
-        "losses in bursts (Gilbert-Elliott): `P [R [1-H [1-K]]]` in percent as netem's `loss gemodel`, beside `loss`",
-    ),
-    key(
-        "reordering",
-        Form::Text,
-        "the link's",
-        "`PERCENT by TIME` or `PERCENT by TIME..TIME`: chance of each frame to come later by this time, or one drawn from the range, and to be overtaken",
-    ),
-    key(
-        "duplication",
-        Form::Percent,
-        "the link's",
-        "chance of each frame to come twice",
-    ),
-    key(
-        "corruption",
-        Form::Percent,
-        "the link's",
-        "chance of each frame to be damaged, so that its checksum is wrong",
-    ),
-    key(
-        "exponential_jitter",
-        Form::Time,
-        "0",
-        "mean of an exponential delay of each frame beside `delay`; frames keep their order",
-    ),
-    key(
-        "spikes",
-        Form::Text,
-        "the link's",
-        "`PERCENT median TIME sigma NUMBER`: chance of each frame to meet a link that stands still; the time is lognormal, frames behind it wait",
-    ),
-    key(
-        "limit_bytes",
-        Form::Size,
-        "the link's",
-        "bytes of frames that the queue holds, beside `limit`",
-    ),
-    key(
-        "outage",
-        Form::Texts,
-        "the link's",
-        "times in which every frame is lost: `FROM..UNTIL` or `FROM..` for ever, after the run's start",
-    ),
+    of_link(BURST_LOSS),
+    of_link(REORDERING),
+    of_link(DUPLICATION),
+    of_link(CORRUPTION),
+    EXPONENTIAL_JITTER,
+    of_link(SPIKES),
+    of_link(LIMIT_BYTES),
+    of_link(OUTAGE),
     key(
         "qdisc",
         Form::Text,

@@ -1,0 +1,128 @@
+//! `tcplab run` of a population with variants, and what takes its folder.
+
+use std::fs;
+
+use super::{folder, tcplab, text};
+
+const FILE: &str = r#"
+[population]
+connections = 300
+requests = "1"
+
+[[arm]]
+name = "B"
+
+[[arm]]
+name = "R"
+behaviour = { rto_estimator = "rfc6298", rto_floor = "timeout", rto_floor_ms = 1000 }
+
+[[variant]]
+name = "as-it-is"
+
+[[variant]]
+name = "no-loss"
+set = { "population.loss" = [] }
+"#;
+
+#[test]
+fn variants_have_tables_and_one_table_of_all() {
+    let place = folder();
+    let file = place.path().join("varied.toml");
+    fs::write(&file, FILE).unwrap();
+    let out = place.path().join("all");
+    let all = tcplab(&["run", text(&file), "--out", text(&out), "--json"]);
+    assert_eq!(all.code, 0, "{}", all.err);
+    let all = all.json();
+    assert_eq!(all["schema"], "tcplab.population-variants/1");
+    assert_eq!(all["variants"][1]["variant"], "no-loss");
+    let sent_again = |n: usize| {
+        let counters = &all["variants"][n]["arms"][0]["counters"];
+        counters["TcpRetransSegs"].as_u64().unwrap()
+    };
+    assert!(sent_again(1) < sent_again(0));
+    for effect in all["effects"].as_array().unwrap() {
+        let variants: Vec<_> = effect["cells"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|cell| cell["variant"].clone())
+            .collect();
+        assert_eq!(variants, ["as-it-is", "no-loss"]);
+    }
+    // One of them alone is the same.
+    let one = tcplab(&["run", text(&file), "--variant", "no-loss", "--json"]).json();
+    let without_cost = |json: &serde_json::Value| {
+        let mut json = json.clone();
+        json.as_object_mut().unwrap().remove("cost");
+        json
+    };
+    assert_eq!(
+        without_cost(&one["variants"][0]),
+        without_cost(&all["variants"][1])
+    );
+    // The folder again, its text, shards of it.
+    let again = tcplab(&["run", text(&file), "--out", text(&out)]);
+    assert!(again.out.contains("varied (no-loss)"), "{}", again.out);
+    assert!(
+        again.out.contains("R in per cent of B, by variant"),
+        "{}",
+        again.out
+    );
+    let shards: Vec<_> = ["1/2", "2/2"]
+        .map(|shard| {
+            let out = place.path().join(shard.replace('/', "-"));
+            let run = tcplab(&["run", text(&file), "--shard", shard, "--out", text(&out)]);
+            assert_eq!(run.code, 0, "{}", run.err);
+            out
+        })
+        .to_vec();
+    let merged = place.path().join("merged");
+    let run = tcplab(&[
+        "merge",
+        text(&shards[0]),
+        text(&shards[1]),
+        "--out",
+        text(&merged),
+    ]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    for name in ["manifest.json", "summary.json", "no-loss/groups.bin"] {
+        let bytes = |folder: &std::path::Path| fs::read(folder.join(name)).unwrap();
+        assert_eq!(bytes(&merged), bytes(&out), "{name}");
+    }
+    // A connection is that of its variant.
+    let lost = |variant: &str| {
+        let run = tcplab(&[
+            "population",
+            "connection",
+            text(&out),
+            "7",
+            "--variant",
+            variant,
+            "--json",
+        ]);
+        assert_eq!(run.code, 0, "{}", run.err);
+        run.json()["drawn"].clone()
+    };
+    assert_eq!(lost("no-loss")["loss"], "none");
+    assert_eq!(lost("no-loss")["rtt_ns"], lost("as-it-is")["rtt_ns"]);
+}
+
+#[test]
+fn a_variant_that_is_not_there_is_named() {
+    let place = folder();
+    let file = place.path().join("varied.toml");
+    fs::write(&file, FILE).unwrap();
+    let wrong = tcplab(&["run", text(&file), "--variant", "no-los"]);
+    assert_eq!(wrong.code, 2);
+    assert!(
+        wrong.err.contains("there are as-it-is, no-loss"),
+        "{}",
+        wrong.err
+    );
+    let plain = place.path().join("plain.toml");
+    fs::write(&plain, "[population]\n[[arm]]\nname = \"B\"\n").unwrap();
+    let none = tcplab(&["run", text(&plain), "--variant", "x"]);
+    assert!(none.err.contains("has no [[variant]]"), "{}", none.err);
+    let points = tcplab(&["run", "examples/delayed-ack.toml", "--variant", "x"]);
+    assert!(points.err.contains("--variant"), "{}", points.err);
+}
