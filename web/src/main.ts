@@ -14,6 +14,7 @@ import { readDocument } from './data/model';
 import { h } from './dom';
 import { showPopulation } from './population/app';
 import { showDistributions } from './population/distributions';
+import { showVariants } from './population/variants';
 
 const place = document.getElementById('app');
 if (!place) throw new Error('the page has no #app');
@@ -21,6 +22,7 @@ try {
   const page = readDocument(document);
   if (page?.schema === 'tcplab.page/1') new App(page, document).mount(place);
   else if (page?.schema === 'tcplab.page-population/1') showPopulation(page, place);
+  else if (page?.schema === 'tcplab.page-variants/1') showVariants(page, place);
   else if (page?.schema === 'tcplab.page-distributions/1') showDistributions(page, place);
   else
     place.append(

@@ -1,5 +1,5 @@
 //! Writes the pages of a made-up population, for work on the pages and for their browser test:
-//! `cargo run -p tcplab-report --example sample_population -- RESULT.html DISTRIBUTIONS.html`.
+//! `cargo run -p tcplab-report --example sample_population -- RESULT.html DISTRIBUTIONS.html VARIANTS.html`.
 //!
 //! Arm D is better in every way, arm R worse; each verdict is there, and a row without a value.
 
@@ -8,25 +8,57 @@ use std::process::ExitCode;
 
 use serde_json::json;
 use tcplab_plan::population::{
-    ArmResult, Distribution, OutlierRecord, PopulationDocument, Row, Verdict,
+    ArmResult, Distribution, OutlierRecord, PopulationDocument, Row, VariantsDocument, Verdict,
 };
 use tcplab_report::page::population::{
-    Look, Outcome, Points, Side, write_distributions, write_result,
+    Look, Outcome, Points, Side, write_distributions, write_result, write_variants,
 };
 
 fn main() -> ExitCode {
     let mut names = std::env::args().skip(1);
-    let (Some(result), Some(distributions)) = (names.next(), names.next()) else {
-        eprintln!("usage: sample_population RESULT.html DISTRIBUTIONS.html");
+    let (Some(result), Some(distributions), Some(variants)) =
+        (names.next(), names.next(), names.next())
+    else {
+        eprintln!("usage: sample_population RESULT.html DISTRIBUTIONS.html VARIANTS.html");
         return ExitCode::from(2);
     };
-    match write_pages(&result, &distributions) {
+    match write_pages(&result, &distributions).and_then(|()| write_varied(&variants)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("sample_population: {message}");
             ExitCode::from(2)
         }
     }
+}
+
+/// The sample, and a variant in which D has fewer timeouts and nobody an outlier.
+fn write_varied(path: &str) -> Result<(), String> {
+    let named = |name: &str, document: PopulationDocument| PopulationDocument {
+        variant: Some(name.to_owned()),
+        ..document
+    };
+    let mut calm = named("calm", document());
+    calm.rows[0] = Row {
+        percent: Some(-7.0),
+        interval: Some([-9.0, -5.0]),
+        verdict: Verdict::Lower,
+        ..calm.rows[0].clone()
+    };
+    calm.outliers.clear();
+    let all = VariantsDocument::new(vec![named("as-it-is", document()), calm]);
+    let looks = [look(41, "D", -900_000)];
+    let outcomes: Vec<Outcome<'_>> = all
+        .variants
+        .iter()
+        .map(|document| Outcome {
+            document,
+            band_percent: 1.0,
+            has_band: |id| id.starts_with("latency"),
+            looks: &looks[..document.outliers.len().min(1)],
+        })
+        .collect();
+    let mut file = File::create(path).map_err(|e| format!("{path}: {e}"))?;
+    write_variants(&all.effects, &outcomes, &mut file).map_err(|e| format!("{path}: {e}"))
 }
 
 fn write_pages(result: &str, distributions: &str) -> Result<(), String> {

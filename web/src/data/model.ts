@@ -1,7 +1,7 @@
 // The JSON document in the page: `tcplab.page/1`, written by crates/report/src/page/document.rs.
 // Inside it are parts of `tcplab.analyze/1`, whose fields docs/analyze.md explains.
 
-import type { DistributionsPage, PopulationPage } from './population';
+import type { DistributionsPage, PopulationPage, VariantsPage } from './population';
 
 export interface PageDocument {
   schema: 'tcplab.page/1';
@@ -152,11 +152,12 @@ export interface Direction {
 }
 
 /** Every kind of page, by its schema. */
-export type AnyPage = PageDocument | PopulationPage | DistributionsPage;
+export type AnyPage = PageDocument | PopulationPage | VariantsPage | DistributionsPage;
 
 const SCHEMAS: AnyPage['schema'][] = [
   'tcplab.page/1',
   'tcplab.page-population/1',
+  'tcplab.page-variants/1',
   'tcplab.page-distributions/1',
 ];
 

@@ -50,6 +50,7 @@ export interface Outlier {
 export interface Result {
   experiment: string;
   title?: string;
+  variant?: string;
   stack: string;
   seed: number;
   connections: number;
@@ -95,6 +96,29 @@ export interface PopulationPage {
   banded: string[];
   result: Result;
   looks: Look[];
+}
+
+/** A row of one variant's table. */
+export interface EffectCell {
+  variant: string;
+  percent: number | null;
+  interval: [number, number] | null;
+  verdict: Verdict;
+}
+
+/** A row of an arm in every variant. */
+export interface Effect {
+  id: string;
+  title: string;
+  arm: string;
+  cells: EffectCell[];
+}
+
+export interface VariantsPage {
+  schema: 'tcplab.page-variants/1';
+  version: string;
+  effects: Effect[];
+  variants: PopulationPage[];
 }
 
 export type Unit = 'ns' | 'bps' | 'bytes' | 'count' | 'ppb';

@@ -23,7 +23,13 @@ export function topLine(name: string, totals: string, version: string, changed: 
   );
 }
 
-export function showPopulation(page: PopulationPage, place: HTMLElement): void {
+/** What stands before the tables, and what ends the page's keys when another result is shown in its place. */
+export interface Frame {
+  head: Node[];
+  signal?: AbortSignal;
+}
+
+export function showPopulation(page: PopulationPage, place: HTMLElement, frame: Frame = { head: [] }): void {
   const { result } = page;
   const explorer = new Explorer(page);
   const part = result.shard === '1/1' ? '' : `, shard ${result.shard}`;
@@ -61,6 +67,7 @@ export function showPopulation(page: PopulationPage, place: HTMLElement): void {
       'main',
       { class: 'population' },
       h('h2', {}, result.title ?? result.experiment),
+      ...frame.head,
       result.stopped && h('p', { class: 'note' }, 'The run stopped early: every row was decided.'),
       armTable(result),
       several && differenceTable(result),
@@ -74,11 +81,12 @@ export function showPopulation(page: PopulationPage, place: HTMLElement): void {
   );
   for (const chart of several ? charts : curves) chart.mount();
   if (several) explorer.mount();
-  addEventListener('keydown', (e) => {
+  const keys = (e: KeyboardEvent): void => {
     const target = e.target as HTMLElement;
     if (e.ctrlKey || e.metaKey || e.altKey || target.matches('input, select, textarea')) return;
     if (e.key === 't') place.querySelector<HTMLButtonElement>('button.theme')?.click();
     else if (e.key === 'n') explorer.step(1);
     else if (e.key === 'p') explorer.step(-1);
-  });
+  };
+  addEventListener('keydown', keys, { signal: frame.signal });
 }

@@ -1,6 +1,6 @@
 // The tables of a result, as the terminal prints them.
 
-import type { Arm, Result, Row, Verdict } from '../data/population';
+import type { Arm, Effect, EffectCell, Result, Row, Verdict } from '../data/population';
 import { h } from '../dom';
 import { count } from '../format';
 import { percent, shortTime } from './scale';
@@ -79,6 +79,26 @@ function cell(row: Row | undefined): Node {
     h('b', {}, percent(row.percent)),
     ` ${range} `,
     h('abbr', { title: row.verdict, 'aria-label': row.verdict }, MARKS[row.verdict]),
+  );
+}
+
+/** Every row of an arm from variant to variant. */
+export function effectTable(arm: string, baseline: string, effects: Effect[]): HTMLElement {
+  const own = effects.filter((e) => e.arm === arm);
+  const names = own[0]?.cells.map((c) => c.variant) ?? [];
+  const rows = own.map((effect) => [effect.title, ...effect.cells.map(effectCell)]);
+  return table('differences', `${arm} in per cent of ${baseline}, by variant`, ['quantity', ...names], rows);
+}
+
+function effectCell(cell: EffectCell): Node {
+  if (cell.percent === null) return h('span', { class: 'faint', title: 'no value' }, '–');
+  const range = cell.interval ? `95 %: ${cell.interval.map(percent).join(' to ')}` : undefined;
+  return h(
+    'span',
+    { class: `verdict ${cell.verdict}`, title: range },
+    h('b', {}, percent(cell.percent)),
+    ' ',
+    h('abbr', { title: cell.verdict, 'aria-label': cell.verdict }, MARKS[cell.verdict]),
   );
 }
 

@@ -9,6 +9,7 @@ import { binary, launch, needPage, open, range, root, run, scratch } from './bro
 const files = scratch();
 const result = files.path('result.html');
 const drawn = files.path('distributions.html');
+const varied = files.path('variants.html');
 let browser: Browser;
 let page: Page;
 let problems: string[];
@@ -25,6 +26,7 @@ beforeAll(async () => {
     '--',
     result,
     drawn,
+    varied,
   ]);
   browser = await launch();
 }, 600_000);
@@ -36,6 +38,36 @@ afterAll(async () => {
 
 const over = () =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+describe('the page of variants', () => {
+  beforeEach(async () => {
+    ({ page, problems } = await open(browser, varied));
+  });
+
+  afterEach(async () => {
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+
+  it('shows every row from variant to variant, and the result of the chosen one', async () => {
+    const effects = page.locator('table.differences').first();
+    expect(await effects.locator('caption').textContent()).toBe('D in per cent of B, by variant');
+    expect(await effects.locator('thead th').allTextContents()).toEqual(['quantity', 'as-it-is', 'calm']);
+    const first = await effects.locator('tbody tr').first().textContent();
+    expect(first).toContain('+43 %');
+    expect(first).toContain('−7');
+    const own = page.locator('table.differences').nth(2);
+    expect(await own.locator('tbody tr').first().textContent()).toContain('+43 %');
+    expect(await page.locator('.outliers button').count()).toBe(1);
+    await page.locator('.variants button', { hasText: 'calm' }).click();
+    expect(await page.locator('.variants button[aria-pressed="true"]').textContent()).toBe('calm');
+    expect(await own.locator('tbody tr').first().textContent()).not.toContain('+43 %');
+    expect(await page.locator('.outliers button').count()).toBe(0);
+    await page.locator('.variants button', { hasText: 'as-it-is' }).click();
+    expect(await own.locator('tbody tr').first().textContent()).toContain('+43 %');
+    expect(await over()).toBeLessThanOrEqual(0);
+  });
+});
 
 describe('the page of a result', () => {
   beforeEach(async () => {

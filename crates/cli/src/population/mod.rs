@@ -124,7 +124,16 @@ fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failur
             progress.show(p);
         });
         progress.clear();
-        return variants::tell(&document?, args.json, args.out.as_deref(), color);
+        let document = document?;
+        if let Some(html) = &args.html {
+            page::write_all(
+                html,
+                &variants::sources(args, &populations),
+                &document,
+                stop,
+            )?;
+        }
+        return variants::tell(&document, args.json, args.out.as_deref(), color);
     }
     let document = population::run(&request, &stop, &|p| progress.show(p));
     progress.clear();
@@ -133,6 +142,7 @@ fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failur
         let source = page::Source {
             path: args.out.as_ref().unwrap_or(&args.experiment),
             seed: args.seed.filter(|_| args.out.is_none()),
+            variant: None,
         };
         page::write(html, population, &document, &source, stop)?;
     }

@@ -8,10 +8,12 @@ use tcplab_kernel::Stop;
 use tcplab_lab::Lab;
 use tcplab_lab::population::{self, Look, has_band};
 use tcplab_plan::Population;
-use tcplab_plan::population::{OutlierRecord, POPULATION_SCHEMA, PopulationDocument};
+use tcplab_plan::population::{
+    OutlierRecord, POPULATION_SCHEMA, PopulationDocument, VARIANTS_SCHEMA, VariantsDocument,
+};
 use tcplab_plan::result::RUN_SCHEMA;
 use tcplab_report::page::population::{
-    MAX_LOOKS, Outcome, Points, Side, write_distributions, write_result,
+    MAX_LOOKS, Outcome, Points, Side, write_distributions, write_result, write_variants,
 };
 use tcplab_report::page::{Error, Page, population as page};
 
@@ -38,6 +40,14 @@ pub struct Source<'a> {
     pub path: &'a Path,
     /// A seed that the path does not say.
     pub seed: Option<u64>,
+    /// The variant of the file.
+    pub variant: Option<&'a str>,
+}
+
+/// What a variant came to, for the page of all of them.
+pub struct Variant<'a> {
+    pub population: &'a Population,
+    pub source: Source<'a>,
 }
 
 /// Writes the page of a result.
@@ -50,25 +60,68 @@ pub fn write(
 ) -> Result<(), Failure> {
     need()?;
     let lab = Lab::new(stop)?;
-    let chosen = population::select(&document.outliers, MAX_LOOKS);
-    let looks = chosen.into_iter().map(|outlier| {
-        let (number, arm) = (outlier.connection, &outlier.arm);
-        let look = population::look(&lab, population, &document.stack, number, arm)?;
-        Ok(looked_at(population, document, outlier, look, source))
-    });
-    let looks = looks.collect::<Result<Vec<page::Look>, Failure>>()?;
+    let looks = looks(&lab, population, document, source, MAX_LOOKS)?;
     // What it cost is no part of the result: `report` does not know it.
     let document = &PopulationDocument {
         cost: None,
         ..document.clone()
     };
-    let outcome = Outcome {
+    put(file, |out| {
+        write_result(&outcome(population, document, &looks), out)
+    })
+}
+
+/// Writes the page of several variants, in the order of the document; they share the outliers that are run again.
+pub fn write_all(
+    file: &Path,
+    variants: &[Variant<'_>],
+    document: &VariantsDocument,
+    stop: Stop,
+) -> Result<(), Failure> {
+    need()?;
+    let lab = Lab::new(stop)?;
+    let most = (MAX_LOOKS / variants.len().max(1)).max(1);
+    let pairs = || variants.iter().zip(&document.variants);
+    let looks = pairs()
+        .map(|(v, document)| looks(&lab, v.population, document, &v.source, most))
+        .collect::<Result<Vec<Vec<page::Look>>, Failure>>()?;
+    let outcomes: Vec<Outcome<'_>> = pairs()
+        .zip(&looks)
+        .map(|((v, document), looks)| outcome(v.population, document, looks))
+        .collect();
+    put(file, |out| {
+        write_variants(&document.effects, &outcomes, out)
+    })
+}
+
+/// Runs outliers again.
+fn looks(
+    lab: &Lab,
+    population: &Population,
+    document: &PopulationDocument,
+    source: &Source<'_>,
+    most: usize,
+) -> Result<Vec<page::Look>, Failure> {
+    let chosen = population::select(&document.outliers, most);
+    let looks = chosen.into_iter().map(|outlier| {
+        let (number, arm) = (outlier.connection, &outlier.arm);
+        let look = population::look(lab, population, &document.stack, number, arm)?;
+        Ok(looked_at(population, document, outlier, look, source))
+    });
+    looks.collect()
+}
+
+fn outcome<'a>(
+    population: &Population,
+    document: &'a PopulationDocument,
+    looks: &'a [page::Look],
+) -> Outcome<'a> {
+    Outcome {
         document,
         band_percent: f64::from(population.compare.band_ppb) / 1e7,
         has_band,
-        looks: &looks,
-    };
-    put(file, |out| write_result(&outcome, out))
+        looks,
+    }
 }
 
 /// Writes the page of what a population draws.
@@ -111,6 +164,9 @@ fn looked_at(
         quoted(&source.path.display().to_string()),
         outlier.connection
     );
+    if let Some(variant) = source.variant {
+        command += &format!(" --variant {variant}");
+    }
     if let Some(seed) = source.seed {
         command += &format!(" --seed {seed}");
     }
@@ -159,23 +215,53 @@ fn quoted(path: &str) -> String {
 pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     need()?;
     let folder = &args.folder;
-    let document = summary(folder)?;
-    let population = population::of_folder(folder)?;
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;
-    let source = Source {
-        path: folder,
-        seed: None,
-    };
     let html = args
         .html
         .clone()
         .unwrap_or_else(|| folder.join("report.html"));
-    write(&html, &population, &document, &source, stop)?;
+    match summary(folder)? {
+        Summary::One(document) => {
+            let source = Source {
+                path: folder,
+                seed: None,
+                variant: None,
+            };
+            let population = population::of_folder(folder)?;
+            write(&html, &population, &document, &source, stop)?;
+        }
+        Summary::Variants(document) => {
+            let named = |v: &PopulationDocument| {
+                let name = v.variant.as_deref().unwrap_or_default();
+                Ok(population::of_folder(&folder.join(name))?)
+            };
+            let named = document.variants.iter().map(named);
+            let named = named.collect::<Result<Vec<Population>, Failure>>()?;
+            let variants: Vec<Variant<'_>> = named
+                .iter()
+                .map(|population| Variant {
+                    population,
+                    source: Source {
+                        path: folder,
+                        seed: None,
+                        variant: population.variant.as_deref(),
+                    },
+                })
+                .collect();
+            write_all(&html, &variants, &document, stop)?;
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 
+/// What a folder holds.
+enum Summary {
+    One(Box<PopulationDocument>),
+    Variants(Box<VariantsDocument>),
+}
+
 /// The result of a folder.
-fn summary(folder: &Path) -> Result<PopulationDocument, Failure> {
+fn summary(folder: &Path) -> Result<Summary, Failure> {
     let file = folder.join("summary.json");
     let name = file.display();
     if !file.exists() && folder.join("manifest.json").exists() {
@@ -189,7 +275,14 @@ fn summary(folder: &Path) -> Result<PopulationDocument, Failure> {
     let json: serde_json::Value = serde_json::from_str(&text(&file)?).map_err(damaged)?;
     let schema = json.get("schema").and_then(serde_json::Value::as_str);
     match schema {
-        Some(POPULATION_SCHEMA) => serde_json::from_value(json).map_err(damaged),
+        Some(POPULATION_SCHEMA) => {
+            let document = serde_json::from_value(json).map_err(damaged)?;
+            Ok(Summary::One(Box::new(document)))
+        }
+        Some(VARIANTS_SCHEMA) => {
+            let document = serde_json::from_value(json).map_err(damaged)?;
+            Ok(Summary::Variants(Box::new(document)))
+        }
         Some(RUN_SCHEMA) => Err(Failure::input(format!(
             "{}: the result of an experiment of points; only populations have a page so far. \
              `tcplab analyze --html FILE {}` makes one of its captures",

@@ -9,9 +9,11 @@ use tcplab_plan::population::{Cell as Outcome, Effect, VariantsDocument};
 use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::table::{Align, Cell, Table};
 
+use super::page::{Source, Variant};
 use super::table::{cost_words, inked, mark};
 use crate::args::Color;
 use crate::failure::Failure;
+use crate::run::args::RunArgs;
 use crate::{json, terminal};
 
 /// The variants of a file, only these when any are named; none when the file has none.
@@ -32,6 +34,20 @@ pub fn chosen(path: &Path, text: &str, only: &[String]) -> Result<Vec<Population
         all.retain(|v| v.variant.as_ref().is_some_and(|name| only.contains(name)));
     }
     Ok(all)
+}
+
+/// How the page names each of them on a command line.
+pub fn sources<'a>(args: &'a RunArgs, populations: &'a [Population]) -> Vec<Variant<'a>> {
+    let source = |population: &'a Population| Source {
+        path: args.out.as_ref().unwrap_or(&args.experiment),
+        seed: args.seed.filter(|_| args.out.is_none()),
+        variant: population.variant.as_deref(),
+    };
+    let one = |population| Variant {
+        population,
+        source: source(population),
+    };
+    populations.iter().map(one).collect()
 }
 
 /// Prints what variants came to.

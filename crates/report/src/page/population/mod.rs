@@ -1,12 +1,13 @@
-//! The pages of populations: a run's result (`tcplab.page-population/1`), and what is drawn
-//! (`tcplab.page-distributions/1`). The same built page shows them; the schema says which it is.
+//! The pages of populations: a run's result (`tcplab.page-population/1`), those of its variants
+//! (`tcplab.page-variants/1`), and what is drawn (`tcplab.page-distributions/1`). The same built page shows them; the
+//! schema says which it is.
 
 mod points;
 
 use std::io::Write;
 
 use serde::Serialize;
-use tcplab_plan::population::PopulationDocument;
+use tcplab_plan::population::{Effect, PopulationDocument};
 
 use super::{Error, write_document};
 
@@ -69,6 +70,31 @@ struct ResultPage<'a> {
     looks: &'a [Look],
 }
 
+impl<'a> ResultPage<'a> {
+    fn new(result: &Outcome<'a>) -> Self {
+        let ids = result.document.rows.iter().map(|row| row.id.as_str());
+        let mut banded: Vec<&str> = ids.filter(|id| (result.has_band)(id)).collect();
+        banded.dedup();
+        Self {
+            schema: "tcplab.page-population/1",
+            version: env!("CARGO_PKG_VERSION"),
+            band_percent: result.band_percent,
+            banded,
+            result: result.document,
+            looks: &result.looks[..result.looks.len().min(MAX_LOOKS)],
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct VariantsPage<'a> {
+    schema: &'static str,
+    version: &'static str,
+    /// Every row from variant to variant.
+    effects: &'a [Effect],
+    variants: Vec<ResultPage<'a>>,
+}
+
 #[derive(Serialize)]
 struct DistributionsPage<'a, T> {
     schema: &'static str,
@@ -81,16 +107,23 @@ struct DistributionsPage<'a, T> {
 /// # Errors
 /// [`Error::NotBuilt`] when the binary holds no page, [`Error::Io`] from `out`.
 pub fn write_result(result: &Outcome<'_>, out: &mut impl Write) -> Result<(), Error> {
-    let ids = result.document.rows.iter().map(|row| row.id.as_str());
-    let mut banded: Vec<&str> = ids.filter(|id| (result.has_band)(id)).collect();
-    banded.dedup();
-    let page = ResultPage {
-        schema: "tcplab.page-population/1",
+    write_document(&ResultPage::new(result), out)
+}
+
+/// Writes the page of several variants of a population, and of what becomes of each row.
+///
+/// # Errors
+/// As [`write_result`].
+pub fn write_variants(
+    effects: &[Effect],
+    variants: &[Outcome<'_>],
+    out: &mut impl Write,
+) -> Result<(), Error> {
+    let page = VariantsPage {
+        schema: "tcplab.page-variants/1",
         version: env!("CARGO_PKG_VERSION"),
-        band_percent: result.band_percent,
-        banded,
-        result: result.document,
-        looks: &result.looks[..result.looks.len().min(MAX_LOOKS)],
+        effects,
+        variants: variants.iter().map(ResultPage::new).collect(),
     };
     write_document(&page, out)
 }
