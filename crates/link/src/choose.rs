@@ -24,6 +24,8 @@ pub(crate) struct Choice {
 pub(crate) struct Choose {
     events: Vec<(Event, u64)>,
     outages: Vec<Outage>,
+    /// When the run starts: outages count from here.
+    start: Instant,
     loss_ppb: u32,
     draws: Random,
     /// What few links have.
@@ -94,11 +96,17 @@ impl Choose {
                 && way.loss_ppb == 0
                 && seldom.is_none(),
             outages: way.outages.clone(),
+            start: Instant::default(),
             events: way.events.iter().map(|event| (*event, 0)).collect(),
             loss_ppb: way.loss_ppb,
             draws: stream("loss"),
             seldom,
         }
+    }
+
+    /// Says when the run starts.
+    pub(crate) fn begin(&mut self, start: Instant) {
+        self.start = start;
     }
 
     /// What becomes of the next frame; its kind is asked for when something may become of it.
@@ -118,11 +126,16 @@ impl Choose {
         }
         // Drawn for each frame, so that a listed loss moves no other draw.
         choice.lost |= self.draws.chance(self.loss_ppb);
-        choice.lost |= self.outages.iter().any(|outage| is_in(outage, now));
+        choice.lost |= self.is_out(now);
         if let Some(seldom) = &mut self.seldom {
             seldom.draw(&mut choice);
         }
         choice
+    }
+
+    fn is_out(&self, now: Instant) -> bool {
+        let since = now.as_nanos().saturating_sub(self.start.as_nanos());
+        self.outages.iter().any(|outage| is_in(outage, since))
     }
 
     #[inline(never)]
@@ -190,7 +203,7 @@ fn length(spikes: &Spikes, draws: &mut Random) -> Duration {
     Duration::from_nanos(ns as i64)
 }
 
-fn is_in(outage: &Outage, now: Instant) -> bool {
-    let now = now.as_nanos();
-    now >= outage.from_ns && outage.until_ns.is_none_or(|until| now < until)
+/// `since`: nanoseconds since the run's start.
+fn is_in(outage: &Outage, since: i64) -> bool {
+    since >= outage.from_ns && outage.until_ns.is_none_or(|until| since < until)
 }

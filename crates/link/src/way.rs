@@ -103,6 +103,11 @@ impl<F: Clone> Way<F> {
         }
     }
 
+    /// Says when the run starts, from which outages count; without it they count from time 0.
+    pub fn begin(&mut self, start: Instant) {
+        self.choose.begin(start);
+    }
+
     /// A frame of `bytes` bytes enters. Its kind is asked for when listed events count it.
     #[inline]
     pub fn enter(

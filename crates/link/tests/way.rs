@@ -310,6 +310,28 @@ fn an_outage_loses_all_that_enters_in_it() {
 }
 
 #[test]
+fn outages_count_from_the_start_of_the_run() {
+    let outage = |from_ms, until_ms: Option<i64>| Outage {
+        from_ns: from_ms * MS,
+        until_ns: until_ms.map(|ms| ms * MS),
+    };
+    let way = Direction {
+        outages: vec![outage(10, Some(20)), outage(50, None)],
+        ..Direction::default()
+    };
+    // A kernel's clock counts from elsewhere.
+    let start = 1_700_000_000_000 * MS;
+    let mut way = Way::new(&way, 1, "l");
+    way.begin(at(start));
+    let entered = [-5, 9, 10, 20, 49, 50].map(|ms| way.enter(at(start + ms * MS), 60, data, 0));
+    use Entered::{Accepted, Lost};
+    assert_eq!(
+        entered,
+        [Accepted, Accepted, Lost, Accepted, Accepted, Lost]
+    );
+}
+
+#[test]
 fn a_spike_stops_the_link_and_keeps_the_order() {
     let spikes = Spikes {
         chance_ppb: 100_000_000,

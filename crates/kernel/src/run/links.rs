@@ -49,6 +49,13 @@ impl OurLink {
         }
     }
 
+    /// Says when the run starts.
+    pub(crate) fn begin(&mut self, start: Instant) {
+        for way in &mut self.ways {
+            way.begin(start);
+        }
+    }
+
     /// Takes the frames that the host at `side` has sent.
     pub(crate) fn take(
         &mut self,

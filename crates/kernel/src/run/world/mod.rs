@@ -199,6 +199,9 @@ impl<'p> World<'p> {
         }
         self.open_tables()?;
         self.start = self.start_time();
+        for link in self.links.iter_mut().flatten() {
+            link.begin(self.start);
+        }
         let mut end = 0;
         for app in &self.point.apps {
             for n in 0..app.connections {
