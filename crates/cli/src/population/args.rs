@@ -40,6 +40,9 @@ pub struct SampleArgs {
     /// Connections of each arm; those whose client is no plain Linux are passed over
     #[arg(long, value_name = "N", default_value_t = 500)]
     pub connections: usize,
+    /// Connections of one guest; with 1, differences of each connection's counters are told
+    #[arg(long, value_name = "N", default_value_t = 25, value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub together: u16,
     /// Only these arms, the baseline among them
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub arms: Vec<String>,
@@ -124,9 +127,14 @@ pub struct ConnectionArgs {
     /// Seed of the population, in place of the file's
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Stack, in place of model:linux-6.1
-    #[arg(long, value_name = "STACK", default_value = "model")]
-    pub on: String,
+    /// Stacks; with a kernel among them, all run it as `population sample` does
+    #[arg(
+        long,
+        value_name = "STACK",
+        value_delimiter = ',',
+        default_value = "model"
+    )]
+    pub on: Vec<String>,
     /// Keep captures and logs, in a folder for each arm
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tcplab_lab::campaign::{self, Campaign};
+use tcplab_lab::population::sample::sample_point;
 use tcplab_lab::population::{arm_point, of_folder, variants};
 use tcplab_plan::population::{Drawn, LossKind};
 use tcplab_plan::result::{PointResult, RunDocument};
@@ -47,37 +48,46 @@ struct Document {
 pub fn run(args: &ConnectionArgs, color: Color) -> Result<ExitCode, Failure> {
     let population = population(args)?;
     let arms = arms(&population, args)?;
-    let points = arms
-        .iter()
-        .map(|arm| arm_point(&population, args.number, *arm, &args.on))
-        .collect::<Result<Vec<Point>, _>>()?;
     let lab = lab()?;
-    let stacks = [lab.stack(&args.on)?];
-    let measures = measures(&points[0]);
-    let document = campaign::run(
-        &lab,
-        &Campaign {
-            experiment: &population.name,
-            points: &points,
-            stacks: &stacks,
-            measures: &measures,
-            jobs: 1,
-            out: args.out.as_deref(),
-        },
-        |_| {},
-    )?;
+    let mut runs: Option<RunDocument> = None;
+    for on in &args.on {
+        let stack = lab.stack(on)?;
+        let points = points(&population, args, &arms, on)?;
+        let folder = match (&args.out, args.on.len()) {
+            (Some(out), 2..) => Some(out.join(stack.name.replace([':', '@', '+'], "-"))),
+            (out, _) => out.clone(),
+        };
+        let document = campaign::run(
+            &lab,
+            &Campaign {
+                experiment: &population.name,
+                points: &points,
+                stacks: &[stack],
+                measures: &measures(&points[0]),
+                jobs: 1,
+                out: folder.as_deref(),
+            },
+            |_| {},
+        )?;
+        match &mut runs {
+            None => runs = Some(document),
+            Some(runs) => runs.points.extend(document.points),
+        }
+    }
+    let runs = runs.unwrap_or_default();
     let drawn = population.draw(args.number);
     if args.json {
         json::print(&Document {
             schema: SCHEMA,
             drawn,
-            runs: document,
+            runs,
         })?;
         return Ok(ExitCode::SUCCESS);
     }
-    print(&drawn, &document.points, &terminal::theme(color, false))?;
+    print(&drawn, &runs.points, &terminal::theme(color, false))?;
     if let Some(out) = &args.out {
-        eprintln!("captures and logs: {}/points/*", out.display());
+        let each = if args.on.len() > 1 { "*/" } else { "" };
+        eprintln!("captures and logs: {}/{each}points/*", out.display());
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -119,6 +129,21 @@ fn arms(population: &Population, args: &ConnectionArgs) -> Result<Vec<usize>, Fa
     }
 }
 
+/// The connection in each arm, for a stack.
+fn points(
+    population: &Population,
+    args: &ConnectionArgs,
+    arms: &[usize],
+    on: &str,
+) -> Result<Vec<Point>, Failure> {
+    let is_sample = args.on.iter().any(|on| on.starts_with("uml:"));
+    let point = |arm: &usize| match is_sample {
+        true => sample_point(population, args.number, *arm, on),
+        false => arm_point(population, args.number, *arm, on),
+    };
+    Ok(arms.iter().map(point).collect::<Result<_, _>>()?)
+}
+
 fn measures(point: &Point) -> Vec<String> {
     let server = &point.hosts[0].name;
     COUNTERS.map(|name| format!("{server}.{name}")).to_vec()
@@ -132,6 +157,7 @@ fn print(drawn: &Drawn, points: &[PointResult], theme: &Theme) -> Result<(), Fai
     writeln!(out, "  think     {}\n", think_words(drawn))?;
     let mut columns = vec![
         ("arm", Align::Left),
+        ("stack", Align::Left),
         ("responses, as the client saw them", Align::Left),
     ];
     columns.extend(COUNTERS.map(|name| (short(name), Align::Right)));
@@ -148,7 +174,11 @@ fn print(drawn: &Drawn, points: &[PointResult], theme: &Theme) -> Result<(), Fai
             .flat_map(|flow| &flow.client.latency_ns)
             .map(|ns| format!("{:.0}", *ns as f64 / 1e6))
             .collect();
-        let mut cells: Vec<Cell> = vec![arm.into(), format!("{} ms", times.join(" ")).into()];
+        let mut cells: Vec<Cell> = vec![
+            arm.into(),
+            point.stack.as_str().into(),
+            format!("{} ms", times.join(" ")).into(),
+        ];
         cells.extend(COUNTERS.map(|name| {
             let value = point
                 .measures

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use tcplab_lab::population::sample::{Sample, SampleSums, sample};
+use tcplab_lab::population::sample::{Extent, Sample, SampleArm, SampleSums, sample};
 use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::table::{Align, Cell, Table};
 
@@ -16,6 +16,9 @@ use crate::terminal;
 
 /// `schema` of the document.
 pub const SCHEMA: &str = tcplab_lab::population::sample::SCHEMA;
+
+/// Connections that differ whose numbers are shown.
+const SHOWN: usize = 15;
 
 /// A row: its title, and what it is of the sums.
 type Row = (&'static str, fn(&SampleSums) -> Option<f64>);
@@ -68,8 +71,11 @@ pub fn run(args: &SampleArgs, color: Color) -> Result<ExitCode, Failure> {
         &lab,
         &population,
         stacks,
-        args.connections.max(1),
-        jobs,
+        Extent {
+            connections: args.connections.max(1),
+            together: usize::from(args.together),
+            jobs,
+        },
         &|done, all| {
             if let Some(bar) = &bar {
                 bar.set_length(all as u64);
@@ -126,8 +132,25 @@ fn print(sample: &Sample, theme: &Theme) -> Result<(), Failure> {
             "  {}: {} of {} connections had each response at the same time on both, within a jiffy",
             arm.name, arm.alike, sample.connections
         )?;
+        if !arm.differ.is_empty() {
+            writeln!(out, "     not {}", others(arm))?;
+        }
     }
     Ok(())
+}
+
+/// The numbers of the connections that differ, as far as a line holds them.
+fn others(arm: &SampleArm) -> String {
+    let shown: Vec<String> = arm
+        .differ
+        .iter()
+        .take(SHOWN)
+        .map(|one| one.connection.to_string())
+        .collect();
+    match arm.differ.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more (--json)", shown.join(", ")),
+    }
 }
 
 /// The value, and in per cent of the baseline's.

@@ -325,3 +325,55 @@ fn recoveries_take_the_time_that_they_take_on_a_kernel() {
         }
     }
 }
+
+/// Connections with outages, spikes, losses and reordering do the same on both: what is drawn happens at the same time
+/// after the run's start, timers fire at the same jiffies, probes follow the rule of the arm.
+#[test]
+#[ignore = "needs a kernel: tcplab kernel build 6.1 --edit recovlat --edit rto-choice --edit tlp-2016"]
+fn connections_of_a_population_do_the_same_on_a_kernel() {
+    let place = folder();
+    let file = place.path().join("t.toml");
+    let population = r#"
+schema = "tcplab.experiment/1"
+[population]
+base = "web"
+hz = 250
+loss = [{ share = "60%", rate = "4%" }]
+spikes = { data = "0.3%", ack = "0.1%", median = "250ms", sigma = 0.8 }
+outage = { share = "20%", start = "uniform(50ms..2s)", length = "uniform(300ms..3s)", final = "20%" }
+reordering = { data = "0.5%", least = "10% rtt", most = "80% rtt" }
+[[arm]]
+name = "old"
+behaviour = { tlp_rule = "delack-max" }
+[[arm]]
+name = "today"
+[[arm]]
+name = "R"
+behaviour = { rto_estimator = "rfc6298", rto_floor = "timeout", rto_floor_ms = 1000 }
+"#;
+    fs::write(&file, population).unwrap();
+    let run = tcplab(&[
+        "population",
+        "sample",
+        text(&file),
+        "--on",
+        KERNEL,
+        "--connections",
+        "25",
+        "--json",
+    ]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    for arm in run.json()["arms"].as_array().unwrap() {
+        assert_eq!(arm["differ"], serde_json::json!([]), "{}", arm["name"]);
+        let counters = |side: usize, name: &str| arm["sums"][side]["counters"][name].clone();
+        for name in [
+            "TcpRetransSegs",
+            "TcpExtTCPTimeouts",
+            "TcpExtTCPLossProbes",
+            "TcpExtTCPDSACKRecv",
+        ] {
+            assert!(counters(0, name).as_i64() > Some(0), "{arm}");
+            assert_eq!(counters(0, name), counters(1, name), "{arm}");
+        }
+    }
+}

@@ -5,6 +5,7 @@
 //! `net.ipv4.tcp_rto_rule` of a kernel with the edit `rto-choice` (docs/kernels.md).
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,8 +21,11 @@ use crate::stack::Lab;
 /// `schema` of a [`Sample`].
 pub const SCHEMA: &str = "tcplab.population-sample/1";
 
-/// Clients of one guest.
-const CLIENTS: usize = 25;
+/// When a run begins after its hosts' boot, and up to a phase later: timers fire at absolute jiffies, and a model
+/// whose jiffies lie elsewhere has other ones.
+const BOOT_NS: i64 = 3_000_000_000;
+/// Width of the phase: a tick of the slowest kernel.
+const PHASE_NS: u64 = 10_000_000;
 /// Time between the starts of two of them.
 const STAGGER_NS: i64 = 37_000_000;
 /// The server's counters that are compared.
@@ -71,6 +75,31 @@ pub struct SampleArm {
     pub sums: [SampleSums; 2],
     /// Connections whose responses took the client the same time on both, within a jiffy.
     pub alike: u64,
+    /// The others; those with other counters, too, where each has a guest of its own.
+    pub differ: Vec<SampleDifference>,
+}
+
+/// A connection that did not do the same on both.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct SampleDifference {
+    /// Its number.
+    pub connection: u64,
+    /// Time of each response on the model and on the kernel, in microseconds.
+    pub times_us: [Vec<i64>; 2],
+    /// Counters that differ, where each connection has a guest of its own: the model's, the kernel's.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, [i64; 2]>,
+}
+
+/// What of a population shall be a sample.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// Connections of each arm.
+    pub connections: usize,
+    /// Connections of one guest.
+    pub together: usize,
+    /// Guests at once.
+    pub jobs: usize,
 }
 
 /// What the connections of an arm did on a stack.
@@ -94,30 +123,28 @@ pub fn sample(
     lab: &Lab,
     population: &Population,
     (model, kernel): (&str, &str),
-    connections: usize,
-    jobs: usize,
+    extent: Extent,
     progress: &(impl Fn(usize, usize) + Sync),
 ) -> Result<Sample, LabError> {
     let drawn: Vec<Drawn> = (0..)
         .map(|n| population.draw(n))
         .filter(|drawn| population.clients[drawn.client].is_plain())
-        .take(connections)
+        .take(extent.connections)
         .collect();
     let last = drawn.last().map_or(0, |drawn| drawn.number + 1);
     let stacks = [lab.stack(model)?, lab.stack(kernel)?];
-    let all = 2 * population.arms.len() * drawn.len().div_ceil(CLIENTS);
-    let done = std::sync::atomic::AtomicUsize::new(0);
+    let all = 2 * population.arms.len() * drawn.len().div_ceil(extent.together);
+    let done = AtomicUsize::new(0);
     let mut arms = Vec::new();
     for arm in &population.arms {
-        let mut sums: [SampleSums; 2] = Default::default();
-        let mut times: [Vec<Vec<i64>>; 2] = Default::default();
+        let mut found: [Vec<PointResult>; 2] = Default::default();
         for (side, stack) in stacks.iter().enumerate() {
             let server = match side {
                 0 => model_server(arm, population.hz),
                 _ => kernel_server(arm)?,
             };
             let points: Vec<Point> = drawn
-                .chunks(CLIENTS)
+                .chunks(extent.together)
                 .map(|some| point(population, some, &server))
                 .collect();
             let document = campaign::run(
@@ -127,34 +154,23 @@ pub fn sample(
                     points: &points,
                     stacks: std::slice::from_ref(stack),
                     measures: &[],
-                    jobs,
+                    jobs: extent.jobs,
                     out: None,
                 },
-                |_| {
-                    progress(
-                        done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1,
-                        all,
-                    )
-                },
+                |_| progress(done.fetch_add(1, Ordering::Relaxed) + 1, all),
             )?;
             if let Some(e) = document.points.iter().find_map(|p| p.error.clone()) {
                 return Err(LabError::CannotRun(format!("{}: {e}", stack.name)));
             }
-            (sums[side], times[side]) = sum(&document.points);
+            found[side] = document.points;
         }
         let jiffy = 1_000_000_000 / i64::from(population.hz);
-        let alike = |(a, b): (&Vec<i64>, &Vec<i64>)| {
-            let near = |(x, y): (&i64, &i64)| (x - y).abs() <= jiffy;
-            a.len() == b.len() && a.iter().zip(b).all(near)
-        };
+        let differ = differences(&drawn, &found, jiffy);
         arms.push(SampleArm {
             name: arm.name.clone(),
-            alike: times[0]
-                .iter()
-                .zip(&times[1])
-                .filter(|both| alike(*both))
-                .count() as u64,
-            sums,
+            sums: [sum(&found[0]), sum(&found[1])],
+            alike: (drawn.len() - differ.len()) as u64,
+            differ,
         });
     }
     Ok(Sample {
@@ -202,9 +218,16 @@ fn kernel_server(arm: &Host) -> Result<Host, LabError> {
             arm.name
         )));
     }
+    // Kernels with the edit tlp-2016 have both rules; elsewhere 3 and 4 are the same, which is today's.
+    let probes = match get("tlp_rule") {
+        "delack-max" => "3",
+        _ => "4",
+    };
     let mut host = arm.clone();
     host.behaviour.clear();
     host.profile = None;
+    let name = "net.ipv4.tcp_early_retrans".to_owned();
+    host.sysctl.entry(name).or_insert_with(|| probes.to_owned());
     if rule > 0 {
         let name = "net.ipv4.tcp_rto_rule".to_owned();
         host.sysctl.insert(name, rule.to_string());
@@ -253,6 +276,7 @@ fn point(population: &Population, drawn: &[Drawn], server: &Host) -> Point {
             links: Vec::new(),
             apps: Vec::new(),
             axes: BTreeMap::from([("first".to_owned(), one.number.into())]),
+            boot_ns: Some(boot_ns(population.seed, one.number)),
             ..own
         });
         whole.hosts.push(client);
@@ -262,10 +286,63 @@ fn point(population: &Population, drawn: &[Drawn], server: &Host) -> Point {
     whole.unwrap_or_else(|| population.point(&population.draw(0)))
 }
 
-/// Sums over all points, and the times of the responses of each connection.
-fn sum(points: &[PointResult]) -> (SampleSums, Vec<Vec<i64>>) {
+/// When the guest of a connection begins.
+fn boot_ns(seed: u64, number: u64) -> i64 {
+    let mut random = tcplab_base::Random::stream(seed, &format!("sample/{number}/boot"));
+    BOOT_NS + random.below(PHASE_NS).cast_signed()
+}
+
+/// Connections that did not do the same on both sides.
+fn differences(
+    drawn: &[Drawn],
+    found: &[Vec<PointResult>; 2],
+    jiffy_ns: i64,
+) -> Vec<SampleDifference> {
+    let near = |(a, b): (&i64, &i64)| (a - b).abs() <= jiffy_ns;
+    let times = |point: &PointResult, place: usize| {
+        let flow = point.flows.get(place);
+        flow.map_or_else(Vec::new, |flow| flow.client.latency_ns.clone())
+    };
+    let mut differ = Vec::new();
+    let mut numbers = drawn.iter().map(|one| one.number);
+    for (model, kernel) in found[0].iter().zip(&found[1]) {
+        let is_alone = model.flows.len() == 1;
+        for (place, connection) in (0..model.flows.len()).zip(&mut numbers) {
+            let both = [times(model, place), times(kernel, place)];
+            let is_timed_alike =
+                both[0].len() == both[1].len() && both[0].iter().zip(&both[1]).all(near);
+            let counters = match is_alone {
+                true => other_counters(model, kernel),
+                false => BTreeMap::new(),
+            };
+            if is_timed_alike && counters.is_empty() {
+                continue;
+            }
+            differ.push(SampleDifference {
+                connection,
+                times_us: both.map(|all| all.iter().map(|ns| ns / 1_000).collect()),
+                counters,
+            });
+        }
+    }
+    differ
+}
+
+/// Those of the server's counters that both have, with other values.
+fn other_counters(model: &PointResult, kernel: &PointResult) -> BTreeMap<String, [i64; 2]> {
+    let of = |point: &PointResult, name: &str| point.counters.get("server")?.get(name).copied();
+    let both = |name: &&str| {
+        let values = [of(model, name)?, of(kernel, name)?];
+        // Sums of times differ by microseconds.
+        let is_other = values[0] != values[1] && *name != "TcpExtTCPRecovLat";
+        is_other.then(|| ((*name).to_owned(), values))
+    };
+    COUNTERS.iter().filter_map(both).collect()
+}
+
+/// Sums over all points.
+fn sum(points: &[PointResult]) -> SampleSums {
     let mut sums = SampleSums::default();
-    let mut each = Vec::new();
     let mut times = Vec::new();
     for point in points {
         if let Some(counters) = point.counters.get("server") {
@@ -277,7 +354,6 @@ fn sum(points: &[PointResult]) -> (SampleSums, Vec<Vec<i64>>) {
         }
         for flow in &point.flows {
             times.extend_from_slice(&flow.client.latency_ns);
-            each.push(flow.client.latency_ns.clone());
         }
     }
     times.sort_unstable();
@@ -286,5 +362,35 @@ fn sum(points: &[PointResult]) -> (SampleSums, Vec<Vec<i64>>) {
     sums.mean_us = sum as f64 / 1e3 / times.len().max(1) as f64;
     let rank = (times.len() * 95).div_ceil(100).max(1) - 1;
     sums.p95_us = times.get(rank).map_or(0, |ns| (ns / 1_000) as u64);
-    (sums, each)
+    sums
+}
+
+/// The point that runs connection `number` in an arm as a sample of one connection does, on a kernel or on the model,
+/// with captures and log.
+///
+/// # Errors
+/// When no kernel has the connection's client or the arm's estimator.
+pub fn sample_point(
+    population: &Population,
+    number: u64,
+    arm: usize,
+    stack: &str,
+) -> Result<Point, LabError> {
+    let drawn = population.draw(number);
+    if !population.clients[drawn.client].is_plain() {
+        return Err(LabError::Wrong(format!(
+            "connection {number}: no kernel has its client; `tcplab population sample` names connections that kernels can run"
+        )));
+    }
+    let arm = &population.arms[arm];
+    let server = match stack.starts_with("model") {
+        true => model_server(arm, population.hz),
+        false => kernel_server(arm)?,
+    };
+    let mut point = point(population, &[drawn], &server);
+    let axes = &mut point.axes;
+    axes.insert("arm".to_owned(), arm.name.clone().into());
+    axes.insert("connection".to_owned(), number.into());
+    (point.captures, point.log, point.tcp_info) = (true, true, true);
+    Ok(point)
 }
