@@ -13,6 +13,7 @@ pub mod outcome;
 pub mod point;
 pub mod population;
 pub mod profile;
+pub mod qdisc;
 pub mod result;
 
 pub use app::{App, AppKind};

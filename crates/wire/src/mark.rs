@@ -12,15 +12,39 @@ pub fn mark_ce(frame: &mut [u8]) -> bool {
     }
 }
 
+/// Clears the code point of an IP packet (RFC 2474), ECN stays; `protocol` is that of its frame.
+pub fn wash(protocol: u16, packet: &mut [u8]) {
+    const ECN: u8 = 3;
+    match protocol {
+        0x0800 => {
+            let length = packet.first().map_or(0, |b| usize::from(b & 15) * 4);
+            if length >= 20 && packet.len() >= length {
+                packet[1] &= ECN;
+                checksum(&mut packet[..length]);
+            }
+        }
+        0x86dd if packet.len() >= 40 => {
+            packet[0] &= 0xf0;
+            packet[1] &= 0x0f | ECN << 4;
+        }
+        _ => {}
+    }
+}
+
+/// Sets the checksum of an IPv4 header.
+fn checksum(header: &mut [u8]) {
+    header[10..12].fill(0);
+    let sum = Sum::default().add(header).finish();
+    header[10..12].copy_from_slice(&sum.to_be_bytes());
+}
+
 fn ipv4(packet: &mut [u8]) -> bool {
     let length = packet.first().map_or(0, |b| usize::from(b & 15) * 4);
     if length < 20 || packet.len() < length || packet[1] & 3 == 0 {
         return false;
     }
     packet[1] |= 3;
-    packet[10..12].fill(0);
-    let sum = Sum::default().add(&packet[..length]).finish();
-    packet[10..12].copy_from_slice(&sum.to_be_bytes());
+    checksum(&mut packet[..length]);
     true
 }
 

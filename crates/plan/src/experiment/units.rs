@@ -99,6 +99,28 @@ pub(crate) const SIZE: Quantity = Quantity {
     max_text: "1048576g",
 };
 
+/// A size in tc's words, in bytes: its units count in 1,024 (tc(8), UNITS).
+pub(crate) const TC_SIZE: Quantity = Quantity {
+    what: "size",
+    write: "write bytes, or a number and kb, mb or gb, such as 32kb",
+    units: &[
+        ("b", 1),
+        ("k", 1 << 10),
+        ("kb", 1 << 10),
+        ("m", 1 << 20),
+        ("mb", 1 << 20),
+        ("g", 1 << 30),
+        ("gb", 1 << 30),
+        ("kbit", 1 << 7),
+        ("mbit", 1 << 17),
+        ("gbit", 1 << 27),
+    ],
+    bare: Some(1),
+    case: false,
+    max: u32::MAX as u64,
+    max_text: "4294967295",
+};
+
 /// A rate, in bits a second, in tc's words.
 pub(crate) const RATE: Quantity = Quantity {
     what: "rate",

@@ -1,0 +1,145 @@
+//! Reading words of tc(8), one after another.
+
+use std::iter::Peekable;
+use std::str::SplitWhitespace;
+
+use crate::experiment::units::{Quantity, RATE, TC_PERCENT, TC_SIZE, TC_TIME};
+
+/// What is wrong with some words: the word, why, and the words that may stand there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong<'a> {
+    /// The word, a part of the text that was read.
+    pub word: &'a str,
+    /// What is wrong with it.
+    pub why: String,
+    /// What may stand in its place.
+    pub known: &'static [&'static str],
+}
+
+impl<'a> Wrong<'a> {
+    pub(crate) fn new(word: &'a str, why: impl Into<String>) -> Self {
+        Self {
+            word,
+            why: why.into(),
+            known: &[],
+        }
+    }
+
+    /// `word` is not what may stand there: one of `known`.
+    pub(crate) fn unknown(word: &'a str, what: &str, known: &'static [&'static str]) -> Self {
+        Self {
+            word,
+            why: format!("`{word}` is not {what}; there are {}", known.join(", ")),
+            known,
+        }
+    }
+}
+
+/// The words of a qdisc, one after another.
+#[derive(Clone, Debug)]
+pub(crate) struct Words<'a> {
+    rest: Peekable<SplitWhitespace<'a>>,
+    /// The word before: what an error of a missing value shows.
+    last: &'a str,
+}
+
+impl<'a> Words<'a> {
+    pub fn new(text: &'a str) -> Self {
+        Self {
+            rest: text.split_whitespace().peekable(),
+            last: text,
+        }
+    }
+
+    /// The next word.
+    pub fn next(&mut self) -> Option<&'a str> {
+        self.last = self.rest.next()?;
+        Some(self.last)
+    }
+
+    /// The next word, left where it is.
+    pub fn peek(&mut self) -> Option<&'a str> {
+        self.rest.peek().copied()
+    }
+
+    /// The next word when it is this one.
+    pub fn take(&mut self, word: &str) -> bool {
+        let is = self.peek() == Some(word);
+        if is {
+            self.next();
+        }
+        is
+    }
+
+    /// The next word when it begins with a digit.
+    pub fn take_value(&mut self) -> Option<&'a str> {
+        self.peek().filter(|word| begins_with_digit(word))?;
+        self.next()
+    }
+
+    /// The value of the word before.
+    pub fn value(&mut self) -> Result<&'a str, Wrong<'a>> {
+        let key = self.last;
+        self.next()
+            .ok_or_else(|| Wrong::new(key, format!("`{key}` needs a value")))
+    }
+
+    /// A rate in bits a second.
+    pub fn rate(&mut self) -> Result<u64, Wrong<'a>> {
+        quantity(self.value()?, &RATE)
+    }
+
+    /// A time in nanoseconds; a number alone is microseconds.
+    pub fn time(&mut self) -> Result<i64, Wrong<'a>> {
+        Ok(signed(quantity(self.value()?, &TC_TIME)?))
+    }
+
+    /// A size in bytes.
+    pub fn size(&mut self) -> Result<u32, Wrong<'a>> {
+        let bytes = quantity(self.value()?, &TC_SIZE)?;
+        Ok(u32::try_from(bytes).unwrap_or(u32::MAX))
+    }
+
+    /// A percentage in parts of a milliard.
+    pub fn percent(&mut self) -> Result<u32, Wrong<'a>> {
+        percent(self.value()?)
+    }
+
+    /// A whole number from `least` to `most`.
+    pub fn number(&mut self, least: i64, most: i64) -> Result<i64, Wrong<'a>> {
+        let (key, word) = (self.last, self.value()?);
+        word.parse()
+            .ok()
+            .filter(|n| (least..=most).contains(n))
+            .ok_or_else(|| {
+                let why =
+                    format!("`{key}` takes a whole number from {least} to {most}, not `{word}`");
+                Wrong::new(word, why)
+            })
+    }
+
+    /// A count of at least 1 that fits into 32 bits.
+    pub fn count(&mut self, most: u32) -> Result<u32, Wrong<'a>> {
+        let n = self.number(1, i64::from(most))?;
+        Ok(u32::try_from(n).unwrap_or(most))
+    }
+}
+
+/// Reads a quantity, or says what is wrong with its word.
+pub(crate) fn quantity<'a>(word: &'a str, of: &Quantity) -> Result<u64, Wrong<'a>> {
+    of.parse(word).map_err(|why| Wrong::new(word, why))
+}
+
+pub(crate) fn percent(word: &str) -> Result<u32, Wrong<'_>> {
+    let ppb = quantity(word, &TC_PERCENT)?;
+    Ok(u32::try_from(ppb).unwrap_or(u32::MAX))
+}
+
+/// A time is bounded far below 2^63 by its quantity.
+pub(crate) fn signed(ns: u64) -> i64 {
+    i64::try_from(ns).unwrap_or(i64::MAX)
+}
+
+pub(crate) fn begins_with_digit(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit())
+}

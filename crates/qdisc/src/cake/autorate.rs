@@ -1,0 +1,63 @@
+//! `autorate-ingress`: an estimate of what the link before can carry.
+
+use tcplab_base::{Duration, Instant};
+
+use super::tin::ewma;
+
+/// The estimate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Autorate {
+    last_packet: Instant,
+    window_begin: Instant,
+    window_bytes: u64,
+    interval_ns: u64,
+    /// Bytes a second.
+    pub peak: u64,
+    last_change: Instant,
+}
+
+const NS_A_SECOND: u64 = 1_000_000_000;
+/// Time between two changes of the rate.
+const EVERY: Duration = Duration::from_millis(250);
+
+impl Autorate {
+    pub fn new(rate: u64) -> Self {
+        let zero = Instant::from_nanos(0);
+        Self {
+            last_packet: zero,
+            window_begin: zero,
+            window_bytes: 0,
+            interval_ns: 0,
+            peak: rate,
+            last_change: zero,
+        }
+    }
+
+    /// Autorate is off: only the time is noted.
+    pub fn idle(&mut self, now: Instant) {
+        self.window_bytes = 0;
+        self.last_packet = now;
+    }
+
+    /// A packet arrived. Some: the new rate in bytes a second.
+    pub fn on_packet(&mut self, now: Instant, bytes: u32) -> Option<u64> {
+        self.window_bytes += u64::from(bytes);
+        let interval = (now.since(self.last_packet).as_nanos() as u64).min(NS_A_SECOND);
+        let shift = if interval > self.interval_ns { 2 } else { 8 };
+        self.interval_ns = ewma(self.interval_ns, interval, shift);
+        self.last_packet = now;
+        if interval <= self.interval_ns {
+            return None;
+        }
+        let window = now.since(self.window_begin).as_nanos() as u64;
+        let rate = self.window_bytes.saturating_mul(NS_A_SECOND) / window.max(1);
+        self.peak = ewma(self.peak, rate, if rate > self.peak { 2 } else { 8 });
+        self.window_bytes = 0;
+        self.window_begin = now;
+        if now <= self.last_change + EVERY {
+            return None;
+        }
+        self.last_change = now;
+        Some((self.peak * 15) >> 4)
+    }
+}

@@ -1,0 +1,132 @@
+//! Ethernet frames as packets of a qdisc.
+
+use crate::ack_filter::AckHeader;
+use crate::packet::{ETHERNET, FlowKeys, Packet};
+
+/// An Ethernet frame, as a TAP device gives it.
+pub type Frame = Vec<u8>;
+
+const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86dd;
+const ARP: u16 = 0x0806;
+const VLAN: [u16; 2] = [0x8100, 0x88a8];
+
+impl Packet for Frame {
+    fn len(&self) -> u32 {
+        self.as_slice().len() as u32
+    }
+
+    fn network_offset(&self) -> u32 {
+        ETHERNET
+    }
+
+    fn flow_keys(&self) -> FlowKeys {
+        match network(self) {
+            Some((IPV4 | IPV6, at)) => FlowKeys::of_ip(&self[at..]).unwrap_or_default(),
+            _ => FlowKeys::default(),
+        }
+    }
+
+    fn dscp(&self) -> u8 {
+        match network(self) {
+            Some((IPV4, at)) => self.get(at + 1).map_or(0, |tos| tos >> 2),
+            Some((IPV6, at)) => traffic_class(&self[at..]).map_or(0, |class| class >> 2),
+            Some((ARP, _)) => 0x38,
+            _ => 0,
+        }
+    }
+
+    fn wash(&mut self) {
+        match network(self) {
+            Some((IPV4, at)) => tcplab_wire::wash(IPV4, &mut self[at..]),
+            Some((IPV6, at)) => tcplab_wire::wash(IPV6, &mut self[at..]),
+            _ => {}
+        }
+    }
+
+    fn set_ce(&mut self) -> bool {
+        tcplab_wire::mark_ce(self)
+    }
+
+    fn ack_header(&self) -> Option<AckHeader> {
+        match network(self)? {
+            (IPV4 | IPV6, at) => AckHeader::of_ip(&self[at..]),
+            _ => None,
+        }
+    }
+}
+
+/// The protocol and where its header begins, behind tags of VLANs.
+fn network(frame: &[u8]) -> Option<(u16, usize)> {
+    let mut at = 12;
+    loop {
+        let protocol = u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]);
+        at += 2;
+        match VLAN.contains(&protocol) {
+            true => at += 2,
+            false => return frame.get(at..).map(|_| (protocol, at)),
+        }
+    }
+}
+
+fn traffic_class(packet: &[u8]) -> Option<u8> {
+    Some(packet.first()? << 4 | packet.get(1)? >> 4)
+}
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const SCTP: u8 = 132;
+const DCCP: u8 = 33;
+const IP_IN_IP: u8 = 4;
+const IPV6_IN_IP: u8 = 41;
+
+impl FlowKeys {
+    /// The keys of an IP packet: those of the innermost one where IP is in IP.
+    pub fn of_ip(packet: &[u8]) -> Option<Self> {
+        let long = |at: usize| {
+            let bytes = packet.get(at..at + 4)?;
+            Some(u32::from_be_bytes(bytes.try_into().ok()?))
+        };
+        let (keys, protocol, rest) = match packet.first()? >> 4 {
+            4 => {
+                let header = usize::from(packet[0] & 15) * 4;
+                let fragment = long(4)? & 0x3fff;
+                let keys = Self {
+                    src: [long(12)?, 0, 0, 0],
+                    dst: [long(16)?, 0, 0, 0],
+                    protocol: packet[9],
+                    ..Self::default()
+                };
+                if fragment != 0 || header < 20 {
+                    return Some(keys);
+                }
+                (keys, packet[9], header)
+            }
+            6 => {
+                let keys = Self {
+                    src: [long(8)?, long(12)?, long(16)?, long(20)?],
+                    dst: [long(24)?, long(28)?, long(32)?, long(36)?],
+                    label: long(0)? & 0xf_ffff,
+                    protocol: packet[6],
+                    ..Self::default()
+                };
+                if keys.label != 0 {
+                    return Some(keys);
+                }
+                (keys, packet[6], 40)
+            }
+            _ => return None,
+        };
+        Some(match protocol {
+            IP_IN_IP | IPV6_IN_IP => packet.get(rest..).and_then(Self::of_ip).unwrap_or(keys),
+            TCP | UDP | SCTP | DCCP => {
+                let ports = long(rest).unwrap_or(0);
+                Self {
+                    ports: [(ports >> 16) as u16, ports as u16],
+                    ..keys
+                }
+            }
+            _ => keys,
+        })
+    }
+}

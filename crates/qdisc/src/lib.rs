@@ -1,0 +1,19 @@
+//! Queueing disciplines, with tc's words as settings and tc's statistics. Level 2 of the map.
+//!
+//! A [`Qdisc`] holds packets of any kind that says of itself what a discipline asks for ([`Packet`]):
+//! segments in the simulator, Ethernet frames on a live link. It opens nothing and knows no clock:
+//! packets are pushed in with [`Qdisc::enqueue`] and taken out with [`Qdisc::dequeue`].
+
+pub mod ack_filter;
+mod cake;
+mod fifo;
+mod frame;
+mod packet;
+mod qdisc;
+mod stats;
+mod store;
+
+pub use frame::Frame;
+pub use packet::{FlowKeys, Packet};
+pub use qdisc::{Dequeued, Device, Qdisc};
+pub use stats::{CakeStats, Stats, TinStats, Xstats};
