@@ -54,6 +54,11 @@ impl Fifo {
         })
     }
 
+    /// When the last frame will be out.
+    pub(crate) fn last_out(&self) -> Option<Instant> {
+        self.out.back().copied()
+    }
+
     /// When the last bit of this frame will have left, when the link stands still for `stall` before it; none: there is
     /// no room.
     #[inline(always)]

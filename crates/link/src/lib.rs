@@ -8,7 +8,9 @@
 mod choose;
 mod fifo;
 mod kind;
+mod line;
 mod way;
 
 pub use kind::Kind;
+pub use line::{Line, Payload};
 pub use way::{Due, Entered, Frame, Way};

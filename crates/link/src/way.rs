@@ -206,6 +206,12 @@ impl<F: Clone> Way<F> {
         self.late[place] = Some(frame);
     }
 
+    /// When the last bit of what was sent so far leaves; none: it has left at `now`.
+    pub(crate) fn busy_until(&self, now: Instant) -> Option<Instant> {
+        let last = self.fifo.as_ref().and_then(Fifo::last_out);
+        last.filter(|last| *last > now)
+    }
+
     /// When the next frame comes out.
     #[inline]
     pub fn next_time(&self) -> Option<Instant> {

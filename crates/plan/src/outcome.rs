@@ -112,13 +112,19 @@ pub struct LogLine {
 }
 
 /// What one link did, each way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkCount {
     /// From `a` to `b`.
     pub a_to_b: WayCount,
     /// From `b` to `a`.
     pub b_to_a: WayCount,
+    /// The qdisc from `a` to `b`, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub a_to_b_qdisc: Option<QdiscCount>,
+    /// The qdisc from `b` to `a`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub b_to_a_qdisc: Option<QdiscCount>,
 }
 
 /// Samples of one link, each way: time after the run's start in nanoseconds, then the values of
@@ -135,6 +141,46 @@ pub struct LinkSeries {
 
 /// The fields of a sample of a link.
 pub const LINK_SERIES: [&str; 3] = ["queue_pkts", "queue_bytes", "delivered_bytes"];
+
+/// What a qdisc counted, by the names of `tc -s -j qdisc`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct QdiscCount {
+    /// Its kind, such as `cake`.
+    pub kind: String,
+    /// Bytes that left.
+    pub bytes: u64,
+    /// Packets that left.
+    pub packets: u64,
+    /// Packets that were dropped.
+    pub drops: u64,
+    /// How often packets had to wait for the shaper.
+    pub overlimits: u64,
+    /// Bytes that wait at the end of the run.
+    pub backlog: u64,
+    /// Packets that wait at the end of the run.
+    pub qlen: u64,
+    /// What only this kind counts.
+    #[serde(flatten)]
+    pub own: BTreeMap<String, u64>,
+    /// CAKE's tins, lowest priority first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tins: Vec<BTreeMap<String, u64>>,
+}
+
+impl QdiscCount {
+    /// A counter by its name: that of the whole, or the sum over the tins; 0 where this kind has none.
+    pub fn named(&self, name: &str) -> u64 {
+        match name {
+            "drops" => self.drops,
+            "overlimits" => self.overlimits,
+            _ => {
+                let tins = self.tins.iter().filter_map(|tin| tin.get(name));
+                self.own.get(name).copied().unwrap_or_else(|| tins.sum())
+            }
+        }
+    }
+}
 
 /// What one way of a link did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
+use crate::qdisc::Qdisc;
 
 /// One run of an experiment on one stack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -238,6 +239,9 @@ pub struct Direction {
     /// Times in which every frame that enters is lost.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
+    /// The qdisc in front of the wire, in the words of tc(8); none: a FIFO of `limit_pkts`. Only with [`By::Tcplab`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Qdisc>,
     /// Words of tc(8) for the kernel's qdisc; only with [`By::Kernel`].
     pub qdisc: Option<String>,
 }

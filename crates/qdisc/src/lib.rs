@@ -10,6 +10,7 @@ mod fifo;
 mod frame;
 mod packet;
 mod qdisc;
+mod report;
 mod stats;
 mod store;
 

@@ -1,11 +1,13 @@
 //! Any discipline, by its settings.
 
 use tcplab_base::Instant;
+use tcplab_plan::outcome::QdiscCount;
 use tcplab_plan::qdisc::{Kind, Qdisc as Settings};
 
 use crate::cake::Cake;
 use crate::fifo::{Fifo, Limit};
 use crate::packet::{ETHERNET, Packet};
+use crate::report;
 use crate::stats::{Stats, Xstats};
 
 /// The interface that a qdisc sends to.
@@ -35,7 +37,10 @@ pub enum Dequeued<P> {
 
 /// A queueing discipline.
 #[derive(Clone, Debug)]
-pub struct Qdisc<P>(Any<P>);
+pub struct Qdisc<P> {
+    kind: &'static str,
+    any: Any<P>,
+}
 
 #[derive(Clone, Debug)]
 enum Any<P> {
@@ -46,19 +51,23 @@ enum Any<P> {
 impl<P: Packet> Qdisc<P> {
     /// A qdisc with draws and hashes from the stream `NAME` of this seed.
     pub fn new(settings: &Settings, device: Device, seed: u64, name: &str) -> Self {
-        Self(match settings.kind() {
+        let any = match settings.kind() {
             Kind::Pfifo(fifo) => Any::Fifo(Fifo::new(Limit::Packets(fifo.limit_pkts()))),
             Kind::Bfifo(fifo) => {
                 Any::Fifo(Fifo::new(Limit::Bytes(fifo.limit_bytes(device.frame()))))
             }
             Kind::Cake(cake) => Any::Cake(Box::new(Cake::new(cake, device, seed, name))),
-        })
+        };
+        Self {
+            kind: settings.kind().name(),
+            any,
+        }
     }
 
     /// Other settings, as `tc qdisc change` sets them; false: it is of another kind, and nothing has changed. What waits
     /// stays, but for tins of CAKE that are no more.
     pub fn change(&mut self, settings: &Settings, device: Device) -> bool {
-        match (&mut self.0, settings.kind()) {
+        match (&mut self.any, settings.kind()) {
             (Any::Fifo(fifo), Kind::Pfifo(new)) => fifo.change(Limit::Packets(new.limit_pkts())),
             (Any::Fifo(fifo), Kind::Bfifo(new)) => {
                 fifo.change(Limit::Bytes(new.limit_bytes(device.frame())));
@@ -73,7 +82,7 @@ impl<P: Packet> Qdisc<P> {
     /// NET_XMIT_CN).
     #[inline]
     pub fn enqueue(&mut self, now: Instant, packet: P) -> bool {
-        match &mut self.0 {
+        match &mut self.any {
             Any::Fifo(fifo) => fifo.enqueue(packet),
             Any::Cake(cake) => cake.enqueue(now, packet),
         }
@@ -82,15 +91,20 @@ impl<P: Packet> Qdisc<P> {
     /// The interface asks for a packet. After `Wait`, and after `Empty` and an arrival, it is to ask again.
     #[inline]
     pub fn dequeue(&mut self, now: Instant) -> Dequeued<P> {
-        match &mut self.0 {
+        match &mut self.any {
             Any::Fifo(fifo) => fifo.dequeue().map_or(Dequeued::Empty, Dequeued::Packet),
             Any::Cake(cake) => cake.dequeue(now),
         }
     }
 
+    /// All that it counts, as plain data.
+    pub fn report(&self) -> QdiscCount {
+        report::of(self.kind, self.stats(), &self.xstats())
+    }
+
     /// What it has done so far.
     pub fn stats(&self) -> Stats {
-        match &self.0 {
+        match &self.any {
             Any::Fifo(fifo) => fifo.stats,
             Any::Cake(cake) => cake.stats(),
         }
@@ -98,7 +112,7 @@ impl<P: Packet> Qdisc<P> {
 
     /// What only its kind counts.
     pub fn xstats(&self) -> Xstats {
-        match &self.0 {
+        match &self.any {
             Any::Fifo(_) => Xstats::None,
             Any::Cake(cake) => Xstats::Cake(cake.cake_stats()),
         }

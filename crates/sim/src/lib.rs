@@ -16,6 +16,7 @@ mod host;
 mod info;
 mod network;
 mod packet;
+mod queued;
 mod ready;
 mod responses;
 mod world;

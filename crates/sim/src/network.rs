@@ -1,7 +1,7 @@
 //! The links of a point, both ways of each, and which of them a packet takes.
 
 use tcplab_base::Instant;
-use tcplab_link::Way;
+use tcplab_link::Line;
 use tcplab_plan::Point;
 use tcplab_plan::network::{first_hops, interface_on, interfaces};
 use tcplab_plan::outcome::{LinkCount, LinkSeries};
@@ -14,7 +14,7 @@ const NEVER: Instant = Instant::from_nanos(i64::MAX);
 /// One way of a link.
 #[derive(Debug)]
 pub(crate) struct OneWay {
-    pub(crate) way: Way<Packet>,
+    pub(crate) way: Line<Packet>,
     /// The host at its end.
     pub(crate) to: usize,
     /// The captures at its begin and its end.
@@ -87,7 +87,7 @@ impl Network {
                 // The names of streams are those of the links on kernels: the same frames are lost.
                 let name = format!("link/{number}/{name}");
                 ways.push(OneWay {
-                    way: Way::new(way, point.seed, &name),
+                    way: Line::new(way, link.mtu, point.seed, &name),
                     to,
                     captures,
                     armed: NEVER,
@@ -160,6 +160,8 @@ impl Network {
             .map(|pair| LinkCount {
                 a_to_b: pair[0].way.count(),
                 b_to_a: pair[1].way.count(),
+                a_to_b_qdisc: pair[0].way.qdisc(),
+                b_to_a_qdisc: pair[1].way.qdisc(),
             })
             .collect()
     }

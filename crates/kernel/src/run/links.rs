@@ -1,9 +1,9 @@
-//! Our own links: frames from one TAP device to the other, through [`tcplab_link::Way`].
+//! Our own links: frames from one TAP device to the other, through [`tcplab_link::Line`].
 
 use std::collections::BTreeMap;
 
 use tcplab_base::Instant;
-use tcplab_link::{Kind, Way};
+use tcplab_link::{Kind, Line};
 use tcplab_plan::Point;
 use tcplab_plan::outcome::LinkCount;
 use tcplab_plan::point::Link;
@@ -18,7 +18,7 @@ const FRAME: usize = 66_000;
 /// One link of ours.
 pub(crate) struct OurLink {
     taps: [Tap; 2],
-    ways: [Way<Vec<u8>>; 2],
+    ways: [Line<Vec<u8>>; 2],
     /// Whether the listed events of a way ask what kind of frame it is.
     looks: [bool; 2],
     /// Indices of the capture files at `a` and `b`.
@@ -38,8 +38,8 @@ impl OurLink {
         Self {
             taps,
             ways: [
-                Way::new(&link.a_to_b, point.seed, &name("a_to_b")),
-                Way::new(&link.b_to_a, point.seed, &name("b_to_a")),
+                Line::new(&link.a_to_b, link.mtu, point.seed, &name("a_to_b")),
+                Line::new(&link.b_to_a, link.mtu, point.seed, &name("b_to_a")),
             ],
             looks: [&link.a_to_b, &link.b_to_a].map(|way| !way.events.is_empty()),
             captures,
@@ -113,13 +113,13 @@ impl OurLink {
 
     /// When the next frame is due.
     pub(crate) fn next_time(&self) -> Option<Instant> {
-        let times = self.ways.iter().filter_map(Way::next_time);
+        let times = self.ways.iter().filter_map(Line::next_time);
         times.min()
     }
 
     /// The values of a sample, each way.
     pub(crate) fn sample(&self, now: Instant) -> [Vec<i64>; 2] {
-        let of = |way: &Way<Vec<u8>>| way.sample(now, Vec::len).to_vec();
+        let of = |way: &Line<Vec<u8>>| way.sample(now, Vec::len).to_vec();
         [of(&self.ways[0]), of(&self.ways[1])]
     }
 
@@ -127,6 +127,8 @@ impl OurLink {
         LinkCount {
             a_to_b: self.ways[0].count(),
             b_to_a: self.ways[1].count(),
+            a_to_b_qdisc: self.ways[0].qdisc(),
+            b_to_a_qdisc: self.ways[1].qdisc(),
         }
     }
 }

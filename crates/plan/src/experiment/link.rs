@@ -6,6 +6,7 @@ use super::fields::Fields;
 use super::host::within;
 use super::keys::{LINK, WAY};
 use super::tc::Shape;
+use crate::qdisc::Qdisc;
 use super::tree::{Node, Value};
 use super::units::{PERCENT, RATE, TIME};
 use crate::point::{By, Direction, Does, Event, Host, Link, Of};
@@ -99,6 +100,8 @@ pub(crate) fn host_index(
 enum Queue {
     Keys(Shape),
     Kernel(String),
+    /// A qdisc of tcplab's own link, and the keys of the wire behind it.
+    Own(Qdisc, Shape),
 }
 
 fn queue(fields: &Fields<'_>, by: By) -> Result<Queue, Fault> {
@@ -106,11 +109,24 @@ fn queue(fields: &Fields<'_>, by: By) -> Result<Queue, Fault> {
     let (Some(node), Some(words)) = (fields.node("qdisc"), fields.text("qdisc")?) else {
         return Ok(Queue::Keys(keys));
     };
+    let queue = qdisc(fields, "qdisc", node, words, by)?;
+    if let Queue::Own(own, _) = queue {
+        return behind(fields, own, keys);
+    }
     if keys != Shape::default() {
         let message = "stands beside rate, delay, jitter, limit or loss; write one or the other";
         return Err(fields.fault("qdisc", node, message));
     }
-    qdisc(fields, "qdisc", node, words, by)
+    Ok(queue)
+}
+
+/// A qdisc of our own with the wire of these keys behind it.
+fn behind(fields: &Fields<'_>, own: Qdisc, keys: Shape) -> Result<Queue, Fault> {
+    if let (Some(_), Some(node)) = (keys.limit_pkts, fields.node("limit")) {
+        let message = format!("the qdisc `{}` has a limit of its own", own.words());
+        return Err(fields.fault("limit", node, message));
+    }
+    Ok(Queue::Own(own, keys))
 }
 
 fn qdisc(fields: &Fields<'_>, key: &str, node: &Node, words: &str, by: By) -> Result<Queue, Fault> {
@@ -125,7 +141,19 @@ fn qdisc(fields: &Fields<'_>, key: &str, node: &Node, words: &str, by: By) -> Re
             false => Err(fields.fault(key, node, "these are no words of tc")),
         };
     }
-    let shape = Shape::parse(words).map_err(|wrong| {
+    // What the wire does itself needs no qdisc.
+    let shape = match Shape::parse(words) {
+        Ok(shape) => shape,
+        Err(_) => return own_qdisc(fields, key, node, words),
+    };
+    match contradiction(&shape) {
+        Some((_, why)) => Err(fields.fault(key, node, why)),
+        None => Ok(Queue::Keys(shape)),
+    }
+}
+
+fn own_qdisc(fields: &Fields<'_>, key: &str, node: &Node, words: &str) -> Result<Queue, Fault> {
+    let own = Qdisc::parse(words).map_err(|wrong| {
         let fault = Fault::new(
             &within(node, words, wrong.word),
             fields.path_of(key),
@@ -136,10 +164,7 @@ fn qdisc(fields: &Fields<'_>, key: &str, node: &Node, words: &str, by: By) -> Re
             false => fault.suggest(wrong.word, wrong.known.iter().copied()),
         }
     })?;
-    match contradiction(&shape) {
-        Some((_, why)) => Err(fields.fault(key, node, why)),
-        None => Ok(Queue::Keys(shape)),
-    }
+    Ok(Queue::Own(own, Shape::default()))
 }
 
 fn keys(fields: &Fields<'_>) -> Result<Shape, Fault> {
@@ -180,18 +205,21 @@ fn way(
         None => (Queue::Keys(Shape::default()), Vec::new()),
         Some((node, Value::Text(_))) => {
             let words = fields.text(key)?.unwrap_or_default();
-            return Ok(direction(
-                qdisc(fields, key, node, words, by)?,
-                (Vec::new(), faults),
-                by,
-            ));
+            let queue = match (qdisc(fields, key, node, words, by)?, both) {
+                // The wire behind it is the link's.
+                (Queue::Own(own, _), Queue::Keys(keys) | Queue::Own(_, keys)) => {
+                    behind(fields, own, keys.clone())?
+                }
+                (queue, _) => queue,
+            };
+            return Ok(direction(queue, (Vec::new(), faults), by));
         }
         Some((node, Value::Table(_))) => {
             let inner = fields.table_of(key, node, fields.path_of(key))?;
             inner.check(&[WAY])?;
             let own = queue(&inner, by)?;
             faults = faults::read(&inner, by)?.or(faults);
-            if inner.node("qdisc").is_some() {
+            if inner.node("qdisc").is_some() && !matches!(own, Queue::Own(..)) {
                 return Ok(direction(own, (events(&inner, by)?, faults), by));
             }
             (own, events(&inner, by)?)
@@ -201,18 +229,25 @@ fn way(
             return Err(fields.fault(key, node, message));
         }
     };
+    let merged = |own: Shape, both: &Shape| {
+        let shape = own.or(both);
+        let Some((wrong, why)) = contradiction(&shape) else {
+            return Ok(shape);
+        };
+        // In the way's own table when it has one, else in the link's.
+        Err(match (node, fields.node(wrong)) {
+            (None, Some(value)) => fields.fault(wrong, value, why),
+            (Some(node), _) => fields.fault(key, node, why),
+            (None, None) => Fault::new(&fields.span, fields.path_of(wrong), why),
+        })
+    };
     let queue = match (own, both) {
-        (Queue::Keys(own), Queue::Keys(both)) => {
-            let shape = own.or(both);
-            if let Some((wrong, why)) = contradiction(&shape) {
-                // In the way's own table when it has one, else in the link's.
-                return Err(match (node, fields.node(wrong)) {
-                    (None, Some(value)) => fields.fault(wrong, value, why),
-                    (Some(node), _) => fields.fault(key, node, why),
-                    (None, None) => Fault::new(&fields.span, fields.path_of(wrong), why),
-                });
-            }
-            Queue::Keys(shape)
+        (Queue::Keys(own), Queue::Keys(both)) => Queue::Keys(merged(own, both)?),
+        (Queue::Own(qdisc, own), Queue::Keys(both) | Queue::Own(_, both)) => {
+            Queue::Own(qdisc, merged(own, both)?)
+        }
+        (Queue::Keys(own), Queue::Own(qdisc, both)) => {
+            Queue::Own(qdisc.clone(), merged(own, both)?)
         }
         (Queue::Keys(own), Queue::Kernel(words)) if own == Shape::default() => {
             Queue::Kernel(words.clone())
@@ -228,13 +263,17 @@ fn way(
 
 /// With the kernel's link all is in the words, and nothing is said twice.
 fn direction(queue: Queue, (events, mut faults): (Vec<Event>, Own), by: By) -> Direction {
+    let own = match &queue {
+        Queue::Own(own, _) => Some(own.clone()),
+        _ => None,
+    };
     let qdisc = match (&queue, by) {
         (Queue::Kernel(words), _) => Some(words.clone()),
         (Queue::Keys(shape), By::Kernel) => shape.to_netem(),
         _ => None,
     };
     let shape = match (queue, by) {
-        (Queue::Keys(shape), By::Tcplab) => shape,
+        (Queue::Keys(shape), By::Tcplab) | (Queue::Own(_, shape), _) => shape,
         _ => Shape::default(),
     };
     Direction {
@@ -247,6 +286,7 @@ fn direction(queue: Queue, (events, mut faults): (Vec<Event>, Own), by: By) -> D
         outages: faults.take_outages(),
         faults: faults.faults(),
         events,
+        queue: own,
         qdisc,
     }
 }

@@ -316,13 +316,20 @@ pub const LOG: [(&str, &str); 8] = [
 ];
 
 /// Measures of one way of a link, after `link.A-B.a_to_b.` or `link.A-B.b_to_a.`.
-pub const LINK: [(&str, &str); 6] = [
+pub const LINK: [(&str, &str); 10] = [
     ("frames", "frames that entered"),
     ("bytes", "bytes of them"),
     ("delivered", "frames that came out"),
     ("queue_drops", "frames lost because the queue was full"),
     ("lost", "frames lost by chance or because they were listed"),
     ("peak_pkts", "the longest queue, frames"),
+    (
+        "drops",
+        "packets that its qdisc dropped, ACKs that the filter took included",
+    ),
+    ("ecn_mark", "packets that its qdisc marked"),
+    ("ack_drops", "ACKs that CAKE's filter took"),
+    ("overlimits", "how often its qdisc made packets wait"),
 ];
 
 /// Measures of the run, after `run.`.

@@ -197,10 +197,14 @@ impl Sources<'_> {
         meant.try_fold(0.0, |so_far, (number, _)| {
             let count = self.outcome.links.get(number);
             let count = count.ok_or("the stack counted nothing on its links")?;
-            let way = match is_a_to_b {
-                true => &count.a_to_b,
-                false => &count.b_to_a,
+            let (way, qdisc) = match is_a_to_b {
+                true => (&count.a_to_b, &count.a_to_b_qdisc),
+                false => (&count.b_to_a, &count.b_to_a_qdisc),
             };
+            if QDISC.contains(&field) {
+                let qdisc = qdisc.as_ref().ok_or("there is no qdisc on this link")?;
+                return Ok(so_far + qdisc.named(field) as f64);
+            }
             Ok(match field {
                 "peak_pkts" => of_way(way, field).max(so_far),
                 _ => so_far + of_way(way, field),
@@ -338,6 +342,9 @@ fn log<'a>(ends: impl Iterator<Item = &'a End>, field: &str) -> Result<f64, Stri
         format!("the log has no {what} of this end: it needs `log = true` and a kernel")
     })
 }
+
+/// Fields of links that are a qdisc's.
+const QDISC: [&str; 4] = ["drops", "ecn_mark", "ack_drops", "overlimits"];
 
 fn of_way(count: &WayCount, field: &str) -> f64 {
     let n = match field {

@@ -35,6 +35,17 @@ pub enum Kind {
     Cake(Cake),
 }
 
+impl Kind {
+    /// Its first word.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Pfifo(_) => "pfifo",
+            Self::Bfifo(_) => "bfifo",
+            Self::Cake(_) => "cake",
+        }
+    }
+}
+
 /// The first word of each kind.
 pub(crate) const KINDS: [&str; 3] = ["pfifo", "bfifo", "cake"];
 

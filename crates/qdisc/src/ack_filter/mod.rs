@@ -9,7 +9,7 @@ mod header;
 mod mainline;
 mod naive;
 
-pub use header::AckHeader;
+pub use header::{AckHeader, AckOptions};
 
 use tcplab_plan::qdisc::AckFilter;
 

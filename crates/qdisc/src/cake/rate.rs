@@ -97,8 +97,8 @@ mod tests {
 
     #[test]
     fn a_packet_takes_its_time() {
-        assert_eq!(Rate::new(1_000_000 / 8).time_ns(1_514), 12_111_999);
+        assert_eq!(Rate::new(1_000_000 / 8).time_ns(1_514), 12_112_000);
         assert_eq!(Rate::new(0).time_ns(1_514), 0);
-        assert_eq!(Rate::new(1).time_ns(64), 999_999_999);
+        assert_eq!(Rate::new(1).time_ns(64), 1_000_000_000);
     }
 }

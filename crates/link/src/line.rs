@@ -1,0 +1,196 @@
+//! One way of a link with the qdisc of the interface that sends into it.
+//!
+//! Without a qdisc, frames go into the [`Way`] as they come and wait in its FIFO. With one, they wait there, and the
+//! wire takes one when the last bit of the one before has left: losses and delays are those of the wire, behind it.
+
+use tcplab_base::Instant;
+use tcplab_plan::outcome::{QdiscCount, WayCount};
+use tcplab_plan::point::Direction;
+use tcplab_qdisc::{Dequeued, Device, Packet, Qdisc};
+
+use crate::kind::Kind;
+use crate::way::{Due, Entered, Frame, Way};
+
+/// A frame that can wait in a qdisc.
+pub trait Payload: Packet + Clone {
+    /// What listed events of the wire count it as.
+    fn kind(&self) -> Kind;
+}
+
+impl Payload for Vec<u8> {
+    fn kind(&self) -> Kind {
+        Kind::of_ethernet(self)
+    }
+}
+
+/// A qdisc and a wire.
+#[derive(Clone, Debug)]
+pub struct Line<F> {
+    way: Way<F>,
+    queue: Option<Box<Queue<F>>>,
+}
+
+#[derive(Clone, Debug)]
+struct Queue<F> {
+    qdisc: Qdisc<F>,
+    /// When the wire asks for the next frame; none: when one comes.
+    wakes: Option<Instant>,
+    entered: WayCount,
+}
+
+impl<F: Payload> Line<F> {
+    /// The line of this direction of a link with this MTU; its streams are those of a [`Way`], and `NAME/qdisc`.
+    pub fn new(way: &Direction, mtu: u32, seed: u64, name: &str) -> Self {
+        let queue = way.queue.as_ref().map(|settings| {
+            let device = Device { mtu };
+            Box::new(Queue {
+                qdisc: Qdisc::new(settings, device, seed, &format!("{name}/qdisc")),
+                wakes: None,
+                entered: WayCount::default(),
+            })
+        });
+        Self {
+            way: Way::new(way, seed, name),
+            queue,
+        }
+    }
+
+    /// A frame of `bytes` bytes enters. Its kind is asked for when listed events count it.
+    #[inline]
+    pub fn enter(
+        &mut self,
+        now: Instant,
+        bytes: usize,
+        kind: impl FnOnce() -> Kind,
+        frame: F,
+    ) -> Entered {
+        match self.queue.is_some() {
+            false => self.way.enter(now, bytes, kind, frame),
+            true => self.enqueue(now, bytes, frame),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn enqueue(&mut self, now: Instant, bytes: usize, frame: F) -> Entered {
+        self.advance(now);
+        let Some(queue) = &mut self.queue else {
+            return Entered::Lost;
+        };
+        queue.entered.frames += 1;
+        queue.entered.bytes += bytes as u64;
+        let accepted = queue.qdisc.enqueue(now, frame);
+        let peak = &mut queue.entered.peak_pkts;
+        *peak = (*peak).max(queue.qdisc.stats().qlen);
+        self.take(now);
+        match accepted {
+            true => Entered::Accepted,
+            false => Entered::QueueFull,
+        }
+    }
+
+    /// Moves frames from the qdisc to the wire, each at its time, up to `now`.
+    fn advance(&mut self, now: Instant) {
+        while let Some(at) = self.wakes().filter(|at| *at <= now) {
+            self.take(at);
+        }
+    }
+
+    fn wakes(&self) -> Option<Instant> {
+        self.queue.as_ref().and_then(|queue| queue.wakes)
+    }
+
+    /// The wire takes what it can at `now`.
+    fn take(&mut self, now: Instant) {
+        let Some(queue) = &mut self.queue else { return };
+        loop {
+            if let Some(free) = self.way.busy_until(now) {
+                queue.wakes = (queue.qdisc.stats().qlen > 0).then_some(free);
+                return;
+            }
+            match queue.qdisc.dequeue(now) {
+                Dequeued::Packet(frame) => {
+                    let kind = frame.kind();
+                    self.way.enter(now, frame.len() as usize, || kind, frame);
+                }
+                Dequeued::Wait(at) => {
+                    queue.wakes = Some(at);
+                    return;
+                }
+                Dequeued::Empty => {
+                    queue.wakes = None;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// When the next frame comes out, or is to be taken from the qdisc.
+    #[inline]
+    pub fn next_time(&self) -> Option<Instant> {
+        match self.queue.is_some() {
+            false => self.way.next_time(),
+            true => self.next_of_both(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn next_of_both(&self) -> Option<Instant> {
+        let times = [self.way.next_time(), self.wakes()];
+        times.into_iter().flatten().min()
+    }
+
+    /// The next frame that is due at `now`, still in the way: [`Line::remove`] takes it out.
+    #[inline]
+    pub fn due(&mut self, now: Instant) -> Option<Due<'_, F>> {
+        if self.queue.is_some() {
+            self.advance(now);
+        }
+        self.way.due(now)
+    }
+
+    /// Drops the frame that is next.
+    #[inline]
+    pub fn remove(&mut self) {
+        self.way.remove();
+    }
+
+    /// Takes out the next frame that is due at `now`.
+    pub fn poll(&mut self, now: Instant) -> Option<Frame<F>> {
+        self.advance(now);
+        self.way.poll(now)
+    }
+
+    /// The values of [`LINK_SERIES`](tcplab_plan::outcome::LINK_SERIES) at `now`; `len` gives the bytes of a frame.
+    pub fn sample(&self, now: Instant, len: impl Fn(&F) -> usize) -> [i64; 3] {
+        let [pkts, bytes, delivered] = self.way.sample(now, len);
+        match &self.queue {
+            None => [pkts, bytes, delivered],
+            Some(queue) => {
+                let stats = queue.qdisc.stats();
+                let waits = [i64::from(stats.qlen), stats.backlog as i64];
+                [pkts + waits[0], bytes + waits[1], delivered]
+            }
+        }
+    }
+
+    /// What it has done so far.
+    pub fn count(&self) -> WayCount {
+        let wire = self.way.count();
+        match &self.queue {
+            None => wire,
+            Some(queue) => WayCount {
+                queue_drops: queue.qdisc.stats().drops,
+                delivered: wire.delivered,
+                lost: wire.lost,
+                ..queue.entered
+            },
+        }
+    }
+
+    /// What its qdisc has counted; none: it has none.
+    pub fn qdisc(&self) -> Option<QdiscCount> {
+        self.queue.as_ref().map(|queue| queue.qdisc.report())
+    }
+}

@@ -1,0 +1,95 @@
+//! A qdisc in front of a wire.
+
+use tcplab_base::Instant;
+use tcplab_link::{Entered, Line};
+use tcplab_plan::point::{Direction, Does, Event, Of};
+use tcplab_plan::qdisc::Qdisc;
+
+const MS: i64 = 1_000_000;
+
+fn at(ns: i64) -> Instant {
+    Instant::from_nanos(ns)
+}
+
+fn line(words: &str, wire: Direction) -> Line<Vec<u8>> {
+    let way = Direction {
+        queue: Some(Qdisc::parse(words).expect(words)),
+        ..wire
+    };
+    Line::new(&way, 1_500, 1, "link/0/a_to_b")
+}
+
+/// A frame of 1,250 bytes with a number.
+fn frame(number: u8) -> Vec<u8> {
+    vec![number; 1_250]
+}
+
+/// The times in ms and the numbers of all that comes out, asked for when the line says so.
+fn drain(line: &mut Line<Vec<u8>>) -> Vec<(i64, u8)> {
+    let mut out = Vec::new();
+    while let Some(next) = line.next_time() {
+        while let Some(frame) = line.poll(next) {
+            out.push((frame.at.as_nanos() / MS, frame.frame[0]));
+        }
+    }
+    out
+}
+
+fn send(line: &mut Line<Vec<u8>>, frames: u8) -> Vec<Entered> {
+    (0..frames)
+        .map(|n| line.enter(at(0), 1_250, Default::default, frame(n)))
+        .collect()
+}
+
+#[test]
+fn the_wire_takes_one_frame_when_the_one_before_has_left() {
+    let wire = Direction {
+        rate_bps: Some(10_000_000),
+        delay_ns: 25 * MS,
+        ..Direction::default()
+    };
+    let mut line = line("pfifo limit 2", wire);
+    // One is on the wire, two wait.
+    let entered = send(&mut line, 4);
+    assert_eq!(entered[..3], [Entered::Accepted; 3]);
+    assert_eq!(entered[3], Entered::QueueFull);
+    assert_eq!(line.sample(at(0), Vec::len), [3, 3_750, 0]);
+    assert_eq!(drain(&mut line), [(26, 0), (27, 1), (28, 2)]);
+    let (count, qdisc) = (line.count(), line.qdisc().expect("a qdisc"));
+    assert_eq!((count.frames, count.bytes, count.delivered), (4, 5_000, 3));
+    assert_eq!((count.queue_drops, count.peak_pkts), (1, 2));
+    assert_eq!((qdisc.packets, qdisc.drops, qdisc.qlen), (3, 1, 0));
+}
+
+#[test]
+fn a_shaper_sends_without_being_asked_in_time() {
+    let mut shaped = line("cake bandwidth 10mbit besteffort", Direction::default());
+    send(&mut shaped, 4);
+    assert_eq!(drain(&mut shaped), [(0, 0), (1, 1), (2, 2), (3, 3)]);
+    // A driver that comes late finds each frame with the time at which it left.
+    let mut late = line("cake bandwidth 10mbit besteffort", Direction::default());
+    send(&mut late, 4);
+    let mut times = Vec::new();
+    while let Some(frame) = late.poll(at(10 * MS)) {
+        times.push(frame.at.as_nanos() / MS);
+    }
+    assert_eq!(times, [0, 1, 2, 3]);
+}
+
+#[test]
+fn losses_are_those_of_the_wire_behind_the_qdisc() {
+    let wire = Direction {
+        events: vec![Event {
+            of: Of::Frame,
+            first: 2,
+            last: 2,
+            does: Does::Drop,
+        }],
+        ..Direction::default()
+    };
+    let mut line = line("cake bandwidth 10mbit besteffort", wire);
+    send(&mut line, 3);
+    assert_eq!(drain(&mut line), [(0, 0), (2, 2)]);
+    assert_eq!(line.count().lost, 1);
+    assert_eq!(line.qdisc().expect("a qdisc").packets, 3);
+}

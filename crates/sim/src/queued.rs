@@ -1,0 +1,92 @@
+//! The simulator's packets in a qdisc.
+
+use tcplab_link::{Kind, Payload};
+use tcplab_qdisc::ack_filter::{AckHeader, AckOptions};
+use tcplab_qdisc::{FlowKeys, Packet as Queued};
+use tcplab_tcp::{Addr, Segment};
+
+use crate::packet::{Body, Packet};
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+
+impl Payload for Packet {
+    fn kind(&self) -> Kind {
+        Packet::kind(self)
+    }
+}
+
+impl Queued for Packet {
+    fn len(&self) -> u32 {
+        self.frame_len()
+    }
+
+    fn flow_keys(&self) -> FlowKeys {
+        let (src, dst, protocol) = match &self.body {
+            Body::Tcp(segment) => (segment.src, segment.dst, TCP),
+            Body::Udp(datagram) => (datagram.src, datagram.dst, UDP),
+        };
+        FlowKeys {
+            src: address(src),
+            dst: address(dst),
+            ports: [src.port, dst.port],
+            protocol,
+            label: 0,
+        }
+    }
+
+    fn dscp(&self) -> u8 {
+        match &self.body {
+            Body::Tcp(segment) => segment.tos >> 2,
+            Body::Udp(_) => 0,
+        }
+    }
+
+    fn wash(&mut self) {
+        if let Body::Tcp(segment) = &mut self.body {
+            segment.tos &= 3;
+        }
+    }
+
+    fn set_ce(&mut self) -> bool {
+        let capable = matches!(&self.body, Body::Tcp(segment) if segment.ecn() != Segment::NOT_ECT);
+        self.mark();
+        capable
+    }
+
+    fn ack_header(&self) -> Option<AckHeader> {
+        let Body::Tcp(segment) = &self.body else {
+            return None;
+        };
+        Some(AckHeader {
+            addresses: [address(segment.src), address(segment.dst)],
+            ports: [segment.src.port, segment.dst.port],
+            version: 4,
+            flags: segment.flags.0 & 0xfff,
+            no_payload: segment.len == 0,
+            ack: segment.ack,
+            options: options(segment),
+        })
+    }
+}
+
+fn address(of: Addr) -> [u32; 4] {
+    [u32::from(of.host) + 1, 0, 0, 0]
+}
+
+fn options(segment: &Segment) -> AckOptions {
+    let from = &segment.options;
+    let mut out = AckOptions::default();
+    out.are_harmless = from.mss.is_none()
+        && from.window_scale.is_none()
+        && !from.sack_permitted
+        && from.mptcp == 0
+        && from.fast_open().is_none();
+    if let Some(stamps) = from.timestamps {
+        out.add_stamp(stamps.0, stamps.1);
+    }
+    for block in from.sack.as_slice() {
+        out.add_block(block.0, block.1);
+    }
+    out
+}
