@@ -50,6 +50,32 @@ impl<P: Packet> Fifo<P> {
         fits
     }
 
+    /// Drops what waits.
+    pub fn clear(&mut self) {
+        for packet in self.queue.drain(..) {
+            self.stats.takes(packet.len());
+            self.stats.drops(packet.len());
+        }
+    }
+
+    /// Drops what is longer than this.
+    pub fn drop_longer(&mut self, most: u32) {
+        let stats = &mut self.stats;
+        self.queue.retain(|packet| {
+            let len = packet.len();
+            if len > most {
+                stats.takes(len);
+                stats.drops(len);
+            }
+            len <= most
+        });
+    }
+
+    /// Bytes of the first packet.
+    pub fn first_len(&self) -> Option<u32> {
+        self.queue.front().map(Packet::len)
+    }
+
     pub fn dequeue(&mut self) -> Option<P> {
         let packet = self.queue.pop_front()?;
         self.stats.takes(packet.len());

@@ -48,6 +48,12 @@ impl Packet for Frame {
         tcplab_wire::mark_ce(self)
     }
 
+    fn flip(&mut self, byte: u32, bit: u8) {
+        if let Some(byte) = self.get_mut(byte as usize) {
+            *byte ^= 1 << (bit & 7);
+        }
+    }
+
     fn ack_header(&self) -> Option<AckHeader> {
         match network(self)? {
             (IPV4 | IPV6, at) => AckHeader::of_ip(&self[at..]),

@@ -6,15 +6,27 @@
 
 pub mod ack_filter;
 mod cake;
+mod codel;
 mod fifo;
+mod fq;
 mod frame;
+mod htb;
+mod netem;
 mod packet;
+mod prio;
+mod psched;
 mod qdisc;
+mod red;
 mod report;
 mod stats;
 mod store;
+mod tbf;
+mod timed;
 
 pub use frame::Frame;
 pub use packet::{FlowKeys, Packet};
 pub use qdisc::{Dequeued, Device, Qdisc};
-pub use stats::{CakeStats, Stats, TinStats, Xstats};
+pub use stats::{
+    CakeStats, CodelStats, FqCodelStats, FqStats, HtbStats, NetemStats, RedStats, Stats, TinStats,
+    Xstats,
+};

@@ -1,9 +1,11 @@
 //! What a discipline asks of a packet.
 
+use tcplab_base::Instant;
+
 use crate::ack_filter::AckHeader;
 
 /// A packet in a queue.
-pub trait Packet: Sized {
+pub trait Packet: Clone {
     /// Bytes of its frame, link header included (`qdisc_pkt_len`).
     fn len(&self) -> u32;
 
@@ -28,6 +30,25 @@ pub trait Packet: Sized {
 
     /// Marks congestion experienced when the packet is ECN-capable (RFC 3168 5); false: it is not.
     fn set_ce(&mut self) -> bool;
+
+    /// Flips a bit of one of its [`Packet::len`] bytes, as netem does to damage it.
+    fn flip(&mut self, byte: u32, bit: u8);
+
+    /// When it may leave at the earliest (`skb->tstamp`, the earliest departure time); none: at once.
+    fn departure(&self) -> Option<Instant> {
+        None
+    }
+
+    /// The socket that sent it, by a number of its own; none: it only passes through.
+    fn socket(&self) -> Option<u64> {
+        None
+    }
+
+    /// `skb->priority`: what forwarding sets by the bits of the old type of service (`ip_tos2prio`).
+    fn priority(&self) -> u8 {
+        const OF_TOS: [u8; 4] = [0, 2, 6, 4];
+        OF_TOS[usize::from(self.dscp() & 7) >> 1]
+    }
 
     /// What the ACK filter looks at; none: it is no TCP segment, or a damaged one.
     fn ack_header(&self) -> Option<AckHeader>;

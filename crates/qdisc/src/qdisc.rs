@@ -5,10 +5,17 @@ use tcplab_plan::outcome::QdiscCount;
 use tcplab_plan::qdisc::{Kind, Qdisc as Settings};
 
 use crate::cake::Cake;
+use crate::codel::{CodelQueue, FqCodel};
 use crate::fifo::{Fifo, Limit};
+use crate::fq::Fq;
+use crate::htb::Htb;
+use crate::netem::Netem;
 use crate::packet::{ETHERNET, Packet};
+use crate::prio::Prio;
+use crate::red::Red;
 use crate::report;
 use crate::stats::{Stats, Xstats};
+use crate::tbf::Tbf;
 
 /// The interface that a qdisc sends to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,33 +53,68 @@ pub struct Qdisc<P> {
 enum Any<P> {
     Fifo(Fifo<P>),
     Cake(Box<Cake<P>>),
+    Netem(Box<Netem<P>>),
+    Tbf(Box<Tbf<P>>),
+    Codel(Box<CodelQueue<P>>),
+    FqCodel(Box<FqCodel<P>>),
+    Fq(Box<Fq<P>>),
+    Red(Box<Red<P>>),
+    Prio(Box<Prio<P>>),
+    Htb(Box<Htb<P>>),
 }
 
 impl<P: Packet> Qdisc<P> {
     /// A qdisc with draws and hashes from the stream `NAME` of this seed.
     pub fn new(settings: &Settings, device: Device, seed: u64, name: &str) -> Self {
-        let any = match settings.kind() {
+        Self::of_kind(settings.kind(), device, seed, name)
+    }
+
+    pub(crate) fn of_kind(kind: &Kind, device: Device, seed: u64, name: &str) -> Self {
+        let frame = device.frame();
+        let any = match kind {
             Kind::Pfifo(fifo) => Any::Fifo(Fifo::new(Limit::Packets(fifo.limit_pkts()))),
             Kind::Bfifo(fifo) => {
                 Any::Fifo(Fifo::new(Limit::Bytes(fifo.limit_bytes(device.frame()))))
             }
             Kind::Cake(cake) => Any::Cake(Box::new(Cake::new(cake, device, seed, name))),
+            Kind::Netem(netem) => Any::Netem(Box::new(Netem::new(netem, seed, name))),
+            Kind::Tbf(tbf) => Any::Tbf(Box::new(Tbf::new(tbf))),
+            Kind::Codel(codel) => Any::Codel(Box::new(CodelQueue::new(codel, frame))),
+            Kind::FqCodel(fq) => Any::FqCodel(Box::new(FqCodel::new(fq, frame, seed, name))),
+            Kind::Fq(fq) => Any::Fq(Box::new(Fq::new(fq, frame, seed, name))),
+            Kind::Red(red) => Any::Red(Box::new(Red::new(red, seed, name))),
+            Kind::Prio(prio) => Any::Prio(Box::new(Prio::new(prio))),
+            Kind::Htb(htb) => Any::Htb(Box::new(Htb::new(htb, device, seed, name))),
         };
         Self {
-            kind: settings.kind().name(),
+            kind: kind.name(),
             any,
         }
     }
 
-    /// Other settings, as `tc qdisc change` sets them; false: it is of another kind, and nothing has changed. What waits
-    /// stays, but for tins of CAKE that are no more.
+    /// Other settings, as `tc qdisc change` sets them; false: it is of another kind (or `fq_codel` with another number of
+    /// flows, which the kernel refuses), and nothing has changed. What waits stays, but for what is beyond a new limit,
+    /// the queue of `red`, and tins of CAKE and bands of `prio` that are no more.
     pub fn change(&mut self, settings: &Settings, device: Device) -> bool {
-        match (&mut self.any, settings.kind()) {
+        self.change_kind(settings.kind(), device)
+    }
+
+    pub(crate) fn change_kind(&mut self, kind: &Kind, device: Device) -> bool {
+        let frame = device.frame();
+        match (&mut self.any, kind) {
             (Any::Fifo(fifo), Kind::Pfifo(new)) => fifo.change(Limit::Packets(new.limit_pkts())),
             (Any::Fifo(fifo), Kind::Bfifo(new)) => {
                 fifo.change(Limit::Bytes(new.limit_bytes(device.frame())));
             }
             (Any::Cake(cake), Kind::Cake(new)) => cake.change(new, device),
+            (Any::Netem(netem), Kind::Netem(new)) => netem.change(new),
+            (Any::Tbf(tbf), Kind::Tbf(new)) => tbf.change(new),
+            (Any::Codel(codel), Kind::Codel(new)) => codel.change(new, frame),
+            (Any::FqCodel(fq), Kind::FqCodel(new)) => return fq.change(new, frame),
+            (Any::Fq(fq), Kind::Fq(new)) => fq.change(new, frame),
+            (Any::Red(red), Kind::Red(new)) => red.change(new),
+            (Any::Prio(prio), Kind::Prio(new)) => prio.change(new),
+            (Any::Htb(htb), Kind::Htb(new)) => return htb.change(new, device),
             _ => return false,
         }
         true
@@ -85,6 +127,14 @@ impl<P: Packet> Qdisc<P> {
         match &mut self.any {
             Any::Fifo(fifo) => fifo.enqueue(packet),
             Any::Cake(cake) => cake.enqueue(now, packet),
+            Any::Netem(netem) => netem.enqueue(now, packet),
+            Any::Tbf(tbf) => tbf.enqueue(packet),
+            Any::Codel(codel) => codel.enqueue(now, packet),
+            Any::FqCodel(fq) => fq.enqueue(now, packet),
+            Any::Fq(fq) => fq.enqueue(now, packet),
+            Any::Red(red) => red.enqueue(now, packet),
+            Any::Prio(prio) => prio.enqueue(packet),
+            Any::Htb(htb) => htb.enqueue(now, packet),
         }
     }
 
@@ -94,6 +144,14 @@ impl<P: Packet> Qdisc<P> {
         match &mut self.any {
             Any::Fifo(fifo) => fifo.dequeue().map_or(Dequeued::Empty, Dequeued::Packet),
             Any::Cake(cake) => cake.dequeue(now),
+            Any::Netem(netem) => netem.dequeue(now),
+            Any::Tbf(tbf) => tbf.dequeue(now),
+            Any::Codel(codel) => codel.dequeue(now),
+            Any::FqCodel(fq) => fq.dequeue(now),
+            Any::Fq(fq) => fq.dequeue(now),
+            Any::Red(red) => red.dequeue(now),
+            Any::Prio(prio) => prio.dequeue(),
+            Any::Htb(htb) => htb.dequeue(now),
         }
     }
 
@@ -107,13 +165,27 @@ impl<P: Packet> Qdisc<P> {
         match &self.any {
             Any::Fifo(fifo) => fifo.stats,
             Any::Cake(cake) => cake.stats(),
+            Any::Netem(netem) => netem.stats(),
+            Any::Tbf(tbf) => tbf.stats(),
+            Any::Codel(codel) => codel.stats(),
+            Any::FqCodel(fq) => fq.stats(),
+            Any::Fq(fq) => fq.stats(),
+            Any::Red(red) => red.stats(),
+            Any::Prio(prio) => prio.stats(),
+            Any::Htb(htb) => htb.stats(),
         }
     }
 
     /// What only its kind counts.
     pub fn xstats(&self) -> Xstats {
         match &self.any {
-            Any::Fifo(_) => Xstats::None,
+            Any::Fifo(_) | Any::Tbf(_) | Any::Prio(_) => Xstats::None,
+            Any::Netem(netem) => Xstats::Netem(netem.netem_stats()),
+            Any::Codel(codel) => Xstats::Codel(codel.codel_stats()),
+            Any::FqCodel(fq) => Xstats::FqCodel(fq.fq_codel_stats()),
+            Any::Fq(fq) => Xstats::Fq(fq.fq_stats()),
+            Any::Red(red) => Xstats::Red(red.red_stats()),
+            Any::Htb(htb) => Xstats::Htb(htb.htb_stats()),
             Any::Cake(cake) => Xstats::Cake(cake.cake_stats()),
         }
     }

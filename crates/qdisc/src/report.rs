@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use tcplab_plan::outcome::QdiscCount;
 
-use crate::stats::{CakeStats, Stats, TinStats, Xstats};
+use crate::stats::{
+    CakeStats, CodelStats, FqCodelStats, FqStats, NetemStats, RedStats, Stats, TinStats, Xstats,
+};
 
 /// All that a qdisc of this kind counted.
 pub(crate) fn of(kind: &str, stats: Stats, xstats: &Xstats) -> QdiscCount {
@@ -18,14 +20,88 @@ pub(crate) fn of(kind: &str, stats: Stats, xstats: &Xstats) -> QdiscCount {
         qlen: u64::from(stats.qlen),
         ..QdiscCount::default()
     };
-    match xstats {
-        Xstats::None => {}
-        Xstats::Cake(cake) => {
-            count.own = named(&whole(cake));
-            count.tins = cake.tins.iter().map(|tin| named(&one(tin))).collect();
-        }
-    }
+    add(&mut count, xstats);
     count
+}
+
+fn add(count: &mut QdiscCount, xstats: &Xstats) {
+    count.own = match xstats {
+        Xstats::None => BTreeMap::new(),
+        Xstats::Cake(cake) => {
+            count.tins = cake.tins.iter().map(|tin| named(&one(tin))).collect();
+            named(&whole(cake))
+        }
+        Xstats::Netem(netem) => named(&of_netem(netem)),
+        Xstats::Codel(codel) => named(&of_codel(codel)),
+        Xstats::FqCodel(fq) => named(&of_fq_codel(fq)),
+        Xstats::Fq(fq) => named(&of_fq(fq)),
+        Xstats::Red(red) => named(&of_red(red)),
+        Xstats::Htb(htb) => {
+            // What its class counts, beside what is queued in it.
+            add(count, &htb.child);
+            count.own.insert("lended".to_owned(), htb.lended.into());
+            return;
+        }
+    };
+}
+
+fn of_netem(netem: &NetemStats) -> [(&'static str, u64); 4] {
+    [
+        ("requeues", netem.requeues),
+        ("ecn_mark", netem.marked),
+        ("duplicated", netem.duplicated),
+        ("corrupted", netem.corrupted),
+    ]
+}
+
+fn of_codel(codel: &CodelStats) -> [(&'static str, u64); 7] {
+    [
+        ("count", codel.count.into()),
+        ("lastcount", codel.lastcount.into()),
+        ("ldelay", codel.ldelay.into()),
+        ("maxpacket", codel.maxpacket.into()),
+        ("ecn_mark", codel.ecn_mark.into()),
+        ("drop_overlimit", codel.drop_overlimit.into()),
+        ("ce_mark", codel.ce_mark.into()),
+    ]
+}
+
+fn of_fq_codel(fq: &FqCodelStats) -> [(&'static str, u64); 9] {
+    [
+        ("maxpacket", fq.maxpacket.into()),
+        ("drop_overlimit", fq.drop_overlimit.into()),
+        ("new_flow_count", fq.new_flow_count.into()),
+        ("ecn_mark", fq.ecn_mark.into()),
+        ("ce_mark", fq.ce_mark.into()),
+        ("memory_used", fq.memory_used.into()),
+        ("drop_overmemory", fq.drop_overmemory.into()),
+        ("new_flows_len", fq.new_flows_len.into()),
+        ("old_flows_len", fq.old_flows_len.into()),
+    ]
+}
+
+fn of_fq(fq: &FqStats) -> [(&'static str, u64); 11] {
+    [
+        ("flows", fq.flows.into()),
+        ("inactive", fq.inactive.into()),
+        ("throttled", fq.throttled),
+        ("gc", fq.gc),
+        ("highprio", fq.highprio),
+        ("latency", fq.latency),
+        ("ce_mark", fq.ce_mark),
+        ("flows_plimit", fq.flows_plimit),
+        ("pkts_too_long", fq.pkts_too_long),
+        ("horizon_drops", fq.horizon_drops),
+        ("horizon_caps", fq.horizon_caps),
+    ]
+}
+
+fn of_red(red: &RedStats) -> [(&'static str, u64); 3] {
+    [
+        ("marked", red.marked.into()),
+        ("early", red.early.into()),
+        ("pdrop", red.pdrop.into()),
+    ]
 }
 
 fn named(list: &[(&str, u64)]) -> BTreeMap<String, u64> {

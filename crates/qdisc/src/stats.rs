@@ -20,6 +20,19 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// The sum of two.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes + other.bytes,
+            packets: self.packets + other.packets,
+            drops: self.drops + other.drops,
+            dropped_bytes: self.dropped_bytes + other.dropped_bytes,
+            overlimits: self.overlimits + other.overlimits,
+            backlog: self.backlog + other.backlog,
+            qlen: self.qlen + other.qlen,
+        }
+    }
+
     #[inline]
     pub(crate) fn enters(&mut self, len: u32) {
         self.qlen += 1;
@@ -52,6 +65,136 @@ pub enum Xstats {
     None,
     /// CAKE's.
     Cake(CakeStats),
+    /// netem's.
+    Netem(NetemStats),
+    /// CoDel's.
+    Codel(CodelStats),
+    /// FQ-CoDel's.
+    FqCodel(FqCodelStats),
+    /// fq's.
+    Fq(FqStats),
+    /// RED's.
+    Red(RedStats),
+    /// Those of htb's class, and of what queues in it.
+    Htb(HtbStats),
+}
+
+/// What netem did to packets. tc shows the first only, among the counters of every qdisc.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NetemStats {
+    /// Packets that overtook others.
+    pub requeues: u64,
+    /// Packets that were marked in place of a loss; tc counts them as drops.
+    pub marked: u64,
+    /// Copies made.
+    pub duplicated: u64,
+    /// Bytes of these.
+    pub duplicated_bytes: u64,
+    /// Packets with a bit flipped.
+    pub corrupted: u64,
+}
+
+/// CoDel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CodelStats {
+    /// Drops since it began to drop.
+    pub count: u32,
+    /// The count when it began.
+    pub lastcount: u32,
+    /// Time in the queue of the last packet, in microseconds.
+    pub ldelay: u32,
+    /// Whether it drops.
+    pub dropping: bool,
+    /// Microseconds from the last dequeue to the next drop; negative: it is due.
+    pub drop_next: i32,
+    /// The longest packet.
+    pub maxpacket: u32,
+    /// Packets marked in place of a drop.
+    pub ecn_mark: u32,
+    /// Packets dropped at the limit.
+    pub drop_overlimit: u32,
+    /// Packets marked by `ce_threshold`.
+    pub ce_mark: u32,
+}
+
+/// FQ-CoDel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FqCodelStats {
+    /// The longest packet.
+    pub maxpacket: u32,
+    /// Packets dropped at a limit.
+    pub drop_overlimit: u32,
+    /// How often a queue became a new one.
+    pub new_flow_count: u32,
+    /// Packets marked in place of a drop.
+    pub ecn_mark: u32,
+    /// Packets marked by `ce_threshold`.
+    pub ce_mark: u32,
+    /// Bytes of memory in use.
+    pub memory_used: u32,
+    /// Packets dropped at the memory limit.
+    pub drop_overmemory: u32,
+    /// New queues.
+    pub new_flows_len: u32,
+    /// Old queues.
+    pub old_flows_len: u32,
+}
+
+/// fq.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FqStats {
+    /// Flows that are known.
+    pub flows: u32,
+    /// Flows without packets.
+    pub inactive: u32,
+    /// Flows that wait for their time; tc shows them as the first of two `throttled`.
+    pub throttled_flows: u32,
+    /// Nanoseconds from the last look to the time of the next flow.
+    pub next_packet_delay: i64,
+    /// Flows forgotten.
+    pub gc: u64,
+    /// Packets of the highest priority.
+    pub highprio: u64,
+    /// How often a flow had to wait for its time.
+    pub throttled: u64,
+    /// Nanoseconds that flows were late, as a moving mean.
+    pub latency: u64,
+    /// Packets that passed `ce_threshold`; those that cannot be marked are counted too.
+    pub ce_mark: u64,
+    /// Packets dropped at the limit of their flow.
+    pub flows_plimit: u64,
+    /// Packets that would have taken more than a second.
+    pub pkts_too_long: u64,
+    /// Packets dropped beyond the horizon.
+    pub horizon_drops: u64,
+    /// Packets brought to the horizon.
+    pub horizon_caps: u64,
+}
+
+/// RED.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RedStats {
+    /// Packets marked.
+    pub marked: u32,
+    /// Packets dropped by the mean.
+    pub early: u32,
+    /// Packets dropped at the limit.
+    pub pdrop: u32,
+}
+
+/// The class of htb, as `tc -s class` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HtbStats {
+    /// Packets sent with the class's own tokens: all.
+    pub lended: u32,
+    /// Tokens of the rate, in ticks of 64 ns.
+    pub tokens: i32,
+    /// Tokens of the ceiling.
+    pub ctokens: i32,
+    /// How often the child's own shaper made packets wait.
+    pub child_overlimits: u64,
+    /// What only the child's kind counts.
+    pub child: Box<Xstats>,
 }
 
 /// CAKE as a whole, then its tins.

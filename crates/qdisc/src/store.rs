@@ -109,11 +109,6 @@ impl<P> Store<P> {
         self.remove_after(chain, NONE)
     }
 
-    /// The packet at the head.
-    pub fn front(&self, chain: Chain) -> Option<&Waiting<P>> {
-        self.slots.get(chain.head as usize)?.waiting.as_ref()
-    }
-
     /// Takes the packet behind the one at `before`; that at the head with `NONE`.
     fn remove_after(&mut self, chain: &mut Chain, before: u32) -> Option<Waiting<P>> {
         let place = match before {

@@ -54,6 +54,10 @@ impl Queued for Packet {
         capable
     }
 
+    fn flip(&mut self, _byte: u32, _bit: u8) {
+        self.corrupt = true;
+    }
+
     fn ack_header(&self) -> Option<AckHeader> {
         let Body::Tcp(segment) = &self.body else {
             return None;

@@ -6,10 +6,10 @@ use super::fields::Fields;
 use super::host::within;
 use super::keys::{LINK, WAY};
 use super::tc::Shape;
-use crate::qdisc::Qdisc;
 use super::tree::{Node, Value};
 use super::units::{PERCENT, RATE, TIME};
 use crate::point::{By, Direction, Does, Event, Host, Link, Of};
+use crate::qdisc::Qdisc;
 
 /// Frames that a queue may hold at most.
 pub(crate) const MAX_LIMIT: u32 = 10_000_000;

@@ -3,11 +3,27 @@
 //! What they do is in the crate `qdisc`; the crate `kernel` gives the same data to a kernel.
 
 mod cake;
+mod codel;
 mod fifo;
+mod fq;
+mod htb;
+mod link_layer;
+pub mod netem;
+mod prio;
+mod red;
+mod tbf;
 mod words;
 
 pub use cake::{AckFilter, Cake, FlowMode, Framing, TinMode};
+pub use codel::{Codel, FqCodel};
 pub use fifo::Fifo;
+pub use fq::Fq;
+pub use htb::Htb;
+pub use link_layer::LinkLayer;
+pub use netem::Netem;
+pub use prio::Prio;
+pub use red::Red;
+pub use tbf::{Peak, Tbf};
 pub use words::Wrong;
 
 use schemars::JsonSchema;
@@ -33,6 +49,22 @@ pub enum Kind {
     Bfifo(Fifo),
     /// `cake`: tc-cake(8).
     Cake(Cake),
+    /// `netem`: tc-netem(8).
+    Netem(Netem),
+    /// `tbf`: tc-tbf(8).
+    Tbf(Tbf),
+    /// `codel`: tc-codel(8).
+    Codel(Codel),
+    /// `fq_codel`: tc-fq_codel(8).
+    FqCodel(FqCodel),
+    /// `fq`: tc-fq(8).
+    Fq(Fq),
+    /// `red`: tc-red(8).
+    Red(Red),
+    /// `prio`: tc-prio(8).
+    Prio(Prio),
+    /// `htb` with one class: tc-htb(8).
+    Htb(Htb),
 }
 
 impl Kind {
@@ -42,12 +74,40 @@ impl Kind {
             Self::Pfifo(_) => "pfifo",
             Self::Bfifo(_) => "bfifo",
             Self::Cake(_) => "cake",
+            Self::Netem(_) => "netem",
+            Self::Tbf(_) => "tbf",
+            Self::Codel(_) => "codel",
+            Self::FqCodel(_) => "fq_codel",
+            Self::Fq(_) => "fq",
+            Self::Red(_) => "red",
+            Self::Prio(_) => "prio",
+            Self::Htb(_) => "htb",
         }
+    }
+
+    /// Reads the words behind the first one.
+    fn parse<'a>(kind: &'a str, words: &mut Words<'a>) -> Result<Self, Wrong<'a>> {
+        Ok(match kind {
+            "pfifo" => Self::Pfifo(Fifo::packets(words)?),
+            "bfifo" => Self::Bfifo(Fifo::bytes(words)?),
+            "cake" => Self::Cake(Cake::parse(words)?),
+            "netem" => Self::Netem(Netem::parse(words)?),
+            "tbf" => Self::Tbf(Tbf::parse(words)?),
+            "codel" => Self::Codel(Codel::parse(words)?),
+            "fq_codel" => Self::FqCodel(FqCodel::parse(words)?),
+            "fq" => Self::Fq(Fq::parse(words)?),
+            "red" => Self::Red(Red::parse(words)?),
+            "prio" => Self::Prio(Prio::parse(words)?),
+            "htb" => Self::Htb(Htb::parse(words)?),
+            other => return Err(Wrong::unknown(other, "the kind of a qdisc", &KINDS)),
+        })
     }
 }
 
 /// The first word of each kind.
-pub(crate) const KINDS: [&str; 3] = ["pfifo", "bfifo", "cake"];
+pub(crate) const KINDS: [&str; 11] = [
+    "pfifo", "bfifo", "cake", "netem", "tbf", "codel", "fq_codel", "fq", "red", "prio", "htb",
+];
 
 impl Qdisc {
     /// Reads `KIND WORDS`, such as `cake bandwidth 30mbit ack-filter`.
@@ -59,12 +119,7 @@ impl Qdisc {
         let kind = words
             .next()
             .ok_or_else(|| Wrong::new(text, "there is no word"))?;
-        let kind = match kind {
-            "pfifo" => Kind::Pfifo(Fifo::packets(&mut words)?),
-            "bfifo" => Kind::Bfifo(Fifo::bytes(&mut words)?),
-            "cake" => Kind::Cake(Cake::parse(&mut words)?),
-            other => return Err(Wrong::unknown(other, "the kind of a qdisc", &KINDS)),
-        };
+        let kind = Kind::parse(kind, &mut words)?;
         Ok(Self {
             words: text.split_whitespace().collect::<Vec<_>>().join(" "),
             kind,

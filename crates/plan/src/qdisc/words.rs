@@ -39,6 +39,7 @@ impl<'a> Wrong<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Words<'a> {
     rest: Peekable<SplitWhitespace<'a>>,
+    whole: &'a str,
     /// The word before: what an error of a missing value shows.
     last: &'a str,
 }
@@ -47,8 +48,14 @@ impl<'a> Words<'a> {
     pub fn new(text: &'a str) -> Self {
         Self {
             rest: text.split_whitespace().peekable(),
+            whole: text,
             last: text,
         }
+    }
+
+    /// The text: what an error shows when something is missing in it.
+    pub fn whole(&self) -> &'a str {
+        self.whole
     }
 
     /// The next word.
@@ -116,6 +123,35 @@ impl<'a> Words<'a> {
                     format!("`{key}` takes a whole number from {least} to {most}, not `{word}`");
                 Wrong::new(word, why)
             })
+    }
+
+    /// A whole number of 32 bits, hexadecimal behind `0x`.
+    pub fn unsigned(&mut self) -> Result<u32, Wrong<'a>> {
+        let (key, word) = (self.last, self.value()?);
+        let n = match word.strip_prefix("0x") {
+            Some(hex) => u32::from_str_radix(hex, 16),
+            None => word.parse(),
+        };
+        n.map_err(|_| {
+            let why = format!(
+                "`{key}` takes a whole number up to {}, not `{word}`",
+                u32::MAX
+            );
+            Wrong::new(word, why)
+        })
+    }
+
+    /// A time in whole microseconds of 32 bits, as tc sends most; what is finer is cut off.
+    pub fn micros(&mut self) -> Result<u32, Wrong<'a>> {
+        let word = self.value()?;
+        let us = quantity(word, &TC_TIME)? / 1_000;
+        u32::try_from(us).map_err(|_| {
+            let why = format!(
+                "`{word}` is longer than the {} us that the kernel takes",
+                u32::MAX
+            );
+            Wrong::new(word, why)
+        })
     }
 
     /// A count of at least 1 that fits into 32 bits.

@@ -1,7 +1,9 @@
 //! The cases of the patch, one by one: which packet of a queue gives way to the one that comes.
 
 use tcplab_base::Seq;
-use tcplab_plan::qdisc::AckFilter::{self, Aggressive, Conservative, First, FirstAggressive, Naive};
+use tcplab_plan::qdisc::AckFilter::{
+    self, Aggressive, Conservative, First, FirstAggressive, Naive,
+};
 
 use super::{AckHeader, redundant};
 use crate::ack_filter::AckOptions;
@@ -205,7 +207,9 @@ fn segment(flags: u16, options: &[u8], payload: usize) -> Vec<u8> {
 
 fn ipv4(protocol: u8, inner: &[u8]) -> Vec<u8> {
     let total = 20 + inner.len() as u16;
-    let mut out = vec![0x45, 0, 0, 0, 0, 0, 0, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+    let mut out = vec![
+        0x45, 0, 0, 0, 0, 0, 0, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
+    ];
     out[2..4].copy_from_slice(&total.to_be_bytes());
     out.extend(inner);
     out
@@ -230,7 +234,10 @@ fn headers_of_ipv4_ipv6_and_ipv6_in_ipv4() {
     assert_eq!((v4.ack, v4.no_payload), (Seq(0x0102_0304), true));
     assert_eq!(v4.addresses[1], [0x0a00_0002, 0, 0, 0]);
     let v6 = AckHeader::of_ip(&ipv6(6, &bare)).expect("IPv6");
-    assert_eq!((v6.version, v6.no_payload, v6.addresses[0]), (6, true, [0x2020_2020; 4]));
+    assert_eq!(
+        (v6.version, v6.no_payload, v6.addresses[0]),
+        (6, true, [0x2020_2020; 4])
+    );
     let tunnel = AckHeader::of_ip(&ipv4(41, &ipv6(6, &bare))).expect("6in4");
     assert_eq!(tunnel, v6);
     // An extension header, another protocol, another tunnel.
@@ -243,7 +250,10 @@ fn headers_of_ipv4_ipv6_and_ipv6_in_ipv4() {
 
 #[test]
 fn what_is_cut_off_is_no_header() {
-    let whole = ipv4(6, &segment(0x010, &[NOP, NOP, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2], 0));
+    let whole = ipv4(
+        6,
+        &segment(0x010, &[NOP, NOP, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2], 0),
+    );
     assert!(AckHeader::of_ip(&whole).is_some());
     for end in 0..whole.len() {
         assert_eq!(AckHeader::of_ip(&whole[..end]), None, "{end}");
@@ -263,7 +273,9 @@ fn options() {
         &[],
         &[NOP, NOP, NOP, 0],
         &[8, 10, 0, 0, 0, 1, 0, 0, 0, 2, NOP, NOP],
-        &[19, 18, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, NOP, NOP],
+        &[
+            19, 18, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, NOP, NOP,
+        ],
         // A length under 2, and one past the end, end the reading.
         &[5, 1, NOP, NOP],
         &[2, 9, 0, 0],
@@ -284,7 +296,10 @@ fn options() {
     }
     let both = read(&[8, 10, 0, 0, 0, 7, 0, 0, 0, 9, 5, 10, 0, 0, 1, 0, 0, 0, 2, 0]);
     assert_eq!(both.stamps(), [(7, 9)]);
-    assert_eq!(both.blocks().collect::<Vec<_>>(), [(Seq(0x100), Seq(0x200))]);
+    assert_eq!(
+        both.blocks().collect::<Vec<_>>(),
+        [(Seq(0x100), Seq(0x200))]
+    );
     // Of two SACK options the first counts.
     let two = read(&[5, 10, 0, 0, 1, 0, 0, 0, 2, 0, 5, 10, 0, 0, 3, 0, 0, 0, 4, 0]);
     assert_eq!(two.blocks().count(), 1);

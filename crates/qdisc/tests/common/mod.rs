@@ -1,59 +1,35 @@
-//! A packet for tests.
+//! Packets for tests of disciplines, and ways to run them.
 
-use tcplab_base::Seq;
+use tcplab_base::Instant;
+use tcplab_plan::qdisc::Qdisc as Settings;
 use tcplab_qdisc::ack_filter::AckHeader;
-use tcplab_qdisc::{FlowKeys, Packet};
+use tcplab_qdisc::{Dequeued, Device, FlowKeys, Packet, Qdisc};
 
-/// A packet of a flow.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Test {
-    pub flow: u32,
+/// A packet that is nothing but its properties.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Plain {
+    /// Which one it is.
+    pub id: u32,
     pub len: u32,
+    pub flow: u16,
     pub dscp: u8,
-    host: u32,
-    ack: Option<u32>,
+    /// ECN-capable.
+    pub ect: bool,
+    pub ce: bool,
+    pub departure: Option<Instant>,
+    pub is_damaged: bool,
 }
 
-pub fn packet(flow: u32, len: u32) -> Test {
-    Test {
-        flow,
-        len,
-        dscp: 0,
-        host: 0,
-        ack: None,
-    }
-}
-
-/// A pure ACK of 66 bytes.
-pub fn ack(flow: u32, number: u32) -> Test {
-    Test {
-        ack: Some(number),
-        ..packet(flow, 66)
-    }
-}
-
-impl Test {
-    pub fn from_host(mut self, host: u32) -> Self {
-        self.host = host;
-        self
-    }
-
-    pub fn marked(mut self, dscp: u8) -> Self {
-        self.dscp = dscp;
-        self
-    }
-}
-
-impl Packet for Test {
+impl Packet for Plain {
     fn len(&self) -> u32 {
         self.len
     }
 
     fn flow_keys(&self) -> FlowKeys {
         FlowKeys {
-            src: [1 + self.host, 0, 0, 0],
-            dst: [99, 0, 0, 0],
-            ports: [self.flow as u16, 80],
+            src: [10, 0, 0, 0],
+            dst: [11, 0, 0, 0],
+            ports: [self.flow, 80],
             protocol: 6,
             label: 0,
         }
@@ -68,19 +44,69 @@ impl Packet for Test {
     }
 
     fn set_ce(&mut self) -> bool {
-        false
+        self.ce |= self.ect;
+        self.ect
+    }
+
+    fn flip(&mut self, byte: u32, bit: u8) {
+        assert!(byte < self.len && bit < 8);
+        self.is_damaged = true;
+    }
+
+    fn departure(&self) -> Option<Instant> {
+        self.departure
     }
 
     fn ack_header(&self) -> Option<AckHeader> {
-        let keys = self.flow_keys();
-        Some(AckHeader {
-            addresses: [keys.src, keys.dst],
-            ports: keys.ports,
-            version: 4,
-            flags: AckHeader::ACK,
-            no_payload: self.ack.is_some(),
-            ack: Seq(self.ack.unwrap_or(0)),
-            ..AckHeader::default()
-        })
+        None
     }
+}
+
+/// A device with an MTU of 1,500.
+pub const DEVICE: Device = Device { mtu: 1_500 };
+
+pub fn settings(words: &str) -> Settings {
+    Settings::parse(words).unwrap_or_else(|wrong| panic!("{words}: {}", wrong.why))
+}
+
+/// A qdisc by tc's words.
+pub fn qdisc(words: &str) -> Qdisc<Plain> {
+    Qdisc::new(&settings(words), DEVICE, 1, "test")
+}
+
+#[allow(dead_code)] // Not each test file needs it.
+pub fn us(n: i64) -> Instant {
+    Instant::from_nanos(n * 1_000)
+}
+
+/// A packet of a flow.
+pub fn packet(id: u32, len: u32, flow: u16) -> Plain {
+    Plain {
+        id,
+        len,
+        flow,
+        ..Plain::default()
+    }
+}
+
+/// Takes all that leaves until a time, as an interface does that is never busy: packets with their times in nanoseconds.
+#[allow(dead_code)] // Not each test file needs it.
+pub fn take_until(qdisc: &mut Qdisc<Plain>, from: Instant, until: Instant) -> Vec<(Plain, i64)> {
+    let (mut now, mut out) = (from, Vec::new());
+    loop {
+        match qdisc.dequeue(now) {
+            Dequeued::Packet(packet) => out.push((packet, now.as_nanos())),
+            Dequeued::Wait(at) if at <= until => {
+                assert!(at > now, "a wait for {at:?} at {now:?}");
+                now = at;
+            }
+            _ => return out,
+        }
+    }
+}
+
+/// The packets' numbers and times in nanoseconds.
+#[allow(dead_code)] // Not each test file needs it.
+pub fn ids(out: &[(Plain, i64)]) -> Vec<(u32, i64)> {
+    out.iter().map(|(packet, at)| (packet.id, *at)).collect()
 }

@@ -1,9 +1,9 @@
 //! CAKE from outside: whatever comes, nothing is lost from the books; the shaper keeps to its rate; flows, hosts and
 //! tins get their shares.
 
-mod common;
+mod packet;
 
-use common::{Test, ack, packet};
+use packet::{Test, ack, packet};
 use proptest::prelude::*;
 use tcplab_base::Instant;
 use tcplab_plan::qdisc::Qdisc as Settings;
@@ -58,7 +58,10 @@ fn the_shaper_lets_one_packet_go_in_its_time_and_saves_up_nothing() {
     for n in 0..3 {
         qdisc.enqueue(at(500 * MS), packet(n, 1_250));
     }
-    let times: Vec<i64> = run(&mut qdisc, 500 * MS, 600 * MS).iter().map(|(t, _)| *t / MS).collect();
+    let times: Vec<i64> = run(&mut qdisc, 500 * MS, 600 * MS)
+        .iter()
+        .map(|(t, _)| *t / MS)
+        .collect();
     assert_eq!(times, [500, 501, 502]);
 }
 
@@ -73,7 +76,10 @@ fn bulk_flows_share_and_a_sparse_flow_goes_first() {
     left.extend(run(&mut qdisc, 19 * MS + 1, 39 * MS));
     let of = |flow: u32| left.iter().filter(|(_, p)| p.flow == flow).count();
     assert!(of(0).abs_diff(of(1)) <= 2, "{} and {}", of(0), of(1));
-    let sparse = left.iter().position(|(_, p)| p.flow == 7).expect("it leaves");
+    let sparse = left
+        .iter()
+        .position(|(_, p)| p.flow == 7)
+        .expect("it leaves");
     assert_eq!(sparse, 20, "behind the packet that was on its way");
 }
 
@@ -81,7 +87,9 @@ fn bulk_flows_share_and_a_sparse_flow_goes_first() {
 fn hosts_share_before_flows() {
     // One host with one flow, one with four: half each with dual-srchost, a fifth and four fifths by flows.
     for (words, least, most) in [("dual-srchost", 45, 55), ("flows", 17, 23)] {
-        let mut qdisc = cake(&format!("bandwidth 10mbit besteffort {words} memlimit 64mb rtt 10s"));
+        let mut qdisc = cake(&format!(
+            "bandwidth 10mbit besteffort {words} memlimit 64mb rtt 10s"
+        ));
         for n in 0..2_000 {
             qdisc.enqueue(at(0), packet(n % 5, 1_250).from_host(u32::from(n % 5 != 0)));
         }
@@ -103,7 +111,10 @@ fn a_tin_above_its_threshold_loses_its_priority() {
     let of = |dscp: u8| left.iter().filter(|(_, p)| p.dscp == dscp).count();
     // Voice has a quarter, bulk a sixteenth, best effort the rest.
     let (voice, bulk, rest) = (of(46), of(8), of(0));
-    assert!(voice.abs_diff(160) <= 4 && bulk.abs_diff(40) <= 4, "{voice} {bulk}");
+    assert!(
+        voice.abs_diff(160) <= 4 && bulk.abs_diff(40) <= 4,
+        "{voice} {bulk}"
+    );
     assert_eq!(rest, left.len() - voice - bulk);
 }
 
@@ -166,13 +177,45 @@ fn flows_of_one_queue_are_filtered_apart() {
 fn words() -> impl Strategy<Value = String> {
     let one = |list: &'static [&'static str]| prop::sample::select(list);
     (
-        one(&["bandwidth 1mbit", "bandwidth 100kbit", "bandwidth 1gbit", "unlimited", "bandwidth 5mbit autorate-ingress"]),
-        one(&["besteffort", "diffserv3", "diffserv4", "diffserv8", "precedence"]),
-        one(&["flowblind", "flows", "triple-isolate", "dual-srchost", "dual-dsthost", "hosts", "srchost"]),
-        one(&["", "ack-filter", "ack-filter-aggressive", "ack-filter-2018", "ack-filter-naive", "ack-filter-2018-aggressive"]),
+        one(&[
+            "bandwidth 1mbit",
+            "bandwidth 100kbit",
+            "bandwidth 1gbit",
+            "unlimited",
+            "bandwidth 5mbit autorate-ingress",
+        ]),
+        one(&[
+            "besteffort",
+            "diffserv3",
+            "diffserv4",
+            "diffserv8",
+            "precedence",
+        ]),
+        one(&[
+            "flowblind",
+            "flows",
+            "triple-isolate",
+            "dual-srchost",
+            "dual-dsthost",
+            "hosts",
+            "srchost",
+        ]),
+        one(&[
+            "",
+            "ack-filter",
+            "ack-filter-aggressive",
+            "ack-filter-2018",
+            "ack-filter-naive",
+            "ack-filter-2018-aggressive",
+        ]),
         one(&["", "ingress", "wash", "ingress wash"]),
         one(&["", "memlimit 20000", "memlimit 4mb"]),
-        one(&["", "conservative", "overhead -20 mpu 64", "ethernet ether-vlan"]),
+        one(&[
+            "",
+            "conservative",
+            "overhead -20 mpu 64",
+            "ethernet ether-vlan",
+        ]),
         one(&["", "rtt 1ms", "satellite"]),
     )
         .prop_map(|w| [w.0, w.1, w.2, w.3, w.4, w.5, w.6, w.7].join(" "))

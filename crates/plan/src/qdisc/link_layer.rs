@@ -1,0 +1,67 @@
+//! What a packet costs on a shaped link: the words that `tbf` and `htb` share (tc-tbf(8), tc-htb(8)).
+
+use super::words::{Words, Wrong, quantity};
+use crate::experiment::units::RATE;
+
+/// `mpu`, `overhead`, `linklayer` (`struct tc_ratespec`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkLayer {
+    /// Bytes added to each packet.
+    pub overhead: u16,
+    /// Bytes of the shortest packet.
+    pub mpu: u16,
+    /// Cells of 53 bytes with 48 of payload.
+    pub is_atm: bool,
+}
+
+/// What may stand behind `linklayer`.
+const LAYERS: [&str; 3] = ["ethernet", "atm", "adsl"];
+
+impl LinkLayer {
+    /// Takes a word of its own; false: it is none.
+    pub(super) fn take<'a>(
+        &mut self,
+        word: &str,
+        words: &mut Words<'a>,
+    ) -> Result<bool, Wrong<'a>> {
+        match word {
+            "overhead" => self.overhead = short(words)?,
+            "mpu" => self.mpu = short(words)?,
+            "linklayer" => {
+                let value = words.value()?;
+                if !LAYERS.contains(&value) {
+                    return Err(Wrong::unknown(value, "a link layer", &LAYERS));
+                }
+                self.is_atm = value != "ethernet";
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+fn short<'a>(words: &mut Words<'a>) -> Result<u16, Wrong<'a>> {
+    let n = words.number(0, i64::from(u16::MAX))?;
+    Ok(u16::try_from(n).unwrap_or(u16::MAX))
+}
+
+/// A rate in bytes a second, at least 1.
+pub(super) fn byte_rate<'a>(words: &mut Words<'a>) -> Result<u64, Wrong<'a>> {
+    let word = words.value()?;
+    match quantity(word, &RATE)? / 8 {
+        0 => Err(Wrong::new(word, format!("the rate `{word}` is under 8bit"))),
+        rate => Ok(rate),
+    }
+}
+
+/// A size with the cell size that tc takes behind a slash, which the kernel no longer uses.
+pub(super) fn size_with_cell<'a>(words: &mut Words<'a>) -> Result<u32, Wrong<'a>> {
+    use crate::experiment::units::TC_SIZE;
+    let word = words.value()?;
+    let size = word.split_once('/').map_or(word, |(size, _)| size);
+    let bytes = quantity(size, &TC_SIZE)?;
+    match u32::try_from(bytes) {
+        Ok(bytes) if bytes > 0 => Ok(bytes),
+        _ => Err(Wrong::new(word, format!("`{word}` is no size above 0"))),
+    }
+}
