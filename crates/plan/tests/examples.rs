@@ -47,6 +47,8 @@ fn each_example_has_its_points() {
         ("bench-window", 3),
         ("dumbbell", 4),
         ("incast", 10),
+        ("ack-filter-rrul", 6),
+        ("ack-filter-100k", 3),
     ];
     for (name, points) in examples {
         assert_eq!(read(name).len(), points, "{name}");

@@ -41,6 +41,8 @@ const SAME_LEVEL: &[(&str, &str)] = &[
     ("analyze", "plan"),
     ("apps", "plan"),
     ("link", "plan"),
+    ("link", "qdisc"),
+    ("qdisc", "plan"),
     ("tcp", "plan"),
 ];
 
