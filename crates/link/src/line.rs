@@ -55,6 +55,11 @@ impl<F: Payload> Line<F> {
         }
     }
 
+    /// The run starts at this time: outages count from it.
+    pub fn begin(&mut self, start: Instant) {
+        self.way.begin(start);
+    }
+
     /// A frame of `bytes` bytes enters. Its kind is asked for when listed events count it.
     #[inline]
     pub fn enter(
@@ -111,7 +116,7 @@ impl<F: Payload> Line<F> {
             match queue.qdisc.dequeue(now) {
                 Dequeued::Packet(frame) => {
                     let kind = frame.kind();
-                    self.way.enter(now, frame.len() as usize, || kind, frame);
+                    self.way.enter(now, frame.size() as usize, || kind, frame);
                 }
                 Dequeued::Wait(at) => {
                     queue.wakes = Some(at);

@@ -35,7 +35,7 @@ impl<P: Packet> Fifo<P> {
     }
 
     pub fn enqueue(&mut self, packet: P) -> bool {
-        let len = packet.len();
+        let len = packet.size();
         let fits = match self.limit {
             Limit::Packets(n) => self.stats.qlen < n,
             Limit::Bytes(n) => self.stats.backlog + u64::from(len) <= u64::from(n),
@@ -53,8 +53,8 @@ impl<P: Packet> Fifo<P> {
     /// Drops what waits.
     pub fn clear(&mut self) {
         for packet in self.queue.drain(..) {
-            self.stats.takes(packet.len());
-            self.stats.drops(packet.len());
+            self.stats.takes(packet.size());
+            self.stats.drops(packet.size());
         }
     }
 
@@ -62,7 +62,7 @@ impl<P: Packet> Fifo<P> {
     pub fn drop_longer(&mut self, most: u32) {
         let stats = &mut self.stats;
         self.queue.retain(|packet| {
-            let len = packet.len();
+            let len = packet.size();
             if len > most {
                 stats.takes(len);
                 stats.drops(len);
@@ -73,13 +73,13 @@ impl<P: Packet> Fifo<P> {
 
     /// Bytes of the first packet.
     pub fn first_len(&self) -> Option<u32> {
-        self.queue.front().map(Packet::len)
+        self.queue.front().map(Packet::size)
     }
 
     pub fn dequeue(&mut self) -> Option<P> {
         let packet = self.queue.pop_front()?;
-        self.stats.takes(packet.len());
-        self.stats.leaves(packet.len());
+        self.stats.takes(packet.size());
+        self.stats.leaves(packet.size());
         Some(packet)
     }
 }

@@ -12,7 +12,7 @@ const ARP: u16 = 0x0806;
 const VLAN: [u16; 2] = [0x8100, 0x88a8];
 
 impl Packet for Frame {
-    fn len(&self) -> u32 {
+    fn size(&self) -> u32 {
         self.as_slice().len() as u32
     }
 

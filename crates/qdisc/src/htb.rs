@@ -118,7 +118,7 @@ impl<P: Packet> Htb<P> {
         }
         let answer = self.child.dequeue(now);
         if let Dequeued::Packet(packet) = &answer {
-            let (len, gained) = (packet.len(), self.gained(now));
+            let (len, gained) = (packet.size(), self.gained(now));
             self.lended += 1;
             self.rate.charge(len, gained);
             self.ceil.charge(len, gained);

@@ -7,7 +7,7 @@ use crate::ack_filter::AckHeader;
 /// A packet in a queue.
 pub trait Packet: Clone {
     /// Bytes of its frame, link header included (`qdisc_pkt_len`).
-    fn len(&self) -> u32;
+    fn size(&self) -> u32;
 
     /// Bytes before its IP header (`skb_network_offset`).
     fn network_offset(&self) -> u32 {
@@ -16,7 +16,7 @@ pub trait Packet: Clone {
 
     /// Bytes of memory that it is held to take (`truesize`).
     fn truesize(&self) -> u32 {
-        truesize(self.len())
+        truesize(self.size())
     }
 
     /// What tells its flow from others.
@@ -31,7 +31,7 @@ pub trait Packet: Clone {
     /// Marks congestion experienced when the packet is ECN-capable (RFC 3168 5); false: it is not.
     fn set_ce(&mut self) -> bool;
 
-    /// Flips a bit of one of its [`Packet::len`] bytes, as netem does to damage it.
+    /// Flips a bit of one of its [`Packet::size`] bytes, as netem does to damage it.
     fn flip(&mut self, byte: u32, bit: u8);
 
     /// When it may leave at the earliest (`skb->tstamp`, the earliest departure time); none: at once.

@@ -17,16 +17,14 @@ impl Rate {
     /// A rate in bytes a second; 0 is taken as a nanosecond a byte.
     pub fn new(bytes: u64, link: LinkLayer) -> Self {
         let (mut mult, mut shift, mut factor) = (1, 0, NS_PER_S);
-        if bytes > 0 {
-            // As many bits of the quotient as fit; those above 32 are cut off, as in the kernel.
-            loop {
-                mult = (factor / bytes) as u32;
-                if mult >> 31 == 1 || factor >> 63 == 1 {
-                    break;
-                }
-                factor <<= 1;
-                shift += 1;
+        // As many bits of the quotient as fit; those above 32 are cut off, as in the kernel.
+        while let Some(quotient) = factor.checked_div(bytes) {
+            mult = quotient as u32;
+            if mult >> 31 == 1 || factor >> 63 == 1 {
+                break;
             }
+            factor <<= 1;
+            shift += 1;
         }
         Self { mult, shift, link }
     }

@@ -76,13 +76,13 @@ impl<P: Packet> Tbf<P> {
 
     /// A super-segment that is too long goes in pieces (`tbf_segment()`).
     pub fn enqueue(&mut self, packet: P) -> bool {
-        let len = packet.len();
+        let len = packet.size();
         if len <= self.max_size {
             return self.queue.enqueue(packet);
         }
         let mut pieces = Vec::new();
         let is_split = packet.split(&mut |piece| pieces.push(piece));
-        if !is_split || pieces.iter().any(|piece| piece.len() > self.max_size) {
+        if !is_split || pieces.iter().any(|piece| piece.size() > self.max_size) {
             self.too_long.drops(len);
             return false;
         }

@@ -17,7 +17,7 @@ impl Payload for Packet {
 }
 
 impl Queued for Packet {
-    fn len(&self) -> u32 {
+    fn size(&self) -> u32 {
         self.frame_len()
     }
 

@@ -5,7 +5,7 @@ use super::faults::{self, Own};
 use super::fields::Fields;
 use super::host::within;
 use super::keys::{LINK, WAY};
-use super::tc::Shape;
+use super::tc::{ONLY_KERNEL, Shape};
 use super::tree::{Node, Value};
 use super::units::{PERCENT, RATE, TIME};
 use crate::point::{By, Direction, Does, Event, Host, Link, Of};
@@ -154,6 +154,17 @@ fn qdisc(fields: &Fields<'_>, key: &str, node: &Node, words: &str, by: By) -> Re
 
 fn own_qdisc(fields: &Fields<'_>, key: &str, node: &Node, words: &str) -> Result<Queue, Fault> {
     let own = Qdisc::parse(words).map_err(|wrong| {
+        if ONLY_KERNEL.contains(&wrong.word) {
+            let message = format!(
+                "tcplab's link has no `{}`; with by = \"kernel\" the kernel's qdisc takes it",
+                wrong.word
+            );
+            return Fault::new(
+                &within(node, words, wrong.word),
+                fields.path_of(key),
+                message,
+            );
+        }
         let fault = Fault::new(
             &within(node, words, wrong.word),
             fields.path_of(key),

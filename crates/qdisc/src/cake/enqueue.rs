@@ -12,7 +12,7 @@ use tcplab_plan::qdisc::AckFilter;
 
 impl<P: Packet> Cake<P> {
     pub fn enqueue(&mut self, now: Instant, mut packet: P) -> bool {
-        let len = packet.len();
+        let len = packet.size();
         let tin = self.select_tin(&mut packet);
         let n = self.select_flow(tin, &packet);
         self.wake(tin, now);
@@ -74,7 +74,7 @@ impl<P: Packet> Cake<P> {
 
     /// Puts a packet at the end of its queue; gives its bytes.
     fn add(&mut self, tin: usize, n: usize, packet: P, now: Instant) -> u32 {
-        let len = packet.len();
+        let len = packet.size();
         let header = match self.filter {
             AckFilter::Off => None,
             _ => packet.ack_header(),

@@ -75,7 +75,7 @@ impl<P: Packet> FqCodel<P> {
     }
 
     pub fn enqueue(&mut self, now: Instant, packet: P) -> bool {
-        let len = packet.len();
+        let len = packet.size();
         let hash = u64::from(packet.flow_keys().hash(self.key));
         let n = ((hash * u64::from(self.settings.flows)) >> 32) as u32;
         let waiting = Waiting {

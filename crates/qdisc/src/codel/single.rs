@@ -51,7 +51,7 @@ impl<P: Packet> CodelQueue<P> {
     }
 
     pub fn enqueue(&mut self, now: Instant, packet: P) -> bool {
-        let len = packet.len();
+        let len = packet.size();
         if self.stats.qlen >= self.limit {
             self.drop_overlimit += 1;
             self.stats.drops(len);

@@ -68,8 +68,8 @@ impl<P: Packet> Fq<P> {
         while self.stats.qlen > self.settings.limit {
             let packet = self.internal.pop().or_else(|| self.flows.pop_any());
             let Some(packet) = packet else { break };
-            self.stats.takes(packet.len());
-            self.stats.drops(packet.len());
+            self.stats.takes(packet.size());
+            self.stats.drops(packet.size());
         }
     }
 
@@ -82,7 +82,7 @@ impl<P: Packet> Fq<P> {
     }
 
     pub fn enqueue(&mut self, now: Instant, packet: P) -> bool {
-        let len = packet.len();
+        let len = packet.size();
         if self.stats.qlen >= self.settings.limit {
             self.stats.drops(len);
             return false;
@@ -244,7 +244,7 @@ impl<P: Packet> Fq<P> {
             packet.set_ce();
             self.own.ce_mark += 1;
         }
-        let len = packet.len();
+        let len = packet.size();
         flow.credit = flow.credit.saturating_sub_unsigned(len);
         if !self.settings.pacing {
             return Some(packet);
@@ -278,7 +278,7 @@ impl<P: Packet> Fq<P> {
     }
 
     fn leaves(&mut self, packet: P) -> Dequeued<P> {
-        let len = packet.len();
+        let len = packet.size();
         self.stats.takes(len);
         self.stats.leaves(len);
         Dequeued::Packet(packet)

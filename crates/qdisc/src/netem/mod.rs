@@ -134,7 +134,7 @@ impl<P: Packet> Netem<P> {
                 self.stats.drops += 1;
                 self.own.marked += 1;
             } else if !is_twice {
-                self.stats.drops(packet.len());
+                self.stats.drops(packet.size());
                 return true;
             } else {
                 // One of the two is lost.
@@ -158,13 +158,13 @@ impl<P: Packet> Netem<P> {
         }
         if self.stats.qlen >= self.limit {
             for packet in rest.iter().chain([&packet]) {
-                self.stats.drops(packet.len());
+                self.stats.drops(packet.size());
             }
             return false;
         }
         if let Some(copy) = copy {
             self.own.duplicated += 1;
-            self.own.duplicated_bytes += u64::from(copy.len());
+            self.own.duplicated_bytes += u64::from(copy.size());
             // The copy runs the same risks, but that of a copy.
             self.has_duplicates = false;
             self.enqueue(now, copy);
@@ -179,9 +179,9 @@ impl<P: Packet> Netem<P> {
 
     /// Flips one bit.
     fn corrupt(&mut self, packet: &mut P) {
-        let byte = self.chances.places.below(u64::from(packet.len())) as u32;
+        let byte = self.chances.places.below(u64::from(packet.size())) as u32;
         let bit = self.chances.places.below(8) as u8;
-        if packet.len() > 0 {
+        if packet.size() > 0 {
             packet.flip(byte, bit);
             self.own.corrupted += 1;
         }
@@ -189,7 +189,7 @@ impl<P: Packet> Netem<P> {
 
     /// Into the queue, at its time; one that overtakes goes to the front.
     fn store(&mut self, now: Instant, packet: P) {
-        let len = packet.len();
+        let len = packet.size();
         self.stats.enters(len);
         if self.reorder.overtakes() {
             self.own.requeues += 1;
@@ -226,13 +226,13 @@ impl<P: Packet> Netem<P> {
             return Dequeued::Empty;
         };
         if let Some(slots) = &mut self.slots {
-            slots.takes(now, packet.len());
+            slots.takes(now, packet.size());
         }
         self.leaves(packet)
     }
 
     fn leaves(&mut self, packet: P) -> Dequeued<P> {
-        let len = packet.len();
+        let len = packet.size();
         self.stats.takes(len);
         self.stats.leaves(len);
         Dequeued::Packet(packet)

@@ -107,7 +107,7 @@ impl<P: Packet> Red<P> {
         };
         if !may_pass {
             self.own.early += 1;
-            self.early.drops(packet.len());
+            self.early.drops(packet.size());
             return false;
         }
         let fits = self.queue.enqueue(packet);

@@ -91,7 +91,7 @@ fn hosts_share_before_flows() {
             "bandwidth 10mbit besteffort {words} memlimit 64mb rtt 10s"
         ));
         for n in 0..2_000 {
-            qdisc.enqueue(at(0), packet(n % 5, 1_250).from_host(u32::from(n % 5 != 0)));
+            qdisc.enqueue(at(0), packet(n % 5, 1_250).of_host(u32::from(n % 5 != 0)));
         }
         let left = run(&mut qdisc, 0, 400 * MS);
         let single = left.iter().filter(|(_, p)| p.flow == 0).count() * 100 / left.len();

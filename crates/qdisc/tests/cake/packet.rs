@@ -33,7 +33,7 @@ pub fn ack(flow: u32, number: u32) -> Test {
 }
 
 impl Test {
-    pub fn from_host(mut self, host: u32) -> Self {
+    pub fn of_host(mut self, host: u32) -> Self {
         self.host = host;
         self
     }
@@ -45,7 +45,7 @@ impl Test {
 }
 
 impl Packet for Test {
-    fn len(&self) -> u32 {
+    fn size(&self) -> u32 {
         self.len
     }
 

@@ -21,7 +21,7 @@ pub struct Plain {
 }
 
 impl Packet for Plain {
-    fn len(&self) -> u32 {
+    fn size(&self) -> u32 {
         self.len
     }
 
