@@ -123,6 +123,42 @@ fn an_idle_time_lowers_the_mean() {
     assert_eq!(red.stats().overlimits, over + 1);
 }
 
+/// Below the target zone the chance falls by a tenth each half second, above it rises by 1 % of certainty. The queue is the
+/// same at the end of both runs, and so is the mean.
+#[test]
+fn an_adaptive_chance_follows_the_mean() {
+    let marks = |bytes: u64| {
+        let words =
+            "red limit 60000 min 5000 max 15000 avpkt 1000 burst 9 ecn probability 0.1 adaptive";
+        let mut red = qdisc(words);
+        let mut last = 0;
+        // 10 s with a queue of so many bytes, then 10,000 packets at one of 11,000 in the next half second.
+        for n in 0..210_000_i64 {
+            let level = if n < 200_000 { bytes } else { 11_000 };
+            while red.stats().backlog < level {
+                let ect = Plain {
+                    ect: true,
+                    ..packet(0, 1_000, 1)
+                };
+                red.enqueue(us(n * 50 + 1), ect);
+            }
+            if n == 200_000 {
+                last = own(&red).marked;
+            }
+            while red.stats().backlog >= level {
+                red.dequeue(us(n * 50 + 25));
+            }
+        }
+        own(&red).marked - last
+    };
+    // A packet finds 10,000 bytes, half way: gaps are uniform up to 2 / chance, rounded up. 20 steps down are 0.1 x 0.9^20
+    // = 0.0122: gaps up to 164.5, 83 at the mean, 120 marks; five standard errors are 31. 20 steps of 1 % up are 0.3:
+    // gaps up to 6.67, 3.85 at the mean, 2,597 marks; five standard errors are 127.
+    let (low, high) = (marks(7_000), marks(14_000));
+    assert!(low.abs_diff(120) < 31, "{low}");
+    assert!(high.abs_diff(2_597) < 127, "{high}");
+}
+
 /// Type of service by forwarding: minimum delay is priority 6, band 0; maximum throughput 2, band 2; else band 1.
 #[test]
 fn bands_are_served_in_their_order() {
