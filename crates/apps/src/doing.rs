@@ -5,7 +5,7 @@
 
 use tcplab_base::Instant;
 
-use crate::program::Result;
+use crate::program::{Message, Result};
 
 /// Where a program stands. Numbers are bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub enum Doing {
     Reading(u64),
     /// One read of at most this.
     ReadingSome(u64),
-    /// A datagram of this size.
-    Sending(u64),
+    /// Sending this datagram.
+    Sending(Message),
     /// Waiting for a datagram, until this time.
     Receiving(Option<Instant>),
     /// Waiting for a time.

@@ -21,6 +21,7 @@
 mod bulk;
 mod doing;
 mod extent;
+mod ping;
 mod program;
 mod record;
 mod stream;
@@ -29,5 +30,6 @@ mod udp;
 mod web;
 
 pub use doing::{Doing, Wants};
-pub use program::{Program, Result, Step};
+pub use ping::Ping;
+pub use program::{Message, Program, Result, Step};
 pub use record::Record;

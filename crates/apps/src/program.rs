@@ -4,6 +4,7 @@ use tcplab_base::Instant;
 use tcplab_plan::app::AppKind;
 
 use crate::bulk::{Bulk, Sink};
+use crate::ping::{Ping, Pings};
 use crate::record::Record;
 use crate::stream::{Stream, Watch};
 use crate::transaction::{Answer, Ask};
@@ -21,8 +22,8 @@ pub enum Step {
     Read(u64),
     /// One read of at most this many bytes.
     ReadSome(u64),
-    /// Send one datagram of this many bytes.
-    Send(u64),
+    /// Send one datagram.
+    Send(Message),
     /// Receive one datagram; give up at the time, when there is one.
     Receive(Option<Instant>),
     /// Do nothing until this time; at once when it is past.
@@ -35,13 +36,29 @@ pub enum Step {
     Close,
 }
 
+/// A datagram, or an ICMP echo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Bytes of payload.
+    pub size: u64,
+    /// What stands in the first four of them, when there are as many.
+    pub number: u32,
+}
+
+impl Message {
+    /// Payload that has room for the number.
+    pub const NUMBERED: u64 = 4;
+}
+
 /// How the last step went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Result {
     /// As asked; also the first call, when the connection stands.
     Done,
-    /// A read of some bytes got this many (at least one); a datagram of this size came.
+    /// A read of some bytes got this many (at least one).
     Got(u64),
+    /// A datagram came.
+    Message(Message),
     /// The peer has sent its FIN: nothing more will come.
     End,
     /// The time of [`Step::Receive`] came first.
@@ -68,6 +85,7 @@ enum Kind {
     Serve(Box<Serve>),
     Datagrams(Box<Datagrams>),
     Replies(Box<Replies>),
+    Pings(Box<Pings>),
 }
 
 impl Program {
@@ -86,6 +104,7 @@ impl Program {
             AppKind::UdpStream { .. } | AppKind::UdpRr { .. } => {
                 Kind::Datagrams(Box::new(Datagrams::new(app)))
             }
+            AppKind::Ping { .. } => Kind::Pings(Box::new(Pings::new(app))),
         };
         Self::of(kind)
     }
@@ -103,7 +122,7 @@ impl Program {
                 Kind::Watch(Watch::new(Watch::BULK_READ))
             }
             AppKind::Web { .. } => Kind::Serve(Box::new(Serve::new(app))),
-            AppKind::UdpStream { .. } | AppKind::UdpRr { .. } => {
+            AppKind::UdpStream { .. } | AppKind::UdpRr { .. } | AppKind::Ping { .. } => {
                 Kind::Replies(Box::new(Replies::new(app)))
             }
         };
@@ -171,6 +190,7 @@ impl Program {
             Kind::Serve(p) => p.next(last, record),
             Kind::Datagrams(p) => p.next(now, last, record),
             Kind::Replies(p) => p.next(last, record),
+            Kind::Pings(p) => p.next(now, last, record),
         }
     }
 
@@ -184,9 +204,18 @@ impl Program {
             Kind::Serve(p) => size_of_val(&**p),
             Kind::Datagrams(p) => size_of_val(&**p),
             Kind::Replies(p) => size_of_val(&**p),
+            Kind::Pings(p) => p.memory(),
             Kind::Watch(_) | Kind::Sink(_) | Kind::Answer(_) => 0,
         };
         own + self.record.memory()
+    }
+
+    /// Each ping that it has sent, in order; nothing when it sends none.
+    pub fn pings(&self) -> &[Ping] {
+        match &self.kind {
+            Kind::Pings(p) => p.sent(),
+            _ => &[],
+        }
     }
 
     /// What it has completed so far.

@@ -1,13 +1,13 @@
-//! `udp-stream` and `udp-rr`: the same schedules over datagrams.
+//! `udp-stream` and `udp-rr`: the same schedules over datagrams; the server of these and of `udp-ping`.
 
 use tcplab_base::{Duration, Instant};
 use tcplab_plan::app::{AppKind, Extent};
 
 use crate::extent::Limit;
-use crate::program::{Result, Step};
+use crate::program::{Message, Result, Step};
 use crate::record::Record;
 
-/// The client of both.
+/// The client of a stream or of transactions.
 #[derive(Clone, Debug)]
 pub(crate) struct Datagrams {
     size: u64,
@@ -76,7 +76,7 @@ impl Datagrams {
             }
             Phase::Waiting => {
                 self.phase = Phase::Send;
-                if let Result::Got(_) = last {
+                if let Result::Message(_) = last {
                     record.transaction(now.since(self.sent));
                 }
                 match self.answered {
@@ -101,36 +101,51 @@ impl Datagrams {
         }
         self.sent = now;
         self.phase = Phase::Sent;
-        Step::Send(self.size)
+        Step::Send(Message {
+            size: self.size,
+            number: 0,
+        })
     }
 }
 
-/// The server of both: counts, and answers a transaction. It ends with the run.
+/// The server of all datagrams: counts, and answers a transaction or a ping. It ends with the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Replies {
-    response: Option<u64>,
-    got: bool,
+    response: Response,
+    got: Option<Message>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Response {
+    None,
+    Of(u64),
+    /// As it came.
+    Same,
 }
 
 impl Replies {
     pub(crate) fn new(app: &AppKind) -> Self {
         let response = match *app {
-            AppKind::UdpRr { response, .. } => Some(response),
-            _ => None,
+            AppKind::UdpRr { response, .. } => Response::Of(response),
+            AppKind::Ping { .. } => Response::Same,
+            _ => Response::None,
         };
         Self {
             response,
-            got: false,
+            got: None,
         }
     }
 
     pub(crate) fn next(&mut self, last: Result, record: &mut Record) -> Step {
-        if let Result::Got(_) = last {
+        if let Result::Message(message) = last {
             record.count();
-            self.got = true;
+            self.got = Some(message);
         }
-        match (self.response, std::mem::take(&mut self.got)) {
-            (Some(size), true) => Step::Send(size),
+        match (self.response, self.got.take()) {
+            (Response::Of(size), Some(Message { number, .. })) => {
+                Step::Send(Message { size, number })
+            }
+            (Response::Same, Some(message)) => Step::Send(message),
             _ => Step::Receive(None),
         }
     }

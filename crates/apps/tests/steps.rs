@@ -1,8 +1,8 @@
 //! Each application as its driver sees it: the steps of both ends, in a tiny world where every
 //! step takes no time but [`Step::Until`].
 
-use tcplab_apps::{Program, Result, Step};
-use tcplab_base::Instant;
+use tcplab_apps::{Message, Ping, Program, Result, Step};
+use tcplab_base::{Duration, Instant};
 use tcplab_plan::app::{AppKind, Extent};
 
 fn count(n: u64) -> Extent {
@@ -31,6 +31,7 @@ fn steps(program: &mut Program, answers: impl Fn(Step) -> Result) -> Vec<String>
                 out.push("close".into());
                 break;
             }
+            Step::Send(message) => out.push(format!("Send({})", message.size)),
             step => out.push(format!("{step:?}")),
         }
     }
@@ -272,8 +273,9 @@ fn datagrams_keep_their_schedule_and_give_up_on_lost_answers() {
     let mut client = Program::client(&rr);
     assert_eq!(steps(&mut client, lost).len(), 5);
     assert_eq!(client.record().completed(), 0);
+    let message = |size| Message { size, number: 0 };
     let got = |step| match step {
-        Step::Receive(_) => Result::Got(2),
+        Step::Receive(_) => Result::Message(message(2)),
         _ => Result::Done,
     };
     let mut client = Program::client(&rr);
@@ -282,6 +284,60 @@ fn datagrams_keep_their_schedule_and_give_up_on_lost_answers() {
     let mut server = Program::server(&rr);
     let at = Instant::from_nanos(0);
     assert_eq!(server.next(at, Result::Done), Step::Receive(None));
-    assert_eq!(server.next(at, Result::Got(1)), Step::Send(2));
+    assert_eq!(
+        server.next(at, Result::Message(message(1))),
+        Step::Send(message(2))
+    );
     assert_eq!(server.next(at, Result::Done), Step::Receive(None));
+}
+
+/// Number 0 is answered after number 1, 2 after its time-out, 1 twice.
+#[test]
+fn pings_keep_their_schedule_and_are_known_by_their_numbers() {
+    let app = AppKind::Ping {
+        icmp: false,
+        size: 60,
+        every_ns: 100,
+        timeout_ns: 250,
+        until: count(3),
+    };
+    let at = Instant::from_nanos;
+    let send = |number| Step::Send(Message { size: 60, number });
+    let answer = |number| Result::Message(Message { size: 60, number });
+    let until = |ns| Step::Receive(Some(at(ns)));
+    let mut client = Program::client(&app);
+    let script = [
+        (1_000, Result::Done, send(0)),
+        (1_000, Result::Done, until(1_100)),
+        (1_100, Result::TimedOut, send(1)),
+        (1_100, Result::Done, until(1_200)),
+        (1_150, answer(1), until(1_200)),
+        (1_160, answer(1), until(1_200)),
+        (1_180, answer(0), until(1_200)),
+        (1_200, Result::TimedOut, send(2)),
+        (1_200, Result::Done, until(1_450)),
+        (1_300, answer(7), until(1_450)),
+        (1_450, Result::TimedOut, Step::Close),
+    ];
+    for (now, last, step) in script {
+        assert_eq!(client.next(at(now), last), step, "at {now}");
+    }
+    let ping = |sent, rtt: Option<i64>| Ping {
+        sent: at(sent),
+        rtt: rtt.map(Duration::from_nanos),
+    };
+    assert_eq!(
+        client.pings(),
+        [
+            ping(1_000, Some(180)),
+            ping(1_100, Some(50)),
+            ping(1_200, None)
+        ]
+    );
+    assert_eq!(client.record().completed(), 2);
+
+    let mut server = Program::server(&app);
+    assert_eq!(server.next(at(0), Result::Done), Step::Receive(None));
+    assert_eq!(server.next(at(0), answer(5)), send(5));
+    assert_eq!(server.next(at(0), Result::Done), Step::Receive(None));
 }

@@ -34,6 +34,12 @@ impl SockOpt {
     /// `SO_SNDBUF` in bytes, socket(7): Linux gives back twice what was set.
     pub const SNDBUF: Self = Self::socket(libc::SO_SNDBUF);
 
+    /// `IP_TOS`: the DS field, ip(7).
+    pub const TOS: Self = Self {
+        level: libc::IPPROTO_IP,
+        name: libc::IP_TOS,
+    };
+
     const fn tcp(name: libc::c_int) -> Self {
         Self {
             level: libc::IPPROTO_TCP,

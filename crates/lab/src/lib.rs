@@ -10,6 +10,7 @@ mod digest;
 pub mod drill;
 mod error;
 pub mod explain;
+mod flent;
 mod folder;
 pub mod measures;
 mod model;

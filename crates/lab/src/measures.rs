@@ -1,7 +1,7 @@
 //! The measures that a run shows when its experiment names none.
 
 use tcplab_plan::Point;
-use tcplab_plan::app::AppKind;
+use tcplab_plan::app::{App, AppKind};
 use tcplab_plan::measure::Measure;
 
 use crate::error::LabError;
@@ -14,7 +14,15 @@ pub fn of_applications(point: &Point) -> Vec<String> {
             names.push(name);
         }
     };
-    for app in &point.apps {
+    for set in &point.sets {
+        set.headline().into_iter().for_each(&mut add);
+    }
+    let is_in_set = |app: &&App| {
+        let names = [Some(&app.name), app.group.as_ref()];
+        let mut names = names.into_iter().flatten();
+        names.any(|name| point.sets.iter().any(|set| set.uses(name)))
+    };
+    for app in point.apps.iter().filter(|app| !is_in_set(app)) {
         let name = app.group.as_ref().unwrap_or(&app.name);
         add(format!("{name}.completed"));
         match app.does {

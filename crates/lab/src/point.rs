@@ -9,6 +9,7 @@ use tcplab_plan::{Outcome, Point};
 
 use crate::digest;
 use crate::error::LabError;
+use crate::flent;
 use crate::model;
 use crate::packets::sent_by_hosts;
 use crate::stack::{Kind, Lab, Stack};
@@ -90,6 +91,7 @@ fn finished(
 ) -> Result<Done, LabError> {
     let mut result = measured(point, stack, measures, outcome, folder)?;
     result.digest = digest::of(&result, point, folder)?;
+    flent::write(point, stack, &result, folder)?;
     result.cost = cost;
     Ok(Done {
         result,

@@ -183,6 +183,20 @@ pub enum AppKind {
         /// When the client stops.
         until: Extent,
     },
+    /// The client sends a datagram each `every`, and each is answered: by the server's application over UDP, by the
+    /// server's kernel over ICMP (an echo, RFC 792).
+    Ping {
+        /// Over ICMP.
+        icmp: bool,
+        /// Bytes of payload.
+        size: u64,
+        /// Time between two pings.
+        every_ns: i64,
+        /// What is not answered within this time is lost.
+        timeout_ns: i64,
+        /// When the client stops.
+        until: Extent,
+    },
 }
 
 impl AppKind {
@@ -199,12 +213,20 @@ impl AppKind {
             Self::Sink { .. } => "sink",
             Self::UdpStream { .. } => "udp-stream",
             Self::UdpRr { .. } => "udp-rr",
+            Self::Ping { icmp: false, .. } => "udp-ping",
+            Self::Ping { icmp: true, .. } => "ping",
         }
     }
 
     /// Whether it uses datagrams instead of TCP.
     pub fn is_udp(&self) -> bool {
-        matches!(self, Self::UdpStream { .. } | Self::UdpRr { .. })
+        use AppKind::{Ping, UdpRr, UdpStream};
+        matches!(self, UdpStream { .. } | UdpRr { .. } | Ping { .. })
+    }
+
+    /// Whether the server's kernel answers it: no application listens.
+    pub fn is_icmp(&self) -> bool {
+        matches!(self, Self::Ping { icmp: true, .. })
     }
 }
 

@@ -15,6 +15,8 @@ pub mod population;
 pub mod profile;
 pub mod qdisc;
 pub mod result;
+pub mod set;
+pub mod tos;
 
 pub use app::{App, AppKind};
 pub use experiment::{Experiment, ParseError};

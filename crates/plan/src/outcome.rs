@@ -65,6 +65,10 @@ pub struct End {
     pub completed: u64,
     /// Time of each transaction, in the order of the run (the first 100,000).
     pub latency_ns: Vec<i64>,
+    /// Each ping in order: when it was sent, after the run's start, and the time to its answer in nanoseconds; none: it
+    /// was lost.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pings: Vec<(i64, Option<i64>)>,
     /// tcp_info at its end, by the kernel's names (`tcpi_rtt`, in the kernel's units).
     pub tcp_info: BTreeMap<String, i64>,
     /// Samples of tcp_info: time after the run's start in nanoseconds, then tcpi_rtt, tcpi_rttvar,

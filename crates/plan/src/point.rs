@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::App;
 use crate::qdisc::Qdisc;
+use crate::set::AppSet;
 
 /// One run of an experiment on one stack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +30,9 @@ pub struct Point {
     pub links: Vec<Link>,
     /// The applications, in the order of the file.
     pub apps: Vec<App>,
+    /// Sets of them that are measured together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sets: Vec<AppSet>,
     /// Time from the boot of the hosts' kernels to the run's start, on CLOCK_MONOTONIC: it says where
     /// in a tick the run begins. None: the stack's own, with a phase drawn from the seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -131,6 +135,9 @@ pub struct SocketOptions {
     pub notsent_lowat: Option<u32>,
     /// TCP_MAXSEG in bytes.
     pub maxseg: Option<u32>,
+    /// IP_TOS: the DS field of the packets that the socket sends (RFC 2474), with ECN's bits. TCP keeps ECN's to itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tos: Option<u8>,
     /// CPU that the application runs on (`host` and `probe` only; one CPU in a guest).
     pub cpu: Option<u32>,
 }
@@ -154,6 +161,7 @@ impl SocketOptions {
             congestion: self.congestion.clone().or_else(|| other.congestion.clone()),
             notsent_lowat: self.notsent_lowat.or(other.notsent_lowat),
             maxseg: self.maxseg.or(other.maxseg),
+            tos: self.tos.or(other.tos),
             cpu: self.cpu.or(other.cpu),
         }
     }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use tcplab_plan::measure::{APP, LINK, LOG, PACKETS, RUN};
+use tcplab_plan::set::STATISTICS;
 use tcplab_plan::{Experiment, Population};
 
 /// The tables of measures.
@@ -31,6 +32,10 @@ fn measures() -> String {
             &LOG,
         ),
         ("`link.A-B.a_to_b.`, `link.A-B.b_to_a.`", &LINK),
+        (
+            "`SET.SERIES.`, of the series of `kind = \"rrul\"` ([rrul.md](rrul.md))",
+            &STATISTICS,
+        ),
         ("`run.`", &RUN),
     ] {
         let _ = write!(out, "\n### {title}\n\n| name | meaning |\n|---|---|\n");

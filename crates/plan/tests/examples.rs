@@ -46,6 +46,7 @@ fn each_example_has_its_points() {
         ("bench-web", 1),
         ("bench-window", 3),
         ("dumbbell", 4),
+        ("rrul", 2),
         ("incast", 10),
         ("ack-filter-rrul", 6),
         ("ack-filter-100k", 3),

@@ -173,6 +173,7 @@ fn frame(packet: &Packet, hop: Hop, out: &mut Vec<u8>) -> Result<u32, EmitError>
                 &Config::default(),
                 out,
             )?;
+            mark(segment.tos, out);
             // The checksum of a damaged segment does not fit.
             if let (true, Some(byte)) = (packet.corrupt, out.get_mut(14 + 20 + 16)) {
                 *byte ^= 0x55;
@@ -194,6 +195,20 @@ fn frame(packet: &Packet, hop: Hop, out: &mut Vec<u8>) -> Result<u32, EmitError>
     out[..6].copy_from_slice(&to);
     out[6..12].copy_from_slice(&from);
     Ok(whole)
+}
+
+/// The DS field of an IPv4 header; ECN's bits are there already.
+fn mark(tos: u8, frame: &mut [u8]) {
+    const IP: std::ops::Range<usize> = 14..34;
+    if tos >> 2 == 0 {
+        return;
+    }
+    if let Some(ip) = frame.get_mut(IP) {
+        ip[1] = tos;
+        ip[10..12].fill(0);
+        let check = datagram::sum(&[ip]);
+        ip[10..12].copy_from_slice(&check.to_be_bytes());
+    }
 }
 
 fn tcp(segment: &Segment, packet: &Packet) -> TcpPacket {

@@ -1,14 +1,14 @@
-//! UDP as the applications need it: bound ports, a queue of datagrams for each, no errors back.
+//! UDP as the applications need it: bound ports, a queue of datagrams for each, no errors back; and ICMP's echoes,
+//! which use the same sockets.
 //!
-//! RFC 768. On a kernel a datagram to a port that nobody has is answered by ICMP; no experiment has
+//! RFC 768, RFC 792. On a kernel a datagram to a port that nobody has is answered by ICMP; no experiment has
 //! such a port, because servers listen before clients begin.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 
-use tcplab_tcp::Addr;
-
-use crate::packet::{BELOW_TCP, Datagram, UDP_HEADER};
+use crate::packet::{BELOW_TCP, Datagram, Protocol, UDP_HEADER};
 
 /// Bytes of datagrams that a socket holds, as Linux's `net.core.rmem_default` counts them.
 const RCVBUF: u32 = 212_992;
@@ -38,6 +38,9 @@ pub(crate) struct Counts {
     pub(crate) no_port: u64,
     pub(crate) full: u64,
     pub(crate) damaged: u64,
+    /// ICMP echoes: requests sent and received, replies sent and received.
+    pub(crate) echo: [u64; 4],
+    pub(crate) damaged_echoes: u64,
 }
 
 impl Counts {
@@ -51,14 +54,36 @@ impl Counts {
             ("UdpInCsumErrors", self.damaged),
         ]
     }
+
+    /// ICMP's, of which only those that moved are shown.
+    pub(crate) fn icmp(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let [out_echos, in_echos, out_replies, in_replies] = self.echo;
+        let bad = self.damaged_echoes;
+        let all = [
+            ("IcmpInMsgs", in_echos + in_replies + bad),
+            ("IcmpInErrors", bad),
+            ("IcmpInCsumErrors", bad),
+            ("IcmpInEchos", in_echos),
+            ("IcmpInEchoReps", in_replies),
+            ("IcmpOutMsgs", out_echos + out_replies),
+            ("IcmpOutEchos", out_echos),
+            ("IcmpOutEchoReps", out_replies),
+            ("IcmpMsgInType0", in_replies),
+            ("IcmpMsgInType8", in_echos),
+            ("IcmpMsgOutType0", out_replies),
+            ("IcmpMsgOutType8", out_echos),
+        ];
+        all.into_iter().filter(|(_, n)| *n > 0)
+    }
 }
 
 #[derive(Debug, Default)]
 struct Socket {
     /// The application's end that has it.
     end: u32,
-    /// Who sent them, and their bytes.
-    queue: VecDeque<(Addr, u32)>,
+    /// It is for ICMP's echoes.
+    is_echo: bool,
+    queue: VecDeque<Datagram>,
     held: u32,
 }
 
@@ -72,13 +97,17 @@ impl Udp {
         self.sockets.insert(port, socket);
     }
 
-    /// Binds a port of a client; none when all are taken.
-    pub(crate) fn connect(&mut self, end: u32) -> Option<u16> {
+    /// Binds a port of a client, or gives it an identifier for echoes; none when all are taken.
+    pub(crate) fn connect(&mut self, end: u32, is_echo: bool) -> Option<u16> {
         for _ in FIRST_PORT..=u16::MAX {
             let port = FIRST_PORT | self.taken;
             self.taken = (self.taken + 1) % FIRST_PORT;
-            if !self.sockets.contains_key(&port) {
-                self.bind(port, end);
+            if let Entry::Vacant(place) = self.sockets.entry(port) {
+                place.insert(Socket {
+                    end,
+                    is_echo,
+                    ..Socket::default()
+                });
                 return Some(port);
             }
         }
@@ -91,27 +120,53 @@ impl Udp {
 
     /// A datagram came; gives the end that can read it.
     pub(crate) fn on_datagram(&mut self, datagram: &Datagram) -> Option<u32> {
-        let Some(socket) = self.sockets.get_mut(&datagram.dst.port) else {
-            self.count.no_port += 1;
+        let is_echo = datagram.protocol != Protocol::Udp;
+        let found = self.sockets.get_mut(&datagram.dst.port);
+        if is_echo {
+            self.count.echo[3] += 1;
+        }
+        let Some(socket) = found.filter(|socket| socket.is_echo == is_echo) else {
+            self.count.no_port += u64::from(!is_echo);
             return None;
         };
         let takes = datagram.len + OVERHEAD;
         if socket.held + takes > RCVBUF {
-            self.count.full += 1;
+            self.count.full += u64::from(!is_echo);
             return None;
         }
-        self.count.received += 1;
+        self.count.received += u64::from(!is_echo);
         socket.held += takes;
-        socket.queue.push_back((datagram.src, datagram.len));
+        socket.queue.push_back(*datagram);
         Some(socket.end)
     }
 
     /// Takes the first datagram of a port.
-    pub(crate) fn receive(&mut self, port: u16) -> Option<(Addr, u32)> {
+    pub(crate) fn receive(&mut self, port: u16) -> Option<Datagram> {
         let socket = self.sockets.get_mut(&port)?;
-        let (from, len) = socket.queue.pop_front()?;
-        socket.held -= len + OVERHEAD;
-        Some((from, len))
+        let datagram = socket.queue.pop_front()?;
+        socket.held -= datagram.len + OVERHEAD;
+        Some(datagram)
+    }
+
+    /// An application sends it.
+    pub(crate) fn counts_sent(&mut self, protocol: Protocol) {
+        match protocol {
+            Protocol::Udp => self.count.sent += 1,
+            Protocol::EchoRequest => self.count.echo[0] += 1,
+            Protocol::EchoReply => self.count.echo[2] += 1,
+        }
+    }
+
+    /// The answer of the host itself to an echo (`icmp_echo()`, `icmp_reply()`): the same back, DS field and all.
+    pub(crate) fn echo(&mut self, request: &Datagram) -> Datagram {
+        self.count.echo[1] += 1;
+        self.counts_sent(Protocol::EchoReply);
+        Datagram {
+            src: request.dst,
+            dst: request.src,
+            protocol: Protocol::EchoReply,
+            ..*request
+        }
     }
 
     pub(crate) fn is_readable(&self, port: u16) -> bool {
@@ -121,8 +176,8 @@ impl Udp {
     }
 }
 
-/// The frame of a datagram without its payload, which is zeros, and without Ethernet addresses;
-/// gives its length on the wire.
+/// The frame of a datagram up to its number, without Ethernet addresses; the rest of its payload is zeros. Gives its
+/// length on the wire.
 pub(crate) fn frame(
     datagram: &Datagram,
     (src, dst): (Ipv4Addr, Ipv4Addr),
@@ -132,34 +187,75 @@ pub(crate) fn frame(
     let length = (UDP_HEADER + datagram.len) as u16;
     let mut ip = [0_u8; 20];
     ip[0] = 0x45;
+    ip[1] = datagram.tos;
     ip[2..4].copy_from_slice(&(length + 20).to_be_bytes());
     ip[4..6].copy_from_slice(&id.to_be_bytes());
-    ip[6] = 0x40;
+    // Linux's ICMP socket, which sends replies, does no path MTU discovery: no DF (icmp_sk_init()).
+    ip[6] = match datagram.protocol {
+        Protocol::EchoReply => 0,
+        _ => 0x40,
+    };
     ip[8] = ttl;
-    ip[9] = 17;
+    ip[9] = match datagram.protocol {
+        Protocol::Udp => 17,
+        _ => 1,
+    };
     ip[12..16].copy_from_slice(&src.octets());
     ip[16..20].copy_from_slice(&dst.octets());
     let check = sum(&[&ip]);
     ip[10..12].copy_from_slice(&check.to_be_bytes());
+    let number = datagram.number.to_be_bytes();
+    let numbered = (datagram.len as usize).min(number.len());
+    let header = match datagram.protocol {
+        Protocol::Udp => udp(datagram, (src, dst), length, &number[..numbered]),
+        _ => echo(datagram, &number[..numbered]),
+    };
+    out.extend([0; 12]);
+    out.extend([0x08, 0x00]);
+    out.extend(ip);
+    out.extend(header);
+    out.extend(&number[..numbered]);
+    BELOW_TCP + UDP_HEADER + datagram.len
+}
+
+fn udp(
+    datagram: &Datagram,
+    (src, dst): (Ipv4Addr, Ipv4Addr),
+    length: u16,
+    payload: &[u8],
+) -> [u8; 8] {
     let mut udp = [0_u8; 8];
     udp[..2].copy_from_slice(&datagram.src.port.to_be_bytes());
     udp[2..4].copy_from_slice(&datagram.dst.port.to_be_bytes());
     udp[4..6].copy_from_slice(&length.to_be_bytes());
     let pseudo = [0, 17, (length >> 8) as u8, length as u8];
-    let check = match sum(&[&src.octets(), &dst.octets(), &pseudo, &udp]) {
+    let check = match sum(&[&src.octets(), &dst.octets(), &pseudo, &udp, payload]) {
         0 => 0xffff,
         sum => sum,
     };
     udp[6..8].copy_from_slice(&check.to_be_bytes());
-    out.extend([0; 12]);
-    out.extend([0x08, 0x00]);
-    out.extend(ip);
-    out.extend(udp);
-    BELOW_TCP + UDP_HEADER + datagram.len
+    udp
 }
 
-/// The Internet checksum (RFC 1071) of parts of even length.
-fn sum(parts: &[&[u8]]) -> u16 {
+/// The header of an echo (RFC 792): its identifier is the client's port, its sequence number the low half of the number.
+fn echo(datagram: &Datagram, payload: &[u8]) -> [u8; 8] {
+    let mut icmp = [0_u8; 8];
+    let client = match datagram.protocol {
+        Protocol::EchoReply => datagram.dst,
+        _ => {
+            icmp[0] = 8;
+            datagram.src
+        }
+    };
+    icmp[4..6].copy_from_slice(&client.port.to_be_bytes());
+    icmp[6..8].copy_from_slice(&(datagram.number as u16).to_be_bytes());
+    let check = sum(&[&icmp, payload]);
+    icmp[2..4].copy_from_slice(&check.to_be_bytes());
+    icmp
+}
+
+/// The Internet checksum (RFC 1071) of parts of even length; the last one may be odd.
+pub(crate) fn sum(parts: &[&[u8]]) -> u16 {
     let words = parts.iter().flat_map(|part| part.chunks(2));
     let mut sum: u32 = words
         .map(|word| u32::from(word[0]) << 8 | word.get(1).map_or(0, |b| u32::from(*b)))
@@ -172,6 +268,8 @@ fn sum(parts: &[&[u8]]) -> u16 {
 
 #[cfg(test)]
 mod tests {
+    use tcplab_tcp::Addr;
+
     use super::*;
 
     fn addr(host: u16, port: u16) -> Addr {
@@ -186,29 +284,71 @@ mod tests {
             src: addr(0, 9),
             dst: addr(1, 7),
             len: 60_000,
+            tos: 0,
+            number: 0,
+            protocol: Protocol::Udp,
         };
         assert_eq!(udp.on_datagram(&datagram), Some(3));
         assert_eq!(udp.on_datagram(&datagram), Some(3));
         assert_eq!(udp.on_datagram(&datagram), Some(3));
         assert_eq!(udp.on_datagram(&datagram), None);
         assert_eq!((udp.count.received, udp.count.full), (3, 1));
-        assert_eq!(udp.receive(7), Some((addr(0, 9), 60_000)));
+        assert_eq!(udp.receive(7), Some(datagram));
         assert_eq!(udp.on_datagram(&datagram), Some(3));
     }
 
+    /// Each header and the payload sum up to nothing, whatever the size.
     #[test]
     fn checksums_are_right() {
-        let datagram = Datagram {
-            src: addr(0, 40_000),
-            dst: addr(1, 53),
-            len: 4,
-        };
         let ends = (Ipv4Addr::new(10, 77, 0, 1), Ipv4Addr::new(10, 77, 0, 2));
-        let mut out = Vec::new();
-        assert_eq!(frame(&datagram, ends, (1, 64), &mut out), 46);
-        assert_eq!(sum(&[&out[14..34]]), 0);
-        let pseudo = [0, 17, 0, 12];
-        let parts: [&[u8]; 3] = [&out[26..34], &pseudo, &out[34..42]];
-        assert_eq!(sum(&parts), 0);
+        for protocol in [Protocol::Udp, Protocol::EchoRequest, Protocol::EchoReply] {
+            for len in [1, 3, 4, 60] {
+                let datagram = Datagram {
+                    src: addr(0, 40_000),
+                    dst: addr(1, 53),
+                    len,
+                    tos: 0xb8,
+                    number: 0x0102_0304,
+                    protocol,
+                };
+                let mut out = Vec::new();
+                let whole = frame(&datagram, ends, (1, 64), &mut out);
+                assert_eq!(whole, 42 + len);
+                assert_eq!(out[15], 0xb8);
+                assert_eq!(sum(&[&out[14..34]]), 0);
+                assert_eq!(out.len(), 42 + len.min(4) as usize);
+                let checked = match protocol {
+                    Protocol::Udp => {
+                        let pseudo = [0, 17, 0, 8 + len as u8];
+                        sum(&[&out[26..34], &pseudo, &out[34..]])
+                    }
+                    _ => sum(&[&out[34..]]),
+                };
+                assert_eq!(checked, 0, "{protocol:?} {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_echo_goes_to_the_socket_that_asked_and_to_no_port_of_udp() {
+        let mut udp = Udp::default();
+        let port = udp.connect(5, true).unwrap();
+        let request = Datagram {
+            src: addr(0, port),
+            dst: addr(1, 0),
+            len: 56,
+            tos: 0x20,
+            number: 9,
+            protocol: Protocol::EchoRequest,
+        };
+        let reply = udp.echo(&request);
+        assert_eq!((reply.tos, reply.number, reply.dst.port), (0x20, 9, port));
+        assert_eq!(udp.on_datagram(&reply), Some(5));
+        let same_port = Datagram {
+            protocol: Protocol::Udp,
+            ..reply
+        };
+        assert_eq!(udp.on_datagram(&same_port), None);
+        assert_eq!(udp.count.no_port, 1);
     }
 }

@@ -3,7 +3,7 @@
 //! The same steps in the same pieces as the applications of a kernel run (crates/kernel, `run/end.rs`):
 //! reads and writes of at most 64 KiB, TCP_QUICKACK before each read, the lines of the log.
 
-use tcplab_apps::{Doing, Program, Result as Went, Step, Wants};
+use tcplab_apps::{Doing, Message, Program, Result as Went, Step, Wants};
 use tcplab_base::Instant;
 use tcplab_plan::outcome::{End as EndOutcome, LogLine};
 use tcplab_plan::point::QuickAck;
@@ -11,7 +11,7 @@ use tcplab_tcp::{Addr, ConnId, Endpoint, ReadOutcome, SocketError};
 
 use crate::errno;
 use crate::host::Host;
-use crate::packet::Datagram;
+use crate::packet::{Datagram, Protocol};
 
 /// Bytes of one read or write system call.
 const CHUNK: u64 = 64 << 10;
@@ -23,6 +23,8 @@ pub(crate) enum Socket {
     Tcp(ConnId),
     /// A port, and where a datagram goes.
     Udp(u16, Option<Addr>),
+    /// An identifier of echoes, and where they go.
+    Echo(u16, Addr),
 }
 
 /// What the event loop watches of a socket.
@@ -96,6 +98,8 @@ pub(crate) struct Call<'a> {
     pub(crate) host: &'a mut Host,
     pub(crate) host_index: u16,
     pub(crate) quickack: QuickAck,
+    /// IP_TOS of datagrams.
+    pub(crate) tos: u8,
     pub(crate) logs: bool,
     /// It has read all that there was, already in this turn.
     pub(crate) has_drained: bool,
@@ -109,6 +113,7 @@ impl<'a> Call<'a> {
             host,
             host_index: index as u16,
             quickack: QuickAck::Leave,
+            tos: 0,
             logs,
             has_drained: false,
         }
@@ -229,7 +234,7 @@ impl End {
                 Doing::WritingUrgent(left) => self.write(call, left, true),
                 Doing::Reading(left) => self.read(call, left, true),
                 Doing::ReadingSome(most) => self.read(call, most, false),
-                Doing::Sending(size) => self.send(call, size),
+                Doing::Sending(message) => self.send(call, message),
                 Doing::Receiving(until) => self.receive(call, until),
                 Doing::Over => Some(Wants::Close),
                 // Whoever ends these three says so by setting another state.
@@ -361,17 +366,30 @@ impl End {
     }
 
     #[inline(never)]
-    fn send(&mut self, call: &mut Call<'_>, size: u64) -> Option<Wants> {
-        let Socket::Udp(port, Some(dst)) = self.socket else {
-            return Some(Wants::Close);
+    fn send(&mut self, call: &mut Call<'_>, message: Message) -> Option<Wants> {
+        let (port, dst, protocol) = match self.socket {
+            Socket::Udp(port, Some(dst)) => (port, dst, Protocol::Udp),
+            Socket::Echo(id, dst) => (id, dst, Protocol::EchoRequest),
+            _ => return Some(Wants::Close),
         };
-        let len = size.min(CHUNK) as u32;
+        let len = message.size.min(CHUNK) as u32;
         let src = Addr {
             host: call.host_index,
             port,
         };
-        call.host.datagrams.push(Datagram { src, dst, len });
-        call.host.udp.count.sent += 1;
+        let number = match message.size {
+            Message::NUMBERED.. => message.number,
+            _ => 0,
+        };
+        call.host.datagrams.push(Datagram {
+            src,
+            dst,
+            len,
+            tos: call.tos,
+            number,
+            protocol,
+        });
+        call.host.udp.counts_sent(protocol);
         self.written += u64::from(len);
         self.log(call, "write", i64::from(len));
         self.doing = Doing::Next(Went::Done);
@@ -380,18 +398,22 @@ impl End {
 
     #[inline(never)]
     fn receive(&mut self, call: &mut Call<'_>, until: Option<Instant>) -> Option<Wants> {
-        let Socket::Udp(port, _) = self.socket else {
+        let (Socket::Udp(port, _) | Socket::Echo(port, _)) = self.socket else {
             return Some(Wants::Close);
         };
-        let Some((from, len)) = call.host.udp.receive(port) else {
+        let Some(datagram) = call.host.udp.receive(port) else {
             return Some(Wants::Readable(until));
         };
         if !self.is_client {
-            self.socket = Socket::Udp(port, Some(from));
+            self.socket = Socket::Udp(port, Some(datagram.src));
         }
-        self.read += u64::from(len);
-        self.log(call, "read", i64::from(len));
-        self.doing = Doing::Next(Went::Got(u64::from(len)));
+        let size = u64::from(datagram.len);
+        self.read += size;
+        self.log(call, "read", i64::from(datagram.len));
+        self.doing = Doing::Next(Went::Message(Message {
+            size,
+            number: datagram.number,
+        }));
         None
     }
 
@@ -413,6 +435,10 @@ impl End {
         out.written_bytes = self.written;
         out.read_bytes = self.read;
         out.completed = record.completed();
+        let pings = self.program.pings().iter();
+        out.pings = pings
+            .map(|ping| (ping.sent.as_nanos(), ping.rtt.map(|rtt| rtt.as_nanos())))
+            .collect();
         out.latency_ns = record.latencies().iter().map(|d| d.as_nanos()).collect();
         out
     }

@@ -11,7 +11,7 @@ use tcplab_tcp::{Addresses, Clock, ConnId, Counter, HostConfig, RxTruesize, Stac
 
 use crate::datagram::{Datagrams, Udp};
 use crate::gro::Gro;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Packet, Protocol};
 
 /// No event is set for it.
 pub(crate) const NEVER: Instant = Instant::from_nanos(i64::MAX);
@@ -169,7 +169,14 @@ impl Host {
                     self.stack.mib.add(counter, 1);
                 }
             }
-            Body::Udp(_) if packet.corrupt => self.udp.count.damaged += 1,
+            Body::Udp(datagram) if packet.corrupt => match datagram.protocol {
+                Protocol::Udp => self.udp.count.damaged += 1,
+                _ => self.udp.count.damaged_echoes += 1,
+            },
+            Body::Udp(request) if request.protocol == Protocol::EchoRequest => {
+                let reply = self.udp.echo(request);
+                self.datagrams.push(reply);
+            }
             Body::Udp(datagram) => return self.udp.on_datagram(datagram),
         }
         None
@@ -226,7 +233,8 @@ impl Host {
     /// Its counters by nstat's names.
     pub(crate) fn counters(&self) -> BTreeMap<String, i64> {
         let udp = self.udp.count.named();
-        let all = self.stack.mib.iter().chain(udp);
+        let icmp = self.udp.count.icmp();
+        let all = self.stack.mib.iter().chain(udp).chain(icmp);
         all.map(|(name, value)| (name.to_owned(), value as i64))
             .collect()
     }

@@ -6,19 +6,33 @@ use tcplab_tcp::{Addr, Segment};
 /// Bytes of the Ethernet and the IPv4 header.
 pub(crate) const BELOW_TCP: u32 = 14 + 20;
 
-/// Bytes of a UDP header.
+/// Bytes of a UDP header, and of an ICMP echo's.
 pub(crate) const UDP_HEADER: u32 = 8;
 
 /// The time to live of a packet that leaves its host.
 pub(crate) const TTL: u8 = 64;
 
-/// A UDP datagram.
+/// What a datagram travels as. Their headers are equally long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    Udp,
+    /// An ICMP echo (RFC 792); its identifier stands where UDP has the port of the client.
+    EchoRequest,
+    EchoReply,
+}
+
+/// A UDP datagram, or an ICMP echo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Datagram {
     pub(crate) src: Addr,
     pub(crate) dst: Addr,
     /// Bytes of payload.
     pub(crate) len: u32,
+    /// The DS field and ECN's bits.
+    pub(crate) tos: u8,
+    /// What stands in the first four bytes of the payload.
+    pub(crate) number: u32,
+    pub(crate) protocol: Protocol,
 }
 
 /// What is in an IP packet.
@@ -71,10 +85,12 @@ impl Packet {
     #[cold]
     #[inline(never)]
     pub(crate) fn mark(&mut self) {
-        if let Body::Tcp(segment) = &mut self.body
-            && segment.ecn() != Segment::NOT_ECT
-        {
-            segment.tos |= Segment::CE;
+        let tos = match &mut self.body {
+            Body::Tcp(segment) => &mut segment.tos,
+            Body::Udp(datagram) => &mut datagram.tos,
+        };
+        if *tos & Segment::CE != Segment::NOT_ECT {
+            *tos |= Segment::CE;
         }
     }
 }

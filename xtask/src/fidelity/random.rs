@@ -129,6 +129,8 @@ impl Draw {
             congestion: self.maybe(12, |_| "reno".to_owned()),
             notsent_lowat: self.maybe(4, |d| d.size(2_000, 20_000) as u32),
             maxseg: self.maybe(8, |d| d.size(300, 1_400) as u32),
+            // A link of ours treats all packets alike.
+            tos: None,
             cpu: None,
         }
     }

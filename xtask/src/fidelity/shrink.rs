@@ -91,7 +91,7 @@ fn candidates(point: &Point) -> Vec<Point> {
     out
 }
 
-const SOCKET: [fn(&mut SocketOptions); 10] = [
+const SOCKET: [fn(&mut SocketOptions); 11] = [
     |s| s.nodelay = None,
     |s| s.quickack = QuickAck::Leave,
     |s| s.rcvbuf = None,
@@ -102,6 +102,7 @@ const SOCKET: [fn(&mut SocketOptions); 10] = [
     |s| s.congestion = None,
     |s| s.notsent_lowat = None,
     |s| s.maxseg = None,
+    |s| s.tos = None,
 ];
 
 /// Half of what an application sends.
@@ -117,7 +118,8 @@ fn halve(does: &mut AppKind) {
         | AppKind::RequestResponse { until, .. }
         | AppKind::ConnectRequestResponse { until, .. }
         | AppKind::UdpStream { until, .. }
-        | AppKind::UdpRr { until, .. } => until.count.iter_mut().for_each(half),
+        | AppKind::UdpRr { until, .. }
+        | AppKind::Ping { until, .. } => until.count.iter_mut().for_each(half),
         AppKind::Sink { .. } => {}
     }
 }

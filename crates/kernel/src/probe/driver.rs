@@ -2,7 +2,7 @@
 
 use std::io;
 
-use tcplab_apps::{Program, Result as Last, Step};
+use tcplab_apps::{Message, Program, Result as Last, Step};
 use tcplab_plan::app::AppKind;
 use tcplab_plan::point::{QuickAck, SocketOptions};
 
@@ -86,7 +86,7 @@ fn drive(conn: &mut Conn<'_>, program: &mut Program, policy: QuickAck) -> io::Re
         }
         last = match program.next(conn.probe.now(), last) {
             // No probe asks for urgent writes.
-            Step::Write(size) | Step::WriteUrgent(size) | Step::Send(size) => {
+            Step::Write(size) | Step::WriteUrgent(size) | Step::Send(Message { size, .. }) => {
                 match conn.write(size)? {
                     Got::Bytes(_) => Last::Done,
                     other => heard(other),
@@ -100,7 +100,10 @@ fn drive(conn: &mut Conn<'_>, program: &mut Program, policy: QuickAck) -> io::Re
                 quickack(conn, policy)?;
                 heard(conn.read(whole(size), None)?)
             }
-            Step::Receive(until) => heard(conn.read(udp::LARGEST, until)?),
+            Step::Receive(until) => match conn.read(udp::LARGEST, until)? {
+                Got::Bytes(n) => Last::Message(udp::unnumbered(n)),
+                other => heard(other),
+            },
             Step::Until(time) => {
                 conn.sleep(time);
                 Last::Done

@@ -23,6 +23,9 @@ pub(super) fn before(socket: &Socket, wanted: &SocketOptions) -> Result<(), Erro
     if let Some(bytes) = wanted.sndbuf {
         set(socket, "SO_SNDBUF", SockOpt::SNDBUF, bytes)?;
     }
+    if let Some(byte) = wanted.tos {
+        set(socket, "IP_TOS", SockOpt::TOS, byte.into())?;
+    }
     if let Some(bytes) = wanted.maxseg {
         set(socket, "TCP_MAXSEG", SockOpt::MAXSEG, bytes)?;
     }

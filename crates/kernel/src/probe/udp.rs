@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use nix::poll::PollFlags;
 use socket2::SockAddr;
-use tcplab_apps::{Program, Result as Last, Step};
+use tcplab_apps::{Message, Program, Result as Last, Step};
 use tcplab_plan::app::AppKind;
 
 use super::address::{self, Transport};
@@ -33,6 +33,14 @@ pub(super) fn server(probe: &Probe, service: &Service, app: &AppKind) -> Result<
     Ok(())
 }
 
+/// A datagram of these bytes; the probes' own have no number.
+pub(super) fn unnumbered(bytes: usize) -> Message {
+    Message {
+        size: bytes as u64,
+        number: 0,
+    }
+}
+
 fn answer(conn: &mut Conn<'_>, program: &mut Program, limit: Option<u64>) -> io::Result<Ended> {
     let mut buffer = vec![MaybeUninit::uninit(); LARGEST];
     let zeros = vec![0; LARGEST];
@@ -40,7 +48,7 @@ fn answer(conn: &mut Conn<'_>, program: &mut Program, limit: Option<u64>) -> io:
     let mut last = Last::Done;
     loop {
         last = match program.next(conn.probe.now(), last) {
-            Step::Send(size) => {
+            Step::Send(Message { size, .. }) => {
                 let bytes = zeros.get(..usize::try_from(size).unwrap_or(LARGEST));
                 if let (Some(peer), Some(bytes)) = (&peer, bytes) {
                     // A client that is gone (ICMP) or a full queue is a lost datagram.
@@ -66,7 +74,7 @@ fn answer(conn: &mut Conn<'_>, program: &mut Program, limit: Option<u64>) -> io:
                         conn.record.traffic.read_bytes += got as u64;
                         conn.record.completed += 1;
                         conn.note(What::ReadEnd, i64::try_from(got).ok());
-                        Last::Got(got as u64)
+                        Last::Message(unnumbered(got))
                     }
                     Err(_) => Last::TimedOut,
                 }

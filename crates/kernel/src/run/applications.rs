@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 
 use tcplab_apps::Doing;
+use tcplab_base::Instant;
 use tcplab_plan::Point;
 use tcplab_plan::outcome::Flow;
 
@@ -56,10 +57,17 @@ impl Applications {
     }
 
     /// What all of them did.
-    pub(crate) fn flows(self) -> Vec<Flow> {
+    pub(crate) fn flows(self, start: Instant) -> Vec<Flow> {
         let mut ends = self.ends.into_iter().map(|mut end| {
             let record = end.program.record();
             end.out.completed = record.completed();
+            let pings = end.program.pings().iter();
+            end.out.pings = pings
+                .map(|ping| {
+                    let sent = ping.sent.since(start).as_nanos();
+                    (sent, ping.rtt.map(|rtt| rtt.as_nanos()))
+                })
+                .collect();
             end.out.latency_ns = record.latencies().iter().map(|d| d.as_nanos()).collect();
             end.out
         });

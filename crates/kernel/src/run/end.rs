@@ -9,7 +9,7 @@ use nix::sys::epoll::EpollFlags;
 use nix::sys::socket::{MsgFlags, Shutdown, SockaddrIn, recvfrom, sendto, shutdown};
 use nix::sys::stat::fstat;
 use nix::unistd;
-use tcplab_apps::{Doing, Program, Result as Went, Step, Wants};
+use tcplab_apps::{Doing, Message, Program, Result as Went, Step, Wants};
 use tcplab_base::Instant;
 use tcplab_plan::outcome::{End as EndOutcome, LogLine};
 use tcplab_plan::point::{QuickAck, SocketOptions};
@@ -23,6 +23,10 @@ use crate::sys::{self, SockOpt};
 /// Bytes of one read or write system call.
 const CHUNK: usize = 64 << 10;
 
+/// Bytes of the header of an ICMP echo, and its type (RFC 792).
+const ECHO_HEADER: usize = 8;
+const ECHO_REQUEST: u8 = 8;
+
 static ZEROS: [u8; CHUNK] = [0; CHUNK];
 
 /// One end.
@@ -31,6 +35,8 @@ pub(crate) struct End {
     pub(crate) flow: usize,
     pub(crate) is_client: bool,
     pub(crate) udp: bool,
+    /// Its datagrams are ICMP echoes.
+    pub(crate) icmp: bool,
     pub(crate) fd: Option<OwnedFd>,
     /// What epoll watches of it; none: it is not there.
     pub(crate) watched: Option<EpollFlags>,
@@ -71,6 +77,7 @@ impl End {
             flow: of.1,
             is_client,
             udp: app.does.is_udp(),
+            icmp: app.does.is_icmp(),
             fd: None,
             watched: None,
             doing: Doing::Nothing,
@@ -154,7 +161,7 @@ impl End {
                 Doing::WritingUrgent(left) => self.write(at, left, true),
                 Doing::Reading(left) => self.read(at, left, true)?,
                 Doing::ReadingSome(most) => self.read(at, most, false)?,
-                Doing::Sending(size) => self.send(at, size),
+                Doing::Sending(message) => self.send(at, message),
                 Doing::Receiving(until) => self.receive(at, until),
                 Doing::Over => Some(Wants::Close),
                 // Whoever ends these three says so by setting another state.
@@ -248,15 +255,29 @@ impl End {
         Ok(None)
     }
 
-    fn send(&mut self, at: i64, size: u64) -> Option<Wants> {
+    fn send(&mut self, at: i64, message: Message) -> Option<Wants> {
         let fd = self.fd.as_ref()?.as_raw_fd();
-        let bytes = &ZEROS[..chunk(size)];
+        let mut buffer = [0; ECHO_HEADER + CHUNK];
+        let head = match self.icmp {
+            true => ECHO_HEADER,
+            false => 0,
+        };
+        let bytes = &mut buffer[..head + chunk(message.size)];
+        if self.icmp {
+            // The kernel fills in the checksum and the identifier (`ping_v4_sendmsg()`).
+            bytes[0] = ECHO_REQUEST;
+            bytes[6..8].copy_from_slice(&(message.number as u16).to_be_bytes());
+        }
+        if let Some(number) = bytes.get_mut(head..head + 4) {
+            number.copy_from_slice(&message.number.to_be_bytes());
+        }
         let sent = match &self.peer {
             Some(peer) => sendto(fd, bytes, peer, MsgFlags::empty()),
             None => nix::sys::socket::send(fd, bytes, MsgFlags::empty()),
         };
         match sent {
             Ok(n) => {
+                let n = n.saturating_sub(head);
                 self.out.written_bytes += n as u64;
                 self.log(at, "write", n as i64);
                 self.doing = Doing::Next(Went::Done);
@@ -278,15 +299,23 @@ impl End {
 
     fn receive(&mut self, at: i64, until: Option<Instant>) -> Option<Wants> {
         let fd = self.fd.as_ref()?.as_raw_fd();
-        let mut buffer = [0; CHUNK];
+        let mut buffer = [0; ECHO_HEADER + CHUNK];
         match recvfrom::<SockaddrIn>(fd, &mut buffer) {
             Ok((n, from)) => {
                 if !self.is_client {
                     self.peer = from;
                 }
-                self.out.read_bytes += n as u64;
-                self.log(at, "read", n as i64);
-                self.doing = Doing::Next(Went::Got(n as u64));
+                let payload = match self.icmp {
+                    true => buffer[..n].get(ECHO_HEADER..).unwrap_or_default(),
+                    false => &buffer[..n],
+                };
+                let message = Message {
+                    size: payload.len() as u64,
+                    number: payload.first_chunk().map_or(0, |n| u32::from_be_bytes(*n)),
+                };
+                self.out.read_bytes += message.size;
+                self.log(at, "read", payload.len() as i64);
+                self.doing = Doing::Next(Went::Message(message));
                 None
             }
             Err(Errno::EAGAIN | Errno::ECONNREFUSED) => Some(Wants::Readable(until)),

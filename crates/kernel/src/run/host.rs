@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 
 use nix::sched::{CloneFlags, setns, unshare};
+use nix::unistd::getegid;
 use tcplab_plan::network::HOST_SYSCTLS;
 use tcplab_plan::point::Host;
 
@@ -22,6 +23,9 @@ const WAYS: [(&str, &str); 2] = [
 
 /// A router's.
 const FORWARD: (&str, &str) = ("net.ipv4.ip_forward", "1");
+
+/// Groups that may make sockets for ping.
+const PING_GROUPS: &str = "net.ipv4.ping_group_range";
 
 /// No router solicitations, no duplicate address detection: nothing but the experiment is on the link.
 const NO_IPV6: &str = "net.ipv6.conf.default.disable_ipv6";
@@ -60,6 +64,14 @@ impl HostNet {
     pub(crate) fn enter(&self) -> Result<(), RunError> {
         setns(&self.namespace, CloneFlags::CLONE_NEWNET)
             .context(|| "cannot enter a network namespace".into())
+    }
+
+    /// From now on this process may send ICMP echoes from this host (icmp(7)).
+    pub(crate) fn allow_echoes(&self) -> Result<(), RunError> {
+        self.enter()?;
+        let group = getegid();
+        fs::write(path(PING_GROUPS), format!("{group} {group}"))
+            .context(|| format!("cannot set {PING_GROUPS}, which ICMP pings need"))
     }
 
     /// The namespace's descriptor, to make a device in it.

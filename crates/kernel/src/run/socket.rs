@@ -16,14 +16,25 @@ use crate::sys::{self, SockOpt};
 /// Connections that a listener holds until they are accepted.
 const BACKLOG: i32 = 4096;
 
-/// A stream or datagram socket in the current network namespace.
-pub(crate) fn make(udp: bool, options: &SocketOptions) -> Result<OwnedFd, RunError> {
-    let kind = match udp {
-        true => SockType::Datagram,
-        false => SockType::Stream,
+/// What a socket is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Tcp,
+    Udp,
+    /// ICMP's echoes: a socket for ping, which needs no privilege where `net.ipv4.ping_group_range` has the group.
+    Echo,
+}
+
+/// A socket in the current network namespace.
+pub(crate) fn make(kind: Kind, options: &SocketOptions) -> Result<OwnedFd, RunError> {
+    let (udp, protocol) = (kind != Kind::Tcp, None::<SockProtocol>);
+    let (kind, protocol) = match kind {
+        Kind::Tcp => (SockType::Stream, protocol),
+        Kind::Udp => (SockType::Datagram, protocol),
+        Kind::Echo => (SockType::Datagram, Some(SockProtocol::Icmp)),
     };
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
-    let fd = socket(AddressFamily::Inet, kind, flags, None::<SockProtocol>)
+    let fd = socket(AddressFamily::Inet, kind, flags, protocol)
         .context(|| "cannot make a socket".into())?;
     setsockopt(&fd, sockopt::ReuseAddr, &true).context(|| "SO_REUSEADDR".into())?;
     prepare(&fd, udp, options)?;
@@ -40,6 +51,7 @@ pub(crate) fn prepare(fd: &OwnedFd, udp: bool, o: &SocketOptions) -> Result<(), 
     int(SockOpt::RCVBUF, "SO_RCVBUF", o.rcvbuf)?;
     int(SockOpt::SNDBUF, "SO_SNDBUF", o.sndbuf)?;
     int(SockOpt::RCVLOWAT, "SO_RCVLOWAT", o.rcvlowat)?;
+    int(SockOpt::TOS, "IP_TOS", o.tos.map(u32::from))?;
     if udp {
         return Ok(());
     }
@@ -76,7 +88,8 @@ pub(crate) fn quickack(fd: &OwnedFd, value: i32) -> Result<(), RunError> {
 
 /// A socket that waits for connections (or datagrams) on a port of all addresses.
 pub(crate) fn listener(port: u16, udp: bool, options: &SocketOptions) -> Result<OwnedFd, RunError> {
-    let fd = make(udp, options)?;
+    let kind = if udp { Kind::Udp } else { Kind::Tcp };
+    let fd = make(kind, options)?;
     let at = SockaddrIn::from(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port));
     bind(fd.as_raw_fd(), &at).context(|| format!("cannot bind to port {port}"))?;
     if !udp {

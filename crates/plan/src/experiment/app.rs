@@ -18,6 +18,10 @@ const MAX_CHUNK: u64 = 16 << 20;
 const MAX_MESSAGE: u64 = 1 << 30;
 /// The largest payload of an UDP datagram over IPv4.
 const MAX_DATAGRAM: u64 = 65_507;
+/// Payload of a ping: its number has room.
+const LEAST_PING: u64 = 4;
+/// Time between two pings.
+const LEAST_PING_NS: i64 = 1_000_000;
 /// Repetitions at most.
 const MAX_COUNT: u64 = 1_000_000_000;
 /// Entries of `sizes` and `think` at most.
@@ -189,6 +193,7 @@ fn does(fields: &Fields<'_>, kind: &str) -> Result<AppKind, Fault> {
             every_ns: time("every", 10_000_000)?,
             until: extent(fields)?,
         },
+        "udp-ping" | "ping" => ping(fields, kind == "ping")?,
         _ => AppKind::UdpRr {
             request: datagram("request", 1)?,
             response: datagram("response", 1)?,
@@ -196,6 +201,22 @@ fn does(fields: &Fields<'_>, kind: &str) -> Result<AppKind, Fault> {
             timeout_ns: time("timeout", SECOND_NS)?,
             until: extent(fields)?,
         },
+    })
+}
+
+fn ping(fields: &Fields<'_>, icmp: bool) -> Result<AppKind, Fault> {
+    let size = fields.size("size", LEAST_PING, MAX_DATAGRAM)?;
+    let every_ns = fields.time("every")?.unwrap_or(200_000_000);
+    if every_ns < LEAST_PING_NS {
+        let message = format!("must be at least {}ms", LEAST_PING_NS / 1_000_000);
+        return Err(at_key(fields, "every", message));
+    }
+    Ok(AppKind::Ping {
+        icmp,
+        size: size.unwrap_or(if icmp { 56 } else { 60 }),
+        every_ns,
+        timeout_ns: fields.time("timeout")?.unwrap_or(10 * SECOND_NS),
+        until: extent(fields)?,
     })
 }
 
@@ -283,6 +304,12 @@ pub(crate) fn planned_ns(app: &App) -> i64 {
             until: u,
             ..
         } => until(u, pause_ns.saturating_add(*timeout_ns)),
+        AppKind::Ping {
+            every_ns,
+            timeout_ns,
+            until: u,
+            ..
+        } => until(u, *every_ns).saturating_add(*timeout_ns),
         AppKind::Bulk { duration_ns, .. } => duration_ns.unwrap_or(300 * SECOND_NS),
         AppKind::Web {
             sizes, think_ns, ..

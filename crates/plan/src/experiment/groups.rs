@@ -177,7 +177,7 @@ fn app(
     Ok(())
 }
 
-fn node(fields: &Fields<'_>, table: Table) -> Node {
+pub(super) fn node(fields: &Fields<'_>, table: Table) -> Node {
     Node {
         span: fields.span.clone(),
         value: Value::Table(table),
@@ -185,7 +185,7 @@ fn node(fields: &Fields<'_>, table: Table) -> Node {
 }
 
 /// Writes a value over another one, at its place; or at the table's.
-fn put(fields: &Fields<'_>, table: &mut Table, key: &str, value: Value) {
+pub(super) fn put(fields: &Fields<'_>, table: &mut Table, key: &str, value: Value) {
     let place = fields.table.entries.get(key);
     let (at, span) = match (place, fields.node(key)) {
         (Some(entry), Some(node)) => (entry.key.clone(), node.span.clone()),

@@ -234,7 +234,25 @@ pub(crate) fn socket(fields: &Fields<'_>, key: &str) -> Result<SocketOptions, Fa
         maxseg: f
             .size("maxseg", 88, 32_767)?
             .and_then(|n| u32::try_from(n).ok()),
+        tos: tos(&f)?,
         cpu: f.count("cpu", 0, 1023)?.and_then(|n| u32::try_from(n).ok()),
+    })
+}
+
+/// A word of the DS field, or its byte.
+fn tos(f: &Fields<'_>) -> Result<Option<u8>, Fault> {
+    let Some(node) = f.node("tos") else {
+        return Ok(None);
+    };
+    let parsed = match &node.value {
+        Value::Integer(n) => u8::try_from(*n).ok(),
+        Value::Text(text) => crate::tos::parse(text),
+        _ => None,
+    };
+    parsed.map(Some).ok_or_else(|| {
+        let found = node.found();
+        let fault = f.fault("tos", node, format!("{found} is no value of IP_TOS"));
+        fault.help("known: BE, BK, LE, CS0 to CS7, AF11 to AF43, VA, EF, and the byte itself: 0 to 255 or \"0x..\"")
     })
 }
 

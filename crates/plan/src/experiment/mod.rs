@@ -14,6 +14,7 @@ mod groups;
 pub(crate) mod host;
 pub(crate) mod keys;
 mod link;
+mod rrul;
 pub(crate) mod schema;
 mod tc;
 pub(crate) mod tree;
@@ -229,6 +230,7 @@ impl Experiment {
                 _ => 0,
             });
         let items = items.sum::<usize>().saturating_mul(groups::largest(tree));
+        let items = items.saturating_mul(if rrul::is_in(tree) { rrul::MAX_APPS } else { 1 });
         self.text.len().saturating_add(items.saturating_mul(512))
     }
 
@@ -278,6 +280,8 @@ impl Experiment {
     fn point(&self, matrix: &Matrix<'_>, choice: &Choice) -> Result<Point, Fault> {
         let fields = root(&matrix.tree, choice);
         fields.check_fixed(FILE)?;
+        let written = rrul::expand(&fields)?;
+        let fields = root(&written.tree, choice);
         let expanded = groups::expand(&fields)?;
         let fields = root(&expanded.tree, choice);
         let mut hosts = host::hosts(&fields.tables("host", usize::MAX)?)?;
@@ -295,11 +299,14 @@ impl Experiment {
         }
         let mut apps = app::apps(&tables, &hosts, &links)?;
         for app in &mut apps {
-            app.group = expanded.apps.get(&app.name).cloned();
+            let group = expanded.apps.get(&app.name);
+            app.group = group.or_else(|| written.apps.get(&app.name)).cloned();
         }
         let planned = apps.iter().map(app::planned_ns).max().unwrap_or(0);
         let run = fields.table("run")?;
         let run = Run::read(run.as_ref(), planned)?;
+        // The series of sets are made of these samples.
+        let step_ns = written.sets.iter().map(|set| set.step_ns).min();
         Ok(Point {
             experiment: self.name.clone(),
             axes: self.axes_of(matrix, choice),
@@ -307,10 +314,11 @@ impl Experiment {
             hosts,
             links,
             apps,
+            sets: written.sets,
             boot_ns: run.boot_ns,
             linger_ns: run.linger_ns,
             max_ns: run.max_ns,
-            tcp_info_every_ns: run.tcp_info_every_ns,
+            tcp_info_every_ns: run.tcp_info_every_ns.or(step_ns),
             link_every_ns: run.link_every_ns,
             snap_bytes: run.snap_bytes,
             captures: run.captures,

@@ -10,7 +10,7 @@ use super::units::{PERCENT, Quantity, RATE, SIZE, TIME};
 use crate::profile::{BEHAVIOURS, Behaviour, KNOWN, NOT_MODELLED, Takes};
 
 /// The forms that have a name in the schema, so that a key only refers to them.
-const NAMED: [(&str, Form); 17] = [
+const NAMED: [(&str, Form); 18] = [
     ("flag", Form::Flag),
     ("count", Form::Count),
     ("size", Form::Size),
@@ -24,6 +24,7 @@ const NAMED: [(&str, Form); 17] = [
     ("times", Form::Times),
     ("sysctl", Form::Sysctl),
     ("quickack", Form::QuickAck),
+    ("tos", Form::Tos),
     ("behaviour", Form::Behaviour),
     ("socket", Form::Table(SOCKET)),
     ("way", Form::Way),
@@ -157,6 +158,7 @@ fn define(form: &Form) -> Json {
         Form::QuickAck => {
             json!({"enum": ["leave", "once 0", "once 1", "each 0", "each 1", "0", "1", 0, 1]})
         }
+        Form::Tos => tos(),
         Form::Behaviour => behaviours(),
         Form::Set => json!({"type": "object", "additionalProperties": true}),
         Form::Table(keys) => table(keys),
@@ -164,6 +166,16 @@ fn define(form: &Form) -> Json {
         Form::Tables(keys) => json!({"type": "array", "items": table(keys)}),
         Form::Apps => json!({"anyOf": apps()}),
     }
+}
+
+/// Words of the DS field, or its byte.
+fn tos() -> Json {
+    let words = crate::tos::WORDS.map(|(word, _)| word);
+    json!({"anyOf": [
+        {"enum": words},
+        {"type": "integer", "minimum": 0, "maximum": 255},
+        {"type": "string", "pattern": "^(0x[0-9a-fA-F]{1,2}|[0-9]{1,3})$"},
+    ]})
 }
 
 /// The behaviours of a profile, each with its words.
@@ -302,6 +314,7 @@ fn takes(form: &Form) -> String {
         Form::Times => "list of times",
         Form::Sysctl | Form::Set | Form::Behaviour => "table of values",
         Form::QuickAck => "text or number",
+        Form::Tos => "word or number",
         Form::Table(_) => "table",
         Form::Way => "text or table",
         Form::Tables(_) | Form::Apps => "tables",

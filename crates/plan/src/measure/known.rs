@@ -253,7 +253,7 @@ pub static PACKETS: [Packets; 38] = [
 ];
 
 /// Measures of an application, after `APP.`: name and meaning.
-pub const APP: [(&str, &str); 13] = [
+pub const APP: [(&str, &str); 14] = [
     ("connections", "connections that stood"),
     (
         "failed",
@@ -282,6 +282,10 @@ pub const APP: [(&str, &str); 13] = [
     ("latency_us.p50", "the median (nearest rank)"),
     ("latency_us.p99", "the 99th percentile"),
     ("latency_us.max", "the largest"),
+    (
+        "lost",
+        "pings that had no answer within their time-out (`udp-ping`, `ping`)",
+    ),
 ];
 
 /// Measures of one end of an application, from its logs (`log = true`), after `APP.client.` or

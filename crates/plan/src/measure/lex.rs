@@ -45,6 +45,7 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, ExpressionError> {
         let (word, length) = match first {
             c if c.is_ascii_alphabetic() => name(rest),
             c if c.is_ascii_digit() => literal(text, at)?,
+            '"' => quoted(text, at)?,
             _ => symbol(rest).ok_or_else(|| {
                 let span = at..at + first.len_utf8();
                 let message = match first {
@@ -84,6 +85,17 @@ fn name(rest: &str) -> (Word, usize) {
         name => Word::Name(name.to_owned()),
     };
     (word, end)
+}
+
+/// A measure with spaces, such as `"rrul.TCP download sum.mean"`.
+fn quoted(text: &str, at: usize) -> Result<(Word, usize), ExpressionError> {
+    let rest = text.get(at + 1..).unwrap_or_default();
+    let Some(end) = rest.find('"') else {
+        let message = "the quotation mark is not closed".to_owned();
+        return Err(ExpressionError::new(text, at..text.len(), message));
+    };
+    let name = rest.get(..end).unwrap_or_default().to_owned();
+    Ok((Word::Name(name), end + 2))
 }
 
 fn literal(text: &str, at: usize) -> Result<(Word, usize), ExpressionError> {

@@ -9,6 +9,7 @@
 //! | `APP.client.tcpi_rtt` | tcp_info at that end of the application's first connection |
 //! | `APP.client.quickack.min` | of the log of that end ([`LOG`]) |
 //! | `link.A-B.a_to_b.lost` | of one way of a link ([`LINK`]) |
+//! | `rrul.TCP download sum.mean` | of a series of a set, by flent's name ([`STATISTICS`]) |
 //! | `run.virtual_s` | of the run ([`RUN`]) |
 //!
 //! The name of a group (`count` in the experiment) stands for all of its members: their counts are
@@ -26,6 +27,7 @@ use std::fmt;
 use crate::app::App;
 use crate::experiment::nearest;
 use crate::point::{Host, Link, Point};
+use crate::set::{AppSet, STATISTICS};
 
 pub use expression::{CannotSay, Expression, ExpressionError, Formula};
 pub use known::{APP, LINK, LOG, Over, PACKETS, Packets, RUN};
@@ -89,6 +91,15 @@ pub enum Measure {
         /// One of [`LINK`].
         field: &'static str,
     },
+    /// A statistic of a set's series.
+    Set {
+        /// Name of the set.
+        set: String,
+        /// flent's name of the series.
+        series: String,
+        /// One of [`STATISTICS`].
+        field: &'static str,
+    },
     /// A measure of the run: one of [`RUN`].
     Run(&'static str),
 }
@@ -150,6 +161,11 @@ impl Measure {
         if point.hosts.iter().any(|host| is_host(host, owner)) {
             return host(name, owner, field);
         }
+        if let Some(set) = point.sets.iter().find(|set| set.name == owner)
+            && let Some(measure) = of_set(name, set, field)?
+        {
+            return Ok(measure);
+        }
         if point.apps.iter().any(|app| is_app(app, owner)) {
             return app(name, owner, field);
         }
@@ -189,6 +205,7 @@ impl Measure {
                 let way = if *is_a_to_b { "a_to_b" } else { "b_to_a" };
                 format!("link.{link}.{way}.{field}")
             }
+            Self::Set { set, series, field } => format!("{set}.{series}.{field}"),
             Self::Run(field) => format!("run.{field}"),
         }
     }
@@ -286,12 +303,36 @@ fn app(name: &str, app: &str, field: &str) -> Result<Measure, UnknownMeasure> {
     })
 }
 
+/// A statistic of a series; none: the rest is no series' name.
+fn of_set(name: &str, set: &AppSet, rest: &str) -> Result<Option<Measure>, UnknownMeasure> {
+    let (series, field) = rest.rsplit_once('.').unwrap_or((rest, ""));
+    let names = set.names();
+    if !names.iter().any(|known| known == series) {
+        // All of flent's names have a space; no measure of applications has.
+        if !series.contains(' ') {
+            return Ok(None);
+        }
+        let help = match nearest(series, names.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{}.{near}.{field}`?", set.name),
+            None => format!("series: {}", names.join(", ")),
+        };
+        return Err(unknown(name, series, Some(help)));
+    }
+    let owner = format!("{}.{series}", set.name);
+    let field = exactly(name, &owner, field, &STATISTICS.map(|(name, _)| name))?;
+    Ok(Some(Measure::Set {
+        set: set.name.clone(),
+        series: series.to_owned(),
+        field,
+    }))
+}
+
 /// Whether a measure's owner means this host, by its own name or its group's.
 fn is_host(host: &Host, owner: &str) -> bool {
     host.name == owner || host.group.as_deref() == Some(owner)
 }
 
-fn is_app(app: &App, owner: &str) -> bool {
+pub(crate) fn is_app(app: &App, owner: &str) -> bool {
     app.name == owner || app.group.as_deref() == Some(owner)
 }
 

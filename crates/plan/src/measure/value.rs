@@ -8,6 +8,7 @@ use super::known::{APP, LINK, LOG, Over, PACKETS, Packets, RUN};
 use super::{Measure, UnknownMeasure, is_app, is_host, link_names};
 use crate::outcome::{End, Flow, LogLine, Outcome, WayCount};
 use crate::point::Point;
+use crate::set::Table;
 
 /// What the measures of one run are taken from.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +68,12 @@ impl Sources<'_> {
                 is_a_to_b,
                 field,
             } => self.link(link, *is_a_to_b, field),
+            Measure::Set { set, series, field } => {
+                let set = self.point.sets.iter().find(|s| s.name == *set);
+                let set = set.ok_or("the point has no such set")?;
+                let table = Table::new(set, self.point, &self.outcome.flows);
+                table.statistic(series, field)
+            }
             Measure::Run("virtual_s") => Ok(self.outcome.virtual_ns as f64 / 1e9),
             Measure::Run(_) => Ok(f64::from(u8::from(self.outcome.cut_short))),
         }
@@ -256,6 +263,13 @@ impl Sources<'_> {
             "client_read_bytes" => Ok(count(&|f| f.client.read_bytes)),
             "server_written_bytes" => Ok(count(&|f| f.server.written_bytes)),
             "server_read_bytes" => Ok(count(&|f| f.server.read_bytes)),
+            "lost" => {
+                let pings: Vec<_> = flows.iter().flat_map(|f| &f.client.pings).collect();
+                match pings.is_empty() {
+                    true => Err("the application sent no ping".to_owned()),
+                    false => Ok(pings.iter().filter(|(_, rtt)| rtt.is_none()).count() as f64),
+                }
+            }
             "duration_us" => Ok(duration_ns(&flows)? as f64 / 1e3),
             _ => {
                 let read = count(&|f| f.client.read_bytes.saturating_add(f.server.read_bytes));

@@ -232,6 +232,7 @@ impl Population {
                 b_to_a: up,
             }],
             apps: vec![web(drawn)],
+            sets: Vec::new(),
             boot_ns: None,
             linger_ns: LINGER_NS,
             max_ns: MAX_NS,

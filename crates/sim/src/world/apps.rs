@@ -21,7 +21,9 @@ impl World {
         for index in 0..self.point.apps.len() {
             let app = &self.point.apps[index];
             if app.does.is_udp() {
-                self.bind(index);
+                if !app.does.is_icmp() {
+                    self.bind(index);
+                }
                 continue;
             }
             let at = Addr {
@@ -101,12 +103,16 @@ impl World {
         end.log(&call, "connect", 0);
         self.work.connections += u64::from(!end.is_udp);
         if end.is_udp {
-            let Some(port) = call.host.udp.connect(index as u32) else {
+            let is_echo = app.does.is_icmp();
+            let Some(port) = call.host.udp.connect(index as u32, is_echo) else {
                 end.fail(&call, "EAGAIN");
                 self.apps.changed(index);
                 return self.close(index);
             };
-            end.socket = Socket::Udp(port, Some(remote));
+            end.socket = match is_echo {
+                true => Socket::Echo(port, remote),
+                false => Socket::Udp(port, Some(remote)),
+            };
             self.apps.has_port(index, port);
             return self.connected(index);
         }
@@ -235,10 +241,11 @@ impl World {
     pub(super) fn step(&mut self, index: usize, reported: bool) {
         let host = self.host_of(index);
         let before = self.apps.ends[index].watch;
-        let quickack = self.apps.options(&self.apps.ends[index]).quickack;
+        let options = self.apps.options(&self.apps.ends[index]);
+        let (quickack, tos) = (options.quickack, options.tos);
         let end = &mut self.apps.ends[index];
         let mut call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
-        call.quickack = quickack;
+        (call.quickack, call.tos) = (quickack, tos.unwrap_or(0));
         let written = end.written;
         let wants = end.go(&mut call);
         end.wake_at = UNKNOWN;
@@ -398,7 +405,7 @@ impl World {
         match std::mem::replace(&mut end.socket, Socket::None) {
             Socket::None => return,
             Socket::Tcp(id) => call.host.close(self.now, id),
-            Socket::Udp(port, _) => call.host.udp.close(port),
+            Socket::Udp(port, _) | Socket::Echo(port, _) => call.host.udp.close(port),
         }
         end.log(&call, "close", 0);
         self.after_tcp(host);
@@ -458,8 +465,10 @@ impl World {
 fn is_other_ready(host: &mut Host, now: Instant, watch: Watch, socket: Socket) -> bool {
     match (watch, socket) {
         (Watch::Absent | Watch::Nothing, _) | (_, Socket::None) => false,
-        (Watch::Readable, Socket::Udp(port, _)) => host.udp.is_readable(port),
-        (Watch::Writable, Socket::Udp(..)) => true,
+        (Watch::Readable, Socket::Udp(port, _) | Socket::Echo(port, _)) => {
+            host.udp.is_readable(port)
+        }
+        (Watch::Writable, Socket::Udp(..) | Socket::Echo(..)) => true,
         (_, Socket::Tcp(id)) => is_writable(host, now, id),
     }
 }

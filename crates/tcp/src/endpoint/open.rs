@@ -99,6 +99,8 @@ pub(crate) fn socket_options(cx: &Cx<'_>, open: &OpenOptions) -> SocketState {
     o.user_mss = open
         .maxseg
         .map_or(0, |mss| mss.clamp(MIN_MSS, 32_767) as u16);
+    // __ip_sock_set_tos(): of a stream socket ECN's bits stay.
+    o.tos = open.tos.unwrap_or(0) & !3;
     o
 }
 

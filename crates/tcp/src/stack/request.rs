@@ -123,10 +123,10 @@ impl Request {
             snt_synack_us: 0,
             tos: match sysctl.tcp_reflect_tos {
                 true => seg.tos & !3,
-                false => listener
-                    .socket
-                    .as_ref()
-                    .map_or(0, |own| own.options.tos & !3),
+                false => match &listener.socket {
+                    Some(own) => own.options.tos & !3,
+                    None => listener.options.tos.unwrap_or(0) & !3,
+                },
             },
             fires: Instant::from_nanos(i64::MAX),
             order: 0,

@@ -14,7 +14,7 @@ use tcplab_plan::outcome::{LinkSeries, TCP_INFO_SERIES};
 use super::World;
 use crate::run::error::{Context, RunError};
 use crate::run::poll::Source;
-use crate::run::socket;
+use crate::run::socket::{self, Kind};
 use crate::run::timers::Timer;
 use crate::tcp_info::tcp_info;
 
@@ -24,7 +24,12 @@ impl World<'_> {
         let app = &self.point.apps[self.apps.ends[index].app];
         self.network.hosts[app.client].enter()?;
         let end = &mut self.apps.ends[index];
-        let fd = socket::make(end.udp, &end.options)?;
+        let kind = match (end.udp, end.icmp) {
+            (_, true) => Kind::Echo,
+            (true, false) => Kind::Udp,
+            (false, false) => Kind::Tcp,
+        };
+        let fd = socket::make(kind, &end.options)?;
         let server = match app.client == app.server {
             true => Ipv4Addr::LOCALHOST,
             false => host_address(app.server),

@@ -176,6 +176,10 @@ impl<'p> World<'p> {
     fn begin(&mut self) -> Result<(), RunError> {
         self.pin();
         for (index, app) in self.point.apps.iter().enumerate() {
+            if app.does.is_icmp() {
+                self.network.hosts[app.client].allow_echoes()?;
+                continue;
+            }
             self.network.hosts[app.server].enter()?;
             let first = self.apps.ends.iter().position(|e| e.app == index);
             let server = first.unwrap_or_default() + 1;
@@ -412,7 +416,7 @@ impl<'p> World<'p> {
             outcome.links.push(count);
         }
         outcome.link_series = self.link_series;
-        outcome.flows = self.apps.flows();
+        outcome.flows = self.apps.flows(self.start);
         outcome.warnings = self.warnings;
         for capture in self.captures {
             capture

@@ -1,5 +1,6 @@
 //! The keys of applications: those of all, those of each kind.
 
+use super::super::rrul::MARKS;
 use super::{Form, Key, SOCKET, fixed, key};
 
 /// `[[app]]`, whatever its kind.
@@ -189,8 +190,72 @@ const UDP_RR: &[Key] = &[
     DURATION,
 ];
 
+const PING_EVERY: Key = key(
+    "every",
+    Form::Time,
+    "200ms",
+    "time between two pings, on an absolute schedule; they do not wait for answers",
+);
+const PING_TIMEOUT: Key = key(
+    "timeout",
+    Form::Time,
+    "10s",
+    "a ping without an answer is lost then",
+);
+const UDP_PING: &[Key] = &[
+    key("size", Form::Size, "60", "bytes of payload, each way"),
+    PING_EVERY,
+    PING_TIMEOUT,
+    COUNT,
+    DURATION,
+];
+const PING: &[Key] = &[
+    key("size", Form::Size, "56", "bytes after the ICMP header"),
+    PING_EVERY,
+    PING_TIMEOUT,
+    COUNT,
+    DURATION,
+];
+
+/// Keys of `rrul`.
+pub(crate) const RRUL: &[Key] = &[
+    key("duration", Form::Time, "60s", "how long the load lasts"),
+    key(
+        "delay",
+        Form::Time,
+        "5s",
+        "pings alone before the load, and after it",
+    ),
+    key(
+        "marks",
+        Form::Words(&MARKS),
+        "rrul",
+        "the test of flent: `rrul`: flows BE, BK, CS5, EF; `rrul_be`: all BE; `rrul_noclassification`: flows BE, pings marked",
+    ),
+    key("up", Form::Count, "4", "uploads; 0: none"),
+    key("down", Form::Count, "4", "downloads; 0: none"),
+    key(
+        "pings",
+        Form::Flag,
+        "true",
+        "three pings by UDP and one by ICMP",
+    ),
+    key(
+        "step",
+        Form::Time,
+        "200ms",
+        "time between two values of a series, and between two pings",
+    ),
+    key(
+        "settle",
+        Form::Time,
+        "a quarter of `duration`",
+        "time at the load's begin that the statistics of series leave out",
+    ),
+];
+
 /// The kinds of applications, what they do and their own keys.
-pub(crate) const KINDS: [(&str, &str, &[Key]); 10] = [
+pub(crate) const KINDS: [(&str, &str, &[Key]); 13] = [
     (
         "stream",
         "the server writes `chunk` bytes each `every`; the client only reads",
@@ -237,11 +302,26 @@ pub(crate) const KINDS: [(&str, &str, &[Key]); 10] = [
         "transactions of one datagram each way (netperf's UDP_RR)",
         UDP_RR,
     ),
+    (
+        "udp-ping",
+        "the client sends a datagram each `every`, the server answers it; each has its own round-trip time, or is lost (irtt)",
+        UDP_PING,
+    ),
+    (
+        "ping",
+        "as `udp-ping` by ICMP echoes, which the server's kernel answers (ping(8))",
+        PING,
+    ),
+    (
+        "rrul",
+        "flent's Realtime Response Under Load: uploads, downloads and pings at once, as a set of applications ([rrul.md](rrul.md))",
+        RRUL,
+    ),
 ];
 
 /// The words of [`KINDS`].
-pub(crate) const KIND_NAMES: [&str; 10] = {
-    let mut names = [""; 10];
+pub(crate) const KIND_NAMES: [&str; 13] = {
+    let mut names = [""; 13];
     let mut i = 0;
     while i < names.len() {
         names[i] = KINDS[i].0;

@@ -6,7 +6,7 @@ mod apps;
 
 use crate::profile::KNOWN;
 
-pub(crate) use self::apps::{APP, KIND_NAMES, KINDS};
+pub(crate) use self::apps::{APP, KIND_NAMES, KINDS, RRUL};
 
 /// What a key takes.
 #[derive(Debug)]
@@ -41,6 +41,8 @@ pub(crate) enum Form {
     Sysctl,
     /// When TCP_QUICKACK is set.
     QuickAck,
+    /// A word of [`crate::tos`], or a byte.
+    Tos,
     /// Values by the names of the model's behaviours.
     Behaviour,
     /// Values by the path of their key.
@@ -348,6 +350,12 @@ pub(crate) const SOCKET: &[Key] = &[
         "TCP_NOTSENT_LOWAT",
     ),
     key("maxseg", Form::Size, "the kernel's", "TCP_MAXSEG"),
+    key(
+        "tos",
+        Form::Tos,
+        "0",
+        "IP_TOS, the DS field of what the socket sends: BE, BK (CS1), LE, CS0 to CS7, AF11 to AF43, VA, EF, or the byte; TCP keeps ECN's two bits to itself",
+    ),
     key(
         "cpu",
         Form::Count,
