@@ -38,13 +38,14 @@ impl Queued for Packet {
     fn dscp(&self) -> u8 {
         match &self.body {
             Body::Tcp(segment) => segment.tos >> 2,
-            Body::Udp(_) => 0,
+            Body::Udp(datagram) => datagram.tos >> 2,
         }
     }
 
     fn wash(&mut self) {
-        if let Body::Tcp(segment) = &mut self.body {
-            segment.tos &= 3;
+        match &mut self.body {
+            Body::Tcp(segment) => segment.tos &= 3,
+            Body::Udp(datagram) => datagram.tos &= 3,
         }
     }
 
