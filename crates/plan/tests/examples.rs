@@ -17,12 +17,13 @@ fn read(name: &str) -> Vec<Point> {
 }
 
 /// Those with `[population]`, and how many arms they have.
-const POPULATIONS: [(&str, usize); 5] = [
+const POPULATIONS: [(&str, usize); 6] = [
     ("rto-web", 5),
     ("rto-p0", 5),
     ("rto-p4", 5),
     ("rto-floor", 26),
     ("rto-sensitivity", 5),
+    ("rto-rows", 4),
 ];
 
 fn population(name: &str) -> Population {
