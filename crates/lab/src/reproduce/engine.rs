@@ -245,9 +245,8 @@ fn drawn(data: &ClaimData, document: &Result<PopulationDocument, String>) -> Cla
         Ok(value) => value,
         Err(e) => return not_run(data, &e.to_string()),
     };
-    let shown = shown(data).map(|name| match of(name) {
-        Some(value) => format!("{name} = {value:+.1} %"),
-        None => format!("{name} has no value"),
+    let shown = shown(data).map(|name| {
+        population::shown(document, name).unwrap_or_else(|| format!("{name} has no value"))
     });
     let mut claim = finished(data, vec![value], shown.collect());
     let mut names = data.value.names().into_iter();

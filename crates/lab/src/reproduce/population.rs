@@ -89,3 +89,60 @@ pub(super) fn value(document: &PopulationDocument, name: &str) -> Option<f64> {
     }
     row(document, name)?.percent
 }
+
+/// What stands beside a claim's value: a row in per cent of the baseline (`Y.timeouts`), or what rules an arm's mean
+/// recovery: the mean without the longest 1 % and the part of the sum that these hold (`B.recovlat_tail`).
+pub(super) fn shown(document: &PopulationDocument, name: &str) -> Option<String> {
+    let Some(arm) = name.strip_suffix(".recovlat_tail") else {
+        return value(document, name).map(|value| format!("{name} = {value:+.1} %"));
+    };
+    let recovery = &document.arms.iter().find(|a| a.name == arm)?.recovery;
+    let (trimmed_us, share) = (recovery.trimmed_mean_us?, recovery.top1_share?);
+    Some(format!(
+        "{arm} without the longest 1 %: {:.3} s; these hold {:.1} % of the sum",
+        trimmed_us / 1e6,
+        share * 100.0
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_plan::population::{ArmResult, Distribution, PopulationDocument, Row};
+
+    #[test]
+    fn the_tail_stands_beside_a_mean() {
+        let document = PopulationDocument {
+            arms: vec![ArmResult {
+                name: "D".to_owned(),
+                recovery: Distribution {
+                    trimmed_mean_us: Some(426_768.4),
+                    top1_share: Some(0.2149),
+                    ..Distribution::default()
+                },
+                ..ArmResult::default()
+            }],
+            rows: vec![Row {
+                id: "recovlat".to_owned(),
+                arm: "D".to_owned(),
+                percent: Some(-8.49),
+                ..Row::default()
+            }],
+            ..PopulationDocument::default()
+        };
+        for (name, text) in [
+            (
+                "D.recovlat_tail",
+                Some("D without the longest 1 %: 0.427 s; these hold 21.5 % of the sum"),
+            ),
+            ("D.recovlat", Some("D.recovlat = -8.5 %")),
+            ("R.recovlat_tail", None),
+            ("D.timeouts", None),
+        ] {
+            assert_eq!(
+                super::shown(&document, name).as_deref(),
+                text,
+                "{name} of the document"
+            );
+        }
+    }
+}
