@@ -49,8 +49,10 @@ fn each_example_has_its_points() {
         ("dumbbell", 4),
         ("rrul", 2),
         ("incast", 10),
-        ("ack-filter-rrul", 6),
-        ("ack-filter-100k", 3),
+        ("ack-filter-rrul", 30),
+        ("ack-filter-100k", 25),
+        ("ack-filter-symmetric", 15),
+        ("ack-filter-harm", 75),
     ];
     for (name, points) in examples {
         assert_eq!(read(name).len(), points, "{name}");

@@ -120,9 +120,10 @@ fn batches(list: &List) -> Result<Vec<Batch>, LabError> {
         let own: Vec<&ClaimData> = batch.claims.iter().map(|i| &list.claims[*i]).collect();
         let points = list.experiment(&batch.experiment)?.points();
         batch.points = points.map_err(|e| LabError::Wrong(e.to_string()))?;
-        batch
-            .points
-            .retain(|point| own.iter().any(|claim| claim.is_at(point)));
+        batch.points.retain(|point| {
+            own.iter()
+                .any(|claim| claim.is_at(point) || claim.is_base(point))
+        });
         let names: BTreeSet<&str> = own
             .iter()
             .flat_map(|claim| claim.value.names().into_iter().chain(shown(claim)))
@@ -168,28 +169,41 @@ fn run_batch(
 
 /// The claim with what its points gave: their median, and both ends when there are several.
 fn judged(data: &ClaimData, points: &[Point], results: &[PointResult]) -> Claim {
-    let own = points.iter().zip(results);
-    let own: Vec<&PointResult> = own
-        .filter(|(point, _)| data.is_at(point))
-        .map(|(_, result)| result)
-        .collect();
-    let mut values = Vec::new();
-    for result in &own {
-        if let Some(e) = &result.error {
-            return not_run(data, e);
+    let of = |is: &dyn Fn(&Point) -> bool| -> Vec<&PointResult> {
+        let all = points.iter().zip(results);
+        all.filter(|(point, _)| is(point)).map(|(_, r)| r).collect()
+    };
+    let own = of(&|point| data.is_at(point));
+    let values: Result<Vec<f64>, String> = match &data.base {
+        None => own.iter().map(|result| value_of(data, result)).collect(),
+        Some(base) => {
+            // The points of both are in the order of their repetitions.
+            let bases = of(&|point| data.is_base(point));
+            let pairs = own.iter().zip(&bases);
+            pairs
+                .map(|(own, other)| {
+                    Ok(base.change.of(value_of(data, own)?, value_of(data, other)?))
+                })
+                .collect()
         }
-        let value = |name: &str| result.measures.get(name).copied().flatten();
-        match data.value.evaluate(&value) {
-            Ok(value) => values.push(value),
-            Err(e) => {
-                let name = e.missing().unwrap_or_default();
-                let why = result.missing.get(name);
-                let why = why.map_or(String::new(), |why| format!(": {why}"));
-                return not_run(data, &format!("{e}{why}"));
-            }
-        }
+    };
+    match values {
+        Ok(values) => finished(data, values, beside(data, &own)),
+        Err(why) => not_run(data, &why),
     }
-    finished(data, values, beside(data, &own))
+}
+
+/// The value of one point; or why it has none.
+fn value_of(data: &ClaimData, result: &PointResult) -> Result<f64, String> {
+    if let Some(e) = &result.error {
+        return Err(e.clone());
+    }
+    let value = |name: &str| result.measures.get(name).copied().flatten();
+    data.value.evaluate(&value).map_err(|e| {
+        let why = result.missing.get(e.missing().unwrap_or_default());
+        let why = why.map_or(String::new(), |why| format!(": {why}"));
+        format!("{e}{why}")
+    })
 }
 
 /// A claim that needs no run.

@@ -14,7 +14,8 @@ use super::suite::Suite;
 use crate::error::LabError;
 
 /// The files, in the order of the list.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 9] = [
+    ("ack-filter.toml", include_str!("claims/ack-filter.toml")),
     ("delayed-ack.toml", include_str!("claims/delayed-ack.toml")),
     ("drill.toml", include_str!("claims/drill.toml")),
     ("intervals.toml", include_str!("claims/intervals.toml")),
@@ -26,7 +27,19 @@ const FILES: [(&str, &str); 8] = [
 ];
 
 /// Experiments that are examples too.
-const EXAMPLES: [(&str, &str); 5] = [
+const EXAMPLES: [(&str, &str); 8] = [
+    (
+        "ack-filter-rrul.toml",
+        include_str!("../../../../examples/ack-filter-rrul.toml"),
+    ),
+    (
+        "ack-filter-100k.toml",
+        include_str!("../../../../examples/ack-filter-100k.toml"),
+    ),
+    (
+        "ack-filter-symmetric.toml",
+        include_str!("../../../../examples/ack-filter-symmetric.toml"),
+    ),
     (
         "delayed-ack.toml",
         include_str!("../../../../examples/delayed-ack.toml"),
@@ -78,6 +91,7 @@ struct Group {
     population: Option<String>,
     #[serde(default)]
     at: BTreeMap<String, Json>,
+    base: Option<Base>,
     #[serde(default)]
     show: Vec<String>,
     source: Option<String>,
@@ -93,6 +107,36 @@ struct Group {
     claim: Vec<Entry>,
 }
 
+/// What a value is compared with: the point that differs in these axes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Base {
+    /// Values of axes.
+    pub at: BTreeMap<String, Json>,
+    /// How.
+    pub change: Change,
+}
+
+/// How two points are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// The change in per cent of the base.
+    Percent,
+    /// The value less that of the base.
+    Difference,
+}
+
+impl Change {
+    /// The change from `base` to `value`.
+    pub fn of(self, value: f64, base: f64) -> f64 {
+        match self {
+            Self::Percent => (value / base - 1.0) * 100.0,
+            Self::Difference => value - base,
+        }
+    }
+}
+
 /// One claim as written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -101,6 +145,7 @@ struct Entry {
     expected: f64,
     #[serde(default)]
     at: BTreeMap<String, Json>,
+    base: Option<Base>,
     #[serde(default)]
     show: Vec<String>,
     source: Option<String>,
@@ -140,6 +185,8 @@ pub struct ClaimData {
     pub population: Option<String>,
     /// The points that count: those with these values of these axes.
     pub at: BTreeMap<String, Json>,
+    /// The points that those are compared with, each with the one of the same repetition.
+    pub base: Option<Base>,
     /// The value, of measures of one point.
     pub value: Formula,
     /// Measures to show beside it.
@@ -153,10 +200,19 @@ pub struct ClaimData {
 impl ClaimData {
     /// Whether a point counts.
     pub fn is_at(&self, point: &Point) -> bool {
-        self.at
-            .iter()
-            .all(|(axis, value)| point.axes.get(axis) == Some(value))
+        lies_at(point, &self.at)
     }
+
+    /// Whether others are compared with this point.
+    pub fn is_base(&self, point: &Point) -> bool {
+        let base = self.base.as_ref();
+        base.is_some_and(|base| lies_at(point, &base.at))
+    }
+}
+
+fn lies_at(point: &Point, at: &BTreeMap<String, Json>) -> bool {
+    at.iter()
+        .all(|(axis, value)| point.axes.get(axis) == Some(value))
 }
 
 /// All claims and their experiments.
@@ -260,6 +316,7 @@ fn claim(group: &Group, entry: &Entry) -> Result<ClaimData, String> {
         suite: group.suite.clone(),
         population: group.population.clone(),
         at,
+        base: entry.base.clone().or_else(|| group.base.clone()),
         value: Formula::parse(&value).map_err(|e| e.to_string())?,
         show: group.show.iter().chain(&entry.show).cloned().collect(),
         note: text(&entry.note, &group.note).unwrap_or_default(),
