@@ -41,7 +41,7 @@ impl Packet for Segment {
     fn flow_keys(&self) -> FlowKeys {
         FlowKeys {
             src: [self.flow % 50, 0, 0, 0],
-            dst: [99, 0, 0, 0],
+            dst: [1_000 + self.flow % 500, 0, 0, 0],
             ports: [self.flow as u16, 80],
             protocol: 6,
             label: 0,
