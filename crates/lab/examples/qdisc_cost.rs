@@ -1,6 +1,8 @@
 //! What a packet costs in each qdisc: nanoseconds of one enqueue and one dequeue, with 1,000 flows and a standing queue.
 //!
-//! `cargo run --release -p tcplab-qdisc --example cost`; with a qdisc's words as argument only that one.
+//! `cargo run --release -p tcplab-lab --example qdisc_cost`; with a qdisc's words as argument only that one.
+
+#![allow(clippy::disallowed_methods, reason = "a bench reads the clock")]
 
 use std::time::Instant as Clock;
 
@@ -35,7 +37,11 @@ struct Segment {
 
 impl Packet for Segment {
     fn size(&self) -> u32 {
-        if self.number % 3 == 0 { 66 } else { 1_514 }
+        if self.number.is_multiple_of(3) {
+            66
+        } else {
+            1_514
+        }
     }
 
     fn flow_keys(&self) -> FlowKeys {
@@ -67,7 +73,7 @@ impl Packet for Segment {
             ports: keys.ports,
             version: 4,
             flags: AckHeader::ACK,
-            no_payload: self.number % 3 == 0,
+            no_payload: self.number.is_multiple_of(3),
             ack: Seq(self.number),
             ..AckHeader::default()
         })
