@@ -24,6 +24,7 @@ mod tbf;
 mod timed;
 
 pub use frame::Frame;
+pub use netem::distribution_table;
 pub use packet::{FlowKeys, Packet};
 pub use qdisc::{Dequeued, Device, Qdisc};
 pub use stats::{

@@ -4,7 +4,8 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 
 use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkBuffer,
+    NetlinkMessage, NetlinkPayload,
 };
 use netlink_packet_route::address::{AddressAttribute, AddressMessage, AddressScope};
 use netlink_packet_route::link::{
@@ -17,12 +18,15 @@ use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteMetric,
     RouteProtocol, RouteScope, RouteType,
 };
-use netlink_packet_route::tc::TcMessage;
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 use nix::net::if_::if_nametoindex;
 use tcplab_plan::point::Route;
+
+/// linux/netlink.h.
+const NLMSG_ERROR: u16 = 2;
+const NLMSG_DONE: u16 = 3;
 
 /// Frames that wait for the other side of a TAP device: more than any queue under test.
 const TX_QUEUE: u32 = 10_000;
@@ -61,6 +65,31 @@ impl Netlink {
         }
     }
 
+    /// Sends a request for a list and gives the payload of each answer, behind the netlink header.
+    pub(crate) fn dump(&self, message: RouteNetlinkMessage) -> io::Result<Vec<Vec<u8>>> {
+        let mut packet = NetlinkMessage::from(message);
+        packet.header.flags = NLM_F_REQUEST | NLM_F_DUMP;
+        packet.finalize();
+        let mut bytes = vec![0; packet.buffer_len()];
+        packet.serialize(&mut bytes);
+        self.0.send(&bytes, 0)?;
+        let mut answers = Vec::new();
+        loop {
+            let (datagram, _) = self.0.recv_from_full()?;
+            let mut rest = datagram.as_slice();
+            while !rest.is_empty() {
+                let one = NetlinkBuffer::new_checked(rest).map_err(io::Error::other)?;
+                match one.message_type() {
+                    NLMSG_DONE => return Ok(answers),
+                    NLMSG_ERROR => return Err(refusal(one.payload())),
+                    _ => answers.push(one.payload().to_vec()),
+                }
+                let length = (one.length() as usize).next_multiple_of(4);
+                rest = rest.get(length..).unwrap_or_default();
+            }
+        }
+    }
+
     /// Brings an interface up.
     pub(crate) fn up(&self, name: &str) -> io::Result<()> {
         let mut message = link(index(name)?);
@@ -69,7 +98,7 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::SetLink(message), 0)
     }
 
-    /// Sets up one end of a link: Ethernet address, MTU, a long queue; without offloads one segment a frame.
+    /// Sets up one end of a link: Ethernet address and MTU; without offloads one segment a frame.
     pub(crate) fn prepare(
         &self,
         name: &str,
@@ -81,13 +110,19 @@ impl Netlink {
         message.attributes = vec![
             LinkAttribute::Address(ethernet.to_vec()),
             LinkAttribute::Mtu(mtu),
-            LinkAttribute::TxQueueLen(TX_QUEUE),
         ];
         if one_segment {
             message.attributes.push(LinkAttribute::GsoMaxSegs(1));
         }
         self.ask(RouteNetlinkMessage::SetLink(message), 0)?;
         self.up(name)
+    }
+
+    /// Gives a TAP device a queue longer than any under test.
+    pub(crate) fn long_queue(&self, name: &str) -> io::Result<()> {
+        let mut message = link(index(name)?);
+        message.attributes = vec![LinkAttribute::TxQueueLen(TX_QUEUE)];
+        self.ask(RouteNetlinkMessage::SetLink(message), 0)
     }
 
     /// Makes a veth pair: `name` here, `peer_name` in the namespace of `peer`.
@@ -212,11 +247,17 @@ impl Netlink {
         )
     }
 
-    /// Puts a qdisc at the root of an interface.
-    pub(crate) fn qdisc(&self, message: TcMessage) -> io::Result<()> {
-        let message = RouteNetlinkMessage::NewQueueDiscipline(message);
+    /// Makes or changes something, such as a qdisc.
+    pub(crate) fn add(&self, message: RouteNetlinkMessage) -> io::Result<()> {
         self.ask(message, NLM_F_CREATE | NLM_F_REPLACE)
     }
+}
+
+/// `struct nlmsgerr`: a negative error number first.
+fn refusal(payload: &[u8]) -> io::Error {
+    let code = payload.get(..4).and_then(|code| code.try_into().ok());
+    let code = code.map_or(0, i32::from_ne_bytes);
+    io::Error::from_raw_os_error(code.saturating_neg())
 }
 
 /// The words of `ip route` as metrics. Linux keeps `rto_min` in milliseconds, rounded up here.

@@ -6,6 +6,7 @@ use tcplab_plan::Point;
 use tcplab_plan::network::{
     ethernet_address as ethernet, first_hops, host_address as address_of, interface_on,
 };
+use tcplab_plan::outcome::LinkCount;
 use tcplab_plan::point::{By, Link, Offload};
 
 use super::error::{Context, RunError};
@@ -79,6 +80,12 @@ fn make(point: &Point, number: usize, link: &Link, hosts: &[HostNet]) -> Result<
         netlink
             .prepare(name, ethernet(number, side), link.mtu, one_segment)
             .context(|| format!("cannot set up {name} of link {number}"))?;
+        // A queue of the kernel's own link has the length of any Ethernet device's: what tc's words leave open.
+        if let Wire::Ours(_) = wire {
+            netlink
+                .long_queue(name)
+                .context(|| format!("cannot set the queue of {name}"))?;
+        }
         let peer = address_of(ends[1 - side]);
         netlink
             .neighbour(name, peer, ethernet(number, 1 - side))
@@ -91,6 +98,24 @@ fn make(point: &Point, number: usize, link: &Link, hosts: &[HostNet]) -> Result<
         }
     }
     Ok(wire)
+}
+
+/// What the kernel's qdiscs of a link of its own have counted; how many frames passed is not known.
+pub(crate) fn kernel_count(
+    point: &Point,
+    number: usize,
+    hosts: &[HostNet],
+) -> Result<LinkCount, RunError> {
+    let link = &point.links[number];
+    let of = |host: usize| {
+        hosts[host].enter()?;
+        qdisc::stats::of(&open()?, &interface_on(point, host, number))
+    };
+    Ok(LinkCount {
+        a_to_b_qdisc: of(link.a)?,
+        b_to_a_qdisc: of(link.b)?,
+        ..LinkCount::default()
+    })
 }
 
 fn refuse_offload(point: &Point, link: &Link) -> Result<(), RunError> {

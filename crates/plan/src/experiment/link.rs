@@ -131,15 +131,7 @@ fn behind(fields: &Fields<'_>, own: Qdisc, keys: Shape) -> Result<Queue, Fault> 
 
 fn qdisc(fields: &Fields<'_>, key: &str, node: &Node, words: &str, by: By) -> Result<Queue, Fault> {
     if by == By::Kernel {
-        let good = |c: char| c.is_ascii_alphanumeric() || " ._%:/+-".contains(c);
-        return match words.trim().starts_with(|c: char| c.is_ascii_lowercase())
-            && words.chars().all(good)
-        {
-            true => Ok(Queue::Kernel(
-                words.split_whitespace().collect::<Vec<_>>().join(" "),
-            )),
-            false => Err(fields.fault(key, node, "these are no words of tc")),
-        };
+        return Ok(Queue::Kernel(of_words(fields, key, node, words)?.into()));
     }
     // What the wire does itself needs no qdisc.
     let shape = match Shape::parse(words) {
@@ -153,17 +145,20 @@ fn qdisc(fields: &Fields<'_>, key: &str, node: &Node, words: &str, by: By) -> Re
 }
 
 fn own_qdisc(fields: &Fields<'_>, key: &str, node: &Node, words: &str) -> Result<Queue, Fault> {
-    let own = Qdisc::parse(words).map_err(|wrong| {
+    let own = of_words(fields, key, node, words)?;
+    Ok(Queue::Own(own, Shape::default()))
+}
+
+fn of_words(fields: &Fields<'_>, key: &str, node: &Node, words: &str) -> Result<Qdisc, Fault> {
+    Qdisc::parse(words).map_err(|wrong| {
         if ONLY_KERNEL.contains(&wrong.word) {
             let message = format!(
-                "tcplab's link has no `{}`; with by = \"kernel\" the kernel's qdisc takes it",
-                wrong.word
+                "`{}` is a qdisc of the kernel that tcplab does not know; there are {}",
+                wrong.word,
+                wrong.known.join(", ")
             );
-            return Fault::new(
-                &within(node, words, wrong.word),
-                fields.path_of(key),
-                message,
-            );
+            let place = within(node, words, wrong.word);
+            return Fault::new(&place, fields.path_of(key), message);
         }
         let fault = Fault::new(
             &within(node, words, wrong.word),
@@ -174,8 +169,7 @@ fn own_qdisc(fields: &Fields<'_>, key: &str, node: &Node, words: &str) -> Result
             true => fault,
             false => fault.suggest(wrong.word, wrong.known.iter().copied()),
         }
-    })?;
-    Ok(Queue::Own(own, Shape::default()))
+    })
 }
 
 fn keys(fields: &Fields<'_>) -> Result<Shape, Fault> {

@@ -3,8 +3,6 @@
 //! tcplab's link has a FIFO with a rate, a delay with jitter and random loss, so it takes the
 //! words of netem and pfifo that say this and refuses the others by name.
 
-use crate::point::Direction;
-
 use super::units::{PERCENT, Quantity, RATE, TC_PERCENT, TC_TIME};
 
 /// What a link does to frames one way; what is not said is `None`.
@@ -25,7 +23,7 @@ pub(crate) struct Wrong<'a> {
     pub known: &'static [&'static str],
 }
 
-/// Kinds of qdiscs that the kernel has and tcplab's link has not, so that they are not taken for mistyped ones.
+/// Kinds of qdiscs that the kernel has and tcplab does not know, so that they are not taken for mistyped ones.
 pub(crate) const ONLY_KERNEL: [&str; 10] = [
     "pfifo_head_drop",
     "pfifo_fast",
@@ -136,25 +134,6 @@ impl Shape {
             limit_pkts: self.limit_pkts.or(other.limit_pkts),
             loss_ppb: self.loss_ppb.or(other.loss_ppb),
         }
-    }
-}
-
-impl Direction {
-    /// The words `netem ...` or `pfifo limit N` of tc(8) as numbers, for a kernel that is spoken to
-    /// without tc.
-    ///
-    /// # Errors
-    /// What is wrong with them, or which word is not known.
-    pub fn of_tc_words(words: &str) -> Result<Self, String> {
-        let shape = Shape::parse(words).map_err(|wrong| wrong.why)?;
-        Ok(Self {
-            rate_bps: shape.rate_bps,
-            delay_ns: shape.delay_ns.unwrap_or_default(),
-            jitter_ns: shape.jitter_ns.unwrap_or_default(),
-            limit_pkts: shape.limit_pkts.unwrap_or_default(),
-            loss_ppb: shape.loss_ppb.unwrap_or_default(),
-            ..Self::default()
-        })
     }
 }
 

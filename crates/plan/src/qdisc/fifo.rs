@@ -15,7 +15,7 @@ const TX_QUEUE_LEN: u32 = 1_000;
 
 impl Fifo {
     pub(super) fn packets<'a>(words: &mut Words<'a>) -> Result<Self, Wrong<'a>> {
-        Self::parse(words, |words| words.count(u32::MAX))
+        Self::parse(words, Words::unsigned)
     }
 
     pub(super) fn bytes<'a>(words: &mut Words<'a>) -> Result<Self, Wrong<'a>> {

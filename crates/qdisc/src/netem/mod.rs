@@ -8,6 +8,8 @@ mod slot;
 mod spread;
 mod table;
 
+pub use table::of as distribution_table;
+
 use std::collections::VecDeque;
 
 use tcplab_base::{Duration, Instant, Random};

@@ -4,15 +4,15 @@
 use tcplab_base::normal;
 use tcplab_plan::qdisc::netem::Distribution;
 
-/// A table.
-pub(crate) type Table = Box<[i16]>;
+/// A table of [`distribution_table`](crate::distribution_table): deviations in 8,192ths, from the smallest on.
+pub type Table = Box<[i16]>;
 
 const SIZE: u32 = 4_096;
 /// `NETEM_DIST_SCALE`.
 pub(crate) const SCALE: i64 = 8_192;
 
-/// The table of a distribution; none: draws are even.
-pub(crate) fn of(distribution: Distribution) -> Option<Table> {
+/// The table of a distribution, as tc gives it to the kernel (`TCA_NETEM_DELAY_DIST`); none: draws are even.
+pub fn of(distribution: Distribution) -> Option<Table> {
     let value = match distribution {
         Distribution::Uniform => return None,
         Distribution::Normal => normal_value,

@@ -16,7 +16,7 @@ use nix::sys::epoll::EpollFlags;
 use tcplab_apps::{Doing, Result as Went};
 use tcplab_base::{Duration, Instant, Random};
 use tcplab_plan::network::{capture_file, interface_on, interfaces};
-use tcplab_plan::outcome::{LinkCount, LinkSeries};
+use tcplab_plan::outcome::LinkSeries;
 use tcplab_plan::{Outcome, Point};
 
 use super::applications::Applications;
@@ -409,11 +409,11 @@ impl<'p> World<'p> {
         for (host, net) in self.point.hosts.iter().zip(&self.network.hosts) {
             outcome.counters.insert(host.name.clone(), net.counters()?);
         }
-        for link in &self.links {
-            let count = link
-                .as_ref()
-                .map_or_else(LinkCount::default, OurLink::count);
-            outcome.links.push(count);
+        for (number, link) in self.links.iter().enumerate() {
+            outcome.links.push(match link {
+                Some(link) => link.count(),
+                None => wire::kernel_count(self.point, number, &self.network.hosts)?,
+            });
         }
         outcome.link_series = self.link_series;
         outcome.flows = self.apps.flows(self.start);
