@@ -12,6 +12,7 @@ mod live;
 mod marks;
 mod population;
 mod probe;
+mod qdisc;
 mod qemu;
 mod reproduce;
 mod rows;
