@@ -39,9 +39,9 @@ impl Autorate {
         self.last_packet = now;
     }
 
-    /// A packet arrived. Some: the new rate in bytes a second.
-    pub fn on_packet(&mut self, now: Instant, bytes: u32) -> Option<u64> {
-        self.window_bytes += u64::from(bytes);
+    /// So many bytes more wait: a packet came, and an ACK may have given way. Some: the new rate in bytes a second.
+    pub fn on_packet(&mut self, now: Instant, bytes: i64) -> Option<u64> {
+        self.window_bytes = self.window_bytes.saturating_add_signed(bytes);
         let interval = (now.since(self.last_packet).as_nanos() as u64).min(NS_A_SECOND);
         let shift = if interval > self.interval_ns { 2 } else { 8 };
         self.interval_ns = ewma(self.interval_ns, interval, shift);

@@ -184,7 +184,8 @@ impl<P: Packet> Cake<P> {
         let tin = &mut self.tins[self.tin];
         self.shaper.charge(tin, waiting.charged, now, dropped);
         tin.flows.get_mut(n).deficit -= waiting.charged as i32;
-        tin.deficit -= waiting.charged as i32;
+        // Without a meaning while the shaper works, and never refilled then.
+        tin.deficit = tin.deficit.wrapping_sub(waiting.charged as i32);
     }
 
     fn leaves(&mut self, served: Served<P>, now: Instant) -> P {

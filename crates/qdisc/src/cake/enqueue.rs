@@ -18,19 +18,20 @@ impl<P: Packet> Cake<P> {
         self.wake(tin, now);
         let count = &mut self.tins[tin].count;
         count.longest = count.longest.max(len);
-        let mut arrived = 0;
+        let mut arrived = 0_i64;
         let was_split = self.split && {
             let mut pieces = Vec::new();
             let split = packet.split(&mut |piece| pieces.push(piece));
             for piece in pieces {
-                arrived += self.add(tin, n, piece, now);
+                arrived += i64::from(self.add(tin, n, piece, now));
             }
             split
         };
         if !was_split {
-            arrived += self.add(tin, n, packet, now);
+            arrived += i64::from(self.add(tin, n, packet, now));
             if self.filter != AckFilter::Off {
-                arrived -= self.filter_acks(tin, n, now);
+                // The ACK that leaves may be longer than the packet that comes.
+                arrived -= i64::from(self.filter_acks(tin, n, now));
             }
         }
         if self.overflow.is_kept() {
@@ -124,7 +125,7 @@ impl<P: Packet> Cake<P> {
         ack.len
     }
 
-    fn estimate(&mut self, now: Instant, bytes: u32) {
+    fn estimate(&mut self, now: Instant, bytes: i64) {
         if !self.autorate_on {
             self.autorate.idle(now);
         } else if let Some(rate) = self.autorate.on_packet(now, bytes) {

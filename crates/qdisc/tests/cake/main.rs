@@ -137,6 +137,18 @@ fn the_filter_keeps_the_books() {
 }
 
 #[test]
+fn a_long_ack_gives_way_to_a_short_one() {
+    let mut qdisc = cake("bandwidth 5mbit besteffort ack-filter-aggressive autorate-ingress");
+    qdisc.enqueue(at(0), ack(1, 1).sized(78));
+    qdisc.enqueue(at(1), ack(1, 2));
+    let stats = qdisc.stats();
+    assert_eq!(
+        (stats.qlen, stats.backlog, stats.dropped_bytes),
+        (1, 66, 78)
+    );
+}
+
+#[test]
 fn ingress_charges_what_the_filter_drops() {
     let first_after = |words: &str| {
         let mut qdisc = cake(&format!("bandwidth 1mbit besteffort {words}"));
@@ -232,7 +244,7 @@ proptest! {
         let (mut now, mut bytes, mut packets, mut out) = (0, 0_u64, 0_u64, 0_u64);
         for (flow, size, wait, dscp, is_ack) in events {
             let each = match is_ack {
-                true => ack(flow, size).marked(dscp),
+                true => ack(flow, size).sized(66 + 12 * (size % 3)).marked(dscp),
                 false => packet(flow, 60 + size).marked(dscp),
             };
             bytes += u64::from(each.len);

@@ -38,6 +38,11 @@ impl Test {
         self
     }
 
+    pub fn sized(mut self, len: u32) -> Self {
+        self.len = len;
+        self
+    }
+
     pub fn marked(mut self, dscp: u8) -> Self {
         self.dscp = dscp;
         self
