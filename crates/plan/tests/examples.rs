@@ -53,6 +53,7 @@ fn each_example_has_its_points() {
         ("ack-filter-100k", 25),
         ("ack-filter-symmetric", 15),
         ("ack-filter-harm", 75),
+        ("ack-filter-grid", 40),
     ];
     for (name, points) in examples {
         assert_eq!(read(name).len(), points, "{name}");
