@@ -116,7 +116,11 @@ impl<F: Payload> Line<F> {
             match queue.qdisc.dequeue(now) {
                 Dequeued::Packet(frame) => {
                     let kind = frame.kind();
-                    self.way.enter(now, frame.size() as usize, || kind, frame);
+                    let bytes = frame.size() as usize;
+                    if self.way.enter(now, bytes, || kind, frame) == Entered::Lost {
+                        // It was sent all the same.
+                        self.way.occupy(now, bytes);
+                    }
                 }
                 Dequeued::Wait(at) => {
                     queue.wakes = Some(at);
@@ -186,7 +190,7 @@ impl<F: Payload> Line<F> {
         match &self.queue {
             None => wire,
             Some(queue) => WayCount {
-                queue_drops: queue.qdisc.stats().drops,
+                queue_drops: queue.qdisc.stats().drops + wire.queue_drops,
                 delivered: wire.delivered,
                 lost: wire.lost,
                 ..queue.entered

@@ -206,6 +206,13 @@ impl<F: Clone> Way<F> {
         self.late[place] = Some(frame);
     }
 
+    /// A frame that is lost takes the time that it needs on the wire.
+    pub(crate) fn occupy(&mut self, now: Instant, bytes: usize) {
+        if let Some(fifo) = &mut self.fifo {
+            fifo.enter(now, bytes, Duration::ZERO);
+        }
+    }
+
     /// When the last bit of what was sent so far leaves; none: it has left at `now`.
     pub(crate) fn busy_until(&self, now: Instant) -> Option<Instant> {
         let last = self.fifo.as_ref().and_then(Fifo::last_out);

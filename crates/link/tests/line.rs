@@ -77,6 +77,23 @@ fn a_shaper_sends_without_being_asked_in_time() {
 }
 
 #[test]
+fn a_frame_that_is_lost_takes_its_time_on_the_wire() {
+    let wire = Direction {
+        rate_bps: Some(10_000_000),
+        events: vec![Event {
+            of: Of::Frame,
+            first: 1,
+            last: 2,
+            does: Does::Drop,
+        }],
+        ..Direction::default()
+    };
+    let mut line = line("pfifo limit 10", wire);
+    send(&mut line, 4);
+    assert_eq!(drain(&mut line), [(3, 2), (4, 3)]);
+}
+
+#[test]
 fn losses_are_those_of_the_wire_behind_the_qdisc() {
     let wire = Direction {
         events: vec![Event {

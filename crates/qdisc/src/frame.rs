@@ -45,7 +45,8 @@ impl Packet for Frame {
     }
 
     fn set_ce(&mut self) -> bool {
-        tcplab_wire::mark_ce(self)
+        network(self)
+            .is_some_and(|(protocol, at)| tcplab_wire::mark_ce_ip(protocol, &mut self[at..]))
     }
 
     fn flip(&mut self, byte: u32, bit: u8) {

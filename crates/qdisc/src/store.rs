@@ -79,6 +79,9 @@ impl<P> Store<P> {
         let place = match self.free.pop() {
             Some(place) => {
                 self.slots[place as usize] = slot;
+                if let Some(header) = self.headers.get_mut(place as usize) {
+                    *header = None;
+                }
                 place
             }
             None => {

@@ -81,16 +81,18 @@ impl Packet {
         }
     }
 
-    /// Congestion experienced, when the packet is ECN-capable (RFC 3168 5).
+    /// Congestion experienced, when the packet is ECN-capable (RFC 3168 5); whether it is.
     #[cold]
     #[inline(never)]
-    pub(crate) fn mark(&mut self) {
+    pub(crate) fn mark(&mut self) -> bool {
         let tos = match &mut self.body {
             Body::Tcp(segment) => &mut segment.tos,
             Body::Udp(datagram) => &mut datagram.tos,
         };
-        if *tos & Segment::CE != Segment::NOT_ECT {
+        let is_capable = *tos & Segment::CE != Segment::NOT_ECT;
+        if is_capable {
             *tos |= Segment::CE;
         }
+        is_capable
     }
 }

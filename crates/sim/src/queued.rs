@@ -50,9 +50,7 @@ impl Queued for Packet {
     }
 
     fn set_ce(&mut self) -> bool {
-        let capable = matches!(&self.body, Body::Tcp(segment) if segment.ecn() != Segment::NOT_ECT);
-        self.mark();
-        capable
+        self.mark()
     }
 
     fn flip(&mut self, _byte: u32, _bit: u8) {

@@ -30,7 +30,7 @@ mod udp;
 pub use checksum::Sum;
 pub use frame::{Config, NotTcp, Parsed, parse_frame};
 pub use link::LinkType;
-pub use mark::{mark_ce, wash};
+pub use mark::{mark_ce, mark_ce_ip, wash};
 pub use options::{FastOpen, SackBlocks, TcpOptions};
 pub use packet::{Encap, Endpoint, Standing, TcpFlags, TcpPacket};
 pub use reassemble::Reassembler;

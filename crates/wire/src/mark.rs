@@ -12,6 +12,15 @@ pub fn mark_ce(frame: &mut [u8]) -> bool {
     }
 }
 
+/// Sets Congestion Experienced in an IP packet that is ECN-capable; `protocol` is that of its frame.
+pub fn mark_ce_ip(protocol: u16, packet: &mut [u8]) -> bool {
+    match protocol {
+        0x0800 => ipv4(packet),
+        0x86dd => ipv6(packet),
+        _ => false,
+    }
+}
+
 /// Clears the code point of an IP packet (RFC 2474), ECN stays; `protocol` is that of its frame.
 pub fn wash(protocol: u16, packet: &mut [u8]) {
     const ECN: u8 = 3;

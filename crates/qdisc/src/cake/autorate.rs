@@ -1,6 +1,6 @@
 //! `autorate-ingress`: an estimate of what the link before can carry.
 
-use tcplab_base::{Duration, Instant};
+use tcplab_base::Instant;
 
 use super::tin::ewma;
 
@@ -13,23 +13,20 @@ pub(crate) struct Autorate {
     interval_ns: u64,
     /// Bytes a second.
     pub peak: u64,
-    last_change: Instant,
 }
 
 const NS_A_SECOND: u64 = 1_000_000_000;
-/// Time between two changes of the rate.
-const EVERY: Duration = Duration::from_millis(250);
+/// Before any packet came: the kernel's clock has run for a while then.
+pub(crate) const LONG_AGO: Instant = Instant::from_nanos(-10_000 * NS_A_SECOND as i64);
 
 impl Autorate {
     pub fn new(rate: u64) -> Self {
-        let zero = Instant::from_nanos(0);
         Self {
-            last_packet: zero,
-            window_begin: zero,
+            last_packet: LONG_AGO,
+            window_begin: LONG_AGO,
             window_bytes: 0,
             interval_ns: 0,
             peak: rate,
-            last_change: zero,
         }
     }
 
@@ -54,10 +51,7 @@ impl Autorate {
         self.peak = ewma(self.peak, rate, if rate > self.peak { 2 } else { 8 });
         self.window_bytes = 0;
         self.window_begin = now;
-        if now <= self.last_change + EVERY {
-            return None;
-        }
-        self.last_change = now;
+        // Linux 6.1 means to do this once in 250 ms, but never notes when it did.
         Some((self.peak * 15) >> 4)
     }
 }

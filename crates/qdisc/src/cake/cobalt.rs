@@ -2,6 +2,8 @@
 
 use tcplab_base::{Duration, Instant, Random};
 
+use super::autorate::LONG_AGO;
+
 /// The settings of a tin.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Params {
@@ -43,7 +45,7 @@ impl Default for Cobalt {
             count: 0,
             rec_inv_sqrt: 0,
             drop_next: Instant::from_nanos(0),
-            blue_timer: Instant::from_nanos(0),
+            blue_timer: LONG_AGO,
             p_drop: 0,
             dropping: false,
         }

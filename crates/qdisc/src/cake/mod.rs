@@ -148,7 +148,9 @@ impl<P: Packet> Cake<P> {
             _ if rate == 0 => most,
             _ => {
                 let us = self.settings.interval_ns as u64 / 1_000;
-                (rate.saturating_mul(us) / 250_000).clamp(LEAST_MEMORY, most)
+                (rate.saturating_mul(us) / 250_000)
+                    .max(LEAST_MEMORY)
+                    .min(most)
             }
         };
         self.memory.limit = u32::try_from(limit).unwrap_or(u32::MAX);

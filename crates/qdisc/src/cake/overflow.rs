@@ -92,12 +92,15 @@ impl Overflow {
         }
     }
 
+    /// As the kernel's `cake_heapify`: what moved up stays the measure one level further down, so an element seldom sinks
+    /// by more than one level, and the heap is one only roughly.
     fn sink(&mut self, mut place: usize, backlog: &impl Fn(Which) -> u32) {
+        let mut longest = backlog(self.heap[place]);
         loop {
             let mut most = place;
             for child in [2 * place + 1, 2 * place + 2] {
-                if child < ALL && backlog(self.heap[child]) > backlog(self.heap[most]) {
-                    most = child;
+                if child < ALL && backlog(self.heap[child]) > longest {
+                    (most, longest) = (child, backlog(self.heap[child]));
                 }
             }
             if most == place {

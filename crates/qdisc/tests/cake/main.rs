@@ -149,6 +149,33 @@ fn a_long_ack_gives_way_to_a_short_one() {
 }
 
 #[test]
+fn any_mtu_will_do() {
+    for mtu in [68, 400, 1_500, 65_535] {
+        let settings = Settings::parse("cake bandwidth 1mbit").expect("words");
+        let mut qdisc = Qdisc::new(&settings, Device { mtu }, 1, "test");
+        assert!(qdisc.enqueue(at(0), packet(1, 60)), "{mtu}");
+    }
+}
+
+#[test]
+fn a_header_is_forgotten_with_its_packet() {
+    let change = |qdisc: &mut Qdisc<Test>, words: &str| {
+        assert!(qdisc.change(&Settings::parse(words).expect(words), ETHERNET));
+    };
+    let mut qdisc = cake("bandwidth 1mbit besteffort ack-filter-aggressive");
+    qdisc.enqueue(at(0), ack(1, 1));
+    run(&mut qdisc, 0, 1_000 * MS);
+    change(&mut qdisc, "cake bandwidth 1mbit besteffort");
+    qdisc.enqueue(at(2_000 * MS), packet(1, 1_000));
+    change(
+        &mut qdisc,
+        "cake bandwidth 1mbit besteffort ack-filter-aggressive",
+    );
+    qdisc.enqueue(at(2_000 * MS), ack(1, 9));
+    assert_eq!(qdisc.stats().qlen, 2, "the data stays");
+}
+
+#[test]
 fn ingress_charges_what_the_filter_drops() {
     let first_after = |words: &str| {
         let mut qdisc = cake(&format!("bandwidth 1mbit besteffort {words}"));
