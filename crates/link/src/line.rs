@@ -7,6 +7,7 @@ use tcplab_base::Instant;
 use tcplab_plan::outcome::{QdiscCount, WayCount};
 use tcplab_plan::point::Direction;
 use tcplab_qdisc::{Dequeued, Device, Packet, Qdisc};
+use tcplab_wire::SuperFrame;
 
 use crate::kind::Kind;
 use crate::way::{Due, Entered, Frame, Way};
@@ -20,6 +21,12 @@ pub trait Payload: Packet + Clone {
 impl Payload for Vec<u8> {
     fn kind(&self) -> Kind {
         Kind::of_ethernet(self)
+    }
+}
+
+impl Payload for SuperFrame {
+    fn kind(&self) -> Kind {
+        Kind::of_ethernet(self.bytes())
     }
 }
 

@@ -21,45 +21,68 @@ impl Packet for Frame {
     }
 
     fn flow_keys(&self) -> FlowKeys {
-        match network(self) {
-            Some((IPV4 | IPV6, at)) => FlowKeys::of_ip(&self[at..]).unwrap_or_default(),
-            _ => FlowKeys::default(),
-        }
+        flow_keys(self)
     }
 
     fn dscp(&self) -> u8 {
-        match network(self) {
-            Some((IPV4, at)) => self.get(at + 1).map_or(0, |tos| tos >> 2),
-            Some((IPV6, at)) => traffic_class(&self[at..]).map_or(0, |class| class >> 2),
-            Some((ARP, _)) => 0x38,
-            _ => 0,
-        }
+        dscp(self)
     }
 
     fn wash(&mut self) {
-        match network(self) {
-            Some((IPV4, at)) => tcplab_wire::wash(IPV4, &mut self[at..]),
-            Some((IPV6, at)) => tcplab_wire::wash(IPV6, &mut self[at..]),
-            _ => {}
-        }
+        wash(self);
     }
 
     fn set_ce(&mut self) -> bool {
-        network(self)
-            .is_some_and(|(protocol, at)| tcplab_wire::mark_ce_ip(protocol, &mut self[at..]))
+        set_ce(self)
     }
 
     fn flip(&mut self, byte: u32, bit: u8) {
-        if let Some(byte) = self.get_mut(byte as usize) {
-            *byte ^= 1 << (bit & 7);
-        }
+        flip(self, byte, bit);
     }
 
     fn ack_header(&self) -> Option<AckHeader> {
-        match network(self)? {
-            (IPV4 | IPV6, at) => AckHeader::of_ip(&self[at..]),
-            _ => None,
-        }
+        ack_header(self)
+    }
+}
+
+pub(crate) fn flow_keys(frame: &[u8]) -> FlowKeys {
+    match network(frame) {
+        Some((IPV4 | IPV6, at)) => FlowKeys::of_ip(&frame[at..]).unwrap_or_default(),
+        _ => FlowKeys::default(),
+    }
+}
+
+pub(crate) fn dscp(frame: &[u8]) -> u8 {
+    match network(frame) {
+        Some((IPV4, at)) => frame.get(at + 1).map_or(0, |tos| tos >> 2),
+        Some((IPV6, at)) => traffic_class(&frame[at..]).map_or(0, |class| class >> 2),
+        Some((ARP, _)) => 0x38,
+        _ => 0,
+    }
+}
+
+pub(crate) fn wash(frame: &mut [u8]) {
+    match network(frame) {
+        Some((IPV4, at)) => tcplab_wire::wash(IPV4, &mut frame[at..]),
+        Some((IPV6, at)) => tcplab_wire::wash(IPV6, &mut frame[at..]),
+        _ => {}
+    }
+}
+
+pub(crate) fn set_ce(frame: &mut [u8]) -> bool {
+    network(frame).is_some_and(|(protocol, at)| tcplab_wire::mark_ce_ip(protocol, &mut frame[at..]))
+}
+
+pub(crate) fn flip(frame: &mut [u8], byte: u32, bit: u8) {
+    if let Some(byte) = frame.get_mut(byte as usize) {
+        *byte ^= 1 << (bit & 7);
+    }
+}
+
+pub(crate) fn ack_header(frame: &[u8]) -> Option<AckHeader> {
+    match network(frame)? {
+        (IPV4 | IPV6, at) => AckHeader::of_ip(&frame[at..]),
+        _ => None,
     }
 }
 

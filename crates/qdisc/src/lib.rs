@@ -20,6 +20,7 @@ mod red;
 mod report;
 mod stats;
 mod store;
+mod super_frame;
 mod tbf;
 mod timed;
 

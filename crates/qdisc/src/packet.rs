@@ -1,12 +1,13 @@
 //! What a discipline asks of a packet.
 
 use tcplab_base::Instant;
+use tcplab_wire::Segments;
 
 use crate::ack_filter::AckHeader;
 
 /// A packet in a queue.
 pub trait Packet: Clone {
-    /// Bytes of its frame, link header included (`qdisc_pkt_len`).
+    /// Bytes of its frame, link header included (`qdisc_pkt_len`); of a super-segment, of all its frames.
     fn size(&self) -> u32;
 
     /// Bytes before its IP header (`skb_network_offset`).
@@ -52,6 +53,11 @@ pub trait Packet: Clone {
 
     /// What the ACK filter looks at; none: it is no TCP segment, or a damaged one.
     fn ack_header(&self) -> Option<AckHeader>;
+
+    /// The packets that go over the wire for a super-segment; none for a plain packet.
+    fn segments(&self) -> Option<Segments> {
+        None
+    }
 
     /// A super-segment is cut into the packets that go over the wire, each given to `each`; none for a plain packet,
     /// which is left as it is.

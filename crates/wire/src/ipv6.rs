@@ -56,6 +56,11 @@ pub(crate) const fn is_extension(protocol: u8) -> bool {
     )
 }
 
+/// Extension headers that segmentation repeats before each segment; Linux: `INET6_PROTO_GSO_EXTHDR`.
+pub(crate) const fn is_repeated(protocol: u8) -> bool {
+    matches!(protocol, HOP_BY_HOP | ROUTING | DESTINATION)
+}
+
 /// One extension header; the walk bounds how many follow one another.
 pub(crate) fn extension<'a>(walk: &mut Walk<'a>, protocol: u8, rest: Rest<'a>) -> Step<'a> {
     let [next, len]: [u8; 2] = *rest.head()?;

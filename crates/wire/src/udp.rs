@@ -9,7 +9,9 @@ use crate::tunnel;
 
 pub(crate) const PROTOCOL: u8 = 17;
 /// Source port 2, destination port 2, length 2, checksum 2.
-const LEN: usize = 8;
+pub(crate) const LEN: usize = 8;
+/// Where the checksum stands.
+pub(crate) const CHECKSUM: usize = 6;
 const OTHER: NotTcp = NotTcp::OtherProtocol(PROTOCOL);
 
 pub(crate) fn step(rest: Rest<'_>) -> Step<'_> {

@@ -80,10 +80,15 @@ impl<P: Packet> Cake<P> {
             AckFilter::Off => None,
             _ => packet.ack_header(),
         };
+        let offset = packet.network_offset();
+        let charged = match packet.segments() {
+            None => self.overhead.charge(len, offset),
+            Some(segments) => self.overhead.charge_all(segments, offset),
+        };
         let waiting = Waiting {
             len,
             truesize: packet.truesize(),
-            charged: self.overhead.charge(len, packet.network_offset()),
+            charged,
             since: now,
             packet,
         };

@@ -1,6 +1,7 @@
 //! The length of a packet on the wire below.
 
 use tcplab_plan::qdisc::{Cake, Framing};
+use tcplab_wire::Segments;
 
 /// Lengths: as settings make them, and which were seen.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +37,25 @@ impl Overhead {
     /// Bytes to charge for a frame of `len` bytes with its IP header at `offset`.
     #[inline]
     pub fn charge(&mut self, len: u32, offset: u32) -> u32 {
+        self.sees(offset);
+        self.charge_frame(len, offset)
+    }
+
+    /// Bytes to charge for a super-segment that stays whole (`cake_overhead()`).
+    #[cold]
+    pub fn charge_all(&mut self, segments: Segments, offset: u32) -> u32 {
+        self.sees(offset);
+        let each = self.charge_frame(segments.len, offset);
+        let last = self.charge_frame(segments.last_len, offset);
+        each.saturating_mul(segments.count - 1).saturating_add(last)
+    }
+
+    fn sees(&mut self, offset: u32) {
         self.offset = self.offset - (self.offset >> 8) + ((offset << 16) >> 8);
+    }
+
+    #[inline]
+    fn charge_frame(&mut self, len: u32, offset: u32) -> u32 {
         let len = match self.from_network {
             true => len.saturating_sub(offset),
             false => len,
