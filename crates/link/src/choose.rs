@@ -1,7 +1,7 @@
 //! What happens to a frame that enters: listed events by number, then the link's chances.
 
 use tcplab_base::{Duration, Instant, Random};
-use tcplab_plan::point::{BurstLoss, Direction, Does, Event, Outage, Spikes};
+use tcplab_plan::point::{BurstLoss, Direction, Does, Event, Faults, Outage, Spikes};
 
 use crate::kind::Kind;
 
@@ -38,6 +38,7 @@ pub(crate) struct Choose {
 /// one of them moves no other.
 #[derive(Clone, Debug)]
 struct Seldom {
+    faults: Faults,
     bursts: Option<Bursts>,
     reorder: (u32, [Duration; 2], Random),
     duplicate: (u32, Random),
@@ -74,6 +75,7 @@ impl Choose {
         let faults = &way.faults;
         let seldom = (!faults.is_none()).then(|| {
             Box::new(Seldom {
+                faults: *faults,
                 bursts: faults.burst_loss.map(|chances| Bursts {
                     chances,
                     is_bad: false,
@@ -101,6 +103,21 @@ impl Choose {
             loss_ppb: way.loss_ppb,
             draws: stream("loss"),
             seldom,
+        }
+    }
+
+    /// Other settings: chances of loss go on in their stream, what else has changed begins anew.
+    pub(crate) fn change(&mut self, way: &Direction, seed: u64, name: &str) {
+        let new = Self::new(way, seed, name);
+        let old = std::mem::replace(self, new);
+        self.start = old.start;
+        self.draws = old.draws;
+        if let Some(seldom) = old.seldom.filter(|seldom| seldom.faults == way.faults) {
+            self.seldom = Some(seldom);
+        }
+        for (event, count) in &mut self.events {
+            let same = old.events.iter().find(|(old, _)| old == event);
+            *count = same.map_or(0, |(_, count)| *count);
         }
     }
 

@@ -59,6 +59,26 @@ impl Fifo {
         self.out.back().copied()
     }
 
+    /// When what waits or is on its way out will be out.
+    pub(crate) fn not_out(&self, now: Instant) -> impl Iterator<Item = Instant> {
+        self.out.iter().copied().filter(move |at| *at > now)
+    }
+
+    /// Goes on behind a frame of `bytes` bytes that is on its way out.
+    pub(crate) fn begin(&mut self, first: Instant, bytes: usize) {
+        self.out.push_back(first);
+        self.count(bytes);
+    }
+
+    /// When the last bit of the next frame will have left; it has been let in before.
+    pub(crate) fn sends(&mut self, bytes: usize) -> Instant {
+        let takes = Duration::from_nanos(self.takes(bytes));
+        let leaves = self.out.back().copied().unwrap_or_default() + takes;
+        self.out.push_back(leaves);
+        self.count(bytes);
+        leaves
+    }
+
     /// When the last bit of this frame will have left, when the link stands still for `stall` before it; none: there is
     /// no room.
     #[inline(always)]
@@ -96,11 +116,18 @@ impl Fifo {
         }
         let fits = sizes.sum + bytes as u64 <= sizes.limit;
         if fits {
+            self.count(bytes);
+        }
+        fits
+    }
+
+    /// The bytes of a frame count, where they are asked for.
+    fn count(&mut self, bytes: usize) {
+        if let Some(sizes) = &mut self.sizes {
             let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
             sizes.each.push_back(bytes);
             sizes.sum += u64::from(bytes);
         }
-        fits
     }
 
     /// Nanoseconds of a frame at the rate.

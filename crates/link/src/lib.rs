@@ -12,5 +12,5 @@ mod line;
 mod way;
 
 pub use kind::Kind;
-pub use line::{Line, Payload};
+pub use line::{ChangeError, Changed, Line, Payload};
 pub use way::{Due, Entered, Frame, Way};

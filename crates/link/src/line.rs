@@ -3,9 +3,14 @@
 //! Without a qdisc, frames go into the [`Way`] as they come and wait in its FIFO. With one, they wait there, and the
 //! wire takes one when the last bit of the one before has left: losses and delays are those of the wire, behind it.
 
+mod change;
+
+pub use change::{ChangeError, Changed};
+
 use tcplab_base::Instant;
 use tcplab_plan::outcome::{QdiscCount, WayCount};
 use tcplab_plan::point::Direction;
+use tcplab_plan::qdisc::Qdisc as Settings;
 use tcplab_qdisc::{Dequeued, Device, Packet, Qdisc};
 use tcplab_wire::SuperFrame;
 
@@ -35,30 +40,41 @@ impl Payload for SuperFrame {
 pub struct Line<F> {
     way: Way<F>,
     queue: Option<Box<Queue<F>>>,
+    /// What was counted before the qdisc was replaced.
+    past: Option<Box<change::Past>>,
 }
 
 #[derive(Clone, Debug)]
 struct Queue<F> {
     qdisc: Qdisc<F>,
+    settings: Settings,
+    device: Device,
     /// When the wire asks for the next frame; none: when one comes.
     wakes: Option<Instant>,
     entered: WayCount,
 }
 
+impl<F: Payload> Queue<F> {
+    fn new(settings: &Settings, device: Device, (seed, name): (u64, &str)) -> Self {
+        Self {
+            qdisc: Qdisc::new(settings, device, seed, &format!("{name}/qdisc")),
+            settings: settings.clone(),
+            device,
+            wakes: None,
+            entered: WayCount::default(),
+        }
+    }
+}
+
 impl<F: Payload> Line<F> {
     /// The line of this direction of a link with this MTU; its streams are those of a [`Way`], and `NAME/qdisc`.
     pub fn new(way: &Direction, mtu: u32, seed: u64, name: &str) -> Self {
-        let queue = way.queue.as_ref().map(|settings| {
-            let device = Device { mtu };
-            Box::new(Queue {
-                qdisc: Qdisc::new(settings, device, seed, &format!("{name}/qdisc")),
-                wakes: None,
-                entered: WayCount::default(),
-            })
-        });
+        let queue = way.queue.as_ref();
+        let queue = queue.map(|settings| Queue::new(settings, Device { mtu }, (seed, name)));
         Self {
             way: Way::new(way, seed, name),
-            queue,
+            queue: queue.map(Box::new),
+            past: None,
         }
     }
 
@@ -194,7 +210,7 @@ impl<F: Payload> Line<F> {
     /// What it has done so far.
     pub fn count(&self) -> WayCount {
         let wire = self.way.count();
-        match &self.queue {
+        let count = match &self.queue {
             None => wire,
             Some(queue) => WayCount {
                 queue_drops: queue.qdisc.stats().drops + wire.queue_drops,
@@ -202,6 +218,10 @@ impl<F: Payload> Line<F> {
                 lost: wire.lost,
                 ..queue.entered
             },
+        };
+        match &self.past {
+            None => count,
+            Some(past) => past.and(count),
         }
     }
 

@@ -4,6 +4,8 @@
 //! in the FIFO for the rate; then it travels for the delay. Jitter keeps the order of frames; only
 //! a frame that a listed event or the chance of reordering delays may be overtaken.
 
+mod change;
+
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 

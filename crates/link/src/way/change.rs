@@ -1,0 +1,98 @@
+//! Other settings of a wire while frames are on it.
+//!
+//! What has left keeps its time, and order is kept: a shorter delay counts from the frame on that no earlier one is in
+//! front of. What waits for the rate leaves at the new one. Times for which the link stands still end with the change.
+
+use tcplab_base::{Duration, Instant};
+use tcplab_plan::point::Direction;
+
+use super::Way;
+use crate::fifo::Fifo;
+
+impl<F: Clone> Way<F> {
+    /// Other settings from `now` on; `len` gives the bytes of a frame. Streams of chances that have changed begin anew,
+    /// listed events that are still there go on counting.
+    pub(crate) fn change(
+        &mut self,
+        now: Instant,
+        way: &Direction,
+        (seed, name): (u64, &str),
+        len: impl Fn(&F) -> usize,
+    ) {
+        self.choose.change(way, seed, name);
+        self.delay = Duration::from_nanos(way.delay_ns);
+        self.jitter = Duration::from_nanos(way.jitter_ns);
+        let mut fifo = Fifo::of(way);
+        if let Some(old) = self.fifo.take() {
+            let waiting: Vec<Instant> = old.not_out(now).collect();
+            self.send_again(&waiting, fifo.as_mut(), len);
+        }
+        self.fifo = fifo;
+    }
+
+    /// Frames whose last bits were to leave at these times, the first of them being on its way out, leave as the new
+    /// FIFO says.
+    fn send_again(
+        &mut self,
+        waiting: &[Instant],
+        mut fifo: Option<&mut Fifo>,
+        len: impl Fn(&F) -> usize,
+    ) {
+        let Some(first) = waiting.first() else { return };
+        let begin = self.order.saturating_sub(waiting.len() as u64);
+        if let Some(fifo) = &mut fifo {
+            fifo.begin(*first, self.frame(begin).map_or(0, &len));
+        }
+        let mut leaves = *first;
+        for (number, old) in (begin..).zip(waiting).skip(1) {
+            let bytes = self.frame(number).map_or(0, &len);
+            if let Some(fifo) = &mut fifo {
+                leaves = fifo.sends(bytes);
+            }
+            self.moves(number, leaves.since(*old));
+        }
+        // Frames that keep their order keep it.
+        let mut last = Instant::from_nanos(i64::MIN);
+        for place in &mut self.line {
+            place.at = place.at.max(last);
+            last = place.at;
+        }
+        self.last = last;
+    }
+
+    /// A frame that is still in the way.
+    fn frame(&self, number: u64) -> Option<&F> {
+        match self
+            .line
+            .binary_search_by_key(&number, |place| place.number)
+        {
+            Ok(at) => self.frames.get(at),
+            Err(_) => {
+                let mut late = self.overtaken.iter();
+                let place = late.find(|late| late.0.1 == number)?.0.2;
+                self.late.get(place)?.as_ref().map(|late| &late.frame)
+            }
+        }
+    }
+
+    /// It comes out by this much later.
+    fn moves(&mut self, number: u64, by: Duration) {
+        if let Ok(at) = self
+            .line
+            .binary_search_by_key(&number, |place| place.number)
+        {
+            if let Some(place) = self.line.get_mut(at) {
+                place.at = place.at + by;
+            }
+            return;
+        }
+        let mut late = std::mem::take(&mut self.overtaken).into_vec();
+        if let Some(entry) = late.iter_mut().find(|late| late.0.1 == number) {
+            entry.0.0 = entry.0.0 + by;
+            if let Some(Some(frame)) = self.late.get_mut(entry.0.2) {
+                frame.at = entry.0.0;
+            }
+        }
+        self.overtaken = late.into();
+    }
+}

@@ -1,0 +1,242 @@
+//! Other settings of a line while frames wait.
+
+use proptest::prelude::*;
+use tcplab_base::Instant;
+use tcplab_link::{ChangeError, Changed, Line};
+use tcplab_plan::point::{Direction, Does, Event, Faults, Of};
+use tcplab_plan::qdisc::Qdisc;
+
+const MS: i64 = 1_000_000;
+const STREAMS: (u64, &str) = (1, "link/0/a_to_b");
+
+fn at(ns: i64) -> Instant {
+    Instant::from_nanos(ns)
+}
+
+fn wire(rate_bps: u64, delay_ms: i64) -> Direction {
+    Direction {
+        rate_bps: (rate_bps > 0).then_some(rate_bps),
+        delay_ns: delay_ms * MS,
+        limit_pkts: 100,
+        ..Direction::default()
+    }
+}
+
+fn behind(words: &str, wire: Direction) -> Direction {
+    Direction {
+        queue: Some(Qdisc::parse(words).expect(words)),
+        ..wire
+    }
+}
+
+fn line(way: &Direction) -> Line<Vec<u8>> {
+    Line::new(way, 1_500, STREAMS.0, STREAMS.1)
+}
+
+/// Frames of 1,250 bytes: 1 ms at 10 Mbit/s.
+fn send(line: &mut Line<Vec<u8>>, now: i64, numbers: std::ops::Range<u8>) {
+    for n in numbers {
+        line.enter(at(now), 1_250, Default::default, vec![n; 1_250]);
+    }
+}
+
+/// The times in us and the numbers of all that comes out.
+fn drain(line: &mut Line<Vec<u8>>) -> Vec<(i64, u8)> {
+    let mut out = Vec::new();
+    while let Some(next) = line.next_time() {
+        while let Some(frame) = line.poll(next) {
+            out.push((frame.at.as_nanos() / 1_000, frame.frame[0]));
+        }
+    }
+    out
+}
+
+fn change(line: &mut Line<Vec<u8>>, now: i64, way: &Direction) -> Changed {
+    let changed = line.change(at(now), way, 1_500, STREAMS);
+    changed.expect("changed")
+}
+
+#[test]
+fn a_qdisc_keeps_what_waits_and_what_it_counted() {
+    let slow = behind("cake bandwidth 10mbit besteffort", wire(0, 0));
+    let fast = behind("cake bandwidth 100mbit besteffort", wire(0, 0));
+    let mut line = line(&slow);
+    send(&mut line, 0, 0..6);
+    assert_eq!(change(&mut line, 2 * MS + 1, &slow), Changed::Kept);
+    assert_eq!(change(&mut line, 2 * MS + 1, &fast), Changed::Settings);
+    // What was sent has paid the old rate.
+    let times = drain(&mut line);
+    let numbers: Vec<u8> = times.iter().map(|(_, n)| *n).collect();
+    assert_eq!(numbers, [0, 1, 2, 3, 4, 5]);
+    assert_eq!(times[2].0, 2_000);
+    assert_eq!(times[3].0, 3_000);
+    assert_eq!([times[4].0, times[5].0], [3_100, 3_200]);
+    assert_eq!(line.qdisc().map(|q| q.packets), Some(6));
+}
+
+#[test]
+fn another_kind_begins_anew() {
+    let shaped = behind("cake bandwidth 10mbit besteffort", wire(0, 0));
+    let plain = behind("pfifo limit 3", wire(0, 0));
+    let mut line = line(&shaped);
+    send(&mut line, 0, 0..6);
+    let replaced = Changed::Replaced {
+        pkts: 5,
+        bytes: 5 * 1_250,
+    };
+    assert_eq!(change(&mut line, 0, &plain), replaced);
+    assert_eq!(line.qdisc().map(|q| (q.packets, q.qlen)), Some((0, 0)));
+    send(&mut line, MS, 6..8);
+    assert_eq!(drain(&mut line), [(0, 0), (1_000, 6), (1_000, 7)]);
+    let count = line.count();
+    assert_eq!((count.frames, count.bytes), (8, 10_000));
+    assert_eq!((count.delivered, count.queue_drops), (3, 5));
+    assert_eq!(count.peak_pkts, 5);
+    assert_eq!(line.qdisc().map(|q| (q.packets, q.drops)), Some((2, 0)));
+}
+
+#[test]
+fn what_the_kernel_refuses_changes_nothing() {
+    let before = behind("fq_codel flows 16", wire(1_000_000, 0));
+    let mut line = line(&before);
+    send(&mut line, 0, 0..3);
+    let other = behind("fq_codel flows 32", wire(10_000_000, 0));
+    let refused = line.change(at(0), &other, 1_500, STREAMS);
+    assert_eq!(refused, Err(ChangeError::InUse("fq_codel")));
+    assert_eq!(drain(&mut line), [(10_000, 0), (20_000, 1), (30_000, 2)]);
+}
+
+#[test]
+fn a_qdisc_comes_and_goes() {
+    let plain = wire(10_000_000, 0);
+    let queued = behind("pfifo limit 10", plain.clone());
+    let mut line = line(&plain);
+    send(&mut line, 0, 0..3);
+    let nothing = Changed::Replaced { pkts: 0, bytes: 0 };
+    assert_eq!(change(&mut line, 0, &queued), nothing);
+    send(&mut line, 0, 3..6);
+    // What the wire's FIFO held goes out first; at 3.5 ms the fourth frame is on the wire, two wait.
+    let mut out = Vec::new();
+    while let Some(frame) = line.poll(at(7 * MS / 2)) {
+        out.push(frame.frame[0]);
+    }
+    assert_eq!(out, [0, 1, 2]);
+    let dropped = Changed::Replaced {
+        pkts: 2,
+        bytes: 2_500,
+    };
+    assert_eq!(change(&mut line, 7 * MS / 2, &plain), dropped);
+    send(&mut line, 7 * MS / 2, 6..7);
+    assert_eq!(drain(&mut line), [(4_000, 3), (5_000, 6)]);
+    let count = line.count();
+    assert_eq!(
+        (count.frames, count.delivered, count.queue_drops),
+        (7, 5, 2)
+    );
+    assert_eq!(line.qdisc(), None);
+}
+
+#[test]
+fn what_waits_for_the_wire_leaves_at_the_new_rate() {
+    let mut line = line(&wire(10_000_000, 20));
+    send(&mut line, 0, 0..5);
+    // The second frame is on its way out. A shorter delay is for what comes.
+    assert_eq!(
+        change(&mut line, 3 * MS / 2, &wire(100_000_000, 5)),
+        Changed::Kept
+    );
+    send(&mut line, 3 * MS / 2, 5..6);
+    let all = [
+        (21_000, 0),
+        (22_000, 1),
+        (22_100, 2),
+        (22_200, 3),
+        (22_300, 4),
+        (22_300, 5),
+    ];
+    assert_eq!(drain(&mut line), all);
+    // Slower, and then without a rate.
+    let mut line = self::line(&wire(10_000_000, 0));
+    send(&mut line, 0, 0..4);
+    change(&mut line, 0, &wire(1_000_000, 0));
+    change(&mut line, 2 * MS, &wire(0, 0));
+    assert_eq!(
+        drain(&mut line),
+        [(1_000, 0), (11_000, 1), (11_000, 2), (11_000, 3)]
+    );
+}
+
+#[test]
+fn frames_that_may_be_overtaken_move_too_and_events_go_on() {
+    let event = |number: u64| Event {
+        of: Of::Frame,
+        first: number,
+        last: number,
+        does: Does::DelayNs(2 * MS),
+    };
+    let mut way = wire(10_000_000, 0);
+    way.events = vec![event(2), event(5)];
+    let mut line = line(&way);
+    send(&mut line, 0, 0..4);
+    way.rate_bps = Some(100_000_000);
+    change(&mut line, MS / 2, &way);
+    send(&mut line, MS / 2, 4..6);
+    let all = [
+        (1_000, 0),
+        (1_200, 2),
+        (1_300, 3),
+        (1_500, 5),
+        (3_100, 1),
+        (3_400, 4),
+    ];
+    assert_eq!(drain(&mut line), all);
+}
+
+const WORDS: [&str; 9] = [
+    "",
+    "pfifo limit 3",
+    "bfifo limit 4000",
+    "cake bandwidth 1mbit",
+    "cake unlimited",
+    "tbf rate 1mbit burst 3000 limit 9000",
+    "fq_codel limit 5",
+    "netem delay 3ms",
+    "red limit 20000 min 1000 max 3000 avpkt 500 burst 5",
+];
+
+proptest! {
+    #[test]
+    fn every_frame_is_accounted_for(
+        steps in prop::collection::vec((0_i64..4 * MS, 0_usize..WORDS.len(), 0_u64..3, 0_i64..5, any::<bool>(), 0_u8..5), 1..25),
+    ) {
+        let mut line = line(&wire(5_000_000, 1));
+        let (mut now, mut last, mut out) = (0, 0, 0);
+        for (gap, words, rate, delay, faults, frames) in steps {
+            now += gap;
+            let mut way = wire(rate * 3_000_000, delay);
+            if faults {
+                way.loss_ppb = 100_000_000;
+                way.faults = Faults { reorder_ppb: 300_000_000, reorder_ns: MS, ..Faults::default() };
+            }
+            let way = match WORDS[words] {
+                "" => way,
+                words => behind(words, way),
+            };
+            prop_assert!(line.change(at(now), &way, 1_500, STREAMS).is_ok());
+            send(&mut line, now, 0..frames);
+            while let Some(frame) = line.poll(at(now)) {
+                prop_assert!(frame.at <= at(now));
+                out += 1;
+            }
+            let count = line.count();
+            prop_assert_eq!(count.delivered, out);
+            last = last.max(count.frames);
+            prop_assert_eq!(count.frames, last);
+        }
+        out += drain(&mut line).len() as u64;
+        let count = line.count();
+        prop_assert_eq!(count.delivered, out);
+        prop_assert_eq!(count.frames, count.delivered + count.lost + count.queue_drops);
+        prop_assert_eq!(count.bytes, 1_250 * count.frames);
+    }
+}
