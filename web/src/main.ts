@@ -9,9 +9,11 @@ import './style/stream.css';
 import './style/boxes.css';
 import './style/narrow.css';
 import './style/population.css';
+import './style/matrix.css';
 import { App } from './app';
 import { readDocument } from './data/model';
 import { h } from './dom';
+import { showMatrix } from './matrix/app';
 import { showPopulation } from './population/app';
 import { showDistributions } from './population/distributions';
 import { showVariants } from './population/variants';
@@ -24,6 +26,7 @@ try {
   else if (page?.schema === 'tcplab.page-population/1') showPopulation(page, place);
   else if (page?.schema === 'tcplab.page-variants/1') showVariants(page, place);
   else if (page?.schema === 'tcplab.page-distributions/1') showDistributions(page, place);
+  else if (page?.schema === 'tcplab.page-matrix/1') showMatrix(page, place);
   else
     place.append(
       h(

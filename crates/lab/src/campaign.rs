@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tcplab_plan::Point;
 use tcplab_plan::result::{PointResult, RUN_SCHEMA, RunDocument};
+use tcplab_plan::view::View;
 
 use crate::digest;
 use crate::error::LabError;
@@ -30,6 +31,8 @@ pub struct Campaign<'a> {
     pub jobs: usize,
     /// Where results are kept; none: captures and results are thrown away after they were read.
     pub out: Option<&'a Path>,
+    /// How the result is shown; kept in its folder.
+    pub view: Option<&'a View>,
 }
 
 /// One point of one stack that is finished.
@@ -130,6 +133,7 @@ fn manifest(campaign: &Campaign<'_>) -> Result<Manifest, LabError> {
             .map(|s| (s.name.clone(), s.identity().to_owned()))
             .collect(),
         measures: campaign.measures.to_vec(),
+        view: campaign.view.cloned(),
         points: campaign.points.to_vec(),
     })
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tcplab_plan::Point;
 use tcplab_plan::result::{Cost, PointResult, RUN_SCHEMA, RunDocument};
+use tcplab_plan::view::View;
 
 use crate::error::LabError;
 
@@ -32,6 +33,9 @@ pub struct Manifest {
     pub stacks: Vec<(String, String)>,
     /// Names of the measures.
     pub measures: Vec<String>,
+    /// How the result is shown, where its experiment says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub view: Option<View>,
     /// Every point, in order.
     pub points: Vec<Point>,
 }

@@ -23,6 +23,7 @@ fn run(text: &str, stack: &str, jobs: usize, out: Option<&Path>) -> RunDocument 
         measures: &experiment.measures,
         jobs,
         out,
+        view: None,
     };
     campaign::run(&lab, &campaign, |_| ()).expect("a run")
 }

@@ -17,6 +17,7 @@ pub mod qdisc;
 pub mod result;
 pub mod set;
 pub mod tos;
+pub mod view;
 
 pub use app::{App, AppKind};
 pub use experiment::{Experiment, ParseError};

@@ -11,7 +11,7 @@ fn read(name: &str) -> Vec<Point> {
     let experiment = Experiment::parse(&path.display().to_string(), &text);
     let experiment = experiment.unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(experiment.name, name);
-    assert!(experiment.title.is_some());
+    assert!(experiment.view.title.is_some());
     assert!(!experiment.measures.is_empty());
     experiment.points().unwrap_or_else(|e| panic!("{e}"))
 }
@@ -53,7 +53,7 @@ fn each_example_has_its_points() {
         ("ack-filter-100k", 25),
         ("ack-filter-symmetric", 15),
         ("ack-filter-harm", 75),
-        ("ack-filter-grid", 40),
+        ("ack-filter-grid", 60),
     ];
     for (name, points) in examples {
         assert_eq!(read(name).len(), points, "{name}");

@@ -1,4 +1,5 @@
 //! Tables for the terminal and the HTML page.
 
+pub mod matrix;
 pub mod page;
 pub mod terminal;

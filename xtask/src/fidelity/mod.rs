@@ -221,6 +221,7 @@ fn keep(root: &Path, m: &Minimal, args: &Args) -> Result<()> {
             (args.model.clone(), String::new()),
         ],
         measures: Vec::new(),
+        view: None,
         points: vec![m.point.clone()],
     };
     let path = folder.join(format!("{}.json", m.class.replace([' ', '/'], "-")));

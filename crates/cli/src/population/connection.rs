@@ -66,6 +66,7 @@ pub fn run(args: &ConnectionArgs, color: Color) -> Result<ExitCode, Failure> {
                 measures: &measures(&points[0]),
                 jobs: 1,
                 out: folder.as_deref(),
+                view: None,
             },
             |_| {},
         )?;

@@ -2,7 +2,7 @@
 
 pub mod args;
 mod connection;
-mod page;
+pub mod page;
 mod progress;
 mod sample;
 mod selftest;

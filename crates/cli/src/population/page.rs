@@ -11,7 +11,7 @@ use tcplab_plan::Population;
 use tcplab_plan::population::{
     OutlierRecord, POPULATION_SCHEMA, PopulationDocument, VARIANTS_SCHEMA, VariantsDocument,
 };
-use tcplab_plan::result::RUN_SCHEMA;
+use tcplab_plan::result::{RUN_SCHEMA, RunDocument};
 use tcplab_report::page::population::{
     MAX_LOOKS, Outcome, Points, Side, write_distributions, write_result, write_variants,
 };
@@ -22,6 +22,7 @@ use super::connection::{COUNTERS, path_words, think_words};
 use crate::analyze::html::not_built;
 use crate::failure::Failure;
 use crate::files::Replace;
+use crate::run;
 
 /// The stack of a population when nothing else is said.
 const USUAL_STACK: &str = "model:linux-6.1";
@@ -129,7 +130,10 @@ pub fn write_shown(file: &Path, shown: &population::shown::Document) -> Result<(
     put(file, |out| write_distributions(shown, out))
 }
 
-fn put(path: &Path, write: impl FnOnce(&mut Replace) -> Result<(), Error>) -> Result<(), Failure> {
+pub fn put(
+    path: &Path,
+    write: impl FnOnce(&mut Replace) -> Result<(), Error>,
+) -> Result<(), Failure> {
     let mut file = Replace::create(path)?;
     match write(&mut file) {
         Ok(()) => {}
@@ -230,6 +234,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
             let population = population::of_folder(folder)?;
             write(&html, &population, &document, &source, stop)?;
         }
+        Summary::Points(document) => run::page::of_folder(folder, &html, &document)?,
         Summary::Variants(document) => {
             let named = |v: &PopulationDocument| {
                 let name = v.variant.as_deref().unwrap_or_default();
@@ -258,6 +263,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
 enum Summary {
     One(Box<PopulationDocument>),
     Variants(Box<VariantsDocument>),
+    Points(Box<RunDocument>),
 }
 
 /// The result of a folder.
@@ -283,13 +289,11 @@ fn summary(folder: &Path) -> Result<Summary, Failure> {
             let document = serde_json::from_value(json).map_err(damaged)?;
             Ok(Summary::Variants(Box::new(document)))
         }
-        Some(RUN_SCHEMA) => Err(Failure::input(format!(
-            "{}: the result of an experiment of points; only populations have a page so far. \
-             `tcplab analyze --html FILE {}` makes one of its captures",
-            folder.display(),
-            folder.join("points/*/*.pcapng").display()
-        ))),
-        _ => Err(Failure::input(format!("{name}: no result of a population"))),
+        Some(RUN_SCHEMA) => {
+            let document = serde_json::from_value(json).map_err(damaged)?;
+            Ok(Summary::Points(Box::new(document)))
+        }
+        _ => Err(Failure::input(format!("{name}: no result of a run"))),
     }
 }
 

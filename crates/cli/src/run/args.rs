@@ -43,7 +43,7 @@ pub struct RunArgs {
     /// Of a population: keep a row for each connection and arm as Parquet, in rows.parquet of --out, or in this file
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, value_hint = ValueHint::FilePath)]
     pub rows: Option<Option<PathBuf>>,
-    /// Of a population: write the result as one self-contained HTML page (`tcplab report` does it later)
+    /// Write the result as one self-contained HTML page (`tcplab report` does it later)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
     /// Print the plan, every default filled in, and run nothing

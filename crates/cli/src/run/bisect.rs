@@ -61,6 +61,7 @@ fn run(args: &BisectArgs) -> Result<ExitCode, Failure> {
                 measures: &input.measures,
                 jobs: processors(),
                 out: None,
+                view: None,
             },
             |_| (),
         );

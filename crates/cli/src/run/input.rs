@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 use tcplab_lab::{MANIFEST_SCHEMA, Manifest, measures};
 use tcplab_plan::measure::Expression;
+use tcplab_plan::view::View;
 use tcplab_plan::{Experiment, Point};
 
 use crate::failure::Failure;
@@ -14,8 +15,8 @@ use crate::failure::Failure;
 pub struct Input {
     /// The experiment's name.
     pub name: String,
-    /// The question it answers.
-    pub title: Option<String>,
+    /// How the result is shown.
+    pub view: View,
     /// All points, in order.
     pub points: Vec<Point>,
     /// Names of the measures.
@@ -50,7 +51,7 @@ impl Input {
         let points = experiment.points().map_err(|e| wrong(&e))?;
         let mut input = Self {
             name: experiment.name.clone(),
-            title: experiment.title.clone(),
+            view: experiment.view.clone(),
             points,
             measures: experiment.measures.clone(),
             stacks: experiment.stacks.clone(),
@@ -76,7 +77,7 @@ impl Input {
         }
         Ok(Self {
             name: manifest.experiment,
-            title: None,
+            view: manifest.view.unwrap_or_default(),
             points: manifest.points,
             measures: manifest.measures,
             stacks: manifest.stacks.into_iter().map(|(name, _)| name).collect(),

@@ -3,6 +3,7 @@
 pub mod args;
 mod bisect;
 mod input;
+pub mod page;
 pub mod progress;
 mod table;
 
@@ -55,10 +56,7 @@ fn run(args: &RunArgs, color: Color) -> Result<ExitCode, Failure> {
         ));
     }
     if args.html.is_some() {
-        return Err(Failure::usage(
-            "--html is for populations: files with a table [population]. Keep the captures with --out FOLDER; \
-             `tcplab analyze --html FILE FOLDER/points/*/*.pcapng` makes a page of them",
-        ));
+        population::page::need()?;
     }
     let bad = args.bad.as_deref().map(parse_expression).transpose()?;
     let mut input = Input::read(&args.experiment, args.seed)?;
@@ -81,11 +79,15 @@ fn run(args: &RunArgs, color: Color) -> Result<ExitCode, Failure> {
             measures: &input.measures,
             jobs: args.jobs.unwrap_or_else(processors),
             out: args.out.as_deref(),
+            view: Some(&input.view),
         },
         |p| progress.show(p),
     )?;
     progress.clear();
     let document = with_error(document);
+    if let Some(file) = &args.html {
+        page::write(file, &document, &input.measures, &input.view)?;
+    }
     if args.json {
         json::print(&document)?;
     } else {

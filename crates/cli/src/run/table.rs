@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use tcplab_plan::result::{PointResult, RunDocument};
+use tcplab_report::matrix::Matrix;
 use tcplab_report::terminal::Theme;
+use tcplab_report::terminal::grid::grids;
 use tcplab_report::terminal::table::{Align, Cell, Table};
 
 use super::input::Input;
@@ -13,7 +15,7 @@ use crate::failure::Failure;
 /// Prints the table, then what could not be done.
 pub fn print(document: &RunDocument, input: &Input, theme: &Theme) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    match &input.title {
+    match &input.view.title {
         Some(title) => writeln!(out, "{}: {title}\n", document.experiment)?,
         None => writeln!(out, "{}\n", document.experiment)?,
     }
@@ -39,6 +41,11 @@ pub fn print(document: &RunDocument, input: &Input, theme: &Theme) -> Result<(),
         table.row(row);
     }
     write!(out, "{}", table.render(theme))?;
+    if input.view.x.is_some() || input.view.y.is_some() {
+        let matrix = Matrix::of(document, &input.measures, &input.view);
+        let band_percent = input.view.band_ppb as f64 / 1e7;
+        writeln!(out, "\n{}", grids(&matrix, band_percent, theme).trim_end())?;
+    }
     for note in notes(document) {
         writeln!(out, "\n{note}")?;
     }

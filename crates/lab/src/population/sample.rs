@@ -156,6 +156,7 @@ pub fn sample(
                     measures: &[],
                     jobs: extent.jobs,
                     out: None,
+                    view: None,
                 },
                 |_| progress(done.fetch_add(1, Ordering::Relaxed) + 1, all),
             )?;

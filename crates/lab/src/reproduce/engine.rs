@@ -161,6 +161,7 @@ fn run_batch(
             measures: &batch.measures,
             jobs: options.jobs,
             out: out.as_deref(),
+            view: None,
         },
         progress,
     )?;

@@ -134,6 +134,7 @@ fn the_models_credits_are_the_kernels_read_by_read() {
                 measures: &[],
                 jobs: 1,
                 out: None,
+                view: None,
             },
             |_| {},
         );

@@ -20,6 +20,7 @@ mod tc;
 pub(crate) mod tree;
 pub(crate) mod units;
 pub(crate) mod variant;
+mod view;
 mod ways;
 
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ use serde_json::Value as Json;
 
 use crate::measure::Measure;
 use crate::point::Point;
+use crate::view::View;
 use axes::Axis;
 use error::Fault;
 pub use error::ParseError;
@@ -57,8 +59,8 @@ const MAX_VARIANTS: usize = 1_000;
 pub struct Experiment {
     /// Its name.
     pub name: String,
-    /// The question it answers.
-    pub title: Option<String>,
+    /// The question it answers, and how its result is shown.
+    pub view: View,
     /// What runs it when the command line does not say, as written.
     pub stacks: Vec<String>,
     /// Names of the measures to show, in this order; empty: those of the applications.
@@ -113,7 +115,7 @@ impl Experiment {
         };
         let experiment = Self {
             name: fields.name("name")?.unwrap_or_else(|| stem(file)),
-            title: fields.text("title")?.map(str::to_owned),
+            view: view::view(&fields, fields.text("title")?.map(str::to_owned))?,
             stacks,
             measures: strings(&fields, "measures", 1_000)?,
             repeat: repeat.and_then(|n| u32::try_from(n).ok()).unwrap_or(1),
@@ -210,6 +212,9 @@ impl Experiment {
             }
             let first = self.check_values(&matrix)?;
             self.check_measures(&first)?;
+            let choice = Choice::new();
+            let fields = root(&self.tree, &choice);
+            view::check(&fields, &matrix.axes, &self.variants, &self.measures)?;
         }
         Ok(())
     }

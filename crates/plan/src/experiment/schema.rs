@@ -5,7 +5,9 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::keys::{APP, FILE, Form, HOST, KIND_NAMES, KINDS, Key, LINK, RUN, SOCKET, VARIANT, WAY};
+use super::keys::{
+    APP, FILE, Form, HOST, KIND_NAMES, KINDS, Key, LINK, REPORT, RUN, SOCKET, VARIANT, WAY,
+};
 use super::units::{PERCENT, Quantity, RATE, SIZE, TIME};
 use crate::profile::{BEHAVIOURS, Behaviour, KNOWN, NOT_MODELLED, Takes};
 
@@ -219,7 +221,7 @@ fn or_axis(schema: Json) -> Json {
 /// The keys as Markdown: a heading and a table for each part of the file.
 pub(super) fn reference() -> String {
     let mut out = String::new();
-    let parts: [(&str, &[Key]); 8] = [
+    let parts: [(&str, &[Key]); 9] = [
         ("The file", FILE),
         ("`[run]`", RUN),
         ("`[[host]]`", HOST),
@@ -227,6 +229,7 @@ pub(super) fn reference() -> String {
         ("`[[link]]`", LINK),
         ("`a_to_b`, `b_to_a` as tables", WAY),
         ("`[[variant]]`", VARIANT),
+        ("`[report]`", REPORT),
         ("`[[app]]`, every kind", APP),
     ];
     for (title, keys) in parts {

@@ -10,6 +10,7 @@
 
 mod columns;
 mod document;
+pub mod matrix;
 pub mod population;
 
 use std::io::{self, Write};

@@ -4,6 +4,7 @@
 pub mod acks;
 mod collect;
 mod findings;
+pub mod grid;
 mod notes;
 pub mod pair;
 mod streams;

@@ -166,6 +166,12 @@ pub(crate) const FILE: &[Key] = &[
         "none",
         "changes of the file, each run on its own",
     ),
+    fixed(
+        "report",
+        Form::Table(REPORT),
+        "the first two axes and the first measure",
+        "what a table or a page of the result shows first",
+    ),
 ];
 
 /// `[run]`.
@@ -543,5 +549,45 @@ pub(crate) const VARIANT: &[Key] = &[
         Form::Set,
         "nothing",
         "values by the path of their key: `app.NAME.KEY`, `host.NAME.KEY`, `link.A-B.KEY`, `run.KEY`",
+    ),
+];
+
+/// `[report]`.
+pub(crate) const REPORT: &[Key] = &[
+    fixed(
+        "x",
+        Form::Text,
+        "the last axis",
+        "the axis to the right: its name",
+    ),
+    fixed(
+        "y",
+        Form::Text,
+        "the axis before it",
+        "the axis downwards: its name",
+    ),
+    fixed(
+        "measure",
+        Form::Text,
+        "the first",
+        "the measure, one of `measures`",
+    ),
+    fixed(
+        "variant",
+        Form::Name,
+        "the first other than `base`",
+        "the variant",
+    ),
+    fixed(
+        "base",
+        Form::Name,
+        "the first",
+        "the variant that it is compared with",
+    ),
+    fixed(
+        "band",
+        Form::Percent,
+        "3%",
+        "changes up to this do not matter",
     ),
 ];

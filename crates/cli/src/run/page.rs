@@ -1,0 +1,39 @@
+//! The HTML page of a result of points.
+
+use std::fs;
+use std::path::Path;
+
+use tcplab_lab::{MANIFEST_SCHEMA, Manifest};
+use tcplab_plan::result::RunDocument;
+use tcplab_plan::view::View;
+use tcplab_report::matrix::Matrix;
+use tcplab_report::page::matrix::write_matrix;
+
+use crate::failure::Failure;
+use crate::population::page::put;
+
+/// Writes the page of a result.
+pub fn write(
+    file: &Path,
+    document: &RunDocument,
+    measures: &[String],
+    view: &View,
+) -> Result<(), Failure> {
+    let matrix = Matrix::of(document, measures, view);
+    put(file, |out| {
+        write_matrix(&document.experiment, view, &matrix, out)
+    })
+}
+
+/// Writes the page of a result that lies in a folder.
+pub fn of_folder(folder: &Path, file: &Path, document: &RunDocument) -> Result<(), Failure> {
+    let path = folder.join("manifest.json");
+    let wrong = |e: String| Failure::input(format!("{}: {e}", path.display()));
+    let text = fs::read_to_string(&path).map_err(|e| wrong(format!("cannot read: {e}")))?;
+    let manifest: Manifest = serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))?;
+    if manifest.schema != MANIFEST_SCHEMA {
+        return Err(wrong(format!("its schema is not {MANIFEST_SCHEMA}")));
+    }
+    let view = manifest.view.unwrap_or_default();
+    write(file, document, &manifest.measures, &view)
+}

@@ -1,0 +1,41 @@
+//! The page of a result of points (`tcplab.page-matrix/1`): a heat map over two axes, and all cells as a table.
+
+use std::io::Write;
+
+use serde::Serialize;
+use tcplab_plan::view::View;
+
+use super::{Error, write_document};
+use crate::matrix::Matrix;
+
+#[derive(Serialize)]
+struct MatrixPage<'a> {
+    schema: &'static str,
+    version: &'static str,
+    experiment: &'a str,
+    title: Option<&'a str>,
+    /// Changes up to this do not matter.
+    band_percent: f64,
+    matrix: &'a Matrix,
+}
+
+/// Writes the page of a result.
+///
+/// # Errors
+/// [`Error::NotBuilt`] when the binary holds no page, [`Error::Io`] from `out`.
+pub fn write_matrix(
+    experiment: &str,
+    view: &View,
+    matrix: &Matrix,
+    out: &mut impl Write,
+) -> Result<(), Error> {
+    let page = MatrixPage {
+        schema: "tcplab.page-matrix/1",
+        version: env!("CARGO_PKG_VERSION"),
+        experiment,
+        title: view.title.as_deref(),
+        band_percent: view.band_ppb as f64 / 1e7,
+        matrix,
+    };
+    write_document(&page, out)
+}

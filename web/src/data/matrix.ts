@@ -1,0 +1,76 @@
+// The document of a result of points: `tcplab.page-matrix/1`, written by crates/report/src/page/matrix.rs.
+
+export interface Axis {
+  name: string;
+  labels: string[];
+}
+
+export interface Cell {
+  /** Its value on each axis. */
+  at: number[];
+  runs: number;
+  /** Of each measure: median, least, most of the repetitions. */
+  values: ([number, number, number] | null)[];
+  /** Why a measure has no value, by its number. */
+  why?: Record<string, string>;
+}
+
+export interface MatrixPage {
+  schema: 'tcplab.page-matrix/1';
+  version: string;
+  experiment: string;
+  title: string | null;
+  band_percent: number;
+  matrix: {
+    axes: Axis[];
+    measures: string[];
+    cells: Cell[];
+    open: {
+      x: number | null;
+      y: number | null;
+      measure: number;
+      pinned: number[];
+      base: [number, number] | null;
+    };
+    left_out: number;
+  };
+}
+
+/** What the heat map shows. */
+export interface Chosen {
+  x: number | null;
+  y: number | null;
+  measure: number;
+  /** A value on each axis; those of `x` and `y` mean nothing. */
+  pinned: number[];
+  /** Axis and value that all is compared with. */
+  base: [number, number] | null;
+  /** Changes up to this many per cent do not matter. */
+  band: number;
+}
+
+/** Cells by their place. */
+export class Cells {
+  private readonly byPlace = new Map<string, Cell>();
+
+  constructor(cells: Cell[]) {
+    for (const cell of cells) this.byPlace.set(cell.at.join(), cell);
+  }
+
+  at(place: number[]): Cell | undefined {
+    return this.byPlace.get(place.join());
+  }
+
+  /** The cell that this place is compared with. */
+  base(place: number[], base: [number, number]): Cell | undefined {
+    return this.at(place.map((value, axis) => (axis === base[0] ? base[1] : value)));
+  }
+
+  /** Change of the median in per cent; null where one has no value, or the base's is 0. */
+  change(place: number[], measure: number, base: [number, number]): number | null {
+    const value = this.at(place)?.values[measure]?.[0];
+    const from = this.base(place, base)?.values[measure]?.[0];
+    if (value === undefined || from === undefined || from === 0) return null;
+    return (value / from - 1) * 100;
+  }
+}

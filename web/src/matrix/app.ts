@@ -1,0 +1,73 @@
+// The page of a result of points: the heat map, then every cell as a table.
+
+import { Cells, type Chosen, type MatrixPage } from '../data/matrix';
+import { h } from '../dom';
+import { count, plural } from '../format';
+import { topLine } from '../population/app';
+import { choosers } from './choosers';
+import { HeatMap } from './heatmap';
+import { unitOf } from './unit';
+
+/** Rows of the table at most. */
+const MAX_ROWS = 2_000;
+
+export function showMatrix(page: MatrixPage, place: HTMLElement): void {
+  const { matrix } = page;
+  const cells = new Cells(matrix.cells);
+  const map = new HeatMap(page, cells);
+  const chosen: Chosen = { ...matrix.open, pinned: [...matrix.open.pinned], band: page.band_percent };
+  document.title = `${page.experiment} · tcplab`;
+  document.body.classList.add('long');
+  const runs = matrix.cells.reduce((sum, cell) => sum + cell.runs, 0);
+  const totals = matrix.axes.map((axis) => `${axis.labels.length} × ${axis.name}`);
+  const left = matrix.left_out > 0 && `${plural(matrix.left_out, 'more point')} stand in summary.json.`;
+  const able = matrix.measures.length > 0 && matrix.cells.length > 0;
+  place.replaceChildren(
+    topLine(page.experiment, [...totals, plural(runs, 'run')].join(' · '), page.version, () => {}),
+    h(
+      'main',
+      { class: 'population matrix' },
+      h('h2', {}, page.title ?? page.experiment),
+      left && h('p', { class: 'note' }, left),
+      able && choosers(page, chosen, () => map.show(chosen)),
+      able ? map.element : h('p', { class: 'nothing' }, 'The result has no measure.'),
+      h('h2', {}, 'All points'),
+      table(page),
+    ),
+  );
+  if (able) map.show(chosen);
+  addEventListener('keydown', (e) => {
+    const target = e.target as HTMLElement;
+    if (e.ctrlKey || e.metaKey || e.altKey || target.matches('input, select, textarea')) return;
+    if (e.key === 't') place.querySelector<HTMLButtonElement>('button.theme')?.click();
+  });
+}
+
+function table(page: MatrixPage): HTMLElement {
+  const { axes, measures, cells } = page.matrix;
+  const units = measures.map((name, i) =>
+    unitOf(name, Math.max(0, ...cells.map((cell) => Math.abs(cell.values[i]?.[0] ?? 0)))),
+  );
+  const head = h('tr', {}, ...axes.map((axis) => h('th', { scope: 'col' }, axis.name)));
+  measures.forEach((name, i) => {
+    head.append(h('th', { scope: 'col', class: 'number' }, name, h('small', {}, ` ${units[i].unit}`)));
+  });
+  const body = h('tbody');
+  for (const cell of cells.slice(0, MAX_ROWS)) {
+    const row = h('tr', {}, ...axes.map((axis, i) => h('td', {}, axis.labels[cell.at[i]])));
+    measures.forEach((_, i) => {
+      const value = cell.values[i];
+      const why = value ? undefined : cell.why?.[i];
+      row.append(h('td', { class: 'number', title: why }, value ? units[i].text(value[0]) : '–'));
+    });
+    body.append(row);
+  }
+  const more = cells.length - MAX_ROWS;
+  const words = more > 0 ? `The first ${count(MAX_ROWS)} of ${count(cells.length)}. ` : '';
+  const many = cells.some((cell) => cell.runs > 1) ? 'Medians of the repetitions.' : '';
+  return h(
+    'div',
+    { class: 'scroll' },
+    h('table', { class: 'points' }, h('caption', {}, words + many), h('thead', {}, head), body),
+  );
+}

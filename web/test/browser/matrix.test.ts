@@ -1,0 +1,145 @@
+// The page of a result of points, as the Rust code writes it, opened from disk in a real browser.
+
+import { spawnSync } from 'node:child_process';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { binary, launch, needPage, open, root, run, scratch } from './browser';
+
+const files = scratch();
+const result = files.path('matrix.html');
+let browser: Browser;
+let page: Page;
+let problems: string[];
+
+beforeAll(async () => {
+  needPage();
+  run('cargo', ['run', '--quiet', '-p', 'tcplab-report', '--example', 'sample_matrix', '--', result]);
+  browser = await launch();
+}, 600_000);
+
+afterAll(async () => {
+  await browser?.close();
+  files.remove();
+});
+
+const cells = () => page.locator('.heatmap tbody td');
+const figures = () => cells().evaluateAll((all) => all.map((cell) => cell.firstChild?.textContent));
+const classes = () => cells().evaluateAll((all) => all.map((cell) => cell.className));
+const choose = (id: string, label: string) =>
+  page.locator(`select[data-choose="${id}"]`).selectOption({ label });
+const reading = () => page.locator('.heatmap .reading').textContent();
+
+describe('the heat map', () => {
+  beforeEach(async () => {
+    ({ page, problems } = await open(browser, result));
+  });
+
+  afterEach(async () => {
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+
+  it('opens with what the file says: changes against the base, readable labels, a band', async () => {
+    expect(await page.locator('main h2').first().textContent()).toBe('Does the <b>filter</b> help?');
+    expect(await page.locator('.heatmap h3').textContent()).toBe(
+      'down.goodput_bps: what filter changes, in per cent of none; small: the value in Mbit/s',
+    );
+    expect(await page.locator('.heatmap thead th').allTextContents()).toEqual([
+      'up rate',
+      '500 kbit/s',
+      '1 Mbit/s',
+      '30 Mbit/s',
+    ]);
+    expect(await page.locator('.heatmap tbody th').allTextContents()).toEqual(['10 Mbit/s', '30 Mbit/s']);
+    expect(await figures()).toEqual(['+150 %', '+20 %', '+1 %', '+150 %', '+20 %', '–']);
+    expect(await classes()).toEqual(['higher-4', 'higher-2', 'same', 'higher-4', 'higher-2', 'no-value']);
+    expect(await page.locator('.classes').textContent()).toContain('within ±3 %: no matter');
+  });
+
+  it('has colours of which each differs, also in lightness from one class to the next', async () => {
+    const colours = await page
+      .locator('.classes i')
+      .evaluateAll((all) => all.map((i) => getComputedStyle(i).backgroundColor));
+    expect(new Set(colours).size).toBe(colours.length);
+    const light = colours.map((c) => {
+      const [r, g, b] = (c.match(/\d+/g) ?? []).map(Number);
+      return 0.21 * r + 0.72 * g + 0.07 * b;
+    });
+    const middle = light.indexOf(Math.max(...light));
+    expect(light.slice(0, middle + 1)).toEqual([...light.slice(0, middle + 1)].sort((a, b) => a - b));
+    expect(light.slice(middle)).toEqual([...light.slice(middle)].sort((a, b) => b - a));
+  });
+
+  it('pins other axes, turns the axes, changes base, measure and band', async () => {
+    await choose('axis-0', '1 %').catch(() => choose('axis-2', '1 %'));
+    expect((await figures()).slice(0, 3)).toEqual(['−60 %', '−17 %', '−1 %']);
+    expect((await classes())[0]).toBe('lower-3');
+    await page.locator('.choosers input').fill('20');
+    expect((await classes()).slice(0, 3)).toEqual(['lower-2', 'same', 'same']);
+    await choose('base', 'nothing: the values');
+    expect(await figures()).toEqual(['3.60', '7.50', '8.91', '10.8', '22.5', '26.7']);
+    expect((await classes())[0]).toBe('shade-0');
+    expect((await classes())[5]).toBe('shade-6');
+    await choose('x', 'down rate');
+    expect(await page.locator('.heatmap tbody th').allTextContents()).toEqual([
+      '500 kbit/s',
+      '1 Mbit/s',
+      '30 Mbit/s',
+    ]);
+    await choose('y', 'variant');
+    expect(await page.locator('.heatmap tbody th').allTextContents()).toEqual(['none', 'filter']);
+    await choose('measure', 'ping.latency_us.p50');
+    expect(await page.locator('.heatmap h3').textContent()).toBe('ping.latency_us.p50, ms');
+    expect(await figures()).toEqual(['52.4', '52.4', '52.4', '52.4']);
+  });
+
+  it('is read by keys', async () => {
+    await cells().first().focus();
+    expect(await reading()).toContain(
+      'down rate 10 Mbit/s, up rate 500 kbit/s: 22.5 [22.3 .. 22.7] Mbit/s in 3 runs',
+    );
+    expect(await reading()).toContain('none: 9 [8.91 .. 9.09] Mbit/s in 3 runs');
+    await page.keyboard.press('End');
+    expect(await reading()).toContain('within the band');
+    await page.keyboard.press('ArrowDown');
+    expect(await reading()).toContain('nothing came');
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Tab');
+    expect(await reading()).toContain('nothing came');
+  });
+
+  it.each([400, 1440])('does not scroll sideways at %i pixels', async (width) => {
+    await page.setViewportSize({ width, height: 900 });
+    const over = () =>
+      page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    await expect.poll(over).toBe(0);
+  });
+
+  it('has every point in a table', async () => {
+    expect(await page.locator('table.points tbody tr').count()).toBe(24);
+    expect(await page.locator('#app').textContent()).not.toMatch(/NaN|undefined|\[object/);
+  });
+});
+
+const tcplab = binary();
+
+describe.skipIf(!tcplab)('the page of the real command', () => {
+  it('run and report show the same', async () => {
+    const [html, folder] = [files.path('run.html'), files.path('out')];
+    const command = (...args: string[]) => {
+      const done = spawnSync(tcplab as string, args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 });
+      expect(done.status, done.stderr).toBe(0);
+    };
+    command('run', 'examples/delayed-ack.toml', '--on', 'model:linux-6.1', '--out', folder, '--html', html);
+    command('report', folder);
+    ({ page, problems } = await open(browser, html));
+    const text = await page.locator('#app').textContent();
+    expect(text).not.toMatch(/NaN|undefined|\[object/);
+    expect(await cells().count()).toBeGreaterThan(0);
+    expect(problems).toEqual([]);
+    await page.close();
+    const later = await open(browser, `${folder}/report.html`);
+    expect(await later.page.locator('#app').textContent()).toBe(text);
+    await later.page.close();
+  });
+});
