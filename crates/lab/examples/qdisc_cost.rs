@@ -1,6 +1,7 @@
 //! What a packet costs in each qdisc: nanoseconds of one enqueue and one dequeue, with 1,000 flows and a standing queue.
 //!
-//! `cargo run --release -p tcplab-lab --example qdisc_cost`; with a qdisc's words as argument only that one.
+//! `cargo run --release -p tcplab-lab --example qdisc_cost`; with a qdisc's words as argument only that one,
+//! `--list`: which there are. `PACKETS=N` measures so many. `benches/qdisc.sh` counts the instructions.
 
 #![allow(clippy::disallowed_methods, reason = "a bench reads the clock")]
 
@@ -83,16 +84,24 @@ impl Packet for Segment {
 fn main() {
     let only: Vec<String> = std::env::args().skip(1).collect();
     let only = only.join(" ");
+    if only == "--list" {
+        for words in KINDS {
+            println!("{words}");
+        }
+        return;
+    }
+    let packets = std::env::var("PACKETS").ok();
+    let packets = packets.and_then(|n| n.parse().ok()).unwrap_or(PACKETS);
     println!("{:<46} {:>10} {:>12}", "qdisc", "ns/packet", "drops");
     for words in KINDS {
         if only.is_empty() || words == only {
-            let (ns, drops) = cost(words);
+            let (ns, drops) = cost(words, packets);
             println!("{words:<46} {ns:>10.0} {drops:>12}");
         }
     }
 }
 
-fn cost(words: &str) -> (f64, u64) {
+fn cost(words: &str, packets: u32) -> (f64, u64) {
     let Ok(settings) = Settings::parse(words) else {
         panic!("{words}");
     };
@@ -109,12 +118,12 @@ fn cost(words: &str) -> (f64, u64) {
         next(&mut qdisc, number);
     }
     let begin = Clock::now();
-    for number in WAITING..WAITING + PACKETS {
+    for number in WAITING..WAITING + packets {
         let now = next(&mut qdisc, number);
         if let Dequeued::Packet(packet) = qdisc.dequeue(now) {
             std::hint::black_box(&packet);
         }
     }
-    let ns = begin.elapsed().as_nanos() as f64 / f64::from(PACKETS);
+    let ns = begin.elapsed().as_nanos() as f64 / f64::from(packets);
     (ns, qdisc.stats().drops)
 }

@@ -5,6 +5,7 @@ mod drill;
 mod endpoint;
 mod packets;
 mod plans;
+mod qdisc;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ pub use endpoint::endpoint;
 use packets::ethernet_frames;
 pub use packets::frames;
 pub use plans::{distributions, experiments, expressions};
+pub use qdisc::qdisc;
 
 /// Seeds have at most this many bytes: the mutator reaches the end of a short input more often.
 const SEED_BYTES: usize = 6_000;

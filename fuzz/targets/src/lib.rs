@@ -11,6 +11,7 @@ mod endpoint;
 mod experiment;
 mod frames;
 pub mod mutate;
+mod qdisc;
 mod readers;
 
 pub use analyser::{analyser, whole};
@@ -18,6 +19,7 @@ pub use drill::drill_parser;
 pub use endpoint::endpoint;
 pub use experiment::{distribution, experiment, expression};
 pub use frames::frame;
+pub use qdisc::qdisc;
 pub use readers::{Outcome, packed, pcap, pcapng, read, text};
 
 /// Name, function and seeds of a target.
@@ -32,7 +34,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     Target {
         name: "pcap",
         run: pcap,
@@ -92,5 +94,10 @@ pub const TARGETS: [Target; 12] = [
         name: "drill_parser",
         run: drill_parser,
         seeds: corpus::drill,
+    },
+    Target {
+        name: "qdisc",
+        run: qdisc,
+        seeds: corpus::qdisc,
     },
 ];

@@ -93,7 +93,7 @@ macro_rules! targets {
     )* };
 }
 
-targets!(pcap pcapng text packed frame analyser whole experiment expression distribution endpoint drill_parser);
+targets!(pcap pcapng text packed frame analyser whole experiment expression distribution endpoint drill_parser qdisc);
 
 #[test]
 fn every_target_is_tested() {
@@ -110,6 +110,7 @@ fn every_target_is_tested() {
         "distribution",
         "endpoint",
         "drill_parser",
+        "qdisc",
     ];
     assert!(TARGETS.iter().all(|t| tested.contains(&t.name)));
 }
