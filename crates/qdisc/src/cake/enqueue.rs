@@ -2,7 +2,7 @@
 
 use tcplab_base::Instant;
 
-use super::flow::{List, Set};
+use super::flow::{List, QUEUES, Set};
 use super::overflow::Which;
 use super::{Cake, backlog};
 use crate::ack_filter;
@@ -157,24 +157,32 @@ impl<P: Packet> Cake<P> {
     fn make_room(&mut self, tin: usize, n: usize, now: Instant) -> bool {
         let mut own = false;
         while self.memory.used > self.memory.limit {
-            let dropped = self.drop_from_longest(now);
+            let Some(dropped) = self.drop_from_longest(now) else {
+                break;
+            };
             own |= dropped == which(tin, n);
         }
         !own
     }
 
-    fn drop_from_longest(&mut self, now: Instant) -> Which {
+    /// Packets without a byte, which no kernel has, make no queue long: then it is any that holds one.
+    #[cold]
+    fn any_that_waits(&mut self) -> Option<Which> {
+        self.overflow.distrust();
+        let all = (0..self.tins.len()).flat_map(|tin| (0..QUEUES).map(move |n| (tin, n)));
+        let mut waiting = all.filter(|(tin, n)| !self.tins[*tin].flows.get(*n).chain.is_empty());
+        waiting.next().map(|(tin, n)| which(tin, n))
+    }
+
+    fn drop_from_longest(&mut self, now: Instant) -> Option<Which> {
         let tins = &self.tins;
-        let longest = self.overflow.longest(|which| backlog(tins, which));
+        let mut longest = self.overflow.longest(|which| backlog(tins, which));
+        if backlog(tins, longest) == 0 {
+            longest = self.any_that_waits()?;
+        }
         let (tin, n) = (usize::from(longest.tin), usize::from(longest.flow));
-        let head = self.tins.get_mut(tin).and_then(|tin| {
-            let flow = tin.flows.get_mut(n);
-            self.store.pop(&mut flow.chain)
-        });
-        let Some(waiting) = head else {
-            self.overflow.distrust();
-            return longest;
-        };
+        let flow = self.tins.get_mut(tin)?.flows.get_mut(n);
+        let waiting = self.store.pop(&mut flow.chain)?;
         self.shorten(tin, n, &waiting);
         self.stats.drops(waiting.len);
         let of = &mut self.tins[tin];
@@ -187,8 +195,10 @@ impl<P: Packet> Cake<P> {
             self.shaper.charge(of, waiting.charged, now, true);
         }
         let tins = &self.tins;
-        self.overflow.longest_shrank(|which| backlog(tins, which));
-        longest
+        if self.overflow.is_kept() {
+            self.overflow.longest_shrank(|which| backlog(tins, which));
+        }
+        Some(longest)
     }
 }
 
