@@ -13,6 +13,7 @@ mod frame;
 mod htb;
 mod netem;
 mod packet;
+mod peek;
 mod prio;
 mod psched;
 mod qdisc;

@@ -78,12 +78,12 @@ impl<P: Packet> Qdisc<P> {
             }
             Kind::Cake(cake) => Any::Cake(Box::new(Cake::new(cake, device, seed, name))),
             Kind::Netem(netem) => Any::Netem(Box::new(Netem::new(netem, seed, name))),
-            Kind::Tbf(tbf) => Any::Tbf(Box::new(Tbf::new(tbf))),
+            Kind::Tbf(tbf) => Any::Tbf(Box::new(Tbf::new(tbf, device, seed, name))),
             Kind::Codel(codel) => Any::Codel(Box::new(CodelQueue::new(codel, frame))),
             Kind::FqCodel(fq) => Any::FqCodel(Box::new(FqCodel::new(fq, frame, seed, name))),
             Kind::Fq(fq) => Any::Fq(Box::new(Fq::new(fq, frame, seed, name))),
             Kind::Red(red) => Any::Red(Box::new(Red::new(red, seed, name))),
-            Kind::Prio(prio) => Any::Prio(Box::new(Prio::new(prio))),
+            Kind::Prio(prio) => Any::Prio(Box::new(Prio::new(prio, device, seed, name))),
             Kind::Htb(htb) => Any::Htb(Box::new(Htb::new(htb, device, seed, name))),
         };
         Self {
@@ -108,12 +108,12 @@ impl<P: Packet> Qdisc<P> {
             }
             (Any::Cake(cake), Kind::Cake(new)) => cake.change(new, device),
             (Any::Netem(netem), Kind::Netem(new)) => netem.change(new),
-            (Any::Tbf(tbf), Kind::Tbf(new)) => tbf.change(new),
+            (Any::Tbf(tbf), Kind::Tbf(new)) => return tbf.change(new, device),
             (Any::Codel(codel), Kind::Codel(new)) => codel.change(new, frame),
             (Any::FqCodel(fq), Kind::FqCodel(new)) => return fq.change(new, frame),
             (Any::Fq(fq), Kind::Fq(new)) => fq.change(new, frame),
             (Any::Red(red), Kind::Red(new)) => red.change(new),
-            (Any::Prio(prio), Kind::Prio(new)) => prio.change(new),
+            (Any::Prio(prio), Kind::Prio(new)) => return prio.change(new, device),
             (Any::Htb(htb), Kind::Htb(new)) => return htb.change(new, device),
             _ => return false,
         }
@@ -128,12 +128,12 @@ impl<P: Packet> Qdisc<P> {
             Any::Fifo(fifo) => fifo.enqueue(packet),
             Any::Cake(cake) => cake.enqueue(now, packet),
             Any::Netem(netem) => netem.enqueue(now, packet),
-            Any::Tbf(tbf) => tbf.enqueue(packet),
+            Any::Tbf(tbf) => tbf.enqueue(now, packet),
             Any::Codel(codel) => codel.enqueue(now, packet),
             Any::FqCodel(fq) => fq.enqueue(now, packet),
             Any::Fq(fq) => fq.enqueue(now, packet),
             Any::Red(red) => red.enqueue(now, packet),
-            Any::Prio(prio) => prio.enqueue(packet),
+            Any::Prio(prio) => prio.enqueue(now, packet),
             Any::Htb(htb) => htb.enqueue(now, packet),
         }
     }
@@ -150,7 +150,7 @@ impl<P: Packet> Qdisc<P> {
             Any::FqCodel(fq) => fq.dequeue(now),
             Any::Fq(fq) => fq.dequeue(now),
             Any::Red(red) => red.dequeue(now),
-            Any::Prio(prio) => prio.dequeue(),
+            Any::Prio(prio) => prio.dequeue(now),
             Any::Htb(htb) => htb.dequeue(now),
         }
     }

@@ -33,6 +33,17 @@ impl Stats {
         }
     }
 
+    /// The same when what waits is dropped.
+    pub(crate) fn dropped(self) -> Self {
+        Self {
+            drops: self.drops + u64::from(self.qlen),
+            dropped_bytes: self.dropped_bytes + self.backlog,
+            backlog: 0,
+            qlen: 0,
+            ..self
+        }
+    }
+
     #[inline]
     pub(crate) fn enters(&mut self, len: u32) {
         self.qlen += 1;

@@ -9,7 +9,7 @@ use tcplab_plan::qdisc::{Kind, Qdisc as Settings};
 use tcplab_qdisc::{Dequeued, Qdisc, Xstats};
 
 /// Pairs of words for one discipline: it begins with the first and may change to the second.
-const WORDS: [[&str; 2]; 19] = [
+const WORDS: [[&str; 2]; 23] = [
     ["pfifo limit 5", "pfifo limit 3"],
     ["bfifo limit 5000", "bfifo limit 100"],
     [
@@ -65,6 +65,22 @@ const WORDS: [[&str; 2]; 19] = [
     [
         "prio",
         "prio bands 2 priomap 0 1 1 1 0 1 0 0 1 1 1 1 1 1 1 1",
+    ],
+    [
+        "prio child codel limit 5",
+        "prio bands 2 priomap 0 1 1 1 0 1 0 0 1 1 1 1 1 1 1 1 child codel limit 3",
+    ],
+    [
+        "prio bands 4 child cake bandwidth 1mbit",
+        "prio child cake bandwidth 5mbit",
+    ],
+    [
+        "tbf rate 1mbit burst 2000 limit 9000 child fq_codel flows 4 limit 9",
+        "tbf rate 100kbit burst 900 limit 3000 child fq_codel flows 4 limit 5",
+    ],
+    [
+        "tbf rate 1mbit burst 2000 limit 9000 child cake bandwidth 500kbit",
+        "tbf rate 2mbit burst 700 limit 9000 child cake unlimited",
     ],
     [
         "htb rate 1mbit",
@@ -170,7 +186,11 @@ fn limits(kind: &Kind) -> (u64, u64) {
         Kind::Bfifo(fifo) => (most, u64::from(fifo.limit_bytes(1_514))),
         // As in the kernel, a copy may be one too many.
         Kind::Netem(netem) => (u64::from(netem.limit) + 1, most),
-        Kind::Tbf(tbf) => (most, u64::from(tbf.limit)),
+        Kind::Tbf(tbf) => match &tbf.child {
+            // One that was looked at waits beside the child's.
+            Some(child) => (limits(child).0.saturating_add(1), most),
+            None => (most, u64::from(tbf.limit)),
+        },
         Kind::Codel(codel) => (u64::from(codel.limit), most),
         Kind::FqCodel(fq) => (u64::from(fq.codel.limit), most),
         Kind::Fq(fq) => (u64::from(fq.limit), most),

@@ -70,6 +70,12 @@ fn the_same_datagrams_leave_at_the_same_times() {
         ("htb rate 10mbit child pfifo limit 20", 100..199),
         ("htb rate 10mbit child bfifo limit 20k", 100..199),
         ("htb rate 10mbit child codel", 190..201),
+        (
+            "tbf rate 10mbit burst 5k limit 30k child pfifo limit 20",
+            100..199,
+        ),
+        ("tbf rate 10mbit burst 5k limit 30k child codel", 190..201),
+        ("prio child codel", 200..201),
         ("netem delay 5ms rate 10mbit 14 limit 20", 100..199),
         ("netem delay 10ms reorder 100% gap 5", 200..201),
         (

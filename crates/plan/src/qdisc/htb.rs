@@ -37,7 +37,6 @@ const KNOWN: [&str; 11] = [
     "overhead",
     "linklayer",
 ];
-const CHILDREN: [&str; 5] = ["pfifo", "bfifo", "codel", "fq_codel", "cake"];
 
 /// Bytes of a bucket that no word sets: tc adds what goes in one of the kernel's ticks, of which there are a milliard a
 /// second.
@@ -59,7 +58,7 @@ impl Htb {
                 "quantum" => _ = words.count(u32::MAX)?,
                 "prio" => _ = words.number(0, 7)?,
                 // The words of the child are the rest.
-                "child" => child = self::child(words)?,
+                "child" => child = super::child::child(words)?,
                 _ if link.take(word, words)? => {}
                 _ => return Err(Wrong::unknown(word, "a word of htb, `child` aside", &KNOWN)),
             }
@@ -75,18 +74,6 @@ impl Htb {
             link,
             child: Box::new(child),
         })
-    }
-}
-
-fn child<'a>(words: &mut Words<'a>) -> Result<Kind, Wrong<'a>> {
-    let word = words.value()?;
-    match CHILDREN.contains(&word) {
-        true => Kind::parse(word, words),
-        false => Err(Wrong::unknown(
-            word,
-            "a qdisc for a class of htb",
-            &CHILDREN,
-        )),
     }
 }
 

@@ -3,6 +3,7 @@
 //! What they do is in the crate `qdisc`; the crate `kernel` gives the same data to a kernel.
 
 mod cake;
+mod child;
 mod codel;
 mod fifo;
 mod fq;

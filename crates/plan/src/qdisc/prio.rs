@@ -1,28 +1,33 @@
-//! `prio` (tc-prio(8)): bands, each a `pfifo`, served in their order.
+//! `prio` (tc-prio(8)): bands, each a `pfifo` or another qdisc, served in their order.
 
 use super::words::{Words, Wrong, begins_with_digit};
+use super::{Fifo, Kind};
 
 /// The settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Prio {
     /// Number of bands.
     pub bands: u8,
     /// The band of each priority of a packet (`skb->priority`).
     pub priomap: [u8; 16],
+    /// What queues in each band: `pfifo`, unless the words say another.
+    pub child: Box<Kind>,
 }
 
-const KNOWN: [&str; 2] = ["bands", "priomap"];
+const KNOWN: [&str; 3] = ["bands", "priomap", "child"];
 
 impl Prio {
     pub(super) fn parse<'a>(words: &mut Words<'a>) -> Result<Self, Wrong<'a>> {
         let mut prio = Self {
             bands: 3,
             priomap: [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1],
+            child: Box::new(Kind::Pfifo(Fifo { limit: None })),
         };
         while let Some(word) = words.next() {
             match word {
                 "bands" => prio.bands = u8::try_from(words.number(2, 16)?).unwrap_or(16),
                 "priomap" => prio.read_map(words)?,
+                "child" => *prio.child = super::child::child(words)?,
                 _ => return Err(Wrong::unknown(word, "a word of prio", &KNOWN)),
             }
         }
@@ -59,9 +64,11 @@ mod tests {
 
     #[test]
     fn maps() {
-        let Kind::Prio(prio) = *Qdisc::parse("prio bands 4 priomap 1 2 3 0").unwrap().kind() else {
+        let read = Qdisc::parse("prio bands 4 priomap 1 2 3 0 child codel limit 5").unwrap();
+        let Kind::Prio(prio) = read.kind() else {
             panic!("no prio")
         };
+        assert!(matches!(&*prio.child, Kind::Codel(codel) if codel.limit == 5));
         assert_eq!(
             prio.priomap,
             [1, 2, 3, 0, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1]
@@ -72,6 +79,8 @@ mod tests {
             ("prio priomap 5", "prio priomap 5"),
             ("prio priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 9", "9"),
             ("prio priomap 99", "99"),
+            ("prio child prio", "prio"),
+            ("prio child", "child"),
         ] {
             assert_eq!(Qdisc::parse(text).expect_err(text).word, word, "{text}");
         }

@@ -1,10 +1,11 @@
 //! `tbf` (tc-tbf(8)): a token bucket.
 
+use super::Kind;
 use super::link_layer::{LinkLayer, byte_rate, size_with_cell};
 use super::words::{Words, Wrong};
 
 /// The settings, as tc gives them to the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tbf {
     /// Bytes a second.
     pub rate: u64,
@@ -16,6 +17,8 @@ pub struct Tbf {
     pub peak: Option<Peak>,
     /// What a packet costs.
     pub link: LinkLayer,
+    /// What queues in place of the `bfifo` of `limit` bytes.
+    pub child: Option<Box<Kind>>,
 }
 
 /// The bucket that bounds how fast the first one empties.
@@ -27,7 +30,8 @@ pub struct Peak {
     pub burst: u32,
 }
 
-const KNOWN: [&str; 12] = [
+const KNOWN: [&str; 13] = [
+    "child",
     "rate",
     "burst",
     "buffer",
@@ -51,6 +55,7 @@ struct Said {
     peak_rate: Option<u64>,
     mtu: Option<u32>,
     link: LinkLayer,
+    child: Option<Box<Kind>>,
 }
 
 impl Tbf {
@@ -64,6 +69,7 @@ impl Tbf {
                 "latency" => said.latency_us = Some(words.micros()?),
                 "peakrate" => said.peak_rate = Some(byte_rate(words)?),
                 "mtu" | "minburst" => said.mtu = Some(size_with_cell(words)?),
+                "child" => said.child = Some(Box::new(super::child::child(words)?)),
                 _ if said.link.take(word, words)? => {}
                 _ => return Err(Wrong::unknown(word, "a word of tbf", &KNOWN)),
             }
@@ -101,6 +107,7 @@ impl Said {
             limit,
             peak,
             link: self.link,
+            child: self.child,
         })
     }
 }

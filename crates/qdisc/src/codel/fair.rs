@@ -65,7 +65,10 @@ impl<P: Packet> FqCodel<P> {
         self.quantum = quantum(settings, frame);
         self.params = Params::new(&settings.codel, frame);
         while self.stats.qlen > 0 && self.is_over() {
-            self.drop_from_fattest(0);
+            // Packets without a byte make no queue fat.
+            let mut flows = self.flows.iter();
+            let any = flows.position(|flow| !flow.chain.is_empty());
+            self.drop_from_fattest(any.unwrap_or(0) as u32);
         }
         true
     }

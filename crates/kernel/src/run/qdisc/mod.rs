@@ -55,8 +55,38 @@ pub(crate) fn put(netlink: &Netlink, interface: &str, words: &str) -> Result<(),
 fn messages(index: i32, kind: &Kind) -> Result<Vec<RouteNetlinkMessage>, String> {
     match kind {
         Kind::Htb(htb) => htb::messages(index, htb),
+        Kind::Prio(Prio { bands, child, .. }) => {
+            // A band is a `pfifo` of itself.
+            let own = matches!(**child, Kind::Pfifo(fifo) if fifo.limit.is_none());
+            with_children(index, kind, child, if own { 0 } else { *bands })
+        }
+        Kind::Tbf(tbf) => match &tbf.child {
+            Some(child) => with_children(index, kind, child, 1),
+            None => Ok(vec![qdisc(index, TcHandle::ROOT, kind)?]),
+        },
         _ => Ok(vec![qdisc(index, TcHandle::ROOT, kind)?]),
     }
+}
+
+/// A qdisc at the root, and the same one in each of its first classes (`tc qdisc add dev DEV parent 1:N ...`).
+fn with_children(
+    index: i32,
+    kind: &Kind,
+    child: &Kind,
+    classes: u8,
+) -> Result<Vec<RouteNetlinkMessage>, String> {
+    let mut root = message(index, TcHandle::ROOT, kind.name(), options(kind)?);
+    root.header.handle = match classes {
+        0 => TcHandle::UNSPEC,
+        _ => TcHandle { major: 1, minor: 0 },
+    };
+    let children = (1..=u16::from(classes)).map(|minor| {
+        let class = TcHandle { major: 1, minor };
+        qdisc(index, class, child)
+    });
+    std::iter::once(Ok(RouteNetlinkMessage::NewQueueDiscipline(root)))
+        .chain(children)
+        .collect()
 }
 
 /// A qdisc without classes at a parent.

@@ -3,10 +3,12 @@
 //! times, RED's table of damping and netem's of distributions, which have tests where they are made, and prio's empty
 //! attribute.
 
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::tc::TcAttribute;
 use tcplab_plan::qdisc::{Kind, Qdisc};
 
 use super::attributes::read;
-use super::{htb, options};
+use super::{htb, messages, options};
 
 fn kind(text: &str) -> Kind {
     let qdisc = Qdisc::parse(text).unwrap_or_else(|wrong| panic!("{text}: {}", wrong.why));
@@ -117,6 +119,47 @@ fn what_no_kernel_has_is_refused_by_name() {
         let why = options(&kind(text)).expect_err(text);
         assert!(why.contains(&format!("`{word}`")), "{why}");
     }
+}
+
+/// What `tc qdisc add dev DEV root handle 1: ...` and `tc qdisc add dev DEV parent 1:N ...` name.
+#[test]
+fn children_stand_in_the_classes_of_the_first() {
+    let all = [(0xffff_ffff, 0x1_0000), (0x1_0001, 0), (0x1_0002, 0)];
+    for (text, kinds) in [
+        (
+            "prio bands 2 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 child codel",
+            &["prio", "codel", "codel"][..],
+        ),
+        (
+            "tbf rate 1mbit burst 5k limit 9k child fq_codel",
+            &["tbf", "fq_codel"],
+        ),
+        ("htb rate 1mbit child pfifo", &["htb", "htb", "pfifo"]),
+    ] {
+        let messages = messages(7, &kind(text)).expect(text);
+        let of = |message: &RouteNetlinkMessage| match message {
+            RouteNetlinkMessage::NewQueueDiscipline(tc)
+            | RouteNetlinkMessage::NewTrafficClass(tc) => {
+                let name = tc.attributes.iter().find_map(|attribute| match attribute {
+                    TcAttribute::Kind(name) => Some(name.clone()),
+                    _ => None,
+                });
+                let [parent, handle] = [tc.header.parent, tc.header.handle].map(u32::from);
+                (name.unwrap_or_default(), (parent, handle))
+            }
+            other => panic!("{other:?}"),
+        };
+        let sent: Vec<_> = messages.iter().map(of).collect();
+        let names: Vec<&str> = sent.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, kinds, "{text}");
+        if !text.starts_with("htb") {
+            for ((_, places), right) in sent.iter().zip(all) {
+                assert_eq!(*places, right, "{text}");
+            }
+        }
+    }
+    // Bands are FIFOs of themselves: one message, as before.
+    assert_eq!(messages(7, &kind("prio")).map(|all| all.len()), Ok(1));
 }
 
 /// RED's timer runs by the flags of its structure alone.
