@@ -29,7 +29,7 @@ pub enum Changed {
 pub enum ChangeError {
     /// Linux does not change this while the qdisc is in use.
     #[error(
-        "{0} does not take these settings while it is in use, as in Linux (fq_codel keeps its number of flows, htb its classes' kinds): put another kind in its place first"
+        "{0} does not take these settings while it is in use, as in Linux (fq_codel keeps its number of flows, and a child its kind): put another kind in its place first"
     )]
     InUse(&'static str),
 }
