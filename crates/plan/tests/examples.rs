@@ -54,6 +54,10 @@ fn each_example_has_its_points() {
         ("ack-filter-symmetric", 15),
         ("ack-filter-harm", 75),
         ("ack-filter-grid", 60),
+        ("ack-filter-kernel", 6),
+        ("ack-filter-slow-start", 12),
+        ("rrul-cake", 20),
+        ("rrul-cake-be", 10),
     ];
     for (name, points) in examples {
         assert_eq!(read(name).len(), points, "{name}");
