@@ -105,6 +105,8 @@ impl Program {
                 Kind::Datagrams(Box::new(Datagrams::new(app)))
             }
             AppKind::Ping { .. } => Kind::Pings(Box::new(Pings::new(app))),
+            // The driver itself sends recorded frames: there is no socket to ask a program about.
+            AppKind::Replay { .. } => Kind::Watch(Watch::new(Watch::BULK_READ)),
         };
         Self::of(kind)
     }
@@ -118,7 +120,7 @@ impl Program {
             | AppKind::RequestResponse { .. }
             | AppKind::ConnectRequestResponse { .. } => Kind::Answer(Answer::new(app)),
             AppKind::Bulk { reverse: true, .. } => Kind::Bulk(Box::new(Bulk::new(app))),
-            AppKind::Bulk { .. } | AppKind::Sink { .. } => {
+            AppKind::Bulk { .. } | AppKind::Sink { .. } | AppKind::Replay { .. } => {
                 Kind::Watch(Watch::new(Watch::BULK_READ))
             }
             AppKind::Web { .. } => Kind::Serve(Box::new(Serve::new(app))),
@@ -216,6 +218,11 @@ impl Program {
             Kind::Pings(p) => p.sent(),
             _ => &[],
         }
+    }
+
+    /// The driver has done `n` pieces of work by itself: frames of a replay.
+    pub fn count(&mut self, n: u64) {
+        self.record.count_all(n);
     }
 
     /// What it has completed so far.

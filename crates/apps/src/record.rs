@@ -34,6 +34,11 @@ impl Record {
         self.completed += 1;
     }
 
+    /// Counts so many at once.
+    pub(crate) fn count_all(&mut self, n: u64) {
+        self.completed += n;
+    }
+
     /// Counts one transaction that took this long.
     pub(crate) fn transaction(&mut self, took: Duration) {
         self.count();

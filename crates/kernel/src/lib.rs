@@ -26,6 +26,7 @@ mod live;
 pub mod probe;
 #[cfg(target_os = "linux")]
 pub mod proc_tcp;
+pub mod replay;
 #[cfg(target_os = "linux")]
 pub mod run;
 pub mod stack;

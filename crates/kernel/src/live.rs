@@ -161,7 +161,7 @@ fn instant(t: TimeSpec) -> Instant {
 }
 
 /// The packet-level address of an interface: its index and hardware type.
-fn address_of(interface: &str) -> Result<LinkAddr, Error> {
+pub(crate) fn address_of(interface: &str) -> Result<LinkAddr, Error> {
     let mut known = Vec::new();
     for entry in getifaddrs().map_err(io::Error::from)? {
         let Some(address) = entry

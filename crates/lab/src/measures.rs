@@ -3,6 +3,7 @@
 use tcplab_plan::Point;
 use tcplab_plan::app::{App, AppKind};
 use tcplab_plan::measure::Measure;
+use tcplab_plan::network::direct_link;
 
 use crate::error::LabError;
 
@@ -25,6 +26,13 @@ pub fn of_applications(point: &Point) -> Vec<String> {
     for app in point.apps.iter().filter(|app| !is_in_set(app)) {
         let name = app.group.as_ref().unwrap_or(&app.name);
         add(format!("{name}.completed"));
+        if let (true, Some(link)) = (
+            app.does.is_replay(),
+            direct_link(&point.links, app.client, app.server),
+        ) {
+            of_way(point, link, app.client).for_each(&mut add);
+            continue;
+        }
         match app.does {
             AppKind::Bulk { .. } => add(format!("{name}.goodput_bps")),
             AppKind::Stream { .. } | AppKind::Sink { .. } | AppKind::UdpStream { .. } => {}
@@ -44,6 +52,20 @@ pub fn of_applications(point: &Point) -> Vec<String> {
         }
     }
     names
+}
+
+/// What a link did with the frames that a host sent into it.
+fn of_way(point: &Point, link: usize, from: usize) -> impl Iterator<Item = String> {
+    let link = &point.links[link];
+    let [a, b] = [link.a, link.b].map(|host| &point.hosts[host].name);
+    let way = match link.a == from {
+        true => "a_to_b",
+        false => "b_to_a",
+    };
+    let names = ["drops", "ecn_mark", "ack_drops"];
+    names
+        .map(|name| format!("link.{a}-{b}.{way}.{name}"))
+        .into_iter()
 }
 
 /// Checks names against a point.

@@ -84,6 +84,7 @@ pub(crate) fn run(
     let profiles = model.profiles(point)?;
     let cannot = |e: tcplab_sim::SimError| LabError::Point(e.to_string());
     let mut world = World::new(point, &profiles).map_err(cannot)?;
+    world.set_traces(tcplab_kernel::replay::load(point).map_err(LabError::Point)?);
     let captures = match point.captures {
         true => Some(open(point, world.epoch_ns(), folder)?),
         false => None,

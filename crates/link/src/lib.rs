@@ -6,11 +6,15 @@
 //! taken out with [`Way::poll`] when their time has come ([`Way::next_time`]).
 
 mod choose;
+mod damage;
 mod fifo;
 mod kind;
 mod line;
+mod trace;
 mod way;
 
+pub use damage::damage;
 pub use kind::Kind;
 pub use line::{ChangeError, Changed, Line, Payload};
+pub use trace::{Choice, HEAD, Trace, TraceError, priority};
 pub use way::{Due, Entered, Frame, Way};

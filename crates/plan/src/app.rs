@@ -1,5 +1,7 @@
 //! The applications of an experiment, as data. What they do is in the crate `apps`.
 
+use std::net::IpAddr;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -197,6 +199,18 @@ pub enum AppKind {
         /// When the client stops.
         until: Extent,
     },
+    /// The client puts the frames of a capture file on its link to the server, each at its time after the first. Nobody
+    /// takes them there.
+    Replay {
+        /// The file; a path that is not absolute begins where the run was started.
+        file: String,
+        /// Only frames of the file's interface of this name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        interface: Option<String>,
+        /// Only IP packets from this address.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<IpAddr>,
+    },
 }
 
 impl AppKind {
@@ -215,13 +229,19 @@ impl AppKind {
             Self::UdpRr { .. } => "udp-rr",
             Self::Ping { icmp: false, .. } => "udp-ping",
             Self::Ping { icmp: true, .. } => "ping",
+            Self::Replay { .. } => "replay",
         }
     }
 
-    /// Whether it uses datagrams instead of TCP.
+    /// Whether it uses datagrams or frames instead of TCP.
     pub fn is_udp(&self) -> bool {
         use AppKind::{Ping, UdpRr, UdpStream};
-        matches!(self, UdpStream { .. } | UdpRr { .. } | Ping { .. })
+        matches!(self, UdpStream { .. } | UdpRr { .. } | Ping { .. }) || self.is_replay()
+    }
+
+    /// Whether it sends recorded frames, without a socket of a protocol.
+    pub fn is_replay(&self) -> bool {
+        matches!(self, Self::Replay { .. })
     }
 
     /// Whether the server's kernel answers it: no application listens.

@@ -85,6 +85,12 @@ pub fn first_hops(point: &Point, from: usize) -> Vec<Option<usize>> {
     first_links(&neighbours(&point.hosts, &point.links), &point.hosts, from)
 }
 
+/// The first link that joins two hosts directly.
+pub fn direct_link(links: &[Link], from: usize, to: usize) -> Option<usize> {
+    let joins = |link: &Link| [(link.a, link.b), (link.b, link.a)].contains(&(from, to));
+    links.iter().position(joins)
+}
+
 /// For each host the links that it has, in their order, and the host at the other end.
 pub(crate) type Neighbours = Vec<Vec<(usize, usize)>>;
 

@@ -58,6 +58,7 @@ fn each_example_has_its_points() {
         ("ack-filter-slow-start", 12),
         ("rrul-cake", 20),
         ("rrul-cake-be", 10),
+        ("replay", 3),
     ];
     for (name, points) in examples {
         assert_eq!(read(name).len(), points, "{name}");

@@ -114,6 +114,22 @@ impl Captures {
         }
     }
 
+    /// The frame of a replay passes an interface.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn raw(&mut self, file: usize, now: Instant, frame: &[u8]) {
+        if self.failed.is_some() {
+            return;
+        }
+        let at = Instant::from_nanos(now.as_nanos().saturating_add(self.epoch_ns));
+        let kept = &frame[..frame.len().min(self.snap)];
+        if let Some(out) = self.files.get_mut(file)
+            && let Err(e) = out.packet(0, Some(at), kept, frame.len() as u32, &[])
+        {
+            self.failed = Some(e);
+        }
+    }
+
     /// Flushes all outputs.
     ///
     /// # Errors

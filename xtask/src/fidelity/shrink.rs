@@ -120,7 +120,7 @@ fn halve(does: &mut AppKind) {
         | AppKind::UdpStream { until, .. }
         | AppKind::UdpRr { until, .. }
         | AppKind::Ping { until, .. } => until.count.iter_mut().for_each(half),
-        AppKind::Sink { .. } => {}
+        AppKind::Sink { .. } | AppKind::Replay { .. } => {}
     }
 }
 

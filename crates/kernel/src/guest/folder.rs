@@ -7,18 +7,39 @@ use tcplab_plan::{Outcome, Point};
 
 use super::error::{GuestError, os};
 use crate::drill::job;
+use crate::replay;
 use crate::run::{Pace, RunError, run};
 
-/// The question's file.
-pub(super) const POINT: &str = "point.json";
+/// The point's file.
+const POINT: &str = "point.json";
 const OUTCOME: &str = "outcome.json";
 const FAILED: &str = "failed.txt";
 
+/// The files of a question by their names: the point, and the frames of its replays.
+pub(super) fn question(point: &Point) -> Result<Vec<(String, Vec<u8>)>, GuestError> {
+    let text = serde_json::to_vec(point).map_err(os("cannot write a point"))?;
+    let mut files = vec![(POINT.to_owned(), text)];
+    for (app, trace) in replay::load(point).map_err(GuestError::Run)? {
+        let mut bytes = Vec::new();
+        let written = trace.write(&mut bytes);
+        written.map_err(os("cannot write frames to replay"))?;
+        files.push((replay::name(app), bytes));
+    }
+    Ok(files)
+}
+
+/// Whether a file of the folder belongs to the question.
+pub(super) fn is_of_question(name: &str) -> bool {
+    name == POINT || replay::is_name(name)
+}
+
 /// Writes the question.
 pub(super) fn ask(folder: &Path, point: &Point) -> Result<(), GuestError> {
-    let path = folder.join(POINT);
-    let text = serde_json::to_string(point).map_err(os("cannot write a point"))?;
-    fs::write(&path, text).map_err(os(format!("cannot write {}", path.display())))
+    for (name, bytes) in question(point)? {
+        let path = folder.join(name);
+        fs::write(&path, bytes).map_err(os(format!("cannot write {}", path.display())))?;
+    }
+    Ok(())
 }
 
 /// Names of all files that an answer may consist of.

@@ -57,7 +57,7 @@ fn send(place: &Path) -> Result<(), String> {
     for entry in fs::read_dir(place).map_err(text)?.flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if name != folder::POINT {
+        if !folder::is_of_question(&name) {
             let content = fs::read(entry.path()).map_err(text)?;
             parcel.file(&name, &content).map_err(text)?;
         }

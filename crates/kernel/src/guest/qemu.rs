@@ -125,14 +125,19 @@ impl Qemu<'_> {
     fn initramfs_for(&self, point: &Point) -> Result<Initramfs, GuestError> {
         let modules = self.image.modules(WANTED);
         let modules = modules.map_err(|e| GuestError::Run(e.to_string()))?;
-        let point = serde_json::to_vec(point).map_err(os("cannot write a point"))?;
+        let question = folder::question(point)?;
         let mut files: Vec<(PathBuf, &[u8])> = (modules.iter().enumerate())
             .map(|(n, m)| {
                 let name = format!("{MODULES}/{n:03}-{}.ko", m.name);
                 (PathBuf::from(name), m.bytes.as_slice())
             })
             .collect();
-        files.push((Path::new(init::SHARED).join(folder::POINT), &point));
+        let place = Path::new(init::SHARED);
+        files.extend(
+            question
+                .iter()
+                .map(|(name, bytes)| (place.join(name), bytes.as_slice())),
+        );
         self.initramfs
             .with(files.iter().map(|(path, bytes)| (path.as_path(), *bytes)))
     }

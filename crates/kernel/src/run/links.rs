@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tcplab_base::Instant;
-use tcplab_link::{Kind, Line};
+use tcplab_link::{Kind, Line, damage};
 use tcplab_plan::Point;
 use tcplab_plan::outcome::LinkCount;
 use tcplab_plan::point::Link;
@@ -130,19 +130,6 @@ impl OurLink {
             a_to_b_qdisc: self.ways[0].qdisc(),
             b_to_a_qdisc: self.ways[1].qdisc(),
         }
-    }
-}
-
-/// Makes the checksum of a TCP segment or UDP datagram wrong (RFC 9293 3.1, RFC 768).
-fn damage(frame: &mut [u8]) {
-    let header = frame.get(14).map_or(0, |b| usize::from(b & 15) * 4);
-    let checksum = match frame.get(14 + 9) {
-        Some(6) => 16,
-        Some(17) => 6,
-        _ => return,
-    };
-    if let Some(byte) = frame.get_mut(14 + header + checksum) {
-        *byte ^= 0x55;
     }
 }
 

@@ -18,6 +18,7 @@ mod links;
 pub(crate) mod netlink;
 mod poll;
 pub(crate) mod qdisc;
+mod replay;
 mod socket;
 mod tap;
 mod timers;

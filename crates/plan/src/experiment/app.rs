@@ -1,5 +1,8 @@
 //! `[[app]]`: the applications.
 
+use std::net::IpAddr;
+use std::path::Path;
+
 use super::error::Fault;
 use super::fields::Fields;
 use super::host::{RESERVED, at_name, socket};
@@ -8,6 +11,7 @@ use super::link::host_index;
 use super::units::{SIZE, TIME};
 use super::ways::Ways;
 use crate::app::{App, AppKind, Extent};
+use crate::network::direct_link;
 use crate::point::{Host, Link};
 
 /// Connections of one application at most.
@@ -61,12 +65,46 @@ pub(crate) fn apps(
             let message = format!("`{}` has port {} of this server", known.name, app.port);
             return Err(at_key(fields, "port", message));
         }
+        if app.does.is_replay() {
+            check_replay(fields, &app, hosts, links)?;
+        }
         if let Some(why) = ways.obstacle(app.client, app.server, hosts) {
             return Err(at_key(fields, "server", why));
         }
         apps.push(app);
     }
     Ok(apps)
+}
+
+/// Its frames pass one link, once.
+fn check_replay(
+    fields: &Fields<'_>,
+    app: &App,
+    hosts: &[Host],
+    links: &[Link],
+) -> Result<(), Fault> {
+    let name = |host: usize| hosts.get(host).map_or("", |h| h.name.as_str());
+    let [from, to] = [app.client, app.server];
+    if direct_link(links, from, to).is_none() {
+        let (from, to) = (name(from), name(to));
+        let message = format!("no link joins `{from}` and `{to}`: frames are not forwarded");
+        return Err(at_key(fields, "server", message));
+    }
+    if app.connections != 1 {
+        let message = "a replay has one sender; write an application for each".to_owned();
+        return Err(at_key(fields, "connections", message));
+    }
+    Ok(())
+}
+
+/// Paths of files begin in the folder of the experiment's own.
+pub(crate) fn locate(apps: &mut [App], experiment: &str) {
+    let folder = Path::new(experiment).parent().unwrap_or(Path::new(""));
+    for app in apps {
+        if let AppKind::Replay { file, .. } = &mut app.does {
+            *file = folder.join(&*file).to_string_lossy().into_owned();
+        }
+    }
 }
 
 fn at_key(fields: &Fields<'_>, key: &str, message: String) -> Fault {
@@ -194,6 +232,7 @@ fn does(fields: &Fields<'_>, kind: &str) -> Result<AppKind, Fault> {
             until: extent(fields)?,
         },
         "udp-ping" | "ping" => ping(fields, kind == "ping")?,
+        "replay" => replay(fields)?,
         _ => AppKind::UdpRr {
             request: datagram("request", 1)?,
             response: datagram("response", 1)?,
@@ -217,6 +256,22 @@ fn ping(fields: &Fields<'_>, icmp: bool) -> Result<AppKind, Fault> {
         every_ns,
         timeout_ns: fields.time("timeout")?.unwrap_or(10 * SECOND_NS),
         until: extent(fields)?,
+    })
+}
+
+fn replay(fields: &Fields<'_>) -> Result<AppKind, Fault> {
+    let file = fields.text("file")?.filter(|file| !file.is_empty());
+    let file = file.ok_or_else(|| fields.missing("file"))?;
+    let from = fields.text("from")?.map(|text| {
+        text.parse::<IpAddr>().map_err(|_| {
+            let message = format!("`{text}` is no IP address");
+            at_key(fields, "from", message)
+        })
+    });
+    Ok(AppKind::Replay {
+        file: file.to_owned(),
+        interface: fields.text("interface")?.map(str::to_owned),
+        from: from.transpose()?,
     })
 }
 
@@ -327,6 +382,8 @@ pub(crate) fn planned_ns(app: &App) -> i64 {
                 .saturating_add(times(SECOND_NS, answers))
         }
         AppKind::Sink { hold_ns } => *hold_ns,
+        // The file is not read yet; the run ends with its last frame.
+        AppKind::Replay { .. } => 1_800 * SECOND_NS,
     };
     let last_start = times(app.stagger_ns, u64::from(app.connections.saturating_sub(1)));
     own.saturating_add(app.start_ns).saturating_add(last_start)

@@ -303,6 +303,7 @@ impl Experiment {
             ));
         }
         let mut apps = app::apps(&tables, &hosts, &links)?;
+        app::locate(&mut apps, &self.file);
         for app in &mut apps {
             let group = expanded.apps.get(&app.name);
             app.group = group.or_else(|| written.apps.get(&app.name)).cloned();

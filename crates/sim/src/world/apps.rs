@@ -21,7 +21,7 @@ impl World {
         for index in 0..self.point.apps.len() {
             let app = &self.point.apps[index];
             if app.does.is_udp() {
-                if !app.does.is_icmp() {
+                if !app.does.is_icmp() && !app.does.is_replay() {
                     self.bind(index);
                 }
                 continue;
@@ -85,7 +85,21 @@ impl World {
             self.events
                 .set(Instant::from_nanos(at), Wake::Connect(index as u32 + 2));
         }
+        if self.point.apps[number].does.is_replay() {
+            return self.replays_from(index);
+        }
         self.connect(index);
+    }
+
+    /// The time of a replay's first frame has come.
+    #[cold]
+    fn replays_from(&mut self, index: usize) {
+        self.apps.ends[index].opened = self.now;
+        if !self.replay(index) {
+            self.warnings.push("a replay got no frames".into());
+            self.apps.ends[index].doing = Doing::Over;
+            self.apps.changed(index);
+        }
     }
 
     #[inline(never)]
@@ -201,6 +215,9 @@ impl World {
 
     #[inline(never)]
     pub(super) fn app_wakes(&mut self, index: usize) {
+        if !self.replays.is_empty() && self.replay(index) {
+            return;
+        }
         let end = &mut self.apps.ends[index];
         if end.wake_at != self.now {
             return;
@@ -454,6 +471,7 @@ impl World {
     #[inline(never)]
     pub(super) fn sample_links(&mut self) {
         self.network.sample(self.now);
+        self.sample_replays();
         if let Some(every) = self.point.link_every_ns {
             let next = self.now + Duration::from_nanos(every);
             self.events.set(next, Wake::SampleLinks);

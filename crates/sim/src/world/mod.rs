@@ -7,6 +7,7 @@
 mod apps;
 mod frames;
 mod memory;
+mod replay;
 
 use tcplab_base::{Duration, Instant, Random};
 use tcplab_plan::network::narrow_link;
@@ -69,6 +70,7 @@ pub struct World {
     network: Network,
     apps: Applications,
     captures: Option<Captures>,
+    replays: Vec<replay::Replay>,
     /// Some: responses of servers are timed.
     responses: Option<Responses>,
     warnings: Vec<String>,
@@ -101,6 +103,7 @@ impl World {
             network: Network::default(),
             apps: Applications::default(),
             captures: None,
+            replays: Vec::new(),
             responses: None,
             warnings: Vec::new(),
             work: Work::default(),
@@ -147,6 +150,7 @@ impl World {
         self.network = Network::new(point);
         self.apps = Applications::new(point);
         self.captures = None;
+        self.replays.clear();
         if let Some(responses) = &mut self.responses {
             responses.clear();
             self.keep_recoveries();
@@ -179,6 +183,7 @@ impl World {
                 )));
             }
         }
+        replay::check(point)?;
         let ends: u64 = point.apps.iter().map(|a| u64::from(a.connections)).sum();
         if ends * 2 > Events::MOST as u64 {
             let most = Events::MOST / 2;
@@ -416,6 +421,14 @@ impl World {
         }
         outcome.kernel = self.profiles();
         outcome.links = self.network.counts();
+        for one in &self.replays {
+            let link = &mut outcome.links[one.way / 2];
+            let (count, qdisc) = (one.line.count(), one.line.qdisc());
+            match one.way % 2 {
+                0 => (link.a_to_b, link.a_to_b_qdisc) = (count, qdisc),
+                _ => (link.b_to_a, link.b_to_a_qdisc) = (count, qdisc),
+            }
+        }
         outcome.link_series = std::mem::take(&mut self.network.series);
         // Its connections go before what they did is told: they do not add up to a peak of memory.
         self.hosts.clear();

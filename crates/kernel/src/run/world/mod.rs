@@ -5,6 +5,7 @@
 //! run in virtual time repeat.
 
 mod apps;
+mod replay;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -25,6 +26,7 @@ use super::clock::{Clock, Pace};
 use super::error::{Context, RunError};
 use super::links::{CaptureIndex, OurLink};
 use super::poll::{Poll, Ready, Source};
+use super::replay::Replay;
 use super::socket;
 use super::timers::{Timer, Timers};
 use super::wire::{self, Network, Wire};
@@ -53,6 +55,7 @@ struct World<'p> {
     /// Captures by the kernel, and the file of each.
     live: Vec<(Live, usize)>,
     apps: Applications,
+    replays: Vec<Replay>,
     warnings: Vec<String>,
     ending: bool,
     stopped: bool,
@@ -109,12 +112,14 @@ impl<'p> World<'p> {
             captures,
             live: Vec::new(),
             apps: Applications::new(point),
+            replays: Vec::new(),
             warnings,
             ending: false,
             stopped: false,
             cut_short: false,
         };
         world.watch_kernel_interfaces(&index)?;
+        world.open_replays(folder)?;
         Ok(world)
     }
 
@@ -178,6 +183,9 @@ impl<'p> World<'p> {
         for (index, app) in self.point.apps.iter().enumerate() {
             if app.does.is_icmp() {
                 self.network.hosts[app.client].allow_echoes()?;
+                continue;
+            }
+            if app.does.is_replay() {
                 continue;
             }
             self.network.hosts[app.server].enter()?;
@@ -317,10 +325,14 @@ impl<'p> World<'p> {
 
     fn fire(&mut self, now: Instant, timer: Timer) -> Result<(), RunError> {
         match timer {
+            Timer::Connect(end) if self.is_replay(end) => self.begin_replay(end, now),
             Timer::Connect(end) => self.connect(end, now),
             Timer::Wake(end, sleeps) => {
                 if self.apps.ends[end].sleeps != sleeps {
                     return Ok(());
+                }
+                if self.is_replay(end) {
+                    return self.replay(end, now);
                 }
                 match self.apps.ends[end].doing {
                     Doing::Sleeping => self.apps.ends[end].doing = Doing::Next(Went::Done),
@@ -400,6 +412,7 @@ impl<'p> World<'p> {
         for index in 0..self.apps.ends.len() {
             self.take_info(index);
         }
+        self.tell_of_replays();
         let mut outcome = Outcome {
             kernel: kernel_name(),
             virtual_ns: self.at(ended),

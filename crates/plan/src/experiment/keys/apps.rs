@@ -217,6 +217,27 @@ const PING: &[Key] = &[
     DURATION,
 ];
 
+const REPLAY: &[Key] = &[
+    key(
+        "file",
+        Form::Text,
+        "",
+        "the capture (pcap, pcapng, also packed), from the folder of this file; it must have one",
+    ),
+    key(
+        "interface",
+        Form::Text,
+        "all",
+        "only frames of the capture's interface of this name",
+    ),
+    key(
+        "from",
+        Form::Text,
+        "all",
+        "only IP packets from this address",
+    ),
+];
+
 /// Keys of `rrul`.
 pub(crate) const RRUL: &[Key] = &[
     key("duration", Form::Time, "60s", "how long the load lasts"),
@@ -255,7 +276,7 @@ pub(crate) const RRUL: &[Key] = &[
 ];
 
 /// The kinds of applications, what they do and their own keys.
-pub(crate) const KINDS: [(&str, &str, &[Key]); 13] = [
+pub(crate) const KINDS: [(&str, &str, &[Key]); 14] = [
     (
         "stream",
         "the server writes `chunk` bytes each `every`; the client only reads",
@@ -313,6 +334,11 @@ pub(crate) const KINDS: [(&str, &str, &[Key]); 13] = [
         PING,
     ),
     (
+        "replay",
+        "the client puts the frames of a capture on its link to the server, at their times ([replay.md](replay.md))",
+        REPLAY,
+    ),
+    (
         "rrul",
         "flent's Realtime Response Under Load: uploads, downloads and pings at once, as a set of applications ([rrul.md](rrul.md))",
         RRUL,
@@ -320,8 +346,8 @@ pub(crate) const KINDS: [(&str, &str, &[Key]); 13] = [
 ];
 
 /// The words of [`KINDS`].
-pub(crate) const KIND_NAMES: [&str; 13] = {
-    let mut names = [""; 13];
+pub(crate) const KIND_NAMES: [&str; 14] = {
+    let mut names = [""; 14];
     let mut i = 0;
     while i < names.len() {
         names[i] = KINDS[i].0;

@@ -1,0 +1,198 @@
+//! Replays: recorded frames enter a link at their times, and leave it towards nobody.
+//!
+//! The frames are bytes, as between the namespaces of a kernel: a replay has a line of its own, with the same code and
+//! the same draws, and nothing else of the run passes it.
+
+use std::sync::Arc;
+
+use tcplab_base::{Duration, Instant};
+use tcplab_link::{Kind, Line, Trace, damage};
+use tcplab_plan::Point;
+use tcplab_plan::network::{direct_link, first_hops};
+
+use super::{SimError, World};
+use crate::events::Wake;
+use tcplab_apps::Doing;
+
+/// One replay.
+#[derive(Debug)]
+pub(crate) struct Replay {
+    /// The client's end of its application, which the run waits for.
+    end: usize,
+    /// The way of the network that its line stands for.
+    pub(crate) way: usize,
+    pub(crate) line: Line<Vec<u8>>,
+    trace: Arc<Trace>,
+    /// The next frame of it.
+    next: usize,
+    start: Instant,
+    spare: Vec<Vec<u8>>,
+}
+
+impl World {
+    /// Gives the replays of the point their frames: the number of the application and its trace, for each.
+    pub fn set_traces(&mut self, traces: Vec<(usize, Arc<Trace>)>) {
+        self.replays.clear();
+        for (app, trace) in traces {
+            let end = self.apps.first(app);
+            let app = &self.point.apps[app];
+            let Some((number, side)) = way(&self.point, app.client, app.server) else {
+                continue;
+            };
+            let link = &self.point.links[number];
+            let (direction, name) = match side {
+                0 => (&link.a_to_b, "a_to_b"),
+                _ => (&link.b_to_a, "b_to_a"),
+            };
+            let name = format!("link/{number}/{name}");
+            self.replays.push(Replay {
+                end,
+                way: 2 * number + side,
+                line: Line::new(direction, link.mtu, self.point.seed, &name),
+                trace,
+                next: 0,
+                start: Instant::from_nanos(app.start_ns),
+                spare: Vec::new(),
+            });
+        }
+    }
+
+    /// An event of an end; false: it is no replay's.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn replay(&mut self, end: usize) -> bool {
+        let Some(number) = self.replays.iter().position(|r| r.end == end) else {
+            return false;
+        };
+        self.give_replayed(number);
+        let one = &mut self.replays[number];
+        let (side, now) = (one.way, self.now);
+        let captures = self.network.ways[side].captures;
+        let (mut sent, mut bytes) = (0, 0);
+        while one.due().is_some_and(|at| at <= now) {
+            let mut frame = one.spare.pop().unwrap_or_default();
+            one.trace.frame(one.next, &mut frame);
+            one.next += 1;
+            (sent, bytes) = (sent + 1, bytes + frame.len() as u64);
+            if let Some(out) = &mut self.captures {
+                out.raw(captures[0], now, &frame);
+            }
+            let kind = Kind::of_ethernet(&frame);
+            one.line.enter(now, frame.len(), || kind, frame);
+        }
+        let next = [one.due(), one.line.next_time()]
+            .into_iter()
+            .flatten()
+            .min();
+        let is_over = one.due().is_none();
+        let of = &mut self.apps.ends[end];
+        of.written += bytes;
+        of.program.count(sent);
+        of.doing = match is_over {
+            true => Doing::Over,
+            false => Doing::Sleeping,
+        };
+        if sent > 0 && is_over {
+            of.closed = now;
+        }
+        self.apps.changed(end);
+        if let Some(next) = next {
+            self.events.set(next.max(now), Wake::App(end as u32));
+        }
+        true
+    }
+
+    /// The samples of their ways are those of their lines.
+    pub(super) fn sample_replays(&mut self) {
+        for one in &self.replays {
+            let values = one.line.sample(self.now, Vec::len).to_vec();
+            let Some(series) = self.network.series.get_mut(one.way / 2) else {
+                continue;
+            };
+            let way = match one.way % 2 {
+                0 => &mut series.a_to_b,
+                _ => &mut series.b_to_a,
+            };
+            if let Some(last) = way.last_mut() {
+                last.1 = values;
+            }
+        }
+    }
+
+    /// What is due at the end of its line.
+    fn give_replayed(&mut self, number: usize) {
+        let one = &mut self.replays[number];
+        let file = self.network.ways[one.way].captures[1];
+        while let Some(mut out) = one.line.poll(self.now) {
+            if out.mark {
+                tcplab_wire::mark_ce(&mut out.frame);
+            }
+            if out.corrupt {
+                damage(&mut out.frame);
+            }
+            if let Some(captures) = &mut self.captures {
+                captures.raw(file, self.now, &out.frame);
+            }
+            if one.spare.len() < 64 {
+                one.spare.push(out.frame);
+            }
+        }
+    }
+}
+
+impl Replay {
+    /// When its next frame is sent.
+    fn due(&self) -> Option<Instant> {
+        self.trace
+            .time(self.next)
+            .map(|after: Duration| self.start + after)
+    }
+}
+
+/// The link between two hosts, and its end (0 or 1) that the first of them has.
+fn way(point: &Point, from: usize, to: usize) -> Option<(usize, usize)> {
+    let number = direct_link(&point.links, from, to)?;
+    Some((number, usize::from(point.links[number].a != from)))
+}
+
+/// What the model cannot do with replays: other packets on their way, among them those of another replay.
+pub(super) fn check(point: &Point) -> Result<(), SimError> {
+    let mut taken: Vec<(usize, usize)> = Vec::new();
+    let apps = || point.apps.iter();
+    for app in apps().filter(|app| app.does.is_replay()) {
+        let Some(own) = way(point, app.client, app.server) else {
+            continue;
+        };
+        let others = apps().filter(|other| !other.does.is_replay());
+        let mut others = others.flat_map(|other| {
+            let there = passes(point, other.client, other.server);
+            there
+                .into_iter()
+                .chain(passes(point, other.server, other.client))
+        });
+        if taken.contains(&own) || others.any(|other| other == own) {
+            let [from, to] = [app.client, app.server].map(|host| &point.hosts[host].name);
+            return Err(SimError::Cannot(format!(
+                "application {}: on the model nothing else can pass from {from} to {to} beside a replay; kernels can do it",
+                app.name
+            )));
+        }
+        taken.push(own);
+    }
+    Ok(())
+}
+
+/// The links from one host to another, each with the end that packets enter by.
+fn passes(point: &Point, from: usize, to: usize) -> Vec<(usize, usize)> {
+    let mut ways = Vec::new();
+    let mut at = from;
+    while at != to {
+        let Some(Some(number)) = first_hops(point, at).get(to).copied() else {
+            break;
+        };
+        let link = &point.links[number];
+        ways.push((number, usize::from(link.a != at)));
+        at = if link.a == at { link.b } else { link.a };
+    }
+    ways
+}
