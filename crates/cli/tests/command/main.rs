@@ -14,6 +14,7 @@ mod population;
 mod probe;
 mod qdisc;
 mod qemu;
+mod replay;
 mod reproduce;
 mod rows;
 mod rrul;
