@@ -252,8 +252,6 @@ fn queues_without_chance_let_the_same_frames_out_at_the_same_times() {
         "tbf rate 950kbit burst 5k limit 100k",
         "netem delay 5ms rate 950kbit limit 100 loss gemodel 100% 100%",
         "netem delay 10ms rate 950kbit limit 200 loss state 100% 100%",
-        "htb rate 950kbit child codel",
-        "htb rate 950kbit child codel ecn",
     ];
     let run = "linger = \"30s\"\nsnap = 96";
     for (on, by) in [("model", "tcplab"), (KERNEL, "kernel")] {
