@@ -27,7 +27,7 @@ const FILES: [(&str, &str); 9] = [
 ];
 
 /// Experiments that are examples too.
-const EXAMPLES: [(&str, &str); 8] = [
+const EXAMPLES: [(&str, &str); 9] = [
     (
         "ack-filter-rrul.toml",
         include_str!("../../../../examples/ack-filter-rrul.toml"),
@@ -35,6 +35,10 @@ const EXAMPLES: [(&str, &str); 8] = [
     (
         "ack-filter-100k.toml",
         include_str!("../../../../examples/ack-filter-100k.toml"),
+    ),
+    (
+        "ack-filter-kernel.toml",
+        include_str!("../../../../examples/ack-filter-kernel.toml"),
     ),
     (
         "ack-filter-symmetric.toml",
