@@ -10,6 +10,7 @@ use crate::drill::DrillArgs;
 use crate::explain::ExplainArgs;
 use crate::failure::Failure;
 use crate::kernel::args::KernelCommand;
+use crate::link::args::LinkArgs;
 use crate::population::args::{MergeArgs, PopulationCommand, ReportArgs};
 use crate::probe::args::ProbeArgs;
 use crate::reproduce::ReproduceArgs;
@@ -82,6 +83,8 @@ pub enum Command {
     },
     /// The lab's applications live, on real sockets, with what the kernel knows about its ACKs
     Probe(ProbeArgs),
+    /// A shaped link in real time: between namespaces, TAP devices or interfaces, with any qdisc
+    Link(LinkArgs),
     /// Print the JSON Schema of a result or of an experiment file
     Schema {
         /// Which one
@@ -132,6 +135,8 @@ pub enum SchemaName {
     Reproduce,
     /// `tcplab drill --json`
     Drill,
+    /// A line of `tcplab link --json`
+    Link,
     /// `tcplab probe ... --json`
     Probe,
 }
@@ -235,7 +240,7 @@ impl AnalyzeArgs {
 }
 
 /// `10s`, `500ms`, `2m`, `1h`; a number alone means seconds.
-fn parse_duration(text: &str) -> Result<Duration, String> {
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let bad = || format!("`{text}` is no time; write 10s, 500ms or 2m");
     let digits = text
         .find(|c: char| !c.is_ascii_digit())

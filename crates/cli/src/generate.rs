@@ -14,6 +14,7 @@ use crate::analyze::{json, pair};
 use crate::args::{Cli, SchemaName};
 use crate::explain;
 use crate::failure::Failure;
+use crate::link;
 use crate::probe;
 
 /// Prints the JSON Schema of a result or of an experiment file.
@@ -40,6 +41,7 @@ pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
         SchemaName::Run => generator.into_root_schema_for::<RunDocument>().into(),
         SchemaName::Reproduce => generator.into_root_schema_for::<ReproduceDocument>().into(),
         SchemaName::Drill => generator.into_root_schema_for::<DrillDocument>().into(),
+        SchemaName::Link => generator.into_root_schema_for::<link::json::Line>().into(),
         SchemaName::Probe => generator
             .into_root_schema_for::<probe::json::Document>()
             .into(),

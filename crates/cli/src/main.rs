@@ -13,6 +13,7 @@ mod files;
 mod generate;
 mod json;
 mod kernel;
+mod link;
 mod population;
 mod probe;
 mod progress;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Command::Kernel { command } => Ok(kernel::main(&command)),
         Command::Stacks(args) => Ok(stacks::main(&args, cli.color)),
         Command::Doctor { json } => Ok(doctor::main(json)),
+        Command::Link(args) => Ok(link::main(&args, cli.color)),
         Command::Probe(args) => Ok(probe::main(&args, &raw)),
         Command::Schema { name } => generate::schema(name),
         Command::Completions { shell } => generate::completions(shell),

@@ -40,6 +40,22 @@ impl SockOpt {
         name: libc::IP_TOS,
     };
 
+    /// `PACKET_VNET_HDR`: a `struct virtio_net_hdr` before each frame (linux/if_packet.h).
+    pub const PACKET_VNET_HDR: Self = Self::packet(libc::PACKET_VNET_HDR);
+    /// `PACKET_AUXDATA`, packet(7): the VLAN tag that a card has taken off comes as a control message.
+    pub const PACKET_AUXDATA: Self = Self::packet(libc::PACKET_AUXDATA);
+    /// `PACKET_IGNORE_OUTGOING`, packet(7).
+    pub const PACKET_IGNORE_OUTGOING: Self = Self::packet(libc::PACKET_IGNORE_OUTGOING);
+    /// `PACKET_ADD_MEMBERSHIP`, packet(7): takes a `struct packet_mreq`.
+    pub const PACKET_ADD_MEMBERSHIP: Self = Self::packet(libc::PACKET_ADD_MEMBERSHIP);
+
+    const fn packet(name: libc::c_int) -> Self {
+        Self {
+            level: libc::SOL_PACKET,
+            name,
+        }
+    }
+
     const fn tcp(name: libc::c_int) -> Self {
         Self {
             level: libc::IPPROTO_TCP,
@@ -96,18 +112,19 @@ pub fn get_int(fd: impl AsFd, option: SockOpt) -> io::Result<i32> {
 /// # Errors
 /// Those of setsockopt(2).
 pub fn set_int(fd: impl AsFd, option: SockOpt, value: i32) -> io::Result<()> {
+    set_bytes(fd, option, &value.to_ne_bytes())
+}
+
+/// Sets an option that is a structure.
+///
+/// # Errors
+/// Those of setsockopt(2).
+pub fn set_bytes(fd: impl AsFd, option: SockOpt, value: &[u8]) -> io::Result<()> {
     let fd = fd.as_fd().as_raw_fd();
-    let length = libc::socklen_t::try_from(size_of::<libc::c_int>()).unwrap_or(4);
+    let length = libc::socklen_t::try_from(value.len()).unwrap_or(libc::socklen_t::MAX);
     // SAFETY: the kernel reads `length` bytes of `value`, which is as long and outlives the call.
-    let done = unsafe {
-        libc::setsockopt(
-            fd,
-            option.level,
-            option.name,
-            (&raw const value).cast(),
-            length,
-        )
-    };
+    let done =
+        unsafe { libc::setsockopt(fd, option.level, option.name, value.as_ptr().cast(), length) };
     match done {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
@@ -140,6 +157,17 @@ pub(crate) fn die_with_parent(command: &mut std::process::Command) {
 /// Those of TUNSETIFF; a name that is too long.
 pub fn attach_tap(tun: &std::fs::File, name: &str) -> io::Result<()> {
     attach(tun, name, libc::IFF_TAP | libc::IFF_NO_PI, 0)
+}
+
+/// Makes the TAP device `name`, or takes the one of this name that stands: Ethernet frames behind a
+/// `struct virtio_net_hdr`, checksums and segmentation left to whoever reads, as a kernel leaves them to a network card.
+///
+/// # Errors
+/// Those of TUNSETIFF; a name that is too long.
+pub fn attach_tap_with_offload(tun: &std::fs::File, name: &str) -> io::Result<()> {
+    let flags = libc::IFF_TAP | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
+    let offload = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
+    attach(tun, name, flags, offload)
 }
 
 /// Makes the TUN device `name`: IP packets behind a `struct virtio_net_hdr`, checksums and

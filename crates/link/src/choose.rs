@@ -121,6 +121,11 @@ impl Choose {
         }
     }
 
+    /// Whether listed events ask what kind of frame it is.
+    pub(crate) fn asks_kind(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     /// Says when the run starts.
     pub(crate) fn begin(&mut self, start: Instant) {
         self.start = start;

@@ -138,7 +138,10 @@ impl<F: Payload> Line<F> {
             }
             match queue.qdisc.dequeue(now) {
                 Dequeued::Packet(frame) => {
-                    let kind = frame.kind();
+                    let kind = match self.way.asks_kind() {
+                        true => frame.kind(),
+                        false => Kind::default(),
+                    };
                     let bytes = frame.size() as usize;
                     if self.way.enter(now, bytes, || kind, frame) == Entered::Lost {
                         // It was sent all the same.

@@ -208,6 +208,11 @@ impl<F: Clone> Way<F> {
         self.late[place] = Some(frame);
     }
 
+    /// Whether listed events ask what kind of frame it is.
+    pub(crate) fn asks_kind(&self) -> bool {
+        self.choose.asks_kind()
+    }
+
     /// A frame that is lost takes the time that it needs on the wire.
     pub(crate) fn occupy(&mut self, now: Instant, bytes: usize) {
         if let Some(fifo) = &mut self.fifo {

@@ -4,7 +4,7 @@
 mod app;
 pub mod args;
 pub mod json;
-mod number;
+pub mod number;
 mod summary;
 
 use std::ffi::OsString;

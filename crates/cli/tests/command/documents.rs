@@ -17,7 +17,12 @@ struct Documented {
     commands: &'static [&'static [&'static str]],
 }
 
-const DOCUMENTS: [Documented; 5] = [
+const DOCUMENTS: [Documented; 6] = [
+    Documented {
+        path: "docs/link.md",
+        schemas: &["link"],
+        commands: &[&["link"]],
+    },
     Documented {
         path: "docs/drill.md",
         schemas: &["drill"],
@@ -69,6 +74,22 @@ fn table(root: &Value, name: &str, definition: &Value, out: &mut String) {
         let _ = write!(out, "{}\n\n", one_line(text));
     }
     if let Some(variants) = definition["oneOf"].as_array() {
+        if variants
+            .iter()
+            .all(|variant| variant["properties"].is_object())
+        {
+            for variant in variants {
+                let tag = variant["properties"].as_object().unwrap().iter();
+                let [name] = tag
+                    .filter_map(|(_, rule)| rule["const"].as_str())
+                    .collect::<Vec<_>>()[..]
+                else {
+                    panic!("a variant without a tag: {variant}");
+                };
+                table(root, &format!("`{name}`"), variant, out);
+            }
+            return;
+        }
         out.push_str("| value | meaning |\n|---|---|\n");
         for variant in variants {
             let (value, text) = (&variant["const"], &variant["description"]);
@@ -85,9 +106,9 @@ fn table(root: &Value, name: &str, definition: &Value, out: &mut String) {
         .collect();
     out.push_str("| field | type | meaning |\n|---|---|---|\n");
     for (field, rule) in properties {
-        let text = rule["description"]
-            .as_str()
-            .unwrap_or_else(|| panic!("{name}.{field} is not described"));
+        let what = rule["const"].as_str().map(|tag| format!("`{tag}`"));
+        let text = rule["description"].as_str().or(what.as_deref());
+        let text = text.unwrap_or_else(|| panic!("{name}.{field} is not described"));
         let optional = if required.contains(&field.as_str()) {
             ""
         } else {
@@ -95,6 +116,9 @@ fn table(root: &Value, name: &str, definition: &Value, out: &mut String) {
         };
         let kind = kind(root, rule);
         let _ = writeln!(out, "| `{field}` | {kind}{optional} | {} |", one_line(text));
+    }
+    if definition.get("$ref").is_some() {
+        let _ = writeln!(out, "\nand the fields of {}.", kind(root, definition));
     }
 }
 

@@ -8,6 +8,7 @@ mod forms;
 mod golden;
 mod json;
 mod kernel;
+mod link;
 mod live;
 mod marks;
 mod population;

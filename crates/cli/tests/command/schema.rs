@@ -19,6 +19,10 @@ fn check(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<(),
     let Some(schema) = schema.as_object() else {
         return Ok(());
     };
+    if let (Some(reference), Some(_)) = (schema.get("$ref"), schema.get("properties")) {
+        let whole = merged(resolve(root, reference), schema);
+        return check(root, &whole, value, place);
+    }
     for (keyword, rule) in schema {
         let fail = |what: &str| Err(format!("{place}: {value} {what} {rule}"));
         match keyword.as_str() {
@@ -76,6 +80,19 @@ fn check(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<(),
     Ok(())
 }
 
+/// An object that has the members of another one beside its own.
+fn merged(other: &Value, own: &Map<String, Value>) -> Value {
+    let mut whole = other.as_object().unwrap().clone();
+    for keyword in ["properties", "required"] {
+        match (whole.get_mut(keyword), own.get(keyword)) {
+            (Some(Value::Object(all)), Some(Value::Object(more))) => all.extend(more.clone()),
+            (Some(Value::Array(all)), Some(Value::Array(more))) => all.extend(more.clone()),
+            _ => {}
+        }
+    }
+    whole.into()
+}
+
 fn members(
     root: &Value,
     schema: &Map<String, Value>,
@@ -98,6 +115,9 @@ fn members(
     }
     for (name, member) in object {
         let Some(rule) = properties.get(name) else {
+            if schema.contains_key("additionalProperties") {
+                continue;
+            }
             return Err(format!("{place}: `{name}` is not in the schema"));
         };
         check(root, rule, member, &format!("{place}.{name}"))?;

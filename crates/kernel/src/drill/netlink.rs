@@ -19,14 +19,14 @@ use crate::run::netlink::{Netlink, index, link};
 
 impl Netlink {
     /// Sets the MTU of an interface in bytes.
-    pub(super) fn set_mtu(&self, name: &str, mtu: u32) -> io::Result<()> {
+    pub(crate) fn set_mtu(&self, name: &str, mtu: u32) -> io::Result<()> {
         let mut message = link(index(name)?);
         message.attributes = vec![LinkAttribute::Mtu(mtu)];
         self.ask(RouteNetlinkMessage::SetLink(message), 0)
     }
 
     /// `ip address add ADDRESS/PREFIX dev NAME`.
-    pub(super) fn add_address(&self, name: &str, address: IpAddr, prefix: u8) -> io::Result<()> {
+    pub(crate) fn add_address(&self, name: &str, address: IpAddr, prefix: u8) -> io::Result<()> {
         let mut message = AddressMessage::default();
         message.header.family = family(address);
         message.header.prefix_len = prefix;

@@ -30,5 +30,6 @@ pub use error::GuestError;
 pub use host::run_on_host;
 pub use initramfs::Initramfs;
 pub use qemu::Qemu;
+pub(crate) use stage::new_user;
 pub use stage::stage;
 pub use uml::{Limits, Uml};

@@ -142,7 +142,7 @@ fn own_namespaces() -> Result<(), String> {
 }
 
 /// A user namespace in which this user is root, and other namespaces in it.
-pub(super) fn new_user(more: CloneFlags) -> io::Result<()> {
+pub(crate) fn new_user(more: CloneFlags) -> io::Result<()> {
     let (user, group) = (geteuid(), getegid());
     unshare(CloneFlags::CLONE_NEWUSER | more)?;
     fs::write("/proc/self/setgroups", "deny")?;

@@ -97,7 +97,7 @@ pub(crate) fn host_index(
 }
 
 /// What a table says of the queue: in keys, or in tc's words.
-enum Queue {
+pub(crate) enum Queue {
     Keys(Shape),
     Kernel(String),
     /// A qdisc of tcplab's own link, and the keys of the wire behind it.
@@ -198,7 +198,7 @@ fn contradiction(shape: &Shape) -> Option<(&'static str, &'static str)> {
     larger.then_some(("jitter", "the jitter is larger than the delay"))
 }
 
-fn way(
+pub(crate) fn way(
     fields: &Fields<'_>,
     key: &str,
     (both, faults): (&Queue, &Own),

@@ -14,6 +14,7 @@ mod groups;
 pub(crate) mod host;
 pub(crate) mod keys;
 mod link;
+mod one_way;
 mod rrul;
 pub(crate) mod schema;
 mod tc;

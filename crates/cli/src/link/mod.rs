@@ -1,0 +1,252 @@
+//! `tcplab link`: a shaped link in real time.
+
+pub mod args;
+mod control;
+pub mod json;
+mod orders;
+mod text;
+
+use std::process::ExitCode;
+use std::sync::mpsc::RecvTimeoutError;
+use std::thread;
+use std::time::Duration;
+
+use tcplab_base::Duration as Nanoseconds;
+use tcplab_kernel::Stop;
+use tcplab_kernel::link::{Change, Event, Link, Program, Running, Settings, Snapshot};
+use tcplab_kernel::run::RunError;
+
+use args::LinkArgs;
+use json::{EndLine, Line};
+use orders::{Desk, WAYS, settings};
+
+use crate::args::Color;
+use crate::failure::Failure;
+use crate::terminal;
+
+/// Time from the program at B to the one at A: a server has begun to listen.
+const AHEAD: Duration = Duration::from_millis(300);
+
+/// The longest time in which the end of a program is not seen.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Runs `tcplab link`.
+pub fn main(args: &LinkArgs, color: Color) -> ExitCode {
+    crate::json::finish(json::SCHEMA, args.json, run(args, color))
+}
+
+fn run(args: &LinkArgs, color: Color) -> Result<ExitCode, Failure> {
+    if let Some(path) = &args.change {
+        let ways = [args.a_to_b.as_deref(), args.b_to_a.as_deref()];
+        if ways == [None; 2] {
+            let why = "--change needs --a-to-b or --b-to-a: what shall it be?";
+            return Err(Failure::usage(why));
+        }
+        control::change(path, ways)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let link = open(args)?;
+    let stop = Stop::on_signals()
+        .map_err(|e| Failure::cannot_run(format!("cannot wait for Ctrl-C: {e}")))?;
+    announce(args, &link)?;
+    let mut live = Live::start(args, link, stop)?;
+    let last = live.watch(args)?;
+    match args.json {
+        true => json::print(&Line::End(last))?,
+        false => {
+            text::end(&last, &live.ways, &terminal::theme(color, false))?;
+        }
+    }
+    Ok(live.code())
+}
+
+fn open(args: &LinkArgs) -> Result<Link, Failure> {
+    let (Some(a), Some(b)) = (&args.a, &args.b) else {
+        return Err(Failure::usage("a link is between two ends: write A and B"));
+    };
+    let way = |i: usize, words: &Option<String>| {
+        settings(
+            &format!("--{}", WAYS[i]),
+            words.as_deref().unwrap_or_default(),
+        )
+        .map_err(Failure::usage)
+    };
+    let nanoseconds = |time: Duration| {
+        Nanoseconds::from_nanos(i64::try_from(time.as_nanos()).unwrap_or(i64::MAX))
+    };
+    let settings = Settings {
+        ends: [a.clone(), b.clone()],
+        ways: [way(0, &args.a_to_b)?, way(1, &args.b_to_a)?],
+        mtu: args.mtu,
+        seed: args.seed,
+        every: nanoseconds(args.interval),
+        gap: nanoseconds(args.gap),
+        limit: args.duration.map(nanoseconds),
+    };
+    Link::open(settings).map_err(failure)
+}
+
+/// An end that is not there is a wrong command line; what the system refuses, this machine cannot do.
+fn failure(e: RunError) -> Failure {
+    match e {
+        RunError::Cannot(_) => Failure::input(e.to_string()),
+        RunError::Os { .. } => Failure::cannot_run(e.to_string()),
+    }
+}
+
+/// Says what stands.
+fn announce(args: &LinkArgs, link: &Link) -> Result<(), Failure> {
+    let end = |side: usize| {
+        let address = link.address(side);
+        let address = address.map(|(address, prefix)| format!("{address}/{prefix}"));
+        EndLine::new(link.end(side), address, link.way_in(side))
+    };
+    let ends = [end(0), end(1)];
+    if args.json {
+        let [a, b] = ends;
+        return json::print(&Line::Start {
+            schema: json::SCHEMA.into(),
+            a,
+            b,
+            a_to_b: args.a_to_b.clone(),
+            b_to_a: args.b_to_a.clone(),
+            mtu: args.mtu,
+        });
+    }
+    for (name, end) in ["a", "b"].iter().zip(&ends) {
+        let address = end.address.as_deref().unwrap_or("no address");
+        let enter = end.enter.as_ref().map(|enter| format!("  {enter} COMMAND"));
+        eprintln!(
+            "tcplab: {name} is {}, {address}{}",
+            end.end,
+            enter.unwrap_or_default()
+        );
+    }
+    let until = match args.duration {
+        Some(duration) => format!("for {duration:?}, or until Ctrl-C"),
+        None => "until Ctrl-C".into(),
+    };
+    eprintln!("tcplab: forwarding {until}; `a-to-b WORDS` and `b-to-a WORDS` change a way");
+    Ok(())
+}
+
+/// A link under way, and the programs at its ends.
+struct Live {
+    // First: programs end before the link that they talk over.
+    programs: [Option<Program>; 2],
+    running: Running,
+    stop: Stop,
+    /// The words of both ways, as they are now.
+    ways: [String; 2],
+    _socket: Option<control::Socket>,
+}
+
+impl Live {
+    fn start(args: &LinkArgs, link: Link, stop: Stop) -> Result<Self, Failure> {
+        let ends = link.ends().map_err(failure)?;
+        let running = link.start(stop.clone()).map_err(failure)?;
+        let desk = Desk {
+            orders: running.orders.clone(),
+            stop: stop.clone(),
+        };
+        let socket = match &args.control {
+            Some(path) => Some(control::Socket::listen(path, desk.clone())?),
+            None => None,
+        };
+        desk.read_stdin();
+        let mut programs = [None, None];
+        if let Some(command) = &args.run_b {
+            programs[1] = Some(ends.program(1, command).map_err(failure)?);
+            if args.run_a.is_some() {
+                thread::sleep(AHEAD);
+            }
+        }
+        if let Some(command) = &args.run_a {
+            programs[0] = Some(ends.program(0, command).map_err(failure)?);
+        }
+        let words = |way: &Option<String>| way.clone().unwrap_or_default();
+        Ok(Self {
+            running,
+            programs,
+            stop,
+            ways: [words(&args.a_to_b), words(&args.b_to_a)],
+            _socket: socket,
+        })
+    }
+
+    /// Prints what happens until the end; gives the last look.
+    fn watch(&mut self, args: &LinkArgs) -> Result<Snapshot, Failure> {
+        let mut rows = text::Rows::new();
+        loop {
+            let event = self.running.events.recv_timeout(PATIENCE);
+            match event {
+                Ok(Event::End(last)) => return Ok(*last),
+                Ok(Event::Failed(why)) => return Err(Failure::inconclusive(why)),
+                Ok(Event::Look(look)) if args.json => json::print(&Line::Look(*look))?,
+                Ok(Event::Look(look)) => rows.look(&look)?,
+                Ok(Event::Changed(change)) => self.changed(args, change)?,
+                Ok(Event::Refused(way, why)) => refused(args, way, why)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Failure::inconclusive("the link broke down"));
+                }
+            }
+            if self.is_over() {
+                self.stop.request();
+            }
+        }
+    }
+
+    fn changed(&mut self, args: &LinkArgs, change: Change) -> Result<(), Failure> {
+        let i = change.way & 1;
+        self.ways[i].clone_from(&change.words);
+        let Change {
+            words, at_s, how, ..
+        } = change;
+        let way = WAYS[i].to_owned();
+        if args.json {
+            return json::print(&Line::Changed {
+                way,
+                words,
+                at_s,
+                how,
+            });
+        }
+        eprintln!(
+            "tcplab: {at_s:.1} s: {way} is now {}: {how}",
+            text::shown(&words)
+        );
+        Ok(())
+    }
+
+    /// Whether the program that the link waits for has ended.
+    fn is_over(&mut self) -> bool {
+        let [a, b] = &mut self.programs;
+        match (a, b) {
+            (Some(program), _) | (None, Some(program)) => program.status().is_some(),
+            (None, None) => false,
+        }
+    }
+
+    /// 1 when that program failed.
+    fn code(&mut self) -> ExitCode {
+        let [a, b] = &mut self.programs;
+        let program = a.as_mut().or(b.as_mut());
+        match program.and_then(Program::status) {
+            Some(status) if !status.success() => {
+                eprintln!("tcplab: the program ended with {status}");
+                ExitCode::from(1)
+            }
+            _ => ExitCode::SUCCESS,
+        }
+    }
+}
+
+fn refused(args: &LinkArgs, way: usize, why: String) -> Result<(), Failure> {
+    let way = WAYS[way & 1].to_owned();
+    if args.json {
+        return json::print(&Line::Refused { way, why });
+    }
+    eprintln!("tcplab: {way} is as it was: {why}");
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! What a live link does, for a person: two rows an interval, a summary at the end.
+
+use std::io::{self, Write};
+
+use tcplab_kernel::link::{Snapshot, WaySnapshot};
+use tcplab_report::terminal::Theme;
+use tcplab_report::terminal::table::{Align, Table};
+
+use crate::failure::Failure;
+
+/// Rows between two headings.
+const HEADING_EVERY: u32 = 20;
+
+const HEADING: &str = "    time  way      in Mbit/s  out Mbit/s   queue     KiB   delay ms   max ms   drops   marks  ACKs filt.  us/frame  CPU %";
+
+/// The arrows of both ways.
+const ARROWS: [&str; 2] = ["a -> b", "b -> a"];
+
+/// Prints rows as looks come.
+pub struct Rows {
+    last: Snapshot,
+    rows: u32,
+}
+
+impl Rows {
+    pub fn new() -> Self {
+        Self {
+            last: Snapshot::default(),
+            rows: 0,
+        }
+    }
+
+    /// One look: what has changed since the one before.
+    pub fn look(&mut self, now: &Snapshot) -> Result<(), Failure> {
+        let mut out = io::stdout().lock();
+        if self.rows.is_multiple_of(HEADING_EVERY) {
+            writeln!(out, "{HEADING}")?;
+        }
+        self.rows += 1;
+        let since = now.at_s - self.last.at_s;
+        for (i, arrow) in ARROWS.iter().enumerate() {
+            let (last, way) = (of(&self.last, i), of(now, i));
+            let time = match i {
+                0 => format!("{:7.1}s", now.at_s),
+                _ => String::new(),
+            };
+            let cost = match i {
+                0 => cost(&self.last, now),
+                _ => String::new(),
+            };
+            let row = row(last, way, since);
+            let line = format!("{time:>8}  {arrow}  {row}  {cost}");
+            writeln!(out, "{}", line.trim_end())?;
+        }
+        self.last = now.clone();
+        out.flush()?;
+        Ok(())
+    }
+}
+
+fn of(snapshot: &Snapshot, way: usize) -> &WaySnapshot {
+    match way {
+        0 => &snapshot.a_to_b,
+        _ => &snapshot.b_to_a,
+    }
+}
+
+fn row(last: &WaySnapshot, way: &WaySnapshot, since: f64) -> String {
+    let rate = |now: u64, then: u64| mbit(now.saturating_sub(then), since);
+    let delay = mean_ms(last, way);
+    // A changed qdisc counts from 0 again.
+    let more = |now: u64, then: u64| if now >= then { now - then } else { now };
+    format!(
+        "{:>11}  {:>10}  {:>6}  {:>6.0}  {:>9}  {:>7.2}  {:>6}  {:>6}  {:>10}",
+        rate(way.bytes_in, last.bytes_in),
+        rate(way.bytes_out, last.bytes_out),
+        way.queue_pkts,
+        way.queue_bytes as f64 / 1024.0,
+        delay,
+        way.delay_max_ns as f64 / 1e6,
+        more(way.drops, last.drops) + more(way.lost, last.lost),
+        more(way.marks, last.marks),
+        more(way.ack_drops, last.ack_drops),
+    )
+}
+
+fn mbit(bytes: u64, seconds: f64) -> String {
+    match seconds > 0.0 {
+        true => format!("{:.3}", bytes as f64 * 8.0 / seconds / 1e6),
+        false => "-".into(),
+    }
+}
+
+/// The mean time from in to out of the frames that went out in between.
+fn mean_ms(last: &WaySnapshot, now: &WaySnapshot) -> String {
+    let frames = now.frames_out.saturating_sub(last.frames_out);
+    let ns = now.delay_sum_ns.saturating_sub(last.delay_sum_ns);
+    match frames {
+        0 => "-".into(),
+        frames => format!("{:.2}", ns as f64 / frames as f64 / 1e6),
+    }
+}
+
+fn frames(snapshot: &Snapshot) -> u64 {
+    snapshot.a_to_b.frames_out + snapshot.b_to_a.frames_out
+}
+
+fn cpu_s(snapshot: &Snapshot) -> f64 {
+    snapshot.cpu_user_s + snapshot.cpu_system_s
+}
+
+/// Microseconds of CPU a frame, and percent of a core.
+fn cost(last: &Snapshot, now: &Snapshot) -> String {
+    let (cpu, since) = (cpu_s(now) - cpu_s(last), now.at_s - last.at_s);
+    let each = match frames(now).saturating_sub(frames(last)) {
+        0 => "-".into(),
+        n => format!("{:.2}", cpu * 1e6 / n as f64),
+    };
+    let share = if since > 0.0 {
+        cpu / since * 100.0
+    } else {
+        0.0
+    };
+    format!("{each:>8}  {share:>5.1}")
+}
+
+/// The words of a way.
+pub fn shown(words: &str) -> &str {
+    match words {
+        "" | "none" => "plain",
+        words => words,
+    }
+}
+
+/// The whole run.
+pub fn end(end: &Snapshot, ways: &[String; 2], theme: &Theme) -> Result<(), Failure> {
+    let columns = [
+        ("way", Align::Left),
+        ("frames in", Align::Right),
+        ("out", Align::Right),
+        ("Mbit/s out", Align::Right),
+        ("delay ms", Align::Right),
+        ("drops", Align::Right),
+        ("lost", Align::Right),
+        ("marks", Align::Right),
+        ("ACKs filtered", Align::Right),
+        ("refused", Align::Right),
+    ];
+    let mut table = Table::new(&columns);
+    for (i, arrow) in ARROWS.iter().enumerate() {
+        let way = of(end, i);
+        table.row(vec![
+            (*arrow).into(),
+            way.frames_in.to_string().into(),
+            way.frames_out.to_string().into(),
+            mbit(way.bytes_out, end.at_s).into(),
+            mean_ms(&WaySnapshot::default(), way).into(),
+            way.drops.to_string().into(),
+            way.lost.to_string().into(),
+            way.marks.to_string().into(),
+            way.ack_drops.to_string().into(),
+            way.refused.to_string().into(),
+        ]);
+    }
+    let mut out = io::stdout().lock();
+    writeln!(out, "\n{:.1} s", end.at_s)?;
+    for (arrow, words) in ARROWS.iter().zip(ways) {
+        writeln!(out, "{arrow}  {}", shown(words))?;
+    }
+    write!(out, "\n{}", table.render(theme))?;
+    writeln!(out, "\n{}", of_cpu(end))?;
+    Ok(())
+}
+
+fn of_cpu(end: &Snapshot) -> String {
+    let (cpu, n) = (cpu_s(end), frames(end).max(1) as f64);
+    format!(
+        "CPU {:.3} s, {:.1} % of a core; a frame {:.2} us, {:.2} of it in the kernel; {} waits",
+        cpu,
+        cpu / end.at_s.max(1e-9) * 100.0,
+        cpu * 1e6 / n,
+        end.cpu_system_s * 1e6 / n,
+        end.waits
+    )
+}

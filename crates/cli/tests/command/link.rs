@@ -1,0 +1,235 @@
+//! `tcplab link`: a live link between namespaces of its own, with this machine's TCP at its ends.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdout, Stdio};
+
+use serde_json::Value;
+
+use super::schema::holds;
+use super::{command, folder, tcplab, text};
+
+/// Whether links can be made here: the kernel decides, so it is asked.
+fn allowed() -> bool {
+    let run = tcplab(&["link", "new:a", "new:b", "--for", "10ms", "--json"]);
+    match run.code {
+        0 => true,
+        code => {
+            assert_eq!(code, 4, "{}", run.err);
+            eprintln!("skipped: {}", run.err);
+            false
+        }
+    }
+}
+
+/// A command of `tcplab probe` for `--run-a` and `--run-b`.
+fn probe(words: &str) -> String {
+    format!("{} probe {words} > /dev/null", env!("CARGO_BIN_EXE_tcplab"))
+}
+
+fn lines(out: &str) -> Vec<Value> {
+    out.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn a_transfer_passes_a_queue_as_frames_of_the_wire() {
+    if !allowed() {
+        return;
+    }
+    let server = probe("server bulk --clients 1 --no-looks --log-lines 0");
+    let client = probe("client bulk --bytes 2m --no-looks --log-lines 0 10.77.0.2");
+    let args = [
+        "link",
+        "new:a",
+        "new:b",
+        "--json",
+        "--interval",
+        "100ms",
+        "--run-a",
+        &client,
+        "--run-b",
+        &server,
+        "--a-to-b",
+        "cake bandwidth 50mbit",
+        "--b-to-a",
+        "{ qdisc = \"cake unlimited ack-filter-aggressive\", delay = \"5ms\" }",
+    ];
+    let run = tcplab(&args);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let lines = lines(&run.out);
+    for line in &lines {
+        holds("link", line);
+    }
+    assert_eq!(lines[0]["event"], "start");
+    assert_eq!(lines[0]["a"]["address"], "10.77.0.1/24");
+    assert!(lines.iter().any(|line| line["event"] == "look"));
+    let end = lines.last().unwrap();
+    assert_eq!(end["event"], "end");
+    let (down, up) = (&end["a_to_b"], &end["b_to_a"]);
+    // Every segment of the 2 MB by itself, with its headers.
+    assert!(
+        down["frames_out"].as_u64().unwrap() > 2 << 20 >> 11,
+        "{down}"
+    );
+    assert!(down["bytes_out"].as_u64().unwrap() > 2 << 20, "{down}");
+    assert_eq!(down["qdisc"]["kind"], "cake");
+    assert_eq!(down["invalid"], 0);
+    // The other way takes 5 ms at least.
+    let frames = up["frames_out"].as_u64().unwrap();
+    assert!(
+        up["delay_sum_ns"].as_u64().unwrap() >= 5_000_000 * frames,
+        "{up}"
+    );
+}
+
+/// A link that runs, with orders on its standard input.
+struct Running {
+    child: Child,
+    out: BufReader<ChildStdout>,
+}
+
+impl Running {
+    fn start(args: &[&str]) -> Self {
+        let mut child = command(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        Self { child, out }
+    }
+
+    fn order(&mut self, line: &str) {
+        let stdin = self.child.stdin.as_mut().unwrap();
+        writeln!(stdin, "{line}").unwrap();
+    }
+
+    /// The next line of this kind.
+    fn next(&mut self, event: &str) -> Value {
+        loop {
+            let mut line = String::new();
+            assert!(self.out.read_line(&mut line).unwrap() > 0, "it has ended");
+            let line: Value = serde_json::from_str(&line).unwrap();
+            if line["event"] == event {
+                return line;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_way_changes_while_it_runs_and_an_order_ends_it() {
+    if !allowed() {
+        return;
+    }
+    let place = folder();
+    let socket = place.path().join("control");
+    let socket = text(&socket);
+    let args = ["link", "new:a", "new:b", "--json", "--control", socket];
+    let mut link = Running::start(&[&args[..], &["--a-to-b", "fq_codel"]].concat());
+    link.next("start");
+    link.order("b-to-a netem delay 20ms");
+    let changed = link.next("changed");
+    assert_eq!(changed["way"], "b-to-a");
+    assert_eq!(changed["words"], "netem delay 20ms");
+    // What is wrong changes nothing, and is said.
+    link.order("b-to-a netem dealy 20ms");
+    // Linux does not change the number of flows of a qdisc in use.
+    link.order("a-to-b fq_codel flows 7");
+    let refused = link.next("refused");
+    assert!(refused["why"].as_str().unwrap().contains("in use"));
+    // From another shell.
+    let change = tcplab(&[
+        "link",
+        "--change",
+        socket,
+        "--a-to-b",
+        "cake bandwidth 1mbit",
+    ]);
+    assert_eq!(change.code, 0, "{}", change.err);
+    let changed = link.next("changed");
+    assert_eq!(changed["words"], "cake bandwidth 1mbit");
+    let wrong = tcplab(&[
+        "link",
+        "--change",
+        socket,
+        "--a-to-b",
+        "cake bandwith 1mbit",
+    ]);
+    assert_eq!(wrong.code, 2);
+    assert!(
+        wrong.err.contains("did you mean `bandwidth`"),
+        "{}",
+        wrong.err
+    );
+    // A socket in use is not taken.
+    let second = tcplab(&args);
+    assert_eq!(second.code, 2);
+    assert!(
+        second.err.contains("another link listens"),
+        "{}",
+        second.err
+    );
+    link.order("end");
+    let end = link.next("end");
+    assert_eq!(end["a_to_b"]["qdisc"]["kind"], "cake");
+    let output = link.child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        err.contains("dealy") && err.contains("did you mean `delay`"),
+        "{err}"
+    );
+    assert!(
+        !std::path::Path::new(socket).exists(),
+        "it goes with the link"
+    );
+}
+
+#[test]
+fn the_program_at_an_end_decides_the_exit_code() {
+    if !allowed() {
+        return;
+    }
+    let run = tcplab(&["link", "new:a", "new:b", "--run-a", "exit 3"]);
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert!(run.err.contains("exit status: 3"), "{}", run.err);
+    let run = tcplab(&[
+        "link",
+        "new:a",
+        "new:b=fd00::2/64",
+        "--run-b",
+        "ip address show",
+    ]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.err.contains("fd00::2/64"), "{}", run.err);
+    assert!(run.out.contains("a -> b  plain"), "{}", run.out);
+}
+
+#[test]
+fn what_cannot_be_is_said_before_anything_is_made() {
+    for (args, code, says) in [
+        (&["new:a"][..], 2, "required"),
+        (&["new:a", "vlan:3"], 2, "is no kind of end"),
+        (&["new:a", "new:a"], 2, "both ends are new:a"),
+        (&["no-such-end-1", "new:b"], 2, "ip netns add no-such-end-1"),
+        (
+            &["new:a", "new:b", "--a-to-b", "cake bandwith 1mbit"],
+            2,
+            "did you mean `bandwidth`",
+        ),
+        (&["new:a", "new:b", "--mtu", "10"], 2, "68..=65535"),
+        (
+            &["--change", "/nowhere/at/all", "--a-to-b", "none"],
+            2,
+            "no link listens",
+        ),
+        (&["--change", "/nowhere/at/all"], 2, "what shall it be"),
+    ] {
+        let run = tcplab(&[&["link"][..], args].concat());
+        assert_eq!(run.code, code, "{args:?}: {}", run.err);
+        assert!(run.err.contains(says), "{args:?}: {}", run.err);
+    }
+}

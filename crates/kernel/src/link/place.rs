@@ -1,0 +1,115 @@
+//! Where the ends of a link are: network namespaces, and the devices in them, made and set up.
+
+use std::fs::{self, File};
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
+use std::thread;
+
+use nix::sched::{CloneFlags, setns, unshare};
+
+use super::end::{End, Give, Place, namespace_file};
+use super::port::Port;
+use crate::guest::new_user;
+use crate::run::netlink::Netlink;
+use crate::run::{Context, RunError};
+
+/// The namespaces of this thread.
+const OWN: &str = "/proc/thread-self/ns/net";
+
+/// The addresses that a link gives when nothing is said.
+const USUAL: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 77, 0, 1), Ipv4Addr::new(10, 77, 0, 2)];
+const PREFIX: u8 = 24;
+
+/// An end that stands.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) end: End,
+    pub(super) port: Port,
+    /// Its network namespace.
+    pub(super) namespace: File,
+    /// What it was given.
+    pub(super) address: Option<(IpAddr, u8)>,
+}
+
+/// Moves this process into a user namespace in which this user is root.
+pub(super) fn own_user() -> Result<(), RunError> {
+    new_user(CloneFlags::empty()).context(|| {
+        "this needs root, or user namespaces that are allowed (sysctl kernel.unprivileged_userns_clone)".into()
+    })
+}
+
+/// Whether [`own_user`] has been called: the first user namespace maps all.
+pub(super) fn is_own_user() -> bool {
+    fs::read_to_string("/proc/self/setgroups").is_ok_and(|text| text.trim() == "deny")
+}
+
+/// Makes or opens the end of this side (0 or 1). The calling thread stays where it is.
+pub(super) fn open(end: &End, side: usize, mtu: u32) -> Result<Opened, RunError> {
+    let end = end.resolve().map_err(RunError::Cannot)?;
+    // A thread of its own: whoever enters a namespace stays there.
+    let opened = thread::scope(|scope| scope.spawn(|| in_place(end, side, mtu)).join());
+    opened.unwrap_or_else(|_| {
+        Err(RunError::Cannot(
+            "an end of the link could not be opened".into(),
+        ))
+    })
+}
+
+fn in_place(end: End, side: usize, mtu: u32) -> Result<Opened, RunError> {
+    match &end.place {
+        Place::New(name) => {
+            unshare(CloneFlags::CLONE_NEWNET)
+                .context(|| format!("cannot make the network namespace {name}"))?;
+        }
+        Place::Namespace(name) => enter(&namespace_file(name), name)?,
+        Place::Tap | Place::Interface | Place::Any => {}
+    }
+    let namespace = File::open(OWN).context(|| OWN.into())?;
+    if end.place == Place::Interface {
+        return Ok(Opened {
+            port: Port::interface(&end.device)?,
+            address: None,
+            namespace,
+            end,
+        });
+    }
+    let port = Port::tap(&end.device)?;
+    let is_inside = matches!(end.place, Place::New(_) | Place::Namespace(_));
+    let address = match end.address {
+        Give::Address(address, prefix) => Some((address, prefix)),
+        Give::Usual if is_inside => Some((IpAddr::V4(USUAL[side & 1]), PREFIX)),
+        Give::Usual | Give::None => None,
+    };
+    set_up(&end, mtu, address)?;
+    Ok(Opened {
+        port,
+        address,
+        namespace,
+        end,
+    })
+}
+
+fn enter(file: &Path, name: &str) -> Result<(), RunError> {
+    File::open(file)
+        .and_then(|namespace| setns(namespace, CloneFlags::CLONE_NEWNET).map_err(Into::into))
+        .context(|| format!("cannot enter the network namespace {name} (needs root)"))
+}
+
+fn set_up(end: &End, mtu: u32, address: Option<(IpAddr, u8)>) -> Result<(), RunError> {
+    let device = &end.device;
+    let netlink = Netlink::open().context(|| "cannot open a netlink socket".into())?;
+    if let Place::New(_) = end.place {
+        netlink.up("lo").context(|| "cannot bring lo up".into())?;
+    }
+    netlink
+        .set_mtu(device, mtu)
+        .context(|| format!("cannot set the MTU {mtu} of {end}"))?;
+    if let Some((address, prefix)) = address {
+        netlink
+            .add_address(device, address, prefix)
+            .context(|| format!("cannot give {end} the address {address}/{prefix}"))?;
+    }
+    netlink
+        .up(device)
+        .context(|| format!("cannot bring {end} up"))
+}
