@@ -68,7 +68,8 @@ int main(int argc, char **argv)
 	puts("ready");
 	fflush(stdout);
 	while (!over) {
-		if (poll(taps, 2, -1) < 0)
+		/* Not for ever: a signal may come just before. */
+		if (poll(taps, 2, 100) <= 0)
 			continue;
 		for (int side = 0; side < 2; side++) {
 			if (!(taps[side].revents & POLLIN))

@@ -170,7 +170,7 @@ def filtered(tcplab, seconds):
         with Link(tcplab, up, down) as link:
             sent, fetched = traffic("both", ADDRESS[1], seconds, 4)
         acks = link.end["a_to_b"]["ack_drops"]
-        results[words] = (fetched * 8 / seconds / 1e6, sent * 8 / seconds / 1e6, acks)
+        results[words] = (fetched * 8 / 1e6, sent * 8 / 1e6, acks)
     return results
 
 

@@ -4,7 +4,7 @@
 traffic.py serve                          accepts connections and does what the first line of each says; echoes datagrams
 traffic.py send HOST SECONDS [RATE]       sends for SECONDS (RATE in bit/s: SO_MAX_PACING_RATE); prints bytes at the receiver
 traffic.py fetch HOST SECONDS [N]         N connections on which the other end sends; prints bytes received
-traffic.py both HOST SECONDS N            N up and N down at once; prints bytes up and down
+traffic.py both HOST SECONDS N            N up and N down at once; prints bytes a second up and down, at the receivers
 traffic.py ping HOST COUNT                datagrams, one every 10 ms; prints round trip times in seconds
 """
 
@@ -58,7 +58,10 @@ def answer(connection):
         settle(connection)
         line = b""
         while not line.endswith(b"\n"):
-            line += connection.recv(1)
+            byte = connection.recv(1)
+            if not byte:
+                return
+            line += byte
         word, seconds = line.split()
         if word == b"take":
             total, span = drain(connection)
@@ -155,7 +158,8 @@ def main():
             up = [lambda: send(host, float(seconds))] * int(n)
             down = [lambda: fetch(host, float(seconds))] * int(n)
             results = several(up + down)
-            print(sum(total for total, _ in results[: int(n)]), sum(total for total, _ in results[int(n) :]))
+            rates = [total / span if span else 0.0 for total, span in results]
+            print(sum(rates[: int(n)]), sum(rates[int(n) :]))
         case ["ping", host, count]:
             ping(host, int(count))
         case _:

@@ -42,6 +42,8 @@ impl SockOpt {
 
     /// `PACKET_VNET_HDR`: a `struct virtio_net_hdr` before each frame (linux/if_packet.h).
     pub const PACKET_VNET_HDR: Self = Self::packet(libc::PACKET_VNET_HDR);
+    /// `PACKET_STATISTICS`, packet(7): two `unsigned int`, which begin anew when they are read.
+    pub const PACKET_STATISTICS: Self = Self::packet(libc::PACKET_STATISTICS);
     /// `PACKET_AUXDATA`, packet(7): the VLAN tag that a card has taken off comes as a control message.
     pub const PACKET_AUXDATA: Self = Self::packet(libc::PACKET_AUXDATA);
     /// `PACKET_IGNORE_OUTGOING`, packet(7).
@@ -167,7 +169,12 @@ pub fn attach_tap(tun: &std::fs::File, name: &str) -> io::Result<()> {
 pub fn attach_tap_with_offload(tun: &std::fs::File, name: &str) -> io::Result<()> {
     let flags = libc::IFF_TAP | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
     let offload = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
-    attach(tun, name, flags, offload)
+    attach(tun, name, flags, offload)?;
+    // A device that stays may have been given a longer header.
+    let length: libc::c_int = 10;
+    // SAFETY: the kernel reads an `int`, which outlives the call.
+    let set = unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETVNETHDRSZ, &raw const length) };
+    answer(set).map(drop)
 }
 
 /// Makes the TUN device `name`: IP packets behind a `struct virtio_net_hdr`, checksums and
@@ -258,6 +265,17 @@ pub(crate) fn prepare_wake() -> io::Result<()> {
     );
     // SAFETY: the handler does nothing.
     unsafe { sigaction(Signal::SIGUSR1, &action) }?;
+    Ok(())
+}
+
+/// From now on reading from a terminal in the background fails with EIO (SIGTTIN is ignored).
+///
+/// # Errors
+/// Those of sigaction(2).
+pub(crate) fn ignore_terminal_input() -> io::Result<()> {
+    use nix::sys::signal::{SigHandler, Signal, signal};
+    // SAFETY: no handler is run.
+    unsafe { signal(Signal::SIGTTIN, SigHandler::SigIgn) }?;
     Ok(())
 }
 

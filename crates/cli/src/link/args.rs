@@ -7,6 +7,18 @@ use clap::{Args, ValueHint};
 use tcplab_kernel::link::End;
 
 use crate::args::parse_duration;
+use crate::probe::number;
+
+/// The longest `--gap`: orders and the end wait for it.
+const LONGEST_GAP: Duration = Duration::from_millis(100);
+
+/// A `--gap`.
+fn gap(text: &str) -> Result<Duration, String> {
+    match number::pause(text)? {
+        gap if gap <= LONGEST_GAP => Ok(gap),
+        _ => Err(format!("write at most {LONGEST_GAP:?}")),
+    }
+}
 
 /// `tcplab link`.
 #[derive(Args, Debug)]
@@ -14,7 +26,7 @@ use crate::args::parse_duration;
 Ends: new:NAME (a network namespace that goes with the link; without root in a user namespace),
 netns:NAME or netns:NAME/DEVICE (of ip netns), tap:DEVICE, if:DEVICE; a bare name is a namespace or
 an interface. `=ADDRESS/PREFIX` behind one gives it that address; namespaces get 10.77.0.1/24 (A)
-and 10.77.0.2/24 (B) when nothing or `=none` is said.
+and 10.77.0.2/24 (B) unless another one, or `=none`, is said.
 WORDS are those of tc (docs/qdisc.md), or a table { qdisc = \"cake ...\", delay = \"10ms\" } as in an
 experiment file. A way without WORDS is a plain forwarder.
 While it runs, lines `a-to-b WORDS` and `b-to-a WORDS` on standard input change a way, `end` ends it.
@@ -39,14 +51,14 @@ pub struct LinkArgs {
     #[arg(long, value_name = "WORDS")]
     pub b_to_a: Option<String>,
     /// Bytes of the longest IP packet, set on devices that the link makes
-    #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u32).range(68..=65_535))]
+    #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u32).range(68..=65_521))]
     pub mtu: u32,
     /// Where draws of losses and hashes of flows begin
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Under load wake up for frames that are due no more often than this: each time costs CPU, and
     /// lateness up to this is what it saves for
-    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = crate::probe::number::pause)]
+    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = gap)]
     pub gap: Duration,
     /// End after this time: 10s, 500ms, 2m
     #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]

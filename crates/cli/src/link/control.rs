@@ -2,16 +2,21 @@
 
 use std::fs;
 use std::io::{self, BufReader, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::thread;
+use std::time::Duration;
 
-use super::orders::{Desk, WAYS, line_of};
+use tcplab_kernel::link::private_socket;
+
+use super::orders::{Desk, WAYS, line_of, settings};
 use crate::failure::Failure;
 
 /// The answer to an order that was taken.
 const OK: &str = "ok";
+
+/// The longest silence of a caller.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The socket; it vanishes with this.
 pub struct Socket(PathBuf);
@@ -30,13 +35,15 @@ impl Socket {
         if is_socket {
             fs::remove_file(path).map_err(failed)?;
         }
-        let listener = UnixListener::bind(path).map_err(failed)?;
+        let listener = private_socket(path).map_err(failed)?;
         let socket = Self(path.to_owned());
-        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(failed)?;
+        // One caller after another: there is one link.
         thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let desk = desk.clone();
-                thread::spawn(move || serve(&stream, &desk));
+            for stream in listener.incoming() {
+                match stream {
+                    Ok(stream) => serve(&stream, &desk),
+                    Err(_) => thread::sleep(PATIENCE),
+                }
             }
         });
         Ok(socket)
@@ -49,11 +56,20 @@ impl Drop for Socket {
     }
 }
 
-/// Answers one caller until it goes.
+/// Answers one caller until it goes, or has said nothing for a while.
 fn serve(mut stream: &UnixStream, desk: &Desk) {
+    if stream.set_read_timeout(Some(PATIENCE)).is_err() {
+        return;
+    }
     let mut input = BufReader::new(stream);
-    while let Ok(Some(line)) = line_of(&mut input) {
-        let answer = desk.line(&line).err().unwrap_or_else(|| OK.into());
+    // A line that was cut off is no order.
+    while let Ok(Some(line)) = line_of(&mut input)
+        && line.ends_with('\n')
+    {
+        let answer = match desk.line(&line) {
+            Ok(how) => format!("{OK} {how}"),
+            Err(why) => why,
+        };
         // One line: the text of an error may have several.
         let answer = answer.lines().collect::<Vec<_>>().join(" | ");
         if writeln!(stream, "{answer}").is_err() {
@@ -70,6 +86,10 @@ pub fn change(path: &Path, ways: [Option<&str>; 2]) -> Result<(), Failure> {
             path.display()
         ))
     };
+    // All of it is right, or nothing is changed.
+    for (name, words) in WAYS.iter().zip(ways) {
+        settings(&format!("--{name}"), words.unwrap_or_default()).map_err(Failure::usage)?;
+    }
     let stream = UnixStream::connect(path).map_err(failed)?;
     let mut input = BufReader::new(&stream);
     for (name, words) in WAYS.iter().zip(ways) {
@@ -79,8 +99,10 @@ pub fn change(path: &Path, ways: [Option<&str>; 2]) -> Result<(), Failure> {
         }
         writeln!(&stream, "{name} {words}").map_err(failed)?;
         let answer = line_of(&mut input).map_err(failed)?.unwrap_or_default();
-        if answer.trim_end() != OK {
-            return Err(Failure::usage(answer.trim_end()));
+        match (answer.trim_end(), answer.strip_prefix(OK)) {
+            ("", _) => return Err(Failure::inconclusive("the link ended before it answered")),
+            (_, Some(how)) => eprintln!("tcplab: {name}:{}", how.trim_end()),
+            (why, None) => return Err(Failure::usage(why)),
         }
     }
     Ok(())

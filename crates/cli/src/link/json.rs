@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tcplab_kernel::link::{End, Snapshot};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
 
 /// `schema` of the first line.
 pub const SCHEMA: &str = "tcplab.link/1";
@@ -52,6 +52,13 @@ pub enum Line {
     },
     /// The link ended: the last line.
     End(Snapshot),
+    /// It could not be made, or broke down: the last line.
+    Failed {
+        /// What kind of error it is.
+        kind: Kind,
+        /// What happened and what to do about it.
+        message: String,
+    },
 }
 
 /// An end of a link.

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use tcplab_base::Duration as Nanoseconds;
 use tcplab_kernel::Stop;
-use tcplab_kernel::link::{Change, Event, Link, Program, Running, Settings, Snapshot};
+use tcplab_kernel::link::{Change, Ends, Event, Link, Program, Running, Settings, Snapshot};
 use tcplab_kernel::run::RunError;
 
 use args::LinkArgs;
@@ -32,7 +32,17 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Runs `tcplab link`.
 pub fn main(args: &LinkArgs, color: Color) -> ExitCode {
-    crate::json::finish(json::SCHEMA, args.json, run(args, color))
+    match run(args, color) {
+        Ok(code) => code,
+        Err(error) => {
+            if args.json {
+                let (kind, message) = (error.kind, error.message.clone());
+                // When standard output is gone there is only the exit code left.
+                let _ = json::print(&Line::Failed { kind, message });
+            }
+            error.report()
+        }
+    }
 }
 
 fn run(args: &LinkArgs, color: Color) -> Result<ExitCode, Failure> {
@@ -48,13 +58,16 @@ fn run(args: &LinkArgs, color: Color) -> Result<ExitCode, Failure> {
     let link = open(args)?;
     let stop = Stop::on_signals()
         .map_err(|e| Failure::cannot_run(format!("cannot wait for Ctrl-C: {e}")))?;
-    announce(args, &link)?;
+    let start = Start::of(&link);
     let mut live = Live::start(args, link, stop)?;
+    start.announce(args)?;
+    live.run_programs(args)?;
     let last = live.watch(args)?;
     match args.json {
         true => json::print(&Line::End(last))?,
         false => {
             text::end(&last, &live.ways, &terminal::theme(color, false))?;
+            text::late(live.late_ns)?;
         }
     }
     Ok(live.code())
@@ -94,40 +107,46 @@ fn failure(e: RunError) -> Failure {
     }
 }
 
-/// Says what stands.
-fn announce(args: &LinkArgs, link: &Link) -> Result<(), Failure> {
-    let end = |side: usize| {
-        let address = link.address(side);
-        let address = address.map(|(address, prefix)| format!("{address}/{prefix}"));
-        EndLine::new(link.end(side), address, link.way_in(side))
-    };
-    let ends = [end(0), end(1)];
-    if args.json {
-        let [a, b] = ends;
-        return json::print(&Line::Start {
-            schema: json::SCHEMA.into(),
-            a,
-            b,
-            a_to_b: args.a_to_b.clone(),
-            b_to_a: args.b_to_a.clone(),
-            mtu: args.mtu,
-        });
+/// What stands.
+struct Start([EndLine; 2]);
+
+impl Start {
+    fn of(link: &Link) -> Self {
+        let end = |side: usize| {
+            let address = link.address(side);
+            let address = address.map(|(address, prefix)| format!("{address}/{prefix}"));
+            EndLine::new(link.end(side), address, link.way_in(side))
+        };
+        Self([end(0), end(1)])
     }
-    for (name, end) in ["a", "b"].iter().zip(&ends) {
-        let address = end.address.as_deref().unwrap_or("no address");
-        let enter = end.enter.as_ref().map(|enter| format!("  {enter} COMMAND"));
-        eprintln!(
-            "tcplab: {name} is {}, {address}{}",
-            end.end,
-            enter.unwrap_or_default()
-        );
+
+    /// Says what stands: orders are taken from now on.
+    fn announce(self, args: &LinkArgs) -> Result<(), Failure> {
+        if args.json {
+            let [a, b] = self.0;
+            return json::print(&Line::Start {
+                schema: json::SCHEMA.into(),
+                a,
+                b,
+                a_to_b: args.a_to_b.clone(),
+                b_to_a: args.b_to_a.clone(),
+                mtu: args.mtu,
+            });
+        }
+        for (name, end) in ["a", "b"].iter().zip(&self.0) {
+            let address = end.address.as_deref().unwrap_or("no address");
+            let enter = end.enter.as_ref();
+            let enter = enter.map(|enter| format!("  {enter} COMMAND"));
+            let enter = enter.unwrap_or_default();
+            eprintln!("tcplab: {name} is {}, {address}{enter}", end.end);
+        }
+        let until = match args.duration {
+            Some(duration) => format!("for {duration:?}, or until Ctrl-C"),
+            None => "until Ctrl-C".into(),
+        };
+        eprintln!("tcplab: forwarding {until}; `a-to-b WORDS` and `b-to-a WORDS` change a way");
+        Ok(())
     }
-    let until = match args.duration {
-        Some(duration) => format!("for {duration:?}, or until Ctrl-C"),
-        None => "until Ctrl-C".into(),
-    };
-    eprintln!("tcplab: forwarding {until}; `a-to-b WORDS` and `b-to-a WORDS` change a way");
-    Ok(())
 }
 
 /// A link under way, and the programs at its ends.
@@ -135,9 +154,14 @@ struct Live {
     // First: programs end before the link that they talk over.
     programs: [Option<Program>; 2],
     running: Running,
+    ends: Ends,
     stop: Stop,
+    /// It was ended before the program did.
+    was_stopped: bool,
     /// The words of both ways, as they are now.
     ways: [String; 2],
+    /// By how much the latest frame was late.
+    late_ns: u64,
     _socket: Option<control::Socket>,
 }
 
@@ -154,24 +178,29 @@ impl Live {
             None => None,
         };
         desk.read_stdin();
-        let mut programs = [None, None];
-        if let Some(command) = &args.run_b {
-            programs[1] = Some(ends.program(1, command).map_err(failure)?);
-            if args.run_a.is_some() {
-                thread::sleep(AHEAD);
-            }
-        }
-        if let Some(command) = &args.run_a {
-            programs[0] = Some(ends.program(0, command).map_err(failure)?);
-        }
         let words = |way: &Option<String>| way.clone().unwrap_or_default();
         Ok(Self {
+            programs: [None, None],
             running,
-            programs,
+            ends,
+            was_stopped: false,
             stop,
             ways: [words(&args.a_to_b), words(&args.b_to_a)],
+            late_ns: 0,
             _socket: socket,
         })
+    }
+
+    fn run_programs(&mut self, args: &LinkArgs) -> Result<(), Failure> {
+        for (side, command) in [(1, &args.run_b), (0, &args.run_a)] {
+            let Some(command) = command else { continue };
+            if self.programs[1].is_some() {
+                thread::sleep(AHEAD);
+            }
+            let program = self.ends.program(side, command);
+            self.programs[side] = Some(program.map_err(failure)?);
+        }
+        Ok(())
     }
 
     /// Prints what happens until the end; gives the last look.
@@ -180,10 +209,19 @@ impl Live {
         loop {
             let event = self.running.events.recv_timeout(PATIENCE);
             match event {
-                Ok(Event::End(last)) => return Ok(*last),
+                Ok(Event::End(last)) => {
+                    self.was_stopped = !self.is_over();
+                    self.see(&last);
+                    return Ok(*last);
+                }
                 Ok(Event::Failed(why)) => return Err(Failure::inconclusive(why)),
-                Ok(Event::Look(look)) if args.json => json::print(&Line::Look(*look))?,
-                Ok(Event::Look(look)) => rows.look(&look)?,
+                Ok(Event::Look(look)) => {
+                    self.see(&look);
+                    match args.json {
+                        true => json::print(&Line::Look(*look))?,
+                        false => rows.look(&look)?,
+                    }
+                }
                 Ok(Event::Changed(change)) => self.changed(args, change)?,
                 Ok(Event::Refused(way, why)) => refused(args, way, why)?,
                 Err(RecvTimeoutError::Timeout) => {}
@@ -191,10 +229,18 @@ impl Live {
                     return Err(Failure::inconclusive("the link broke down"));
                 }
             }
+            if self.stop.wanted() {
+                continue;
+            }
             if self.is_over() {
                 self.stop.request();
             }
         }
+    }
+
+    fn see(&mut self, look: &Snapshot) {
+        let late = look.a_to_b.late_max_ns.max(look.b_to_a.late_max_ns);
+        self.late_ns = self.late_ns.max(late);
     }
 
     fn changed(&mut self, args: &LinkArgs, change: Change) -> Result<(), Failure> {
@@ -233,7 +279,7 @@ impl Live {
         let [a, b] = &mut self.programs;
         let program = a.as_mut().or(b.as_mut());
         match program.and_then(Program::status) {
-            Some(status) if !status.success() => {
+            Some(status) if !status.success() && !self.was_stopped => {
                 eprintln!("tcplab: the program ended with {status}");
                 ExitCode::from(1)
             }

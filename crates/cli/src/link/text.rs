@@ -13,6 +13,9 @@ const HEADING_EVERY: u32 = 20;
 
 const HEADING: &str = "    time  way      in Mbit/s  out Mbit/s   queue     KiB   delay ms   max ms   drops   marks  ACKs filt.  us/frame  CPU %";
 
+/// What is later than this is not due to `--gap`.
+const LATE_MS: f64 = 5.0;
+
 /// The arrows of both ways.
 const ARROWS: [&str; 2] = ["a -> b", "b -> a"];
 
@@ -68,8 +71,6 @@ fn of(snapshot: &Snapshot, way: usize) -> &WaySnapshot {
 fn row(last: &WaySnapshot, way: &WaySnapshot, since: f64) -> String {
     let rate = |now: u64, then: u64| mbit(now.saturating_sub(then), since);
     let delay = mean_ms(last, way);
-    // A changed qdisc counts from 0 again.
-    let more = |now: u64, then: u64| if now >= then { now - then } else { now };
     format!(
         "{:>11}  {:>10}  {:>6}  {:>6.0}  {:>9}  {:>7.2}  {:>6}  {:>6}  {:>10}",
         rate(way.bytes_in, last.bytes_in),
@@ -78,10 +79,15 @@ fn row(last: &WaySnapshot, way: &WaySnapshot, since: f64) -> String {
         way.queue_bytes as f64 / 1024.0,
         delay,
         way.delay_max_ns as f64 / 1e6,
-        more(way.drops, last.drops) + more(way.lost, last.lost),
-        more(way.marks, last.marks),
-        more(way.ack_drops, last.ack_drops),
+        gone(way).saturating_sub(gone(last)),
+        way.marks.saturating_sub(last.marks),
+        way.ack_drops.saturating_sub(last.ack_drops),
     )
+}
+
+/// Frames that did not come through, ACKs that the filter took left out.
+fn gone(way: &WaySnapshot) -> u64 {
+    way.drops + way.lost + way.refused + way.invalid + way.missed
 }
 
 fn mbit(bytes: u64, seconds: f64) -> String {
@@ -145,6 +151,8 @@ pub fn end(end: &Snapshot, ways: &[String; 2], theme: &Theme) -> Result<(), Fail
         ("marks", Align::Right),
         ("ACKs filtered", Align::Right),
         ("refused", Align::Right),
+        ("missed", Align::Right),
+        ("invalid", Align::Right),
     ];
     let mut table = Table::new(&columns);
     for (i, arrow) in ARROWS.iter().enumerate() {
@@ -160,6 +168,8 @@ pub fn end(end: &Snapshot, ways: &[String; 2], theme: &Theme) -> Result<(), Fail
             way.marks.to_string().into(),
             way.ack_drops.to_string().into(),
             way.refused.to_string().into(),
+            way.missed.to_string().into(),
+            way.invalid.to_string().into(),
         ]);
     }
     let mut out = io::stdout().lock();
@@ -169,6 +179,22 @@ pub fn end(end: &Snapshot, ways: &[String; 2], theme: &Theme) -> Result<(), Fail
     }
     write!(out, "\n{}", table.render(theme))?;
     writeln!(out, "\n{}", of_cpu(end))?;
+    Ok(())
+}
+
+/// How late frames were.
+pub fn late(ns: u64) -> Result<(), Failure> {
+    let ms = ns as f64 / 1e6;
+    let why = match ms > LATE_MS {
+        true => {
+            ": the processors were busy elsewhere, and delays and bursts are not the link's alone"
+        }
+        false => "",
+    };
+    writeln!(
+        io::stdout().lock(),
+        "the latest frame went out {ms:.2} ms after its time{why}"
+    )?;
     Ok(())
 }
 

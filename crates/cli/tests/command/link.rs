@@ -220,7 +220,7 @@ fn what_cannot_be_is_said_before_anything_is_made() {
             2,
             "did you mean `bandwidth`",
         ),
-        (&["new:a", "new:b", "--mtu", "10"], 2, "68..=65535"),
+        (&["new:a", "new:b", "--mtu", "10"], 2, "68..=65521"),
         (
             &["--change", "/nowhere/at/all", "--a-to-b", "none"],
             2,

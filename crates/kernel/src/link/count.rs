@@ -24,11 +24,12 @@ pub struct Snapshot {
 /// One way of a live link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WaySnapshot {
-    /// Frames that came in, a super-segment counted as the frames that it was cut into.
+    /// Frames that came in, a super-segment counted as the frames that it was cut into; on a way without settings it
+    /// passes whole and counts once.
     pub frames_in: u64,
     /// Bytes of them, Ethernet headers included.
     pub bytes_in: u64,
-    /// Super-segments among what came in.
+    /// Super-segments that were cut.
     pub super_segments: u64,
     /// Frames that went out; on a way without settings super-segments pass whole and count once.
     pub frames_out: u64,
@@ -36,7 +37,9 @@ pub struct WaySnapshot {
     pub bytes_out: u64,
     /// Frames that the device at the other end had no room for.
     pub refused: u64,
-    /// Frames that could not be read: headers that say what cannot be.
+    /// Frames that came while nobody read, and were dropped by the device or the socket before the link saw them.
+    pub missed: u64,
+    /// Frames that could not be read: headers that say what cannot be, or frames that no header can describe.
     pub invalid: u64,
     /// Frames that the wire lost.
     pub lost: u64,
@@ -50,7 +53,7 @@ pub struct WaySnapshot {
     pub queue_pkts: u64,
     /// Bytes that wait now.
     pub queue_bytes: u64,
-    /// Sum over the frames that went out of the time from in to out.
+    /// Sum over the frames that went out, or should have, of the time from in to out.
     pub delay_sum_ns: u64,
     /// The longest such time since the last look.
     pub delay_max_ns: u64,

@@ -22,6 +22,9 @@ use crate::run::{Context, RunError};
 /// Frames that are read from one device before the other one has its turn.
 const BURST: usize = 64;
 
+/// The longest wait: so late are orders and the wish to stop seen.
+const PATIENCE: Duration = Duration::from_millis(50);
+
 /// Nanoseconds by which the kernel may let a wait be longer, so that it wakes less often.
 const SLACK_NS: u64 = 1;
 
@@ -37,6 +40,8 @@ pub(super) struct Forwarder {
     stop: Stop,
     start: Instant,
     waits: u64,
+    /// A device gave as many frames as were asked for: there may be more.
+    has_more: bool,
     buffer: Vec<u8>,
 }
 
@@ -54,6 +59,7 @@ impl Forwarder {
             stop,
             start: Instant::default(),
             waits: 0,
+            has_more: false,
             buffer: vec![0; LONGEST],
         }
     }
@@ -81,19 +87,24 @@ impl Forwarder {
             if end.is_some_and(|end| at >= end) {
                 break;
             }
-            for order in orders.try_iter() {
+            // One a turn: frames come first.
+            if let Ok(order) = orders.try_recv() {
                 let _ = tell.send(self.change(at, order));
             }
             if at >= next_look {
                 // Nobody listens any more: the end will be told to nobody either.
                 let _ = tell.send(Event::Look(Box::new(self.look(at))));
-                next_look = (next_look + self.every).max(at);
+                next_look = next_look + self.every;
+                if next_look <= at {
+                    next_look = at + self.every;
+                }
             }
             let latest = end.unwrap_or(next_look).min(next_look);
-            let ready = self.wait(at, latest)?;
+            let (ready, came) = self.wait(at, latest.min(at + PATIENCE))?;
+            self.has_more = false;
             for (side, is_ready) in ready.into_iter().enumerate() {
                 if is_ready {
-                    self.take(side)?;
+                    self.take(side, came)?;
                 }
             }
             self.give()?;
@@ -101,15 +112,24 @@ impl Forwarder {
         Ok(())
     }
 
-    /// Waits for a frame, or for the time of one; says which devices may have frames.
-    fn wait(&mut self, at: Instant, latest: Instant) -> Result<[bool; 2], RunError> {
+    /// Waits for a frame, or for the time of one; says which devices may have frames, and when they count as come: none,
+    /// when they are read.
+    fn wait(
+        &mut self,
+        at: Instant,
+        latest: Instant,
+    ) -> Result<([bool; 2], Option<Instant>), RunError> {
+        if self.has_more {
+            return Ok(([true; 2], None));
+        }
         let next = self.lanes.iter().filter_map(Lane::next_time).min();
         let earliest = self.woken + self.gap;
         self.waits += 1;
         // Under load what comes and what is due waits for more of it, as cards moderate their interrupts.
         if next.is_some() && at < earliest {
             self.sleep(at, earliest)?;
-            return Ok([true; 2]);
+            // A little later they would be due a little after a wake-up, and wait for the next one.
+            return Ok(([true; 2], Some(earliest)));
         }
         let until = next.unwrap_or(latest).min(latest);
         let port = |side: usize| self.opened[side].port.as_fd();
@@ -118,8 +138,8 @@ impl Forwarder {
         let ready = [0, 1].map(|side| fds[side].any().unwrap_or(false));
         self.woken = now();
         match found {
-            Ok(_) => Ok(ready),
-            Err(Errno::EINTR) => Ok([false; 2]),
+            Ok(_) => Ok((ready, None)),
+            Err(Errno::EINTR) => Ok(([false; 2], None)),
             Err(e) => Err(e).context(|| "cannot wait for frames".into()),
         }
     }
@@ -133,15 +153,17 @@ impl Forwarder {
     }
 
     /// Takes what came in at a side.
-    fn take(&mut self, side: usize) -> Result<(), RunError> {
+    fn take(&mut self, side: usize, came: Option<Instant>) -> Result<(), RunError> {
         let (from, to) = (&self.opened[side], &self.opened[1 - side].port);
         for _ in 0..BURST {
             let mut header = [0; HEADER];
             let read = from.port.read(&mut header, &mut self.buffer);
             let read = read.context(|| format!("cannot read from {}", from.end))?;
-            let Some(length) = read else { break };
-            self.lanes[side].enter(now(), &header, (&mut self.buffer, length), to)?;
+            let Some(length) = read else { return Ok(()) };
+            let at = came.unwrap_or_else(now);
+            self.lanes[side].enter(at, &header, (&mut self.buffer, length), to)?;
         }
+        self.has_more = true;
         Ok(())
     }
 
@@ -156,7 +178,11 @@ impl Forwarder {
 
     fn change(&mut self, at: Instant, order: Order) -> Event {
         let way = order.way & 1;
-        match self.lanes[way].change(at, order.settings) {
+        let changed = self.lanes[way].change(at, order.settings);
+        if let Some(reply) = order.reply {
+            let _ = reply.send(changed.clone());
+        }
+        match changed {
             Ok(how) => Event::Changed(Change {
                 way,
                 words: order.words,
@@ -176,8 +202,8 @@ impl Forwarder {
             cpu_user_s: seconds(used.map(|u| u.user_time().num_microseconds())),
             cpu_system_s: seconds(used.map(|u| u.system_time().num_microseconds())),
             waits: self.waits,
-            a_to_b: a_to_b.look(at),
-            b_to_a: b_to_a.look(at),
+            a_to_b: a_to_b.look(at, self.opened[0].missed()),
+            b_to_a: b_to_a.look(at, self.opened[1].missed()),
         }
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct Lane {
     seed: u64,
     name: &'static str,
     count: WaySnapshot,
+    /// Marks and filtered ACKs of qdiscs that were replaced.
+    past: [u64; 2],
     spare: Vec<Vec<u8>>,
     out: Out,
 }
@@ -39,6 +41,7 @@ impl Lane {
             seed,
             name,
             count: WaySnapshot::default(),
+            past: [0; 2],
             spare: Vec::new(),
             out: Out::default(),
         }
@@ -61,6 +64,10 @@ impl Lane {
         (buffer, length): (&mut Vec<u8>, usize),
         to: &Port,
     ) -> Result<(), RunError> {
+        if length == 0 {
+            self.count.invalid += 1;
+            return Ok(());
+        }
         if self.passes() {
             self.count.frames_in += 1;
             self.count.bytes_in += length as u64;
@@ -178,8 +185,14 @@ impl Lane {
                 "it was plain".into()
             }
             Some(line) => {
+                let before = marks_and_acks(line);
                 let changed = line.change(now, &settings, self.mtu, streams);
-                words(changed.map_err(|e| e.to_string())?)
+                let changed = changed.map_err(|e| e.to_string())?;
+                if let Changed::Replaced { .. } = changed {
+                    self.past[0] += before[0];
+                    self.past[1] += before[1];
+                }
+                words(changed)
             }
         };
         self.settings = settings;
@@ -187,8 +200,9 @@ impl Lane {
     }
 
     /// What it counts now. The longest times begin anew.
-    pub(super) fn look(&mut self, now: Instant) -> WaySnapshot {
+    pub(super) fn look(&mut self, now: Instant, missed: u64) -> WaySnapshot {
         let mut look = self.count.clone();
+        look.missed = missed;
         let written = self.out.written;
         (look.frames_out, look.bytes_out) = (written.frames, written.bytes);
         look.refused = written.refused;
@@ -199,15 +213,20 @@ impl Lane {
             (look.queue_pkts, look.queue_bytes) = (pkts.max(0) as u64, bytes.max(0) as u64);
             (look.lost, look.drops) = (count.lost, count.queue_drops);
             look.qdisc = line.qdisc();
-        }
-        if let Some(qdisc) = &look.qdisc {
-            look.marks = qdisc.named("ecn_mark");
-            look.ack_drops = qdisc.named("ack_drops");
+            let [marks, acks] = marks_and_acks(line);
+            look.marks = self.past[0] + marks;
+            look.ack_drops = self.past[1] + acks;
             // In tc's `drops` they are counted too.
             look.drops = look.drops.saturating_sub(look.ack_drops);
         }
         look
     }
+}
+
+/// What a line's qdisc has marked, and its ACK filter taken.
+fn marks_and_acks(line: &Line<LiveFrame>) -> [u64; 2] {
+    let count = line.qdisc();
+    ["ecn_mark", "ack_drops"].map(|name| count.as_ref().map_or(0, |qdisc| qdisc.named(name)))
 }
 
 /// What became of the queue.

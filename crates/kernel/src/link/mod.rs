@@ -18,9 +18,11 @@ mod tests;
 use std::fs::File;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::os::unix::net::UnixListener;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
+use nix::sys::stat::{Mode, umask};
 use nix::unistd::{geteuid, getpgrp, tcgetpgrp};
 use tcplab_base::Duration;
 use tcplab_plan::point::Direction;
@@ -33,6 +35,9 @@ use crate::Stop;
 use crate::run::{Context, RunError};
 use forward::Forwarder;
 use place::Opened;
+
+/// Orders that wait to be carried out.
+const ORDERS: usize = 16;
 
 /// What a link shall be.
 #[derive(Clone, Debug)]
@@ -62,6 +67,8 @@ pub struct Order {
     pub settings: Direction,
     /// The words that say so.
     pub words: String,
+    /// Gets what became of it: see [`Change::how`], or why it was refused.
+    pub reply: Option<Sender<Result<String, String>>>,
 }
 
 /// An order that was carried out.
@@ -116,8 +123,8 @@ impl Ends {
 /// A link that forwards.
 #[derive(Debug)]
 pub struct Running {
-    /// Takes orders.
-    pub orders: Sender<Order>,
+    /// Takes orders, a few at a time: who sends more waits.
+    pub orders: SyncSender<Order>,
     /// Gives events; the last one is [`Event::End`] or [`Event::Failed`].
     pub events: Receiver<Event>,
     thread: Option<JoinHandle<()>>,
@@ -129,6 +136,25 @@ pub fn in_foreground(terminal: impl AsFd) -> bool {
     tcgetpgrp(terminal).is_ok_and(|group| group == getpgrp())
 }
 
+/// From now on reading from a terminal in the background is an error, and stops nobody.
+///
+/// # Errors
+/// Those of sigaction(2).
+pub fn never_stop_for_input() -> std::io::Result<()> {
+    crate::sys::ignore_terminal_input()
+}
+
+/// A Unix socket that listens for this user alone.
+///
+/// # Errors
+/// Those of bind(2) and listen(2).
+pub fn private_socket(path: &std::path::Path) -> std::io::Result<UnixListener> {
+    let before = umask(Mode::from_bits_truncate(0o177));
+    let socket = UnixListener::bind(path);
+    umask(before);
+    socket
+}
+
 impl Link {
     /// Makes and opens the ends. Without root and with new namespaces only, this process moves into a user namespace in
     /// which it is root: there must be no other thread yet.
@@ -136,10 +162,6 @@ impl Link {
     /// # Errors
     /// What the system refuses; an end that is not there.
     pub fn open(settings: Settings) -> Result<Self, RunError> {
-        if settings.ends[0] == settings.ends[1] {
-            let end = &settings.ends[0];
-            return Err(RunError::Cannot(format!("both ends are {end}")));
-        }
         let all_new = settings
             .ends
             .iter()
@@ -147,8 +169,16 @@ impl Link {
         if all_new && !geteuid().is_root() {
             place::own_user()?;
         }
-        let open = |side: usize| place::open(&settings.ends[side], side, settings.mtu);
-        let opened = [open(0)?, open(1)?];
+        let ends = [settings.ends[0].resolve(), settings.ends[1].resolve()];
+        let [a, b] = ends.map(|end| end.map_err(RunError::Cannot));
+        let (a, b) = (a?, b?);
+        if (&a.place, &a.device) == (&b.place, &b.device) {
+            return Err(RunError::Cannot(format!("both ends are {a}")));
+        }
+        let opened = [
+            place::open(a, 0, settings.mtu)?,
+            place::open(b, 1, settings.mtu)?,
+        ];
         Ok(Self { opened, settings })
     }
 
@@ -194,7 +224,7 @@ impl Link {
     /// # Errors
     /// What the system refuses.
     pub fn start(self, stop: Stop) -> Result<Running, RunError> {
-        let (orders, to_do) = channel();
+        let (orders, to_do) = sync_channel(ORDERS);
         let (tell, events) = channel();
         let forwarder = Forwarder::new(self.opened, self.settings, stop.clone());
         let thread = thread::Builder::new()

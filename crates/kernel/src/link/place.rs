@@ -1,6 +1,7 @@
 //! Where the ends of a link are: network namespaces, and the devices in them, made and set up.
 
 use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::thread;
@@ -16,6 +17,9 @@ use crate::run::{Context, RunError};
 /// The namespaces of this thread.
 const OWN: &str = "/proc/thread-self/ns/net";
 
+/// What its devices count.
+const DEVICES: &str = "/proc/thread-self/net/dev";
+
 /// The addresses that a link gives when nothing is said.
 const USUAL: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 77, 0, 1), Ipv4Addr::new(10, 77, 0, 2)];
 const PREFIX: u8 = 24;
@@ -27,8 +31,40 @@ pub(super) struct Opened {
     pub(super) port: Port,
     /// Its network namespace.
     pub(super) namespace: File,
+    /// The counters of the namespace's devices (proc_net(5)).
+    devices: File,
+    missed: u64,
     /// What it was given.
     pub(super) address: Option<(IpAddr, u8)>,
+}
+
+impl Opened {
+    /// Frames that were dropped before the link could read them.
+    pub(super) fn missed(&mut self) -> u64 {
+        match self.port.missed() {
+            Some(more) => self.missed += more,
+            None => self.missed = self.of_device().unwrap_or(self.missed),
+        }
+        self.missed
+    }
+
+    /// What a TAP device had no room for, of what its host sent.
+    fn of_device(&mut self) -> Option<u64> {
+        let mut text = String::new();
+        self.devices.seek(SeekFrom::Start(0)).ok()?;
+        self.devices.read_to_string(&mut text).ok()?;
+        dropped(&text, &self.end.device)
+    }
+}
+
+/// The packets that a device has not sent (`tx_dropped`), in the form of /proc/net/dev.
+fn dropped(text: &str, device: &str) -> Option<u64> {
+    let counts = text.lines().find_map(|line| {
+        let (name, counts) = line.split_once(':')?;
+        (name.trim() == device).then_some(counts)
+    });
+    // Eight columns of what was received; then bytes, packets, errs, drop.
+    counts?.split_whitespace().nth(11)?.parse().ok()
 }
 
 /// Moves this process into a user namespace in which this user is root.
@@ -44,8 +80,7 @@ pub(super) fn is_own_user() -> bool {
 }
 
 /// Makes or opens the end of this side (0 or 1). The calling thread stays where it is.
-pub(super) fn open(end: &End, side: usize, mtu: u32) -> Result<Opened, RunError> {
-    let end = end.resolve().map_err(RunError::Cannot)?;
+pub(super) fn open(end: End, side: usize, mtu: u32) -> Result<Opened, RunError> {
     // A thread of its own: whoever enters a namespace stays there.
     let opened = thread::scope(|scope| scope.spawn(|| in_place(end, side, mtu)).join());
     opened.unwrap_or_else(|_| {
@@ -65,11 +100,19 @@ fn in_place(end: End, side: usize, mtu: u32) -> Result<Opened, RunError> {
         Place::Tap | Place::Interface | Place::Any => {}
     }
     let namespace = File::open(OWN).context(|| OWN.into())?;
+    let devices = File::open(DEVICES).context(|| DEVICES.into())?;
     if end.place == Place::Interface {
+        if let Give::Address(..) = end.address {
+            return Err(RunError::Cannot(format!(
+                "{end} is an interface that there is: a link gives it no address"
+            )));
+        }
         return Ok(Opened {
             port: Port::interface(&end.device)?,
             address: None,
             namespace,
+            devices,
+            missed: 0,
             end,
         });
     }
@@ -85,6 +128,8 @@ fn in_place(end: End, side: usize, mtu: u32) -> Result<Opened, RunError> {
         port,
         address,
         namespace,
+        devices,
+        missed: 0,
         end,
     })
 }
@@ -112,4 +157,19 @@ fn set_up(end: &End, mtu: u32, address: Option<(IpAddr, u8)>) -> Result<(), RunE
     netlink
         .up(device)
         .context(|| format!("cannot bring {end} up"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_device_dropped_is_read() {
+        let text = "Inter-|   Receive  |  Transmit\n face |bytes\n    lo: 1 2 0 0 0 0 0 0 3 4 0 5 0 0 0 0\n\
+                    tcplab0:9 8 7 6 5 4 3 2 1 10 11 73068 13 14 15 16\n";
+        assert_eq!(dropped(text, "tcplab0"), Some(73_068));
+        assert_eq!(dropped(text, "lo"), Some(5));
+        assert_eq!(dropped(text, "tcplab1"), None);
+        assert_eq!(dropped("x: 1 2", "x"), None);
+    }
 }

@@ -6,9 +6,7 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
-use nix::sys::socket::{
-    AddressFamily, SockFlag, SockProtocol, SockType, bind, setsockopt, socket, sockopt,
-};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socket, sockopt};
 use nix::sys::uio::{readv, writev};
 
 use crate::live::address_of;
@@ -26,6 +24,10 @@ pub(super) const LONGEST: usize = 66_000;
 
 /// Bytes of frames that the kernel may hold for a packet socket.
 const BUFFER: usize = 16 << 20;
+
+/// linux/if_arp.h, linux/if_ether.h.
+const ARPHRD_ETHER: u16 = 1;
+const ETH_P_ALL: u16 = 3;
 
 /// linux/if_packet.h: `PACKET_MR_PROMISC`; `TP_STATUS_VLAN_VALID` and `TP_STATUS_VLAN_TPID_VALID`.
 const PROMISCUOUS: u16 = 1;
@@ -58,17 +60,18 @@ impl Port {
     /// Opens an interface that there is, in promiscuous mode.
     pub(super) fn interface(name: &str) -> Result<Self, RunError> {
         let address = address_of(name).map_err(|e| RunError::Cannot(e.to_string()))?;
+        if address.hatype() != ARPHRD_ETHER {
+            return Err(RunError::Cannot(format!(
+                "{name} carries no Ethernet frames: a link needs an interface that does"
+            )));
+        }
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-        let socket = socket(
-            AddressFamily::Packet,
-            SockType::Raw,
-            flags,
-            SockProtocol::EthAll,
-        )
-        .context(|| format!("cannot open {name} (needs root or CAP_NET_RAW)"))?;
+        // Without a protocol nothing comes before it is bound: not the frames of other interfaces.
+        let socket = socket(AddressFamily::Packet, SockType::Raw, flags, None)
+            .context(|| format!("cannot open {name} (needs root or CAP_NET_RAW)"))?;
         let index = i32::try_from(address.ifindex()).unwrap_or_default();
         prepare(&socket, index).context(|| format!("cannot set up a packet socket for {name}"))?;
-        bind(socket.as_raw_fd(), &address)
+        sys::call::bind(socket.as_raw_fd(), &packet_address(index))
             .context(|| format!("cannot listen on {name}: is it up?"))?;
         Ok(Self::Packets(socket))
     }
@@ -91,8 +94,20 @@ impl Port {
             Err(Errno::EAGAIN | Errno::EINTR) => Ok(None),
             // The interface went down; it may come up again.
             Err(Errno::ENETDOWN) => Ok(None),
+            // A frame that no header can describe (GSO of a kind that it does not know): it is gone.
+            Err(Errno::EINVAL) => Ok(Some(0)),
             Err(e) => Err(e),
         }
+    }
+
+    /// Frames that a packet socket has dropped since it was last asked; TAP devices count them by themselves.
+    pub(super) fn missed(&self) -> Option<u64> {
+        let Self::Packets(socket) = self else {
+            return None;
+        };
+        let mut counts = [0; 8];
+        sys::get_bytes(socket, SockOpt::PACKET_STATISTICS, &mut counts).ok()?;
+        Some(u32::from_ne_bytes(*counts.last_chunk()?).into())
     }
 
     /// Gives a frame to the device; false: it had no room, or is down.
@@ -103,6 +118,7 @@ impl Port {
                 Errno::EIO
                 | Errno::EAGAIN
                 | Errno::ENOBUFS
+                | Errno::ENOMEM
                 | Errno::ENETDOWN
                 | Errno::EMSGSIZE
                 | Errno::EINVAL,
@@ -119,6 +135,15 @@ impl AsFd for Port {
             Self::Packets(socket) => socket.as_fd(),
         }
     }
+}
+
+/// `struct sockaddr_ll`: all protocols of an interface.
+fn packet_address(index: i32) -> [u8; 20] {
+    let mut address = [0; 20];
+    address[..2].copy_from_slice(&(libc::AF_PACKET as u16).to_ne_bytes());
+    address[2..4].copy_from_slice(&ETH_P_ALL.to_be_bytes());
+    address[4..8].copy_from_slice(&index.to_ne_bytes());
+    address
 }
 
 fn prepare(socket: &OwnedFd, index: i32) -> io::Result<()> {
@@ -144,9 +169,18 @@ fn read_packet(socket: &OwnedFd, header: &mut Header, buffer: &mut [u8]) -> nix:
         IoSliceMut::new(header),
         IoSliceMut::new(&mut buffer[..room]),
     ];
-    let got = sys::call::recvmsg(socket.as_raw_fd(), &mut parts, &mut control, 0);
+    let got = sys::call::recvmsg(
+        socket.as_raw_fd(),
+        &mut parts,
+        &mut control,
+        libc::MSG_TRUNC,
+    );
     let got = got.map_err(|e| Errno::from_raw(e.raw_os_error().unwrap_or_default()))?;
     let n = usize::try_from(got.bytes).unwrap_or_default();
+    if n > HEADER + room {
+        // Longer than any frame that could be handed on.
+        return Err(Errno::EINVAL);
+    }
     let end = n.saturating_sub(HEADER);
     match control.get(..got.control).and_then(tag) {
         Some(tag) if end >= TAG_AT => {

@@ -2,17 +2,22 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns};
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
 use crate::run::{Context, RunError};
 use crate::sys;
+
+/// Time that a program has to end after SIGTERM.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// A command of a shell, running.
 #[derive(Debug)]
@@ -32,6 +37,8 @@ impl Program {
         let mut shell = Command::new("sh");
         shell.args(["-c", command]).stdin(Stdio::null());
         shell.stdout(io::stderr());
+        // What it starts ends with it, and Ctrl-C is the link's.
+        shell.process_group(0);
         sys::die_with_parent(&mut shell);
         // The thread stays for as long as the program does: the kernel takes it for the parent.
         thread::spawn(move || live(shell, &namespace, &say, &tell));
@@ -54,11 +61,12 @@ impl Program {
 }
 
 impl Drop for Program {
-    /// Ends it.
+    /// Ends it, and what it has started.
     fn drop(&mut self) {
-        if self.status().is_none() {
-            // Gone already: nobody to end.
-            let _: Result<(), Errno> = kill(self.pid, Signal::SIGTERM);
+        // Gone already: nobody to end.
+        let _: Result<(), Errno> = killpg(self.pid, Signal::SIGTERM);
+        if self.status().is_none() && self.ended.recv_timeout(GRACE).is_err() {
+            let _: Result<(), Errno> = killpg(self.pid, Signal::SIGKILL);
         }
     }
 }
