@@ -201,11 +201,10 @@ pub fn late(ns: u64) -> Result<(), Failure> {
 fn of_cpu(end: &Snapshot) -> String {
     let (cpu, n) = (cpu_s(end), frames(end).max(1) as f64);
     format!(
-        "CPU {:.3} s, {:.1} % of a core; a frame {:.2} us, {:.2} of it in the kernel; {} waits",
+        "CPU {:.3} s, {:.1} % of a core; a frame {:.2} us; {} waits",
         cpu,
         cpu / end.at_s.max(1e-9) * 100.0,
         cpu * 1e6 / n,
-        end.cpu_system_s * 1e6 / n,
         end.waits
     )
 }

@@ -9,7 +9,8 @@ use tcplab_plan::outcome::QdiscCount;
 pub struct Snapshot {
     /// Seconds since the start.
     pub at_s: f64,
-    /// CPU seconds of the forwarding thread in user mode.
+    /// CPU seconds of the forwarding thread in user mode. The sum of this and the next is exact, the kernel tells them apart
+    /// by its ticks.
     pub cpu_user_s: f64,
     /// CPU seconds of the forwarding thread in the kernel: reads, writes, and what the receiving host's TCP does there.
     pub cpu_system_s: f64,
