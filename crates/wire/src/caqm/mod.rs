@@ -3,6 +3,10 @@
 //! Two bytes INFO, two bytes inner EtherType, behind an EtherType that is not registered (0x8200 by default). It stands
 //! inside all VLAN tags; a tag outside them (VLAN devices without header reordering) is read too, never written.
 
+mod info;
+
+pub use info::{CaqmInfo, CaqmUnits};
+
 use crate::NotTcp;
 use crate::frame::{Layer, Step, Walk};
 use crate::rest::Rest;
