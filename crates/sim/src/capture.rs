@@ -16,7 +16,7 @@ use tcplab_wire::emit::{EmitError, Payload, emit};
 use tcplab_wire::{Config, Encap, Endpoint, LinkType, Standing, TcpFlags, TcpPacket};
 
 use crate::datagram;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Packet, tag_len};
 
 /// The captures of a run: one output for each interface, in the order of
 /// [`interfaces`](tcplab_plan::network::interfaces).
@@ -189,9 +189,10 @@ fn frame(packet: &Packet, hop: Hop, out: &mut Vec<u8>) -> Result<u32, EmitError>
                 &Config::default(),
                 out,
             )?;
-            mark(segment.tos, out);
+            let ip = 14 + tag_len(segment) as usize;
+            mark(segment.tos, ip, out);
             // The checksum of a damaged segment does not fit.
-            if let (true, Some(byte)) = (packet.corrupt, out.get_mut(14 + 20 + 16)) {
+            if let (true, Some(byte)) = (packet.corrupt, out.get_mut(ip + 20 + 16)) {
                 *byte ^= 0x55;
             }
             whole
@@ -214,12 +215,11 @@ fn frame(packet: &Packet, hop: Hop, out: &mut Vec<u8>) -> Result<u32, EmitError>
 }
 
 /// The DS field of an IPv4 header; ECN's bits are there already.
-fn mark(tos: u8, frame: &mut [u8]) {
-    const IP: std::ops::Range<usize> = 14..34;
+fn mark(tos: u8, ip: usize, frame: &mut [u8]) {
     if tos >> 2 == 0 {
         return;
     }
-    if let Some(ip) = frame.get_mut(IP) {
+    if let Some(ip) = frame.get_mut(ip..ip + 20) {
         ip[1] = tos;
         ip[10..12].fill(0);
         let check = datagram::sum(&[ip]);
@@ -249,7 +249,10 @@ fn tcp(segment: &Segment, packet: &Packet) -> TcpPacket {
         ip_id: Some(packet.id),
         header_truncated: false,
         standing: Standing::Whole,
-        encap: Encap::default(),
+        encap: Encap {
+            caqm: segment.caqm.info().map(|info| info.0),
+            ..Encap::default()
+        },
     }
 }
 

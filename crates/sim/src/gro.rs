@@ -7,8 +7,8 @@
 //! Left out: packets that the host only forwards, the limit of eight flows that one bucket of the card's table holds, the hash that orders flows at the end of
 //! a poll (here it is the order in which they began), the identification of IP.
 
-use tcplab_tcp::Segment;
-use tcplab_wire::TcpFlags;
+use tcplab_tcp::{Caqm, Segment};
+use tcplab_wire::{CaqmUnits, TcpFlags};
 
 /// Bytes of the largest packet that may come about, its headers included (`GRO_MAX_SIZE`).
 const MOST: u32 = 65536;
@@ -33,9 +33,19 @@ struct Held {
 #[derive(Debug, Default)]
 pub(crate) struct Gro {
     held: Vec<Held>,
+    /// What the host makes of CAQM's hints.
+    units: CaqmUnits,
 }
 
 impl Gro {
+    /// Of a host that reads CAQM's hints in these units.
+    pub(crate) fn new(units: CaqmUnits) -> Self {
+        Self {
+            held: Vec::new(),
+            units,
+        }
+    }
+
     /// A packet comes. What goes up now, in its order: what was held of its flow, then the packet itself.
     pub(crate) fn receive(&mut self, segment: &Segment, ttl: u8) -> [Option<Segment>; 2] {
         let is_of = |h: &Held| (h.whole.src, h.whole.dst) == (segment.src, segment.dst);
@@ -47,7 +57,7 @@ impl Gro {
             let before = self.held.remove(place).whole;
             return [Some(before), self.begin(segment, ttl)];
         }
-        held.add(segment);
+        held.add(segment, &self.units);
         let is_last = segment.len < held.mss || segment.flags.0 & ENDS != 0;
         [is_last.then(|| self.held.remove(place).whole), None]
     }
@@ -86,8 +96,13 @@ impl Held {
             && IP + a.header_len() + a.len + b.len < MOST
     }
 
-    fn add(&mut self, segment: &Segment) {
+    fn add(&mut self, segment: &Segment, units: &CaqmUnits) {
         let whole = &mut self.whole;
+        // The tags may differ: what they grant is added up.
+        if (whole.caqm, segment.caqm) != (Caqm::Plain, Caqm::Plain) {
+            let both = whole.caqm.bytes(units) + segment.caqm.bytes(units);
+            whole.caqm = Caqm::Joined(both.clamp(i32::MIN.into(), i32::MAX.into()) as i32);
+        }
         whole.len += segment.len;
         whole.gso_size = self.mss as u16;
         whole.flags = TcpFlags(whole.flags.0 | segment.flags.0 & (TcpFlags::FIN | TcpFlags::PSH));

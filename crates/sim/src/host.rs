@@ -75,6 +75,7 @@ impl Host {
             addresses: Addresses::default(),
             secret,
         };
+        let units = config.sysctl.caqm_units();
         Self {
             stack: Stack::new(config),
             udp: Udp::default(),
@@ -84,7 +85,7 @@ impl Host {
             armed: NEVER,
             is_ready: false,
             undeliverable: 0,
-            gro: (host.offload == Offload::Gro).then(Box::default),
+            gro: (host.offload == Offload::Gro).then(|| Box::new(Gro::new(units))),
         }
     }
 

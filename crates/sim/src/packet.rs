@@ -1,7 +1,7 @@
 //! What travels on a link: a segment or a datagram, with what its IP and Ethernet headers need.
 
 use tcplab_link::Kind;
-use tcplab_tcp::{Addr, Segment};
+use tcplab_tcp::{Addr, Caqm, Segment};
 
 /// Bytes of the Ethernet and the IPv4 header.
 pub(crate) const BELOW_TCP: u32 = 14 + 20;
@@ -67,7 +67,7 @@ impl Packet {
     #[inline]
     pub(crate) fn frame_len(&self) -> u32 {
         match &self.body {
-            Body::Tcp(segment) => BELOW_TCP + segment.header_len() + segment.len,
+            Body::Tcp(segment) => BELOW_TCP + tag_len(segment) + segment.header_len() + segment.len,
             Body::Udp(datagram) => BELOW_TCP + UDP_HEADER + datagram.len,
         }
     }
@@ -94,5 +94,14 @@ impl Packet {
             *tos |= Segment::CE;
         }
         is_capable
+    }
+}
+
+/// Bytes between the Ethernet and the IP header: the tag of CAQM.
+#[inline]
+pub(crate) fn tag_len(segment: &Segment) -> u32 {
+    match segment.caqm {
+        Caqm::Plain => 0,
+        Caqm::Tag(_) | Caqm::Joined(_) => Caqm::BYTES,
     }
 }

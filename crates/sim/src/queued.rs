@@ -5,8 +5,10 @@ use tcplab_qdisc::ack_filter::{AckHeader, AckOptions};
 use tcplab_qdisc::{FlowKeys, Packet as Queued};
 use tcplab_tcp::{Addr, Segment};
 
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Packet, tag_len};
 
+/// Bytes of an Ethernet header.
+const ETHERNET: u32 = 14;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
@@ -19,6 +21,13 @@ impl Payload for Packet {
 impl Queued for Packet {
     fn size(&self) -> u32 {
         self.frame_len()
+    }
+
+    fn network_offset(&self) -> u32 {
+        match &self.body {
+            Body::Tcp(segment) => ETHERNET + tag_len(segment),
+            Body::Udp(_) => ETHERNET,
+        }
     }
 
     fn flow_keys(&self) -> FlowKeys {

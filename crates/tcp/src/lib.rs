@@ -34,6 +34,6 @@ pub use jiffies::Clock;
 pub use mib::{COUNTERS, Counter, Mib};
 pub use options::OpenOptions;
 pub use rtt::timeouts_us;
-pub use segment::{Addr, Segment};
+pub use segment::{Addr, Caqm, Segment};
 pub use stack::{ConnId, Event, IcmpError, ListenId, Stack, Unreachable};
 pub use sysctl::Sysctl;

@@ -1,7 +1,7 @@
 //! A segment as endpoints and links hand it on: header fields and a length, no bytes.
 
 use tcplab_base::Seq;
-use tcplab_wire::{TcpFlags, TcpOptions};
+use tcplab_wire::{CaqmInfo, CaqmUnits, TcpFlags, TcpOptions};
 
 /// One end of a connection: a host's number in its experiment, and a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, PartialOrd, Ord)]
@@ -10,6 +10,41 @@ pub struct Addr {
     pub host: u16,
     /// The TCP port.
     pub port: u16,
+}
+
+/// What stands between a segment's Ethernet and IP header (CAQM, docs/caqm.md).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Caqm {
+    /// Nothing.
+    #[default]
+    Plain,
+    /// The tag; of a super-segment, the tag of each packet.
+    Tag(CaqmInfo),
+    /// Tags of packets of data that GRO has joined: the bytes of window that they grant or take together.
+    Joined(i32),
+}
+
+impl Caqm {
+    /// Bytes of the tag, its EtherType and INFO.
+    pub const BYTES: u32 = 4;
+
+    /// Bytes of window that it grants, or takes when negative.
+    pub fn bytes(self, units: &CaqmUnits) -> i64 {
+        match self {
+            Self::Plain => 0,
+            Self::Tag(info) => info.value(units),
+            Self::Joined(bytes) => bytes.into(),
+        }
+    }
+
+    /// The tag of one packet on the wire.
+    #[inline]
+    pub fn info(self) -> Option<CaqmInfo> {
+        match self {
+            Self::Tag(info) => Some(info),
+            Self::Plain | Self::Joined(_) => None,
+        }
+    }
 }
 
 /// A TCP segment, or a super-segment that a network card has still to cut (TSO) or has joined (GRO).
@@ -35,6 +70,8 @@ pub struct Segment {
     pub gso_size: u16,
     /// The traffic class of the IP header; the low two bits are ECN (RFC 3168 5).
     pub tos: u8,
+    /// The tag of CAQM.
+    pub caqm: Caqm,
     /// The options.
     pub options: TcpOptions,
 }

@@ -1,5 +1,7 @@
 //! The sysctls that TCP reads, by the names of Documentation/networking/ip-sysctl.rst.
 
+use tcplab_wire::CaqmUnits;
+
 use crate::fastopen::FastOpenKeys;
 
 /// Values of `net.ipv4.tcp_*` and `net.core.*`. Times are in the sysctl's own unit.
@@ -78,6 +80,18 @@ pub struct Sysctl {
     pub tcp_fastopen_key: Option<FastOpenKeys>,
     pub tcp_fastopen_blackhole_timeout_sec: u32,
     pub ip_local_port_range: [u16; 2],
+    pub sysctl_caqm_enable: bool,
+    pub sysctl_caqm_filter_nics: u64,
+    pub sysctl_caqm_cc_type: u8,
+    pub sysctl_caqm_alpha_fx_8: u32,
+    pub sysctl_caqm_beta: u32,
+    pub sysctl_caqm_min_cwnd: u32,
+    pub sysctl_caqm_mtu_unit: u32,
+    pub sysctl_caqm_data_hint_unit: u32,
+    pub sysctl_caqm_ack_hint_unit: u32,
+    pub sysctl_caqm_rtt_standard: u32,
+    pub sysctl_caqm_tpid: u16,
+    pub sysctl_caqm_debug_info: u32,
 }
 
 impl Default for Sysctl {
@@ -155,6 +169,30 @@ impl Default for Sysctl {
             tcp_fastopen_key: None,
             tcp_fastopen_blackhole_timeout_sec: 0,
             ip_local_port_range: [32_768, 60_999],
+            sysctl_caqm_enable: false,
+            sysctl_caqm_filter_nics: 0,
+            sysctl_caqm_cc_type: 0,
+            sysctl_caqm_alpha_fx_8: 8,
+            sysctl_caqm_beta: 512,
+            sysctl_caqm_min_cwnd: 1,
+            sysctl_caqm_mtu_unit: 1024,
+            sysctl_caqm_data_hint_unit: 8,
+            sysctl_caqm_ack_hint_unit: 64,
+            sysctl_caqm_rtt_standard: 1600,
+            sysctl_caqm_tpid: 0x8200,
+            sysctl_caqm_debug_info: 10,
+        }
+    }
+}
+
+impl Sysctl {
+    /// What CAQM's hints stand for.
+    pub fn caqm_units(&self) -> CaqmUnits {
+        CaqmUnits {
+            cc_type: self.sysctl_caqm_cc_type,
+            data_hint_unit: self.sysctl_caqm_data_hint_unit,
+            ack_hint_unit: self.sysctl_caqm_ack_hint_unit,
+            beta: self.sysctl_caqm_beta,
         }
     }
 }

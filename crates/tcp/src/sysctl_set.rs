@@ -136,7 +136,10 @@ table! {
         tcp_workaround_signed_windows, tcp_rfc1337, tcp_tw_reuse, tcp_rto_min_us, tcp_pingpong_thresh,
         tcp_reflect_tos, tcp_stdurg, tcp_shrink_window, tcp_fastopen,
         tcp_fastopen_key, tcp_fastopen_blackhole_timeout_sec, ip_local_port_range;
-    "net.core": rmem_max, wmem_max, somaxconn;
+    "net.core": rmem_max, wmem_max, somaxconn,
+        sysctl_caqm_enable, sysctl_caqm_filter_nics, sysctl_caqm_cc_type, sysctl_caqm_alpha_fx_8, sysctl_caqm_beta,
+        sysctl_caqm_min_cwnd, sysctl_caqm_mtu_unit, sysctl_caqm_data_hint_unit, sysctl_caqm_ack_hint_unit,
+        sysctl_caqm_rtt_standard, sysctl_caqm_tpid, sysctl_caqm_debug_info;
 }
 
 impl Sysctl {
@@ -162,11 +165,34 @@ impl Sysctl {
                 let [low, high] = self.ip_local_port_range;
                 (1..=high).contains(&low)
             }
-            _ => true,
+            _ => self.caqm_bounded(name),
         };
         match good {
             true => Ok(()),
             false => Err("the value is out of its range".into()),
+        }
+    }
+}
+
+impl Sysctl {
+    /// Ranges of openEuler's net/core/sysctl_net_caqm.h, but that an EtherType is at least 0x0600 (IEEE 802.3).
+    fn caqm_bounded(&self, name: &str) -> bool {
+        const INT_MAX: u32 = i32::MAX as u32;
+        let Some(name) = name.strip_prefix("net.core.sysctl_caqm_") else {
+            return true;
+        };
+        match name {
+            "cc_type" => self.sysctl_caqm_cc_type <= 7,
+            "alpha_fx_8" => (1..=32_767).contains(&self.sysctl_caqm_alpha_fx_8),
+            "beta" => (1..=INT_MAX).contains(&self.sysctl_caqm_beta),
+            "min_cwnd" => (1..=INT_MAX).contains(&self.sysctl_caqm_min_cwnd),
+            "mtu_unit" => (64..=9000).contains(&self.sysctl_caqm_mtu_unit),
+            "data_hint_unit" => (1..=1024).contains(&self.sysctl_caqm_data_hint_unit),
+            "ack_hint_unit" => (1..=1024).contains(&self.sysctl_caqm_ack_hint_unit),
+            "rtt_standard" => (1..=INT_MAX).contains(&self.sysctl_caqm_rtt_standard),
+            "tpid" => self.sysctl_caqm_tpid >= 0x0600,
+            "debug_info" => self.sysctl_caqm_debug_info <= INT_MAX,
+            _ => true,
         }
     }
 }
@@ -217,6 +243,8 @@ mod tests {
                 "net.ipv4.tcp_rmem" | "net.ipv4.tcp_wmem" => "1 2 3",
                 "net.ipv4.ip_local_port_range" => "1 2",
                 "net.ipv4.tcp_fastopen_key" => "1-2-3-4",
+                "net.core.sysctl_caqm_mtu_unit" => "1024",
+                "net.core.sysctl_caqm_tpid" => "0x8200",
                 _ => "1",
             };
             assert_eq!(Sysctl::default().set(name, text), Ok(()), "{name}");

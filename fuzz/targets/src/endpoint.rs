@@ -5,9 +5,10 @@ use tcplab_base::Instant;
 use tcplab_plan::point::{Offload, Route, SocketOptions};
 use tcplab_plan::profile::Profile;
 use tcplab_tcp::{
-    Addr, Addresses, Clock, ConnId, Event, HostConfig, ListenId, RxTruesize, Segment, Stack, Sysctl,
+    Addr, Addresses, Caqm, Clock, ConnId, Event, HostConfig, ListenId, RxTruesize, Segment, Stack,
+    Sysctl,
 };
-use tcplab_wire::{FastOpen, TcpFlags, TcpOptions};
+use tcplab_wire::{CaqmInfo, FastOpen, TcpFlags, TcpOptions};
 
 const PORT: u16 = 80;
 /// Most segments that one operation may bring out: a window of small ones.
@@ -338,6 +339,7 @@ impl World {
             gso_size: if len > 1448 { 1448 } else { 0 },
             tos: bytes.byte() & 3,
             options: self.tcp_options(bytes, &base),
+            caqm: tag(bytes),
         }
     }
 
@@ -402,4 +404,13 @@ pub fn endpoint(input: &[u8]) {
         0,
         "a connection without end"
     );
+}
+
+/// A tag of CAQM, or several that were joined.
+fn tag(bytes: &mut Bytes<'_>) -> Caqm {
+    match bytes.byte() {
+        0..128 => Caqm::Plain,
+        128..224 => Caqm::Tag(CaqmInfo(bytes.word())),
+        more => Caqm::Joined((i32::from(bytes.word()) - 0x8000) << (more & 15)),
+    }
 }

@@ -5,7 +5,7 @@
 use std::net::IpAddr;
 
 use tcplab_base::Seq;
-use tcplab_tcp::{Addr, Segment};
+use tcplab_tcp::{Addr, Caqm, Segment};
 use tcplab_wire::emit::{Payload, emit};
 use tcplab_wire::{Config, Endpoint, LinkType, Parsed, Standing, TcpFlags, TcpPacket, parse_frame};
 
@@ -252,6 +252,7 @@ fn segment_of(hosts: &mut Hosts, packet: &[u8], ip: &Ip<'_>, gso_size: Option<u1
         flags: p.flags,
         gso_size: gso_size.unwrap_or(0),
         tos: ip.tos,
+        caqm: Caqm::Plain,
         options: p.options,
     }))
 }

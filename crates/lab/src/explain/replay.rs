@@ -6,7 +6,7 @@ use tcplab_plan::profile::Profile;
 use tcplab_tcp::{
     Addr, Addresses, Clock, ConnId, Event as Note, HostConfig, ListenId, ReadOutcome, RxTruesize,
 };
-use tcplab_tcp::{Segment, Stack, Sysctl};
+use tcplab_tcp::{Caqm, Segment, Stack, Sysctl};
 use tcplab_wire::{SackBlocks, TcpFlags};
 
 use super::gather::Packet;
@@ -251,6 +251,7 @@ impl<'a> Replay<'a> {
                 0
             },
             tos: p.ecn,
+            caqm: Caqm::Plain,
             options,
         }
     }

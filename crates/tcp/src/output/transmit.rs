@@ -11,7 +11,7 @@ use crate::host::DeviceQueue;
 use crate::mib::Counter;
 use crate::options::Negotiated;
 use crate::queue::{Id, Skb};
-use crate::segment::Segment;
+use crate::segment::{Caqm, Segment};
 
 /// What differs from one segment to the next.
 #[derive(Clone, Copy)]
@@ -23,6 +23,8 @@ struct Build {
     gso_size: u16,
     /// `rcv_nxt`, or an older one in an ACK that DCTCP sends late.
     ack: Seq,
+    /// The tag of CAQM.
+    caqm: Caqm,
     /// Departure in ns since boot: the time stamp option shows it.
     stamp_ns: u64,
 }
@@ -145,6 +147,7 @@ impl Endpoint {
             flags: TcpFlags(flags),
             gso_size: b.gso_size,
             tos: (self.options.tos & !3) | ecn,
+            caqm: b.caqm,
             options,
         });
         true
@@ -223,6 +226,7 @@ impl Endpoint {
             pcount,
             gso_size: if skb.pcount > 1 { skb.gso_size } else { 0 },
             ack,
+            caqm: Caqm::Plain,
             stamp_ns,
         };
         if !self.build_and_send(cx, build) {
@@ -253,6 +257,7 @@ impl Endpoint {
             pcount: 1,
             gso_size: 0,
             ack,
+            caqm: Caqm::Plain,
             stamp_ns,
         };
         self.build_and_send(cx, build)
