@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use tcplab_wire::caqm_ethertype;
 
 use crate::analyze::fail_on::FailOn;
 use crate::drill::DrillArgs;
@@ -206,8 +207,8 @@ pub struct AnalyzeArgs {
     /// Hold at most N connections at once; the least recently active one is written out early
     #[arg(long, help_heading = "Analysis", value_name = "N", value_parser = parse_count)]
     pub max_streams: Option<usize>,
-    /// EtherType of the CAQM tag
-    #[arg(long, help_heading = "Analysis", value_name = "NUMBER", default_value = "0x8200", value_parser = parse_u16)]
+    /// EtherType of the CAQM tag, from 0x0600 on
+    #[arg(long, help_heading = "Analysis", value_name = "NUMBER", default_value = "0x8200", value_parser = parse_ethertype)]
     pub caqm_ethertype: u16,
     /// Look for TCP inside GRE (the default)
     #[arg(long, help_heading = "Analysis", overrides_with = "no_gre")]
@@ -258,6 +259,11 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         Some(ms) if ms > 0 => Ok(Duration::from_millis(ms)),
         _ => Err(bad()),
     }
+}
+
+/// The EtherType of a CAQM tag.
+fn parse_ethertype(text: &str) -> Result<u16, String> {
+    caqm_ethertype(parse_u16(text)?).map_err(|e| e.to_string())
 }
 
 /// A 16 bit number, decimal or with `0x`.

@@ -159,7 +159,7 @@ fn tags(packet: &TcpPacket, config: &Config, out: &mut Vec<u8>) {
     }
     if let Some(info) = packet.encap.caqm {
         out.extend(config.caqm_ethertype.to_be_bytes());
-        out.extend(info.to_be_bytes());
+        out.extend(info.0.to_be_bytes());
     }
     let ip = if is_ipv6(packet) {
         ethernet::IPV6

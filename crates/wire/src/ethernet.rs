@@ -8,6 +8,7 @@ use crate::rest::Rest;
 
 pub(crate) const IPV4: u16 = 0x0800;
 pub(crate) const IPV6: u16 = 0x86dd;
+const ARP: u16 = 0x0806;
 const VLAN: u16 = 0x8100;
 const PROVIDER_VLAN: u16 = 0x88a8;
 const OLD_QINQ: u16 = 0x9100;
@@ -25,7 +26,7 @@ const FABRIC_PATH: u16 = 0x8903;
 
 /// Values up to here are 802.3 lengths, from 0x600 on types; between them nothing is valid.
 const MAX_LENGTH: u16 = 1500;
-const MIN_TYPE: u16 = 0x600;
+pub(crate) const MIN_TYPE: u16 = 0x600;
 
 /// As many VLAN tags as Wireshark reads.
 const MAX_TAGS: u8 = 20;
@@ -106,6 +107,29 @@ pub(crate) fn ethertype<'a>(walk: &mut Walk, kind: u16, rest: Rest<'a>) -> Step<
         VN_TAG | REDUNDANCY_TAG => inner_type(rest, 4),
         _ => Err(NotTcp::NotIp),
     }
+}
+
+/// Whether an EtherType stands for something that is not CAQM's tag.
+pub(crate) const fn is_taken(kind: u16) -> bool {
+    matches!(
+        kind,
+        IPV4 | IPV6
+            | ARP
+            | VLAN
+            | PROVIDER_VLAN
+            | OLD_QINQ
+            | MPLS
+            | MPLS_MULTICAST
+            | PPPOE_SESSION
+            | PPP
+            | BACKBONE_BRIDGE
+            | TRANSPARENT_BRIDGING
+            | CISCO_META
+            | VN_TAG
+            | E_TAG
+            | REDUNDANCY_TAG
+            | FABRIC_PATH
+    )
 }
 
 /// Whether an Ethernet header stands here whose type is IP's or a VLAN's.

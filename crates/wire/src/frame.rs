@@ -17,7 +17,7 @@ use crate::{links, null, tunnel, udp};
 /// What the parser may be told.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// EtherType of the CAQM tag; it is not registered, 0x8200 by default.
+    /// EtherType of the CAQM tag, 0x8200 by default; [`caqm_ethertype`](crate::caqm_ethertype) says which ones may be.
     pub caqm_ethertype: u16,
     /// Look for TCP inside GRE.
     pub gre: bool,
@@ -28,7 +28,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            caqm_ethertype: 0x8200,
+            caqm_ethertype: caqm::CAQM_ETHERTYPE,
             gre: true,
             udp_tunnels: true,
         }

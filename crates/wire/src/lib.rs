@@ -28,7 +28,7 @@ mod tcp;
 mod tunnel;
 mod udp;
 
-pub use caqm::{CaqmInfo, CaqmUnits};
+pub use caqm::{CAQM_ETHERTYPE, CaqmEtherTypeError, CaqmInfo, CaqmUnits, caqm_ethertype};
 pub use checksum::Sum;
 pub use frame::{Config, NotTcp, Parsed, parse_frame};
 pub use link::LinkType;

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use tcplab_base::Seq;
 
-use crate::TcpOptions;
+use crate::{CaqmInfo, TcpOptions};
 
 /// Address and port. Prints as `192.0.2.1:80` and `[2001:db8::1]:80`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -89,8 +89,8 @@ impl TcpFlags {
 pub struct Encap {
     /// 802.1Q, 802.1ad and QinQ tags stepped over.
     pub vlan_tags: u8,
-    /// The INFO field of a CAQM tag.
-    pub caqm: Option<u16>,
+    /// What the CAQM tag says.
+    pub caqm: Option<CaqmInfo>,
     /// IP headers outside the innermost one (6in4, 4in6, IPIP, GRE).
     pub tunnels: u8,
     /// Fragments that the IP packet was put together from; 0 for a whole packet.

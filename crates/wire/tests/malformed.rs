@@ -6,8 +6,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use tcplab_base::Seq;
 use tcplab_wire::emit::{Payload, emit};
 use tcplab_wire::{
-    Config, Encap, Endpoint, LinkType, NotTcp, Parsed, SackBlocks, Standing, TcpFlags, TcpOptions,
-    TcpPacket, parse_frame,
+    CaqmInfo, Config, Encap, Endpoint, LinkType, NotTcp, Parsed, SackBlocks, Standing, TcpFlags,
+    TcpOptions, TcpPacket, parse_frame,
 };
 
 const CAQM: u16 = 0x8200;
@@ -204,11 +204,53 @@ fn tag_values_mean_nothing_and_types_everything() {
         parse(&frame(&many, 0x0800, &ip_packet()), 400),
         Parsed::NotTcp(NotTcp::Malformed)
     );
-    let twice = [0x82, 0x00, 0x05, 0x80, 0x82, 0x00, 0x05, 0x80];
-    assert_eq!(
-        parse(&frame(&twice, 0x0800, &ip_packet()), 200),
-        Parsed::NotTcp(NotTcp::Malformed)
-    );
+}
+
+/// A second tag means nothing, wherever VLAN tags stand; what a tag says does not matter to the packet inside.
+#[test]
+fn caqm_tags() {
+    let [vlan, tag]: [&[u8]; 2] = [&[0x81, 0x00, 0, 1], &[0x82, 0x00, 0x05, 0x80]];
+    for twice in [
+        vec![tag, tag],
+        vec![vlan, tag, tag],
+        vec![tag, vlan, tag],
+        vec![vlan, vlan, tag, tag],
+        vec![tag, tag, tag],
+    ] {
+        assert_eq!(
+            parse(&frame(&twice.concat(), 0x0800, &ip_packet()), 200),
+            Parsed::NotTcp(NotTcp::Malformed),
+            "{twice:?}"
+        );
+    }
+    for once in [
+        vec![tag],
+        vec![vlan, tag],
+        vec![vlan, vlan, tag],
+        vec![tag, vlan],
+    ] {
+        for info in 0..=u16::MAX {
+            let mut shape = once.concat();
+            let at = 4 * once.iter().take_while(|t| **t != tag).count() + 2;
+            shape[at..at + 2].copy_from_slice(&info.to_be_bytes());
+            let p = tcp(parse(&frame(&shape, 0x0800, &ip_packet()), 200));
+            assert_eq!(p.encap.caqm, Some(CaqmInfo(info)));
+            assert_eq!(usize::from(p.encap.vlan_tags), once.len() - 1);
+            assert_eq!((p.payload_len, p.standing), (8, Standing::Whole));
+        }
+    }
+    // An IEEE 802.3 length cannot follow the tag, nor can the frame end in it.
+    for inner in 0..0x600 {
+        assert_eq!(
+            parse(&frame(tag, inner, &ip_packet()), 200),
+            Parsed::NotTcp(NotTcp::NotIp)
+        );
+    }
+    for len in 14..18 {
+        let mut short = frame(tag, 0x0800, &[]);
+        short.truncate(len);
+        assert_eq!(parse(&short, len), Parsed::NotTcp(NotTcp::Malformed));
+    }
 }
 
 #[test]

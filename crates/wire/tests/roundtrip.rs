@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use tcplab_base::Seq;
 use tcplab_wire::emit::{Payload, emit};
 use tcplab_wire::{
-    Config, Encap, Endpoint, FastOpen, LinkType, Parsed, SackBlocks, Standing, TcpFlags,
-    TcpOptions, TcpPacket, parse_frame,
+    CaqmInfo, Config, Encap, Endpoint, FastOpen, LinkType, Parsed, SackBlocks, Standing, TcpFlags,
+    TcpOptions, TcpPacket, caqm_ethertype, parse_frame,
 };
 
 fn addresses() -> impl Strategy<Value = (IpAddr, IpAddr)> {
@@ -85,7 +85,7 @@ prop_compose! {
             seq: Seq(seq), ack: Seq(ack), flags: TcpFlags(flags), window, urgent, payload_len,
             header_len: (20 + options_len + 4 * extra).min(60), options, ecn, ttl,
             ip_id: src.is_ipv4().then_some(id), header_truncated: false, standing: Standing::Whole,
-            encap: Encap { vlan_tags, caqm, tunnels, fragments: 0 },
+            encap: Encap { vlan_tags, caqm: caqm.map(CaqmInfo), tunnels, fragments: 0 },
         }
     }
 }
@@ -115,6 +115,35 @@ proptest! {
         for link in [LinkType::Null, LinkType::Raw, LinkType::Ppp, exact] {
             check(link, &p, Payload::Len);
         }
+    }
+
+    /// The tag stands inside the VLAN tags, its inner EtherType is the packet's, and the same bytes come back.
+    #[test]
+    fn the_tag_of_any_ethertype(p in packet(), info in any::<u16>(), vlan_tags in 0_u8..=2, ethertype in 0x600_u16..) {
+        let Ok(ethertype) = caqm_ethertype(ethertype) else { return Ok(()) };
+        let config = Config { caqm_ethertype: ethertype, ..Config::default() };
+        let caqm = Some(CaqmInfo(info));
+        let p = TcpPacket { encap: Encap { vlan_tags, caqm, ..p.encap }, ..p };
+        let write = |p: &TcpPacket| {
+            let mut bytes = Vec::new();
+            let len = emit(LinkType::Ethernet, p, Payload::Len, &config, &mut bytes).expect("can be written");
+            (bytes, len)
+        };
+        let (bytes, len) = write(&p);
+        let at = 12 + 4 * usize::from(vlan_tags);
+        let inner = if p.src.ip.is_ipv4() || p.encap.tunnels > 0 { 0x0800_u16 } else { 0x86dd };
+        let tag = [ethertype, info, inner].map(u16::to_be_bytes).concat();
+        prop_assert_eq!(&bytes[at..at + 6], &tag[..]);
+        let parsed = parse_frame(LinkType::Ethernet, &bytes, len, &config);
+        prop_assert_eq!(parsed, Parsed::Tcp(p));
+        // Without the tag's EtherType nobody sees through it.
+        let other = Config { caqm_ethertype: ethertype ^ 0x0101, ..config };
+        prop_assert!(!parse_frame(LinkType::Ethernet, &bytes, len, &other).is_tcp());
+        // Only INFO differs where only INFO changes: a switch may rewrite it without touching a checksum.
+        let refused = Some(CaqmInfo(info).refused());
+        let (changed, _) = write(&TcpPacket { encap: Encap { caqm: refused, ..p.encap }, ..p });
+        let differ: Vec<usize> = (0..bytes.len()).filter(|i| bytes[*i] != changed[*i]).collect();
+        prop_assert!(differ.iter().all(|i| *i == at + 2), "{:?}", differ);
     }
 
     #[test]

@@ -23,6 +23,14 @@ fn a_wrong_command_line_ends_with_2_and_says_what_is_wrong() {
             &["analyze", "--caqm-ethertype", "0x12345", QUICKACK],
             "0xffff",
         ),
+        (
+            &["analyze", "--caqm-ethertype", "1535", QUICKACK],
+            "they begin at 0x0600",
+        ),
+        (
+            &["analyze", "--caqm-ethertype", "0x8100", QUICKACK],
+            "of another protocol",
+        ),
         (&["analyze", "--pair", QUICKACK], "2 values required"),
         (
             &["analyze", "--annotate", "x.pcapng", QUICKACK, QUICKACK],

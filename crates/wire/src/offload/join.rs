@@ -2,7 +2,8 @@
 //!
 //! Linux: `tcp_gro_receive()`, `inet_gro_receive()`, `ipv6_gro_receive()`, and their `_complete()`. DEVIATION: packets
 //! with the same IPv4 identification are not joined, because the header of a TAP device cannot say so; urgent pointers
-//! must be equal, too. So what was joined and is split again is what it was. Left out: UDP, which the kernel joins for
+//! must be equal, too. Frames with a CAQM tag are not joined: a frame has room for one hint, and theirs would have to be
+//! added. So what was joined and is split again is what it was. Left out: UDP, which the kernel joins for
 //! sockets that ask for it.
 
 use super::layout::Layout;
@@ -135,7 +136,7 @@ impl Flow {
 
     /// That of the first frame; none: it cannot be one of several.
     fn of(frame: &[u8]) -> Option<Self> {
-        let layout = Layout::of(frame).filter(|layout| layout.is_tcp)?;
+        let layout = Layout::of(frame).filter(|layout| layout.is_tcp && !layout.is_caqm)?;
         let (ip, total) = (layout.network(), frame.len() - layout.network());
         let is_whole = match layout.is_ipv6 {
             true => usize::from(word(frame, ip + 4)?) + ipv6::LEN == total,

@@ -1,8 +1,9 @@
 //! Where the headers of a frame stand.
 //!
 //! Linux: `skb_network_protocol()`, `ipv6_gso_pull_exthdrs()`. Left out: the jumbogram header of BIG TCP over IPv6,
-//! which TAP devices do not hand out; tunnels.
+//! which TAP devices do not hand out; tunnels; a CAQM tag of another EtherType than the default one.
 
+use crate::caqm::{self, CAQM_ETHERTYPE};
 use crate::ethernet::{IPV4, IPV6};
 use crate::{ipv4, ipv6, tcp, udp};
 
@@ -24,12 +25,14 @@ pub(super) struct Layout {
     pub is_ipv6: bool,
     /// TCP, not UDP.
     pub is_tcp: bool,
+    /// There is a CAQM tag, which each segment repeats.
+    pub is_caqm: bool,
 }
 
 impl Layout {
     /// None: the frame holds no TCP or UDP, or is cut off.
     pub fn of(frame: &[u8]) -> Option<Self> {
-        let (kind, network) = network(frame)?;
+        let (kind, network, is_caqm) = network(frame)?;
         let (protocol, transport) = match kind {
             IPV4 => {
                 let first = frame.get(network)?;
@@ -61,6 +64,7 @@ impl Layout {
             payload: u16::try_from(payload).ok()?,
             is_ipv6: kind == IPV6,
             is_tcp,
+            is_caqm,
         })
     }
 
@@ -85,15 +89,19 @@ impl Layout {
     }
 }
 
-/// The EtherType and where its packet begins.
-fn network(frame: &[u8]) -> Option<(u16, usize)> {
-    let mut at = 12;
+/// The EtherType, where its packet begins, and whether a CAQM tag stands before it.
+fn network(frame: &[u8]) -> Option<(u16, usize, bool)> {
+    let (mut at, mut is_caqm) = (12, false);
     for _ in 0..=MAX_TAGS {
         let kind = u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]);
         at += 2;
-        match TAGS.contains(&kind) {
-            true => at += 2,
-            false => return Some((kind, at)),
+        match kind {
+            CAQM_ETHERTYPE if !is_caqm => {
+                is_caqm = true;
+                at += caqm::INFO_LEN;
+            }
+            _ if TAGS.contains(&kind) => at += 2,
+            _ => return Some((kind, at, is_caqm)),
         }
     }
     None

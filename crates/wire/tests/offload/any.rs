@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use tcplab_base::Seq;
 use tcplab_wire::emit::{Payload, emit};
 use tcplab_wire::{
-    Config, Encap, Endpoint, Joiner, LinkType, Parsed, Standing, SuperFrame, TcpFlags, TcpOptions,
-    TcpPacket, VnetHeader, parse_frame,
+    CaqmInfo, Config, Encap, Endpoint, Joiner, LinkType, Parsed, Standing, SuperFrame, TcpFlags,
+    TcpOptions, TcpPacket, VnetHeader, parse_frame,
 };
 
 fn packet(six: bool, tags: u8, stamps: bool, flags: u16, seq: u32, payload_len: u32) -> TcpPacket {
@@ -67,12 +67,14 @@ prop_compose! {
 proptest! {
     #[test]
     fn split_and_joined_again(
-        six in any::<bool>(), tags in 0_u8..=2, stamps in any::<bool>(), seq in any::<u32>(),
+        six in any::<bool>(), tags in 0_u8..=2, caqm in prop::option::of(any::<u16>()), stamps in any::<bool>(), seq in any::<u32>(),
         last in prop::sample::select(vec![0, TcpFlags::PSH, TcpFlags::FIN | TcpFlags::PSH]),
         first in prop::sample::select(vec![0, TcpFlags::CWR]),
         payload in prop::collection::vec(any::<u8>(), 2..5_000), size in 8_u16..2_000,
     ) {
-        let whole = packet(six, tags, stamps, first | last, seq, payload.len() as u32);
+        let caqm = caqm.map(CaqmInfo);
+        let tagged = |p: TcpPacket| TcpPacket { encap: Encap { caqm, ..p.encap }, ..p };
+        let whole = tagged(packet(six, tags, stamps, first | last, seq, payload.len() as u32));
         let mut bytes = Vec::new();
         let body = Payload::Bytes(&payload);
         emit(LinkType::Ethernet, &whole, body, &Config::default(), &mut bytes).expect("emit");
@@ -97,7 +99,7 @@ proptest! {
             let id = whole.ip_id.map(|id| id.wrapping_add(n as u16));
             let wanted = TcpPacket {
                 ip_id: id,
-                ..packet(six, tags, stamps, kept, at, chunk.len() as u32)
+                ..tagged(packet(six, tags, stamps, kept, at, chunk.len() as u32))
             };
             let mut expected = Vec::new();
             let body = Payload::Bytes(chunk);
@@ -107,6 +109,11 @@ proptest! {
             joined.extend_from_slice(chunk);
         }
         prop_assert_eq!(&joined, &payload);
+        if caqm.is_some() {
+            // One frame has no room for two hints.
+            prop_assert!(!Joiner::new(pieces[0].clone()).push(&pieces[1]));
+            return Ok(());
+        }
         let mut joiner = Joiner::new(pieces[0].clone());
         for piece in &pieces[1..] {
             prop_assert!(joiner.push(piece));
