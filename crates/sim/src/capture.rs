@@ -250,7 +250,7 @@ fn tcp(segment: &Segment, packet: &Packet) -> TcpPacket {
         header_truncated: false,
         standing: Standing::Whole,
         encap: Encap {
-            caqm: segment.caqm.info().map(|info| info.0),
+            caqm: segment.caqm.info(),
             ..Encap::default()
         },
     }
