@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use tcplab_base::Seq;
 use tcplab_wire::emit::{Payload, emit};
+use tcplab_wire::malformed::{SHAPES, Shape};
 use tcplab_wire::{
     CaqmInfo, Config, Encap, Endpoint, LinkType, NotTcp, Parsed, SackBlocks, Standing, TcpFlags,
     TcpOptions, TcpPacket, parse_frame,
@@ -12,36 +13,14 @@ use tcplab_wire::{
 
 const CAQM: u16 = 0x8200;
 
-/// The ten outer shapes: the bytes between the MAC addresses and the IP header without the last EtherType, VLAN tags, CAQM.
+/// The ten outer shapes of the generator: name, bytes between the MAC addresses and the IP header without the last
+/// EtherType, VLAN tags, CAQM.
 fn shapes() -> Vec<(&'static str, Vec<u8>, u8, bool)> {
-    fn tags(types: &[u16]) -> Vec<u8> {
-        types
-            .iter()
-            .flat_map(|t| {
-                let [a, b] = t.to_be_bytes();
-                [a, b, 0x20, 0x07]
-            })
-            .collect()
-    }
-    vec![
-        ("plain", tags(&[]), 0, false),
-        ("802.1Q", tags(&[0x8100]), 1, false),
-        ("802.1ad", tags(&[0x88a8]), 1, false),
-        ("QinQ", tags(&[0x88a8, 0x8100]), 2, false),
-        ("0x9100", tags(&[0x9100, 0x8100]), 2, false),
-        ("CAQM", tags(&[CAQM]), 0, true),
-        ("CAQM inside VLAN", tags(&[0x8100, CAQM]), 1, true),
-        ("CAQM outside VLAN", tags(&[CAQM, 0x8100]), 1, true),
-        ("priority tag", vec![0x81, 0x00, 0xe0, 0x00], 1, false),
-        (
-            "eight nested tags",
-            tags(&[
-                0x88a8, 0x88a8, 0x88a8, 0x88a8, 0x9100, 0x9100, 0x8100, 0x8100,
-            ]),
-            8,
-            false,
-        ),
-    ]
+    let one = |shape: &Shape| {
+        let bytes = shape.bytes(CAQM);
+        (shape.name, bytes, shape.vlan_tags, shape.has_caqm())
+    };
+    SHAPES.iter().map(one).collect()
 }
 
 fn packet() -> TcpPacket {
