@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use tcplab_base::{Instant, Random};
 use tcplab_plan::Point;
-use tcplab_plan::network::HOST_SYSCTLS;
+use tcplab_plan::network::{HOST_SYSCTLS, first_hops};
 use tcplab_plan::point::Offload;
 use tcplab_plan::profile::Profile;
-use tcplab_tcp::{Addresses, Clock, ConnId, Counter, HostConfig, RxTruesize, Stack, Sysctl};
+use tcplab_tcp::{
+    Addresses, Clock, ConnId, Counter, HostConfig, Interfaces, RxTruesize, Stack, Sysctl,
+};
 
 use crate::datagram::{Datagrams, Udp};
 use crate::gro::Gro;
@@ -33,6 +35,8 @@ pub(crate) struct Host {
     pub(crate) is_ready: bool,
     /// Packets that it forwarded to nowhere, or whose time to live was over.
     pub(crate) undeliverable: u64,
+    /// It knows the EtherType of CAQM's tag.
+    knows_tag: bool,
     /// Its card's GRO.
     gro: Option<Box<Gro>>,
 }
@@ -73,9 +77,11 @@ impl Host {
             },
             ip_header: 20,
             addresses: Addresses::default(),
+            interfaces: numbers(point, index),
             secret,
         };
         let units = config.sysctl.caqm_units();
+        let knows_tag = config.sysctl.sysctl_caqm_enable;
         Self {
             stack: Stack::new(config),
             udp: Udp::default(),
@@ -85,6 +91,7 @@ impl Host {
             armed: NEVER,
             is_ready: false,
             undeliverable: 0,
+            knows_tag,
             gro: (host.offload == Offload::Gro).then(|| Box::new(Gro::new(units))),
         }
     }
@@ -121,6 +128,11 @@ impl Host {
     /// A packet for it arrives at its card: as [`Host::receive`], but GRO may hold it until the poll is over.
     #[inline]
     pub(crate) fn receive_from_link(&mut self, now: Instant, packet: &Packet) -> Option<u32> {
+        if packet.has_tag() && !self.knows_tag {
+            // An EtherType that nobody here waits for.
+            self.undeliverable += 1;
+            return None;
+        }
         match self.gro {
             None => self.receive(now, packet),
             Some(_) => self.receive_with_gro(now, packet),
@@ -239,6 +251,23 @@ impl Host {
         all.map(|(name, value)| (name.to_owned(), value as i64))
             .collect()
     }
+}
+
+/// The interface to each peer: 1 is the loopback device, 2 the one to the first link.
+fn numbers(point: &Point, index: usize) -> Interfaces {
+    let mut numbers = Interfaces::default();
+    let links = point.links.iter().enumerate();
+    let own = links.filter(|(_, link)| link.a == index || link.b == index);
+    let own: Vec<usize> = own.map(|(number, _)| number).collect();
+    numbers.set(index as u16, 1);
+    // Those of the first interface need no entry.
+    for (peer, hop) in first_hops(point, index).into_iter().enumerate() {
+        let place = hop.and_then(|hop| own.iter().position(|&link| link == hop));
+        if let Some(place) = place.filter(|&place| place > 0) {
+            numbers.set(peer as u16, place as u32 + 2);
+        }
+    }
+    numbers
 }
 
 fn set(sysctl: &mut Sysctl, key: &str, value: &str) -> Result<(), String> {

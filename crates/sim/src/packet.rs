@@ -72,6 +72,12 @@ impl Packet {
         }
     }
 
+    /// Whether it carries CAQM's tag.
+    #[inline]
+    pub(crate) fn has_tag(&self) -> bool {
+        matches!(&self.body, Body::Tcp(segment) if segment.caqm != Caqm::Plain)
+    }
+
     /// What listed events of a link count it as.
     #[inline]
     pub(crate) fn kind(&self) -> Kind {

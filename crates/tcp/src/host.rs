@@ -31,8 +31,34 @@ pub struct HostConfig {
     pub ip_header: u32,
     /// IP addresses of the hosts that it talks to, and its own.
     pub addresses: Addresses,
+    /// Numbers of its interfaces, where they matter.
+    pub interfaces: Interfaces,
     /// Secret of initial sequence numbers and time stamp offsets.
     pub secret: u64,
+}
+
+impl HostConfig {
+    /// The number (`ifindex`) of the interface to a host.
+    pub(crate) fn interface_to(&self, host: u16) -> u32 {
+        let known = self.interfaces.0.iter().find(|&&(known, _)| known == host);
+        known.map_or(FIRST_INTERFACE, |&(_, number)| number)
+    }
+}
+
+/// The number of a host's first interface: the loopback device has 1.
+const FIRST_INTERFACE: u32 = 2;
+
+/// By which interface a host reaches others: the number of the interface (`ifindex`) for each peer; 2 for those that are
+/// not named. Only `sysctl_caqm_filter_nics` depends on them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Interfaces(Vec<(u16, u32)>);
+
+impl Interfaces {
+    /// A host is reached by the interface of this number.
+    pub fn set(&mut self, host: u16, number: u32) {
+        self.0.retain(|&(known, _)| known != host);
+        self.0.push((host, number));
+    }
 }
 
 /// What a host's TCP hears of the queue in front of its device.

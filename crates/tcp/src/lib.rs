@@ -29,7 +29,7 @@ mod timers;
 pub use cx::Cx;
 pub use endpoint::{Endpoint, OpenError, ReadOutcome, SocketError, State, TimeWaitNeeds};
 pub use fastopen::{FastOpenKey, FastOpenKeys};
-pub use host::{Addresses, DeviceQueue, HostConfig, RxTruesize};
+pub use host::{Addresses, DeviceQueue, HostConfig, Interfaces, RxTruesize};
 pub use jiffies::Clock;
 pub use mib::{COUNTERS, Counter, Mib};
 pub use options::OpenOptions;

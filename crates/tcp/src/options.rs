@@ -64,7 +64,7 @@ pub(crate) struct Negotiated {
     pub(crate) sack_ok: bool,
     pub(crate) tstamp_ok: bool,
     pub(crate) wscale_ok: bool,
-    /// TCP_ECN_* bits: 1 OK, 2 QUEUE_CWR, 4 DEMAND_CWR, 8 SEEN.
+    /// TCP_ECN_* bits: 1 OK, 2 QUEUE_CWR, 4 DEMAND_CWR, 8 SEEN; CAQM's: 16 the server speaks it, 32 the client.
     pub(crate) ecn_flags: u8,
     /// `ts_recent`, and the second in which it was set.
     pub(crate) ts_recent: u32,
@@ -98,6 +98,8 @@ impl Negotiated {
     pub(crate) const ECN_QUEUE_CWR: u8 = 2;
     pub(crate) const ECN_DEMAND_CWR: u8 = 4;
     pub(crate) const ECN_SEEN: u8 = 8;
+    pub(crate) const CAQM_SRV: u8 = 16;
+    pub(crate) const CAQM_CLI: u8 = 32;
 }
 
 /// What a socket is opened with: the plan's options are applied as setsockopt(2) would.

@@ -9,6 +9,7 @@
 use std::collections::VecDeque;
 
 use tcplab_base::Seq;
+use tcplab_wire::CaqmInfo;
 
 use crate::pack::{Pack, Packer, Unpacker};
 
@@ -71,6 +72,8 @@ pub(crate) struct Skb {
     /// Wire packets that it makes (`tcp_skb_pcount()`), and the payload of each (`gso_size`).
     pub(crate) pcount: u16,
     pub(crate) gso_size: u16,
+    /// The tag of CAQM that it was sent with; 0: none yet.
+    pub(crate) caqm: CaqmInfo,
     /// Memory that the send buffer counts for it.
     pub(crate) truesize: u32,
     /// Last transmission in ns since the host's boot (`skb_mstamp_ns`); 0: never sent.
@@ -107,6 +110,7 @@ impl Skb {
             app_limited: false,
             pcount: 1,
             gso_size: 0,
+            caqm: CaqmInfo::default(),
             truesize,
             xmit_ns: 0,
             first_tx_us: 0,

@@ -5,8 +5,8 @@ use tcplab_base::Instant;
 use tcplab_plan::point::{Offload, Route, SocketOptions};
 use tcplab_plan::profile::Profile;
 use tcplab_tcp::{
-    Addr, Addresses, Caqm, Clock, ConnId, Event, HostConfig, ListenId, RxTruesize, Segment, Stack,
-    Sysctl,
+    Addr, Addresses, Caqm, Clock, ConnId, Event, HostConfig, Interfaces, ListenId, RxTruesize,
+    Segment, Stack, Sysctl,
 };
 use tcplab_wire::{CaqmInfo, FastOpen, TcpFlags, TcpOptions};
 
@@ -94,6 +94,7 @@ fn host(bytes: &mut Bytes<'_>) -> HostConfig {
         rx_truesize: RxTruesize::Kmalloc,
         ip_header: 20,
         addresses: Addresses::default(),
+        interfaces: Interfaces::default(),
         secret: u64::from(more >> 4),
     }
 }

@@ -40,7 +40,8 @@ use tcplab_base::{Duration, Instant};
 use tcplab_plan::point::{Offload, Route};
 use tcplab_plan::profile::Profile;
 use tcplab_tcp::{
-    Addr, Addresses, Clock, Cx, Endpoint, Event, HostConfig, RxTruesize, Segment, Stack, Sysctl,
+    Addr, Addresses, Clock, Cx, Endpoint, Event, HostConfig, Interfaces, RxTruesize, Segment,
+    Stack, Sysctl,
 };
 
 use self::fds::{File, Files, Kind};
@@ -115,6 +116,7 @@ impl Model {
                 IpMode::Ipv4 | IpMode::Mapped => 20,
             },
             addresses,
+            interfaces: Interfaces::default(),
             secret: seed,
         };
         Self {

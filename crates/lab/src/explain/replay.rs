@@ -4,7 +4,8 @@ use tcplab_base::{Instant, Seq};
 use tcplab_plan::point::{Offload, Route, SocketOptions};
 use tcplab_plan::profile::Profile;
 use tcplab_tcp::{
-    Addr, Addresses, Clock, ConnId, Event as Note, HostConfig, ListenId, ReadOutcome, RxTruesize,
+    Addr, Addresses, Clock, ConnId, Event as Note, HostConfig, Interfaces, ListenId, ReadOutcome,
+    RxTruesize,
 };
 use tcplab_tcp::{Caqm, Segment, Stack, Sysctl};
 use tcplab_wire::{SackBlocks, TcpFlags};
@@ -108,6 +109,7 @@ impl<'a> Replay<'a> {
                 .map_or(RxTruesize::Kmalloc, RxTruesize::Fixed),
             ip_header: 20,
             addresses: Addresses::default(),
+            interfaces: Interfaces::default(),
             secret: 1,
         };
         let peer_isn = match script.is_client {

@@ -142,6 +142,28 @@ pub struct Profile {
     pub tx_header: u32,
     /// Memory that the send buffer counts for a segment without data, in bytes (`tcp_stream_alloc_skb()`).
     pub tx_truesize: u32,
+    /// Whether one client that asks for CAQM makes the listener take every later one for a speaker.
+    pub caqm_listener_flags: bool,
+    /// Whether a SYN-ACK says CAQM to a client that did not ask.
+    pub caqm_unasked_srv: bool,
+    /// Whether a SYN may ask for CAQM and ECN at once, which is how AccECN asks (RFC 9768).
+    pub caqm_syn_with_ecn: bool,
+    /// Whether segments of CAQM are as long as others, and their frames 4 bytes longer than the MTU allows.
+    pub caqm_long_frames: bool,
+    /// Whether a hint is computed in products of 32 bits, which wrap at windows over 335,544 packets and at alphas over 655.
+    pub caqm_hint_32bit: bool,
+    /// Whether tags count before the segment was found acceptable.
+    pub caqm_counts_all: bool,
+    /// Whether slow start also ends by an ACK that acknowledges no new data and tells nothing.
+    pub caqm_empty_ack_ends_start: bool,
+    /// Whether slow start goes on after a loss.
+    pub caqm_start_after_loss: bool,
+    /// Whether slow start does not come back after a timeout, or after ten round trips without sending.
+    pub caqm_never_restarts: bool,
+    /// Whether the window may exceed snd_cwnd_clamp.
+    pub caqm_no_clamp: bool,
+    /// Whether feedback waits for an ACK that is sent anyway.
+    pub caqm_feedback_waits: bool,
     /// Defaults of sysctls that differ from those of Linux 6.1, by full name.
     pub sysctl: &'static [(&'static str, &'static str)],
 }
@@ -172,6 +194,17 @@ impl Default for Profile {
             rx_truesize: 0,
             tx_header: 256,
             tx_truesize: 832,
+            caqm_listener_flags: false,
+            caqm_unasked_srv: false,
+            caqm_syn_with_ecn: false,
+            caqm_long_frames: false,
+            caqm_hint_32bit: false,
+            caqm_counts_all: false,
+            caqm_empty_ack_ends_start: false,
+            caqm_start_after_loss: false,
+            caqm_never_restarts: false,
+            caqm_no_clamp: false,
+            caqm_feedback_waits: false,
             sysctl: &[],
         }
     }

@@ -215,6 +215,61 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "bytes of the send buffer that a segment without data counts for",
         "the allocator's choice: 832 as large as was asked for (SLOB), 1280 in the next size of kmalloc"
     ),
+    choice!(
+        caqm_listener_flags: bool,
+        "whether one client that asks for CAQM makes the listener take every later one for a speaker",
+        "in openEuler's CAQM; ours differs"
+    ),
+    choice!(
+        caqm_unasked_srv: bool,
+        "whether a SYN-ACK says CAQM to a client that did not ask",
+        "in openEuler's CAQM; ours differs"
+    ),
+    choice!(
+        caqm_syn_with_ecn: bool,
+        "whether a SYN may ask for CAQM and ECN at once, which is how AccECN asks (RFC 9768)",
+        "in openEuler's CAQM; ours differs"
+    ),
+    choice!(
+        caqm_long_frames: bool,
+        "whether segments of CAQM are as long as others, and their frames 4 bytes longer than the MTU allows",
+        "in openEuler's CAQM; ours differs, since its later version the kernel too"
+    ),
+    choice!(
+        caqm_hint_32bit: bool,
+        "whether a hint is computed in products of 32 bits, which wrap at windows over 335,544 packets and at alphas over 655",
+        "in openEuler's CAQM; ours differs"
+    ),
+    choice!(
+        caqm_counts_all: bool,
+        "whether tags count before the segment was found acceptable: of old duplicates and of data out of the window too",
+        "in openEuler's CAQM; ours differs"
+    ),
+    choice!(
+        caqm_empty_ack_ends_start: bool,
+        "whether slow start also ends by an ACK that acknowledges no new data and tells nothing",
+        "in openEuler's CAQM; ours differs"
+    ),
+    choice!(
+        caqm_start_after_loss: bool,
+        "whether slow start goes on after a loss: without a switch that refuses it ends never",
+        "in openEuler's CAQM; ours differs"
+    ),
+    choice!(
+        caqm_never_restarts: bool,
+        "whether slow start does not come back after a timeout, or after ten round trips without sending",
+        "in openEuler's CAQM; ours differs"
+    ),
+    choice!(
+        caqm_no_clamp: bool,
+        "whether the window may exceed snd_cwnd_clamp",
+        "in openEuler's CAQM; ours differs"
+    ),
+    choice!(
+        caqm_feedback_waits: bool,
+        "whether feedback waits for an ACK that is sent anyway: with data both ways, or a window of one packet and a delayed ACK, for long",
+        "in openEuler's CAQM; ours differs"
+    ),
 ];
 
 impl Behaviour {

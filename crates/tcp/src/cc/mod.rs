@@ -4,6 +4,7 @@
 //! writer, `window.rs` of this folder; `recovery/` calls it.
 
 mod bbr;
+pub(crate) mod caqm;
 mod cubic;
 mod dctcp;
 mod hystart;
@@ -21,6 +22,7 @@ use crate::endpoint::Endpoint;
 use crate::host::DeviceQueue;
 use crate::recovery::{CaState, Flag};
 use bbr::Bbr;
+use caqm::Caqm;
 use cubic::Cubic;
 use dctcp::Dctcp;
 pub(crate) use window::INFINITE_SSTHRESH;
@@ -37,6 +39,10 @@ pub(crate) enum Congestion {
     Dctcp(Dctcp),
     /// BBR version 1 (`tcp_bbr.c`); its state is large.
     Bbr(Box<Bbr>),
+    /// CAQM, for what both ends agreed on it (openEuler `tcp_caqm.c`).
+    Caqm(Box<Caqm>),
+    /// Reno, where only one end speaks CAQM (`caqm_reno`).
+    CaqmReno,
 }
 
 /// `enum tcp_ca_event`.
@@ -80,6 +86,7 @@ impl Endpoint {
             "cubic" => Congestion::Cubic(Cubic::default()),
             "dctcp" => Congestion::Dctcp(Dctcp::default()),
             "bbr" => Congestion::Bbr(Box::default()),
+            "caqm" => Congestion::Caqm(Box::default()),
             _ => Congestion::Reno,
         };
     }
@@ -93,12 +100,13 @@ impl Endpoint {
             self.tune.pacing_status = 1;
         }
         match &self.cc {
-            Congestion::Reno => {}
+            Congestion::Reno | Congestion::CaqmReno => {}
             Congestion::Cubic(_) => {
                 self.cc = Congestion::Cubic(Cubic::start(cx.now_us() as u32, self.snd.snd_nxt));
             }
             Congestion::Dctcp(_) => self.dctcp_init(),
             Congestion::Bbr(_) => self.bbr_init(cx),
+            Congestion::Caqm(_) => self.caqm_init(cx),
         }
     }
 
@@ -109,6 +117,8 @@ impl Endpoint {
             Congestion::Cubic(_) => "cubic",
             Congestion::Dctcp(_) => "dctcp",
             Congestion::Bbr(_) => "bbr",
+            Congestion::Caqm(_) => "caqm",
+            Congestion::CaqmReno => "caqm_reno",
         }
     }
 
@@ -144,7 +154,8 @@ impl Endpoint {
     pub(crate) fn cc_ssthresh(&mut self, _cx: &mut Cx<'_>) -> u32 {
         let cwnd = self.snd.snd_cwnd;
         match &mut self.cc {
-            Congestion::Reno => self.reno_ssthresh(),
+            Congestion::Reno | Congestion::CaqmReno => self.reno_ssthresh(),
+            Congestion::Caqm(caqm) => caqm.ssthresh(cwnd),
             Congestion::Cubic(cubic) => cubic.ssthresh(cwnd),
             Congestion::Dctcp(d) => d.ssthresh(cwnd),
             Congestion::Bbr(_) => self.bbr_ssthresh(),
@@ -154,7 +165,8 @@ impl Endpoint {
     /// `undo_cwnd()`: the window to go back to.
     pub(crate) fn cc_undo_cwnd(&mut self, cx: &mut Cx<'_>) -> u32 {
         match &self.cc {
-            Congestion::Reno | Congestion::Cubic(_) => self.reno_undo_cwnd(),
+            Congestion::Reno | Congestion::CaqmReno | Congestion::Cubic(_) => self.reno_undo_cwnd(),
+            Congestion::Caqm(caqm) => caqm.undo_cwnd(self.snd.snd_cwnd),
             Congestion::Dctcp(d) => d.undo_cwnd(self.snd.snd_cwnd),
             Congestion::Bbr(_) => self.bbr_undo_cwnd(cx),
         }
@@ -164,7 +176,8 @@ impl Endpoint {
     pub(crate) fn cc_set_state(&mut self, cx: &mut Cx<'_>, state: CaState) {
         let snd_nxt = self.snd.snd_nxt;
         match &mut self.cc {
-            Congestion::Reno => {}
+            Congestion::Reno | Congestion::CaqmReno => {}
+            Congestion::Caqm(_) => self.caqm_set_state(cx, state),
             Congestion::Cubic(cubic) if state == CaState::Loss => {
                 cubic.on_loss_state(cx.now_us() as u32, snd_nxt);
             }
@@ -191,6 +204,7 @@ impl Endpoint {
             }
             (Congestion::Dctcp(_), CaEvent::Loss) => self.dctcp_on_loss(),
             (Congestion::Bbr(_), CaEvent::TxStart) => self.bbr_tx_start(cx),
+            (Congestion::Caqm(_), CaEvent::TxStart) => self.caqm_tx_start(cx),
             _ => {}
         }
     }
@@ -220,8 +234,10 @@ impl Endpoint {
         if self.in_cwnd_reduction() {
             self.cwnd_reduction(cx, acked, rs.losses, flag);
         } else if self.may_raise_cwnd(cx, flag) {
-            match self.cc {
+            match &self.cc {
                 Congestion::Cubic(_) => self.cubic_cong_avoid(cx, acked),
+                // The switches say how it grows.
+                Congestion::Caqm(caqm) if caqm.is_heard() => {}
                 _ => self.reno_cong_avoid(acked),
             }
             self.snd.snd_cwnd_stamp = cx.jiffies32();

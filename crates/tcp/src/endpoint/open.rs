@@ -5,6 +5,7 @@ use tcplab_base::Seq;
 use tcplab_wire::{FastOpen, TcpFlags, TcpOptions};
 
 use super::{Endpoint, State};
+use crate::cc::caqm;
 use crate::cx::Cx;
 use crate::fastopen::{FastOpenState, put_option};
 use crate::host::DeviceQueue;
@@ -243,9 +244,10 @@ impl Endpoint {
         let mut flags = Skb::SYN;
         self.neg.ecn_flags = 0;
         // tcp_ecn_send_syn().
-        if cx.host.sysctl.tcp_ecn == 1 || self.cc_needs_ecn() {
+        let caqm = self.caqm_asks(cx) && !cx.host.profile.caqm_syn_with_ecn;
+        if (cx.host.sysctl.tcp_ecn == 1 && !caqm) || self.cc_needs_ecn() {
             flags |= SYN_ECN;
-            self.neg.ecn_flags = Negotiated::ECN_OK;
+            self.neg.ecn_flags |= Negotiated::ECN_OK;
         }
         let skb = Skb::new(self.snd.write_seq, 0, flags, EMPTY_TRUESIZE);
         self.snd.write_seq = self.snd.write_seq + 1;
@@ -300,6 +302,9 @@ impl Endpoint {
             if self.neg.ecn_flags & Negotiated::ECN_OK != 0 {
                 flags |= TcpFlags::ECE;
             }
+        }
+        if !crossed && self.neg.ecn_flags & Negotiated::CAQM_CLI != 0 {
+            flags |= caqm::negotiate::CLI;
         }
         let options = self.syn_options(cx, option);
         if len > 0 {

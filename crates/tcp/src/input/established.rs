@@ -8,13 +8,19 @@ use crate::cx::Cx;
 use crate::endpoint::{Endpoint, RcvSkb};
 use crate::mib::Counter;
 use crate::recovery::Flag;
-use crate::segment::Segment;
+use crate::segment::{Caqm, Segment};
 
 impl Endpoint {
     /// `tcp_rcv_established()`.
     pub(super) fn rcv_established(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
         self.neg.saw_tstamp = false;
+        if seg.caqm != Caqm::Plain {
+            self.caqm_arrives(cx, seg);
+        }
         if self.predicted(seg) && self.predicted_time_stamp(seg) {
+            if seg.caqm != Caqm::Plain {
+                self.caqm_accepted(cx, seg);
+            }
             if seg.len == 0 {
                 return self.fast_ack(cx, seg);
             }
@@ -29,6 +35,9 @@ impl Endpoint {
             return;
         }
         if self.validate(cx, seg, true) {
+            if seg.caqm != Caqm::Plain {
+                self.caqm_accepted(cx, seg);
+            }
             self.slow_path(cx, seg);
         }
     }

@@ -9,7 +9,7 @@ use crate::endpoint::{Endpoint, State};
 use crate::mib::Counter;
 use crate::recovery::Flag;
 use crate::rtt::RttSamples;
-use crate::segment::Segment;
+use crate::segment::{Caqm, Segment};
 
 /// What the ACK field did to the state.
 #[derive(PartialEq, Eq)]
@@ -34,6 +34,9 @@ impl Endpoint {
         }
         if !self.validate(cx, seg, false) {
             return false;
+        }
+        if seg.caqm != Caqm::Plain {
+            self.caqm_accepted(cx, seg);
         }
         let flags = Flag::SLOWPATH | Flag::UPDATE_TS_RECENT | Flag::NO_CHALLENGE_ACK;
         let good = self.ack(cx, seg, flags);

@@ -95,6 +95,7 @@ impl Endpoint {
         if !ecn {
             self.neg.ecn_flags &= !Negotiated::ECN_OK;
         }
+        self.caqm_answered(seg);
         self.snd.snd_wl1 = seg.seq;
         self.try_undo_spurious_syn();
         self.ack(cx, seg, Flag::SLOWPATH);
@@ -154,6 +155,8 @@ impl Endpoint {
         if !asks {
             self.neg.ecn_flags &= !Negotiated::ECN_OK;
         }
+        // Crossed SYNs: nobody is the server that could agree.
+        self.neg.ecn_flags &= !Negotiated::CAQM_CLI;
         self.mtup_init(cx);
         let pmtu = self.snd.pmtu;
         self.sync_mss(cx, pmtu);

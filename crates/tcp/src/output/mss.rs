@@ -16,7 +16,7 @@ impl Endpoint {
 
     /// `tcp_mtu_to_mss()`: what fits into a path's MTU, time stamps taken off.
     pub(crate) fn mtu_to_mss(&self, cx: &Cx<'_>, pmtu: u32) -> u32 {
-        pmtu.saturating_sub(cx.host.ip_header + 20)
+        pmtu.saturating_sub(cx.host.ip_header + 20 + self.caqm_room(cx))
             .min(u32::from(self.snd.mss_clamp))
             .max(cx.host.sysctl.tcp_min_snd_mss)
             .saturating_sub(self.header_len() - 20)

@@ -207,6 +207,7 @@ impl Endpoint {
         let prior_wstamp = self.tune.wstamp_ns;
         let stamp_ns = prior_wstamp.max(cx.now_ns());
         let ack = self.rcv.rcv_nxt;
+        let caqm = self.caqm_tag(cx, id);
         let Some(skb) = self.queue.get_mut(id) else {
             return false;
         };
@@ -226,7 +227,7 @@ impl Endpoint {
             pcount,
             gso_size: if skb.pcount > 1 { skb.gso_size } else { 0 },
             ack,
-            caqm: Caqm::Plain,
+            caqm,
             stamp_ns,
         };
         if !self.build_and_send(cx, build) {
@@ -250,6 +251,7 @@ impl Endpoint {
     ) -> bool {
         let stamp_ns = self.tune.wstamp_ns.max(cx.now_ns());
         self.tune.wstamp_ns = stamp_ns;
+        let caqm = self.caqm_control_tag(cx);
         let build = Build {
             seq,
             len: 0,
@@ -257,7 +259,7 @@ impl Endpoint {
             pcount: 1,
             gso_size: 0,
             ack,
-            caqm: Caqm::Plain,
+            caqm,
             stamp_ns,
         };
         self.build_and_send(cx, build)

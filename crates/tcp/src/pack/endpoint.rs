@@ -44,7 +44,11 @@ impl Endpoint {
         let received = self.rcvq.ready.capacity() + self.rcvq.ofo.capacity();
         let cc = match &self.cc {
             Congestion::Bbr(bbr) => size_of_val(&**bbr),
-            Congestion::Reno | Congestion::Cubic(_) | Congestion::Dctcp(_) => 0,
+            Congestion::Caqm(caqm) => size_of_val(&**caqm),
+            Congestion::Reno
+            | Congestion::CaqmReno
+            | Congestion::Cubic(_)
+            | Congestion::Dctcp(_) => 0,
         };
         self.queue.memory() + received * size_of::<RcvSkb>() + cc
     }
@@ -178,6 +182,11 @@ impl Pack for Congestion {
                 to.put(3);
                 (**own).pack(&Default::default(), to);
             }
+            (Self::Caqm(own), _) => {
+                to.put(4);
+                (**own).pack(&Default::default(), to);
+            }
+            (Self::CaqmReno, _) => to.put(5),
         }
     }
 
@@ -187,6 +196,8 @@ impl Pack for Congestion {
             (1, _) => Self::Cubic(Pack::unpack(&Default::default(), from)),
             (2, _) => Self::Dctcp(Pack::unpack(&Default::default(), from)),
             (3, _) => Self::Bbr(Box::new(Pack::unpack(&Default::default(), from))),
+            (4, _) => Self::Caqm(Box::new(Pack::unpack(&Default::default(), from))),
+            (5, _) => Self::CaqmReno,
             _ => Self::Reno,
         }
     }

@@ -120,6 +120,10 @@ impl Stack {
         }
         req.snt_isn = tw_isn.unwrap_or(isn);
         req.negotiate_ecn(&cx, seg, listener.needs_ecn);
+        if !want_cookie {
+            // A cookie has no room for it.
+            req.negotiate_caqm(&cx, seg, listener);
+        }
         if want_cookie {
             if !req.tstamp_ok {
                 // Nothing could carry these options back.

@@ -86,7 +86,7 @@ fn negotiated(cx: &Cx<'_>, ep: &mut Endpoint, req: &Request) {
         n.ts_recent = req.ts_recent;
         n.ts_recent_stamp = cx.seconds();
     }
-    n.ecn_flags = u8::from(req.ecn_ok) * Negotiated::ECN_OK;
+    n.ecn_flags = (u8::from(req.ecn_ok) * Negotiated::ECN_OK) | req.caqm;
 }
 
 fn windows(ep: &mut Endpoint, req: &Request, seg: &Segment) {

@@ -21,6 +21,10 @@ pub(crate) struct Listener {
     pub(crate) mtu: u32,
     /// Its congestion control wants ECN (DCTCP).
     pub(crate) needs_ecn: bool,
+    /// Its congestion control and its host speak CAQM.
+    pub(crate) speaks_caqm: bool,
+    /// Some client has asked for CAQM.
+    pub(crate) caqm_asked: bool,
     /// Connections that wait for accept(2).
     pub(crate) waiting: VecDeque<u32>,
     /// Requests, and those whose SYN-ACK was not yet sent again.

@@ -466,7 +466,7 @@ pub(crate) mod tests {
     use tcplab_plan::profile::Profile;
 
     use super::*;
-    use crate::host::{Addresses, RxTruesize};
+    use crate::host::{Addresses, Interfaces, RxTruesize};
     use crate::jiffies::Clock;
     use crate::options::OpenOptions;
     use crate::queue::Skb;
@@ -484,6 +484,7 @@ pub(crate) mod tests {
             rx_truesize: RxTruesize::Kmalloc,
             ip_header: 20,
             addresses: Addresses::default(),
+            interfaces: Interfaces::default(),
             secret: 1,
         })
     }

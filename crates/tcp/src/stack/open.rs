@@ -10,6 +10,7 @@ use super::ports::Walk;
 use super::secret::{port_offset, seq_and_ts_off, siphash};
 use super::table::{Conn, Holder, Record};
 use super::{ConnId, ListenId, Stack};
+use crate::cc::caqm::negotiate;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, OpenError};
 use crate::mib::Counter;
@@ -45,6 +46,8 @@ impl Stack {
             backlog: backlog.min(self.host.sysctl.somaxconn),
             mtu,
             needs_ecn: probe.cc_needs_ecn(),
+            speaks_caqm: negotiate::speaks(&cx, &name),
+            caqm_asked: false,
             waiting: std::collections::VecDeque::new(),
             requests: 0,
             young: 0,

@@ -7,6 +7,7 @@ use tcplab_wire::{FastOpen, TcpFlags, TcpOptions};
 
 use super::listener::Listener;
 use super::reset::{SmallAck, limited, oow_limited, reply_ack, reply_reset};
+use crate::cc::caqm::negotiate;
 use crate::cx::Cx;
 use crate::endpoint::{
     Endpoint, Path, RTO_MAX_MS, TIMEOUT_INIT_MS, TSTAMP_ALIGNED, mss_clamp_default, window_of,
@@ -14,6 +15,7 @@ use crate::endpoint::{
 use crate::fastopen::put_option;
 use crate::input::{in_window, paws_reject};
 use crate::mib::Counter;
+use crate::options::Negotiated;
 use crate::segment::{Addr, Segment};
 
 /// A request.
@@ -41,6 +43,8 @@ pub(crate) struct Request {
     pub(crate) sack_ok: bool,
     pub(crate) wscale_ok: bool,
     pub(crate) ecn_ok: bool,
+    /// Bits of [`Negotiated`]: which ends speak CAQM.
+    pub(crate) caqm: u8,
     /// The ACK came, and waits: for data (TCP_DEFER_ACCEPT) or for room in the accept queue.
     pub(crate) acked: bool,
     /// Of a child of Fast Open: accept(2) has given it out (`req->sk` is NULL).
@@ -115,6 +119,7 @@ impl Request {
             sack_ok: o.sack_permitted && sysctl.tcp_sack,
             wscale_ok: scale.is_some(),
             ecn_ok: false,
+            caqm: 0,
             acked: false,
             taken: false,
             num_retrans: 0,
@@ -142,6 +147,22 @@ impl Request {
         self.ecn_ok = asks && (((!marked || accurate) && may) || needs);
         if needs {
             self.tos |= Segment::ECT_0;
+        }
+    }
+
+    /// Whether both ends speak CAQM, for this request only: what another client asked for says nothing of this one.
+    pub(crate) fn negotiate_caqm(&mut self, cx: &Cx<'_>, seg: &Segment, listener: &mut Listener) {
+        if !listener.speaks_caqm {
+            return;
+        }
+        let profile = &cx.host.profile;
+        let mut asks = negotiate::asks(cx, seg);
+        listener.caqm_asked |= asks;
+        asks |= listener.caqm_asked && profile.caqm_listener_flags;
+        if asks {
+            self.caqm = Negotiated::CAQM_CLI | Negotiated::CAQM_SRV;
+        } else if profile.caqm_unasked_srv {
+            self.caqm = Negotiated::CAQM_SRV;
         }
     }
 
@@ -181,6 +202,10 @@ impl Request {
             self.snt_synack_us = cx.now_us();
         }
         let ecn = u16::from(self.ecn_ok) * TcpFlags::ECE;
+        let caqm = match self.caqm & Negotiated::CAQM_SRV {
+            0 => 0,
+            _ => negotiate::SRV,
+        };
         let stamps = (stamp.wrapping_add(self.ts_off), self.ts_recent);
         let mut options = TcpOptions {
             mss: Some(self.advmss),
@@ -198,7 +223,7 @@ impl Request {
             seq: self.snt_isn,
             ack: self.rcv_nxt,
             window: self.rcv_wnd.min(65_535) as u16,
-            flags: TcpFlags(TcpFlags::SYN | TcpFlags::ACK | ecn),
+            flags: TcpFlags(TcpFlags::SYN | TcpFlags::ACK | ecn | caqm),
             tos: self.tos,
             options,
             ..Segment::default()

@@ -8,8 +8,8 @@ use tcplab_base::Instant;
 use tcplab_plan::point::{Offload, Route};
 use tcplab_plan::profile::Profile;
 use tcplab_tcp::{
-    Addr, Addresses, Clock, ConnId, Event, HostConfig, ListenId, OpenOptions, RxTruesize, Segment,
-    Stack, Sysctl,
+    Addr, Addresses, Clock, ConnId, Event, HostConfig, Interfaces, ListenId, OpenOptions,
+    RxTruesize, Segment, Stack, Sysctl,
 };
 
 /// One millisecond in nanoseconds.
@@ -98,6 +98,7 @@ pub fn host(secret: u64) -> HostConfig {
         rx_truesize: RxTruesize::Kmalloc,
         ip_header: 20,
         addresses: Addresses::default(),
+        interfaces: Interfaces::default(),
         secret,
     }
 }

@@ -6,8 +6,8 @@ use tcplab_base::Instant;
 use tcplab_plan::point::{Offload, Route};
 use tcplab_plan::profile::Profile;
 use tcplab_tcp::{
-    Addr, Addresses, Clock, ConnId, HostConfig, ListenId, OpenOptions, ReadOutcome, RxTruesize,
-    Segment, Stack, Sysctl,
+    Addr, Addresses, Clock, ConnId, HostConfig, Interfaces, ListenId, OpenOptions, ReadOutcome,
+    RxTruesize, Segment, Stack, Sysctl,
 };
 
 pub const MS: i64 = 1_000_000;
@@ -25,6 +25,7 @@ pub fn host() -> HostConfig {
         rx_truesize: RxTruesize::Kmalloc,
         ip_header: 20,
         addresses: Addresses::default(),
+        interfaces: Interfaces::default(),
         secret: 7,
     }
 }

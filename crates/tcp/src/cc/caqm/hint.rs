@@ -1,0 +1,135 @@
+//! What a packet of data asks for.
+
+use tcplab_wire::CaqmInfo;
+
+use super::super::Congestion;
+use super::Caqm;
+use crate::cx::Cx;
+use crate::endpoint::Endpoint;
+use crate::queue::Id;
+use crate::segment::Caqm as Tag;
+use crate::sysctl::Sysctl;
+
+/// Bits of a hint's fraction.
+const FRACTION: u32 = 20;
+/// The largest hint.
+const MOST: u64 = 255;
+
+/// What the hint of congestion avoidance depends on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ask<'a> {
+    pub(super) sysctl: &'a Sysctl,
+    /// Window in packets.
+    pub(super) cwnd: u32,
+    /// Smoothed round-trip time in 1/8 us.
+    pub(super) srtt: u32,
+    /// Products of 32 bits, as in the kernel.
+    pub(super) narrow: bool,
+}
+
+impl Ask<'_> {
+    /// The round-trip time that counts: the measured one near the standard one, else that.
+    fn rtt(&self) -> u32 {
+        let standard = self.sysctl.sysctl_caqm_rtt_standard;
+        let near = self.srtt > standard / 4 && u64::from(self.srtt) < 4 * u64::from(standard);
+        if near { self.srtt } else { standard }
+    }
+
+    /// alpha x `mtu_unit` x (RTT / standard RTT) / (window x unit of hint), times 2^20.
+    fn wide(&self) -> u64 {
+        let s = self.sysctl;
+        let product = |factors: [u32; 3]| factors.iter().map(|&f| u128::from(f)).product::<u128>();
+        let above = product([s.sysctl_caqm_alpha_fx_8, s.sysctl_caqm_mtu_unit, self.rtt()]);
+        let below = product([
+            self.cwnd,
+            s.sysctl_caqm_data_hint_unit,
+            s.sysctl_caqm_rtt_standard,
+        ]);
+        // Alpha has three bits of fraction.
+        let hint = (above << (FRACTION - 3)) / below.max(1);
+        hint.min(u128::from(u64::MAX)) as u64
+    }
+
+    /// The same with the products cut to 32 bits.
+    fn narrow(&self) -> u64 {
+        let s = self.sysctl;
+        let product = |factors: [u32; 3]| factors.iter().fold(1_u32, |p, &f| p.wrapping_mul(f));
+        let above = product([s.sysctl_caqm_alpha_fx_8, s.sysctl_caqm_mtu_unit, self.rtt()]);
+        let below = product([
+            self.cwnd,
+            s.sysctl_caqm_data_hint_unit,
+            s.sysctl_caqm_rtt_standard,
+        ]);
+        (u64::from(above) << (FRACTION - 3)) / u64::from(below.max(1))
+    }
+
+    /// Slow start asks for a whole packet.
+    fn start(&self) -> u8 {
+        let s = self.sysctl;
+        let hint = s.sysctl_caqm_mtu_unit / s.sysctl_caqm_data_hint_unit.max(1);
+        match self.narrow {
+            true => hint as u8,
+            false => u64::from(hint).min(MOST) as u8,
+        }
+    }
+}
+
+impl Caqm {
+    /// The hint of the next packet, or of each packet of the next super-segment; what is less than a unit is kept for
+    /// later ones.
+    pub(super) fn hint(&mut self, ask: Ask<'_>) -> u8 {
+        if !self.avoids {
+            return ask.start();
+        }
+        let exact = if ask.narrow { ask.narrow() } else { ask.wide() };
+        let mut whole = exact >> FRACTION;
+        if whole >= MOST {
+            return MOST as u8;
+        }
+        self.carry += (exact & ((1 << FRACTION) - 1)) as u32;
+        if self.carry >= 1 << FRACTION {
+            self.carry -= 1 << FRACTION;
+            whole += 1;
+        }
+        whole as u8
+    }
+}
+
+impl Endpoint {
+    /// The tag of a queued segment. One that is sent again carries what it carried the first time; one without data
+    /// carries feedback.
+    #[inline]
+    pub(crate) fn caqm_tag(&mut self, cx: &Cx<'_>, id: Id) -> Tag {
+        match self.cc {
+            Congestion::Caqm(_) => self.caqm_tag_of(cx, id),
+            _ => Tag::Plain,
+        }
+    }
+
+    #[inline(never)]
+    fn caqm_tag_of(&mut self, cx: &Cx<'_>, id: Id) -> Tag {
+        if !self.caqm_may_send(cx) {
+            return Tag::Plain;
+        }
+        let (cwnd, srtt) = (self.snd.snd_cwnd, self.rtt.srtt_us);
+        let (Congestion::Caqm(caqm), Some(skb)) = (&mut self.cc, self.queue.get_mut(id)) else {
+            return Tag::Plain;
+        };
+        if skb.len == 0 {
+            return self.caqm_feedback(cx);
+        }
+        if skb.caqm == CaqmInfo::default() {
+            let sysctl = &cx.host.sysctl;
+            let narrow = cx.host.profile.caqm_hint_32bit;
+            let hint = caqm.hint(Ask {
+                sysctl,
+                cwnd,
+                srtt,
+                narrow,
+            });
+            skb.caqm = CaqmInfo::request(sysctl.sysctl_caqm_cc_type, hint);
+        }
+        caqm.sent_us = cx.now_us();
+        Tag::Tag(skb.caqm)
+    }
+}

@@ -1,0 +1,106 @@
+//! The sender's window: grants and refusals, loss, idle times.
+
+use super::super::Congestion;
+use super::Caqm;
+use crate::cx::Cx;
+use crate::endpoint::Endpoint;
+use crate::recovery::CaState;
+
+/// Round trips without sending after which a connection starts again.
+const IDLE: u64 = 10;
+
+impl Caqm {
+    /// Bytes that an ACK brings, as whole packets of `unit` bytes; the rest is kept.
+    pub(super) fn packets(&mut self, bytes: i64, unit: u32) -> i64 {
+        let unit = i64::from(unit.max(1));
+        self.granted += bytes;
+        let packets = self.granted / unit;
+        self.granted -= packets * unit;
+        packets
+    }
+
+    /// `ssthresh()`: the window stays, and is remembered.
+    pub(in super::super) fn ssthresh(&mut self, cwnd: u32) -> u32 {
+        self.loss_cwnd = cwnd;
+        cwnd
+    }
+
+    /// `undo_cwnd()`.
+    pub(in super::super) fn undo_cwnd(&self, cwnd: u32) -> u32 {
+        cwnd.max(self.loss_cwnd)
+    }
+
+    /// A tag has come: the window is the switches'.
+    pub(in super::super) fn is_heard(&self) -> bool {
+        self.heard
+    }
+}
+
+impl Endpoint {
+    /// An ACK tells what was granted. `is_new`: it acknowledges data that were not acknowledged before.
+    pub(super) fn caqm_verdict(&mut self, cx: &Cx<'_>, bytes: i64, is_new: bool) {
+        let profile = &cx.host.profile;
+        let sysctl = &cx.host.sysctl;
+        let limited = self.caqm_is_limited();
+        let Congestion::Caqm(caqm) = &mut self.cc else {
+            return;
+        };
+        if bytes <= 0 && (is_new || profile.caqm_empty_ack_ends_start) {
+            caqm.avoids = true;
+        }
+        let packets = caqm.packets(bytes, sysctl.sysctl_caqm_mtu_unit);
+        // A window that is not used does not grow, but it shrinks.
+        if packets < 0 || limited {
+            let cwnd = i64::from(self.snd.snd_cwnd).saturating_add(packets);
+            let most = match profile.caqm_no_clamp {
+                true => u32::MAX,
+                false => self.snd.snd_cwnd_clamp,
+            };
+            let least = i64::from(sysctl.sysctl_caqm_min_cwnd);
+            let cwnd = cwnd.max(least).min(i64::from(most));
+            self.set_cwnd(cwnd as u32);
+            self.snd.snd_cwnd_stamp = cx.jiffies32();
+        }
+    }
+
+    /// The window was full, or half of it in slow start.
+    fn caqm_is_limited(&self) -> bool {
+        let s = &self.snd;
+        let starts = matches!(&self.cc, Congestion::Caqm(caqm) if !caqm.avoids);
+        s.is_cwnd_limited || (starts && s.snd_cwnd < s.max_packets_out.saturating_mul(2))
+    }
+
+    /// `set_state()`: recovery ends at half of the window; a timeout begins anew with slow start.
+    pub(in super::super) fn caqm_set_state(&mut self, cx: &Cx<'_>, state: CaState) {
+        let profile = &cx.host.profile;
+        let begins = state != self.loss.ca_state;
+        let Congestion::Caqm(caqm) = &mut self.cc else {
+            return;
+        };
+        match state {
+            CaState::Recovery if begins => {
+                caqm.avoids |= !profile.caqm_start_after_loss;
+                self.set_ssthresh((self.snd.snd_cwnd / 2).max(2));
+            }
+            CaState::Loss if begins && !profile.caqm_never_restarts => {
+                caqm.avoids = false;
+                caqm.granted = 0;
+            }
+            _ => {}
+        }
+    }
+
+    /// `cwnd_event(CA_EVENT_TX_START)`: after a long time without sending the path may be another one.
+    #[cold]
+    #[inline(never)]
+    pub(in super::super) fn caqm_tx_start(&mut self, cx: &Cx<'_>) {
+        let round_trip = u64::from(self.rtt.srtt_us >> 3);
+        let Congestion::Caqm(caqm) = &mut self.cc else {
+            return;
+        };
+        let idle = cx.now_us().saturating_sub(caqm.sent_us);
+        if idle >= IDLE * round_trip && !cx.host.profile.caqm_never_restarts {
+            caqm.avoids = false;
+        }
+    }
+}
