@@ -11,14 +11,16 @@ use tcplab_base::{Instant, Seq};
 use tcplab_plan::qdisc::Qdisc as Settings;
 use tcplab_qdisc::ack_filter::AckHeader;
 use tcplab_qdisc::{Dequeued, Device, FlowKeys, Packet, Qdisc};
+use tcplab_wire::CaqmInfo;
 
 const FLOWS: u32 = 1_000;
 const WAITING: u32 = 4_000;
 const PACKETS: u32 = 4_000_000;
 
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 11] = [
     "pfifo limit 10000",
     "tbf rate 10gbit burst 1mb limit 100mb",
+    "caqm limit 100mb rate 10gbit",
     "netem limit 10000 delay 1ms",
     "codel limit 10000",
     "fq_codel limit 10000",
@@ -67,6 +69,10 @@ impl Packet for Segment {
 
     fn flip(&mut self, _byte: u32, _bit: u8) {}
 
+    fn caqm(&self, _ethertype: u16) -> Option<CaqmInfo> {
+        Some(CaqmInfo::request(0, 128))
+    }
+
     fn ack_header(&self) -> Option<AckHeader> {
         let keys = self.flow_keys();
         Some(AckHeader {
@@ -105,7 +111,7 @@ fn cost(words: &str, packets: u32) -> (f64, u64) {
     let Ok(settings) = Settings::parse(words) else {
         panic!("{words}");
     };
-    let mut qdisc = Qdisc::new(&settings, Device { mtu: 1_500 }, 1, "cost");
+    let mut qdisc = Qdisc::new(&settings, Device::new(1_500), 1, "cost");
     // 1 us between packets: what waits is 4 ms old, below every AQM's target.
     let mut now = 0;
     let mut next = |qdisc: &mut Qdisc<Segment>, number: u32| {

@@ -15,11 +15,14 @@ pub(crate) struct Fifo {
     /// Nanoseconds of a byte, at rates where that is a whole number: no division for each frame.
     byte_ns: Option<u32>,
     limit: usize,
+    /// Bytes of the wire beside a frame's own.
+    overhead: usize,
     /// When the frames that wait or are on their way out will be out.
     out: VecDeque<Instant>,
     /// Bits x 10^9 that the last frame's time did not hold: no drift from rounding.
     carry: u64,
-    /// The bytes of each, where they are asked for: by a limit, or because the link may stand still.
+    /// The bytes of each, where they are asked for: by a limit, or because time does not say what is left of them (the
+    /// link may stand still, or the wire needs more than a frame's bytes).
     sizes: Option<Box<Sizes>>,
 }
 
@@ -35,7 +38,8 @@ impl Fifo {
     /// The FIFO of this way; none: it has no rate.
     pub(crate) fn of(way: &Direction) -> Option<Self> {
         let rate_bps = way.rate_bps?.max(1);
-        let counts_bytes = way.limit_bytes.is_some() || way.faults.spikes.is_some();
+        let counts_bytes =
+            way.limit_bytes.is_some() || way.faults.spikes.is_some() || way.overhead > 0;
         let sizes = counts_bytes.then(|| {
             Box::new(Sizes {
                 limit: way.limit_bytes.unwrap_or(u64::MAX),
@@ -48,6 +52,7 @@ impl Fifo {
             rate_bps,
             byte_ns: u32::try_from(SCALE / rate_bps).ok().filter(|_| whole),
             limit: way.limit_pkts.max(1) as usize,
+            overhead: way.overhead as usize,
             out: VecDeque::new(),
             carry: 0,
             sizes,
@@ -133,6 +138,7 @@ impl Fifo {
     /// Nanoseconds of a frame at the rate.
     #[inline]
     fn takes(&mut self, bytes: usize) -> i64 {
+        let bytes = bytes + self.overhead;
         match self.byte_ns {
             Some(ns) => (bytes as i64).saturating_mul(i64::from(ns)),
             None => self.takes_a_part(bytes),
@@ -167,7 +173,7 @@ impl Fifo {
             return (0, 0);
         };
         if let Some(sizes) = &self.sizes {
-            // The link may stand still: time says nothing of bytes. `each` may be behind by those that left since.
+            // Time says nothing of bytes. `each` may be behind by those that left since.
             let before = sizes.each.len() - (self.out.len() - gone);
             let gone_bytes: u64 = sizes.each.iter().take(before).map(|n| u64::from(*n)).sum();
             return (

@@ -35,6 +35,15 @@ impl Payload for SuperFrame {
     }
 }
 
+/// The interface of this wire, as its qdisc knows it.
+fn device(way: &Direction, mtu: u32) -> Device {
+    Device {
+        rate_bps: way.rate_bps,
+        overhead: way.overhead,
+        ..Device::new(mtu)
+    }
+}
+
 /// A qdisc and a wire.
 #[derive(Clone, Debug)]
 pub struct Line<F> {
@@ -70,7 +79,8 @@ impl<F: Payload> Line<F> {
     /// The line of this direction of a link with this MTU; its streams are those of a [`Way`], and `NAME/qdisc`.
     pub fn new(way: &Direction, mtu: u32, seed: u64, name: &str) -> Self {
         let queue = way.queue.as_ref();
-        let queue = queue.map(|settings| Queue::new(settings, Device { mtu }, (seed, name)));
+        let device = device(way, mtu);
+        let queue = queue.map(|settings| Queue::new(settings, device, (seed, name)));
         Self {
             way: Way::new(way, seed, name),
             queue: queue.map(Box::new),

@@ -110,3 +110,61 @@ fn losses_are_those_of_the_wire_behind_the_qdisc() {
     assert_eq!(line.count().lost, 1);
     assert_eq!(line.qdisc().expect("a qdisc").packets, 3);
 }
+
+/// 1,250 bytes at 1 Gbit/s take 10 us; with 24 more 10.192 us. What waits is counted in the frames' own bytes.
+#[test]
+fn the_wire_may_need_more_than_a_frame() {
+    let wire = Direction {
+        rate_bps: Some(1_000_000_000),
+        limit_pkts: 10,
+        overhead: 24,
+        ..Direction::default()
+    };
+    for words in [None, Some("pfifo limit 9"), Some("caqm qt 0")] {
+        let mut line = match words {
+            None => Line::new(&wire, 1_500, 1, "link/0/a_to_b"),
+            Some(words) => line(words, wire.clone()),
+        };
+        send(&mut line, 3);
+        assert_eq!(line.sample(at(0), Vec::len), [3, 3_750, 0]);
+        assert_eq!(line.sample(at(10_191), Vec::len), [3, 3_750, 0]);
+        let mut times = Vec::new();
+        while let Some(next) = line.next_time() {
+            while line.poll(next).is_some() {
+                times.push(next.as_nanos());
+            }
+        }
+        assert_eq!(times, [10_192, 20_384, 30_576], "{words:?}");
+    }
+}
+
+/// DCTCP's step: what finds more than 65 packets before it is marked, to one packet, by the time that it waited at
+/// 10 Gbit/s.
+#[test]
+fn codel_marks_in_a_step() {
+    let wire = Direction {
+        rate_bps: Some(10_000_000_000),
+        overhead: 24,
+        ..Direction::default()
+    };
+    let words = "codel limit 2000 target 1s interval 10s ecn ce_threshold 79us";
+    let mut line = line(words, wire);
+    let mut frame = vec![0; 1_514];
+    frame[12] = 8;
+    frame[14..16].copy_from_slice(&[0x45, 2]);
+    for burst in 0..5 {
+        let now = at(burst * MS);
+        for _ in 0..200 {
+            line.enter(now, 1_514, Default::default, frame.clone());
+        }
+        let mut marks = Vec::new();
+        while let Some(next) = line.next_time() {
+            while let Some(out) = line.poll(next) {
+                marks.push(out.frame[15] & 3 == 3);
+            }
+        }
+        let first = marks.iter().position(|is| *is).expect("a mark");
+        assert!((64..=66).contains(&first), "{first}");
+        assert!(marks[first..].iter().all(|is| *is), "no gap");
+    }
+}

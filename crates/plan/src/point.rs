@@ -237,6 +237,9 @@ pub struct Direction {
     /// Bytes of frames that wait in the FIFO; a frame that would go beyond is dropped. None: only frames are counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_bytes: Option<u64>,
+    /// Bytes that the wire needs for a frame beside its own, at `rate_bps`: preamble, checksum and gap.
+    #[serde(skip_serializing_if = "is_none")]
+    pub overhead: u32,
     /// Chance of each frame to be lost, in parts of a milliard.
     pub loss_ppb: u32,
     /// Other things that happen by chance; only with [`By::Tcplab`].
@@ -277,6 +280,10 @@ pub struct Faults {
     /// Times in which the link stands still.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spikes: Option<Spikes>,
+}
+
+fn is_none(n: &u32) -> bool {
+    *n == 0
 }
 
 fn is_zero(n: &i64) -> bool {

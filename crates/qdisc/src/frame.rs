@@ -1,5 +1,7 @@
 //! Ethernet frames as packets of a qdisc.
 
+use tcplab_wire::CaqmInfo;
+
 use crate::ack_filter::AckHeader;
 use crate::packet::{ETHERNET, FlowKeys, Packet};
 
@@ -10,6 +12,10 @@ const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
 const ARP: u16 = 0x0806;
 const VLAN: [u16; 2] = [0x8100, 0x88a8];
+/// The EtherType of CAQM where nobody says another.
+const CAQM: u16 = 0x8200;
+/// Tags of VLANs behind which a CAQM tag is looked for.
+const MOST_VLANS: usize = 2;
 
 impl Packet for Frame {
     fn size(&self) -> u32 {
@@ -42,6 +48,42 @@ impl Packet for Frame {
 
     fn ack_header(&self) -> Option<AckHeader> {
         ack_header(self)
+    }
+
+    fn caqm(&self, ethertype: u16) -> Option<CaqmInfo> {
+        caqm(self, ethertype)
+    }
+
+    fn set_caqm(&mut self, ethertype: u16, info: CaqmInfo) {
+        set_caqm(self, ethertype, info);
+    }
+}
+
+/// Where INFO begins, when the inner EtherType stands behind it.
+fn caqm_at(frame: &[u8], ethertype: u16) -> Option<usize> {
+    let mut at = 12;
+    for _ in 0..=MOST_VLANS {
+        let protocol = u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]);
+        at += 2;
+        if protocol == ethertype {
+            return frame.get(at..at + 4).map(|_| at);
+        }
+        if !VLAN.contains(&protocol) {
+            return None;
+        }
+        at += 2;
+    }
+    None
+}
+
+pub(crate) fn caqm(frame: &[u8], ethertype: u16) -> Option<CaqmInfo> {
+    let at = caqm_at(frame, ethertype)?;
+    Some(CaqmInfo(u16::from_be_bytes([frame[at], frame[at + 1]])))
+}
+
+pub(crate) fn set_caqm(frame: &mut [u8], ethertype: u16, info: CaqmInfo) {
+    if let Some(at) = caqm_at(frame, ethertype) {
+        frame[at] = (info.0 >> 8) as u8;
     }
 }
 
@@ -86,13 +128,15 @@ pub(crate) fn ack_header(frame: &[u8]) -> Option<AckHeader> {
     }
 }
 
-/// The protocol and where its header begins, behind tags of VLANs.
+/// The protocol and where its header begins, behind tags of VLANs and one of CAQM.
 fn network(frame: &[u8]) -> Option<(u16, usize)> {
-    let mut at = 12;
+    let (mut at, mut tags) = (12, 0);
     loop {
         let protocol = u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]);
         at += 2;
-        match VLAN.contains(&protocol) {
+        let is_tag = protocol == CAQM && tags == 0;
+        tags += usize::from(is_tag);
+        match is_tag || VLAN.contains(&protocol) {
             true => at += 2,
             false => return frame.get(at..).map(|_| (protocol, at)),
         }

@@ -64,7 +64,7 @@ impl Bucket {
 impl<P: Packet> Htb<P> {
     pub fn new(settings: &Settings, device: Device, seed: u64, name: &str) -> Self {
         Self {
-            child: Qdisc::of_kind(&settings.child, device, seed, name),
+            child: Qdisc::of_kind(&settings.child, device.shaped(settings.rate), seed, name),
             kind: (*settings.child).clone(),
             rate: Bucket::new(
                 Rate::new(settings.rate, settings.link),
@@ -83,7 +83,9 @@ impl<P: Packet> Htb<P> {
 
     /// Other settings; tokens stay. False: the child is of another kind.
     pub fn change(&mut self, settings: &Settings, device: Device) -> bool {
-        if self.kind != *settings.child && !self.child.change_kind(&settings.child, device) {
+        let device = device.shaped(settings.rate);
+        let is_new = self.kind != *settings.child || settings.child.asks_rate();
+        if is_new && !self.child.change_kind(&settings.child, device) {
             return false;
         }
         self.kind = (*settings.child).clone();

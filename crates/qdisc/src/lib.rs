@@ -6,6 +6,7 @@
 
 pub mod ack_filter;
 mod cake;
+mod caqm;
 mod codel;
 mod fifo;
 mod fq;
@@ -30,6 +31,6 @@ pub use netem::distribution_table;
 pub use packet::{FlowKeys, Packet};
 pub use qdisc::{Dequeued, Device, Qdisc};
 pub use stats::{
-    CakeStats, CodelStats, FqCodelStats, FqStats, HtbStats, NetemStats, RedStats, Stats, TinStats,
-    Xstats,
+    CakeStats, CaqmStats, CodelStats, FqCodelStats, FqStats, HtbStats, NetemStats, RedStats, Stats,
+    TinStats, Xstats,
 };

@@ -1,7 +1,7 @@
 //! What a discipline asks of a packet.
 
 use tcplab_base::Instant;
-use tcplab_wire::Segments;
+use tcplab_wire::{CaqmInfo, Segments};
 
 use crate::ack_filter::AckHeader;
 
@@ -34,6 +34,17 @@ pub trait Packet: Clone {
 
     /// Flips a bit of one of its [`Packet::size`] bytes, as netem does to damage it.
     fn flip(&mut self, byte: u32, bit: u8);
+
+    /// INFO of its CAQM tag behind this EtherType; none: it has no tag, or one that is cut off.
+    fn caqm(&self, ethertype: u16) -> Option<CaqmInfo> {
+        let _ = ethertype;
+        None
+    }
+
+    /// Writes the first byte of INFO of its tag: a switch changes no hint. Nothing happens to a packet without one.
+    fn set_caqm(&mut self, ethertype: u16, info: CaqmInfo) {
+        let _ = (ethertype, info);
+    }
 
     /// When it may leave at the earliest (`skb->tstamp`, the earliest departure time); none: at once.
     fn departure(&self) -> Option<Instant> {

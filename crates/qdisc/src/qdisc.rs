@@ -5,6 +5,7 @@ use tcplab_plan::outcome::QdiscCount;
 use tcplab_plan::qdisc::{Kind, Qdisc as Settings};
 
 use crate::cake::Cake;
+use crate::caqm::Caqm;
 use crate::codel::{CodelQueue, FqCodel};
 use crate::fifo::{Fifo, Limit};
 use crate::fq::Fq;
@@ -22,9 +23,30 @@ use crate::tbf::Tbf;
 pub struct Device {
     /// Bytes of the longest IP packet.
     pub mtu: u32,
+    /// Bits a second that it sends; none: it does not know.
+    pub rate_bps: Option<u64>,
+    /// Bytes that the wire needs for a frame beside its own.
+    pub overhead: u32,
 }
 
 impl Device {
+    /// An interface with this MTU that knows nothing of its wire.
+    pub const fn new(mtu: u32) -> Self {
+        Self {
+            mtu,
+            rate_bps: None,
+            overhead: 0,
+        }
+    }
+
+    /// The same in front of a shaper of so many bytes a second.
+    pub(crate) fn shaped(self, bytes_per_s: u64) -> Self {
+        Self {
+            rate_bps: Some(bytes_per_s.saturating_mul(8)),
+            ..self
+        }
+    }
+
     /// Bytes of the longest frame (`psched_mtu`).
     pub(crate) fn frame(self) -> u32 {
         self.mtu + ETHERNET
@@ -61,6 +83,7 @@ enum Any<P> {
     Red(Box<Red<P>>),
     Prio(Box<Prio<P>>),
     Htb(Box<Htb<P>>),
+    Caqm(Box<Caqm<P>>),
 }
 
 impl<P: Packet> Qdisc<P> {
@@ -85,6 +108,7 @@ impl<P: Packet> Qdisc<P> {
             Kind::Red(red) => Any::Red(Box::new(Red::new(red, seed, name))),
             Kind::Prio(prio) => Any::Prio(Box::new(Prio::new(prio, device, seed, name))),
             Kind::Htb(htb) => Any::Htb(Box::new(Htb::new(htb, device, seed, name))),
+            Kind::Caqm(caqm) => Any::Caqm(Box::new(Caqm::new(caqm, device, seed, name))),
         };
         Self {
             kind: kind.name(),
@@ -115,6 +139,7 @@ impl<P: Packet> Qdisc<P> {
             (Any::Red(red), Kind::Red(new)) => red.change(new),
             (Any::Prio(prio), Kind::Prio(new)) => return prio.change(new, device),
             (Any::Htb(htb), Kind::Htb(new)) => return htb.change(new, device),
+            (Any::Caqm(caqm), Kind::Caqm(new)) => caqm.change(new, device),
             _ => return false,
         }
         true
@@ -135,6 +160,7 @@ impl<P: Packet> Qdisc<P> {
             Any::Red(red) => red.enqueue(now, packet),
             Any::Prio(prio) => prio.enqueue(now, packet),
             Any::Htb(htb) => htb.enqueue(now, packet),
+            Any::Caqm(caqm) => caqm.enqueue(now, packet),
         }
     }
 
@@ -152,6 +178,7 @@ impl<P: Packet> Qdisc<P> {
             Any::Red(red) => red.dequeue(now),
             Any::Prio(prio) => prio.dequeue(now),
             Any::Htb(htb) => htb.dequeue(now),
+            Any::Caqm(caqm) => caqm.dequeue(now),
         }
     }
 
@@ -173,6 +200,7 @@ impl<P: Packet> Qdisc<P> {
             Any::Red(red) => red.stats(),
             Any::Prio(prio) => prio.stats(),
             Any::Htb(htb) => htb.stats(),
+            Any::Caqm(caqm) => caqm.stats(),
         }
     }
 
@@ -186,6 +214,7 @@ impl<P: Packet> Qdisc<P> {
             Any::Fq(fq) => Xstats::Fq(fq.fq_stats()),
             Any::Red(red) => Xstats::Red(red.red_stats()),
             Any::Htb(htb) => Xstats::Htb(htb.htb_stats()),
+            Any::Caqm(caqm) => Xstats::Caqm(caqm.caqm_stats()),
             Any::Cake(cake) => Xstats::Cake(cake.cake_stats()),
         }
     }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use tcplab_plan::outcome::QdiscCount;
 
 use crate::stats::{
-    CakeStats, CodelStats, FqCodelStats, FqStats, NetemStats, RedStats, Stats, TinStats, Xstats,
+    CakeStats, CaqmStats, CodelStats, FqCodelStats, FqStats, NetemStats, RedStats, Stats, TinStats,
+    Xstats,
 };
 
 /// All that a qdisc of this kind counted.
@@ -36,6 +37,7 @@ fn add(count: &mut QdiscCount, xstats: &Xstats) {
         Xstats::FqCodel(fq) => named(&of_fq_codel(fq)),
         Xstats::Fq(fq) => named(&of_fq(fq)),
         Xstats::Red(red) => named(&of_red(red)),
+        Xstats::Caqm(caqm) => named(&of_caqm(caqm)),
         Xstats::Htb(htb) => {
             // What its class counts, beside what is queued in it.
             add(count, &htb.child);
@@ -101,6 +103,26 @@ fn of_red(red: &RedStats) -> [(&'static str, u64); 3] {
         ("marked", red.marked.into()),
         ("early", red.early.into()),
         ("pdrop", red.pdrop.into()),
+    ]
+}
+
+/// Counters have no sign: a negative credit is `debt`.
+fn of_caqm(caqm: &CaqmStats) -> [(&'static str, u64); 14] {
+    [
+        ("granted", caqm.granted),
+        ("shuffled", caqm.shuffled),
+        ("refused", caqm.refused),
+        ("marked", caqm.marked),
+        ("already_marked", caqm.already_marked),
+        ("already_refused", caqm.already_refused),
+        ("feedback", caqm.feedback),
+        ("other_type", caqm.other_type),
+        ("untagged", caqm.untagged),
+        ("granted_bytes", caqm.granted_bytes),
+        ("refused_bytes", caqm.refused_bytes),
+        ("credit", caqm.credit.max(0) as u64),
+        ("debt", (-caqm.credit).max(0) as u64),
+        ("max_backlog", caqm.max_backlog),
     ]
 }
 

@@ -88,6 +88,8 @@ pub enum Xstats {
     Red(RedStats),
     /// Those of htb's class, and of what queues in it.
     Htb(HtbStats),
+    /// CAQM's.
+    Caqm(CaqmStats),
 }
 
 /// What netem did to packets. tc shows the first only, among the counters of every qdisc.
@@ -191,6 +193,37 @@ pub struct RedStats {
     pub early: u32,
     /// Packets dropped at the limit.
     pub pdrop: u32,
+}
+
+/// CAQM: what became of packets. The sum of all packets that were judged or passed is what came to be judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CaqmStats {
+    /// Packets that got the window they asked for.
+    pub granted: u64,
+    /// Of these: from what others gave up in the same period.
+    pub shuffled: u64,
+    /// Packets whose hint was refused.
+    pub refused: u64,
+    /// Packets that were marked: their flow gives up window.
+    pub marked: u64,
+    /// Packets that a switch before had marked.
+    pub already_marked: u64,
+    /// Packets that ask for nothing, as a switch before had refused them.
+    pub already_refused: u64,
+    /// Packets with feedback, which is left alone.
+    pub feedback: u64,
+    /// Packets with a tag of another type.
+    pub other_type: u64,
+    /// Packets without a tag, or with one that is cut off.
+    pub untagged: u64,
+    /// Bytes of window granted.
+    pub granted_bytes: u64,
+    /// Bytes of window asked for in vain, those of marked packets included.
+    pub refused_bytes: u64,
+    /// Bytes that may be granted now; negative: packets are marked.
+    pub credit: i64,
+    /// The most bytes that waited.
+    pub max_backlog: u64,
 }
 
 /// The class of htb, as `tc -s class` shows it.

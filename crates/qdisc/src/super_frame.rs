@@ -1,6 +1,6 @@
 //! Frames of a device with `IFF_VNET_HDR` as packets of a qdisc: super-segments that a discipline may cut.
 
-use tcplab_wire::{Segments, SuperFrame};
+use tcplab_wire::{CaqmInfo, Segments, SuperFrame};
 
 use crate::ack_filter::AckHeader;
 use crate::frame;
@@ -42,6 +42,14 @@ impl Packet for SuperFrame {
 
     fn ack_header(&self) -> Option<AckHeader> {
         frame::ack_header(self.bytes())
+    }
+
+    fn caqm(&self, ethertype: u16) -> Option<CaqmInfo> {
+        frame::caqm(self.bytes(), ethertype)
+    }
+
+    fn set_caqm(&mut self, ethertype: u16, info: CaqmInfo) {
+        frame::set_caqm(self.bytes_mut(), ethertype, info);
     }
 
     fn segments(&self) -> Option<Segments> {

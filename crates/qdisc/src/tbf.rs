@@ -69,7 +69,10 @@ impl<P: Packet> Tbf<P> {
     pub fn new(settings: &Settings, device: Device, seed: u64, name: &str) -> Self {
         let child = settings.child.as_deref();
         let queue = match (fifo(settings, device), child) {
-            (None, Some(kind)) => Queue::Child(Box::new(Peek::new(kind, device, seed, name))),
+            (None, Some(kind)) => {
+                let device = device.shaped(settings.rate);
+                Queue::Child(Box::new(Peek::new(kind, device, seed, name)))
+            }
             (limit, _) => Queue::Fifo(Fifo::new(limit.unwrap_or(Limit::Bytes(settings.limit)))),
         };
         let mut tbf = Self {
@@ -92,7 +95,9 @@ impl<P: Packet> Tbf<P> {
         match (&mut self.queue, fifo(settings, device), &settings.child) {
             (Queue::Fifo(queue), Some(limit), _) => queue.change(limit),
             (Queue::Child(queue), None, Some(kind)) => {
-                if self.child.as_ref() != Some(kind) && !queue.change(kind, device) {
+                let device = device.shaped(settings.rate);
+                let is_new = self.child.as_ref() != Some(kind) || kind.asks_rate();
+                if is_new && !queue.change(kind, device) {
                     return false;
                 }
             }

@@ -9,8 +9,16 @@ use tcplab_plan::qdisc::{Kind, Qdisc as Settings};
 use tcplab_qdisc::{Dequeued, Qdisc, Xstats};
 
 /// Pairs of words for one discipline: it begins with the first and may change to the second.
-const WORDS: [[&str; 2]; 23] = [
+const WORDS: [[&str; 2]; 25] = [
     ["pfifo limit 5", "pfifo limit 3"],
+    [
+        "caqm limit 5000 packets 6 rate 1mbit",
+        "caqm limit 900 packets 3 qt 0 at enqueue",
+    ],
+    [
+        "prio child caqm limit 9000 rate 1mbit",
+        "prio child caqm limit 5000",
+    ],
     ["bfifo limit 5000", "bfifo limit 100"],
     [
         "cake bandwidth 1mbit ack-filter",
@@ -195,6 +203,7 @@ fn limits(kind: &Kind) -> (u64, u64) {
         Kind::FqCodel(fq) => (u64::from(fq.codel.limit), most),
         Kind::Fq(fq) => (u64::from(fq.limit), most),
         Kind::Red(red) => (most, u64::from(red.limit)),
+        Kind::Caqm(caqm) => (caqm.packets.map_or(most, u64::from), u64::from(caqm.limit)),
         Kind::Htb(htb) => limits(&htb.child),
         _ => (most, most),
     }

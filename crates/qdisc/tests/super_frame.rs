@@ -46,7 +46,7 @@ fn is_right(frame: &[u8]) -> bool {
 /// The qdisc after the packet, and what leaves.
 fn through(words: &str, frame: SuperFrame) -> (Qdisc<SuperFrame>, Vec<SuperFrame>) {
     let settings = Settings::parse(words).expect(words);
-    let device = Device { mtu: 1_500 };
+    let device = Device::new(1_500);
     let mut qdisc = Qdisc::new(&settings, device, 1, "test");
     let mut now = Instant::from_nanos(0);
     qdisc.enqueue(now, frame);
@@ -73,6 +73,7 @@ fn who_cuts_and_who_does_not() {
         ("tbf rate 10mbit burst 2000 latency 1s", 3),
         ("netem delay 1ms", 1),
         ("netem corrupt 100%", 3),
+        ("caqm", 3),
     ] {
         let (qdisc, left) = through(words, super_segment(3_000, 1_000));
         assert_eq!(left.len(), frames, "{words}");
@@ -93,7 +94,7 @@ fn who_cuts_and_who_does_not() {
 fn a_whole_super_segment_takes_the_time_of_its_frames() {
     // Cells of the IP packets: 22, 22 and 12 of 53 bytes, 1 us for each byte.
     let settings = Settings::parse("cake bandwidth 8mbit overhead 0 atm no-split-gso");
-    let mut qdisc = Qdisc::new(&settings.expect("words"), Device { mtu: 1_500 }, 1, "test");
+    let mut qdisc = Qdisc::new(&settings.expect("words"), Device::new(1_500), 1, "test");
     let now = Instant::from_nanos(0);
     for _ in 0..2 {
         qdisc.enqueue(now, super_segment(2_500, 1_000));

@@ -3,7 +3,8 @@
 use tcplab_link::{Kind, Payload};
 use tcplab_qdisc::ack_filter::{AckHeader, AckOptions};
 use tcplab_qdisc::{FlowKeys, Packet as Queued};
-use tcplab_tcp::{Addr, Segment};
+use tcplab_tcp::{Addr, Caqm, Segment};
+use tcplab_wire::CaqmInfo;
 
 use crate::packet::{Body, Packet, tag_len};
 
@@ -64,6 +65,20 @@ impl Queued for Packet {
 
     fn flip(&mut self, _byte: u32, _bit: u8) {
         self.corrupt = true;
+    }
+
+    /// Hosts and switches of a simulation agree on the EtherType.
+    fn caqm(&self, _ethertype: u16) -> Option<CaqmInfo> {
+        match &self.body {
+            Body::Tcp(segment) => segment.caqm.info(),
+            Body::Udp(_) => None,
+        }
+    }
+
+    fn set_caqm(&mut self, _ethertype: u16, info: CaqmInfo) {
+        if let Body::Tcp(segment) = &mut self.body {
+            segment.caqm = Caqm::Tag(info);
+        }
     }
 
     fn ack_header(&self) -> Option<AckHeader> {

@@ -8,7 +8,7 @@ use tcplab_plan::qdisc::Qdisc as Settings;
 use tcplab_qdisc::{Dequeued, Device, Packet, Qdisc, Xstats};
 use tcplab_wire::{Joiner, SuperFrame, VnetHeader};
 
-const DEVICE: Device = Device { mtu: 1_500 };
+const DEVICE: Device = Device::new(1_500);
 /// What takes the place of words that cannot be read.
 const WORDS: [&str; 11] = [
     "cake bandwidth 10mbit ack-filter",

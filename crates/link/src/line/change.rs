@@ -6,7 +6,7 @@ use tcplab_plan::point::Direction;
 use tcplab_plan::qdisc::Qdisc as Settings;
 use tcplab_qdisc::Device;
 
-use super::{Line, Payload, Queue};
+use super::{Line, Payload, Queue, device};
 
 /// What became of the qdisc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl<F: Payload> Line<F> {
         streams: (u64, &str),
     ) -> Result<Changed, ChangeError> {
         self.advance(now);
-        let changed = self.change_queue(way.queue.as_ref(), Device { mtu }, streams)?;
+        let changed = self.change_queue(way.queue.as_ref(), device(way, mtu), streams)?;
         self.way
             .change(now, way, streams, |frame| frame.size() as usize);
         if self.queue.is_some() {
@@ -98,7 +98,12 @@ impl<F: Payload> Line<F> {
         match (&mut self.queue, settings) {
             (None, None) => return Ok(Changed::Kept),
             (Some(queue), Some(settings)) => {
-                let is_same = queue.settings == *settings && queue.device == device;
+                // Most do not ask for the rate: it may change without them.
+                let knows = match settings.kind().asks_rate() {
+                    true => queue.device == device,
+                    false => queue.device.mtu == device.mtu,
+                };
+                let is_same = queue.settings == *settings && knows;
                 let kind = settings.kind().name();
                 if is_same {
                     return Ok(Changed::Kept);

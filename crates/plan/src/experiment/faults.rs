@@ -1,5 +1,6 @@
 //! What a link does to frames by chance, beside losing each by itself: `burst_loss`, `reordering`,
-//! `duplication`, `corruption`, `exponential_jitter`, `spikes`, `limit_bytes`, `outage`.
+//! `duplication`, `corruption`, `exponential_jitter`, `spikes`, `limit_bytes`,
+//! `overhead`, `outage`.
 
 use super::error::Fault;
 use super::fields::Fields;
@@ -16,6 +17,7 @@ pub(crate) struct Own {
     exponential_jitter_ns: Option<i64>,
     spikes: Option<Spikes>,
     pub(super) limit_bytes: Option<u64>,
+    pub(super) overhead: Option<u32>,
     outages: Option<Vec<Outage>>,
 }
 
@@ -38,6 +40,7 @@ impl Own {
             exponential_jitter_ns: self.exponential_jitter_ns.or(other.exponential_jitter_ns),
             spikes: self.spikes.or(other.spikes),
             limit_bytes: self.limit_bytes.or(other.limit_bytes),
+            overhead: self.overhead.or(other.overhead),
             outages: self.outages.or(other.outages),
         }
     }
@@ -63,7 +66,7 @@ impl Own {
 }
 
 /// The keys that are read here.
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "burst_loss",
     "reordering",
     "duplication",
@@ -71,6 +74,7 @@ const KEYS: [&str; 8] = [
     "exponential_jitter",
     "spikes",
     "limit_bytes",
+    "overhead",
     "outage",
 ];
 
@@ -94,6 +98,9 @@ pub(crate) fn read(fields: &Fields<'_>, by: By) -> Result<Own, Fault> {
         exponential_jitter_ns: fields.time("exponential_jitter")?,
         spikes: words(fields, "spikes", spikes)?,
         limit_bytes: fields.size("limit_bytes", 1, SIZE.max)?,
+        overhead: fields
+            .size("overhead", 0, 256)?
+            .and_then(|n| u32::try_from(n).ok()),
         outages: outages(fields)?,
     })
 }

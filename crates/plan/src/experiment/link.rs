@@ -57,6 +57,26 @@ fn link(fields: &Fields<'_>, hosts: &[Host]) -> Result<Link, Fault> {
     })
 }
 
+/// A qdisc that shares out the rate of the wire has to know it.
+fn knows_rate(fields: &Fields<'_>, key: &str, way: &Direction) -> Result<(), Fault> {
+    let Some(queue) = way.queue.as_ref().filter(|_| way.rate_bps.is_none()) else {
+        return Ok(());
+    };
+    if !queue.kind().asks_rate() {
+        return Ok(());
+    }
+    let message = format!(
+        "`{}` shares out the rate of the wire, and there is none: add `rate = \"10gbit\"` to the link, or the words `rate 10gbit`",
+        queue.words()
+    );
+    let said = [key, "qdisc"].into_iter();
+    let said = said.filter_map(|key| Some((key, fields.node(key)?))).next();
+    Err(match said {
+        Some((key, node)) => fields.fault(key, node, message),
+        None => Fault::new(&fields.span, fields.path_of(key), message),
+    })
+}
+
 fn between(fields: &Fields<'_>, hosts: &[Host]) -> Result<(usize, usize), Fault> {
     let ends = fields
         .texts("between")?
@@ -201,6 +221,17 @@ fn contradiction(shape: &Shape) -> Option<(&'static str, &'static str)> {
 pub(crate) fn way(
     fields: &Fields<'_>,
     key: &str,
+    around: (&Queue, &Own),
+    by: By,
+) -> Result<Direction, Fault> {
+    let way = one_way(fields, key, around, by)?;
+    knows_rate(fields, key, &way)?;
+    Ok(way)
+}
+
+fn one_way(
+    fields: &Fields<'_>,
+    key: &str,
     (both, faults): (&Queue, &Own),
     by: By,
 ) -> Result<Direction, Fault> {
@@ -288,6 +319,7 @@ fn direction(queue: Queue, (events, mut faults): (Vec<Event>, Own), by: By) -> D
         limit_pkts: shape.limit_pkts.unwrap_or(DEFAULT_LIMIT),
         loss_ppb: shape.loss_ppb.unwrap_or(0),
         limit_bytes: faults.limit_bytes,
+        overhead: faults.overhead.unwrap_or(0),
         outages: faults.take_outages(),
         faults: faults.faults(),
         events,

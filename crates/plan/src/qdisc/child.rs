@@ -6,7 +6,7 @@ use super::Kind;
 use super::words::{Words, Wrong};
 
 /// Kinds that may be a child.
-pub(super) const CHILDREN: [&str; 5] = ["pfifo", "bfifo", "codel", "fq_codel", "cake"];
+pub(super) const CHILDREN: [&str; 6] = ["pfifo", "bfifo", "codel", "fq_codel", "cake", "caqm"];
 
 /// Reads the words behind `child`.
 pub(super) fn child<'a>(words: &mut Words<'a>) -> Result<Kind, Wrong<'a>> {

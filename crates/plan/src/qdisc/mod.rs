@@ -3,6 +3,7 @@
 //! What they do is in the crate `qdisc`; the crate `kernel` gives the same data to a kernel.
 
 mod cake;
+mod caqm;
 mod child;
 mod codel;
 mod fifo;
@@ -16,6 +17,7 @@ mod tbf;
 mod words;
 
 pub use cake::{AckFilter, Cake, FlowMode, Framing, TinMode};
+pub use caqm::{At, Caqm};
 pub use codel::{Codel, FqCodel};
 pub use fifo::Fifo;
 pub use fq::Fq;
@@ -66,6 +68,8 @@ pub enum Kind {
     Prio(Prio),
     /// `htb` with one class: tc-htb(8).
     Htb(Htb),
+    /// `caqm`: a switch's egress queue that shares out window; tc has none.
+    Caqm(Caqm),
 }
 
 impl Kind {
@@ -83,6 +87,16 @@ impl Kind {
             Self::Red(_) => "red",
             Self::Prio(_) => "prio",
             Self::Htb(_) => "htb",
+            Self::Caqm(_) => "caqm",
+        }
+    }
+
+    /// Whether it has to know the rate of the wire behind it, and its words do not say one.
+    pub fn asks_rate(&self) -> bool {
+        match self {
+            Self::Caqm(caqm) => caqm.rate.is_none(),
+            Self::Prio(prio) => prio.child.asks_rate(),
+            _ => false,
         }
     }
 
@@ -100,14 +114,16 @@ impl Kind {
             "red" => Self::Red(Red::parse(words)?),
             "prio" => Self::Prio(Prio::parse(words)?),
             "htb" => Self::Htb(Htb::parse(words)?),
+            "caqm" => Self::Caqm(Caqm::parse(words)?),
             other => return Err(Wrong::unknown(other, "the kind of a qdisc", &KINDS)),
         })
     }
 }
 
 /// The first word of each kind.
-pub(crate) const KINDS: [&str; 11] = [
+pub(crate) const KINDS: [&str; 12] = [
     "pfifo", "bfifo", "cake", "netem", "tbf", "codel", "fq_codel", "fq", "red", "prio", "htb",
+    "caqm",
 ];
 
 impl Qdisc {

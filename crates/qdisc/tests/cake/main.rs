@@ -10,7 +10,7 @@ use tcplab_plan::qdisc::Qdisc as Settings;
 use tcplab_qdisc::{Dequeued, Device, Qdisc, Xstats};
 
 const MS: i64 = 1_000_000;
-const ETHERNET: Device = Device { mtu: 1_500 };
+const ETHERNET: Device = Device::new(1_500);
 
 fn cake(words: &str) -> Qdisc<Test> {
     let words = format!("cake {words}");
@@ -152,7 +152,7 @@ fn a_long_ack_gives_way_to_a_short_one() {
 fn any_mtu_will_do() {
     for mtu in [68, 400, 1_500, 65_535] {
         let settings = Settings::parse("cake bandwidth 1mbit").expect("words");
-        let mut qdisc = Qdisc::new(&settings, Device { mtu }, 1, "test");
+        let mut qdisc = Qdisc::new(&settings, Device::new(mtu), 1, "test");
         assert!(qdisc.enqueue(at(0), packet(1, 60)), "{mtu}");
     }
 }

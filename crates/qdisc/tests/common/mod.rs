@@ -63,13 +63,15 @@ impl Packet for Plain {
 }
 
 /// A device with an MTU of 1,500.
-pub const DEVICE: Device = Device { mtu: 1_500 };
+#[allow(dead_code)] // Not each test file needs it.
+pub const DEVICE: Device = Device::new(1_500);
 
 pub fn settings(words: &str) -> Settings {
     Settings::parse(words).unwrap_or_else(|wrong| panic!("{words}: {}", wrong.why))
 }
 
 /// A qdisc by tc's words.
+#[allow(dead_code)] // Not each test file needs it.
 pub fn qdisc(words: &str) -> Qdisc<Plain> {
     Qdisc::new(&settings(words), DEVICE, 1, "test")
 }
@@ -80,6 +82,7 @@ pub fn us(n: i64) -> Instant {
 }
 
 /// A packet of a flow.
+#[allow(dead_code)] // Not each test file needs it.
 pub fn packet(id: u32, len: u32, flow: u16) -> Plain {
     Plain {
         id,

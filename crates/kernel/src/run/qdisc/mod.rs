@@ -127,6 +127,11 @@ fn options(kind: &Kind) -> Result<Option<Vec<u8>>, String> {
         Kind::Red(red) => red::options(red)?,
         Kind::Prio(prio) => prio_options(prio),
         Kind::Htb(_) => return Err("htb cannot stand in htb".into()),
+        Kind::Caqm(_) => {
+            return Err(
+                "`caqm` is tcplab's own: no kernel has it; leave `by = \"kernel\"` out".into(),
+            );
+        }
     }))
 }
 

@@ -111,6 +111,7 @@ fn what_no_kernel_has_is_refused_by_name() {
             "ack-filter-2018-aggressive",
         ),
         ("cake ack-filter-naive", "ack-filter-naive"),
+        ("caqm rate 1gbit", "caqm"),
         (
             "red limit 400000 avpkt 1000 ecn nodrop adaptive",
             "adaptive",

@@ -413,6 +413,12 @@ const LIMIT_BYTES: Key = key(
     "none",
     "bytes of frames that the queue holds, beside `limit`",
 );
+const OVERHEAD: Key = key(
+    "overhead",
+    Form::Size,
+    "0",
+    "bytes that the wire needs for a frame beside its own, at `rate`: 24 on Ethernet (preamble, checksum, gap)",
+);
 const OUTAGE: Key = key(
     "outage",
     Form::Texts,
@@ -475,6 +481,7 @@ pub(crate) const LINK: &[Key] = &[
     EXPONENTIAL_JITTER,
     SPIKES,
     LIMIT_BYTES,
+    OVERHEAD,
     OUTAGE,
     key(
         "qdisc",
@@ -510,6 +517,7 @@ pub(crate) const WAY: &[Key] = &[
     EXPONENTIAL_JITTER,
     of_link(SPIKES),
     of_link(LIMIT_BYTES),
+    of_link(OVERHEAD),
     of_link(OUTAGE),
     key(
         "qdisc",
