@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use tcplab_base::Instant;
-use tcplab_wire::{NotTcp, TcpPacket};
+use tcplab_wire::{CaqmUnits, NotTcp, TcpPacket};
 
 use crate::compat::Compat;
 use crate::conn::Connection;
@@ -24,6 +24,8 @@ pub struct Options {
     pub max_streams: Option<usize>,
     /// Key of the flow table's hash; any number, it never shows in the results.
     pub hash_seed: u64,
+    /// What CAQM's hints stand for; no packet says it.
+    pub caqm: CaqmUnits,
 }
 
 /// Something that is finished.
@@ -84,7 +86,7 @@ impl Analyzer {
             return;
         };
         let was_over = connection.over;
-        connection.packet(number, now, dir, packet);
+        connection.packet(number, now, dir, packet, &self.options.caqm);
         // With a trace everything stays until the end: late packets have rows, too.
         if !was_over && connection.over && !self.options.trace {
             self.slots.ended(index);

@@ -3,10 +3,14 @@
 //! The fixed parts of the schema are documented in `docs/analyze.md`. Fields that say nothing
 //! (an empty list, a zero counter outside the fixed parts) are left out of the JSON.
 
+mod caqm;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::findings::Finding;
+
+pub use caqm::{CaqmOffer, CaqmTags};
 
 /// `schema` of the document.
 pub const SCHEMA: &str = "tcplab.analyze/1";
@@ -149,6 +153,9 @@ pub struct Handshake {
     /// From the SYN-ACK to the ACK, microseconds: the path between the capture and the client.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_rtt_us: Option<u32>,
+    /// How the negotiation of CAQM went: `negotiated`, `not_answered`, `not_asked`, `ambiguous`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caqm: Option<CaqmOffer>,
 }
 
 /// Where the capture was taken, estimated from the gaps of the handshake and from ACK times.
@@ -377,6 +384,9 @@ pub struct DirectionMore {
     /// Packets with a CAQM tag.
     #[serde(skip_serializing_if = "is_zero")]
     pub caqm: u64,
+    /// What these tags say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caqm_tags: Option<Box<CaqmTags>>,
     /// Recovery episodes of this sender.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub episodes: Vec<Episode>,

@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use tcplab_base::Instant;
+use tcplab_wire::CaqmInfo;
 
 use crate::compat::Verdicts;
 
@@ -48,6 +49,8 @@ pub struct Row {
     pub rtt_us: Option<u32>,
     /// Bytes that this packet's sender has in flight after it.
     pub in_flight: u32,
+    /// Its CAQM tag.
+    pub caqm: Option<CaqmInfo>,
     /// Wireshark's verdicts.
     pub verdicts: Verdicts,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use tcplab_wire::caqm_ethertype;
+use tcplab_wire::{CaqmUnits, caqm_ethertype};
 
 use crate::analyze::fail_on::FailOn;
 use crate::drill::DrillArgs;
@@ -210,6 +210,12 @@ pub struct AnalyzeArgs {
     /// EtherType of the CAQM tag, from 0x0600 on
     #[arg(long, help_heading = "Analysis", value_name = "NUMBER", default_value = "0x8200", value_parser = parse_ethertype)]
     pub caqm_ethertype: u16,
+    /// Bytes of window of a unit of a CAQM hint in data, of one in feedback, and of a mark
+    #[arg(long, help_heading = "Analysis", value_name = "DATA/ACK/BETA", default_value = "8/64/512", value_parser = parse_units)]
+    pub caqm_units: CaqmUnits,
+    /// Type of congestion control (cc_type) whose CAQM tags count
+    #[arg(long, help_heading = "Analysis", value_name = "0-7", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=7))]
+    pub caqm_type: u8,
     /// Look for TCP inside GRE (the default)
     #[arg(long, help_heading = "Analysis", overrides_with = "no_gre")]
     pub gre: bool,
@@ -227,6 +233,14 @@ impl AnalyzeArgs {
             ));
         }
         Ok(())
+    }
+
+    /// What CAQM's hints stand for.
+    pub fn caqm(&self) -> CaqmUnits {
+        CaqmUnits {
+            cc_type: self.caqm_type,
+            ..self.caqm_units
+        }
     }
 
     /// Whether the output for `stream` was asked for.
@@ -264,6 +278,24 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 /// The EtherType of a CAQM tag.
 fn parse_ethertype(text: &str) -> Result<u16, String> {
     caqm_ethertype(parse_u16(text)?).map_err(|e| e.to_string())
+}
+
+/// Bytes of CAQM's units, with the ranges of the kernel's sysctls: both units to 1,024 bytes, a mark as it likes.
+fn parse_units(text: &str) -> Result<CaqmUnits, String> {
+    let bad = || {
+        "write three numbers of bytes: a unit in data and one in feedback (1 to 1024), a mark (from 1 on), like 8/64/512"
+            .to_owned()
+    };
+    let numbers: Result<Vec<u32>, _> = text.split('/').map(str::parse).collect();
+    match numbers.as_deref() {
+        Ok(&[data @ 1..=1024, ack @ 1..=1024, beta @ 1..=0x7fff_ffff]) => Ok(CaqmUnits {
+            data_hint_unit: data,
+            ack_hint_unit: ack,
+            beta,
+            ..CaqmUnits::default()
+        }),
+        _ => Err(bad()),
+    }
 }
 
 /// A 16 bit number, decimal or with `0x`.

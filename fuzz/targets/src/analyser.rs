@@ -8,7 +8,8 @@ use tcplab_analyze::{Analyzer, Options, Output};
 use tcplab_base::{Duration, Instant, Seq};
 use tcplab_capture::{Body, Reader};
 use tcplab_wire::{
-    Config, Encap, Endpoint, NotTcp, Parsed, Standing, TcpFlags, TcpOptions, TcpPacket, parse_frame,
+    CaqmInfo, CaqmUnits, Config, Encap, Endpoint, NotTcp, Parsed, Standing, TcpFlags, TcpOptions,
+    TcpPacket, parse_frame,
 };
 
 /// Bytes of one step of a program.
@@ -26,6 +27,7 @@ pub fn analyser(data: &[u8]) {
         trace: setup & 1 != 0,
         max_streams: (limit % 4 == 1).then_some(1 + usize::from(limit >> 4)),
         hash_seed: 1,
+        caqm: CaqmUnits::default(),
     };
     let mut world = World::default();
     let packets: Vec<_> = program
@@ -64,6 +66,7 @@ pub fn whole(data: &[u8]) {
         trace: data.len().is_multiple_of(2),
         max_streams: data.len().is_multiple_of(3).then_some(2),
         hash_seed: 7,
+        caqm: CaqmUnits::default(),
     };
     let mut check = Check::new(options, false);
     let config = Config::default();
@@ -244,7 +247,10 @@ impl World {
             ip_id: flow.is_multiple_of(2).then_some(u16::from(o1)),
             header_truncated: kind == 0xff,
             standing: standing(kind, o2),
-            encap: Encap::default(),
+            encap: Encap {
+                caqm: (window >= 0xc0).then_some(CaqmInfo(u16::from_be_bytes([o1, o2]))),
+                ..Encap::default()
+            },
         };
         if packet.seq_end().after(Seq(self.next[flow][from])) {
             self.next[flow][from] = packet.seq_end().0;

@@ -4,6 +4,7 @@ use tcplab_base::{Duration, Instant, Samples, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
 use super::ack::AckStats;
+use super::caqm::Tags;
 use super::clock::TsClock;
 use super::flight::Flight;
 use super::loss::Loss;
@@ -111,7 +112,7 @@ pub(crate) struct Rare {
     pub ecn_ce: u32,
     pub ecn_ece: u32,
     pub ecn_cwr: u32,
-    pub caqm: u32,
+    pub caqm_tags: Option<Box<Tags>>,
     pub capture_duplicates: u32,
     /// Packets that came twice and that the receiver got twice (DSACK): doubled by the network.
     pub network_duplicates: u32,
@@ -249,6 +250,11 @@ impl Dir {
         self.rare.get_or_insert_default()
     }
 
+    /// What its CAQM tags say.
+    pub(crate) fn caqm(&self) -> Option<&Tags> {
+        self.rare.as_deref()?.caqm_tags.as_deref()
+    }
+
     pub(crate) fn loss(&mut self) -> &mut Loss {
         self.loss.get_or_insert_default()
     }
@@ -269,7 +275,9 @@ impl Dir {
             let rare = self.rare();
             rare.ecn_ce += u32::from(p.ecn == 3);
             rare.ecn_ect += u32::from(p.ecn == 1 || p.ecn == 2);
-            rare.caqm += u32::from(p.encap.caqm.is_some());
+            if p.encap.caqm.is_some() {
+                rare.caqm_tags.get_or_insert_default().packets += 1;
+            }
             rare.truncated += u32::from(p.header_truncated);
         }
         if !handshake && p.flags.has(TcpFlags::ECE | TcpFlags::CWR) {

@@ -39,6 +39,7 @@ impl Connection {
                 synack_retransmissions: h.synacks_again,
                 server_rtt_us: h.server_rtt_us,
                 client_rtt_us: h.client_rtt_us,
+                caqm: h.caqm.report(),
             }),
             vantage: self.vantage(),
             artefacts: self.artefacts(),
@@ -242,7 +243,8 @@ fn more(d: &mut Dir) -> DirectionMore {
         ecn_ce: rare.ecn_ce.into(),
         ecn_ece: rare.ecn_ece.into(),
         ecn_cwr: rare.ecn_cwr.into(),
-        caqm: rare.caqm.into(),
+        caqm: rare.caqm_tags.as_ref().map_or(0, |t| t.packets.into()),
+        caqm_tags: rare.caqm_tags.map(|tags| Box::new(tags.seen)),
         episodes: loss
             .map(|l| l.episodes.ended.iter().map(episode).collect())
             .unwrap_or_default(),

@@ -5,6 +5,7 @@
 //! `window`; `finish` makes the report.
 
 mod ack;
+mod caqm;
 mod clock;
 mod data;
 mod dir;
@@ -18,9 +19,10 @@ mod quick_model;
 mod window;
 
 use tcplab_base::Instant;
-use tcplab_wire::{TcpFlags, TcpPacket};
+use tcplab_wire::{CaqmUnits, TcpFlags, TcpPacket};
 
 pub(crate) use ack::{AckStats, Evidence, Released};
+pub(crate) use caqm::{Offer, Tags};
 pub(crate) use dir::Dir;
 pub(crate) use episode::Record;
 pub(crate) use flight::Segment;
@@ -64,6 +66,7 @@ pub(crate) struct Handshake {
     pub client_rtt_us: Option<u32>,
     pub reset: bool,
     pub refused: bool,
+    pub caqm: Offer,
 }
 
 impl Connection {
@@ -90,7 +93,14 @@ impl Connection {
     }
 
     /// Takes the next packet. `dir` is 0 when `key.a` sent it.
-    pub(crate) fn packet(&mut self, number: u64, now: Instant, dir: usize, p: &TcpPacket) {
+    pub(crate) fn packet(
+        &mut self,
+        number: u64,
+        now: Instant,
+        dir: usize,
+        p: &TcpPacket,
+        units: &CaqmUnits,
+    ) {
         let verdicts = self.compat.packet(now, number, dir == 0, p);
         self.time_out_of_order += u32::from(now < self.last);
         self.last = self.last.max(now);
@@ -109,6 +119,7 @@ impl Connection {
                 self.control(dir, p, now);
             }
             (kind, told) = self.segment(dir, p, verdicts, at);
+            self.tag(dir, p, number, units);
             self.handshake_ack(dir, p, now);
             self.dirs[dir].previous = mark;
             self.dirs[dir].follow_id(p.ip_id.unwrap_or(0));
@@ -197,6 +208,23 @@ impl Connection {
             && !(p.ack.after(peer.una) && p.ack.at_or_before(peer.nxt))
     }
 
+    /// The CAQM tag.
+    #[inline]
+    fn tag(&mut self, dir: usize, p: &TcpPacket, number: u64, units: &CaqmUnits) {
+        let Some(info) = p.encap.caqm else {
+            return;
+        };
+        let own = self.dirs[dir].rare().caqm_tags.get_or_insert_default();
+        own.take(number, p, info, units);
+        if info.is_data() || info.cc_type() != units.cc_type {
+            return;
+        }
+        let peer = self.dirs[1 - dir].rare.as_deref_mut();
+        if let Some(tags) = peer.and_then(|rare| rare.caqm_tags.as_deref_mut()) {
+            tags.worth_told = tags.worth;
+        }
+    }
+
     /// SYN, FIN, RST.
     fn control(&mut self, dir: usize, p: &TcpPacket, now: Instant) {
         let h = &mut self.handshake;
@@ -206,6 +234,7 @@ impl Connection {
             h.reset = true;
             self.over = true;
         } else if p.flags.has(TcpFlags::SYN) {
+            h.caqm.take(p.flags);
             let first = if ack {
                 h.synack_at.set(now)
             } else {
@@ -278,6 +307,7 @@ impl Connection {
             } else {
                 tx.flight.span()
             },
+            caqm: p.encap.caqm,
             verdicts: seen.verdicts,
         };
         if let Some(trace) = &mut self.trace {
@@ -349,7 +379,7 @@ mod tests {
             ("a side of it", size_of::<Dir>(), 224),
             ("its ACKs", size_of::<AckStats>(), 184),
             ("its losses", size_of::<loss::Loss>(), 200),
-            ("its rare counters", size_of::<dir::Rare>(), 80),
+            ("its rare counters", size_of::<dir::Rare>(), 88),
             ("a segment in flight", size_of::<Segment>(), 48),
         ];
         for (what, size, most) in sizes {

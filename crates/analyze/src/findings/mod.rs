@@ -5,6 +5,7 @@
 
 mod artefacts;
 mod black_hole;
+mod caqm;
 mod delayed_ack;
 mod episodes;
 mod limits;
@@ -72,11 +73,27 @@ pub enum Id {
     BlackHole,
     /// The capture does not show what was on the wire.
     CaptureArtefacts,
+    /// CAQM: C and I are set together, which a receiver reads as no change.
+    CaqmBothBits,
+    /// CAQM: the receiver returned something else than what it got.
+    CaqmFeedbackLost,
+    /// CAQM: all requests were granted, and packets were lost.
+    CaqmNoSwitch,
+    /// CAQM: switches refused or marked most requests.
+    CaqmCongestion,
+    /// CAQM: one side sends no tags though both agreed.
+    CaqmOneSided,
+    /// CAQM: tags on a SYN, or without an agreement.
+    CaqmUnnegotiated,
+    /// CAQM: tagged frames are longer than the MTU allows.
+    CaqmOversize,
+    /// CAQM was taken for Accurate ECN, or the other way round.
+    CaqmAccecn,
 }
 
 impl Id {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 19] = [
         Self::QuickackExhausted,
         Self::DelackNagle,
         Self::DelackRequestResponse,
@@ -88,6 +105,14 @@ impl Id {
         Self::TailLoss,
         Self::BlackHole,
         Self::CaptureArtefacts,
+        Self::CaqmBothBits,
+        Self::CaqmFeedbackLost,
+        Self::CaqmNoSwitch,
+        Self::CaqmCongestion,
+        Self::CaqmOneSided,
+        Self::CaqmUnnegotiated,
+        Self::CaqmOversize,
+        Self::CaqmAccecn,
     ];
 
     /// The name in JSON and on the command line.
@@ -104,6 +129,14 @@ impl Id {
             Self::TailLoss => "tail_loss",
             Self::BlackHole => "black_hole",
             Self::CaptureArtefacts => "capture_artefacts",
+            Self::CaqmBothBits => "caqm_both_bits",
+            Self::CaqmFeedbackLost => "caqm_feedback_lost",
+            Self::CaqmNoSwitch => "caqm_no_switch",
+            Self::CaqmCongestion => "caqm_congestion",
+            Self::CaqmOneSided => "caqm_one_sided",
+            Self::CaqmUnnegotiated => "caqm_unnegotiated",
+            Self::CaqmOversize => "caqm_oversize",
+            Self::CaqmAccecn => "caqm_accecn",
         }
     }
 }
@@ -165,7 +198,8 @@ pub(crate) fn of(connection: &Connection) -> Vec<Finding> {
     let plain = [a, b]
         .iter()
         .all(|d| d.loss.is_none() && d.zero.is_none() && d.acks.is_none());
-    if plain {
+    let has_caqm = caqm::is_spoken(connection);
+    if plain && !has_caqm {
         return found;
     }
     let ends = [connection.key.a, connection.key.b];
@@ -187,6 +221,9 @@ pub(crate) fn of(connection: &Connection) -> Vec<Finding> {
         found.extend(zero_window::find(&side));
         found.extend(tail_loss::find(&side));
         found.extend(black_hole::find(&side));
+        if has_caqm {
+            caqm::of(&side, &mut found);
+        }
     }
     found
 }

@@ -1,13 +1,14 @@
 //! Packets from lines of text, for tests that build their conversations by hand.
 //!
 //! A line is `ms direction flags seq ack len window [option...]`, direction `>` or `<`, flags as
-//! tcpdump writes them (S F R P, `.` for ACK). Options: `ws=SHIFT`, `mss=N`, `sackok`,
-//! `ts=VAL,ECR`, `sack=LEFT-RIGHT` (more than once), `id=N` (IP identification).
+//! tcpdump writes them (S F R P E W, `.` for ACK), A for AE, V for CAQM's 0x200. Options: `ws=SHIFT`, `mss=N`, `sackok`,
+//! `ts=VAL,ECR`, `sack=LEFT-RIGHT` (more than once), `id=N` (IP identification),
+//! `caqm=HEX` (INFO of a tag).
 
 use std::net::{IpAddr, Ipv4Addr};
 
 use tcplab_base::{Instant, Seq};
-use tcplab_wire::{Encap, Endpoint, Standing, TcpFlags, TcpOptions, TcpPacket};
+use tcplab_wire::{CaqmInfo, Encap, Endpoint, Standing, TcpFlags, TcpOptions, TcpPacket};
 
 fn flags(text: &str) -> TcpFlags {
     let bit = |c| match c {
@@ -16,6 +17,10 @@ fn flags(text: &str) -> TcpFlags {
         'R' => TcpFlags::RST,
         'P' => TcpFlags::PSH,
         '.' => TcpFlags::ACK,
+        'E' => TcpFlags::ECE,
+        'W' => TcpFlags::CWR,
+        'A' => TcpFlags::AE,
+        'V' => 0x200,
         _ => panic!("flag {c}"),
     };
     TcpFlags(text.chars().map(bit).fold(0, |all, b| all | b))
@@ -47,12 +52,13 @@ pub fn parse(line: &str) -> (Instant, bool, TcpPacket) {
         (end(80), end(2000))
     };
     let (mut options, mut ip_id, mut option_bytes) = (TcpOptions::default(), None, 0);
+    let mut caqm = None;
     for option in more {
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
         option_bytes += match name {
             "ts" => 12,
             "sack" => 8,
-            "id" => 0,
+            "id" | "caqm" => 0,
             _ => 4,
         };
         match name {
@@ -65,6 +71,7 @@ pub fn parse(line: &str) -> (Instant, bool, TcpPacket) {
                 options.sack.push(Seq(left), Seq(right));
             }
             "id" => ip_id = Some(number(value)),
+            "caqm" => caqm = Some(CaqmInfo(u16::from_str_radix(value, 16).expect("hex"))),
             _ => panic!("option {option}"),
         }
     }
@@ -84,7 +91,10 @@ pub fn parse(line: &str) -> (Instant, bool, TcpPacket) {
         ip_id,
         header_truncated: false,
         standing: Standing::Whole,
-        encap: Encap::default(),
+        encap: Encap {
+            caqm,
+            ..Encap::default()
+        },
     };
     let time = Instant::from_nanos(1_000_000_000 + (number::<f64>(ms) * 1e6) as i64);
     (time, from_a, packet)

@@ -7,6 +7,7 @@ use tcplab_analyze::Output;
 use tcplab_analyze::report::Totals;
 use tcplab_analyze::trace::StreamTrace;
 use tcplab_report::terminal::{Theme, acks, style};
+use tcplab_wire::CaqmUnits;
 
 use crate::analyze::form::Form;
 use crate::failure::Failure;
@@ -30,12 +31,15 @@ struct Line<'a> {
     path_us: u32,
     class: &'static str,
     credits: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    caqm_bytes: Option<i64>,
 }
 
 /// The form.
 pub struct Acks {
     json: bool,
     theme: Theme,
+    units: CaqmUnits,
     file: String,
     captures: usize,
     ends: (u32, String, String),
@@ -43,10 +47,11 @@ pub struct Acks {
 
 impl Acks {
     /// As JSON lines, or as a table.
-    pub fn new(json: bool, theme: Theme) -> Self {
+    pub fn new(json: bool, theme: Theme, units: CaqmUnits) -> Self {
         Self {
             json,
             theme,
+            units,
             file: String::new(),
             captures: 0,
             ends: Default::default(),
@@ -71,6 +76,7 @@ impl Acks {
                 path_us: ack.path_us,
                 class: acks::class(ack.class),
                 credits: ack.credits,
+                caqm_bytes: row.caqm.map(|info| info.value(&self.units)),
             };
             serde_json::to_writer(&mut *out, &line)?;
             out.write_all(b"\n")?;

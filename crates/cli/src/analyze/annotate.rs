@@ -11,6 +11,7 @@ use tcplab_analyze::findings::Finding;
 use tcplab_analyze::report::{AckMode, Direction, Mode, Stream, Totals};
 use tcplab_analyze::trace::{AckClass, Row, SegmentKind, StreamTrace};
 use tcplab_capture::{Body, Interface, PcapngWriter, Reader};
+use tcplab_wire::{CaqmInfo, CaqmUnits};
 
 use crate::analyze::Source;
 use crate::analyze::fail_on::name;
@@ -26,13 +27,14 @@ pub struct Annotate {
     path: PathBuf,
     source: PathBuf,
     comments: Vec<Comment>,
+    units: CaqmUnits,
     /// ACK modes of the stream whose packets come next: of the client, of the server.
     modes: (u32, [Vec<AckMode>; 2]),
 }
 
 impl Annotate {
     /// Copies the only one of `files` to `path`.
-    pub fn new(path: &Path, files: &[Source]) -> Result<Self, Failure> {
+    pub fn new(path: &Path, files: &[Source], units: CaqmUnits) -> Result<Self, Failure> {
         let [source] = files else {
             return Err(Failure::usage("--annotate takes exactly one capture"));
         };
@@ -40,6 +42,7 @@ impl Annotate {
             path: path.to_path_buf(),
             source: source.path.clone(),
             comments: Vec::new(),
+            units,
             modes: Default::default(),
         })
     }
@@ -63,6 +66,10 @@ impl Annotate {
                 .iter()
                 .filter_map(|r| Some((r.number, verdict(r)?))),
         );
+        let units = &self.units;
+        let tags = trace.rows.iter();
+        self.comments
+            .extend(tags.filter_map(|r| Some((r.number, tag(r.caqm?, units)))));
         let (stream, modes) = &self.modes;
         if *stream == trace.stream {
             mode_changes(trace, true, &modes[0], &mut self.comments);
@@ -125,6 +132,25 @@ fn verdict(row: &Row) -> Option<String> {
         SegmentKind::ZeroWindowProbe => Some("tcplab zero_window_probe".into()),
         SegmentKind::PureAck | SegmentKind::New => None,
     }
+}
+
+/// What the packet's CAQM tag says.
+fn tag(info: CaqmInfo, units: &CaqmUnits) -> String {
+    let (hint, value) = (info.hint(), info.value(units));
+    let last = u8::from(info.has(CaqmInfo::LAST_HOP));
+    if info.cc_type() != units.cc_type {
+        return format!("tcplab caqm foreign type={}", info.cc_type());
+    }
+    if !info.is_data() {
+        return format!("tcplab caqm feedback hint={hint} bytes={value}");
+    }
+    let verdict = match (info.has(CaqmInfo::C), info.has(CaqmInfo::I)) {
+        (false, true) => "granted",
+        (false, false) => "refused",
+        (true, false) => "marked",
+        (true, true) => "contradictory",
+    };
+    format!("tcplab caqm request verdict={verdict} hint={hint} bytes={value} last_hop={last}")
 }
 
 /// The first ACK of each mode after the first one.

@@ -40,7 +40,7 @@ pub trait Form {
 pub fn choose(args: &AnalyzeArgs, color: Color) -> Box<dyn Form> {
     let theme = terminal::theme(color, args.output.is_some());
     if args.acks {
-        Box::new(Acks::new(args.json, theme))
+        Box::new(Acks::new(args.json, theme, args.caqm()))
     } else if args.tshark_compat {
         Box::new(Compat::new(args.json))
     } else if args.json {

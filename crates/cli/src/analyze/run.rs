@@ -88,6 +88,7 @@ pub fn options(args: &AnalyzeArgs) -> Options {
         max_streams: args.max_streams,
         // So that nobody can choose addresses that all meet in one place of the table.
         hash_seed: RandomState::new().build_hasher().finish(),
+        caqm: args.caqm(),
     }
 }
 

@@ -5,8 +5,9 @@
 //! report gains does not compile before it is written here, and a test compares with `serde_json`.
 
 use tcplab_analyze::report::{
-    AckMode, AcksSent, Artefact, Direction, DirectionMore, Episode, EpisodeKind, Handshake, Mode,
-    Retransmissions, Rtt, Spread, SpuriousEvidence, State, Stream, Vantage,
+    AckMode, AcksSent, Artefact, CaqmOffer, CaqmTags, Direction, DirectionMore, Episode,
+    EpisodeKind, Handshake, Mode, Retransmissions, Rtt, Spread, SpuriousEvidence, State, Stream,
+    Vantage,
 };
 
 /// Appends constant text.
@@ -117,6 +118,7 @@ fn write_handshake(out: &mut Vec<u8>, h: &Handshake) {
         synack_retransmissions,
         server_rtt_us,
         client_rtt_us,
+        caqm,
     } = *h;
     text!(out, "{\"syn_retransmissions\":");
     number(out, u64::from(syn_retransmissions));
@@ -126,6 +128,18 @@ fn write_handshake(out: &mut Vec<u8>, h: &Handshake) {
     }
     if let Some(client_rtt_us) = client_rtt_us {
         numbers!(out, client_rtt_us);
+    }
+    if let Some(caqm) = caqm {
+        text!(out, ",\"caqm\":");
+        name(
+            out,
+            match caqm {
+                CaqmOffer::Negotiated => "negotiated",
+                CaqmOffer::NotAnswered => "not_answered",
+                CaqmOffer::NotAsked => "not_asked",
+                CaqmOffer::Ambiguous => "ambiguous",
+            },
+        );
     }
     out.push(b'}');
 }
@@ -274,6 +288,7 @@ fn write_more(out: &mut Vec<u8>, m: &DirectionMore) {
         ecn_ece,
         ecn_cwr,
         caqm,
+        ref caqm_tags,
         ref episodes,
         episodes_not_listed,
     } = *m;
@@ -305,11 +320,54 @@ fn write_more(out: &mut Vec<u8>, m: &DirectionMore) {
         rtt(out, r);
     }
     nonzero!(out, ecn_ect, ecn_ce, ecn_ece, ecn_cwr, caqm);
+    if let Some(tags) = caqm_tags {
+        write_tags(out, tags);
+    }
     if !episodes.is_empty() {
         text!(out, ",\"episodes\":");
         list!(out, episodes, episode);
     }
     nonzero!(out, episodes_not_listed);
+}
+
+fn write_tags(out: &mut Vec<u8>, tags: &CaqmTags) {
+    let CaqmTags {
+        requests,
+        granted,
+        refused,
+        marked,
+        contradictory,
+        last_hop,
+        asked_bytes,
+        granted_bytes,
+        taken_bytes,
+        feedback,
+        feedback_plus_bytes,
+        feedback_minus_bytes,
+        foreign,
+        on_syn,
+        oversize,
+    } = *tags;
+    text!(out, ",\"caqm_tags\":{\"requests\":");
+    number(out, requests);
+    numbers!(
+        out,
+        granted,
+        refused,
+        marked,
+        contradictory,
+        last_hop,
+        asked_bytes,
+        granted_bytes,
+        taken_bytes,
+        feedback,
+        feedback_plus_bytes,
+        feedback_minus_bytes,
+        foreign,
+        on_syn,
+        oversize
+    );
+    out.push(b'}');
 }
 
 fn episode(out: &mut Vec<u8>, e: &Episode) {

@@ -31,6 +31,9 @@ fn a_wrong_command_line_ends_with_2_and_says_what_is_wrong() {
             &["analyze", "--caqm-ethertype", "0x8100", QUICKACK],
             "of another protocol",
         ),
+        (&["analyze", "--caqm-units", "8/64", QUICKACK], "8/64/512"),
+        (&["analyze", "--caqm-units", "8/0/1", QUICKACK], "1 to 1024"),
+        (&["analyze", "--caqm-type", "8", QUICKACK], "0..=7"),
         (&["analyze", "--pair", QUICKACK], "2 values required"),
         (
             &["analyze", "--annotate", "x.pcapng", QUICKACK, QUICKACK],

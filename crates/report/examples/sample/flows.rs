@@ -58,6 +58,7 @@ impl Flow {
             acked: None,
             rtt_us: None,
             in_flight: 0,
+            caqm: None,
             verdicts: Default::default(),
         });
         self.number += 1;

@@ -28,6 +28,7 @@ fn row(number: u64, us: i64, from_client: bool, seq: u64, len: u32) -> Row {
         acked: None,
         rtt_us: None,
         in_flight: len,
+        caqm: None,
         verdicts: Default::default(),
     }
 }

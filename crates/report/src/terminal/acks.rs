@@ -128,6 +128,7 @@ mod tests {
             acked: None,
             rtt_us: None,
             in_flight: 0,
+            caqm: None,
             verdicts: Verdicts::default(),
         };
         let silent = row.clone();

@@ -4,6 +4,7 @@
 use tcplab_analyze::findings::Finding;
 use tcplab_analyze::report::{Stream, Totals};
 
+use super::caqm::Caqm;
 use super::notes::Notes;
 use super::streams::{Row, Shown};
 use super::style::{Ink, safe};
@@ -18,6 +19,7 @@ pub struct Collector {
     rows: Vec<Row>,
     findings: Vec<Finding>,
     notes: Notes,
+    caqm: Caqm,
     streams: u64,
     limit: Option<usize>,
 }
@@ -29,6 +31,7 @@ impl Collector {
             rows: Vec::new(),
             findings: Vec::new(),
             notes: Notes::default(),
+            caqm: Caqm::default(),
             streams: 0,
             limit: (!all).then_some(SHOWN),
         }
@@ -38,6 +41,7 @@ impl Collector {
     pub fn stream(&mut self, stream: &Stream) {
         self.streams += 1;
         self.notes.stream(stream);
+        self.caqm.stream(stream, self.limit.is_none());
         if let Some(limit) = self.limit
             && self.rows.len() >= 4 * limit
         {
@@ -86,6 +90,7 @@ impl Collector {
             limit: self.limit,
         };
         out.push_str(&streams::render(theme, &self.rows, shown));
+        out.push_str(&self.caqm.render(theme));
         out.push_str(&self.notes.render(theme, totals));
         out
     }

@@ -1,7 +1,7 @@
 //! The columns of `--flows`: those of the stream, then those of each direction with the prefix
 //! `c2s_` (client to server) or `s2c_`. Names and units are those of the JSON.
 
-use tcplab_analyze::report::{Direction, Handshake, Rtt, Spread, Stream};
+use tcplab_analyze::report::{CaqmTags, Direction, Handshake, Rtt, Spread, Stream};
 
 use crate::analyze::fail_on::name;
 
@@ -66,6 +66,11 @@ fn rtt(rtt: &Rtt, get: fn(&Rtt) -> u32) -> Option<i64> {
     (rtt.samples > 0).then(|| get(rtt).into())
 }
 
+/// None: it sent no tag.
+fn caqm(d: &Direction, get: fn(&CaqmTags) -> u64) -> Option<i64> {
+    d.more.caqm_tags.as_deref().and_then(|tags| int(get(tags)))
+}
+
 fn spread(count: u64, spread: &Spread, get: fn(&Spread) -> u32) -> Option<i64> {
     (count > 0).then(|| get(spread).into())
 }
@@ -93,6 +98,10 @@ const STREAM: &[OfStream] = &[
     }),
     ("client_rtt_us", Kind::Int, |s| {
         handshake(s, |h| h.client_rtt_us)
+    }),
+    ("caqm", Kind::Text, |s| {
+        let offer = s.handshake.as_ref().and_then(|h| h.caqm);
+        Value::Text(offer.map_or_else(String::new, |o| name(&o)))
     }),
 ];
 
@@ -124,6 +133,26 @@ const DIRECTION: &[OfDirection] = &[
     ("window_full", |d| int(d.more.window_full)),
     ("keep_alives", |d| int(d.more.keep_alives)),
     ("ecn_ce", |d| int(d.more.ecn_ce)),
+    ("caqm", |d| int(d.more.caqm)),
+    ("caqm_requests", |d| caqm(d, |t| t.requests)),
+    ("caqm_granted", |d| caqm(d, |t| t.granted)),
+    ("caqm_refused", |d| caqm(d, |t| t.refused)),
+    ("caqm_marked", |d| caqm(d, |t| t.marked)),
+    ("caqm_contradictory", |d| caqm(d, |t| t.contradictory)),
+    ("caqm_last_hop", |d| caqm(d, |t| t.last_hop)),
+    ("caqm_asked_bytes", |d| caqm(d, |t| t.asked_bytes)),
+    ("caqm_granted_bytes", |d| caqm(d, |t| t.granted_bytes)),
+    ("caqm_taken_bytes", |d| caqm(d, |t| t.taken_bytes)),
+    ("caqm_feedback", |d| caqm(d, |t| t.feedback)),
+    ("caqm_feedback_plus_bytes", |d| {
+        caqm(d, |t| t.feedback_plus_bytes)
+    }),
+    ("caqm_feedback_minus_bytes", |d| {
+        caqm(d, |t| t.feedback_minus_bytes)
+    }),
+    ("caqm_foreign", |d| caqm(d, |t| t.foreign)),
+    ("caqm_on_syn", |d| caqm(d, |t| t.on_syn)),
+    ("caqm_oversize", |d| caqm(d, |t| t.oversize)),
     ("episodes", |d| {
         int(d.more.episodes.len() as u64 + d.more.episodes_not_listed)
     }),

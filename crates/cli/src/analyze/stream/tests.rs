@@ -88,6 +88,26 @@ impl Numbers {
         .to_vec()
     }
 
+    fn tags(&mut self) -> CaqmTags {
+        CaqmTags {
+            requests: self.next(),
+            granted: self.next(),
+            refused: self.next(),
+            marked: self.next(),
+            contradictory: self.next(),
+            last_hop: self.next(),
+            asked_bytes: self.next(),
+            granted_bytes: self.next(),
+            taken_bytes: self.next(),
+            feedback: self.next(),
+            feedback_plus_bytes: self.next(),
+            feedback_minus_bytes: self.next(),
+            foreign: self.next(),
+            on_syn: self.next(),
+            oversize: self.next(),
+        }
+    }
+
     fn more(&mut self) -> DirectionMore {
         DirectionMore {
             unique_bytes: self.next(),
@@ -110,6 +130,7 @@ impl Numbers {
             ecn_ece: self.next(),
             ecn_cwr: self.next(),
             caqm: self.next(),
+            caqm_tags: Some(Box::new(self.tags())),
             episodes: self.episodes(),
             episodes_not_listed: self.next(),
         }
@@ -156,6 +177,7 @@ fn a_stream_that_says_everything() {
                 synack_retransmissions: n.small(),
                 server_rtt_us: Some(n.small()),
                 client_rtt_us: Some(n.small()),
+                caqm: None,
             }),
             artefacts: vec![
                 A::SuperSegments,
@@ -189,6 +211,20 @@ fn a_stream_that_says_little() {
         same(&Stream {
             state,
             handshake: Some(Handshake::default()),
+            ..Stream::default()
+        });
+    }
+    for caqm in [
+        CaqmOffer::Negotiated,
+        CaqmOffer::NotAnswered,
+        CaqmOffer::NotAsked,
+        CaqmOffer::Ambiguous,
+    ] {
+        same(&Stream {
+            handshake: Some(Handshake {
+                caqm: Some(caqm),
+                ..Handshake::default()
+            }),
             ..Stream::default()
         });
     }

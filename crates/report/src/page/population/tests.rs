@@ -22,6 +22,7 @@ fn row(us: i64, from_client: bool, seq: u64, len: u32, kind: SegmentKind) -> Row
         acked: None,
         rtt_us: None,
         in_flight: len,
+        caqm: None,
         verdicts: Default::default(),
     }
 }

@@ -1,0 +1,25 @@
+//! C and I set together: the receiver reads "no change" (openEuler decodes a grant and a mark only when one of them stands
+//! alone).
+
+use crate::findings::{Finding, Id, Severity, Side, packets};
+
+pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
+    let tags = side.sender.caqm()?;
+    let seen = &tags.seen;
+    (seen.contradictory > 0).then(|| {
+        let mut f = side.finding(Id::CaqmBothBits, Severity::Medium, 0.99);
+        f.packets = packets([tags.first.contradictory]);
+        f.title = format!(
+            "{} of {} CAQM requests of {} have both C and I set: the marks have no effect",
+            seen.contradictory, seen.requests, side.sender_end.ip
+        );
+        f.cause = "A switch that marks a packet (C) has to clear I. With both bits set openEuler's receiver counts neither the \
+                   hint nor the mark, so the sender keeps its window while the queue grows."
+            .to_owned();
+        f.remedy = vec![
+            "Have the switch clear I when it sets C; until then its queue has no hold on the senders but loss."
+                .to_owned(),
+        ];
+        f
+    })
+}

@@ -1,0 +1,52 @@
+//! Every request is granted, and packets are lost: nobody on the path judges tags.
+
+use crate::conn::Tags;
+use crate::findings::{Finding, Id, Severity, Side, packets, times};
+use crate::report::CaqmTags;
+
+/// Fewer losses may be the wire's.
+const LOSSES: u64 = 3;
+
+pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
+    let tags = side.requests()?;
+    let seen = &tags.seen;
+    let lost = side.lost();
+    let is_all_granted = seen.granted == seen.requests
+        && match side.told() {
+            _ if side.is_at_receiver() => true,
+            Some(told) => is_all_told(side, tags, told),
+            None => false,
+        };
+    (is_all_granted && lost >= LOSSES).then(|| {
+        let mut f = side.finding(Id::CaqmNoSwitch, Severity::Medium, 0.9);
+        let episodes = side.episodes().iter().map(|e| e.packet);
+        f.packets = packets(episodes);
+        f.title = format!(
+            "all {} CAQM requests of {} were granted, and it had to repeat segments {}: no switch judges them",
+            seen.requests,
+            side.sender_end.ip,
+            times(lost)
+        );
+        f.cause = "A switch that does not know the tag forwards it untouched, and an untouched request is a granted one: the \
+                   window doubles each round trip until a queue overflows."
+            .to_owned();
+        f.remedy = vec![
+            "Turn CAQM on at the port where the packets are dropped (the hosts' tags and the switch's must have the same \
+             EtherType and type), or use another congestion control on this path."
+                .to_owned(),
+            "If no queue overflows there (`ethtool -S`, the switch's drop counters), the losses have another cause: cables, \
+             filters."
+                .to_owned(),
+        ];
+        f
+    })
+}
+
+/// Before the last switch: the receiver told all that was asked for, but for what was lost.
+fn is_all_told(side: &Side<'_>, tags: &Tags, told: &CaqmTags) -> bool {
+    let (asked, requests) = (tags.seen.asked_bytes, tags.seen.requests);
+    let lost = (u128::from(asked) * u128::from(side.lost()) / u128::from(requests.max(1))) as u64;
+    side.is_whole()
+        && told.feedback_minus_bytes == 0
+        && (told.feedback_plus_bytes + lost) * 10 >= asked * 9
+}

@@ -1,0 +1,44 @@
+//! CAQM was agreed upon and one side sends no tags: openEuler sends them only on interfaces whose bit is set in
+//! `net.core.sysctl_caqm_filter_nics`, which is 0 by default.
+
+use crate::findings::{Finding, Id, Severity, Side, packets};
+
+/// So many packets without a tag are no accident: after the handshake, and when it was not seen.
+const ENOUGH: [u64; 2] = [8, 32];
+
+pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
+    let offer = side.connection.handshake.caqm;
+    let is_seen = side.connection.handshake.syn_at.is_some();
+    let peer = side.receiver.caqm();
+    let packets_sent = u64::from(side.sender.packets);
+    let tags = |n: u64| peer.is_some_and(|t| t.seen.requests + t.seen.feedback >= n);
+    let is_silent = side.sender.caqm().is_none()
+        && match offer.is_negotiated() {
+            true => packets_sent >= ENOUGH[0],
+            false => !is_seen && packets_sent >= ENOUGH[1] && tags(ENOUGH[1]),
+        };
+    is_silent.then(|| {
+        let confidence = if offer.is_negotiated() { 0.97 } else { 0.8 };
+        let mut f = side.finding(Id::CaqmOneSided, Severity::Medium, confidence);
+        f.packets = packets(peer.map(|t| t.first.tag));
+        let agreed = match offer.is_negotiated() {
+            true => "agreed to CAQM",
+            false => "gets CAQM tags",
+        };
+        f.title = format!("{} {agreed} and sends no tags", side.sender_end.ip);
+        f.cause = match peer {
+            Some(_) => format!(
+                "Its peer {} tags packets and gets neither requests nor feedback, so CAQM never begins to steer: until a \
+                 tag comes, openEuler's sender keeps to Reno.",
+                side.receiver_end.ip
+            ),
+            None => "Neither side tags: the connection is one of Reno.".to_owned(),
+        };
+        f.remedy = vec![format!(
+            "On {}: set the bit of the interface (1 shifted by its index, `ip link`) in `net.core.sysctl_caqm_filter_nics`; \
+             by default no interface sends tags. If it is set, look for a switch or card that removes tags.",
+            side.sender_end.ip
+        )];
+        f
+    })
+}

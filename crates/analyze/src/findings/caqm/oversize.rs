@@ -1,0 +1,25 @@
+//! Tagged frames that are longer than the MTU allows: the sender's MSS was not lowered by the tag's 4 bytes.
+
+use crate::findings::{Finding, Id, Severity, Side, packets};
+
+pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
+    let tags = side.sender.caqm()?;
+    let oversize = tags.seen.oversize;
+    (oversize > 0).then(|| {
+        let mut f = side.finding(Id::CaqmOversize, Severity::Info, 0.97);
+        f.packets = packets([tags.first.oversize]);
+        f.title = format!(
+            "{oversize} tagged frames of {} are up to 4 bytes longer than the MTU allows",
+            side.sender_end.ip
+        );
+        f.cause = "The tag takes 4 bytes of the frame. openEuler's first code kept the MSS, so a full segment makes a frame of \
+                   1518 bytes (9018 with jumbo frames), which a switch may drop as too long; later code lowers the MSS by 4."
+            .to_owned();
+        f.remedy = vec![format!(
+            "On {}: a route with a smaller MSS (`ip route change ... advmss 1456` at its peer), or a larger MTU on the switches \
+             and cards of the path.",
+            side.sender_end.ip
+        )];
+        f
+    })
+}
