@@ -202,19 +202,28 @@ fn offers() {
     }
 }
 
+const LOST: &[u32] = &[10, 20, 30, 40];
+
 /// What each conversation is found to be; all others are silent on it.
+#[track_caller]
+fn check<const N: usize>(cases: [(&str, Talk, &[&str]); N]) {
+    for (name, talk, expected) in cases {
+        assert_eq!(talk.ids(), expected, "{name}");
+    }
+}
+
 #[test]
-fn findings() {
-    let lost: &[u32] = &[10, 20, 30, 40];
-    for (name, talk, expected) in [
-        ("all well", Talk::default(), vec![]),
+fn what_is_well_is_not_found() {
+    let lost: &[u32] = LOST;
+    check([
+        ("all well", Talk::default(), &[]),
         (
             "all well, at the sender",
             Talk {
                 at: At::Sender,
                 ..Talk::default()
             },
-            vec![],
+            &[],
         ),
         (
             "no CAQM",
@@ -225,25 +234,7 @@ fn findings() {
                 lost,
                 ..Talk::default()
             },
-            vec![],
-        ),
-        (
-            "a full port",
-            Talk {
-                tag: |n| Some([ASKS, REFUSED, MARKED, REFUSED][n as usize % 4]),
-                told: |n| Some([TOLD, NOTHING, 0x0208, NOTHING][n as usize % 4]),
-                ..Talk::default()
-            },
-            vec!["caqm_congestion"],
-        ),
-        (
-            "a full port, seen from before it",
-            Talk {
-                at: At::Sender,
-                told: |n| Some([TOLD, NOTHING, 0x0208, NOTHING][n as usize % 4]),
-                ..Talk::default()
-            },
-            vec!["caqm_congestion"],
+            &[],
         ),
         (
             "a port that marks now and then",
@@ -253,24 +244,7 @@ fn findings() {
                 lost,
                 ..Talk::default()
             },
-            vec![],
-        ),
-        (
-            "no switch with CAQM",
-            Talk {
-                lost,
-                ..Talk::default()
-            },
-            vec!["caqm_no_switch"],
-        ),
-        (
-            "no switch with CAQM, seen from before it",
-            Talk {
-                at: At::Sender,
-                lost,
-                ..Talk::default()
-            },
-            vec!["caqm_no_switch"],
+            &[],
         ),
         (
             "losses, and marks that the sender's capture does not show",
@@ -280,24 +254,7 @@ fn findings() {
                 lost,
                 ..Talk::default()
             },
-            vec![],
-        ),
-        (
-            "a switch that leaves I",
-            Talk {
-                tag: |n| Some(if n % 4 == 0 { BOTH } else { ASKS }),
-                told: |n| Some(if n % 4 == 0 { NOTHING } else { TOLD }),
-                ..Talk::default()
-            },
-            vec!["caqm_both_bits"],
-        ),
-        (
-            "a receiver that loses every other grant",
-            Talk {
-                told: |n| Some(if n % 2 == 0 { TOLD } else { NOTHING }),
-                ..Talk::default()
-            },
-            vec!["caqm_feedback_lost"],
+            &[],
         ),
         (
             "a receiver whose ACK has no room for all: it comes later",
@@ -310,24 +267,7 @@ fn findings() {
                 },
                 ..Talk::default()
             },
-            vec![],
-        ),
-        (
-            "the receiver's interface is not enabled",
-            Talk {
-                told: |_| None,
-                ..Talk::default()
-            },
-            vec!["caqm_one_sided"],
-        ),
-        (
-            "no interface is enabled",
-            Talk {
-                tag: |_| None,
-                told: |_| None,
-                ..Talk::default()
-            },
-            vec!["caqm_one_sided"],
+            &[],
         ),
         (
             "a server that answers without being asked, and nobody tags",
@@ -337,52 +277,7 @@ fn findings() {
                 told: |_| None,
                 ..Talk::default()
             },
-            vec![],
-        ),
-        (
-            "tags without an agreement",
-            Talk {
-                offer: ["SA", "S."],
-                told: |_| None,
-                ..Talk::default()
-            },
-            vec!["caqm_unnegotiated"],
-        ),
-        (
-            "full segments of 1460 bytes",
-            Talk {
-                payload: 1460,
-                ..Talk::default()
-            },
-            vec!["caqm_oversize"],
-        ),
-        (
-            "full segments of 1457 bytes",
-            Talk {
-                payload: 1457,
-                ..Talk::default()
-            },
-            vec!["caqm_oversize"],
-        ),
-        (
-            "Accurate ECN taken for CAQM",
-            Talk {
-                offer: ["SAEW", "S.V"],
-                tag: |_| None,
-                told: |_| None,
-                ..Talk::default()
-            },
-            vec!["caqm_accecn"],
-        ),
-        (
-            "CAQM taken for Accurate ECN",
-            Talk {
-                offer: ["SA", "S.W"],
-                tag: |_| None,
-                told: |_| None,
-                ..Talk::default()
-            },
-            vec!["caqm_accecn"],
+            &[],
         ),
         (
             "a peer that does not know CAQM",
@@ -393,11 +288,142 @@ fn findings() {
                 lost,
                 ..Talk::default()
             },
-            vec![],
+            &[],
         ),
-    ] {
-        assert_eq!(talk.ids(), expected, "{name}");
-    }
+    ]);
+}
+
+#[test]
+fn findings_about_switches() {
+    let lost: &[u32] = LOST;
+    check([
+        (
+            "a full port",
+            Talk {
+                tag: |n| Some([ASKS, REFUSED, MARKED, REFUSED][n as usize % 4]),
+                told: |n| Some([TOLD, NOTHING, 0x0208, NOTHING][n as usize % 4]),
+                ..Talk::default()
+            },
+            &["caqm_congestion"],
+        ),
+        (
+            "a full port, seen from before it",
+            Talk {
+                at: At::Sender,
+                told: |n| Some([TOLD, NOTHING, 0x0208, NOTHING][n as usize % 4]),
+                ..Talk::default()
+            },
+            &["caqm_congestion"],
+        ),
+        (
+            "no switch with CAQM",
+            Talk {
+                lost,
+                ..Talk::default()
+            },
+            &["caqm_no_switch"],
+        ),
+        (
+            "no switch with CAQM, seen from before it",
+            Talk {
+                at: At::Sender,
+                lost,
+                ..Talk::default()
+            },
+            &["caqm_no_switch"],
+        ),
+        (
+            "a switch that leaves I",
+            Talk {
+                tag: |n| Some(if n % 4 == 0 { BOTH } else { ASKS }),
+                told: |n| Some(if n % 4 == 0 { NOTHING } else { TOLD }),
+                ..Talk::default()
+            },
+            &["caqm_both_bits"],
+        ),
+    ]);
+}
+
+#[test]
+fn findings_about_hosts() {
+    check([
+        (
+            "a receiver that loses every other grant",
+            Talk {
+                told: |n| Some(if n % 2 == 0 { TOLD } else { NOTHING }),
+                ..Talk::default()
+            },
+            &["caqm_feedback_lost"],
+        ),
+        (
+            "the receiver's interface is not enabled",
+            Talk {
+                told: |_| None,
+                ..Talk::default()
+            },
+            &["caqm_one_sided"],
+        ),
+        (
+            "no interface is enabled",
+            Talk {
+                tag: |_| None,
+                told: |_| None,
+                ..Talk::default()
+            },
+            &["caqm_one_sided"],
+        ),
+        (
+            "full segments of 1460 bytes",
+            Talk {
+                payload: 1460,
+                ..Talk::default()
+            },
+            &["caqm_oversize"],
+        ),
+        (
+            "full segments of 1457 bytes",
+            Talk {
+                payload: 1457,
+                ..Talk::default()
+            },
+            &["caqm_oversize"],
+        ),
+    ]);
+}
+
+#[test]
+fn findings_about_handshakes() {
+    check([
+        (
+            "tags without an agreement",
+            Talk {
+                offer: ["SA", "S."],
+                told: |_| None,
+                ..Talk::default()
+            },
+            &["caqm_unnegotiated"],
+        ),
+        (
+            "Accurate ECN taken for CAQM",
+            Talk {
+                offer: ["SAEW", "S.V"],
+                tag: |_| None,
+                told: |_| None,
+                ..Talk::default()
+            },
+            &["caqm_accecn"],
+        ),
+        (
+            "CAQM taken for Accurate ECN",
+            Talk {
+                offer: ["SA", "S.W"],
+                tag: |_| None,
+                told: |_| None,
+                ..Talk::default()
+            },
+            &["caqm_accecn"],
+        ),
+    ]);
 }
 
 #[test]

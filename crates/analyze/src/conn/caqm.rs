@@ -32,6 +32,7 @@ pub(crate) struct Tags {
 /// Frame numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct First {
+    pub answer: u64,
     pub tag: u64,
     pub on_syn: u64,
     pub not_granted: u64,
@@ -40,6 +41,11 @@ pub(crate) struct First {
 }
 
 impl Tags {
+    /// Takes the number of a SYN-ACK that has to do with CAQM.
+    pub(crate) fn answer(&mut self, number: u64) {
+        note(&mut self.first.answer, number);
+    }
+
     /// Takes the tag of a packet.
     pub(crate) fn take(&mut self, number: u64, p: &TcpPacket, info: CaqmInfo, units: &CaqmUnits) {
         note(&mut self.first.tag, number);
@@ -151,6 +157,11 @@ impl Offer {
     /// Both sides agreed.
     pub(crate) fn is_negotiated(self) -> bool {
         self.has(Self::CLI) && self.has(Self::SRV)
+    }
+
+    /// The SYN-ACK has to do with CAQM.
+    pub(crate) fn is_answered(self) -> bool {
+        self.has(Self::SRV) || self.took_caqm_for_accecn()
     }
 
     /// A server agreed to a SYN that asked for Accurate ECN.

@@ -250,9 +250,16 @@ impl Dir {
         self.rare.get_or_insert_default()
     }
 
-    /// What its CAQM tags say.
+    /// What its CAQM tags say; none: it sent none.
     pub(crate) fn caqm(&self) -> Option<&Tags> {
-        self.rare.as_deref()?.caqm_tags.as_deref()
+        let tags = self.rare.as_deref()?.caqm_tags.as_deref();
+        tags.filter(|tags| tags.first.tag > 0)
+    }
+
+    /// Frame number of its first SYN-ACK that answers CAQM's offer, or takes another for it.
+    pub(crate) fn caqm_answer(&self) -> u64 {
+        let tags = self.rare.as_deref().and_then(|r| r.caqm_tags.as_deref());
+        tags.map_or(0, |tags| tags.first.answer)
     }
 
     pub(crate) fn loss(&mut self) -> &mut Loss {

@@ -244,7 +244,7 @@ fn more(d: &mut Dir) -> DirectionMore {
         ecn_ece: rare.ecn_ece.into(),
         ecn_cwr: rare.ecn_cwr.into(),
         caqm: rare.caqm_tags.as_ref().map_or(0, |t| t.packets.into()),
-        caqm_tags: rare.caqm_tags.map(|tags| Box::new(tags.seen)),
+        caqm_tags: d.caqm().map(|tags| Box::new(tags.seen)),
         episodes: loss
             .map(|l| l.episodes.ended.iter().map(episode).collect())
             .unwrap_or_default(),

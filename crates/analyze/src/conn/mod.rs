@@ -208,9 +208,15 @@ impl Connection {
             && !(p.ack.after(peer.una) && p.ack.at_or_before(peer.nxt))
     }
 
-    /// The CAQM tag.
+    /// The CAQM tag, and the answer to an offer.
     #[inline]
     fn tag(&mut self, dir: usize, p: &TcpPacket, number: u64, units: &CaqmUnits) {
+        let is_answer =
+            p.flags.0 & (TcpFlags::SYN | TcpFlags::ACK) == TcpFlags::SYN | TcpFlags::ACK;
+        if is_answer && self.handshake.caqm.is_answered() {
+            let own = self.dirs[dir].rare().caqm_tags.get_or_insert_default();
+            own.answer(number);
+        }
         let Some(info) = p.encap.caqm else {
             return;
         };

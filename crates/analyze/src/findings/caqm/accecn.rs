@@ -1,5 +1,6 @@
 //! CAQM and Accurate ECN use one bit of the SYN (RFC 9768 3.1.1: AE; once NS), and one side took the other for what it is not.
 
+use super::first;
 use crate::findings::{Finding, Id, Severity, Side};
 
 pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
@@ -28,6 +29,7 @@ pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
         return None;
     };
     let mut f = side.finding(Id::CaqmAccecn, Severity::Medium, 0.97);
+    f.packets = first(side.sender.caqm_answer());
     f.title = title;
     f.cause = cause;
     f.remedy = vec![

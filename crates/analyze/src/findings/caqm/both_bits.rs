@@ -1,14 +1,15 @@
 //! C and I set together: the receiver reads "no change" (openEuler decodes a grant and a mark only when one of them stands
 //! alone).
 
-use crate::findings::{Finding, Id, Severity, Side, packets};
+use super::first;
+use crate::findings::{Finding, Id, Severity, Side};
 
 pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
     let tags = side.sender.caqm()?;
     let seen = &tags.seen;
     (seen.contradictory > 0).then(|| {
         let mut f = side.finding(Id::CaqmBothBits, Severity::Medium, 0.99);
-        f.packets = packets([tags.first.contradictory]);
+        f.packets = first(tags.first.contradictory);
         f.title = format!(
             "{} of {} CAQM requests of {} have both C and I set: the marks have no effect",
             seen.contradictory, seen.requests, side.sender_end.ip

@@ -1,7 +1,7 @@
 //! Switches refuse or mark most requests: CAQM at work, at a full port.
 
-use super::percent;
-use crate::findings::{Finding, Id, Severity, Side, packets};
+use super::{first, percent};
+use crate::findings::{Finding, Id, Severity, Side};
 
 pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
     let tags = side.requests()?;
@@ -20,7 +20,10 @@ pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
         told_less(side)?
     };
     let mut f = side.finding(Id::CaqmCongestion, Severity::Info, 0.95);
-    f.packets = packets(Some(tags.first.not_granted).filter(|n| *n > 0));
+    f.packets = first(match tags.first.not_granted {
+        0 => tags.first.tag,
+        number => number,
+    });
     f.title = title;
     f.cause = format!(
         "A switch on the path has no free window to give at its egress port: the queue is at its target, or others share the \

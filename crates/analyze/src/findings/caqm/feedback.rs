@@ -1,5 +1,6 @@
 //! The receiver tells its sender something else than what arrived: grants or marks are lost in the host.
 
+use super::first;
 use crate::findings::{Finding, Id, Severity, Side};
 
 /// What may wait for the next ACK, and what one ACK can hold at most: 255 units of 64 bytes.
@@ -17,6 +18,7 @@ pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
     let is_off = off > WAITING && off * 10 > moved;
     (is_off && !has_more && side.is_at_receiver() && side.is_whole()).then(|| {
         let mut f = side.finding(Id::CaqmFeedbackLost, Severity::Medium, 0.95);
+        f.packets = first(tags.first.tag);
         f.title = format!(
             "{} got CAQM grants and marks worth {} bytes of window and told {} of {said}",
             side.receiver_end.ip, tags.worth_told, side.sender_end.ip

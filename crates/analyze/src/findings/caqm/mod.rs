@@ -9,7 +9,7 @@ mod one_sided;
 mod oversize;
 mod unnegotiated;
 
-use super::{Finding, Side};
+use super::{Finding, Side, packets};
 use crate::conn::{Connection, Tags};
 use crate::report::{CaqmTags, Vantage};
 
@@ -72,6 +72,11 @@ impl Side<'_> {
             l.total().saturating_sub(in_vain)
         })
     }
+}
+
+/// The packet that shows it; 0: none does.
+fn first(number: u64) -> Vec<u64> {
+    packets(Some(number).filter(|n| *n > 0))
 }
 
 /// `12 %`, `0.3 %`.

@@ -20,7 +20,7 @@ pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
     (is_all_granted && lost >= LOSSES).then(|| {
         let mut f = side.finding(Id::CaqmNoSwitch, Severity::Medium, 0.9);
         let episodes = side.episodes().iter().map(|e| e.packet);
-        f.packets = packets(episodes);
+        f.packets = packets(episodes.chain([tags.first.tag]));
         f.title = format!(
             "all {} CAQM requests of {} were granted, and it had to repeat segments {}: no switch judges them",
             seen.requests,

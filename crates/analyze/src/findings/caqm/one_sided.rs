@@ -1,7 +1,8 @@
 //! CAQM was agreed upon and one side sends no tags: openEuler sends them only on interfaces whose bit is set in
 //! `net.core.sysctl_caqm_filter_nics`, which is 0 by default.
 
-use crate::findings::{Finding, Id, Severity, Side, packets};
+use super::first;
+use crate::findings::{Finding, Id, Severity, Side};
 
 /// So many packets without a tag are no accident: after the handshake, and when it was not seen.
 const ENOUGH: [u64; 2] = [8, 32];
@@ -20,7 +21,10 @@ pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
     is_silent.then(|| {
         let confidence = if offer.is_negotiated() { 0.97 } else { 0.8 };
         let mut f = side.finding(Id::CaqmOneSided, Severity::Medium, confidence);
-        f.packets = packets(peer.map(|t| t.first.tag));
+        f.packets = first(match peer {
+            Some(tags) => tags.first.tag,
+            None => side.sender.caqm_answer().max(side.receiver.caqm_answer()),
+        });
         let agreed = match offer.is_negotiated() {
             true => "agreed to CAQM",
             false => "gets CAQM tags",

@@ -1,13 +1,14 @@
 //! Tagged frames that are longer than the MTU allows: the sender's MSS was not lowered by the tag's 4 bytes.
 
-use crate::findings::{Finding, Id, Severity, Side, packets};
+use super::first;
+use crate::findings::{Finding, Id, Severity, Side};
 
 pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
     let tags = side.sender.caqm()?;
     let oversize = tags.seen.oversize;
     (oversize > 0).then(|| {
         let mut f = side.finding(Id::CaqmOversize, Severity::Info, 0.97);
-        f.packets = packets([tags.first.oversize]);
+        f.packets = first(tags.first.oversize);
         f.title = format!(
             "{oversize} tagged frames of {} are up to 4 bytes longer than the MTU allows",
             side.sender_end.ip

@@ -1,6 +1,7 @@
 //! Tags before, or without, an agreement: a host that does not know them drops the frames.
 
-use crate::findings::{Finding, Id, Severity, Side, packets};
+use super::first;
+use crate::findings::{Finding, Id, Severity, Side};
 
 pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
     let tags = side.sender.caqm()?;
@@ -23,7 +24,7 @@ pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
         return None;
     };
     let mut f = side.finding(Id::CaqmUnnegotiated, Severity::Medium, 0.97);
-    f.packets = packets([packet]);
+    f.packets = first(packet);
     f.title = title;
     f.cause = "A kernel without CAQM does not know the EtherType and drops the frame. So tags may follow only when the SYN asks \
                (0x01 of the TCP header's byte 12) and the SYN-ACK agrees (0x02), and never stand on either."
