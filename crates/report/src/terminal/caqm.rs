@@ -65,18 +65,42 @@ impl Caqm {
             0 => String::new(),
             n => format!("{} more; --all shows all", units::plural(n, "line")),
         };
-        let mut table = Table::new(&COLUMNS);
+        let mut out = format!("\n{}\n", heading(theme, "CAQM", &remark));
+        let wide = self.table(&WIDE);
+        if wide.width() <= theme.width {
+            out.push_str(&wide.render(theme));
+        } else {
+            out.push_str(&self.table(&REQUESTS).render(theme));
+            out.push('\n');
+            out.push_str(&self.table(&BYTES).render(theme));
+        }
+        out
+    }
+
+    /// With these of the columns.
+    fn table(&self, columns: &[usize]) -> Table {
+        let named: Vec<_> = columns.iter().filter_map(|i| COLUMNS.get(*i)).collect();
+        let mut table = Table::new(&named.into_iter().copied().collect::<Vec<_>>());
         for line in &self.lines {
-            table.row(cells(line));
+            let cells = cells(line);
+            table.row(
+                columns
+                    .iter()
+                    .filter_map(|i| cells.get(*i))
+                    .cloned()
+                    .collect(),
+            );
         }
         table.drop_empty(&["0", "0 B"]);
-        format!(
-            "\n{}\n{}",
-            heading(theme, "CAQM", &remark),
-            table.render(theme)
-        )
+        table
     }
 }
+
+/// All columns.
+const WIDE: [usize; 15] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
+/// In a narrow terminal: what became of the requests, and below it the bytes.
+const REQUESTS: [usize; 7] = [0, 1, 2, 4, 5, 6, 7];
+const BYTES: [usize; 9] = [0, 2, 8, 9, 10, 11, 12, 13, 14];
 
 const fn word(offer: Option<CaqmOffer>) -> &'static str {
     match offer {
@@ -169,12 +193,15 @@ mod tests {
         for number in 0..40 {
             caqm.stream(&stream(number), false);
         }
-        let text = caqm.render(&Theme::default());
-        assert!(text.contains("60 lines more"), "{text}");
-        assert_eq!(text.matches("12,345").count(), SHOWN / 2, "{text}");
-        assert!(!text.contains("minus") && !text.contains("both"), "{text}");
-        for line in text.lines() {
-            assert!(line.chars().count() <= 100, "{line}");
+        for width in [80, 120, 160] {
+            let color = false;
+            let text = caqm.render(&Theme { color, width });
+            assert!(text.contains("60 lines more"), "{text}");
+            assert_eq!(text.matches("12,000").count(), SHOWN / 2, "{text}");
+            assert!(!text.contains("minus") && !text.contains("both"), "{text}");
+            for line in text.lines() {
+                assert!(line.chars().count() <= width, "{line}");
+            }
         }
     }
 
