@@ -3,7 +3,10 @@
 use std::collections::VecDeque;
 
 use tcplab_base::{Duration, Instant};
+use tcplab_plan::outcome::QueueCount;
 use tcplab_plan::point::Direction;
+
+use crate::depth::Depth;
 
 /// Bits of a byte, times nanoseconds of a second.
 const SCALE: u64 = 8 * 1_000_000_000;
@@ -24,6 +27,8 @@ pub(crate) struct Fifo {
     /// The bytes of each, where they are asked for: by a limit, or because time does not say what is left of them (the
     /// link may stand still, or the wire needs more than a frame's bytes).
     sizes: Option<Box<Sizes>>,
+    /// How long it was how long, where that is asked for and no qdisc queues in its place.
+    depth: Option<Box<Depth>>,
 }
 
 /// Bytes of the frames that wait.
@@ -38,8 +43,11 @@ impl Fifo {
     /// The FIFO of this way; none: it has no rate.
     pub(crate) fn of(way: &Direction) -> Option<Self> {
         let rate_bps = way.rate_bps?.max(1);
-        let counts_bytes =
-            way.limit_bytes.is_some() || way.faults.spikes.is_some() || way.overhead > 0;
+        let depth = way.queue_from_ns.filter(|_| way.queue.is_none());
+        let counts_bytes = way.limit_bytes.is_some()
+            || way.faults.spikes.is_some()
+            || way.overhead > 0
+            || depth.is_some();
         let sizes = counts_bytes.then(|| {
             Box::new(Sizes {
                 limit: way.limit_bytes.unwrap_or(u64::MAX),
@@ -56,6 +64,7 @@ impl Fifo {
             out: VecDeque::new(),
             carry: 0,
             sizes,
+            depth: depth.map(|settle| Box::new(Depth::new(settle))),
         })
     }
 
@@ -88,6 +97,9 @@ impl Fifo {
     /// no room.
     #[inline(always)]
     pub(crate) fn enter(&mut self, now: Instant, bytes: usize, stall: Duration) -> Option<Instant> {
+        if self.depth.is_some() {
+            self.note_what_left(now);
+        }
         while self.out.front().is_some_and(|at| *at <= now) {
             self.out.pop_front();
         }
@@ -107,7 +119,53 @@ impl Fifo {
         let takes = self.takes(bytes);
         let leaves = begins + stall + Duration::from_nanos(takes);
         self.out.push_back(leaves);
+        if let Some(depth) = &mut self.depth {
+            depth.add(now, bytes as i64);
+        }
         Some(leaves)
+    }
+
+    /// Takes out what has left by `now`, each frame at its time.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn note_what_left(&mut self, now: Instant) {
+        let (Some(depth), Some(sizes)) = (&mut self.depth, &mut self.sizes) else {
+            return;
+        };
+        while let Some(at) = self.out.front().copied().filter(|at| *at <= now) {
+            let bytes = sizes.each.pop_front().unwrap_or(0);
+            sizes.sum -= u64::from(bytes);
+            depth.add(at, -i64::from(bytes));
+            self.out.pop_front();
+        }
+    }
+
+    /// The run starts at this time.
+    pub(crate) fn starts(&mut self, start: Instant) {
+        if let Some(depth) = &mut self.depth {
+            depth.begin(start);
+        }
+    }
+
+    /// Goes on with the times of the FIFO that it takes the place of.
+    pub(crate) fn follows(&mut self, old: &mut Self, now: Instant) {
+        old.note_what_left(now);
+        if let Some(depth) = &mut self.depth
+            && let Some(old) = old.depth.take()
+        {
+            *depth = old;
+        }
+    }
+
+    /// How long it was until `now`, where that is asked for.
+    pub(crate) fn depth(&self, now: Instant) -> Option<QueueCount> {
+        let (depth, sizes) = (self.depth.as_ref()?, self.sizes.as_ref()?);
+        let mut depth = depth.as_ref().clone();
+        let left = self.out.iter().zip(&sizes.each);
+        for (at, bytes) in left.take_while(|(at, _)| **at <= now) {
+            depth.add(*at, -i64::from(*bytes));
+        }
+        depth.until(now)
     }
 
     /// Whether the bytes of a frame fit; they count from now on.

@@ -7,6 +7,7 @@
 
 mod choose;
 mod damage;
+mod depth;
 mod fifo;
 mod kind;
 mod line;

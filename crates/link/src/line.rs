@@ -8,12 +8,13 @@ mod change;
 pub use change::{ChangeError, Changed};
 
 use tcplab_base::Instant;
-use tcplab_plan::outcome::{QdiscCount, WayCount};
+use tcplab_plan::outcome::{QdiscCount, QueueCount, WayCount};
 use tcplab_plan::point::Direction;
 use tcplab_plan::qdisc::Qdisc as Settings;
 use tcplab_qdisc::{Dequeued, Device, Packet, Qdisc};
 use tcplab_wire::SuperFrame;
 
+use crate::depth::Depth;
 use crate::kind::Kind;
 use crate::way::{Due, Entered, Frame, Way};
 
@@ -61,6 +62,10 @@ struct Queue<F> {
     /// When the wire asks for the next frame; none: when one comes.
     wakes: Option<Instant>,
     entered: WayCount,
+    /// Bytes of the frame that the wire took last.
+    on_wire: u64,
+    /// How long it was how long, where that is asked for.
+    depth: Option<Box<Depth>>,
 }
 
 impl<F: Payload> Queue<F> {
@@ -71,6 +76,17 @@ impl<F: Payload> Queue<F> {
             device,
             wakes: None,
             entered: WayCount::default(),
+            on_wire: 0,
+            depth: None,
+        }
+    }
+}
+
+impl<F: Payload> Queue<F> {
+    /// The wire is free, and takes nothing.
+    fn stands(&mut self, now: Instant) {
+        if let Some(depth) = &mut self.depth {
+            depth.set(now, self.qdisc.stats().backlog);
         }
     }
 }
@@ -80,7 +96,11 @@ impl<F: Payload> Line<F> {
     pub fn new(way: &Direction, mtu: u32, seed: u64, name: &str) -> Self {
         let queue = way.queue.as_ref();
         let device = device(way, mtu);
-        let queue = queue.map(|settings| Queue::new(settings, device, (seed, name)));
+        let depth = way.queue_from_ns.map(|settle| Box::new(Depth::new(settle)));
+        let queue = queue.map(|settings| Queue {
+            depth,
+            ..Queue::new(settings, device, (seed, name))
+        });
         Self {
             way: Way::new(way, seed, name),
             queue: queue.map(Box::new),
@@ -91,6 +111,10 @@ impl<F: Payload> Line<F> {
     /// The run starts at this time: outages count from it.
     pub fn begin(&mut self, start: Instant) {
         self.way.begin(start);
+        let queue = self.queue.as_mut();
+        if let Some(depth) = queue.and_then(|queue| queue.depth.as_mut()) {
+            depth.begin(start);
+        }
     }
 
     /// A frame of `bytes` bytes enters. Its kind is asked for when listed events count it.
@@ -144,6 +168,10 @@ impl<F: Payload> Line<F> {
         loop {
             if let Some(free) = self.way.busy_until(now) {
                 queue.wakes = (queue.qdisc.stats().qlen > 0).then_some(free);
+                if let Some(depth) = &mut queue.depth {
+                    let waiting = queue.qdisc.stats().backlog;
+                    depth.set_until(now, waiting + queue.on_wire, (free, waiting));
+                }
                 return;
             }
             match queue.qdisc.dequeue(now) {
@@ -153,6 +181,7 @@ impl<F: Payload> Line<F> {
                         false => Kind::default(),
                     };
                     let bytes = frame.size() as usize;
+                    queue.on_wire = bytes as u64;
                     if self.way.enter(now, bytes, || kind, frame) == Entered::Lost {
                         // It was sent all the same.
                         self.way.occupy(now, bytes);
@@ -160,10 +189,12 @@ impl<F: Payload> Line<F> {
                 }
                 Dequeued::Wait(at) => {
                     queue.wakes = Some(at);
+                    queue.stands(now);
                     return;
                 }
                 Dequeued::Empty => {
                     queue.wakes = None;
+                    queue.stands(now);
                     return;
                 }
             }
@@ -217,6 +248,15 @@ impl<F: Payload> Line<F> {
                 let waits = [i64::from(stats.qlen), stats.backlog as i64];
                 [pkts + waits[0], bytes + waits[1], delivered]
             }
+        }
+    }
+
+    /// How long its queue was until `now` by time, the frame on the wire included; none: nobody asked for it, or there is
+    /// no queue.
+    pub fn depth(&self, now: Instant) -> Option<QueueCount> {
+        match &self.queue {
+            None => self.way.depth(now),
+            Some(queue) => queue.depth.as_ref()?.until(now),
         }
     }
 

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use tcplab_base::{Duration, Instant, Random};
-use tcplab_plan::outcome::WayCount;
+use tcplab_plan::outcome::{QueueCount, WayCount};
 use tcplab_plan::point::Direction;
 
 use crate::choose::{Choice, Choose};
@@ -108,6 +108,9 @@ impl<F: Clone> Way<F> {
     /// Says when the run starts, from which outages count; without it they count from time 0.
     pub fn begin(&mut self, start: Instant) {
         self.choose.begin(start);
+        if let Some(fifo) = &mut self.fifo {
+            fifo.starts(start);
+        }
     }
 
     /// A frame of `bytes` bytes enters. Its kind is asked for when listed events count it.
@@ -343,6 +346,11 @@ impl<F: Clone> Way<F> {
             .sum();
         let delivered = self.count.bytes as i64 + self.more_bytes - coming;
         [pkts, bytes, delivered]
+    }
+
+    /// How long its queue was until `now`, by time; none: it has no rate, or nobody asked for it.
+    pub fn depth(&self, now: Instant) -> Option<QueueCount> {
+        self.fifo.as_ref()?.depth(now)
     }
 
     /// What it has done so far.

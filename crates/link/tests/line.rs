@@ -168,3 +168,51 @@ fn codel_marks_in_a_step() {
         assert!(marks[first..].iter().all(|is| *is), "no gap");
     }
 }
+
+/// 1,250 bytes at 1 Gbit/s take 10 us each: four of them from 0 on, then one at 100 us.
+#[test]
+fn a_queue_is_measured_by_time() {
+    for (words, settle_us, right) in [
+        (None, 0, [1_250, 0, 5_000, 5_000]),
+        (Some("pfifo limit 9"), 0, [1_250, 0, 5_000, 5_000]),
+        // 20 us of 1,250 bytes and 10 us of 2,500 in 90.
+        (None, 20, [556, 0, 2_500, 2_500]),
+        (Some("pfifo limit 9"), 20, [556, 0, 2_500, 2_500]),
+    ] {
+        let wire = Direction {
+            rate_bps: Some(1_000_000_000),
+            limit_pkts: 10,
+            delay_ns: 7_000,
+            queue_from_ns: Some(settle_us * 1_000),
+            ..Direction::default()
+        };
+        let mut line = match words {
+            None => Line::new(&wire, 1_500, 1, "link/0/a_to_b"),
+            Some(words) => line(words, wire.clone()),
+        };
+        let start = at(1_000_000);
+        line.begin(start);
+        let after = |us: i64| at(1_000_000 + us * 1_000);
+        assert_eq!(line.depth(after(0)), None);
+        for n in 0..4 {
+            line.enter(start, 1_250, Default::default, frame(n));
+        }
+        while line.next_time().is_some_and(|next| next <= after(100)) {
+            while line.poll(line.next_time().unwrap()).is_some() {
+                if line.next_time().is_none() {
+                    break;
+                }
+            }
+        }
+        line.enter(after(100), 1_250, Default::default, frame(5));
+        let count = line.depth(after(110)).expect("it is measured");
+        assert_eq!(count.ns, (110 - settle_us as u64) * 1_000, "{words:?}");
+        let is = [
+            count.mean_bytes,
+            count.p50_bytes,
+            count.p99_bytes,
+            count.max_bytes,
+        ];
+        assert_eq!(is, right, "{words:?} {settle_us}");
+    }
+}

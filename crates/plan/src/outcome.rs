@@ -129,6 +129,29 @@ pub struct LinkCount {
     /// The qdisc from `b` to `a`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub b_to_a_qdisc: Option<QdiscCount>,
+    /// The queue from `a` to `b` by time, where it is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub a_to_b_queue: Option<QueueCount>,
+    /// The queue from `b` to `a`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub b_to_a_queue: Option<QueueCount>,
+}
+
+/// The bytes of a queue, each number of them weighted by the time for which it had them. The frame on its way out is among
+/// them until its last bit has left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct QueueCount {
+    /// The time that counts.
+    pub ns: u64,
+    /// The mean.
+    pub mean_bytes: u64,
+    /// The median, to a part in a thousand upwards.
+    pub p50_bytes: u64,
+    /// What it did not exceed for 99 % of the time, to a part in a thousand upwards.
+    pub p99_bytes: u64,
+    /// The most.
+    pub max_bytes: u64,
 }
 
 /// Samples of one link, each way: time after the run's start in nanoseconds, then the values of

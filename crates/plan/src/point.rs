@@ -240,6 +240,9 @@ pub struct Direction {
     /// Bytes that the wire needs for a frame beside its own, at `rate_bps`: preamble, checksum and gap.
     #[serde(skip_serializing_if = "is_none")]
     pub overhead: u32,
+    /// Time after the run's start from which on the queue's bytes are measured by time; none: they are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_from_ns: Option<i64>,
     /// Chance of each frame to be lost, in parts of a milliard.
     pub loss_ppb: u32,
     /// Other things that happen by chance; only with [`By::Tcplab`].

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use tcplab_plan::measure::{CannotSay, Expression, Formula, Measure, PACKETS, Sources};
-use tcplab_plan::outcome::{End, Flow, LinkCount, LogLine, Outcome};
+use tcplab_plan::outcome::{End, Flow, LinkCount, LogLine, Outcome, QueueCount};
 use tcplab_plan::{Experiment, Point};
 
 fn point() -> Point {
@@ -49,6 +49,13 @@ fn outcome() -> Outcome {
         ..Outcome::default()
     };
     outcome.links[0].b_to_a.lost = 3;
+    outcome.links[0].b_to_a_queue = Some(QueueCount {
+        ns: 1_000,
+        mean_bytes: 10,
+        p50_bytes: 11,
+        p99_bytes: 12,
+        max_bytes: 13,
+    });
     outcome
 }
 
@@ -98,6 +105,9 @@ fn values() {
         ("my-echo.latency_us.max", 200.0),
         ("my-echo.server.tcpi_rtt", 123.0),
         ("link.client-server.b_to_a.lost", 3.0),
+        ("link.client-server.b_to_a.queue_mean_bytes", 10.0),
+        ("link.client-server.b_to_a.queue_p99_bytes", 12.0),
+        ("link.client-server.b_to_a.queue_max_bytes", 13.0),
         ("run.virtual_s", 1.5),
         ("run.cut_short", 0.0),
     ] {

@@ -154,7 +154,7 @@ impl Network {
         }
     }
 
-    pub(crate) fn counts(&self) -> Vec<LinkCount> {
+    pub(crate) fn counts(&self, now: Instant) -> Vec<LinkCount> {
         let pairs = self.ways.chunks(2);
         pairs
             .map(|pair| LinkCount {
@@ -162,6 +162,8 @@ impl Network {
                 b_to_a: pair[1].way.count(),
                 a_to_b_qdisc: pair[0].way.qdisc(),
                 b_to_a_qdisc: pair[1].way.qdisc(),
+                a_to_b_queue: pair[0].way.depth(now),
+                b_to_a_queue: pair[1].way.depth(now),
             })
             .collect()
     }

@@ -123,12 +123,14 @@ impl OurLink {
         [of(&self.ways[0]), of(&self.ways[1])]
     }
 
-    pub(crate) fn count(&self) -> LinkCount {
+    pub(crate) fn count(&self, now: Instant) -> LinkCount {
         LinkCount {
             a_to_b: self.ways[0].count(),
             b_to_a: self.ways[1].count(),
             a_to_b_qdisc: self.ways[0].qdisc(),
             b_to_a_qdisc: self.ways[1].qdisc(),
+            a_to_b_queue: self.ways[0].depth(now),
+            b_to_a_queue: self.ways[1].depth(now),
         }
     }
 }

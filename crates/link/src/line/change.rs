@@ -133,8 +133,12 @@ impl<F: Payload> Line<F> {
         let (pkts, bytes) = waited.map_or((0, 0), |stats| (stats.qlen, stats.backlog));
         let mut before = self.count();
         before.queue_drops += u64::from(pkts);
-        let queue = settings.map(|settings| Box::new(Queue::new(settings, device, streams)));
-        self.queue = queue;
+        let depth = self.queue.take().and_then(|queue| queue.depth);
+        let queue = settings.map(|settings| Queue {
+            depth,
+            ..Queue::new(settings, device, streams)
+        });
+        self.queue = queue.map(Box::new);
         self.past = None;
         self.past = Some(Box::new(Past::between(before, self.count())));
         Changed::Replaced { pkts, bytes }

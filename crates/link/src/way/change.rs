@@ -23,7 +23,10 @@ impl<F: Clone> Way<F> {
         self.delay = Duration::from_nanos(way.delay_ns);
         self.jitter = Duration::from_nanos(way.jitter_ns);
         let mut fifo = Fifo::of(way);
-        if let Some(old) = self.fifo.take() {
+        if let Some(mut old) = self.fifo.take() {
+            if let Some(fifo) = &mut fifo {
+                fifo.follows(&mut old, now);
+            }
             let waiting: Vec<Instant> = old.not_out(now).collect();
             self.send_again(&waiting, fifo.as_mut(), len);
         }

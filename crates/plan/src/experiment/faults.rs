@@ -1,6 +1,6 @@
 //! What a link does to frames by chance, beside losing each by itself: `burst_loss`, `reordering`,
 //! `duplication`, `corruption`, `exponential_jitter`, `spikes`, `limit_bytes`,
-//! `overhead`, `outage`.
+//! `overhead`, `queue_from`, `outage`.
 
 use super::error::Fault;
 use super::fields::Fields;
@@ -18,6 +18,7 @@ pub(crate) struct Own {
     spikes: Option<Spikes>,
     pub(super) limit_bytes: Option<u64>,
     pub(super) overhead: Option<u32>,
+    pub(super) queue_from_ns: Option<i64>,
     outages: Option<Vec<Outage>>,
 }
 
@@ -41,6 +42,7 @@ impl Own {
             spikes: self.spikes.or(other.spikes),
             limit_bytes: self.limit_bytes.or(other.limit_bytes),
             overhead: self.overhead.or(other.overhead),
+            queue_from_ns: self.queue_from_ns.or(other.queue_from_ns),
             outages: self.outages.or(other.outages),
         }
     }
@@ -66,7 +68,7 @@ impl Own {
 }
 
 /// The keys that are read here.
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "burst_loss",
     "reordering",
     "duplication",
@@ -75,6 +77,7 @@ const KEYS: [&str; 9] = [
     "spikes",
     "limit_bytes",
     "overhead",
+    "queue_from",
     "outage",
 ];
 
@@ -101,6 +104,7 @@ pub(crate) fn read(fields: &Fields<'_>, by: By) -> Result<Own, Fault> {
         overhead: fields
             .size("overhead", 0, 256)?
             .and_then(|n| u32::try_from(n).ok()),
+        queue_from_ns: fields.time("queue_from")?,
         outages: outages(fields)?,
     })
 }

@@ -320,6 +320,7 @@ fn direction(queue: Queue, (events, mut faults): (Vec<Event>, Own), by: By) -> D
         loss_ppb: shape.loss_ppb.unwrap_or(0),
         limit_bytes: faults.limit_bytes,
         overhead: faults.overhead.unwrap_or(0),
+        queue_from_ns: faults.queue_from_ns,
         outages: faults.take_outages(),
         faults: faults.faults(),
         events,

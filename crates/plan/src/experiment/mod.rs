@@ -398,7 +398,7 @@ impl Run {
         for (key, ns, least) in [
             ("max", Some(run.max_ns), 1),
             ("tcp_info_every", run.tcp_info_every_ns, 100_000),
-            ("link_every", run.link_every_ns, 100_000),
+            ("link_every", run.link_every_ns, 1_000),
             ("boot", run.boot_ns, SECOND_NS),
         ] {
             if let (Some(node), Some(ns)) = (fields.node(key), ns)
@@ -406,6 +406,14 @@ impl Run {
             {
                 return Err(fields.fault(key, node, format!("must be at least {least}ns")));
             }
+        }
+        if let (Some(node), Some(every)) = (fields.node("link_every"), run.link_every_ns)
+            && run.max_ns / every > MOST_SAMPLES
+        {
+            let message = format!(
+                "makes more than {MOST_SAMPLES} samples until `max`: write a longer time, or a shorter `max`"
+            );
+            return Err(fields.fault("link_every", node, message));
         }
         let snap = fields
             .size("snap", 0, 262_144)?
@@ -417,6 +425,9 @@ impl Run {
         Ok(run)
     }
 }
+
+/// Samples of a link that a run may take.
+const MOST_SAMPLES: i64 = 10_000_000;
 
 pub(crate) fn root<'a>(tree: &'a Table, choice: &'a Choice) -> Fields<'a> {
     Fields {

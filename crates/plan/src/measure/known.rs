@@ -320,7 +320,7 @@ pub const LOG: [(&str, &str); 8] = [
 ];
 
 /// Measures of one way of a link, after `link.A-B.a_to_b.` or `link.A-B.b_to_a.`.
-pub const LINK: [(&str, &str); 10] = [
+pub const LINK: [(&str, &str); 20] = [
     ("frames", "frames that entered"),
     ("bytes", "bytes of them"),
     ("delivered", "frames that came out"),
@@ -334,6 +334,22 @@ pub const LINK: [(&str, &str); 10] = [
     ("ecn_mark", "packets that its qdisc marked"),
     ("ack_drops", "ACKs that CAKE's filter took"),
     ("overlimits", "how often its qdisc made packets wait"),
+    ("granted", "packets that `caqm` granted what they asked for"),
+    ("refused", "packets whose hint `caqm` refused"),
+    ("marked", "packets that `caqm` (or `red`) marked"),
+    ("already_marked", "packets that came to `caqm` marked"),
+    ("granted_bytes", "bytes of window that `caqm` granted"),
+    (
+        "refused_bytes",
+        "bytes of window that were asked of `caqm` in vain",
+    ),
+    (
+        "queue_mean_bytes",
+        "mean of the queue's bytes by time, the frame on its way out included (`queue_from`)",
+    ),
+    ("queue_p50_bytes", "the median by time"),
+    ("queue_p99_bytes", "the 99th percentile by time"),
+    ("queue_max_bytes", "the most"),
 ];
 
 /// Measures of the run, after `run.`.

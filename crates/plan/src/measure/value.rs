@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::known::{APP, LINK, LOG, Over, PACKETS, Packets, RUN};
 use super::{Measure, UnknownMeasure, is_app, is_host, link_names};
-use crate::outcome::{End, Flow, LogLine, Outcome, WayCount};
+use crate::outcome::{End, Flow, LogLine, Outcome, QueueCount, WayCount};
 use crate::point::Point;
 use crate::set::Table;
 
@@ -204,10 +204,13 @@ impl Sources<'_> {
         meant.try_fold(0.0, |so_far, (number, _)| {
             let count = self.outcome.links.get(number);
             let count = count.ok_or("the stack counted nothing on its links")?;
-            let (way, qdisc) = match is_a_to_b {
-                true => (&count.a_to_b, &count.a_to_b_qdisc),
-                false => (&count.b_to_a, &count.b_to_a_qdisc),
+            let (way, qdisc, queue) = match is_a_to_b {
+                true => (&count.a_to_b, &count.a_to_b_qdisc, &count.a_to_b_queue),
+                false => (&count.b_to_a, &count.b_to_a_qdisc, &count.b_to_a_queue),
             };
+            if let Some(value) = of_queue(queue.as_ref(), field) {
+                return Ok(value?.max(so_far));
+            }
             if QDISC.contains(&field) {
                 let qdisc = qdisc.as_ref().ok_or("there is no qdisc on this link")?;
                 return Ok(so_far + qdisc.named(field) as f64);
@@ -358,7 +361,31 @@ fn log<'a>(ends: impl Iterator<Item = &'a End>, field: &str) -> Result<f64, Stri
 }
 
 /// Fields of links that are a qdisc's.
-const QDISC: [&str; 4] = ["drops", "ecn_mark", "ack_drops", "overlimits"];
+const QDISC: [&str; 10] = [
+    "drops",
+    "ecn_mark",
+    "ack_drops",
+    "overlimits",
+    "granted",
+    "refused",
+    "marked",
+    "already_marked",
+    "granted_bytes",
+    "refused_bytes",
+];
+
+/// A field of a queue by time; none: it is no such field.
+fn of_queue(queue: Option<&QueueCount>, field: &str) -> Option<Result<f64, String>> {
+    let value: fn(&QueueCount) -> u64 = match field {
+        "queue_mean_bytes" => |queue| queue.mean_bytes,
+        "queue_p50_bytes" => |queue| queue.p50_bytes,
+        "queue_p99_bytes" => |queue| queue.p99_bytes,
+        "queue_max_bytes" => |queue| queue.max_bytes,
+        _ => return None,
+    };
+    let why = "the queue was not measured: set `queue_from = \"0s\"` on a link of tcplab's with a `rate` or a qdisc";
+    Some(queue.map(|queue| value(queue) as f64).ok_or(why.to_owned()))
+}
 
 fn of_way(count: &WayCount, field: &str) -> f64 {
     let n = match field {

@@ -420,13 +420,14 @@ impl World {
             outcome.counters.insert(host.name.clone(), sim.counters());
         }
         outcome.kernel = self.profiles();
-        outcome.links = self.network.counts();
+        outcome.links = self.network.counts(self.now);
         for one in &self.replays {
             let link = &mut outcome.links[one.way / 2];
             let (count, qdisc) = (one.line.count(), one.line.qdisc());
+            let queue = one.line.depth(self.now);
             match one.way % 2 {
-                0 => (link.a_to_b, link.a_to_b_qdisc) = (count, qdisc),
-                _ => (link.b_to_a, link.b_to_a_qdisc) = (count, qdisc),
+                0 => (link.a_to_b, link.a_to_b_qdisc, link.a_to_b_queue) = (count, qdisc, queue),
+                _ => (link.b_to_a, link.b_to_a_qdisc, link.b_to_a_queue) = (count, qdisc, queue),
             }
         }
         outcome.link_series = std::mem::take(&mut self.network.series);

@@ -424,7 +424,7 @@ impl<'p> World<'p> {
         }
         for (number, link) in self.links.iter().enumerate() {
             outcome.links.push(match link {
-                Some(link) => link.count(),
+                Some(link) => link.count(ended),
                 None => wire::kernel_count(self.point, number, &self.network.hosts)?,
             });
         }

@@ -419,6 +419,12 @@ const OVERHEAD: Key = key(
     "0",
     "bytes that the wire needs for a frame beside its own, at `rate`: 24 on Ethernet (preamble, checksum, gap)",
 );
+const QUEUE_FROM: Key = key(
+    "queue_from",
+    Form::Time,
+    "not measured",
+    "time after the run's start from which on the queue's bytes are measured at each packet, weighted by time: measures `queue_mean_bytes` and so on",
+);
 const OUTAGE: Key = key(
     "outage",
     Form::Texts,
@@ -482,6 +488,7 @@ pub(crate) const LINK: &[Key] = &[
     SPIKES,
     LIMIT_BYTES,
     OVERHEAD,
+    QUEUE_FROM,
     OUTAGE,
     key(
         "qdisc",
@@ -518,6 +525,7 @@ pub(crate) const WAY: &[Key] = &[
     of_link(SPIKES),
     of_link(LIMIT_BYTES),
     of_link(OVERHEAD),
+    of_link(QUEUE_FROM),
     of_link(OUTAGE),
     key(
         "qdisc",
