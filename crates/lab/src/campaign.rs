@@ -229,6 +229,7 @@ fn refusal(point: &Point, stack: &Stack) -> Option<String> {
     let host = point.hosts.iter().find(|host| host.is_model_only())?;
     let asks = match &host.profile {
         Some(profile) => format!("profile = \"{profile}\""),
+        None if host.behaviour.is_empty() => "a card (rx_queues, rx_usecs and so on)".to_owned(),
         None => "behaviour".to_owned(),
     };
     stack.is_kernel().then(|| {

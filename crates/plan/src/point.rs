@@ -70,6 +70,9 @@ pub struct Host {
     pub socket: SocketOptions,
     /// What the network card does with segments.
     pub offload: Offload,
+    /// The receive side of the network card; none: frames are there as they come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub card: Option<Card>,
     /// Whether packets of others may go through it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forward: bool,
@@ -87,7 +90,41 @@ pub struct Host {
 impl Host {
     /// Whether it asks for what only the model can change.
     pub fn is_model_only(&self) -> bool {
-        self.profile.is_some() || !self.behaviour.is_empty()
+        self.profile.is_some() || !self.behaviour.is_empty() || self.card.is_some()
+    }
+}
+
+/// The receive side of a network card, and what its CPUs need; only the model has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Card {
+    /// Receive queues, each with a CPU (`ethtool -L DEV rx N`).
+    pub rx_queues: u16,
+    /// Frames that a queue holds (`ethtool -G DEV rx N`).
+    pub rx_ring: u32,
+    /// Time from the first frame in an empty queue to the interrupt (`ethtool -C DEV rx-usecs N`).
+    pub rx_ns: i64,
+    /// Time that a CPU needs for a frame of the wire.
+    pub frame_ns: i64,
+    /// Time that a CPU needs for a packet that GRO hands up, in the protocols.
+    pub packet_ns: i64,
+    /// Whether the card finds addresses and ports behind CAQM's tag.
+    pub caqm: bool,
+    /// Receive packet steering over the CPUs (`rps_cpus`), which steps over the tag.
+    pub rps: bool,
+}
+
+impl Default for Card {
+    fn default() -> Self {
+        Self {
+            rx_queues: 1,
+            rx_ring: 1_024,
+            rx_ns: 0,
+            frame_ns: 0,
+            packet_ns: 0,
+            caqm: true,
+            rps: false,
+        }
     }
 }
 

@@ -23,6 +23,8 @@ pub(crate) enum Wake {
     Way(u32),
     /// Timers of this host's TCP may be due.
     Host(u32),
+    /// A CPU of a host's card has something to do: the host's number, then 8 bits of the CPU's.
+    Card(u32),
     /// Samples of tcp_info are taken.
     Sample,
     /// Samples of the links are taken.
@@ -42,9 +44,11 @@ impl Wake {
             Self::App(n) => (1, n),
             Self::Way(n) => (2, n),
             Self::Host(n) => (3, n),
+            // These have no number.
             Self::Sample => (4, 0),
-            Self::Stop => (5, 0),
-            Self::SampleLinks => (6, 0),
+            Self::Stop => (4, 1),
+            Self::SampleLinks => (4, 2),
+            Self::Card(n) => (5, n),
             Self::Idle(n) => (7, n),
         };
         kind << NUMBER_BITS | u64::from(number)
@@ -57,9 +61,12 @@ impl Wake {
             1 => Self::App(number),
             2 => Self::Way(number),
             3 => Self::Host(number),
-            4 => Self::Sample,
-            5 => Self::Stop,
-            6 => Self::SampleLinks,
+            4 => match number {
+                0 => Self::Sample,
+                1 => Self::Stop,
+                _ => Self::SampleLinks,
+            },
+            5 => Self::Card(number),
             _ => Self::Idle(number),
         }
     }
@@ -178,6 +185,10 @@ mod tests {
         events.set(at(5), Wake::Stop);
         events.set(at(5), Wake::Way(0));
         events.set(at(-1), Wake::App((Events::MOST - 1) as u32));
+        for wake in [Wake::Sample, Wake::SampleLinks, Wake::Card(0xff_ffff)] {
+            events.set(at(-3), wake);
+            assert_eq!(events.pop(at(-3)), Some(wake));
+        }
         assert_eq!(events.pop(at(-2)), None);
         assert_eq!(
             events.pop(at(9)),
@@ -186,7 +197,7 @@ mod tests {
         assert_eq!(events.pop(at(9)), Some(Wake::Stop));
         assert_eq!(events.pop(at(9)), Some(Wake::Way(0)));
         assert_eq!(events.next_time(), None);
-        assert_eq!(events.popped(), 3);
+        assert_eq!(events.popped(), 6);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use tcplab_tcp::{
     Addresses, Clock, ConnId, Counter, HostConfig, Interfaces, RxTruesize, Stack, Sysctl,
 };
 
+use crate::card::{Card, Polled};
 use crate::datagram::{Datagrams, Udp};
 use crate::gro::Gro;
 use crate::packet::{Body, Packet, Protocol};
@@ -39,6 +40,10 @@ pub(crate) struct Host {
     knows_tag: bool,
     /// Its card's GRO.
     gro: Option<Box<Gro>>,
+    /// Copies of CAQM's tag that its card made as it cut super-segments.
+    pub(crate) copied_tags: u64,
+    /// Its card, when it is more than a way in.
+    card: Option<Box<Card>>,
 }
 
 /// No application has it.
@@ -92,7 +97,13 @@ impl Host {
             is_ready: false,
             undeliverable: 0,
             knows_tag,
-            gro: (host.offload == Offload::Gro).then(|| Box::new(Gro::new(units))),
+            gro: (host.offload == Offload::Gro && host.card.is_none())
+                .then(|| Box::new(Gro::new(units))),
+            copied_tags: 0,
+            card: host.card.as_ref().map(|card| {
+                let gro = (host.offload == Offload::Gro).then_some(units);
+                Box::new(Card::new(card, point.seed, index, gro))
+            }),
         }
     }
 
@@ -123,6 +134,30 @@ impl Host {
     #[inline]
     pub(crate) fn joins(&self) -> bool {
         self.gro.is_some()
+    }
+
+    /// Whether frames wait in its card.
+    #[inline]
+    pub(crate) fn has_card(&self) -> bool {
+        self.card.is_some()
+    }
+
+    /// A frame for it arrives at its card; the CPU to wake, and when.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn card_takes(&mut self, now: Instant, packet: &Packet) -> Option<(u32, Instant)> {
+        self.card.as_mut()?.takes(now, packet)
+    }
+
+    /// A CPU of its card has something to do.
+    pub(crate) fn card_wakes(&mut self, now: Instant, cpu: u32, out: &mut Polled) {
+        let Some(card) = &mut self.card else { return };
+        card.wakes(now, cpu, out);
+        if !self.knows_tag {
+            let before = out.up.len();
+            out.up.retain(|packet| !packet.has_tag());
+            self.undeliverable += (before - out.up.len()) as u64;
+        }
     }
 
     /// A packet for it arrives at its card: as [`Host::receive`], but GRO may hold it until the poll is over.
@@ -248,7 +283,12 @@ impl Host {
         let udp = self.udp.count.named();
         let icmp = self.udp.count.icmp();
         let all = self.stack.mib.iter().chain(udp).chain(icmp);
-        all.map(|(name, value)| (name.to_owned(), value as i64))
+        let card = self.card.iter().flat_map(|card| card.counters());
+        let copied = ("tx_tso_copied_caqm", self.copied_tags);
+        let copied = Some(copied).filter(|(_, n)| *n > 0);
+        all.chain(copied)
+            .map(|(name, value)| (name.to_owned(), value as i64))
+            .chain(card.map(|(name, value)| (name, value as i64)))
             .collect()
     }
 }

@@ -7,6 +7,7 @@
 
 mod applications;
 mod capture;
+mod card;
 mod datagram;
 mod end;
 mod errno;

@@ -7,7 +7,7 @@ use super::fields::Fields;
 use super::keys::{HOST, PROFILE_NAMES, SOCKET};
 use super::tree::{Node, Value};
 use super::units::TIME;
-use crate::point::{Host, Offload, QuickAck, Route, SocketOptions};
+use crate::point::{Card, Host, Offload, QuickAck, Route, SocketOptions};
 use crate::profile::{BEHAVIOURS, BehaviourError, Profile, Takes};
 
 /// Names that measures use for something else.
@@ -55,6 +55,7 @@ fn host(fields: &Fields<'_>) -> Result<Host, Fault> {
         forward: fields.flag("forward")?.unwrap_or(false),
         group: None,
         offload: fields.word("offload", &offloads)?.unwrap_or_default(),
+        card: card(fields)?,
         profile: fields
             .word("profile", &PROFILE_NAMES.map(|name| (name, name)))?
             .map(str::to_owned),
@@ -62,6 +63,46 @@ fn host(fields: &Fields<'_>) -> Result<Host, Fault> {
         name,
     })
 }
+
+/// The card; none: no key speaks of it.
+fn card(fields: &Fields<'_>) -> Result<Option<Card>, Fault> {
+    const KEYS: [&str; 7] = [
+        "rx_queues",
+        "rx_ring",
+        "rx_usecs",
+        "rx_frame_cost",
+        "rx_packet_cost",
+        "nic_caqm",
+        "rps",
+    ];
+    if KEYS.iter().all(|key| fields.node(key).is_none()) {
+        return Ok(None);
+    }
+    let none = Card::default();
+    let time = |key| {
+        let ns = fields.time(key)?.unwrap_or(0);
+        match fields.node(key).filter(|_| ns > MOST_CARD_NS) {
+            Some(node) => Err(fields.fault(key, node, "must be at most 1s")),
+            None => Ok(ns),
+        }
+    };
+    let count = |key, most: u64, none: u32| {
+        let n = fields.count(key, 1, most)?;
+        Ok::<_, Fault>(n.and_then(|n| u32::try_from(n).ok()).unwrap_or(none))
+    };
+    Ok(Some(Card {
+        rx_queues: count("rx_queues", 256, none.rx_queues.into())? as u16,
+        rx_ring: count("rx_ring", 1 << 20, none.rx_ring)?,
+        rx_ns: time("rx_usecs")?,
+        frame_ns: time("rx_frame_cost")?,
+        packet_ns: time("rx_packet_cost")?,
+        caqm: fields.flag("nic_caqm")?.unwrap_or(none.caqm),
+        rps: fields.flag("rps")?.unwrap_or(none.rps),
+    }))
+}
+
+/// The longest time of a card.
+const MOST_CARD_NS: i64 = 1_000_000_000;
 
 pub(crate) fn sysctls(fields: &Fields<'_>) -> Result<BTreeMap<String, String>, Fault> {
     let mut out = BTreeMap::new();

@@ -261,6 +261,7 @@ fn host(name: &str, client: Option<&super::Client>) -> Host {
         route: Route::default(),
         socket: SocketOptions::default(),
         offload: Offload::None,
+        card: None,
         forward: false,
         group: None,
         profile: client.and_then(|c| c.profile.clone()),

@@ -1,6 +1,6 @@
 //! Packets: from hosts onto links, and from links to hosts.
 
-use tcplab_tcp::{Event, ListenId, Segment};
+use tcplab_tcp::{Caqm, Event, ListenId, Segment};
 use tcplab_wire::TcpFlags;
 
 use super::World;
@@ -33,6 +33,9 @@ impl World {
     /// A super-segment, as a network card cuts it.
     #[cold]
     fn send_pieces(&mut self, host: usize, segment: &Segment) {
+        if segment.caqm != Caqm::Plain {
+            self.hosts[host].copied_tags += u64::from(segment.wire_packets()) - 1;
+        }
         for piece in cut(segment, u32::from(segment.gso_size)) {
             self.send_segment(host, &piece);
         }
@@ -131,6 +134,10 @@ impl World {
             let host = &mut self.hosts[to];
             if packet.to() != to {
                 host.passes_on(packet);
+            } else if host.has_card() {
+                if let Some((cpu, at)) = host.card_takes(self.now, packet) {
+                    self.events.set(at, Wake::Card((to as u32) << 8 | cpu));
+                }
             } else if let Some(end) = host.receive_from_link(self.now, packet) {
                 touched(&mut self.apps, &mut self.ready, end);
             }
@@ -149,6 +156,31 @@ impl World {
             }
             self.after_tcp(to);
         }
+    }
+
+    /// A CPU of a host's card goes on: what it hands up goes into the host.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn card_polls(&mut self, cpu: u32) {
+        let (to, mut polled) = ((cpu >> 8) as usize, std::mem::take(&mut self.polled));
+        let host = &mut self.hosts[to];
+        host.card_wakes(self.now, cpu & 0xff, &mut polled);
+        for (cpu, at) in polled.wakes.drain(..) {
+            self.events.set(at, Wake::Card((to as u32) << 8 | cpu));
+        }
+        for packet in &polled.up {
+            if let Some(end) = host.receive(self.now, packet) {
+                touched(&mut self.apps, &mut self.ready, end);
+            }
+        }
+        if !polled.up.is_empty() {
+            if self.responses.is_some() {
+                self.time_open_responses();
+            }
+            self.after_tcp(to);
+        }
+        polled.up.clear();
+        self.polled = polled;
     }
 
     /// The loopback device: what is sent is there at once.

@@ -17,6 +17,7 @@ use tcplab_tcp::{Counter, Segment};
 
 use crate::applications::Applications;
 use crate::capture::Captures;
+use crate::card::Polled;
 use crate::end::Ended;
 use crate::events::{Events, Wake};
 use crate::host::Host;
@@ -82,6 +83,8 @@ pub struct World {
     left: usize,
     /// Memory of segments on their way from a host to its links.
     segments: Vec<Segment>,
+    /// Memory of what a card hands up.
+    polled: Polled,
     ending: bool,
     stopped: bool,
     cut_short: bool,
@@ -111,6 +114,7 @@ impl World {
             spare_batch: Vec::new(),
             left: 0,
             segments: Vec::new(),
+            polled: Polled::default(),
             ending: false,
             stopped: false,
             cut_short: false,
@@ -319,6 +323,7 @@ impl World {
                 self.hosts[host as usize].wake(self.now);
                 self.after_tcp(host as usize);
             }
+            Wake::Card(cpu) => self.card_polls(cpu),
             Wake::App(end) => self.app_wakes(end as usize),
             Wake::Idle(end) => self.may_give_up(end as usize),
             Wake::Connect(end) => self.start(end as usize),

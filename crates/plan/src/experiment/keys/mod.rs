@@ -290,6 +290,48 @@ pub(crate) const HOST: &[Key] = &[
         "none: each frame is a segment; tso: the card cuts super-segments; gro: and the receiver joins them",
     ),
     key(
+        "rx_queues",
+        Form::Count,
+        "1",
+        "receive queues of its card, up to 256, each with a CPU; flows are hashed to them (`ethtool -L`; cards are on `model:` only)",
+    ),
+    key(
+        "rx_ring",
+        Form::Count,
+        "1024",
+        "frames that a receive queue holds (`ethtool -G`)",
+    ),
+    key(
+        "rx_usecs",
+        Form::Time,
+        "0",
+        "time from the first frame in an empty queue to the interrupt (`ethtool -C`): GRO joins what one poll finds",
+    ),
+    key(
+        "rx_frame_cost",
+        Form::Time,
+        "0",
+        "time that a queue's CPU needs for a frame of the wire",
+    ),
+    key(
+        "rx_packet_cost",
+        Form::Time,
+        "0",
+        "time that a CPU needs for a packet that goes up after GRO",
+    ),
+    key(
+        "nic_caqm",
+        Form::Flag,
+        "true",
+        "whether its card finds ports behind CAQM's tag; else all frames with a tag go to queue 0",
+    ),
+    key(
+        "rps",
+        Form::Flag,
+        "false",
+        "receive packet steering: after GRO, flows are spread over the CPUs, whatever the card found",
+    ),
+    key(
         "profile",
         Form::Words(&PROFILE_NAMES),
         "that of the stack's name",
