@@ -253,7 +253,7 @@ pub static PACKETS: [Packets; 38] = [
 ];
 
 /// Measures of an application, after `APP.`: name and meaning.
-pub const APP: [(&str, &str); 14] = [
+pub const APP: [(&str, &str); 21] = [
     ("connections", "connections that stood"),
     (
         "failed",
@@ -286,6 +286,25 @@ pub const APP: [(&str, &str); 14] = [
         "lost",
         "pings that had no answer within their time-out (`udp-ping`, `ping`)",
     ),
+    (
+        "connection_bps.min",
+        "bytes that the slowest connection got, in bit/s of its own time",
+    ),
+    ("connection_bps.max", "the same of the fastest one"),
+    (
+        "jain.mean",
+        "Jain's index of the goodput of connections that stand at once, mean over intervals of `tcp_info_every`",
+    ),
+    ("jain.min", "the smallest of these"),
+    (
+        "jain.last",
+        "that of the last interval with two connections",
+    ),
+    (
+        "to_fair_us.median",
+        "time from a change of the connections that stand until the index is 0.95, median over all changes, us; where it never is, until the next change",
+    ),
+    ("to_fair_us.max", "the longest of these"),
 ];
 
 /// Measures of one end of an application, from its logs (`log = true`), after `APP.client.` or

@@ -17,6 +17,7 @@
 //! stands for the links of all members.
 
 mod expression;
+mod fairness;
 mod known;
 mod lex;
 mod parse;

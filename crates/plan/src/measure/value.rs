@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
+use super::fairness;
 use super::known::{APP, LINK, LOG, Over, PACKETS, Packets, RUN};
 use super::{Measure, UnknownMeasure, is_app, is_host, link_names};
 use crate::outcome::{End, Flow, LogLine, Outcome, QueueCount, WayCount};
@@ -254,6 +255,12 @@ impl Sources<'_> {
         };
         if let Some(which) = field.strip_prefix("latency_us.") {
             return latency(&flows, which);
+        }
+        if ["connection_bps.", "jain.", "to_fair_us."]
+            .iter()
+            .any(|of| field.starts_with(of))
+        {
+            return fairness::value(&flows, self.point.tcp_info_every_ns, field);
         }
         match field {
             "connections" => Ok(count(&|f| u64::from(f.client.opened_ns.is_some()))),

@@ -10,6 +10,7 @@ mod series;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use series::Received;
 pub use series::{STATISTICS, Series, Table};
 
 /// A set of applications.

@@ -160,11 +160,11 @@ fn goodput(set: &AppSet, flows: &[&Flow], reverse: bool, steps: usize) -> Made {
 }
 
 /// What one end has received over time.
-struct Received(Vec<(i64, i64)>);
+pub(crate) struct Received(Vec<(i64, i64)>);
 
 impl Received {
     /// None: there are no samples.
-    fn new(end: &End) -> Option<Self> {
+    pub(crate) fn new(end: &End) -> Option<Self> {
         const FIELD: &str = "tcpi_bytes_received";
         let field = TCP_INFO_SERIES.iter().position(|name| *name == FIELD)?;
         let sample = |(at, values): &(i64, Vec<i64>)| Some((*at, *values.get(field)?));
@@ -177,7 +177,7 @@ impl Received {
     }
 
     /// Bytes at a time; between samples as if they had come evenly.
-    fn at(&self, at: i64) -> f64 {
+    pub(crate) fn at(&self, at: i64) -> f64 {
         let next = self.0.partition_point(|(time, _)| *time <= at);
         match (
             next.checked_sub(1).and_then(|i| self.0.get(i)),

@@ -1,0 +1,227 @@
+//! How an application's connections share: Jain's index over time, and how soon they share fairly after one joins or
+//! leaves (Jain, Chiu, Hawe, "A Quantitative Measure of Fairness", 1984).
+//!
+//! An interval is that of the samples of tcp_info; only connections that stand through the whole of it count.
+
+use crate::outcome::Flow;
+use crate::set::Received;
+
+/// From this index on connections share fairly.
+const FAIR: f64 = 0.95;
+
+/// An interval: its end, and Jain's index in it.
+type Index = (i64, f64);
+
+/// What connections got over time.
+struct Shares(Vec<Share>);
+
+struct Share {
+    opened: i64,
+    closed: i64,
+    got: Received,
+}
+
+/// The value of a measure of this file.
+pub(super) fn value(flows: &[&Flow], every_ns: Option<i64>, field: &str) -> Result<f64, String> {
+    if let Some(which) = field.strip_prefix("connection_bps.") {
+        let rates = flows.iter().filter_map(|flow| rate(flow));
+        let value = match which {
+            "min" => rates.reduce(f64::min),
+            _ => rates.reduce(f64::max),
+        };
+        return value.ok_or_else(|| "no connection ended within the run".to_owned());
+    }
+    let step = every_ns.filter(|step| *step > 0);
+    let step = step.ok_or("needs `tcp_info_every` in the run's table")?;
+    let shares = Shares::of(flows);
+    let index = shares.index(step);
+    let values = || index.iter().map(|(_, jain)| *jain);
+    let value = match field {
+        "jain.mean" if index.is_empty() => None,
+        "jain.mean" => Some(values().sum::<f64>() / index.len() as f64),
+        "jain.min" => values().reduce(f64::min),
+        "jain.last" => values().last(),
+        _ => {
+            let mut times = shares.to_fair(&index);
+            times.sort_unstable();
+            let at = match field {
+                "to_fair_us.median" => times.len().div_ceil(2).saturating_sub(1),
+                _ => times.len().saturating_sub(1),
+            };
+            times.get(at).map(|ns| *ns as f64 / 1e3)
+        }
+    };
+    value.ok_or_else(|| "there were never two connections through an interval".to_owned())
+}
+
+/// Bits a second that a connection got.
+fn rate(flow: &Flow) -> Option<f64> {
+    let bytes = flow.client.read_bytes.max(flow.server.read_bytes);
+    let closed = flow.client.closed_ns.max(flow.server.closed_ns)?;
+    let time = closed.saturating_sub(flow.client.opened_ns?);
+    (time > 0).then(|| bytes as f64 * 8e9 / time as f64)
+}
+
+impl Shares {
+    fn of(flows: &[&Flow]) -> Self {
+        let share = |flow: &&Flow| {
+            let end = match flow.client.read_bytes > flow.server.read_bytes {
+                true => &flow.client,
+                false => &flow.server,
+            };
+            let last = end.tcp_info_series.last().map(|(at, _)| *at);
+            Some(Share {
+                opened: end.opened_ns?,
+                closed: end.closed_ns.or(last)?,
+                got: Received::new(end)?,
+            })
+        };
+        Self(flows.iter().filter_map(share).collect())
+    }
+
+    /// Jain's index of each interval with two connections at least.
+    fn index(&self, step: i64) -> Vec<Index> {
+        let Some(begin) = self.0.iter().map(|share| share.opened).min() else {
+            return Vec::new();
+        };
+        let end = self
+            .0
+            .iter()
+            .map(|share| share.closed)
+            .max()
+            .unwrap_or(begin);
+        let mut out = Vec::new();
+        let mut from = begin;
+        while let Some(until) = from.checked_add(step).filter(|until| *until <= end) {
+            let stands = |share: &&Share| share.opened <= from && share.closed >= until;
+            let got: Vec<f64> = (self.0.iter().filter(stands))
+                .map(|share| share.got.at(until) - share.got.at(from))
+                .collect();
+            if got.len() > 1 {
+                out.push((until, jain(&got)));
+            }
+            from = until;
+        }
+        out
+    }
+
+    /// Times when a connection joins or leaves and two at least stand afterwards, or others join at the same time.
+    fn changes(&self) -> Vec<i64> {
+        let mut all: Vec<i64> = self.0.iter().flat_map(|s| [s.opened, s.closed]).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// For each change the time until the index is fair.
+    fn to_fair(&self, index: &[Index]) -> Vec<i64> {
+        let changes = self.changes();
+        let mut out = Vec::new();
+        for (n, &change) in changes.iter().enumerate() {
+            let next = changes.get(n + 1).copied().unwrap_or(i64::MAX);
+            let within = |(at, _): &&Index| *at > change && *at <= next;
+            let mut own = index.iter().filter(within).peekable();
+            let Some(&&(first, _)) = own.peek() else {
+                continue;
+            };
+            let fair = own.find(|(_, jain)| *jain >= FAIR).map(|(at, _)| *at);
+            let until = fair.unwrap_or(if next == i64::MAX { first } else { next });
+            out.push(until - change);
+        }
+        out
+    }
+}
+
+/// The square of the sum over n times the sum of squares: 1 when all are equal, 1/n when one has all.
+fn jain(values: &[f64]) -> f64 {
+    let sum: f64 = values.iter().sum();
+    let squares: f64 = values.iter().map(|value| value * value).sum();
+    match squares > 0.0 {
+        true => sum * sum / (values.len() as f64 * squares),
+        false => 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::{End, TCP_INFO_SERIES};
+
+    const MS: i64 = 1_000_000;
+
+    /// A connection that stands from `opened` to `closed` ms and gets so many bytes in each ms.
+    fn flow(opened: i64, closed: i64, rate: impl Fn(i64) -> i64) -> Flow {
+        let field = TCP_INFO_SERIES
+            .iter()
+            .position(|name| *name == "tcpi_bytes_received");
+        let mut bytes = 0;
+        let series = (opened + 1..=closed).map(|ms| {
+            bytes += rate(ms);
+            let mut row = vec![0; TCP_INFO_SERIES.len()];
+            row[field.unwrap()] = bytes;
+            (ms * MS, row)
+        });
+        let tcp_info_series: Vec<_> = series.collect();
+        let end = End {
+            opened_ns: Some(opened * MS),
+            closed_ns: Some(closed * MS),
+            read_bytes: bytes as u64,
+            tcp_info_series,
+            ..End::default()
+        };
+        Flow {
+            client: End {
+                opened_ns: Some(opened * MS),
+                closed_ns: Some(closed * MS),
+                ..End::default()
+            },
+            server: end,
+            ..Flow::default()
+        }
+    }
+
+    #[test]
+    fn two_that_become_fair() {
+        let flows = [
+            flow(0, 20, |_| 1000),
+            // Joins at 10 ms and has as much from the 14th on.
+            flow(10, 20, |ms| if ms > 13 { 1000 } else { 0 }),
+        ];
+        let flows: Vec<&Flow> = flows.iter().collect();
+        let get = |field| value(&flows, Some(MS), field).unwrap();
+        assert_eq!((get("jain.min"), get("jain.last")), (0.5, 1.0));
+        assert_eq!(get("jain.mean"), (3.0 * 0.5 + 7.0) / 10.0);
+        assert_eq!(get("to_fair_us.max"), 4000.0);
+        assert_eq!(get("to_fair_us.median"), 4000.0);
+        assert_eq!(get("connection_bps.max"), 8e6);
+        assert_eq!(get("connection_bps.min"), 5.6e6);
+    }
+
+    #[test]
+    fn what_never_becomes_fair_counts_until_the_next_change() {
+        let flows = [
+            flow(0, 20, |_| 1000),
+            flow(5, 15, |_| 10),
+            flow(10, 20, |_| 1000),
+        ];
+        let flows: Vec<&Flow> = flows.iter().collect();
+        let get = |field| value(&flows, Some(MS), field).unwrap();
+        // 5 ms with 1000 and 10, 5 ms with all three, then at once.
+        assert_eq!(get("to_fair_us.max"), 5000.0);
+        assert_eq!(get("to_fair_us.median"), 5000.0);
+        assert_eq!(get("jain.last"), 1.0);
+    }
+
+    #[test]
+    fn one_connection_or_no_samples_have_no_index() {
+        let alone = [flow(0, 20, |_| 1000)];
+        let alone: Vec<&Flow> = alone.iter().collect();
+        assert!(value(&alone, Some(MS), "jain.mean").is_err());
+        assert!(
+            value(&alone, None, "jain.mean")
+                .unwrap_err()
+                .contains("tcp_info_every")
+        );
+        assert!(value(&[], Some(MS), "to_fair_us.max").is_err());
+    }
+}
