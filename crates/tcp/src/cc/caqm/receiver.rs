@@ -53,8 +53,9 @@ impl Endpoint {
         }
     }
 
-    /// Feedback is not kept waiting: an ACK goes out at once when one could not tell all that is owed, or when a round
-    /// trip has passed since the last. Both ends sending, or a window of one packet and a delayed ACK, would hold it up.
+    /// Feedback is not kept waiting: an ACK goes out at once when one could not tell all that is owed, or when half a round
+    /// trip has passed since the last. Both ends sending, or a window of one packet, which comes once in a round trip, and
+    /// a delayed ACK would hold it up.
     fn caqm_hurries(&mut self, cx: &Cx<'_>, unit: u32) {
         let Congestion::Caqm(caqm) = &self.cc else {
             return;
@@ -64,7 +65,7 @@ impl Endpoint {
         }
         let waits = cx.now_us().saturating_sub(caqm.told_us);
         let full = caqm.owed.unsigned_abs() > (MOST * i64::from(unit)) as u64;
-        if full || waits > u64::from(self.rtt.srtt_us >> 3) {
+        if full || waits > u64::from(self.rtt.srtt_us >> 4) {
             self.ack.pending |= AckPending::NOW;
         }
     }
