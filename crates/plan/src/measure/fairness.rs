@@ -40,7 +40,7 @@ pub(super) fn value(flows: &[&Flow], every_ns: Option<i64>, field: &str) -> Resu
         "jain.mean" if index.is_empty() => None,
         "jain.mean" => Some(values().sum::<f64>() / index.len() as f64),
         "jain.min" => values().reduce(f64::min),
-        "jain.last" => values().last(),
+        "jain.last" => values().next_back(),
         _ => {
             let mut times = shares.to_fair(&index);
             times.sort_unstable();
