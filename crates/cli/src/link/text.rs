@@ -54,6 +54,9 @@ impl Rows {
             let row = row(last, way, since);
             let line = format!("{time:>8}  {arrow}  {row}  {cost}");
             writeln!(out, "{}", line.trim_end())?;
+            if let Some(verdicts) = verdicts(last, way) {
+                writeln!(out, "{:>16} {verdicts}", "")?;
+            }
         }
         self.last = now.clone();
         out.flush()?;
@@ -83,6 +86,27 @@ fn row(last: &WaySnapshot, way: &WaySnapshot, since: f64) -> String {
         way.marks.saturating_sub(last.marks),
         way.ack_drops.saturating_sub(last.ack_drops),
     )
+}
+
+/// What a CAQM queue has said in between; none: there is no such queue.
+fn verdicts(last: &WaySnapshot, now: &WaySnapshot) -> Option<String> {
+    let caqm = now.qdisc.as_ref().filter(|qdisc| qdisc.kind == "caqm")?;
+    let before = last.qdisc.as_ref().filter(|qdisc| qdisc.kind == "caqm");
+    let since = |names: &[&str]| -> u64 {
+        let before = |name| before.map_or(0, |qdisc| qdisc.named(name));
+        let each = names
+            .iter()
+            .map(|name| caqm.named(name).saturating_sub(before(name)));
+        each.sum()
+    };
+    Some(format!(
+        "caqm: granted {} ({} bytes), refused {}, marked {}, not judged {}",
+        since(&["granted"]),
+        since(&["granted_bytes"]),
+        since(&["refused"]),
+        since(&["marked"]),
+        since(&["untagged", "feedback", "other_type"]),
+    ))
 }
 
 /// Frames that did not come through, ACKs that the filter took left out.
@@ -176,6 +200,11 @@ pub fn end(end: &Snapshot, ways: &[String; 2], theme: &Theme) -> Result<(), Fail
     writeln!(out, "\n{:.1} s", end.at_s)?;
     for (arrow, words) in ARROWS.iter().zip(ways) {
         writeln!(out, "{arrow}  {}", shown(words))?;
+    }
+    for (i, arrow) in ARROWS.iter().enumerate() {
+        if let Some(verdicts) = verdicts(&WaySnapshot::default(), of(end, i)) {
+            writeln!(out, "{arrow}  {verdicts}")?;
+        }
     }
     write!(out, "\n{}", table.render(theme))?;
     writeln!(out, "\n{}", of_cpu(end))?;

@@ -233,3 +233,101 @@ fn what_cannot_be_is_said_before_anything_is_made() {
         assert!(run.err.contains(says), "{args:?}: {}", run.err);
     }
 }
+
+/// Sends frames from one end or takes them at the other; `tcplab inject` cannot say which came through.
+const FRAMES: &str = r#"
+import socket, sys
+role, file = sys.argv[1:]
+at = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+at.bind(("tcplab0", 0))
+me = {"a": "02ca00000001", "b": "02ca00000002"}
+macs = bytes.fromhex("ffffffffffff" + me[role])
+def take(n):
+    other, out = bytes.fromhex(me["ba"["ab".index(role)]]), []
+    at.settimeout(20)
+    while len(out) < n:
+        frame, (_, _, way, *_) = at.recvfrom(2000)
+        if frame[6:12] == other and way != socket.PACKET_OUTGOING:
+            out.append(frame[12:].hex())
+    return out
+sent = open(file).read().split()
+if role == "a":
+    for frame in sent:
+        at.send(macs + bytes.fromhex(frame))
+    take(1)
+else:
+    came = take(len(sent))
+    open(file + ".came", "w").write("\n".join(came))
+    at.send(macs + bytes.fromhex("88b5") + bytes(46))
+"#;
+
+/// Frames behind their addresses: 80 bytes asked for are there, 1,024 are not, whenever the period begins.
+#[test]
+fn a_switch_with_caqm_judges_tagged_frames_and_leaves_others_alone() {
+    if !allowed() {
+        return;
+    }
+    let python = std::process::Command::new("python3")
+        .arg("--version")
+        .output();
+    if python.is_err() {
+        eprintln!("skipped: there is no python3 to send frames");
+        return;
+    }
+    let pad = "5a".repeat(46);
+    let cases = [
+        (format!("8200050a0800{pad}"), format!("8200050a0800{pad}")),
+        (format!("820005800800{pad}"), format!("820004800800{pad}")),
+        // A packet socket shows what stands behind a VLAN's tag.
+        (
+            format!("8100000582000580{pad}0800"),
+            format!("82000480{pad}0800"),
+        ),
+        (format!("820001070800{pad}"), format!("820001070800{pad}")),
+        (format!("820045800800{pad}"), format!("820045800800{pad}")),
+        (format!("0800{pad}"), format!("0800{pad}")),
+        (format!("88b505800800{pad}"), format!("88b505800800{pad}")),
+    ];
+    let place = folder();
+    let script = place.path().join("frames.py");
+    std::fs::write(&script, FRAMES).unwrap();
+    let frames = place.path().join("frames");
+    let all = |side: fn(&(String, String)) -> &String| -> String {
+        cases
+            .iter()
+            .map(side)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    std::fs::write(&frames, all(|case| &case.0)).unwrap();
+    let run = |role: &str| format!("python3 {} {role} {}", text(&script), text(&frames));
+    let run = tcplab(&[
+        "link",
+        "new:a",
+        "new:b",
+        "--json",
+        "--run-a",
+        &run("a"),
+        "--run-b",
+        &run("b"),
+        "--a-to-b",
+        // 1,000 bytes a period; (1,000 - a frame) / 2 of credit.
+        "caqm rate 8kbit t 1s qt 0 p 0",
+    ]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let came = std::fs::read_to_string(place.path().join("frames.came")).unwrap();
+    assert_eq!(came, all(|case| &case.1));
+    let lines = lines(&run.out);
+    let qdisc = &lines.last().unwrap()["a_to_b"]["qdisc"];
+    for (name, count) in [
+        ("granted", 1),
+        ("granted_bytes", 80),
+        ("refused", 2),
+        ("marked", 0),
+        ("feedback", 1),
+        ("other_type", 1),
+    ] {
+        assert_eq!(qdisc[name], count, "{name}: {qdisc}");
+    }
+}

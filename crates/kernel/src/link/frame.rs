@@ -4,6 +4,7 @@ use tcplab_base::Instant;
 use tcplab_link::{Kind, Payload};
 use tcplab_qdisc::ack_filter::AckHeader;
 use tcplab_qdisc::{FlowKeys, Packet};
+use tcplab_wire::CaqmInfo;
 
 /// An Ethernet frame as it goes over a wire, its checksums filled in, and when it came.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +44,14 @@ impl Packet for LiveFrame {
 
     fn ack_header(&self) -> Option<AckHeader> {
         self.bytes.ack_header()
+    }
+
+    fn caqm(&self, ethertype: u16) -> Option<CaqmInfo> {
+        self.bytes.caqm(ethertype)
+    }
+
+    fn set_caqm(&mut self, ethertype: u16, info: CaqmInfo) {
+        self.bytes.set_caqm(ethertype, info);
     }
 }
 
