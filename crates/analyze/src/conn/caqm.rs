@@ -23,6 +23,8 @@ pub(crate) struct Tags {
     pub worth: i64,
     /// The same when the other side last told what it got.
     pub worth_told: i64,
+    /// Bytes of window that the boldest request asks for.
+    pub boldest: u64,
     /// Hint of the last feedback: 255 says that more may wait.
     pub last_hint: u8,
     /// Frame numbers of the first of each kind, 0: there is none.
@@ -81,7 +83,9 @@ impl Tags {
         let value = info.value(units);
         self.worth = self.worth.saturating_add(value);
         seen.requests += 1;
-        seen.asked_bytes += u64::from(info.hint()) * u64::from(units.data_hint_unit);
+        let asked = u64::from(info.hint()) * u64::from(units.data_hint_unit);
+        seen.asked_bytes += asked;
+        self.boldest = self.boldest.max(asked);
         match (info.has(CaqmInfo::C), info.has(CaqmInfo::I)) {
             (false, true) => {
                 seen.granted += 1;

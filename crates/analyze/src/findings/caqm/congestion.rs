@@ -1,24 +1,23 @@
-//! Switches refuse or mark most requests: CAQM at work, at a full port.
+//! Switches refuse or mark most requests, or marks take most of what was granted: CAQM at work, at a full port.
 
 use super::{first, percent};
+use crate::conn::Tags;
 use crate::findings::{Finding, Id, Severity, Side};
 
 pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
     let tags = side.requests()?;
     let seen = &tags.seen;
     let stopped = seen.refused + seen.marked;
-    let title = if stopped * 2 > seen.requests {
-        format!(
-            "switches granted {} of {} CAQM requests of {}: {} refused, {} marked",
-            percent(seen.granted, seen.requests),
-            seen.requests,
-            side.sender_end.ip,
-            seen.refused,
-            seen.marked
-        )
-    } else {
-        told_less(side)?
-    };
+    let given = given(side, tags)?;
+    if stopped * 2 <= seen.requests && given * 2 >= seen.asked_bytes {
+        return None;
+    }
+    let title = format!(
+        "switches gave {} {} of the {} bytes of window that it asked for in CAQM tags",
+        side.sender_end.ip,
+        percent(given, seen.asked_bytes),
+        seen.asked_bytes
+    );
     let mut f = side.finding(Id::CaqmCongestion, Severity::Info, 0.95);
     f.packets = first(match tags.first.not_granted {
         0 => tags.first.tag,
@@ -41,18 +40,16 @@ pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
     Some(f)
 }
 
-/// Before the switch only the receiver's answer shows it.
-fn told_less(side: &Side<'_>) -> Option<String> {
-    let (asked, told) = (side.requests()?.seen.asked_bytes, side.told()?);
-    let given = told
-        .feedback_plus_bytes
-        .saturating_sub(told.feedback_minus_bytes);
-    let one_way = side.is_whole() && !side.is_at_receiver();
-    (one_way && given * 2 < asked).then(|| {
-        format!(
-            "{} asked for {asked} bytes of window in CAQM tags and was told {} of them",
-            side.sender_end.ip,
-            percent(given, asked)
-        )
-    })
+/// Bytes that the sender is given, less what marks take: by the tags behind the switch; before it, where all of them still
+/// look granted, by the receiver's answers.
+fn given(side: &Side<'_>, tags: &Tags) -> Option<u64> {
+    let is_behind = side.is_at_receiver() || tags.first.not_granted > 0;
+    if is_behind {
+        return Some(u64::try_from(tags.worth).unwrap_or(0));
+    }
+    let told = side.told().filter(|_| side.is_whole())?;
+    Some(
+        told.feedback_plus_bytes
+            .saturating_sub(told.feedback_minus_bytes),
+    )
 }

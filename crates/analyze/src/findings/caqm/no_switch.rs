@@ -42,11 +42,12 @@ pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
     })
 }
 
-/// Before the last switch: the receiver told all that was asked for, but for what was lost.
+/// Before the last switch: the receiver told all that was asked for, but for what was lost, which is most at the end of slow
+/// start, where each packet asks for most.
 fn is_all_told(side: &Side<'_>, tags: &Tags, told: &CaqmTags) -> bool {
-    let (asked, requests) = (tags.seen.asked_bytes, tags.seen.requests);
-    let lost = (u128::from(asked) * u128::from(side.lost()) / u128::from(requests.max(1))) as u64;
+    let lost = side.lost().saturating_mul(tags.boldest);
+    let heard = told.feedback_plus_bytes.saturating_add(lost);
     side.is_whole()
         && told.feedback_minus_bytes == 0
-        && (told.feedback_plus_bytes + lost) * 10 >= asked * 9
+        && heard.saturating_mul(10) >= tags.seen.asked_bytes.saturating_mul(9)
 }
