@@ -10,6 +10,7 @@ use crate::analyze::fail_on::FailOn;
 use crate::drill::DrillArgs;
 use crate::explain::ExplainArgs;
 use crate::failure::Failure;
+use crate::inject::args::InjectArgs;
 use crate::kernel::args::KernelCommand;
 use crate::link::args::LinkArgs;
 use crate::population::args::{MergeArgs, PopulationCommand, ReportArgs};
@@ -86,6 +87,8 @@ pub enum Command {
     Probe(ProbeArgs),
     /// A shaped link in real time: between namespaces, TAP devices or interfaces, with any qdisc
     Link(LinkArgs),
+    /// Malformed frames at the parser, the analyser, our endpoint and a kernel: do they do harm?
+    Inject(InjectArgs),
     /// Print the JSON Schema of a result or of an experiment file
     Schema {
         /// Which one
@@ -138,6 +141,8 @@ pub enum SchemaName {
     Drill,
     /// A line of `tcplab link --json`
     Link,
+    /// `tcplab inject --json`
+    Inject,
     /// `tcplab probe ... --json`
     Probe,
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use schemars::generate::SchemaSettings;
 use tcplab_lab::drill::DrillDocument;
+use tcplab_lab::inject::InjectDocument;
 use tcplab_plan::population::{PopulationDocument, VariantsDocument};
 use tcplab_plan::result::{ReproduceDocument, RunDocument};
 use tcplab_plan::{Experiment, Population};
@@ -42,6 +43,7 @@ pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
         SchemaName::Reproduce => generator.into_root_schema_for::<ReproduceDocument>().into(),
         SchemaName::Drill => generator.into_root_schema_for::<DrillDocument>().into(),
         SchemaName::Link => generator.into_root_schema_for::<link::json::Line>().into(),
+        SchemaName::Inject => generator.into_root_schema_for::<InjectDocument>().into(),
         SchemaName::Probe => generator
             .into_root_schema_for::<probe::json::Document>()
             .into(),

@@ -11,6 +11,7 @@ mod explain;
 mod failure;
 mod files;
 mod generate;
+mod inject;
 mod json;
 mod kernel;
 mod link;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         Command::Stacks(args) => Ok(stacks::main(&args, cli.color)),
         Command::Doctor { json } => Ok(doctor::main(json)),
         Command::Link(args) => Ok(link::main(&args, cli.color)),
+        Command::Inject(args) => Ok(inject::main(&args, cli.color)),
         Command::Probe(args) => Ok(probe::main(&args, &raw)),
         Command::Schema { name } => generate::schema(name),
         Command::Completions { shell } => generate::completions(shell),

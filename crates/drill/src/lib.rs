@@ -19,6 +19,11 @@ mod sock;
 pub mod symbols;
 mod target;
 
+/// Between segments and packets, for whoever joins a stack to a wire.
+pub mod packets {
+    pub use crate::sock::{Hosts, bytes_of, has_md5, segment};
+}
+
 pub use error::ScriptError;
 pub use options::Settings;
 pub use parse::{Defines, parse};

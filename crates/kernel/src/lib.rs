@@ -18,6 +18,8 @@ mod error;
 pub mod guest;
 pub mod image;
 #[cfg(target_os = "linux")]
+pub mod inject;
+#[cfg(target_os = "linux")]
 pub mod link;
 #[cfg(target_os = "linux")]
 mod live;

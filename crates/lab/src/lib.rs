@@ -12,6 +12,7 @@ mod error;
 pub mod explain;
 mod flent;
 mod folder;
+pub mod inject;
 pub mod measures;
 mod model;
 mod packets;

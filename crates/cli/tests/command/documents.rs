@@ -17,7 +17,12 @@ struct Documented {
     commands: &'static [&'static [&'static str]],
 }
 
-const DOCUMENTS: [Documented; 6] = [
+const DOCUMENTS: [Documented; 7] = [
+    Documented {
+        path: "docs/inject.md",
+        schemas: &["inject"],
+        commands: &[&["inject"]],
+    },
     Documented {
         path: "docs/link.md",
         schemas: &["link"],

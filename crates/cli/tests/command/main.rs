@@ -7,6 +7,7 @@ mod drill;
 mod explain;
 mod forms;
 mod golden;
+mod inject;
 mod json;
 mod kernel;
 mod link;

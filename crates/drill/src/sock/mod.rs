@@ -47,7 +47,8 @@ use tcplab_tcp::{
 use self::fds::{File, Files, Kind};
 use self::numbers::ev;
 use self::pending::{Blocked, Pending, Progress};
-use self::wire::{Arrived, Hosts};
+use self::wire::Arrived;
+pub use self::wire::{Hosts, bytes_of, has_md5, segment};
 use crate::call::{Call, Fd, Outcome};
 use crate::target::{Happening, IpMode, Made, Network, Setting, Target, TargetError};
 

@@ -21,7 +21,7 @@ const KIND_MD5: u8 = 19;
 
 /// Hosts by number: 0 is the host under test.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Hosts {
+pub struct Hosts {
     known: Vec<IpAddr>,
 }
 
@@ -30,7 +30,7 @@ impl Hosts {
     const MOST: usize = 4_096;
 
     /// An address's number; a new one gets the next.
-    pub(super) fn number(&mut self, ip: IpAddr) -> u16 {
+    pub fn number(&mut self, ip: IpAddr) -> u16 {
         let ip = ip.to_canonical();
         if let Some(at) = self.known.iter().position(|&known| known == ip) {
             return at as u16;
@@ -42,7 +42,7 @@ impl Hosts {
     }
 
     /// The address of a number.
-    pub(super) fn ip(&self, number: u16) -> Option<IpAddr> {
+    pub fn ip(&self, number: u16) -> Option<IpAddr> {
         self.known.get(usize::from(number)).copied()
     }
 }
@@ -79,7 +79,7 @@ pub(super) struct Icmp {
 }
 
 /// The IP packet of a segment; none: it has an end that is no host.
-pub(super) fn bytes_of(hosts: &Hosts, seg: &Segment) -> Option<Vec<u8>> {
+pub fn bytes_of(hosts: &Hosts, seg: &Segment) -> Option<Vec<u8>> {
     let end = |addr: Addr| {
         let ip = hosts.ip(addr.host)?;
         Some(Endpoint {
@@ -242,6 +242,14 @@ fn segment_of(hosts: &mut Hosts, packet: &[u8], ip: &Ip<'_>, gso_size: Option<u1
     }
     let gso_size = gso_size.filter(|&size| p.payload_len > u32::from(size));
     Arrived::Tcp(Box::new(Segment {
+        gso_size: gso_size.unwrap_or(0),
+        ..segment(hosts, &p, ip.tos)
+    }))
+}
+
+/// The segment that a packet's fields describe; `tos` is the traffic class of its IP header.
+pub fn segment(hosts: &mut Hosts, p: &TcpPacket, tos: u8) -> Segment {
+    Segment {
         src: end(hosts, p.src.ip, p.src.port),
         dst: end(hosts, p.dst.ip, p.dst.port),
         seq: p.seq,
@@ -250,15 +258,15 @@ fn segment_of(hosts: &mut Hosts, packet: &[u8], ip: &Ip<'_>, gso_size: Option<u1
         window: p.window,
         urgent: p.urgent,
         flags: p.flags,
-        gso_size: gso_size.unwrap_or(0),
-        tos: ip.tos,
-        caqm: Caqm::Plain,
+        gso_size: 0,
+        tos,
+        caqm: p.encap.caqm.map_or(Caqm::Plain, Caqm::Tag),
         options: p.options,
-    }))
+    }
 }
 
 /// Whether a segment has the option of RFC 2385.
-fn has_md5(segment: &[u8]) -> bool {
+pub fn has_md5(segment: &[u8]) -> bool {
     let len = segment.get(12).map_or(0, |&b| usize::from(b >> 4) * 4);
     let mut rest = segment.get(20..len).unwrap_or_default();
     loop {

@@ -10,7 +10,7 @@ mod frame;
 mod lane;
 mod out;
 mod place;
-mod port;
+pub(crate) mod port;
 mod program;
 #[cfg(test)]
 mod tests;

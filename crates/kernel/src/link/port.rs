@@ -14,13 +14,13 @@ use crate::run::{Context, RunError, open_tun};
 use crate::sys::{self, SockOpt};
 
 /// Bytes of `struct virtio_net_hdr` (linux/virtio_net.h).
-pub(super) const HEADER: usize = 10;
+pub(crate) const HEADER: usize = 10;
 
 /// The header before a frame.
-pub(super) type Header = [u8; HEADER];
+pub(crate) type Header = [u8; HEADER];
 
 /// The longest frame: an IP packet of 64 KiB with an Ethernet header and tags.
-pub(super) const LONGEST: usize = 66_000;
+pub(crate) const LONGEST: usize = 66_000;
 
 /// Bytes of frames that the kernel may hold for a packet socket.
 const BUFFER: usize = 16 << 20;
@@ -41,7 +41,7 @@ const TPID: u16 = 0x8100;
 
 /// An open device.
 #[derive(Debug)]
-pub(super) enum Port {
+pub(crate) enum Port {
     /// It vanishes with its descriptor, when the link has made it.
     Tap(File),
     /// What the interface receives, and what it sends.
@@ -50,7 +50,7 @@ pub(super) enum Port {
 
 impl Port {
     /// Makes a TAP device in the current network namespace.
-    pub(super) fn tap(name: &str) -> Result<Self, RunError> {
+    pub(crate) fn tap(name: &str) -> Result<Self, RunError> {
         let file = open_tun("live links")?;
         sys::attach_tap_with_offload(&file, name)
             .context(|| format!("cannot make the TAP device {name}"))?;
@@ -58,7 +58,7 @@ impl Port {
     }
 
     /// Opens an interface that there is, in promiscuous mode.
-    pub(super) fn interface(name: &str) -> Result<Self, RunError> {
+    pub(crate) fn interface(name: &str) -> Result<Self, RunError> {
         let address = address_of(name).map_err(|e| RunError::Cannot(e.to_string()))?;
         if address.hatype() != ARPHRD_ETHER {
             return Err(RunError::Cannot(format!(
@@ -77,7 +77,7 @@ impl Port {
     }
 
     /// Reads one frame into `buffer` and gives its length; none: there is no more.
-    pub(super) fn read(
+    pub(crate) fn read(
         &self,
         header: &mut Header,
         buffer: &mut [u8],
@@ -101,7 +101,7 @@ impl Port {
     }
 
     /// Frames that a packet socket has dropped since it was last asked; TAP devices count them by themselves.
-    pub(super) fn missed(&self) -> Option<u64> {
+    pub(crate) fn missed(&self) -> Option<u64> {
         let Self::Packets(socket) = self else {
             return None;
         };
@@ -111,7 +111,7 @@ impl Port {
     }
 
     /// Gives a frame to the device; false: it had no room, or is down.
-    pub(super) fn write(&self, header: &Header, frame: &[u8]) -> nix::Result<bool> {
+    pub(crate) fn write(&self, header: &Header, frame: &[u8]) -> nix::Result<bool> {
         match writev(self, &[IoSlice::new(header), IoSlice::new(frame)]) {
             Ok(_) => Ok(true),
             Err(

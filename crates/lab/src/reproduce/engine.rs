@@ -11,6 +11,7 @@ use tcplab_plan::result::{
 
 use super::estimator::Estimator;
 use super::list::{ClaimData, List};
+use super::malformed::{self, Malformed};
 use super::population::{self, Populations};
 use super::suite::{self, Suite};
 use crate::campaign::{self, Campaign, Progress};
@@ -53,14 +54,19 @@ pub fn run(
     let all = batches.iter().map(|batch| batch.points.len()).sum();
     let mut before = 0;
     let mut populations = Populations::default();
-    let mut alone = |data: &ClaimData| match (&data.estimator, &data.suite, &data.population) {
-        (Some(estimator), ..) => Ok(Some(estimated(data, estimator))),
-        (_, Some(suite), _) => drilled(lab, data, suite, options).map(Some),
-        (.., Some(file)) => {
-            let document = populations.get(lab, file, &data.stack, options.jobs)?;
-            Ok::<_, LabError>(Some(drawn(data, document)))
+    let mut alone = |data: &ClaimData| {
+        if let Some(malformed) = &data.malformed {
+            return injected(data, malformed).map(Some);
         }
-        (None, None, None) => Ok(None),
+        match (&data.estimator, &data.suite, &data.population) {
+            (Some(estimator), ..) => Ok(Some(estimated(data, estimator))),
+            (_, Some(suite), _) => drilled(lab, data, suite, options).map(Some),
+            (.., Some(file)) => {
+                let document = populations.get(lab, file, &data.stack, options.jobs)?;
+                Ok::<_, LabError>(Some(drawn(data, document)))
+            }
+            (None, None, None) => Ok(None),
+        }
     };
     let mut claims: Vec<Option<Claim>> = list
         .claims
@@ -218,6 +224,22 @@ fn estimated(data: &ClaimData, estimator: &Estimator) -> Claim {
         Ok(value) => finished(data, vec![value], words.collect()),
         Err(e) => not_run(data, &e.to_string()),
     }
+}
+
+/// A claim about malformed frames.
+fn injected(data: &ClaimData, frames: &Malformed) -> Result<Claim, LabError> {
+    let document = match frames.run(&data.stack) {
+        Ok(document) => document,
+        Err(LabError::CannotRun(why)) => return Ok(not_run(data, &why)),
+        Err(e) => return Err(e),
+    };
+    let of = |name: &str| malformed::value(&document, name);
+    let shown = shown(data).filter_map(|name| Some(format!("{name} = {}", of(name)?)));
+    let shown = shown.collect();
+    Ok(match data.value.evaluate(&of) {
+        Ok(value) => finished(data, vec![value], shown),
+        Err(e) => not_run(data, &e.to_string()),
+    })
 }
 
 /// A claim about a suite of scripts.

@@ -10,15 +10,17 @@ use tcplab_plan::{Experiment, Point};
 
 use super::estimator::Estimator;
 use super::glob;
+use super::malformed::Malformed;
 use super::suite::Suite;
 use crate::error::LabError;
 
 /// The files, in the order of the list.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 10] = [
     ("ack-filter.toml", include_str!("claims/ack-filter.toml")),
     ("delayed-ack.toml", include_str!("claims/delayed-ack.toml")),
     ("drill.toml", include_str!("claims/drill.toml")),
     ("intervals.toml", include_str!("claims/intervals.toml")),
+    ("malformed.toml", include_str!("claims/malformed.toml")),
     ("model.toml", include_str!("claims/model.toml")),
     ("quickack.toml", include_str!("claims/quickack.toml")),
     ("rto.toml", include_str!("claims/rto.toml")),
@@ -92,6 +94,7 @@ struct Group {
     experiment: Option<String>,
     estimator: Option<Estimator>,
     suite: Option<Suite>,
+    malformed: Option<Malformed>,
     population: Option<String>,
     #[serde(default)]
     at: BTreeMap<String, Json>,
@@ -185,6 +188,8 @@ pub struct ClaimData {
     pub estimator: Option<Estimator>,
     /// Scripts that are run in its place.
     pub suite: Option<Suite>,
+    /// Malformed frames that are sent in its place.
+    pub malformed: Option<Malformed>,
     /// The population, a file of `examples/`, that is run in its place.
     pub population: Option<String>,
     /// The points that count: those with these values of these axes.
@@ -299,10 +304,11 @@ fn claim(group: &Group, entry: &Entry) -> Result<ClaimData, String> {
         group.experiment.is_some(),
         group.estimator.is_some(),
         group.suite.is_some(),
+        group.malformed.is_some(),
         group.population.is_some(),
     ];
     if ways.iter().filter(|is| **is).count() != 1 {
-        return Err("it needs either an experiment, an estimator, a suite or a population".into());
+        return Err("it needs either an experiment, an estimator, a suite, malformed frames or a population".into());
     }
     let value = must("value", &entry.value, &group.value)?;
     let mut at = group.at.clone();
@@ -318,6 +324,7 @@ fn claim(group: &Group, entry: &Entry) -> Result<ClaimData, String> {
         experiment: group.experiment.clone(),
         estimator: group.estimator.clone(),
         suite: group.suite.clone(),
+        malformed: group.malformed.clone(),
         population: group.population.clone(),
         at,
         base: entry.base.clone().or_else(|| group.base.clone()),

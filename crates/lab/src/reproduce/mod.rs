@@ -8,6 +8,7 @@ mod engine;
 mod estimator;
 mod glob;
 mod list;
+mod malformed;
 mod population;
 mod suite;
 #[cfg(test)]
@@ -16,4 +17,5 @@ mod tests;
 pub use engine::{Options, run};
 pub use estimator::Estimator;
 pub use list::{ClaimData, List};
+pub use malformed::Malformed;
 pub use suite::Suite;

@@ -220,6 +220,11 @@ impl Endpoint {
         (self.snd.snd_una, self.snd.snd_nxt, self.snd.write_seq)
     }
 
+    /// `rcv_nxt`, and how many bytes from there on it takes (`tcp_receive_window()`).
+    pub fn receive_space(&self) -> (Seq, u32) {
+        (self.rcv.rcv_nxt, self.receive_window())
+    }
+
     /// `sk_shutdown`: bit 0 RCV_SHUTDOWN, bit 1 SEND_SHUTDOWN.
     pub fn shutdown_bits(&self) -> u8 {
         self.shutdown

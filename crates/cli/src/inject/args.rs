@@ -1,0 +1,101 @@
+//! The command line of `tcplab inject`.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use crate::args::parse_duration;
+
+/// `tcplab inject`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Frames are enumerated in groups (--list), the CAQM tag's first; the same seed gives the same frames. After each group it
+is checked that a connection that was open before still carries data, that a new one can be made, and that nothing changed
+that may not: our endpoint field by field, the analyser's report, the kernel's log.
+
+Exit codes: 0 no harm; 1 harm, with the frames and the commands that send them again; 2 wrong usage; 4 cannot run here.
+
+Examples:
+  tcplab inject                                    20,000 frames: parser, analyser, our endpoint
+  tcplab inject --count 500000 --json              more of them, one document
+  sudo tcplab inject --target kernel --count 50000 this machine's kernel, in two namespaces made for it
+  tcplab inject --only option-lengths              one group, as many of it as --count says
+  tcplab inject --only cut:314 --target endpoint   one frame")]
+pub struct InjectArgs {
+    /// What frames go into [default: parser,analyser,endpoint]
+    #[arg(long, value_name = "TARGET", value_enum, value_delimiter = ',')]
+    pub target: Vec<Into>,
+    /// Frames in all: small groups are whole, the others have alike many
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    pub count: u64,
+    /// What frames and samples are drawn from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Only this group, or one frame of it by its number
+    #[arg(long, value_name = "GROUP[:NUMBER]", value_parser = parse_only)]
+    pub only: Option<Only>,
+    /// Frames a second into a kernel, at most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub rate: Option<u64>,
+    /// End after this time: 10s, 2m
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
+    pub duration: Option<Duration>,
+
+    /// List the groups with their numbers of frames and send nothing
+    #[arg(long, help_heading = "Output")]
+    pub list: bool,
+    /// Print one JSON document (see `tcplab schema inject`)
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+}
+
+/// A word of `--target`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Into {
+    /// The parser of captures
+    Parser,
+    /// The analyser, beside a live connection's packets
+    Analyser,
+    /// Our own TCP, with CAQM on
+    Endpoint,
+    /// This machine's kernel, in two namespaces made for it
+    Kernel,
+}
+
+/// The value of `--only`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Only {
+    /// The group.
+    pub group: String,
+    /// A frame of it.
+    pub number: Option<u64>,
+}
+
+fn parse_only(text: &str) -> Result<Only, String> {
+    let (group, number) = match text.split_once(':') {
+        None => (text, None),
+        Some((group, number)) => {
+            let number = number.parse().map_err(|_| {
+                format!("`{number}` is no number of a frame; write GROUP:NUMBER, such as cut:314")
+            })?;
+            (group, Some(number))
+        }
+    };
+    Ok(Only {
+        group: group.into(),
+        number,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_and_frames() {
+        let only = |text| parse_only(text).map(|only| (only.group, only.number));
+        assert_eq!(only("cut"), Ok(("cut".into(), None)));
+        assert_eq!(only("cut:7"), Ok(("cut".into(), Some(7))));
+        assert!(only("cut:x").unwrap_err().contains("cut:314"));
+    }
+}

@@ -1,0 +1,102 @@
+//! `tcplab inject`: malformed frames at the parser, the analyser, our endpoint and a kernel.
+
+pub mod args;
+mod text;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use serde::Serialize;
+use tcplab_kernel::Stop;
+use tcplab_lab::inject::{self, INJECT_SCHEMA, TargetName, Wanted};
+use tcplab_wire::malformed::groups;
+
+use self::args::{InjectArgs, Into};
+use crate::args::Color;
+use crate::failure::Failure;
+use crate::{json, terminal};
+
+/// Runs `tcplab inject`.
+pub fn main(args: &InjectArgs, color: Color) -> ExitCode {
+    json::finish(INJECT_SCHEMA, args.json, run(args, color))
+}
+
+fn run(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
+    if args.list {
+        return list(args, color);
+    }
+    let targets = match args.target.as_slice() {
+        [] => vec![Into::Parser, Into::Analyser, Into::Endpoint],
+        chosen => chosen.to_vec(),
+    };
+    let only = args.only.clone();
+    let wanted = Wanted {
+        seed: args.seed,
+        count: args.count,
+        only: only.map(|only| (only.group, only.number)),
+        targets: targets.into_iter().map(name).collect(),
+        rate: args.rate,
+    };
+    #[cfg(target_os = "linux")]
+    if wanted.targets.contains(&TargetName::Kernel) {
+        let prepared = tcplab_kernel::inject::prepare();
+        prepared.map_err(|e| Failure::cannot_run(e.to_string()))?;
+    }
+    let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(e.to_string()))?;
+    #[allow(clippy::disallowed_methods, reason = "--for is in real time")]
+    let end = args.duration.map(|duration| Instant::now() + duration);
+    #[allow(clippy::disallowed_methods, reason = "--for is in real time")]
+    let is_over = || stop.wanted() || end.is_some_and(|end| Instant::now() >= end);
+    let document = inject::run(&wanted, &is_over)?;
+    if stop.wanted() && document.frames == 0 {
+        return Err(Failure::interrupted("interrupted before a frame was sent"));
+    }
+    match args.json {
+        true => json::print(&document)?,
+        false => text::result(&document, &terminal::theme(color, false))?,
+    }
+    Ok(ExitCode::from(u8::from(document.harm > 0)))
+}
+
+fn name(target: Into) -> TargetName {
+    match target {
+        Into::Parser => TargetName::Parser,
+        Into::Analyser => TargetName::Analyser,
+        Into::Endpoint => TargetName::Endpoint,
+        Into::Kernel => TargetName::Kernel,
+    }
+}
+
+/// A group in `--list --json`.
+#[derive(Serialize)]
+struct Listed {
+    group: &'static str,
+    frames: u64,
+    about: &'static str,
+}
+
+/// The document of `--list --json`.
+#[derive(Serialize)]
+struct Groups {
+    schema: &'static str,
+    groups: Vec<Listed>,
+}
+
+fn list(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
+    let only = args.only.as_ref().map(|only| only.group.as_str());
+    let chosen = groups().filter(|group| only.is_none_or(|only| only == group.name));
+    if args.json {
+        let one = |group: &tcplab_wire::malformed::Group| Listed {
+            group: group.name,
+            frames: group.count,
+            about: group.about,
+        };
+        json::print(&Groups {
+            schema: "tcplab.inject-groups/1",
+            groups: chosen.map(one).collect(),
+        })?;
+    } else {
+        text::list(chosen, &terminal::theme(color, false))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,170 @@
+//! This machine's kernel, in namespaces of its own ([`tcplab_kernel::inject::Arena`]).
+
+use std::time::Duration;
+
+use tcplab_kernel::inject::{Arena, Conn};
+use tcplab_wire::malformed::{Aim, Case, Family, Flow, Group};
+
+use super::document::KernelCounter;
+use super::target::{Effect, Target};
+use crate::error::LabError;
+
+/// Data of a healthy connection between two namespaces is answered in far less; a busy machine is slow.
+const LONGEST: Duration = Duration::from_secs(1);
+/// Frames that a connection gets before it is made anew: those that hurt it leave no two ends that agree.
+const FRAMES: u32 = 100;
+
+/// The target.
+pub(super) struct Kernel {
+    arena: Arena,
+    rate: Option<u64>,
+    family: Family,
+    live: Vec<(Family, Conn)>,
+    victim: Option<(Conn, u32)>,
+    begun: std::time::Instant,
+    sent: u64,
+}
+
+impl Kernel {
+    /// Makes the namespaces; frames are sent at most at this rate a second.
+    #[allow(clippy::disallowed_methods, reason = "a kernel runs in real time")]
+    pub(super) fn new(rate: Option<u64>) -> Result<Self, LabError> {
+        let arena = Arena::new().map_err(|e| LabError::CannotRun(e.to_string()))?;
+        Ok(Self {
+            arena,
+            rate,
+            family: Family::V4,
+            live: Vec::new(),
+            victim: None,
+            begun: std::time::Instant::now(),
+            sent: 0,
+        })
+    }
+
+    fn live(&self) -> Result<&Conn, String> {
+        let live = self.live.iter().find(|(family, _)| *family == self.family);
+        live.map(|(_, conn)| conn)
+            .ok_or_else(|| "no group has begun".into())
+    }
+
+    fn victim(&mut self) -> Result<&Conn, String> {
+        let fit = self
+            .victim
+            .take_if(|(conn, frames)| *frames >= FRAMES || !self.arena.stands(conn));
+        if let Some((conn, _)) = fit {
+            self.arena.close(conn);
+        }
+        if self.victim.is_none() {
+            let conn = self.arena.connect(self.family)?;
+            self.victim = Some((conn, 0));
+        }
+        match &mut self.victim {
+            Some((conn, frames)) => {
+                *frames += 1;
+                Ok(conn)
+            }
+            None => Err("there is no connection".into()),
+        }
+    }
+
+    /// Waits when frames go out faster than they shall.
+    #[allow(clippy::disallowed_methods, reason = "--rate is in real time")]
+    fn pace(&mut self) {
+        self.sent += 1;
+        if let Some(rate) = self.rate {
+            let due = Duration::from_secs_f64(self.sent as f64 / rate.max(1) as f64);
+            std::thread::sleep(due.saturating_sub(self.begun.elapsed()));
+        }
+    }
+}
+
+impl Target for Kernel {
+    fn begin(&mut self, group: &Group) -> Result<(), LabError> {
+        self.family = group.family;
+        if self.live().is_err() {
+            let conn = self.arena.connect(group.family);
+            let conn = conn.map_err(LabError::CannotRun)?;
+            self.arena.carry(&conn).map_err(LabError::CannotRun)?;
+            self.live.push((group.family, conn));
+        }
+        self.arena.moved();
+        Ok(())
+    }
+
+    fn flow(&mut self, aim: Aim) -> Result<Flow, String> {
+        let flow = match aim {
+            Aim::Live | Aim::Listener => {
+                let family = self.family;
+                let live = self.live.iter().find(|(known, _)| *known == family);
+                live.and_then(|(_, conn)| self.arena.flow(conn))
+            }
+            Aim::Victim => {
+                self.victim()?;
+                let victim = self.victim.as_ref();
+                victim.and_then(|(conn, _)| self.arena.flow(conn))
+            }
+        };
+        flow.ok_or_else(|| "the host has said nothing on the connection".into())
+    }
+
+    fn take(&mut self, case: &Case) -> Result<Effect, String> {
+        self.pace();
+        let accepted = self.arena.send(&case.frame)?;
+        Ok(Effect {
+            accepted,
+            changed: false,
+        })
+    }
+
+    fn end(&mut self, _: &Group) -> Result<(), String> {
+        if let Some((victim, _)) = self.victim.take() {
+            self.arena.close(victim);
+        }
+        let family = self.family;
+        let at = self.live.iter().position(|(known, _)| *known == family);
+        let Some((_, live)) = at.map(|at| self.live.swap_remove(at)) else {
+            return Err("no group has begun".into());
+        };
+        let well = self.check(&live, family);
+        if well.is_ok() {
+            self.live.push((family, live));
+        } else {
+            self.arena.close(live);
+        }
+        let alarms = self.arena.alarms();
+        match (well, alarms.is_empty()) {
+            (well, true) => well,
+            (_, false) => Err(format!("the kernel's log: {}", alarms.join("; "))),
+        }
+    }
+
+    fn counters(&mut self) -> Vec<KernelCounter> {
+        let moved = self.arena.moved().into_iter();
+        moved.map(|(name, by)| KernelCounter { name, by }).collect()
+    }
+
+    fn note(&self) -> Option<String> {
+        let text =
+            "the kernel's log (/dev/kmsg) cannot be read here: its warnings were not looked for";
+        (!self.arena.reads_log()).then(|| text.into())
+    }
+}
+
+impl Kernel {
+    fn check(&mut self, live: &Conn, family: Family) -> Result<(), String> {
+        if !self.arena.stands(live) {
+            return Err("the connection that was open before is gone".into());
+        }
+        let took = self.arena.carry(live);
+        let took = took.map_err(|e| format!("the connection that was open before: {e}"))?;
+        if took > LONGEST {
+            return Err(format!("data was answered after {took:?}"));
+        }
+        let fresh = self.arena.connect(family)?;
+        let carried = self.arena.carry(&fresh);
+        self.arena.close(fresh);
+        carried
+            .map(drop)
+            .map_err(|e| format!("a new connection: {e}"))
+    }
+}

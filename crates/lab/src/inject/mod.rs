@@ -1,0 +1,192 @@
+//! Malformed frames at targets: the parser of captures, the analyser, our endpoint, a kernel; and whether they are well after
+//! each group of frames (`tcplab inject`).
+//!
+//! The frames come from [`tcplab_wire::malformed`], which also says what each of them may do. A target is a [`Target`]:
+//! it gives the connection that frames are aimed at, takes one frame after another, and is looked at after each group.
+//! A panic in a target is harm like any other: it is caught, told with the frame and the command that sends it again.
+
+mod analyser;
+mod digest;
+mod document;
+mod endpoint;
+#[cfg(target_os = "linux")]
+mod kernel;
+mod one;
+mod pair;
+mod parser;
+mod target;
+#[cfg(test)]
+mod tests;
+
+use std::thread;
+
+use tcplab_wire::malformed::{Group, Sample, groups};
+
+pub use document::{ErrorRecord, GroupResult, Harm, INJECT_SCHEMA, InjectDocument, KernelCounter};
+
+use self::one::Part;
+use self::target::Parse;
+use crate::error::LabError;
+
+/// What frames go into.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TargetName {
+    /// The parser of captures.
+    Parser,
+    /// The analyser.
+    Analyser,
+    /// Our own TCP.
+    Endpoint,
+    /// This machine's kernel, in namespaces made for it.
+    Kernel,
+}
+
+impl TargetName {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Parser => "parser",
+            Self::Analyser => "analyser",
+            Self::Endpoint => "endpoint",
+            Self::Kernel => "kernel",
+        }
+    }
+}
+
+/// What is wanted.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// What frames and samples are drawn from.
+    pub seed: u64,
+    /// Frames in all; small groups are whole, the others have alike many.
+    pub count: u64,
+    /// One group only, or one frame of it.
+    pub only: Option<(String, Option<u64>)>,
+    /// What they go into; the parser always counts.
+    pub targets: Vec<TargetName>,
+    /// Frames a second into a kernel, at most.
+    pub rate: Option<u64>,
+}
+
+/// The numbers of each group that are sent.
+#[derive(Clone, Debug)]
+struct Job {
+    group: &'static Group,
+    numbers: Numbers,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Numbers {
+    One(u64),
+    Some(Sample, u64),
+}
+
+impl Numbers {
+    fn len(self) -> u64 {
+        match self {
+            Self::One(_) => 1,
+            Self::Some(_, len) => len,
+        }
+    }
+
+    fn iter(self) -> Box<dyn Iterator<Item = u64>> {
+        match self {
+            Self::One(number) => Box::new(std::iter::once(number)),
+            Self::Some(sample, _) => Box::new(sample.numbers()),
+        }
+    }
+}
+
+fn jobs(wanted: &Wanted) -> Result<Vec<Job>, LabError> {
+    let chosen: Vec<&'static Group> = match &wanted.only {
+        None => groups().collect(),
+        Some((name, _)) => groups().filter(|group| group.name == name).collect(),
+    };
+    if chosen.is_empty() {
+        let name = wanted.only.as_ref().map_or("", |(name, _)| name);
+        return Err(LabError::Wrong(format!(
+            "there is no group {name}; `tcplab inject --list` shows them"
+        )));
+    }
+    if let Some((name, Some(number))) = &wanted.only {
+        let count = chosen.iter().map(|group| group.count).sum();
+        if *number >= count {
+            return Err(LabError::Wrong(format!(
+                "{name} has the frames 0 to {}, not {number}",
+                count - 1
+            )));
+        }
+    }
+    let one = wanted.only.as_ref().and_then(|(_, number)| *number);
+    let shares = Sample::shares(&chosen, wanted.count);
+    let job = |(group, share): (&'static Group, u64)| Job {
+        group,
+        numbers: match one {
+            Some(number) => Numbers::One(number),
+            None => Numbers::Some(Sample::new(group, share, wanted.seed), share),
+        },
+    };
+    Ok(chosen.into_iter().zip(shares).map(job).collect())
+}
+
+/// Sends frames into all targets, each on a thread of its own. `stop` is asked between frames; when it says so, what was
+/// done until then is the result.
+///
+/// # Errors
+/// A wrong name, or a target that cannot be set up.
+pub fn run(wanted: &Wanted, stop: &(dyn Fn() -> bool + Sync)) -> Result<InjectDocument, LabError> {
+    run_with(wanted, target::parse, stop)
+}
+
+/// The same with another parser in front of the parser's and the analyser's target.
+fn run_with(
+    wanted: &Wanted,
+    parse: Parse,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<InjectDocument, LabError> {
+    let jobs = jobs(wanted)?;
+    let mut targets = wanted.targets.clone();
+    if !targets.contains(&TargetName::Parser) {
+        targets.insert(0, TargetName::Parser);
+    }
+    let parts: Vec<Result<Vec<Part>, LabError>> = thread::scope(|scope| {
+        let start = |&target| {
+            let jobs = &jobs;
+            scope.spawn(move || one::run(target, jobs, (wanted, parse), stop))
+        };
+        let threads: Vec<_> = targets.iter().map(start).collect();
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| match thread.join() {
+            Ok(parts) => parts,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        threads.into_iter().map(join).collect()
+    });
+    let mut document = InjectDocument {
+        schema: INJECT_SCHEMA.into(),
+        seed: wanted.seed,
+        targets: targets.iter().map(|target| target.name().into()).collect(),
+        frames: 0,
+        harm: 0,
+        groups: jobs.iter().map(empty).collect(),
+        harms: Vec::new(),
+        notes: Vec::new(),
+        error: None,
+    };
+    for parts in parts {
+        for (result, part) in document.groups.iter_mut().zip(parts?) {
+            part.add_to(result, &mut document.harms, &mut document.notes);
+        }
+    }
+    document.groups.retain(|group| group.frames > 0);
+    document.frames = document.groups.iter().map(|group| group.frames).sum();
+    document.harm = document.groups.iter().map(|group| group.harm).sum();
+    Ok(document)
+}
+
+fn empty(job: &Job) -> GroupResult {
+    GroupResult {
+        group: job.group.name.into(),
+        of: job.group.count,
+        ..GroupResult::default()
+    }
+}

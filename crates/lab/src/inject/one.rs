@@ -1,0 +1,222 @@
+//! All groups into one target, with panics caught.
+
+use std::any::Any;
+use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::analyser::Analyser;
+use super::document::{GroupResult, Harm, KernelCounter};
+use super::endpoint::OwnEndpoint;
+use super::parser::{Kinds, Parser};
+use super::target::{Effect, Parse, Target, kind};
+use super::{Job, TargetName, Wanted};
+use crate::error::LabError;
+
+/// Harms of a group and target that are told one by one.
+const TOLD: u64 = 3;
+/// After so many the group is given up: the target is broken, and making it anew takes time.
+const MOST: u64 = 50;
+
+/// What came of a group in one target.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Part {
+    frames: u64,
+    /// The parser's counts.
+    kinds: Option<Kinds>,
+    /// Taken, and changes that may be; of our endpoint, and of a kernel.
+    effects: Option<[u64; 2]>,
+    /// The target is a kernel.
+    is_kernel: bool,
+    counters: Vec<KernelCounter>,
+    harm: u64,
+    harms: Vec<Harm>,
+    notes: Vec<String>,
+}
+
+impl Part {
+    /// Adds it to the group's row.
+    pub(super) fn add_to(
+        self,
+        row: &mut GroupResult,
+        harms: &mut Vec<Harm>,
+        notes: &mut Vec<String>,
+    ) {
+        row.frames = row.frames.max(self.frames);
+        if let Some(kinds) = self.kinds {
+            (row.parsed, row.not_tcp, row.malformed) =
+                (kinds.parsed, kinds.not_tcp, kinds.malformed);
+        }
+        if self.is_kernel {
+            row.sent_to_kernel = self.effects.map(|[taken, _]| taken);
+            row.kernel_counters = self.counters;
+        } else if let Some([accepted, changed]) = self.effects {
+            (row.accepted, row.state_changes) = (Some(accepted), Some(changed));
+        }
+        row.harm += self.harm;
+        harms.extend(self.harms);
+        for note in self.notes {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+
+    fn add(&mut self, effect: Effect) {
+        if let Some([accepted, changed]) = &mut self.effects {
+            *accepted += u64::from(effect.accepted);
+            *changed += u64::from(effect.changed);
+        }
+    }
+}
+
+/// A target, made anew when a panic has broken it.
+struct Seat<'a> {
+    name: TargetName,
+    wanted: &'a Wanted,
+    parse: Parse,
+    target: Box<dyn Target>,
+}
+
+impl<'a> Seat<'a> {
+    fn new(name: TargetName, wanted: &'a Wanted, parse: Parse) -> Result<Self, LabError> {
+        Ok(Self {
+            name,
+            wanted,
+            parse,
+            target: make(name, wanted, parse)?,
+        })
+    }
+
+    fn renew(&mut self) -> Result<(), LabError> {
+        self.target = make(self.name, self.wanted, self.parse)?;
+        Ok(())
+    }
+
+    fn harm(&self, job: &Job, number: Option<u64>, frame: &[u8], what: String) -> Harm {
+        let mut again = format!(
+            "tcplab inject --target {} --only {}",
+            self.name.name(),
+            job.group.name
+        );
+        if let Some(number) = number {
+            let _ = write!(again, ":{number}");
+        }
+        let _ = write!(again, " --seed {}", self.wanted.seed);
+        Harm {
+            target: self.name.name().into(),
+            group: job.group.name.into(),
+            number,
+            what,
+            frame: frame.iter().fold(String::new(), |mut text, byte| {
+                let _ = write!(text, "{byte:02x}");
+                text
+            }),
+            again,
+        }
+    }
+}
+
+fn make(name: TargetName, wanted: &Wanted, parse: Parse) -> Result<Box<dyn Target>, LabError> {
+    Ok(match name {
+        TargetName::Parser => Box::new(Parser::new(parse)),
+        TargetName::Analyser => Box::new(Analyser::new(parse, wanted.seed)),
+        TargetName::Endpoint => Box::new(OwnEndpoint::new(wanted.seed)),
+        #[cfg(target_os = "linux")]
+        TargetName::Kernel => Box::new(super::kernel::Kernel::new(wanted.rate)?),
+        #[cfg(not(target_os = "linux"))]
+        TargetName::Kernel => {
+            return Err(LabError::CannotRun(
+                "frames into a kernel need Linux".into(),
+            ));
+        }
+    })
+}
+
+/// Sends all groups into a target.
+pub(super) fn run(
+    name: TargetName,
+    jobs: &[Job],
+    (wanted, parse): (&Wanted, Parse),
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Vec<Part>, LabError> {
+    let mut seat = Seat::new(name, wanted, parse)?;
+    jobs.iter().map(|job| group(&mut seat, job, stop)).collect()
+}
+
+fn group(
+    seat: &mut Seat<'_>,
+    job: &Job,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Part, LabError> {
+    let mut part = Part {
+        kinds: (seat.name == TargetName::Parser).then(Kinds::default),
+        effects: matches!(seat.name, TargetName::Endpoint | TargetName::Kernel).then_some([0, 0]),
+        is_kernel: seat.name == TargetName::Kernel,
+        notes: seat.target.note().into_iter().collect(),
+        ..Part::default()
+    };
+    if job.numbers.len() == 0 || stop() {
+        return Ok(part);
+    }
+    seat.target.begin(job.group)?;
+    for number in job.numbers.iter() {
+        if part.frames.is_multiple_of(256) && stop() {
+            break;
+        }
+        part.frames += 1;
+        let mut frame = Vec::new();
+        let done = caught(|| {
+            let flow = seat.target.flow(job.group.aim)?;
+            let case = job.group.case(&flow, number, seat.wanted.seed);
+            frame.clone_from(&case.frame);
+            seat.target.take(&case)
+        });
+        match done {
+            Ok(Ok(effect)) => part.add(effect),
+            Ok(Err(what)) => told(&mut part, seat.harm(job, Some(number), &frame, what)),
+            Err(what) => {
+                told(&mut part, seat.harm(job, Some(number), &frame, what));
+                seat.renew()?;
+                seat.target.begin(job.group)?;
+            }
+        }
+        if let Some(kinds) = &mut part.kinds {
+            kinds.add(caught(|| kind(&(seat.parse)(&frame))).ok());
+        }
+        if part.harm >= MOST {
+            part.notes.push(format!(
+                "{}: {} was given up after {MOST} harms",
+                seat.name.name(),
+                job.group.name
+            ));
+            break;
+        }
+    }
+    part.counters = seat.target.counters();
+    match caught(|| seat.target.end(job.group)) {
+        Ok(Ok(())) => {}
+        Ok(Err(what)) | Err(what) => {
+            told(&mut part, seat.harm(job, None, &[], what));
+            seat.renew()?;
+        }
+    }
+    Ok(part)
+}
+
+fn told(part: &mut Part, harm: Harm) {
+    part.harm += 1;
+    if part.harm <= TOLD {
+        part.harms.push(harm);
+    }
+}
+
+/// What a call gives, or the words of its panic.
+fn caught<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| format!("panic: {}", words(&*panic)))
+}
+
+fn words(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    let owned = panic.downcast_ref::<String>().map(String::as_str);
+    text.or(owned).unwrap_or("without words")
+}
