@@ -188,9 +188,14 @@ class Replay:
         self.units, self.cwnd, self.rest, self.told = units, units.initial, 0, 0
         self.starts, self.is_full, self.most, self.usage = True, False, 0, None
 
-    def sent(self, flight, una, following):
-        """A burst has left `flight` packets in flight."""
-        is_full = flight >= self.cwnd
+    def least(self):
+        """Packets that a sender has in flight who has more to send. Linux tcp_tso_should_defer(): with TSO up to a third of the
+        window (tcp_tso_win_divisor) waits to become more, and the window counts as full."""
+        return self.cwnd - self.cwnd // 3 if self.units.tso else self.cwnd
+
+    def sent(self, flight, una, following, is_held):
+        """A burst has left `flight` packets in flight; `is_held`: the receiver's window ended it."""
+        is_full = flight >= self.cwnd or (flight >= self.least() and not is_held)
         is_new = self.usage is None or not after(self.usage, una)
         if is_new or is_full or (not self.is_full and flight > self.most):
             self.is_full, self.most, self.usage = is_full, flight, following
@@ -254,11 +259,12 @@ class Flow:
                 peak = max(peak, self.packets(following, una))
                 continue
             # The sender's answer to the ACK before is complete: what did it leave in flight?
+            room = (edge - following) & 0xFFFFFFFF if edge is not None else self.mss
+            flight = self.packets(following, una)
             if sent_now and n < self.last:
-                room = (edge - following) & 0xFFFFFFFF if edge is not None else self.mss
-                self.compare(n, self.packets(following, una), room)
+                self.compare(n, flight, room < self.mss)
             if sent_now:
-                self.replay.sent(self.packets(following, una), una, following)
+                self.replay.sent(flight, una, following, room < self.mss)
             sent_now = False
             acks += 1
             is_new = after(s.ack, una)
@@ -280,14 +286,13 @@ class Flow:
         scales = {s.ends: s.scale for s in self.segments if s.flags & SYN}
         return 0 if None in scales.values() else scales[self.ends[::-1]]
 
-    def compare(self, n, flight, room):
-        """`room`: bytes that the receiver's window has left."""
-        if room < self.mss and flight <= self.replay.cwnd:
+    def compare(self, n, flight, is_held):
+        """`is_held`: the receiver's window has no room for a segment."""
+        if is_held and flight <= self.replay.cwnd:
             self.held += 1
             return
         self.checked += 1
-        short = self.replay.cwnd - flight
-        if not 0 <= short <= self.units.slack:
+        if not self.replay.least() <= flight <= self.replay.cwnd:
             self.wrong.append((n + 1, self.replay.cwnd, flight))
 
     def report(self, name):
@@ -383,7 +388,7 @@ def arguments():
     parser.add_argument("--packet", type=int, default=1024, help="bytes of grant that are a packet of window")
     parser.add_argument("--initial", type=int, default=10, help="packets of the first window")
     parser.add_argument("--minimum", type=int, default=1, help="packets of the smallest window")
-    parser.add_argument("--slack", type=int, default=0, help="packets that the sender may have less in flight (TSO holds some back)")
+    parser.add_argument("--tso", action="store_true", help="the sender has TSO: it may hold a third of its window back")
     parser.add_argument("--enough", type=int, default=20, help="comparisons that must be possible")
     return parser.parse_args()
 

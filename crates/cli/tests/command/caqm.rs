@@ -71,6 +71,10 @@ set = { "link.switch-sink.a_to_b.qdisc" = "caqm qt 0x8f", "host.sender.behaviour
 [[variant]]
 name = "client-only"
 set = { "host.sink.socket.congestion" = "reno", "link.switch-sink.a_to_b.qdisc" = "caqm qt 0x8f" }
+
+[[variant]]
+name = "tso"
+set = { "host.sender.offload" = "tso", "host.sink.offload" = "tso", "link.switch-sink.a_to_b.qdisc" = "caqm qt 0x8f" }
 "#;
 
 /// Runs it in a folder: the points' folders, in the order of the variants.
@@ -80,7 +84,7 @@ fn run(folder: &Path) -> Vec<PathBuf> {
     let out = folder.join("out");
     let run = tcplab(&["run", text(&file), "--out", text(&out)]);
     assert_eq!(run.code, 0, "{}", run.err);
-    (0..5).map(|n| out.join(format!("points/{n:04}"))).collect()
+    (0..6).map(|n| out.join(format!("points/{n:04}"))).collect()
 }
 
 fn text(path: &Path) -> &str {
@@ -159,11 +163,13 @@ fn captures_say_what_hosts_and_switch_did() {
     let waits = came - told("feedback_plus_bytes") + told("feedback_minus_bytes");
     assert!(waits.abs() < 2 * 64, "{waits}");
     // The window, from the capture alone.
-    let Some((code, said)) = window(&points[0], &[]) else {
-        return;
-    };
-    assert_eq!(code, Some(0), "{said}");
-    assert_eq!(said.matches(": fits").count(), 3, "{said}");
+    for (point, more) in [(0, &[][..]), (5, &["--tso"])] {
+        let Some((code, said)) = window(&points[point], more) else {
+            return;
+        };
+        assert_eq!(code, Some(0), "{said}");
+        assert_eq!(said.matches(": fits").count(), 3, "{said}");
+    }
     // It can find what is not so.
     for wrong in [["--packet", "1448"], ["--ack", "32"], ["--beta", "256"]] {
         let (code, said) = window(&points[0], &wrong).unwrap();
@@ -188,6 +194,7 @@ fn each_cause_is_found_at_both_ends() {
             "caqm_congestion caqm_oversize",
         ),
         (4, "", ""),
+        (5, "caqm_congestion", "caqm_congestion"),
     ] {
         assert_eq!(
             found(&points[point], "sender-1.eth0").join(" "),
