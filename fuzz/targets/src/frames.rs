@@ -1,7 +1,9 @@
 //! The parser of frames: link layers, tags, IP, TCP and its options.
 
 use tcplab_wire::emit::{Payload, emit};
-use tcplab_wire::{Config, LinkType, Parsed, Standing, TcpPacket, parse_frame};
+use tcplab_wire::{
+    CAQM_ETHERTYPE, Config, LinkType, Parsed, Receiver, Standing, TcpPacket, parse_frame, receive,
+};
 
 /// Link type (first byte), how much longer the frame was on the wire (two bytes), then the frame.
 pub fn frame(data: &[u8]) {
@@ -15,6 +17,9 @@ pub fn frame(data: &[u8]) {
     check(link, bytes, length, &config);
     check(link, bytes, length.saturating_add(more), &config);
     check(link, bytes, u32::MAX, &config);
+    if link == LinkType::Ethernet {
+        taken(bytes);
+    }
     // A capture that was cut holds less, never something else.
     if let Parsed::Tcp(whole) = parse_frame(link, bytes, length, &config) {
         for cut in [bytes.len() / 2, bytes.len().saturating_sub(1)] {
@@ -23,6 +28,29 @@ pub fn frame(data: &[u8]) {
                 assert_eq!((part.seq, part.payload_len), (whole.seq, whole.payload_len));
             }
         }
+    }
+}
+
+/// What a host takes is whole; it is for it, whoever it is.
+fn taken(bytes: &[u8]) {
+    let Some(mac) = bytes.first_chunk() else {
+        return;
+    };
+    let length = bytes.len() as u32;
+    let Parsed::Tcp(read) = parse_frame(LinkType::Ethernet, bytes, length, &Config::default())
+    else {
+        return;
+    };
+    let host = Receiver {
+        mac: *mac,
+        addresses: &[read.dst.ip],
+        caqm_ethertype: Some(CAQM_ETHERTYPE),
+    };
+    if let Ok(taken) = receive(&host, bytes) {
+        let p = taken.packet;
+        assert!(p.standing == Standing::Whole && !p.header_truncated);
+        let header = usize::from(p.header_len);
+        assert_eq!(taken.segment.len(), header + p.payload_len as usize);
     }
 }
 

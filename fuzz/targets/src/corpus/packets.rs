@@ -1,4 +1,10 @@
-//! Frames that are made here: TCP in everything that the parser steps over.
+//! Frames that are made here: TCP in everything that the parser steps over, and the generator's malformed ones.
+
+use std::net::IpAddr;
+
+use tcplab_base::Seq;
+use tcplab_wire::malformed::{Family, Flow, Sample, groups};
+use tcplab_wire::{CAQM_ETHERTYPE, Endpoint};
 
 const FIN: u8 = 0x01;
 const SYN: u8 = 0x02;
@@ -132,7 +138,38 @@ pub fn frames() -> Vec<Vec<u8>> {
             &ipv6(44, &[&[6, 0, 0, 1, 0, 0, 0, 7], &data[..]].concat()),
         ),
     );
+    for bytes in malformed() {
+        add(0, &bytes);
+    }
     out
+}
+
+/// Some frames of each group of malformed ones.
+fn malformed() -> impl Iterator<Item = Vec<u8>> {
+    const OF_A_GROUP: u64 = 4;
+    groups().flat_map(|group| {
+        let end = |n: u16, port| Endpoint {
+            ip: match group.family {
+                Family::V4 => IpAddr::from([192, 0, 2, n as u8]),
+                Family::V6 => IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, n]),
+            },
+            port,
+        };
+        let flow = Flow {
+            src_mac: [2, 0, 0, 0, 0, 1],
+            dst_mac: [2, 0, 0, 0, 0, 2],
+            src: end(1, 40_000),
+            dst: end(2, 80),
+            seq: Seq(101),
+            ack: Seq(501),
+            window: 502,
+            rcv_wnd: 65_536,
+            timestamps: Some((9, 5)),
+            caqm_ethertype: CAQM_ETHERTYPE,
+        };
+        let numbers = Sample::new(group, OF_A_GROUP, 1).numbers();
+        numbers.map(move |number| group.case(&flow, number, 1).frame)
+    })
 }
 
 /// The frames of one short connection, both directions in one (the addresses do not change: the parser is not asked).
