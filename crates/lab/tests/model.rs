@@ -198,3 +198,122 @@ request = 700
         assert_eq!(tshark("udp.checksum.status == 1").lines().count(), 10);
     }
 }
+
+/// 2 x 25 -> 10 Gbit/s through a switch with CAQM, into a card with four queues that knows the tag or does not.
+const INCAST: &str = r#"
+[run]
+captures = false
+linger = "1ms"
+
+[[host]]
+name = "sender"
+count = 2
+offload = "tso"
+sysctl = { "net.core.sysctl_caqm_enable" = 1, "net.core.sysctl_caqm_filter_nics" = "0xff" }
+socket = { congestion = "caqm" }
+
+[[host]]
+name = "switch"
+forward = true
+
+[[host]]
+name = "sink"
+offload = "gro"
+rx_queues = 4
+rx_usecs = "8us"
+rx_frame_cost = "100ns"
+rx_packet_cost = "500ns"
+sysctl = { "net.core.sysctl_caqm_enable" = 1, "net.core.sysctl_caqm_filter_nics" = "0xff" }
+socket = { congestion = "caqm" }
+
+[[link]]
+between = ["sender", "switch"]
+rate = "25gbit"
+overhead = 24
+delay = "10us"
+
+[[link]]
+between = ["switch", "sink"]
+rate = "10gbit"
+overhead = 24
+delay = "15us"
+queue_from = "5ms"
+a_to_b = { qdisc = "caqm qt 0x8f" }
+
+[[app]]
+kind = "bulk"
+name = "flow"
+client = "sender"
+server = "sink"
+connections = 8
+duration = "20ms"
+
+[[variant]]
+name = "knows"
+
+[[variant]]
+name = "blind"
+set = { "host.sink.nic_caqm" = false }
+
+[[variant]]
+name = "steered"
+set = { "host.sink.nic_caqm" = false, "host.sink.rps" = true }
+"#;
+
+#[test]
+fn a_switch_with_caqm_and_the_queues_of_a_card() {
+    let names =
+        ["packets", "bytes", "drops"].map(|of| (0..4).map(move |n| format!("rx_queue_{n}_{of}")));
+    let cpus = (0..4).map(|n| format!("rx_cpu_{n}_packets"));
+    let names = names.into_iter().flatten().chain(cpus);
+    let own = names
+        .map(|name| format!("\"sink.{name}\""))
+        .collect::<Vec<_>>();
+    let way = "link.switch-sink.a_to_b";
+    let text = format!(
+        "measures = [{}, \"sink.rx_gro_joined\", \"sink.rx_gro_joined_caqm\", \"sender.tx_tso_copied_caqm\", \
+         \"{way}.delivered\", \"{way}.granted\", \"{way}.queue_drops\", \"{way}.queue_mean_bytes\", \
+         \"{way}.queue_max_bytes\"]\n{INCAST}",
+        own.join(", ")
+    );
+    let document = run(&text, "model", 2, None);
+    assert_eq!(document.points.len(), 3);
+    for point in &document.points {
+        assert_eq!(point.error, None);
+        let of = |name: &str| measure(point, name);
+        let queues = [0, 1, 2, 3].map(|n| of(&format!("sink.rx_queue_{n}_packets")));
+        let dropped: f64 = [0, 1, 2, 3]
+            .map(|n| of(&format!("sink.rx_queue_{n}_drops")))
+            .iter()
+            .sum();
+        let cpus = [0, 1, 2, 3].map(|n| of(&format!("sink.rx_cpu_{n}_packets")));
+        let busy = |each: &[f64; 4]| each.iter().filter(|n| **n > 1_000.0).count();
+        let variant = point.axes["variant"].as_str().unwrap();
+        let right = match variant {
+            "knows" => (4, 4),
+            "blind" => (1, 1),
+            _ => (1, 4),
+        };
+        // Of GRO's packets there are fewer: count those of the CPUs from 100 on.
+        let up = cpus.iter().filter(|n| **n > 100.0).count();
+        assert_eq!((busy(&queues), up), right, "{variant}: {queues:?} {cpus:?}");
+        let frames: f64 = queues.iter().sum();
+        assert_eq!(
+            frames + dropped,
+            of(&format!("{way}.delivered")),
+            "{variant}"
+        );
+        let joined = of("sink.rx_gro_joined");
+        // What is on its way when the run ends is in a queue or a backlog.
+        let handed_up: f64 = cpus.iter().sum();
+        assert!(frames - joined - handed_up < 1_000.0, "{variant}");
+        assert!(joined > 0.3 * frames, "{variant}: {joined} of {frames}");
+        assert!(of("sink.rx_gro_joined_caqm") > 0.9 * joined, "{variant}");
+        assert!(of("sender.tx_tso_copied_caqm") > 0.5 * frames, "{variant}");
+        assert!(of(&format!("{way}.granted")) > 10_000.0, "{variant}");
+        assert_eq!(of(&format!("{way}.queue_drops")), 0.0, "{variant}");
+        let mean = of(&format!("{way}.queue_mean_bytes"));
+        assert!(mean < of(&format!("{way}.queue_max_bytes")), "{variant}");
+        println!("{variant}: {queues:?} {cpus:?} joined {joined}, queue {mean}");
+    }
+}

@@ -36,7 +36,10 @@ fn flow(app: &str, latency_ns: Vec<i64>) -> Flow {
 }
 
 fn outcome() -> Outcome {
-    let counters = BTreeMap::from([("TcpExtDelayedACKs".to_owned(), 84)]);
+    let counters = BTreeMap::from([
+        ("TcpExtDelayedACKs".to_owned(), 84),
+        ("rx_queue_0_packets".to_owned(), 7),
+    ]);
     let mut outcome = Outcome {
         virtual_ns: 1_500_000_000,
         counters: BTreeMap::from([("client".to_owned(), counters)]),
@@ -85,6 +88,7 @@ fn values() {
     };
     for (name, right) in [
         ("client.TcpExtDelayedACKs", 84.0),
+        ("client.rx_queue_0_packets", 7.0),
         ("client.packets", 10.0),
         ("client.dsacks", 2.0),
         ("client.acks.total", 100.0),

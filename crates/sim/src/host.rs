@@ -285,7 +285,7 @@ impl Host {
         let all = self.stack.mib.iter().chain(udp).chain(icmp);
         let card = self.card.iter().flat_map(|card| card.counters());
         let copied = ("tx_tso_copied_caqm", self.copied_tags);
-        let copied = Some(copied).filter(|(_, n)| *n > 0);
+        let copied = Some(copied).filter(|(_, n)| *n > 0 || self.card.is_some());
         all.chain(copied)
             .map(|(name, value)| (name.to_owned(), value as i64))
             .chain(card.map(|(name, value)| (name, value as i64)))

@@ -10,7 +10,7 @@ use tcplab_wire::{Joiner, SuperFrame, VnetHeader};
 
 const DEVICE: Device = Device::new(1_500);
 /// What takes the place of words that cannot be read.
-const WORDS: [&str; 11] = [
+const WORDS: [&str; 12] = [
     "cake bandwidth 10mbit ack-filter",
     "cake unlimited memlimit 64kb",
     "netem delay 1ms 2ms corrupt 20% duplicate 20%",
@@ -22,6 +22,7 @@ const WORDS: [&str; 11] = [
     "prio",
     "htb rate 10mbit child fq_codel",
     "bfifo limit 9000",
+    "caqm limit 9000 qt 1000 rate 10mbit",
 ];
 /// More than this of memory is not of one arrival.
 const ARRIVAL: u32 = 4_000_000;

@@ -3,6 +3,7 @@
 //! | name | value |
 //! |---|---|
 //! | `HOST.TcpExtDelayedACKs` | a counter of the host by nstat's name, as a difference over the run |
+//! | `HOST.rx_queue_0_packets` | a counter of the host's network card (`rx_queues` and so on), by the names of `ethtool -S` |
 //! | `HOST.acks.delayed` | what the analyser reads from the capture at that host ([`PACKETS`]) |
 //! | `HOST.tcpi_rtt` | tcp_info at the end of the host's first connection |
 //! | `APP.completed` | of an application ([`APP`]) |
@@ -256,7 +257,7 @@ fn host(name: &str, host: &str, field: &str) -> Result<Measure, UnknownMeasure> 
     // Counters are the only names with capitals: Tcp, TcpExt, Ip, IpExt, Udp, MPTcpExt ...
     let is_counter = field.starts_with(|c: char| c.is_ascii_uppercase())
         && field.bytes().all(|b| b.is_ascii_alphanumeric());
-    if is_counter {
+    if is_counter || is_of_card(field) {
         return Ok(Measure::Counter {
             host: owner,
             counter: field.to_owned(),
@@ -275,6 +276,17 @@ fn host(name: &str, host: &str, field: &str) -> Result<Measure, UnknownMeasure> 
         Some(field) => Ok(Measure::Packets { host: owner, field }),
         None => Err(unknown(name, found, None)),
     }
+}
+
+/// Whether it is named as a counter of a network card (`ethtool -S`).
+fn is_of_card(field: &str) -> bool {
+    let rest = ["rx_", "tx_"]
+        .into_iter()
+        .find_map(|way| field.strip_prefix(way));
+    rest.is_some_and(|rest| {
+        let is_part = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+        !rest.is_empty() && rest.bytes().all(is_part)
+    })
 }
 
 fn app(name: &str, app: &str, field: &str) -> Result<Measure, UnknownMeasure> {
