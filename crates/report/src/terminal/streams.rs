@@ -136,7 +136,13 @@ fn short(id: &str) -> String {
         "spurious_rto" => "spurious RTO",
         "spurious_retransmission_reordering" => "reordering",
         "syn_retries" => "SYN retries",
-        other => return other.replace('_', " "),
+        other => {
+            let words = other.replace('_', " ");
+            return match words.strip_prefix("caqm ") {
+                Some(what) => format!("CAQM: {what}"),
+                None => words,
+            };
+        }
     }
     .into()
 }
@@ -314,5 +320,6 @@ mod tests {
         assert!(hit.rank() < calm.rank());
         assert_eq!(hit.verdict().0, "RTO stall");
         assert_eq!(short("black_hole"), "black hole");
+        assert_eq!(short("caqm_no_switch"), "CAQM: no switch");
     }
 }
