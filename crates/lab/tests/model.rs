@@ -312,8 +312,11 @@ fn a_switch_with_caqm_and_the_queues_of_a_card() {
         assert!(of("sender.tx_tso_copied_caqm") > 0.5 * frames, "{variant}");
         assert!(of(&format!("{way}.granted")) > 10_000.0, "{variant}");
         assert_eq!(of(&format!("{way}.queue_drops")), 0.0, "{variant}");
-        let mean = of(&format!("{way}.queue_mean_bytes"));
-        assert!(mean < of(&format!("{way}.queue_max_bytes")), "{variant}");
-        println!("{variant}: {queues:?} {cpus:?} joined {joined}, queue {mean}");
+        // Every flow has come to its end, and until then the queue stood at Q_t.
+        assert!(!point.cut_short, "{variant}");
+        let mean = of(&format!("{way}.queue_mean_bytes")) / (143.0 * 1024.0);
+        assert!((0.8..1.6).contains(&mean), "{variant}: {mean} of Q_t");
+        let most = of(&format!("{way}.queue_max_bytes")) / (143.0 * 1024.0);
+        assert!((1.0..2.0).contains(&most), "{variant}: {most} of Q_t");
     }
 }

@@ -493,7 +493,7 @@ fn is_other_ready(host: &mut Host, now: Instant, watch: Watch, socket: Socket) -
 
 fn is_writable(host: &mut Host, now: Instant, id: ConnId) -> bool {
     let ready = |e: &mut tcplab_tcp::Endpoint, cx: &mut tcplab_tcp::Cx<'_>| {
-        e.is_closed() || (e.state() != State::SynSent && e.is_writable(cx))
+        e.is_closed() || (e.state() != State::SynSent && e.poll_writable(cx))
     };
     host.stack.with(now, id, ready).unwrap_or(true)
 }
