@@ -73,7 +73,7 @@ const IMMEDIATE: &[&str] = &["acks_sent", "immediate"];
 const DELAYED: &[&str] = &["acks_sent", "delayed"];
 
 /// Measures of packets.
-pub static PACKETS: [Packets; 38] = [
+pub static PACKETS: [Packets; 44] = [
     sum("packets", &["packets"], "packets sent"),
     sum(
         "data_segments",
@@ -89,6 +89,28 @@ pub static PACKETS: [Packets; 38] = [
         "unique_bytes",
         &["unique_bytes"],
         "payload bytes sent for the first time",
+    ),
+    sum("caqm.tags", &["caqm"], "packets sent with CAQM's tag"),
+    sum(
+        "caqm.requests",
+        &["caqm_tags", "requests"],
+        "of these those that ask for window",
+    ),
+    sum(
+        "caqm.granted",
+        &["caqm_tags", "granted"],
+        "requests that switches before this capture granted",
+    ),
+    sum(
+        "caqm.refused",
+        &["caqm_tags", "refused"],
+        "that they refused",
+    ),
+    sum("caqm.marked", &["caqm_tags", "marked"], "that they marked"),
+    sum(
+        "caqm.feedback",
+        &["caqm_tags", "feedback"],
+        "tags that tell a sender what was granted",
     ),
     sum(
         "goodput_bps",

@@ -491,6 +491,8 @@ fn is_other_ready(host: &mut Host, now: Instant, watch: Watch, socket: Socket) -
     }
 }
 
+/// An event has come, and epoll asks whether it still holds (`ep_item_poll()`): the room of which it told may be gone,
+/// taken by what a cut segment needs beside its bytes. Then the socket is to tell again.
 fn is_writable(host: &mut Host, now: Instant, id: ConnId) -> bool {
     let ready = |e: &mut tcplab_tcp::Endpoint, cx: &mut tcplab_tcp::Cx<'_>| {
         e.is_closed() || (e.state() != State::SynSent && e.poll_writable(cx))
