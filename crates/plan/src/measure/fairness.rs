@@ -42,7 +42,7 @@ pub(super) fn value(flows: &[&Flow], every_ns: Option<i64>, field: &str) -> Resu
         "jain.min" => values().reduce(f64::min),
         "jain.last" => values().next_back(),
         _ => {
-            let mut times = shares.to_fair(&index);
+            let mut times = shares.to_fair(&index, step);
             times.sort_unstable();
             let at = match field {
                 "to_fair_us.median" => times.len().div_ceil(2).saturating_sub(1),
@@ -113,13 +113,13 @@ impl Shares {
         all
     }
 
-    /// For each change the time until the index is fair.
-    fn to_fair(&self, index: &[Index]) -> Vec<i64> {
+    /// For each change the time until the end of the first interval behind it that is fair.
+    fn to_fair(&self, index: &[Index], step: i64) -> Vec<i64> {
         let changes = self.changes();
         let mut out = Vec::new();
         for (n, &change) in changes.iter().enumerate() {
             let next = changes.get(n + 1).copied().unwrap_or(i64::MAX);
-            let within = |(at, _): &&Index| *at > change && *at <= next;
+            let within = |(at, _): &&Index| *at - step >= change && *at <= next;
             let mut own = index.iter().filter(within).peekable();
             let Some(&&(first, _)) = own.peek() else {
                 continue;

@@ -19,6 +19,7 @@
 
 mod expression;
 mod fairness;
+mod fairness;
 mod known;
 mod lex;
 mod parse;
