@@ -17,6 +17,7 @@ use crate::error::LabError;
 /// The files, in the order of the list.
 const FILES: [(&str, &str); 10] = [
     ("ack-filter.toml", include_str!("claims/ack-filter.toml")),
+    ("caqm.toml", include_str!("claims/caqm.toml")),
     ("delayed-ack.toml", include_str!("claims/delayed-ack.toml")),
     ("drill.toml", include_str!("claims/drill.toml")),
     ("intervals.toml", include_str!("claims/intervals.toml")),
@@ -29,7 +30,35 @@ const FILES: [(&str, &str); 10] = [
 ];
 
 /// Experiments that are examples too.
-const EXAMPLES: [(&str, &str); 9] = [
+const EXAMPLES: [(&str, &str); 16] = [
+    (
+        "caqm-incast.toml",
+        include_str!("../../../../examples/caqm-incast.toml"),
+    ),
+    (
+        "caqm-incast-shared.toml",
+        include_str!("../../../../examples/caqm-incast-shared.toml"),
+    ),
+    (
+        "caqm-qt0.toml",
+        include_str!("../../../../examples/caqm-qt0.toml"),
+    ),
+    (
+        "caqm-10g.toml",
+        include_str!("../../../../examples/caqm-10g.toml"),
+    ),
+    (
+        "caqm-fairness.toml",
+        include_str!("../../../../examples/caqm-fairness.toml"),
+    ),
+    (
+        "caqm-interop.toml",
+        include_str!("../../../../examples/caqm-interop.toml"),
+    ),
+    (
+        "caqm-nic.toml",
+        include_str!("../../../../examples/caqm-nic.toml"),
+    ),
     (
         "ack-filter-rrul.toml",
         include_str!("../../../../examples/ack-filter-rrul.toml"),

@@ -49,14 +49,14 @@ impl Endpoint {
         let is_new = seg.end_seq().after(self.rcv.rcv_nxt);
         if is_new || cx.host.profile.caqm_counts_all {
             caqm.owed = caqm.owed.saturating_add(bytes);
-            self.caqm_hurries(cx, units.ack_hint_unit);
+            self.caqm_hurries(cx, seg.caqm);
         }
     }
 
-    /// Feedback is not kept waiting: an ACK goes out at once when one could not tell all that is owed, or when half a round
-    /// trip has passed since the last. Both ends sending, or a window of one packet, which comes once in a round trip, and
-    /// a delayed ACK would hold it up.
-    fn caqm_hurries(&mut self, cx: &Cx<'_>, unit: u32) {
+    /// Feedback is not kept waiting. An ACK goes out at once when one could not tell all that is owed; when half a round
+    /// trip has passed since the last, as with data both ways; and for a packet that asks for half a packet of window or
+    /// more: its sender has a window of one or two and would wait for a delayed ACK, or is in slow start.
+    fn caqm_hurries(&mut self, cx: &Cx<'_>, tag: Tag) {
         let Congestion::Caqm(caqm) = &self.cc else {
             return;
         };
@@ -64,8 +64,12 @@ impl Endpoint {
             return;
         }
         let waits = cx.now_us().saturating_sub(caqm.told_us);
-        let full = caqm.owed.unsigned_abs() > (MOST * i64::from(unit)) as u64;
-        if full || waits > u64::from(self.rtt.srtt_us >> 4) {
+        let sysctl = &cx.host.sysctl;
+        let full =
+            caqm.owed.unsigned_abs() > MOST as u64 * u64::from(sysctl.sysctl_caqm_ack_hint_unit);
+        let asks = tag.info().map_or(0, |info| u32::from(info.hint()));
+        let is_small = 2 * asks * sysctl.sysctl_caqm_data_hint_unit >= sysctl.sysctl_caqm_mtu_unit;
+        if full || is_small || waits > u64::from(self.rtt.srtt_us >> 4) {
             self.ack.pending |= AckPending::NOW;
         }
     }
