@@ -15,7 +15,7 @@ use super::suite::Suite;
 use crate::error::LabError;
 
 /// The files, in the order of the list.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 11] = [
     ("ack-filter.toml", include_str!("claims/ack-filter.toml")),
     ("caqm.toml", include_str!("claims/caqm.toml")),
     ("delayed-ack.toml", include_str!("claims/delayed-ack.toml")),

@@ -19,7 +19,6 @@
 
 mod expression;
 mod fairness;
-mod fairness;
 mod known;
 mod lex;
 mod parse;
