@@ -160,8 +160,6 @@ pub struct Profile {
     pub caqm_start_after_loss: bool,
     /// Whether slow start does not come back after a timeout, or after ten round trips without sending.
     pub caqm_never_restarts: bool,
-    /// Whether the window may exceed snd_cwnd_clamp.
-    pub caqm_no_clamp: bool,
     /// Whether feedback waits for an ACK that is sent anyway.
     pub caqm_feedback_waits: bool,
     /// Defaults of sysctls that differ from those of Linux 6.1, by full name.
@@ -203,7 +201,6 @@ impl Default for Profile {
             caqm_empty_ack_ends_start: false,
             caqm_start_after_loss: false,
             caqm_never_restarts: false,
-            caqm_no_clamp: false,
             caqm_feedback_waits: false,
             sysctl: &[],
         }

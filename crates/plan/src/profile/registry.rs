@@ -261,11 +261,6 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "in openEuler's CAQM; ours differs"
     ),
     choice!(
-        caqm_no_clamp: bool,
-        "whether the window may exceed snd_cwnd_clamp",
-        "in openEuler's CAQM; ours differs"
-    ),
-    choice!(
         caqm_feedback_waits: bool,
         "whether feedback waits for an ACK that is sent anyway: with data both ways, or a window of one packet and a delayed ACK, for long",
         "in openEuler's CAQM; ours differs"

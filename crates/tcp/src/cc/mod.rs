@@ -204,7 +204,6 @@ impl Endpoint {
             }
             (Congestion::Dctcp(_), CaEvent::Loss) => self.dctcp_on_loss(),
             (Congestion::Bbr(_), CaEvent::TxStart) => self.bbr_tx_start(cx),
-            (Congestion::Caqm(_), CaEvent::TxStart) => self.caqm_tx_start(cx),
             _ => {}
         }
     }

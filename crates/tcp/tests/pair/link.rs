@@ -66,6 +66,9 @@ impl Ord for Flight {
 /// A decision about one segment: its number from 0 among all that were sent, who sent it, what it is; true drops it.
 pub type Drop = Box<dyn FnMut(u64, usize, &Segment) -> bool>;
 
+/// Changes a segment on its way: who sent it, what it is.
+pub type Switch = Box<dyn FnMut(usize, &mut Segment)>;
+
 /// Two hosts and the link between them.
 pub struct Pair {
     pub now: Instant,
@@ -75,6 +78,8 @@ pub struct Pair {
     pub faults: Faults,
     /// Drops chosen segments.
     pub drop: Option<Drop>,
+    /// Changes segments, after the log has them.
+    pub switch: Option<Switch>,
     /// All that was sent: when, by whom, what.
     pub log: Vec<(Instant, usize, Segment)>,
     pub keep_log: bool,
@@ -115,6 +120,7 @@ impl Pair {
             delay_ns: 10 * MS,
             faults: Faults::default(),
             drop: None,
+            switch: None,
             log: Vec::new(),
             keep_log: true,
             pack: false,
@@ -206,7 +212,7 @@ impl Pair {
         }
     }
 
-    fn send(&mut self, from: usize, seg: Segment) {
+    fn send(&mut self, from: usize, mut seg: Segment) {
         let number = self.sent;
         self.sent += 1;
         if self.keep_log {
@@ -216,6 +222,9 @@ impl Pair {
             && drop(number, from, &seg)
         {
             return;
+        }
+        if let Some(switch) = &mut self.switch {
+            switch(from, &mut seg);
         }
         let f = self.faults;
         if self.draw(1000) < f.loss || self.draw(1000) < f.corrupt {

@@ -4,6 +4,7 @@
 
 mod acks;
 mod alone;
+mod caqm;
 mod close;
 mod early;
 mod fastopen;

@@ -111,6 +111,9 @@ impl Endpoint {
         if !self.caqm_may_send(cx) {
             return Tag::Plain;
         }
+        if self.loss.in_flight() == 0 {
+            self.caqm_tx_start(cx);
+        }
         let (cwnd, srtt) = (self.snd.snd_cwnd, self.rtt.srtt_us);
         let (Congestion::Caqm(caqm), Some(skb)) = (&mut self.cc, self.queue.get_mut(id)) else {
             return Tag::Plain;

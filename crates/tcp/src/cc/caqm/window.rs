@@ -52,12 +52,8 @@ impl Endpoint {
         // A window that is not used does not grow, but it shrinks.
         if packets < 0 || limited {
             let cwnd = i64::from(self.snd.snd_cwnd).saturating_add(packets);
-            let most = match profile.caqm_no_clamp {
-                true => u32::MAX,
-                false => self.snd.snd_cwnd_clamp,
-            };
             let least = i64::from(sysctl.sysctl_caqm_min_cwnd);
-            let cwnd = cwnd.max(least).min(i64::from(most));
+            let cwnd = cwnd.max(least).min(i64::from(self.snd.snd_cwnd_clamp));
             self.set_cwnd(cwnd as u32);
             self.snd.snd_cwnd_stamp = cx.jiffies32();
         }
@@ -90,10 +86,9 @@ impl Endpoint {
         }
     }
 
-    /// `cwnd_event(CA_EVENT_TX_START)`: after a long time without sending the path may be another one.
-    #[cold]
-    #[inline(never)]
-    pub(in super::super) fn caqm_tx_start(&mut self, cx: &Cx<'_>) {
+    /// Data are about to leave and nothing is in flight (`CA_EVENT_TX_START`, which comes when the tag is made already):
+    /// after a long time without sending the path may be another one.
+    pub(super) fn caqm_tx_start(&mut self, cx: &Cx<'_>) {
         let round_trip = u64::from(self.rtt.srtt_us >> 3);
         let Congestion::Caqm(caqm) = &mut self.cc else {
             return;
