@@ -171,8 +171,12 @@ fn without_kernels_every_claim_says_how_to_build_its_own() {
     assert_eq!(all.code, 1, "{}", all.err);
     let document = all.json();
     let claims = document["claims"].as_array().unwrap();
-    let needs_kernel = |claim: &&Value| !claim["stack"].as_str().unwrap().starts_with("model:");
-    let (kernels, model): (Vec<_>, Vec<_>) = claims.iter().partition(needs_kernel);
+    let stack = |claim: &Value| claim["stack"].as_str().unwrap().to_owned();
+    let needs_kernel = |claim: &&Value| !stack(claim).starts_with("model:");
+    // This machine's own kernel is there; whether it may be asked depends on who runs the tests.
+    let (kernels, model): (Vec<_>, Vec<_>) = (claims.iter())
+        .filter(|claim| stack(claim) != "host")
+        .partition(needs_kernel);
     assert!(kernels.len() > 60 && model.len() > 60);
     // One needs a suite of scripts that is not part of the project.
     for claim in model {
