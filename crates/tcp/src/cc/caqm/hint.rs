@@ -35,31 +35,32 @@ impl Ask<'_> {
         if near { self.srtt } else { standard }
     }
 
-    /// alpha x `mtu_unit` x (RTT / standard RTT) / (window x unit of hint), times 2^20.
-    fn wide(&self) -> u64 {
+    /// alpha x `mtu_unit` x RTT, and window x unit of hint x standard RTT: the hint is the first over the second.
+    fn factors(&self) -> [[u32; 3]; 2] {
         let s = self.sysctl;
-        let product = |factors: [u32; 3]| factors.iter().map(|&f| u128::from(f)).product::<u128>();
-        let above = product([s.sysctl_caqm_alpha_fx_8, s.sysctl_caqm_mtu_unit, self.rtt()]);
-        let below = product([
+        let below = [
             self.cwnd,
             s.sysctl_caqm_data_hint_unit,
             s.sysctl_caqm_rtt_standard,
-        ]);
-        // Alpha has three bits of fraction.
+        ];
+        [
+            [s.sysctl_caqm_alpha_fx_8, s.sysctl_caqm_mtu_unit, self.rtt()],
+            below,
+        ]
+    }
+
+    /// The hint times 2^20; alpha has three bits of fraction.
+    fn wide(&self) -> u64 {
+        let product = |factors: [u32; 3]| factors.iter().map(|&f| u128::from(f)).product::<u128>();
+        let [above, below] = self.factors().map(product);
         let hint = (above << (FRACTION - 3)) / below.max(1);
         hint.min(u128::from(u64::MAX)) as u64
     }
 
     /// The same with the products cut to 32 bits.
     fn narrow(&self) -> u64 {
-        let s = self.sysctl;
         let product = |factors: [u32; 3]| factors.iter().fold(1_u32, |p, &f| p.wrapping_mul(f));
-        let above = product([s.sysctl_caqm_alpha_fx_8, s.sysctl_caqm_mtu_unit, self.rtt()]);
-        let below = product([
-            self.cwnd,
-            s.sysctl_caqm_data_hint_unit,
-            s.sysctl_caqm_rtt_standard,
-        ]);
+        let [above, below] = self.factors().map(product);
         (u64::from(above) << (FRACTION - 3)) / u64::from(below.max(1))
     }
 
