@@ -244,6 +244,26 @@ pub(crate) fn ethtool_set(socket: impl AsFd, name: &str, what: u32, to: u32) -> 
     answer(done).map(drop)
 }
 
+/// SIOCGIFMTU: bytes of the longest IP packet of an interface of the socket's network namespace.
+///
+/// # Errors
+/// There is no such interface; a name that is too long.
+pub(crate) fn interface_mtu(socket: impl AsFd, name: &str) -> io::Result<u32> {
+    let mut request = interface(name)?;
+    // SAFETY: the kernel reads and writes the `ifreq`, which outlives the call.
+    let done = unsafe {
+        libc::ioctl(
+            socket.as_fd().as_raw_fd(),
+            libc::SIOCGIFMTU,
+            &raw mut request,
+        )
+    };
+    answer(done)?;
+    // SAFETY: SIOCGIFMTU has written this member; any bytes are an `int`.
+    let mtu = unsafe { request.ifr_ifru.ifru_mtu };
+    u32::try_from(mtu).map_err(io::Error::other)
+}
+
 /// The number of this thread in the kernel.
 pub(crate) fn thread_id() -> libc::pid_t {
     // SAFETY: takes nothing, cannot fail.

@@ -108,6 +108,11 @@ const FIELDS: &[(&str, usize, Form)] = &[
     ("tcpi_received_ce_bytes", 272, U32),
 ];
 
+/// The names of all fields.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    FIELDS.iter().map(|(name, ..)| *name)
+}
+
 /// Asks the kernel about a TCP socket.
 ///
 /// # Errors

@@ -107,6 +107,11 @@ impl Applications {
         }
     }
 
+    /// The port that the client of a flow has got first; 0: none yet.
+    pub(crate) fn port(&self, flow: usize) -> u16 {
+        self.ports.get(flow).copied().unwrap_or(0)
+    }
+
     /// Whether the run goes on for the sake of this end: clients until they are over, servers once
     /// they were reached.
     #[inline]

@@ -13,7 +13,9 @@ use tcplab_plan::Point;
 use tcplab_plan::network::{ethernet_address, host_address};
 use tcplab_tcp::{Addr, Segment};
 use tcplab_wire::emit::{EmitError, Payload, emit};
-use tcplab_wire::{Config, Encap, Endpoint, LinkType, Standing, TcpFlags, TcpPacket};
+use tcplab_wire::{
+    Config, Encap, Endpoint, LinkType, Standing, TcpFlags, TcpPacket, set_traffic_class,
+};
 
 use crate::datagram;
 use crate::packet::{Body, Packet, tag_len};
@@ -190,7 +192,12 @@ fn frame(packet: &Packet, hop: Hop, out: &mut Vec<u8>) -> Result<u32, EmitError>
                 out,
             )?;
             let ip = 14 + tag_len(segment) as usize;
-            mark(segment.tos, ip, out);
+            // ECN's bits are there already.
+            if segment.tos >> 2 != 0
+                && let Some(packet) = out.get_mut(ip..)
+            {
+                set_traffic_class(packet, segment.tos);
+            }
             // The checksum of a damaged segment does not fit.
             if let (true, Some(byte)) = (packet.corrupt, out.get_mut(ip + 20 + 16)) {
                 *byte ^= 0x55;
@@ -212,19 +219,6 @@ fn frame(packet: &Packet, hop: Hop, out: &mut Vec<u8>) -> Result<u32, EmitError>
     out[..6].copy_from_slice(&to);
     out[6..12].copy_from_slice(&from);
     Ok(whole)
-}
-
-/// The DS field of an IPv4 header; ECN's bits are there already.
-fn mark(tos: u8, ip: usize, frame: &mut [u8]) {
-    if tos >> 2 == 0 {
-        return;
-    }
-    if let Some(ip) = frame.get_mut(ip..ip + 20) {
-        ip[1] = tos;
-        ip[10..12].fill(0);
-        let check = datagram::sum(&[ip]);
-        ip[10..12].copy_from_slice(&check.to_be_bytes());
-    }
 }
 
 fn tcp(segment: &Segment, packet: &Packet) -> TcpPacket {

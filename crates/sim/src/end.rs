@@ -417,6 +417,14 @@ impl End {
         None
     }
 
+    /// Whether its connection was in CLOSE-WAIT when it was closed, by its last tcp_info.
+    pub(crate) fn is_closed_by_peer(&self) -> bool {
+        const CLOSE_WAIT: i64 = 8;
+        let info = self.extra.as_ref().map(|extra| &extra.tcp_info);
+        self.closed != UNKNOWN
+            && info.is_some_and(|info| info.get("tcpi_state") == Some(&CLOSE_WAIT))
+    }
+
     /// How it ended.
     pub(crate) fn ended(&self) -> Ended<'_> {
         Ended {

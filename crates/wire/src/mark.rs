@@ -1,15 +1,26 @@
 //! The ECN mark of a router, put into a frame (RFC 3168 5).
 
+use crate::CAQM_ETHERTYPE;
 use crate::checksum::Sum;
 
-/// Sets Congestion Experienced in an Ethernet frame whose packet is ECN-capable; gives whether it
-/// did. Frames with VLAN tags or without IP stay as they are.
+/// Sets Congestion Experienced in an Ethernet frame whose packet is ECN-capable, behind VLAN tags and CAQM's of the usual
+/// EtherType; gives whether it did. Frames without IP stay as they are.
 pub fn mark_ce(frame: &mut [u8]) -> bool {
-    match frame.get(12..14) {
-        Some([0x08, 0x00]) => ipv4(&mut frame[14..]),
-        Some([0x86, 0xdd]) => ipv6(&mut frame[14..]),
-        _ => false,
+    const TYPE: usize = 12;
+    // Two VLAN tags, and CAQM's.
+    for tags in 0..=3 {
+        let at = TYPE + 4 * tags;
+        let Some(&[a, b]) = frame.get(at..at + 2) else {
+            return false;
+        };
+        match u16::from_be_bytes([a, b]) {
+            0x0800 => return ipv4(&mut frame[at + 2..]),
+            0x86dd => return ipv6(&mut frame[at + 2..]),
+            0x8100 | 0x88a8 | CAQM_ETHERTYPE => {}
+            _ => return false,
+        }
     }
+    false
 }
 
 /// Sets Congestion Experienced in an IP packet that is ECN-capable; `protocol` is that of its frame.
@@ -18,6 +29,22 @@ pub fn mark_ce_ip(protocol: u16, packet: &mut [u8]) -> bool {
         0x0800 => ipv4(packet),
         0x86dd => ipv6(packet),
         _ => false,
+    }
+}
+
+/// Sets the whole DS field (RFC 2474), ECN's bits with it, of an IPv4 or IPv6 packet.
+pub fn set_traffic_class(packet: &mut [u8], tos: u8) {
+    let length = packet.first().map_or(0, |b| usize::from(b & 15) * 4);
+    match packet.first().map(|b| b >> 4) {
+        Some(4) if length >= 20 && packet.len() >= length => {
+            packet[1] = tos;
+            checksum(&mut packet[..length]);
+        }
+        Some(6) if packet.len() >= 40 => {
+            packet[0] = 0x60 | tos >> 4;
+            packet[1] = packet[1] & 0x0f | tos << 4;
+        }
+        _ => {}
     }
 }
 
@@ -89,6 +116,39 @@ mod tests {
         assert_eq!(capable[15], 3);
         // A right header sums to zero.
         assert_eq!(Sum::default().add(&capable[14..]).finish(), 0);
+    }
+
+    #[test]
+    fn tags_are_stepped_over() {
+        for tags in [
+            &[0x81, 0][..],
+            &[0x88, 0xa8, 0, 1, 0x81, 0],
+            &[0x81, 0, 0, 1, 0x82, 0],
+        ] {
+            let mut tagged = frame(2);
+            let mut head = vec![0; 12];
+            head.extend(tags);
+            head.extend([0, 7]);
+            let ip = head.len() + 2;
+            tagged.splice(..12, head);
+            assert!(mark_ce(&mut tagged), "{tags:x?}");
+            assert_eq!(tagged[ip + 1], 3);
+            assert_eq!(Sum::default().add(&tagged[ip..]).finish(), 0);
+        }
+        let mut endless = [0x81_u8, 0, 0, 1].repeat(20);
+        assert!(!mark_ce(&mut endless));
+    }
+
+    #[test]
+    fn the_traffic_class_is_set_whole() {
+        let mut four = frame(1)[14..].to_vec();
+        set_traffic_class(&mut four, 0xb9);
+        assert_eq!(four[1], 0xb9);
+        assert_eq!(Sum::default().add(&four).finish(), 0);
+        let mut six = vec![0; 40];
+        six[..4].copy_from_slice(&[0x60, 0x05, 6, 7]);
+        set_traffic_class(&mut six, 0xb9);
+        assert_eq!(six[..4], [0x6b, 0x95, 6, 7]);
     }
 
     #[test]

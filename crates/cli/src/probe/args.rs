@@ -8,6 +8,7 @@ use tcplab_kernel::probe::{Family, Listen, Target};
 
 use crate::probe::app::{AppArgs, AppName};
 use crate::probe::number::{bit_rate, byte_rate, option_size, pause, positive, seconds, size};
+use crate::probe::via::ViaArgs;
 
 /// `tcplab probe`.
 #[derive(Args, Debug)]
@@ -16,6 +17,8 @@ Examples (a server on one host, the client on another):
   tcplab probe stream-server -b 1k -s 100ms -D        tcplab probe stream-client HOST
   tcplab probe echo-server                            tcplab probe echo-client -q 0 -n 10 HOST
   tcplab probe server request-response                tcplab probe client request-response HOST
+  tcplab probe client bulk --bytes 10m --via tap:lab0=10.77.0.2/24 --address 10.77.0.1/24 10.77.0.2
+                                      (tcplab's own TCP against this machine's)
   nc HOST 1234 speaks to a stream-server and an echo-server too.")]
 pub struct ProbeArgs {
     /// Which probe
@@ -254,6 +257,8 @@ pub struct AppServerArgs {
     #[command(flatten)]
     pub app: AppArgs,
     #[command(flatten)]
+    pub via: Box<ViaArgs>,
+    #[command(flatten)]
     pub server: ServerCommon,
 }
 
@@ -265,6 +270,8 @@ pub struct AppClientArgs {
     pub kind: AppName,
     #[command(flatten)]
     pub app: AppArgs,
+    #[command(flatten)]
+    pub via: Box<ViaArgs>,
     #[command(flatten)]
     pub client: ClientCommon,
 }

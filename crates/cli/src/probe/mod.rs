@@ -6,6 +6,7 @@ pub mod args;
 pub mod json;
 pub mod number;
 mod summary;
+mod via;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -15,6 +16,7 @@ use std::time::Duration;
 use tcplab_kernel::Stop;
 use tcplab_kernel::probe::echo::{self, EchoClient, EchoServer};
 use tcplab_kernel::probe::stream::{self, StreamClient, StreamServer};
+use tcplab_kernel::probe::via::{self as endpoint, Via};
 use tcplab_kernel::probe::{
     Ended, Error, Listen, Probe, Report, Service, Settings, driver, quickack_default,
 };
@@ -119,8 +121,13 @@ enum Work {
     EchoClient(EchoClient),
     StreamServer(Service, StreamServer),
     StreamClient(StreamClient),
-    Server(Service, AppKind),
-    Client(tcplab_kernel::probe::Target, SocketOptions, AppKind),
+    Server(Service, AppKind, Option<Via>),
+    Client(
+        tcplab_kernel::probe::Target,
+        SocketOptions,
+        AppKind,
+        Option<Via>,
+    ),
 }
 
 impl Work {
@@ -142,8 +149,8 @@ impl Work {
             Self::EchoClient(_) => "echo-client".into(),
             Self::StreamServer(..) => "stream-server".into(),
             Self::StreamClient(_) => "stream-client".into(),
-            Self::Server(_, app) => format!("server {}", app.word()),
-            Self::Client(_, _, app) => format!("client {}", app.word()),
+            Self::Server(_, app, _) => format!("server {}", app.word()),
+            Self::Client(_, _, app, _) => format!("client {}", app.word()),
         }
     }
 
@@ -156,10 +163,16 @@ impl Work {
                 stream::server(probe, service, *does).map(|()| None)
             }
             Self::StreamClient(does) => stream::client(probe, does).map(Some),
-            Self::Server(service, app) => driver::server(probe, service, app).map(|()| None),
-            Self::Client(target, socket, app) => {
-                driver::client(probe, target, socket, app).map(Some)
+            Self::Server(service, app, via) => match via {
+                None => driver::server(probe, service, app),
+                Some(via) => endpoint::server(probe, service, app, via),
             }
+            .map(|()| None),
+            Self::Client(target, socket, app, via) => match via {
+                None => driver::client(probe, target, socket, app),
+                Some(via) => endpoint::client(probe, target, socket, app, via),
+            }
+            .map(Some),
         }
     }
 
@@ -167,7 +180,7 @@ impl Work {
     fn verdict(&self, ended: Option<Ended>, report: &Report) -> Option<Failure> {
         let server_ends = match self {
             Self::StreamClient(_) => true,
-            Self::Client(_, _, app) => matches!(
+            Self::Client(_, _, app, _) => matches!(
                 app,
                 AppKind::Stream { .. } | AppKind::Bulk { reverse: true, .. }
             ),
@@ -254,13 +267,15 @@ fn stream_client(args: &StreamClientArgs) -> StreamClient {
 fn app_server(args: &AppServerArgs) -> Result<Work, Failure> {
     let app = args.app.describe(args.kind)?;
     let socket = args.app.socket(None);
-    Ok(Work::Server(service(&args.server, socket), app))
+    let via = args.via.describe()?;
+    Ok(Work::Server(service(&args.server, socket), app, via))
 }
 
 fn app_client(args: &AppClientArgs) -> Result<Work, Failure> {
     let app = args.app.describe(args.kind)?;
     let socket = args.app.socket(args.client.cpu);
-    Ok(Work::Client(args.client.target(), socket, app))
+    let via = args.via.describe()?;
+    Ok(Work::Client(args.client.target(), socket, app, via))
 }
 
 fn service(args: &ServerCommon, socket: SocketOptions) -> Service {

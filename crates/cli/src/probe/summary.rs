@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use tcplab_kernel::probe::Report;
+use tcplab_kernel::probe::{Report, ViaReport};
 
 /// Counters that are shown also when they did not change: what the probe is about.
 const ALWAYS: [&str; 2] = ["TcpExtDelayedACKs", "TcpExtDelayedACKLocked"];
@@ -14,6 +14,9 @@ const GAUGE: &str = "TcpCurrEstab";
 pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     writeln!(out)?;
     writeln!(out, "{}", report.kernel)?;
+    if let Some(via) = &report.via {
+        frames(via, out)?;
+    }
     latencies(report, out)?;
     buffers(report, out)?;
     counters(report, out)?;
@@ -30,6 +33,31 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     }
     for warning in &report.warnings {
         writeln!(out, "warning: {warning}")?;
+    }
+    Ok(())
+}
+
+/// What an endpoint of ours saw of its device.
+fn frames(via: &ViaReport, out: &mut impl Write) -> io::Result<()> {
+    let (device, address) = (&via.device, &via.address);
+    let (came, went) = (via.frames_in, via.frames_out);
+    let (tagged_in, tagged_out) = (via.tagged_in, via.tagged_out);
+    writeln!(
+        out,
+        "{device} {address}: {came} frames in ({tagged_in} with CAQM's tag), {went} out ({tagged_out})"
+    )?;
+    let rest = [
+        ("held nothing for the endpoint", via.refused),
+        ("fitted no header", via.invalid),
+        (
+            "were for addresses that nobody answered for",
+            via.unreachable,
+        ),
+        ("had no room on the device", via.full),
+        ("were dropped before they could be read", via.missed),
+    ];
+    for (what, n) in rest.into_iter().filter(|(_, n)| *n > 0) {
+        writeln!(out, "{n} frames {what}")?;
     }
     Ok(())
 }
@@ -86,10 +114,13 @@ fn buffers(report: &Report, out: &mut impl Write) -> io::Result<()> {
 
 /// The counters of TCP that changed.
 fn counters(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "counters of this network namespace, all its connections together:"
-    )?;
+    match &report.via {
+        Some(_) => writeln!(out, "counters of the endpoint:")?,
+        None => writeln!(
+            out,
+            "counters of this network namespace, all its connections together:"
+        )?,
+    }
     for (name, value) in &report.counters {
         let is_tcp = name.starts_with("Tcp") || (name.starts_with("Udp") && !name.contains("Lite"));
         if name != GAUGE && is_tcp && (*value != 0 || ALWAYS.contains(&name.as_str())) {

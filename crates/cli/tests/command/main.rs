@@ -26,6 +26,7 @@ mod run;
 mod schema;
 mod topology;
 mod usage;
+mod via;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

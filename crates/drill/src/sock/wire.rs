@@ -7,7 +7,10 @@ use std::net::IpAddr;
 use tcplab_base::Seq;
 use tcplab_tcp::{Addr, Caqm, Segment};
 use tcplab_wire::emit::{Payload, emit};
-use tcplab_wire::{Config, Endpoint, LinkType, Parsed, Standing, TcpFlags, TcpPacket, parse_frame};
+use tcplab_wire::{
+    Config, Endpoint, LinkType, Parsed, Standing, TcpFlags, TcpPacket, parse_frame,
+    set_traffic_class,
+};
 
 /// Time to live of what leaves.
 pub(super) const TTL: u8 = 64;
@@ -117,39 +120,9 @@ pub fn bytes_of(hosts: &Hosts, seg: &Segment) -> Option<Vec<u8>> {
         &mut out,
     )
     .ok()?;
-    set_tos(&mut out, seg.tos);
+    // The emitter writes the two ECN bits only.
+    set_traffic_class(&mut out, seg.tos);
     Some(out)
-}
-
-/// The whole traffic class; the emitter writes the two ECN bits only.
-fn set_tos(packet: &mut [u8], tos: u8) {
-    match packet.first_chunk_mut::<20>() {
-        Some(header) if header[0] >> 4 == 4 => {
-            header[1] = tos;
-            (header[10], header[11]) = (0, 0);
-            let sum = checksum(header);
-            [header[10], header[11]] = sum.to_be_bytes();
-        }
-        Some(header) => {
-            header[0] = 0x60 | tos >> 4;
-            header[1] = header[1] & 0x0f | tos << 4;
-        }
-        None => {}
-    }
-}
-
-/// The checksum of an IPv4 header (RFC 1071).
-fn checksum(header: &[u8]) -> u16 {
-    let words = header.chunks(2).map(|w| match *w {
-        [a, b] => u32::from(u16::from_be_bytes([a, b])),
-        [a] => u32::from(a) << 8,
-        _ => 0,
-    });
-    let mut sum: u32 = words.sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
 }
 
 /// An IP header: addresses, traffic class, the protocol behind it and what it carries.

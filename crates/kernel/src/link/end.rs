@@ -100,7 +100,7 @@ impl End {
     ///
     /// # Errors
     /// Nothing has this name, or two things have it.
-    pub(super) fn resolve(&self) -> Result<Self, String> {
+    pub(crate) fn resolve(&self) -> Result<Self, String> {
         if self.place != Place::Any {
             return Ok(self.clone());
         }

@@ -34,7 +34,7 @@ pub use program::Program;
 use crate::Stop;
 use crate::run::{Context, RunError};
 use forward::Forwarder;
-use place::Opened;
+pub(crate) use place::{Opened, open};
 
 /// Orders that wait to be carried out.
 const ORDERS: usize = 16;
@@ -175,10 +175,7 @@ impl Link {
         if (&a.place, &a.device) == (&b.place, &b.device) {
             return Err(RunError::Cannot(format!("both ends are {a}")));
         }
-        let opened = [
-            place::open(a, 0, settings.mtu)?,
-            place::open(b, 1, settings.mtu)?,
-        ];
+        let opened = [open(a, 0, settings.mtu)?, open(b, 1, settings.mtu)?];
         Ok(Self { opened, settings })
     }
 

@@ -26,9 +26,9 @@ const PREFIX: u8 = 24;
 
 /// An end that stands.
 #[derive(Debug)]
-pub(super) struct Opened {
-    pub(super) end: End,
-    pub(super) port: Port,
+pub(crate) struct Opened {
+    pub(crate) end: End,
+    pub(crate) port: Port,
     /// Its network namespace.
     pub(super) namespace: File,
     /// The counters of the namespace's devices (proc_net(5)).
@@ -40,7 +40,7 @@ pub(super) struct Opened {
 
 impl Opened {
     /// Frames that were dropped before the link could read them.
-    pub(super) fn missed(&mut self) -> u64 {
+    pub(crate) fn missed(&mut self) -> u64 {
         match self.port.missed() {
             Some(more) => self.missed += more,
             None => self.missed = self.of_device().unwrap_or(self.missed),
@@ -80,7 +80,7 @@ pub(super) fn is_own_user() -> bool {
 }
 
 /// Makes or opens the end of this side (0 or 1). The calling thread stays where it is.
-pub(super) fn open(end: End, side: usize, mtu: u32) -> Result<Opened, RunError> {
+pub(crate) fn open(end: End, side: usize, mtu: u32) -> Result<Opened, RunError> {
     // A thread of its own: whoever enters a namespace stays there.
     let opened = thread::scope(|scope| scope.spawn(|| in_place(end, side, mtu)).join());
     opened.unwrap_or_else(|_| {

@@ -106,6 +106,11 @@ fn resolve(host: &str, port: u16, family: Family) -> Result<Vec<SocketAddr>, Err
     }
 }
 
+/// The addresses of a server.
+pub(super) fn addresses(target: &Target) -> Result<Vec<SocketAddr>, Error> {
+    resolve(&target.host, target.port, target.family)
+}
+
 /// A socket that is bound to the server's port; a TCP socket listens.
 pub(super) fn listen(
     place: &Listen,

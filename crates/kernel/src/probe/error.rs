@@ -58,6 +58,12 @@ pub enum Error {
         /// What the kernel said.
         source: io::Error,
     },
+    /// `--via` and what belongs to it ask for what there is not.
+    #[error("{0}")]
+    Via(String),
+    /// The device of `--via` cannot be had.
+    #[error("{0}")]
+    Device(String),
     /// Something else failed.
     #[error("{what}: {source}")]
     Os {
@@ -73,7 +79,7 @@ impl Error {
     pub fn is_input(&self) -> bool {
         match self {
             Self::Listen { source, .. } => source.kind() == io::ErrorKind::AddrNotAvailable,
-            Self::Os { .. } => false,
+            Self::Os { .. } | Self::Device(_) => false,
             _ => true,
         }
     }

@@ -22,10 +22,13 @@ mod serve;
 pub mod stream;
 mod text;
 pub mod udp;
+pub mod via;
 
 pub use address::{Family, Listen, Target};
 pub use error::Error;
-pub use report::{Buffers, Connection, Ended, LogLine, Report, SCHEMA, Sample, Traffic, What};
+pub use report::{
+    Buffers, Connection, Ended, LogLine, Report, SCHEMA, Sample, Traffic, ViaReport, What,
+};
 pub use run::{Probe, Settings};
 pub use serve::Service;
 

@@ -47,6 +47,38 @@ pub struct Report {
     pub counters: BTreeMap<String, i64>,
     /// What could not be done, in words.
     pub warnings: Vec<String>,
+    /// `--via`: the endpoint of tcplab's own on a device. `kernel` and `counters` are its own then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via: Option<ViaReport>,
+}
+
+/// An endpoint of tcplab's own on a device, and the frames of the wire that it had to do with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ViaReport {
+    /// Its device, as `--via` names it.
+    pub device: String,
+    /// Its address and the length of the prefix: `10.77.0.1/24`.
+    pub address: String,
+    /// Its profile.
+    pub profile: String,
+    /// Frames that came; super-segments count as the frames that they are cut into.
+    pub frames_in: u64,
+    /// Of these with CAQM's tag, for an endpoint that knows it.
+    pub tagged_in: u64,
+    /// Frames that went out.
+    pub frames_out: u64,
+    /// Of the segments for the device those with CAQM's tag.
+    pub tagged_out: u64,
+    /// Frames that held nothing for the endpoint.
+    pub refused: u64,
+    /// Frames that no header before them described.
+    pub invalid: u64,
+    /// Segments to addresses that nobody answered for.
+    pub unreachable: u64,
+    /// Frames that the device had no room for.
+    pub full: u64,
+    /// Frames that were dropped before the endpoint could read them.
+    pub missed: u64,
 }
 
 /// One connection (or one UDP socket).

@@ -12,7 +12,7 @@ use tcplab_base::{Duration, Instant};
 
 use super::clock::Clock;
 use super::error::Error;
-use super::report::{Connection, LogLine, Report, SCHEMA, Sample, What};
+use super::report::{Connection, LogLine, Report, SCHEMA, Sample, ViaReport, What};
 use super::text::{self, Times};
 use crate::Stop;
 use crate::counters::{self, Counters};
@@ -162,10 +162,23 @@ impl Probe {
         report.looks_left_out = looks_left_out;
         report.warnings.extend(slow);
         report.tcp_info_left_out = tcp_info_left_out;
-        if let Ok(after) = counters::read() {
+        if report.via.is_none()
+            && let Ok(after) = counters::read()
+        {
             report.counters = counters::difference(&self.before, &after);
         }
         Ok(report)
+    }
+
+    /// The stack that was probed is not this machine's kernel.
+    pub(super) fn stands_for(&self, via: ViaReport, kernel: String, counters: Counters) {
+        let report = &mut self.book().report;
+        (report.kernel, report.counters, report.via) = (kernel, counters, Some(via));
+    }
+
+    /// When it began, in nanoseconds since 1970.
+    pub(super) fn began_unix_ns(&self) -> i64 {
+        self.clock.unix_ns()
     }
 
     /// Time since the probe began.

@@ -94,9 +94,11 @@ pub(super) fn closed(of: &Connection) -> String {
             "writes",
         ),
     ] {
+        let rate = rate(bytes as f64 * 8.0 / seconds);
         if calls > 0 {
-            let rate = rate(bytes as f64 * 8.0 / seconds);
             let _ = write!(text, "; {verb} {bytes} bytes in {calls} {noun}, {rate}");
+        } else if bytes > 0 {
+            let _ = write!(text, "; {verb} {bytes} bytes, {rate}");
         }
     }
     text

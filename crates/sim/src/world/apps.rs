@@ -26,6 +26,10 @@ impl World {
                 }
                 continue;
             }
+            if self.is_outside(app.server) {
+                continue;
+            }
+            let app = &self.point.apps[index];
             let at = Addr {
                 host: app.server as u16,
                 port: app.port,
@@ -38,7 +42,7 @@ impl World {
         }
         for (index, app) in self.point.apps.iter().enumerate() {
             let first = self.apps.first(index) as u32;
-            if app.connections > 0 {
+            if app.connections > 0 && !self.is_outside(app.client) {
                 self.events
                     .set(Instant::from_nanos(app.start_ns), Wake::Connect(first));
             }
@@ -186,10 +190,18 @@ impl World {
             return;
         };
         while let Some((id, remote)) = self.hosts[host].stack.accept(self.now, listener) {
-            let Some(client) = self.apps.all[app].ports.get(&remote.port) else {
+            let known = self.apps.all[app].ports.get(&remote.port).copied();
+            let client = match self.outside {
+                None => known,
+                Some(_) => self.client_from_outside(app, remote),
+            };
+            let Some(client) = client else {
+                if self.outside.is_some() {
+                    self.hosts[host].close(self.now, id);
+                }
                 continue;
             };
-            let index = *client as usize + 1;
+            let index = client as usize + 1;
             if self.apps.ends[index].socket != Socket::None {
                 // A reconnecting client was quicker than the server's last step.
                 self.close(index);
@@ -412,7 +424,7 @@ impl World {
     }
 
     #[inline(never)]
-    fn close(&mut self, index: usize) {
+    pub(super) fn close(&mut self, index: usize) {
         self.take_info(index);
         let host = self.host_of(index);
         let end = &mut self.apps.ends[index];
@@ -425,7 +437,11 @@ impl World {
             Socket::Udp(port, _) | Socket::Echo(port, _) => call.host.udp.close(port),
         }
         end.log(&call, "close", 0);
+        let is_served = !end.is_client && self.outside.is_some();
         self.after_tcp(host);
+        if is_served {
+            self.client_is_served(index);
+        }
     }
 
     #[inline(never)]

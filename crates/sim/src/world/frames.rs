@@ -94,6 +94,9 @@ impl World {
 
     #[inline]
     fn send_packet(&mut self, host: usize, packet: Packet) {
+        if self.outside.is_some() {
+            return self.goes_outside(&packet);
+        }
         let Some(number) = self.network.way(host, packet.to()) else {
             self.hosts[host].undeliverable += 1;
             return;

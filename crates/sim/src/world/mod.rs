@@ -6,6 +6,7 @@
 
 mod apps;
 mod frames;
+mod live;
 mod memory;
 mod replay;
 
@@ -24,6 +25,8 @@ use crate::host::Host;
 use crate::network::Network;
 use crate::ready::{Ready, Source};
 use crate::responses::{Response, Responses};
+
+pub use live::{Live, LiveFlow};
 
 /// The start is moved by up to two ticks of the slowest kernel (HZ = 100), drawn from the seed:
 /// where in a tick an experiment begins is chance on a real machine.
@@ -74,6 +77,8 @@ pub struct World {
     replays: Vec<replay::Replay>,
     /// Some: responses of servers are timed.
     responses: Option<Responses>,
+    /// Some: only one host is simulated.
+    outside: Option<Box<live::Outside>>,
     warnings: Vec<String>,
     work: Work,
     /// What the last turn reported, in its order.
@@ -108,6 +113,7 @@ impl World {
             captures: None,
             replays: Vec::new(),
             responses: None,
+            outside: None,
             warnings: Vec::new(),
             work: Work::default(),
             batch: Vec::new(),
@@ -155,6 +161,7 @@ impl World {
         self.apps = Applications::new(point);
         self.captures = None;
         self.replays.clear();
+        self.outside = None;
         if let Some(responses) = &mut self.responses {
             responses.clear();
             self.keep_recoveries();

@@ -1,0 +1,184 @@
+//! `--via` and what belongs to it: the applications on tcplab's own TCP instead of this machine's.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+use tcplab_kernel::link::End;
+use tcplab_kernel::probe::via::Via;
+use tcplab_plan::point::Offload;
+use tcplab_plan::profile;
+
+use crate::failure::Failure;
+
+/// An endpoint of tcplab's own on a device.
+#[derive(Args, Debug, Default)]
+pub struct ViaArgs {
+    /// Run on tcplab's own TCP, an endpoint behind this device: tap:NAME, a TAP device that is made
+    /// (tap:NAME=ADDRESS/PREFIX gives the kernel's side an address); netns:NAME/DEVICE, the same in a
+    /// namespace; if:NAME, an interface that there is
+    #[arg(
+        long,
+        help_heading = "Endpoint of tcplab's own",
+        value_name = "DEVICE",
+        requires = "address"
+    )]
+    pub via: Option<End>,
+    /// The endpoint's address and the prefix of its network: 10.77.0.1/24
+    #[arg(long, help_heading = "Endpoint of tcplab's own", value_name = "IPV4/PREFIX", value_parser = network, requires = "via")]
+    pub address: Option<(Ipv4Addr, u8)>,
+    /// Who takes packets for other networks
+    #[arg(
+        long,
+        help_heading = "Endpoint of tcplab's own",
+        value_name = "IPV4",
+        requires = "via"
+    )]
+    pub gateway: Option<Ipv4Addr>,
+    /// Bytes of the longest IP packet (the interface's; 1500 with a new TAP device)
+    #[arg(
+        long,
+        help_heading = "Endpoint of tcplab's own",
+        value_name = "BYTES",
+        requires = "via"
+    )]
+    pub mtu: Option<u32>,
+    /// The profile (`tcplab stacks` lists them; the newest)
+    #[arg(
+        long,
+        help_heading = "Endpoint of tcplab's own",
+        value_name = "NAME",
+        requires = "via"
+    )]
+    pub profile: Option<String>,
+    /// A sysctl of the endpoint; may be repeated
+    #[arg(long, help_heading = "Endpoint of tcplab's own", value_name = "NAME=VALUE", value_parser = pair, requires = "via")]
+    pub sysctl: Vec<(String, String)>,
+    /// A behaviour that differs from the profile's (docs/model.md); may be repeated
+    #[arg(long, help_heading = "Endpoint of tcplab's own", value_name = "NAME=VALUE", value_parser = pair, requires = "via")]
+    pub behaviour: Vec<(String, String)>,
+    /// What its card does with segments
+    #[arg(
+        long,
+        help_heading = "Endpoint of tcplab's own",
+        value_enum,
+        requires = "via"
+    )]
+    pub offload: Option<OffloadName>,
+    /// Where its draws begin: ports, initial sequence numbers (by the clock)
+    #[arg(
+        long,
+        help_heading = "Endpoint of tcplab's own",
+        value_name = "N",
+        requires = "via"
+    )]
+    pub seed: Option<u64>,
+    /// Write the frames of its device into this file (pcapng)
+    #[arg(short = 'w', long, help_heading = "Endpoint of tcplab's own", value_name = "FILE", value_hint = ValueHint::FilePath, requires = "via")]
+    pub write: Option<PathBuf>,
+}
+
+/// Who cuts data into segments, and who joins them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OffloadName {
+    /// Nobody but TCP
+    None,
+    /// The card cuts what leaves
+    Tso,
+    /// It joins what comes, too
+    Gro,
+}
+
+impl ViaArgs {
+    /// The endpoint; none: this machine's TCP.
+    pub fn describe(&self) -> Result<Option<Via>, Failure> {
+        let (Some(device), Some(address)) = (&self.via, self.address) else {
+            return Ok(None);
+        };
+        Ok(Some(Via {
+            device: device.clone(),
+            address,
+            gateway: self.gateway,
+            mtu: self.mtu,
+            profile: (self.profile.clone())
+                .unwrap_or_else(|| profile::Profile::default().name.into()),
+            sysctl: once("--sysctl", &self.sysctl)?,
+            behaviour: once("--behaviour", &self.behaviour)?,
+            offload: match self.offload {
+                Some(OffloadName::Tso) => Offload::Tso,
+                Some(OffloadName::Gro) => Offload::Gro,
+                Some(OffloadName::None) | None => Offload::None,
+            },
+            seed: self.seed,
+            write: self.write.clone(),
+        }))
+    }
+}
+
+/// Names that are given once each.
+fn once(option: &str, pairs: &[(String, String)]) -> Result<BTreeMap<String, String>, Failure> {
+    let mut map = BTreeMap::new();
+    for (name, value) in pairs {
+        if map.insert(name.clone(), value.clone()).is_some() {
+            return Err(Failure::usage(format!(
+                "{option} {name} is given twice: which of the two?"
+            )));
+        }
+    }
+    Ok(map)
+}
+
+/// `10.77.0.1/24`.
+fn network(text: &str) -> Result<(Ipv4Addr, u8), String> {
+    let bad = || "write an IPv4 address and the length of the prefix: 10.77.0.1/24".to_owned();
+    let (address, prefix) = text.split_once('/').ok_or_else(bad)?;
+    let address: Ipv4Addr = address.parse().map_err(|_| bad())?;
+    let prefix = prefix.parse().ok().filter(|prefix| *prefix <= 32);
+    let is_hosts = !address.is_unspecified()
+        && !address.is_multicast()
+        && !address.is_broadcast()
+        && !address.is_loopback();
+    match is_hosts {
+        true => Ok((address, prefix.ok_or_else(bad)?)),
+        false => Err(format!("{address} is no host's address: {}", bad())),
+    }
+}
+
+/// `name=value`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or("write NAME=VALUE: net.ipv4.tcp_sack=0")?;
+    Ok((name.trim().into(), value.trim().into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_those_of_hosts() {
+        assert_eq!(network("10.77.0.1/24"), Ok(([10, 77, 0, 1].into(), 24)));
+        for bad in [
+            "10.77.0.1",
+            "10.77.0.1/33",
+            "0.0.0.0/0",
+            "224.0.0.1/24",
+            "127.0.0.1/8",
+            "fd00::1/64",
+            "/24",
+        ] {
+            assert!(network(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_given_once() {
+        let one = pair("net.ipv4.tcp_sack = 0").unwrap();
+        assert_eq!(one, ("net.ipv4.tcp_sack".into(), "0".into()));
+        assert!(pair("net.ipv4.tcp_sack").is_err());
+        assert!(once("--sysctl", std::slice::from_ref(&one)).is_ok());
+        assert!(once("--sysctl", &[one.clone(), one]).is_err());
+    }
+}

@@ -1,0 +1,274 @@
+//! Segments as Ethernet frames, and frames as the endpoint takes them.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use tcplab_drill::packets::{Hosts, has_md5, segment};
+use tcplab_tcp::{Addr, Segment};
+use tcplab_wire::emit::{Payload, emit};
+use tcplab_wire::{
+    Config, Encap, Endpoint, LinkType, Receiver, Refused, Standing, TcpPacket, receive,
+    set_traffic_class,
+};
+
+use super::{Mac, Own};
+
+/// Time to live of what leaves.
+const TTL: u8 = 64;
+const IPV4: [u8; 2] = [0x08, 0x00];
+const ICMP: u8 = 1;
+/// Types of ICMP (RFC 792).
+const ECHO_REPLY: u8 = 0;
+const ECHO: u8 = 8;
+
+/// What a frame was.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Heard {
+    /// A segment for the endpoint, and its time to live.
+    Segment(Segment, u8),
+    /// Nothing for it: why.
+    Refused(Refused),
+    /// An option of RFC 2385, for which no socket here has a key (`tcp_inbound_md5_hash()`).
+    Md5,
+}
+
+/// Both ways between segments and frames. Payload that leaves is zeros.
+#[derive(Debug)]
+pub(super) struct Frames {
+    own: Own,
+    addresses: [IpAddr; 1],
+    /// It knows CAQM's tag.
+    knows_tag: bool,
+    config: Config,
+    hosts: Hosts,
+    id: u16,
+}
+
+impl Frames {
+    /// `ethertype`: that of CAQM's tag, when the endpoint knows it.
+    pub(super) fn new(own: Own, ethertype: Option<u16>) -> Self {
+        let mut config = Config::default();
+        if let Some(ethertype) = ethertype {
+            config.caqm_ethertype = ethertype;
+        }
+        let mut hosts = Hosts::default();
+        hosts.number(own.ip.into());
+        Self {
+            own,
+            addresses: [own.ip.into()],
+            knows_tag: ethertype.is_some(),
+            config,
+            hosts,
+            id: 0,
+        }
+    }
+
+    /// The number of a host, by which segments name it.
+    pub(super) fn number(&mut self, ip: Ipv4Addr) -> u16 {
+        self.hosts.number(ip.into())
+    }
+
+    /// An end in words.
+    pub(super) fn words(&self, end: Addr) -> String {
+        let ip = self.hosts.ip(end.host);
+        ip.map_or_else(String::new, |ip| format!("{ip}:{}", end.port))
+    }
+
+    /// Reads a frame of the wire.
+    pub(super) fn read(&mut self, frame: &[u8]) -> Heard {
+        let host = Receiver {
+            mac: self.own.mac,
+            addresses: &self.addresses,
+            caqm_ethertype: self.knows_tag.then_some(self.config.caqm_ethertype),
+        };
+        match receive(&host, frame) {
+            Ok(got) if has_md5(got.segment) => Heard::Md5,
+            Ok(got) => {
+                let segment = segment(&mut self.hosts, &got.packet, got.tos);
+                Heard::Segment(segment, got.packet.ttl)
+            }
+            Err(why) => Heard::Refused(why),
+        }
+    }
+
+    /// The frame of a segment without its Ethernet addresses, and to whom it goes.
+    pub(super) fn write(&mut self, segment: &Segment) -> Option<(Ipv4Addr, Vec<u8>)> {
+        let end = |addr: Addr| {
+            let ip = self.hosts.ip(addr.host)?;
+            Some(Endpoint {
+                ip,
+                port: addr.port,
+            })
+        };
+        let (src, dst) = (end(segment.src)?, end(segment.dst)?);
+        let IpAddr::V4(to) = dst.ip else { return None };
+        self.id = self.id.wrapping_add(1);
+        let packet = TcpPacket {
+            src,
+            dst,
+            seq: segment.seq,
+            ack: segment.ack,
+            flags: segment.flags,
+            window: segment.window,
+            urgent: segment.urgent,
+            payload_len: segment.len,
+            header_len: 20,
+            options: segment.options,
+            ecn: segment.ecn(),
+            ttl: TTL,
+            ip_id: Some(self.id),
+            header_truncated: false,
+            standing: Standing::Whole,
+            encap: Encap {
+                caqm: segment.caqm.info(),
+                ..Encap::default()
+            },
+        };
+        let mut frame = Vec::with_capacity(14 + 4 + 20 + 60 + segment.len as usize);
+        let link = LinkType::Ethernet;
+        let whole = emit(link, &packet, Payload::Len, &self.config, &mut frame).ok()?;
+        let ip = 14 + 4 * usize::from(packet.encap.caqm.is_some());
+        if let Some(packet) = frame.get_mut(ip..) {
+            set_traffic_class(packet, segment.tos);
+        }
+        frame.resize(whole as usize, 0);
+        Some((to, frame))
+    }
+
+    /// The answer to a ping (RFC 792): the same message back.
+    pub(super) fn echo(&self, frame: &[u8]) -> Option<Vec<u8>> {
+        let ip: &[u8; 20] = frame.get(14..)?.first_chunk()?;
+        let is_ours = frame.get(12..14)? == IPV4
+            && frame.get(..6)? == self.own.mac
+            && ip[16..] == self.own.ip.octets();
+        // Options and fragments are answered by nobody here.
+        if !is_ours || ip[0] != 0x45 || ip[9] != ICMP || ip[6] & 0x3f != 0 || ip[7] != 0 {
+            return None;
+        }
+        let total = usize::from(u16::from_be_bytes([ip[2], ip[3]]));
+        let mut reply = frame.get(..14 + total)?.to_vec();
+        let message = reply.get_mut(34..)?;
+        if message.len() < 8 || message[0] != ECHO || message[1] != 0 {
+            return None;
+        }
+        message[0] = ECHO_REPLY;
+        // RFC 1624: the sum of a message in which 0x0800 became 0.
+        let sum = u32::from(u16::from_be_bytes([message[2], message[3]])) + 0x0800;
+        let sum = (sum & 0xffff) + (sum >> 16);
+        message[2..4].copy_from_slice(&(sum as u16).to_be_bytes());
+        let (them, us): (Mac, Mac) = (*frame.get(6..)?.first_chunk()?, self.own.mac);
+        super::neighbours::head(&mut reply, them, us);
+        let (from, to) = ([ip[12], ip[13], ip[14], ip[15]], self.own.ip.octets());
+        // Addresses that change places leave the header's sum as it is.
+        reply[26..30].copy_from_slice(&to);
+        reply[30..34].copy_from_slice(&from);
+        Some(reply)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_base::Seq;
+    use tcplab_tcp::Caqm;
+    use tcplab_wire::{CaqmInfo, TcpFlags, TcpOptions};
+
+    use super::*;
+
+    fn own(n: u8) -> Own {
+        Own {
+            mac: [2, 0x77, 0, 0, 0, n],
+            ip: Ipv4Addr::new(10, 77, 0, n),
+        }
+    }
+
+    #[test]
+    fn a_segment_is_the_same_after_the_wire() {
+        let (mut us, mut them) = (Frames::new(own(1), Some(0x8200)), Frames::new(own(2), None));
+        let here = us.number(own(1).ip);
+        let there = us.number(own(2).ip);
+        for (caqm, tos, len) in [
+            (Caqm::Plain, 0, 0),
+            (Caqm::Plain, 0x2a, 1_000),
+            (Caqm::Tag(CaqmInfo(0x1234)), 1, 1_444),
+        ] {
+            let sent = Segment {
+                src: Addr {
+                    host: here,
+                    port: 8_080,
+                },
+                dst: Addr {
+                    host: there,
+                    port: 9,
+                },
+                seq: Seq(7),
+                ack: Seq(9),
+                len,
+                window: 77,
+                flags: TcpFlags(TcpFlags::ACK | TcpFlags::PSH),
+                tos,
+                caqm,
+                options: TcpOptions {
+                    timestamps: Some((5, 6)),
+                    ..TcpOptions::default()
+                },
+                ..Segment::default()
+            };
+            let (to, mut frame) = us.write(&sent).unwrap();
+            assert_eq!(to, own(2).ip);
+            super::super::neighbours::head(&mut frame, own(2).mac, own(1).mac);
+            let heard = them.read(&frame);
+            if caqm != Caqm::Plain {
+                // A host that does not know the tag knows no such EtherType.
+                assert_eq!(heard, Heard::Refused(Refused::EtherType));
+                them = Frames::new(own(2), Some(0x8200));
+            }
+            let Heard::Segment(got, TTL) = them.read(&frame) else {
+                panic!("{:?}", them.read(&frame));
+            };
+            let (src, dst) = (got.src, got.dst);
+            assert_eq!(them.words(src), "10.77.0.1:8080");
+            assert_eq!(them.words(dst), "10.77.0.2:9");
+            let same = Segment {
+                src: sent.src,
+                dst: sent.dst,
+                ..got
+            };
+            assert_eq!(same, sent);
+        }
+    }
+
+    #[test]
+    fn a_ping_is_answered_and_nothing_else() {
+        let us = Frames::new(own(1), None);
+        let mut ping = Vec::new();
+        ping.extend(own(1).mac);
+        ping.extend(own(2).mac);
+        ping.extend(IPV4);
+        ping.extend([0x45, 0, 0, 32, 1, 2, 0, 0, 64, ICMP, 0, 0]);
+        ping.extend(own(2).ip.octets());
+        ping.extend(own(1).ip.octets());
+        ping.extend([ECHO, 0, 0xf0, 0x0d, 1, 2, 3, 4, 5, 6, 7, 8]);
+        // Ethernet's padding does not come back.
+        ping.extend([0; 14]);
+        let reply = us.echo(&ping).unwrap();
+        assert_eq!(reply.len(), 14 + 32);
+        assert_eq!(&reply[..6], &own(2).mac);
+        assert_eq!(&reply[26..34], &[10, 77, 0, 1, 10, 77, 0, 2]);
+        assert_eq!(&reply[34..40], &[0, 0, 0xf8, 0x0d, 1, 2]);
+        for length in 0..14 + 32 {
+            assert_eq!(us.echo(&ping[..length]), None, "{length} bytes");
+        }
+        for (at, byte) in [
+            (0, 4),
+            (12, 9),
+            (14, 0x46),
+            (20, 0x20),
+            (23, 17),
+            (33, 3),
+            (34, 0),
+        ] {
+            let mut other = ping.clone();
+            other[at] = byte;
+            assert_eq!(us.echo(&other), None, "byte {at}");
+        }
+    }
+}

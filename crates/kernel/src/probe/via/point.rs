@@ -1,0 +1,160 @@
+//! The point that the endpoint runs: itself, and a second host that stands for all others.
+
+use std::net::Ipv4Addr;
+
+use nix::time::{ClockId, clock_gettime};
+use tcplab_plan::Point;
+use tcplab_plan::app::{App, AppKind};
+use tcplab_plan::point::{By, Direction, Host, Link, Offload, Route, SocketOptions};
+use tcplab_plan::profile::{Profile, named};
+use tcplab_sim::Live;
+use tcplab_tcp::Sysctl;
+
+use super::{Via, cannot};
+use crate::probe::error::Error;
+use crate::probe::run::Probe;
+
+/// Connections that a server without `--clients` serves: as many as a report keeps.
+const MOST: u64 = 10_000;
+
+/// After the last application's end: FINs are sent again meanwhile, when they are lost. Whoever waits for nothing
+/// any more leaves sooner.
+const LINGER_NS: i64 = 5_000_000_000;
+
+/// The name of its host.
+pub(super) const HOST: &str = "endpoint";
+
+/// What the endpoint is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Server { port: u16, clients: Option<u64> },
+    Client { server: Ipv4Addr, port: u16 },
+}
+
+/// The endpoint's host: checked, before anything is made.
+#[derive(Debug)]
+pub(super) struct Planned {
+    host: Host,
+    pub(super) profile: Profile,
+    /// The EtherType of CAQM's tag; none: it does not know it.
+    pub(super) ethertype: Option<u16>,
+}
+
+/// What the endpoint shall be.
+pub(super) fn plan(socket: &SocketOptions, via: &Via) -> Result<Planned, Error> {
+    let host = Host {
+        sysctl: via.sysctl.clone(),
+        socket: socket.clone(),
+        offload: via.offload,
+        behaviour: via.behaviour.clone(),
+        ..plain(HOST)
+    };
+    let profile = named(&via.profile).ok_or_else(|| {
+        let name = &via.profile;
+        cannot(format!(
+            "--profile {name}: there is none; `tcplab stacks --profiles` lists them"
+        ))
+    })?;
+    let profile = profile
+        .of_host(&host)
+        .map_err(|e| cannot(format!("--behaviour: {e}")))?;
+    let sysctl = sysctls(via, &profile)?;
+    Ok(Planned {
+        host,
+        profile,
+        ethertype: sysctl.sysctl_caqm_enable.then_some(sysctl.sysctl_caqm_tpid),
+    })
+}
+
+fn plain(name: &str) -> Host {
+    Host {
+        name: name.into(),
+        sysctl: Default::default(),
+        route: Route::default(),
+        socket: SocketOptions::default(),
+        offload: Offload::None,
+        card: None,
+        forward: false,
+        group: None,
+        profile: None,
+        behaviour: Default::default(),
+    }
+}
+
+/// Makes the endpoint.
+pub(super) fn make(
+    probe: &Probe,
+    role: Role,
+    app: &AppKind,
+    planned: &Planned,
+    seed: Option<u64>,
+    mtu: u32,
+) -> Result<Live, Error> {
+    let point = Point {
+        experiment: "probe".into(),
+        axes: Default::default(),
+        seed: seed.unwrap_or(probe.began_unix_ns() as u64),
+        hosts: vec![planned.host.clone(), plain("others")],
+        links: vec![Link {
+            a: 0,
+            b: 1,
+            by: By::Tcplab,
+            mtu,
+            a_to_b: Direction::default(),
+            b_to_a: Direction::default(),
+        }],
+        apps: vec![application(role, app)],
+        sets: Vec::new(),
+        boot_ns: Some(since_boot()),
+        linger_ns: LINGER_NS,
+        max_ns: i64::MAX,
+        tcp_info_every_ns: probe.settings.tcp_info_every.map(|every| every.as_nanos()),
+        link_every_ns: None,
+        snap_bytes: 0,
+        captures: false,
+        tcp_info: true,
+        log: probe.settings.keeps_log && probe.settings.log_lines > 0,
+    };
+    Live::new(&point, &planned.profile).map_err(|e| cannot(e.to_string()))
+}
+
+/// All sysctls as the endpoint will have them; one that it does not know is an error here.
+fn sysctls(via: &Via, profile: &Profile) -> Result<Sysctl, Error> {
+    let mut sysctl = Sysctl::default();
+    for (name, value) in profile.sysctl {
+        let _ = sysctl.set(name, value);
+    }
+    for (name, value) in &via.sysctl {
+        let set = sysctl.set(name, value);
+        set.map_err(|e| cannot(format!("--sysctl {name}={value}: {e}")))?;
+    }
+    Ok(sysctl)
+}
+
+fn application(role: Role, app: &AppKind) -> App {
+    let (client, server, port, connections) = match role {
+        Role::Server { port, clients } => (1, 0, port, clients.unwrap_or(MOST).min(MOST)),
+        Role::Client { port, .. } => (0, 1, port, 1),
+    };
+    App {
+        name: "probe".into(),
+        group: None,
+        client,
+        server,
+        port,
+        start_ns: 0,
+        connections: connections as u32,
+        stagger_ns: 0,
+        client_socket: SocketOptions::default(),
+        server_socket: SocketOptions::default(),
+        client_timeout_ns: None,
+        server_timeout_ns: None,
+        does: app.clone(),
+    }
+}
+
+/// Time stamps go on where those of an earlier endpoint ended, as on a host that stays up: a peer may remember them.
+fn since_boot() -> i64 {
+    let now = clock_gettime(ClockId::CLOCK_BOOTTIME);
+    now.map_or(1, |t| t.tv_sec() * 1_000_000_000 + t.tv_nsec())
+}
