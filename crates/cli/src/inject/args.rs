@@ -19,12 +19,26 @@ Examples:
   tcplab inject                                    20,000 frames: parser, analyser, our endpoint
   tcplab inject --count 500000 --json              more of them, one document
   sudo tcplab inject --target kernel --count 50000 this machine's kernel, in two namespaces made for it
+  sudo tcplab inject --into red:eth0 --port 22     an interface of the namespace red, where sshd listens
+  sudo tcplab inject --into lo                     this machine's loopback interface
   tcplab inject --only option-lengths              one group, as many of it as --count says
   tcplab inject --only cut:314 --target endpoint   one frame")]
 pub struct InjectArgs {
     /// What frames go into [default: parser,analyser,endpoint]
     #[arg(long, value_name = "TARGET", value_enum, value_delimiter = ',')]
     pub target: Vec<Into>,
+    /// Send them into this interface: lo, or a veth device of a namespace of ip-netns(8)
+    #[arg(long, value_name = "NAMESPACE:IF", value_parser = parse_spot)]
+    pub into: Option<Spot>,
+    /// The interface whose frames arrive there, when that cannot be found out
+    #[arg(long, value_name = "[NAMESPACE:]IF", value_parser = parse_spot, requires = "into")]
+    pub from: Option<Spot>,
+    /// A TCP port that somebody listens at there [default: the first that is found, else a listener of tcplab's own]
+    #[arg(long, value_name = "N", requires = "into", value_parser = clap::value_parser!(u16).range(1..))]
+    pub port: Option<u16>,
+    /// Also into interfaces whose frames may reach others, such as this machine's eth0
+    #[arg(long, requires = "into")]
+    pub allow_any_target: bool,
     /// Frames in all: small groups are whole, the others have alike many
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     pub count: u64,
@@ -69,6 +83,17 @@ pub struct Only {
     pub group: String,
     /// A frame of it.
     pub number: Option<u64>,
+}
+
+/// An interface of a namespace.
+#[cfg(target_os = "linux")]
+pub use tcplab_kernel::inject::Spot;
+/// Linux has namespaces.
+#[cfg(not(target_os = "linux"))]
+pub type Spot = String;
+
+fn parse_spot(text: &str) -> Result<Spot, <Spot as std::str::FromStr>::Err> {
+    text.parse()
 }
 
 fn parse_only(text: &str) -> Result<Only, String> {

@@ -25,16 +25,24 @@ fn run(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
     if args.list {
         return list(args, color);
     }
-    let targets = match args.target.as_slice() {
-        [] => vec![Into::Parser, Into::Analyser, Into::Endpoint],
-        chosen => chosen.to_vec(),
+    let mut targets: Vec<TargetName> = match (args.target.as_slice(), &args.into) {
+        ([], None) => vec![
+            TargetName::Parser,
+            TargetName::Analyser,
+            TargetName::Endpoint,
+        ],
+        (chosen, _) => chosen.iter().copied().map(name).collect(),
     };
+    if args.into.is_some() {
+        targets.push(TargetName::Into);
+    }
     let only = args.only.clone();
     let wanted = Wanted {
         seed: args.seed,
         count: args.count,
         only: only.map(|only| (only.group, only.number)),
-        targets: targets.into_iter().map(name).collect(),
+        targets,
+        into: into(args)?,
         rate: args.rate,
     };
     #[cfg(target_os = "linux")]
@@ -56,6 +64,25 @@ fn run(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
         false => text::result(&document, &terminal::theme(color, false))?,
     }
     Ok(ExitCode::from(u8::from(document.harm > 0)))
+}
+
+/// The interface that `--into` names.
+#[cfg(target_os = "linux")]
+fn into(args: &InjectArgs) -> Result<Option<inject::Destination>, Failure> {
+    Ok(args.into.clone().map(|at| inject::Destination {
+        at,
+        from: args.from.clone(),
+        port: args.port,
+        any: args.allow_any_target,
+    }))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn into(args: &InjectArgs) -> Result<Option<inject::Destination>, Failure> {
+    match args.into {
+        None => Ok(None),
+        Some(_) => Err(Failure::cannot_run("--into needs Linux")),
+    }
 }
 
 fn name(target: Into) -> TargetName {

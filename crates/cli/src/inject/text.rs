@@ -56,6 +56,19 @@ pub fn result(document: &InjectDocument, theme: &Theme) -> Result<(), Failure> {
     for group in &document.groups {
         counters(&mut out, group, theme)?;
     }
+    if let Some(site) = &document.site {
+        let listener = match site.own_listener {
+            true => "a listener of tcplab's own",
+            false => "who listens there",
+        };
+        writeln!(
+            out,
+            "\ninto {} from {}: {} ({listener})",
+            site.at,
+            site.from,
+            site.listens.join(", ")
+        )?;
+    }
     let targets = document.targets.join(", ");
     let (frames, seed, harm) = (document.frames, document.seed, document.harm);
     writeln!(

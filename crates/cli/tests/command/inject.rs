@@ -1,5 +1,7 @@
 //! `tcplab inject`: frames of every group, and what is said of them.
 
+use std::process::{Child, Command, Stdio};
+
 use serde_json::Value;
 
 use super::schema::holds;
@@ -57,4 +59,227 @@ fn this_machine_s_kernel_keeps_working() {
     // Frames shorter than an Ethernet header are not taken by the interface.
     let sent = document["groups"][0]["sent_to_kernel"].as_u64().unwrap();
     assert!((100..=200).contains(&sent), "{sent}");
+}
+
+/// A namespace of ip-netns(8) with one end of a veth pair, `eth0`, the other end here; they go with it.
+struct Namespace {
+    name: String,
+    device: String,
+}
+
+fn ip(words: &str) -> bool {
+    let words = words.split_whitespace();
+    let run = Command::new("ip")
+        .args(words)
+        .stderr(Stdio::null())
+        .status();
+    run.is_ok_and(|status| status.success())
+}
+
+impl Namespace {
+    /// None: this user may not, or there is no ip(8).
+    fn new(tag: &str, address: u8) -> Option<Self> {
+        let id = std::process::id();
+        let made = Self {
+            name: format!("tcplab-{tag}-{id}"),
+            device: format!("tcl{tag}{}", id % 100_000),
+        };
+        let Self { name, device } = &made;
+        if !ip(&format!("netns add {name}")) {
+            eprintln!("skipped: `ip netns add` does not work here (needs root)");
+            return None;
+        }
+        for words in [
+            format!("link add {device} type veth peer name eth0 netns {name}"),
+            format!("addr add 10.78.{address}.1/24 dev {device}"),
+            format!("link set {device} up"),
+            format!("-n {name} addr add 10.78.{address}.2/24 dev eth0"),
+            format!("-n {name} link set eth0 up"),
+        ] {
+            assert!(ip(&words), "ip {words}");
+        }
+        Some(made)
+    }
+
+    /// `tcplab` in it, until it is dropped.
+    fn start(&self, words: &str) -> Running {
+        let mut run = Command::new("ip");
+        run.args(["netns", "exec", &self.name, env!("CARGO_BIN_EXE_tcplab")]);
+        run.args(words.split_whitespace());
+        let run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        Running(run.expect("a program in a namespace"))
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        ip(&format!("link del {}", self.device));
+        ip(&format!("netns del {}", self.name));
+    }
+}
+
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn an_interface_of_a_namespace_gets_the_frames_and_keeps_working() {
+    let Some(red) = Namespace::new("i", 31) else {
+        return;
+    };
+    let into = format!("{}:eth0", red.name);
+    let words = [
+        "inject",
+        "--into",
+        &into,
+        "--only",
+        "option-lengths",
+        "--json",
+    ];
+    let run = tcplab(&[&words[..], &["--count", "200"]].concat());
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    let document = run.json();
+    holds("inject", &document);
+    let site = &document["site"];
+    assert_eq!(
+        (&site["at"], &site["from"]),
+        (&into.clone().into(), &red.device.clone().into())
+    );
+    assert_eq!(site["own_listener"], true);
+    let group = &document["groups"][0];
+    assert_eq!(group["sent_to_kernel"], 200);
+    // They came in, and its TCP saw those in no VLAN.
+    let counter = |name: &str| {
+        let all = group["kernel_counters"].as_array().unwrap();
+        let one = all.iter().find(|c| c["name"] == name);
+        one.map_or(0, |c| c["by"].as_i64().unwrap())
+    };
+    assert!(counter("IfInPackets") >= 200, "{group}");
+    assert!(counter("TcpInSegs") > 20, "{group}");
+}
+
+#[test]
+fn a_program_that_dies_under_the_frames_is_harm() {
+    let Some(red) = Namespace::new("d", 32) else {
+        return;
+    };
+    let server = red.start("probe server echo --port 7007 --no-looks");
+    // Peers of connections that stand, by /proc/net/tcp; or who listens.
+    let at_port = |state: &str| -> Vec<String> {
+        let mut ip = Command::new("ip");
+        ip.args([
+            "netns",
+            "exec",
+            &red.name,
+            "cat",
+            "/proc/net/tcp",
+            "/proc/net/tcp6",
+        ]);
+        let text = ip.output().map(|run| run.stdout).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let of = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().take(4).collect();
+            let [_, local, remote, is] = words[..] else {
+                return None;
+            };
+            (local.ends_with(":1B5F") && is == state).then(|| remote.to_owned())
+        };
+        text.lines().filter_map(of).collect()
+    };
+    let pause = || std::thread::sleep(std::time::Duration::from_millis(200));
+    while at_port("0A").is_empty() {
+        pause();
+    }
+    let into = format!("{}:eth0", red.name);
+    let words = [
+        "inject", "--into", &into, "--port", "7007", "--only", "cut", "--json",
+    ];
+    let mut run = Command::new(env!("CARGO_BIN_EXE_tcplab"));
+    run.args(words).args(["--count", "100", "--rate", "20"]);
+    let run = run.stdout(Stdio::piped()).spawn().expect("tcplab");
+    // The first try is over, the connection that frames are aimed at stands.
+    let mut before = Vec::new();
+    while before.is_empty() || !at_port("01").iter().any(|peer| before.contains(peer)) {
+        before = at_port("01");
+        pause();
+    }
+    drop(server);
+    let run = run.wait_with_output().expect("a result");
+    let out = String::from_utf8_lossy(&run.stdout);
+    assert_eq!(run.status.code(), Some(1), "{out}");
+    let document: Value = serde_json::from_str(&out).unwrap();
+    let harm = &document["harms"][0];
+    assert_eq!(harm["target"], "into");
+    let what = harm["what"].as_str().unwrap();
+    assert!(what.contains("connection"), "{harm}");
+    let again = format!("tcplab inject --into {into} --port 7007 --only cut --seed 1");
+    assert_eq!(harm["again"], again);
+}
+
+#[test]
+fn a_loopback_interface_gets_them_too() {
+    let Some(red) = Namespace::new("l", 33) else {
+        return;
+    };
+    assert!(ip(&format!("-n {} link set lo up", red.name)));
+    let into = format!("{}:lo", red.name);
+    let run = tcplab(&[
+        "inject",
+        "--into",
+        &into,
+        "--only",
+        "tcp-offset",
+        "--count",
+        "400",
+        "--json",
+    ]);
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    let group = &run.json()["groups"][0];
+    // TCP answered to old data: the frames came that far.
+    let text = group["kernel_counters"].to_string();
+    assert!(text.contains("TcpExtTCPDSACKOldSent"), "{group}");
+}
+
+#[test]
+fn what_may_reach_others_is_refused() {
+    let says = |words: &[&str], what: &str| {
+        let run = tcplab(&[&["inject"], words].concat());
+        assert_eq!(run.code, 2, "{words:?}: {}", run.err);
+        assert!(run.err.contains(what), "{words:?}: {}", run.err);
+    };
+    let devices = std::fs::read_dir("/sys/class/net")
+        .into_iter()
+        .flatten()
+        .flatten();
+    let mut names = devices.filter_map(|device| device.file_name().into_string().ok());
+    match names.find(|name| name != "lo") {
+        Some(name) => says(&["--into", &name], "--allow-any-target"),
+        None => eprintln!("skipped: this machine has no interface but lo"),
+    }
+    says(&["--into", "no-such-namespace:eth0"], "no-such-namespace");
+    says(&["--into", "no-such-if"], "no interface no-such-if");
+    says(&["--into", "a/b"], "NAMESPACE:IF");
+    says(&["--port", "80"], "--into");
+    let Some(red) = Namespace::new("r", 34) else {
+        return;
+    };
+    let into = format!("{}:eth0", red.name);
+    // The other end, which is in the namespace that tcplab runs in.
+    says(&["--into", &red.device], "namespace that tcplab runs in");
+    says(&["--into", &into, "--from", "lo"], "--allow-any-target");
+    says(&["--into", &into, "--port", "81"], "refused");
+    let key = "net.ipv4.conf.eth0.forwarding=1";
+    let mut ip = Command::new("ip");
+    let set = ip.args(["netns", "exec", &red.name, "sysctl", "-q", "-w", key]);
+    if set.status().is_ok_and(|status| status.success()) {
+        says(&["--into", &into], "forwarding is on");
+        let only = ["--only", "address", "--allow-any-target"];
+        let run = tcplab(&[&["inject", "--into", &into], &only[..]].concat());
+        assert_eq!(run.code, 0, "{}", run.err);
+    }
 }

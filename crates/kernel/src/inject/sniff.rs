@@ -1,65 +1,110 @@
 //! What the host under test last said on each connection: its numbers are what frames to it are made from.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::SocketAddr;
 
-use tcplab_wire::malformed::{Family, Flow};
+use tcplab_wire::malformed::Flow;
 use tcplab_wire::{CAQM_ETHERTYPE, Config, Endpoint, LinkType, Parsed, TcpFlags, parse_frame};
-
-use super::{HOST_MAC, PEER_MAC, PORT};
 
 /// The newest segment of a connection, from the host.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     packet: tcplab_wire::TcpPacket,
+    /// Ethernet addresses: the peer's, the host's.
+    macs: [[u8; 6]; 2],
     /// The shift of its windows.
     shift: u8,
+    /// Segments until now.
+    heard: u64,
+    /// It is a connection of ours.
+    is_kept: bool,
 }
 
-/// By IP version and the peer's port.
+/// By the peer's end of the connection.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sniffed(BTreeMap<(bool, u16), Newest>);
+pub(super) struct Sniffed {
+    /// Where the host listens, in IPv4 and IPv6.
+    hosts: [Option<Endpoint>; 2],
+    newest: BTreeMap<Endpoint, Newest>,
+}
+
+pub(super) fn endpoint(address: SocketAddr) -> Endpoint {
+    Endpoint {
+        ip: address.ip(),
+        port: address.port(),
+    }
+}
 
 impl Sniffed {
+    /// Frames from here are the host's.
+    pub(super) fn expect(&mut self, host: SocketAddr) {
+        self.hosts[usize::from(host.is_ipv6())] = Some(endpoint(host));
+    }
+
     /// A frame that the peer's interface received.
     pub(super) fn see(&mut self, frame: &[u8]) {
         let len = frame.len() as u32;
         let parsed = parse_frame(LinkType::Ethernet, frame, len, &Config::default());
-        let Parsed::Tcp(packet) = parsed else { return };
-        let is_v6 = packet.src.ip.is_ipv6();
-        let [_, peer] = addresses(if is_v6 { Family::V6 } else { Family::V4 });
-        // Answers to frames with other sources come here too.
-        if packet.src.port != PORT || packet.dst.ip != peer || packet.flags.has(TcpFlags::RST) {
+        let (Parsed::Tcp(packet), Some(&[d0, d1, d2, d3, d4, d5, s0, s1, s2, s3, s4, s5])) =
+            (parsed, frame.first_chunk())
+        else {
+            return;
+        };
+        if !self.hosts.contains(&Some(packet.src)) || packet.flags.has(TcpFlags::RST) {
             return;
         }
-        let key = (is_v6, packet.dst.port);
         let is_syn = packet.flags.has(TcpFlags::SYN);
-        let shift = match (is_syn, self.0.get(&key)) {
+        let before = self.newest.get(&packet.dst);
+        let shift = match (is_syn, before) {
             (true, _) => packet.options.window_scale.unwrap_or(0),
             (false, Some(before)) => before.shift,
             // A stranger's.
             (false, None) => return,
         };
-        self.0.insert(key, Newest { packet, shift });
+        let newest = Newest {
+            packet,
+            macs: [[d0, d1, d2, d3, d4, d5], [s0, s1, s2, s3, s4, s5]],
+            shift,
+            heard: before.map_or(0, |before| before.heard) + 1,
+            is_kept: before.is_some_and(|before| before.is_kept),
+        };
+        self.newest.insert(packet.dst, newest);
         // Answers to floods.
-        if self.0.len() > 4_096 {
-            self.0
-                .retain(|_, newest| !newest.packet.flags.has(TcpFlags::SYN));
+        if self.newest.len() > 4_096 {
+            self.newest
+                .retain(|_, newest| newest.is_kept || !newest.packet.flags.has(TcpFlags::SYN));
         }
     }
 
-    pub(super) fn forget(&mut self, family: Family, port: u16) {
-        self.0.remove(&(family == Family::V6, port));
+    /// A connection of ours, which floods do not push out. False: the host was not heard on it.
+    pub(super) fn keep(&mut self, peer: Endpoint) -> bool {
+        let newest = self.newest.get_mut(&peer);
+        newest.map(|newest| newest.is_kept = true).is_some()
+    }
+
+    pub(super) fn forget(&mut self, peer: Endpoint) {
+        self.newest.remove(&peer);
+    }
+
+    /// Segments that the host has sent on this connection.
+    pub(super) fn heard(&self, peer: Endpoint) -> u64 {
+        self.newest.get(&peer).map_or(0, |newest| newest.heard)
     }
 
     /// What frames of the peer on this connection look like.
-    pub(super) fn flow(&self, family: Family, port: u16) -> Option<Flow> {
-        let Newest { packet, shift } = *self.0.get(&(family == Family::V6, port))?;
+    pub(super) fn flow(&self, peer: Endpoint) -> Option<Flow> {
+        let newest = *self.newest.get(&peer)?;
+        let Newest {
+            packet,
+            macs: [src_mac, dst_mac],
+            shift,
+            ..
+        } = newest;
         let is_syn = packet.flags.has(TcpFlags::SYN);
         let shift = if is_syn { 0 } else { shift };
         Some(Flow {
-            src_mac: PEER_MAC,
-            dst_mac: HOST_MAC,
+            src_mac,
+            dst_mac,
             src: packet.dst,
             dst: packet.src,
             seq: packet.ack,
@@ -70,18 +115,4 @@ impl Sniffed {
             caqm_ethertype: CAQM_ETHERTYPE,
         })
     }
-}
-
-/// Addresses of host and peer.
-pub(super) fn addresses(family: Family) -> [IpAddr; 2] {
-    [1_u16, 2].map(|n| match family {
-        Family::V4 => IpAddr::from([10, 77, 82, n as u8]),
-        Family::V6 => IpAddr::from([0xfd77, 0, 0, 0x8200, 0, 0, 0, n]),
-    })
-}
-
-/// The host's end of its listeners.
-pub(super) fn listener(family: Family) -> Endpoint {
-    let [ip, _] = addresses(family);
-    Endpoint { ip, port: PORT }
 }

@@ -27,6 +27,7 @@ const BUFFER: usize = 16 << 20;
 
 /// linux/if_arp.h, linux/if_ether.h.
 const ARPHRD_ETHER: u16 = 1;
+const ARPHRD_LOOPBACK: u16 = 772;
 const ETH_P_ALL: u16 = 3;
 
 /// linux/if_packet.h: `PACKET_MR_PROMISC`; `TP_STATUS_VLAN_VALID` and `TP_STATUS_VLAN_TPID_VALID`.
@@ -59,8 +60,17 @@ impl Port {
 
     /// Opens an interface that there is, in promiscuous mode.
     pub(crate) fn interface(name: &str) -> Result<Self, RunError> {
+        Self::packets(name, &[ARPHRD_ETHER])
+    }
+
+    /// The same, or a loopback interface: what is sent through it comes back as if received.
+    pub(crate) fn interface_or_loopback(name: &str) -> Result<Self, RunError> {
+        Self::packets(name, &[ARPHRD_ETHER, ARPHRD_LOOPBACK])
+    }
+
+    fn packets(name: &str, kinds: &[u16]) -> Result<Self, RunError> {
         let address = address_of(name).map_err(|e| RunError::Cannot(e.to_string()))?;
-        if address.hatype() != ARPHRD_ETHER {
+        if !kinds.contains(&address.hatype()) {
             return Err(RunError::Cannot(format!(
                 "{name} carries no Ethernet frames: a link needs an interface that does"
             )));

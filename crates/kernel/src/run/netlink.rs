@@ -90,6 +90,22 @@ impl Netlink {
         }
     }
 
+    /// Sends a request for one thing and gives the payload of the answer, behind the netlink header.
+    pub(crate) fn get(&self, message: RouteNetlinkMessage) -> io::Result<Vec<u8>> {
+        let mut packet = NetlinkMessage::from(message);
+        packet.header.flags = NLM_F_REQUEST;
+        packet.finalize();
+        let mut bytes = vec![0; packet.buffer_len()];
+        packet.serialize(&mut bytes);
+        self.0.send(&bytes, 0)?;
+        let (datagram, _) = self.0.recv_from_full()?;
+        let one = NetlinkBuffer::new_checked(datagram.as_slice()).map_err(io::Error::other)?;
+        match one.message_type() {
+            NLMSG_ERROR => Err(refusal(one.payload())),
+            _ => Ok(one.payload().to_vec()),
+        }
+    }
+
     /// Brings an interface up.
     pub(crate) fn up(&self, name: &str) -> io::Result<()> {
         let mut message = link(index(name)?);

@@ -15,6 +15,9 @@ pub struct InjectDocument {
     pub seed: u64,
     /// What frames went into, in order.
     pub targets: Vec<String>,
+    /// Where frames of `into` went.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site: Option<SiteRecord>,
     /// Frames of all groups; each went into every target.
     pub frames: u64,
     /// Sum of harm.
@@ -35,6 +38,19 @@ pub struct InjectDocument {
 pub struct ErrorRecord {
     /// In words.
     pub message: String,
+}
+
+/// The interface that `--into` named.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SiteRecord {
+    /// The interface that received the frames.
+    pub at: String,
+    /// The interface that they were sent from: the other end of its wire.
+    pub from: String,
+    /// The addresses and TCP ports that they and the checks' connections went to.
+    pub listens: Vec<String>,
+    /// A listener of tcplab's own took the connections.
+    pub own_listener: bool,
 }
 
 /// One group of frames.
@@ -80,7 +96,7 @@ pub struct KernelCounter {
 /// One harm.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Harm {
-    /// Who was harmed: parser, analyser, endpoint, kernel.
+    /// Who was harmed: parser, analyser, endpoint, kernel, into.
     pub target: String,
     /// The group.
     pub group: String,

@@ -1,11 +1,11 @@
-//! This machine's kernel, in namespaces of its own ([`tcplab_kernel::inject::Arena`]).
+//! This machine's kernel, in namespaces of its own or at an interface of the user's ([`tcplab_kernel::inject::Arena`]).
 
 use std::time::Duration;
 
-use tcplab_kernel::inject::{Arena, Conn};
+use tcplab_kernel::inject::{Arena, Conn, Destination, IntoError, Standing};
 use tcplab_wire::malformed::{Aim, Case, Family, Flow, Group};
 
-use super::document::KernelCounter;
+use super::document::{KernelCounter, SiteRecord};
 use super::target::{Effect, Target};
 use crate::error::LabError;
 
@@ -13,6 +13,11 @@ use crate::error::LabError;
 const LONGEST: Duration = Duration::from_secs(1);
 /// Frames that a connection gets before it is made anew: those that hurt it leave no two ends that agree.
 const FRAMES: u32 = 100;
+
+const CLOSED: &str = "the program that listens closed a connection that was open, in order and without having read anything: \
+                      it was made again";
+const NO_LOG: &str =
+    "the kernel's log (/dev/kmsg) cannot be read here: its warnings were not looked for";
 
 /// The target.
 pub(super) struct Kernel {
@@ -23,14 +28,35 @@ pub(super) struct Kernel {
     victim: Option<(Conn, u32)>,
     begun: std::time::Instant,
     sent: u64,
+    notes: Vec<String>,
 }
 
 impl Kernel {
     /// Makes the namespaces; frames are sent at most at this rate a second.
-    #[allow(clippy::disallowed_methods, reason = "a kernel runs in real time")]
     pub(super) fn new(rate: Option<u64>) -> Result<Self, LabError> {
         let arena = Arena::new().map_err(|e| LabError::CannotRun(e.to_string()))?;
-        Ok(Self {
+        Ok(Self::of(arena, rate))
+    }
+
+    /// Goes to an interface that there is.
+    pub(super) fn at(into: &Destination, rate: Option<u64>) -> Result<Self, LabError> {
+        let arena = Arena::at(into).map_err(|e| match e {
+            IntoError::Wrong(why) => LabError::Wrong(why),
+            IntoError::Cannot(why) => LabError::CannotRun(why),
+        })?;
+        Ok(Self::of(arena, rate))
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "a kernel runs in real time")]
+    fn of(arena: Arena, rate: Option<u64>) -> Self {
+        let mut notes: Vec<String> = arena
+            .site()
+            .map(|site| site.notes.clone())
+            .unwrap_or_default();
+        if !arena.reads_log() {
+            notes.push(NO_LOG.into());
+        }
+        Self {
             arena,
             rate,
             family: Family::V4,
@@ -38,7 +64,8 @@ impl Kernel {
             victim: None,
             begun: std::time::Instant::now(),
             sent: 0,
-        })
+            notes,
+        }
     }
 
     fn live(&self) -> Result<&Conn, String> {
@@ -48,11 +75,12 @@ impl Kernel {
     }
 
     fn victim(&mut self) -> Result<&Conn, String> {
-        let fit = self
-            .victim
-            .take_if(|(conn, frames)| *frames >= FRAMES || !self.arena.stands(conn));
-        if let Some((conn, _)) = fit {
-            self.arena.close(conn);
+        let arena = &mut self.arena;
+        let is_over = |(conn, frames): &mut (Conn, u32)| {
+            *frames >= FRAMES || arena.standing(conn) != Standing::Open
+        };
+        if let Some((conn, _)) = self.victim.take_if(is_over) {
+            self.arena.abort(conn);
         }
         if self.victim.is_none() {
             let conn = self.arena.connect(self.family)?;
@@ -118,15 +146,25 @@ impl Target for Kernel {
 
     fn end(&mut self, _: &Group) -> Result<(), String> {
         if let Some((victim, _)) = self.victim.take() {
-            self.arena.close(victim);
+            self.arena.abort(victim);
         }
         let family = self.family;
         let at = self.live.iter().position(|(known, _)| *known == family);
         let Some((_, live)) = at.map(|at| self.live.swap_remove(at)) else {
             return Err("no group has begun".into());
         };
-        let well = self.check(&live, family);
-        if well.is_ok() {
+        let well = match self.arena.standing(&live) {
+            Standing::Closed => {
+                self.notes.push(CLOSED.into());
+                self.check_new(family)
+            }
+            Standing::Gone => Err("the connection that was open before is gone".into()),
+            Standing::Open => {
+                let well = self.check(&live);
+                well.and_then(|()| self.check_new(family))
+            }
+        };
+        if well.is_ok() && self.arena.standing(&live) == Standing::Open {
             self.live.push((family, live));
         } else {
             self.arena.close(live);
@@ -143,23 +181,42 @@ impl Target for Kernel {
         moved.map(|(name, by)| KernelCounter { name, by }).collect()
     }
 
-    fn note(&self) -> Option<String> {
-        let text =
-            "the kernel's log (/dev/kmsg) cannot be read here: its warnings were not looked for";
-        (!self.arena.reads_log()).then(|| text.into())
+    fn notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
+    fn lacks(&self, group: &Group) -> Option<String> {
+        let why = self.arena.speaks(group.family).err()?;
+        Some(format!(
+            "groups of {} were left out: {why}",
+            match group.family {
+                Family::V4 => "IPv4",
+                Family::V6 => "IPv6",
+            }
+        ))
+    }
+
+    fn site(&self) -> Option<SiteRecord> {
+        self.arena.site().map(|site| SiteRecord {
+            at: site.at.clone(),
+            from: site.from.clone(),
+            listens: site.listens.iter().map(ToString::to_string).collect(),
+            own_listener: site.is_own,
+        })
     }
 }
 
 impl Kernel {
-    fn check(&mut self, live: &Conn, family: Family) -> Result<(), String> {
-        if !self.arena.stands(live) {
-            return Err("the connection that was open before is gone".into());
-        }
+    fn check(&mut self, live: &Conn) -> Result<(), String> {
         let took = self.arena.carry(live);
         let took = took.map_err(|e| format!("the connection that was open before: {e}"))?;
         if took > LONGEST {
             return Err(format!("data was answered after {took:?}"));
         }
+        Ok(())
+    }
+
+    fn check_new(&mut self, family: Family) -> Result<(), String> {
         let fresh = self.arena.connect(family)?;
         let carried = self.arena.carry(&fresh);
         self.arena.close(fresh);

@@ -22,11 +22,21 @@ use std::thread;
 
 use tcplab_wire::malformed::{Group, Sample, groups};
 
-pub use document::{ErrorRecord, GroupResult, Harm, INJECT_SCHEMA, InjectDocument, KernelCounter};
+#[cfg(target_os = "linux")]
+pub use tcplab_kernel::inject::Destination;
 
-use self::one::Part;
+pub use document::{
+    ErrorRecord, GroupResult, Harm, INJECT_SCHEMA, InjectDocument, KernelCounter, SiteRecord,
+};
+
+use self::one::Done;
 use self::target::Parse;
 use crate::error::LabError;
+
+/// Interfaces that there are can be sent into on Linux only.
+#[cfg(not(target_os = "linux"))]
+#[derive(Clone, Debug)]
+pub enum Destination {}
 
 /// What frames go into.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +49,8 @@ pub enum TargetName {
     Endpoint,
     /// This machine's kernel, in namespaces made for it.
     Kernel,
+    /// The same at an interface that there is.
+    Into,
 }
 
 impl TargetName {
@@ -49,7 +61,12 @@ impl TargetName {
             Self::Analyser => "analyser",
             Self::Endpoint => "endpoint",
             Self::Kernel => "kernel",
+            Self::Into => "into",
         }
+    }
+
+    fn is_kernel(self) -> bool {
+        matches!(self, Self::Kernel | Self::Into)
     }
 }
 
@@ -64,6 +81,8 @@ pub struct Wanted {
     pub only: Option<(String, Option<u64>)>,
     /// What they go into; the parser always counts.
     pub targets: Vec<TargetName>,
+    /// The interface that [`TargetName::Into`] means.
+    pub into: Option<Destination>,
     /// Frames a second into a kernel, at most.
     pub rate: Option<u64>,
 }
@@ -149,7 +168,7 @@ fn run_with(
     if !targets.contains(&TargetName::Parser) {
         targets.insert(0, TargetName::Parser);
     }
-    let parts: Vec<Result<Vec<Part>, LabError>> = thread::scope(|scope| {
+    let parts: Vec<Result<Done, LabError>> = thread::scope(|scope| {
         let start = |&target| {
             let jobs = &jobs;
             scope.spawn(move || one::run(target, jobs, (wanted, parse), stop))
@@ -165,6 +184,7 @@ fn run_with(
         schema: INJECT_SCHEMA.into(),
         seed: wanted.seed,
         targets: targets.iter().map(|target| target.name().into()).collect(),
+        site: None,
         frames: 0,
         harm: 0,
         groups: jobs.iter().map(empty).collect(),
@@ -172,8 +192,10 @@ fn run_with(
         notes: Vec::new(),
         error: None,
     };
-    for parts in parts {
-        for (result, part) in document.groups.iter_mut().zip(parts?) {
+    for done in parts {
+        let done = done?;
+        document.site = document.site.or(done.site);
+        for (result, part) in document.groups.iter_mut().zip(done.parts) {
             part.add_to(result, &mut document.harms, &mut document.notes);
         }
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::analyser::Analyser;
-use super::document::{GroupResult, Harm, KernelCounter};
+use super::document::{GroupResult, Harm, KernelCounter, SiteRecord};
 use super::endpoint::OwnEndpoint;
 use super::parser::{Kinds, Parser};
 use super::target::{Effect, Parse, Target, kind};
@@ -93,11 +93,12 @@ impl<'a> Seat<'a> {
     }
 
     fn harm(&self, job: &Job, number: Option<u64>, frame: &[u8], what: String) -> Harm {
-        let mut again = format!(
-            "tcplab inject --target {} --only {}",
-            self.name.name(),
-            job.group.name
-        );
+        let into = self.wanted.into.as_ref();
+        let target = match into.filter(|_| self.name == TargetName::Into) {
+            Some(into) => words_of(into),
+            None => format!("--target {}", self.name.name()),
+        };
+        let mut again = format!("tcplab inject {target} --only {}", job.group.name);
         if let Some(number) = number {
             let _ = write!(again, ":{number}");
         }
@@ -116,6 +117,27 @@ impl<'a> Seat<'a> {
     }
 }
 
+/// The options that name an interface.
+#[cfg(target_os = "linux")]
+fn words_of(into: &super::Destination) -> String {
+    let mut words = format!("--into {}", into.at);
+    if let Some(from) = &into.from {
+        let _ = write!(words, " --from {from}");
+    }
+    if let Some(port) = into.port {
+        let _ = write!(words, " --port {port}");
+    }
+    if into.any {
+        words.push_str(" --allow-any-target");
+    }
+    words
+}
+
+#[cfg(not(target_os = "linux"))]
+fn words_of(into: &super::Destination) -> String {
+    match *into {}
+}
+
 fn make(name: TargetName, wanted: &Wanted, parse: Parse) -> Result<Box<dyn Target>, LabError> {
     Ok(match name {
         TargetName::Parser => Box::new(Parser::new(parse)),
@@ -123,13 +145,25 @@ fn make(name: TargetName, wanted: &Wanted, parse: Parse) -> Result<Box<dyn Targe
         TargetName::Endpoint => Box::new(OwnEndpoint::new(wanted.seed)),
         #[cfg(target_os = "linux")]
         TargetName::Kernel => Box::new(super::kernel::Kernel::new(wanted.rate)?),
+        #[cfg(target_os = "linux")]
+        TargetName::Into => match &wanted.into {
+            Some(into) => Box::new(super::kernel::Kernel::at(into, wanted.rate)?),
+            None => return Err(LabError::Wrong("no interface is named".into())),
+        },
         #[cfg(not(target_os = "linux"))]
-        TargetName::Kernel => {
+        TargetName::Kernel | TargetName::Into => {
             return Err(LabError::CannotRun(
                 "frames into a kernel need Linux".into(),
             ));
         }
     })
+}
+
+/// What came of all groups in one target.
+pub(super) struct Done {
+    pub(super) parts: Vec<Part>,
+    /// The interface that frames went into.
+    pub(super) site: Option<SiteRecord>,
 }
 
 /// Sends all groups into a target.
@@ -138,25 +172,49 @@ pub(super) fn run(
     jobs: &[Job],
     (wanted, parse): (&Wanted, Parse),
     stop: &(dyn Fn() -> bool + Sync),
-) -> Result<Vec<Part>, LabError> {
+) -> Result<Done, LabError> {
     let mut seat = Seat::new(name, wanted, parse)?;
-    jobs.iter().map(|job| group(&mut seat, job, stop)).collect()
+    let site = seat.target.site();
+    let mut parts = Vec::new();
+    for job in jobs {
+        let mut part = Part {
+            kinds: (name == TargetName::Parser).then(Kinds::default),
+            effects: (name == TargetName::Endpoint || name.is_kernel()).then_some([0, 0]),
+            is_kernel: name.is_kernel(),
+            ..Part::default()
+        };
+        let went = group(&mut seat, job, &mut part, stop);
+        part.notes.extend(seat.target.notes());
+        let is_harmed = part.harm > 0 || parts.iter().any(|part: &Part| part.harm > 0);
+        parts.push(part);
+        match went {
+            Ok(()) => {}
+            // What was found until here is the result.
+            Err(e) if is_harmed => {
+                let note = format!("{}: it cannot be set up again: {e}", name.name());
+                if let Some(part) = parts.last_mut() {
+                    part.notes.push(note);
+                }
+                break;
+            }
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(Done { parts, site })
 }
 
 fn group(
     seat: &mut Seat<'_>,
     job: &Job,
+    part: &mut Part,
     stop: &(dyn Fn() -> bool + Sync),
-) -> Result<Part, LabError> {
-    let mut part = Part {
-        kinds: (seat.name == TargetName::Parser).then(Kinds::default),
-        effects: matches!(seat.name, TargetName::Endpoint | TargetName::Kernel).then_some([0, 0]),
-        is_kernel: seat.name == TargetName::Kernel,
-        notes: seat.target.note().into_iter().collect(),
-        ..Part::default()
-    };
+) -> Result<(), LabError> {
     if job.numbers.len() == 0 || stop() {
-        return Ok(part);
+        return Ok(());
+    }
+    if let Some(why) = seat.target.lacks(job.group) {
+        part.notes.push(why);
+        return Ok(());
     }
     seat.target.begin(job.group)?;
     for number in job.numbers.iter() {
@@ -173,9 +231,9 @@ fn group(
         });
         match done {
             Ok(Ok(effect)) => part.add(effect),
-            Ok(Err(what)) => told(&mut part, seat.harm(job, Some(number), &frame, what)),
+            Ok(Err(what)) => told(part, seat.harm(job, Some(number), &frame, what)),
             Err(what) => {
-                told(&mut part, seat.harm(job, Some(number), &frame, what));
+                told(part, seat.harm(job, Some(number), &frame, what));
                 seat.renew()?;
                 seat.target.begin(job.group)?;
             }
@@ -196,11 +254,11 @@ fn group(
     match caught(|| seat.target.end(job.group)) {
         Ok(Ok(())) => {}
         Ok(Err(what)) | Err(what) => {
-            told(&mut part, seat.harm(job, None, &[], what));
+            told(part, seat.harm(job, None, &[], what));
             seat.renew()?;
         }
     }
-    Ok(part)
+    Ok(())
 }
 
 fn told(part: &mut Part, harm: Harm) {

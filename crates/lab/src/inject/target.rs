@@ -3,7 +3,7 @@
 use tcplab_wire::malformed::{Aim, Case, Flow, Group};
 use tcplab_wire::{Config, LinkType, NotTcp, Parsed, Standing, parse_frame};
 
-use super::document::KernelCounter;
+use super::document::{KernelCounter, SiteRecord};
 use crate::error::LabError;
 
 /// What came of one frame.
@@ -46,8 +46,18 @@ pub(super) trait Target {
         Vec::new()
     }
 
-    /// What it cannot look at, in words.
-    fn note(&self) -> Option<String> {
+    /// What has to be known about the result, in words.
+    fn notes(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Why this group's frames cannot be sent to it at all.
+    fn lacks(&self, _group: &Group) -> Option<String> {
+        None
+    }
+
+    /// The interface that frames go into.
+    fn site(&self) -> Option<SiteRecord> {
         None
     }
 }

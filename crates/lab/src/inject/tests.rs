@@ -15,6 +15,7 @@ fn wanted(count: u64) -> Wanted {
             TargetName::Analyser,
             TargetName::Endpoint,
         ],
+        into: None,
         rate: None,
     }
 }

@@ -35,6 +35,7 @@ impl Malformed {
             count: self.frames,
             only: None,
             targets,
+            into: None,
             rate: None,
         };
         inject::run(&wanted, &|| false)

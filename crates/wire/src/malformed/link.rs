@@ -247,6 +247,8 @@ fn address(flow: &Flow, number: u64, _: u64) -> Case {
         (Some(byte), 0..48) => *byte ^= 1 << (at % 8),
         (_, 48) => bytes[..6].fill(0xff),
         (_, 49) => bytes[..6].copy_from_slice(&[0x01, 0, 0x5e, 0, 0, 1]),
+        // A loopback interface has zeros.
+        _ if flow.dst_mac == [0; 6] => bytes[..6].fill(2),
         _ => bytes[..6].fill(0),
     }
     refused(bytes)

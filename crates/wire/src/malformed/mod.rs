@@ -22,7 +22,7 @@ pub use shapes::{SHAPES, Shape};
 
 use tcplab_base::Seq;
 
-use crate::Endpoint;
+use crate::{Endpoint, TcpFlags};
 
 /// A connection as its receiver sees it: the frames claim to come from its peer.
 #[derive(Clone, Copy, Debug)]
@@ -131,6 +131,19 @@ pub fn groups() -> impl Iterator<Item = &'static Group> {
 /// The group of this name.
 pub fn group(name: &str) -> Option<&'static Group> {
     groups().find(|group| group.name == name)
+}
+
+/// A frame that is not malformed: the last byte that the host has had, once more. A host that is well answers at once with an
+/// ACK (RFC 9293 3.10.7.4), and nothing else happens.
+pub fn question(flow: &Flow) -> Vec<u8> {
+    let stamps = build::stamps(flow);
+    let draft = build::Draft {
+        seq: flow.seq - 1,
+        flags: TcpFlags::ACK,
+        payload: &[0],
+        ..build::Draft::next(flow, &stamps)
+    };
+    draft.frame(flow)
 }
 
 /// A number as digits, the last radix first.

@@ -1,0 +1,150 @@
+//! Where `--into` may send: the interface under test, and the one that its frames are sent from.
+//!
+//! Frames must be received by the interface, so they are sent at the other end of its wire: a loopback interface gives back
+//! what is sent through it, a veth device receives what its peer sends. Of any other device the other end is not known here;
+//! `from` names it. What may reach somebody else is refused unless the user has said so.
+
+use std::fs;
+
+use super::IntoError;
+use super::inspect::{Link, number_of};
+use super::spot::{Namespace, Spot};
+
+/// What the user asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Destination {
+    /// The interface that receives.
+    pub at: Spot,
+    /// The interface that sends; none: it is found.
+    pub from: Option<Spot>,
+    /// The TCP port that connections are made to; none: one that somebody listens at, or one of our own.
+    pub port: Option<u16>,
+    /// Also where frames may reach others.
+    pub any: bool,
+}
+
+/// Both ends of the wire.
+#[derive(Debug)]
+pub(super) struct Wire {
+    pub(super) host: Namespace,
+    pub(super) link: Link,
+    pub(super) peer: Namespace,
+    pub(super) peer_link: Link,
+}
+
+impl Destination {
+    /// Finds both ends and refuses what may do harm to others.
+    pub(super) fn wire(&self) -> Result<Wire, IntoError> {
+        let at = &self.at;
+        let host = Namespace::open(at.namespace.as_deref())?;
+        let link = host.link(&at.device)?;
+        if let Some(why) = self.danger(&host, &link)? {
+            return Err(IntoError::Wrong(format!(
+                "{at} {why}: malformed frames go by themselves only into loopback interfaces, and into veth devices of \
+                 namespaces of ip-netns(8); --allow-any-target sends them nevertheless"
+            )));
+        }
+        let (peer, peer_link) = match (&self.from, link.is_loopback) {
+            (Some(from), _) => {
+                let peer = Namespace::open(from.namespace.as_deref())?;
+                let link = peer.link(&from.device)?;
+                (peer, link)
+            }
+            (None, true) => (Namespace::open(at.namespace.as_deref())?, link.clone()),
+            (None, false) => other_end(at, &host, &link)?,
+        };
+        for (of, link) in [(&host, &link), (&peer, &peer_link)] {
+            if !link.is_up {
+                let spot = of.spot(&link.name);
+                return Err(IntoError::Wrong(format!(
+                    "{spot} is down: `ip link set {} up` brings it up",
+                    link.name
+                )));
+            }
+        }
+        Ok(Wire {
+            host,
+            link,
+            peer,
+            peer_link,
+        })
+    }
+
+    /// Why frames may reach somebody else than this interface's own network stack.
+    fn danger(&self, host: &Namespace, link: &Link) -> Result<Option<String>, IntoError> {
+        if self.any {
+            return Ok(None);
+        }
+        if let Some(from) = &self.from {
+            return Ok(Some(format!(
+                "would be sent to from {from}, and who else hears that is not known"
+            )));
+        }
+        if link.is_loopback {
+            return Ok(None);
+        }
+        if !host.is_apart() {
+            return Ok(Some(match host.is_own {
+                true => "is an interface of the namespace that tcplab runs in".into(),
+                false => "is an interface of the namespace that this machine began with".into(),
+            }));
+        }
+        if link.master.is_some() {
+            return Ok(Some(
+                "is a port of a bridge or bond, which hands frames on".into(),
+            ));
+        }
+        let name = &link.name;
+        let forwards = host.within(|| {
+            let is_on = |family: &&str| {
+                let path = format!("/proc/sys/net/{family}/conf/{name}/forwarding");
+                fs::read_to_string(path).is_ok_and(|text| text.trim() != "0")
+            };
+            ["ipv4", "ipv6"].into_iter().find(is_on)
+        })?;
+        Ok(forwards.map(|family| {
+            format!("hands packets on to others (net.{family}.conf.{name}.forwarding is on)")
+        }))
+    }
+}
+
+/// The peer of a veth device.
+fn other_end(at: &Spot, host: &Namespace, link: &Link) -> Result<(Namespace, Link), IntoError> {
+    let (Some((index, number)), "veth") = (link.peer, link.kind.as_str()) else {
+        let kind = match link.kind.as_str() {
+            "" => "a hardware",
+            "tun" => "a TUN or TAP",
+            kind => kind,
+        };
+        return Err(IntoError::Wrong(format!(
+            "{at} is {kind} device, and who sends what it receives is not known here: name that interface with --from \
+             [NAMESPACE:]IF and --allow-any-target"
+        )));
+    };
+    let found = |namespace: Namespace| -> Result<Option<(Namespace, Link)>, IntoError> {
+        let link = namespace
+            .links()?
+            .into_iter()
+            .find(|link| link.index == index);
+        Ok(link.map(|link| (namespace, link)))
+    };
+    let end = match number {
+        None => found(Namespace::open(at.namespace.as_deref())?)?,
+        Some(number) => {
+            let is_it = |namespace: &Namespace| {
+                let known = host.within(|| number_of(&namespace.file));
+                matches!(known, Ok(Ok(Some(known))) if known == number)
+            };
+            match Namespace::all().into_iter().find(is_it) {
+                Some(namespace) => found(namespace)?,
+                None => None,
+            }
+        }
+    };
+    end.ok_or_else(|| {
+        IntoError::Wrong(format!(
+            "the other end of {at} is in a namespace that has no name in /run/netns: `ip netns attach NAME PID` names the one \
+             of a process"
+        ))
+    })
+}
