@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 def run(tcplab, text, ms):
     """The points of one run over so many milliseconds."""
     text = re.sub(r'duration = "[^"]*"', f'duration = "{ms}ms"', text)
+    text = re.sub(r"^(link|tcp_info)_every = .*$", "", text, flags=re.MULTILINE)
     text = re.sub(r'^queue_from = .*$', "", text, flags=re.MULTILINE)
     text = re.sub(r'^measures = \[.*?\]$', 'measures = ["flow.goodput_bps"]', text, flags=re.MULTILINE | re.DOTALL)
     with tempfile.TemporaryDirectory() as folder:

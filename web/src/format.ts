@@ -84,6 +84,14 @@ export function byteUnit(max: number): Unit {
   return { name: 'B', size: 1 };
 }
 
+/** For axes in bits a second. */
+export function rateUnit(max: number): Unit {
+  if (max >= 1e9) return { name: 'Gbit/s', size: 1e9 };
+  if (max >= 1e6) return { name: 'Mbit/s', size: 1e6 };
+  if (max >= 1e3) return { name: 'kbit/s', size: 1e3 };
+  return { name: 'bit/s', size: 1 };
+}
+
 const FLAGS: [number, string][] = [
   [0x002, 'SYN'],
   [0x001, 'FIN'],

@@ -10,6 +10,7 @@ import './style/boxes.css';
 import './style/narrow.css';
 import './style/population.css';
 import './style/matrix.css';
+import './style/over_time.css';
 import { App } from './app';
 import { readDocument } from './data/model';
 import { h } from './dom';

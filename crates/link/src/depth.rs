@@ -9,8 +9,8 @@ const BITS: u32 = 10;
 /// The bytes of a queue over time. What is before its begin does not count.
 #[derive(Clone, Debug)]
 pub(crate) struct Depth {
-    /// The part of the run that does not count.
-    settle: Duration,
+    /// The part of the run that does not count; none: nobody asks for means and parts of time.
+    settle: Option<Duration>,
     from: Instant,
     /// When it got the bytes that it has.
     since: Instant,
@@ -18,6 +18,8 @@ pub(crate) struct Depth {
     /// What it has from a later time on: the frame on the wire is out then.
     falls: Option<(Instant, u64)>,
     most: u64,
+    /// The fewest and the most bytes that it had for some time since they were taken last.
+    extremes: Option<(u64, u64)>,
     /// Bytes times nanoseconds.
     sum: u128,
     /// Nanoseconds with each number of bytes, by its place.
@@ -26,15 +28,16 @@ pub(crate) struct Depth {
 
 impl Depth {
     /// Of a run that starts at time 0, unless told otherwise.
-    pub fn new(settle_ns: i64) -> Self {
-        let settle = Duration::from_nanos(settle_ns);
+    pub fn new(settle_ns: Option<i64>) -> Self {
+        let settle = settle_ns.map(Duration::from_nanos);
         Self {
             settle,
-            from: Instant::default() + settle,
+            from: begin(Instant::default(), settle),
             since: Instant::default(),
             bytes: 0,
             falls: None,
             most: 0,
+            extremes: None,
             sum: 0,
             times: Vec::new(),
         }
@@ -42,7 +45,7 @@ impl Depth {
 
     /// The run starts at this time.
     pub fn begin(&mut self, start: Instant) {
-        self.from = start + self.settle;
+        self.from = begin(start, self.settle);
         self.since = start;
     }
 
@@ -67,7 +70,24 @@ impl Depth {
         self.step(now, bytes);
     }
 
+    /// The bytes that it has, and the fewest and the most that it had for some time since they were taken last.
+    pub fn take_extremes(&mut self, now: Instant) -> [u64; 3] {
+        match self.falls.take_if(|(at, _)| *at <= now) {
+            Some((at, left)) => {
+                self.step(at, left);
+                self.step(now, left);
+            }
+            None => self.step(now, self.bytes),
+        }
+        let (least, most) = self.extremes.take().unwrap_or((self.bytes, self.bytes));
+        [self.bytes, least.min(self.bytes), most.max(self.bytes)]
+    }
+
     fn step(&mut self, now: Instant, bytes: u64) {
+        if now > self.since {
+            let (least, most) = self.extremes.unwrap_or((self.bytes, self.bytes));
+            self.extremes = Some((least.min(self.bytes), most.max(self.bytes)));
+        }
         let begin = self.since.max(self.from);
         if now > begin {
             let ns = now.since(begin).as_nanos().max(0) as u64;
@@ -117,6 +137,11 @@ impl Depth {
     }
 }
 
+/// When it begins to count.
+fn begin(start: Instant, settle: Option<Duration>) -> Instant {
+    settle.map_or(Instant::from_nanos(i64::MAX), |settle| start + settle)
+}
+
 /// Numbers up to 2,047 have a place each; above, as many places for each power of two.
 fn place(bytes: u64) -> usize {
     let shift = (u64::BITS - bytes.leading_zeros()).saturating_sub(BITS + 1);
@@ -157,7 +182,7 @@ mod tests {
     /// 100 ns with 0 bytes, 100 ns with 3,000, 2 ns with 9,000, of which the first 50 ns do not count.
     #[test]
     fn bytes_are_weighted_by_time() {
-        let mut depth = Depth::new(50);
+        let mut depth = Depth::new(Some(50));
         assert_eq!(depth.until(at(50)), None);
         depth.set(at(100), 1_500);
         depth.add(at(100), 1_500);
@@ -175,9 +200,25 @@ mod tests {
         assert_eq!(depth.until(at(252)).unwrap().mean_bytes, 1_574);
     }
 
+    /// What it had for no time is no extreme; what it has goes into the next ones.
+    #[test]
+    fn extremes_are_of_the_time_since_they_were_taken() {
+        let mut depth = Depth::new(None);
+        depth.set(at(10), 3_000);
+        depth.set(at(20), 9_000);
+        depth.set(at(20), 1_000);
+        assert_eq!(depth.take_extremes(at(30)), [1_000, 0, 3_000]);
+        assert_eq!(depth.take_extremes(at(30)), [1_000, 1_000, 1_000]);
+        depth.set_until(at(40), 5_000, (at(45), 2_000));
+        assert_eq!(depth.take_extremes(at(42)), [5_000, 1_000, 5_000]);
+        assert_eq!(depth.take_extremes(at(60)), [2_000, 2_000, 5_000]);
+        assert_eq!(depth.take_extremes(at(70)), [2_000, 2_000, 2_000]);
+        assert_eq!(depth.until(at(80)), None, "nobody asked for it");
+    }
+
     #[test]
     fn a_run_begins_when_it_is_told() {
-        let mut depth = Depth::new(10);
+        let mut depth = Depth::new(Some(10));
         depth.begin(at(1_000));
         depth.set(at(1_005), 100);
         assert_eq!(depth.until(at(1_010)), None);

@@ -39,6 +39,16 @@ struct Sizes {
     sum: u64,
 }
 
+impl Sizes {
+    fn new(limit: Option<u64>) -> Box<Self> {
+        Box::new(Self {
+            limit: limit.unwrap_or(u64::MAX),
+            each: VecDeque::new(),
+            sum: 0,
+        })
+    }
+}
+
 impl Fifo {
     /// The FIFO of this way; none: it has no rate.
     pub(crate) fn of(way: &Direction) -> Option<Self> {
@@ -48,13 +58,7 @@ impl Fifo {
             || way.faults.spikes.is_some()
             || way.overhead > 0
             || depth.is_some();
-        let sizes = counts_bytes.then(|| {
-            Box::new(Sizes {
-                limit: way.limit_bytes.unwrap_or(u64::MAX),
-                each: VecDeque::new(),
-                sum: 0,
-            })
-        });
+        let sizes = counts_bytes.then(|| Sizes::new(way.limit_bytes));
         let whole = SCALE.is_multiple_of(rate_bps);
         Some(Self {
             rate_bps,
@@ -64,8 +68,20 @@ impl Fifo {
             out: VecDeque::new(),
             carry: 0,
             sizes,
-            depth: depth.map(|settle| Box::new(Depth::new(settle))),
+            depth: depth.map(|settle| Box::new(Depth::new(Some(settle)))),
         })
+    }
+
+    /// Somebody takes the extremes of its bytes; before the first frame.
+    pub(crate) fn watch(&mut self) {
+        self.sizes.get_or_insert_with(|| Sizes::new(None));
+        self.depth.get_or_insert_with(|| Box::new(Depth::new(None)));
+    }
+
+    /// Its bytes, and the fewest and the most since they were taken last, where somebody watches.
+    pub(crate) fn take_extremes(&mut self, now: Instant) -> Option<[u64; 3]> {
+        self.note_what_left(now);
+        Some(self.depth.as_mut()?.take_extremes(now))
     }
 
     /// When the last frame will be out.

@@ -96,7 +96,7 @@ impl<F: Payload> Line<F> {
     pub fn new(way: &Direction, mtu: u32, seed: u64, name: &str) -> Self {
         let queue = way.queue.as_ref();
         let device = device(way, mtu);
-        let depth = way.queue_from_ns.map(|settle| Box::new(Depth::new(settle)));
+        let depth = (way.queue_from_ns).map(|settle| Box::new(Depth::new(Some(settle))));
         let queue = queue.map(|settings| Queue {
             depth,
             ..Queue::new(settings, device, (seed, name))
@@ -114,6 +114,17 @@ impl<F: Payload> Line<F> {
         let queue = self.queue.as_mut();
         if let Some(depth) = queue.and_then(|queue| queue.depth.as_mut()) {
             depth.begin(start);
+        }
+    }
+
+    /// Its queue's extremes will be sampled: say so before the first frame. Nobody else pays for them.
+    pub fn watch(&mut self) {
+        match &mut self.queue {
+            None => self.way.watch(),
+            Some(queue) => {
+                let depth = &mut queue.depth;
+                depth.get_or_insert_with(|| Box::new(Depth::new(None)));
+            }
         }
     }
 
@@ -238,17 +249,23 @@ impl<F: Payload> Line<F> {
         self.way.poll(now)
     }
 
-    /// The values of [`LINK_SERIES`](tcplab_plan::outcome::LINK_SERIES) at `now`; `len` gives the bytes of a frame.
-    pub fn sample(&self, now: Instant, len: impl Fn(&F) -> usize) -> [i64; 3] {
-        let [pkts, bytes, delivered] = self.way.sample(now, len);
-        match &self.queue {
-            None => [pkts, bytes, delivered],
+    /// The values of [`LINK_SERIES`](tcplab_plan::outcome::LINK_SERIES) at `now`; `len` gives the bytes of a frame. The
+    /// extremes are those since the last sample, at each packet, of a line that is [watched](Line::watch); of others,
+    /// of this moment.
+    pub fn sample(&mut self, now: Instant, len: impl Fn(&F) -> usize) -> [i64; 5] {
+        let [mut pkts, mut bytes, delivered] = self.way.sample(now, len);
+        let watched = match &mut self.queue {
+            None => self.way.take_extremes(now),
             Some(queue) => {
                 let stats = queue.qdisc.stats();
-                let waits = [i64::from(stats.qlen), stats.backlog as i64];
-                [pkts + waits[0], bytes + waits[1], delivered]
+                pkts += i64::from(stats.qlen);
+                bytes += stats.backlog as i64;
+                let depth = queue.depth.as_mut();
+                depth.map(|depth| depth.take_extremes(now))
             }
-        }
+        };
+        let [bytes, least, most] = watched.map_or([bytes; 3], |watched| watched.map(|n| n as i64));
+        [pkts, bytes, delivered, least, most]
     }
 
     /// How long its queue was until `now` by time, the frame on the wire included; none: nobody asked for it, or there is

@@ -326,8 +326,21 @@ impl<F: Clone> Way<F> {
         })
     }
 
-    /// The values of [`LINK_SERIES`](tcplab_plan::outcome::LINK_SERIES) at `now`; `len` gives the bytes of a frame.
-    /// Costs O(frames on their way): what is not asked for costs nothing.
+    /// Its queue's extremes will be sampled: say so before the first frame. Nobody else pays for them.
+    pub(crate) fn watch(&mut self) {
+        if let Some(fifo) = &mut self.fifo {
+            fifo.watch();
+        }
+    }
+
+    /// The bytes of its queue, and the fewest and the most since they were taken last; none: it has no rate, or nobody
+    /// watches.
+    pub(crate) fn take_extremes(&mut self, now: Instant) -> Option<[u64; 3]> {
+        self.fifo.as_mut()?.take_extremes(now)
+    }
+
+    /// The first values of [`LINK_SERIES`](tcplab_plan::outcome::LINK_SERIES) at `now`; `len` gives the bytes of a
+    /// frame. Costs O(frames on their way): what is not asked for costs nothing.
     pub fn sample(&self, now: Instant, len: impl Fn(&F) -> usize) -> [i64; 3] {
         let (pkts, bytes) = match &self.fifo {
             Some(fifo) => fifo.holds(now),

@@ -53,7 +53,7 @@ fn the_wire_takes_one_frame_when_the_one_before_has_left() {
     let entered = send(&mut line, 4);
     assert_eq!(entered[..3], [Entered::Accepted; 3]);
     assert_eq!(entered[3], Entered::QueueFull);
-    assert_eq!(line.sample(at(0), Vec::len), [3, 3_750, 0]);
+    assert_eq!(line.sample(at(0), Vec::len), [3, 3_750, 0, 3_750, 3_750]);
     assert_eq!(drain(&mut line), [(26, 0), (27, 1), (28, 2)]);
     let (count, qdisc) = (line.count(), line.qdisc().expect("a qdisc"));
     assert_eq!((count.frames, count.bytes, count.delivered), (4, 5_000, 3));
@@ -126,8 +126,11 @@ fn the_wire_may_need_more_than_a_frame() {
             Some(words) => line(words, wire.clone()),
         };
         send(&mut line, 3);
-        assert_eq!(line.sample(at(0), Vec::len), [3, 3_750, 0]);
-        assert_eq!(line.sample(at(10_191), Vec::len), [3, 3_750, 0]);
+        assert_eq!(line.sample(at(0), Vec::len), [3, 3_750, 0, 3_750, 3_750]);
+        assert_eq!(
+            line.sample(at(10_191), Vec::len),
+            [3, 3_750, 0, 3_750, 3_750]
+        );
         let mut times = Vec::new();
         while let Some(next) = line.next_time() {
             while line.poll(next).is_some() {
@@ -214,5 +217,43 @@ fn a_queue_is_measured_by_time() {
             count.max_bytes,
         ];
         assert_eq!(is, right, "{words:?} {settle_us}");
+    }
+}
+
+/// Four frames between two samples are gone at both: the samples have the peak. A frame counts until it is out.
+#[test]
+fn samples_of_a_watched_line_have_the_extremes_between_them() {
+    for words in [None, Some("pfifo limit 9")] {
+        let wire = Direction {
+            rate_bps: Some(1_000_000_000),
+            limit_pkts: 10,
+            ..Direction::default()
+        };
+        let make = || match words {
+            None => Line::new(&wire, 1_500, 1, "link/0/a_to_b"),
+            Some(words) => line(words, wire.clone()),
+        };
+        let mut line = make();
+        line.watch();
+        line.begin(at(0));
+        assert_eq!(line.sample(at(1_000), Vec::len), [0; 5], "{words:?}");
+        for n in 0..4 {
+            line.enter(at(2_000), 1_250, Default::default, frame(n));
+        }
+        assert_eq!(line.sample(at(2_000), Vec::len)[1..], [5_000, 0, 0, 5_000]);
+        while let Some(next) = line.next_time().filter(|next| *next <= at(27_000)) {
+            while line.poll(next).is_some() {}
+        }
+        let half = line.sample(at(27_000), Vec::len);
+        assert_eq!(half, [2, 2_500, 2_500, 2_500, 5_000], "{words:?}");
+        drain(&mut line);
+        let last = line.sample(at(60_000), Vec::len);
+        assert_eq!(last, [0, 0, 5_000, 0, 2_500], "{words:?}");
+        assert_eq!(line.depth(at(60_000)), None, "nobody asked for it");
+        // Nobody watches this one: it knows the moment only.
+        let mut line = make();
+        line.enter(at(0), 1_250, Default::default, frame(0));
+        drain(&mut line);
+        assert_eq!(line.sample(at(60_000), Vec::len), [0, 0, 1_250, 0, 0]);
     }
 }

@@ -155,8 +155,9 @@ pub struct QueueCount {
 }
 
 /// Samples of one link, each way: time after the run's start in nanoseconds, then the values of
-/// [`LINK_SERIES`]: frames in the queue, the one on its way out included; bytes that are not out of it
-/// yet; bytes that came out of the link since the run's start. Links of the kernel have none.
+/// [`LINK_SERIES`]: frames in the queue, the one on its way out included; their bytes, a frame's until its last
+/// bit has left; bytes that came out of the link since the run's start; the fewest and the most bytes that the queue
+/// had since the sample before, at each packet. Links of the kernel have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkSeries {
@@ -167,7 +168,13 @@ pub struct LinkSeries {
 }
 
 /// The fields of a sample of a link.
-pub const LINK_SERIES: [&str; 3] = ["queue_pkts", "queue_bytes", "delivered_bytes"];
+pub const LINK_SERIES: [&str; 5] = [
+    "queue_pkts",
+    "queue_bytes",
+    "delivered_bytes",
+    "queue_min_bytes",
+    "queue_max_bytes",
+];
 
 /// What a qdisc counted, by the names of `tc -s -j qdisc`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

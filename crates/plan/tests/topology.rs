@@ -252,3 +252,17 @@ fn many_hosts_in_many_points_are_too_much() {
         "{said}"
     );
 }
+
+#[test]
+fn connections_of_a_group_start_one_after_another() {
+    let text = r#"
+host = [{ name = "sender", count = 3 }, { name = "sink" }]
+link = [{ between = ["sender", "sink"] }]
+app = [{ kind = "bulk", client = "sender", server = "sink", start = "1s", connections = 2, stagger = "10ms", duration = "1s" }]
+"#;
+    let experiment = tcplab_plan::Experiment::parse("t.toml", text).unwrap();
+    let point = experiment.points().unwrap().remove(0);
+    let starts: Vec<i64> = point.apps.iter().map(|app| app.start_ns).collect();
+    assert_eq!(starts, [1_000_000_000, 1_020_000_000, 1_040_000_000]);
+    assert!(point.max_ns > 2_050_000_000);
+}

@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     let written = File::create(&path)
         .map_err(|e| e.to_string())
         .and_then(|mut file| {
-            write_matrix("sample", &view, &matrix, &mut file).map_err(|e| e.to_string())
+            write_matrix("sample", &view, (&matrix, None), &mut file).map_err(|e| e.to_string())
         });
     match written {
         Ok(()) => ExitCode::SUCCESS,

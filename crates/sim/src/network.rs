@@ -86,8 +86,12 @@ impl Network {
             ] {
                 // The names of streams are those of the links on kernels: the same frames are lost.
                 let name = format!("link/{number}/{name}");
+                let mut line = Line::new(way, link.mtu, point.seed, &name);
+                if point.link_every_ns.is_some() {
+                    line.watch();
+                }
                 ways.push(OneWay {
-                    way: Line::new(way, link.mtu, point.seed, &name),
+                    way: line,
                     to,
                     captures,
                     armed: NEVER,
@@ -143,7 +147,7 @@ impl Network {
     pub(crate) fn sample(&mut self, now: Instant) {
         self.series
             .resize_with(self.ways.len() / 2, LinkSeries::default);
-        for (number, one) in self.ways.iter().enumerate() {
+        for (number, one) in self.ways.iter_mut().enumerate() {
             let values = one.way.sample(now, |packet| packet.frame_len() as usize);
             let series = &mut self.series[number / 2];
             let way = match number % 2 {

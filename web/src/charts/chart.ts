@@ -1,7 +1,7 @@
 // One chart: uPlot for axes, scales and the cursor; what is in it is drawn and picked by a `Spec`.
 
 import uPlot from 'uplot';
-import { decades } from './decades';
+import { decades, fineTicks } from './decades';
 import { type Ink, ink } from './palette';
 
 /** A thing in the chart that the legend names and can hide. */
@@ -48,6 +48,14 @@ export interface Spec {
   log?: boolean;
   x: Axis;
   y: Axis;
+  /** The y axis once more on the right side, in another unit: its values are those of `y` times `factor`. */
+  right?: { axis: Axis; factor: number };
+  /** Room for such an axis though there is none: charts above each other have one width. */
+  gutter?: boolean;
+  /** A logarithmic axis has ticks between the powers of ten, where these are few. */
+  fine?: boolean;
+  /** The wheel zooms only with Ctrl: the page itself scrolls. */
+  wheelNeedsKey?: boolean;
   yRange(from: number, to: number): [number, number];
   /** Draws and tells how many marks it drew. */
   draw(plane: Plane): number;
@@ -67,6 +75,8 @@ export interface Callbacks {
 
 const FONT = '11px system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 const Y_AXIS = 58;
+const Y_LABEL = 16;
+const RIGHT_AXIS = Y_AXIS + Y_LABEL + 4;
 
 export class Chart {
   readonly plot: uPlot;
@@ -108,10 +118,28 @@ export class Chart {
       ticks: { stroke: () => ink('grid'), width: 1, size: 4 },
       gap: 3,
     });
+    const right = spec.right;
+    const logarithmic = spec.log ? { distr: 3 as const, log: 10 as const } : {};
+    // On a log axis only powers of ten, or the lines of one decade run together.
+    const splits = spec.log
+      ? {
+          splits: (_u: uPlot, _i: number, low: number, high: number) =>
+            (spec.fine ? fineTicks : decades)(low, high),
+        }
+      : {};
+    const upright = (of: Axis, key: string): uPlot.Axis => ({
+      ...axis(of.label, key),
+      size: Y_AXIS,
+      labelSize: Y_LABEL,
+      space: spec.log ? 14 : 24,
+      ...splits,
+      values: (u, splits, _i, _space, step) =>
+        splits.map((v) => (v === null ? '' : of.tick(v, step, Math.abs(u.scales[key].max ?? 0)))),
+    });
     return {
       ...this.size(),
       pxAlign: 1,
-      padding: [6, 20, 0, 0],
+      padding: [6, right ? 4 : spec.gutter ? RIGHT_AXIS : 20, 0, 0],
       legend: { show: false },
       cursor: {
         points: { show: false },
@@ -124,8 +152,20 @@ export class Chart {
           auto: false,
           min: y[0],
           max: y[1],
-          ...(spec.log ? { distr: 3 as const, log: 10 as const } : {}),
+          ...logarithmic,
         },
+        ...(right
+          ? {
+              right: {
+                // uPlot takes all else from the y scale.
+                from: 'y',
+                range: (_u: uPlot, low: number, high: number): uPlot.Range.MinMax => [
+                  low * right.factor,
+                  high * right.factor,
+                ],
+              },
+            }
+          : {}),
       },
       series: [{}, { paths: () => null, points: { show: false } }],
       axes: [
@@ -137,18 +177,10 @@ export class Chart {
           values: (u, splits, _i, _space, step) =>
             splits.map((v) => spec.x.tick(v, step, Math.abs(u.scales.x.max ?? 0))),
         },
-        {
-          ...axis(spec.y.label, 'y'),
-          size: Y_AXIS,
-          labelSize: 16,
-          space: spec.log ? 14 : 24,
-          // On a log axis only powers of ten, or the lines of one decade run together.
-          ...(spec.log
-            ? { splits: (_u: uPlot, _i: number, low: number, high: number) => decades(low, high) }
-            : {}),
-          values: (u, splits, _i, _space, step) =>
-            splits.map((v) => (v === null ? '' : spec.y.tick(v, step, Math.abs(u.scales.y.max ?? 0)))),
-        },
+        upright(spec.y, 'y'),
+        ...(right
+          ? [{ ...upright(right.axis, 'right'), scale: 'right', side: 1 as const, grid: { show: false } }]
+          : []),
       ],
       hooks: {
         draw: [() => this.draw()],
@@ -320,6 +352,7 @@ export class Chart {
   }
 
   private wheel(e: WheelEvent): void {
+    if (this.spec.wheelNeedsKey && !e.ctrlKey && !e.metaKey && !e.shiftKey) return;
     e.preventDefault();
     const [from, to] = this.range;
     const width = to - from;

@@ -1,7 +1,7 @@
 // Small shapes and helpers that the charts share.
 
 import { lowerBound } from '../data/view';
-import { byteUnit, decimals, timeUnit } from '../format';
+import { byteUnit, decimals, rateUnit, timeUnit } from '../format';
 import type { Axis, Layer, Plane } from './chart';
 import { type Ink, ink } from './palette';
 import { StepColumns } from './reduce';
@@ -130,6 +130,7 @@ const scaled = (what: string, unit: (max: number) => { name: string; size: numbe
 export const timeAxis = scaled('time since the first packet', timeUnit);
 export const byteAxis = (what: string) => scaled(what, byteUnit);
 export const durationAxis = (what: string) => scaled(what, timeUnit);
+export const rateAxis = (what: string) => scaled(what, rateUnit);
 
 /** A tick with as many decimals as its step needs, and commas in the thousands. */
 export function tidy(value: number, step: number): string {

@@ -22,7 +22,8 @@ export type Ink =
   | 'faint'
   | 'grid'
   | 'mark'
-  | 'page';
+  | 'page'
+  | `line-${number}`;
 
 let cache = new Map<Ink, string>();
 

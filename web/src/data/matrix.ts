@@ -1,5 +1,7 @@
 // The document of a result of points: `tcplab.page-matrix/1`, written by crates/report/src/page/matrix.rs.
 
+import type { OverTime } from './over_time';
+
 export interface Axis {
   name: string;
   labels: string[];
@@ -34,6 +36,8 @@ export interface MatrixPage {
     };
     left_out: number;
   };
+  /** What was sampled over time. */
+  over_time?: OverTime;
 }
 
 /** What the heat map shows. */

@@ -3,6 +3,7 @@
 import { Cells, type Chosen, type MatrixPage } from '../data/matrix';
 import { h } from '../dom';
 import { count, plural } from '../format';
+import { OverTimeView } from '../over_time/view';
 import { topLine } from '../population/app';
 import { choosers } from './choosers';
 import { HeatMap } from './heatmap';
@@ -21,9 +22,12 @@ export function showMatrix(page: MatrixPage, place: HTMLElement): void {
   const runs = matrix.cells.reduce((sum, cell) => sum + cell.runs, 0);
   const totals = matrix.axes.map((axis) => `${axis.labels.length} × ${axis.name}`);
   const left = matrix.left_out > 0 && `${plural(matrix.left_out, 'more point')} stand in summary.json.`;
+  const over = page.over_time && new OverTimeView(matrix, page.over_time);
   const able = matrix.measures.length > 0 && matrix.cells.length > 0;
   place.replaceChildren(
-    topLine(page.experiment, [...totals, plural(runs, 'run')].join(' · '), page.version, () => {}),
+    topLine(page.experiment, [...totals, plural(runs, 'run')].join(' · '), page.version, () =>
+      over?.repaint(),
+    ),
     h(
       'main',
       { class: 'population matrix' },
@@ -31,11 +35,13 @@ export function showMatrix(page: MatrixPage, place: HTMLElement): void {
       left && h('p', { class: 'note' }, left),
       able && choosers(page, chosen, () => map.show(chosen)),
       able ? map.element : h('p', { class: 'nothing' }, 'The result has no measure.'),
+      over?.element,
       h('h2', {}, 'All points'),
       table(page),
     ),
   );
   if (able) map.show(chosen);
+  over?.mount();
   addEventListener('keydown', (e) => {
     const target = e.target as HTMLElement;
     if (e.ctrlKey || e.metaKey || e.altKey || target.matches('input, select, textarea')) return;

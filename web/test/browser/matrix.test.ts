@@ -1,6 +1,7 @@
 // The page of a result of points, as the Rust code writes it, opened from disk in a real browser.
 
 import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { binary, launch, needPage, open, root, run, scratch } from './browser';
@@ -122,6 +123,105 @@ describe('the heat map', () => {
 });
 
 const tcplab = binary();
+
+/** Two flows through a port of 20 Mbit/s, with a short and a long queue, for 2 s. */
+const OVER_TIME = `
+name = "queues"
+measures = ["flow.goodput_bps"]
+run = { link_every = "10ms", tcp_info_every = "50ms", captures = false }
+host = [{ name = "sender", count = 2 }, { name = "switch", forward = true }, { name = "sink" }]
+app = [{ kind = "bulk", name = "flow", client = "sender", server = "sink", duration = "2s", stagger = "500ms" }]
+
+[[link]]
+between = ["sender", "switch"]
+rate = "100mbit"
+
+[[link]]
+between = ["switch", "sink"]
+rate = "20mbit"
+delay = "5ms"
+
+[[variant]]
+name = "short"
+set = { "link.switch-sink.a_to_b.limit" = 20 }
+
+[[variant]]
+name = "long"
+set = { "link.switch-sink.a_to_b.limit" = 400 }
+`;
+
+describe.skipIf(!tcplab)('what points did over time', () => {
+  const html = files.path('over-time.html');
+  const charts = () => page.locator('.over-time .chart h3').allTextContents();
+  const said = (id: string) => page.locator(`.over-time [data-chart="${id}"] .reading`).textContent();
+  const range = async () => {
+    const { from, to } = await page
+      .locator('.board-over-time')
+      .evaluate((e) => ({ ...(e as HTMLElement).dataset }));
+    return [Number(from), Number(to)];
+  };
+
+  beforeAll(() => {
+    const file = files.path('queues.toml');
+    writeFileSync(file, OVER_TIME);
+    run(tcplab as string, ['run', file, '--on', 'model', '--html', html]);
+  });
+
+  beforeEach(async () => {
+    ({ page, problems } = await open(browser, html));
+  });
+
+  afterEach(async () => {
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+
+  it('has the queue of the slowest link, its rate, shares, and each flow of each variant', async () => {
+    expect(await charts()).toEqual([
+      'Queue of switch → sink',
+      'Rate of frames out of switch → sink',
+      "Jain's index",
+      'Goodput of flow: short',
+      'Goodput of flow: long',
+    ]);
+    const drawn = await page
+      .locator('.over-time .plot')
+      .evaluateAll((all) => all.map((plot) => Number((plot as HTMLElement).dataset.drawn)));
+    expect(Math.min(...drawn)).toBeGreaterThan(20);
+    // 20 frames of 1,514 bytes are the most that the short queue takes; 12.1 ms at 20 Mbit/s.
+    expect(await said('queue')).toMatch(/short mean .* most 30\.3 kB \(12\.1\d ms\)/);
+    expect(await said('flows-0-0')).toMatch(/flow-1 .*Mbit\/s.*flow-2 .*Mbit\/s/);
+    expect(await page.locator('.over-time').textContent()).not.toMatch(/NaN|undefined|Infinity|\[object/);
+  });
+
+  it('chooses another way, hides lines, zooms all charts together and goes back', async () => {
+    await choose('over-way', 'sender-1 → switch');
+    expect((await charts())[0]).toBe('Queue of sender-1 → switch');
+    await page.locator('.over-time .layer', { hasText: 'short' }).click();
+    expect(await said('queue')).not.toContain('short');
+    expect(await said('queue')).toContain('long');
+    const [from, to] = await range();
+    const box = await page.locator('.over-time [data-chart="rate"] .u-over').boundingBox();
+    if (!box) throw new Error('no chart');
+    await page.mouse.move(box.x + box.width * 0.25, box.y + 20);
+    expect(await page.locator('.over-time .readout').textContent()).toMatch(/^at 0\.7/);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 22, { steps: 4 });
+    await page.mouse.up();
+    const [a, b] = await range();
+    expect((a - from) / (to - from)).toBeCloseTo(0.25, 1);
+    expect((b - from) / (to - from)).toBeCloseTo(0.5, 1);
+    await page.mouse.dblclick(box.x + 30, box.y + 30);
+    expect(await range()).toEqual([from, to]);
+  });
+
+  it.each([400, 1440])('does not scroll sideways at %i pixels', async (width) => {
+    await page.setViewportSize({ width, height: 900 });
+    const over = () =>
+      page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    await expect.poll(over).toBe(0);
+  });
+});
 
 describe.skipIf(!tcplab)('the page of the real command', () => {
   it('run and report show the same', async () => {

@@ -86,7 +86,8 @@ fn run(args: &RunArgs, color: Color) -> Result<ExitCode, Failure> {
     progress.clear();
     let document = with_error(document);
     if let Some(file) = &args.html {
-        page::write(file, &document, &input.measures, &input.view)?;
+        let shown = (input.measures.as_slice(), &input.view);
+        page::write(file, &document, &input.points, shown)?;
     }
     if args.json {
         json::print(&document)?;

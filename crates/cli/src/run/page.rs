@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use tcplab_lab::{MANIFEST_SCHEMA, Manifest};
+use tcplab_plan::Point;
 use tcplab_plan::result::RunDocument;
 use tcplab_plan::view::View;
-use tcplab_report::matrix::Matrix;
+use tcplab_report::matrix::{Matrix, OverTime};
 use tcplab_report::page::matrix::write_matrix;
 
 use crate::failure::Failure;
@@ -16,12 +17,14 @@ use crate::population::page::put;
 pub fn write(
     file: &Path,
     document: &RunDocument,
-    measures: &[String],
-    view: &View,
+    points: &[Point],
+    (measures, view): (&[String], &View),
 ) -> Result<(), Failure> {
     let matrix = Matrix::of(document, measures, view);
+    let over_time = OverTime::of(document, points);
     put(file, |out| {
-        write_matrix(&document.experiment, view, &matrix, out)
+        let parts = (&matrix, over_time.as_ref());
+        write_matrix(&document.experiment, view, parts, out)
     })
 }
 
@@ -35,5 +38,6 @@ pub fn of_folder(folder: &Path, file: &Path, document: &RunDocument) -> Result<(
         return Err(wrong(format!("its schema is not {MANIFEST_SCHEMA}")));
     }
     let view = manifest.view.unwrap_or_default();
-    write(file, document, &manifest.measures, &view)
+    let shown = (manifest.measures.as_slice(), &view);
+    write(file, document, &manifest.points, shown)
 }

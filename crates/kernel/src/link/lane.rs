@@ -207,9 +207,9 @@ impl Lane {
         (look.frames_out, look.bytes_out) = (written.frames, written.bytes);
         look.refused = written.refused;
         (self.count.delay_max_ns, self.count.late_max_ns) = (0, 0);
-        if let Some(line) = &self.line {
+        if let Some(line) = &mut self.line {
             let count = line.count();
-            let [pkts, bytes, _] = line.sample(now, |frame| frame.bytes.len());
+            let [pkts, bytes, ..] = line.sample(now, |frame| frame.bytes.len());
             (look.queue_pkts, look.queue_bytes) = (pkts.max(0) as u64, bytes.max(0) as u64);
             (look.lost, look.drops) = (count.lost, count.queue_drops);
             look.qdisc = line.qdisc();

@@ -35,12 +35,16 @@ impl OurLink {
     pub(crate) fn new(point: &Point, number: usize, taps: [Tap; 2], captures: [usize; 2]) -> Self {
         let link: &Link = &point.links[number];
         let name = |way| format!("link/{number}/{way}");
+        let mut ways = [
+            Line::new(&link.a_to_b, link.mtu, point.seed, &name("a_to_b")),
+            Line::new(&link.b_to_a, link.mtu, point.seed, &name("b_to_a")),
+        ];
+        if point.link_every_ns.is_some() {
+            ways.iter_mut().for_each(Line::watch);
+        }
         Self {
             taps,
-            ways: [
-                Line::new(&link.a_to_b, link.mtu, point.seed, &name("a_to_b")),
-                Line::new(&link.b_to_a, link.mtu, point.seed, &name("b_to_a")),
-            ],
+            ways,
             looks: [&link.a_to_b, &link.b_to_a].map(|way| !way.events.is_empty()),
             captures,
             armed: None,
@@ -118,9 +122,8 @@ impl OurLink {
     }
 
     /// The values of a sample, each way.
-    pub(crate) fn sample(&self, now: Instant) -> [Vec<i64>; 2] {
-        let of = |way: &Line<Vec<u8>>| way.sample(now, Vec::len).to_vec();
-        [of(&self.ways[0]), of(&self.ways[1])]
+    pub(crate) fn sample(&mut self, now: Instant) -> [Vec<i64>; 2] {
+        (self.ways.each_mut()).map(|way| way.sample(now, Vec::len).to_vec())
     }
 
     pub(crate) fn count(&self, now: Instant) -> LinkCount {

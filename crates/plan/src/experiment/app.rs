@@ -326,6 +326,14 @@ fn web(fields: &Fields<'_>) -> Result<AppKind, Fault> {
     })
 }
 
+/// How much later the connections of an application begin when it is written for a group of hosts and so many members
+/// come before it: `stagger` is the time between any two.
+pub(super) fn after(app: &App, members: u64) -> i64 {
+    let connections = members.saturating_mul(app.connections.into());
+    let connections = i64::try_from(connections).unwrap_or(i64::MAX);
+    app.stagger_ns.saturating_mul(connections)
+}
+
 /// When an application is expected to end, after the run's start, with a second for each answer
 /// that it waits for. Saturates.
 pub(crate) fn planned_ns(app: &App) -> i64 {

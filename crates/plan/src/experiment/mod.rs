@@ -305,8 +305,14 @@ impl Experiment {
         }
         let mut apps = app::apps(&tables, &hosts, &links)?;
         app::locate(&mut apps, &self.file);
+        let mut members: BTreeMap<String, u64> = BTreeMap::new();
         for app in &mut apps {
             let group = expanded.apps.get(&app.name);
+            if let Some(group) = group {
+                let before = members.entry(group.clone()).or_insert(0);
+                app.start_ns = app.start_ns.saturating_add(app::after(app, *before));
+                *before += 1;
+            }
             app.group = group.or_else(|| written.apps.get(&app.name)).cloned();
         }
         let planned = apps.iter().map(app::planned_ns).max().unwrap_or(0);

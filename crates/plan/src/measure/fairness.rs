@@ -54,6 +54,34 @@ pub(super) fn value(flows: &[&Flow], every_ns: Option<i64>, field: &str) -> Resu
     value.ok_or_else(|| "there were never two connections through an interval".to_owned())
 }
 
+/// Jain's index of these connections over time: the end of each interval of `step_ns` with two of them at least, and
+/// the index in it.
+pub fn jain_over_time(flows: &[&Flow], step_ns: i64) -> Vec<(i64, f64)> {
+    match step_ns > 0 {
+        true => Shares::of(flows).index(step_ns),
+        false => Vec::new(),
+    }
+}
+
+/// What a connection's receiver got over time: the end of each interval of `step_ns` from the run's start on in which it
+/// stood throughout, and its bits a second in it. The end that read more is the receiver.
+pub fn goodput_over_time(flow: &Flow, step_ns: i64) -> Vec<(i64, f64)> {
+    let shares = Shares::of(&[flow]);
+    let Some(share) = shares.0.first().filter(|_| step_ns > 0) else {
+        return Vec::new();
+    };
+    let first = share.opened.div_euclid(step_ns);
+    let last = share.closed.div_euclid(step_ns);
+    // The first interval begins when it opens, or it would have a gap before its first byte.
+    let bits = |n: i64| {
+        let [from, until] = [n, n + 1].map(|n| share.got.at(n.saturating_mul(step_ns)));
+        (until - from) * 8e9 / step_ns as f64
+    };
+    (first..last)
+        .map(|n| ((n + 1).saturating_mul(step_ns), bits(n)))
+        .collect()
+}
+
 /// Bits a second that a connection got.
 fn rate(flow: &Flow) -> Option<f64> {
     let bytes = flow.client.read_bytes.max(flow.server.read_bytes);
@@ -97,8 +125,11 @@ impl Shares {
             let got: Vec<f64> = (self.0.iter().filter(stands))
                 .map(|share| share.got.at(until) - share.got.at(from))
                 .collect();
-            if got.len() > 1 {
-                out.push((until, jain(&got)));
+            // An interval in which nobody got anything says nothing of shares.
+            if got.len() > 1
+                && let Some(jain) = jain(&got)
+            {
+                out.push((until, jain));
             }
             from = until;
         }
@@ -132,14 +163,11 @@ impl Shares {
     }
 }
 
-/// The square of the sum over n times the sum of squares: 1 when all are equal, 1/n when one has all.
-fn jain(values: &[f64]) -> f64 {
+/// The square of the sum over n times the sum of squares: 1 when all are equal, 1/n when one has all; none: nobody has any.
+fn jain(values: &[f64]) -> Option<f64> {
     let sum: f64 = values.iter().sum();
     let squares: f64 = values.iter().map(|value| value * value).sum();
-    match squares > 0.0 {
-        true => sum * sum / (values.len() as f64 * squares),
-        false => 1.0,
-    }
+    (squares > 0.0).then(|| sum * sum / (values.len() as f64 * squares))
 }
 
 #[cfg(test)]
@@ -210,6 +238,24 @@ mod tests {
         assert_eq!(get("to_fair_us.max"), 5000.0);
         assert_eq!(get("to_fair_us.median"), 5000.0);
         assert_eq!(get("jain.last"), 1.0);
+    }
+
+    #[test]
+    fn when_nobody_gets_anything_there_is_no_index() {
+        let stalls = |ms| if (5..10).contains(&ms) { 0 } else { 1000 };
+        let flows = [flow(0, 20, stalls), flow(0, 20, stalls)];
+        let flows: Vec<&Flow> = flows.iter().collect();
+        assert_eq!(jain_over_time(&flows, MS).len(), 15);
+        let goodput = goodput_over_time(flows[0], 5 * MS);
+        assert_eq!(
+            goodput,
+            [
+                (5 * MS, 6.4e6),
+                (10 * MS, 1.6e6),
+                (15 * MS, 8e6),
+                (20 * MS, 8e6)
+            ]
+        );
     }
 
     #[test]

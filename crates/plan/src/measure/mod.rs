@@ -32,6 +32,7 @@ use crate::point::{Host, Link, Point};
 use crate::set::{AppSet, STATISTICS};
 
 pub use expression::{CannotSay, Expression, ExpressionError, Formula};
+pub use fairness::{goodput_over_time, jain_over_time};
 pub use known::{APP, LINK, LOG, Over, PACKETS, Packets, RUN};
 pub use value::Sources;
 
@@ -359,7 +360,7 @@ fn app_owner(app: &App) -> &str {
 }
 
 /// The names of a link: with those of its hosts, and with those of their groups.
-fn link_names(point: &Point, link: &Link) -> [String; 2] {
+pub fn link_names(point: &Point, link: &Link) -> [String; 2] {
     let name = |of: fn(&Host) -> &str| {
         let host = |i: usize| point.hosts.get(i).map_or("", of);
         format!("{}-{}", host(link.a), host(link.b))

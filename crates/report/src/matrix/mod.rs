@@ -2,6 +2,7 @@
 //! repetitions. The terminal's grid and the page's heat map are made of it.
 
 mod labels;
+mod over_time;
 
 use std::collections::BTreeMap;
 
@@ -9,6 +10,8 @@ use serde::Serialize;
 use serde_json::Value as Json;
 use tcplab_plan::result::{PointResult, RunDocument};
 use tcplab_plan::view::View;
+
+pub use over_time::{Band, FlowLine, GroupLines, Lines, OverTime, WayLines};
 
 /// Cells at most; those of later points are left out.
 const MAX_CELLS: usize = 20_000;

@@ -1,4 +1,5 @@
-//! The page of a result of points (`tcplab.page-matrix/1`): a heat map over two axes, and all cells as a table.
+//! The page of a result of points (`tcplab.page-matrix/1`): a heat map over two axes, what was sampled over time,
+//! and all cells as a table.
 
 use std::io::Write;
 
@@ -6,7 +7,7 @@ use serde::Serialize;
 use tcplab_plan::view::View;
 
 use super::{Error, write_document};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, OverTime};
 
 #[derive(Serialize)]
 struct MatrixPage<'a> {
@@ -17,6 +18,9 @@ struct MatrixPage<'a> {
     /// Changes up to this do not matter.
     band_percent: f64,
     matrix: &'a Matrix,
+    /// What was sampled over time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    over_time: Option<&'a OverTime>,
 }
 
 /// Writes the page of a result.
@@ -26,7 +30,7 @@ struct MatrixPage<'a> {
 pub fn write_matrix(
     experiment: &str,
     view: &View,
-    matrix: &Matrix,
+    (matrix, over_time): (&Matrix, Option<&OverTime>),
     out: &mut impl Write,
 ) -> Result<(), Error> {
     let page = MatrixPage {
@@ -36,6 +40,7 @@ pub fn write_matrix(
         title: view.title.as_deref(),
         band_percent: view.band_ppb as f64 / 1e7,
         matrix,
+        over_time,
     };
     write_document(&page, out)
 }

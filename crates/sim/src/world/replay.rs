@@ -45,10 +45,14 @@ impl World {
                 _ => (&link.b_to_a, "b_to_a"),
             };
             let name = format!("link/{number}/{name}");
+            let mut line = Line::new(direction, link.mtu, self.point.seed, &name);
+            if self.point.link_every_ns.is_some() {
+                line.watch();
+            }
             self.replays.push(Replay {
                 end,
                 way: 2 * number + side,
-                line: Line::new(direction, link.mtu, self.point.seed, &name),
+                line,
                 trace,
                 next: 0,
                 start: Instant::from_nanos(app.start_ns),
@@ -104,7 +108,7 @@ impl World {
 
     /// The samples of their ways are those of their lines.
     pub(super) fn sample_replays(&mut self) {
-        for one in &self.replays {
+        for one in &mut self.replays {
             let values = one.line.sample(self.now, Vec::len).to_vec();
             let Some(series) = self.network.series.get_mut(one.way / 2) else {
                 continue;

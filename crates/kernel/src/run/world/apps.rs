@@ -258,7 +258,7 @@ impl World<'_> {
         let at = self.at(now);
         self.link_series
             .resize_with(self.links.len(), LinkSeries::default);
-        for (link, series) in self.links.iter().zip(&mut self.link_series) {
+        for (link, series) in self.links.iter_mut().zip(&mut self.link_series) {
             if let Some(link) = link {
                 let [a_to_b, b_to_a] = link.sample(now);
                 series.a_to_b.push((at, a_to_b));

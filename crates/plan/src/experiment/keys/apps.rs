@@ -31,7 +31,7 @@ pub(crate) const APP: &[Key] = &[
         "stagger",
         Form::Time,
         "0",
-        "time between the starts of two connections",
+        "time between two starts, of a group's hosts too",
     ),
     key(
         "client_socket",

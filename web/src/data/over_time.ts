@@ -1,0 +1,100 @@
+// What points did over time: `over_time` of `tcplab.page-matrix/1`, made by crates/report/src/matrix/over_time/.
+
+export interface Band {
+  /** Number of the first bin; bin n begins n bins after the run's start. */
+  first: number;
+  scale: number;
+  mid: (number | null)[];
+  low?: (number | null)[];
+  high?: (number | null)[];
+}
+
+export interface WayLines {
+  queue: Band;
+  rate: Band | null;
+  drain_bps: number | null;
+}
+
+export interface GroupLines {
+  flows: { name: string; goodput: Band }[];
+  flows_left_out: number;
+  jain: Band | null;
+  pings: Band | null;
+}
+
+export interface PointLines {
+  at: number[];
+  ways: (WayLines | null)[];
+  groups: (GroupLines | null)[];
+}
+
+export interface OverTime {
+  bin_ns: number;
+  ways: string[];
+  ways_left_out: number;
+  groups: string[];
+  points: PointLines[];
+  points_left_out: number;
+  repeated: boolean;
+}
+
+/** A band as numbers; NaN where there is nothing. */
+export interface Curve {
+  /** Number of the first bin. */
+  first: number;
+  /** Seconds of a bin. */
+  bin: number;
+  mid: Float64Array;
+  low: Float64Array;
+  high: Float64Array;
+}
+
+export function curve(band: Band, binNs: number): Curve {
+  const numbers = (values: (number | null)[]) =>
+    Float64Array.from(values, (v) => (v === null ? Number.NaN : v * band.scale));
+  const mid = numbers(band.mid);
+  return {
+    first: band.first,
+    bin: binNs / 1e9,
+    mid,
+    low: band.low ? numbers(band.low) : mid,
+    high: band.high ? numbers(band.high) : mid,
+  };
+}
+
+/** The bin at a time, or -1. */
+export function binAt(of: Curve, time: number): number {
+  const at = Math.floor(time / of.bin + 1e-9) - of.first;
+  return at >= 0 && at < of.mid.length && !Number.isNaN(of.mid[at]) ? at : -1;
+}
+
+/** The bins that begin or end between two times, from and to. */
+export function binsIn(of: Curve, from: number, to: number): [number, number] {
+  const first = Math.max(0, Math.floor(from / of.bin) - of.first);
+  const end = Math.min(of.mid.length, Math.ceil(to / of.bin) - of.first + 1);
+  return [first, Math.max(first, end)];
+}
+
+export interface Statistics {
+  mean: number;
+  least: number;
+  most: number;
+}
+
+/** Of the bins that lie between two times; null: there is none. */
+export function statistics(of: Curve, from: number, to: number): Statistics | null {
+  const [first, end] = binsIn(of, from, to);
+  let [n, sum, least, most] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let i = first; i < end; i++) {
+    const begins = (of.first + i) * of.bin;
+    if (Number.isNaN(of.mid[i]) || begins + of.bin / 2 < from || begins + of.bin / 2 > to) continue;
+    n++;
+    sum += of.mid[i];
+    least = Math.min(least, of.low[i]);
+    most = Math.max(most, of.high[i]);
+  }
+  return n === 0 ? null : { mean: sum / n, least, most };
+}
+
+/** The last time of a curve. */
+export const endOf = (of: Curve): number => (of.first + of.mid.length) * of.bin;

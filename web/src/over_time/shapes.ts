@@ -1,0 +1,178 @@
+// Which charts there are for the points that are chosen, and the lines of each.
+
+import type { Axis } from '../charts/chart';
+import { byteAxis, durationAxis, rateAxis, tidy } from '../charts/marks';
+import {
+  type Band,
+  curve,
+  type OverTime,
+  type PointLines,
+  statistics,
+  type WayLines,
+} from '../data/over_time';
+import { bytes, micros, plural, rate } from '../format';
+import { type Line, type Shape, style } from './spec';
+
+/** A point that is drawn: a line of its own in the charts that compare. */
+export interface Row {
+  name: string;
+  number: number;
+  point: PointLines;
+}
+
+export interface Drawn extends Shape {
+  /** A value in words. */
+  words: (value: number) => string;
+  /** One of a row of small charts. */
+  small?: boolean;
+  note?: string;
+}
+
+/** Means that are further apart are not seen on a linear axis together. */
+const APART = 12;
+/** Bytes of about a frame: less is nothing on a logarithmic axis. */
+const FRAME = 1_000;
+
+/** A round number without what it does not need: `2.00 µs` is `2 µs`. */
+const short = (words: string): string => words.replace(/\.0+(?= )/, '').replace(/(\.\d*[1-9])0+(?= )/, '$1');
+
+/** `200 ns`, `2.00 µs`. */
+const time = (value: number): string =>
+  value < 1e-6
+    ? `${Math.round(value * 1e9)} ns`
+    : value < 1e-5
+      ? `${(value * 1e6).toFixed(2)} µs`
+      : seconds(value);
+
+const seconds = (value: number): string => micros(value * 1e6);
+
+export function shapesOf(over: OverTime, rows: Row[], way: number, log: boolean | null): Drawn[] {
+  const bin = over.bin_ns;
+  const line = (row: Row, band: Band): Line => ({
+    name: row.name,
+    curve: curve(band, bin),
+    ...style(row.number),
+    on: true,
+  });
+  const lines = (of: (row: Row) => Band | null | undefined): Line[] =>
+    rows.flatMap((row) => {
+      const band = of(row);
+      return band ? [line(row, band)] : [];
+    });
+  const out: Drawn[] = [];
+  if (over.ways.length > 0) {
+    const ways = rows.map((row) => row.point.ways[way]);
+    out.push(
+      ...queue(
+        over.ways[way],
+        lines((row) => row.point.ways[way]?.queue),
+        ways,
+        log,
+      ),
+    );
+    out.push({
+      id: 'rate',
+      title: `Rate of frames out of ${over.ways[way]}`,
+      lines: lines((row) => row.point.ways[way]?.rate),
+      y: rateAxis('rate'),
+      words: rate,
+    });
+  }
+  over.groups.forEach((group, g) => {
+    const suffix = over.groups.length > 1 ? ` of ${group}` : '';
+    out.push({
+      id: `pings-${g}`,
+      title: `Time of pings${suffix}`,
+      lines: lines((row) => row.point.groups[g]?.pings),
+      y: durationAxis('ping'),
+      joins: 1,
+      words: seconds,
+    });
+    out.push({
+      id: `jain-${g}`,
+      title: `Jain's index${suffix}`,
+      lines: lines((row) => row.point.groups[g]?.jain),
+      y: { label: () => 'index', tick: tidy },
+      atMost: 1,
+      rule: { at: 0.95, words: '0.95: fair' },
+      words: (value) => value.toFixed(3),
+    });
+    out.push(...flows(group, rows, g, bin));
+  });
+  const all = out.filter((shape) => shape.lines.length > 0);
+  const gutter = all.some((shape) => shape.right);
+  return all.map((shape) => ({ ...shape, gutter: gutter && !shape.small }));
+}
+
+function queue(name: string, lines: Line[], ways: (WayLines | null)[], log: boolean | null): Drawn[] {
+  const means = lines
+    .map((line) => statistics(line.curve, 0, Number.POSITIVE_INFINITY)?.mean ?? 0)
+    .filter((mean) => mean > FRAME / 4);
+  const apart = Math.max(...means) > APART * Math.min(...means);
+  const logarithmic = log ?? apart;
+  const drains = new Set(ways.flatMap((way) => (way ? [way.drain_bps] : [])));
+  const drain = [...drains][0];
+  const shape: Drawn = {
+    id: 'queue',
+    title: `Queue of ${name}`,
+    lines,
+    y: logarithmic ? { label: () => 'queue', tick: (v) => short(bytes(v)) } : byteAxis('queue'),
+    log: logarithmic,
+    floor: FRAME,
+    words: bytes,
+  };
+  if (drains.size === 1 && drain) {
+    const words: Axis = { label: () => 'time to drain', tick: (v) => short(time(v)) };
+    const right = { axis: logarithmic ? words : durationAxis('time to drain'), factor: 8 / drain };
+    return [{ ...shape, right, words: (v) => `${bytes(v)} (${seconds((v * 8) / drain)})` }];
+  }
+  // Each line has a rate of its own: its time is another picture.
+  const timed = lines.flatMap((line, i) => {
+    const drain = ways.filter((way) => way !== null)[i]?.drain_bps;
+    if (!drain) return [];
+    const scaled = (values: Float64Array) => values.map((v) => (v * 8) / drain);
+    const { mid, low, high } = line.curve;
+    const times = scaled(mid);
+    const flat = low === mid;
+    const own = {
+      ...line.curve,
+      mid: times,
+      low: flat ? times : scaled(low),
+      high: flat ? times : scaled(high),
+    };
+    return [{ ...line, curve: own }];
+  });
+  const delay: Drawn = {
+    id: 'delay',
+    title: `Time to drain the queue of ${name}`,
+    lines: timed,
+    y: durationAxis('time'),
+    log: log ?? false,
+    floor: 1e-6,
+    words: seconds,
+  };
+  return [shape, delay];
+}
+
+/** A small chart for each point, a line for each flow, all on one scale. */
+function flows(group: string, rows: Row[], g: number, bin: number): Drawn[] {
+  const of = rows.map((row) => {
+    const all = row.point.groups[g]?.flows ?? [];
+    return all.map(
+      (flow, i): Line => ({ name: flow.name, curve: curve(flow.goodput, bin), ...style(i), on: true }),
+    );
+  });
+  return rows.map((row, i) => {
+    const left = row.point.groups[g]?.flows_left_out ?? 0;
+    return {
+      id: `flows-${g}-${i}`,
+      title: row.name === '' ? `Goodput of ${group}` : `Goodput of ${group}: ${row.name}`,
+      lines: of[i],
+      beside: of.flat(),
+      y: rateAxis('goodput'),
+      words: rate,
+      small: true,
+      note: left > 0 ? `${plural(left, 'flow')} with fewer bytes are left out.` : undefined,
+    };
+  });
+}
