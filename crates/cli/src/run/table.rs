@@ -1,4 +1,5 @@
-//! The result of a run for a person: one row a point, axes to the left, measures to the right.
+//! The result of a run for a person: one row a point, axes to the left, measures to the right, where the terminal has room
+//! for it (`terminal::fit`); without a terminal as on one of 80 columns, or COLUMNS.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -6,8 +7,9 @@ use std::io::{self, Write};
 use tcplab_plan::result::{PointResult, RunDocument};
 use tcplab_report::matrix::Matrix;
 use tcplab_report::terminal::Theme;
+use tcplab_report::terminal::fit::Points;
 use tcplab_report::terminal::grid::grids;
-use tcplab_report::terminal::table::{Align, Cell, Table};
+use tcplab_report::terminal::value::measured;
 
 use super::input::Input;
 use crate::failure::Failure;
@@ -20,26 +22,19 @@ pub fn print(document: &RunDocument, input: &Input, theme: &Theme) -> Result<(),
         None => writeln!(out, "{}\n", document.experiment)?,
     }
     let axes = axes(&document.points);
-    let mut columns: Vec<(&str, Align)> = vec![("stack", Align::Left)];
-    columns.extend(axes.iter().map(|axis| (axis.as_str(), Align::Left)));
-    columns.extend(
-        input
-            .measures
-            .iter()
-            .map(|name| (name.as_str(), Align::Right)),
-    );
-    let mut table = Table::new(&columns);
-    for point in &document.points {
-        let mut row: Vec<Cell> = vec![point.stack.as_str().into()];
-        row.extend(axes.iter().map(|axis| Cell::from(axis_value(point, axis))));
-        row.extend(
-            input
-                .measures
-                .iter()
-                .map(|name| Cell::from(value(point, name))),
-        );
-        table.row(row);
-    }
+    let row = |point: &PointResult| {
+        let keys = axes.iter().map(|axis| axis_value(point, axis));
+        let values = input.measures.iter().map(|name| value(point, name));
+        let keys = std::iter::once(point.stack.clone()).chain(keys);
+        (keys.collect(), values.collect())
+    };
+    let table = Points {
+        keys: std::iter::once("stack".to_owned())
+            .chain(axes.iter().cloned())
+            .collect(),
+        measures: input.measures.clone(),
+        rows: document.points.iter().map(row).collect(),
+    };
     write!(out, "{}", table.render(theme))?;
     if input.view.x.is_some() || input.view.y.is_some() {
         let matrix = Matrix::of(document, &input.measures, &input.view);
@@ -66,13 +61,12 @@ fn axis_value(point: &PointResult, axis: &str) -> String {
     }
 }
 
-/// A whole number as such, others with three decimals; `-` for what has no value.
+/// In the unit that people write; `-` for what has no value.
 fn value(point: &PointResult, name: &str) -> String {
     match point.measures.get(name).copied().flatten() {
         _ if point.error.is_some() => "failed".into(),
         None => "-".into(),
-        Some(v) if v.fract() == 0.0 && v.abs() < 1e15 => format!("{v:.0}"),
-        Some(v) => format!("{v:.3}"),
+        Some(v) => measured(name, v),
     }
 }
 

@@ -4,6 +4,7 @@ use crate::matrix::{Matrix, Open};
 use crate::terminal::Theme;
 use crate::terminal::style::Ink;
 use crate::terminal::table::{Align, Cell, Table};
+use crate::terminal::value::measured;
 
 /// One table for each value of the axis of the base but the base itself; without a base one table of values.
 pub fn grids(matrix: &Matrix, band_percent: f64, theme: &Theme) -> String {
@@ -76,7 +77,8 @@ fn figure(matrix: &Matrix, open: &Open, at: &[usize], band: f64) -> Cell {
         None => {
             let cell = matrix.cell(at);
             let value = cell.and_then(|cell| *cell.values.get(open.measure)?);
-            value.map_or("-".into(), |[median, ..]| plain(median).into())
+            let name = matrix.measures.get(open.measure).map_or("", String::as_str);
+            value.map_or("-".into(), |[median, ..]| measured(name, median).into())
         }
     }
 }
@@ -86,12 +88,5 @@ fn signed(change: f64) -> String {
     match change.round() {
         0.0 => "0".to_owned(),
         whole => format!("{whole:+.0}"),
-    }
-}
-
-fn plain(value: f64) -> String {
-    match value.fract() == 0.0 && value.abs() < 1e15 {
-        true => format!("{value:.0}"),
-        false => format!("{value:.3}"),
     }
 }

@@ -5,6 +5,7 @@ pub mod acks;
 mod caqm;
 mod collect;
 mod findings;
+pub mod fit;
 pub mod grid;
 mod notes;
 pub mod pair;
@@ -12,6 +13,7 @@ mod streams;
 pub mod style;
 pub mod table;
 pub mod units;
+pub mod value;
 
 pub use collect::Collector;
 

@@ -42,7 +42,7 @@ impl Cell {
     }
 }
 
-/// A table with a heading.
+/// A table with a heading; the name of a column may have several lines, of which the last ones stand side by side.
 #[derive(Clone, Debug)]
 pub struct Table {
     columns: Vec<(String, Align)>,
@@ -91,7 +91,8 @@ impl Table {
         let cell = |row: &Vec<Cell>, i| row.get(i).map_or(0, |c: &Cell| c.text.chars().count());
         let column = |(i, (name, _)): (usize, &(String, Align))| {
             let widest = self.rows.iter().map(|row| cell(row, i)).max();
-            widest.unwrap_or(0).max(name.chars().count())
+            let name = name.lines().map(|line| line.chars().count()).max();
+            widest.max(name).unwrap_or(0)
         };
         self.columns.iter().enumerate().map(column).collect()
     }
@@ -102,14 +103,26 @@ impl Table {
         self.indent + gaps + self.widths().iter().sum::<usize>()
     }
 
+    /// Lines of the heading.
+    pub fn heading(&self) -> usize {
+        let lines = self.columns.iter().map(|(name, _)| name.lines().count());
+        lines.max().unwrap_or(0).max(1)
+    }
+
     /// Draws it.
     pub fn render(&self, theme: &Theme) -> String {
         let widths = self.widths();
-        let heading = self
-            .columns
-            .iter()
-            .map(|(n, _)| Cell::inked(n.as_str(), Ink::Dim));
-        let mut out = self.line(theme, &heading.collect::<Vec<_>>(), &widths);
+        let most = self.heading();
+        let mut out = String::new();
+        for line in 0..most {
+            let part = |name: &str| {
+                let before = most.saturating_sub(name.lines().count());
+                let part = line.checked_sub(before).and_then(|n| name.lines().nth(n));
+                Cell::inked(part.unwrap_or(""), Ink::Dim)
+            };
+            let heading: Vec<Cell> = self.columns.iter().map(|(name, _)| part(name)).collect();
+            out.push_str(&self.line(theme, &heading, &widths));
+        }
         for row in &self.rows {
             out.push_str(&self.line(theme, row, &widths));
         }
