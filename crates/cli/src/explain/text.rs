@@ -77,6 +77,20 @@ fn notes(found: &Found) -> Vec<String> {
             found.lost_behind
         ));
     }
+    if let Some(tags) = &found.caqm {
+        let out = match tags.receiver {
+            0 => "the receiver sent no tag (net.core.sysctl_caqm_filter_nics)".to_owned(),
+            n => format!("{n} tagged frames of the receiver"),
+        };
+        notes.push(format!(
+            "CAQM was agreed on; {out}, {} of the sender: every profile was played with net.core.sysctl_caqm_enable = 1",
+            tags.sender
+        ));
+        notes.push(
+            "one capture does not tell the receiver's units and behaviours of CAQM (docs/caqm.md): those are tcplab's defaults"
+                .to_owned(),
+        );
+    }
     if found.cut {
         notes.push("only the first 50,000 packets were played".to_owned());
     }

@@ -1,6 +1,6 @@
 //! `tcplab explain`: the verdict, its table, its document, its exit codes.
 
-use super::{QUICKACK, bytes, tcplab, tcplab_with};
+use super::{QUICKACK, bytes, folder, tcplab, tcplab_with, text};
 
 #[test]
 fn the_verdict_names_the_rule_and_the_table_the_first_difference() {
@@ -72,4 +72,66 @@ fn profiles_stand_side_by_side() {
     let rule = run.out.lines().find(|l| l.contains("ack_push_rule"));
     let rule = rule.unwrap();
     assert!(rule.contains("short") && rule.contains("at-mss"), "{rule}");
+}
+
+/// A sender, a switch that may know CAQM, a receiver; captures of the simulator.
+const CAQM: &str = r#"
+measures = ["flow.goodput_bps"]
+run = { linger = "1ms" }
+host = [
+    { name = "sender", sysctl = { "net.core.sysctl_caqm_enable" = 1, "net.core.sysctl_caqm_filter_nics" = "0xff" }, socket = { congestion = "caqm" } },
+    { name = "switch", forward = true },
+    { name = "sink", sysctl = { "net.core.sysctl_caqm_enable" = 1, "net.core.sysctl_caqm_filter_nics" = "0xff" }, socket = { congestion = "caqm" } },
+]
+app = [{ kind = "bulk", name = "flow", client = "sender", server = "sink", duration = "20ms" }]
+
+[[link]]
+between = ["sender", "switch"]
+rate = "1gbit"
+delay = "100us"
+
+[[link]]
+between = ["switch", "sink"]
+rate = "500mbit"
+delay = "100us"
+a_to_b = "caqm qt 0x10"
+"#;
+
+#[test]
+fn a_receiver_of_caqm_is_played_with_caqm_on() {
+    let place = folder();
+    let file = place.path().join("t.toml");
+    std::fs::write(&file, CAQM).unwrap();
+    let out = place.path().join("out");
+    let run = tcplab(&[
+        "run",
+        text(&file),
+        "--on",
+        "model:linux-6.1",
+        "--out",
+        text(&out),
+    ]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let points = out.join("points");
+    let point = std::fs::read_dir(points).unwrap().next().unwrap().unwrap();
+    let capture = point.path().join("sink.eth0.pcapng");
+    let run = tcplab(&["explain", text(&capture), "--json"]);
+    assert_eq!(run.code, 0, "{} {}", run.err, run.out);
+    let document = run.json();
+    let found = &document["receivers"][0]["found"];
+    let tags = |of: &str| found["caqm"][of].as_u64().unwrap();
+    assert!(tags("receiver") > 20 && tags("sender") > 100, "{found}");
+    assert_eq!(found["is_exact"], true, "{found}");
+    // As a receiver of Reno's, 8 of its 580 ACKs would be where linux-6.1 sends none.
+    assert_eq!(found["best"], serde_json::json!(["linux-6.1"]));
+    let shown = tcplab(&["explain", text(&capture)]);
+    for part in [
+        "CAQM was agreed on",
+        "sysctl_caqm_enable = 1",
+        "does not tell",
+    ] {
+        assert!(shown.out.contains(part), "{part}: {}", shown.out);
+    }
+    let plain = tcplab(&["explain", QUICKACK, "--json"]).json();
+    assert_eq!(plain["receivers"][0]["found"].get("caqm"), None);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tcplab_base::{Instant, Seq};
-use tcplab_wire::{Endpoint, Standing, TcpFlags, TcpOptions, TcpPacket};
+use tcplab_wire::{CaqmInfo, Endpoint, Standing, TcpFlags, TcpOptions, TcpPacket};
 
 /// Packets kept of one capture: bounds memory.
 const MOST_PACKETS: usize = 2_000_000;
@@ -24,6 +24,8 @@ pub(super) struct Packet {
     pub(super) len: u32,
     pub(super) options: TcpOptions,
     pub(super) ecn: u8,
+    /// Its CAQM tag.
+    pub(super) caqm: Option<CaqmInfo>,
 }
 
 impl Packet {
@@ -100,6 +102,7 @@ impl Gather {
             len: p.payload_len,
             options: p.options,
             ecn: p.ecn,
+            caqm: p.encap.caqm,
         });
     }
 

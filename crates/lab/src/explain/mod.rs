@@ -20,7 +20,7 @@ use serde::Serialize;
 
 pub use compare::Mismatch;
 pub use gather::Gather;
-pub use script::Lack;
+pub use script::{Lack, Tags};
 
 use script::Script;
 use tcplab_plan::profile::{KNOWN, Known};
@@ -57,6 +57,9 @@ pub struct Found {
     pub lost_behind: usize,
     /// The connection is longer than what was replayed.
     pub cut: bool,
+    /// The tags of a connection that agreed on CAQM: every profile was played with CAQM on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caqm: Option<Tags>,
     /// The best profile and those that send the same ACKs at the same times.
     pub best: Vec<&'static str>,
     /// Whether the best one sends all these ACKs and no other.
@@ -174,6 +177,7 @@ fn found(script: &Script, known: &[Known]) -> Result<Found, Lack> {
         syn_window: script.own_syn().window,
         lost_behind: script.lost,
         cut: script.cut,
+        caqm: script.caqm,
         best,
         is_exact: fitted.first().is_some_and(|f| f.fit.is_perfect()),
         profiles: fitted.iter().map(ranked).collect(),

@@ -88,6 +88,11 @@ fn sysctls(script: &Script, profile: &Profile) -> Sysctl {
     if peer.window_scale.is_some() || script.is_client {
         sysctl.tcp_window_scaling = own.window_scale.is_some();
     }
+    if let Some(tags) = &script.caqm {
+        sysctl.sysctl_caqm_enable = true;
+        // All interfaces, or none: the capture does not say which of them this is.
+        sysctl.sysctl_caqm_filter_nics = if tags.receiver > 0 { u64::MAX } else { 0 };
+    }
     sysctl
 }
 
@@ -150,6 +155,7 @@ impl<'a> Replay<'a> {
         // What is written leaves at once, as it was captured.
         let options = SocketOptions {
             nodelay: Some(true),
+            congestion: self.script.caqm.map(|_| "caqm".to_owned()),
             ..SocketOptions::default()
         };
         let mtu = self.mtu();
@@ -253,7 +259,7 @@ impl<'a> Replay<'a> {
                 0
             },
             tos: p.ecn,
-            caqm: Caqm::Plain,
+            caqm: p.caqm.map_or(Caqm::Plain, Caqm::Tag),
             options,
         }
     }

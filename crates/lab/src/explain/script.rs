@@ -4,6 +4,8 @@
 //! back by the path from the capture to the receiver and back (`gap`), which is 20 microseconds for a capture at
 //! the receiver and the round-trip time for one at the sender.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use tcplab_base::Seq;
 use tcplab_wire::TcpFlags;
 
@@ -81,6 +83,35 @@ pub struct Ack {
     pub(super) wait: i64,
 }
 
+/// The reserved bits with which a SYN asks for CAQM and a SYN-ACK agrees (docs/caqm.md).
+const ASKS: u16 = 0x100;
+const AGREES: u16 = 0x200;
+
+/// The tags of a connection whose ends agreed on CAQM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Tags {
+    /// Frames of the receiver with a tag. None: its `sysctl_caqm_filter_nics` lets none out.
+    pub receiver: usize,
+    /// Frames of the sender with a tag.
+    pub sender: usize,
+}
+
+impl Tags {
+    fn of(syn: &Packet, syn_ack: &Packet, all: &[Packet], side: usize) -> Option<Self> {
+        // Beside ECE and CWR the bit of the SYN is AccECN's.
+        let ecn = syn.flags.has(TcpFlags::ECE) || syn.flags.has(TcpFlags::CWR);
+        let agreed = syn.flags.has(ASKS) && syn_ack.flags.has(AGREES) && !ecn;
+        let tagged = |mine: bool| {
+            let of = all.iter().filter(|p| (p.from == side) == mine);
+            of.filter(|p| p.caqm.is_some()).count()
+        };
+        agreed.then(|| Self {
+            receiver: tagged(true),
+            sender: tagged(false),
+        })
+    }
+}
+
 /// All about one receiver.
 #[derive(Debug)]
 pub(super) struct Script {
@@ -98,6 +129,8 @@ pub(super) struct Script {
     pub(super) noise: i64,
     /// Segments that were captured before they were lost.
     pub(super) lost: usize,
+    /// CAQM, where the handshake agrees on it.
+    pub(super) caqm: Option<Tags>,
     /// The script ends before the capture does.
     pub(super) cut: bool,
 }
@@ -134,6 +167,7 @@ impl Script {
             gap: gap.max(0),
             noise: 0,
             lost: 0,
+            caqm: Tags::of(&syn, &syn_ack, all, side),
             cut,
         };
         script.read_acks(all, side);
