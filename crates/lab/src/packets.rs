@@ -11,6 +11,7 @@ use tcplab_analyze::{Analyzer, Options, Output};
 use tcplab_capture::{Body, Reader};
 use tcplab_plan::Point;
 use tcplab_plan::network::{capture_files, host_address};
+use tcplab_tcp::Sysctl;
 use tcplab_wire::{Config, Parsed, parse_frame};
 
 use crate::error::LabError;
@@ -24,7 +25,7 @@ pub(crate) fn sent_by_hosts(
     for (host, _, file) in capture_files(point) {
         let name = &point.hosts[host].name;
         let directions = sent.entry(name.clone()).or_default();
-        for stream in streams(&folder.join(file))? {
+        for stream in streams(&folder.join(file), &config(point, host))? {
             directions.extend(own(host, &stream));
         }
     }
@@ -48,9 +49,23 @@ fn own(host: usize, stream: &Stream) -> Vec<Json> {
     own
 }
 
-fn streams(path: &Path) -> Result<Vec<Stream>, LabError> {
+/// How its captures are read: its CAQM tags have the EtherType of its sysctl.
+fn config(point: &Point, host: usize) -> Config {
+    const TPID: &str = "net.core.sysctl_caqm_tpid";
+    let mut sysctl = Sysctl::default();
+    if let Some(value) = point.hosts[host].sysctl.get(TPID) {
+        // The run has said what is wrong with it.
+        let _ = sysctl.set(TPID, value);
+    }
+    Config {
+        caqm_ethertype: sysctl.sysctl_caqm_tpid,
+        ..Config::default()
+    }
+}
+
+fn streams(path: &Path, config: &Config) -> Result<Vec<Stream>, LabError> {
     let mut streams = Vec::new();
-    read(path, Options::default(), |output| {
+    read(path, config, Options::default(), |output| {
         if let Output::Stream(stream) = output {
             streams.push(*stream);
         }
@@ -66,7 +81,7 @@ pub(crate) fn traces(path: &Path) -> Result<Vec<StreamTrace>, LabError> {
         ..Options::default()
     };
     let mut traces = Vec::new();
-    read(path, options, |output| {
+    read(path, &Config::default(), options, |output| {
         if let Output::Trace(trace) = output {
             traces.push(*trace);
         }
@@ -76,7 +91,12 @@ pub(crate) fn traces(path: &Path) -> Result<Vec<StreamTrace>, LabError> {
 }
 
 /// Gives what the analyser says of a capture.
-fn read(path: &Path, options: Options, mut take: impl FnMut(Output)) -> Result<(), LabError> {
+fn read(
+    path: &Path,
+    config: &Config,
+    options: Options,
+    mut take: impl FnMut(Output),
+) -> Result<(), LabError> {
     let file = File::open(path).map_err(LabError::at(path))?;
     let damaged = |e: &dyn std::fmt::Display| LabError::Wrong(format!("{}: {e}", path.display()));
     let mut reader = Reader::new(file).map_err(|e| damaged(&e))?;
@@ -88,7 +108,7 @@ fn read(path: &Path, options: Options, mut take: impl FnMut(Output)) -> Result<(
             orig_len,
         } = record.body
         {
-            match parse_frame(link, data, orig_len, &Config::default()) {
+            match parse_frame(link, data, orig_len, config) {
                 Parsed::Tcp(packet) => analyzer.packet(record.number, record.time, &packet),
                 Parsed::NotTcp(why) => analyzer.other(why),
             }

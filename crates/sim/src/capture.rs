@@ -188,7 +188,10 @@ fn frame(packet: &Packet, hop: Hop, out: &mut Vec<u8>) -> Result<u32, EmitError>
                 LinkType::Ethernet,
                 &tcp,
                 Payload::Len,
-                &Config::default(),
+                &Config {
+                    caqm_ethertype: packet.tag_type,
+                    ..Config::default()
+                },
                 out,
             )?;
             let ip = 14 + tag_len(segment) as usize;

@@ -255,6 +255,8 @@ impl Cpu {
                 body: Body::Tcp(segment),
                 id: 0,
                 ttl: TTL,
+                // The host has let its frames in.
+                tag_type: 0,
                 corrupt: false,
             });
         }
@@ -292,6 +294,7 @@ mod tests {
             body: Body::Tcp(segment),
             id: 0,
             ttl: TTL,
+            tag_type: 0,
             corrupt: false,
         }
     }

@@ -36,8 +36,10 @@ pub(crate) struct Host {
     pub(crate) is_ready: bool,
     /// Packets that it forwarded to nowhere, or whose time to live was over.
     pub(crate) undeliverable: u64,
-    /// It knows the EtherType of CAQM's tag.
+    /// It knows an EtherType of CAQM's tag.
     knows_tag: bool,
+    /// Which one: that of its own tags.
+    pub(crate) tag_type: u16,
     /// Its card's GRO.
     gro: Option<Box<Gro>>,
     /// Copies of CAQM's tag that its card made as it cut super-segments.
@@ -87,6 +89,7 @@ impl Host {
         };
         let units = config.sysctl.caqm_units();
         let knows_tag = config.sysctl.sysctl_caqm_enable;
+        let tag_type = config.sysctl.sysctl_caqm_tpid;
         Self {
             stack: Stack::new(config),
             udp: Udp::default(),
@@ -97,6 +100,7 @@ impl Host {
             is_ready: false,
             undeliverable: 0,
             knows_tag,
+            tag_type,
             gro: (host.offload == Offload::Gro && host.card.is_none())
                 .then(|| Box::new(Gro::new(units))),
             copied_tags: 0,
@@ -146,6 +150,11 @@ impl Host {
     #[cold]
     #[inline(never)]
     pub(crate) fn card_takes(&mut self, now: Instant, packet: &Packet) -> Option<(u32, Instant)> {
+        if self.knows_tag && self.is_foreign(packet) {
+            // Before GRO, which joins what the host knows.
+            self.undeliverable += 1;
+            return None;
+        }
         self.card.as_mut()?.takes(now, packet)
     }
 
@@ -160,10 +169,16 @@ impl Host {
         }
     }
 
+    /// It has a tag of an EtherType that this host does not know.
+    #[inline]
+    fn is_foreign(&self, packet: &Packet) -> bool {
+        packet.has_tag() && !(self.knows_tag && self.tag_type == packet.tag_type)
+    }
+
     /// A packet for it arrives at its card: as [`Host::receive`], but GRO may hold it until the poll is over.
     #[inline]
     pub(crate) fn receive_from_link(&mut self, now: Instant, packet: &Packet) -> Option<u32> {
-        if packet.has_tag() && !self.knows_tag {
+        if self.is_foreign(packet) {
             // An EtherType that nobody here waits for.
             self.undeliverable += 1;
             return None;

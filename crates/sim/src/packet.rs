@@ -49,6 +49,8 @@ pub(crate) struct Packet {
     /// The IP identification; only captures show it.
     pub(crate) id: u16,
     pub(crate) ttl: u8,
+    /// The EtherType of its sender's CAQM tags (`sysctl_caqm_tpid`); counts with a tag only.
+    pub(crate) tag_type: u16,
     /// The payload was damaged on the way: its checksum is wrong.
     pub(crate) corrupt: bool,
 }

@@ -67,11 +67,10 @@ impl Queued for Packet {
         self.corrupt = true;
     }
 
-    /// Hosts and switches of a simulation agree on the EtherType.
-    fn caqm(&self, _ethertype: u16) -> Option<CaqmInfo> {
+    fn caqm(&self, ethertype: u16) -> Option<CaqmInfo> {
         match &self.body {
-            Body::Tcp(segment) => segment.caqm.info(),
-            Body::Udp(_) => None,
+            Body::Tcp(segment) if self.tag_type == ethertype => segment.caqm.info(),
+            _ => None,
         }
     }
 

@@ -222,3 +222,66 @@ fn each_cause_is_found_at_both_ends() {
     assert_eq!(report.code, 0, "{}", report.err);
     assert!(std::fs::metadata(&page).unwrap().len() > 10_000);
 }
+
+/// Another EtherType (`sysctl_caqm_tpid`) at all hosts, at the sender only, at the hosts but not at the switch.
+#[test]
+fn hosts_and_switches_understand_their_own_ethertype_only() {
+    const OWN: &str = r#"{ "net.core.sysctl_caqm_enable" = 1, "net.core.sysctl_caqm_filter_nics" = "0xff", "net.core.sysctl_caqm_tpid" = "0x88b5" }"#;
+    let head = EXPERIMENT.split("[[variant]]").next().unwrap();
+    let variants = [
+        ("usual", String::new(), "caqm qt 0x8f"),
+        (
+            "own",
+            format!("\"host.sender.sysctl\" = {OWN}, \"host.sink.sysctl\" = {OWN}, "),
+            "caqm qt 0x8f ethertype 0x88b5",
+        ),
+        (
+            "sender-only",
+            format!("\"host.sender.sysctl\" = {OWN}, "),
+            "caqm qt 0x8f ethertype 0x88b5",
+        ),
+        (
+            "not-switch",
+            format!("\"host.sender.sysctl\" = {OWN}, \"host.sink.sysctl\" = {OWN}, "),
+            "caqm qt 0x8f",
+        ),
+    ];
+    let variants = variants.map(|(name, sysctl, queue)| {
+        format!("[[variant]]\nname = \"{name}\"\nset = {{ {sysctl}\"link.switch-sink.a_to_b.qdisc\" = \"{queue}\" }}\n")
+    });
+    let measures =
+        r#"["flow.goodput_bps", "sender.caqm.requests", "link.switch-sink.a_to_b.granted_bytes"]"#;
+    let text_of =
+        format!("{head}{}", variants.concat()).replace(r#"["flow.goodput_bps"]"#, measures);
+    let folder = folder();
+    let file = folder.path().join("t.toml");
+    std::fs::write(&file, text_of).unwrap();
+    let out = folder.path().join("out");
+    let run = tcplab(&["run", text(&file), "--out", text(&out), "--json"]);
+    assert_eq!(run.code, 0, "{} {}", run.err, run.out);
+    let document = run.json();
+    let measures = |n: usize| document["points"][n]["measures"].clone();
+    // Another number at all three changes nothing but the number; the analyser's figures are of that number.
+    assert_eq!(measures(1), measures(0));
+    assert!(measures(0)["sender.caqm.requests"].as_f64() > Some(1_000.0));
+    let analyzed = |n: usize, ethertype: &str| {
+        let file = capture(&out.join(format!("points/{n:04}")), "sink.eth0");
+        let run = tcplab(&["analyze", "--json", "--caqm-ethertype", ethertype, &file]);
+        sum(
+            &run.json()["captures"][0]["streams"],
+            "client_to_server",
+            "requests",
+        )
+    };
+    assert!(analyzed(1, "0x88b5") > 1_000);
+    assert_eq!((analyzed(1, "0x8200"), analyzed(0, "0x88b5")), (0, 0));
+    // The handshake agrees, it has no tag; then the sink knows no such EtherType, and there is no way back.
+    assert!(measures(2)["flow.goodput_bps"].is_null());
+    assert!(measures(2)["sender.caqm.requests"].as_f64() > Some(0.0));
+    // A switch of another EtherType forwards what it does not know.
+    assert_eq!(
+        measures(3)["link.switch-sink.a_to_b.granted_bytes"].as_f64(),
+        Some(0.0)
+    );
+    assert!(measures(3)["flow.goodput_bps"].as_f64() > Some(1e9));
+}

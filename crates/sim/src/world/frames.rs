@@ -64,6 +64,7 @@ impl World {
             body,
             id: 0,
             ttl: TTL,
+            tag_type: self.hosts[host].tag_type,
             corrupt: false,
         };
         if self.captures.is_some() {

@@ -79,6 +79,8 @@ impl Live {
             body: Body::Tcp(*segment),
             id: 0,
             ttl,
+            // What it does not know was no segment.
+            tag_type: self.world.hosts[0].tag_type,
             corrupt: false,
         };
         // No datagram: it is no end's.
@@ -95,6 +97,7 @@ impl Live {
             body: Body::Tcp(Segment::default()),
             id: 0,
             ttl: TTL,
+            tag_type: 0,
             corrupt: true,
         };
         let _ = self.world.hosts[0].receive(now, &packet);
