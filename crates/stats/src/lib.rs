@@ -8,21 +8,28 @@
 //! - [`compare_quantiles`]: relative differences of quantiles, over blocks.
 //! - [`bh`]: which of many p-values count, at a false discovery rate.
 //! - [`judge`]: lower, higher, the same, or undecided and how many connections that would need.
+//! - [`change`], [`decide`]: the same for a few runs before and after, where the unit is a run of a benchmark.
 
 mod bh;
+mod decide;
 mod interval;
 mod quantile;
 mod ratio;
+mod relabel;
 mod resample;
+mod runs;
 mod sketch;
 mod student;
+mod t;
 mod tail;
 mod verdict;
 
 pub use bh::{Discoveries, bh};
+pub use decide::{Decision, Rules, decide};
 pub use quantile::compare_quantiles;
 pub use ratio::{Ratio, compare};
 pub use resample::Design;
+pub use runs::{Change, Mean, NoChange, Runs, change, combined};
 pub use sketch::{BadBucket, Sketch};
 pub use verdict::{Verdict, judge};
 

@@ -1,0 +1,387 @@
+//! The difference between a few runs before and a few runs after: 2 to some dozens a side.
+//!
+//! Where runs come in pairs (interleaved, ABBA), each pair gives one difference and Student's t is taken over them:
+//! what drifts slowly touches both runs of a pair alike. Without pairs it is Welch's t, with a standard error
+//! that is widened by what neighbouring runs have in common (autocorrelation at lag 1): runs that follow each other
+//! on a busy machine are not independent, and two blocks of them differ more than their spread says.
+//!
+//! p is t's, and never less than the share of relabellings that lie as far out (Fisher's permutations), where these are
+//! enough to tell: an outlier or a skewed row must not be believed because t assumes a normal distribution.
+
+use crate::relabel::{signs, splits};
+use crate::t::{t_of, t_two_sided};
+
+/// How the runs of an arm become one figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mean {
+    /// Their sum by their number.
+    Arithmetic,
+    /// The exponential of the mean logarithm.
+    Geometric,
+}
+
+/// Runs of one metric in two arms, in the order in which they were made.
+#[derive(Clone, Copy, Debug)]
+pub struct Runs<'a> {
+    /// Values before; finite.
+    pub before: &'a [f64],
+    /// Values after; finite.
+    pub after: &'a [f64],
+    /// Which run before (by its place) belongs to which one after; empty when runs are not paired.
+    pub pairs: &'a [(usize, usize)],
+    /// How runs are combined.
+    pub mean: Mean,
+    /// Level of the interval, such as 0.95.
+    pub level: f64,
+}
+
+/// How far `after` is from `before`, and how sure that is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// The arm's figure before.
+    pub before: f64,
+    /// The arm's figure after.
+    pub after: f64,
+    /// Whether the four figures below are per cent of `before`; else they are in the metric's unit, because `before`
+    /// is 0 or values have both signs.
+    pub is_relative: bool,
+    /// The change.
+    pub change: f64,
+    /// Lower end of its interval.
+    pub low: f64,
+    /// Upper end of its interval.
+    pub high: f64,
+    /// Its standard error.
+    pub se: f64,
+    /// Chance of a change at least as large when there is none, two-sided.
+    pub p: f64,
+    /// Degrees of freedom of the standard error.
+    pub free: f64,
+    /// Runs a side that it rests on: pairs, or the harmonic mean of both numbers.
+    pub runs: f64,
+    /// Whether runs were compared in pairs.
+    pub is_paired: bool,
+    /// What neighbouring runs have in common, 0 to 0.8, by which the standard error was widened; 0 in pairs.
+    pub autocorrelation: f64,
+}
+
+/// Why there is no [`Change`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoChange {
+    /// An arm has no run.
+    #[error("there is no value")]
+    Empty,
+    /// A mean without a spread says nothing.
+    #[error("one run says nothing about how much runs differ")]
+    OneRun,
+    /// A value is infinite or no number.
+    #[error("a value is no finite number")]
+    NotFinite,
+    /// A geometric mean of what is not above 0.
+    #[error("a geometric mean needs values above 0")]
+    NotPositive,
+}
+
+/// Neighbours are looked at from so many runs a side on: fewer say nothing about them.
+const LEAST_FOR_NEIGHBOURS: usize = 5;
+/// More is not believed of a dozen runs.
+const MOST_AUTOCORRELATION: f64 = 0.8;
+
+/// The figure of one arm.
+pub fn combined(values: &[f64], mean: Mean) -> f64 {
+    match mean {
+        Mean::Arithmetic => average(values),
+        Mean::Geometric => {
+            let logs: Vec<f64> = values.iter().map(|v| libm::log(*v)).collect();
+            libm::exp(average(&logs))
+        }
+    }
+}
+
+/// What changed.
+pub fn change(runs: &Runs) -> Result<Change, NoChange> {
+    let all = || runs.before.iter().chain(runs.after);
+    if runs.before.is_empty() || runs.after.is_empty() {
+        return Err(NoChange::Empty);
+    }
+    if all().any(|v| !v.is_finite()) {
+        return Err(NoChange::NotFinite);
+    }
+    let is_positive = all().all(|v| *v > 0.0);
+    if runs.mean == Mean::Geometric && !is_positive {
+        return Err(NoChange::NotPositive);
+    }
+    if runs.before.len() < 2 || runs.after.len() < 2 {
+        return Err(NoChange::OneRun);
+    }
+    let scale = Scale::of(runs, is_positive);
+    let (before, after) = (scale.all(runs.before, false), scale.all(runs.after, true));
+    let spread = match runs.pairs.len() {
+        0 | 1 => welch(&before, &after),
+        _ => paired(&before, &after, runs.pairs),
+    };
+    Ok(scale.finish(runs, spread))
+}
+
+/// What values are before their spread is looked at: of mean 1, logarithms, or as they are.
+#[derive(Clone, Copy)]
+struct Scale {
+    before: f64,
+    after: f64,
+    mean: Mean,
+    is_relative: bool,
+}
+
+impl Scale {
+    fn of(runs: &Runs, is_positive: bool) -> Self {
+        Self {
+            before: combined(runs.before, runs.mean),
+            after: combined(runs.after, runs.mean),
+            mean: runs.mean,
+            is_relative: is_positive,
+        }
+    }
+
+    fn all(&self, values: &[f64], is_after: bool) -> Vec<f64> {
+        let own = if is_after { self.after } else { self.before };
+        let one = |v: &f64| match (self.is_relative, self.mean) {
+            (false, _) => *v,
+            (true, Mean::Geometric) => libm::log(*v),
+            // The logarithm of an arithmetic mean moves as its values do, each by its part of the mean.
+            (true, Mean::Arithmetic) => libm::log(own) + (v / own - 1.0),
+        };
+        values.iter().map(one).collect()
+    }
+
+    fn finish(&self, runs: &Runs, spread: Spread) -> Change {
+        let miss = (1.0 - runs.level).clamp(0.0, 1.0);
+        let reach = match spread.se > 0.0 {
+            true => t_of(miss, spread.free) * spread.se,
+            false => 0.0,
+        };
+        let (low, high) = (spread.difference - reach, spread.difference + reach);
+        let percent = |log: f64| 100.0 * libm::expm1(log);
+        let shown = |value: f64| match self.is_relative {
+            true => percent(value),
+            false => value,
+        };
+        Change {
+            before: self.before,
+            after: self.after,
+            is_relative: self.is_relative,
+            change: shown(spread.difference),
+            low: shown(low),
+            high: shown(high),
+            se: match self.is_relative {
+                true => 100.0 * libm::exp(spread.difference) * spread.se,
+                false => spread.se,
+            },
+            p: spread.p(),
+            free: spread.free,
+            runs: spread.runs,
+            is_paired: spread.is_paired,
+            autocorrelation: spread.autocorrelation,
+        }
+    }
+}
+
+/// A difference on the inner scale.
+struct Spread {
+    difference: f64,
+    se: f64,
+    free: f64,
+    runs: f64,
+    is_paired: bool,
+    autocorrelation: f64,
+    relabelled: Relabelled,
+}
+
+/// Share of relabellings that lie as far out, and the smallest share there can be.
+type Relabelled = (f64, f64);
+
+/// Of a p above this nobody asks more.
+const CLEARLY_NOTHING: f64 = 0.1;
+
+/// t's two-sided p, and the relabellings where they can matter.
+fn relabelled(difference: f64, se: f64, free: f64, count: impl Fn() -> Relabelled) -> Relabelled {
+    match se > 0.0 && t_two_sided(difference / se, free) > CLEARLY_NOTHING {
+        true => (0.0, 1.0),
+        false => count(),
+    }
+}
+
+impl Spread {
+    fn p(&self) -> f64 {
+        let (share, least) = self.relabelled;
+        if self.difference == 0.0 {
+            return 1.0;
+        }
+        if self.se <= 0.0 {
+            // Every run of an arm has the same value: only the relabellings can tell.
+            return share;
+        }
+        let t = t_two_sided(self.difference / self.se, self.free);
+        // Nothing further out than the labels as they are: relabelling cannot say more.
+        match share > 1.5 * least {
+            true => t.max(share).min(1.0),
+            false => t,
+        }
+    }
+}
+
+fn paired(before: &[f64], after: &[f64], pairs: &[(usize, usize)]) -> Spread {
+    let differences: Vec<f64> = pairs
+        .iter()
+        .filter_map(|(b, a)| Some(after.get(*a)? - before.get(*b)?))
+        .collect();
+    let count = differences.len() as f64;
+    let se = (variance(&differences) / count).sqrt();
+    let difference = average(&differences);
+    Spread {
+        difference,
+        se,
+        free: count - 1.0,
+        runs: count,
+        is_paired: true,
+        autocorrelation: 0.0,
+        relabelled: relabelled(difference, se, count - 1.0, || signs(&differences)),
+    }
+}
+
+fn welch(before: &[f64], after: &[f64]) -> Spread {
+    let (n, m) = (before.len() as f64, after.len() as f64);
+    let (b, a) = (variance(before) / n, variance(after) / m);
+    let free = match b + a > 0.0 {
+        true => (b + a) * (b + a) / (b * b / (n - 1.0) + a * a / (m - 1.0)),
+        false => n + m - 2.0,
+    };
+    let r = neighbours(before, after);
+    let wider = (1.0 + r) / (1.0 - r);
+    // What the halves of an arm differ by, its whole may well differ by from another day's.
+    let se = (halves(before) + halves(after)).max((b + a) * wider).sqrt();
+    let difference = average(after) - average(before);
+    let free = (free / wider).max(1.0);
+    Spread {
+        difference,
+        se,
+        free,
+        runs: 2.0 * n * m / (n + m),
+        is_paired: false,
+        autocorrelation: r,
+        relabelled: relabelled(difference, se, free, || splits(before, after)),
+    }
+}
+
+/// Autocorrelation at lag 1 within both arms together, corrected for the few runs (Kendall: its expectation is
+/// r - (1 + 3 r) / n).
+fn neighbours(before: &[f64], after: &[f64]) -> f64 {
+    if before.len().min(after.len()) < LEAST_FOR_NEIGHBOURS {
+        return 0.0;
+    }
+    let (mut both, mut square) = (0.0, 0.0);
+    for arm in [before, after] {
+        let mean = average(arm);
+        square += arm.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>();
+        both += arm
+            .windows(2)
+            .map(|w| (w[0] - mean) * (w[1] - mean))
+            .sum::<f64>();
+    }
+    if square <= 0.0 {
+        return 0.0;
+    }
+    let n = (before.len() + after.len()) as f64 / 2.0;
+    let r = (n * both / square + 1.0) / (n - 3.0);
+    r.clamp(0.0, MOST_AUTOCORRELATION)
+}
+
+/// The variance of an arm's mean as its two halves show it, which have all of a slow drift in them; 0 of fewer than 4.
+fn halves(values: &[f64]) -> f64 {
+    if values.len() < 4 {
+        return 0.0;
+    }
+    let (first, second) = values.split_at(values.len() / 2);
+    let moved = average(first) - average(second);
+    moved * moved / 4.0
+}
+
+pub(crate) fn average(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+pub(crate) fn variance(values: &[f64]) -> f64 {
+    // Alike is alike, whatever the rounding of their mean.
+    if values.windows(2).all(|w| w[0] == w[1]) {
+        return 0.0;
+    }
+    let mean = average(values);
+    let sum: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+    sum / (values.len() as f64 - 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of<'a>(before: &'a [f64], after: &'a [f64], pairs: &'a [(usize, usize)]) -> Runs<'a> {
+        Runs {
+            before,
+            after,
+            pairs,
+            mean: Mean::Geometric,
+            level: 0.95,
+        }
+    }
+
+    #[test]
+    fn a_change_with_its_interval() {
+        let found = change(&of(&[100.0, 102.0, 98.0], &[110.0, 112.0, 108.0], &[])).unwrap();
+        assert!((found.change - 10.01).abs() < 0.02, "{found:?}");
+        // Standard deviations of 2.0 and 1.8 %: a standard error of 1.56 %; t of 3.96 degrees is 2.79.
+        let width = 2.0 * 2.79 * 1.56 * 1.1;
+        assert!((found.high - found.low - width).abs() < 0.1, "{found:?}");
+        assert!(found.p < 0.01 && !found.is_paired);
+    }
+
+    #[test]
+    fn pairs_take_out_what_both_runs_share() {
+        let before = [100.0, 150.0, 80.0, 120.0, 95.0];
+        let after: Vec<f64> = before
+            .iter()
+            .zip([1.05, 1.06, 1.04, 1.05, 1.05])
+            .map(|(v, f)| v * f)
+            .collect();
+        let pairs: Vec<(usize, usize)> = (0..5).map(|i| (i, i)).collect();
+        let apart = change(&of(&before, &after, &[])).unwrap();
+        let paired = change(&of(&before, &after, &pairs)).unwrap();
+        assert!(apart.p > 0.5 && paired.p < 0.001, "{apart:?} {paired:?}");
+        assert!((paired.change - 5.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn constant_arms_are_judged_by_relabelling_alone() {
+        let found = change(&of(&[5.0; 3], &[6.0; 3], &[])).unwrap();
+        // 2 of the 20 ways to split six runs in halves are as far out.
+        assert!((found.p - 0.1).abs() < 1e-12, "{found:?}");
+        assert_eq!(change(&of(&[5.0; 3], &[5.0; 3], &[])).unwrap().p, 1.0);
+    }
+
+    #[test]
+    fn values_with_both_signs_change_in_their_unit() {
+        let runs = Runs {
+            mean: Mean::Arithmetic,
+            ..of(&[0.0, 0.0, 0.0], &[2.0, 3.0, 4.0], &[])
+        };
+        let found = change(&runs).unwrap();
+        assert!(!found.is_relative && found.change == 3.0, "{found:?}");
+    }
+
+    #[test]
+    fn what_says_nothing() {
+        let error = |before: &[f64], after: &[f64]| change(&of(before, after, &[])).unwrap_err();
+        assert_eq!(error(&[], &[1.0]), NoChange::Empty);
+        assert_eq!(error(&[1.0], &[1.0, 2.0]), NoChange::OneRun);
+        assert_eq!(error(&[1.0, f64::NAN], &[1.0, 2.0]), NoChange::NotFinite);
+        assert_eq!(error(&[1.0, 0.0], &[1.0, 2.0]), NoChange::NotPositive);
+    }
+}
