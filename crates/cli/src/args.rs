@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use tcplab_wire::{CaqmUnits, caqm_ethertype};
 
 use crate::analyze::fail_on::FailOn;
+use crate::compare::args::CompareArgs;
 use crate::drill::DrillArgs;
 use crate::explain::ExplainArgs;
 use crate::failure::Failure;
@@ -65,6 +66,8 @@ pub enum Command {
     Report(ReportArgs),
     /// packetdrill scripts: what must TCP do here, on the model in virtual time or on a kernel
     Drill(DrillArgs),
+    /// Before and after: a table of what changed, with intervals, verdicts and the runs that are missing
+    Compare(CompareArgs),
     /// The first bad one of an ordered list of stacks
     Bisect(BisectArgs),
     /// Published claims, measured again: expected, measured, verdict
@@ -145,6 +148,10 @@ pub enum SchemaName {
     Inject,
     /// `tcplab probe ... --json`
     Probe,
+    /// `tcplab compare --json`
+    Compare,
+    /// What `tcplab compare` reads and `--metrics` writes
+    Metrics,
 }
 
 /// `tcplab analyze`.

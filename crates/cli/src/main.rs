@@ -5,6 +5,7 @@
 
 mod analyze;
 mod args;
+mod compare;
 mod doctor;
 mod drill;
 mod explain;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Command::Merge(args) => Ok(population::merge(&args, cli.color)),
         Command::Report(args) => Ok(population::report(&args)),
         Command::Drill(args) => Ok(drill::main(&args, cli.color)),
+        Command::Compare(args) => Ok(compare::main(&args, cli.color)),
         Command::Bisect(args) => Ok(run::bisect(&args)),
         Command::Reproduce(args) => Ok(reproduce::main(&args, cli.color)),
         Command::Kernel { command } => Ok(kernel::main(&command)),

@@ -1,5 +1,6 @@
 //! Tables for the terminal and the HTML page.
 
+pub mod compare;
 pub mod matrix;
 pub mod page;
 pub mod terminal;

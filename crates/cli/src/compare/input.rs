@@ -1,0 +1,216 @@
+//! Files and folders become arms.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tcplab_compare::import::{self, Format, Input};
+use tcplab_compare::{Arm, RemarkKind};
+
+use crate::compare::args::CompareArgs;
+use crate::failure::Failure;
+
+/// Larger files are not read: none of the formats makes such.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// Both arms.
+pub fn arms(args: &CompareArgs) -> Result<(Arm, Arm), Failure> {
+    if !args.before.is_empty() {
+        let before = one(&merged(&args.before, args.format)?, args, 0, &args.before)?;
+        let after = one(&merged(&args.after, args.format)?, args, 1, &args.after)?;
+        return Ok(named(before, after));
+    }
+    let Some(first) = &args.first else {
+        return Err(Failure::usage("name what to compare: BEFORE and AFTER"));
+    };
+    let first = vec![first.clone()];
+    let read = merged(&first, args.format)?;
+    match &args.second {
+        None => two(read, args, &first[0]),
+        Some(second) => {
+            let second = vec![second.clone()];
+            let after = one(&merged(&second, args.format)?, args, 1, &second)?;
+            Ok(named(one(&read, args, 0, &first)?, after))
+        }
+    }
+}
+
+/// What was read, and the path that it has its name of.
+struct Read {
+    arms: Vec<Arm>,
+    path: String,
+}
+
+/// Arms whose names do not tell them apart are named by their paths.
+fn named((mut before, b): (Arm, String), (mut after, a): (Arm, String)) -> (Arm, Arm) {
+    if before.name == after.name && b != a {
+        (before.name, after.name) = (b, a);
+    }
+    (before, after)
+}
+
+/// Reads all of one side's files; those with one arm each are repeats of it.
+fn merged(paths: &[PathBuf], format: Option<Format>) -> Result<Read, Failure> {
+    let mut arms: Vec<Arm> = Vec::new();
+    let mut repeats: Option<Arm> = None;
+    for path in paths {
+        for (file, must) in files(path)? {
+            let Some(mut read) = file_arms(&file, format, must)? else {
+                let note = format!("{}: not read, no format that is known", file.display());
+                let arm = repeats.get_or_insert_default();
+                arm.remark(RemarkKind::Note, "", note);
+                continue;
+            };
+            let is_file = read.len() == 1 && read[0].name == file.display().to_string();
+            if is_file && let Some(arm) = read.pop() {
+                repeats.get_or_insert_default().absorb(arm);
+                continue;
+            }
+            for arm in read {
+                match arms.iter_mut().find(|own| own.name == arm.name) {
+                    Some(own) => own.absorb(arm),
+                    None => arms.push(arm),
+                }
+            }
+        }
+    }
+    let path = paths
+        .first()
+        .map_or(String::new(), |p| p.display().to_string());
+    let path = match paths.len() {
+        0 | 1 => path,
+        more => format!("{path} and {} more", more - 1),
+    };
+    if let Some(mut arm) = repeats {
+        arm.name.clone_from(&path);
+        match arms.is_empty() || !arm.metrics.is_empty() || !arm.counts.is_empty() {
+            true => arms.push(arm),
+            false => arms[0].absorb(arm),
+        }
+    }
+    Ok(Read { arms, path })
+}
+
+/// The files of a path, and whether each must be readable: a result folder's summary, all files of another folder.
+fn files(path: &Path) -> Result<Vec<(PathBuf, bool)>, Failure> {
+    let fail = |e: std::io::Error| {
+        Failure::input(format!(
+            "{}: cannot open: {e}; check the name",
+            path.display()
+        ))
+    };
+    if !fs::metadata(path).map_err(fail)?.is_dir() {
+        return Ok(vec![(path.to_owned(), true)]);
+    }
+    let summary = path.join("summary.json");
+    if summary.is_file() {
+        return Ok(vec![(summary, true)]);
+    }
+    let mut files = Vec::new();
+    for entry in fs::read_dir(path).map_err(fail)? {
+        let entry = entry.map_err(fail)?.path();
+        let is_hidden = entry
+            .file_name()
+            .is_none_or(|n| n.to_string_lossy().starts_with('.'));
+        if entry.is_file() && !is_hidden {
+            files.push((entry, false));
+        }
+    }
+    if files.is_empty() {
+        return Err(Failure::input(format!(
+            "{}: no file in this folder; name a result folder (it has summary.json) or a folder of files",
+            path.display()
+        )));
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The arms of a file; none: it is of no known format and need not be.
+fn file_arms(path: &Path, format: Option<Format>, must: bool) -> Result<Option<Vec<Arm>>, Failure> {
+    let name = path.display().to_string();
+    let fail = |e: std::io::Error| Failure::input(format!("{name}: cannot read: {e}"));
+    let size = fs::metadata(path).map_err(fail)?.len();
+    if size > MOST_BYTES {
+        let most = MOST_BYTES >> 20;
+        return Err(Failure::input(format!(
+            "{name}: larger than {most} MiB; give the tool's result, not its log"
+        )));
+    }
+    let bytes = fs::read(path).map_err(fail)?;
+    let text = String::from_utf8_lossy(&bytes);
+    if !must && format.is_none() && Format::of(&text).is_none() {
+        return Ok(None);
+    }
+    let input = Input {
+        name: &name,
+        text: &text,
+    };
+    let read = import::read(&input, format).map_err(|e| Failure::input(e.to_string()))?;
+    Ok(Some(read.arms))
+}
+
+/// The one arm of a side, or the one that `--arms` names.
+fn one(
+    read: &Read,
+    args: &CompareArgs,
+    side: usize,
+    paths: &[PathBuf],
+) -> Result<(Arm, String), Failure> {
+    let path = read.path.clone();
+    if let Some(wanted) = args.arms.get(side) {
+        return Ok((pick(&read.arms, wanted, paths)?, path));
+    }
+    match read.arms.as_slice() {
+        [arm] => Ok((arm.clone(), path)),
+        arms => Err(Failure::usage(format!(
+            "{path} has {} arms: {}; name one of each side with --arms BEFORE,AFTER",
+            arms.len(),
+            names(arms)
+        ))),
+    }
+}
+
+/// Both arms of one file or folder.
+fn two(read: Read, args: &CompareArgs, path: &Path) -> Result<(Arm, Arm), Failure> {
+    if let [before, after] = args.arms.as_slice() {
+        let paths = [path.to_owned()];
+        return Ok((
+            pick(&read.arms, before, &paths)?,
+            pick(&read.arms, after, &paths)?,
+        ));
+    }
+    match <[Arm; 2]>::try_from(read.arms) {
+        Ok([first, second]) if first.name == "after" && second.name == "before" => {
+            Ok((second, first))
+        }
+        Ok([before, after]) => Ok((before, after)),
+        Err(arms) if arms.len() < 2 => Err(Failure::usage(format!(
+            "{} has one arm; name what it is compared with: tcplab compare BEFORE AFTER",
+            path.display()
+        ))),
+        Err(arms) => Err(Failure::usage(format!(
+            "{} has {} arms: {}; name two of them with --arms BEFORE,AFTER",
+            path.display(),
+            arms.len(),
+            names(&arms)
+        ))),
+    }
+}
+
+fn pick(arms: &[Arm], wanted: &str, paths: &[PathBuf]) -> Result<Arm, Failure> {
+    let found = arms.iter().find(|arm| arm.name == wanted);
+    found.cloned().ok_or_else(|| {
+        let path = paths
+            .first()
+            .map_or(String::new(), |p| p.display().to_string());
+        Failure::usage(format!(
+            "{path} has no arm `{wanted}`; it has {}",
+            names(arms)
+        ))
+    })
+}
+
+fn names(arms: &[Arm]) -> String {
+    let names: Vec<&str> = arms.iter().map(|arm| arm.name.as_str()).collect();
+    names.join(", ")
+}

@@ -1,0 +1,78 @@
+//! `tcplab compare`: a table of what changed, with verdicts.
+
+pub mod args;
+mod input;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use tcplab_compare::{COMPARE_SCHEMA, Comparison, Metrics, Options, compare};
+use tcplab_report::compare as report;
+
+use self::args::CompareArgs;
+use crate::args::Color;
+use crate::failure::Failure;
+use crate::files::Replace;
+use crate::{json, terminal};
+
+/// Runs `tcplab compare`.
+pub fn main(args: &CompareArgs, color: Color) -> ExitCode {
+    json::finish(COMPARE_SCHEMA, args.json, run(args, color))
+}
+
+fn run(args: &CompareArgs, color: Color) -> Result<ExitCode, Failure> {
+    let (before, after) = input::arms(args)?;
+    let mut options = Options::default();
+    options.rules.q = args.level;
+    options.rules.band_percent = args.band;
+    options.rules.find_percent = args.find;
+    options.rules.most_runs = args.most_runs;
+    options.rules.assumed_noise_percent = args.noise;
+    options.is_sampled = args.sampled;
+    let comparison = compare(&before, &after, &options);
+    if let Some(path) = &args.junit {
+        write(path, &report::junit(&comparison))?;
+    }
+    if let Some(path) = &args.html {
+        write(path, &report::html(&comparison))?;
+    }
+    if let Some(path) = &args.metrics {
+        let document = Metrics::of(vec![before, after]);
+        let text = serde_json::to_string_pretty(&document).map_err(std::io::Error::from)?;
+        write(path, &format!("{text}\n"))?;
+    }
+    let theme = terminal::theme(color, false);
+    let mut out = std::io::stdout().lock();
+    match (args.json, args.markdown) {
+        (true, _) => json::print(&comparison)?,
+        (_, true) => out.write_all(report::markdown(&comparison).as_bytes())?,
+        _ => out.write_all(report::terminal(&comparison, args.all, &theme).as_bytes())?,
+    }
+    Ok(ExitCode::from(code(args, &comparison)))
+}
+
+fn code(args: &CompareArgs, comparison: &Comparison) -> u8 {
+    let rows = comparison.rows.iter().map(|row| row.verdict);
+    let counts = comparison.counts.iter().map(|row| row.verdict);
+    let mut verdicts = rows.chain(counts);
+    if verdicts
+        .clone()
+        .any(|verdict| args.fail_on.contains(&verdict))
+    {
+        return 1;
+    }
+    let is_open = verdicts.any(|verdict| verdict.is_open());
+    if args.require_verdict && is_open {
+        3
+    } else {
+        0
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let mut file = Replace::create(path)?;
+    file.write_all(text.as_bytes())
+        .map_err(|e| Failure::output(path, &e))?;
+    file.commit()
+}

@@ -1,0 +1,44 @@
+//! What a careful reader would object to: one function for each objection.
+
+mod counts;
+mod rows;
+mod sources;
+
+use crate::metrics::Arm;
+use crate::pairs::Sequence;
+use crate::row::{CountRow, Row};
+use crate::table::{Flag, Options};
+
+/// What is looked at.
+pub struct Checked<'a> {
+    /// The arm before.
+    pub before: &'a Arm,
+    /// The arm after.
+    pub after: &'a Arm,
+    /// The rows, judged.
+    pub rows: &'a [Row],
+    /// The suites of tests.
+    pub counts: &'a [CountRow],
+    /// How the runs of rows lie in time, by the label of the row.
+    pub sequences: &'a [(String, Sequence)],
+    /// By what rows were judged.
+    pub options: &'a Options,
+}
+
+/// All objections.
+pub fn flags(checked: &Checked) -> Vec<Flag> {
+    let mut flags = Vec::new();
+    flags.extend(rows::opposite_signs(checked));
+    flags.extend(rows::noise_above_change(checked));
+    flags.extend(rows::units(checked));
+    flags.extend(rows::one_side(checked));
+    flags.extend(rows::stated_change(checked));
+    flags.extend(rows::not_interleaved(checked));
+    flags.extend(counts::more_skipped(checked));
+    flags.extend(counts::do_not_add_up(checked));
+    flags.extend(counts::told_twice(checked));
+    flags.extend(counts::other_tests(checked));
+    flags.extend(sources::failed_runs(checked));
+    flags.extend(sources::remarks(checked));
+    flags
+}

@@ -1,0 +1,106 @@
+//! Objections to counts of tests.
+
+use super::Checked;
+use crate::metrics::{Arm, Count};
+use crate::table::{Flag, FlagKind};
+
+fn over(kind: FlagKind, text: &str, rows: Vec<String>) -> Option<Flag> {
+    (!rows.is_empty()).then(|| Flag {
+        kind,
+        text: text.into(),
+        rows,
+    })
+}
+
+fn arms<'a>(checked: &'a Checked) -> [&'a Arm; 2] {
+    [checked.before, checked.after]
+}
+
+/// What the counts add up to; none when one of them is not told.
+fn sum(count: &Count) -> Option<u64> {
+    let both = count.passed?.checked_add(count.failed?)?;
+    both.checked_add(count.skipped.unwrap_or(0))
+}
+
+/// More tests were skipped after than before.
+pub(super) fn more_skipped(checked: &Checked) -> Option<Flag> {
+    let rows = checked.counts.iter().filter_map(|row| {
+        let (was, is) = (row.before.as_ref()?.skipped?, row.after.as_ref()?.skipped?);
+        (is > was).then(|| format!("{} ({was} to {is})", row.name))
+    });
+    over(
+        FlagKind::MoreSkipped,
+        "more tests were skipped after: what passed less, or could not run any more?",
+        rows.collect(),
+    )
+}
+
+/// Passed, failed and skipped are not the total that stands beside them.
+pub(super) fn do_not_add_up(checked: &Checked) -> Option<Flag> {
+    let mut rows = Vec::new();
+    for arm in arms(checked) {
+        for count in &arm.counts {
+            if let (Some(sum), Some(total)) = (sum(count), count.total)
+                && sum != total
+            {
+                rows.push(format!(
+                    "{} in {} ({sum} counted, {total} told)",
+                    count.name, arm.name
+                ));
+            }
+        }
+    }
+    over(
+        FlagKind::CountsDoNotAddUp,
+        "passed, failed and skipped are not the total that is told",
+        rows,
+    )
+}
+
+/// One source tells a count twice, and not alike; if the other number is that of another suite, which one.
+pub(super) fn told_twice(checked: &Checked) -> Option<Flag> {
+    let mut rows = Vec::new();
+    for arm in arms(checked) {
+        for (at, count) in arm.counts.iter().enumerate() {
+            let earlier = arm.counts[..at].iter().find(|c| c.name == count.name);
+            let Some((first, second)) = earlier.and_then(|c| Some((c.passed?, count.passed?)))
+            else {
+                continue;
+            };
+            if first == second {
+                continue;
+            }
+            let mut others = arm.counts.iter().filter(|c| c.name != count.name);
+            let other = others.find(|c| c.passed == Some(second));
+            let is_of = other.map_or(String::new(), |c| {
+                format!(", which is the count of {}", c.name)
+            });
+            let place = match count.place.as_str() {
+                "" => "another place",
+                place => place,
+            };
+            rows.push(format!(
+                "{} in {} ({first} passed; {place} says {second}{is_of})",
+                count.name, arm.name
+            ));
+        }
+    }
+    over(
+        FlagKind::CountToldTwice,
+        "one source tells a count twice, and not alike",
+        rows,
+    )
+}
+
+/// Another number of tests ran: the counts are not of the same suite.
+pub(super) fn other_tests(checked: &Checked) -> Option<Flag> {
+    let rows = checked.counts.iter().filter_map(|row| {
+        let (was, is) = (sum(row.before.as_ref()?)?, sum(row.after.as_ref()?)?);
+        (was != is).then(|| format!("{} ({was} to {is})", row.name))
+    });
+    over(
+        FlagKind::OtherTests,
+        "another number of tests ran: what was added or lost?",
+        rows.collect(),
+    )
+}

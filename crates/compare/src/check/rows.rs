@@ -1,0 +1,196 @@
+//! Objections to rows of metrics.
+
+use std::collections::BTreeMap;
+
+use super::Checked;
+use crate::metrics::Role;
+use crate::pairs::Sequence;
+use crate::row::{Row, Verdict};
+use crate::table::{Flag, FlagKind};
+
+/// A flag over these rows; none when there are none.
+fn over(kind: FlagKind, text: impl Into<String>, rows: Vec<String>) -> Option<Flag> {
+    (!rows.is_empty()).then(|| Flag {
+        kind,
+        text: text.into(),
+        rows,
+    })
+}
+
+fn percent(row: &Row) -> f64 {
+    row.change_percent.unwrap_or_default()
+}
+
+/// Client and server of one metric change in opposite directions, both by more than the band: noise, or something that
+/// one end alone has.
+pub(super) fn opposite_signs(checked: &Checked) -> Option<Flag> {
+    let band = checked.options.rules.band_percent;
+    let mut ends: BTreeMap<&str, [Option<f64>; 2]> = BTreeMap::new();
+    for row in checked.rows {
+        let end = match row.role {
+            Role::Client => 0,
+            Role::Server => 1,
+            Role::None => continue,
+        };
+        ends.entry(&row.metric).or_default()[end] = row.change_percent;
+    }
+    let opposite = |(name, ends): (&str, [Option<f64>; 2])| {
+        let (client, server) = (ends[0]?, ends[1]?);
+        let is_opposite = client * server < 0.0 && client.abs().min(server.abs()) > band;
+        is_opposite.then(|| format!("{name} (client {client:+.2} %, server {server:+.2} %)"))
+    };
+    over(
+        FlagKind::OppositeSigns,
+        "client and server changed in opposite directions: noise, or something that one end alone has; repeat them",
+        ends.into_iter().filter_map(opposite).collect(),
+    )
+}
+
+/// What the two halves of an arm's runs differ by, per cent; of two or three runs, what the runs do.
+fn own_noise(values: &[f64]) -> Option<f64> {
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let whole = mean(values);
+    if values.len() < 2 || whole <= 0.0 {
+        return None;
+    }
+    let moved = match values.len() {
+        2 | 3 => {
+            let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+            high - low
+        }
+        many => {
+            let (first, second) = values.split_at(many / 2);
+            (mean(first) - mean(second)).abs()
+        }
+    };
+    Some(100.0 * moved / whole)
+}
+
+/// Rows that look as if they had changed, and whose arms differ from themselves by more: an A/A comparison of one arm's runs
+/// would have shown as much.
+pub(super) fn noise_above_change(checked: &Checked) -> Option<Flag> {
+    let one = |row: &Row| {
+        let change = row.change_percent?;
+        let noise = [&row.runs_before, &row.runs_after]
+            .into_iter()
+            .filter_map(|runs| own_noise(runs))
+            .fold(0.0, f64::max);
+        let is_noise = row.verdict.is_open() && !row.exact && noise > change.abs();
+        is_noise.then(|| format!("{} ({noise:.1} % against {:+.1} %)", row.label(), change))
+    };
+    over(
+        FlagKind::NoiseAboveChange,
+        "no effect beyond the noise: the runs of one arm alone differ by more than the arms do",
+        checked.rows.iter().filter_map(one).collect(),
+    )
+}
+
+/// The units of both sides differ.
+pub(super) fn units(checked: &Checked) -> Option<Flag> {
+    let differ = |row: &&Row| row.verdict == Verdict::Invalid && row.why.contains(" before, in ");
+    let rows = checked.rows.iter().filter(differ);
+    over(
+        FlagKind::Units,
+        "the units of both sides differ: nothing was compared",
+        rows.map(|row| format!("{}: {}", row.label(), row.why))
+            .collect(),
+    )
+}
+
+/// Only one side has it.
+pub(super) fn one_side(checked: &Checked) -> Option<Flag> {
+    let missing = |row: &&Row| row.verdict == Verdict::Missing;
+    let rows = checked.rows.iter().filter(missing);
+    let rows = rows.map(|row| format!("{} ({})", row.label(), row.why));
+    let counts = checked.counts.iter();
+    let counts = counts.filter(|row| row.verdict == Verdict::Missing);
+    let counts = counts.map(|row| {
+        let side = if row.before.is_some() {
+            checked.before
+        } else {
+            checked.after
+        };
+        format!("{} (only in {})", row.name, side.name)
+    });
+    over(
+        FlagKind::OneSide,
+        "only one side has it: measured by another version, or lost",
+        rows.chain(counts).collect(),
+    )
+}
+
+/// Digits behind the point with which a value is written.
+fn decimals(value: f64) -> i32 {
+    let text = value.to_string();
+    text.split_once('.')
+        .map_or(0, |(_, digits)| digits.len() as i32)
+}
+
+/// A printed change that does not follow from the printed values, whichever way they were rounded.
+pub(super) fn stated_change(checked: &Checked) -> Option<Flag> {
+    let stated: BTreeMap<_, f64> = checked
+        .after
+        .metrics
+        .iter()
+        .filter_map(|m| Some(((m.name.as_str(), m.role), m.stated_percent?)))
+        .collect();
+    let one = |row: &Row| {
+        let stated = *stated.get(&(row.metric.as_str(), row.role))?;
+        let (before, after) = (row.before?, row.after?);
+        let half = 0.5 * libm_pow10(-decimals(before).max(decimals(after)));
+        let rounding = 100.0 * (half / before.abs() + half * after.abs() / (before * before));
+        // As printed, and an improvement of what is better when it is lower.
+        let is_near = |change: f64| (stated - change).abs() <= rounding + 0.006;
+        let change = percent(row);
+        let is_told = is_near(change) || (row.is_gain().is_some() && is_near(-change));
+        (!is_told).then(|| {
+            format!(
+                "{} (printed {stated:+.2} %, from its values {change:+.2} %)",
+                row.label()
+            )
+        })
+    };
+    over(
+        FlagKind::StatedChange,
+        "the printed change does not follow from the printed values",
+        checked.rows.iter().filter_map(one).collect(),
+    )
+}
+
+fn libm_pow10(power: i32) -> f64 {
+    10_f64.powi(power)
+}
+
+/// Runs of one arm were made together: a machine that changed in between looks like a change.
+pub(super) fn not_interleaved(checked: &Checked) -> Option<Flag> {
+    let of = |wanted: Sequence| -> Vec<String> {
+        let rows = checked.sequences.iter().filter(|(_, lie)| *lie == wanted);
+        rows.map(|(label, _)| label.clone()).collect()
+    };
+    let several: Vec<String> = checked
+        .rows
+        .iter()
+        .filter(|row| row.runs_before.len() > 1 && row.runs_after.len() > 1)
+        .map(Row::label)
+        .collect();
+    let here = |rows: Vec<String>| -> Vec<String> {
+        rows.into_iter()
+            .filter(|row| several.contains(row))
+            .collect()
+    };
+    let apart = here(of(Sequence::Apart));
+    if !apart.is_empty() {
+        return over(
+            FlagKind::NotInterleaved,
+            "all runs before were made before all runs after: a machine that changed in between looks like a change; interleave them",
+            apart,
+        );
+    }
+    over(
+        FlagKind::NotInterleaved,
+        "nobody tells when runs were made (no block, order or time): if those of one arm were made together, a machine that \
+         changed in between looks like a change; interleave them",
+        here(of(Sequence::Unknown)),
+    )
+}

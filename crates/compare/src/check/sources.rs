@@ -1,0 +1,57 @@
+//! Objections to what sources are.
+
+use super::Checked;
+use crate::metrics::{Arm, Remark, RemarkKind};
+use crate::table::{Flag, FlagKind};
+
+/// Runs that do not count, and why.
+pub(super) fn failed_runs(checked: &Checked) -> Option<Flag> {
+    let mut rows = Vec::new();
+    for arm in [checked.before, checked.after] {
+        for metric in &arm.metrics {
+            let why = metric.runs.iter().filter_map(|run| run.failed.as_ref());
+            rows.extend(why.map(|why| format!("{} in {}: {why}", metric.name, arm.name)));
+        }
+        rows.extend(of(arm, RemarkKind::Failed));
+    }
+    rows.dedup();
+    (!rows.is_empty()).then(|| Flag {
+        kind: FlagKind::FailedRun,
+        text: "runs that failed do not count".into(),
+        rows,
+    })
+}
+
+/// What importers and authors remarked.
+pub(super) fn remarks(checked: &Checked) -> Vec<Flag> {
+    let kinds = [
+        (
+            RemarkKind::MissingCell,
+            FlagKind::MissingCell,
+            "the first cell is missing: what the row is can only be guessed",
+        ),
+        (RemarkKind::Note, FlagKind::Note, "told by the sources"),
+    ];
+    let arms = [checked.before, checked.after];
+    let flag = |(kind, flag, text): (RemarkKind, FlagKind, &str)| {
+        let mut rows: Vec<String> = arms.iter().flat_map(|arm| of(arm, kind)).collect();
+        // One file with both arms says it of each.
+        let mut seen = std::collections::BTreeSet::new();
+        rows.retain(|row| seen.insert(row.clone()));
+        (!rows.is_empty()).then(|| Flag {
+            kind: flag,
+            text: text.into(),
+            rows,
+        })
+    };
+    kinds.into_iter().filter_map(flag).collect()
+}
+
+fn of(arm: &Arm, kind: RemarkKind) -> Vec<String> {
+    let told = arm.remarks.iter().filter(|remark| remark.kind == kind);
+    let line = |remark: &Remark| match remark.place.as_str() {
+        "" => remark.text.clone(),
+        place => format!("{place}: {}", remark.text),
+    };
+    told.map(line).collect()
+}

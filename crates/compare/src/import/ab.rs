@@ -1,0 +1,84 @@
+//! ApacheBench: lines with a name, a colon and a figure.
+
+use super::builder::Builder;
+use super::{ImportError, Input};
+use crate::metrics::{Arm, Better, Metric, RemarkKind};
+
+pub(super) fn is(text: &str) -> bool {
+    text.contains("This is ApacheBench") || text.contains("Requests per second:")
+}
+
+pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
+    let mut builder = Builder::new(input);
+    "ab".clone_into(&mut builder.source().tool);
+    let mut name = String::from("ab");
+    let mut complete = None;
+    for line in input.text.lines() {
+        if let Some(version) = line.strip_prefix("This is ApacheBench, Version ") {
+            let version = version.split_whitespace().next().unwrap_or_default();
+            builder.source().tool = format!("ab {version}");
+        }
+        if let Some((key, value)) = line.split_once(':') {
+            let value = value.trim();
+            let settings = [
+                "Server Software",
+                "Server Hostname",
+                "Document Path",
+                "Concurrency Level",
+            ];
+            if settings.contains(&key) {
+                builder.source().settings.insert(key.into(), value.into());
+            }
+            if key == "Document Path" {
+                name = format!("ab {value}");
+            }
+            figure(key, value, &name, &mut complete, input, &mut builder);
+        } else if let Some((percent, ms)) = served(line) {
+            let metric = Metric::new(format!("{name} latency p{percent}"), "ms", Better::Lower);
+            builder.value(metric, Some(ms));
+        }
+    }
+    Ok(builder.done())
+}
+
+fn figure(
+    key: &str,
+    value: &str,
+    name: &str,
+    complete: &mut Option<f64>,
+    input: &Input,
+    builder: &mut Builder,
+) {
+    let number = value
+        .split_whitespace()
+        .next()
+        .and_then(|word| word.parse::<f64>().ok());
+    let metric =
+        |what: &str, unit: &str, better| Metric::new(format!("{name} {what}"), unit, better);
+    match key {
+        "Requests per second" => builder.value(metric("requests", "1/s", Better::Higher), number),
+        // The second line of that name is the first by the concurrency.
+        "Time per request" if !value.contains("across all") => {
+            builder.value(metric("time per request", "ms", Better::Lower), number);
+        }
+        "Transfer rate" => builder.value(metric("transfer rate", "KB/s", Better::Higher), number),
+        "Complete requests" => *complete = number,
+        "Failed requests" => builder.value(metric("failed requests", "", Better::Lower), number),
+        "Non-2xx responses" => {
+            builder.value(metric("non-2xx responses", "", Better::Lower), number);
+            if number.is_some() && number == *complete {
+                let text = "no answer was right (2xx): the rate is that of errors";
+                builder.arm.remark(RemarkKind::Failed, input.name, text);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// `  99%     21`.
+fn served(line: &str) -> Option<(&str, f64)> {
+    let mut words = line.split_whitespace();
+    let percent = words.next()?.strip_suffix('%')?;
+    percent.parse::<u32>().ok()?;
+    Some((percent, words.next()?.parse().ok()?))
+}

@@ -1,0 +1,81 @@
+//! An arm that grows as a file is read.
+
+use std::collections::BTreeMap;
+
+use super::Input;
+use crate::metrics::{Arm, Count, Metric, Role, Run, Source};
+
+/// An arm, and where each of its metrics is: a file may have very many.
+pub(super) struct Builder {
+    pub arm: Arm,
+    places: BTreeMap<(String, Role, String), usize>,
+}
+
+impl Builder {
+    /// For an arm named after its file.
+    pub fn new(input: &Input) -> Self {
+        let mut arm = Arm::named(input.name);
+        arm.sources.push(Source {
+            name: input.name.into(),
+            ..Source::default()
+        });
+        Self {
+            arm,
+            places: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a run to the metric of that name, role and unit, which is made when it is new.
+    pub fn run(&mut self, metric: Metric, run: Run) {
+        let key = metric.key();
+        match self
+            .places
+            .get(&key)
+            .and_then(|at| self.arm.metrics.get_mut(*at))
+        {
+            Some(there) => {
+                there.stated_percent = there.stated_percent.or(metric.stated_percent);
+                there.runs.push(run);
+            }
+            None => {
+                self.places.insert(key, self.arm.metrics.len());
+                let runs = vec![run];
+                self.arm.metrics.push(Metric { runs, ..metric });
+            }
+        }
+    }
+
+    /// Adds a value, when it is a finite number.
+    pub fn value(&mut self, metric: Metric, value: Option<f64>) {
+        if let Some(value) = value.filter(|value| value.is_finite()) {
+            self.run(metric, Run::of(value));
+        }
+    }
+
+    /// Adds a count of tests.
+    pub fn count(&mut self, count: Count) {
+        self.arm.counts.push(count);
+    }
+
+    /// The provenance of the file.
+    pub fn source(&mut self) -> &mut Source {
+        if self.arm.sources.is_empty() {
+            self.arm.sources.push(Source::default());
+        }
+        &mut self.arm.sources[0]
+    }
+
+    /// The arm.
+    pub fn done(self) -> Vec<Arm> {
+        vec![self.arm]
+    }
+}
+
+/// `64 B`, `16 KiB`: sizes as benchmarks name them.
+pub(super) fn size(bytes: f64) -> String {
+    match bytes {
+        b if b >= 1_048_576.0 && b % 1_048_576.0 == 0.0 => format!("{} MiB", b / 1_048_576.0),
+        b if b >= 1_024.0 && b % 1_024.0 == 0.0 => format!("{} KiB", b / 1_024.0),
+        b => format!("{b} B"),
+    }
+}

@@ -1,0 +1,152 @@
+//! TAP and KTAP: `ok 1 name`, `not ok 2 name`, `# SKIP`, plans (`1..4`), nested tests by their indentation.
+//!
+//! A test with subtests is counted by its subtests; the line that sums them up is not a test of its own.
+
+use super::builder::Builder;
+use super::{ImportError, Input};
+use crate::metrics::{Arm, Count, RemarkKind, TestResult};
+
+pub(super) fn is(text: &str) -> bool {
+    let is_version =
+        |line: &str| line.starts_with("KTAP version") || line.starts_with("TAP version");
+    text.lines()
+        .take(200)
+        .any(|line| is_version(line.trim_start()))
+        || text
+            .lines()
+            .take(20)
+            .any(|line| result(line.trim_start()).is_some())
+}
+
+pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
+    let mut builder = Builder::new(input);
+    "KTAP".clone_into(&mut builder.source().tool);
+    let mut count = Count {
+        name: super::kirk::suite(input.name).replacen("ltp ", "", 1),
+        ..Count::default()
+    };
+    // Open levels: indentation, the plan, results of subtests that wait for their parent's name.
+    let mut levels: Vec<Level> = Vec::new();
+    for line in input.text.lines() {
+        let bare = line.trim_start();
+        let indent = line.len() - bare.len();
+        // Diagnostics may hold anything, and kselftest writes subtests behind a `#`.
+        let (bare, indent) = match bare.strip_prefix("# ") {
+            Some(inner) if result(inner.trim_start()).is_some() || plan(inner).is_some() => (
+                inner.trim_start(),
+                indent + 2 + inner.len() - inner.trim_start().len(),
+            ),
+            _ => (bare, indent),
+        };
+        if let Some(planned) = plan(bare) {
+            level(&mut levels, indent).planned = Some(planned);
+        } else if let Some((ended, name)) = result(bare) {
+            take(&mut levels, indent, ended, name);
+        }
+    }
+    // What is left open had no parent.
+    for level in levels {
+        if let Some(planned) = level.planned.filter(|planned| *planned != level.seen) {
+            let text = format!("{planned} tests were planned and {} told", level.seen);
+            builder.arm.remark(RemarkKind::Failed, input.name, text);
+        }
+        count.tests.extend(level.done);
+    }
+    let of = |result: TestResult| {
+        let same = count.tests.values().filter(|r| **r == result);
+        Some(same.count() as u64)
+    };
+    count.passed = of(TestResult::Passed);
+    count.failed = of(TestResult::Failed);
+    count.skipped = of(TestResult::Skipped);
+    if count.tests.is_empty() {
+        return Err(ImportError::new(
+            input,
+            "",
+            "no line with `ok` or `not ok`",
+            "give the whole log of the tests",
+        ));
+    }
+    builder.count(count);
+    Ok(builder.done())
+}
+
+struct Level {
+    indent: usize,
+    planned: Option<u64>,
+    seen: u64,
+    done: Vec<(String, TestResult)>,
+}
+
+/// The level of that indentation, opened when there is none.
+fn level(levels: &mut Vec<Level>, indent: usize) -> &mut Level {
+    let at = levels.iter().position(|level| level.indent == indent);
+    let at = at.unwrap_or_else(|| {
+        levels.push(Level {
+            indent,
+            planned: None,
+            seen: 0,
+            done: Vec::new(),
+        });
+        levels.len() - 1
+    });
+    &mut levels[at]
+}
+
+fn take(levels: &mut Vec<Level>, indent: usize, ended: TestResult, name: &str) {
+    let mut inner: Vec<(String, TestResult)> = Vec::new();
+    levels.retain_mut(|level| {
+        let is_inner = level.indent > indent;
+        if is_inner {
+            inner.append(&mut level.done);
+        }
+        !is_inner
+    });
+    let own = level(levels, indent);
+    own.seen += 1;
+    let number = own.seen;
+    let name = match name {
+        "" => format!("test {number}"),
+        name => name.to_owned(),
+    };
+    match inner.is_empty() {
+        true => own.done.push((name, ended)),
+        false => {
+            let named = |(sub, result)| (format!("{name}: {sub}"), result);
+            own.done.extend(inner.into_iter().map(named));
+        }
+    }
+}
+
+/// `1..4`.
+fn plan(line: &str) -> Option<u64> {
+    let words = line.split_whitespace().next()?;
+    words.strip_prefix("1..")?.parse().ok()
+}
+
+/// Directives of tests that may fail: KTAP's, and TAP's for what is not done yet.
+const EXPECTED: [&str; 2] = ["XFAIL", concat!("TO", "DO")];
+
+/// How a test ended, and its name.
+fn result(line: &str) -> Option<(TestResult, &str)> {
+    let (ended, rest) = match line.strip_prefix("not ok") {
+        Some(rest) => (TestResult::Failed, rest),
+        None => (TestResult::Passed, line.strip_prefix("ok")?),
+    };
+    if !(rest.is_empty() || rest.starts_with(' ')) {
+        return None;
+    }
+    let (rest, directive) = rest.split_once('#').unwrap_or((rest, ""));
+    let directive = directive.trim_start().to_uppercase();
+    let ended = match ended {
+        _ if directive.starts_with("SKIP") => TestResult::Skipped,
+        // An expected failure is no failure.
+        TestResult::Failed if EXPECTED.iter().any(|word| directive.starts_with(word)) => {
+            TestResult::Passed
+        }
+        ended => ended,
+    };
+    let rest = rest.trim_start();
+    let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit()).trim();
+    Some((ended, rest.trim_start_matches('-').trim()))
+}

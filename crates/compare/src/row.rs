@@ -1,0 +1,170 @@
+//! Rows of a comparison, as they are printed and as they stand in `tcplab.compare/1`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::metrics::{Better, Combine, Count, Role};
+
+/// What is said of a row.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It changed for the worse.
+    Worse,
+    /// It changed for the better.
+    Better,
+    /// It rose, and neither way is better.
+    Higher,
+    /// It fell, and neither way is better.
+    Lower,
+    /// An exact value is not the same.
+    Differs,
+    /// The whole interval lies inside the band in which changes do not matter.
+    Same,
+    /// An exact value is the same.
+    Equal,
+    /// Not decided: see `needs`.
+    Undecided,
+    /// No sensible number of runs would find a change that matters: see `finds_percent`.
+    TooNoisy,
+    /// The values cannot be compared: see `why`.
+    Invalid,
+    /// Only one side has it.
+    Missing,
+}
+
+impl Verdict {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::Worse,
+        Self::Better,
+        Self::Higher,
+        Self::Lower,
+        Self::Differs,
+        Self::Same,
+        Self::Equal,
+        Self::Undecided,
+        Self::TooNoisy,
+        Self::Invalid,
+        Self::Missing,
+    ];
+
+    /// As it is written.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Worse => "worse",
+            Self::Better => "better",
+            Self::Higher => "higher",
+            Self::Lower => "lower",
+            Self::Differs => "differs",
+            Self::Same => "same",
+            Self::Equal => "equal",
+            Self::Undecided => "undecided",
+            Self::TooNoisy => "too-noisy",
+            Self::Invalid => "invalid",
+            Self::Missing => "missing",
+        }
+    }
+
+    /// Whether more runs could say more.
+    pub const fn is_open(self) -> bool {
+        matches!(self, Self::Undecided | Self::TooNoisy)
+    }
+}
+
+/// A metric before and after.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// Its name.
+    pub metric: String,
+    /// At which end.
+    pub role: Role,
+    /// Unit of `before` and `after`.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+    /// How runs were combined.
+    pub combine: Combine,
+    /// Whether it is exact: equal or not, no statistics.
+    pub exact: bool,
+    /// The figure before.
+    pub before: Option<f64>,
+    /// The figure after.
+    pub after: Option<f64>,
+    /// The change, in per cent of `before`; null when that says nothing (`before` is 0, or values have both signs).
+    pub change_percent: Option<f64>,
+    /// The interval of the change, 95 % unless told; null where runs are too few.
+    pub interval_percent: Option<(f64, f64)>,
+    /// Chance of such a change when there is none, for this row alone.
+    pub p: Option<f64>,
+    /// The same, adjusted for the number of rows (Benjamini and Hochberg).
+    pub adjusted_p: Option<f64>,
+    /// Whether runs were compared in pairs.
+    pub paired: bool,
+    /// Runs that count, before.
+    pub runs_before: Vec<f64>,
+    /// Runs that count, after.
+    pub runs_after: Vec<f64>,
+    /// What is said of it.
+    pub verdict: Verdict,
+    /// `undecided`: runs a side, in all, that decide it; null: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<u32>,
+    /// `too-noisy`: the smallest change that the most runs would find, per cent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finds_percent: Option<f64>,
+    /// Why, in a line; empty when the figures say it.
+    pub why: String,
+}
+
+impl Row {
+    /// Name and role, as flags tell them.
+    pub fn label(&self) -> String {
+        label(&self.metric, self.role)
+    }
+
+    /// Whether the change, if it is real, is for the better.
+    pub fn is_gain(&self) -> Option<bool> {
+        let change = self.change_percent.filter(|change| *change != 0.0)?;
+        match self.better {
+            Better::Higher => Some(change > 0.0),
+            Better::Lower => Some(change < 0.0),
+            Better::Neither => None,
+        }
+    }
+}
+
+/// `TCP_RR (server)`.
+pub fn label(metric: &str, role: Role) -> String {
+    match role {
+        Role::None => metric.to_owned(),
+        Role::Client => format!("{metric} (client)"),
+        Role::Server => format!("{metric} (server)"),
+    }
+}
+
+/// A suite of tests before and after.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CountRow {
+    /// The suite.
+    pub name: String,
+    /// The counts before, without single tests; null: this side has none.
+    pub before: Option<Count>,
+    /// The counts after.
+    pub after: Option<Count>,
+    /// Tests that did not fail before and fail now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub newly_failed: Vec<String>,
+    /// Tests that failed before and pass now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub newly_passed: Vec<String>,
+    /// Tests that ran before and are skipped now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub newly_skipped: Vec<String>,
+    /// `worse`: more fail; `better`: fewer; `equal`; `differs`: other counts changed; `missing`.
+    pub verdict: Verdict,
+}

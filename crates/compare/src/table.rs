@@ -1,0 +1,467 @@
+//! The table: the metrics of two arms side by side, their changes judged together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tcplab_plan::result::ErrorRecord;
+use tcplab_stats::{Change, Decision, Mean, NoChange, Rules, Runs, change, combined, decide};
+
+use crate::metrics::{Arm, Better, Combine, Count, Metric, Role, Run, Source, TestResult};
+use crate::pairs::{Sequence, sequence};
+use crate::row::{CountRow, Row, Verdict};
+use crate::{check, exact};
+
+/// `schema` of a [`Comparison`].
+pub const COMPARE_SCHEMA: &str = "tcplab.compare/1";
+
+/// By what arms are compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// What decides.
+    pub rules: Rules,
+    /// Level of the intervals.
+    pub level: f64,
+    /// Whether repeats of exact values are samples, such as other seeds of one experiment.
+    pub is_sampled: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            rules: Rules::default(),
+            level: 0.95,
+            is_sampled: false,
+        }
+    }
+}
+
+/// What changed between two arms: `tcplab compare --json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "tcplab compare --json")]
+pub struct Comparison {
+    /// Always `tcplab.compare/1`.
+    pub schema: String,
+    /// Name of the arm before.
+    pub before: String,
+    /// Name of the arm after.
+    pub after: String,
+    /// False discovery rate of the table.
+    pub q: f64,
+    /// Changes up to this do not matter, per cent.
+    pub band_percent: f64,
+    /// A change that runs must be able to find, per cent.
+    pub find_percent: f64,
+    /// The most runs a side that are sensible.
+    pub most_runs: u32,
+    /// What single runs are assumed to differ by, per cent.
+    pub assumed_noise_percent: f64,
+    /// Level of the intervals.
+    pub level: f64,
+    /// The metrics.
+    pub rows: Vec<Row>,
+    /// The suites of tests.
+    pub counts: Vec<CountRow>,
+    /// What a careful reader would object to.
+    pub flags: Vec<Flag>,
+    /// Rows (and suites) of each verdict.
+    pub summary: Summary,
+    /// Where the values before come from.
+    pub sources_before: Vec<Source>,
+    /// Where the values after come from.
+    pub sources_after: Vec<Source>,
+    /// What went wrong; the exit code is not 0 then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorRecord>,
+}
+
+/// Rows of each verdict, by its word.
+pub type Summary = BTreeMap<String, usize>;
+
+/// An objection, and the rows that it concerns.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flag {
+    /// What kind of objection.
+    pub kind: FlagKind,
+    /// In words.
+    pub text: String,
+    /// The rows or suites, or places in sources.
+    pub rows: Vec<String>,
+}
+
+/// What kind of objection.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlagKind {
+    /// Client and server changed in opposite directions.
+    OppositeSigns,
+    /// Passed, failed and skipped are not the total.
+    CountsDoNotAddUp,
+    /// One source tells the same count differently.
+    CountToldTwice,
+    /// More tests were skipped.
+    MoreSkipped,
+    /// Another number of tests ran: not the same suite.
+    OtherTests,
+    /// The runs of one arm alone differ by more than the arms.
+    NoiseAboveChange,
+    /// A first cell is missing.
+    MissingCell,
+    /// The units of both sides differ.
+    Units,
+    /// Only one side has it.
+    OneSide,
+    /// The change that the source printed does not follow from its values.
+    StatedChange,
+    /// Runs that do not count.
+    FailedRun,
+    /// Runs of one arm were made together, and not between those of the other.
+    NotInterleaved,
+    /// Something that a source says.
+    Note,
+}
+
+/// Compares two arms.
+pub fn compare(before: &Arm, after: &Arm, options: &Options) -> Comparison {
+    let mut rows = Vec::new();
+    let mut changes = Vec::new();
+    let mut sequences = Vec::new();
+    for (b, a) in sides(before, after) {
+        let mut row = empty(b.or(a));
+        let found = match (b, a) {
+            (Some(b), Some(a)) => fill(&mut row, b, a, options, &mut sequences),
+            _ => {
+                let side = if b.is_some() { before } else { after };
+                one_side(&mut row, b.or(a), side, b.is_some());
+                None
+            }
+        };
+        changes.push(found);
+        rows.push(row);
+    }
+    judge(&mut rows, &changes, options);
+    let counts = counts(before, after);
+    let flags = check::flags(&check::Checked {
+        before,
+        after,
+        rows: &rows,
+        counts: &counts,
+        sequences: &sequences,
+        options,
+    });
+    let mut summary = Summary::new();
+    let verdicts = rows.iter().map(|row| row.verdict);
+    for verdict in verdicts.chain(counts.iter().map(|row| row.verdict)) {
+        *summary.entry(verdict.word().into()).or_default() += 1;
+    }
+    Comparison {
+        schema: COMPARE_SCHEMA.into(),
+        before: before.name.clone(),
+        after: after.name.clone(),
+        q: options.rules.q,
+        band_percent: options.rules.band_percent,
+        find_percent: options.rules.find_percent,
+        most_runs: options.rules.most_runs,
+        assumed_noise_percent: options.rules.assumed_noise_percent,
+        level: options.level,
+        rows,
+        counts,
+        flags,
+        summary,
+        sources_before: before.sources.clone(),
+        sources_after: after.sources.clone(),
+        error: None,
+    }
+}
+
+/// The metrics of both, by name and role: in the order of `before`, then what only `after` has.
+fn sides<'a>(before: &'a Arm, after: &'a Arm) -> Vec<(Option<&'a Metric>, Option<&'a Metric>)> {
+    let key = |metric: &'a Metric| (metric.name.as_str(), metric.role);
+    let mut others: BTreeMap<(&str, Role), Vec<&Metric>> = BTreeMap::new();
+    for metric in after.metrics.iter().rev() {
+        others.entry(key(metric)).or_default().push(metric);
+    }
+    let mut sides = Vec::new();
+    for metric in &before.metrics {
+        let other = others.get_mut(&key(metric)).and_then(|same| {
+            // The one of the same unit, if there are several.
+            let at = same.iter().rposition(|m| m.unit == metric.unit);
+            let at = at.or(same.len().checked_sub(1))?;
+            Some(same.remove(at))
+        });
+        sides.push((Some(metric), other));
+    }
+    let left: BTreeSet<*const Metric> = others.values().flatten().map(|m| &raw const **m).collect();
+    let only = after
+        .metrics
+        .iter()
+        .filter(|m| left.contains(&(&raw const **m)));
+    sides.extend(only.map(|metric| (None, Some(metric))));
+    sides
+}
+
+fn empty(metric: Option<&Metric>) -> Row {
+    let metric = metric.cloned().unwrap_or_default();
+    Row {
+        metric: metric.name,
+        role: metric.role,
+        unit: metric.unit,
+        better: metric.better,
+        combine: metric.combine,
+        exact: metric.exact,
+        before: None,
+        after: None,
+        change_percent: None,
+        interval_percent: None,
+        p: None,
+        adjusted_p: None,
+        paired: false,
+        runs_before: Vec::new(),
+        runs_after: Vec::new(),
+        verdict: Verdict::Invalid,
+        needs: None,
+        finds_percent: None,
+        why: String::new(),
+    }
+}
+
+fn one_side(row: &mut Row, metric: Option<&Metric>, side: &Arm, is_before: bool) {
+    let values = metric.map_or(Vec::new(), |m| values(&counting(m)));
+    let figure = figure(&values, row.combine);
+    row.verdict = Verdict::Missing;
+    row.why = format!("only in {}", side.name);
+    match is_before {
+        true => (row.before, row.runs_before) = (figure, values),
+        false => (row.after, row.runs_after) = (figure, values),
+    }
+}
+
+fn counting(metric: &Metric) -> Vec<&Run> {
+    let counts = |run: &&Run| run.counts().is_some();
+    metric.runs.iter().filter(counts).collect()
+}
+
+fn values(runs: &[&Run]) -> Vec<f64> {
+    runs.iter().filter_map(|run| run.counts()).collect()
+}
+
+const fn mean(combine: Combine) -> Mean {
+    match combine {
+        Combine::Mean => Mean::Arithmetic,
+        Combine::Geometric => Mean::Geometric,
+    }
+}
+
+fn figure(values: &[f64], combine: Combine) -> Option<f64> {
+    let figure = combined(values, mean(combine));
+    figure.is_finite().then_some(figure)
+}
+
+/// Fills in what both sides have; gives the change, if there is one, for the judgement of the whole table.
+fn fill(
+    row: &mut Row,
+    before: &Metric,
+    after: &Metric,
+    options: &Options,
+    sequences: &mut Vec<(String, Sequence)>,
+) -> Option<Change> {
+    let (b, a) = (counting(before), counting(after));
+    (row.runs_before, row.runs_after) = (values(&b), values(&a));
+    row.exact = before.exact && after.exact && !options.is_sampled;
+    row.before = figure(&row.runs_before, row.combine);
+    row.after = figure(&row.runs_after, row.combine);
+    row.change_percent = percent(row);
+    if before.unit != after.unit {
+        row.why = format!("in {} before, in {} after", unit(before), unit(after));
+        row.change_percent = None;
+        return None;
+    }
+    if row.exact {
+        exact::judge(row);
+        return None;
+    }
+    let lie = sequence(&b, &a);
+    let pairs = match &lie {
+        Sequence::Pairs(pairs) => pairs.as_slice(),
+        _ => &[],
+    };
+    let found = change(&Runs {
+        before: &row.runs_before,
+        after: &row.runs_after,
+        pairs,
+        mean: mean(row.combine),
+        level: options.level,
+    });
+    sequences.push((row.label(), lie));
+    match found {
+        Ok(found) => {
+            take(row, &found);
+            Some(found)
+        }
+        Err(NoChange::OneRun) => {
+            row.verdict = Verdict::Undecided;
+            None
+        }
+        Err(NoChange::Empty) => {
+            "no run of a side counts".clone_into(&mut row.why);
+            None
+        }
+        Err(e) => {
+            row.why = e.to_string();
+            None
+        }
+    }
+}
+
+fn unit(metric: &Metric) -> &str {
+    match metric.unit.as_str() {
+        "" => "no unit",
+        unit => unit,
+    }
+}
+
+fn percent(row: &Row) -> Option<f64> {
+    let (before, after) = (row.before?, row.after?);
+    let mut all = row.runs_before.iter().chain(&row.runs_after);
+    let is_positive = all.all(|value| *value > 0.0);
+    let change = 100.0 * (after - before) / before;
+    match before == after {
+        true => Some(0.0),
+        false => (is_positive && change.is_finite()).then_some(change),
+    }
+}
+
+fn take(row: &mut Row, found: &Change) {
+    row.paired = found.is_paired;
+    row.p = Some(found.p);
+    if found.is_relative {
+        row.change_percent = Some(found.change);
+        row.interval_percent = Some((found.low, found.high));
+    }
+}
+
+/// Judges all rows that are not judged yet.
+fn judge(rows: &mut [Row], changes: &[Option<Change>], options: &Options) {
+    let open = |row: &Row, found: &Option<Change>| found.is_some() || row.verdict.is_open();
+    let places: Vec<usize> = (0..rows.len())
+        .filter(|i| open(&rows[*i], &changes[*i]))
+        .collect();
+    let table: Vec<Option<Change>> = places.iter().map(|i| changes[*i]).collect();
+    let (decisions, adjusted) = decide(&table, &options.rules);
+    for ((place, decision), adjusted) in places.iter().zip(decisions).zip(adjusted) {
+        let row = &mut rows[*place];
+        row.adjusted_p = row.p.map(|_| adjusted);
+        say(row, decision, options);
+    }
+}
+
+fn say(row: &mut Row, decision: Decision, options: &Options) {
+    let is_up = decision == Decision::Higher;
+    row.verdict = match (decision, row.better) {
+        (Decision::Same, _) => Verdict::Same,
+        (Decision::Higher, Better::Neither) => Verdict::Higher,
+        (Decision::Lower, Better::Neither) => Verdict::Lower,
+        (Decision::Higher | Decision::Lower, better) => match is_up == (better == Better::Higher) {
+            true => Verdict::Better,
+            false => Verdict::Worse,
+        },
+        (Decision::Undecided { needs }, _) => {
+            row.needs = needs;
+            Verdict::Undecided
+        }
+        (Decision::TooNoisy { finds_percent }, _) => {
+            row.finds_percent = Some(finds_percent);
+            Verdict::TooNoisy
+        }
+    };
+    row.why = match (row.verdict, row.needs) {
+        (Verdict::Undecided, needs) if row.p.is_none() => one_run(row, needs, options),
+        (Verdict::Undecided, Some(needs)) => format!("needs about {needs} runs a side"),
+        (Verdict::Undecided, None) => "more runs, and other values than these".into(),
+        (Verdict::TooNoisy, _) => {
+            let finds = row.finds_percent.unwrap_or_default();
+            let most = options.rules.most_runs;
+            format!("{most} runs a side find no change below {finds:.0} %")
+        }
+        _ => String::new(),
+    };
+}
+
+fn one_run(row: &Row, needs: Option<u32>, options: &Options) -> String {
+    let (b, a) = (row.runs_before.len(), row.runs_after.len());
+    let runs = match (b, a) {
+        (1, 1) => "1 run a side says nothing".to_owned(),
+        _ => format!("{b} and {a} runs say nothing"),
+    };
+    match needs {
+        Some(needs) => format!(
+            "{runs}; about {needs} find {} % if runs differ by {} %",
+            options.rules.find_percent, options.rules.assumed_noise_percent
+        ),
+        None => runs,
+    }
+}
+
+/// The suites of both arms by name; where a source tells one twice, the first.
+fn counts(before: &Arm, after: &Arm) -> Vec<CountRow> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut seen = BTreeSet::new();
+    for count in before.counts.iter().chain(&after.counts) {
+        if seen.insert(count.name.as_str()) {
+            names.push(&count.name);
+        }
+    }
+    let first = |arm: &Arm| {
+        let mut by_name: BTreeMap<String, Count> = BTreeMap::new();
+        for count in &arm.counts {
+            let name = count.name.clone();
+            by_name.entry(name).or_insert_with(|| count.clone());
+        }
+        by_name
+    };
+    let (before, after) = (first(before), first(after));
+    let row = |name: &str| count_row(name, before.get(name), after.get(name));
+    names.into_iter().map(row).collect()
+}
+
+fn count_row(name: &str, before: Option<&Count>, after: Option<&Count>) -> CountRow {
+    let bare = |count: &Count| Count {
+        tests: BTreeMap::new(),
+        ..count.clone()
+    };
+    let moved = |to: TestResult, from: &[TestResult]| -> Vec<String> {
+        let (Some(before), Some(after)) = (before, after) else {
+            return Vec::new();
+        };
+        let now = after.tests.iter().filter(|(_, result)| **result == to);
+        let was = |name: &str| before.tests.get(name).is_some_and(|r| from.contains(r));
+        now.filter(|(name, _)| was(name))
+            .map(|(n, _)| n.clone())
+            .collect()
+    };
+    use TestResult::{Failed, Passed, Skipped};
+    let mut row = CountRow {
+        name: name.into(),
+        before: before.map(bare),
+        after: after.map(bare),
+        newly_failed: moved(Failed, &[Passed, Skipped]),
+        newly_passed: moved(Passed, &[Failed]),
+        newly_skipped: moved(Skipped, &[Passed, Failed]),
+        verdict: Verdict::Missing,
+    };
+    if let (Some(before), Some(after)) = (before, after) {
+        let counts = |c: &Count| (c.passed, c.failed, c.skipped);
+        let (was, is) = (before.failed.unwrap_or(0), after.failed.unwrap_or(0));
+        row.verdict = match () {
+            () if !row.newly_failed.is_empty() || is > was => Verdict::Worse,
+            () if is < was => Verdict::Better,
+            () if counts(before) == counts(after) => Verdict::Equal,
+            () => Verdict::Differs,
+        };
+    }
+    row
+}

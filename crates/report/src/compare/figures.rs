@@ -1,0 +1,143 @@
+//! Figures of a comparison as text.
+
+use tcplab_compare::{Better, Comparison, Row, Verdict};
+
+/// A value with five digits, large ones with k, M, G.
+pub(super) fn value(value: Option<f64>) -> String {
+    let Some(value) = value else {
+        return "-".into();
+    };
+    if value == 0.0 {
+        return "0".into();
+    }
+    let size = value.abs();
+    let (scaled, prefix) = match size {
+        s if s >= 1e12 => (value / 1e12, "T"),
+        s if s >= 1e9 => (value / 1e9, "G"),
+        s if s >= 1e6 => (value / 1e6, "M"),
+        _ => (value, ""),
+    };
+    if !(1e-4..1e16).contains(&size) {
+        return format!("{value:.3e}");
+    }
+    let digits = libm::log10(scaled.abs()).floor() as i32 + 1;
+    let places = (5 - digits).clamp(0, 6) as usize;
+    let mut text = format!("{scaled:.places$}");
+    if text.contains('.') {
+        text.truncate(text.trim_end_matches('0').trim_end_matches('.').len());
+    }
+    text + prefix
+}
+
+/// An exact value, with all its digits.
+pub(super) fn exact(row: &Row, value: Option<f64>) -> String {
+    match value {
+        Some(whole) if row.exact && whole.fract() == 0.0 && whole.abs() < 1e15 => {
+            format!("{whole:.0}")
+        }
+        other => self::value(other),
+    }
+}
+
+/// A change in per cent: two digits behind the point where it is small.
+pub(super) fn percent(value: f64) -> String {
+    match value.abs() {
+        a if a >= 1_000.0 => format!("{value:+.0}"),
+        a if a >= 100.0 => format!("{value:+.1}"),
+        _ => format!("{value:+.2}"),
+    }
+}
+
+/// The change of a row.
+pub(super) fn change(row: &Row) -> String {
+    row.change_percent.map_or("-".into(), percent)
+}
+
+/// The interval of a row.
+pub(super) fn interval(row: &Row) -> String {
+    let end = |value: f64| match value.abs() {
+        a if a >= 1_000.0 => format!("{value:+.1e}"),
+        a if a >= 10.0 => format!("{value:+.0}"),
+        _ => format!("{value:+.1}"),
+    };
+    let text = |(low, high): (f64, f64)| format!("{} .. {}", end(low), end(high));
+    row.interval_percent.map_or(String::new(), text)
+}
+
+/// A p-value.
+pub(super) fn p(row: &Row) -> String {
+    match row.adjusted_p {
+        None => String::new(),
+        Some(p) if p < 0.001 => "<.001".into(),
+        Some(p) => format!("{p:.3}"),
+    }
+}
+
+/// Runs of both sides; `p` stands for pairs.
+pub(super) fn runs(row: &Row) -> String {
+    let (before, after) = (row.runs_before.len(), row.runs_after.len());
+    match (before == after, row.paired) {
+        (true, true) => format!("{before}p"),
+        (true, false) => format!("{before}"),
+        (false, _) => format!("{before}/{after}"),
+    }
+}
+
+/// An arrow in the direction that is better.
+pub(super) const fn arrow(better: Better) -> &'static str {
+    match better {
+        Better::Higher => "\u{2191}",
+        Better::Lower => "\u{2193}",
+        Better::Neither => " ",
+    }
+}
+
+/// The verdict with its figure.
+pub(super) fn verdict(row: &Row) -> String {
+    let word = row.verdict.word().replace('-', " ");
+    match (row.verdict, row.needs, row.finds_percent) {
+        (Verdict::Undecided, Some(needs), _) => format!("{word} ~{needs}"),
+        (Verdict::TooNoisy, _, Some(finds)) => format!("{word} >{finds:.0} %"),
+        _ => word,
+    }
+}
+
+/// The unit as it is usually written.
+pub(super) fn unit(unit: &str) -> &str {
+    match unit {
+        "10^6bits/s" => "Mbit/s",
+        "10^3bits/s" => "kbit/s",
+        "10^9bits/s" => "Gbit/s",
+        unit => unit,
+    }
+}
+
+/// The names of both arms.
+pub(super) fn title(comparison: &Comparison) -> String {
+    format!("{} -> {}", comparison.before, comparison.after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values() {
+        for (number, text) in [
+            (0.0, "0"),
+            (7.4, "7.4"),
+            (1499.3, "1499.3"),
+            (106_872.84, "106873"),
+            (14_889_233_265.59, "14.889G"),
+            (0.000_31, "0.00031"),
+            (-2.5, "-2.5"),
+        ] {
+            assert_eq!(value(Some(number)), text);
+        }
+        assert_eq!(value(None), "-");
+        assert_eq!(
+            (percent(5.135), percent(-1234.5)),
+            ("+5.13".into(), "-1234".into())
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! A comparison (`tcplab.compare/1`) for people and for other programs: terminal, Markdown, JUnit, one HTML page.
+
+mod figures;
+mod html;
+mod junit;
+mod markdown;
+mod picture;
+mod terminal;
+
+pub use html::html;
+pub use junit::junit;
+pub use markdown::markdown;
+pub use terminal::terminal;
+
+use tcplab_compare::{Comparison, Row, Verdict};
+
+/// Rows of this kind say little one by one where there are many: equal counters, counters of one side only.
+const fn is_quiet(row: &Row) -> bool {
+    row.exact && matches!(row.verdict, Verdict::Equal | Verdict::Missing)
+        || matches!(row.verdict, Verdict::Missing)
+}
+
+/// So many quiet rows are still shown.
+const QUIET_ROWS: usize = 12;
+
+/// The rows to show, and how many are left out.
+fn shown(comparison: &Comparison, all: bool) -> (Vec<&Row>, usize) {
+    let quiet = comparison.rows.iter().filter(|row| is_quiet(row)).count();
+    let leave_out = !all && quiet > QUIET_ROWS;
+    let rows = comparison
+        .rows
+        .iter()
+        .filter(|row| !leave_out || !is_quiet(row));
+    (rows.collect(), if leave_out { quiet } else { 0 })
+}
+
+/// `2 worse, 1 better, 10 same`: the verdicts, the gravest first.
+fn verdicts(comparison: &Comparison) -> String {
+    let counted = Verdict::ALL.iter().filter_map(|verdict| {
+        let count = comparison.summary.get(verdict.word())?;
+        Some(format!("{count} {}", verdict.word().replace('-', " ")))
+    });
+    let counted: Vec<String> = counted.collect();
+    match counted.is_empty() {
+        true => "nothing to compare".into(),
+        false => counted.join(", "),
+    }
+}
+
+/// What the words of the table mean, with the figures they were judged by.
+fn legend(comparison: &Comparison) -> Vec<String> {
+    let has = |verdict: Verdict| comparison.summary.contains_key(verdict.word());
+    let mut lines = Vec::new();
+    let tested = comparison.rows.iter().filter(|row| row.p.is_some()).count();
+    if tested > 0 {
+        lines.push(format!(
+            "change: {:.0} % intervals; p adjusted for {tested} rows (Benjamini-Hochberg), decided at {}",
+            100.0 * comparison.level,
+            comparison.q
+        ));
+    }
+    if has(Verdict::Same) {
+        lines.push(format!(
+            "same: the interval lies within {} %, which does not matter (--band)",
+            comparison.band_percent
+        ));
+    }
+    if comparison.rows.iter().any(|row| row.needs.is_some()) {
+        lines.push("undecided ~N: about N runs a side decide it".into());
+    }
+    if comparison
+        .rows
+        .iter()
+        .any(|row| row.p.is_none() && row.needs.is_some())
+    {
+        lines.push(format!(
+            "1 run a side says nothing: N assumes that runs differ by {} % and that {} % must be found (--noise, --find)",
+            comparison.assumed_noise_percent, comparison.find_percent
+        ));
+    }
+    if has(Verdict::TooNoisy) {
+        lines.push(format!(
+            "too noisy >X %: {} runs a side would find no change below X %",
+            comparison.most_runs
+        ));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! Comparisons drawn: widths, names that try to break out, counts.
+
+use tcplab_compare::{Arm, Better, Metric, Options, Run, compare};
+
+use super::*;
+use crate::terminal::Theme;
+
+fn arm(name: &str, rates: &[f64], title: &str) -> Arm {
+    let mut arm = Arm::named(name);
+    let runs = |values: &[f64]| values.iter().map(|v| Run::of(*v)).collect();
+    arm.metrics.push(Metric {
+        runs: runs(rates),
+        ..Metric::new(title, "bit/s", Better::Higher)
+    });
+    arm
+}
+
+fn example(title: &str) -> Comparison {
+    let before = arm("old", &[1.00e9, 1.01e9, 0.99e9, 1.0e9, 1.005e9], title);
+    let after = arm("new", &[0.90e9, 0.91e9, 0.89e9, 0.9e9, 0.905e9], title);
+    compare(&before, &after, &Options::default())
+}
+
+#[test]
+fn a_terminal_of_100_columns_is_wide_enough() {
+    let text = terminal(
+        &example(&"a name that goes on ".repeat(9)),
+        false,
+        &Theme::default(),
+    );
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 100),
+        "{text}"
+    );
+    assert!(
+        text.contains("worse") && text.contains("\u{2026}") && text.contains("1G"),
+        "{text}"
+    );
+    assert!(text.contains("-9.99"), "{text}");
+}
+
+#[test]
+fn names_cannot_break_out() {
+    let evil = "x|<script>alert(1)</script>\"\x1b[2J&`";
+    let comparison = example(evil);
+    assert!(!terminal(&comparison, true, &Theme::default()).contains('\x1b'));
+    assert!(!html(&comparison).contains("<script"));
+    assert!(!junit(&comparison).contains("<script"));
+    let row = markdown(&comparison);
+    let row = row.lines().find(|line| line.starts_with("| x")).unwrap();
+    assert!(row.contains("x\\|&lt;script"), "{row}");
+}
+
+#[test]
+fn junit_counts() {
+    let text = junit(&example("rate"));
+    assert!(text.contains("tests=\"1\" failures=\"1\""), "{text}");
+    assert!(text.contains("<failure type=\"worse\""), "{text}");
+}
+
+#[test]
+fn the_page_has_a_dot_for_each_run() {
+    let page = html(&example("rate"));
+    assert_eq!(page.matches("<circle class=\"b\"").count(), 5);
+    assert_eq!(page.matches("<circle class=\"a\"").count(), 5);
+    assert!(page.contains("class=\"whisker worse\""));
+}
