@@ -327,11 +327,11 @@ fn unit(metric: &Metric) -> &str {
 fn percent(row: &Row) -> Option<f64> {
     let (before, after) = (row.before?, row.after?);
     let mut all = row.runs_before.iter().chain(&row.runs_after);
-    let is_positive = all.all(|value| *value > 0.0);
+    let has_one_sign = all.all(|value| *value >= 0.0);
     let change = 100.0 * (after - before) / before;
     match before == after {
         true => Some(0.0),
-        false => (is_positive && change.is_finite()).then_some(change),
+        false => (has_one_sign && change.is_finite()).then_some(change),
     }
 }
 
@@ -339,8 +339,9 @@ fn take(row: &mut Row, found: &Change) {
     row.paired = found.is_paired;
     row.p = Some(found.p);
     if found.is_relative {
-        row.change_percent = Some(found.change);
-        row.interval_percent = Some((found.low, found.high));
+        row.change_percent = Some(found.change).filter(|c| c.is_finite());
+        let ends = (found.low, found.high);
+        row.interval_percent = Some(ends).filter(|(l, h)| l.is_finite() && h.is_finite());
     }
 }
 

@@ -9,13 +9,18 @@ use crate::runs::average;
 
 /// More relabellings than this are sampled.
 const MOST: u64 = 2_000;
+/// Of more runs than this the normal distribution needs no help.
+const MANY: usize = 2_000;
 /// What counts as equally far: sums of doubles in another order differ in their last bits.
 const SLACK: f64 = 1e-9;
 
 /// For pairs: the share of the ways to swap their runs that lie as far out, and the smallest share there can be.
 pub(crate) fn signs(differences: &[f64]) -> (f64, f64) {
-    // The squares do not change with the signs, so t grows with the sum.
     let n = differences.len();
+    if n > MANY {
+        return (0.0, 1.0);
+    }
+    // The squares do not change with the signs, so t grows with the sum.
     let own = differences.iter().sum::<f64>().abs() * (1.0 - SLACK);
     let far = |mask: &u64| {
         let one = |(i, d): (usize, &f64)| if mask >> i & 1 == 1 { -d } else { *d };
@@ -38,6 +43,9 @@ pub(crate) fn signs(differences: &[f64]) -> (f64, f64) {
 
 /// For two arms: the share of the ways to split their runs in two that lie as far out, and the smallest there can be.
 pub(crate) fn splits(before: &[f64], after: &[f64]) -> (f64, f64) {
+    if before.len() + after.len() > MANY {
+        return (0.0, 1.0);
+    }
     // Around their mean: sums of squares keep their digits.
     let middle = average(before) / 2.0 + average(after) / 2.0;
     let all: Vec<f64> = before.iter().chain(after).map(|v| v - middle).collect();

@@ -3,6 +3,7 @@
 
 mod drill;
 mod endpoint;
+mod metrics;
 mod packets;
 mod plans;
 mod qdisc;
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 pub use drill::drill;
 pub use endpoint::endpoint;
+pub use metrics::metrics;
 use packets::ethernet_frames;
 pub use packets::frames;
 pub use plans::{distributions, experiments, expressions};

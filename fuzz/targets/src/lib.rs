@@ -5,6 +5,7 @@
 //! package, over the corpus of [`corpus`] and the seeded mutator of [`mutate`].
 
 mod analyser;
+mod compare;
 pub mod corpus;
 mod drill;
 mod endpoint;
@@ -15,6 +16,7 @@ mod qdisc;
 mod readers;
 
 pub use analyser::{analyser, whole};
+pub use compare::metrics;
 pub use drill::drill_parser;
 pub use endpoint::endpoint;
 pub use experiment::{distribution, experiment, expression};
@@ -34,7 +36,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 14] = [
     Target {
         name: "pcap",
         run: pcap,
@@ -99,5 +101,10 @@ pub const TARGETS: [Target; 13] = [
         name: "qdisc",
         run: qdisc,
         seeds: corpus::qdisc,
+    },
+    Target {
+        name: "metrics",
+        run: metrics,
+        seeds: corpus::metrics,
     },
 ];

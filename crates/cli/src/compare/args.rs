@@ -35,7 +35,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "before", value_hint = ValueHint::AnyPath)]
     pub after: Vec<PathBuf>,
     /// Names of the two arms, where files have more
-    #[arg(long, value_name = "BEFORE,AFTER", value_delimiter = ',', num_args = 2)]
+    #[arg(long, value_name = "BEFORE,AFTER", value_delimiter = ',')]
     pub arms: Vec<String>,
     /// What the files are, where their content does not tell
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]

@@ -14,6 +14,11 @@ const MOST_BYTES: u64 = 256 << 20;
 
 /// Both arms.
 pub fn arms(args: &CompareArgs) -> Result<(Arm, Arm), Failure> {
+    if !args.arms.is_empty() && args.arms.len() != 2 {
+        return Err(Failure::usage(
+            "--arms takes two names: --arms BEFORE,AFTER",
+        ));
+    }
     if !args.before.is_empty() {
         let before = one(&merged(&args.before, args.format)?, args, 0, &args.before)?;
         let after = one(&merged(&args.after, args.format)?, args, 1, &args.after)?;

@@ -17,7 +17,12 @@ struct Documented {
     commands: &'static [&'static [&'static str]],
 }
 
-const DOCUMENTS: [Documented; 7] = [
+const DOCUMENTS: [Documented; 8] = [
+    Documented {
+        path: "docs/compare.md",
+        schemas: &["compare", "metrics"],
+        commands: &[&["compare"]],
+    },
     Documented {
         path: "docs/inject.md",
         schemas: &["inject"],

@@ -2,6 +2,7 @@
 
 mod annotate;
 mod caqm;
+mod compare;
 mod documents;
 mod drill;
 mod explain;

@@ -1,6 +1,6 @@
 //! Objections to rows of metrics.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Checked;
 use crate::metrics::Role;
@@ -168,7 +168,7 @@ pub(super) fn not_interleaved(checked: &Checked) -> Option<Flag> {
         let rows = checked.sequences.iter().filter(|(_, lie)| *lie == wanted);
         rows.map(|(label, _)| label.clone()).collect()
     };
-    let several: Vec<String> = checked
+    let several: BTreeSet<String> = checked
         .rows
         .iter()
         .filter(|row| row.runs_before.len() > 1 && row.runs_after.len() > 1)

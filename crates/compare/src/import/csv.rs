@@ -8,6 +8,9 @@ use super::csv_cells::{heading, lines, separator};
 use super::{ImportError, Input};
 use crate::metrics::{Arm, Better, Combine, Count, Metric, RemarkKind, Role, Run};
 
+/// More arms than this nobody compares: the column is another one.
+const MOST_ARMS: usize = 64;
+
 /// Columns, and the headings that stand for them.
 const COLUMNS: [(&str, &[&str]); 19] = [
     ("metric", &["metric", "name", "benchmark", "test", "suite"]),
@@ -156,6 +159,10 @@ impl File<'_> {
             name.clone_from(&self.last);
         }
         self.last.clone_from(&name);
+        if self.arms.len() > MOST_ARMS {
+            let what = format!("more than {MOST_ARMS} arms");
+            return Err(self.error(line, what, "name the arms before and after in column `arm`"));
+        }
         if !self.cell(cells, "passed").is_empty() {
             return self.count(line, name, cells);
         }
