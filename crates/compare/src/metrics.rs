@@ -177,6 +177,8 @@ pub enum Combine {
     Mean,
     /// The geometric mean; values are above 0.
     Geometric,
+    /// The mean of the middle 60 %: what something took away in a few runs does not count. Of fewer than 10 runs the mean.
+    Trimmed,
 }
 
 /// Tests of a suite that were counted.

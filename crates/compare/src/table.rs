@@ -24,6 +24,8 @@ pub struct Options {
     pub level: f64,
     /// Whether repeats of exact values are samples, such as other seeds of one experiment.
     pub is_sampled: bool,
+    /// Whether means are of the middle 60 % of runs.
+    pub is_robust: bool,
 }
 
 impl Default for Options {
@@ -32,6 +34,7 @@ impl Default for Options {
             rules: Rules::default(),
             level: 0.95,
             is_sampled: false,
+            is_robust: false,
         }
     }
 }
@@ -253,6 +256,7 @@ const fn mean(combine: Combine) -> Mean {
     match combine {
         Combine::Mean => Mean::Arithmetic,
         Combine::Geometric => Mean::Geometric,
+        Combine::Trimmed => Mean::Trimmed,
     }
 }
 
@@ -272,6 +276,9 @@ fn fill(
     let (b, a) = (counting(before), counting(after));
     (row.runs_before, row.runs_after) = (values(&b), values(&a));
     row.exact = before.exact && after.exact && !options.is_sampled;
+    if options.is_robust && row.combine == Combine::Mean && !row.exact {
+        row.combine = Combine::Trimmed;
+    }
     row.before = figure(&row.runs_before, row.combine);
     row.after = figure(&row.runs_after, row.combine);
     row.change_percent = percent(row);

@@ -18,6 +18,9 @@ pub enum Mean {
     Arithmetic,
     /// The exponential of the mean logarithm.
     Geometric,
+    /// The mean of the middle 60 %: what something took away in a few runs does not count. Of fewer than 10 runs the
+    /// mean of all: their middle says too little about its own spread.
+    Trimmed,
 }
 
 /// Runs of one metric in two arms, in the order in which they were made.
@@ -87,6 +90,19 @@ const LEAST_FOR_NEIGHBOURS: usize = 5;
 /// More is not believed of a dozen runs.
 const MOST_AUTOCORRELATION: f64 = 0.8;
 
+/// Fewer runs than this are not trimmed.
+const LEAST_TO_TRIM: usize = 10;
+
+impl Mean {
+    /// What it is of so many runs.
+    const fn of(self, runs: usize) -> Self {
+        match self {
+            Self::Trimmed if runs < LEAST_TO_TRIM => Self::Arithmetic,
+            mean => mean,
+        }
+    }
+}
+
 /// The figure of one arm.
 pub fn combined(values: &[f64], mean: Mean) -> f64 {
     match mean {
@@ -95,6 +111,7 @@ pub fn combined(values: &[f64], mean: Mean) -> f64 {
             let logs: Vec<f64> = values.iter().map(|v| libm::log(*v)).collect();
             libm::exp(average(&logs))
         }
+        Mean::Trimmed => Middle::of(values, mean).mean,
     }
 }
 
@@ -117,8 +134,8 @@ pub fn change(runs: &Runs) -> Result<Change, NoChange> {
     let scale = Scale::of(runs, is_positive);
     let (before, after) = (scale.all(runs.before, false), scale.all(runs.after, true));
     let spread = match runs.pairs.len() {
-        0 | 1 => welch(&before, &after),
-        _ => paired(&before, &after, runs.pairs),
+        0 | 1 => welch(&before, &after, runs.mean),
+        _ => paired(&before, &after, runs.pairs, runs.mean),
     };
     Ok(scale.finish(runs, spread))
 }
@@ -148,7 +165,7 @@ impl Scale {
             (false, _) => *v,
             (true, Mean::Geometric) => libm::log(*v),
             // The logarithm of an arithmetic mean moves as its values do, each by its part of the mean.
-            (true, Mean::Arithmetic) => libm::log(own) + (v / own - 1.0),
+            (true, Mean::Arithmetic | Mean::Trimmed) => libm::log(own) + (v / own - 1.0),
         };
         values.iter().map(one).collect()
     }
@@ -203,8 +220,14 @@ type Relabelled = (f64, f64);
 const CLEARLY_NOTHING: f64 = 0.1;
 
 /// t's two-sided p, and the relabellings where they can matter.
-fn relabelled(difference: f64, se: f64, free: f64, count: impl Fn() -> Relabelled) -> Relabelled {
-    match se > 0.0 && t_two_sided(difference / se, free) > CLEARLY_NOTHING {
+fn relabelled(
+    (difference, se, free): (f64, f64, f64),
+    mean: Mean,
+    count: impl Fn() -> Relabelled,
+) -> Relabelled {
+    // Means of the middle need no guard against outliers, and are not what is relabelled.
+    let is_guarded = mean == Mean::Trimmed && se > 0.0;
+    match is_guarded || se > 0.0 && t_two_sided(difference / se, free) > CLEARLY_NOTHING {
         true => (0.0, 1.0),
         false => count(),
     }
@@ -229,37 +252,89 @@ impl Spread {
     }
 }
 
-fn paired(before: &[f64], after: &[f64], pairs: &[(usize, usize)]) -> Spread {
+/// A mean, the square of its standard error and its degrees of freedom.
+#[derive(Clone, Copy)]
+struct Middle {
+    mean: f64,
+    spread: f64,
+    free: f64,
+}
+
+impl Middle {
+    /// Trimmed: the variance of the values with the outer fifths drawn in (Yuen, Biometrika 61, 1974).
+    fn of(values: &[f64], mean: Mean) -> Self {
+        let n = values.len();
+        let cut = match mean.of(n) {
+            Mean::Trimmed => n / 5,
+            _ => 0,
+        };
+        if cut == 0 {
+            return Self {
+                mean: average(values),
+                spread: variance(values) / n as f64,
+                free: n as f64 - 1.0,
+            };
+        }
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let middle = &sorted[cut..n - cut];
+        let drawn = drawn_in(values, mean);
+        let kept = middle.len() as f64;
+        Self {
+            mean: average(middle),
+            spread: variance(&drawn) * (n as f64 - 1.0) / (kept * (kept - 1.0)),
+            free: kept - 1.0,
+        }
+    }
+}
+
+/// The values in their order, the outer fifths drawn in to what is left when means are trimmed.
+fn drawn_in(values: &[f64], mean: Mean) -> Vec<f64> {
+    let cut = values.len() / 5;
+    if mean.of(values.len()) != Mean::Trimmed || cut == 0 {
+        return values.to_vec();
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (low, high) = (sorted[cut], sorted[sorted.len() - 1 - cut]);
+    values.iter().map(|v| v.clamp(low, high)).collect()
+}
+
+fn paired(before: &[f64], after: &[f64], pairs: &[(usize, usize)], mean: Mean) -> Spread {
     let differences: Vec<f64> = pairs
         .iter()
         .filter_map(|(b, a)| Some(after.get(*a)? - before.get(*b)?))
         .collect();
-    let count = differences.len() as f64;
-    let se = (variance(&differences) / count).sqrt();
-    let difference = average(&differences);
+    let mean = mean.of(differences.len());
+    let middle = Middle::of(&differences, mean);
+    let (difference, se) = (middle.mean, middle.spread.sqrt());
     Spread {
         difference,
         se,
-        free: count - 1.0,
-        runs: count,
+        free: middle.free,
+        runs: differences.len() as f64,
         is_paired: true,
         autocorrelation: 0.0,
-        relabelled: relabelled(difference, se, count - 1.0, || signs(&differences)),
+        relabelled: relabelled((difference, se, middle.free), mean, || signs(&differences)),
     }
 }
 
-fn welch(before: &[f64], after: &[f64]) -> Spread {
+fn welch(before: &[f64], after: &[f64], mean: Mean) -> Spread {
+    let mean = mean.of(before.len().min(after.len()));
     let (n, m) = (before.len() as f64, after.len() as f64);
-    let (b, a) = (variance(before) / n, variance(after) / m);
+    let (was, is) = (Middle::of(before, mean), Middle::of(after, mean));
+    let (b, a) = (was.spread, is.spread);
     let free = match b + a > 0.0 {
-        true => (b + a) * (b + a) / (b * b / (n - 1.0) + a * a / (m - 1.0)),
-        false => n + m - 2.0,
+        true => (b + a) * (b + a) / (b * b / was.free + a * a / is.free),
+        false => was.free + is.free,
     };
-    let r = neighbours(before, after);
+    let drawn = [drawn_in(before, mean), drawn_in(after, mean)];
+    let r = neighbours(&drawn[0], &drawn[1]);
     let wider = (1.0 + r) / (1.0 - r);
     // What the halves of an arm differ by, its whole may well differ by from another day's.
-    let se = (halves(before) + halves(after)).max((b + a) * wider).sqrt();
-    let difference = average(after) - average(before);
+    let apart = halves(&drawn[0]) + halves(&drawn[1]);
+    let se = apart.max((b + a) * wider).sqrt();
+    let difference = is.mean - was.mean;
     let free = (free / wider).max(1.0);
     Spread {
         difference,
@@ -268,7 +343,7 @@ fn welch(before: &[f64], after: &[f64]) -> Spread {
         runs: 2.0 * n * m / (n + m),
         is_paired: false,
         autocorrelation: r,
-        relabelled: relabelled(difference, se, free, || splits(before, after)),
+        relabelled: relabelled((difference, se, free), mean, || splits(before, after)),
     }
 }
 
@@ -374,6 +449,28 @@ mod tests {
         };
         let found = change(&runs).unwrap();
         assert!(!found.is_relative && found.change == 3.0, "{found:?}");
+    }
+
+    #[test]
+    fn the_mean_of_the_middle_is_not_moved_by_one_run() {
+        let before = [
+            100.0, 101.0, 99.0, 100.5, 99.5, 100.0, 100.2, 99.8, 100.1, 40.0,
+        ];
+        let after = before.map(|v| if v < 50.0 { 95.0 } else { 0.95 * v });
+        let of = |mean| {
+            let runs = Runs {
+                mean,
+                ..of(&before, &after, &[])
+            };
+            change(&runs).unwrap()
+        };
+        let (whole, middle) = (of(Mean::Arithmetic), of(Mean::Trimmed));
+        assert!(whole.p > 0.2 && whole.change > 0.0, "{whole:?}");
+        assert!(
+            middle.p < 0.01 && (middle.change + 5.0).abs() < 0.3,
+            "{middle:?}"
+        );
+        assert!((combined(&before, Mean::Trimmed) - 99.9).abs() < 0.1);
     }
 
     #[test]

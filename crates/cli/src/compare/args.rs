@@ -59,6 +59,9 @@ pub struct CompareArgs {
     /// Repeats of a stack in virtual time are samples (other seeds), not values that must be equal
     #[arg(long, help_heading = "Judgement")]
     pub sampled: bool,
+    /// Means are of the middle 60 % of runs, from 10 on: for machines that disturb single runs
+    #[arg(long, help_heading = "Judgement")]
+    pub robust: bool,
     /// Exit with 1 when a row or a suite of tests has one of these verdicts
     #[arg(long, value_name = "VERDICT", value_delimiter = ',', value_parser = parse_verdict, help_heading = "Judgement")]
     pub fail_on: Vec<Verdict>,

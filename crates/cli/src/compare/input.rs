@@ -110,6 +110,12 @@ fn files(path: &Path) -> Result<Vec<(PathBuf, bool)>, Failure> {
     if summary.is_file() {
         return Ok(vec![(summary, true)]);
     }
+    if path.join("manifest.json").is_file() {
+        return Err(Failure::input(format!(
+            "{0}: a result folder without summary.json: the run did not end; go on with it: tcplab run {0}/manifest.json --out {0}",
+            path.display()
+        )));
+    }
     let mut files = Vec::new();
     for entry in fs::read_dir(path).map_err(fail)? {
         let entry = entry.map_err(fail)?.path();

@@ -30,6 +30,7 @@ fn run(args: &CompareArgs, color: Color) -> Result<ExitCode, Failure> {
     options.rules.most_runs = args.most_runs;
     options.rules.assumed_noise_percent = args.noise;
     options.is_sampled = args.sampled;
+    options.is_robust = args.robust;
     let comparison = compare(&before, &after, &options);
     if let Some(path) = &args.junit {
         write(path, &report::junit(&comparison))?;

@@ -147,6 +147,9 @@ fn open_rows_and_bad_input_have_their_codes() {
         "{}",
         open.out
     );
+    let killed = folder();
+    std::fs::write(killed.path().join("manifest.json"), "{}").unwrap();
+    let unfinished = killed.path().display().to_string();
     for (args, part) in [
         (vec!["compare", "Cargo.toml", RUNS], "--format"),
         (vec!["compare", "no-such-file", RUNS], "cannot open"),
@@ -154,6 +157,7 @@ fn open_rows_and_bad_input_have_their_codes() {
         (vec!["compare", RUNS, RUNS], "--arms"),
         (vec!["compare", RUNS, "--arms", "x,y"], "no arm `x`"),
         (vec!["compare", RUNS, "--fail-on", "bad"], "too-noisy"),
+        (vec!["compare", &unfinished, RUNS], "summary.json"),
         (
             vec!["compare", RUNS, "--format", "iperf3"],
             "line 1 column 1",

@@ -67,8 +67,8 @@ fn own_noise(values: &[f64]) -> Option<f64> {
     Some(100.0 * moved / whole)
 }
 
-/// Rows that look as if they had changed, and whose arms differ from themselves by more: an A/A comparison of one arm's runs
-/// would have shown as much.
+/// Rows that are open and whose arms differ from themselves by more than from each other: an A/A comparison of one arm's runs
+/// would have shown as much. In pairs this is no objection: what drifts is in both runs of a pair.
 pub(super) fn noise_above_change(checked: &Checked) -> Option<Flag> {
     let one = |row: &Row| {
         let change = row.change_percent?;
@@ -76,7 +76,7 @@ pub(super) fn noise_above_change(checked: &Checked) -> Option<Flag> {
             .into_iter()
             .filter_map(|runs| own_noise(runs))
             .fold(0.0, f64::max);
-        let is_noise = row.verdict.is_open() && !row.exact && noise > change.abs();
+        let is_noise = row.verdict.is_open() && !row.paired && noise > change.abs();
         is_noise.then(|| format!("{} ({noise:.1} % against {:+.1} %)", row.label(), change))
     };
     over(

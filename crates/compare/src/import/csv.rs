@@ -213,10 +213,10 @@ impl File<'_> {
             ("", 2),
         ];
         let role = known("role", &role, "write client, server or nothing")?;
-        let combine = [("mean", 0), ("", 0), ("geometric", 1)];
-        let combine = known("combine", &combine, "write mean or geometric")?;
+        let combine = [("mean", 0), ("", 0), ("geometric", 1), ("trimmed", 2)];
+        let combine = known("combine", &combine, "write mean, geometric or trimmed")?;
         let metric = Metric {
-            combine: [Combine::Mean, Combine::Geometric][combine],
+            combine: [Combine::Mean, Combine::Geometric, Combine::Trimmed][combine],
             stated_percent: self.number(line, cells, "stated")?,
             ..Metric::new(
                 name,
