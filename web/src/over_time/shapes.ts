@@ -97,8 +97,12 @@ export function shapesOf(over: OverTime, rows: Row[], way: number, log: boolean 
       rule: { at: 0.95, words: '0.95: fair' },
       words: (value) => value.toFixed(3),
     });
-    out.push(...flows(group, rows, g, bin));
   });
+  // Applications with a flow each are seen together.
+  const single = (g: number) => rows.every((row) => (row.point.groups[g]?.flows.length ?? 0) <= 1);
+  const numbers = over.groups.map((_, g) => g);
+  const sets = numbers.every(single) ? [numbers] : numbers.map((g) => [g]);
+  for (const set of sets) out.push(...flows(over.groups, rows, set, bin));
   const all = out.filter((shape) => shape.lines.length > 0);
   const gutter = all.some((shape) => shape.right);
   return all.map((shape) => ({ ...shape, gutter: gutter && !shape.small }));
@@ -154,24 +158,27 @@ function queue(name: string, lines: Line[], ways: (WayLines | null)[], log: bool
   return [shape, delay];
 }
 
-/** A small chart for each point, a line for each flow, all on one scale. */
-function flows(group: string, rows: Row[], g: number, bin: number): Drawn[] {
+/** A small chart for each point, a line for each flow of these groups, all on one scale. */
+function flows(names: string[], rows: Row[], groups: number[], bin: number): Drawn[] {
   const of = rows.map((row) => {
-    const all = row.point.groups[g]?.flows ?? [];
+    const all = groups.flatMap((g) => row.point.groups[g]?.flows ?? []);
     return all.map(
       (flow, i): Line => ({ name: flow.name, curve: curve(flow.goodput, bin), ...style(i), on: true }),
     );
   });
+  const what = `Goodput of ${groups.map((g) => names[g]).join(', ')}`;
   return rows.map((row, i) => {
-    const left = row.point.groups[g]?.flows_left_out ?? 0;
+    const left = groups.reduce((sum, g) => sum + (row.point.groups[g]?.flows_left_out ?? 0), 0);
     return {
-      id: `flows-${g}-${i}`,
-      title: row.name === '' ? `Goodput of ${group}` : `Goodput of ${group}: ${row.name}`,
+      id: `flows-${groups[0]}-${i}`,
+      title: row.name === '' ? what : `${what}: ${row.name}`,
       lines: of[i],
       beside: of.flat(),
       y: rateAxis('goodput'),
       words: rate,
       small: true,
+      // What fills a hole in the data counts at once: peaks above the link's rate.
+      byMeans: true,
       note: left > 0 ? `${plural(left, 'flow')} with fewer bytes are left out.` : undefined,
     };
   });

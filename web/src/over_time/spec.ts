@@ -36,6 +36,8 @@ export interface Shape {
   rule?: { at: number; words: string };
   /** The least that a logarithmic axis shows. */
   floor?: number;
+  /** The y axis holds the means; of bands what goes beyond is cut off. */
+  byMeans?: boolean;
   /** Gaps up to so many seconds are no gaps: what is counted comes one by one. */
   joins?: number;
   /** Room on the right side for an axis that other charts have there. */
@@ -73,23 +75,28 @@ export class CurvesSpec implements Spec {
   }
 
   yRange(from: number, to: number): [number, number] {
-    const floor = this.of.floor ?? 1;
-    let [most, least] = [0, Number.POSITIVE_INFINITY];
-    for (const { curve, on } of [...this.of.lines, ...(this.of.beside ?? [])]) {
-      if (!on) continue;
-      const [first, end] = binsIn(curve, from, to);
-      for (let i = first; i < end; i++) {
-        if (curve.high[i] > most) most = curve.high[i];
-        const low = this.log && curve.low[i] <= floor ? curve.mid[i] : curve.low[i];
-        if (low < least && (low > 0 || !this.log)) least = low;
-      }
-    }
-    const { atMost } = this.of;
+    const { atMost, floor = 1 } = this.of;
+    const [least, most] = this.extremes(from, to, floor);
     if (atMost)
       return [Math.max(0, Math.floor(Math.min(least, atMost * 0.9) * 10 - 0.3) / 10), atMost * 1.02];
     if (!this.log) return most > 0 ? [0, most * 1.06] : [0, 1];
     if (most <= floor) return [floor, floor * 10];
     return [Math.max(floor, Math.min(least, most / 10)) * 0.8, most * 1.4];
+  }
+
+  /** The least and the most that the y axis has to show. */
+  private extremes(from: number, to: number, floor: number): [number, number] {
+    let [most, least] = [0, Number.POSITIVE_INFINITY];
+    for (const { curve, on } of [...this.of.lines, ...(this.of.beside ?? [])]) {
+      const [first, end] = on ? binsIn(curve, from, to) : [0, 0];
+      const high = this.of.byMeans ? curve.mid : curve.high;
+      for (let i = first; i < end; i++) {
+        if (high[i] > most) most = high[i];
+        const low = this.log && curve.low[i] <= floor ? curve.mid[i] : curve.low[i];
+        if (low < least && (low > 0 || !this.log)) least = low;
+      }
+    }
+    return [least, most];
   }
 
   draw(plane: Plane): number {
