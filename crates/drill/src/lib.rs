@@ -21,7 +21,7 @@ mod target;
 
 /// Between segments and packets, for whoever joins a stack to a wire.
 pub mod packets {
-    pub use crate::sock::{Hosts, bytes_of, has_md5, segment};
+    pub use crate::sock::{Hosts, bytes_of, has_md5, icmp_error, segment};
 }
 
 pub use error::ScriptError;

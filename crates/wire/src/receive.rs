@@ -4,11 +4,14 @@
 //! Linux: `__netif_receive_skb_core()`, `skb_vlan_untag()`, `ip_rcv_core()`, `ip6_rcv_core()`, `ip6_parse_tlv()`,
 //! `tcp_v4_rcv()`; the tag of CAQM as openEuler's kernel takes it off, behind VLAN tags.
 //!
+//! ICMP and ICMPv6 errors about segments: `receive_icmp`.
+//!
 //! Left out: VLAN devices, fragments (refused), IPv4 options other than padding (refused; Linux knows some).
 
 use std::net::IpAddr;
 
 use crate::ethernet::{IPV4, IPV6};
+use crate::receive_icmp::{self, Quotation};
 use crate::rest::Rest;
 use crate::tcp::{self, Context};
 use crate::{CaqmInfo, Encap, Sum, TcpPacket};
@@ -40,6 +43,15 @@ pub struct Received<'a> {
     pub tos: u8,
     /// Header, options and payload.
     pub segment: &'a [u8],
+}
+
+/// What a host takes that is about TCP.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Arrival<'a> {
+    /// A segment.
+    Segment(Received<'a>),
+    /// An ICMP error about a segment.
+    Icmp(Quotation),
 }
 
 /// Why a host takes no segment from a frame.
@@ -81,6 +93,12 @@ pub enum Refused {
     /// The checksum (`TcpInCsumErrors`).
     #[error("its TCP checksum is wrong")]
     TcpChecksum,
+    /// Less than a header, or less than it must quote (`IcmpInErrors`).
+    #[error("its ICMP message is too short")]
+    IcmpHeader,
+    /// The checksum (`IcmpInCsumErrors`).
+    #[error("its ICMP checksum is wrong")]
+    IcmpChecksum,
 }
 
 /// Reads an Ethernet frame as this host does.
@@ -88,6 +106,17 @@ pub enum Refused {
 /// # Errors
 /// It holds no segment for this host.
 pub fn receive<'a>(host: &Receiver<'_>, frame: &'a [u8]) -> Result<Received<'a>, Refused> {
+    match receive_any(host, frame)? {
+        Arrival::Segment(received) => Ok(received),
+        Arrival::Icmp(_) => Err(Refused::NotTcp),
+    }
+}
+
+/// The same, and ICMP errors about segments.
+///
+/// # Errors
+/// It holds neither for this host.
+pub fn receive_any<'a>(host: &Receiver<'_>, frame: &'a [u8]) -> Result<Arrival<'a>, Refused> {
     let (head, mut rest) = frame.split_first_chunk::<14>().ok_or(Refused::Short)?;
     let [d0, d1, d2, d3, d4, d5, .., a, b] = *head;
     if [d0, d1, d2, d3, d4, d5] != host.mac {
@@ -126,7 +155,7 @@ fn tag(rest: &[u8]) -> Result<(u16, u16, &[u8]), Refused> {
     Ok((word(a, b), word(c, d), rest))
 }
 
-fn ipv4<'a>(host: &Receiver<'_>, encap: Encap, packet: &'a [u8]) -> Result<Received<'a>, Refused> {
+fn ipv4<'a>(host: &Receiver<'_>, encap: Encap, packet: &'a [u8]) -> Result<Arrival<'a>, Refused> {
     let fixed = packet.first_chunk::<20>().ok_or(Refused::Short)?;
     let header_len = usize::from(fixed[0] & 15) * 4;
     let header = packet.get(..header_len).ok_or(Refused::Short)?;
@@ -156,14 +185,15 @@ fn ipv4<'a>(host: &Receiver<'_>, encap: Encap, packet: &'a [u8]) -> Result<Recei
     if u16::from_be_bytes([fixed[6], fixed[7]]) & 0x3fff != 0 {
         return Err(Refused::Fragment);
     }
-    if fixed[9] != tcp::PROTOCOL {
-        return Err(Refused::NotTcp);
+    let body = packet.get(header_len..).unwrap_or_default();
+    match fixed[9] {
+        tcp::PROTOCOL => segment_of(&context, fixed[1], body).map(Arrival::Segment),
+        receive_icmp::ICMP => receive_icmp::v4(body).map(Arrival::Icmp),
+        _ => Err(Refused::NotTcp),
     }
-    let segment = packet.get(header_len..).unwrap_or_default();
-    segment_of(&context, fixed[1], segment)
 }
 
-fn ipv6<'a>(host: &Receiver<'_>, encap: Encap, packet: &'a [u8]) -> Result<Received<'a>, Refused> {
+fn ipv6<'a>(host: &Receiver<'_>, encap: Encap, packet: &'a [u8]) -> Result<Arrival<'a>, Refused> {
     let (fixed, rest) = packet.split_first_chunk::<40>().ok_or(Refused::Short)?;
     if fixed[0] >> 4 != 6 {
         return Err(Refused::IpHeader);
@@ -188,8 +218,11 @@ fn ipv6<'a>(host: &Receiver<'_>, encap: Encap, packet: &'a [u8]) -> Result<Recei
         quoted: false,
     };
     addresses(host, &context)?;
-    let segment = behind_extensions(fixed[6], rest)?;
-    segment_of(&context, tos, segment)
+    match behind_extensions(fixed[6], rest)? {
+        (tcp::PROTOCOL, segment) => segment_of(&context, tos, segment).map(Arrival::Segment),
+        (receive_icmp::ICMP6, message) => receive_icmp::v6(&context, message).map(Arrival::Icmp),
+        _ => Err(Refused::NotTcp),
+    }
 }
 
 /// What no packet that counts comes from or goes to (`ip_route_input_slow()`: martians).
@@ -213,12 +246,12 @@ const FRAGMENT: u8 = 44;
 const TARGET: u8 = 60;
 
 /// Steps over the extension headers that a host reads.
-fn behind_extensions(first: u8, packet: &[u8]) -> Result<&[u8], Refused> {
+fn behind_extensions(first: u8, packet: &[u8]) -> Result<(u8, &[u8]), Refused> {
     let (mut kind, mut rest) = (first, packet);
     let mut is_first = true;
     loop {
         let len = match kind {
-            tcp::PROTOCOL => return Ok(rest),
+            tcp::PROTOCOL | receive_icmp::ICMP6 => return Ok((kind, rest)),
             HOP_BY_HOP if is_first => None,
             TARGET | ROUTING => None,
             FRAGMENT => Some(8),

@@ -1,7 +1,7 @@
 //! ICMP and ICMPv6 errors about segments of ours: from type and code to what TCP makes of them (Linux
 //! `icmp_err_convert[]`, `icmpv6_err_convert()`).
 
-use tcplab_tcp::{ConnId, IcmpError, SocketError, Unreachable};
+use tcplab_tcp::{Addr, ConnId, IcmpError, SocketError, Unreachable};
 
 use super::Model;
 use super::errqueue::Entry;
@@ -19,27 +19,17 @@ impl Model {
         if icmp.is_udp {
             return self.udp_error(icmp);
         }
-        let Some(what) = meaning(icmp) else {
+        let Some(meaning) = meaning(icmp) else {
             return;
         };
         let recverr = self.wants_errors(icmp);
+        let what = error_of(icmp, meaning, recverr.is_some());
         let (local, remote) = (icmp.local, icmp.remote);
-        match what {
-            Meaning::Smaller(mtu) => {
-                let what = IcmpError::FragmentationNeeded(mtu);
+        match meaning {
+            Meaning::Smaller(_) => {
                 self.stack.on_icmp(self.now, local, remote, icmp.seq, what);
             }
             Meaning::Error(error) => {
-                let what = IcmpError::Unreachable(Unreachable {
-                    error,
-                    ends_request: ends_request(icmp),
-                    path_broken: match icmp.is_v6 {
-                        false => icmp.kind == 3 && icmp.code <= 1,
-                        true => icmp.kind == 1 && icmp.code == 0,
-                    },
-                    is_v6: icmp.is_v6,
-                    at_once: recverr.is_some(),
-                });
                 let ended = (self.stack).on_icmp(self.now, local, remote, icmp.seq, what);
                 // Linux queues what ends an open; a connection that stands has the error only.
                 if let Some(fd) = recverr.filter(|_| ended) {
@@ -82,6 +72,39 @@ impl Model {
             socket.errors.push(entry);
         }
         self.wake(fd, super::poll_err());
+    }
+}
+
+/// What TCP makes of an ICMP or ICMPv6 error about a segment, on a socket without IP_RECVERR; none: nothing.
+pub fn icmp_error(of: &tcplab_wire::Quotation) -> Option<IcmpError> {
+    let nobody = Addr { host: 0, port: 0 };
+    let icmp = Icmp {
+        is_v6: of.is_v6,
+        kind: of.kind,
+        code: of.code,
+        mtu: of.mtu,
+        local: nobody,
+        remote: nobody,
+        seq: of.seq,
+        is_udp: false,
+        from: of.remote.ip,
+    };
+    meaning(&icmp).map(|meaning| error_of(&icmp, meaning, false))
+}
+
+fn error_of(icmp: &Icmp, meaning: Meaning, at_once: bool) -> IcmpError {
+    match meaning {
+        Meaning::Smaller(mtu) => IcmpError::FragmentationNeeded(mtu),
+        Meaning::Error(error) => IcmpError::Unreachable(Unreachable {
+            error,
+            ends_request: ends_request(icmp),
+            path_broken: match icmp.is_v6 {
+                false => icmp.kind == 3 && icmp.code <= 1,
+                true => icmp.kind == 1 && icmp.code == 0,
+            },
+            is_v6: icmp.is_v6,
+            at_once,
+        }),
     }
 }
 

@@ -45,6 +45,7 @@ use tcplab_tcp::{
 };
 
 use self::fds::{File, Files, Kind};
+pub use self::icmp::icmp_error;
 use self::numbers::ev;
 use self::pending::{Blocked, Pending, Progress};
 use self::wire::Arrived;

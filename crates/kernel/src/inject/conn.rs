@@ -1,6 +1,6 @@
 //! Connections to the host under test: made, looked after, asked whether they are well.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::thread;
@@ -11,9 +11,10 @@ use tcplab_base::Seq;
 use tcplab_wire::Endpoint;
 use tcplab_wire::malformed::{Family, question};
 
+use super::inspect::is_of_link;
 use super::sniff::endpoint;
 use super::{Arena, PATIENCE, Service, inside};
-use crate::tcp_info::tcp_info;
+use crate::tcp_info::{TcpInfo, tcp_info};
 
 /// What a check of a connection carries, bytes each way.
 const LOAD: usize = 3_000;
@@ -31,6 +32,8 @@ pub struct Conn {
     host: Option<TcpStream>,
     /// The peer's end.
     pub(super) end: Endpoint,
+    /// The host's end.
+    at: Endpoint,
     /// What the host expected next when it was made.
     expects: Seq,
 }
@@ -88,6 +91,7 @@ impl Arena {
             peer,
             host,
             end,
+            at: flow.dst,
             expects: flow.seq,
         })
     }
@@ -143,6 +147,24 @@ impl Arena {
             };
         }
         Err("the host does not answer".into())
+    }
+
+    /// What the kernel shows of the host's end of a connection.
+    ///
+    /// # Errors
+    /// It shows none.
+    pub fn state(&self, conn: &Conn) -> io::Result<TcpInfo> {
+        match (&conn.host, &self.diag) {
+            (Some(host), _) => tcp_info(host.as_fd()),
+            (None, Some(diag)) => {
+                let index = match is_of_link(&conn.at.ip) {
+                    true => self.index,
+                    false => 0,
+                };
+                diag.find(conn.at, conn.end, index)
+            }
+            (None, None) => Err(io::Error::other("sock_diag(7) is not there")),
+        }
     }
 
     /// How a connection is.

@@ -10,6 +10,7 @@
 )]
 
 mod conn;
+mod diag;
 mod inspect;
 mod into;
 mod kmsg;
@@ -31,6 +32,7 @@ pub use self::into::Destination;
 pub use self::site::Site;
 pub use self::spot::Spot;
 
+use self::diag::Diag;
 use self::kmsg::Kmsg;
 use self::made::{DEVICES, Made, listener};
 use self::sniff::Sniffed;
@@ -86,6 +88,9 @@ pub struct Arena {
     counters: Counters,
     kmsg: Option<Kmsg>,
     site: Option<Site>,
+    /// The host's connections, when their sockets are not ours; the index of its interface.
+    diag: Option<Diag>,
+    index: u32,
 }
 
 /// Lets somebody who is not root make the namespaces: in a user namespace of its own, which the whole process enters. It
@@ -134,6 +139,8 @@ impl Arena {
             counters: Counters::new(),
             kmsg: Kmsg::open().ok(),
             site: None,
+            diag: None,
+            index: 0,
         };
         for family in [Family::V4, Family::V6] {
             arena.sniffed.expect(listener(family));

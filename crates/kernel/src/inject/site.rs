@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr, SocketAddrV6, TcpListener};
 
 use tcplab_wire::malformed::Family;
 
+use super::diag::Diag;
 use super::inspect::{addresses, is_of_link, listening};
 use super::into::{Destination, Wire};
 use super::kmsg::Kmsg;
@@ -64,6 +65,8 @@ impl Arena {
             counters: Counters::new(),
             kmsg: Kmsg::open().ok(),
             site: None,
+            diag: wire.host.within(Diag::open)?.ok(),
+            index: wire.link.index,
             host: clone(&wire.host.file)?,
             peer: clone(&wire.peer.file)?,
         };

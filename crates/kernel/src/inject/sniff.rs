@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use tcplab_wire::malformed::Flow;
-use tcplab_wire::{CAQM_ETHERTYPE, Config, Endpoint, LinkType, Parsed, TcpFlags, parse_frame};
+use tcplab_wire::{
+    CAQM_ETHERTYPE, Config, Endpoint, LinkType, Parsed, Standing, TcpFlags, parse_frame,
+};
 
 /// The newest segment of a connection, from the host.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +52,10 @@ impl Sniffed {
         else {
             return;
         };
-        if !self.hosts.contains(&Some(packet.src)) || packet.flags.has(TcpFlags::RST) {
+        // An ICMP message of ours that quotes the host comes back from a loopback interface.
+        let is_whole = packet.standing == Standing::Whole;
+        let is_reset = packet.flags.has(TcpFlags::RST);
+        if !is_whole || is_reset || !self.hosts.contains(&Some(packet.src)) {
             return;
         }
         let is_syn = packet.flags.has(TcpFlags::SYN);

@@ -8,7 +8,7 @@ use tcplab_analyze::{Analyzer, Options, Output};
 use tcplab_base::{Duration, Instant};
 use tcplab_drill::packets::{Hosts, bytes_of};
 use tcplab_wire::malformed::{Aim, Case, Family, Flow, Group};
-use tcplab_wire::{Config, LinkType, Parsed, parse_frame};
+use tcplab_wire::{Config, LinkType, Parsed, Reassembler, parse_frame};
 
 use super::pair::{Conn, Pair};
 use super::target::{Effect, Parse, Target};
@@ -25,6 +25,7 @@ struct Desk {
     pair: Pair,
     live: Conn,
     numbers: Hosts,
+    pieces: Reassembler,
     /// The live connection alone, the same with frames between, the frames.
     alone: Analyzer,
     between: Analyzer,
@@ -86,6 +87,7 @@ impl Desk {
         pair.carry(&live)?;
         let mut desk = Self {
             numbers: pair.hosts(),
+            pieces: Reassembler::default(),
             pair,
             live,
             alone: analyser(None),
@@ -176,7 +178,14 @@ impl Target for Analyser {
             desk.feed();
         }
         let at = desk.pair.now;
-        desk.take(&parse(&case.frame), at);
+        for frame in case.frames() {
+            parse(frame);
+            // As `tcplab analyze` reads: packets are put together from their fragments.
+            let len = frame.len() as u32;
+            let link = LinkType::Ethernet;
+            let parsed = (desk.pieces).parse(link, frame, len, &Config::default());
+            desk.take(&parsed, at);
+        }
         Ok(Effect::default())
     }
 

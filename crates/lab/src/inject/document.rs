@@ -105,7 +105,7 @@ pub struct Harm {
     pub number: Option<u64>,
     /// What happened.
     pub what: String,
-    /// The frame in hexadecimal digits.
+    /// The frame in hexadecimal digits; of a packet in pieces all of them.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub frame: String,
     /// The command that sends this frame again.

@@ -1,6 +1,7 @@
 //! Our own TCP behind [`tcplab_wire::receive`]: a host with two connections, one that must stand and one that may be hurt.
 
 use tcplab_base::Duration;
+use tcplab_wire::Refused;
 use tcplab_wire::malformed::{Aim, Case, Family, Fate, Flow, Group};
 
 use super::digest::Digest;
@@ -73,7 +74,10 @@ impl Host {
     }
 
     fn take(&mut self, case: &Case) -> Result<Effect, String> {
-        let accepted = self.pair.arrive(&case.frame);
+        let mut accepted = Err(Refused::Short);
+        for frame in case.frames() {
+            accepted = self.pair.arrive(frame).or(accepted);
+        }
         let after = Digest::of(&mut self.pair, &self.live);
         let before = std::mem::replace(&mut self.before, after.clone());
         let changed = after != before;

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use tcplab_kernel::inject::{Arena, Conn, Destination, IntoError, Standing};
-use tcplab_wire::malformed::{Aim, Case, Family, Flow, Group};
+use tcplab_kernel::tcp_info::TcpInfo;
+use tcplab_wire::malformed::{Aim, Case, Family, Fate, Flow, Group};
 
 use super::document::{KernelCounter, SiteRecord};
+use super::fields::harmed;
 use super::target::{Effect, Target};
 use crate::error::LabError;
 
@@ -26,6 +28,9 @@ pub(super) struct Kernel {
     family: Family,
     live: Vec<(Family, Conn)>,
     victim: Option<(Conn, u32)>,
+    /// What the group's frames are aimed at, and what the kernel showed of the connection that must stand.
+    aim: Aim,
+    before: Option<TcpInfo>,
     begun: std::time::Instant,
     sent: u64,
     notes: Vec<String>,
@@ -62,6 +67,8 @@ impl Kernel {
             family: Family::V4,
             live: Vec::new(),
             victim: None,
+            aim: Aim::Live,
+            before: None,
             begun: std::time::Instant::now(),
             sent: 0,
             notes,
@@ -115,6 +122,16 @@ impl Target for Kernel {
             self.arena.carry(&conn).map_err(LabError::CannotRun)?;
             self.live.push((group.family, conn));
         }
+        self.aim = group.aim;
+        let state = self.live().map(|live| self.arena.state(live));
+        self.before = match state.map_err(LabError::CannotRun)? {
+            Ok(state) => Some(state),
+            Err(e) => {
+                let note = format!("connections were not compared field by field: {e}");
+                self.notes.push(note);
+                None
+            }
+        };
         self.arena.moved();
         Ok(())
     }
@@ -137,7 +154,11 @@ impl Target for Kernel {
 
     fn take(&mut self, case: &Case) -> Result<Effect, String> {
         self.pace();
-        let accepted = self.arena.send(&case.frame)?;
+        let mut accepted = true;
+        for frame in case.frames() {
+            accepted &= self.arena.send(frame)?;
+        }
+        self.compare(case.fate)?;
         Ok(Effect {
             accepted,
             changed: false,
@@ -145,6 +166,8 @@ impl Target for Kernel {
     }
 
     fn end(&mut self, _: &Group) -> Result<(), String> {
+        // What the kernel took late.
+        let late = self.compare(Fate::Harmless);
         if let Some((victim, _)) = self.victim.take() {
             self.arena.abort(victim);
         }
@@ -153,7 +176,7 @@ impl Target for Kernel {
         let Some((_, live)) = at.map(|at| self.live.swap_remove(at)) else {
             return Err("no group has begun".into());
         };
-        let well = match self.arena.standing(&live) {
+        let well = late.and_then(|()| match self.arena.standing(&live) {
             Standing::Closed => {
                 self.notes.push(CLOSED.into());
                 self.check_new(family)
@@ -163,7 +186,7 @@ impl Target for Kernel {
                 let well = self.check(&live);
                 well.and_then(|()| self.check_new(family))
             }
-        };
+        });
         if well.is_ok() && self.arena.standing(&live) == Standing::Open {
             self.live.push((family, live));
         } else {
@@ -207,6 +230,24 @@ impl Target for Kernel {
 }
 
 impl Kernel {
+    /// Whether a field of the connection that must stand has changed since it was last looked at. Frames are taken while they
+    /// are sent, as a rule; a busy kernel takes one a little later, and the next one's number is told.
+    fn compare(&mut self, fate: Fate) -> Result<(), String> {
+        let Some(before) = &self.before else {
+            return Ok(());
+        };
+        let Ok(now) = self.arena.state(self.live()?) else {
+            // It is gone, which the check after the group says.
+            return Ok(());
+        };
+        let what = harmed(before, &now, self.aim, fate);
+        self.before = Some(now);
+        match what {
+            Some(what) => Err(format!("a connection that must stand changed: {what}")),
+            None => Ok(()),
+        }
+    }
+
     fn check(&mut self, live: &Conn) -> Result<(), String> {
         let took = self.arena.carry(live);
         let took = took.map_err(|e| format!("the connection that was open before: {e}"))?;
@@ -223,5 +264,48 @@ impl Kernel {
         carried
             .map(drop)
             .map_err(|e| format!("a new connection: {e}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_wire::malformed::{group, question};
+
+    use super::*;
+
+    /// The fields are looked at after each frame: data that a host may take, said to be data that it may not.
+    #[test]
+    fn a_changed_field_of_a_kernel_s_connection_is_harm() {
+        let mut kernel = match Kernel::new(None) {
+            Ok(kernel) => kernel,
+            Err(e) => return eprintln!("skipped: {e}"),
+        };
+        for name in ["tcp-flags", "cut-v6"] {
+            let of = group(name).unwrap();
+            kernel.begin(of).unwrap();
+            let flow = kernel.flow(Aim::Live).unwrap();
+            let asks = Case {
+                frame: question(&flow),
+                rest: Vec::new(),
+                fate: Fate::Harmless,
+            };
+            assert_eq!(kernel.take(&asks).map(|effect| effect.accepted), Ok(true));
+            // The same to another connection than the one that must stand: not even a count may change.
+            kernel.aim = Aim::Victim;
+            let what = kernel.take(&asks).unwrap_err();
+            assert!(what.contains("tcpi_segs_in"), "{what}");
+            kernel.aim = Aim::Live;
+            assert_eq!(kernel.end(of), Ok(()), "{name}");
+        }
+        kernel.begin(group("tcp-flags").unwrap()).unwrap();
+        let flow = kernel.flow(Aim::Live).unwrap();
+        // One byte with URG, the next that the host expects.
+        let next = group("tcp-urgent").unwrap().case(&flow, 1 << 16, 1);
+        let next = Case {
+            fate: Fate::Harmless,
+            ..next
+        };
+        let what = kernel.take(&next).unwrap_err();
+        assert!(what.contains("tcpi_"), "{what}");
     }
 }

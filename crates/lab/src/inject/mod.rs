@@ -10,6 +10,8 @@ mod digest;
 mod document;
 mod endpoint;
 #[cfg(target_os = "linux")]
+mod fields;
+#[cfg(target_os = "linux")]
 mod kernel;
 mod one;
 mod pair;

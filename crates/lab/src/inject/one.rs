@@ -92,7 +92,13 @@ impl<'a> Seat<'a> {
         Ok(())
     }
 
-    fn harm(&self, job: &Job, number: Option<u64>, frame: &[u8], what: String) -> Harm {
+    fn harm(
+        &self,
+        job: &Job,
+        number: Option<u64>,
+        (frame, rest): (&[u8], &[Vec<u8>]),
+        what: String,
+    ) -> Harm {
         let into = self.wanted.into.as_ref();
         let target = match into.filter(|_| self.name == TargetName::Into) {
             Some(into) => words_of(into),
@@ -108,10 +114,9 @@ impl<'a> Seat<'a> {
             group: job.group.name.into(),
             number,
             what,
-            frame: frame.iter().fold(String::new(), |mut text, byte| {
-                let _ = write!(text, "{byte:02x}");
-                text
-            }),
+            frame: rest
+                .iter()
+                .fold(hex(frame), |text, piece| text + " " + &hex(piece)),
             again,
         }
     }
@@ -222,18 +227,19 @@ fn group(
             break;
         }
         part.frames += 1;
-        let mut frame = Vec::new();
+        let (mut frame, mut rest) = (Vec::new(), Vec::new());
         let done = caught(|| {
             let flow = seat.target.flow(job.group.aim)?;
             let case = job.group.case(&flow, number, seat.wanted.seed);
             frame.clone_from(&case.frame);
+            rest.clone_from(&case.rest);
             seat.target.take(&case)
         });
         match done {
             Ok(Ok(effect)) => part.add(effect),
-            Ok(Err(what)) => told(part, seat.harm(job, Some(number), &frame, what)),
+            Ok(Err(what)) => told(part, seat.harm(job, Some(number), (&frame, &rest), what)),
             Err(what) => {
-                told(part, seat.harm(job, Some(number), &frame, what));
+                told(part, seat.harm(job, Some(number), (&frame, &rest), what));
                 seat.renew()?;
                 seat.target.begin(job.group)?;
             }
@@ -254,11 +260,18 @@ fn group(
     match caught(|| seat.target.end(job.group)) {
         Ok(Ok(())) => {}
         Ok(Err(what)) | Err(what) => {
-            told(part, seat.harm(job, None, &[], what));
+            told(part, seat.harm(job, None, (&[], &[]), what));
             seat.renew()?;
         }
     }
     Ok(())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn told(part: &mut Part, harm: Harm) {

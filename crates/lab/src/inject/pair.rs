@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use tcplab_base::{Duration, Instant};
-use tcplab_drill::packets::{Hosts, has_md5, segment};
+use tcplab_drill::packets::{Hosts, has_md5, icmp_error, segment};
 use tcplab_plan::point::{Offload, Route, SocketOptions};
 use tcplab_plan::profile::Profile;
 use tcplab_tcp::{
@@ -11,7 +11,7 @@ use tcplab_tcp::{
     State, Sysctl,
 };
 use tcplab_wire::malformed::{Family, Flow};
-use tcplab_wire::{CAQM_ETHERTYPE, Receiver, Refused, receive};
+use tcplab_wire::{Arrival, CAQM_ETHERTYPE, Quotation, Receiver, Refused, receive_any};
 
 /// The host under test.
 pub(super) const HOST: usize = 0;
@@ -304,13 +304,31 @@ impl Pair {
             addresses: &addresses,
             caqm_ethertype: Some(CAQM_ETHERTYPE),
         };
-        let received = receive(&host, frame)?;
+        let received = match receive_any(&host, frame)? {
+            Arrival::Segment(received) => received,
+            Arrival::Icmp(quotation) => {
+                self.hear(&quotation);
+                return Ok(());
+            }
+        };
         // tcp_inbound_md5_hash(): no socket here has a key.
         if !has_md5(received.segment) {
             let segment = segment(&mut self.numbers, &received.packet, received.tos);
             self.stacks[HOST].on_segment(self.now, &segment);
         }
         Ok(())
+    }
+
+    /// An ICMP error about a segment of the host's.
+    fn hear(&mut self, quotation: &Quotation) {
+        let Some(what) = icmp_error(quotation) else {
+            return;
+        };
+        let [local, remote] = [quotation.local, quotation.remote].map(|end| Addr {
+            host: self.numbers.number(end.ip),
+            port: end.port,
+        });
+        self.stacks[HOST].on_icmp(self.now, local, remote, quotation.seq, what);
     }
 
     /// The numbers of both addresses.

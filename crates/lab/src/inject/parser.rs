@@ -78,9 +78,19 @@ impl Target for Parser {
     }
 
     fn take(&mut self, case: &Case) -> Result<Effect, String> {
-        let parsed = (self.parse)(&case.frame);
-        let len = case.frame.len();
-        match parsed {
+        case.frames().try_for_each(|frame| self.read(frame))?;
+        Ok(Effect::default())
+    }
+
+    fn end(&mut self, _: &Group) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl Parser {
+    fn read(&self, frame: &[u8]) -> Result<(), String> {
+        let len = frame.len();
+        match (self.parse)(frame) {
             Parsed::Tcp(p) if p.standing != Standing::Quoted && p.payload_len as usize > len => {
                 Err(format!(
                     "{} bytes of payload in a frame of {len}",
@@ -90,11 +100,7 @@ impl Target for Parser {
             Parsed::Tcp(p) if usize::from(p.header_len) > 60 => {
                 Err(format!("a TCP header of {} bytes", p.header_len))
             }
-            _ => Ok(Effect::default()),
+            _ => Ok(()),
         }
-    }
-
-    fn end(&mut self, _: &Group) -> Result<(), String> {
-        Ok(())
     }
 }

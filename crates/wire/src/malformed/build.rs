@@ -176,6 +176,19 @@ pub(super) fn ip(flow: &Flow, protocol: u8, body: &[u8]) -> Vec<u8> {
     }
 }
 
+/// The connection as its other end sees it.
+pub(super) fn reversed(flow: &Flow) -> Flow {
+    Flow {
+        src_mac: flow.dst_mac,
+        dst_mac: flow.src_mac,
+        src: flow.dst,
+        dst: flow.src,
+        seq: flow.ack,
+        ack: flow.seq,
+        ..*flow
+    }
+}
+
 /// The EtherType of the connection's IP version.
 pub(super) fn ethertype(flow: &Flow) -> u16 {
     match flow.src.ip {

@@ -50,6 +50,14 @@ pub(super) const GROUPS: &[Group] = &[
         make: options,
     },
     Group {
+        name: "ipv4-option-values",
+        about: "routes, time stamps, security, streams, router alert, labels: every third byte (the pointer) with lengths 2 to 39",
+        count: 9 * 256 * 38,
+        aim: Aim::Live,
+        family: Family::V4,
+        make: option_values,
+    },
+    Group {
         name: "ipv4-source",
         about: "addresses that nobody has: nowhere, loopback, multicast, broadcast, the host's own",
         count: 9 * 2 * 2,
@@ -63,6 +71,7 @@ fn case(taken: bool, flow: &Flow, tags: &[u8], packet: &[u8]) -> Case {
     Case {
         frame: frame(flow, tags, IPV4, packet),
         fate: if taken { Fate::Harmless } else { Fate::Refused },
+        rest: Vec::new(),
     }
 }
 
@@ -147,6 +156,34 @@ fn options(flow: &Flow, number: u64, _: u64) -> Case {
     case(true, flow, &[], &packet)
 }
 
+/// Record route, time stamps, security, loose and strict source routes, CIPSO, streams, router alert, quick start.
+const READ: [u8; 9] = [7, 68, 130, 131, 134, 136, 137, 148, 25];
+
+fn option_values(flow: &Flow, number: u64, _: u64) -> Case {
+    let mut digits = Digits::of(number);
+    let kind = digits.one_of(&READ).unwrap_or(7);
+    let third = digits.next(256) as u8;
+    let len = 2 + digits.next(38) as u8;
+    let mut option = vec![kind, len];
+    // Behind the pointer, overflow and flags of a time stamp, then addresses: the peer's own.
+    let IpAddr::V4(peer) = flow.src.ip else {
+        return case(false, flow, &[], &[]);
+    };
+    option.extend([third, third]);
+    option.extend(peer.octets().into_iter().cycle().take(OPTIONS));
+    option.truncate(usize::from(len));
+    // The header is as short as the option lets it be.
+    option.resize(option.len().next_multiple_of(4), 0);
+    let plain = Draft::old(flow, &stamps(flow)).ip(flow);
+    let (head, segment) = plain.split_at(IPV4_LEN);
+    let mut packet = [head, &option, segment].concat();
+    packet[0] = 0x40 | ((IPV4_LEN + option.len()) / 4) as u8;
+    let total = packet.len() as u16;
+    packet[2..4].copy_from_slice(&total.to_be_bytes());
+    sum_ipv4(&mut packet);
+    case(true, flow, &[], &packet)
+}
+
 fn source(flow: &Flow, number: u64, _: u64) -> Case {
     let mut digits = Digits::of(number);
     let own = match flow.dst.ip {
@@ -179,5 +216,6 @@ fn source(flow: &Flow, number: u64, _: u64) -> Case {
     Case {
         frame: draft.frame(&other),
         fate: Fate::Harmless,
+        rest: Vec::new(),
     }
 }

@@ -72,6 +72,7 @@ fn case(taken: bool, flow: &Flow, tags: &[u8], packet: &[u8]) -> Case {
     Case {
         frame: frame(flow, tags, IPV6, packet),
         fate: if taken { Fate::Harmless } else { Fate::Refused },
+        rest: Vec::new(),
     }
 }
 
@@ -173,6 +174,7 @@ fn extension(flow: &Flow, number: u64, _: u64) -> Case {
     Case {
         frame: frame(flow, &[], IPV6, &packet),
         fate: Fate::Harmless,
+        rest: Vec::new(),
     }
 }
 
@@ -189,6 +191,7 @@ fn options(flow: &Flow, number: u64, _: u64) -> Case {
     Case {
         frame: frame(flow, &[], IPV6, &packet),
         fate: Fate::Harmless,
+        rest: Vec::new(),
     }
 }
 
@@ -211,5 +214,6 @@ fn chain(flow: &Flow, number: u64, _: u64) -> Case {
     Case {
         frame: frame(flow, &[], IPV6, &packet),
         fate: Fate::Harmless,
+        rest: Vec::new(),
     }
 }

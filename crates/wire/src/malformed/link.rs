@@ -104,13 +104,18 @@ fn refused(frame: Vec<u8>) -> Case {
     Case {
         frame,
         fate: Fate::Refused,
+        rest: Vec::new(),
     }
 }
 
 /// Refused unless `taken`.
 fn if_taken(taken: bool, frame: Vec<u8>) -> Case {
     let fate = if taken { Fate::Harmless } else { Fate::Refused };
-    Case { frame, fate }
+    Case {
+        frame,
+        fate,
+        rest: Vec::new(),
+    }
 }
 
 /// An old segment as an IP packet.

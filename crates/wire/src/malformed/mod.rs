@@ -5,9 +5,12 @@
 //! enumerate; the ones that mutate draw from the seed. What a host may make of a frame is said beside it ([`Fate`]), by the
 //! rule that made it, not by a parser.
 //!
-//! Left out: fragments that can be put together, ICMP, and everything above TCP.
+//! Left out: neighbour discovery and multicast listeners (ICMPv6 whose hop limit says that it is from this link), everything
+//! above TCP.
 
 mod build;
+mod fragments;
+mod icmp;
 mod ipv4;
 mod ipv6;
 mod link;
@@ -86,8 +89,18 @@ pub enum Family {
 pub struct Case {
     /// From the Ethernet header on, without a frame check sequence; it may be shorter than that header.
     pub frame: Vec<u8>,
-    /// What it may do.
+    /// Frames that follow it at once: the other fragments of its packet.
+    pub rest: Vec<Vec<u8>>,
+    /// What they may do.
     pub fate: Fate,
+}
+
+impl Case {
+    /// All frames, in the order in which they are sent.
+    pub fn frames(&self) -> impl Iterator<Item = &[u8]> {
+        let first = std::iter::once(&self.frame);
+        first.chain(&self.rest).map(Vec::as_slice)
+    }
 }
 
 /// Frames of one kind.
@@ -120,6 +133,8 @@ pub const GROUPS: &[&[Group]] = &[
     ipv6::GROUPS,
     tcp::GROUPS,
     options::GROUPS,
+    icmp::GROUPS,
+    fragments::GROUPS,
     mutate::GROUPS,
 ];
 

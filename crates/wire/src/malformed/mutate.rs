@@ -107,6 +107,7 @@ fn any_bytes(flow: &Flow, number: u64, seed: u64) -> Case {
     Case {
         frame,
         fate: Fate::Any,
+        rest: Vec::new(),
     }
 }
 
@@ -137,6 +138,7 @@ fn segment_v4(flow: &Flow, number: u64, seed: u64) -> Case {
     Case {
         frame,
         fate: Fate::Any,
+        rest: Vec::new(),
     }
 }
 
@@ -146,5 +148,6 @@ fn segment_v6(flow: &Flow, number: u64, seed: u64) -> Case {
     Case {
         frame: frame(flow, &[], ethertype(flow), &packet),
         fate: Fate::Any,
+        rest: Vec::new(),
     }
 }

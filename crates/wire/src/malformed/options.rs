@@ -87,6 +87,7 @@ fn lengths(flow: &Flow, number: u64, _: u64) -> Case {
             true => Fate::Harmless,
             false => Fate::Refused,
         },
+        rest: Vec::new(),
     }
 }
 
@@ -95,6 +96,7 @@ fn lengths_plain(flow: &Flow, number: u64, _: u64) -> Case {
     Case {
         frame: frame(flow, &[], ethertype(flow), &packet),
         fate: Fate::Harmless,
+        rest: Vec::new(),
     }
 }
 
@@ -107,6 +109,7 @@ fn syn(flow: &Flow, number: u64, options: &[u8]) -> Case {
     Case {
         frame: draft.frame(&stranger(flow, number)),
         fate: Fate::Harmless,
+        rest: Vec::new(),
     }
 }
 
@@ -153,5 +156,6 @@ fn sack_blocks(flow: &Flow, number: u64, _: u64) -> Case {
     Case {
         frame: draft.frame(flow),
         fate: Fate::Any,
+        rest: Vec::new(),
     }
 }

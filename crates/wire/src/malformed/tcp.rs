@@ -90,7 +90,11 @@ fn offset(flow: &Flow, number: u64, _: u64) -> Case {
         Fate::Refused
     };
     let frame = frame(flow, &tags, ethertype(flow), &packet);
-    Case { frame, fate }
+    Case {
+        frame,
+        fate,
+        rest: Vec::new(),
+    }
 }
 
 fn checksum(flow: &Flow, number: u64, _: u64) -> Case {
@@ -110,6 +114,7 @@ fn checksum(flow: &Flow, number: u64, _: u64) -> Case {
     Case {
         frame,
         fate: Fate::Refused,
+        rest: Vec::new(),
     }
 }
 
@@ -130,6 +135,7 @@ fn flags(flow: &Flow, number: u64, _: u64) -> Case {
     Case {
         frame: draft.frame(flow),
         fate: Fate::Harmless,
+        rest: Vec::new(),
     }
 }
 
@@ -159,6 +165,7 @@ fn strangers(flow: &Flow, number: u64, _: u64) -> Case {
     Case {
         frame: draft.frame(&stranger(flow, number)),
         fate: Fate::Harmless,
+        rest: Vec::new(),
     }
 }
 
@@ -195,6 +202,7 @@ fn window(flow: &Flow, number: u64, _: u64) -> Case {
     Case {
         frame: draft.frame(flow),
         fate: Fate::Any,
+        rest: Vec::new(),
     }
 }
 
@@ -212,5 +220,6 @@ fn urgent(flow: &Flow, number: u64, _: u64) -> Case {
     Case {
         frame: draft.frame(flow),
         fate: Fate::Any,
+        rest: Vec::new(),
     }
 }
