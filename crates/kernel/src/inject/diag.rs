@@ -43,7 +43,8 @@ impl Diag {
     ) -> io::Result<TcpInfo> {
         self.0.send(&request(local, remote, index), 0)?;
         let (answer, _) = self.0.recv_from_full()?;
-        info(&answer).ok_or_else(|| io::Error::other("the kernel shows no such connection"))
+        let found = info(&answer, remote.port);
+        found.ok_or_else(|| io::Error::other("the kernel shows no such connection"))
     }
 }
 
@@ -75,10 +76,16 @@ fn request(local: Endpoint, remote: Endpoint, index: u32) -> Vec<u8> {
     b
 }
 
-/// The attribute of an answer.
-fn info(answer: &[u8]) -> Option<TcpInfo> {
+/// The attribute of an answer about a connection with this port of the other end: when there is none, the kernel answers with
+/// its listener (`inet_diag_find_one_icsk()`).
+fn info(answer: &[u8], port: u16) -> Option<TcpInfo> {
     let kind = u16::from_ne_bytes(*answer.get(4..)?.first_chunk()?);
     if kind != SOCK_DIAG_BY_FAMILY {
+        return None;
+    }
+    // Behind four bytes `struct inet_diag_sockid`: the own port, the other's.
+    let other = answer.get(HEADER + 6..)?.first_chunk()?;
+    if u16::from_be_bytes(*other) != port {
         return None;
     }
     let mut rest = answer.get(HEADER + MESSAGE..)?;
