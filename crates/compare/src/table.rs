@@ -134,6 +134,9 @@ pub fn compare(before: &Arm, after: &Arm, options: &Options) -> Comparison {
     let mut changes = Vec::new();
     let mut sequences = Vec::new();
     for (b, a) in sides(before, after) {
+        if b.is_none() != a.is_none() && is_idle(b) && is_idle(a) {
+            continue;
+        }
         let mut row = empty(b.or(a));
         let found = match (b, a) {
             (Some(b), Some(a)) => fill(&mut row, b, a, options, &mut sequences),
@@ -205,6 +208,12 @@ fn sides<'a>(before: &'a Arm, after: &'a Arm) -> Vec<(Option<&'a Metric>, Option
         .filter(|m| left.contains(&(&raw const **m)));
     sides.extend(only.map(|metric| (None, Some(metric))));
     sides
+}
+
+/// A counter that is not there, or never counted: a kernel without it is no other kernel.
+fn is_idle(metric: Option<&Metric>) -> bool {
+    let is_zero = |run: &Run| run.counts() == Some(0.0);
+    metric.is_none_or(|metric| metric.exact && metric.runs.iter().all(is_zero))
 }
 
 fn empty(metric: Option<&Metric>) -> Row {

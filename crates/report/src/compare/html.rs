@@ -14,7 +14,7 @@ body{font:15px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--paper
 h1{font-size:1.4rem;margin:0}h2{font-size:1.05rem;margin:1.8rem 0 .4rem}p{margin:.3rem 0}.dim{color:var(--dim)}\
 table{border-collapse:collapse;width:100%}th{font-weight:600;color:var(--dim);text-align:left;font-size:.85rem}\
 th,td{padding:.25rem .5rem;border-bottom:1px solid var(--line);vertical-align:middle}\
-td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}td.v{white-space:nowrap;font-weight:600}\
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}td.v{font-weight:600}td.v,td.u{white-space:nowrap}\
 .worse,.differs,.invalid{--c:var(--worse)}.better{--c:var(--better)}.undecided,.too-noisy,.missing,.higher,.lower{--c:var(--open)}\
 .same,.equal{--c:var(--dim)}td.v{color:var(--c)}svg{display:block}.axis{stroke:var(--line)}circle.b{fill:var(--b);opacity:.75}\
 circle.a{fill:var(--a);opacity:.75}line.b{stroke:var(--b);stroke-width:2}line.a{stroke:var(--a);stroke-width:2}\
@@ -77,7 +77,7 @@ fn metrics(comparison: &Comparison) -> String {
             Better::Neither => "",
         };
         out += &format!(
-            "<tr><td>{}</td><td>{}{better}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td><td class=\"n\">{}</td>\
+            "<tr><td>{}</td><td class=\"u\">{}{better}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td><td class=\"n\">{}</td>\
              <td class=\"n\">{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"v {}\" title=\"{}\">{}</td></tr>\n",
             xml(&row.label()),
             xml(figures::unit(&row.unit)),
