@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use tcplab_wire::{CaqmUnits, caqm_ethertype};
 
 use crate::analyze::fail_on::FailOn;
+use crate::bench::args::BenchArgs;
 use crate::compare::args::CompareArgs;
 use crate::drill::DrillArgs;
 use crate::explain::ExplainArgs;
@@ -16,6 +17,7 @@ use crate::kernel::args::KernelCommand;
 use crate::link::args::LinkArgs;
 use crate::population::args::{MergeArgs, PopulationCommand, ReportArgs};
 use crate::probe::args::ProbeArgs;
+use crate::qa::args::QaArgs;
 use crate::reproduce::ReproduceArgs;
 use crate::run::args::{BisectArgs, RunArgs};
 
@@ -86,6 +88,10 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Workloads between two processes, in two arms that take turns: what changed?
+    Bench(BenchArgs),
+    /// A report before and after: experiments, counters, a suite, scripts, malformed frames; a verdict each
+    Qa(QaArgs),
     /// The lab's applications live, on real sockets, with what the kernel knows about its ACKs
     Probe(ProbeArgs),
     /// A shaped link in real time: between namespaces, TAP devices or interfaces, with any qdisc
@@ -150,6 +156,8 @@ pub enum SchemaName {
     Probe,
     /// `tcplab compare --json`
     Compare,
+    /// `tcplab qa --json`
+    Qa,
     /// What `tcplab compare` reads and `--metrics` writes
     Metrics,
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::CommandFactory;
 use schemars::generate::SchemaSettings;
-use tcplab_compare::{Comparison, Metrics};
+use tcplab_compare::{Comparison, Metrics, QaDocument};
 use tcplab_lab::drill::DrillDocument;
 use tcplab_lab::inject::InjectDocument;
 use tcplab_plan::population::{PopulationDocument, VariantsDocument};
@@ -46,6 +46,7 @@ pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
         SchemaName::Link => generator.into_root_schema_for::<link::json::Line>().into(),
         SchemaName::Inject => generator.into_root_schema_for::<InjectDocument>().into(),
         SchemaName::Compare => generator.into_root_schema_for::<Comparison>().into(),
+        SchemaName::Qa => generator.into_root_schema_for::<QaDocument>().into(),
         SchemaName::Metrics => generator.into_root_schema_for::<Metrics>().into(),
         SchemaName::Probe => generator
             .into_root_schema_for::<probe::json::Document>()

@@ -5,6 +5,7 @@
 
 mod analyze;
 mod args;
+mod bench;
 mod compare;
 mod doctor;
 mod drill;
@@ -19,6 +20,7 @@ mod link;
 mod population;
 mod probe;
 mod progress;
+mod qa;
 mod reproduce;
 mod run;
 mod stacks;
@@ -34,7 +36,7 @@ use crate::failure::Failure;
 
 fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
-    if let Some(code) = tcplab_kernel::guest::stage() {
+    if let Some(code) = tcplab_kernel::guest::stage().or_else(tcplab_kernel::bench::end) {
         return code;
     }
     let raw: Vec<OsString> = std::env::args_os().collect();
@@ -58,6 +60,8 @@ fn main() -> ExitCode {
         Command::Doctor { json } => Ok(doctor::main(json)),
         Command::Link(args) => Ok(link::main(&args, cli.color)),
         Command::Inject(args) => Ok(inject::main(&args, cli.color)),
+        Command::Bench(args) => Ok(bench::main(&args, cli.color)),
+        Command::Qa(args) => Ok(qa::main(&args, cli.color)),
         Command::Probe(args) => Ok(probe::main(&args, &raw)),
         Command::Schema { name } => generate::schema(name),
         Command::Completions { shell } => generate::completions(shell),

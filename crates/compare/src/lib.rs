@@ -10,6 +10,7 @@ mod exact;
 pub mod import;
 mod metrics;
 mod pairs;
+mod qa;
 mod row;
 mod table;
 
@@ -17,5 +18,6 @@ pub use metrics::{
     Arm, Better, Combine, Count, METRICS_SCHEMA, Metric, Metrics, Noise, Remark, RemarkKind, Role,
     Run, Source, TestResult,
 };
+pub use qa::{QA_SCHEMA, QaDocument, Section, Standing};
 pub use row::{CountRow, Row, Verdict};
 pub use table::{COMPARE_SCHEMA, Comparison, Flag, FlagKind, Options, Summary, compare};

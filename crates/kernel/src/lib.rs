@@ -5,6 +5,8 @@
 //! applications on real sockets. [`stack`] has the names of stacks and the kernels for them,
 //! [`build`] builds those, and [`doctor`] says what this machine can do.
 
+#[cfg(target_os = "linux")]
+pub mod bench;
 pub mod build;
 #[cfg(target_os = "linux")]
 pub mod counters;

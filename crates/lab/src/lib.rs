@@ -4,6 +4,7 @@
 //! [`Lab::stack`] finds what a name stands for, [`campaign::run`] runs all points on all stacks,
 //! [`bisect::first_bad`] searches an ordered list of stacks.
 
+pub mod bench;
 pub mod bisect;
 pub mod campaign;
 mod digest;
@@ -18,6 +19,7 @@ mod model;
 mod packets;
 mod point;
 pub mod population;
+pub mod qa;
 pub mod reproduce;
 mod stack;
 

@@ -3,4 +3,5 @@
 pub mod compare;
 pub mod matrix;
 pub mod page;
+pub mod qa;
 pub mod terminal;

@@ -41,6 +41,18 @@ pub struct CompareArgs {
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     pub format: Option<Format>,
 
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Write what was read as one document (see `tcplab schema metrics`)
+    #[arg(long, value_name = "FILE.json", help_heading = "Output", value_hint = ValueHint::FilePath)]
+    pub metrics: Option<PathBuf>,
+}
+
+/// By what rows are judged, and what that does to the exit code.
+#[derive(Args, Debug)]
+pub struct JudgeArgs {
     /// Changes up to this do not matter, per cent
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = parse_percent, help_heading = "Judgement")]
     pub band: f64,
@@ -68,7 +80,11 @@ pub struct CompareArgs {
     /// Exit with 3 when a row is undecided or too noisy
     #[arg(long, help_heading = "Judgement")]
     pub require_verdict: bool,
+}
 
+/// How a comparison is shown.
+#[derive(Args, Debug)]
+pub struct OutputArgs {
     /// Print one JSON document (see `tcplab schema compare`)
     #[arg(long, help_heading = "Output", conflicts_with = "markdown")]
     pub json: bool,
@@ -81,9 +97,6 @@ pub struct CompareArgs {
     /// Write one self-contained HTML page with a picture of each row's runs
     #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
-    /// Write what was read as one document (see `tcplab schema metrics`)
-    #[arg(long, value_name = "FILE.json", help_heading = "Output", value_hint = ValueHint::FilePath)]
-    pub metrics: Option<PathBuf>,
     /// Show rows that are equal or on one side only, and every row of an objection
     #[arg(long, help_heading = "Output")]
     pub all: bool,

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use tcplab_compare::{COMPARE_SCHEMA, Comparison, Metrics, Options, compare};
 use tcplab_report::compare as report;
 
-use self::args::CompareArgs;
+use self::args::{CompareArgs, JudgeArgs, OutputArgs};
 use crate::args::Color;
 use crate::failure::Failure;
 use crate::files::Replace;
@@ -18,11 +18,24 @@ use crate::{json, terminal};
 
 /// Runs `tcplab compare`.
 pub fn main(args: &CompareArgs, color: Color) -> ExitCode {
-    json::finish(COMPARE_SCHEMA, args.json, run(args, color))
+    json::finish(COMPARE_SCHEMA, args.output.json, run(args, color))
 }
 
 fn run(args: &CompareArgs, color: Color) -> Result<ExitCode, Failure> {
     let (before, after) = input::arms(args)?;
+    let options = options(&args.judge);
+    let comparison = compare(&before, &after, &options);
+    if let Some(path) = &args.metrics {
+        let document = Metrics::of(vec![before, after]);
+        let text = serde_json::to_string_pretty(&document).map_err(std::io::Error::from)?;
+        write(path, &format!("{text}\n"))?;
+    }
+    tell(&comparison, &args.output, color)?;
+    Ok(ExitCode::from(code(&args.judge, &comparison)))
+}
+
+/// The rules of a command line.
+pub fn options(args: &JudgeArgs) -> Options {
     let mut options = Options::default();
     options.rules.q = args.level;
     options.rules.band_percent = args.band;
@@ -31,29 +44,29 @@ fn run(args: &CompareArgs, color: Color) -> Result<ExitCode, Failure> {
     options.rules.assumed_noise_percent = args.noise;
     options.is_sampled = args.sampled;
     options.is_robust = args.robust;
-    let comparison = compare(&before, &after, &options);
+    options
+}
+
+/// Shows a comparison.
+pub fn tell(comparison: &Comparison, args: &OutputArgs, color: Color) -> Result<(), Failure> {
     if let Some(path) = &args.junit {
-        write(path, &report::junit(&comparison))?;
+        write(path, &report::junit(comparison))?;
     }
     if let Some(path) = &args.html {
-        write(path, &report::html(&comparison))?;
-    }
-    if let Some(path) = &args.metrics {
-        let document = Metrics::of(vec![before, after]);
-        let text = serde_json::to_string_pretty(&document).map_err(std::io::Error::from)?;
-        write(path, &format!("{text}\n"))?;
+        write(path, &report::html(comparison))?;
     }
     let theme = terminal::theme(color, false);
     let mut out = std::io::stdout().lock();
     match (args.json, args.markdown) {
-        (true, _) => json::print(&comparison)?,
-        (_, true) => out.write_all(report::markdown(&comparison).as_bytes())?,
-        _ => out.write_all(report::terminal(&comparison, args.all, &theme).as_bytes())?,
+        (true, _) => json::print(comparison)?,
+        (_, true) => out.write_all(report::markdown(comparison).as_bytes())?,
+        _ => out.write_all(report::terminal(comparison, args.all, &theme).as_bytes())?,
     }
-    Ok(ExitCode::from(code(args, &comparison)))
+    Ok(())
 }
 
-fn code(args: &CompareArgs, comparison: &Comparison) -> u8 {
+/// The exit code of a comparison.
+pub fn code(args: &JudgeArgs, comparison: &Comparison) -> u8 {
     let rows = comparison.rows.iter().map(|row| row.verdict);
     let counts = comparison.counts.iter().map(|row| row.verdict);
     let mut verdicts = rows.chain(counts);
@@ -71,7 +84,8 @@ fn code(args: &CompareArgs, comparison: &Comparison) -> u8 {
     }
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
+/// Writes a file in one step.
+pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let mut file = Replace::create(path)?;
     file.write_all(text.as_bytes())
         .map_err(|e| Failure::output(path, &e))?;

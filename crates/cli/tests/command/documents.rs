@@ -17,11 +17,16 @@ struct Documented {
     commands: &'static [&'static [&'static str]],
 }
 
-const DOCUMENTS: [Documented; 8] = [
+const DOCUMENTS: [Documented; 9] = [
     Documented {
         path: "docs/compare.md",
         schemas: &["compare", "metrics"],
         commands: &[&["compare"]],
+    },
+    Documented {
+        path: "docs/bench.md",
+        schemas: &["qa"],
+        commands: &[&["bench"], &["qa"]],
     },
     Documented {
         path: "docs/inject.md",

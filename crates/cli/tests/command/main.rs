@@ -1,6 +1,7 @@
 //! Tests of the real binary: what a person or a script sees of it.
 
 mod annotate;
+mod bench;
 mod caqm;
 mod compare;
 mod documents;

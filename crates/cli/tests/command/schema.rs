@@ -37,7 +37,7 @@ fn check(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<(),
             "maximum" if value.is_number() && value.as_f64() > rule.as_f64() => {
                 return fail("is above");
             }
-            "minItems" if value.as_array().map(Vec::len) < as_len(rule) => {
+            "minItems" if value.is_array() && value.as_array().map(Vec::len) < as_len(rule) => {
                 return fail("has fewer than");
             }
             "maxItems" if value.as_array().map(Vec::len) > as_len(rule) => {

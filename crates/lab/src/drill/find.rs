@@ -12,6 +12,9 @@ use crate::error::LabError;
 /// Folders inside folders; more are not searched (a loop of links cannot occur: links to folders are not followed).
 const DEPTH: usize = 32;
 
+/// The modes that a script may be run in, as packetdrill's runner has them.
+pub const MODES: [IpMode; 3] = [IpMode::Ipv4, IpMode::Mapped, IpMode::Ipv6];
+
 /// A mode's word in results and on the command line.
 pub fn word(mode: IpMode) -> &'static str {
     match mode {

@@ -20,7 +20,7 @@ use tcplab_kernel::drill::{self, Kernel};
 use tcplab_kernel::guest::GuestError;
 
 pub use document::{CaseResult, DRILL_SCHEMA, DrillDocument, Verdict};
-pub use find::{Case, cases, scripts, word};
+pub use find::{Case, MODES, cases, scripts, word};
 pub use strict::Mutants;
 
 use crate::error::LabError;

@@ -11,7 +11,7 @@ const STYLE: &str = "\
 @media(prefers-color-scheme:dark){:root{--ink:#e5e9ef;--dim:#9aa5b3;--line:#39424e;--paper:#171b21;--b:#8d99ab;--a:#5aa9f5;\
 --worse:#ef7a70;--better:#5cc486;--open:#dfa847;--band:#262d37}}\
 body{font:15px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--paper);margin:2rem auto;max-width:1240px;padding:0 1rem}\
-h1{font-size:1.4rem;margin:0}h2{font-size:1.05rem;margin:1.8rem 0 .4rem}p{margin:.3rem 0}.dim{color:var(--dim)}\
+h1{font-size:1.4rem;margin:0}h1.part{margin-top:2.5rem}h2{font-size:1.05rem;margin:1.8rem 0 .4rem}p{margin:.3rem 0}.dim{color:var(--dim)}\
 table{border-collapse:collapse;width:100%}th{font-weight:600;color:var(--dim);text-align:left;font-size:.85rem}\
 th,td{padding:.25rem .5rem;border-bottom:1px solid var(--line);vertical-align:middle}\
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}td.v{font-weight:600}td.v,td.u{white-space:nowrap}\
@@ -24,13 +24,22 @@ circle.a{fill:var(--a);opacity:.75}line.b{stroke:var(--b);stroke-width:2}line.a{
 /// Draws the page.
 pub fn html(comparison: &Comparison) -> String {
     let title = format!("{} \u{2192} {}", comparison.before, comparison.after);
-    let mut out = format!(
+    page(&title, &body(comparison))
+}
+
+/// A self-contained page of this style.
+pub(crate) fn page(title: &str, body: &str) -> String {
+    format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>{0}</title><style>{STYLE}</style></head>\n\
-         <body><h1>{0}</h1>\n<p>{1}</p>\n",
-        xml(&title),
-        verdicts(comparison)
-    );
+         <body><h1>{0}</h1>\n{body}</body></html>\n",
+        xml(title),
+    )
+}
+
+/// What stands in it.
+pub(crate) fn body(comparison: &Comparison) -> String {
+    let mut out = format!("<p>{}</p>\n", verdicts(comparison));
     if !comparison.rows.is_empty() {
         out += &metrics(comparison);
     }
@@ -53,13 +62,15 @@ pub fn html(comparison: &Comparison) -> String {
         }
         out += "</ul>\n";
     }
-    out += "<h2>How to read it</h2>\n";
-    for line in legend(comparison) {
+    let legend = legend(comparison);
+    if !legend.is_empty() {
+        out += "<h2>How to read it</h2>\n";
+    }
+    for line in legend {
         out += &format!("<p class=\"dim\">{}</p>\n", xml(&line));
     }
     out += &sources("before", &comparison.sources_before);
-    out += &sources("after", &comparison.sources_after);
-    out + "</body></html>\n"
+    out + &sources("after", &comparison.sources_after)
 }
 
 fn metrics(comparison: &Comparison) -> String {

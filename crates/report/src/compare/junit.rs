@@ -60,7 +60,7 @@ pub fn junit(comparison: &Comparison) -> String {
 }
 
 /// Text as XML; characters that XML does not have are gone.
-pub(super) fn xml(text: &str) -> String {
+pub(crate) fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -8,7 +8,9 @@ mod picture;
 mod terminal;
 
 pub use html::html;
+pub(crate) use html::{body, page};
 pub use junit::junit;
+pub(crate) use junit::xml;
 pub use markdown::markdown;
 pub use terminal::terminal;
 

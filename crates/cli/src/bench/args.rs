@@ -1,0 +1,73 @@
+//! The command line of `tcplab bench`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum, ValueHint};
+use tcplab_lab::bench::Setting;
+
+use crate::compare::args::{JudgeArgs, OutputArgs};
+use crate::probe::number::positive;
+
+/// `tcplab bench`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Workloads: TCP_STREAM:BYTES, UDP_STREAM:BYTES, TCP_RR, TCP_CRR, UDP_RR as netperf has them, AF_UNIX_STREAM:BYTES, AF_UNIX_RR,
+PIPE_STREAM:BYTES, PIPE_RR as lmbench has them; without any the suite of 15 (docs/bench.md).
+An arm is `sysctl:NAME=VALUE,...` (a network namespace of its own), `as-it-is`, or a shell's command that is run
+before each run of the arm, with its name in TCPLAB_ARM. Two stacks (uml:6.1, model, qemu:NAME) run a suite of nine small experiments
+instead, in virtual time; workloads are their names then (stream, rr, web ...).
+
+Examples:
+  tcplab bench                                             what this machine does
+  tcplab bench TCP_STREAM:65536 TCP_RR --runs 10 --out before      keep it; later
+  tcplab compare before after                              with a second folder
+  tcplab bench --before as-it-is --after sysctl:net.ipv4.tcp_sack=0 TCP_STREAM:65536
+  tcplab bench --before uml:6.1 --after uml:6.1+mss-boundary
+  tcplab bench --before 'tc qdisc del dev lo root; true' --after 'tc qdisc add dev lo root fq' TCP_RR")]
+pub struct BenchArgs {
+    /// What to run
+    #[arg(value_name = "WORKLOAD")]
+    pub workloads: Vec<String>,
+    /// The arm before
+    #[arg(long, value_name = "ARM", requires = "after", help_heading = "Arms")]
+    pub before: Option<Setting>,
+    /// The arm after; both take turns
+    #[arg(long, value_name = "ARM", requires = "before", help_heading = "Arms")]
+    pub after: Option<Setting>,
+
+    /// Runs of each workload in each arm
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Runs")]
+    pub runs: u32,
+    /// Time in which a run counts
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = positive, help_heading = "Runs")]
+    pub time: Duration,
+    /// Time of a run before it counts
+    #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = positive, help_heading = "Runs")]
+    pub warm: Duration,
+    /// Where client and server run
+    #[arg(long, value_enum, default_value = "free", help_heading = "Runs")]
+    pub cpus: Cpus,
+    /// TCP_CONGESTION of both ends
+    #[arg(long, value_name = "NAME", help_heading = "Runs")]
+    pub congestion: Option<String>,
+
+    /// Keep the runs in this folder (runs.jsonl, metrics.json)
+    #[arg(long, value_name = "DIR", help_heading = "Output", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Where client and server run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Cpus {
+    /// Where the kernel puts them
+    Free,
+    /// On a processor each
+    Pinned,
+    /// Both ways, one after the other
+    Both,
+}

@@ -1,0 +1,136 @@
+//! `tcplab bench`: workloads between two processes, in one arm or in two that take turns; or a suite on two stacks.
+
+pub mod args;
+mod progress;
+mod stacks;
+mod text;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use tcplab_compare::{COMPARE_SCHEMA, METRICS_SCHEMA, Metrics, compare};
+use tcplab_kernel::Stop;
+use tcplab_kernel::bench::Workload;
+use tcplab_lab::bench::{self, Arm, Folder, Pinning, Plan, Setting};
+
+use self::args::{BenchArgs, Cpus};
+use self::progress::Progress;
+use crate::args::Color;
+use crate::compare::{code, options, tell};
+use crate::failure::Failure;
+use crate::{json, terminal};
+
+/// Runs `tcplab bench`.
+pub fn main(args: &BenchArgs, color: Color) -> ExitCode {
+    let schema = match args.before {
+        Some(_) => COMPARE_SCHEMA,
+        None => METRICS_SCHEMA,
+    };
+    json::finish(schema, args.output.json, run(args, color))
+}
+
+fn run(args: &BenchArgs, color: Color) -> Result<ExitCode, Failure> {
+    let metrics = match (&args.before, &args.after) {
+        (Some(Setting::Stack(before)), Some(Setting::Stack(after))) => {
+            stacks::run(args, [before, after])?
+        }
+        (Some(Setting::Stack(stack)), Some(other)) | (Some(other), Some(Setting::Stack(stack))) => {
+            return Err(Failure::usage(format!(
+                "{stack} is a stack and `{}` is none: two stacks run one suite, two settings of this machine another",
+                other.words()
+            )));
+        }
+        _ => here(args)?,
+    };
+    match metrics.arms.as_slice() {
+        [before, after] => {
+            let comparison = compare(before, after, &options(&args.judge));
+            tell(&comparison, &args.output, color)?;
+            Ok(ExitCode::from(code(&args.judge, &comparison)))
+        }
+        _ => {
+            one_arm(args, &metrics, color)?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// Workloads on this machine.
+fn here(args: &BenchArgs) -> Result<Metrics, Failure> {
+    let plan = plan(args)?;
+    let scratch;
+    let path = match &args.out {
+        Some(path) => path.clone(),
+        None => {
+            scratch = tempfile::tempdir()?;
+            scratch.path().join("bench")
+        }
+    };
+    let wrong = |e: std::io::Error| Failure::input(format!("{}: {e}", path.display()));
+    let mut folder = Folder::create(&path).map_err(wrong)?;
+    let places = bench::places(&plan.arms)?;
+    // After the places: a user namespace is entered by a process with one thread.
+    let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(e.to_string()))?;
+    let progress = Progress::new(&plan);
+    let runs = bench::run(&plan, &places, &mut folder, &stop, |p| progress.show(p))?;
+    progress.clear();
+    if stop.wanted() && runs.is_empty() {
+        return Err(Failure::interrupted("interrupted before a run was done"));
+    }
+    let metrics = bench::metrics(&plan, &runs, &bench::system());
+    let file = folder.finish(&metrics).map_err(wrong)?;
+    if args.out.is_some() {
+        eprintln!("runs and metrics: {}", file.display());
+    }
+    Ok(metrics)
+}
+
+fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
+    let workloads: Result<Vec<Workload>, String> =
+        args.workloads.iter().map(|name| name.parse()).collect();
+    let workloads = match workloads.map_err(Failure::usage)? {
+        none if none.is_empty() => Workload::suite(),
+        chosen => chosen,
+    };
+    let arm = |name: &str, setting: &Setting| Arm {
+        name: name.into(),
+        setting: setting.clone(),
+    };
+    let span = |t: std::time::Duration| {
+        tcplab_base::Duration::from_nanos(i64::try_from(t.as_nanos()).unwrap_or(i64::MAX))
+    };
+    Ok(Plan {
+        workloads,
+        arms: match (&args.before, &args.after) {
+            (Some(before), Some(after)) => vec![arm("before", before), arm("after", after)],
+            _ => vec![arm("this machine", &Setting::AsItIs)],
+        },
+        runs: args.runs,
+        warm: span(args.warm),
+        time: span(args.time),
+        pinning: match args.cpus {
+            Cpus::Free => vec![Pinning::Free],
+            Cpus::Pinned => vec![Pinning::Pinned],
+            Cpus::Both => vec![Pinning::Pinned, Pinning::Free],
+        },
+        congestion: args.congestion.clone(),
+    })
+}
+
+/// What one arm found.
+fn one_arm(args: &BenchArgs, metrics: &Metrics, color: Color) -> Result<(), Failure> {
+    let output = &args.output;
+    if output.json {
+        json::print(metrics)?;
+        return Ok(());
+    }
+    if output.html.is_some() || output.junit.is_some() {
+        return Err(Failure::usage(
+            "--html and --junit show a comparison: give two arms, or compare two folders of --out",
+        ));
+    }
+    let theme = terminal::theme(color, false);
+    let table = text::one_arm(metrics, output.markdown, &theme);
+    std::io::stdout().lock().write_all(table.as_bytes())?;
+    Ok(())
+}

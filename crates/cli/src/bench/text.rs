@@ -1,0 +1,65 @@
+//! One arm's figures as a table.
+
+use tcplab_compare::{Metric, Metrics, Role};
+use tcplab_report::terminal::Theme;
+use tcplab_report::terminal::table::{Align, Cell, Table};
+
+/// The table, as text or as Markdown.
+pub fn one_arm(metrics: &Metrics, markdown: bool, theme: &Theme) -> String {
+    let rows = metrics.arms.iter().flat_map(|arm| &arm.metrics);
+    let rows: Vec<[String; 6]> = rows.map(row).collect();
+    let heads = ["workload", "unit", "mean", "least", "most", "runs"];
+    if markdown {
+        let mut out = format!("| {} |\n|---|---|---:|---:|---:|---:|\n", heads.join(" | "));
+        for row in rows {
+            out += &format!("| {} |\n", row.join(" | "));
+        }
+        return out;
+    }
+    let mut table = Table::new(&[
+        (heads[0], Align::Left),
+        (heads[1], Align::Left),
+        (heads[2], Align::Right),
+        (heads[3], Align::Right),
+        (heads[4], Align::Right),
+        (heads[5], Align::Right),
+    ]);
+    for row in rows {
+        table.row(row.into_iter().map(Cell::from).collect());
+    }
+    table.render(theme)
+}
+
+fn row(metric: &Metric) -> [String; 6] {
+    let values: Vec<f64> = metric.runs.iter().filter_map(|run| run.counts()).collect();
+    let of = |value: f64| match value.is_finite() {
+        true => figure(value),
+        false => "-".into(),
+    };
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let role = match metric.role {
+        Role::Client => " sent",
+        Role::Server => " received",
+        Role::None => "",
+    };
+    [
+        format!("{}{role}", metric.name),
+        metric.unit.clone(),
+        of(mean),
+        of(least),
+        of(most),
+        values.len().to_string(),
+    ]
+}
+
+/// Four digits at least.
+fn figure(value: f64) -> String {
+    match value.abs() {
+        v if v >= 1_000.0 => format!("{value:.0}"),
+        v if v >= 100.0 => format!("{value:.1}"),
+        v if v >= 10.0 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}

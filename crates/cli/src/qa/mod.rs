@@ -1,0 +1,81 @@
+//! `tcplab qa`: before and after as a report with a verdict for each section.
+
+pub mod args;
+
+use std::fs;
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+use tcplab_compare::{QA_SCHEMA, QaDocument, Standing};
+use tcplab_lab::qa::{self, Wanted};
+use tcplab_report::qa as report;
+
+use self::args::QaArgs;
+use crate::args::Color;
+use crate::compare::{options, write};
+use crate::failure::Failure;
+use crate::run::{lab, processors};
+use crate::{json, terminal};
+
+/// Runs `tcplab qa`.
+pub fn main(args: &QaArgs, color: Color) -> ExitCode {
+    json::finish(QA_SCHEMA, args.json, run(args, color))
+}
+
+fn run(args: &QaArgs, color: Color) -> Result<ExitCode, Failure> {
+    let mut experiments = Vec::new();
+    for path in &args.experiments {
+        let text = fs::read_to_string(path)
+            .map_err(|e| Failure::input(format!("{}: cannot read: {e}", path.display())))?;
+        experiments.push((path.display().to_string(), text));
+    }
+    let lab = lab()?;
+    let stacks = [lab.stack(&args.before)?, lab.stack(&args.after)?];
+    let wanted = Wanted {
+        experiments: &experiments,
+        stacks: &stacks,
+        scripts: &args.drill,
+        frames: args.frames,
+        suite: !args.no_suite,
+        jobs: args.jobs.unwrap_or_else(processors),
+        options: options(&args.judge),
+    };
+    let shows = std::io::stderr().is_terminal();
+    let document = qa::run(&lab, &wanted, |name| {
+        if shows {
+            eprintln!("tcplab: {name}");
+        }
+    })?;
+    if let Some(path) = &args.html {
+        write(path, &report::html(&document))?;
+    }
+    if let Some(path) = &args.write_markdown {
+        write(path, &report::markdown(&document))?;
+    }
+    let mut out = std::io::stdout().lock();
+    match (args.json, args.markdown) {
+        (true, _) => json::print(&document)?,
+        (_, true) => out.write_all(report::markdown(&document).as_bytes())?,
+        _ => {
+            let theme = terminal::theme(color, false);
+            out.write_all(report::terminal(&document, args.all, &theme).as_bytes())?;
+        }
+    }
+    Ok(ExitCode::from(code(args, &document)))
+}
+
+/// 1: worse, or what `--fail-on` names; 3: open, and `--require-verdict`.
+fn code(args: &QaArgs, document: &QaDocument) -> u8 {
+    let verdicts = document
+        .sections
+        .iter()
+        .filter_map(|section| section.comparison.as_ref());
+    let fails = verdicts
+        .map(|comparison| crate::compare::code(&args.judge, comparison))
+        .max()
+        .unwrap_or(0);
+    match document.standing {
+        Standing::Worse => 1,
+        _ => fails,
+    }
+}

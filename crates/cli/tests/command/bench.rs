@@ -1,0 +1,210 @@
+//! `tcplab bench` and `tcplab qa`: what they measure is compared, and what cannot be is said.
+
+use serde_json::Value;
+
+use super::schema::holds;
+use super::{folder, tcplab, text};
+
+/// Whether loopback can be used here, as `host`'s other tests need it, too.
+fn short(args: &[&str]) -> Vec<String> {
+    let time = ["--time", "40ms", "--warm", "10ms", "--json"];
+    let words = ["bench"].iter().chain(args).chain(&time);
+    words.map(|word| (*word).to_owned()).collect()
+}
+
+fn bench(args: &[&str]) -> super::Run {
+    let words = short(args);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    tcplab(&words)
+}
+
+#[test]
+fn every_workload_of_the_suite_gives_figures_and_keeps_its_runs() {
+    let place = folder();
+    let out = place.path().join("out");
+    let run = bench(&["--runs", "1", "--out", text(&out)]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let document = run.json();
+    holds("metrics", &document);
+    let metrics = document["arms"][0]["metrics"].as_array().unwrap();
+    // Datagrams have two figures.
+    assert_eq!(metrics.len(), 19, "{document}");
+    for metric in metrics {
+        let value = &metric["runs"][0];
+        // A machine that stands still for 50 ms has nothing to tell, and says so.
+        let is_told = value["value"].as_f64().is_some_and(|v| v > 0.0);
+        assert!(is_told || value["failed"].is_string(), "{metric}");
+    }
+    let kept = std::fs::read_to_string(out.join("runs.jsonl")).unwrap();
+    assert_eq!(kept.lines().count(), 15);
+    let first: Value = serde_json::from_str(kept.lines().next().unwrap()).unwrap();
+    assert_eq!(first["workload"], "TCP_STREAM:1");
+    assert!(first["client"]["tcp_info"]["tcpi_bytes_acked"].as_i64() > Some(0));
+    assert!(
+        first["counters"]["TcpOutSegs"].as_i64() > Some(0),
+        "{first}"
+    );
+    // The folder is an arm for `tcplab compare`.
+    let again = tcplab(&["compare", text(&out), text(&out), "--json"]);
+    assert_eq!(again.code, 0, "{}", again.err);
+    // And no other bench may write over it.
+    assert_eq!(bench(&["TCP_RR", "--out", text(&out)]).code, 2);
+}
+
+#[test]
+fn arms_take_turns_in_namespaces_of_their_own() {
+    let args = [
+        "TCP_RR",
+        "--runs",
+        "3",
+        "--before",
+        "sysctl:net.ipv4.tcp_timestamps=1",
+        "--after",
+        "sysctl:net.ipv4.tcp_timestamps=0",
+    ];
+    let run = bench(&args);
+    if run.code == 4 {
+        eprintln!("skipped: {}", run.err);
+        return;
+    }
+    assert_eq!(run.code, 0, "{}", run.err);
+    let document = run.json();
+    holds("compare", &document);
+    let row = &document["rows"][0];
+    assert_eq!(row["metric"], "TCP_RR");
+    assert_eq!(row["paired"], true, "{row}");
+    assert_eq!(row["runs_before"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn the_command_of_an_arm_is_run_before_each_of_its_runs() {
+    let place = folder();
+    let log = place.path().join("log");
+    let command = format!("echo $TCPLAB_ARM >> {}", text(&log));
+    let run = bench(&[
+        "PIPE_RR", "--runs", "2", "--before", &command, "--after", &command,
+    ]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let log = std::fs::read_to_string(log).unwrap();
+    assert_eq!(log, "before\nafter\nafter\nbefore\n");
+    let run = bench(&[
+        "PIPE_RR",
+        "--before",
+        "true",
+        "--after",
+        "echo no way >&2; exit 1",
+    ]);
+    assert_eq!(run.code, 4, "{}", run.err);
+    assert!(run.err.contains("no way"), "{}", run.err);
+}
+
+#[test]
+fn what_is_no_workload_or_arm_says_so() {
+    for (args, says) in [
+        (&["SCTP_RR"][..], "TCP_STREAM:BYTES"),
+        (&["TCP_STREAM:0"], "1 to"),
+        (&["--before", "model"], "--after"),
+        (&["--before", "model", "--after", "true"], "two stacks"),
+        (
+            &["--before", "model", "--after", "model", "TCP_RR"],
+            "stream-loss",
+        ),
+        (&["--before", "sysctl:x", "--after", "true"], "NAME=VALUE"),
+        (&["TCP_RR", "--html", "x.html"], "comparison"),
+    ] {
+        let words: Vec<&str> = ["bench", "--runs", "1", "--time", "10ms"]
+            .iter()
+            .chain(args)
+            .copied()
+            .collect();
+        let run = tcplab(&words);
+        assert_eq!(run.code, 2, "{args:?}: {}", run.err);
+        assert!(run.err.contains(says), "{args:?}: {}", run.err);
+    }
+}
+
+/// The verdicts of a comparison's rows.
+fn count(document: &Value, word: &str) -> u64 {
+    document["summary"][word].as_u64().unwrap_or(0)
+}
+
+#[test]
+fn a_stack_is_equal_to_itself_and_differs_from_another() {
+    let compared = |after: &str| {
+        let run = tcplab(&[
+            "bench",
+            "--before",
+            "model:linux-6.1",
+            "--after",
+            after,
+            "--json",
+            "ticks",
+            "rr",
+        ]);
+        assert_eq!(run.code, 0, "{}", run.err);
+        let document = run.json();
+        holds("compare", &document);
+        document
+    };
+    let same = compared("model:linux-6.1");
+    assert!(count(&same, "equal") > 50, "{}", same["summary"]);
+    assert_eq!(count(&same, "differs"), 0, "{}", same["summary"]);
+    let other = compared("model:linux-6.1.56");
+    assert!(count(&other, "differs") > 0, "{}", other["summary"]);
+    let rows = other["rows"].as_array().unwrap();
+    let row = rows
+        .iter()
+        .find(|row| row["metric"] == "ticks: client.TcpExtDelayedACKs");
+    assert_eq!(row.unwrap()["after"], 34.0);
+}
+
+#[test]
+fn a_report_has_a_verdict_for_each_section() {
+    let place = folder();
+    let (page, written) = (place.path().join("qa.html"), place.path().join("qa.md"));
+    let run = tcplab(&[
+        "qa",
+        "examples/delayed-ack.toml",
+        "--before",
+        "model:linux-6.1",
+        "--after",
+        "model:linux-6.1.56",
+        "--drill",
+        "tests/pkt/delayed-ack",
+        "--frames",
+        "500",
+        "--html",
+        text(&page),
+        "--write-markdown",
+        text(&written),
+        "--json",
+    ]);
+    let document = run.json();
+    holds("qa", &document);
+    let section = |kind: &str| {
+        let sections = document["sections"].as_array().unwrap();
+        let found = sections.iter().find(|section| section["kind"] == kind);
+        found.unwrap_or_else(|| panic!("{kind}")).clone()
+    };
+    for kind in ["experiment", "counters", "bench"] {
+        assert_eq!(section(kind)["standing"], "differs", "{kind}");
+    }
+    assert_eq!(section("malformed")["standing"], "same");
+    // Scripts that show what 6.1.57 changed pass on one side only.
+    let drill = section("drill");
+    assert_eq!(drill["standing"], "worse", "{drill}");
+    assert_eq!(
+        (run.code, document["standing"].as_str()),
+        (1, Some("worse"))
+    );
+    for file in [&page, &written] {
+        let text = std::fs::read_to_string(file).unwrap();
+        for part in [
+            "model:linux-6.1.56",
+            "Malformed frames",
+            "packetdrill scripts",
+        ] {
+            assert!(text.contains(part), "{}: {part}", file.display());
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! `tcplab.qa/1`: the sections and their verdicts.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use tcplab_plan::result::ErrorRecord;
+
+use crate::{Comparison, Verdict};
+
+/// `schema` of a [`QaDocument`].
+pub const QA_SCHEMA: &str = "tcplab.qa/1";
+
+/// The report of `tcplab qa`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "tcplab qa --json")]
+pub struct QaDocument {
+    /// Always `tcplab.qa/1`.
+    pub schema: String,
+    /// The stack before.
+    pub before: String,
+    /// The stack after.
+    pub after: String,
+    /// That of its gravest section.
+    pub standing: Standing,
+    /// The sections, in order.
+    pub sections: Vec<Section>,
+    /// What went wrong; the exit code is not 0 then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorRecord>,
+}
+
+/// What a section says, the gravest last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// It was not run: see `why`.
+    #[default]
+    NotRun,
+    /// Nothing differs, or nothing that matters.
+    Same,
+    /// Not decided: more runs would say more.
+    Open,
+    /// Something differs, and neither way is better; or it got better.
+    Differs,
+    /// Something got worse, or a test that passed fails.
+    Worse,
+}
+
+impl Standing {
+    /// As it is written.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::NotRun => "not run",
+            Self::Same => "same",
+            Self::Open => "open",
+            Self::Differs => "differs",
+            Self::Worse => "worse",
+        }
+    }
+
+    fn of(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Worse => Self::Worse,
+            // Such as a measure that one side has no value of.
+            Verdict::Invalid
+            | Verdict::Better
+            | Verdict::Higher
+            | Verdict::Lower
+            | Verdict::Differs
+            | Verdict::Missing => Self::Differs,
+            Verdict::Undecided | Verdict::TooNoisy => Self::Open,
+            Verdict::Same | Verdict::Equal => Self::Same,
+        }
+    }
+}
+
+/// A section.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Section {
+    /// `experiment`, `counters`, `bench`, `drill` or `malformed`.
+    pub kind: String,
+    /// Its title.
+    pub title: String,
+    /// What it says.
+    pub standing: Standing,
+    /// Why it was not run, or what to know about it; empty when the table says it.
+    pub why: String,
+    /// Its table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
+}
+
+impl Section {
+    /// A section with a table.
+    pub fn of(kind: &str, title: String, comparison: Comparison) -> Self {
+        let rows = comparison.rows.iter().map(|row| row.verdict);
+        let counts = comparison.counts.iter().map(|row| row.verdict);
+        let standing = rows.chain(counts).map(Standing::of).max();
+        Self {
+            kind: kind.into(),
+            title,
+            standing: standing.unwrap_or(Standing::NotRun),
+            why: match standing {
+                None => "nothing was measured".into(),
+                Some(_) => String::new(),
+            },
+            comparison: Some(comparison),
+        }
+    }
+
+    /// One that was not run.
+    pub fn not_run(kind: &str, title: &str, why: impl Into<String>) -> Self {
+        Self {
+            kind: kind.into(),
+            title: title.into(),
+            standing: Standing::NotRun,
+            why: why.into(),
+            comparison: None,
+        }
+    }
+}
+
+impl QaDocument {
+    /// Of these stacks, without a section.
+    pub fn new(names: &[String; 2]) -> Self {
+        Self {
+            schema: QA_SCHEMA.into(),
+            before: names[0].clone(),
+            after: names[1].clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds a section; the gravest one speaks for all.
+    pub fn add(&mut self, section: Section) {
+        self.standing = self.standing.max(section.standing);
+        self.sections.push(section);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Arm, Better, Metric, Options, Run, compare};
+
+    fn arm(value: f64, better: Better) -> Arm {
+        let mut metric = Metric::new("m", "", better);
+        metric.exact = true;
+        metric.runs.push(Run::of(value));
+        let mut arm = Arm::named("x");
+        arm.metrics.push(metric);
+        arm
+    }
+
+    #[test]
+    fn the_gravest_section_speaks_for_all() {
+        let compared = |before, after| {
+            let [before, after] = [before, after].map(|value| arm(value, Better::Neither));
+            compare(&before, &after, &Options::default())
+        };
+        let mut document = QaDocument::new(&["a".into(), "b".into()]);
+        document.add(Section::not_run("drill", "Scripts", "none named"));
+        assert_eq!(document.standing, Standing::NotRun);
+        document.add(Section::of("bench", "Suite".into(), compared(1.0, 1.0)));
+        assert_eq!(document.standing, Standing::Same);
+        document.add(Section::of("bench", "Suite".into(), compared(1.0, 2.0)));
+        assert_eq!(document.standing, Standing::Differs);
+        let empty = compare(&Arm::named("x"), &Arm::named("y"), &Options::default());
+        let section = Section::of("bench", "Suite".into(), empty);
+        assert_eq!(section.standing, Standing::NotRun);
+    }
+}

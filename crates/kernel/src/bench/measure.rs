@@ -1,0 +1,193 @@
+//! One run: both ends started, watched, and what they found.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::end::{Task, WORD};
+use super::noise::{Noise, Watch};
+use super::place::Place;
+use super::wire::{self, Fds, Wire};
+use super::{BenchError, Spec, Tried};
+use crate::Stop;
+use crate::counters::{self, Counters};
+
+/// Beyond its time a run may take so long before its ends are ended.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How often ends are looked at.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// What one end counted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EndReport {
+    /// How long it counted.
+    pub time_ns: i64,
+    /// Bytes that it wrote or read.
+    pub bytes: u64,
+    /// Calls that did so.
+    pub calls: u64,
+    /// Messages there and back.
+    pub transactions: u64,
+    /// Datagrams that were not answered in time.
+    pub lost: u64,
+    /// Seconds on a processor, in user code.
+    pub cpu_user_s: f64,
+    /// Seconds on a processor, in the kernel.
+    pub cpu_system_s: f64,
+    /// Median time of a transaction.
+    pub latency_p50_ns: Option<u64>,
+    /// 99 of 100 transactions took at most this.
+    pub latency_p99_ns: Option<u64>,
+    /// tcp_info at the end, by the kernel's names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tcp_info: BTreeMap<String, i64>,
+}
+
+impl EndReport {
+    /// Bits a second.
+    pub fn bps(&self) -> f64 {
+        self.bytes as f64 * 8.0 / self.seconds()
+    }
+
+    /// Transactions a second.
+    pub fn rate(&self) -> f64 {
+        self.transactions as f64 / self.seconds()
+    }
+
+    fn seconds(&self) -> f64 {
+        self.time_ns.max(1) as f64 / 1e9
+    }
+}
+
+/// What a run found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// The end that writes, asks or connects.
+    pub client: EndReport,
+    /// The other one.
+    pub server: EndReport,
+    /// What the machine did beside it.
+    pub noise: Noise,
+    /// How much the counters of the network namespace grew, by nstat's names; those that did not are left out.
+    pub counters: Counters,
+}
+
+/// Runs a workload once.
+///
+/// # Errors
+/// What the system refuses; an end that fails or does not end. `Ok(None)`: the user wants an end.
+pub fn run(spec: &Spec, place: &Place, stop: &Stop) -> Result<Option<Measured>, BenchError> {
+    let folder = tempfile::tempdir().tried("cannot make a folder for the ends' reports")?;
+    place.within(|| within(spec, folder.path(), stop))?
+}
+
+fn within(spec: &Spec, folder: &Path, stop: &Stop) -> Result<Option<Measured>, BenchError> {
+    let Wire { ends, server } = wire::make(spec)?;
+    let watch = Watch::start();
+    let before = counters::read().unwrap_or_default();
+    let reports = ["client", "server"].map(|name| folder.join(name));
+    let mut children = Vec::new();
+    // The server first: a client may find nobody otherwise.
+    for (side, fds) in ends.into_iter().enumerate().rev() {
+        let task = Task {
+            spec: spec.clone(),
+            is_client: side == 0,
+            server,
+            report: reports[side].clone(),
+        };
+        children.push(Running(start(&task, fds)?));
+    }
+    let most = Duration::from_nanos(spec.lasts().as_nanos().unsigned_abs()) + GRACE;
+    if !wait(&mut children, most, stop)? {
+        return Ok(None);
+    }
+    let after = counters::read().unwrap_or_default();
+    let mut counters = counters::difference(&before, &after);
+    counters.retain(|_, value| *value != 0);
+    let [client, server] = reports.map(|path| read(&path));
+    Ok(Some(Measured {
+        client: client?,
+        server: server?,
+        noise: watch.stop(),
+        counters,
+    }))
+}
+
+/// A process that ends with this value.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if matches!(self.0.try_wait(), Ok(None)) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+}
+
+fn start(task: &Task, fds: Fds) -> Result<Child, BenchError> {
+    let what = "cannot start an end of the workload";
+    let words = serde_json::to_string(task)
+        .map_err(io::Error::other)
+        .tried(what)?;
+    Command::new("/proc/self/exe")
+        .args([WORD, &words])
+        .stdin(Stdio::from(fds.reads))
+        .stdout(Stdio::from(fds.writes))
+        .stderr(Stdio::piped())
+        .spawn()
+        .tried(what)
+}
+
+/// Waits for all; false: the user wants an end.
+fn wait(children: &mut [Running], most: Duration, stop: &Stop) -> Result<bool, BenchError> {
+    let mut waited = Duration::ZERO;
+    loop {
+        let mut running = 0;
+        for child in children.iter_mut() {
+            match child.0.try_wait().tried("cannot wait for an end")? {
+                None => running += 1,
+                Some(status) if status.success() => {}
+                Some(_) => return Err(failed(child)),
+            }
+        }
+        if running == 0 {
+            return Ok(true);
+        }
+        if stop.wanted() {
+            return Ok(false);
+        }
+        if waited > most {
+            let late = io::Error::from(io::ErrorKind::TimedOut);
+            return Err(late).tried("an end of the workload does not come to its end");
+        }
+        thread::sleep(LOOK);
+        waited += LOOK;
+    }
+}
+
+fn failed(child: &mut Running) -> BenchError {
+    let mut words = String::new();
+    if let Some(err) = &mut child.0.stderr {
+        let _ = io::Read::read_to_string(err, &mut words);
+    }
+    BenchError {
+        what: "an end of the workload failed".into(),
+        source: io::Error::other(words.trim().to_owned()),
+    }
+}
+
+fn read(path: &Path) -> Result<EndReport, BenchError> {
+    let text = fs::read_to_string(path).tried("no report of an end")?;
+    serde_json::from_str(&text)
+        .map_err(io::Error::other)
+        .tried("a report of an end cannot be read")
+}

@@ -1,0 +1,109 @@
+//! What of the runs is compared: a figure of each, with what the machine did beside it.
+
+use tcplab_compare::{
+    Arm as ArmMetrics, Better, Metric, Metrics, Noise, Role, Run as Value, Source,
+};
+use tcplab_kernel::bench::{Over, Work, Workload};
+
+use super::{Plan, Run};
+
+/// The document that `tcplab compare` reads.
+pub fn metrics(plan: &Plan, runs: &[Run], system: &str) -> Metrics {
+    let arms = plan.arms.iter().map(|arm| {
+        let own: Vec<&Run> = runs.iter().filter(|run| run.arm == arm.name).collect();
+        let mut out = ArmMetrics::named(arm.name.clone());
+        out.sources.push(Source {
+            name: format!("tcplab bench, arm {}", arm.name),
+            format: "tcplab bench".into(),
+            tool: concat!("tcplab ", env!("CARGO_PKG_VERSION")).into(),
+            command: arm.setting.words(),
+            system: system.into(),
+            ..Source::default()
+        });
+        for pinning in &plan.pinning {
+            for workload in &plan.workloads {
+                let name = workload.to_string();
+                let of_it = own
+                    .iter()
+                    .filter(|run| run.workload == name && run.cpus == pinning.word());
+                let of_it: Vec<&Run> = of_it.copied().collect();
+                let prefix = match plan.pinning.len() {
+                    1 => String::new(),
+                    _ => format!("{} ", pinning.word()),
+                };
+                out.metrics.extend(rows(workload, &prefix, &of_it));
+            }
+        }
+        out
+    });
+    Metrics::of(arms.collect())
+}
+
+/// The figures of a workload.
+fn rows(workload: &Workload, prefix: &str, runs: &[&Run]) -> Vec<Metric> {
+    let name = format!("{prefix}{workload}");
+    let mbit = |bps: f64| bps / 1e6;
+    match (workload.work, workload.over) {
+        (Work::Stream, Over::Udp) => vec![
+            row(&name, "Mbit/s", Better::Higher, runs, |run| {
+                mbit(run.measured.client.bps())
+            })
+            .at(Role::Client),
+            row(&name, "Mbit/s", Better::Higher, runs, |run| {
+                mbit(run.measured.server.bps())
+            })
+            .at(Role::Server),
+        ],
+        // What arrives.
+        (Work::Stream, _) => vec![row(&name, "Mbit/s", Better::Higher, runs, |run| {
+            mbit(run.measured.server.bps())
+        })],
+        // A time, as lmbench tells it.
+        (Work::Request, Over::Unix | Over::Pipe) => {
+            vec![row(&name, "us", Better::Lower, runs, |run| {
+                1e6 / run.measured.client.rate()
+            })]
+        }
+        (Work::Request | Work::Connect, _) => {
+            vec![row(&name, "1/s", Better::Higher, runs, |run| {
+                run.measured.client.rate()
+            })]
+        }
+    }
+}
+
+fn row(
+    name: &str,
+    unit: &str,
+    better: Better,
+    runs: &[&Run],
+    value: impl Fn(&Run) -> f64,
+) -> Metric {
+    let mut metric = Metric::new(name, unit, better);
+    metric.runs = runs
+        .iter()
+        .map(|run| {
+            let found = value(run);
+            let noise = &run.measured.noise;
+            Value {
+                value: Some(found).filter(|value| value.is_finite()),
+                block: Some(run.block),
+                order: Some(run.order),
+                began_s: Some(run.began_s),
+                failed: (!found.is_finite() || found == 0.0).then(|| "nothing went by".into()),
+                noise: Some(Noise {
+                    steal_percent: noise.steal_percent,
+                    frequency_mhz: noise.frequency_mhz,
+                    interrupts_per_s: noise.interrupts_per_s,
+                    load: noise.load,
+                    others: noise
+                        .idle_percent
+                        .map(|idle| ("idle_percent".to_owned(), idle))
+                        .into_iter()
+                        .collect(),
+                }),
+            }
+        })
+        .collect();
+    metric
+}

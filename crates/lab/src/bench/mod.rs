@@ -1,0 +1,109 @@
+//! Suites of workloads before and after: which run comes when, what each found, and what is compared.
+//!
+//! Arms take turns (A B, B A, A B ...): what drifts on the machine drifts for both. Each run is kept in `runs.jsonl` as
+//! it was found; [`metrics`] makes of them what `tcplab compare` reads.
+
+mod arm;
+mod folder;
+mod metrics;
+pub mod network;
+mod schedule;
+
+use std::io;
+
+use tcplab_kernel::Stop;
+use tcplab_kernel::bench::{self, Place, Spec};
+
+pub use arm::{Arm, Setting, places};
+pub use folder::{Folder, Run};
+pub use metrics::metrics;
+pub use schedule::{Pinning, Plan, Turn};
+
+use crate::LabError;
+
+/// How many runs are done, of how many.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// The run that begins now, from 0.
+    pub number: usize,
+    /// All of them.
+    pub of: usize,
+    /// What it is.
+    pub turn: &'a Turn,
+    /// The name of its arm.
+    pub arm: &'a str,
+}
+
+/// This machine in a line: kernel, processors.
+pub fn system() -> String {
+    let read = |name: &str| {
+        let text = std::fs::read_to_string(format!("/proc/sys/kernel/{name}"));
+        text.unwrap_or_default().trim().to_owned()
+    };
+    let processors = tcplab_kernel::cpu::allowed().len();
+    format!(
+        "{} {}, {processors} processors",
+        read("ostype"),
+        read("osrelease")
+    )
+}
+
+/// Runs a plan in its arms' [`places`]; each run goes into the folder as it ends. Without an error the answer has all runs, or those before the
+/// user wanted an end.
+///
+/// # Errors
+/// What an arm or a workload cannot do here; a folder that cannot be written.
+pub fn run(
+    plan: &Plan,
+    places: &[Place],
+    folder: &mut Folder,
+    stop: &Stop,
+    mut each: impl FnMut(Progress<'_>),
+) -> Result<Vec<Run>, LabError> {
+    let turns = plan.turns();
+    let mut runs = Vec::with_capacity(turns.len());
+    for (number, turn) in turns.iter().enumerate() {
+        let arm = &plan.arms[turn.arm];
+        each(Progress {
+            number,
+            of: turns.len(),
+            turn,
+            arm: &arm.name,
+        });
+        arm.prepare()?;
+        let spec = spec(plan, turn);
+        let began_s = folder::now_s();
+        let measured = bench::run(&spec, &places[turn.arm], stop).map_err(|e| {
+            LabError::CannotRun(format!("{} in the arm {}: {e}", turn.workload, arm.name))
+        })?;
+        let Some(measured) = measured else { break };
+        let run = Run {
+            arm: arm.name.clone(),
+            workload: turn.workload.to_string(),
+            cpus: turn.pinning.word().into(),
+            block: turn.block,
+            order: number as u64,
+            began_s,
+            measured,
+        };
+        folder.add(&run).map_err(|e| folder.failed(&e))?;
+        runs.push(run);
+    }
+    Ok(runs)
+}
+
+fn spec(plan: &Plan, turn: &Turn) -> Spec {
+    Spec {
+        workload: turn.workload,
+        warm_ns: plan.warm.as_nanos(),
+        time_ns: plan.time.as_nanos(),
+        cpus: turn.pinning.cpus(turn.workload.over),
+        congestion: plan.congestion.clone(),
+    }
+}
+
+impl Folder {
+    fn failed(&self, e: &io::Error) -> LabError {
+        LabError::CannotRun(format!("{}: {e}", self.path().display()))
+    }
+}

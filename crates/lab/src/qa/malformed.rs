@@ -1,0 +1,98 @@
+//! Malformed frames before and after: does either stack come to harm?
+
+use std::collections::BTreeMap;
+
+use tcplab_compare::{Arm, Count, RemarkKind, Section, TestResult, compare};
+
+use super::Wanted;
+use crate::inject::{self, InjectDocument, TargetName};
+use crate::stack::Kind;
+use crate::{Lab, LabError, Stack};
+
+const KIND: &str = "malformed";
+const TITLE: &str = "Malformed frames";
+
+/// Where draws begin: both stacks get the same frames.
+const SEED: u64 = 1;
+
+/// Sends frames into both stacks.
+pub(super) fn section(lab: &Lab, wanted: &Wanted<'_>) -> Result<Section, LabError> {
+    if wanted.frames == 0 {
+        return Ok(Section::not_run(KIND, TITLE, "--frames N sends some"));
+    }
+    let mut arms = Vec::new();
+    for stack in wanted.stacks {
+        let Some(target) = target(stack) else {
+            let why = format!(
+                "{}: frames go into the model and this machine's kernel; `tcplab inject` has other targets",
+                stack.name
+            );
+            return Ok(Section::not_run(KIND, TITLE, why));
+        };
+        let asked = inject::Wanted {
+            seed: SEED,
+            count: wanted.frames,
+            only: None,
+            targets: vec![target],
+            into: None,
+            rate: None,
+        };
+        let found = match inject::run(&asked, &|| lab.stop.wanted()) {
+            Err(LabError::CannotRun(why)) => return Ok(Section::not_run(KIND, TITLE, why)),
+            found => found?,
+        };
+        if lab.stop.wanted() {
+            return Err(LabError::Interrupted);
+        }
+        arms.push(arm(stack, &found));
+    }
+    Ok(match arms.as_slice() {
+        [before, after] => Section::of(KIND, TITLE.into(), compare(before, after, &wanted.options)),
+        _ => Section::not_run(KIND, TITLE, "there are no two stacks"),
+    })
+}
+
+fn target(stack: &Stack) -> Option<TargetName> {
+    match stack.kind {
+        Kind::Model(_) => Some(TargetName::Endpoint),
+        Kind::Host => Some(TargetName::Kernel),
+        Kind::Uml(_) | Kind::Qemu(_) => None,
+    }
+}
+
+/// Groups of frames as tests: one that did harm failed.
+fn arm(stack: &Stack, found: &InjectDocument) -> Arm {
+    let mut arm = Arm::named(stack.name.clone());
+    let result = |harm: u64| match harm {
+        0 => TestResult::Passed,
+        _ => TestResult::Failed,
+    };
+    let tests: BTreeMap<_, _> = found
+        .groups
+        .iter()
+        .map(|group| (group.group.clone(), result(group.harm)))
+        .collect();
+    let failed = tests.values().filter(|r| **r == TestResult::Failed).count() as u64;
+    for harm in found.harms.iter().take(NAMED) {
+        arm.remark(RemarkKind::Note, harm.group.clone(), harm.what.clone());
+    }
+    let frames = found.frames;
+    arm.remark(
+        RemarkKind::Note,
+        "",
+        format!("{frames} frames, seed {SEED}"),
+    );
+    arm.counts.push(Count {
+        name: "groups of malformed frames".into(),
+        passed: Some(tests.len() as u64 - failed),
+        failed: Some(failed),
+        skipped: Some(0),
+        total: Some(tests.len() as u64),
+        tests,
+        ..Count::default()
+    });
+    arm
+}
+
+/// Harms that are told.
+const NAMED: usize = 20;

@@ -1,0 +1,200 @@
+//! The report of `tcplab qa`: a list of its sections, then each with its table; terminal, Markdown, HTML.
+
+use tcplab_compare::{Comparison, QaDocument, Row, Section, Standing, Verdict};
+
+use crate::compare::{body, markdown as table_markdown, page, terminal as table_terminal, xml};
+use crate::terminal::Theme;
+use crate::terminal::style::{Ink, safe};
+use crate::terminal::table::{Align, Cell, Table};
+
+/// The report on a terminal; with `all` also what is equal.
+pub fn terminal(document: &QaDocument, all: bool, theme: &Theme) -> String {
+    let mut out = format!("{}\n\n", theme.paint(Ink::Bold, &safe(&title(document))));
+    for section in &document.sections {
+        out += &format!("{}\n", theme.paint(Ink::Bold, &safe(&section.title)));
+        match &section.comparison {
+            Some(comparison) => out += &table_terminal(comparison, all, theme),
+            None => out += &format!("  not run: {}\n", safe(&section.why)),
+        }
+        out.push('\n');
+    }
+    let mut table = Table::new(&[("section", Align::Left), ("verdict", Align::Left)]);
+    for section in &document.sections {
+        let word = section.standing.word();
+        let cell = match section.standing {
+            Standing::Worse => Cell::inked(word, Ink::Red),
+            _ => Cell::from(word),
+        };
+        table.row(vec![Cell::from(safe(&section.title).as_str()), cell]);
+    }
+    out + &table.render(theme)
+}
+
+/// The report as Markdown.
+pub fn markdown(document: &QaDocument) -> String {
+    let mut out = format!(
+        "# {}\n\n| section | verdict | |\n|---|---|---|\n",
+        title(document)
+    );
+    for section in &document.sections {
+        let (title, word) = (&section.title, section.standing.word());
+        out += &format!(
+            "| {title} | {word} | {} |\n",
+            line(section).replace('|', "\\|")
+        );
+    }
+    for section in &document.sections {
+        out += &format!("\n## {}\n\n", section.title);
+        match &section.comparison {
+            Some(comparison) => {
+                let (lean, left_out) = lean(comparison);
+                out += &table_markdown(&lean);
+                if left_out > 0 {
+                    out += &format!("\n{left_out} rows are equal and left out here.\n");
+                }
+            }
+            None => out += &format!("Not run: {}.\n", section.why),
+        }
+    }
+    out
+}
+
+/// The report as one self-contained page.
+pub fn html(document: &QaDocument) -> String {
+    let mut out = String::from(
+        "<table><thead><tr><th>section</th><th>verdict</th><th></th></tr></thead><tbody>\n",
+    );
+    for (number, section) in document.sections.iter().enumerate() {
+        out += &format!(
+            "<tr><td><a href=\"#s{number}\">{}</a></td><td class=\"v {}\">{}</td><td class=\"dim\">{}</td></tr>\n",
+            xml(&section.title),
+            class(section.standing),
+            section.standing.word(),
+            xml(&line(section)),
+        );
+    }
+    out += "</tbody></table>\n";
+    for (number, section) in document.sections.iter().enumerate() {
+        out += &format!(
+            "<h1 id=\"s{number}\" class=\"part\">{}</h1>\n",
+            xml(&section.title)
+        );
+        match &section.comparison {
+            Some(comparison) => {
+                let (lean, left_out) = lean(comparison);
+                out += &body(&lean);
+                if left_out > 0 {
+                    out += &format!(
+                        "<p class=\"dim\">{left_out} rows are equal and left out here</p>\n"
+                    );
+                }
+            }
+            None => out += &format!("<p>Not run: {}</p>\n", xml(&section.why)),
+        }
+    }
+    page(&title(document), &out)
+}
+
+/// Without the rows that are equal, where they are many.
+fn lean(comparison: &Comparison) -> (Comparison, usize) {
+    const FEW: usize = 12;
+    let is_equal = |row: &Row| row.verdict == Verdict::Equal;
+    let equal = comparison.rows.iter().filter(|row| is_equal(row)).count();
+    let mut lean = comparison.clone();
+    if equal <= FEW {
+        return (lean, 0);
+    }
+    lean.rows.retain(|row| !is_equal(row));
+    (lean, equal)
+}
+
+fn title(document: &QaDocument) -> String {
+    let (before, after) = (&document.before, &document.after);
+    format!("{before} \u{2192} {after}: {}", document.standing.word())
+}
+
+/// The class of a verdict's colour.
+const fn class(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Worse => "worse",
+        Standing::Differs => "differs",
+        Standing::Open => "undecided",
+        Standing::Same => "same",
+        Standing::NotRun => "missing",
+    }
+}
+
+/// What a section says, in a line.
+fn line(section: &Section) -> String {
+    let Some(comparison) = &section.comparison else {
+        return section.why.clone();
+    };
+    let mut parts: Vec<String> = comparison
+        .summary
+        .iter()
+        .map(|(word, n)| format!("{n} {}", word.replace('-', " ")))
+        .collect();
+    for row in &comparison.counts {
+        let passed = |count: &Option<tcplab_compare::Count>| {
+            let passed = count.as_ref().and_then(|count| count.passed);
+            passed.map_or("-".to_owned(), |n| n.to_string())
+        };
+        parts.push(format!(
+            "passed {} \u{2192} {}",
+            passed(&row.before),
+            passed(&row.after)
+        ));
+    }
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tcplab_compare::{Arm, Better, Metric, Options, Run, compare};
+
+    fn document() -> QaDocument {
+        let arm = |value: f64| {
+            let mut metric = Metric::new("a<b: client.TcpInSegs", "", Better::Neither);
+            metric.exact = true;
+            metric.runs.push(Run::of(value));
+            let mut arm = Arm::named("x");
+            arm.metrics.push(metric);
+            arm
+        };
+        let mut document = QaDocument::new(&["uml:6.1".into(), "uml:6.1+x".into()]);
+        let compared = compare(&arm(1.0), &arm(2.0), &Options::default());
+        document.add(Section::of("counters", "Counters".into(), compared));
+        document.add(Section::not_run("drill", "Scripts", "none were named"));
+        document
+    }
+
+    #[test]
+    fn every_form_has_every_section_and_the_verdict() {
+        let document = document();
+        let forms = [
+            terminal(
+                &document,
+                false,
+                &Theme {
+                    color: false,
+                    width: 100,
+                },
+            ),
+            markdown(&document),
+            html(&document),
+        ];
+        for text in forms {
+            for part in [
+                "uml:6.1+x",
+                "differs",
+                "Counters",
+                "Scripts",
+                "none were named",
+            ] {
+                assert!(text.contains(part), "{part}: {text}");
+            }
+        }
+        assert!(html(&document).contains("a&lt;b"));
+    }
+}
