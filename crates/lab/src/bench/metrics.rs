@@ -1,7 +1,7 @@
 //! What of the runs is compared: a figure of each, with what the machine did beside it.
 
 use tcplab_compare::{
-    Arm as ArmMetrics, Better, Metric, Metrics, Noise, Role, Run as Value, Source,
+    Arm as ArmMetrics, Better, Combine, Metric, Metrics, Noise, Role, Run as Value, Source,
 };
 use tcplab_kernel::bench::{Over, Work, Workload};
 
