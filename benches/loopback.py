@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""tcplab bench beside netperf and iperf3 on loopback: the same workloads in turns, medians and ratios.
+
+    benches/loopback.py [--tcplab BIN] [--runs 7] [--time 1]
+
+netperf is in Debian's non-free, iperf3 in main; what is not installed is left out. Peers' servers are started on free
+ports and ended again.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import time
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def ours(args, workload):
+    out = subprocess.run(
+        [args.tcplab, "bench", workload, "--runs", "1", "--time", f"{args.time}s", "--warm", "200ms",
+         "--cpus", "pinned", "--json"],
+        check=True, capture_output=True, text=True,
+    ).stdout
+    return json.loads(out)["arms"][0]["metrics"][0]["runs"][0]["value"]
+
+
+def netperf(args, port, test, size=None):
+    words = ["netperf", "-H", "127.0.0.1", "-p", str(port), "-t", test, "-l", str(args.time), "-P", "0", "-T", "0,1"]
+    if size:
+        words += ["--", "-m", str(size)]
+    out = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    first = next(line for line in out.splitlines() if line.strip())
+    return float(first.split()[4] if size else first.split()[5])
+
+
+def iperf3(args, port, size):
+    out = subprocess.run(
+        ["iperf3", "-c", "127.0.0.1", "-p", str(port), "-t", str(args.time), "-O", "1", "-l", str(size), "-A", "0,1", "-J"],
+        check=True, capture_output=True, text=True,
+    ).stdout
+    return json.loads(out)["end"]["sum_received"]["bits_per_second"] / 1e6
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tcplab", default="target/release/tcplab")
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--time", type=int, default=1)
+    args = parser.parse_args()
+    servers, ports = [], {}
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    try:
+        if shutil.which("netserver"):
+            ports["netperf"] = free_port()
+            servers.append(subprocess.Popen(["netserver", "-D", "-4", "-p", str(ports["netperf"])], **quiet))
+        if shutil.which("iperf3"):
+            ports["iperf3"] = free_port()
+            servers.append(subprocess.Popen(["iperf3", "-s", "-p", str(ports["iperf3"])], **quiet))
+        time.sleep(0.5)
+        rows = []
+        for size in (64, 512, 16384, 131072):
+            peers = {}
+            if "netperf" in ports:
+                peers["netperf"] = lambda size=size: netperf(args, ports["netperf"], "TCP_STREAM", size)
+            if "iperf3" in ports:
+                peers["iperf3"] = lambda size=size: iperf3(args, ports["iperf3"], size)
+            rows.append((f"TCP_STREAM:{size}", "Mbit/s", peers))
+        for test in ("TCP_RR", "TCP_CRR", "UDP_RR"):
+            peers = {}
+            if "netperf" in ports:
+                peers["netperf"] = lambda test=test: netperf(args, ports["netperf"], test)
+            rows.append((test, "1/s", peers))
+        print(f"Linux {os.uname().release}, medians of {args.runs} in turns (least to most), load {os.getloadavg()[0]:.1f}")
+        for name, unit, peers in rows:
+            found = {"tcplab": []} | {peer: [] for peer in peers}
+            for n in range(args.runs):
+                turns = [("tcplab", lambda: ours(args, name))] + list(peers.items())
+                for who, run in turns if n % 2 == 0 else reversed(turns):
+                    found[who].append(run())
+            own = statistics.median(found["tcplab"])
+            for who, values in found.items():
+                middle = statistics.median(values)
+                ratio = "" if who == "tcplab" else f"  tcplab {own / middle:.3f} x"
+                print(f"{name:18} {who:8} {middle:10.0f} {unit:7} ({min(values):.0f} to {max(values):.0f}){ratio}")
+            sys.stdout.flush()
+    finally:
+        for server in servers:
+            server.terminate()
+            server.wait()
+
+
+if __name__ == "__main__":
+    main()
