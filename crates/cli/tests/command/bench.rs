@@ -52,6 +52,22 @@ fn every_workload_of_the_suite_gives_figures_and_keeps_its_runs() {
 }
 
 #[test]
+fn connections_come_one_after_the_other() {
+    let args = ["TCP_CRR", "--runs", "4", "--time", "300ms", "--warm", "1ms"];
+    let words: Vec<&str> = ["bench", "--json"].iter().chain(&args).copied().collect();
+    let run = tcplab(&words);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let document = run.json();
+    for run in document["arms"][0]["metrics"][0]["runs"]
+        .as_array()
+        .unwrap()
+    {
+        // A connection that does not end holds up all that follow.
+        assert!(run["value"].as_f64().unwrap() > 20.0, "{run}");
+    }
+}
+
+#[test]
 fn arms_take_turns_in_namespaces_of_their_own() {
     let args = [
         "TCP_RR",

@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
@@ -22,14 +23,19 @@ impl Phase {
     pub(super) fn start(warm: Duration, time: Duration) -> io::Result<Self> {
         let phase = Self::default();
         let own = phase.clone();
+        let (tell, apart) = sync_channel(1);
         thread::Builder::new().name("phase".into()).spawn(move || {
             // With a table of descriptors of its own: threads that share one pay for each call on one (fdget()).
             let _ = unshare(CloneFlags::CLONE_FILES);
+            let _ = tell.send(());
             thread::sleep(warm);
             own.0.store(COUNTS, Ordering::Relaxed);
             thread::sleep(time);
             own.0.store(OVER, Ordering::Relaxed);
         })?;
+        // What is opened later must not be in that table: a connection that two tables have does not end when one
+        // closes it.
+        let _ = apart.recv();
         Ok(phase)
     }
 
