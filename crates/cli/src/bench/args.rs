@@ -23,6 +23,7 @@ Examples:
   tcplab bench TCP_STREAM:65536 TCP_RR --runs 10 --out before      keep it; later
   tcplab compare before after                              with a second folder
   tcplab bench --before as-it-is --after sysctl:net.ipv4.tcp_sack=0 TCP_STREAM:65536
+  tcplab bench --self-test 20 TCP_RR TCP_STREAM:65536      what it finds on this machine, and what it makes up
   tcplab bench --before uml:6.1 --after uml:6.1+mss-boundary
   tcplab bench --before 'tc qdisc del dev lo root; true' --after 'tc qdisc add dev lo root fq' TCP_RR")]
 pub struct BenchArgs {
@@ -37,13 +38,13 @@ pub struct BenchArgs {
     pub after: Option<Setting>,
 
     /// Runs of each workload in each arm
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Runs")]
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Runs")]
     pub runs: u32,
     /// Time in which a run counts
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = positive, help_heading = "Runs")]
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = positive, help_heading = "Runs")]
     pub time: Duration,
     /// Time of a run before it counts
-    #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = positive, help_heading = "Runs")]
+    #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = positive, help_heading = "Runs")]
     pub warm: Duration,
     /// Where client and server run
     #[arg(long, value_enum, default_value = "free", help_heading = "Runs")]
@@ -51,6 +52,11 @@ pub struct BenchArgs {
     /// TCP_CONGESTION of both ends
     #[arg(long, value_name = "NAME", help_heading = "Runs")]
     pub congestion: Option<String>,
+
+    /// Does a bench on this machine see what is not there, and what is: so many tables of two like arms, with a
+    /// workload slowed by 10 % and by 5 % in each
+    #[arg(long, value_name = "TABLES", value_parser = clap::value_parser!(u32).range(1..=1_000), conflicts_with_all = ["before", "out", "html", "junit", "markdown"], help_heading = "Runs")]
+    pub self_test: Option<u32>,
 
     /// Keep the runs in this folder (runs.jsonl, metrics.json)
     #[arg(long, value_name = "DIR", help_heading = "Output", value_hint = ValueHint::DirPath)]

@@ -2,16 +2,17 @@
 
 pub mod args;
 mod progress;
+mod self_test;
 mod stacks;
 mod text;
 
 use std::io::Write;
 use std::process::ExitCode;
 
-use tcplab_compare::{COMPARE_SCHEMA, METRICS_SCHEMA, Metrics, compare};
+use tcplab_compare::{COMPARE_SCHEMA, METRICS_SCHEMA, Metrics, Options, compare};
 use tcplab_kernel::Stop;
 use tcplab_kernel::bench::Workload;
-use tcplab_lab::bench::{self, Arm, Folder, Pinning, Plan, Setting};
+use tcplab_lab::bench::{self, Arm, Folder, Pinning, Plan, SELF_TEST_SCHEMA, Setting};
 
 use self::args::{BenchArgs, Cpus};
 use self::progress::Progress;
@@ -20,16 +21,23 @@ use crate::compare::{code, options, tell};
 use crate::failure::Failure;
 use crate::{json, terminal};
 
+/// The most runs of a workload in an arm that are sensible, where the user does not say.
+const MOST_RUNS: u32 = 1_000;
+
 /// Runs `tcplab bench`.
 pub fn main(args: &BenchArgs, color: Color) -> ExitCode {
-    let schema = match args.before {
-        Some(_) => COMPARE_SCHEMA,
-        None => METRICS_SCHEMA,
+    let schema = match (&args.before, args.self_test) {
+        (_, Some(_)) => SELF_TEST_SCHEMA,
+        (Some(_), None) => COMPARE_SCHEMA,
+        (None, None) => METRICS_SCHEMA,
     };
     json::finish(schema, args.output.json, run(args, color))
 }
 
 fn run(args: &BenchArgs, color: Color) -> Result<ExitCode, Failure> {
+    if let Some(tables) = args.self_test {
+        return self_test::run(args, tables);
+    }
     let metrics = match (&args.before, &args.after) {
         (Some(Setting::Stack(before)), Some(Setting::Stack(after))) => {
             stacks::run(args, [before, after])?
@@ -44,7 +52,7 @@ fn run(args: &BenchArgs, color: Color) -> Result<ExitCode, Failure> {
     };
     match metrics.arms.as_slice() {
         [before, after] => {
-            let comparison = compare(before, after, &options(&args.judge));
+            let comparison = compare(before, after, &judged(args));
             tell(&comparison, &args.output, color)?;
             Ok(ExitCode::from(code(&args.judge, &comparison)))
         }
@@ -53,6 +61,13 @@ fn run(args: &BenchArgs, color: Color) -> Result<ExitCode, Failure> {
             Ok(ExitCode::SUCCESS)
         }
     }
+}
+
+/// By what rows are judged: runs of a tenth of a second are made by the hundred.
+fn judged(args: &BenchArgs) -> Options {
+    let mut options = options(&args.judge);
+    options.rules.most_runs = args.judge.most_runs.unwrap_or(MOST_RUNS);
+    options
 }
 
 /// Workloads on this machine.

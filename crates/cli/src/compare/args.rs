@@ -59,9 +59,9 @@ pub struct JudgeArgs {
     /// A change that runs must be able to find, per cent
     #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = parse_percent, help_heading = "Judgement")]
     pub find: f64,
-    /// The most runs a side that are sensible
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..), help_heading = "Judgement")]
-    pub most_runs: u32,
+    /// The most runs a side that are sensible [default: 100; of `bench`, whose runs are short: 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..), help_heading = "Judgement")]
+    pub most_runs: Option<u32>,
     /// False discovery rate of the table
     #[arg(long, value_name = "SHARE", default_value = "0.05", value_parser = parse_share, help_heading = "Judgement")]
     pub level: f64,

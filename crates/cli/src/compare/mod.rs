@@ -40,7 +40,9 @@ pub fn options(args: &JudgeArgs) -> Options {
     options.rules.q = args.level;
     options.rules.band_percent = args.band;
     options.rules.find_percent = args.find;
-    options.rules.most_runs = args.most_runs;
+    if let Some(most) = args.most_runs {
+        options.rules.most_runs = most;
+    }
     options.rules.assumed_noise_percent = args.noise;
     options.is_sampled = args.sampled;
     options.is_robust = args.robust;

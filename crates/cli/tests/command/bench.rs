@@ -52,6 +52,40 @@ fn every_workload_of_the_suite_gives_figures_and_keeps_its_runs() {
 }
 
 #[test]
+fn a_self_test_slows_one_workload_of_each_table() {
+    // No more runs than five are asked for: what two workloads reach in 40 ms is nobody's finding.
+    let few = ["--runs", "3", "--most-runs", "5", "--cpus", "pinned"];
+    let args = ["--self-test", "2", "PIPE_RR", "AF_UNIX_RR"];
+    let run = bench(&[&args[..], &few[..]].concat());
+    assert_eq!(run.code, 0, "{}", run.err);
+    let document = run.json();
+    assert_eq!(document["schema"], "tcplab.bench-self-test/1");
+    let tables = document["tables"].as_array().unwrap();
+    assert_eq!(tables.len(), 2);
+    for (table, slowed) in tables.iter().zip(["PIPE_RR", "AF_UNIX_RR"]) {
+        assert!(table["false_rows"].is_array(), "{table}");
+        let planted = table["planted"].as_array().unwrap();
+        let percents: Vec<_> = planted.iter().map(|p| p["percent"].as_u64()).collect();
+        assert_eq!(percents, [Some(10), Some(5)]);
+        for planted in planted {
+            assert_eq!(planted["workload"], slowed);
+            assert_eq!(planted["first"]["runs"], 3);
+            assert_ne!(planted["first"]["verdict"], "missing");
+            // What asked for more got them, and no other did.
+            let asked = planted["first"]["needs"].as_u64().filter(|n| *n <= 5);
+            assert_eq!(planted["then"]["runs"].as_u64(), asked, "{planted}");
+        }
+    }
+    // Arms of its own, and nothing kept.
+    for other in [
+        &["--before", "true", "--after", "true"][..],
+        &["--out", "x"],
+    ] {
+        assert_eq!(bench(&[&args[..], other].concat()).code, 2);
+    }
+}
+
+#[test]
 fn connections_come_one_after_the_other() {
     let args = ["TCP_CRR", "--runs", "4", "--time", "300ms", "--warm", "1ms"];
     let words: Vec<&str> = ["bench", "--json"].iter().chain(&args).copied().collect();

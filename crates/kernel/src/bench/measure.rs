@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::clock::now;
 use super::end::{Task, WORD};
+use super::hold::Hold;
 use super::noise::{Noise, Watch};
 use super::place::Place;
 use super::wire::{self, Fds, Wire};
@@ -106,7 +108,8 @@ fn within(spec: &Spec, folder: &Path, stop: &Stop) -> Result<Option<Measured>, B
         children.push(Running(start(&task, fds)?));
     }
     let most = Duration::from_nanos(spec.lasts().as_nanos().unsigned_abs()) + GRACE;
-    if !wait(&mut children, most, stop)? {
+    let mut hold = Hold::of(spec.held_percent);
+    if !wait(&mut children, &mut hold, most, stop)? {
         return Ok(None);
     }
     let after = counters::read().unwrap_or_default();
@@ -148,29 +151,35 @@ fn start(task: &Task, fds: Fds) -> Result<Child, BenchError> {
 }
 
 /// Waits for all; false: the user wants an end.
-fn wait(children: &mut [Running], most: Duration, stop: &Stop) -> Result<bool, BenchError> {
-    let mut waited = Duration::ZERO;
+fn wait(
+    children: &mut [Running],
+    hold: &mut Hold,
+    most: Duration,
+    stop: &Stop,
+) -> Result<bool, BenchError> {
+    let begun = now();
     loop {
-        let mut running = 0;
+        let mut running = Vec::new();
         for child in children.iter_mut() {
             match child.0.try_wait().tried("cannot wait for an end")? {
-                None => running += 1,
+                None => running.push(child.0.id()),
                 Some(status) if status.success() => {}
                 Some(_) => return Err(failed(child)),
             }
         }
-        if running == 0 {
+        if running.is_empty() {
             return Ok(true);
         }
         if stop.wanted() {
             return Ok(false);
         }
-        if waited > most {
+        if now().since(begun).as_nanos() as u128 > most.as_nanos() {
             let late = io::Error::from(io::ErrorKind::TimedOut);
             return Err(late).tried("an end of the workload does not come to its end");
         }
         thread::sleep(LOOK);
-        waited += LOOK;
+        // Only this loop waits for them: their numbers are theirs until the next look.
+        hold.turn(&running);
     }
 }
 

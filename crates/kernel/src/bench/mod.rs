@@ -8,6 +8,7 @@
 mod clock;
 mod connect;
 mod end;
+mod hold;
 mod measure;
 mod noise;
 mod phase;
@@ -40,6 +41,8 @@ pub struct Spec {
     pub cpus: [Option<usize>; 2],
     /// TCP_CONGESTION; none: the kernel's.
     pub congestion: Option<String>,
+    /// Per cent of its time in which both ends are stopped: a slowdown that is planted, to see whether it is found.
+    pub held_percent: u32,
 }
 
 impl Spec {

@@ -8,6 +8,7 @@ mod folder;
 mod metrics;
 pub mod network;
 mod schedule;
+mod self_test;
 
 use std::io;
 
@@ -18,6 +19,7 @@ pub use arm::{Arm, Setting, places};
 pub use folder::{Folder, Run};
 pub use metrics::metrics;
 pub use schedule::{Pinning, Plan, Turn};
+pub use self_test::{SELF_TEST_SCHEMA, SelfTest, self_test};
 
 use crate::LabError;
 
@@ -70,26 +72,42 @@ pub fn run(
             turn,
             arm: &arm.name,
         });
-        arm.prepare()?;
-        let spec = spec(plan, turn);
-        let began_s = folder::now_s();
-        let measured = bench::run(&spec, &places[turn.arm], stop).map_err(|e| {
-            LabError::CannotRun(format!("{} in the arm {}: {e}", turn.workload, arm.name))
-        })?;
-        let Some(measured) = measured else { break };
-        let run = Run {
-            arm: arm.name.clone(),
-            workload: turn.workload.to_string(),
-            cpus: turn.pinning.word().into(),
-            block: turn.block,
-            order: number as u64,
-            began_s,
-            measured,
-        };
+        let run = one(plan, turn, number, &places[turn.arm], 0, stop)?;
+        let Some(run) = run else { break };
         folder.add(&run).map_err(|e| folder.failed(&e))?;
         runs.push(run);
     }
     Ok(runs)
+}
+
+/// One run of an arm; none: the user wants an end.
+fn one(
+    plan: &Plan,
+    turn: &Turn,
+    number: usize,
+    place: &Place,
+    held_percent: u32,
+    stop: &Stop,
+) -> Result<Option<Run>, LabError> {
+    let arm = &plan.arms[turn.arm];
+    arm.prepare()?;
+    let spec = Spec {
+        held_percent,
+        ..spec(plan, turn)
+    };
+    let began_s = folder::now_s();
+    let measured = bench::run(&spec, place, stop).map_err(|e| {
+        LabError::CannotRun(format!("{} in the arm {}: {e}", turn.workload, arm.name))
+    })?;
+    Ok(measured.map(|measured| Run {
+        arm: arm.name.clone(),
+        workload: turn.workload.to_string(),
+        cpus: turn.pinning.word().into(),
+        block: turn.block,
+        order: number as u64,
+        began_s,
+        measured,
+    }))
 }
 
 fn spec(plan: &Plan, turn: &Turn) -> Spec {
@@ -99,6 +117,7 @@ fn spec(plan: &Plan, turn: &Turn) -> Spec {
         time_ns: plan.time.as_nanos(),
         cpus: turn.pinning.cpus(turn.workload.over),
         congestion: plan.congestion.clone(),
+        held_percent: 0,
     }
 }
 

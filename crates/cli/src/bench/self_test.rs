@@ -1,0 +1,96 @@
+//! `tcplab bench --self-test`: what a bench finds on this machine, and what it makes up.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use tcplab_compare::Verdict;
+use tcplab_kernel::Stop;
+use tcplab_lab::bench::{Plan, SelfTest, self_test};
+
+use super::args::BenchArgs;
+use crate::failure::Failure;
+use crate::json;
+
+/// Runs it and tells what it found.
+pub fn run(args: &BenchArgs, tables: u32) -> Result<ExitCode, Failure> {
+    let plan = super::plan(args)?;
+    let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(e.to_string()))?;
+    let shows = io::stderr().is_terminal();
+    let found = self_test(&plan, tables, &super::judged(args), &stop, |table, turn| {
+        if shows {
+            let (run, workload) = (turn.block + 1, turn.workload);
+            eprint!(
+                "\r\x1b[Ktable {} of {tables}, run {run}: {workload}",
+                table + 1
+            );
+        }
+    })?;
+    if shows {
+        eprint!("\r\x1b[K");
+    }
+    if found.tables.is_empty() {
+        return Err(Failure::interrupted("interrupted before a table was done"));
+    }
+    match args.output.json {
+        true => json::print(&found)?,
+        false => io::stdout()
+            .lock()
+            .write_all(text(&plan, &found).as_bytes())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text(plan: &Plan, found: &SelfTest) -> String {
+    let tables = found.tables.len();
+    let mut out = format!(
+        "Tables: {tables} of {}, {} pairs of runs of {} ms each\n\n",
+        found.workloads.join(", "),
+        found.runs,
+        plan.time.as_nanos() / 1_000_000
+    );
+    out += &format!(
+        "  arms that are alike: {} of {tables} had a row that is worse or better\n",
+        found.false_tables()
+    );
+    for (number, table) in found.tables.iter().enumerate() {
+        for (row, change) in &table.false_rows {
+            out += &format!("    table {}: {row} {change:+.1} %\n", number + 1);
+        }
+    }
+    for percent in [10, 5] {
+        out += &planted(found, percent);
+    }
+    out
+}
+
+/// What became of the slowdowns of one size.
+fn planted(found: &SelfTest, percent: u32) -> String {
+    let all: Vec<_> = found.planted(percent).collect();
+    let firsts = |verdict| all.iter().filter(move |p| p.first.verdict == verdict);
+    let mut out = format!(
+        "  one workload slowed by {percent} %: found in {} of {}",
+        firsts(Verdict::Worse).count(),
+        all.len()
+    );
+    let undecided = firsts(Verdict::Undecided).count();
+    if undecided > 0 {
+        let thens: Vec<_> = all.iter().filter_map(|p| p.then.as_ref()).collect();
+        let decided = thens.iter().filter(|said| said.verdict == Verdict::Worse);
+        let runs = thens.iter().map(|said| said.runs);
+        out += &format!("; undecided in {undecided}");
+        if let (Some(least), Some(most)) = (runs.clone().min(), runs.max()) {
+            out += &format!(
+                ", found with the runs that were asked for ({least} to {most}) in {} of {}",
+                decided.count(),
+                thens.len()
+            );
+        }
+    }
+    let others = all
+        .iter()
+        .filter(|p| !matches!(p.first.verdict, Verdict::Worse | Verdict::Undecided));
+    for other in others {
+        out += &format!("; {} in {}", other.first.verdict.word(), other.workload);
+    }
+    out + "\n"
+}
