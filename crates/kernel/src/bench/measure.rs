@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -80,6 +81,18 @@ pub struct Measured {
     pub noise: Noise,
     /// How much the counters of the network namespace grew, by nstat's names; those that did not are left out.
     pub counters: Counters,
+    /// The server's machine, where it is another one; `noise` and `counters` are the client's then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_machine: Option<Machine>,
+}
+
+/// What a machine did beside a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// What else it did.
+    pub noise: Noise,
+    /// How much its counters grew.
+    pub counters: Counters,
 }
 
 /// Runs a workload once.
@@ -93,35 +106,79 @@ pub fn run(spec: &Spec, place: &Place, stop: &Stop) -> Result<Option<Measured>, 
 
 fn within(spec: &Spec, folder: &Path, stop: &Stop) -> Result<Option<Measured>, BenchError> {
     let Wire { ends, server } = wire::make(spec)?;
-    let watch = Watch::start();
-    let before = counters::read().unwrap_or_default();
-    let reports = ["client", "server"].map(|name| folder.join(name));
-    let mut children = Vec::new();
+    let watch = Begun::now();
+    let [client_end, server_end] = ends;
+    let report = |name| folder.join(name);
     // The server first: a client may find nobody otherwise.
-    for (side, fds) in ends.into_iter().enumerate().rev() {
-        let task = Task {
-            spec: spec.clone(),
-            is_client: side == 0,
-            server,
-            report: reports[side].clone(),
-        };
-        children.push(Running(start(&task, fds)?));
-    }
-    let most = Duration::from_nanos(spec.lasts().as_nanos().unsigned_abs()) + GRACE;
-    let mut hold = Hold::of(spec.held_percent);
-    if !wait(&mut children, &mut hold, most, stop)? {
+    let mut children = vec![
+        Running::start(spec, None, server_end, &report("server"))?,
+        Running::start(spec, Some(server), client_end, &report("client"))?,
+    ];
+    if !wait(&mut children, spec, stop)? {
         return Ok(None);
     }
-    let after = counters::read().unwrap_or_default();
-    let mut counters = counters::difference(&before, &after);
-    counters.retain(|_, value| *value != 0);
-    let [client, server] = reports.map(|path| read(&path));
+    let Machine { noise, counters } = watch.over();
     Ok(Some(Measured {
-        client: client?,
-        server: server?,
-        noise: watch.stop(),
+        client: read(&report("client"))?,
+        server: read(&report("server"))?,
+        noise,
         counters,
+        server_machine: None,
     }))
+}
+
+/// One end of a run, with the machine that it was on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Side {
+    /// What the end counted.
+    pub report: EndReport,
+    /// What the machine did.
+    pub machine: Machine,
+}
+
+/// Runs one end here; `server`: it is the client's, and what it connects to where it does so itself.
+pub(super) fn side(
+    spec: &Spec,
+    server: Option<Option<SocketAddr>>,
+    fds: Fds,
+    stop: &Stop,
+) -> Result<Option<Side>, BenchError> {
+    let folder = tempfile::tempdir().tried("cannot make a folder for the end's report")?;
+    let report = folder.path().join("report");
+    let watch = Begun::now();
+    let mut children = vec![Running::start(spec, server, fds, &report)?];
+    if !wait(&mut children, spec, stop)? {
+        return Ok(None);
+    }
+    Ok(Some(Side {
+        machine: watch.over(),
+        report: read(&report)?,
+    }))
+}
+
+/// What a machine was at the beginning.
+struct Begun {
+    watch: Watch,
+    counters: Counters,
+}
+
+impl Begun {
+    fn now() -> Self {
+        Self {
+            watch: Watch::start(),
+            counters: counters::read().unwrap_or_default(),
+        }
+    }
+
+    fn over(&self) -> Machine {
+        let after = counters::read().unwrap_or_default();
+        let mut counters = counters::difference(&self.counters, &after);
+        counters.retain(|_, value| *value != 0);
+        Machine {
+            noise: self.watch.stop(),
+            counters,
+        }
+    }
 }
 
 /// A process that ends with this value.
@@ -136,27 +193,38 @@ impl Drop for Running {
     }
 }
 
-fn start(task: &Task, fds: Fds) -> Result<Child, BenchError> {
-    let what = "cannot start an end of the workload";
-    let words = serde_json::to_string(task)
-        .map_err(io::Error::other)
-        .tried(what)?;
-    Command::new("/proc/self/exe")
-        .args([WORD, &words])
-        .stdin(Stdio::from(fds.reads))
-        .stdout(Stdio::from(fds.writes))
-        .stderr(Stdio::piped())
-        .spawn()
-        .tried(what)
+impl Running {
+    /// Starts an end; `server`: it is the client's, and what it connects to where it does so itself.
+    fn start(
+        spec: &Spec,
+        server: Option<Option<SocketAddr>>,
+        fds: Fds,
+        report: &Path,
+    ) -> Result<Self, BenchError> {
+        let what = "cannot start an end of the workload";
+        let task = Task {
+            spec: spec.clone(),
+            is_client: server.is_some(),
+            server: server.flatten(),
+            report: report.to_owned(),
+        };
+        let words = serde_json::to_string(&task)
+            .map_err(io::Error::other)
+            .tried(what)?;
+        let child = Command::new("/proc/self/exe")
+            .args([WORD, &words])
+            .stdin(Stdio::from(fds.reads))
+            .stdout(Stdio::from(fds.writes))
+            .stderr(Stdio::piped())
+            .spawn();
+        Ok(Self(child.tried(what)?))
+    }
 }
 
 /// Waits for all; false: the user wants an end.
-fn wait(
-    children: &mut [Running],
-    hold: &mut Hold,
-    most: Duration,
-    stop: &Stop,
-) -> Result<bool, BenchError> {
+fn wait(children: &mut [Running], spec: &Spec, stop: &Stop) -> Result<bool, BenchError> {
+    let most = Duration::from_nanos(spec.lasts().as_nanos().unsigned_abs()) + GRACE;
+    let mut hold = Hold::of(spec.held_percent);
     let begun = now();
     loop {
         let mut running = Vec::new();

@@ -8,6 +8,7 @@
 mod clock;
 mod connect;
 mod end;
+mod far;
 mod hold;
 mod measure;
 mod noise;
@@ -20,7 +21,8 @@ mod wire;
 mod workload;
 
 pub use end::end;
-pub use measure::{EndReport, Measured, run};
+pub use far::{ask, serve};
+pub use measure::{EndReport, Machine, Measured, Side, run};
 pub use noise::{Noise, Watch};
 pub use place::Place;
 pub use workload::{Over, Work, Workload};

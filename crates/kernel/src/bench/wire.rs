@@ -1,7 +1,7 @@
 //! What lies between two ends: made here, given to both as descriptors.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
@@ -12,7 +12,10 @@ use super::workload::{Over, Work};
 use super::{BenchError, Spec, Tried};
 
 /// The longest wait of a datagram's reader: so late does it see that time is over.
-const PATIENCE: Duration = Duration::from_millis(100);
+pub(super) const PATIENCE: Duration = Duration::from_millis(100);
+
+/// All of this machine's addresses.
+const ANY: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 /// Connections that wait for a server.
 const BACKLOG: i32 = 4_096;
@@ -42,23 +45,30 @@ pub(super) fn make(spec: &Spec) -> Result<Wire, BenchError> {
     }
 }
 
-fn both(fd: OwnedFd) -> io::Result<Fds> {
+pub(super) fn both(fd: OwnedFd) -> io::Result<Fds> {
     Ok(Fds {
         writes: fd.try_clone()?,
         reads: fd,
     })
 }
 
-fn listener(spec: &Spec) -> Result<TcpListener, BenchError> {
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP));
+/// Listens at a port of this address that the kernel chooses.
+pub(super) fn listener(spec: &Spec, address: IpAddr) -> Result<TcpListener, BenchError> {
+    let at = SocketAddr::from((address, 0));
+    let socket = tcp(spec, &at)?;
+    let bound = socket
+        .bind(&at.into())
+        .and_then(|()| socket.listen(BACKLOG));
+    bound.tried(&format!("cannot listen at {address}"))?;
+    Ok(socket.into())
+}
+
+/// A socket for connections with this address.
+pub(super) fn tcp(spec: &Spec, to: &SocketAddr) -> Result<Socket, BenchError> {
+    let socket = Socket::new(Domain::for_address(*to), Type::STREAM, Some(Protocol::TCP));
     let socket = socket.tried("cannot make a TCP socket")?;
     set_congestion(&socket, spec)?;
-    let any = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
-    let bound = socket
-        .bind(&any.into())
-        .and_then(|()| socket.listen(BACKLOG));
-    bound.tried("cannot listen on loopback")?;
-    Ok(socket.into())
+    Ok(socket)
 }
 
 /// TCP_CONGESTION, before the handshake.
@@ -73,12 +83,10 @@ fn set_congestion(socket: &Socket, spec: &Spec) -> Result<(), BenchError> {
 
 /// A connection that stands. Options are the kernel's defaults, as netperf leaves them.
 fn connected(spec: &Spec) -> Result<Wire, BenchError> {
-    let listener = listener(spec)?;
+    let listener = listener(spec, ANY)?;
     let port = listener.local_addr().tried("cannot listen on loopback")?;
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP));
-    let socket = socket.tried("cannot make a TCP socket")?;
-    set_congestion(&socket, spec)?;
     let to = SocketAddr::from((Ipv4Addr::LOCALHOST, port.port()));
+    let socket = tcp(spec, &to)?;
     let up = "cannot connect over the loopback device: is it up?";
     socket.connect(&to.into()).tried(up)?;
     let client: TcpStream = socket.into();
@@ -93,7 +101,7 @@ fn connected(spec: &Spec) -> Result<Wire, BenchError> {
 }
 
 fn listening(spec: &Spec) -> Result<Wire, BenchError> {
-    let listener = listener(spec)?;
+    let listener = listener(spec, ANY)?;
     let place = listener.local_addr().tried("cannot listen on loopback")?;
     let copy = "cannot copy a descriptor";
     // The client has no use for it: it connects by itself.

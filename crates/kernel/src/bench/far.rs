@@ -1,0 +1,166 @@
+//! A run whose ends are on two machines: [`serve`] on one, [`ask`] on the other.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::measure::{Side, side};
+use super::wire::{self, both};
+use super::workload::{Over, Work};
+use super::{BenchError, Spec, Tried};
+use crate::Stop;
+
+/// The longest that one end waits for the other to come.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often a wait looks whether it shall end.
+const LOOK: Duration = Duration::from_millis(100);
+/// What the ends of datagrams say to each other before the run.
+const HELLO: &[u8] = b"tcplab bench";
+
+/// The server's end: listens at this address, tells the port, and works for the client that comes. `Ok(None)`: the user
+/// wants an end.
+///
+/// # Errors
+/// What the system refuses; a workload that needs one machine; no client within ten seconds; what `told` says.
+pub fn serve(
+    spec: &Spec,
+    address: IpAddr,
+    stop: &Stop,
+    told: impl FnOnce(u16) -> io::Result<()>,
+) -> Result<Option<Side>, BenchError> {
+    let here = format!("at {address}");
+    match (spec.workload.over, spec.workload.work) {
+        (Over::Tcp, work) => {
+            let listener = wire::listener(spec, address)?;
+            told(listener.local_addr().tried(&here)?.port()).tried(&here)?;
+            let fds = match work {
+                Work::Connect => both(listener.into()),
+                Work::Stream | Work::Request => {
+                    if !comes(&listener, stop).tried("no client came")? {
+                        return Ok(None);
+                    }
+                    let accepted = listener.accept();
+                    accepted.and_then(|(socket, _)| both(socket.into()))
+                }
+            };
+            side(spec, None, fds.tried(&here)?, stop)
+        }
+        (Over::Udp, _) => {
+            let socket = UdpSocket::bind((address, 0)).tried(&here)?;
+            told(socket.local_addr().tried(&here)?.port()).tried(&here)?;
+            if !comes(&socket, stop).tried("no client came")? {
+                return Ok(None);
+            }
+            greet(&socket).tried("a client's first datagram")?;
+            let fds = both(socket.into()).tried(&here)?;
+            side(spec, None, fds, stop)
+        }
+        (Over::Unix | Over::Pipe, _) => Err(one_machine(spec)),
+    }
+}
+
+/// The client's end: connects to the server at `to`. `Ok(None)`: the user wants an end.
+///
+/// # Errors
+/// What the system refuses; a workload that needs one machine; a server that is not to be reached.
+pub fn ask(spec: &Spec, to: SocketAddr, stop: &Stop) -> Result<Option<Side>, BenchError> {
+    let there = format!(
+        "cannot reach the server at {to} (a firewall between the hosts? `ssh:A=ADDRESS,B=ADDRESS` chooses addresses)"
+    );
+    match (spec.workload.over, spec.workload.work) {
+        (Over::Tcp, Work::Connect) => {
+            // The end connects by itself, and needs a descriptor that nobody uses.
+            let spare = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0));
+            let spare = spare.and_then(|socket| both(socket.into())).tried(&there)?;
+            side(spec, Some(Some(to)), spare, stop)
+        }
+        (Over::Tcp, _) => {
+            let socket = wire::tcp(spec, &to)?;
+            let connected = socket.connect_timeout(&to.into(), PATIENCE);
+            connected.tried(&there)?;
+            let socket: TcpStream = socket.into();
+            let fds = both(socket.into()).tried(&there)?;
+            side(spec, Some(None), fds, stop)
+        }
+        (Over::Udp, _) => {
+            let socket = reach(to).tried(&there)?;
+            let fds = both(socket.into()).tried(&there)?;
+            side(spec, Some(None), fds, stop)
+        }
+        (Over::Unix | Over::Pipe, _) => Err(one_machine(spec)),
+    }
+}
+
+fn one_machine(spec: &Spec) -> BenchError {
+    BenchError {
+        what: format!("{} between two hosts", spec.workload),
+        source: io::Error::new(
+            io::ErrorKind::Unsupported,
+            "pipes and AF_UNIX sockets lie within one machine; TCP and UDP go between two",
+        ),
+    }
+}
+
+/// Waits for a client. False: the user wants an end.
+fn comes(socket: &impl AsFd, stop: &Stop) -> io::Result<bool> {
+    let mut left = PATIENCE;
+    while !left.is_zero() {
+        if stop.wanted() {
+            return Ok(false);
+        }
+        let mut wait = [PollFd::new(socket.as_fd(), PollFlags::POLLIN)];
+        let timeout = PollTimeout::try_from(LOOK).map_err(io::Error::other)?;
+        if poll(&mut wait, timeout)? > 0 {
+            return Ok(true);
+        }
+        left = left.saturating_sub(LOOK);
+    }
+    Err(io::ErrorKind::TimedOut.into())
+}
+
+/// The first datagram says who the client is.
+fn greet(socket: &UdpSocket) -> io::Result<()> {
+    let mut room = [0; 64];
+    let (n, client) = socket.recv_from(&mut room)?;
+    if room.get(..n) != Some(HELLO) {
+        return Err(io::Error::other(format!(
+            "{client} is no end of a workload"
+        )));
+    }
+    socket.connect(client)?;
+    // The client waits for one of them.
+    for _ in 0..3 {
+        socket.send(HELLO)?;
+    }
+    socket.set_read_timeout(Some(wire::PATIENCE))
+}
+
+/// A socket whose datagrams the server takes.
+fn reach(to: SocketAddr) -> io::Result<UdpSocket> {
+    let any: IpAddr = match to {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = UdpSocket::bind((any, 0))?;
+    socket.connect(to)?;
+    let step = PATIENCE / 50;
+    socket.set_read_timeout(Some(step))?;
+    let mut room = [0; 64];
+    for _ in 0..50 {
+        // Both may be lost.
+        socket.send(HELLO)?;
+        match socket.recv(&mut room) {
+            Ok(n) if room.get(..n) == Some(HELLO) => {
+                socket.set_read_timeout(Some(wire::PATIENCE))?;
+                return Ok(socket);
+            }
+            Ok(_) => {}
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Err(io::ErrorKind::TimedOut.into())
+}
