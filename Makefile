@@ -5,7 +5,7 @@
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo test build web fmt tidy bench clean
+.PHONY: help demo test build static web fmt tidy bench clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +18,9 @@ test: ## run everything that .ci/run runs: style checks, Rust tests, the page in
 
 build: web ## build target/release/tcplab with its report page
 	@cargo build --release --locked --package tcplab
+
+static: web ## build target/static/tcplab, which needs no library of a machine (docs/ssh.md)
+	@bash scripts/static.sh
 
 web: ## build the report page, web/dist/index.html
 	@bash scripts/setup.sh build

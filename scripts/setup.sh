@@ -8,7 +8,26 @@
 # command:package, for each command that must be there.
 BUILD_NEEDS=(cc:build-essential npm:npm)
 TEST_NEEDS=(python3:python3 chromium:chromium tshark:tshark tcpdump:tcpdump ip:iproute2
-    flex:flex bison:bison bc:bc xz:xz-utils)
+    flex:flex bison:bison bc:bc xz:xz-utils ssh:openssh-client sshd:openssh-server)
+
+# The tests start an sshd of their own. The package's service must not start with it, neither now (invoke-rc.d asks
+# policy-rc.d) nor at the next boot.
+POLICY=/usr/sbin/policy-rc.d
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then "$@"; elif [ -t 0 ]; then sudo "$@"; else sudo -n "$@"; fi
+}
+without_service() {
+    local made=
+    if [ ! -e "$POLICY" ]; then
+        made=1
+        printf '#!/bin/sh\nexit 101\n' | as_root tee "$POLICY" >/dev/null
+        as_root chmod 755 "$POLICY"
+    fi
+    install_packages "$@"
+    [ -z "$made" ] || as_root rm -f "$POLICY"
+    have systemctl && as_root systemctl disable ssh.service ssh.socket >/dev/null 2>&1 || true
+    say "the service ssh of openssh-server is not started"
+}
 
 install_packages() {
     local as_root=()
@@ -35,7 +54,11 @@ missing=()
 for need in "${needs[@]}"; do
     have "${need%%:*}" || missing+=("${need##*:}")
 done
-[ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
+if [[ " ${missing[*]-} " == *" openssh-server "* ]]; then
+    without_service "${missing[@]}"
+elif [ ${#missing[@]} -gt 0 ]; then
+    install_packages "${missing[@]}"
+fi
 
 have cargo || stop "missing: Rust. See https://rustup.rs"
 have node || stop "missing: Node 20 or later. See https://nodejs.org"

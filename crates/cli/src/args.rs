@@ -20,6 +20,7 @@ use crate::probe::args::ProbeArgs;
 use crate::qa::args::QaArgs;
 use crate::reproduce::ReproduceArgs;
 use crate::run::args::{BisectArgs, RunArgs};
+use crate::ssh::SshArgs;
 
 /// A TCP laboratory: what did TCP do, and why.
 #[derive(Parser, Debug)]
@@ -83,11 +84,7 @@ pub enum Command {
     /// What `--on` can name on this machine, and the model's profiles
     Stacks(StacksArgs),
     /// What this machine can do for tcplab, by trying it, and how to get the rest
-    Doctor {
-        /// Print one JSON document
-        #[arg(long)]
-        json: bool,
-    },
+    Doctor(DoctorArgs),
     /// Workloads between two processes, in two arms that take turns: what changed?
     Bench(BenchArgs),
     /// A report before and after: experiments, counters, a suite, scripts, malformed frames; a verdict each
@@ -112,6 +109,19 @@ pub enum Command {
     },
     /// Print the manual page (roff)
     Man,
+}
+
+/// `tcplab doctor`.
+#[derive(Args, Debug)]
+pub struct DoctorArgs {
+    /// Far hosts in place of this machine: ssh:A,B (docs/ssh.md)
+    #[arg(long, value_name = "HOSTS")]
+    pub on: Option<String>,
+    #[command(flatten)]
+    pub ssh: SshArgs,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `tcplab stacks`.

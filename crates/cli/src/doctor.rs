@@ -1,4 +1,4 @@
-//! `tcplab doctor`: what this machine can do, and how to get the rest.
+//! `tcplab doctor`: what this machine can do, or far hosts, and how to get the rest.
 
 use std::process::ExitCode;
 
@@ -6,8 +6,9 @@ use serde::Serialize;
 use tcplab_kernel::doctor::{Check, Verdict, examine};
 use tcplab_kernel::stack::Store;
 
+use crate::args::DoctorArgs;
 use crate::failure::Failure;
-use crate::json;
+use crate::{json, ssh};
 
 /// Schema of the answer.
 pub const SCHEMA: &str = "tcplab.doctor/1";
@@ -20,8 +21,12 @@ struct Document {
 }
 
 /// Runs the checks.
-pub fn main(json: bool) -> ExitCode {
-    json::finish(SCHEMA, json, run(json))
+pub fn main(args: &DoctorArgs) -> ExitCode {
+    let done = match &args.on {
+        Some(hosts) => ssh::doctor(hosts, &args.ssh, args.json),
+        None => run(args.json),
+    };
+    json::finish(SCHEMA, args.json, done)
 }
 
 fn run(json: bool) -> Result<ExitCode, Failure> {

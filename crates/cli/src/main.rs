@@ -23,6 +23,7 @@ mod progress;
 mod qa;
 mod reproduce;
 mod run;
+mod ssh;
 mod stacks;
 mod terminal;
 
@@ -36,8 +37,13 @@ use crate::failure::Failure;
 
 fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
-    if let Some(code) = tcplab_kernel::guest::stage().or_else(tcplab_kernel::bench::end) {
-        return code;
+    {
+        let other = tcplab_kernel::guest::stage()
+            .or_else(tcplab_kernel::bench::end)
+            .or_else(tcplab_kernel::ssh::remote);
+        if let Some(code) = other {
+            return code;
+        }
     }
     let raw: Vec<OsString> = std::env::args_os().collect();
     let cli = match Cli::try_parse_from(&raw) {
@@ -57,7 +63,7 @@ fn main() -> ExitCode {
         Command::Reproduce(args) => Ok(reproduce::main(&args, cli.color)),
         Command::Kernel { command } => Ok(kernel::main(&command)),
         Command::Stacks(args) => Ok(stacks::main(&args, cli.color)),
-        Command::Doctor { json } => Ok(doctor::main(json)),
+        Command::Doctor(args) => Ok(doctor::main(&args)),
         Command::Link(args) => Ok(link::main(&args, cli.color)),
         Command::Inject(args) => Ok(inject::main(&args, cli.color)),
         Command::Bench(args) => Ok(bench::main(&args, cli.color)),

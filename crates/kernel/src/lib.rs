@@ -35,6 +35,8 @@ pub mod proc_tcp;
 pub mod replay;
 #[cfg(target_os = "linux")]
 pub mod run;
+#[cfg(target_os = "linux")]
+pub mod ssh;
 pub mod stack;
 mod stop;
 #[cfg(target_os = "linux")]

@@ -26,6 +26,8 @@ mod rrul;
 mod rto_edits;
 mod run;
 mod schema;
+mod ssh;
+mod sshd;
 mod topology;
 mod usage;
 mod via;

@@ -130,7 +130,7 @@ const PT_LOAD: u32 = 1;
 const PT_INTERP: u32 = 3;
 
 /// The dynamic linker that an executable asks for.
-fn interpreter(elf: &[u8]) -> Option<String> {
+pub(crate) fn interpreter(elf: &[u8]) -> Option<String> {
     let headers = program_headers(elf);
     let (_, offset, length) = headers.iter().find(|h| h.0 == PT_INTERP)?;
     let from = usize::try_from(*offset).ok()?;
@@ -140,7 +140,7 @@ fn interpreter(elf: &[u8]) -> Option<String> {
 }
 
 /// The file up to the end of its last loaded segment, without its section table.
-fn loaded_part(mut elf: Vec<u8>) -> Vec<u8> {
+pub(crate) fn loaded_part(mut elf: Vec<u8>) -> Vec<u8> {
     let ends = program_headers(&elf)
         .into_iter()
         .filter(|h| h.0 == PT_LOAD)

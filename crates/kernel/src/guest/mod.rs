@@ -29,6 +29,7 @@ pub use cost::Cost;
 pub use error::GuestError;
 pub use host::run_on_host;
 pub use initramfs::Initramfs;
+pub(crate) use initramfs::{interpreter, loaded_part};
 pub use qemu::Qemu;
 pub(crate) use stage::new_user;
 pub use stage::stage;

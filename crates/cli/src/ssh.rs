@@ -1,0 +1,117 @@
+//! Far hosts: the options that say how ssh gets there, and `tcplab doctor --on ssh:A,B`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueHint};
+use serde::Serialize;
+use tcplab_kernel::Stop;
+use tcplab_kernel::ssh::{Host, HostReport, SshError, SshOptions, WayReport, examine, open_all};
+
+use crate::failure::Failure;
+use crate::json;
+
+/// How ssh gets to far hosts.
+#[derive(Args, Debug, Clone, Default)]
+pub struct SshArgs {
+    /// Of `ssh:` hosts: another configuration file of ssh (ssh -F)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub ssh_config: Option<PathBuf>,
+    /// Of `ssh:` hosts: the tcplab that is copied there, in place of this one
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub ssh_program: Option<PathBuf>,
+}
+
+impl SshArgs {
+    /// The same for the library.
+    pub fn options(&self) -> SshOptions {
+        SshOptions {
+            config: self.ssh_config.clone(),
+            program: self.ssh_program.clone(),
+        }
+    }
+}
+
+/// A line of progress about a far host.
+pub fn say(line: &str) {
+    eprintln!("{line}");
+}
+
+impl From<SshError> for Failure {
+    fn from(e: SshError) -> Self {
+        match e {
+            SshError::Interrupted => Failure::interrupted(e.to_string()),
+            SshError::Program { .. } => Failure::input(e.to_string()),
+            _ => Failure::cannot_run(e.to_string()),
+        }
+    }
+}
+
+/// The answer of `doctor --on ssh:... --json`.
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    hosts: Vec<HostReport>,
+    ways: Vec<WayReport>,
+}
+
+/// Examines far hosts.
+pub fn doctor(on: &str, args: &SshArgs, json: bool) -> Result<ExitCode, Failure> {
+    let Some(words) = on.strip_prefix("ssh:") else {
+        return Err(Failure::usage(format!(
+            "--on {on}: doctor looks at far hosts; write ssh:A,B (without --on: this machine)"
+        )));
+    };
+    let hosts = Host::list(words).map_err(|e| Failure::usage(e.to_string()))?;
+    let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;
+    let sessions = open_all(&hosts, &args.options(), &stop, &say)?;
+    let (hosts, ways) = examine(&sessions, &stop)?;
+    let is_well = ways.iter().all(|way| way.error.is_none());
+    if json {
+        json::print(&Document {
+            schema: crate::doctor::SCHEMA,
+            hosts,
+            ways,
+        })?;
+    } else {
+        print(&hosts, &ways);
+    }
+    Ok(ExitCode::from(if is_well { 0 } else { 4 }))
+}
+
+fn print(hosts: &[HostReport], ways: &[WayReport]) {
+    for report in hosts {
+        let facts = &report.facts;
+        let model = facts.cpu_model.as_deref().unwrap_or("model not known");
+        println!("{}", report.host);
+        println!("    kernel   Linux {} on {}", facts.kernel, facts.machine);
+        println!("    cpus     {} ({model})", facts.cpus);
+        match (report.reached_at, report.facts.address) {
+            (Some(at), Some(ssh)) if at == ssh => println!("    address  {at}, that of ssh"),
+            (Some(at), _) => println!("    address  {at}"),
+            (None, _) => println!("    address  not known: write {}=ADDRESS", report.host),
+        }
+        match &facts.no_capture {
+            None => println!("    capture  yes"),
+            Some(why) => println!("    capture  no: {why}"),
+        }
+        println!("    sockets  {}", facts.congestion.join(" "));
+        println!(
+            "    clock    {:+.3} ms from here, at most {:.3} ms wrong",
+            report.clock.offset_ns as f64 / 1e6,
+            report.clock.error_ns as f64 / 1e6
+        );
+        println!("    tcplab   {}", facts.path);
+    }
+    for way in ways {
+        match (&way.error, way.handshake_ns) {
+            (Some(error), _) => println!("{} to {}: no: {error}", way.from, way.to),
+            (None, ns) => println!(
+                "{} to {}: TCP handshake in {:.3} ms",
+                way.from,
+                way.to,
+                ns.unwrap_or_default() as f64 / 1e6
+            ),
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The far side's work: what it does for a request.
+
+use std::sync::Arc;
+
+use super::frame::{News, What};
+use super::remote::Out;
+use super::{Reply, Request, clock, reach};
+use crate::Stop;
+
+/// The way back for a request that is being worked on.
+pub(crate) struct Way {
+    /// The near side wants an end, or is gone.
+    pub(crate) stop: Stop,
+    pub(super) id: u32,
+    pub(super) out: Arc<Out>,
+}
+
+impl Way {
+    /// Sends something before the end.
+    ///
+    /// # Errors
+    /// The near side is gone.
+    pub(crate) fn note(&self, reply: Reply, bytes: &[u8]) -> Result<(), String> {
+        self.send(What::Note(reply), bytes)
+    }
+
+    pub(super) fn send(&self, what: What, bytes: &[u8]) -> Result<(), String> {
+        let news = News { id: self.id, what };
+        let sent = self.out.send(&news, bytes);
+        sent.map_err(|e| format!("the near side is gone: {e}"))
+    }
+}
+
+/// Does what was asked for. Runs in a thread of its own; processes that it starts end with the thread.
+pub(super) fn answer(request: Request, way: &Way) -> Result<Reply, String> {
+    match request {
+        Request::Clock => Ok(Reply::Clock(clock::real_time().as_nanos())),
+        Request::Listen { address } => reach::listen(address, way),
+        Request::Reach { to } => reach::reach(to, way),
+    }
+}

@@ -1,0 +1,36 @@
+//! Sessions to other machines through the user's own `ssh`: this program runs there too and answers requests.
+//!
+//! [`Session::open`] starts ssh(1) with a shell line ([`start`]) that takes this program out of a cache of the far side, or
+//! asks for it ([`program`]), and starts it with the word `__remote` ([`remote()`]). From then on both speak in frames over
+//! standard input and output ([`frame`]): a [`Request`] goes there, [`Reply`]s come back. The far side ends with its standard
+//! input, and what it has started ends with it.
+//!
+//! Left out: passwords and other questions (BatchMode), forwarded ports, terminals, Windows.
+
+mod answer;
+mod clock;
+mod error;
+mod examine;
+mod facts;
+mod frame;
+mod host;
+mod open;
+mod pending;
+mod program;
+mod reach;
+mod remote;
+mod request;
+mod session;
+mod start;
+mod words;
+
+pub use clock::Offset;
+pub use error::SshError;
+pub use examine::{HostReport, WayReport, examine, way};
+pub use facts::Facts;
+pub use host::{Host, HostError};
+pub use pending::{Message, Pending};
+pub use remote::remote;
+pub use request::{Reply, Request};
+pub use session::{Say, Session, open_all};
+pub use start::SshOptions;

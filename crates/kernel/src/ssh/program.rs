@@ -1,0 +1,98 @@
+//! The program that is copied: this one, or the one that `--ssh-program` names.
+//!
+//! Without its debug information (most of a development build), and named by what is in it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::SshError;
+use crate::guest::{interpreter, loaded_part};
+
+/// Where a process finds itself.
+pub(super) const SELF: &str = "/proc/self/exe";
+
+/// A program to be copied.
+#[derive(Debug)]
+pub(super) struct Program {
+    /// Its file, for messages.
+    pub(super) file: PathBuf,
+    pub(super) bytes: Vec<u8>,
+    /// SHA-256 of `bytes`.
+    pub(super) hash: String,
+    /// As `uname -m` says it.
+    pub(super) machine: &'static str,
+    /// It is linked with the shared libraries of this machine.
+    pub(super) is_dynamic: bool,
+}
+
+impl Program {
+    /// Reads a program; none: this one.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or is no program for Linux.
+    pub(super) fn load(file: Option<&Path>) -> Result<Self, SshError> {
+        let wrong = |what: String| SshError::Program {
+            file: file.map_or_else(|| SELF.into(), Path::to_owned),
+            what,
+        };
+        let bytes = fs::read(file.unwrap_or(Path::new(SELF))).map_err(|e| wrong(e.to_string()))?;
+        let machine = machine(&bytes);
+        let machine = machine.ok_or_else(|| wrong("no program for 64-bit Linux".into()))?;
+        let is_dynamic = interpreter(&bytes).is_some();
+        let bytes = loaded_part(bytes);
+        Ok(Self {
+            file: match file {
+                Some(file) => file.to_owned(),
+                None => std::env::current_exe().unwrap_or_else(|_| SELF.into()),
+            },
+            hash: hash(&bytes),
+            bytes,
+            machine,
+            is_dynamic,
+        })
+    }
+}
+
+/// SHA-256 in hexadecimal digits.
+pub(super) fn hash(bytes: &[u8]) -> String {
+    let digits = Sha256::digest(bytes);
+    digits.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The machine of an ELF-64 file (`e_machine`), as `uname -m` calls it.
+fn machine(elf: &[u8]) -> Option<&'static str> {
+    let Some(b"\x7fELF\x02\x01") = elf.get(..6) else {
+        return None;
+    };
+    match u16::from_le_bytes([*elf.get(18)?, *elf.get(19)?]) {
+        62 => Some("x86_64"),
+        183 => Some("aarch64"),
+        243 => Some("riscv64"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_program() {
+        let program = Program::load(None).unwrap();
+        assert_eq!(program.machine, std::env::consts::ARCH);
+        assert_eq!(program.hash.len(), 64);
+        assert!(program.bytes.starts_with(b"\x7fELF"));
+    }
+
+    #[test]
+    fn what_is_no_program_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("x");
+        for content in [&b"#!/bin/sh\n"[..], b"", b"\x7fELF\x02\x01"] {
+            fs::write(&file, content).unwrap();
+            assert!(Program::load(Some(&file)).is_err());
+        }
+    }
+}
