@@ -8,13 +8,14 @@ use tcplab_lab::bench::Setting;
 
 use crate::compare::args::{JudgeArgs, OutputArgs};
 use crate::probe::number::positive;
+use crate::ssh::SshArgs;
 
 /// `tcplab bench`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Workloads: TCP_STREAM:BYTES, UDP_STREAM:BYTES, TCP_RR, TCP_CRR, UDP_RR as netperf has them, AF_UNIX_STREAM:BYTES, AF_UNIX_RR,
 PIPE_STREAM:BYTES, PIPE_RR as lmbench has them; without any the suite of 15 (docs/bench.md).
-An arm is `sysctl:NAME=VALUE,...` (a network namespace of its own), `as-it-is`, or a shell's command that is run
+An arm is `sysctl:NAME=VALUE,...` (a network namespace of its own), `as-it-is`, two hosts `ssh:A,B`, or a shell's command that is run
 before each run of the arm, with its name in TCPLAB_ARM. Two stacks (uml:6.1, model, qemu:NAME) run a suite of nine small experiments
 instead, in virtual time; workloads are their names then (stream, rr, web ...).
 
@@ -25,6 +26,8 @@ Examples:
   tcplab bench --before as-it-is --after sysctl:net.ipv4.tcp_sack=0 TCP_STREAM:65536
   tcplab bench --self-test 20 TCP_RR TCP_STREAM:65536      what it finds on this machine, and what it makes up
   tcplab bench --before uml:6.1 --after uml:6.1+mss-boundary
+  tcplab bench --on ssh:a,b TCP_STREAM TCP_RR              client on a, server on b
+  tcplab bench --before ssh:a,b --after ssh:a,c            two servers
   tcplab bench --before 'tc qdisc del dev lo root; true' --after 'tc qdisc add dev lo root fq' TCP_RR")]
 pub struct BenchArgs {
     /// What to run
@@ -36,16 +39,21 @@ pub struct BenchArgs {
     /// The arm after; both take turns
     #[arg(long, value_name = "ARM", requires = "before", help_heading = "Arms")]
     pub after: Option<Setting>,
+    /// Client and server are on two hosts, ssh:A,B, in arms that name none (docs/ssh.md)
+    #[arg(long, value_name = "ssh:A,B", help_heading = "Arms")]
+    pub on: Option<String>,
+    #[command(flatten)]
+    pub ssh: SshArgs,
 
-    /// Runs of each workload in each arm
-    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Runs")]
-    pub runs: u32,
-    /// Time in which a run counts
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = positive, help_heading = "Runs")]
-    pub time: Duration,
-    /// Time of a run before it counts
-    #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = positive, help_heading = "Runs")]
-    pub warm: Duration,
+    /// Runs of each workload in each arm [default: 30; between hosts 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Runs")]
+    pub runs: Option<u32>,
+    /// Time in which a run counts [default: 100ms; between hosts 1s]
+    #[arg(long, value_name = "TIME", value_parser = positive, help_heading = "Runs")]
+    pub time: Option<Duration>,
+    /// Time of a run before it counts [default: 50ms; between hosts 500ms]
+    #[arg(long, value_name = "TIME", value_parser = positive, help_heading = "Runs")]
+    pub warm: Option<Duration>,
     /// Where client and server run
     #[arg(long, value_enum, default_value = "free", help_heading = "Runs")]
     pub cpus: Cpus,
@@ -55,7 +63,7 @@ pub struct BenchArgs {
 
     /// Does a bench on this machine see what is not there, and what is: so many tables of two like arms, with a
     /// workload slowed by 10 % and by 5 % in each
-    #[arg(long, value_name = "TABLES", value_parser = clap::value_parser!(u32).range(1..=1_000), conflicts_with_all = ["before", "out", "html", "junit", "markdown"], help_heading = "Runs")]
+    #[arg(long, value_name = "TABLES", value_parser = clap::value_parser!(u32).range(1..=1_000), conflicts_with_all = ["before", "on", "out", "html", "junit", "markdown"], help_heading = "Runs")]
     pub self_test: Option<u32>,
 
     /// Keep the runs in this folder (runs.jsonl, metrics.json)

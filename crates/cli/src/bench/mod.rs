@@ -9,9 +9,10 @@ mod text;
 use std::io::Write;
 use std::process::ExitCode;
 
+use tcplab_base::Duration;
 use tcplab_compare::{COMPARE_SCHEMA, METRICS_SCHEMA, Metrics, Options, compare};
 use tcplab_kernel::Stop;
-use tcplab_kernel::bench::Workload;
+use tcplab_kernel::bench::{Place, Workload};
 use tcplab_lab::bench::{self, Arm, Folder, Pinning, Plan, SELF_TEST_SCHEMA, Setting};
 
 use self::args::{BenchArgs, Cpus};
@@ -19,7 +20,7 @@ use self::progress::Progress;
 use crate::args::Color;
 use crate::compare::{code, options, tell};
 use crate::failure::Failure;
-use crate::{json, terminal};
+use crate::{json, ssh, terminal};
 
 /// The most runs of a workload in an arm that are sensible, where the user does not say.
 const MOST_RUNS: u32 = 1_000;
@@ -83,16 +84,14 @@ fn here(args: &BenchArgs) -> Result<Metrics, Failure> {
     };
     let wrong = |e: std::io::Error| Failure::input(format!("{}: {e}", path.display()));
     let mut folder = Folder::create(&path).map_err(wrong)?;
-    let places = bench::places(&plan.arms)?;
-    // After the places: a user namespace is entered by a process with one thread.
-    let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(e.to_string()))?;
+    let (places, stop) = places(args, &plan)?;
     let progress = Progress::new(&plan);
     let runs = bench::run(&plan, &places, &mut folder, &stop, |p| progress.show(p))?;
     progress.clear();
     if stop.wanted() && runs.is_empty() {
         return Err(Failure::interrupted("interrupted before a run was done"));
     }
-    let metrics = bench::metrics(&plan, &runs, &bench::system());
+    let metrics = bench::metrics(&plan, &runs, &bench::systems(&places));
     let file = folder.finish(&metrics).map_err(wrong)?;
     if args.out.is_some() {
         eprintln!("runs and metrics: {}", file.display());
@@ -100,29 +99,52 @@ fn here(args: &BenchArgs) -> Result<Metrics, Failure> {
     Ok(metrics)
 }
 
-fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
-    let workloads: Result<Vec<Workload>, String> =
-        args.workloads.iter().map(|name| name.parse()).collect();
-    let workloads = match workloads.map_err(Failure::usage)? {
-        none if none.is_empty() => Workload::suite(),
-        chosen => chosen,
+/// Where the arms' runs are, and the wish to stop.
+fn places(args: &BenchArgs, plan: &Plan) -> Result<(Vec<Place>, Stop), Failure> {
+    let signals = || Stop::on_signals().map_err(|e| Failure::cannot_run(e.to_string()));
+    if args.on.is_none() && !bench::is_far(&plan.arms) {
+        let places = bench::places(&plan.arms)?;
+        // After the places: a user namespace is entered by a process with one thread.
+        return Ok((places, signals()?));
+    }
+    let stop = signals()?;
+    let reach = bench::Reach {
+        options: &args.ssh.options(),
+        stop: &stop,
+        say: &ssh::say,
     };
+    let places = bench::far_places(&plan.arms, args.on.as_deref(), reach)?;
+    Ok((places, stop))
+}
+
+/// Runs, warm-up and time where the user says nothing: here many short ones, between hosts long enough for a window to grow.
+const NEAR: (u32, i64, i64) = (30, 50, 100);
+const FAR: (u32, i64, i64) = (10, 500, 1_000);
+
+fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
     let arm = |name: &str, setting: &Setting| Arm {
         name: name.into(),
         setting: setting.clone(),
     };
-    let span = |t: std::time::Duration| {
-        tcplab_base::Duration::from_nanos(i64::try_from(t.as_nanos()).unwrap_or(i64::MAX))
+    let arms = match (&args.before, &args.after) {
+        (Some(before), Some(after)) => vec![arm("before", before), arm("after", after)],
+        _ => {
+            let name = args.on.as_deref().unwrap_or("this machine");
+            vec![arm(name, &Setting::AsItIs)]
+        }
+    };
+    let is_far = args.on.is_some() || bench::is_far(&arms);
+    let (runs, warm_ms, time_ms) = if is_far { FAR } else { NEAR };
+    let span = |t: Option<std::time::Duration>, usual_ms| match t {
+        Some(t) => Duration::from_nanos(i64::try_from(t.as_nanos()).unwrap_or(i64::MAX)),
+        None => Duration::from_millis(usual_ms),
     };
     Ok(Plan {
-        workloads,
-        arms: match (&args.before, &args.after) {
-            (Some(before), Some(after)) => vec![arm("before", before), arm("after", after)],
-            _ => vec![arm("this machine", &Setting::AsItIs)],
-        },
-        runs: args.runs,
-        warm: span(args.warm),
-        time: span(args.time),
+        workloads: workloads(&args.workloads, is_far)?,
+        arms,
+        runs: args.runs.unwrap_or(runs),
+        warm: span(args.warm, warm_ms),
+        time: span(args.time, time_ms),
         pinning: match args.cpus {
             Cpus::Free => vec![Pinning::Free],
             Cpus::Pinned => vec![Pinning::Pinned],
@@ -130,6 +152,22 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
         },
         congestion: args.congestion.clone(),
     })
+}
+
+/// Those that were named, or the suite; between hosts without what lies within one machine.
+fn workloads(names: &[String], is_far: bool) -> Result<Vec<Workload>, Failure> {
+    let named: Result<Vec<Workload>, String> = names.iter().map(|name| name.parse()).collect();
+    let goes = |workload: &Workload| !is_far || workload.goes_far();
+    let named = named.map_err(Failure::usage)?;
+    if let Some(within) = named.iter().find(|workload| !goes(workload)) {
+        return Err(Failure::usage(format!(
+            "{within} lies within one machine: between hosts TCP and UDP go"
+        )));
+    }
+    if named.is_empty() {
+        return Ok(Workload::suite().into_iter().filter(goes).collect());
+    }
+    Ok(named)
 }
 
 /// What one arm found.

@@ -2,6 +2,7 @@
 
 mod annotate;
 mod bench;
+mod bench_ssh;
 mod caqm;
 mod compare;
 mod documents;

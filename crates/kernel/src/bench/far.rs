@@ -12,6 +12,7 @@ use super::wire::{self, both};
 use super::workload::{Over, Work};
 use super::{BenchError, Spec, Tried};
 use crate::Stop;
+use crate::cpu;
 
 /// The longest that one end waits for the other to come.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -31,6 +32,7 @@ pub fn serve(
     stop: &Stop,
     told: impl FnOnce(u16) -> io::Result<()>,
 ) -> Result<Option<Side>, BenchError> {
+    let spec = &here(spec);
     let here = format!("at {address}");
     match (spec.workload.over, spec.workload.work) {
         (Over::Tcp, work) => {
@@ -67,6 +69,7 @@ pub fn serve(
 /// # Errors
 /// What the system refuses; a workload that needs one machine; a server that is not to be reached.
 pub fn ask(spec: &Spec, to: SocketAddr, stop: &Stop) -> Result<Option<Side>, BenchError> {
+    let spec = &here(spec);
     let there = format!(
         "cannot reach the server at {to} (a firewall between the hosts? `ssh:A=ADDRESS,B=ADDRESS` chooses addresses)"
     );
@@ -91,6 +94,16 @@ pub fn ask(spec: &Spec, to: SocketAddr, stop: &Stop) -> Result<Option<Side>, Ben
             side(spec, Some(None), fds, stop)
         }
         (Over::Unix | Over::Pipe, _) => Err(one_machine(spec)),
+    }
+}
+
+/// A processor of this machine for an end that shall be pinned: the second one, as the first takes interrupts.
+fn here(spec: &Spec) -> Spec {
+    let allowed = cpu::allowed();
+    let own = allowed.get(1).or(allowed.first()).copied();
+    Spec {
+        cpus: spec.cpus.map(|cpu| cpu.and(own)),
+        ..spec.clone()
     }
 }
 

@@ -100,6 +100,9 @@ pub struct Machine {
 /// # Errors
 /// What the system refuses; an end that fails or does not end. `Ok(None)`: the user wants an end.
 pub fn run(spec: &Spec, place: &Place, stop: &Stop) -> Result<Option<Measured>, BenchError> {
+    if let Place::Hosts(hosts) = place {
+        return hosts.run(spec, stop);
+    }
     let folder = tempfile::tempdir().tried("cannot make a folder for the ends' reports")?;
     place.within(|| within(spec, folder.path(), stop))?
 }

@@ -10,6 +10,7 @@ mod connect;
 mod end;
 mod far;
 mod hold;
+mod hosts;
 mod measure;
 mod noise;
 mod phase;
@@ -22,6 +23,7 @@ mod workload;
 
 pub use end::end;
 pub use far::{ask, serve};
+pub use hosts::Hosts;
 pub use measure::{EndReport, Machine, Measured, Side, run};
 pub use noise::{Noise, Watch};
 pub use place::Place;

@@ -1,13 +1,14 @@
-//! Where a run is: this network namespace, or one of its own with sysctls of its own.
+//! Where a run is: this network namespace, one of its own with sysctls of its own, or two other machines.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::sync::Arc;
 use std::thread;
 
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::unistd::geteuid;
 
-use super::{BenchError, Tried};
+use super::{BenchError, Hosts, Tried};
 use crate::guest::new_user;
 use crate::run::netlink::Netlink;
 
@@ -21,6 +22,8 @@ pub enum Place {
     Here,
     /// One that goes with the process.
     Own(File),
+    /// Two other machines.
+    Hosts(Arc<Hosts>),
 }
 
 impl Place {

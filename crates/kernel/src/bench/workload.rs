@@ -78,6 +78,11 @@ impl Workload {
         self.work == Work::Stream
     }
 
+    /// Whether its ends can be on two machines.
+    pub fn goes_far(&self) -> bool {
+        matches!(self.over, Over::Tcp | Over::Udp)
+    }
+
     fn prefix(self) -> &'static str {
         match self.over {
             Over::Tcp => "TCP",

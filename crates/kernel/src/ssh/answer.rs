@@ -1,11 +1,13 @@
 //! The far side's work: what it does for a request.
 
+use std::io;
 use std::sync::Arc;
 
 use super::frame::{News, What};
 use super::remote::Out;
 use super::{Reply, Request, clock, reach};
 use crate::Stop;
+use crate::bench::{self, BenchError, Side};
 
 /// The way back for a request that is being worked on.
 pub(crate) struct Way {
@@ -37,5 +39,22 @@ pub(super) fn answer(request: Request, way: &Way) -> Result<Reply, String> {
         Request::Clock => Ok(Reply::Clock(clock::real_time().as_nanos())),
         Request::Listen { address } => reach::listen(address, way),
         Request::Reach { to } => reach::reach(to, way),
+        Request::BenchServe { spec, address } => {
+            let told = |port| {
+                let note = way.note(Reply::Listening(port), &[]);
+                note.map_err(io::Error::other)
+            };
+            side(bench::serve(&spec, address, &way.stop, told))
+        }
+        Request::BenchAsk { spec, to } => side(bench::ask(&spec, to, &way.stop)),
+    }
+}
+
+/// The answer of an end of a bench.
+fn side(found: Result<Option<Side>, BenchError>) -> Result<Reply, String> {
+    match found {
+        Ok(Some(side)) => Ok(Reply::Bench(Box::new(side))),
+        Ok(None) => Err("stopped".into()),
+        Err(e) => Err(e.to_string()),
     }
 }

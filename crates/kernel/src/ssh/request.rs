@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use serde::{Deserialize, Serialize};
 
 use super::Facts;
+use crate::bench::{Side, Spec};
 
 /// A request.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -20,6 +21,20 @@ pub enum Request {
     /// Connects, and measures how long that takes: [`Reply::Reached`].
     Reach {
         /// Whom.
+        to: SocketAddr,
+    },
+    /// The server's end of a bench: a note [`Reply::Listening`], at the end [`Reply::Bench`].
+    BenchServe {
+        /// What is run.
+        spec: Spec,
+        /// An address of that host.
+        address: IpAddr,
+    },
+    /// The client's end of a bench: [`Reply::Bench`].
+    BenchAsk {
+        /// What is run.
+        spec: Spec,
+        /// The server.
         to: SocketAddr,
     },
 }
@@ -38,6 +53,8 @@ pub enum Reply {
         /// From connect(2) to its end.
         handshake_ns: i64,
     },
+    /// What an end of a bench found.
+    Bench(Box<Side>),
     /// That is all.
     Nothing,
 }

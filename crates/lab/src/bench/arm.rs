@@ -17,8 +17,8 @@ pub struct Arm {
     pub setting: Setting,
 }
 
-/// What makes an arm different. As text: `as-it-is`, `sysctl:NAME=VALUE,NAME=VALUE`, a stack such as `uml:6.1`, or a
-/// shell's command.
+/// What makes an arm different. As text: `as-it-is`, `sysctl:NAME=VALUE,NAME=VALUE`, a stack such as `uml:6.1`, two
+/// hosts `ssh:A,B`, or a shell's command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Setting {
     /// The machine as it is.
@@ -27,6 +27,8 @@ pub enum Setting {
     Sysctls(BTreeMap<String, String>),
     /// A shell's command that is run before each run of the arm.
     Command(String),
+    /// Two hosts, client and server, as the user named them: `ssh:A,B`.
+    Hosts(String),
     /// A stack, by its name: `uml:6.1`. It runs the suite for stacks ([`super::network`]).
     Stack(String),
 }
@@ -43,7 +45,7 @@ impl Setting {
                 format!("sysctl:{}", each.collect::<Vec<_>>().join(","))
             }
             Self::Command(command) => command.clone(),
-            Self::Stack(name) => name.clone(),
+            Self::Hosts(name) | Self::Stack(name) => name.clone(),
         }
     }
 }
@@ -64,6 +66,9 @@ impl FromStr for Setting {
             .any(|kind| text.starts_with(kind));
         if (is_stack && !text.contains(' ')) || text == "model" {
             return Ok(Self::Stack(text.into()));
+        }
+        if text.starts_with("ssh:") && !text.contains(' ') {
+            return Ok(Self::Hosts(text.into()));
         }
         let Some(list) = text.strip_prefix("sysctl:") else {
             return Ok(Self::Command(text.into()));
@@ -125,7 +130,7 @@ pub fn places(arms: &[Arm]) -> Result<Vec<Place>, LabError> {
     let place = |arm: &Arm| {
         let sysctls = match &arm.setting {
             Setting::Sysctls(sysctls) => sysctls,
-            Setting::AsItIs | Setting::Command(_) | Setting::Stack(_) => &none,
+            Setting::AsItIs | Setting::Command(_) | Setting::Hosts(_) | Setting::Stack(_) => &none,
         };
         let name = &arm.name;
         Place::own(sysctls).map_err(|e| LabError::CannotRun(format!("the arm {name}: {e}")))
@@ -152,6 +157,7 @@ mod tests {
             "sysctl:net.ipv4.tcp_sack=0, net.ipv4.tcp_rmem=4096 1 2".parse(),
             Ok(Setting::Sysctls(sysctls.into()))
         );
+        assert_eq!("ssh:a,b".parse(), Ok(Setting::Hosts("ssh:a,b".into())));
         assert_eq!("sysctl:".parse(), Ok(Setting::Sysctls(BTreeMap::new())));
         for bad in ["", "sysctl:x"] {
             assert!(bad.parse::<Setting>().is_err(), "{bad}");

@@ -1,15 +1,17 @@
 //! What of the runs is compared: a figure of each, with what the machine did beside it.
 
+use std::collections::BTreeMap;
+
 use tcplab_compare::{
     Arm as ArmMetrics, Better, Combine, Metric, Metrics, Noise, Role, Run as Value, Source,
 };
-use tcplab_kernel::bench::{Over, Work, Workload};
+use tcplab_kernel::bench::{Measured, Over, Work, Workload};
 
 use super::{Plan, Run};
 
-/// The document that `tcplab compare` reads.
-pub fn metrics(plan: &Plan, runs: &[Run], system: &str) -> Metrics {
-    let arms = plan.arms.iter().map(|arm| {
+/// The document that `tcplab compare` reads; `systems`: the machines of each arm in a line.
+pub fn metrics(plan: &Plan, runs: &[Run], systems: &[String]) -> Metrics {
+    let arms = plan.arms.iter().enumerate().map(|(number, arm)| {
         let own: Vec<&Run> = runs.iter().filter(|run| run.arm == arm.name).collect();
         let mut out = ArmMetrics::named(arm.name.clone());
         out.sources.push(Source {
@@ -17,7 +19,7 @@ pub fn metrics(plan: &Plan, runs: &[Run], system: &str) -> Metrics {
             format: "tcplab bench".into(),
             tool: concat!("tcplab ", env!("CARGO_PKG_VERSION")).into(),
             command: arm.setting.words(),
-            system: system.into(),
+            system: systems.get(number).cloned().unwrap_or_default(),
             ..Source::default()
         });
         for pinning in &plan.pinning {
@@ -98,14 +100,32 @@ fn row(
                     frequency_mhz: noise.frequency_mhz,
                     interrupts_per_s: noise.interrupts_per_s,
                     load: noise.load,
-                    others: noise
-                        .idle_percent
-                        .map(|idle| ("idle_percent".to_owned(), idle))
-                        .into_iter()
-                        .collect(),
+                    others: others(&run.measured),
                 }),
             }
         })
         .collect();
     metric
+}
+
+/// What a machine's noise has no field for, and the server's machine's.
+fn others(measured: &Measured) -> BTreeMap<String, f64> {
+    let server = measured
+        .server_machine
+        .as_ref()
+        .map(|machine| machine.noise);
+    let named = [
+        ("idle_percent", measured.noise.idle_percent),
+        ("server_steal_percent", server.and_then(|n| n.steal_percent)),
+        ("server_idle_percent", server.and_then(|n| n.idle_percent)),
+        (
+            "server_interrupts_per_s",
+            server.and_then(|n| n.interrupts_per_s),
+        ),
+        ("server_load", server.and_then(|n| n.load)),
+    ];
+    let told = named
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    told.collect()
 }

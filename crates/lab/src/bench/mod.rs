@@ -5,6 +5,7 @@
 
 mod arm;
 mod folder;
+mod hosts;
 mod metrics;
 pub mod network;
 mod schedule;
@@ -17,6 +18,7 @@ use tcplab_kernel::bench::{self, Place, Spec};
 
 pub use arm::{Arm, Setting, places};
 pub use folder::{Folder, Run};
+pub use hosts::{Reach, far_places, is_far};
 pub use metrics::metrics;
 pub use schedule::{Pinning, Plan, Turn};
 pub use self_test::{SELF_TEST_SCHEMA, SelfTest, self_test};
@@ -48,6 +50,15 @@ pub fn system() -> String {
         read("ostype"),
         read("osrelease")
     )
+}
+
+/// The machines of each arm in a line.
+pub fn systems(places: &[Place]) -> Vec<String> {
+    let line = |place: &Place| match place {
+        Place::Here | Place::Own(_) => system(),
+        Place::Hosts(hosts) => hosts.systems().join("; "),
+    };
+    places.iter().map(line).collect()
 }
 
 /// Runs a plan in its arms' [`places`]; each run goes into the folder as it ends. Without an error the answer has all runs, or those before the

@@ -272,7 +272,7 @@ impl Bench<'_> {
     fn compare(&self, slowed: Option<usize>, runs: u32) -> Comparison {
         let kept = self.runs.iter().filter(|run| run.block < runs);
         let kept: Vec<Run> = kept.cloned().collect();
-        let mut arms = metrics(self.plan, &kept, "").arms;
+        let mut arms = metrics(self.plan, &kept, &[]).arms;
         let name = self.slowed();
         if let Some(arm) = slowed {
             let is_it = |metric: &Metric| metric.name == name;
