@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tcplab_base::Duration as Span;
 
 use super::clock::now;
 use super::end::{Task, WORD};
@@ -24,8 +25,9 @@ use crate::counters::{self, Counters};
 /// Beyond its time a run may take so long before its ends are ended.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How often ends are looked at.
+/// How often ends are looked at when they may end, and how often before: whoever looks takes a processor from them.
 const LOOK: Duration = Duration::from_millis(2);
+const LOOK_EARLY: Duration = Duration::from_millis(25);
 
 /// What one end counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -244,11 +246,17 @@ fn wait(children: &mut [Running], spec: &Spec, stop: &Stop) -> Result<bool, Benc
         if stop.wanted() {
             return Ok(false);
         }
-        if now().since(begun).as_nanos() as u128 > most.as_nanos() {
+        let elapsed = now().since(begun);
+        if elapsed.as_nanos() as u128 > most.as_nanos() {
             let late = io::Error::from(io::ErrorKind::TimedOut);
             return Err(late).tried("an end of the workload does not come to its end");
         }
-        thread::sleep(LOOK);
+        let is_early = elapsed + Span::from_nanos(LOOK_EARLY.as_nanos() as i64) < spec.lasts();
+        thread::sleep(if is_early && spec.held_percent == 0 {
+            LOOK_EARLY
+        } else {
+            LOOK
+        });
         // Only this loop waits for them: their numbers are theirs until the next look.
         hold.turn(&running);
     }
