@@ -8,7 +8,7 @@ use tcplab_kernel::guest::{Initramfs, Limits, Uml, run_on_host, stage};
 use tcplab_plan::Point;
 
 fn main() -> ExitCode {
-    if let Some(code) = stage() {
+    if let Some(code) = stage(&[]) {
         return code;
     }
     let words: Vec<String> = std::env::args().collect();

@@ -152,6 +152,43 @@ pub(crate) fn die_with_parent(command: &mut std::process::Command) {
     }
 }
 
+/// Puts a process between this one and a command's that waits for it and hands on its status (128 + a signal's number): the
+/// first process of a namespace, which a command that ends itself by a signal must not be (pid_namespaces(7)).
+pub(crate) fn behind_an_init(command: &mut std::process::Command) {
+    use std::os::unix::process::CommandExt as _;
+    // SAFETY: the closure runs between fork and exec, in a process with one thread. It makes system calls only, which
+    // allocate nothing and take no lock; of both processes that it leaves, one never returns from it.
+    unsafe {
+        command.pre_exec(|| {
+            let child = libc::fork();
+            match child {
+                -1 => return Err(io::Error::last_os_error()),
+                0 => {
+                    nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL)?;
+                    return Ok(());
+                }
+                _ => {}
+            }
+            // The pipe by which the one who started the command hears of its exec; files of the guest.
+            libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0);
+            let mut status = 0;
+            loop {
+                let ended = libc::waitpid(-1, &raw mut status, libc::__WALL);
+                if ended == child {
+                    break;
+                }
+                if ended < 0 && io::Error::last_os_error().raw_os_error() != Some(libc::EINTR) {
+                    libc::_exit(127);
+                }
+            }
+            libc::_exit(match libc::WIFEXITED(status) {
+                true => libc::WEXITSTATUS(status),
+                false => 128 + libc::WTERMSIG(status),
+            })
+        });
+    }
+}
+
 /// Makes the TAP device `name` of `/dev/net/tun`, without a header before the frames and without
 /// offloads: each frame is whole, with its checksums.
 ///

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::args::parse_duration;
 
@@ -11,7 +11,7 @@ use crate::args::parse_duration;
 #[command(after_help = "\
 Frames are enumerated in groups (--list), the CAQM tag's first; the same seed gives the same frames. After each group it
 is checked that a connection that was open before still carries data, that a new one can be made, and that nothing changed
-that may not: our endpoint field by field, the analyser's report, the kernel's log.
+that may not: our endpoint field by field, the analyser's report, the kernel's log. A kernel of uml: that dies is harm, too.
 
 Exit codes: 0 no harm; 1 harm, with the frames and the commands that send them again; 2 wrong usage; 4 cannot run here.
 
@@ -19,13 +19,18 @@ Examples:
   tcplab inject                                    20,000 frames: parser, analyser, our endpoint
   tcplab inject --count 500000 --json              more of them, one document
   sudo tcplab inject --target kernel --count 50000 this machine's kernel, in two namespaces made for it
+  tcplab inject --target uml:6.1                   a kernel that was built here, in virtual time
   sudo tcplab inject --into red:eth0 --port 22     an interface of the namespace red, where sshd listens
   sudo tcplab inject --into lo                     this machine's loopback interface
   tcplab inject --only option-lengths              one group, as many of it as --count says
   tcplab inject --only cut:314 --target endpoint   one frame")]
 pub struct InjectArgs {
     /// What frames go into [default: parser,analyser,endpoint]
-    #[arg(long, value_name = "TARGET", value_enum, value_delimiter = ',')]
+    ///
+    /// parser: the parser of captures; analyser: the analyser, beside a live connection's packets; endpoint: our own TCP, with
+    /// CAQM on; kernel: this machine's kernel, in two namespaces made for it; uml:NAME: a kernel that was built here
+    /// (`tcplab kernel list`), in virtual time.
+    #[arg(long, value_name = "TARGET", value_parser = parse_target, value_delimiter = ',')]
     pub target: Vec<Into>,
     /// Send them into this interface: lo, or a veth device of a namespace of ip-netns(8)
     #[arg(long, value_name = "NAMESPACE:IF", value_parser = parse_spot)]
@@ -64,7 +69,7 @@ pub struct InjectArgs {
 }
 
 /// A word of `--target`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Into {
     /// The parser of captures
     Parser,
@@ -74,6 +79,24 @@ pub enum Into {
     Endpoint,
     /// This machine's kernel, in two namespaces made for it
     Kernel,
+    /// A kernel in a guest, by its stack's name
+    Stack(String),
+}
+
+fn parse_target(text: &str) -> Result<Into, String> {
+    Ok(match text {
+        "parser" => Into::Parser,
+        "analyser" => Into::Analyser,
+        "endpoint" => Into::Endpoint,
+        "kernel" => Into::Kernel,
+        _ if text.contains(':') => Into::Stack(text.into()),
+        _ => {
+            return Err(
+                "write parser, analyser, endpoint, kernel, or a stack such as uml:6.1 (`tcplab stacks`)"
+                    .into(),
+            );
+        }
+    })
 }
 
 /// The value of `--only`.

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 use tcplab_kernel::Stop;
+use tcplab_lab::Lab;
 use tcplab_lab::inject::{self, INJECT_SCHEMA, TargetName, Wanted};
 use tcplab_wire::malformed::groups;
 
@@ -31,7 +32,7 @@ fn run(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
             TargetName::Analyser,
             TargetName::Endpoint,
         ],
-        (chosen, _) => chosen.iter().copied().map(name).collect(),
+        (chosen, _) => chosen.iter().map(name).collect::<Result<_, _>>()?,
     };
     if args.into.is_some() {
         targets.push(TargetName::Into);
@@ -85,13 +86,14 @@ fn into(args: &InjectArgs) -> Result<Option<inject::Destination>, Failure> {
     }
 }
 
-fn name(target: Into) -> TargetName {
-    match target {
+fn name(target: &Into) -> Result<TargetName, Failure> {
+    Ok(match target {
         Into::Parser => TargetName::Parser,
         Into::Analyser => TargetName::Analyser,
         Into::Endpoint => TargetName::Endpoint,
         Into::Kernel => TargetName::Kernel,
-    }
+        Into::Stack(name) => TargetName::Guest(Lab::new(Stop::never())?.stack(name)?),
+    })
 }
 
 /// A group in `--list --json`.

@@ -4,8 +4,9 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
+use super::run::script_as_kernel;
 use super::schema::holds;
-use super::tcplab;
+use super::{command, folder, tcplab};
 
 #[test]
 fn a_small_run_does_no_harm_and_says_so() {
@@ -59,6 +60,112 @@ fn this_machine_s_kernel_keeps_working() {
     // Frames shorter than an Ethernet header are not taken by the interface.
     let sent = document["groups"][0]["sent_to_kernel"].as_u64().unwrap();
     assert!((100..=200).contains(&sent), "{sent}");
+}
+
+#[test]
+#[ignore = "needs a kernel: tcplab kernel build 6.1"]
+fn a_kernel_in_a_guest_gets_the_same_frames_and_repeats() {
+    let words = ["inject", "--target", "uml:6.1", "--count", "600", "--json"];
+    let (run, again) = (tcplab(&words), tcplab(&words));
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    assert_eq!(run.out, again.out);
+    let document = run.json();
+    holds("inject", &document);
+    assert_eq!(document["frames"], 600);
+    assert_eq!(document["targets"][1], "uml:6.1");
+    assert_eq!(document["notes"].as_array().map(Vec::len), Some(0));
+    let groups = document["groups"].as_array().unwrap();
+    let sent = |group: &Value| group["sent_to_kernel"].as_u64().unwrap();
+    assert!(groups.iter().map(sent).sum::<u64>() > 500);
+    let counted = |name: &str| {
+        let counters = groups
+            .iter()
+            .flat_map(|group| group["kernel_counters"].as_array());
+        counters.flatten().any(|counter| counter["name"] == name)
+    };
+    for name in ["TcpInErrs", "Ip6InDelivers", "IpReasmFails"] {
+        assert!(counted(name), "{name}");
+    }
+}
+
+/// A kernel that dies at a frame: what the guest writes before each one says which; the rest goes on in another one.
+const DIES: &str = r#"
+for word in "$@"; do case "$word" in TCPLAB_SHARE=*) share="${word#*=}";; esac; done
+part='{"frames":FRAMES,"effects":[1,0],"is_kernel":true,"counters":[],"harm":0,"harms":[],"notes":[]}'
+part() { printf %s "$part" | sed "s/FRAMES/$1/"; }
+if grep -q '"from":0' "$share/inject.json"; then
+    printf '{"pick":0,"number":314,"frame":"00ff","part":%s}
+' "$(part 2)" > "$share/inject.step"
+    echo '<4>[ 0.2] a warning'
+    echo '<0>[ 0.3] Kernel panic - not syncing: planted'
+    exit 134
+fi
+grep -q '"from":2,"to":3' "$share/inject.json" || exit 9
+printf '{"Over":[0,%s]}
+' "$(part 1)" >> "$share/inject.lines"
+"#;
+
+#[test]
+fn a_kernel_that_dies_is_harm_with_its_frame() {
+    let place = folder();
+    script_as_kernel(place.path(), "dies", DIES);
+    let run = |words: &[&str]| {
+        let mut run = command(&[&["inject", "--target", "uml:dies", "--json"], words].concat());
+        run.env("XDG_CACHE_HOME", place.path());
+        super::Run::new(run.output().unwrap())
+    };
+    let died = run(&["--only", "cut", "--count", "3"]);
+    assert_eq!(died.code, 1, "{}{}", died.out, died.err);
+    let document = died.json();
+    holds("inject", &document);
+    let group = &document["groups"][0];
+    assert_eq!((&group["frames"], &group["harm"]), (&3.into(), &1.into()));
+    assert_eq!(group["sent_to_kernel"], 2);
+    let harm = &document["harms"][0];
+    assert_eq!(
+        (&harm["target"], &harm["number"], &harm["frame"]),
+        (&"uml:dies".into(), &314.into(), &"00ff".into())
+    );
+    assert_eq!(
+        harm["what"],
+        "the kernel died: Kernel panic - not syncing: planted"
+    );
+    let again = "tcplab inject --target uml:dies --only cut:314 --seed 1";
+    assert_eq!(harm["again"], again);
+}
+
+#[test]
+fn a_kernel_that_does_not_start_is_no_harm() {
+    let place = folder();
+    script_as_kernel(
+        place.path(),
+        "broken",
+        "echo no init here
+exit 9
+",
+    );
+    let mut run = command(&[
+        "inject",
+        "--target",
+        "uml:broken",
+        "--only",
+        "cut:1",
+        "--json",
+    ]);
+    run.env("XDG_CACHE_HOME", place.path());
+    let run = super::Run::new(run.output().unwrap());
+    assert_eq!(run.code, 4, "{}{}", run.out, run.err);
+    let message = run.json()["error"]["message"].to_string();
+    assert!(message.contains("no init here"), "{message}");
+    for (target, code, says) in [
+        ("uml:no-such", 4, "not built"),
+        ("elsewhere", 2, "such as uml:6.1"),
+        ("model:linux-6.1", 4, "malformed frames go into"),
+    ] {
+        let run = tcplab(&["inject", "--target", target]);
+        assert_eq!(run.code, code, "{target}: {}", run.err);
+        assert!(run.err.contains(says), "{target}: {}", run.err);
+    }
 }
 
 /// A namespace of ip-netns(8) with one end of a veth pair, `eth0`, the other end here; they go with it.

@@ -215,19 +215,14 @@ fn kill_9_and_ctrl_c_leave_no_process() {
     );
 }
 
-#[test]
-fn a_kernel_that_does_not_start_shows_its_console() {
-    let place = folder();
-    let kernels = place.path().join("tcplab/kernels/bin/0123");
+/// Puts a shell script into a folder of kernels, as `uml:NAME` under `XDG_CACHE_HOME=PLACE`.
+pub fn script_as_kernel(place: &Path, name: &str, script: &str) {
+    let kernels = place.join("tcplab/kernels/bin/0123");
     fs::create_dir_all(&kernels).unwrap();
     let kernel = kernels.join("linux");
-    fs::write(
-        &kernel,
-        "#!/bin/sh\necho Kernel panic - not syncing\nexit 9\n",
-    )
-    .unwrap();
+    fs::write(&kernel, format!("#!/bin/sh\n{script}")).unwrap();
     let manifest = serde_json::json!({
-        "schema": "tcplab.kernel/1", "key": "0123", "names": ["broken"], "version": "6.1.0", "hz": 250,
+        "schema": "tcplab.kernel/1", "key": "0123", "names": [name], "version": "6.1.0", "hz": 250,
         "edits": [], "source": {"kind": "package", "name": "linux-source-6.1", "sha256": ""},
         "config_sha256": "", "binary_sha256": "", "binary_bytes": 1, "compiler": "", "tcplab": "0",
         "build_cpu_s": 0.0
@@ -236,6 +231,16 @@ fn a_kernel_that_does_not_start_shows_its_console() {
     let mut mode = fs::metadata(&kernel).unwrap().permissions();
     std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
     fs::set_permissions(&kernel, mode).unwrap();
+}
+
+#[test]
+fn a_kernel_that_does_not_start_shows_its_console() {
+    let place = folder();
+    script_as_kernel(
+        place.path(),
+        "broken",
+        "echo Kernel panic - not syncing\nexit 9\n",
+    );
     let output = command(&["run", STREAM, "--on", "uml:broken", "--json"])
         .env("XDG_CACHE_HOME", place.path())
         .output()

@@ -13,8 +13,7 @@ use tcplab_drill::run::Report;
 
 use super::case::Case;
 use super::job::{Job, Reports, failed};
-use crate::guest::scripts::{self, Place, Talk};
-use crate::guest::{Cost, GuestError, Initramfs};
+use crate::guest::{Cost, GuestError, Initramfs, Place, Talk, run_job};
 use crate::{Stop, cpu};
 
 /// How long one script may take, in seconds of its kernel's time.
@@ -210,7 +209,7 @@ fn one_kernel(
         ask: &|folder| job.write(folder),
         look: &mut look,
     };
-    let done = scripts::run(shared.place, cpu, (PATIENCE, shared.stop), talk);
+    let done = run_job(shared.place, cpu, (PATIENCE, shared.stop), talk);
     let was_begun = reports.is_some_and(|r| r.begun);
     let done = done.map(|cost| {
         let _ = to.send(News::Spent(cost));

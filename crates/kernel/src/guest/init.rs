@@ -11,6 +11,7 @@ use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::stat::{Mode, SFlag, makedev, mknod};
 use nix::unistd::{dup2_stderr, sync};
 
+use super::errand::{self, Errand};
 use super::{folder, init_qemu};
 use crate::drill::job;
 use crate::run::Pace;
@@ -26,7 +27,7 @@ pub(super) const SHARED: &str = "/mnt";
 const TUN: &str = "/dev/net/tun";
 
 /// Runs as init when this process is one.
-pub(super) fn init() -> Option<ExitCode> {
+pub(super) fn init(errands: &[Errand]) -> Option<ExitCode> {
     if std::process::id() != 1 {
         return None;
     }
@@ -36,7 +37,7 @@ pub(super) fn init() -> Option<ExitCode> {
     }
     speak_through_the_kernel();
     let done = match share {
-        Some(share) => on_uml(&share),
+        Some(share) => on_uml(&share, errands),
         None => init_qemu::run(),
     };
     if let Err(e) = done {
@@ -65,16 +66,20 @@ fn power_off() -> nix::Result<Infallible> {
     reboot(RebootMode::RB_POWER_OFF)
 }
 
-fn on_uml(share: &str) -> Result<(), String> {
+fn on_uml(share: &str, errands: &[Errand]) -> Result<(), String> {
     let _ = fs::create_dir(SHARED);
     attach("none", SHARED, "hostfs", Some(share))?;
     prepare()?;
-    if job::is_there(Path::new(SHARED)) {
+    let place = Path::new(SHARED);
+    if let Some(errand) = errand::asked(errands, place) {
+        return (errand.work)(place);
+    }
+    if job::is_there(place) {
         // For parameters of modules.
         let _ = fs::create_dir("/sys");
         attach("sysfs", "/sys", "sysfs", None)?;
     }
-    folder::answer(Path::new(SHARED), Pace::Virtual).map_err(|e| e.to_string())
+    folder::answer(place, Pace::Virtual).map_err(|e| e.to_string())
 }
 
 /// What every run needs of a kernel that has just started.

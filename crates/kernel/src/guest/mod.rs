@@ -6,30 +6,34 @@
 //! same executable again.
 //!
 //! Everything passes through one folder: `point.json` goes in; `outcome.json` (or `failed.txt`) and
-//! the captures come out. A guest in QEMU sees no folder of the host: the point is a file of its
+//! the captures come out. Scripts and what crates above have for a guest ([`Errand`]) pass through it as well
+//! ([`run_job`]). A guest in QEMU sees no folder of the host: the point is a file of its
 //! initramfs, the answer comes over a serial line.
 
 mod confine;
 mod cost;
+mod errand;
 mod error;
 mod folder;
 mod host;
 mod init;
 mod init_qemu;
 mod initramfs;
+mod job;
 mod parcel;
 mod process;
 mod qemu;
-pub(crate) mod scripts;
 mod stage;
 mod sweep;
 mod uml;
 
 pub use cost::Cost;
+pub use errand::Errand;
 pub use error::GuestError;
 pub use host::run_on_host;
 pub use initramfs::Initramfs;
 pub(crate) use initramfs::{interpreter, loaded_part};
+pub use job::{Place, Talk, run as run_job};
 pub use qemu::Qemu;
 pub(crate) use stage::new_user;
 pub use stage::stage;

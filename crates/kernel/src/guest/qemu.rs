@@ -95,6 +95,7 @@ impl Qemu<'_> {
                 private: private.clone(),
                 memory_mb: self.limits.memory_mb.max(MEMORY_MB),
                 seed: point.seed,
+                words: Vec::new(),
             }),
         };
         let (ended, cost) = host::stage_run(&task, self.limits.time, stop)?;

@@ -23,6 +23,7 @@ use nix::unistd::{getegid, geteuid};
 use serde::{Deserialize, Serialize};
 
 use super::cost::Cost;
+use super::errand::Errand;
 use super::{confine, folder, init, qemu, uml};
 use crate::run::Pace;
 use crate::{cpu, sys};
@@ -64,6 +65,8 @@ pub(super) struct Guest {
     pub(super) memory_mb: u32,
     /// Where the guest's randomness begins.
     pub(super) seed: u64,
+    /// More words of the kernel's command line.
+    pub(super) words: Vec<String>,
 }
 
 /// What a guest runs in.
@@ -83,10 +86,10 @@ pub(super) struct Names {
     pub(super) private: String,
 }
 
-/// Acts as a stage or as a guest's init when this process was started as one. The first thing that
-/// `main` does: there must be no other thread.
-pub fn stage() -> Option<ExitCode> {
-    if let Some(code) = init::init() {
+/// Acts as a stage or as a guest's init when this process was started as one; `errands` are what a guest can be asked for
+/// besides points and scripts. The first thing that `main` does: there must be no other thread.
+pub fn stage(errands: &[Errand]) -> Option<ExitCode> {
+    if let Some(code) = init::init(errands) {
         return Some(code);
     }
     if std::env::args_os().nth(1)? != WORD {
@@ -181,6 +184,12 @@ fn start(guest: &Guest, share: &Path) -> Result<ExitCode, String> {
     }
     confine::writes_only_to(&[share, &guest.private])?;
     sys::die_with_parent(&mut command);
+    if let Machine::Uml = guest.machine {
+        // A kernel that panics aborts itself (os_dump_core()), which the first process of a namespace cannot, and ends all of
+        // its process group.
+        command.process_group(0);
+        sys::behind_an_init(&mut command);
+    }
     let status = command.status();
     let status = status.map_err(|e| format!("cannot start {}: {e}", guest.kernel.display()))?;
     match status.success() {

@@ -83,6 +83,8 @@ impl Uml<'_> {
                 private,
                 memory_mb: self.limits.memory_mb,
                 seed: point.seed,
+                // Any enters the random pool, and so the results.
+                words: Vec::new(),
             }),
         };
         let (ended, cost) = host::stage_run(&task, self.limits.time, stop)?;
@@ -116,6 +118,7 @@ pub(super) fn command(guest: &Guest, names: &Names) -> Command {
         .arg(format!("initrd={}", names.initramfs))
         .arg(format!("uml_dir={}/", names.private))
         .arg("umid=tcplab")
+        .args(&guest.words)
         .arg(format!("{}={}", init::SHARE, names.share))
         .env_clear()
         // UML unmaps glibc's brk heap in its stub; the rseq area must not lie there.

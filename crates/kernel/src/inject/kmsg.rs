@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
 /// Words of the kernel's own alarms (lib/dump_stack.c, kernel/panic.c, mm/).
-const ALARMS: [&str; 8] = [
+const ALARMS: [&str; 9] = [
+    "Kernel panic",
     "WARNING:",
     "BUG:",
     "Oops",
@@ -61,9 +62,48 @@ fn alarm(record: &str) -> Option<String> {
     is_one.then(|| line.to_owned())
 }
 
+/// A line without what the kernel puts before its message: `<LEVEL>[  SECONDS] `.
+fn message(line: &str) -> &str {
+    let at_time = line
+        .trim()
+        .strip_prefix('<')
+        .and_then(|l| l.split_once('>'));
+    let message = at_time.and_then(|(_, rest)| rest.split_once("] "));
+    message.map_or(line, |(_, message)| message).trim()
+}
+
+/// Most lines of a console that are told.
+const TOLD: usize = 8;
+
+/// What the console of a dead kernel tells of its fault: lines with words of alarm, and the place in the code; else its last ones.
+pub fn faults(console: &str) -> Vec<String> {
+    let lines = console.lines().map(message).filter(|line| !line.is_empty());
+    let tells = |line: &&str| {
+        let is_alarm = ALARMS.iter().any(|alarm| line.contains(alarm));
+        (is_alarm && !line.contains("Call Trace:")) || line.contains("RIP:")
+    };
+    let mut told: Vec<&str> = lines.clone().filter(tells).take(TOLD).collect();
+    if told.is_empty() {
+        let all: Vec<&str> = lines.collect();
+        told = all[all.len().saturating_sub(3)..].to_vec();
+    }
+    told.into_iter().map(str::to_owned).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_console_s_last_words_are_those_of_the_fault() {
+        let console = "Linux version\n<0>[    0.248000] Kernel panic - not syncing: planted\n\nCall Trace:\n f+0x1/0x2\nRIP: 0033:f\n";
+        assert_eq!(
+            faults(console),
+            ["Kernel panic - not syncing: planted", "RIP: 0033:f"]
+        );
+        assert_eq!(faults("a\nb\n\nc\nd\n"), ["b", "c", "d"]);
+        assert_eq!(faults(""), [""; 0]);
+    }
 
     #[test]
     fn alarms_are_told_from_news() {

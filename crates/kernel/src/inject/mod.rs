@@ -29,6 +29,7 @@ use tcplab_wire::malformed::{Family, Flow};
 
 pub use self::conn::{Conn, Standing};
 pub use self::into::Destination;
+pub use self::kmsg::faults;
 pub use self::site::Site;
 pub use self::spot::Spot;
 

@@ -1,7 +1,7 @@
 //! What `tcplab inject --json` prints.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Name and version of the document.
 pub const INJECT_SCHEMA: &str = "tcplab.inject/1";
@@ -85,7 +85,7 @@ pub struct GroupResult {
 }
 
 /// A counter of the kernel under test.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelCounter {
     /// nstat's name.
     pub name: String,
@@ -94,9 +94,9 @@ pub struct KernelCounter {
 }
 
 /// One harm.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Harm {
-    /// Who was harmed: parser, analyser, endpoint, kernel, into.
+    /// Who was harmed: parser, analyser, endpoint, kernel, into, or a stack's name.
     pub target: String,
     /// The group.
     pub group: String,
@@ -106,7 +106,7 @@ pub struct Harm {
     /// What happened.
     pub what: String,
     /// The frame in hexadecimal digits; of a packet in pieces all of them.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub frame: String,
     /// The command that sends this frame again.
     pub again: String,

@@ -158,6 +158,7 @@ impl Target for Kernel {
         for frame in case.frames() {
             accepted &= self.arena.send(frame)?;
         }
+        self.alarms()?;
         self.compare(case.fate)?;
         Ok(Effect {
             accepted,
@@ -192,11 +193,7 @@ impl Target for Kernel {
         } else {
             self.arena.close(live);
         }
-        let alarms = self.arena.alarms();
-        match (well, alarms.is_empty()) {
-            (well, true) => well,
-            (_, false) => Err(format!("the kernel's log: {}", alarms.join("; "))),
-        }
+        self.alarms().and(well)
     }
 
     fn counters(&mut self) -> Vec<KernelCounter> {
@@ -245,6 +242,15 @@ impl Kernel {
         match what {
             Some(what) => Err(format!("a connection that must stand changed: {what}")),
             None => Ok(()),
+        }
+    }
+
+    /// Whether the kernel's log is quiet.
+    fn alarms(&mut self) -> Result<(), String> {
+        let alarms = self.arena.alarms();
+        match alarms.is_empty() {
+            true => Ok(()),
+            false => Err(format!("the kernel's log: {}", alarms.join("; "))),
         }
     }
 

@@ -12,6 +12,8 @@ mod endpoint;
 #[cfg(target_os = "linux")]
 mod fields;
 #[cfg(target_os = "linux")]
+mod guest;
+#[cfg(target_os = "linux")]
 mod kernel;
 mod one;
 mod pair;
@@ -27,6 +29,9 @@ use tcplab_wire::malformed::{Group, Sample, groups};
 #[cfg(target_os = "linux")]
 pub use tcplab_kernel::inject::Destination;
 
+#[cfg(target_os = "linux")]
+pub use self::guest::ERRAND;
+
 pub use document::{
     ErrorRecord, GroupResult, Harm, INJECT_SCHEMA, InjectDocument, KernelCounter, SiteRecord,
 };
@@ -34,6 +39,7 @@ pub use document::{
 use self::one::Done;
 use self::target::Parse;
 use crate::error::LabError;
+use crate::stack::Stack;
 
 /// Interfaces that there are can be sent into on Linux only.
 #[cfg(not(target_os = "linux"))]
@@ -41,7 +47,7 @@ use crate::error::LabError;
 pub enum Destination {}
 
 /// What frames go into.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub enum TargetName {
     /// The parser of captures.
     Parser,
@@ -53,22 +59,31 @@ pub enum TargetName {
     Kernel,
     /// The same at an interface that there is.
     Into,
+    /// The same inside a guest, in virtual time.
+    Guest(Stack),
+}
+
+impl PartialEq for TargetName {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
 }
 
 impl TargetName {
     /// As it is written.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Parser => "parser",
             Self::Analyser => "analyser",
             Self::Endpoint => "endpoint",
             Self::Kernel => "kernel",
             Self::Into => "into",
+            Self::Guest(stack) => &stack.name,
         }
     }
 
-    fn is_kernel(self) -> bool {
-        matches!(self, Self::Kernel | Self::Into)
+    fn is_kernel(&self) -> bool {
+        matches!(self, Self::Kernel | Self::Into | Self::Guest(_))
     }
 }
 
@@ -96,25 +111,38 @@ struct Job {
     numbers: Numbers,
 }
 
+/// Some of the chosen numbers, by their places in the choice.
 #[derive(Clone, Copy, Debug)]
-enum Numbers {
+struct Numbers {
+    choice: Choice,
+    from: u64,
+    to: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Choice {
     One(u64),
-    Some(Sample, u64),
+    Some(Sample),
 }
 
 impl Numbers {
     fn len(self) -> u64 {
-        match self {
-            Self::One(_) => 1,
-            Self::Some(_, len) => len,
-        }
+        self.to.saturating_sub(self.from)
     }
 
     fn iter(self) -> Box<dyn Iterator<Item = u64>> {
-        match self {
-            Self::One(number) => Box::new(std::iter::once(number)),
-            Self::Some(sample, _) => Box::new(sample.numbers()),
-        }
+        let all: Box<dyn Iterator<Item = u64>> = match self.choice {
+            Choice::One(number) => Box::new(std::iter::once(number)),
+            Choice::Some(sample) => Box::new(sample.numbers()),
+        };
+        Box::new(all.skip(self.from as usize).take(self.len() as usize))
+    }
+
+    /// Only those at these places of the choice.
+    #[cfg(target_os = "linux")]
+    fn at(self, from: u64, to: u64) -> Self {
+        let to = to.min(self.to);
+        Self { from, to, ..self }
     }
 }
 
@@ -143,8 +171,16 @@ fn jobs(wanted: &Wanted) -> Result<Vec<Job>, LabError> {
     let job = |(group, share): (&'static Group, u64)| Job {
         group,
         numbers: match one {
-            Some(number) => Numbers::One(number),
-            None => Numbers::Some(Sample::new(group, share, wanted.seed), share),
+            Some(number) => Numbers {
+                choice: Choice::One(number),
+                from: 0,
+                to: 1,
+            },
+            None => Numbers {
+                choice: Choice::Some(Sample::new(group, share, wanted.seed)),
+                from: 0,
+                to: share,
+            },
         },
     };
     Ok(chosen.into_iter().zip(shares).map(job).collect())
@@ -170,11 +206,20 @@ fn run_with(
     if !targets.contains(&TargetName::Parser) {
         targets.insert(0, TargetName::Parser);
     }
+    let kernels = targets.iter().filter(|target| target.is_kernel()).count();
+    if kernels > 1 {
+        return Err(LabError::Wrong(
+            "a run has one kernel only, whose counters it tells: run it once for each".into(),
+        ));
+    }
     let parts: Vec<Result<Done, LabError>> = thread::scope(|scope| {
-        let start = |&target| {
-            let jobs = &jobs;
-            scope.spawn(move || one::run(target, jobs, (wanted, parse), stop))
+        let jobs = &jobs;
+        let work = move |target: &TargetName| match target {
+            #[cfg(target_os = "linux")]
+            TargetName::Guest(stack) => guest::run(stack, jobs, wanted, stop),
+            target => one::run(target, jobs, (wanted, parse), stop),
         };
+        let start = |target| scope.spawn(move || work(target));
         let threads: Vec<_> = targets.iter().map(start).collect();
         let join = |thread: thread::ScopedJoinHandle<'_, _>| match thread.join() {
             Ok(parts) => parts,

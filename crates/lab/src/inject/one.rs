@@ -4,6 +4,9 @@ use std::any::Any;
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use serde::{Deserialize, Serialize};
+use tcplab_wire::malformed::Case;
+
 use super::analyser::Analyser;
 use super::document::{GroupResult, Harm, KernelCounter, SiteRecord};
 use super::endpoint::OwnEndpoint;
@@ -18,20 +21,38 @@ const TOLD: u64 = 3;
 const MOST: u64 = 50;
 
 /// What came of a group in one target.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Part {
-    frames: u64,
+    pub(super) frames: u64,
     /// The parser's counts.
+    #[serde(skip)]
     kinds: Option<Kinds>,
     /// Taken, and changes that may be; of our endpoint, and of a kernel.
-    effects: Option<[u64; 2]>,
+    pub(super) effects: Option<[u64; 2]>,
     /// The target is a kernel.
-    is_kernel: bool,
+    pub(super) is_kernel: bool,
     counters: Vec<KernelCounter>,
     harm: u64,
     harms: Vec<Harm>,
-    notes: Vec<String>,
+    pub(super) notes: Vec<String>,
 }
+
+/// Who hears of steps: before they are taken, when nothing can be said any more after one.
+pub(super) trait Watch {
+    /// A frame is about to be sent, of the group that is the `job`-th; `part` is what came of those before it.
+    fn sends(&mut self, _job: usize, _number: u64, _case: &Case, _part: &Part) {}
+
+    /// All of a group's frames were sent; whether the target is well comes next.
+    fn checks(&mut self, _job: usize, _part: &Part) {}
+
+    /// A group is over.
+    fn over(&mut self, _job: usize, _part: &Part) {}
+}
+
+/// Nobody listens.
+struct Nobody;
+
+impl Watch for Nobody {}
 
 impl Part {
     /// Adds it to the group's row.
@@ -61,6 +82,34 @@ impl Part {
         }
     }
 
+    /// Adds what came of the same group's other frames.
+    pub(super) fn absorb(&mut self, other: Self) {
+        self.frames += other.frames;
+        self.is_kernel |= other.is_kernel;
+        self.effects = match (self.effects, other.effects) {
+            (Some([a, b]), Some([c, d])) => Some([a + c, b + d]),
+            (a, b) => a.or(b),
+        };
+        for counter in other.counters {
+            match self.counters.iter_mut().find(|c| c.name == counter.name) {
+                Some(known) => known.by += counter.by,
+                None => self.counters.push(counter),
+            }
+        }
+        self.harm += other.harm;
+        self.harms.extend(other.harms);
+        self.harms.truncate(TOLD as usize);
+        self.notes.extend(other.notes);
+    }
+
+    /// One more harm; the first ones are told.
+    pub(super) fn told(&mut self, harm: Harm) {
+        self.harm += 1;
+        if self.harm <= TOLD {
+            self.harms.push(harm);
+        }
+    }
+
     fn add(&mut self, effect: Effect) {
         if let Some([accepted, changed]) = &mut self.effects {
             *accepted += u64::from(effect.accepted);
@@ -69,57 +118,74 @@ impl Part {
     }
 }
 
-/// A target, made anew when a panic has broken it.
-struct Seat<'a> {
-    name: TargetName,
-    wanted: &'a Wanted,
-    parse: Parse,
-    target: Box<dyn Target>,
+/// What a target is called, and the seed of its frames.
+#[derive(Clone, Debug)]
+pub(super) struct Label {
+    /// Its name in results.
+    pub(super) name: String,
+    /// The options that name it.
+    options: String,
+    pub(super) seed: u64,
 }
 
-impl<'a> Seat<'a> {
-    fn new(name: TargetName, wanted: &'a Wanted, parse: Parse) -> Result<Self, LabError> {
-        Ok(Self {
-            name,
-            wanted,
-            parse,
-            target: make(name, wanted, parse)?,
-        })
+impl Label {
+    /// A target that `--target` names.
+    pub(super) fn of_target(name: &str, seed: u64) -> Self {
+        Self {
+            name: name.into(),
+            options: format!("--target {name}"),
+            seed,
+        }
     }
 
-    fn renew(&mut self) -> Result<(), LabError> {
-        self.target = make(self.name, self.wanted, self.parse)?;
-        Ok(())
+    fn of(name: &TargetName, wanted: &Wanted) -> Self {
+        let label = Self::of_target(name.name(), wanted.seed);
+        match (&wanted.into, name) {
+            (Some(into), TargetName::Into) => Self {
+                options: words_of(into),
+                ..label
+            },
+            _ => label,
+        }
     }
 
-    fn harm(
+    /// A harm: by the frame of this number, whose digits `frame` has; or found by the check after the group.
+    pub(super) fn harm(
         &self,
-        job: &Job,
+        group: &str,
         number: Option<u64>,
-        (frame, rest): (&[u8], &[Vec<u8>]),
+        frame: String,
         what: String,
     ) -> Harm {
-        let into = self.wanted.into.as_ref();
-        let target = match into.filter(|_| self.name == TargetName::Into) {
-            Some(into) => words_of(into),
-            None => format!("--target {}", self.name.name()),
-        };
-        let mut again = format!("tcplab inject {target} --only {}", job.group.name);
+        let mut again = format!("tcplab inject {} --only {group}", self.options);
         if let Some(number) = number {
             let _ = write!(again, ":{number}");
         }
-        let _ = write!(again, " --seed {}", self.wanted.seed);
+        let _ = write!(again, " --seed {}", self.seed);
         Harm {
-            target: self.name.name().into(),
-            group: job.group.name.into(),
+            target: self.name.clone(),
+            group: group.into(),
             number,
             what,
-            frame: rest
-                .iter()
-                .fold(hex(frame), |text, piece| text + " " + &hex(piece)),
+            frame,
             again,
         }
     }
+}
+
+/// Makes a target.
+type Make<'a> = &'a dyn Fn() -> Result<Box<dyn Target>, LabError>;
+
+/// A target, made anew when a panic has broken it.
+pub(super) struct Seat<'a> {
+    pub(super) label: Label,
+    pub(super) make: Make<'a>,
+    pub(super) parse: Parse,
+    /// It is the parser's: what that says of frames is counted.
+    pub(super) is_parser: bool,
+    /// What it did with each frame is counted.
+    pub(super) has_effects: bool,
+    pub(super) is_kernel: bool,
 }
 
 /// The options that name an interface.
@@ -143,7 +209,7 @@ fn words_of(into: &super::Destination) -> String {
     match *into {}
 }
 
-fn make(name: TargetName, wanted: &Wanted, parse: Parse) -> Result<Box<dyn Target>, LabError> {
+fn make(name: &TargetName, wanted: &Wanted, parse: Parse) -> Result<Box<dyn Target>, LabError> {
     Ok(match name {
         TargetName::Parser => Box::new(Parser::new(parse)),
         TargetName::Analyser => Box::new(Analyser::new(parse, wanted.seed)),
@@ -161,87 +227,122 @@ fn make(name: TargetName, wanted: &Wanted, parse: Parse) -> Result<Box<dyn Targe
                 "frames into a kernel need Linux".into(),
             ));
         }
+        TargetName::Guest(stack) => {
+            return Err(LabError::CannotRun(format!(
+                "{}: frames are sent inside the guest",
+                stack.name
+            )));
+        }
     })
 }
 
 /// What came of all groups in one target.
+#[derive(Debug, Default)]
 pub(super) struct Done {
     pub(super) parts: Vec<Part>,
     /// The interface that frames went into.
     pub(super) site: Option<SiteRecord>,
 }
 
-/// Sends all groups into a target.
+/// Sends all groups into a target of this process.
 pub(super) fn run(
-    name: TargetName,
+    name: &TargetName,
     jobs: &[Job],
     (wanted, parse): (&Wanted, Parse),
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Done, LabError> {
-    let mut seat = Seat::new(name, wanted, parse)?;
-    let site = seat.target.site();
+    let seat = Seat {
+        label: Label::of(name, wanted),
+        make: &|| make(name, wanted, parse),
+        parse,
+        is_parser: *name == TargetName::Parser,
+        has_effects: *name == TargetName::Endpoint || name.is_kernel(),
+        is_kernel: name.is_kernel(),
+    };
+    all(&seat, jobs, stop, &mut Nobody)
+}
+
+/// Sends all groups into the target of a seat.
+pub(super) fn all(
+    seat: &Seat<'_>,
+    jobs: &[Job],
+    stop: &(dyn Fn() -> bool + Sync),
+    watch: &mut dyn Watch,
+) -> Result<Done, LabError> {
+    let mut target = (seat.make)()?;
+    let site = target.site();
     let mut parts = Vec::new();
-    for job in jobs {
+    for (at, job) in jobs.iter().enumerate() {
         let mut part = Part {
-            kinds: (name == TargetName::Parser).then(Kinds::default),
-            effects: (name == TargetName::Endpoint || name.is_kernel()).then_some([0, 0]),
-            is_kernel: name.is_kernel(),
+            kinds: seat.is_parser.then(Kinds::default),
+            effects: seat.has_effects.then_some([0, 0]),
+            is_kernel: seat.is_kernel,
             ..Part::default()
         };
-        let went = group(&mut seat, job, &mut part, stop);
-        part.notes.extend(seat.target.notes());
+        let went = match job.numbers.len() == 0 || stop() {
+            true => Ok(()),
+            false => group(seat, &mut target, (at, job, &mut part), (stop, watch)),
+        };
+        part.notes.extend(target.notes());
         let is_harmed = part.harm > 0 || parts.iter().any(|part: &Part| part.harm > 0);
+        let went = match went {
+            // What was found until here is the result.
+            Err(e) if is_harmed => {
+                let name = &seat.label.name;
+                let note = format!("{name}: it cannot be set up again: {e}");
+                part.notes.push(note);
+                Err(None)
+            }
+            went => went.map_err(Some),
+        };
+        watch.over(at, &part);
         parts.push(part);
         match went {
             Ok(()) => {}
-            // What was found until here is the result.
-            Err(e) if is_harmed => {
-                let note = format!("{}: it cannot be set up again: {e}", name.name());
-                if let Some(part) = parts.last_mut() {
-                    part.notes.push(note);
-                }
-                break;
-            }
-            Err(e) => return Err(e),
+            Err(None) => break,
+            Err(Some(e)) => return Err(e),
         }
     }
     Ok(Done { parts, site })
 }
 
 fn group(
-    seat: &mut Seat<'_>,
-    job: &Job,
-    part: &mut Part,
-    stop: &(dyn Fn() -> bool + Sync),
+    seat: &Seat<'_>,
+    target: &mut Box<dyn Target>,
+    (at, job, part): (usize, &Job, &mut Part),
+    (stop, watch): (&(dyn Fn() -> bool + Sync), &mut dyn Watch),
 ) -> Result<(), LabError> {
-    if job.numbers.len() == 0 || stop() {
-        return Ok(());
-    }
-    if let Some(why) = seat.target.lacks(job.group) {
+    let Job { group, numbers } = job;
+    if let Some(why) = target.lacks(group) {
         part.notes.push(why);
         return Ok(());
     }
-    seat.target.begin(job.group)?;
-    for number in job.numbers.iter() {
+    target.begin(group)?;
+    for number in numbers.iter() {
         if part.frames.is_multiple_of(256) && stop() {
             break;
         }
         part.frames += 1;
         let (mut frame, mut rest) = (Vec::new(), Vec::new());
         let done = caught(|| {
-            let flow = seat.target.flow(job.group.aim)?;
-            let case = job.group.case(&flow, number, seat.wanted.seed);
+            let flow = target.flow(group.aim)?;
+            let case = group.case(&flow, number, seat.label.seed);
             frame.clone_from(&case.frame);
             rest.clone_from(&case.rest);
-            seat.target.take(&case)
+            watch.sends(at, number, &case, part);
+            target.take(&case)
         });
+        let harm = |what| {
+            let frames = digits(std::iter::once(&frame).chain(&rest));
+            seat.label.harm(group.name, Some(number), frames, what)
+        };
         match done {
             Ok(Ok(effect)) => part.add(effect),
-            Ok(Err(what)) => told(part, seat.harm(job, Some(number), (&frame, &rest), what)),
+            Ok(Err(what)) => part.told(harm(what)),
             Err(what) => {
-                told(part, seat.harm(job, Some(number), (&frame, &rest), what));
-                seat.renew()?;
-                seat.target.begin(job.group)?;
+                part.told(harm(what));
+                *target = (seat.make)()?;
+                target.begin(group)?;
             }
         }
         if let Some(kinds) = &mut part.kinds {
@@ -250,21 +351,28 @@ fn group(
         if part.harm >= MOST {
             part.notes.push(format!(
                 "{}: {} was given up after {MOST} harms",
-                seat.name.name(),
-                job.group.name
+                seat.label.name, group.name
             ));
             break;
         }
     }
-    part.counters = seat.target.counters();
-    match caught(|| seat.target.end(job.group)) {
+    part.counters = target.counters();
+    watch.checks(at, part);
+    match caught(|| target.end(group)) {
         Ok(Ok(())) => {}
         Ok(Err(what)) | Err(what) => {
-            told(part, seat.harm(job, None, (&[], &[]), what));
-            seat.renew()?;
+            let harm = seat.label.harm(group.name, None, String::new(), what);
+            part.told(harm);
+            *target = (seat.make)()?;
         }
     }
     Ok(())
+}
+
+/// Frames in hexadecimal digits.
+pub(super) fn digits<'a>(frames: impl Iterator<Item = &'a Vec<u8>>) -> String {
+    let frames: Vec<String> = frames.map(|frame| hex(frame)).collect();
+    frames.join(" ")
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -272,13 +380,6 @@ fn hex(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-fn told(part: &mut Part, harm: Harm) {
-    part.harm += 1;
-    if part.harm <= TOLD {
-        part.harms.push(harm);
-    }
 }
 
 /// What a call gives, or the words of its panic.

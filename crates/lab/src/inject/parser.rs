@@ -16,7 +16,7 @@ pub(super) struct Parser {
 }
 
 /// Counts of what the parser said.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Kinds {
     pub(super) parsed: u64,
     pub(super) not_tcp: u64,

@@ -1,6 +1,7 @@
 //! Malformed frames before and after: does either stack come to harm?
 
 use std::collections::BTreeMap;
+use std::thread;
 
 use tcplab_compare::{Arm, Count, RemarkKind, Section, TestResult, compare};
 
@@ -20,24 +21,45 @@ pub(super) fn section(lab: &Lab, wanted: &Wanted<'_>) -> Result<Section, LabErro
     if wanted.frames == 0 {
         return Ok(Section::not_run(KIND, TITLE, "--frames N sends some"));
     }
-    let mut arms = Vec::new();
+    let mut targets = Vec::new();
     for stack in wanted.stacks {
         let Some(target) = target(stack) else {
             let why = format!(
-                "{}: frames go into the model and this machine's kernel; `tcplab inject` has other targets",
+                "{}: frames go into the model, this machine's kernel and kernels of uml:; `tcplab inject` has other targets",
                 stack.name
             );
             return Ok(Section::not_run(KIND, TITLE, why));
         };
+        targets.push((stack, target));
+    }
+    let send = |target: &TargetName| {
         let asked = inject::Wanted {
             seed: SEED,
             count: wanted.frames,
             only: None,
-            targets: vec![target],
+            targets: vec![target.clone()],
             into: None,
             rate: None,
         };
-        let found = match inject::run(&asked, &|| lab.stop.wanted()) {
+        inject::run(&asked, &|| lab.stop.wanted())
+    };
+    let at_once = wanted.jobs > 1 && wanted.stacks.iter().all(Stack::is_virtual);
+    let found: Vec<_> = match at_once {
+        true => thread::scope(|scope| {
+            let send = &send;
+            let start = |target| scope.spawn(move || send(target));
+            let threads: Vec<_> = targets.iter().map(|(_, target)| start(target)).collect();
+            let join = |thread: thread::ScopedJoinHandle<'_, _>| match thread.join() {
+                Ok(found) => found,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            threads.into_iter().map(join).collect()
+        }),
+        false => targets.iter().map(|(_, target)| send(target)).collect(),
+    };
+    let mut arms = Vec::new();
+    for ((stack, _), found) in targets.iter().zip(found) {
+        let found = match found {
             Err(LabError::CannotRun(why)) => return Ok(Section::not_run(KIND, TITLE, why)),
             found => found?,
         };
@@ -56,7 +78,8 @@ fn target(stack: &Stack) -> Option<TargetName> {
     match stack.kind {
         Kind::Model(_) => Some(TargetName::Endpoint),
         Kind::Host => Some(TargetName::Kernel),
-        Kind::Uml(_) | Kind::Qemu(_) => None,
+        Kind::Uml(_) => Some(TargetName::Guest(stack.clone())),
+        Kind::Qemu(_) => None,
     }
 }
 

@@ -1,5 +1,5 @@
-//! A job of packetdrill scripts: in a User-Mode Linux guest in virtual time, or on this machine's
-//! kernel in namespaces that vanish with the process.
+//! A job that answers piece by piece (packetdrill scripts, malformed frames): in a User-Mode Linux guest in virtual
+//! time, or on this machine's kernel in namespaces that vanish with the process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::Stop;
 
 /// What a job runs on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Place<'a> {
+pub enum Place<'a> {
     /// This machine's kernel.
     Host,
     /// A guest: its kernel's executable, and its file system.
@@ -24,21 +24,29 @@ pub(crate) enum Place<'a> {
 }
 
 /// What goes in before and what is read meanwhile.
-pub(crate) struct Talk<'a> {
+#[allow(missing_debug_implementations, reason = "functions have no text")]
+pub struct Talk<'a> {
     /// Puts the job into the folder.
-    pub(crate) ask: &'a dyn Fn(&Path) -> std::io::Result<()>,
+    pub ask: &'a dyn Fn(&Path) -> std::io::Result<()>,
     /// Looks into the folder; whether there is something new.
-    pub(crate) look: &'a mut dyn FnMut(&Path) -> bool,
+    pub look: &'a mut dyn FnMut(&Path) -> bool,
 }
 
 /// Memory of a guest, in MiB.
 const MEMORY_MB: u32 = 256;
 
-/// The seed of a guest's randomness: of initial sequence numbers and ports, which no script sees.
+/// The seed of a guest's randomness: of initial sequence numbers and ports, which no script and no frame sees.
 const SEED: u64 = 1;
 
+/// A serial line that goes nowhere is the console in place of a terminal that does: without one of those, a kernel that panics
+/// prints its log (`kmsg_dumper_stdout()`).
+const CONSOLE: &str = "console=ttyS0";
+
 /// Starts the place, lets it do the job, and ends it when nothing new has come for `patience`.
-pub(crate) fn run(
+///
+/// # Errors
+/// It could not be started, died, was ended for its silence, or `stop` came; what [`Talk::look`] has seen until then counts.
+pub fn run(
     place: Place<'_>,
     cpu: Option<usize>,
     (patience, stop): (Duration, &Stop),
@@ -65,6 +73,7 @@ pub(crate) fn run(
             private,
             memory_mb: MEMORY_MB,
             seed: SEED,
+            words: vec![CONSOLE.into()],
         }),
     };
     let task = Task {
