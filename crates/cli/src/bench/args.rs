@@ -14,7 +14,8 @@ use crate::ssh::SshArgs;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Workloads: TCP_STREAM:BYTES, UDP_STREAM:BYTES, TCP_RR, TCP_CRR, UDP_RR as netperf has them, AF_UNIX_STREAM:BYTES, AF_UNIX_RR,
-PIPE_STREAM:BYTES, PIPE_RR as lmbench has them; without any the suite of 15 (docs/bench.md).
+PIPE_STREAM:BYTES, PIPE_RR as lmbench has them, HTTP_RR:BYTES and HTTPS_RR:BYTES on connections that stay, HTTP_CRR:BYTES and
+HTTPS_CRR:BYTES on one for each request; without any the suite of 19 (docs/bench.md).
 An arm is `sysctl:NAME=VALUE,...` (a network namespace of its own), `as-it-is`, two hosts `ssh:A,B`, or a shell's command that is run
 before each run of the arm, with its name in TCPLAB_ARM. Two stacks (uml:6.1, model, qemu:NAME) run a suite of nine small experiments
 instead, in virtual time; workloads are their names then (stream, rr, web ...).
@@ -25,6 +26,7 @@ Examples:
   tcplab compare before after                              with a second folder
   tcplab bench --before as-it-is --after sysctl:net.ipv4.tcp_sack=0 TCP_STREAM:65536
   tcplab bench --self-test 20 TCP_RR TCP_STREAM:65536      what it finds on this machine, and what it makes up
+  tcplab bench HTTP_RR:1024 HTTPS_CRR --connections 64     against nginx where it is installed
   tcplab bench --before uml:6.1 --after uml:6.1+mss-boundary
   tcplab bench --on ssh:a,b TCP_STREAM TCP_RR              client on a, server on b
   tcplab bench --before ssh:a,b --after ssh:a,c            two servers
@@ -66,6 +68,9 @@ pub struct BenchArgs {
     #[arg(long, value_name = "TABLES", value_parser = clap::value_parser!(u32).range(1..=1_000), conflicts_with_all = ["before", "on", "out", "html", "junit", "markdown"], help_heading = "Runs")]
     pub self_test: Option<u32>,
 
+    #[command(flatten)]
+    pub http: HttpArgs,
+
     /// Keep the runs in this folder (runs.jsonl, metrics.json)
     #[arg(long, value_name = "DIR", help_heading = "Output", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
@@ -73,6 +78,31 @@ pub struct BenchArgs {
     pub judge: JudgeArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// What HTTP and HTTPS are run with.
+#[derive(Args, Debug)]
+pub struct HttpArgs {
+    /// Connections at once
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=20_000), help_heading = "HTTP")]
+    pub connections: u32,
+    /// Who serves: nginx when it is installed, else tcplab itself
+    #[arg(long, value_enum, default_value = "auto", help_heading = "HTTP")]
+    pub http_server: HttpServer,
+    /// Resume TLS sessions; otherwise each connection makes a full handshake
+    #[arg(long, help_heading = "HTTP")]
+    pub tls_resume: bool,
+}
+
+/// Who serves HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum HttpServer {
+    /// nginx when it is installed, else tcplab itself
+    Auto,
+    /// An nginx of the bench's own
+    Nginx,
+    /// tcplab itself
+    Own,
 }
 
 /// Where client and server run.

@@ -12,10 +12,10 @@ use std::process::ExitCode;
 use tcplab_base::Duration;
 use tcplab_compare::{COMPARE_SCHEMA, METRICS_SCHEMA, Metrics, Options, compare};
 use tcplab_kernel::Stop;
-use tcplab_kernel::bench::{Place, Workload};
+use tcplab_kernel::bench::{Http, Place, Server, Workload};
 use tcplab_lab::bench::{self, Arm, Folder, Pinning, Plan, SELF_TEST_SCHEMA, Setting};
 
-use self::args::{BenchArgs, Cpus};
+use self::args::{BenchArgs, Cpus, HttpArgs, HttpServer};
 use self::progress::Progress;
 use crate::args::Color;
 use crate::compare::{code, options, tell};
@@ -151,6 +151,25 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
             Cpus::Both => vec![Pinning::Pinned, Pinning::Free],
         },
         congestion: args.congestion.clone(),
+        http: http(&args.http)?,
+    })
+}
+
+fn http(args: &HttpArgs) -> Result<Http, Failure> {
+    let server = match args.http_server {
+        HttpServer::Own => Server::Own,
+        HttpServer::Auto => Server::nginx().unwrap_or(Server::Own),
+        HttpServer::Nginx => Server::nginx().ok_or_else(|| {
+            Failure::cannot_run(
+                "nginx is not installed (it is neither in PATH nor in /usr/sbin): `apt-get install nginx-light`, or \
+                 --http-server own",
+            )
+        })?,
+    };
+    Ok(Http {
+        connections: args.connections,
+        server,
+        resume: args.tls_resume,
     })
 }
 

@@ -60,7 +60,7 @@ pub fn serve(
             let fds = both(socket.into()).tried(&here)?;
             side(spec, None, fds, stop)
         }
-        (Over::Unix | Over::Pipe, _) => Err(one_machine(spec)),
+        (Over::Unix | Over::Pipe | Over::Http | Over::Https, _) => Err(one_machine(spec)),
     }
 }
 
@@ -93,7 +93,7 @@ pub fn ask(spec: &Spec, to: SocketAddr, stop: &Stop) -> Result<Option<Side>, Ben
             let fds = both(socket.into()).tried(&there)?;
             side(spec, Some(None), fds, stop)
         }
-        (Over::Unix | Over::Pipe, _) => Err(one_machine(spec)),
+        (Over::Unix | Over::Pipe | Over::Http | Over::Https, _) => Err(one_machine(spec)),
     }
 }
 
@@ -112,7 +112,7 @@ fn one_machine(spec: &Spec) -> BenchError {
         what: format!("{} between two hosts", spec.workload),
         source: io::Error::new(
             io::ErrorKind::Unsupported,
-            "pipes and AF_UNIX sockets lie within one machine; TCP and UDP go between two",
+            "pipes and AF_UNIX sockets lie within one machine, and HTTP is asked for there; TCP and UDP go between two",
         ),
     }
 }

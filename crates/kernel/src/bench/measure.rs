@@ -15,6 +15,7 @@ use tcplab_base::Duration as Span;
 use super::clock::now;
 use super::end::{Task, WORD};
 use super::hold::Hold;
+use super::http;
 use super::noise::{Noise, Watch};
 use super::place::Place;
 use super::wire::{self, Fds, Wire};
@@ -43,6 +44,24 @@ pub struct EndReport {
     pub transactions: u64,
     /// Datagrams that were not answered in time.
     pub lost: u64,
+    /// Answers that were none, connections that were refused or reset (HTTP).
+    #[serde(skip_serializing_if = "is_none")]
+    pub errors: u64,
+    /// The first of those, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Connections that were opened while it counted (HTTP).
+    #[serde(skip_serializing_if = "is_none")]
+    pub connections: u64,
+    /// Handshakes of TLS that ended while it counted.
+    #[serde(skip_serializing_if = "is_none")]
+    pub handshakes: u64,
+    /// Those of them that resumed a session.
+    #[serde(skip_serializing_if = "is_none")]
+    pub resumed: u64,
+    /// Who served, and its version (HTTP).
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub tool: String,
     /// Seconds on a processor, in user code.
     pub cpu_user_s: f64,
     /// Seconds on a processor, in the kernel.
@@ -54,6 +73,11 @@ pub struct EndReport {
     /// tcp_info at the end, by the kernel's names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tcp_info: BTreeMap<String, i64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+fn is_none(n: &u64) -> bool {
+    *n == 0
 }
 
 impl EndReport {
@@ -110,6 +134,9 @@ pub fn run(spec: &Spec, place: &Place, stop: &Stop) -> Result<Option<Measured>, 
 }
 
 fn within(spec: &Spec, folder: &Path, stop: &Stop) -> Result<Option<Measured>, BenchError> {
+    if spec.workload.over.is_http() {
+        return http::run(spec, folder, stop);
+    }
     let Wire { ends, server } = wire::make(spec)?;
     let watch = Begun::now();
     let [client_end, server_end] = ends;
@@ -162,20 +189,20 @@ pub(super) fn side(
 }
 
 /// What a machine was at the beginning.
-struct Begun {
+pub(super) struct Begun {
     watch: Watch,
     counters: Counters,
 }
 
 impl Begun {
-    fn now() -> Self {
+    pub(super) fn now() -> Self {
         Self {
             watch: Watch::start(),
             counters: counters::read().unwrap_or_default(),
         }
     }
 
-    fn over(&self) -> Machine {
+    pub(super) fn over(&self) -> Machine {
         let after = counters::read().unwrap_or_default();
         let mut counters = counters::difference(&self.counters, &after);
         counters.retain(|_, value| *value != 0);
@@ -187,7 +214,7 @@ impl Begun {
 }
 
 /// A process that ends with this value.
-struct Running(Child);
+pub(super) struct Running(pub(super) Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -227,7 +254,7 @@ impl Running {
 }
 
 /// Waits for all; false: the user wants an end.
-fn wait(children: &mut [Running], spec: &Spec, stop: &Stop) -> Result<bool, BenchError> {
+pub(super) fn wait(children: &mut [Running], spec: &Spec, stop: &Stop) -> Result<bool, BenchError> {
     let most = Duration::from_nanos(spec.lasts().as_nanos().unsigned_abs()) + GRACE;
     let mut hold = Hold::of(spec.held_percent);
     let begun = now();
@@ -262,7 +289,7 @@ fn wait(children: &mut [Running], spec: &Spec, stop: &Stop) -> Result<bool, Benc
     }
 }
 
-fn failed(child: &mut Running) -> BenchError {
+pub(super) fn failed(child: &mut Running) -> BenchError {
     let mut words = String::new();
     if let Some(err) = &mut child.0.stderr {
         let _ = io::Read::read_to_string(err, &mut words);
@@ -273,7 +300,7 @@ fn failed(child: &mut Running) -> BenchError {
     }
 }
 
-fn read(path: &Path) -> Result<EndReport, BenchError> {
+pub(super) fn read(path: &Path) -> Result<EndReport, BenchError> {
     let text = fs::read_to_string(path).tried("no report of an end")?;
     serde_json::from_str(&text)
         .map_err(io::Error::other)

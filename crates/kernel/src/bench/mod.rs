@@ -1,5 +1,5 @@
 //! Workloads between two processes of this machine, as netperf(1) and lmbench run them: streams, transactions,
-//! connections, over TCP, UDP, AF_UNIX and pipes.
+//! connections, over TCP, UDP, AF_UNIX and pipes; HTTP and HTTPS.
 //!
 //! [`run`] makes what lies between the ends ([`wire`]), starts this executable twice more as an *end* with its
 //! descriptors at 0 and 1, and reads what each found. An end works in a loop without a clock: a thread with a descriptor
@@ -11,6 +11,7 @@ mod end;
 mod far;
 mod hold;
 mod hosts;
+mod http;
 mod measure;
 mod noise;
 mod phase;
@@ -24,6 +25,7 @@ mod workload;
 pub use end::end;
 pub use far::{ask, serve};
 pub use hosts::Hosts;
+pub use http::{Http, Server};
 pub use measure::{EndReport, Machine, Measured, Side, run};
 pub use noise::{Noise, Watch};
 pub use place::Place;
@@ -47,6 +49,9 @@ pub struct Spec {
     pub congestion: Option<String>,
     /// Per cent of its time in which both ends are stopped: a slowdown that is planted, to see whether it is found.
     pub held_percent: u32,
+    /// What HTTP workloads are run with.
+    #[serde(default)]
+    pub http: Http,
 }
 
 impl Spec {

@@ -1,7 +1,7 @@
 //! Transactions on one connection (netperf TCP_RR): a message there, a message back.
 
 use std::io;
-use tcplab_base::Instant;
+use tcplab_base::{Duration, Instant};
 
 use super::clock::now;
 use super::end::{Pipe, Tally};
@@ -83,7 +83,7 @@ fn read_all(pipe: &mut Pipe, room: &mut [u8]) -> io::Result<bool> {
 }
 
 /// Times between the ends of transactions, in a histogram of three digits.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Latencies {
     last: Instant,
     sketch: tcplab_stats::Sketch,
@@ -101,10 +101,15 @@ impl Latencies {
     #[inline]
     pub(super) fn next(&mut self) {
         let at = now();
-        // The histogram's unit is what its user says: here nanoseconds.
-        let ns = at.since(self.last).as_nanos();
-        self.sketch.add(ns.unsigned_abs(), 1);
+        self.add(at.since(self.last));
         self.last = at;
+    }
+
+    /// One took this long.
+    #[inline]
+    pub(super) fn add(&mut self, time: Duration) {
+        // The histogram's unit is what its user says: here nanoseconds.
+        self.sketch.add(time.as_nanos().unsigned_abs(), 1);
     }
 
     pub(super) fn tell(&self, report: &mut EndReport) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tcplab_compare::{
     Arm as ArmMetrics, Better, Combine, Metric, Metrics, Noise, Role, Run as Value, Source,
 };
-use tcplab_kernel::bench::{Measured, Over, Work, Workload};
+use tcplab_kernel::bench::{EndReport, Measured, Over, Work, Workload};
 
 use super::{Plan, Run};
 
@@ -20,7 +20,7 @@ pub fn metrics(plan: &Plan, runs: &[Run], systems: &[String]) -> Metrics {
             tool: concat!("tcplab ", env!("CARGO_PKG_VERSION")).into(),
             command: arm.setting.words(),
             system: systems.get(number).cloned().unwrap_or_default(),
-            ..Source::default()
+            settings: settings(plan),
         });
         for pinning in &plan.pinning {
             for workload in &plan.workloads {
@@ -39,6 +39,24 @@ pub fn metrics(plan: &Plan, runs: &[Run], systems: &[String]) -> Metrics {
         out
     });
     Metrics::of(arms.collect())
+}
+
+/// What HTTP workloads were run with.
+fn settings(plan: &Plan) -> BTreeMap<String, String> {
+    let is = |over: Over| plan.workloads.iter().any(|workload| workload.over == over);
+    let mut settings = BTreeMap::new();
+    if is(Over::Http) || is(Over::Https) {
+        settings.insert("http_server".into(), plan.http.server.tool());
+        settings.insert("http_connections".into(), plan.http.connections.to_string());
+    }
+    if is(Over::Https) {
+        let handshakes = match plan.http.resume {
+            true => "resumed",
+            false => "full",
+        };
+        settings.insert("tls".into(), format!("1.3, {handshakes} handshakes"));
+    }
+    settings
 }
 
 /// The figures of a workload.
@@ -66,12 +84,42 @@ fn rows(workload: &Workload, prefix: &str, runs: &[&Run]) -> Vec<Metric> {
                 1e6 / run.measured.client.rate()
             })]
         }
+        (_, Over::Http | Over::Https) => {
+            let us = |ns: Option<u64>| ns.map_or(f64::NAN, |ns| ns as f64 / 1e3);
+            let latency = |what: &str, of: fn(&EndReport) -> Option<u64>| {
+                row(
+                    &format!("{name} {what}"),
+                    "us",
+                    Better::Lower,
+                    runs,
+                    |run| us(of(&run.measured.client)),
+                )
+            };
+            vec![
+                row(&name, "1/s", Better::Higher, runs, |run| {
+                    run.measured.client.rate()
+                }),
+                latency("p50", |client| client.latency_p50_ns),
+                latency("p99", |client| client.latency_p99_ns),
+            ]
+        }
         (Work::Request | Work::Connect, _) => {
             vec![row(&name, "1/s", Better::Higher, runs, |run| {
                 run.measured.client.rate()
             })]
         }
     }
+}
+
+/// Why a run does not count.
+fn failed(run: &Run, found: f64) -> Option<String> {
+    let client = &run.measured.client;
+    if client.errors > 0 {
+        let first = client.error.as_deref().unwrap_or("not told");
+        let count = client.errors;
+        return Some(format!("{count} errors, the first one: {first}"));
+    }
+    (!found.is_finite() || found == 0.0).then(|| "nothing went by".into())
 }
 
 fn row(
@@ -94,7 +142,7 @@ fn row(
                 block: Some(run.block),
                 order: Some(run.order),
                 began_s: Some(run.began_s),
-                failed: (!found.is_finite() || found == 0.0).then(|| "nothing went by".into()),
+                failed: failed(run, found),
                 noise: Some(Noise {
                     steal_percent: noise.steal_percent,
                     frequency_mhz: noise.frequency_mhz,

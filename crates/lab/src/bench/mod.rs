@@ -129,6 +129,7 @@ fn spec(plan: &Plan, turn: &Turn) -> Spec {
         cpus: turn.pinning.cpus(turn.workload.over),
         congestion: plan.congestion.clone(),
         held_percent: 0,
+        http: plan.http.clone(),
     }
 }
 

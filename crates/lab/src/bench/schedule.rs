@@ -1,7 +1,7 @@
 //! Which run comes when.
 
 use tcplab_base::Duration;
-use tcplab_kernel::bench::{Over, Workload};
+use tcplab_kernel::bench::{Http, Over, Workload};
 use tcplab_kernel::cpu;
 
 use super::Arm;
@@ -23,6 +23,8 @@ pub struct Plan {
     pub pinning: Vec<Pinning>,
     /// TCP_CONGESTION of both arms.
     pub congestion: Option<String>,
+    /// What HTTP workloads are run with.
+    pub http: Http,
 }
 
 /// Where the ends of a workload run.
@@ -118,6 +120,7 @@ mod tests {
             time: Duration::from_millis(900),
             pinning: vec![Pinning::Free],
             congestion: None,
+            http: Http::default(),
         };
         let order: Vec<_> = plan
             .turns()
