@@ -92,6 +92,11 @@ impl Live {
         })
     }
 
+    /// How its frames begin.
+    pub fn link(&self) -> LinkType {
+        self.link
+    }
+
     /// From now on [`Live::next_frame`] does not wait at all.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tcplab_kernel::guest::GuestError;
+use tcplab_kernel::ssh::SshError;
 use tcplab_kernel::stack::{NameError, StoreError};
 
 /// What went wrong.
@@ -38,6 +39,17 @@ pub enum LabError {
     /// Ctrl-C.
     #[error("interrupted; what was finished is kept")]
     Interrupted,
+}
+
+impl From<SshError> for LabError {
+    fn from(e: SshError) -> Self {
+        match e {
+            SshError::Interrupted => Self::Guest(GuestError::Interrupted),
+            // A far side says what its half could not do; other points may be other ones.
+            SshError::Far { host, words } if host == "ssh:" => Self::Point(words),
+            e => Self::Point(e.to_string()),
+        }
+    }
 }
 
 impl LabError {

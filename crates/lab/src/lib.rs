@@ -25,4 +25,4 @@ mod stack;
 
 pub use error::LabError;
 pub use folder::{MANIFEST_SCHEMA, Manifest};
-pub use stack::{Lab, Stack};
+pub use stack::{Far, Lab, Stack};

@@ -19,22 +19,26 @@ use crate::error::LabError;
 /// For each host what it sent on each TCP connection of its captures, as the analyser's JSON.
 pub(crate) fn sent_by_hosts(
     point: &Point,
+    addresses: &BTreeMap<String, String>,
     folder: &Path,
 ) -> Result<BTreeMap<String, Vec<Json>>, LabError> {
     let mut sent: BTreeMap<String, Vec<Json>> = BTreeMap::new();
     for (host, _, file) in capture_files(point) {
         let name = &point.hosts[host].name;
+        let ip = match addresses.get(name) {
+            Some(ip) => ip.clone(),
+            None => host_address(host).to_string(),
+        };
         let directions = sent.entry(name.clone()).or_default();
         for stream in streams(&folder.join(file), &config(point, host))? {
-            directions.extend(own(host, &stream));
+            directions.extend(own(&ip, &stream));
         }
     }
     Ok(sent)
 }
 
 /// The directions that this host sends: both, when it talks to itself.
-fn own(host: usize, stream: &Stream) -> Vec<Json> {
-    let ip = host_address(host).to_string();
+fn own(ip: &str, stream: &Stream) -> Vec<Json> {
     let is_own = |end: &str| {
         let address = end.rsplit_once(':').map_or(end, |(address, _)| address);
         address == ip || address == "127.0.0.1"

@@ -52,6 +52,15 @@ impl Lab {
                 return finished(point, stack, measures, (run.outcome, run.cost), folder);
             }
             Kind::Host => run_on_host(point, folder, &self.stop)?,
+            Kind::Ssh(pair) => {
+                let (outcome, wall_s) = pair.run(point, folder, &self.stop)?;
+                let cost = Cost {
+                    wall_s,
+                    virtual_s: outcome.virtual_ns as f64 / 1e9,
+                    ..Cost::default()
+                };
+                return finished(point, stack, measures, (outcome, cost), folder);
+            }
             Kind::Uml(kernel) => {
                 let uml = Uml {
                     kernel: kernel.path.clone(),
@@ -106,7 +115,7 @@ fn measured(
     outcome: Outcome,
     folder: &Path,
 ) -> Result<PointResult, LabError> {
-    let packets = sent_by_hosts(point, folder)?;
+    let packets = sent_by_hosts(point, &outcome.addresses, folder)?;
     let sources = Sources {
         point,
         outcome: &outcome,

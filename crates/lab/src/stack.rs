@@ -1,10 +1,11 @@
 //! What a stack's name stands for on this machine.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use tcplab_kernel::Stop;
 use tcplab_kernel::guest::{GuestError, Initramfs};
 use tcplab_kernel::image::Image;
+use tcplab_kernel::ssh::{Pair, SshError, SshOptions};
 use tcplab_kernel::stack::{StackName, Store, UmlKernel};
 
 use crate::error::LabError;
@@ -28,18 +29,20 @@ pub(crate) enum Kind {
     Qemu(Box<Image>),
     /// The simulator, with a profile.
     Model(Box<Model>),
+    /// Two machines and the network between them, in real time.
+    Ssh(Arc<Pair>),
 }
 
 impl Stack {
     /// Whether its runs repeat byte for byte.
     pub fn is_virtual(&self) -> bool {
-        !matches!(self.kind, Kind::Host)
+        !matches!(self.kind, Kind::Host | Kind::Ssh(_))
     }
 
     /// Whether a real kernel runs, whose behaviour is its own.
     pub(crate) fn is_kernel(&self) -> bool {
         match self.kind {
-            Kind::Host | Kind::Uml(_) | Kind::Qemu(_) => true,
+            Kind::Host | Kind::Uml(_) | Kind::Qemu(_) | Kind::Ssh(_) => true,
             Kind::Model(_) => false,
         }
     }
@@ -48,7 +51,7 @@ impl Stack {
     pub fn identity(&self) -> &str {
         match &self.kind {
             // The model is this program, which the manifest has a hash of.
-            Kind::Host | Kind::Model(_) => "",
+            Kind::Host | Kind::Model(_) | Kind::Ssh(_) => "",
             Kind::Uml(kernel) => &kernel.manifest.binary_sha256,
             Kind::Qemu(image) => &image.sha256,
         }
@@ -61,6 +64,16 @@ pub struct Lab {
     store: Store,
     initramfs: OnceLock<Initramfs>,
     pub(crate) stop: Stop,
+    far: Far,
+}
+
+/// How other machines are reached.
+#[derive(Clone, Debug)]
+pub struct Far {
+    /// What the user says of the way there.
+    pub options: SshOptions,
+    /// Where lines of progress go.
+    pub say: fn(&str),
 }
 
 impl Lab {
@@ -73,7 +86,18 @@ impl Lab {
             store: Store::of_user()?,
             initramfs: OnceLock::new(),
             stop,
+            far: Far {
+                options: SshOptions::default(),
+                say: |_| {},
+            },
         })
+    }
+
+    /// The same, which reaches other machines so.
+    #[must_use]
+    pub fn with_far(mut self, far: Far) -> Self {
+        self.far = far;
+        self
     }
 
     /// Finds the stack of this name.
@@ -89,6 +113,14 @@ impl Lab {
                 let found = Image::find(&self.store, &image);
                 let found = found.map_err(|e| LabError::CannotRun(e.to_string()))?;
                 Kind::Qemu(Box::new(found))
+            }
+            StackName::Ssh(hosts) => {
+                let Far { options, say } = &self.far;
+                let pair = Pair::open(&hosts, options, &self.stop, say);
+                Kind::Ssh(Arc::new(pair.map_err(|e| match e {
+                    SshError::Interrupted => LabError::Interrupted,
+                    e => LabError::CannotRun(e.to_string()),
+                })?))
             }
             StackName::Model(name) => Kind::Model(Box::new(Model::named(&name)?)),
         };

@@ -29,6 +29,9 @@ pub struct Outcome {
     pub link_series: Vec<LinkSeries>,
     /// What the run could not do, in words: a sysctl that this kernel has not, and the like.
     pub warnings: Vec<String>,
+    /// IP addresses of hosts that have others than every stack gives them ([`crate::network::host_address`]): real machines.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub addresses: BTreeMap<String, String>,
 }
 
 /// One connection (or one pair of UDP sockets) of an application.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
+use crate::ssh::SshArgs;
+
 /// `tcplab run`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -19,7 +21,7 @@ pub struct RunArgs {
     /// Experiment file (docs/experiment.md), or the manifest.json of a result
     #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::FilePath)]
     pub experiment: PathBuf,
-    /// Stacks to run on, in place of those of the file: model:PROFILE, uml:NAME, host [default: model]
+    /// Stacks to run on, in place of those of the file: model:PROFILE, uml:NAME, host [default: model]; ssh:A,B are two machines (docs/ssh.md)
     #[arg(long, value_name = "STACK", value_delimiter = ',')]
     pub on: Vec<String>,
     /// Keep results and captures in this folder; a run that was interrupted goes on there
@@ -52,6 +54,11 @@ pub struct RunArgs {
     /// Print one JSON document (see `tcplab schema run`)
     #[arg(long)]
     pub json: bool,
+    /// Of `ssh:` hosts: set the experiment's sysctls there for the run, and put them back
+    #[arg(long)]
+    pub ssh_sysctl: bool,
+    #[command(flatten)]
+    pub ssh: SshArgs,
     /// Exit with 1 when this expression over measures is true at any point
     #[arg(long, value_name = "EXPRESSION")]
     pub bad: Option<String>,

@@ -13,7 +13,7 @@ use args::RunArgs;
 use tcplab_kernel::Stop;
 use tcplab_lab::bisect::{Judgement, judge};
 use tcplab_lab::campaign::{self, Campaign};
-use tcplab_lab::{Lab, LabError, Stack};
+use tcplab_lab::{Far, Lab, LabError, Stack};
 use tcplab_plan::measure::Expression;
 use tcplab_plan::result::{ErrorRecord, RUN_SCHEMA, RunDocument};
 
@@ -24,6 +24,7 @@ use crate::args::Color;
 use crate::failure::Failure;
 use crate::json;
 use crate::population;
+use crate::ssh;
 use crate::terminal;
 
 /// Exit code of `--bisect-exit` for what cannot be judged.
@@ -63,12 +64,18 @@ fn run(args: &RunArgs, color: Color) -> Result<ExitCode, Failure> {
     if let Some(bad) = &bad {
         input.also_measure(bad)?;
     }
+    let on = ssh::whole_names(&args.on);
     if args.dry_run {
-        json::print(&input.plan(&args.on))?;
+        json::print(&input.plan(&on))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let lab = lab()?;
-    let stacks = stacks(&lab, input.stacks(&args.on))?;
+    let mut options = args.ssh.options();
+    options.sets_sysctls = args.ssh_sysctl;
+    let lab = lab()?.with_far(Far {
+        options,
+        say: ssh::say,
+    });
+    let stacks = stacks(&lab, input.stacks(&on))?;
     let progress = progress::Progress::new();
     let document = campaign::run(
         &lab,

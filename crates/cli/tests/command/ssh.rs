@@ -8,6 +8,34 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::sshd::Machines;
+use super::{tcplab, text};
+
+/// Three applications; the way has a delay that no real network takes on.
+const PAIR: &str = r#"
+schema = "tcplab.experiment/1"
+name = "pair"
+measures = ["rr.completed", "bulk.goodput_bps", "client.data_segments", "server.acks.total", "server.TcpInSegs", "link.client-server.a_to_b.lost"]
+[run]
+log = true
+[[link]]
+between = ["client", "server"]
+delay = "5ms"
+[[app]]
+name = "rr"
+kind = "request-response"
+count = 50
+[[app]]
+name = "bulk"
+kind = "bulk"
+bytes = "1MB"
+connections = 3
+port = 6001
+[[app]]
+name = "ping"
+kind = "udp-rr"
+count = 20
+port = 6002
+"#;
 
 #[test]
 fn two_machines_are_looked_at() {
@@ -183,4 +211,211 @@ fn frame(from: &mut impl Read) -> Value {
     let mut head = vec![0; u32::from_be_bytes([a, b, c, d]) as usize];
     from.read_exact(&mut head).unwrap();
     serde_json::from_slice(&head).unwrap()
+}
+
+#[test]
+fn an_experiment_runs_between_two_machines() {
+    let Some(machines) = Machines::start() else {
+        return;
+    };
+    let file = machines.path("pair.toml");
+    std::fs::write(&file, PAIR).unwrap();
+    let out = machines.path("out");
+    let args = [
+        "run",
+        text(&file),
+        "--on",
+        "ssh:a,b",
+        "--json",
+        "--out",
+        text(&out),
+    ];
+    let run = machines.tcplab(&args, "config");
+    assert_eq!(run.code, 0, "{}\n{}", run.err, run.out);
+    let document = run.json();
+    let point = &document["points"][0];
+    assert_eq!(point["measures"]["rr.completed"], 50.0);
+    assert!(point["measures"]["bulk.goodput_bps"].as_f64().unwrap() > 0.0);
+    // What both ends know, and what both captures show.
+    assert!(
+        point["measures"]["client.data_segments"].as_f64().unwrap() >= 50.0,
+        "{point}"
+    );
+    assert!(point["measures"]["server.acks.total"].as_f64().unwrap() > 0.0);
+    assert!(point["counters"]["server"]["TcpInSegs"].as_i64().unwrap() > 50);
+    assert!(
+        point["counters"]["client"]["TcpActiveOpens"]
+            .as_i64()
+            .unwrap()
+            >= 4
+    );
+    assert!(point["measures"]["link.client-server.a_to_b.lost"].is_null());
+    let flows = point["flows"].as_array().unwrap();
+    assert_eq!(flows.len(), 5);
+    for flow in flows {
+        let (client, server) = (&flow["client"], &flow["server"]);
+        assert_eq!(client["written_bytes"], server["read_bytes"], "{flow}");
+        if flow["app"] == "bulk" {
+            assert_eq!(server["read_bytes"], 1_000_000);
+            assert!(server["tcp_info"]["tcpi_bytes_received"].as_i64().unwrap() >= 1_000_000);
+            // Both clocks are one here: the server accepts when the client has connected, but for the error of it.
+            let [c, s] = [client, server].map(|end| end["opened_ns"].as_i64().unwrap());
+            assert!((s - c).abs() < 100_000_000, "{c} {s}");
+        }
+    }
+    let warnings = point["warnings"].to_string();
+    for what in [
+        "not applied",
+        "delay 5 ms",
+        "client is a at 10.99.1.2, server is b at 10.99.2.2",
+        "onto the clock of client",
+    ] {
+        assert!(warnings.contains(what), "{what}: {warnings}");
+    }
+    captures(&out);
+    sysctls(&machines);
+    refusals(&machines);
+    nobody_stays(&machines, &file);
+}
+
+/// The folder is one like others: captures that are read, alone and beside each other, and compared.
+fn captures(out: &std::path::Path) {
+    let files: Vec<String> = ["client", "server"]
+        .map(|host| text(&out.join(format!("points/0000/{host}.eth0.pcapng"))).to_owned())
+        .to_vec();
+    for file in &files {
+        let found = tcplab(&["analyze", file, "--json"]);
+        assert_eq!(found.code, 0, "{}", found.err);
+        // Nothing of ssh's own connections.
+        assert_eq!(
+            found.json()["captures"][0]["streams"]
+                .as_array()
+                .unwrap()
+                .len(),
+            4
+        );
+    }
+    let pair = tcplab(&["analyze", "--pair", &files[0], &files[1], "--json"]);
+    assert_eq!(pair.code, 0, "{}", pair.err);
+    let compared = tcplab(&["compare", text(out), text(out)]);
+    assert_eq!(compared.code, 0, "{}\n{}", compared.err, compared.out);
+}
+
+/// A sysctl that differs is an error, and is set and put back where the user says so.
+fn sysctls(machines: &Machines) {
+    let file = machines.path("sysctl.toml");
+    let experiment = PAIR.replace("[run]", "[[host]]\nname = \"client\"\n[[host]]\nname = \"server\"\nsysctl = { \"net.ipv4.tcp_sack\" = 0 }\n[run]");
+    std::fs::write(&file, experiment).unwrap();
+    let args = ["run", text(&file), "--on", "ssh:a,b", "--json"];
+    let run = machines.tcplab(&args, "config");
+    assert_eq!(run.code, 4, "{}", run.out);
+    let error = run.json()["error"]["message"].to_string();
+    for what in [
+        "b: ",
+        "net.ipv4.tcp_sack is 1 there",
+        "--ssh-sysctl",
+        "host.server.sysctl",
+    ] {
+        assert!(error.contains(what), "{what}: {error}");
+    }
+    let run = machines.tcplab(&[&args[..], &["--ssh-sysctl"]].concat(), "config");
+    assert_eq!(run.code, 0, "{}", run.out);
+    assert!(
+        run.out
+            .contains("net.ipv4.tcp_sack was 1; it was set to 0 for the run")
+    );
+    assert_eq!(
+        machines
+            .inside(2, &["cat", "/proc/sys/net/ipv4/tcp_sack"])
+            .trim(),
+        "1"
+    );
+}
+
+/// What cannot be run says why, with the key or the host.
+fn refusals(machines: &Machines) {
+    let file = machines.path("refused.toml");
+    let refused = |experiment: &str, on: &str, what: &[&str]| {
+        std::fs::write(&file, experiment).unwrap();
+        let run = machines.tcplab(&["run", text(&file), "--on", on], "config");
+        assert!(
+            run.code == 4 || run.code == 2,
+            "{}: {}{}",
+            run.code,
+            run.out,
+            run.err
+        );
+        // A table breaks lines.
+        let all = format!("{} {}", run.out, run.err);
+        let all = all.split_whitespace().collect::<Vec<_>>().join(" ");
+        for what in what {
+            assert!(all.contains(what), "{what}: {all}");
+        }
+    };
+    let three = PAIR.replace(
+        "[run]",
+        "[[host]]\nname = \"client\"\n[[host]]\nname = \"server\"\n[[host]]\nname = \"x\"\n[run]",
+    );
+    refused(&three, "ssh:a,b", &["two hosts, this one has 3"]);
+    let route = PAIR.replace(
+        "[run]",
+        "[[host]]\nname = \"client\"\nroute = \"quickack 1\"\n[[host]]\nname = \"server\"\n[run]",
+    );
+    refused(&route, "ssh:a,b", &["host.client.route"]);
+    refused(
+        PAIR,
+        "ssh:a,b=10.99.1.77",
+        &["a: ", "no connection to b at 10.99.1.77:", "b=ADDRESS"],
+    );
+    refused(
+        PAIR,
+        "ssh:a,a",
+        &["both hosts have the address 10.99.1.2", "--on host"],
+    );
+    refused(PAIR, "ssh:a", &["write ssh:A,B"]);
+    let congestion = PAIR.replace(
+        "kind = \"bulk\"",
+        "kind = \"bulk\"\nserver_socket = { congestion = \"nothing\" }",
+    );
+    refused(
+        &congestion,
+        "ssh:a,b",
+        &["b: ", "no congestion control nothing"],
+    );
+}
+
+/// kill -9 of the local process ends what it has started on both machines.
+fn nobody_stays(machines: &Machines, file: &std::path::Path) {
+    let long = std::fs::read_to_string(file)
+        .unwrap()
+        .replace("count = 50", "duration = \"60s\"");
+    let file = machines.path("long.toml");
+    std::fs::write(&file, long).unwrap();
+    let config = machines.path("config");
+    let args = [
+        "run",
+        text(&file),
+        "--on",
+        "ssh:a,b",
+        "--ssh-config",
+        text(&config),
+    ];
+    let mut run = machines
+        .command(&args)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let waits_for = |count: usize| {
+        for _ in 0..3_000 {
+            if machines.far_sides() == count {
+                return;
+            }
+            sleep(Duration::from_millis(10));
+        }
+        panic!("{} far sides, not {count}", machines.far_sides());
+    };
+    waits_for(2);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    waits_for(0);
 }

@@ -107,6 +107,19 @@ impl Machines {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
+    /// Processes on the machines that run a copy of the command.
+    pub fn far_sides(&self) -> usize {
+        let place = self.place.path().to_string_lossy().into_owned();
+        let all = fs::read_dir("/proc").unwrap().flatten();
+        let commands = all.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+        commands
+            .filter(|words| {
+                let words = String::from_utf8_lossy(words);
+                words.starts_with(&place) && words.contains("__remote")
+            })
+            .count()
+    }
+
     fn within(&self, space: usize, words: &[&str]) -> Command {
         let mut command = Command::new("nsenter");
         let target = self.spaces[space].to_string();

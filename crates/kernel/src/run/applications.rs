@@ -48,6 +48,22 @@ impl Applications {
         }
     }
 
+    /// The flow of a connection whose client is elsewhere: one that nobody has had, or else one that is over.
+    pub(crate) fn adopt(&mut self, app: usize, port: u16) -> Option<usize> {
+        let is_free = |end: &&End| end.doing == Doing::Nothing && end.out.opened_ns.is_none();
+        let servers = || self.ends.iter().filter(|e| e.app == app && !e.is_client);
+        let found = servers()
+            .find(is_free)
+            .or_else(|| servers().find(|end| end.doing == Doing::Over))
+            .or_else(|| servers().next())?;
+        let flow = found.flow;
+        self.ports[app].insert(port, flow);
+        if self.names[flow].2 == 0 {
+            self.names[flow].2 = port;
+        }
+        Some(flow)
+    }
+
     /// All clients have ended, and all servers that were reached.
     pub(crate) fn are_over(&self) -> bool {
         self.ends.iter().all(|end| match end.is_client {

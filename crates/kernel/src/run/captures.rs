@@ -17,11 +17,21 @@ pub(crate) struct CaptureFile {
 impl CaptureFile {
     /// Creates the file. `interface` goes into it as the interface's name.
     pub(crate) fn create(path: &Path, interface: &str, snap_bytes: u32) -> io::Result<Self> {
+        Self::create_of(LinkType::Ethernet, path, interface, snap_bytes)
+    }
+
+    /// The same of frames that begin with another header.
+    pub(crate) fn create_of(
+        link: LinkType,
+        path: &Path,
+        interface: &str,
+        snap_bytes: u32,
+    ) -> io::Result<Self> {
         // One write a megabyte: a guest's writes go through the host's file system.
         let file = BufWriter::with_capacity(1 << 20, File::create(path)?);
         let mut out = PcapngWriter::new(file)?;
         out.add_interface(&Interface {
-            link: LinkType::Ethernet,
+            link,
             snaplen: snap_bytes,
             tsresol: 9,
             name: Some(interface.into()),

@@ -33,7 +33,8 @@ const NO_IPV6: &str = "net.ipv6.conf.default.disable_ipv6";
 /// A namespace of this process.
 #[derive(Debug)]
 pub(crate) struct HostNet {
-    namespace: File,
+    /// None: the namespace that this process has found.
+    namespace: Option<File>,
     before: Counters,
 }
 
@@ -55,14 +56,25 @@ impl HostNet {
             set(key, value, name, warnings);
         }
         Ok(Self {
-            namespace,
+            namespace: Some(namespace),
             before: Counters::default(),
         })
     }
 
+    /// The machine as it is.
+    pub(crate) fn here() -> Self {
+        Self {
+            namespace: None,
+            before: Counters::default(),
+        }
+    }
+
     /// From now on this thread's new sockets are this host's.
     pub(crate) fn enter(&self) -> Result<(), RunError> {
-        setns(&self.namespace, CloneFlags::CLONE_NEWNET)
+        let Some(namespace) = &self.namespace else {
+            return Ok(());
+        };
+        setns(namespace, CloneFlags::CLONE_NEWNET)
             .context(|| "cannot enter a network namespace".into())
     }
 
@@ -75,8 +87,8 @@ impl HostNet {
     }
 
     /// The namespace's descriptor, to make a device in it.
-    pub(crate) fn namespace(&self) -> &File {
-        &self.namespace
+    pub(crate) fn namespace(&self) -> Option<&File> {
+        self.namespace.as_ref()
     }
 
     /// Remembers the counters.

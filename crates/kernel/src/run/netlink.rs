@@ -106,6 +106,31 @@ impl Netlink {
         }
     }
 
+    /// The index of the interface by which an address is reached (RTM_GETROUTE).
+    pub(crate) fn interface_to(&self, address: Ipv4Addr) -> io::Result<u32> {
+        /// linux/rtnetlink.h: the attribute, and the length of `struct rtmsg`.
+        const RTA_OIF: u16 = 4;
+        const RTMSG: usize = 12;
+        let mut message = RouteMessage::default();
+        message.header.address_family = AddressFamily::Inet;
+        message.header.destination_prefix_length = 32;
+        let to = RouteAttribute::Destination(RouteAddress::Inet(address));
+        message.attributes.push(to);
+        let answer = self.get(RouteNetlinkMessage::GetRoute(message))?;
+        let mut rest = answer.get(RTMSG..).unwrap_or_default();
+        while let [a, b, c, d, value @ ..] = rest {
+            let length = usize::from(u16::from_ne_bytes([*a, *b]));
+            if u16::from_ne_bytes([*c, *d]) == RTA_OIF
+                && let Some(index) = value.first_chunk()
+            {
+                return Ok(u32::from_ne_bytes(*index));
+            }
+            let next = length.max(4).next_multiple_of(4);
+            rest = rest.get(next..).unwrap_or_default();
+        }
+        Err(io::Error::other("there is no route"))
+    }
+
     /// Brings an interface up.
     pub(crate) fn up(&self, name: &str) -> io::Result<()> {
         let mut message = link(index(name)?);

@@ -20,6 +20,8 @@ pub(crate) enum Timer {
     Sample,
     /// Samples of the links are taken.
     SampleLinks,
+    /// One half of a run on two machines looks around.
+    Look,
     /// The run ends.
     Stop,
 }

@@ -58,7 +58,9 @@ fn make(point: &Point, number: usize, link: &Link, hosts: &[HostNet]) -> Result<
     let wire = match link.by {
         By::Kernel => {
             hosts[link.a].enter()?;
-            let peer = hosts[link.b].namespace().as_raw_fd();
+            let peer = hosts[link.b].namespace();
+            let peer = peer.ok_or_else(|| RunError::Cannot("a host without a namespace".into()))?;
+            let peer = peer.as_raw_fd();
             open()?
                 .veth(&names[0], &names[1], peer)
                 .context(|| format!("cannot make the veth pair of link {number}"))?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::frame::{News, What};
 use super::remote::Out;
-use super::{Reply, Request, clock, reach};
+use super::{Reply, Request, clock, half, reach};
 use crate::Stop;
 use crate::bench::{self, BenchError, Side};
 
@@ -13,6 +13,8 @@ use crate::bench::{self, BenchError, Side};
 pub(crate) struct Way {
     /// The near side wants an end, or is gone.
     pub(crate) stop: Stop,
+    /// The near side wants it to begin, where it waits for that.
+    pub(crate) go: Stop,
     pub(super) id: u32,
     pub(super) out: Arc<Out>,
 }
@@ -39,6 +41,7 @@ pub(super) fn answer(request: Request, way: &Way) -> Result<Reply, String> {
         Request::Clock => Ok(Reply::Clock(clock::real_time().as_nanos())),
         Request::Listen { address } => reach::listen(address, way),
         Request::Reach { to } => reach::reach(to, way),
+        Request::Run(half) => half::run(&half, way),
         Request::BenchServe { spec, address } => {
             let told = |port| {
                 let note = way.note(Reply::Listening(port), &[]);

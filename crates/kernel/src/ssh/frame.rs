@@ -22,6 +22,8 @@ pub(super) enum Order {
     Call(u32, Request),
     /// The request of this number shall end.
     Stop(u32),
+    /// The request of this number, which is ready, shall begin.
+    Go(u32),
     /// The near side is still there.
     Alive,
 }

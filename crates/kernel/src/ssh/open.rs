@@ -274,7 +274,10 @@ fn error(
         },
         Failed::After => SshError::Start {
             host: host_word,
-            words: words.last(),
+            words: match words.last() {
+                none if none.is_empty() => "it ended without a word".into(),
+                words => words,
+            },
             hint: match program.is_dynamic {
                 true => "this program needs the C library that it was built with: `make static` builds one \
                          that needs none, --ssh-program FILE has it copied"

@@ -87,6 +87,11 @@ impl Pending<'_> {
         }
     }
 
+    /// Lets a request begin that waits for it.
+    pub fn go(&self) {
+        self.session.go(self.id);
+    }
+
     /// Asks for an end; the last message still comes.
     pub fn stop(&self) {
         self.session.stop(self.id);

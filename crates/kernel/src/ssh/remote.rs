@@ -58,6 +58,7 @@ fn serve() -> Result<(), String> {
             Err(e) => break Err(format!("from the near side: {e}")),
             Ok(Some((Order::Alive, _))) => {}
             Ok(Some((Order::Stop(id), _))) => work.stop(id),
+            Ok(Some((Order::Go(id), _))) => work.go(id),
             Ok(Some((Order::Call(id, request), _))) => work.begin(id, request, &out),
         }
     };
@@ -105,13 +106,21 @@ impl Read for Patient {
 
 /// The requests that are being worked on.
 #[derive(Default)]
-struct Work(BTreeMap<u32, (Stop, JoinHandle<()>)>);
+struct Work(BTreeMap<u32, Begun>);
+
+/// One of them.
+struct Begun {
+    stop: Stop,
+    go: Stop,
+    thread: JoinHandle<()>,
+}
 
 impl Work {
     fn begin(&mut self, id: u32, request: Request, out: &Arc<Out>) {
-        self.0.retain(|_, (_, thread)| !thread.is_finished());
+        self.0.retain(|_, begun| !begun.thread.is_finished());
         let way = Way {
             stop: Stop::never(),
+            go: Stop::never(),
             id,
             out: Arc::clone(out),
         };
@@ -121,7 +130,7 @@ impl Work {
             let _ = way.send(What::Done(now), &[]);
             return;
         }
-        let stop = way.stop.clone();
+        let (stop, go) = (way.stop.clone(), way.go.clone());
         let thread = thread::spawn(move || {
             let last = Last(Some(way));
             let Some(way) = &last.0 else { return };
@@ -131,22 +140,28 @@ impl Work {
             };
             last.say(what);
         });
-        self.0.insert(id, (stop, thread));
+        self.0.insert(id, Begun { stop, go, thread });
     }
 
     fn stop(&mut self, id: u32) {
-        if let Some((stop, _)) = self.0.get(&id) {
-            stop.request();
+        if let Some(begun) = self.0.get(&id) {
+            begun.stop.request();
+        }
+    }
+
+    fn go(&mut self, id: u32) {
+        if let Some(begun) = self.0.get(&id) {
+            begun.go.request();
         }
     }
 
     /// Ends all of them in good order.
     fn end(self) {
-        for (stop, _) in self.0.values() {
-            stop.request();
+        for begun in self.0.values() {
+            begun.stop.request();
         }
-        for (_, thread) in self.0.into_values() {
-            let _ = thread.join();
+        for begun in self.0.into_values() {
+            let _ = begun.thread.join();
         }
     }
 }

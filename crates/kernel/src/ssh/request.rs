@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
-use super::Facts;
+use super::{Facts, Half, Ran};
 use crate::bench::{Side, Spec};
 
 /// A request.
@@ -37,6 +37,9 @@ pub enum Request {
         /// The server.
         to: SocketAddr,
     },
+    /// Runs one host of a point: a note [`Reply::Ready`], then it waits for [`super::Pending::go`]; notes
+    /// [`Reply::Over`] and [`Reply::File`]; it ends when it is stopped, with [`Reply::Ran`].
+    Run(Box<Half>),
 }
 
 /// An answer, or a part of one.
@@ -55,6 +58,14 @@ pub enum Reply {
     },
     /// What an end of a bench found.
     Bench(Box<Side>),
+    /// Servers listen.
+    Ready,
+    /// Clients have ended.
+    Over,
+    /// A piece of the file of this name lies beside; pieces come in their order.
+    File(String),
+    /// What a half of a run found.
+    Ran(Box<Ran>),
     /// That is all.
     Nothing,
 }

@@ -199,6 +199,10 @@ impl Session {
         }
     }
 
+    pub(super) fn go(&self, id: u32) {
+        self.line.send(&Order::Go(id));
+    }
+
     pub(super) fn stop(&self, id: u32) {
         self.line.send(&Order::Stop(id));
     }

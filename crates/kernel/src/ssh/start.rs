@@ -14,6 +14,8 @@ pub struct SshOptions {
     pub config: Option<PathBuf>,
     /// The program that is copied; none: this one.
     pub program: Option<PathBuf>,
+    /// Runs set the experiment's sysctls there, and put them back.
+    pub sets_sysctls: bool,
 }
 
 /// The first word of the line by which the shell there says what it has.

@@ -1,6 +1,6 @@
 //! Stack names: which TCP an experiment runs on, and where its kernel lies.
 //!
-//! `host`, `qemu:IMAGE`, `model:PROFILE[@HZ]` (`model` alone is `model:linux-6.1`, `model@1000` that with another HZ), and for kernels that we build `uml:NAME` with NAME one
+//! `host`, `ssh:A,B` (two machines), `qemu:IMAGE`, `model:PROFILE[@HZ]` (`model` alone is `model:linux-6.1`, `model@1000` that with another HZ), and for kernels that we build `uml:NAME` with NAME one
 //! of `6.1` (a version), `6.1+mss-boundary` (with edits, in any order), `6.1@1000` (HZ; 250 when
 //! none is named), `mss-boundary` (an edit on the newest 6.1), or what `--name` said.
 
@@ -16,6 +16,8 @@ pub(crate) use store::remove;
 pub use store::{Lock, Store, StoreError, UmlKernel, cache_folder};
 
 use crate::build::Edit;
+#[cfg(target_os = "linux")]
+use crate::ssh::Host;
 
 /// The version that a bare edit name stands on.
 pub const DEFAULT_VERSION: &str = "6.1";
@@ -29,7 +31,7 @@ const DEFAULT_PROFILE: &str = "linux-6.1";
 /// Timer frequencies that a kernel can be built with.
 pub const HZ_CHOICES: [u32; 4] = [100, 250, 300, 1000];
 
-const KINDS: [&str; 5] = ["uml:", "host", "qemu:", "model:", "model"];
+const KINDS: [&str; 6] = ["uml:", "host", "qemu:", "model:", "model", "ssh:"];
 
 /// A stack, as `--on` and experiment files name it. It is not yet said that it is there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,6 +44,9 @@ pub enum StackName {
     Qemu(String),
     /// The simulator.
     Model(String),
+    /// Two machines, reached through ssh.
+    #[cfg(target_os = "linux")]
+    Ssh(Vec<Host>),
 }
 
 /// The name of a kernel for `uml:`.
@@ -60,7 +65,7 @@ pub struct UmlName {
 pub enum NameError {
     /// The word before the colon is unknown.
     #[error(
-        "no stack `{name}`{}; there are model, model:PROFILE, uml:NAME, host and qemu:IMAGE",
+        "no stack `{name}`{}; there are model, model:PROFILE, uml:NAME, host, ssh:A,B and qemu:IMAGE",
         did_you_mean(nearest)
     )]
     Kind {
@@ -80,6 +85,9 @@ pub enum NameError {
         /// The part that is wrong.
         part: String,
     },
+    /// Not two hosts.
+    #[error("`{0}` names no two hosts: {1}")]
+    Hosts(String, String),
     /// Not a timer frequency.
     #[error("`@{text}` in `{name}` is no timer frequency: write @100, @250, @300 or @1000")]
     Hz {
@@ -111,6 +119,12 @@ impl StackName {
             return Ok(Self::Model(format!("{DEFAULT_PROFILE}{hz}")));
         }
         match text.split_once(':') {
+            #[cfg(target_os = "linux")]
+            Some(("ssh", hosts)) => match Host::list(hosts) {
+                Ok(hosts) if hosts.len() == 2 => Ok(Self::Ssh(hosts)),
+                Ok(_) => Err(NameError::Hosts(text.to_owned(), "write ssh:A,B".into())),
+                Err(e) => Err(NameError::Hosts(text.to_owned(), e.to_string())),
+            },
             Some(("uml", "")) => Err(NameError::Empty("uml:", "kernel", "6.1")),
             Some(("uml", name)) => UmlName::parse(name).map(Self::Uml),
             Some(("qemu", "")) => Err(NameError::Empty("qemu:", "image", "IMAGE")),
@@ -144,6 +158,11 @@ impl fmt::Display for StackName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Host => f.write_str("host"),
+            #[cfg(target_os = "linux")]
+            Self::Ssh(hosts) => {
+                let hosts: Vec<String> = hosts.iter().map(Host::to_string).collect();
+                write!(f, "ssh:{}", hosts.join(","))
+            }
             Self::Uml(name) => write!(f, "uml:{name}"),
             Self::Qemu(image) => write!(f, "qemu:{image}"),
             Self::Model(profile) => write!(f, "model:{profile}"),
@@ -294,6 +313,7 @@ mod tests {
             ("model:linux-6.1", "model:linux-6.1"),
             ("model", "model:linux-6.1"),
             ("model@1000", "model:linux-6.1@1000"),
+            ("ssh:me@a,b=10.0.0.1", "ssh:me@a,b=10.0.0.1"),
         ] {
             assert_eq!(normal(text), form, "{text}");
             assert_eq!(normal(form), form, "{form}");
@@ -339,6 +359,9 @@ mod tests {
             "uml:6",
             "uml:6.1+x/y",
             "uml:-x",
+            "ssh:a",
+            "ssh:a,b,c",
+            "ssh:,b",
             "",
         ] {
             assert!(StackName::parse(text).is_err(), "{text}");

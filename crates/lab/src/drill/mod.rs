@@ -108,6 +108,12 @@ pub fn run(
             on_kernel(lab, job, texts, &kernel, &progress)?
         }
         Kind::Host => on_kernel(lab, job, texts, &Kernel::Host, &progress)?,
+        Kind::Ssh(_) => {
+            return Err(LabError::CannotRun(format!(
+                "{}: scripts run on model:, uml: and host",
+                job.stack.name
+            )));
+        }
         Kind::Qemu(_) => {
             return Err(LabError::CannotRun(format!(
                 "{}: scripts run on model:, uml: and host; a guest of qemu: has no TUN device for them",

@@ -79,7 +79,7 @@ fn target(stack: &Stack) -> Option<TargetName> {
         Kind::Model(_) => Some(TargetName::Endpoint),
         Kind::Host => Some(TargetName::Kernel),
         Kind::Uml(_) => Some(TargetName::Guest(stack.clone())),
-        Kind::Qemu(_) => None,
+        Kind::Qemu(_) | Kind::Ssh(_) => None,
     }
 }
 

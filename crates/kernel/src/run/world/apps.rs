@@ -30,9 +30,10 @@ impl World<'_> {
             (false, false) => Kind::Tcp,
         };
         let fd = socket::make(kind, &end.options)?;
-        let server = match app.client == app.server {
-            true => Ipv4Addr::LOCALHOST,
-            false => host_address(app.server),
+        let server = match (&self.site, app.client == app.server) {
+            (Some(site), _) => site.peer,
+            (None, true) => Ipv4Addr::LOCALHOST,
+            (None, false) => host_address(app.server),
         };
         end.program.connects(now);
         end.log(at, "connect", 0);
@@ -81,7 +82,11 @@ impl World<'_> {
             let Some((fd, port)) = accepted else {
                 return Ok(());
             };
-            let Some(flow) = self.apps.ports[app].get(&port).copied() else {
+            let mut flow = self.apps.ports[app].get(&port).copied();
+            if flow.is_none() && self.site.is_some() {
+                flow = self.apps.adopt(app, port);
+            }
+            let Some(flow) = flow else {
                 continue;
             };
             let index = 2 * flow + 1;

@@ -19,6 +19,7 @@ use tcplab_base::{Duration, Instant, Random};
 use tcplab_plan::network::{capture_file, interface_on, interfaces};
 use tcplab_plan::outcome::LinkSeries;
 use tcplab_plan::{Outcome, Point};
+use tcplab_wire::LinkType;
 
 use super::applications::Applications;
 use super::captures::CaptureFile;
@@ -27,6 +28,7 @@ use super::error::{Context, RunError};
 use super::links::{CaptureIndex, OurLink};
 use super::poll::{Poll, Ready, Source};
 use super::replay::Replay;
+use super::site::{Site, is_ours};
 use super::socket;
 use super::timers::{Timer, Timers};
 use super::wire::{self, Network, Wire};
@@ -42,24 +44,26 @@ const SETTLE: Duration = Duration::from_millis(50);
 const PHASE_NS: u64 = 20_000_000;
 
 /// A run under way.
-struct World<'p> {
-    point: &'p Point,
+pub(super) struct World<'p> {
+    pub(super) point: &'p Point,
     clock: Clock,
-    start: Instant,
-    poll: Poll,
-    timers: Timers,
+    pub(super) start: Instant,
+    pub(super) poll: Poll,
+    pub(super) timers: Timers,
     network: Network,
     links: Vec<Option<OurLink>>,
     link_series: Vec<LinkSeries>,
-    captures: Vec<CaptureFile>,
+    pub(super) captures: Vec<CaptureFile>,
     /// Captures by the kernel, and the file of each.
-    live: Vec<(Live, usize)>,
-    apps: Applications,
+    pub(super) live: Vec<(Live, usize)>,
+    pub(super) apps: Applications,
     replays: Vec<Replay>,
-    warnings: Vec<String>,
-    ending: bool,
-    stopped: bool,
-    cut_short: bool,
+    pub(super) warnings: Vec<String>,
+    /// Beside a half of a run on two machines.
+    pub(super) site: Option<Site<'p>>,
+    pub(super) ending: bool,
+    pub(super) stopped: bool,
+    pub(super) cut_short: bool,
 }
 
 /// Runs a point; captures go into `folder`.
@@ -70,7 +74,8 @@ struct World<'p> {
 /// When the kernel refuses what a run needs, or the point asks for what this stack cannot do.
 pub fn run(point: &Point, folder: &Path, pace: Pace) -> Result<Outcome, RunError> {
     let mut world = World::new(point, folder, pace)?;
-    world.begin()?;
+    world.listen()?;
+    world.start()?;
     world.turn()?;
     world.finish()
 }
@@ -79,13 +84,15 @@ impl<'p> World<'p> {
     fn new(point: &'p Point, folder: &Path, pace: Pace) -> Result<Self, RunError> {
         let mut warnings = Vec::new();
         let mut network = wire::build(point, &mut warnings)?;
-        let poll = Poll::new().context(|| "cannot make an epoll".into())?;
+        let mut wires = std::mem::take(&mut network.wires);
+        let mut world = Self::empty(point, network, pace)?;
+        world.warnings = warnings;
         let (captures, index) = open_captures(point, folder)?;
-        let mut links = Vec::new();
-        for (number, wire) in network.wires.iter_mut().enumerate() {
+        world.captures = captures;
+        for (number, wire) in wires.iter_mut().enumerate() {
             let taps = match std::mem::replace(wire, Wire::Kernel) {
                 Wire::Kernel => {
-                    links.push(None);
+                    world.links.push(None);
                     continue;
                 }
                 Wire::Ours(taps) => taps,
@@ -94,33 +101,40 @@ impl<'p> World<'p> {
             let files =
                 [link.a, link.b].map(|host| index[&(host, interface_on(point, host, number))]);
             for (side, tap) in taps.iter().enumerate() {
-                poll.add(&tap.file, Source::Tap(number, side), EpollFlags::EPOLLIN)
+                (world.poll)
+                    .add(&tap.file, Source::Tap(number, side), EpollFlags::EPOLLIN)
                     .context(|| "cannot watch a TAP device".into())?;
             }
-            links.push(Some(OurLink::new(point, number, taps, files)));
+            let link = OurLink::new(point, number, taps, files);
+            world.links.push(Some(link));
         }
-        let clock = Clock::new(pace).context(|| "cannot read the clock".into())?;
-        let mut world = Self {
-            point,
-            clock,
-            start: Instant::default(),
-            poll,
-            timers: Timers::default(),
-            network,
-            links,
-            link_series: Vec::new(),
-            captures,
-            live: Vec::new(),
-            apps: Applications::new(point),
-            replays: Vec::new(),
-            warnings,
-            ending: false,
-            stopped: false,
-            cut_short: false,
-        };
         world.watch_kernel_interfaces(&index)?;
         world.open_replays(folder)?;
         Ok(world)
+    }
+
+    /// Hosts without links and captures.
+    pub(super) fn empty(point: &'p Point, network: Network, pace: Pace) -> Result<Self, RunError> {
+        let clock = Clock::new(pace).context(|| "cannot read the clock".into())?;
+        Ok(Self {
+            point,
+            clock,
+            start: Instant::default(),
+            poll: Poll::new().context(|| "cannot make an epoll".into())?,
+            timers: Timers::default(),
+            network,
+            links: Vec::new(),
+            link_series: Vec::new(),
+            captures: Vec::new(),
+            live: Vec::new(),
+            apps: Applications::new(point),
+            replays: Vec::new(),
+            warnings: Vec::new(),
+            site: None,
+            ending: false,
+            stopped: false,
+            cut_short: false,
+        })
     }
 
     /// Captures by the kernel where no frame passes through our hands: veth pairs and lo.
@@ -177,15 +191,23 @@ impl<'p> World<'p> {
         }
     }
 
-    /// Listeners, counters, first timers.
-    fn begin(&mut self) -> Result<(), RunError> {
+    /// Whether an end of this host runs here.
+    fn is_here(&self, host: usize) -> bool {
+        self.site.as_ref().is_none_or(|site| site.host == host)
+    }
+
+    /// Listeners.
+    pub(super) fn listen(&mut self) -> Result<(), RunError> {
         self.pin();
         for (index, app) in self.point.apps.iter().enumerate() {
+            if app.does.is_icmp() && self.site.is_some() {
+                continue;
+            }
             if app.does.is_icmp() {
                 self.network.hosts[app.client].allow_echoes()?;
                 continue;
             }
-            if app.does.is_replay() {
+            if app.does.is_replay() || !self.is_here(app.server) {
                 continue;
             }
             self.network.hosts[app.server].enter()?;
@@ -206,6 +228,11 @@ impl<'p> World<'p> {
                 self.apps.listeners[index] = Some(fd);
             }
         }
+        Ok(())
+    }
+
+    /// Counters, first timers.
+    pub(super) fn start(&mut self) -> Result<(), RunError> {
         for host in &mut self.network.hosts {
             host.begin()?;
         }
@@ -218,8 +245,10 @@ impl<'p> World<'p> {
         for app in &self.point.apps {
             for n in 0..app.connections {
                 let at = app.start_ns + app.stagger_ns.saturating_mul(i64::from(n));
-                self.timers
-                    .set(self.start + Duration::from_nanos(at), Timer::Connect(end));
+                if self.is_here(app.client) {
+                    self.timers
+                        .set(self.start + Duration::from_nanos(at), Timer::Connect(end));
+                }
                 end += 2;
             }
         }
@@ -230,6 +259,9 @@ impl<'p> World<'p> {
         if let Some(every) = self.point.link_every_ns {
             self.timers
                 .set(self.start + Duration::from_nanos(every), Timer::SampleLinks);
+        }
+        if self.site.is_some() {
+            self.timers.set(self.start, Timer::Look);
         }
         let most = Duration::from_nanos(self.point.max_ns);
         self.timers.set(self.start + most, Timer::Stop);
@@ -277,7 +309,7 @@ impl<'p> World<'p> {
         Ok(())
     }
 
-    fn turn(&mut self) -> Result<(), RunError> {
+    pub(super) fn turn(&mut self) -> Result<(), RunError> {
         let mut ready = Vec::new();
         let mut now = self.clock.now();
         while !self.stopped {
@@ -316,7 +348,7 @@ impl<'p> World<'p> {
     }
 
     fn end_when_all_is_over(&mut self, now: Instant) {
-        if !self.ending && self.apps.are_over() {
+        if !self.ending && self.site.is_none() && self.apps.are_over() {
             self.ending = true;
             let linger = Duration::from_nanos(self.point.linger_ns);
             self.timers.set(now + linger, Timer::Stop);
@@ -346,6 +378,10 @@ impl<'p> World<'p> {
             Timer::Sample => self.sample(now),
             Timer::SampleLinks => {
                 self.sample_links(now);
+                Ok(())
+            }
+            Timer::Look => {
+                self.look_at_site(now);
                 Ok(())
             }
             Timer::Stop => {
@@ -387,9 +423,18 @@ impl<'p> World<'p> {
 
     fn captured(&mut self, index: usize) -> Result<(), RunError> {
         let (live, file) = &mut self.live[index];
+        let ports: Vec<u16> = self.point.apps.iter().map(|app| app.port).collect();
         while let Some(frame) = live.next_frame().context(|| "a capture failed".into())? {
+            let mut time = frame.time;
+            if let Some(site) = &self.site {
+                let is_ethernet = frame.link == LinkType::Ethernet;
+                if !is_ours(frame.data, is_ethernet, site.peer, &ports) {
+                    continue;
+                }
+                time = time + site.shift;
+            }
             self.captures[*file]
-                .frame(frame.time, frame.data, frame.orig_len)
+                .frame(time, frame.data, frame.orig_len)
                 .context(|| "cannot write a capture".into())?;
         }
         Ok(())
@@ -399,7 +444,7 @@ impl<'p> World<'p> {
         now.since(self.start).as_nanos()
     }
 
-    fn finish(mut self) -> Result<Outcome, RunError> {
+    pub(super) fn finish(mut self) -> Result<Outcome, RunError> {
         let ended = self.clock.now();
         for index in 0..self.live.len() {
             self.captured(index)?;
@@ -419,7 +464,10 @@ impl<'p> World<'p> {
             cut_short: self.cut_short,
             ..Outcome::default()
         };
-        for (host, net) in self.point.hosts.iter().zip(&self.network.hosts) {
+        for (n, (host, net)) in (self.point.hosts.iter().zip(&self.network.hosts)).enumerate() {
+            if !self.is_here(n) {
+                continue;
+            }
             outcome.counters.insert(host.name.clone(), net.counters()?);
         }
         for (number, link) in self.links.iter().enumerate() {

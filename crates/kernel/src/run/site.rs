@@ -1,0 +1,231 @@
+//! One half of a run on a real machine: one host of a point is this machine, the other one is elsewhere.
+//!
+//! No namespace, no link of ours and no address is made: the network is the machines' own. The half knows when its
+//! clients are done; whoever runs both halves says when it ends.
+
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::time;
+
+use nix::net::if_::if_nameindex;
+use nix::sys::epoll::EpollFlags;
+use tcplab_apps::Doing;
+use tcplab_base::{Duration, Instant};
+use tcplab_plan::network::capture_files;
+use tcplab_plan::{Outcome, Point};
+use tcplab_wire::LinkType;
+
+use super::captures::CaptureFile;
+use super::error::{Context, RunError};
+use super::host::HostNet;
+use super::netlink::Netlink;
+use super::poll::Source;
+use super::timers::Timer;
+use super::wire::Network;
+use super::world::World;
+use crate::Stop;
+use crate::live::Live;
+
+/// How often the wish to stop is looked at.
+const LOOK: Duration = Duration::from_nanos(20_000_000);
+
+/// Where a half runs.
+pub(crate) struct Site<'a> {
+    /// Which host of the point this machine is: 0 or 1.
+    pub(crate) host: usize,
+    /// The other one's address.
+    pub(crate) peer: Ipv4Addr,
+    /// Added to the times of captured frames.
+    pub(crate) shift: Duration,
+    /// The half ends.
+    pub(crate) stop: Stop,
+    /// Called once when all clients of this half have ended.
+    pub(crate) over: &'a dyn Fn(),
+}
+
+/// Runs one half; the capture goes into `folder`. `go` is called when servers listen; clients start when it comes back.
+/// Gives the outcome of this half and the time of its start.
+///
+/// # Errors
+/// When the kernel refuses what a run needs; those of `go`.
+pub(crate) fn run_half(
+    point: &Point,
+    folder: &Path,
+    site: Site<'_>,
+    go: impl FnOnce() -> Result<(), RunError>,
+) -> Result<(Outcome, Instant), RunError> {
+    let mut world = World::half(point, folder, site)?;
+    world.listen()?;
+    go()?;
+    world.start()?;
+    world.turn()?;
+    let start = world.start;
+    Ok((world.finish()?, start))
+}
+
+impl<'p> World<'p> {
+    fn half(point: &'p Point, folder: &Path, site: Site<'p>) -> Result<Self, RunError> {
+        let network = Network {
+            hosts: point.hosts.iter().map(|_| HostNet::here()).collect(),
+            wires: Vec::new(),
+        };
+        let mut world = World::empty(point, network, super::Pace::Real)?;
+        for end in &mut world.apps.ends {
+            let app = &point.apps[end.app];
+            let host = if end.is_client {
+                app.client
+            } else {
+                app.server
+            };
+            if host != site.host {
+                end.doing = Doing::Over;
+            }
+        }
+        world.capture_here(folder, &site)?;
+        world.site = Some(site);
+        Ok(world)
+    }
+
+    /// The capture of the interface to the other machine. Without the right to it the file stays empty.
+    fn capture_here(&mut self, folder: &Path, site: &Site<'_>) -> Result<(), RunError> {
+        let files = capture_files(self.point);
+        let Some((_, _, name)) = files.into_iter().find(|(host, ..)| *host == site.host) else {
+            return Ok(());
+        };
+        let interface = interface_to(site.peer)
+            .context(|| format!("cannot find the interface to {}", site.peer))?;
+        let path = folder.join(name);
+        let live = Live::open(&interface, time::Duration::from_millis(1));
+        let link = live.as_ref().map_or(LinkType::Ethernet, Live::link);
+        let file = CaptureFile::create_of(link, &path, &interface, self.point.snap_bytes)
+            .context(|| format!("cannot write {}", path.display()))?;
+        self.captures.push(file);
+        match live {
+            Ok(live) => {
+                live.set_nonblocking().context(|| interface.clone())?;
+                self.poll
+                    .add(&live, Source::Capture(0), EpollFlags::EPOLLIN)
+                    .context(|| "cannot watch a capture".into())?;
+                self.live.push((live, 0));
+            }
+            Err(e) => self.warnings.push(format!(
+                "{}: nothing was captured: {e}",
+                self.point.hosts[site.host].name
+            )),
+        }
+        Ok(())
+    }
+
+    /// Looks whether the half shall end, and says when its clients have.
+    pub(super) fn look_at_site(&mut self, now: Instant) {
+        let Some(site) = &self.site else { return };
+        if site.stop.wanted() {
+            self.stopped = true;
+            self.cut_short = !self.ending;
+            return;
+        }
+        let mut clients = self.apps.ends.iter().filter(|end| end.is_client);
+        if !self.ending && clients.all(|end| end.doing == Doing::Over) {
+            self.ending = true;
+            (site.over)();
+        }
+        self.timers.set(now + LOOK, Timer::Look);
+    }
+}
+
+/// The interface by which the kernel's routes reach an address.
+fn interface_to(peer: Ipv4Addr) -> std::io::Result<String> {
+    let index = Netlink::open()?.interface_to(peer)?;
+    let all = if_nameindex()?;
+    let found = all.iter().find(|interface| interface.index() == index);
+    let found = found.ok_or_else(|| std::io::Error::other("it has no name"))?;
+    Ok(found.name().to_string_lossy().into_owned())
+}
+
+/// Whether a frame belongs to the experiment: to or from the other machine, at a port of a server.
+pub(super) fn is_ours(frame: &[u8], is_ethernet: bool, peer: Ipv4Addr, ports: &[u16]) -> bool {
+    let Some(packet) = ip_packet(frame, is_ethernet) else {
+        return false;
+    };
+    let (Some(addresses), Some(first)) = (packet.get(12..20), packet.first()) else {
+        return false;
+    };
+    if addresses[..4] != peer.octets() && addresses[4..] != peer.octets() {
+        return false;
+    }
+    let payload = packet
+        .get(usize::from(first & 0xf) * 4..)
+        .unwrap_or_default();
+    let at_port = |at: usize| match payload.get(at..at + 2) {
+        Some(port) => ports.contains(&u16::from_be_bytes([port[0], port[1]])),
+        None => false,
+    };
+    match packet[9] {
+        ICMP => true,
+        TCP | UDP => at_port(0) || at_port(2),
+        _ => false,
+    }
+}
+
+/// Protocol numbers of IP.
+const ICMP: u8 = 1;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+
+/// The IPv4 packet of a frame, behind one VLAN tag at most.
+fn ip_packet(frame: &[u8], is_ethernet: bool) -> Option<&[u8]> {
+    let packet = match (is_ethernet, frame.get(12..14)) {
+        (false, _) => frame,
+        (true, Some([0x08, 0x00])) => frame.get(14..)?,
+        (true, Some([0x81, 0x00])) if frame.get(16..18) == Some(&[0x08, 0x00]) => {
+            frame.get(18..)?
+        }
+        _ => return None,
+    };
+    (packet.first()? >> 4 == 4).then_some(packet)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(protocol: u8, from: [u8; 4], to: [u8; 4], ports: [u16; 2]) -> Vec<u8> {
+        let mut packet = vec![0x45, 0, 0, 28, 0, 0, 0, 0, 64, protocol, 0, 0];
+        packet.extend(from);
+        packet.extend(to);
+        ports.iter().for_each(|p| packet.extend(p.to_be_bytes()));
+        packet
+    }
+
+    #[test]
+    fn only_packets_of_the_experiment_are_kept() {
+        let (peer, other) = ([10, 0, 0, 2], [10, 0, 0, 3]);
+        let own = [10, 0, 0, 1];
+        let address = Ipv4Addr::from(peer);
+        for (protocol, from, to, ports, want) in [
+            (TCP, own, peer, [40_000, 5001], true),
+            (TCP, peer, own, [5001, 40_000], true),
+            (UDP, own, peer, [40_000, 5001], true),
+            (TCP, own, peer, [40_000, 22], false),
+            (TCP, own, other, [40_000, 5001], false),
+            (ICMP, peer, own, [0, 0], true),
+            (47, peer, own, [5001, 5001], false),
+        ] {
+            let raw = packet(protocol, from, to, ports);
+            assert_eq!(is_ours(&raw, false, address, &[5001]), want, "{raw:?}");
+            for tag in [&[][..], &[0x81, 0, 0, 7]] {
+                let frame = [&[0; 12], tag, &[8, 0], &raw].concat();
+                assert_eq!(is_ours(&frame, true, address, &[5001]), want);
+            }
+        }
+        let whole = packet(TCP, own, peer, [40_000, 5001]);
+        for end in 0..whole.len() {
+            is_ours(&whole[..end], false, address, &[5001]);
+        }
+    }
+
+    #[test]
+    fn the_way_to_oneself_is_lo() {
+        assert_eq!(interface_to(Ipv4Addr::LOCALHOST).unwrap(), "lo");
+    }
+}

@@ -1,0 +1,173 @@
+//! The far side's part of a run: one host of a point on this machine.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::net::Ipv4Addr;
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tcplab_base::Duration as Span;
+use tcplab_plan::network::HOST_SYSCTLS;
+use tcplab_plan::{Outcome, Point};
+
+use super::Reply;
+use super::answer::Way;
+use super::frame::MOST_BYTES;
+use crate::run::{RunError, Site, run_half, sysctl_path};
+
+/// How often the word to go is looked for.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// One host of a point, to be run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Half {
+    /// The point; its network is not made.
+    pub point: Point,
+    /// Which of its two hosts runs here.
+    pub host: usize,
+    /// The other machine, as this one reaches it.
+    pub peer: Ipv4Addr,
+    /// Nanoseconds that are added to times of captured frames.
+    pub shift_ns: i64,
+    /// The experiment's sysctls are set, and put back at the end.
+    pub sets_sysctls: bool,
+}
+
+/// What a half found.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Ran {
+    /// As of a run; what the other host did is empty.
+    pub outcome: Outcome,
+    /// When it started, on CLOCK_REALTIME there.
+    pub start_ns: i64,
+}
+
+/// Runs a half: a note when servers listen, one when clients have ended, then files, then the outcome.
+pub(super) fn run(half: &Half, way: &Way) -> Result<Reply, String> {
+    let host = half.point.hosts.get(half.host);
+    let host = host.ok_or("a half of a host that the point has not")?;
+    let mut changed = Changed::default();
+    let mut warnings = changed.prepare(&host.name, &host.sysctl, half.sets_sysctls)?;
+    let folder = tempfile::tempdir().map_err(|e| format!("no folder for captures: {e}"))?;
+    let over = || {
+        // A near side that is gone ends the run by itself.
+        let _ = way.note(Reply::Over, &[]);
+    };
+    let site = Site {
+        host: half.host,
+        peer: half.peer,
+        shift: Span::from_nanos(half.shift_ns),
+        stop: way.stop.clone(),
+        over: &over,
+    };
+    let go = || {
+        way.note(Reply::Ready, &[]).map_err(RunError::Cannot)?;
+        while !way.go.wanted() {
+            if way.stop.wanted() {
+                return Err(RunError::Cannot("ended before it began".into()));
+            }
+            thread::sleep(LOOK);
+        }
+        Ok(())
+    };
+    let done = run_half(&half.point, folder.path(), site, go);
+    drop(changed);
+    let (mut outcome, start) = done.map_err(|e| e.to_string())?;
+    send_files(folder.path(), way)?;
+    warnings.append(&mut outcome.warnings);
+    outcome.warnings = warnings;
+    Ok(Reply::Ran(Box::new(Ran {
+        outcome,
+        start_ns: start.as_nanos(),
+    })))
+}
+
+fn send_files(folder: &std::path::Path, way: &Way) -> Result<(), String> {
+    let wrong = |e: std::io::Error| format!("cannot read a capture: {e}");
+    for entry in fs::read_dir(folder).map_err(wrong)? {
+        let entry = entry.map_err(wrong)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let mut file = File::open(entry.path()).map_err(wrong)?;
+        let mut piece = Vec::new();
+        loop {
+            piece.clear();
+            let mut part = (&mut file).take(MOST_BYTES as u64);
+            if part.read_to_end(&mut piece).map_err(wrong)? == 0 {
+                break;
+            }
+            way.note(Reply::File(name.clone()), &piece)?;
+        }
+    }
+    Ok(())
+}
+
+/// sysctls that were changed, with the values that they had. Dropped, it puts them back.
+#[derive(Default)]
+struct Changed(Vec<(String, String)>);
+
+impl Changed {
+    /// Makes the sysctls what the experiment wants; gives what is worth saying.
+    fn prepare(
+        &mut self,
+        host: &str,
+        wanted: &BTreeMap<String, String>,
+        sets: bool,
+    ) -> Result<Vec<String>, String> {
+        let mut warnings = Vec::new();
+        let mut differ = Vec::new();
+        for (key, value) in wanted {
+            match read(key) {
+                Err(e) => warnings.push(format!("{host}: sysctl {key} is not there: {e}")),
+                Ok(now) if is_same(&now, value) => {}
+                Ok(now) if sets => {
+                    let wrote = fs::write(sysctl_path(key), value);
+                    wrote.map_err(|e| format!("cannot set the sysctl {key} to {value}: {e}"))?;
+                    warnings.push(format!(
+                        "{host}: sysctl {key} was {now}; it was set to {value} for the run"
+                    ));
+                    self.0.push((key.clone(), now));
+                }
+                Ok(now) => differ.push(format!(
+                    "{key} is {now} there, the experiment wants {value}"
+                )),
+            }
+        }
+        if !differ.is_empty() {
+            return Err(format!(
+                "{}; set it there, or --ssh-sysctl sets it for the run and puts it back (host.{host}.sysctl)",
+                differ.join("; ")
+            ));
+        }
+        let others = HOST_SYSCTLS.into_iter().filter_map(|(key, value)| {
+            let now = read(key).ok()?;
+            let differs = !wanted.contains_key(key) && !is_same(&now, value);
+            differs.then(|| format!("{key} is {now} (on other stacks {value})"))
+        });
+        let others: Vec<String> = others.collect();
+        if !others.is_empty() {
+            warnings.push(format!("{host}: {}", others.join(", ")));
+        }
+        Ok(warnings)
+    }
+}
+
+impl Drop for Changed {
+    fn drop(&mut self) {
+        for (key, value) in self.0.drain(..).rev() {
+            if let Err(e) = fs::write(sysctl_path(&key), &value) {
+                eprintln!("cannot put back the sysctl {key} to {value}: {e}");
+            }
+        }
+    }
+}
+
+fn read(key: &str) -> std::io::Result<String> {
+    let text = fs::read_to_string(sysctl_path(key))?;
+    Ok(text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+fn is_same(now: &str, wanted: &str) -> bool {
+    now.split_whitespace().eq(wanted.split_whitespace())
+}

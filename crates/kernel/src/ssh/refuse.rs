@@ -1,0 +1,127 @@
+//! What of a point two real machines cannot do, and what of it they do not.
+
+use tcplab_plan::app::AppKind;
+use tcplab_plan::point::{Direction, Link, Offload, Route};
+use tcplab_plan::{App, Point};
+
+/// Why a point cannot be run between two machines, with the key.
+pub(super) fn refuse(point: &Point) -> Result<(), String> {
+    let hosts = point.hosts.len();
+    if hosts != 2 {
+        return Err(format!(
+            "an experiment on ssh:A,B has two hosts, this one has {hosts} (hosts)"
+        ));
+    }
+    if point.links.len() != 1 {
+        let links = point.links.len();
+        return Err(format!(
+            "one way joins two machines, this experiment has {links} (links)"
+        ));
+    }
+    for host in &point.hosts {
+        let name = &host.name;
+        if host.route != Route::default() {
+            return Err(format!(
+                "host.{name}.route: routes of a real machine are not changed; set it there with `ip route change`, and leave it out"
+            ));
+        }
+        if host.forward {
+            return Err(format!(
+                "host.{name}.forward: there is nothing behind a real machine"
+            ));
+        }
+    }
+    point.apps.iter().try_for_each(of_app)
+}
+
+fn of_app(app: &App) -> Result<(), String> {
+    let name = &app.name;
+    if app.client == app.server {
+        return Err(format!(
+            "application {name}: client and server are one host; --on host does that"
+        ));
+    }
+    if app.does.is_replay() {
+        return Err(format!(
+            "application {name}: frames are not replayed into a real network"
+        ));
+    }
+    if matches!(app.does, AppKind::ConnectRequestResponse { .. }) && app.connections > 1 {
+        return Err(format!(
+            "application {name}: connections = {}: with one connection after another there can be only one client",
+            app.connections
+        ));
+    }
+    Ok(())
+}
+
+/// What the network has of itself, in place of what the experiment says.
+pub(super) fn not_applied(point: &Point) -> Vec<String> {
+    let mut words = Vec::new();
+    for link in &point.links {
+        let keys = link_keys(link);
+        if !keys.is_empty() {
+            words.push(format!(
+                "not applied, for the network is real: link: {}",
+                keys.join(", ")
+            ));
+        }
+    }
+    if point.links.iter().any(|_| point.link_every_ns.is_some()) {
+        words.push("not applied, for the network is real: run.link_every".into());
+    }
+    if point.hosts.iter().any(|host| host.offload != Offload::None) {
+        words.push("not applied, for the network cards are real: host.offload".into());
+    }
+    words.push(
+        "counters are of the whole machines, ssh and all else included; captures show segments as the network cards get \
+         them (TSO, GRO)"
+            .into(),
+    );
+    words
+}
+
+/// The keys of a link that say something.
+fn link_keys(link: &Link) -> Vec<String> {
+    let mut keys = Vec::new();
+    if link.mtu != 1500 {
+        keys.push(format!("mtu {}", link.mtu));
+    }
+    let (there, back) = (way_keys(&link.a_to_b), way_keys(&link.b_to_a));
+    if there == back {
+        keys.extend(there);
+    } else {
+        keys.extend(there.into_iter().map(|key| format!("a_to_b {key}")));
+        keys.extend(back.into_iter().map(|key| format!("b_to_a {key}")));
+    }
+    keys
+}
+
+fn way_keys(way: &Direction) -> Vec<String> {
+    let ms = |ns: i64| ns as f64 / 1e6;
+    let mut keys = Vec::new();
+    if let Some(rate) = way.rate_bps {
+        keys.push(format!("rate {} Mbit/s", rate as f64 / 1e6));
+    }
+    if way.delay_ns > 0 {
+        keys.push(format!("delay {} ms", ms(way.delay_ns)));
+    }
+    if way.jitter_ns > 0 {
+        keys.push(format!("jitter {} ms", ms(way.jitter_ns)));
+    }
+    if way.loss_ppb > 0 {
+        keys.push(format!("loss {} %", f64::from(way.loss_ppb) / 1e7));
+    }
+    let others = [
+        (!way.faults.is_none(), "faults"),
+        (!way.events.is_empty(), "events"),
+        (!way.outages.is_empty(), "outages"),
+        (way.queue.is_some() || way.qdisc.is_some(), "qdisc"),
+        (way.limit_bytes.is_some(), "limit"),
+        (way.overhead > 0, "overhead"),
+        (way.queue_from_ns.is_some(), "queue_from"),
+    ];
+    let said = others.into_iter().filter(|(is_said, _)| *is_said);
+    keys.extend(said.map(|(_, key)| key.to_owned()));
+    keys
+}
