@@ -6,6 +6,7 @@
 //! table of its own tells it when its time begins and ends ([`phase`]).
 
 mod clock;
+mod command;
 mod connect;
 mod end;
 mod far;
@@ -22,6 +23,7 @@ mod udp;
 mod wire;
 mod workload;
 
+pub use command::{Shell, Took, command};
 pub use end::end;
 pub use far::{ask, serve};
 pub use hosts::Hosts;
