@@ -1,7 +1,6 @@
 //! `tcplab bench`: workloads between two processes, in one arm or in two that take turns; or a suite on two stacks.
 
 pub mod args;
-mod commands;
 mod progress;
 mod self_test;
 mod stacks;
@@ -50,10 +49,7 @@ fn run(args: &BenchArgs, color: Color) -> Result<ExitCode, Failure> {
                 other.words()
             )));
         }
-        _ => match commands::asked(args)? {
-            Some(arms) => commands::run(args, arms)?,
-            None => here(args)?,
-        },
+        _ => here(args)?,
     };
     match metrics.arms.as_slice() {
         [before, after] => {
@@ -138,6 +134,11 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
         }
     };
     let is_far = args.on.is_some() || bench::is_far(&arms);
+    if args.captures && !is_far {
+        return Err(Failure::usage(
+            "--captures is for runs between two hosts (--on ssh:A,B); here: `tcplab analyze -i lo`",
+        ));
+    }
     let (runs, warm_ms, time_ms) = if is_far { FAR } else { NEAR };
     let span = |t: Option<std::time::Duration>, usual_ms| match t {
         Some(t) => Duration::from_nanos(i64::try_from(t.as_nanos()).unwrap_or(i64::MAX)),
@@ -156,6 +157,7 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
         },
         congestion: args.congestion.clone(),
         http: http(&args.http)?,
+        captures: args.captures,
     })
 }
 
@@ -184,7 +186,7 @@ fn workloads(names: &[String], is_far: bool) -> Result<Vec<Workload>, Failure> {
     let named = named.map_err(Failure::usage)?;
     if let Some(within) = named.iter().find(|workload| !goes(workload)) {
         return Err(Failure::usage(format!(
-            "{within} lies within one machine: between hosts TCP and UDP go"
+            "{within} lies within one machine: between hosts TCP, UDP and HTTP go"
         )));
     }
     if named.is_empty() {

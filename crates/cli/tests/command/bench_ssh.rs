@@ -18,6 +18,7 @@ fn client_and_server_are_on_two_hosts() {
     };
     every_workload_goes_between(&machines);
     two_servers_are_two_arms(&machines);
+    both_ends_are_captured(&machines);
     what_cannot_be_is_said(&machines);
 }
 
@@ -46,6 +47,8 @@ fn every_workload_goes_between(machines: &Machines) {
         "TCP_STREAM:65536",
         "TCP_RR",
         "TCP_CRR",
+        "HTTP_RR:1024",
+        "HTTPS_CRR:1024",
         "UDP_RR",
         "UDP_STREAM:512",
     ] {
@@ -60,14 +63,18 @@ fn every_workload_goes_between(machines: &Machines) {
         let run: Value = serde_json::from_str(line).unwrap();
         let name = run["workload"].as_str().unwrap();
         // Each machine is a network namespace with counters of its own, and both saw the run.
-        let counter = match name.starts_with("TCP") {
-            true => "TcpInSegs",
-            false => "UdpInDatagrams",
+        let counter = match name.starts_with("UDP") {
+            true => "UdpInDatagrams",
+            false => "TcpInSegs",
         };
         assert!(
             run["server_machine"]["counters"][counter].as_i64() > Some(0),
             "{run}"
         );
+        if name.starts_with("HTTP") {
+            assert!(run["server"]["tool"].is_string(), "{run}");
+            assert_eq!(run["client"]["errors"].as_u64().unwrap_or(0), 0, "{run}");
+        }
         if name.starts_with("TCP_STREAM") {
             // They came over the network between the hosts, whose MTU is not loopback's.
             let mss = run["client"]["tcp_info"]["tcpi_snd_mss"].as_i64().unwrap();
@@ -85,6 +92,52 @@ fn two_servers_are_two_arms(machines: &Machines) {
     let row = &document["rows"][0];
     assert_eq!(row["paired"], true, "{row}");
     assert_eq!(row["runs_after"].as_array().map(Vec::len), Some(3), "{row}");
+}
+
+fn both_ends_are_captured(machines: &Machines) {
+    let out = machines.path("captured");
+    let args = [
+        "TCP_RR",
+        "TCP_STREAM:512",
+        "--runs",
+        "1",
+        "--captures",
+        "--out",
+        text(&out),
+    ];
+    let run = bench(machines, &[&args[..], &["--on", "ssh:a,b"]].concat());
+    assert_eq!(run.code, 0, "{}", run.err);
+    for run in ["0000-TCP_RR", "0001-TCP_STREAM-512"] {
+        let file = |side| {
+            let name = format!("captures/{run}-ssh-a-b-{side}.pcapng");
+            text(&out.join(name)).to_owned()
+        };
+        // The same connection from both ends: no ssh, no other.
+        let pair = super::tcplab(&[
+            "analyze",
+            "--json",
+            "--pair",
+            &file("client"),
+            &file("server"),
+        ]);
+        assert_eq!(pair.code, 0, "{}", pair.err);
+        for side in ["client", "server"] {
+            let found = super::tcplab(&["analyze", "--json", &file(side)]).json();
+            let streams = found["captures"][0]["streams"].as_array().unwrap();
+            assert_eq!(streams.len(), 1, "{run} {side}");
+            let sent = streams[0]["client_to_server"]["packets"].as_u64();
+            assert!(sent > Some(5), "{}", streams[0]);
+        }
+    }
+    let near = super::tcplab(&[
+        "bench",
+        "TCP_RR",
+        "--captures",
+        "--out",
+        text(&machines.path("near")),
+    ]);
+    assert_eq!(near.code, 2);
+    assert!(near.err.contains("--on ssh:A,B"), "{}", near.err);
 }
 
 fn what_cannot_be_is_said(machines: &Machines) {

@@ -3,12 +3,17 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
+use std::path::Path;
+use std::thread;
 use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use tcplab_base::Duration as Span;
 
+use super::capture::Capture;
+use super::http::{Server, Serving};
 use super::measure::{Side, side};
-use super::wire::{self, both};
+use super::wire::{self, Fds, both};
 use super::workload::{Over, Work};
 use super::{BenchError, Spec, Tried};
 use crate::Stop;
@@ -18,8 +23,42 @@ use crate::cpu;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often a wait looks whether it shall end.
 const LOOK: Duration = Duration::from_millis(100);
+/// The same where somebody waits for the end.
+const LOOK_SOON: Duration = Duration::from_millis(5);
 /// What the ends of datagrams say to each other before the run.
 const HELLO: &[u8] = b"tcplab bench";
+
+/// What an end is asked to do beside its work.
+#[derive(Clone, Copy, Debug)]
+pub struct Beside<'a> {
+    /// Ends it early.
+    pub stop: &'a Stop,
+    /// A file for a capture of the run, and what is added to its times.
+    pub capture: Option<(&'a Path, Span)>,
+}
+
+impl Beside<'_> {
+    fn capture(&self, server: SocketAddr, is_client: bool) -> Result<Option<Capture>, BenchError> {
+        let start = |(path, shift)| Capture::start(server, is_client, shift, path);
+        self.capture.map(start).transpose()
+    }
+
+    fn side(
+        &self,
+        spec: &Spec,
+        client: Option<Option<SocketAddr>>,
+        server: SocketAddr,
+        fds: impl FnOnce() -> Result<Option<Fds>, BenchError>,
+    ) -> Result<Option<Side>, BenchError> {
+        let capture = self.capture(server, client.is_some())?;
+        let found = match fds()? {
+            Some(fds) => side(spec, client, fds, self.stop)?,
+            None => None,
+        };
+        capture.map_or(Ok(()), Capture::stop)?;
+        Ok(found)
+    }
+}
 
 /// The server's end: listens at this address, tells the port, and works for the client that comes. `Ok(None)`: the user
 /// wants an end.
@@ -29,7 +68,7 @@ const HELLO: &[u8] = b"tcplab bench";
 pub fn serve(
     spec: &Spec,
     address: IpAddr,
-    stop: &Stop,
+    beside: Beside<'_>,
     told: impl FnOnce(u16) -> io::Result<()>,
 ) -> Result<Option<Side>, BenchError> {
     let spec = &here(spec);
@@ -37,64 +76,95 @@ pub fn serve(
     match (spec.workload.over, spec.workload.work) {
         (Over::Tcp, work) => {
             let listener = wire::listener(spec, address)?;
-            told(listener.local_addr().tried(&here)?.port()).tried(&here)?;
-            let fds = match work {
-                Work::Connect => both(listener.into()),
-                Work::Stream | Work::Request => {
-                    if !comes(&listener, stop).tried("no client came")? {
-                        return Ok(None);
+            let place = listener.local_addr().tried(&here)?;
+            beside.side(spec, None, place, || {
+                told(place.port()).tried(&here)?;
+                let fds = match work {
+                    Work::Connect => both(listener.into()),
+                    Work::Stream | Work::Request => {
+                        if !comes(&listener, beside.stop).tried("no client came")? {
+                            return Ok(None);
+                        }
+                        let accepted = listener.accept();
+                        accepted.and_then(|(socket, _)| both(socket.into()))
                     }
-                    let accepted = listener.accept();
-                    accepted.and_then(|(socket, _)| both(socket.into()))
-                }
-            };
-            side(spec, None, fds.tried(&here)?, stop)
+                };
+                fds.map(Some).tried(&here)
+            })
         }
         (Over::Udp, _) => {
             let socket = UdpSocket::bind((address, 0)).tried(&here)?;
-            told(socket.local_addr().tried(&here)?.port()).tried(&here)?;
-            if !comes(&socket, stop).tried("no client came")? {
-                return Ok(None);
-            }
-            greet(&socket).tried("a client's first datagram")?;
-            let fds = both(socket.into()).tried(&here)?;
-            side(spec, None, fds, stop)
+            let place = socket.local_addr().tried(&here)?;
+            beside.side(spec, None, place, || {
+                told(place.port()).tried(&here)?;
+                if !comes(&socket, beside.stop).tried("no client came")? {
+                    return Ok(None);
+                }
+                greet(&socket).tried("a client's first datagram")?;
+                both(socket.into()).map(Some).tried(&here)
+            })
         }
-        (Over::Unix | Over::Pipe | Over::Http | Over::Https, _) => Err(one_machine(spec)),
+        (Over::Http | Over::Https, _) => serve_http(spec, address, beside, told),
+        (Over::Unix | Over::Pipe, _) => Err(one_machine(spec)),
     }
+}
+
+/// HTTP: the server ends when `stop` says that its client has.
+fn serve_http(
+    spec: &Spec,
+    address: IpAddr,
+    beside: Beside<'_>,
+    told: impl FnOnce(u16) -> io::Result<()>,
+) -> Result<Option<Side>, BenchError> {
+    let mut spec = spec.clone();
+    if let Server::Nginx { .. } = spec.http.server {
+        // That of this machine.
+        spec.http.server = Server::nginx().unwrap_or(Server::Own);
+    }
+    let serving = Serving::start(&spec, SocketAddr::from((address, 0)))?;
+    let capture = beside.capture(serving.address(), false)?;
+    told(serving.address().port()).tried("the near side")?;
+    let most = Duration::from_nanos(spec.lasts().as_nanos().unsigned_abs()) + 3 * PATIENCE;
+    let mut left = most;
+    while !beside.stop.wanted() && !left.is_zero() {
+        thread::sleep(LOOK_SOON);
+        left = left.saturating_sub(LOOK_SOON);
+    }
+    let found = serving.finish()?;
+    capture.map_or(Ok(()), Capture::stop)?;
+    Ok(Some(found))
 }
 
 /// The client's end: connects to the server at `to`. `Ok(None)`: the user wants an end.
 ///
 /// # Errors
 /// What the system refuses; a workload that needs one machine; a server that is not to be reached.
-pub fn ask(spec: &Spec, to: SocketAddr, stop: &Stop) -> Result<Option<Side>, BenchError> {
+pub fn ask(spec: &Spec, to: SocketAddr, beside: Beside<'_>) -> Result<Option<Side>, BenchError> {
     let spec = &here(spec);
     let there = format!(
         "cannot reach the server at {to} (a firewall between the hosts? `ssh:A=ADDRESS,B=ADDRESS` chooses addresses)"
     );
-    match (spec.workload.over, spec.workload.work) {
-        (Over::Tcp, Work::Connect) => {
-            // The end connects by itself, and needs a descriptor that nobody uses.
-            let spare = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0));
-            let spare = spare.and_then(|socket| both(socket.into())).tried(&there)?;
-            side(spec, Some(Some(to)), spare, stop)
-        }
-        (Over::Tcp, _) => {
-            let socket = wire::tcp(spec, &to)?;
-            let connected = socket.connect_timeout(&to.into(), PATIENCE);
-            connected.tried(&there)?;
-            let socket: TcpStream = socket.into();
-            let fds = both(socket.into()).tried(&there)?;
-            side(spec, Some(None), fds, stop)
-        }
-        (Over::Udp, _) => {
-            let socket = reach(to).tried(&there)?;
-            let fds = both(socket.into()).tried(&there)?;
-            side(spec, Some(None), fds, stop)
-        }
-        (Over::Unix | Over::Pipe | Over::Http | Over::Https, _) => Err(one_machine(spec)),
-    }
+    let connects = match (spec.workload.over, spec.workload.work) {
+        (Over::Http | Over::Https, _) | (_, Work::Connect) => Some(to),
+        (_, Work::Stream | Work::Request) => None,
+    };
+    beside.side(spec, Some(connects), to, || {
+        let fds = match (spec.workload.over, spec.workload.work) {
+            (Over::Http | Over::Https, _) | (Over::Tcp, Work::Connect) => {
+                // The end connects by itself, and needs a descriptor that nobody uses.
+                let spare = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0));
+                spare.and_then(|socket| both(socket.into()))
+            }
+            (Over::Tcp, _) => {
+                let socket = wire::tcp(spec, &to)?;
+                let connected = socket.connect_timeout(&to.into(), PATIENCE);
+                connected.and_then(|()| both(TcpStream::from(socket).into()))
+            }
+            (Over::Udp, _) => reach(to).and_then(|socket| both(socket.into())),
+            (Over::Unix | Over::Pipe, _) => return Err(one_machine(spec)),
+        };
+        fds.map(Some).tried(&there)
+    })
 }
 
 /// A processor of this machine for an end that shall be pinned: the second one, as the first takes interrupts.

@@ -1,14 +1,16 @@
 //! Two machines as the place of runs: the client's end on one, the server's on the other, asked for through ssh.
 
-use std::io;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use super::measure::Side;
 use super::{BenchError, Measured, Spec};
 use crate::Stop;
-use crate::ssh::{Host, Pending, Reply, Request, Say, Session, SshError, SshOptions, open_all};
+use crate::ssh::{Host, Message, Reply, Request, Say, Session, SshError, SshOptions, open_all};
 
 /// How often answers are looked for.
 const LOOK: Duration = Duration::from_millis(2);
@@ -60,12 +62,17 @@ impl Hosts {
         })
     }
 
-    /// Runs a workload once. `Ok(None)`: the user wants an end.
+    /// Runs a workload once, with captures of both ends into these files if any. `Ok(None)`: the user wants an end.
     ///
     /// # Errors
     /// What a machine refuses, with its name.
-    pub(super) fn run(&self, spec: &Spec, stop: &Stop) -> Result<Option<Measured>, BenchError> {
-        match self.once(spec, stop) {
+    pub fn run(
+        &self,
+        spec: &Spec,
+        captures: Option<&[PathBuf; 2]>,
+        stop: &Stop,
+    ) -> Result<Option<Measured>, BenchError> {
+        match self.once(spec, captures, stop) {
             Ok([client, server]) => Ok(Some(Measured {
                 client: client.report,
                 server: server.report,
@@ -82,10 +89,20 @@ impl Hosts {
     }
 
     /// What client and server found.
-    fn once(&self, spec: &Spec, stop: &Stop) -> Result<[Side; 2], SshError> {
+    fn once(
+        &self,
+        spec: &Spec,
+        captures: Option<&[PathBuf; 2]>,
+        stop: &Stop,
+    ) -> Result<[Side; 2], SshError> {
+        let shifts = match captures {
+            Some(_) => self.shifts(stop)?.map(Some),
+            None => [None; 2],
+        };
         let mut server = self.server.start(&Request::BenchServe {
             spec: spec.clone(),
             address: self.address,
+            capture: shifts[1],
         });
         let port = match server.next(stop)?.reply {
             Reply::Listening(port) => port,
@@ -94,15 +111,32 @@ impl Hosts {
         let mut client = self.client.start(&Request::BenchAsk {
             spec: spec.clone(),
             to: SocketAddr::from((self.address, port)),
+            capture: shifts[0],
         });
         let mut sides = [None, None];
+        let mut told = false;
         // Whichever fails first says why; the other one is told to stop when its request is dropped.
         while sides.iter().any(Option::is_none) {
             if stop.wanted() {
                 return Err(SshError::Interrupted);
             }
-            sides[0] = sides[0].take().or(found(&mut client, &self.client)?);
-            sides[1] = sides[1].take().or(found(&mut server, &self.server)?);
+            let ends = [(&mut client, &self.client), (&mut server, &self.server)];
+            for (n, (end, session)) in ends.into_iter().enumerate() {
+                while sides[n].is_none()
+                    && let Some(Message { reply, bytes, .. }) = end.poll()?
+                {
+                    match (reply, captures) {
+                        (Reply::Bench(side), _) => sides[n] = Some(*side),
+                        (Reply::File(_), Some(files)) => append(&files[n], &bytes)?,
+                        (other, _) => return Err(session.odd(&other)),
+                    }
+                }
+            }
+            // A server of HTTP has no other sign that its client is done.
+            if sides[0].is_some() && spec.workload.over.is_http() && !told {
+                server.stop();
+                told = true;
+            }
             thread::sleep(LOOK);
         }
         let [Some(client), Some(server)] = sides else {
@@ -110,13 +144,19 @@ impl Hosts {
         };
         Ok([client, server])
     }
+
+    /// What is added to times so that both captures stand on the client's clock.
+    fn shifts(&self, stop: &Stop) -> Result<[i64; 2], SshError> {
+        let [client, server] = [self.client.clock(stop)?, self.server.clock(stop)?];
+        Ok([0, client.offset_ns - server.offset_ns])
+    }
 }
 
-/// What an end found, when it is there already.
-fn found(end: &mut Pending<'_>, session: &Session) -> Result<Option<Side>, SshError> {
-    match end.poll()?.map(|message| message.reply) {
-        None => Ok(None),
-        Some(Reply::Bench(side)) => Ok(Some(*side)),
-        Some(other) => Err(session.odd(&other)),
-    }
+fn append(path: &Path, bytes: &[u8]) -> Result<(), SshError> {
+    let file = OpenOptions::new().create(true).append(true).open(path);
+    let kept = file.and_then(|mut file| file.write_all(bytes));
+    kept.map_err(|e| SshError::Far {
+        host: path.display().to_string(),
+        words: format!("cannot keep a capture: {e}"),
+    })
 }

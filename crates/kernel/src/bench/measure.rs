@@ -127,7 +127,7 @@ pub struct Machine {
 /// What the system refuses; an end that fails or does not end. `Ok(None)`: the user wants an end.
 pub fn run(spec: &Spec, place: &Place, stop: &Stop) -> Result<Option<Measured>, BenchError> {
     if let Place::Hosts(hosts) = place {
-        return hosts.run(spec, stop);
+        return hosts.run(spec, None, stop);
     }
     let folder = tempfile::tempdir().tried("cannot make a folder for the ends' reports")?;
     place.within(|| within(spec, folder.path(), stop))?
@@ -135,7 +135,7 @@ pub fn run(spec: &Spec, place: &Place, stop: &Stop) -> Result<Option<Measured>, 
 
 fn within(spec: &Spec, folder: &Path, stop: &Stop) -> Result<Option<Measured>, BenchError> {
     if spec.workload.over.is_http() {
-        return http::run(spec, folder, stop);
+        return http::run(spec, stop);
     }
     let Wire { ends, server } = wire::make(spec)?;
     let watch = Begun::now();

@@ -5,8 +5,8 @@
 //! descriptors at 0 and 1, and reads what each found. An end works in a loop without a clock: a thread with a descriptor
 //! table of its own tells it when its time begins and ends ([`phase`]).
 
+mod capture;
 mod clock;
-mod command;
 mod connect;
 mod end;
 mod far;
@@ -23,9 +23,8 @@ mod udp;
 mod wire;
 mod workload;
 
-pub use command::{Shell, Took, command};
 pub use end::end;
-pub use far::{ask, serve};
+pub use far::{Beside, ask, serve};
 pub use hosts::Hosts;
 pub use http::{Http, Server};
 pub use measure::{EndReport, Machine, Measured, Side, run};

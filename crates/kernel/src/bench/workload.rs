@@ -98,7 +98,7 @@ impl Workload {
 
     /// Whether its ends can be on two machines.
     pub fn goes_far(&self) -> bool {
-        matches!(self.over, Over::Tcp | Over::Udp)
+        !matches!(self.over, Over::Unix | Over::Pipe)
     }
 
     fn prefix(self) -> &'static str {

@@ -134,7 +134,7 @@ impl<'p> World<'p> {
 }
 
 /// The interface by which the kernel's routes reach an address.
-fn interface_to(peer: Ipv4Addr) -> std::io::Result<String> {
+pub(crate) fn interface_to(peer: Ipv4Addr) -> std::io::Result<String> {
     let index = Netlink::open()?.interface_to(peer)?;
     let all = if_nameindex()?;
     let found = all.iter().find(|interface| interface.index() == index);
@@ -143,7 +143,7 @@ fn interface_to(peer: Ipv4Addr) -> std::io::Result<String> {
 }
 
 /// Whether a frame belongs to the experiment: to or from the other machine, at a port of a server.
-pub(super) fn is_ours(frame: &[u8], is_ethernet: bool, peer: Ipv4Addr, ports: &[u16]) -> bool {
+pub(crate) fn is_ours(frame: &[u8], is_ethernet: bool, peer: Ipv4Addr, ports: &[u16]) -> bool {
     let Some(packet) = ip_packet(frame, is_ethernet) else {
         return false;
     };

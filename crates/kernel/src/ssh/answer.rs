@@ -3,11 +3,13 @@
 use std::io;
 use std::sync::Arc;
 
+use tcplab_base::Duration as Span;
+
 use super::frame::{News, What};
 use super::remote::Out;
 use super::{Reply, Request, clock, half, reach};
 use crate::Stop;
-use crate::bench::{self, BenchError, Side};
+use crate::bench::{self, BenchError, Beside, Side};
 
 /// The way back for a request that is being worked on.
 pub(crate) struct Way {
@@ -42,22 +44,38 @@ pub(super) fn answer(request: Request, way: &Way) -> Result<Reply, String> {
         Request::Listen { address } => reach::listen(address, way),
         Request::Reach { to } => reach::reach(to, way),
         Request::Run(half) => half::run(&half, way),
-        Request::BenchServe { spec, address } => {
-            let told = |port| {
+        Request::BenchServe {
+            spec,
+            address,
+            capture,
+        } => bench(capture, way, |beside| {
+            bench::serve(&spec, address, beside, |port| {
                 let note = way.note(Reply::Listening(port), &[]);
                 note.map_err(io::Error::other)
-            };
-            side(bench::serve(&spec, address, &way.stop, told))
+            })
+        }),
+        Request::BenchAsk { spec, to, capture } => {
+            bench(capture, way, |beside| bench::ask(&spec, to, beside))
         }
-        Request::BenchAsk { spec, to } => side(bench::ask(&spec, to, &way.stop)),
     }
 }
 
-/// The answer of an end of a bench.
-fn side(found: Result<Option<Side>, BenchError>) -> Result<Reply, String> {
+/// An end of a bench, with its capture.
+fn bench(
+    capture: Option<i64>,
+    way: &Way,
+    run: impl FnOnce(Beside<'_>) -> Result<Option<Side>, BenchError>,
+) -> Result<Reply, String> {
+    let folder = tempfile::tempdir().map_err(|e| format!("no folder for a capture: {e}"))?;
+    let path = folder.path().join("capture.pcapng");
+    let beside = Beside {
+        stop: &way.stop,
+        capture: capture.map(|shift_ns| (path.as_path(), Span::from_nanos(shift_ns))),
+    };
+    let found = run(beside).map_err(|e| e.to_string())?;
+    half::send_files(folder.path(), way)?;
     match found {
-        Ok(Some(side)) => Ok(Reply::Bench(Box::new(side))),
-        Ok(None) => Err("stopped".into()),
-        Err(e) => Err(e.to_string()),
+        Some(side) => Ok(Reply::Bench(Box::new(side))),
+        None => Err("stopped".into()),
     }
 }

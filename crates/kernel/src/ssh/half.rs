@@ -84,7 +84,7 @@ pub(super) fn run(half: &Half, way: &Way) -> Result<Reply, String> {
     })))
 }
 
-fn send_files(folder: &std::path::Path, way: &Way) -> Result<(), String> {
+pub(super) fn send_files(folder: &std::path::Path, way: &Way) -> Result<(), String> {
     let wrong = |e: std::io::Error| format!("cannot read a capture: {e}");
     for entry in fs::read_dir(folder).map_err(wrong)? {
         let entry = entry.map_err(wrong)?;

@@ -23,19 +23,23 @@ pub enum Request {
         /// Whom.
         to: SocketAddr,
     },
-    /// The server's end of a bench: a note [`Reply::Listening`], at the end [`Reply::Bench`].
+    /// The server's end of a bench: a note [`Reply::Listening`], notes [`Reply::File`] with the capture, [`Reply::Bench`].
     BenchServe {
         /// What is run.
         spec: Spec,
         /// An address of that host.
         address: IpAddr,
+        /// Captures; so many nanoseconds are added to times.
+        capture: Option<i64>,
     },
-    /// The client's end of a bench: [`Reply::Bench`].
+    /// The client's end of a bench: notes [`Reply::File`] with the capture, [`Reply::Bench`].
     BenchAsk {
         /// What is run.
         spec: Spec,
         /// The server.
         to: SocketAddr,
+        /// Captures; so many nanoseconds are added to times.
+        capture: Option<i64>,
     },
     /// Runs one host of a point: a note [`Reply::Ready`], then it waits for [`super::Pending::go`]; notes
     /// [`Reply::Over`] and [`Reply::File`]; it ends when it is stopped, with [`Reply::Ran`].

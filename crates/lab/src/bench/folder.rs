@@ -8,8 +8,12 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use tcplab_kernel::bench::Measured;
 
+use super::{Plan, Turn};
+
 /// The runs.
 const RUNS: &str = "runs.jsonl";
+/// Captures of both ends, where runs are between two hosts and captured.
+const CAPTURES: &str = "captures";
 /// What is compared.
 const METRICS: &str = "metrics.json";
 
@@ -68,8 +72,27 @@ impl Folder {
         &self.path
     }
 
+    /// Files for the captures of a run, the client's first, where the plan wants any: `captures/0003-TCP_RR-after-client.pcapng`.
+    pub(super) fn captures(
+        &self,
+        plan: &Plan,
+        turn: &Turn,
+        number: usize,
+    ) -> io::Result<Option<[PathBuf; 2]>> {
+        if !plan.captures {
+            return Ok(None);
+        }
+        let folder = self.path.join(CAPTURES);
+        fs::create_dir_all(&folder)?;
+        let workload = turn.workload.to_string().replace(':', "-");
+        let arm = plan.arms.get(turn.arm).map_or("", |arm| &arm.name);
+        let arm: String = arm.chars().map(plain).collect();
+        let file = |side| folder.join(format!("{number:04}-{workload}-{arm}-{side}.pcapng"));
+        Ok(Some(["client", "server"].map(file)))
+    }
+
     /// Keeps a run.
-    pub(super) fn add(&mut self, run: &impl Serialize) -> io::Result<()> {
+    pub(super) fn add(&mut self, run: &Run) -> io::Result<()> {
         let mut line = serde_json::to_string(run)?;
         line.push('\n');
         self.runs.write_all(line.as_bytes())
@@ -85,6 +108,15 @@ impl Folder {
         text.push('\n');
         fs::write(&file, text)?;
         Ok(file)
+    }
+}
+
+/// What a file's name may hold.
+fn plain(c: char) -> char {
+    match c {
+        c if c.is_ascii_alphanumeric() => c,
+        '.' | '_' => c,
+        _ => '-',
     }
 }
 

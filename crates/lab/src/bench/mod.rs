@@ -4,7 +4,6 @@
 //! it was found; [`metrics`] makes of them what `tcplab compare` reads.
 
 mod arm;
-mod command;
 mod folder;
 mod hosts;
 mod metrics;
@@ -13,12 +12,12 @@ mod schedule;
 mod self_test;
 
 use std::io;
+use std::path::PathBuf;
 
 use tcplab_kernel::Stop;
 use tcplab_kernel::bench::{self, Place, Spec};
 
 pub use arm::{Arm, Setting, places};
-pub use command::Commands;
 pub use folder::{Folder, Run};
 pub use hosts::{Reach, far_places, is_far};
 pub use metrics::metrics;
@@ -85,7 +84,17 @@ pub fn run(
             turn,
             arm: &arm.name,
         });
-        let run = one(plan, turn, number, &places[turn.arm], 0, stop)?;
+        let captures = folder
+            .captures(plan, turn, number)
+            .map_err(|e| folder.failed(&e))?;
+        let run = one(
+            plan,
+            turn,
+            number,
+            (&places[turn.arm], captures.as_ref()),
+            0,
+            stop,
+        )?;
         let Some(run) = run else { break };
         folder.add(&run).map_err(|e| folder.failed(&e))?;
         runs.push(run);
@@ -93,23 +102,27 @@ pub fn run(
     Ok(runs)
 }
 
-/// One run of an arm; none: the user wants an end.
+/// One run of an arm, at its place, and captured there where the place is two hosts; none: the user wants an end.
 fn one(
     plan: &Plan,
     turn: &Turn,
     number: usize,
-    place: &Place,
+    (place, captures): (&Place, Option<&[PathBuf; 2]>),
     held_percent: u32,
     stop: &Stop,
 ) -> Result<Option<Run>, LabError> {
     let arm = &plan.arms[turn.arm];
-    arm.prepare(turn.block + 1)?;
+    arm.prepare()?;
     let spec = Spec {
         held_percent,
         ..spec(plan, turn)
     };
     let began_s = folder::now_s();
-    let measured = bench::run(&spec, place, stop).map_err(|e| {
+    let measured = match place {
+        Place::Hosts(hosts) => hosts.run(&spec, captures, stop),
+        Place::Here | Place::Own(_) => bench::run(&spec, place, stop),
+    };
+    let measured = measured.map_err(|e| {
         LabError::CannotRun(format!("{} in the arm {}: {e}", turn.workload, arm.name))
     })?;
     Ok(measured.map(|measured| Run {

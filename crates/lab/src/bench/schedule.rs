@@ -25,6 +25,8 @@ pub struct Plan {
     pub congestion: Option<String>,
     /// What HTTP workloads are run with.
     pub http: Http,
+    /// Runs between two hosts are captured at both.
+    pub captures: bool,
 }
 
 /// Where the ends of a workload run.
@@ -121,6 +123,7 @@ mod tests {
             pinning: vec![Pinning::Free],
             congestion: None,
             http: Http::default(),
+            captures: false,
         };
         let order: Vec<_> = plan
             .turns()

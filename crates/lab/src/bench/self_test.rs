@@ -210,7 +210,14 @@ impl Bench<'_> {
                 slowed => PLANTED[slowed - 2],
             };
             let number = self.runs.len();
-            match one(self.plan, &turn, number, &Place::Here, held, self.stop)? {
+            match one(
+                self.plan,
+                &turn,
+                number,
+                (&Place::Here, None),
+                held,
+                self.stop,
+            )? {
                 Some(run) => self.runs.push(run),
                 None => return Ok(false),
             }

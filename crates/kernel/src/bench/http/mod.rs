@@ -30,7 +30,7 @@ use super::measure::EndReport;
 use super::phase::Phase;
 
 pub(super) use nginx::{EXEC, exec};
-pub(super) use run::run;
+pub(super) use run::{Serving, run};
 
 /// Connections that wait for a server.
 const BACKLOG: i32 = 4_096;

@@ -1,56 +1,99 @@
-//! One run on this machine: the server end, and the client end when it serves.
+//! A server end while it serves, and a run with both ends on this machine.
 
 use std::io::{self, BufRead, BufReader};
-use std::path::Path;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
 
 use super::Ready;
 use crate::Stop;
 use crate::bench::end::{Task, WORD};
-use crate::bench::measure::{Begun, Machine, Measured, Running, failed, read, wait};
+use crate::bench::measure::{Begun, Machine, Measured, Running, Side, failed, read, wait};
 use crate::bench::{BenchError, Spec, Tried};
 
 /// Runs a workload in the current network namespace. `None`: the user wants an end.
-pub(in crate::bench) fn run(
-    spec: &Spec,
-    folder: &Path,
-    stop: &Stop,
-) -> Result<Option<Measured>, BenchError> {
-    let reports = ["client", "server"].map(|name| folder.join(name));
-    let task = |side: usize, server| Task {
-        spec: spec.clone(),
-        is_client: side == 0,
-        server,
-        report: reports[side].clone(),
+pub(in crate::bench) fn run(spec: &Spec, stop: &Stop) -> Result<Option<Measured>, BenchError> {
+    let folder = folder()?;
+    let serving = match Serving::start(spec, SocketAddr::from((Ipv4Addr::LOCALHOST, 0))) {
+        Ok(serving) => serving,
+        // Ctrl-C is heard by the server, too.
+        Err(_) if stop.wanted() => return Ok(None),
+        Err(e) => return Err(e),
     };
-    let mut server = start(&task(1, None))?;
-    let ready = match ready(&mut server) {
-        Some(ready) => ready,
-        None if stop.wanted() => return Ok(None),
-        None => {
-            let _ = server.0.wait();
-            return Err(failed(&mut server));
-        }
-    };
+    let report = folder.path().join("client");
     let watch = Begun::now();
-    let mut client = [start(&task(0, Some(ready.address)))?];
+    let mut client = [start(&Task {
+        spec: spec.clone(),
+        is_client: true,
+        server: Some(serving.address()),
+        report: report.clone(),
+    })?];
     if !wait(&mut client, spec, stop)? {
         return Ok(None);
     }
     let Machine { noise, counters } = watch.over();
-    // Its input ends: nobody asks any more.
-    drop(server.0.stdin.take());
-    if !wait(&mut [server], spec, stop)? {
-        return Ok(None);
-    }
-    let [client, server] = reports.map(|path| read(&path));
     Ok(Some(Measured {
-        client: client?,
-        server: server?,
+        client: read(&report)?,
+        server: serving.finish()?.report,
         noise,
         counters,
         server_machine: None,
     }))
+}
+
+/// A server end that serves.
+pub(in crate::bench) struct Serving {
+    end: Running,
+    spec: Spec,
+    address: SocketAddr,
+    folder: TempDir,
+    watch: Begun,
+}
+
+impl Serving {
+    /// Starts it; it listens at this address (port 0: the kernel chooses one).
+    pub(in crate::bench) fn start(spec: &Spec, at: SocketAddr) -> Result<Self, BenchError> {
+        let folder = folder()?;
+        let mut end = start(&Task {
+            spec: spec.clone(),
+            is_client: false,
+            server: Some(at),
+            report: folder.path().join("server"),
+        })?;
+        let Some(Ready { address }) = ready(&mut end) else {
+            let _ = end.0.wait();
+            return Err(failed(&mut end));
+        };
+        Ok(Self {
+            end,
+            spec: spec.clone(),
+            address,
+            folder,
+            watch: Begun::now(),
+        })
+    }
+
+    /// Where clients connect.
+    pub(in crate::bench) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Ends it: nobody asks any more.
+    pub(in crate::bench) fn finish(mut self) -> Result<Side, BenchError> {
+        let machine = self.watch.over();
+        drop(self.end.0.stdin.take());
+        // It ends by itself, also when the user wants an end.
+        wait(&mut [self.end], &self.spec, &Stop::never())?;
+        Ok(Side {
+            machine,
+            report: read(&self.folder.path().join("server"))?,
+        })
+    }
+}
+
+fn folder() -> Result<TempDir, BenchError> {
+    tempfile::tempdir().tried("cannot make a folder for the ends' reports")
 }
 
 fn start(task: &Task) -> Result<Running, BenchError> {
