@@ -5,7 +5,12 @@
 #![allow(unsafe_code)]
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use tcplab_base::Duration;
 
 /// An option of a socket: the level and the name of getsockopt(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -647,6 +652,48 @@ pub(crate) mod call {
         let sent = answer(unsafe { libc::sendfile(out, from, pointer, len) })?;
         Ok((sent, offset.map(|_| at)))
     }
+}
+
+/// How a process ended, and what it and its children took.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// On processors in user code.
+    pub user: Duration,
+    /// On processors in the kernel.
+    pub system: Duration,
+    /// The most memory of one of them, bytes.
+    pub peak_bytes: u64,
+}
+
+/// wait4(2): waits for a child of this process.
+///
+/// # Errors
+/// Those of wait4(2): it is no child, or somebody else waited for it.
+pub fn wait4(id: u32) -> io::Result<Ended> {
+    let id = libc::pid_t::try_from(id).map_err(io::Error::other)?;
+    let mut status: libc::c_int = 0;
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    loop {
+        // SAFETY: both pointers are valid for writes of their types and outlive the call.
+        let done = unsafe { libc::wait4(id, &raw mut status, 0, usage.as_mut_ptr()) };
+        match done {
+            -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+            -1 => return Err(io::Error::last_os_error()),
+            _ => break,
+        }
+    }
+    // SAFETY: integers, for which zeroes are values.
+    let usage = unsafe { usage.assume_init() };
+    let time = |t: libc::timeval| Duration::from_micros(t.tv_sec * 1_000_000 + t.tv_usec);
+    Ok(Ended {
+        status: ExitStatus::from_raw(status),
+        user: time(usage.ru_utime),
+        system: time(usage.ru_stime),
+        // Linux counts it in units of 1,024 bytes.
+        peak_bytes: usage.ru_maxrss.unsigned_abs() * 1_024,
+    })
 }
 
 #[cfg(test)]

@@ -16,8 +16,9 @@ use crate::ssh::SshArgs;
 Workloads: TCP_STREAM:BYTES, UDP_STREAM:BYTES, TCP_RR, TCP_CRR, UDP_RR as netperf has them, AF_UNIX_STREAM:BYTES, AF_UNIX_RR,
 PIPE_STREAM:BYTES, PIPE_RR as lmbench has them, HTTP_RR:BYTES and HTTPS_RR:BYTES on connections that stay, HTTP_CRR:BYTES and
 HTTPS_CRR:BYTES on one for each request; without any the suite of 19 (docs/bench.md).
-An arm is `sysctl:NAME=VALUE,...` (a network namespace of its own), `as-it-is`, two hosts `ssh:A,B`, or a shell's command that is run
-before each run of the arm, with its name in TCPLAB_ARM. Two stacks (uml:6.1, model, qemu:NAME) run a suite of nine small experiments
+An arm is `sysctl:NAME=VALUE,...` (a network namespace of its own), `as-it-is`, two hosts `ssh:A,B`, or `setup:COMMAND`, which is run
+before each run of the arm, with its name in TCPLAB_ARM and its number in TCPLAB_RUN. Two commands of a shell, without a workload, are measured
+themselves: time, CPU, memory, counters, and what their output says in a form that `tcplab compare` reads (iperf3 -J, netperf, wrk ...). Two stacks (uml:6.1, model, qemu:NAME) run a suite of nine small experiments
 instead, in virtual time; workloads are their names then (stream, rr, web ...).
 
 Examples:
@@ -30,7 +31,9 @@ Examples:
   tcplab bench --before uml:6.1 --after uml:6.1+mss-boundary
   tcplab bench --on ssh:a,b TCP_STREAM TCP_RR              client on a, server on b
   tcplab bench --before ssh:a,b --after ssh:a,c            two servers
-  tcplab bench --before 'tc qdisc del dev lo root; true' --after 'tc qdisc add dev lo root fq' TCP_RR")]
+  tcplab bench --before 'setup:tc qdisc del dev lo root; true' --after 'setup:tc qdisc add dev lo root fq' TCP_RR
+  tcplab bench --before 'iperf3 -c host -J' --after 'iperf3 -c host -J -C bbr' --runs 20
+  tcplab bench --command 'curl -so /dev/null http://host/' how long it takes")]
 pub struct BenchArgs {
     /// What to run
     #[arg(value_name = "WORKLOAD")]
@@ -41,6 +44,9 @@ pub struct BenchArgs {
     /// The arm after; both take turns
     #[arg(long, value_name = "ARM", requires = "before", help_heading = "Arms")]
     pub after: Option<Setting>,
+    /// Measure this command alone
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["before", "after", "on", "self_test"], help_heading = "Arms")]
+    pub command: Option<String>,
     /// Client and server are on two hosts, ssh:A,B, in arms that name none (docs/ssh.md)
     #[arg(long, value_name = "ssh:A,B", help_heading = "Arms")]
     pub on: Option<String>,
@@ -56,6 +62,9 @@ pub struct BenchArgs {
     /// Time of a run before it counts [default: 50ms; between hosts 500ms]
     #[arg(long, value_name = "TIME", value_parser = positive, help_heading = "Runs")]
     pub warm: Option<Duration>,
+    /// Runs of each command before those that count
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=1_000), help_heading = "Runs")]
+    pub warm_runs: u32,
     /// Where client and server run
     #[arg(long, value_enum, default_value = "free", help_heading = "Runs")]
     pub cpus: Cpus,

@@ -1,6 +1,7 @@
 //! `tcplab bench`: workloads between two processes, in one arm or in two that take turns; or a suite on two stacks.
 
 pub mod args;
+mod commands;
 mod progress;
 mod self_test;
 mod stacks;
@@ -49,7 +50,10 @@ fn run(args: &BenchArgs, color: Color) -> Result<ExitCode, Failure> {
                 other.words()
             )));
         }
-        _ => here(args)?,
+        _ => match commands::asked(args)? {
+            Some(arms) => commands::run(args, arms)?,
+            None => here(args)?,
+        },
     };
     match metrics.arms.as_slice() {
         [before, after] => {

@@ -10,7 +10,11 @@ pub struct Progress(Option<ProgressBar>);
 
 impl Progress {
     pub fn new(plan: &Plan) -> Self {
-        let runs = plan.turns().len() as u64;
+        Self::of(plan.turns().len() as u64)
+    }
+
+    /// For so many runs.
+    pub fn of(runs: u64) -> Self {
         Self(io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(runs);
             let style = ProgressStyle::with_template(
@@ -24,9 +28,15 @@ impl Progress {
 
     /// A run begins.
     pub fn show(&self, progress: bench::Progress<'_>) {
+        let message = format!("{} {}", progress.turn.workload, progress.arm);
+        self.at(progress.number as u64, message);
+    }
+
+    /// The run of this number begins, from 0.
+    pub fn at(&self, number: u64, message: String) {
         if let Some(bar) = &self.0 {
-            bar.set_position(progress.number as u64);
-            bar.set_message(format!("{} {}", progress.turn.workload, progress.arm));
+            bar.set_position(number);
+            bar.set_message(message);
         }
     }
 

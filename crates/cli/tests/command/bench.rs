@@ -207,25 +207,95 @@ fn arms_take_turns_in_namespaces_of_their_own() {
 }
 
 #[test]
-fn the_command_of_an_arm_is_run_before_each_of_its_runs() {
+fn the_setup_of_an_arm_is_run_before_each_of_its_runs() {
     let place = folder();
     let log = place.path().join("log");
-    let command = format!("echo $TCPLAB_ARM >> {}", text(&log));
+    let command = format!("setup:echo $TCPLAB_ARM $TCPLAB_RUN >> {}", text(&log));
     let run = bench(&[
         "PIPE_RR", "--runs", "2", "--before", &command, "--after", &command,
     ]);
     assert_eq!(run.code, 0, "{}", run.err);
     let log = std::fs::read_to_string(log).unwrap();
-    assert_eq!(log, "before\nafter\nafter\nbefore\n");
+    assert_eq!(log, "before 1\nafter 1\nafter 2\nbefore 2\n");
     let run = bench(&[
         "PIPE_RR",
         "--before",
-        "true",
+        "setup:true",
         "--after",
-        "echo no way >&2; exit 1",
+        "setup:echo no way >&2; exit 1",
     ]);
     assert_eq!(run.code, 4, "{}", run.err);
     assert!(run.err.contains("no way"), "{}", run.err);
+}
+
+/// A command whose output is a document of ours with this rate.
+fn says(rate: &str) -> String {
+    format!(
+        r#"echo '{{"schema":"tcplab.metrics/1","arms":[{{"name":"x","metrics":[{{"name":"rate","unit":"1/s","better":"higher","runs":[{{"value":'{rate}'}}]}}]}}]}}'"#
+    )
+}
+
+#[test]
+fn commands_are_measured_and_what_they_say_is_compared() {
+    let place = folder();
+    let out = place.path().join("out");
+    // 100, 101, 102 ... before, a tenth less after: the same on every machine.
+    let (before, after) = (
+        says("$((1000 + TCPLAB_RUN))"),
+        says("$((900 + TCPLAB_RUN))"),
+    );
+    let run = tcplab(&[
+        "bench",
+        "--before",
+        &before,
+        "--after",
+        &after,
+        "--runs",
+        "6",
+        "--json",
+        "--fail-on",
+        "worse",
+        "--out",
+        text(&out),
+    ]);
+    assert_eq!(run.code, 1, "{}", run.err);
+    let document = run.json();
+    holds("compare", &document);
+    let rows = document["rows"].as_array().unwrap();
+    let row = |name: &str| {
+        let found = rows.iter().find(|row| row["metric"] == name);
+        found.unwrap_or_else(|| panic!("{name}: {document}"))
+    };
+    let rate = row("rate");
+    assert_eq!(rate["verdict"], "worse", "{rate}");
+    assert_eq!(rate["paired"], true, "{rate}");
+    assert_eq!(rate["runs_before"][0], 1001.0);
+    for name in ["elapsed", "user CPU", "system CPU", "peak memory"] {
+        assert_eq!(row(name)["runs_after"].as_array().map(Vec::len), Some(6));
+    }
+    // A warm-up, and the outputs of all.
+    let kept = std::fs::read_to_string(out.join("runs.jsonl")).unwrap();
+    assert_eq!(kept.lines().count(), 14);
+    assert_eq!(std::fs::read_dir(out.join("output")).unwrap().count(), 28);
+    let again = tcplab(&["compare", text(&out), "--json"]);
+    assert_eq!(again.code, 0, "{}", again.err);
+}
+
+#[test]
+fn a_command_that_fails_is_a_failed_run_and_one_that_always_does_an_error() {
+    let some = "test $TCPLAB_RUN != 2 || { echo no luck >&2; exit 9; }";
+    let run = tcplab(&["bench", "--command", some, "--runs", "3", "--json"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let document = run.json();
+    holds("metrics", &document);
+    let runs = &document["arms"][0]["metrics"][0]["runs"];
+    assert_eq!(runs[1]["failed"], "exit code 9: no luck");
+    assert!(runs[0]["failed"].is_null() && runs[2]["failed"].is_null());
+    let never = tcplab(&["bench", "--command", "echo never >&2; exit 5"]);
+    assert_eq!(never.code, 4, "{}", never.err);
+    for part in ["exit code 5: never", "3 times"] {
+        assert!(never.err.contains(part), "{}", never.err);
+    }
 }
 
 #[test]
@@ -235,6 +305,16 @@ fn what_is_no_workload_or_arm_says_so() {
         (&["TCP_STREAM:0"], "1 to"),
         (&["--before", "model"], "--after"),
         (&["--before", "model", "--after", "true"], "two stacks"),
+        (
+            &["--before", "true", "--after", "true", "PIPE_RR"],
+            "setup:true",
+        ),
+        (&["--command", "true", "PIPE_RR"], "leave the workloads out"),
+        (
+            &["--before", "true", "--after", "as-it-is"],
+            "beside another",
+        ),
+        (&["--command", "true"], "--warm-runs"),
         (
             &["--before", "model", "--after", "model", "TCP_RR"],
             "stream-loss",

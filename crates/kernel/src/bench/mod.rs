@@ -7,6 +7,7 @@
 
 mod capture;
 mod clock;
+mod command;
 mod connect;
 mod end;
 mod far;
@@ -23,6 +24,7 @@ mod udp;
 mod wire;
 mod workload;
 
+pub use command::{Shell, Took, command};
 pub use end::end;
 pub use far::{Beside, ask, serve};
 pub use hosts::Hosts;

@@ -18,15 +18,17 @@ pub struct Arm {
 }
 
 /// What makes an arm different. As text: `as-it-is`, `sysctl:NAME=VALUE,NAME=VALUE`, a stack such as `uml:6.1`, two
-/// hosts `ssh:A,B`, or a shell's command.
+/// hosts `ssh:A,B`, `setup:COMMAND`, or a shell's command that is measured itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Setting {
     /// The machine as it is.
     AsItIs,
     /// A network namespace with these sysctls.
     Sysctls(BTreeMap<String, String>),
-    /// A shell's command that is run before each run of the arm.
+    /// A shell's command that is measured itself ([`super::Commands`]).
     Command(String),
+    /// A shell's command that prepares the machine before each run of the arm.
+    Setup(String),
     /// Two hosts, client and server, as the user named them: `ssh:A,B`.
     Hosts(String),
     /// A stack, by its name: `uml:6.1`. It runs the suite for stacks ([`super::network`]).
@@ -45,6 +47,7 @@ impl Setting {
                 format!("sysctl:{}", each.collect::<Vec<_>>().join(","))
             }
             Self::Command(command) => command.clone(),
+            Self::Setup(command) => format!("setup:{command}"),
             Self::Hosts(name) | Self::Stack(name) => name.clone(),
         }
     }
@@ -56,7 +59,9 @@ impl FromStr for Setting {
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if text.is_empty() {
-            return Err("an arm is a command, `sysctl:NAME=VALUE,...` or `as-it-is`".into());
+            return Err(
+                "an arm is a command, `sysctl:NAME=VALUE,...`, `setup:COMMAND`, `ssh:A,B`, a stack or `as-it-is`".into(),
+            );
         }
         if text == "as-it-is" {
             return Ok(Self::AsItIs);
@@ -69,6 +74,14 @@ impl FromStr for Setting {
         }
         if text.starts_with("ssh:") && !text.contains(' ') {
             return Ok(Self::Hosts(text.into()));
+        }
+        if let Some(command) = text.strip_prefix("setup:") {
+            return match command.trim() {
+                "" => {
+                    Err("write setup:COMMAND, such as 'setup:tc qdisc add dev lo root fq'".into())
+                }
+                command => Ok(Self::Setup(command.into())),
+            };
         }
         let Some(list) = text.strip_prefix("sysctl:") else {
             return Ok(Self::Command(text.into()));
@@ -87,14 +100,15 @@ impl FromStr for Setting {
 }
 
 impl Arm {
-    /// Puts the machine into its state.
-    pub(super) fn prepare(&self) -> Result<(), LabError> {
-        let Setting::Command(command) = &self.setting else {
+    /// Puts the machine into its state, before the run of this number, from 1.
+    pub(super) fn prepare(&self, run: u32) -> Result<(), LabError> {
+        let Setting::Setup(command) = &self.setting else {
             return Ok(());
         };
         let done = Command::new("sh")
             .args(["-c", command])
             .env("TCPLAB_ARM", &self.name)
+            .env("TCPLAB_RUN", run.to_string())
             .stdin(Stdio::null())
             .output();
         let failed = |why: String| {
@@ -130,7 +144,11 @@ pub fn places(arms: &[Arm]) -> Result<Vec<Place>, LabError> {
     let place = |arm: &Arm| {
         let sysctls = match &arm.setting {
             Setting::Sysctls(sysctls) => sysctls,
-            Setting::AsItIs | Setting::Command(_) | Setting::Hosts(_) | Setting::Stack(_) => &none,
+            Setting::AsItIs
+            | Setting::Command(_)
+            | Setting::Setup(_)
+            | Setting::Hosts(_)
+            | Setting::Stack(_) => &none,
         };
         let name = &arm.name;
         Place::own(sysctls).map_err(|e| LabError::CannotRun(format!("the arm {name}: {e}")))
@@ -148,6 +166,9 @@ mod tests {
         assert_eq!("uml:6.1".parse(), Ok(Setting::Stack("uml:6.1".into())));
         let command = "sysctl -w net.ipv4.tcp_sack=0";
         assert_eq!(command.parse(), Ok(Setting::Command(command.into())));
+        let setup: Setting = format!("setup: {command}").parse().unwrap();
+        assert_eq!(setup, Setting::Setup(command.into()));
+        assert_eq!(setup.words().parse(), Ok(setup));
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let sysctls = [
             pair("net.ipv4.tcp_rmem", "4096 1 2"),
@@ -159,7 +180,7 @@ mod tests {
         );
         assert_eq!("ssh:a,b".parse(), Ok(Setting::Hosts("ssh:a,b".into())));
         assert_eq!("sysctl:".parse(), Ok(Setting::Sysctls(BTreeMap::new())));
-        for bad in ["", "sysctl:x"] {
+        for bad in ["", "sysctl:x", "setup:"] {
             assert!(bad.parse::<Setting>().is_err(), "{bad}");
         }
     }
@@ -168,10 +189,13 @@ mod tests {
     fn a_command_that_fails_says_what() {
         let arm = |command: &str| Arm {
             name: "after".into(),
-            setting: Setting::Command(command.into()),
+            setting: Setting::Setup(command.into()),
         };
-        assert!(arm("test $TCPLAB_ARM = after").prepare().is_ok());
-        let e = arm("echo no such thing >&2; exit 3").prepare().unwrap_err();
+        let both = "test $TCPLAB_ARM = after && test $TCPLAB_RUN = 4";
+        assert!(arm(both).prepare(4).is_ok());
+        let e = arm("echo no such thing >&2; exit 3")
+            .prepare(1)
+            .unwrap_err();
         let text = e.to_string();
         for part in ["arm after", "no such thing", "3"] {
             assert!(text.contains(part), "{text}");

@@ -92,7 +92,7 @@ impl Folder {
     }
 
     /// Keeps a run.
-    pub(super) fn add(&mut self, run: &Run) -> io::Result<()> {
+    pub(super) fn add(&mut self, run: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_string(run)?;
         line.push('\n');
         self.runs.write_all(line.as_bytes())

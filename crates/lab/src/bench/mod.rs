@@ -4,6 +4,7 @@
 //! it was found; [`metrics`] makes of them what `tcplab compare` reads.
 
 mod arm;
+mod command;
 mod folder;
 mod hosts;
 mod metrics;
@@ -18,6 +19,7 @@ use tcplab_kernel::Stop;
 use tcplab_kernel::bench::{self, Place, Spec};
 
 pub use arm::{Arm, Setting, places};
+pub use command::Commands;
 pub use folder::{Folder, Run};
 pub use hosts::{Reach, far_places, is_far};
 pub use metrics::metrics;
@@ -112,7 +114,7 @@ fn one(
     stop: &Stop,
 ) -> Result<Option<Run>, LabError> {
     let arm = &plan.arms[turn.arm];
-    arm.prepare()?;
+    arm.prepare(turn.block + 1)?;
     let spec = Spec {
         held_percent,
         ..spec(plan, turn)

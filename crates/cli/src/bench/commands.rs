@@ -1,0 +1,88 @@
+//! Commands as the things that are measured.
+
+use tcplab_compare::Metrics;
+use tcplab_kernel::Stop;
+use tcplab_lab::bench::{Arm, Commands, Folder, Setting};
+
+use super::args::{BenchArgs, Cpus};
+use super::progress::Progress;
+use crate::failure::Failure;
+
+/// Runs of a command that count, where the user says nothing.
+const RUNS: u32 = 10;
+
+/// The commands that shall be measured; none: it is about workloads.
+pub fn asked(args: &BenchArgs) -> Result<Option<Vec<Arm>>, Failure> {
+    let arm = |name: &str, setting: &Setting| Arm {
+        name: name.into(),
+        setting: setting.clone(),
+    };
+    let arms = match (&args.before, &args.after, &args.command) {
+        (_, _, Some(command)) => vec![arm("command", &Setting::Command(command.clone()))],
+        (Some(before), Some(after), None) => vec![arm("before", before), arm("after", after)],
+        _ => return Ok(None),
+    };
+    let is_command = |arm: &&Arm| matches!(arm.setting, Setting::Command(_));
+    let Some(command) = arms.iter().find(is_command) else {
+        return Ok(None);
+    };
+    let words = command.setting.words();
+    if !args.workloads.is_empty() {
+        return Err(Failure::usage(format!(
+            "`{words}` is a command, and there are workloads: leave the workloads out to measure the command itself, or write \
+             `setup:{words}` for a command that prepares the machine before each run of its arm"
+        )));
+    }
+    if let Some(other) = arms.iter().find(|arm| !is_command(arm)) {
+        return Err(Failure::usage(format!(
+            "`{words}` is a command and `{}` is none: a command is measured beside another one; `setup:{words}` prepares the \
+             machine for workloads",
+            other.setting.words()
+        )));
+    }
+    if args.cpus != Cpus::Free
+        || args.congestion.is_some()
+        || args.time.is_some()
+        || args.warm.is_some()
+        || args.on.is_some()
+    {
+        return Err(Failure::usage(
+            "--cpus, --congestion, --time, --warm and --on are for workloads; a command's runs are as long as the command \
+             (--runs, --warm-runs)",
+        ));
+    }
+    Ok(Some(arms))
+}
+
+/// Measures them.
+pub fn run(args: &BenchArgs, arms: Vec<Arm>) -> Result<Metrics, Failure> {
+    let commands = Commands {
+        arms,
+        runs: args.runs.unwrap_or(RUNS),
+        warm_runs: args.warm_runs,
+    };
+    let scratch;
+    let path = match &args.out {
+        Some(path) => path.clone(),
+        None => {
+            scratch = tempfile::tempdir()?;
+            scratch.path().join("bench")
+        }
+    };
+    let wrong = |e: std::io::Error| Failure::input(format!("{}: {e}", path.display()));
+    let mut folder = Folder::create(&path).map_err(wrong)?;
+    let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(e.to_string()))?;
+    let progress = Progress::of(commands.count());
+    let metrics = commands.run(&mut folder, &stop, |number, arm| {
+        progress.at(number, arm.to_owned());
+    })?;
+    progress.clear();
+    let Some(metrics) = metrics else {
+        return Err(Failure::interrupted("interrupted before a run was done"));
+    };
+    let file = folder.finish(&metrics).map_err(wrong)?;
+    if args.out.is_some() {
+        eprintln!("runs, outputs and metrics: {}", file.display());
+    }
+    Ok(metrics)
+}
