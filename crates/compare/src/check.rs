@@ -1,6 +1,7 @@
 //! What a careful reader would object to: one function for each objection.
 
 mod counts;
+mod noise;
 mod rows;
 mod sources;
 
@@ -31,9 +32,12 @@ pub fn flags(checked: &Checked) -> Vec<Flag> {
     flags.extend(rows::opposite_signs(checked));
     flags.extend(rows::noise_above_change(checked));
     flags.extend(rows::units(checked));
+    flags.extend(rows::converted(checked));
     flags.extend(rows::one_side(checked));
     flags.extend(rows::stated_change(checked));
     flags.extend(rows::not_interleaved(checked));
+    flags.extend(noise::other_noise(checked));
+    flags.extend(noise::stolen(checked));
     flags.extend(counts::more_skipped(checked));
     flags.extend(counts::do_not_add_up(checked));
     flags.extend(counts::told_twice(checked));

@@ -13,6 +13,7 @@ mod pairs;
 mod qa;
 mod row;
 mod table;
+mod units;
 
 pub use metrics::{
     Arm, Better, Combine, Count, METRICS_SCHEMA, Metric, Metrics, Noise, Remark, RemarkKind, Role,

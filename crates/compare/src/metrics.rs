@@ -138,6 +138,22 @@ pub struct Noise {
     pub others: BTreeMap<String, f64>,
 }
 
+impl Noise {
+    /// A run of which the hypervisor took more than this is no measurement of anything small, per cent.
+    pub const STOLEN_PERCENT: f64 = 5.0;
+
+    /// Whether the hypervisor took much of the run away.
+    pub fn is_stolen(&self) -> bool {
+        self.steal_percent
+            .is_some_and(|steal| steal > Self::STOLEN_PERCENT)
+    }
+
+    /// Time in which no processor had anything to do, per cent of all processors'.
+    pub fn idle_percent(&self) -> Option<f64> {
+        self.others.get("idle_percent").copied()
+    }
+}
+
 /// Which way is better.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,

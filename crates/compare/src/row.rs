@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::metrics::{Better, Combine, Count, Role};
+use crate::metrics::{Better, Combine, Count, Noise, Role};
 
 /// What is said of a row.
 #[derive(
@@ -108,6 +108,12 @@ pub struct Row {
     pub runs_before: Vec<f64>,
     /// Runs that count, after.
     pub runs_after: Vec<f64>,
+    /// What the machine did beside each of these runs before; empty when nobody tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noise_before: Vec<Noise>,
+    /// The same after.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noise_after: Vec<Noise>,
     /// What is said of it.
     pub verdict: Verdict,
     /// `undecided`: runs a side, in all, that decide it; null: not known.

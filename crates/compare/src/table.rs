@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use tcplab_plan::result::ErrorRecord;
 use tcplab_stats::{Change, Decision, Mean, NoChange, Rules, Runs, change, combined, decide};
 
-use crate::metrics::{Arm, Better, Combine, Count, Metric, Role, Run, Source, TestResult};
+use crate::metrics::{Arm, Better, Combine, Count, Metric, Noise, Role, Run, Source, TestResult};
 use crate::pairs::{Sequence, sequence};
 use crate::row::{CountRow, Row, Verdict};
-use crate::{check, exact};
+use crate::{check, exact, units};
 
 /// `schema` of a [`Comparison`].
 pub const COMPARE_SCHEMA: &str = "tcplab.compare/1";
@@ -124,6 +124,12 @@ pub enum FlagKind {
     FailedRun,
     /// Runs of one arm were made together, and not between those of the other.
     NotInterleaved,
+    /// Runs of one arm were made while the machine did more beside them.
+    OtherNoise,
+    /// Runs of which the hypervisor took much away.
+    Stolen,
+    /// Units that differ by their prefix were converted.
+    Converted,
     /// Something that a source says.
     Note,
 }
@@ -134,6 +140,13 @@ pub fn compare(before: &Arm, after: &Arm, options: &Options) -> Comparison {
     let mut changes = Vec::new();
     let mut sequences = Vec::new();
     for (b, a) in sides(before, after) {
+        // Shown as before; what is another quantity stays as it is, and is refused.
+        let converted = b.zip(a).and_then(|(b, a)| {
+            (b.unit != a.unit)
+                .then(|| units::convert(a, &b.unit))
+                .flatten()
+        });
+        let a = converted.as_ref().or(a);
         if b.is_none() != a.is_none() && is_idle(b) && is_idle(a) {
             continue;
         }
@@ -194,8 +207,10 @@ fn sides<'a>(before: &'a Arm, after: &'a Arm) -> Vec<(Option<&'a Metric>, Option
     let mut sides = Vec::new();
     for metric in &before.metrics {
         let other = others.get_mut(&key(metric)).and_then(|same| {
-            // The one of the same unit, if there are several.
+            // The one of the same unit, if there are several, or of the same quantity.
             let at = same.iter().rposition(|m| m.unit == metric.unit);
+            let is_alike = |m: &&Metric| units::ratio(&m.unit, &metric.unit).is_some();
+            let at = at.or_else(|| same.iter().rposition(is_alike));
             let at = at.or(same.len().checked_sub(1))?;
             Some(same.remove(at))
         });
@@ -234,6 +249,8 @@ fn empty(metric: Option<&Metric>) -> Row {
         paired: false,
         runs_before: Vec::new(),
         runs_after: Vec::new(),
+        noise_before: Vec::new(),
+        noise_after: Vec::new(),
         verdict: Verdict::Invalid,
         needs: None,
         finds_percent: None,
@@ -269,6 +286,13 @@ const fn mean(combine: Combine) -> Mean {
     }
 }
 
+/// What the machine did beside each run; nothing when nobody tells.
+fn noise(runs: &[&Run]) -> Vec<Noise> {
+    let told = runs.iter().any(|run| run.noise.is_some());
+    let each = runs.iter().map(|run| run.noise.clone().unwrap_or_default());
+    if told { each.collect() } else { Vec::new() }
+}
+
 fn figure(values: &[f64], combine: Combine) -> Option<f64> {
     let figure = combined(values, mean(combine));
     figure.is_finite().then_some(figure)
@@ -284,6 +308,7 @@ fn fill(
 ) -> Option<Change> {
     let (b, a) = (counting(before), counting(after));
     (row.runs_before, row.runs_after) = (values(&b), values(&a));
+    (row.noise_before, row.noise_after) = (noise(&b), noise(&a));
     row.exact = before.exact && after.exact && !options.is_sampled;
     if options.is_robust && row.combine == Combine::Mean && !row.exact {
         row.combine = Combine::Trimmed;

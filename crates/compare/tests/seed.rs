@@ -4,7 +4,9 @@
 use std::path::Path;
 
 use tcplab_compare::import::{Input, read};
-use tcplab_compare::{Better, Comparison, FlagKind, Options, Row, Verdict, compare};
+use tcplab_compare::{
+    Arm, Better, Comparison, FlagKind, Metric, Options, Row, Run, Verdict, compare,
+};
 
 fn seed(name: &str) -> Comparison {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -200,4 +202,45 @@ fn a_missing_first_cell_is_objected_to() {
         flag.rows[0].contains("line 3") && flag.rows[0].contains("`TCP_RR`"),
         "{flag:?}"
     );
+}
+
+#[test]
+fn units_of_one_quantity_are_converted_and_others_refused() {
+    let arm = |name: &str, unit: &str, values: [f64; 3]| {
+        let mut arm = Arm::named(name);
+        let runs = values.map(Run::of).to_vec();
+        arm.metrics.push(Metric {
+            runs,
+            ..Metric::new("rate", unit, Better::Higher)
+        });
+        arm
+    };
+    let against = |before: (&str, [f64; 3]), after: (&str, [f64; 3])| {
+        let before = arm("before", before.0, before.1);
+        compare(
+            &before,
+            &arm("after", after.0, after.1),
+            &Options::default(),
+        )
+    };
+    let (mega, giga) = ([900.0, 1_000.0, 1_100.0], [0.9, 1.0, 1.1]);
+    let up = against(("Mbit/s", mega), ("Gbit/s", giga));
+    let row = &up.rows[0];
+    assert_eq!(
+        (row.unit.as_str(), row.change_percent),
+        ("Mbit/s", Some(0.0))
+    );
+    assert_eq!(row.runs_after, mega);
+    let flag = up.flags.iter().find(|f| f.kind == FlagKind::Converted);
+    assert_eq!(flag.unwrap().rows, ["rate (Gbit/s after, shown in Mbit/s)"]);
+    let down = against(("Gbit/s", giga), ("Mbit/s", mega));
+    assert_eq!(
+        (down.rows[0].unit.as_str(), &down.rows[0].runs_after[..]),
+        ("Gbit/s", &giga[..])
+    );
+    assert_ne!(down.rows[0].verdict, Verdict::Invalid);
+    let other = against(("Mbit/s", mega), ("MB/s", giga));
+    assert_eq!(other.rows[0].verdict, Verdict::Invalid);
+    assert!(other.flags.iter().any(|f| f.kind == FlagKind::Units));
+    assert!(!other.flags.iter().any(|f| f.kind == FlagKind::Converted));
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Checked;
-use crate::metrics::Role;
+use crate::metrics::{Metric, Role};
 use crate::pairs::Sequence;
 use crate::row::{Row, Verdict};
 use crate::table::{Flag, FlagKind};
@@ -95,6 +95,32 @@ pub(super) fn units(checked: &Checked) -> Option<Flag> {
         "the units of both sides differ: nothing was compared",
         rows.map(|row| format!("{}: {}", row.label(), row.why))
             .collect(),
+    )
+}
+
+/// Units of the same quantity that were converted: the reader's tool may mean 1,024 by K.
+pub(super) fn converted(checked: &Checked) -> Option<Flag> {
+    let one = |row: &Row| {
+        let here = |metric: &&Metric| (&metric.name, metric.role) == (&row.metric, row.role);
+        let mut there = checked.after.metrics.iter().filter(here).peekable();
+        let first = *there.peek()?;
+        let has_same = there.any(|metric| metric.unit == row.unit);
+        let is_converted = row.verdict != Verdict::Missing
+            && !has_same
+            && crate::units::ratio(&first.unit, &row.unit).is_some();
+        is_converted.then(|| {
+            format!(
+                "{} ({} after, shown in {})",
+                row.label(),
+                first.unit,
+                row.unit
+            )
+        })
+    };
+    over(
+        FlagKind::Converted,
+        "units were converted: 1 MB is 1,000 KB, 1 MiB is 1,024 KiB, whatever the tool meant",
+        checked.rows.iter().filter_map(one).collect(),
     )
 }
 

@@ -1,6 +1,6 @@
 //! Figures of a comparison as text.
 
-use tcplab_compare::{Better, Comparison, Row, Verdict};
+use tcplab_compare::{Better, Comparison, Noise, Row, Verdict};
 
 /// A value with five digits, large ones with k, M, G.
 pub(super) fn value(value: Option<f64>) -> String {
@@ -110,6 +110,43 @@ pub(super) fn unit(unit: &str) -> &str {
         "10^9bits/s" => "Gbit/s",
         unit => unit,
     }
+}
+
+/// What the machine did beside a run.
+pub(super) fn noise(noise: &Noise) -> String {
+    let told = [
+        ("steal", noise.steal_percent, 1, " %"),
+        ("idle", noise.idle_percent(), 0, " %"),
+        ("load", noise.load, 2, ""),
+        ("frequency", noise.frequency_mhz, 0, " MHz"),
+        ("interrupts", noise.interrupts_per_s, 0, "/s"),
+    ];
+    let words = told.into_iter().filter_map(|(name, value, places, unit)| {
+        value.map(|value| format!("{name} {value:.places$}{unit}"))
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// The same of both arms, means over their runs: `steal 0.1 → 3.0 %`; empty when nobody tells.
+pub(super) fn noise_of_arms(row: &Row) -> String {
+    type Of = fn(&Noise) -> Option<f64>;
+    let told: [(&str, Of, usize, &str); 3] = [
+        ("steal", |noise| noise.steal_percent, 1, " %"),
+        ("idle", Noise::idle_percent, 0, " %"),
+        ("load", |noise| noise.load, 2, ""),
+    ];
+    let words = told.into_iter().filter_map(|(name, of, places, unit)| {
+        let mean = |side: &[Noise]| {
+            let values: Vec<f64> = side.iter().filter_map(of).collect();
+            let sum: f64 = values.iter().sum();
+            (!values.is_empty()).then(|| sum / values.len() as f64)
+        };
+        let (was, is) = (mean(&row.noise_before)?, mean(&row.noise_after)?);
+        Some(format!(
+            "{name} {was:.places$} \u{2192} {is:.places$}{unit}"
+        ))
+    });
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// The names of both arms.

@@ -19,7 +19,7 @@ td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .same,.equal{--c:var(--dim)}td.v{color:var(--c)}svg{display:block}.axis{stroke:var(--line)}circle.b{fill:var(--b);opacity:.75}\
 circle.a{fill:var(--a);opacity:.75}line.b{stroke:var(--b);stroke-width:2}line.a{stroke:var(--a);stroke-width:2}\
 .band{fill:var(--band)}.zero{stroke:var(--dim)}.whisker{stroke:var(--c);stroke-width:3}.point{fill:var(--c)}\
-.point.open{fill:none;stroke:var(--c);stroke-width:1.5}ul{margin:.3rem 0;padding-left:1.2rem}.scroll{overflow-x:auto}";
+circle.stolen{stroke:var(--worse);stroke-width:2}.beside{font-size:.75rem;white-space:nowrap}.point.open{fill:none;stroke:var(--c);stroke-width:1.5}ul{margin:.3rem 0;padding-left:1.2rem}.scroll{overflow-x:auto}";
 
 /// Draws the page.
 pub fn html(comparison: &Comparison) -> String {
@@ -94,7 +94,7 @@ fn metrics(comparison: &Comparison) -> String {
             xml(figures::unit(&row.unit)),
             figures::exact(row, row.before),
             figures::exact(row, row.after),
-            picture::runs(row),
+            picture::runs(row) + &beside(row),
             figures::change(row),
             figures::interval(row),
             picture::interval(row, reach, comparison.band_percent),
@@ -106,6 +106,14 @@ fn metrics(comparison: &Comparison) -> String {
         );
     }
     out + "</tbody></table></div>\n"
+}
+
+/// What the machine did beside the runs of both arms.
+fn beside(row: &Row) -> String {
+    match figures::noise_of_arms(row).as_str() {
+        "" => String::new(),
+        words => format!("<div class=\"dim beside\">{}</div>", xml(words)),
+    }
 }
 
 fn suites(comparison: &Comparison) -> String {

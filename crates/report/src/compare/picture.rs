@@ -1,7 +1,9 @@
 //! A picture of a row's runs as SVG: a dot for each run, before above and after below, with each arm's figure; and the interval
 //! of the change on one scale for the whole table.
 
-use tcplab_compare::Row;
+use tcplab_compare::{Noise, Row};
+
+use super::figures;
 
 const WIDTH: f64 = 220.0;
 const HEIGHT: f64 = 30.0;
@@ -24,17 +26,28 @@ pub(super) fn runs(row: &Row) -> String {
         "<svg class=\"runs\" width=\"{WIDTH}\" height=\"{HEIGHT}\" role=\"img\" aria-label=\"runs before and after\">"
     );
     let arms = [
-        ("b", 9.0, &row.runs_before, row.before),
-        ("a", 21.0, &row.runs_after, row.after),
+        ("b", 9.0, (&row.runs_before, &row.noise_before), row.before),
+        ("a", 21.0, (&row.runs_after, &row.noise_after), row.after),
     ];
-    for (class, y, values, figure) in arms {
+    for (class, y, (values, noise), figure) in arms {
         out += &format!(
             "<line class=\"axis\" x1=\"{EDGE}\" x2=\"{:.1}\" y1=\"{y}\" y2=\"{y}\"/>",
             WIDTH - EDGE
         );
-        for value in values {
+        for (at, value) in values.iter().enumerate() {
+            let beside = noise.get(at);
+            let stolen = match beside.is_some_and(Noise::is_stolen) {
+                true => " stolen",
+                false => "",
+            };
+            let words = beside.map_or(String::new(), figures::noise);
+            let words = if words.is_empty() {
+                words
+            } else {
+                format!("; {words}")
+            };
             out += &format!(
-                "<circle class=\"{class}\" cx=\"{:.1}\" cy=\"{y}\" r=\"3\"><title>{value}</title></circle>",
+                "<circle class=\"{class}{stolen}\" cx=\"{:.1}\" cy=\"{y}\" r=\"3\"><title>{value}{words}</title></circle>",
                 x(*value)
             );
         }

@@ -1,6 +1,6 @@
 //! Comparisons drawn: widths, names that try to break out, counts.
 
-use tcplab_compare::{Arm, Better, Metric, Options, Run, compare};
+use tcplab_compare::{Arm, Better, Metric, Noise, Options, Run, compare};
 
 use super::*;
 use crate::terminal::Theme;
@@ -49,6 +49,28 @@ fn names_cannot_break_out() {
     let row = markdown(&comparison);
     let row = row.lines().find(|line| line.starts_with("| x")).unwrap();
     assert!(row.contains("x\\|&lt;script"), "{row}");
+}
+
+#[test]
+fn a_page_shows_what_the_machine_did_beside_each_run() {
+    let with = |mut arm: Arm, steal: f64| {
+        for run in &mut arm.metrics[0].runs {
+            run.noise = Some(Noise {
+                steal_percent: Some(steal),
+                others: [("idle_percent".to_owned(), 40.0)].into(),
+                ..Noise::default()
+            });
+        }
+        arm
+    };
+    let before = with(arm("old", &[1.0, 1.1, 1.2], "rate"), 0.25);
+    let after = with(arm("new", &[1.0, 1.1, 1.2], "rate"), 7.0);
+    let page = html(&compare(&before, &after, &Options::default()));
+    assert!(page.contains("<title>1.1; steal 7.0 %, idle 40 %</title>"));
+    assert_eq!(page.matches("<circle class=\"a stolen\"").count(), 3);
+    assert_eq!(page.matches("<circle class=\"b\"").count(), 3);
+    assert!(page.contains("steal 0.2 \u{2192} 7.0 %, idle 40 \u{2192} 40 %"));
+    assert!(!html(&example("rate")).contains("<div class=\"dim beside"));
 }
 
 #[test]
