@@ -120,7 +120,9 @@ fn one(point: &PointResult, told: &Told, builder: &mut Builder) {
             .arm
             .remark(RemarkKind::Note, label.clone(), warning.clone());
     }
-    let exact = point.stack.starts_with("model") || point.stack.starts_with("uml");
+    // Stacks in virtual time: all but this machine's.
+    let kinds = ["model", "uml", "qemu"];
+    let exact = kinds.iter().any(|kind| point.stack.starts_with(kind));
     let block = point.axes.get("repeat").and_then(Value::as_u64);
     let mut add = |name: &str, value: Option<f64>, why: Option<&String>| {
         let (unit, better) = unit(name);
