@@ -85,13 +85,20 @@ fn every_workload_goes_between(machines: &Machines) {
 
 fn two_servers_are_two_arms(machines: &Machines) {
     let arms = ["--before", "ssh:a,b", "--after", "ssh:b,a"];
-    let run = bench(machines, &[&["TCP_RR", "--runs", "3"][..], &arms].concat());
+    let out = machines.path("pairs");
+    let three = ["TCP_RR", "--runs", "3", "--out", text(&out)];
+    let run = bench(machines, &[&three[..], &arms].concat());
     assert_eq!(run.code, 0, "{}", run.err);
-    let document = run.json();
-    super::schema::holds("compare", &document);
-    let row = &document["rows"][0];
-    assert_eq!(row["paired"], true, "{row}");
-    assert_eq!(row["runs_after"].as_array().map(Vec::len), Some(3), "{row}");
+    super::schema::holds("compare", &run.json());
+    let kept = std::fs::read_to_string(out.join("runs.jsonl")).unwrap();
+    let arms = kept.lines().map(|line| {
+        let run: Value = serde_json::from_str(line).unwrap();
+        run["arm"].as_str().unwrap().to_owned()
+    });
+    // A B B A A B.
+    let order: Vec<String> = arms.collect();
+    let want = ["before", "after", "after", "before", "before", "after"];
+    assert_eq!(order, want);
 }
 
 fn both_ends_are_captured(machines: &Machines) {
