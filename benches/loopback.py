@@ -27,7 +27,7 @@ def free_port():
 def ours(args, workload):
     out = subprocess.run(
         [args.tcplab, "bench", workload, "--runs", "1", "--time", f"{args.time}s", "--warm", "200ms",
-         "--cpus", "pinned", "--json"],
+         "--cpus", "pinned", "--json"] + (["--congestion", args.congestion] if args.congestion else []),
         check=True, capture_output=True, text=True,
     ).stdout
     return json.loads(out)["arms"][0]["metrics"][0]["runs"][0]["value"]
@@ -35,8 +35,11 @@ def ours(args, workload):
 
 def netperf(args, port, test, size=None):
     words = ["netperf", "-H", "127.0.0.1", "-p", str(port), "-t", test, "-l", str(args.time), "-P", "0", "-T", "0,1"]
+    words += ["--"]
     if size:
-        words += ["--", "-m", str(size)]
+        words += ["-m", str(size)]
+    if args.congestion and test.startswith("TCP"):
+        words += ["-K", args.congestion]
     out = subprocess.run(words, check=True, capture_output=True, text=True).stdout
     first = next(line for line in out.splitlines() if line.strip())
     return float(first.split()[4] if size else first.split()[5])
@@ -44,7 +47,8 @@ def netperf(args, port, test, size=None):
 
 def iperf3(args, port, size):
     out = subprocess.run(
-        ["iperf3", "-c", "127.0.0.1", "-p", str(port), "-t", str(args.time), "-O", "1", "-l", str(size), "-A", "0,1", "-J"],
+        ["iperf3", "-c", "127.0.0.1", "-p", str(port), "-t", str(args.time), "-O", "1", "-l", str(size), "-A", "0,1", "-J"]
+        + (["-C", args.congestion] if args.congestion else []),
         check=True, capture_output=True, text=True,
     ).stdout
     return json.loads(out)["end"]["sum_received"]["bits_per_second"] / 1e6
@@ -55,6 +59,7 @@ def main():
     parser.add_argument("--tcplab", default="target/release/tcplab")
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--time", type=int, default=1)
+    parser.add_argument("--congestion", help="TCP_CONGESTION of all three; without it the machine's")
     args = parser.parse_args()
     servers, ports = [], {}
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

@@ -76,8 +76,9 @@ fn a_self_test_slows_one_workload_of_each_table() {
             assert_eq!(planted["then"]["runs"].as_u64(), asked, "{planted}");
         }
     }
-    // Arms of its own, and nothing kept.
+    // Arms of its own, nothing kept, and nothing that another program serves.
     for other in [
+        &["HTTP_RR"][..],
         &["--before", "true", "--after", "true"][..],
         &["--out", "x"],
     ] {

@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 
+use super::drag::Drag;
 use super::end::{Pipe, Tally, Task};
 use super::measure::EndReport;
 use super::phase::Phase;
@@ -18,9 +19,11 @@ pub(super) fn client(task: &Task, phase: &Phase) -> io::Result<EndReport> {
     let server = task
         .server
         .ok_or_else(|| io::Error::other("no server to connect to"))?;
+    let mut drag = Drag::of(task.spec.slowed_percent);
     let mut made = 0;
     let mut next = || {
         made += 1;
+        drag.call();
         once(place(server, made))
     };
     while phase.is_warming() {

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use tcplab_base::Instant;
 
 use super::clock::now;
+use super::drag::Drag;
 use super::measure::EndReport;
 use super::phase::Phase;
 use super::workload::{Over, Work};
@@ -76,6 +77,8 @@ fn work(task: &str) -> io::Result<()> {
         reads: io::stdin().as_fd().try_clone_to_owned()?,
         writes: io::stdout().as_fd().try_clone_to_owned()?,
         is_socket,
+        drag: Drag::of(slowed(&task)),
+        only_reads: task.spec.workload.is_stream() && !task.is_client,
     };
     let span = |ns: i64| Duration::from_nanos(ns.unsigned_abs());
     let phase = Phase::start(span(task.spec.warm_ns), span(task.spec.time_ns))?;
@@ -104,18 +107,30 @@ fn work(task: &str) -> io::Result<()> {
     file.write_all(serde_json::to_string(&report)?.as_bytes())
 }
 
+/// The ends of a stream work at the same time, those of a transaction one after the other: both slowed would be twice.
+fn slowed(task: &Task) -> u32 {
+    match (task.is_client, task.spec.workload.work) {
+        (true, _) | (_, Work::Stream) => task.spec.slowed_percent,
+        (false, _) => 0,
+    }
+}
+
 /// Where an end reads and writes. The calls of sockets are send(2) and recv(2), as netperf's.
 #[derive(Debug)]
 pub(super) struct Pipe {
     pub(super) reads: OwnedFd,
     pub(super) writes: OwnedFd,
     is_socket: bool,
+    /// Before a write, so that nothing is on its way meanwhile; of an end that writes nothing before a read.
+    drag: Drag,
+    only_reads: bool,
 }
 
 impl Pipe {
     /// One call; at least a byte, or an error.
     #[inline]
     pub(super) fn write(&mut self, bytes: &[u8]) -> nix::Result<usize> {
+        self.drag.call();
         match self.is_socket {
             true => send(self.writes.as_raw_fd(), bytes, MsgFlags::empty()),
             false => nix::unistd::write(&self.writes, bytes),
@@ -125,6 +140,9 @@ impl Pipe {
     /// One call; 0: the other end is gone.
     #[inline]
     pub(super) fn read(&mut self, room: &mut [u8]) -> nix::Result<usize> {
+        if self.only_reads {
+            self.drag.call();
+        }
         match self.is_socket {
             true => recv(self.reads.as_raw_fd(), room, MsgFlags::empty()),
             false => nix::unistd::read(&self.reads, room),

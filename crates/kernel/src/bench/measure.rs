@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::net::SocketAddr;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
 use serde::{Deserialize, Serialize};
 use tcplab_base::Duration as Span;
 
 use super::clock::now;
 use super::end::{Task, WORD};
-use super::hold::Hold;
 use super::http;
 use super::noise::{Noise, Watch};
 use super::place::Place;
@@ -256,18 +257,19 @@ impl Running {
 /// Waits for all; false: the user wants an end.
 pub(super) fn wait(children: &mut [Running], spec: &Spec, stop: &Stop) -> Result<bool, BenchError> {
     let most = Duration::from_nanos(spec.lasts().as_nanos().unsigned_abs()) + GRACE;
-    let mut hold = Hold::of(spec.held_percent);
     let begun = now();
     loop {
-        let mut running = Vec::new();
+        let mut running = 0;
         for child in children.iter_mut() {
             match child.0.try_wait().tried("cannot wait for an end")? {
-                None => running.push(child.0.id()),
+                None => running += 1,
                 Some(status) if status.success() => {}
+                // Ctrl-C on a terminal reaches the ends as well, perhaps before us.
+                Some(status) if stop.wanted() || is_ended_by_user(status) => return Ok(false),
                 Some(_) => return Err(failed(child)),
             }
         }
-        if running.is_empty() {
+        if running == 0 {
             return Ok(true);
         }
         if stop.wanted() {
@@ -279,14 +281,13 @@ pub(super) fn wait(children: &mut [Running], spec: &Spec, stop: &Stop) -> Result
             return Err(late).tried("an end of the workload does not come to its end");
         }
         let is_early = elapsed + Span::from_nanos(LOOK_EARLY.as_nanos() as i64) < spec.lasts();
-        thread::sleep(if is_early && spec.held_percent == 0 {
-            LOOK_EARLY
-        } else {
-            LOOK
-        });
-        // Only this loop waits for them: their numbers are theirs until the next look.
-        hold.turn(&running);
+        thread::sleep(if is_early { LOOK_EARLY } else { LOOK });
     }
+}
+
+fn is_ended_by_user(status: ExitStatus) -> bool {
+    let signal = status.signal();
+    signal == Some(Signal::SIGINT as i32) || signal == Some(Signal::SIGTERM as i32)
 }
 
 pub(super) fn failed(child: &mut Running) -> BenchError {

@@ -9,9 +9,9 @@ mod capture;
 mod clock;
 mod command;
 mod connect;
+mod drag;
 mod end;
 mod far;
-mod hold;
 mod hosts;
 mod http;
 mod measure;
@@ -50,8 +50,9 @@ pub struct Spec {
     pub cpus: [Option<usize>; 2],
     /// TCP_CONGESTION; none: the kernel's.
     pub congestion: Option<String>,
-    /// Per cent of its time in which both ends are stopped: a slowdown that is planted, to see whether it is found.
-    pub held_percent: u32,
+    /// Per cent of its time that goes to nothing: a slowdown that is planted, to see whether it is found. The client's of a
+    /// transaction, both ends' of a stream; HTTP has none.
+    pub slowed_percent: u32,
     /// What HTTP workloads are run with.
     #[serde(default)]
     pub http: Http,

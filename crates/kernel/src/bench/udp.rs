@@ -45,31 +45,52 @@ pub(super) fn receiver(pipe: &mut Pipe, phase: &Phase) -> io::Result<EndReport> 
 
 /// Asks and waits. A lost datagram costs the wait of a read.
 pub(super) fn asker(pipe: &mut Pipe, size: u32, phase: &Phase) -> io::Result<EndReport> {
-    let mut room = vec![0; LARGEST];
-    let size = size as usize;
+    let mut asker = Asker {
+        message: vec![0; size as usize],
+        room: vec![0; LARGEST],
+    };
     while phase.is_warming() {
-        given(pipe.write(&room[..size]))?;
-        given(pipe.read(&mut room))?;
+        asker.once(pipe)?;
     }
     let tally = Tally::begin();
     let mut latencies = Latencies::begin();
     let (mut transactions, mut lost) = (0, 0);
     while phase.counts() {
-        given(pipe.write(&room[..size]))?;
-        match given(pipe.read(&mut room))? {
-            0 => lost += 1,
-            _ => transactions += 1,
+        match asker.once(pipe)? {
+            true => transactions += 1,
+            false => lost += 1,
         }
         latencies.next();
     }
     let mut report = tally.end(
-        2 * transactions * size as u64,
+        2 * transactions * u64::from(size),
         2 * transactions,
         transactions,
     );
     report.lost = lost;
     latencies.tell(&mut report);
     Ok(report)
+}
+
+struct Asker {
+    message: Vec<u8>,
+    room: Vec<u8>,
+}
+
+impl Asker {
+    /// One transaction; false: no answer in time. Its first byte is its number: an answer that comes too late must not
+    /// be taken for the next one's, or two questions would be on their way from then on.
+    fn once(&mut self, pipe: &mut Pipe) -> io::Result<bool> {
+        self.message[0] = self.message[0].wrapping_add(1);
+        given(pipe.write(&self.message))?;
+        loop {
+            match given(pipe.read(&mut self.room))? {
+                0 => return Ok(false),
+                _ if self.room[0] == self.message[0] => return Ok(true),
+                _ => {}
+            }
+        }
+    }
 }
 
 /// Answers until nobody asks any more.

@@ -110,13 +110,13 @@ fn one(
     turn: &Turn,
     number: usize,
     (place, captures): (&Place, Option<&[PathBuf; 2]>),
-    held_percent: u32,
+    slowed_percent: u32,
     stop: &Stop,
 ) -> Result<Option<Run>, LabError> {
     let arm = &plan.arms[turn.arm];
     arm.prepare(turn.block + 1)?;
     let spec = Spec {
-        held_percent,
+        slowed_percent,
         ..spec(plan, turn)
     };
     let began_s = folder::now_s();
@@ -145,7 +145,7 @@ fn spec(plan: &Plan, turn: &Turn) -> Spec {
         time_ns: plan.time.as_nanos(),
         cpus: turn.pinning.cpus(turn.workload.over),
         congestion: plan.congestion.clone(),
-        held_percent: 0,
+        slowed_percent: 0,
         http: plan.http.clone(),
     }
 }

@@ -1,7 +1,7 @@
 //! Does a bench on this machine see differences that are not there, and does it see those that are?
 //!
 //! Each table has all workloads in two arms that are alike, and one workload (the tables take turns) in two more arms that
-//! are slowed: their ends are stopped for a part of the time. What is undecided then gets the runs that its row names.
+//! are slowed: their ends do nothing for a part of the time. What is undecided then gets the runs that its row names.
 
 use schemars::JsonSchema;
 use serde::Serialize;
