@@ -12,12 +12,12 @@ import json
 import os
 import re
 import shutil
-import socket
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
+
+from turns import free_port, tell
 
 CONF = """user root;
 daemon off;
@@ -36,12 +36,6 @@ http {{
     ssl_session_cache off; ssl_session_tickets off; }}
 }}
 """
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def ours(args, workload):
@@ -108,16 +102,7 @@ def main():
                 for peer in (wrk, ab):
                     if shutil.which(peer.__name__):
                         turns.append((peer.__name__, lambda peer=peer, url=url, short=short: peer(args, url, short)))
-                found = {who: [] for who, _ in turns}
-                for n in range(args.runs):
-                    for who, run in turns if n % 2 == 0 else reversed(turns):
-                        found[who].append(run())
-                own = statistics.median(found["tcplab"])
-                for who, values in found.items():
-                    middle = statistics.median(values)
-                    ratio = "" if who == "tcplab" else f"  tcplab {own / middle:.3f} x"
-                    print(f"{name:10} {who:7} {middle:9.0f} 1/s ({min(values):.0f} to {max(values):.0f}){ratio}")
-                sys.stdout.flush()
+                tell(name, "1/s", turns, args.runs)
         finally:
             nginx.terminate()
             nginx.wait()

@@ -11,17 +11,10 @@ import argparse
 import json
 import os
 import shutil
-import socket
-import statistics
 import subprocess
-import sys
 import time
 
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+from turns import free_port, tell
 
 
 def ours(args, workload):
@@ -86,17 +79,7 @@ def main():
             rows.append((test, "1/s", peers))
         print(f"Linux {os.uname().release}, medians of {args.runs} in turns (least to most), load {os.getloadavg()[0]:.1f}")
         for name, unit, peers in rows:
-            found = {"tcplab": []} | {peer: [] for peer in peers}
-            for n in range(args.runs):
-                turns = [("tcplab", lambda: ours(args, name))] + list(peers.items())
-                for who, run in turns if n % 2 == 0 else reversed(turns):
-                    found[who].append(run())
-            own = statistics.median(found["tcplab"])
-            for who, values in found.items():
-                middle = statistics.median(values)
-                ratio = "" if who == "tcplab" else f"  tcplab {own / middle:.3f} x"
-                print(f"{name:18} {who:8} {middle:10.0f} {unit:7} ({min(values):.0f} to {max(values):.0f}){ratio}")
-            sys.stdout.flush()
+            tell(name, unit, [("tcplab", lambda name=name: ours(args, name)), *peers.items()], args.runs)
     finally:
         for server in servers:
             server.terminate()
