@@ -2,9 +2,10 @@
 
 use tcplab_compare::Metrics;
 use tcplab_kernel::Stop;
-use tcplab_lab::bench::{Arm, Commands, Folder, Setting};
+use tcplab_lab::bench::{Arm, Commands, Setting};
 
 use super::args::{BenchArgs, Cpus};
+use super::out::Out;
 use super::progress::Progress;
 use crate::failure::Failure;
 
@@ -61,28 +62,16 @@ pub fn run(args: &BenchArgs, arms: Vec<Arm>) -> Result<Metrics, Failure> {
         runs: args.runs.unwrap_or(RUNS),
         warm_runs: args.warm_runs,
     };
-    let scratch;
-    let path = match &args.out {
-        Some(path) => path.clone(),
-        None => {
-            scratch = tempfile::tempdir()?;
-            scratch.path().join("bench")
-        }
-    };
-    let wrong = |e: std::io::Error| Failure::input(format!("{}: {e}", path.display()));
-    let mut folder = Folder::create(&path).map_err(wrong)?;
+    let mut out = Out::open(args)?;
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(e.to_string()))?;
     let progress = Progress::of(commands.count());
-    let metrics = commands.run(&mut folder, &stop, |number, arm| {
+    let metrics = commands.run(&mut out.folder, &stop, |number, arm| {
         progress.at(number, arm.to_owned());
     })?;
     progress.clear();
     let Some(metrics) = metrics else {
         return Err(Failure::interrupted("interrupted before a run was done"));
     };
-    let file = folder.finish(&metrics).map_err(wrong)?;
-    if args.out.is_some() {
-        eprintln!("runs, outputs and metrics: {}", file.display());
-    }
+    out.finish(&metrics, "runs, outputs")?;
     Ok(metrics)
 }

@@ -2,6 +2,7 @@
 
 pub mod args;
 mod commands;
+mod out;
 mod progress;
 mod self_test;
 mod stacks;
@@ -14,9 +15,10 @@ use tcplab_base::Duration;
 use tcplab_compare::{COMPARE_SCHEMA, METRICS_SCHEMA, Metrics, Options, compare};
 use tcplab_kernel::Stop;
 use tcplab_kernel::bench::{Http, Place, Server, Workload};
-use tcplab_lab::bench::{self, Arm, Folder, Pinning, Plan, SELF_TEST_SCHEMA, Setting};
+use tcplab_lab::bench::{self, Arm, Pinning, Plan, SELF_TEST_SCHEMA, Setting};
 
 use self::args::{BenchArgs, Cpus, HttpArgs, HttpServer};
+use self::out::Out;
 use self::progress::Progress;
 use crate::args::Color;
 use crate::compare::{code, options, tell};
@@ -78,28 +80,16 @@ fn judged(args: &BenchArgs) -> Options {
 /// Workloads on this machine.
 fn here(args: &BenchArgs) -> Result<Metrics, Failure> {
     let plan = plan(args)?;
-    let scratch;
-    let path = match &args.out {
-        Some(path) => path.clone(),
-        None => {
-            scratch = tempfile::tempdir()?;
-            scratch.path().join("bench")
-        }
-    };
-    let wrong = |e: std::io::Error| Failure::input(format!("{}: {e}", path.display()));
-    let mut folder = Folder::create(&path).map_err(wrong)?;
+    let mut out = Out::open(args)?;
     let (places, stop) = places(args, &plan)?;
     let progress = Progress::new(&plan);
-    let runs = bench::run(&plan, &places, &mut folder, &stop, |p| progress.show(p))?;
+    let runs = bench::run(&plan, &places, &mut out.folder, &stop, |p| progress.show(p))?;
     progress.clear();
     if stop.wanted() && runs.is_empty() {
         return Err(Failure::interrupted("interrupted before a run was done"));
     }
     let metrics = bench::metrics(&plan, &runs, &bench::systems(&places));
-    let file = folder.finish(&metrics).map_err(wrong)?;
-    if args.out.is_some() {
-        eprintln!("runs and metrics: {}", file.display());
-    }
+    out.finish(&metrics, "runs")?;
     Ok(metrics)
 }
 

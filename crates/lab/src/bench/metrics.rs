@@ -20,7 +20,7 @@ pub fn metrics(plan: &Plan, runs: &[Run], systems: &[String]) -> Metrics {
             tool: concat!("tcplab ", env!("CARGO_PKG_VERSION")).into(),
             command: arm.setting.words(),
             system: systems.get(number).cloned().unwrap_or_default(),
-            settings: settings(plan),
+            settings: settings(plan, &own),
         });
         for pinning in &plan.pinning {
             for workload in &plan.workloads {
@@ -42,11 +42,15 @@ pub fn metrics(plan: &Plan, runs: &[Run], systems: &[String]) -> Metrics {
 }
 
 /// What HTTP workloads were run with.
-fn settings(plan: &Plan) -> BTreeMap<String, String> {
+fn settings(plan: &Plan, runs: &[&Run]) -> BTreeMap<String, String> {
     let is = |over: Over| plan.workloads.iter().any(|workload| workload.over == over);
     let mut settings = BTreeMap::new();
     if is(Over::Http) || is(Over::Https) {
-        settings.insert("http_server".into(), plan.http.server.tool());
+        // As the server says itself: on another host it is that host's.
+        let mut tools = runs.iter().map(|run| &run.measured.server.tool);
+        if let Some(tool) = tools.find(|tool| !tool.is_empty()) {
+            settings.insert("http_server".into(), tool.clone());
+        }
         settings.insert("http_connections".into(), plan.http.connections.to_string());
     }
     if is(Over::Https) {
