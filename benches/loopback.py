@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """tcplab bench beside netperf and iperf3 on loopback: the same workloads in turns, medians and ratios.
 
-    benches/loopback.py [--tcplab BIN] [--runs 7] [--time 1]
+    benches/loopback.py [--tcplab BIN] [--runs 7] [--time 1] [--cpus pinned|one] [WORKLOAD ...]
 
+Both ends are on a processor each (pinned), or on the second one (one): transactions differ least there.
 netperf is in Debian's non-free, iperf3 in main; what is not installed is left out. Peers' servers are started on free
 ports and ended again.
 """
@@ -16,18 +17,23 @@ import time
 
 from turns import free_port, tell
 
+# Processors of client and server.
+PLACES = {"pinned": "0,1", "one": "1,1"}
+
+SUITE = ["TCP_STREAM:64", "TCP_STREAM:512", "TCP_STREAM:16384", "TCP_STREAM:131072", "TCP_RR", "TCP_CRR", "UDP_RR"]
+
 
 def ours(args, workload):
     out = subprocess.run(
         [args.tcplab, "bench", workload, "--runs", "1", "--time", f"{args.time}s", "--warm", "200ms",
-         "--cpus", "pinned", "--json"] + (["--congestion", args.congestion] if args.congestion else []),
+         "--cpus", args.cpus, "--json"] + (["--congestion", args.congestion] if args.congestion else []),
         check=True, capture_output=True, text=True,
     ).stdout
     return json.loads(out)["arms"][0]["metrics"][0]["runs"][0]["value"]
 
 
 def netperf(args, port, test, size=None):
-    words = ["netperf", "-H", "127.0.0.1", "-p", str(port), "-t", test, "-l", str(args.time), "-P", "0", "-T", "0,1"]
+    words = ["netperf", "-H", "127.0.0.1", "-p", str(port), "-t", test, "-l", str(args.time), "-P", "0", "-T", PLACES[args.cpus]]
     words += ["--"]
     if size:
         words += ["-m", str(size)]
@@ -40,7 +46,7 @@ def netperf(args, port, test, size=None):
 
 def iperf3(args, port, size):
     out = subprocess.run(
-        ["iperf3", "-c", "127.0.0.1", "-p", str(port), "-t", str(args.time), "-O", "1", "-l", str(size), "-A", "0,1", "-J"]
+        ["iperf3", "-c", "127.0.0.1", "-p", str(port), "-t", str(args.time), "-O", "1", "-l", str(size), "-A", PLACES[args.cpus], "-J"]
         + (["-C", args.congestion] if args.congestion else []),
         check=True, capture_output=True, text=True,
     ).stdout
@@ -53,6 +59,8 @@ def main():
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--time", type=int, default=1)
     parser.add_argument("--congestion", help="TCP_CONGESTION of all three; without it the machine's")
+    parser.add_argument("--cpus", choices=PLACES, default="pinned")
+    parser.add_argument("workloads", nargs="*", default=SUITE, help="such as TCP_STREAM:64 or TCP_RR")
     args = parser.parse_args()
     servers, ports = [], {}
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -65,18 +73,14 @@ def main():
             servers.append(subprocess.Popen(["iperf3", "-s", "-p", str(ports["iperf3"])], **quiet))
         time.sleep(0.5)
         rows = []
-        for size in (64, 512, 16384, 131072):
+        for workload in args.workloads:
+            test, _, size = workload.partition(":")
             peers = {}
             if "netperf" in ports:
-                peers["netperf"] = lambda size=size: netperf(args, ports["netperf"], "TCP_STREAM", size)
-            if "iperf3" in ports:
+                peers["netperf"] = lambda test=test, size=size: netperf(args, ports["netperf"], test, size)
+            if "iperf3" in ports and test == "TCP_STREAM":
                 peers["iperf3"] = lambda size=size: iperf3(args, ports["iperf3"], size)
-            rows.append((f"TCP_STREAM:{size}", "Mbit/s", peers))
-        for test in ("TCP_RR", "TCP_CRR", "UDP_RR"):
-            peers = {}
-            if "netperf" in ports:
-                peers["netperf"] = lambda test=test: netperf(args, ports["netperf"], test)
-            rows.append((test, "1/s", peers))
+            rows.append((workload, "Mbit/s" if size else "1/s", peers))
         print(f"Linux {os.uname().release}, medians of {args.runs} in turns (least to most), load {os.getloadavg()[0]:.1f}")
         for name, unit, peers in rows:
             tell(name, unit, [("tcplab", lambda name=name: ours(args, name)), *peers.items()], args.runs)

@@ -127,6 +127,24 @@ fn open(row: &Change, next: f64, rules: &Rules) -> Decision {
     }
 }
 
+/// Runs a side, at most the most that are sensible, with which a table of so many rows finds a change of `find_percent` here.
+/// By the noise alone: whoever ends there favours no verdict, as who ends at a change that looks large would.
+pub fn enough(row: &Change, rows: usize, rules: &Rules) -> u32 {
+    if !row.is_relative || row.se <= 0.0 {
+        return row.runs as u32;
+    }
+    // Per cent of what was before grow with the change; those of a table without one do not.
+    let se = row.se / (1.0 + row.change / 100.0);
+    let plan = Plan {
+        noise: se * row.runs.sqrt() * wider(row.free),
+        is_paired: row.is_paired,
+        miss: rules.q / rows.max(1) as f64,
+        power: rules.power,
+    };
+    let needs = plan.runs(rules.find_percent).unwrap_or(rules.most_runs);
+    needs.min(rules.most_runs)
+}
+
 /// What single runs need, by the assumed noise.
 fn first_runs(next: f64, rules: &Rules) -> Decision {
     let plan = Plan {
@@ -200,6 +218,26 @@ mod tests {
             level: 0.95,
         })
         .ok()
+    }
+
+    #[test]
+    fn enough_runs_are_asked_by_the_noise_and_not_by_the_change() {
+        let steady = [100.0, 100.2, 99.8, 100.1, 99.9];
+        let scaled = |by: f64| steady.map(|v| v * by);
+        let rules = Rules::default();
+        let of = |before: &[f64], after: &[f64], rows| {
+            enough(&row(before, after).unwrap(), rows, &rules)
+        };
+        assert_eq!(of(&steady, &scaled(1.0), 4), of(&steady, &scaled(1.02), 4));
+        assert!(of(&steady, &scaled(1.02), 4) <= 5);
+        let noisy = [100.0, 106.0, 95.0, 103.0, 97.0];
+        assert!(of(&noisy, &steady, 4) > 10);
+        assert!(of(&noisy, &steady, 40) > of(&noisy, &steady, 4));
+        assert_eq!(
+            of(&[100.0, 300.0, 40.0, 160.0, 90.0], &steady, 4),
+            rules.most_runs
+        );
+        assert_eq!(of(&[5.0, 5.0, 5.0], &[5.0, 5.0, 5.0], 4), 3);
     }
 
     #[test]

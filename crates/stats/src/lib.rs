@@ -25,7 +25,7 @@ mod tail;
 mod verdict;
 
 pub use bh::{Discoveries, bh};
-pub use decide::{Decision, Rules, decide};
+pub use decide::{Decision, Rules, decide, enough};
 pub use quantile::compare_quantiles;
 pub use ratio::{Ratio, compare};
 pub use resample::Design;

@@ -53,7 +53,8 @@ pub struct BenchArgs {
     #[command(flatten)]
     pub ssh: SshArgs,
 
-    /// Runs of each workload in each arm [default: 30; between hosts 10]
+    /// Runs of each workload in each arm [default: of two arms as many as find a change of --find per cent, 30 to --most-runs;
+    /// of one 30; between hosts 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Runs")]
     pub runs: Option<u32>,
     /// Time in which a run counts [default: 100ms; between hosts 1s]
@@ -65,9 +66,15 @@ pub struct BenchArgs {
     /// Runs of each command before those that count
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=1_000), help_heading = "Runs")]
     pub warm_runs: u32,
-    /// Where client and server run
-    #[arg(long, value_enum, default_value = "free", help_heading = "Runs")]
-    pub cpus: Cpus,
+    /// Where client and server run; several one after the other [default: steady; between hosts free]
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "CPUS",
+        help_heading = "Runs"
+    )]
+    pub cpus: Vec<Cpus>,
     /// TCP_CONGESTION of both ends
     #[arg(long, value_name = "NAME", help_heading = "Runs")]
     pub congestion: Option<String>,
@@ -120,10 +127,12 @@ pub enum HttpServer {
 /// Where client and server run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Cpus {
-    /// Where the kernel puts them
-    Free,
+    /// Where runs differ least: streams and HTTP as with `pinned`, the others as with `one`
+    Steady,
     /// On a processor each
     Pinned,
-    /// Both ways, one after the other
-    Both,
+    /// Both on one: no processor is woken by another
+    One,
+    /// Where the kernel puts them
+    Free,
 }

@@ -4,7 +4,7 @@ use tcplab_compare::Metrics;
 use tcplab_kernel::Stop;
 use tcplab_lab::bench::{Arm, Commands, Setting};
 
-use super::args::{BenchArgs, Cpus};
+use super::args::BenchArgs;
 use super::out::Out;
 use super::progress::Progress;
 use crate::failure::Failure;
@@ -41,7 +41,7 @@ pub fn asked(args: &BenchArgs) -> Result<Option<Vec<Arm>>, Failure> {
             other.setting.words()
         )));
     }
-    if args.cpus != Cpus::Free
+    if !args.cpus.is_empty()
         || args.congestion.is_some()
         || args.time.is_some()
         || args.warm.is_some()

@@ -15,7 +15,7 @@ use tcplab_base::Duration;
 use tcplab_compare::{COMPARE_SCHEMA, METRICS_SCHEMA, Metrics, Options, compare};
 use tcplab_kernel::Stop;
 use tcplab_kernel::bench::{Http, Place, Server, Workload};
-use tcplab_lab::bench::{self, Arm, Pinning, Plan, SELF_TEST_SCHEMA, Setting};
+use tcplab_lab::bench::{self, Arm, Count, Pinning, Plan, SELF_TEST_SCHEMA, Setting};
 
 use self::args::{BenchArgs, Cpus, HttpArgs, HttpServer};
 use self::out::Out;
@@ -26,7 +26,7 @@ use crate::failure::Failure;
 use crate::{json, ssh, terminal};
 
 /// The most runs of a workload in an arm that are sensible, where the user does not say.
-const MOST_RUNS: u32 = 1_000;
+const MOST_RUNS: u32 = 400;
 
 /// Runs `tcplab bench`.
 pub fn main(args: &BenchArgs, color: Color) -> ExitCode {
@@ -111,7 +111,7 @@ fn places(args: &BenchArgs, plan: &Plan) -> Result<(Vec<Place>, Stop), Failure> 
     Ok((places, stop))
 }
 
-/// Runs, warm-up and time where the user says nothing: here many short ones, between hosts long enough for a window to grow.
+/// Runs at least, warm-up and time where the user says nothing: here many short ones, between hosts long enough for a window to grow.
 const NEAR: (u32, i64, i64) = (30, 50, 100);
 const FAR: (u32, i64, i64) = (10, 500, 1_000);
 
@@ -140,19 +140,51 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
     };
     Ok(Plan {
         workloads: workloads(&args.workloads, is_far)?,
+        runs: match args.runs {
+            Some(runs) => Count::Just(runs),
+            None if is_far || arms.len() < 2 && args.self_test.is_none() => Count::Just(runs),
+            None => {
+                let options = judged(args);
+                Count::Enough(runs.min(options.rules.most_runs), options)
+            }
+        },
         arms,
-        runs: args.runs.unwrap_or(runs),
         warm: span(args.warm, warm_ms),
         time: span(args.time, time_ms),
-        pinning: match args.cpus {
-            Cpus::Free => vec![Pinning::Free],
-            Cpus::Pinned => vec![Pinning::Pinned],
-            Cpus::Both => vec![Pinning::Pinned, Pinning::Free],
-        },
+        pinning: pinning(&args.cpus, is_far)?,
         congestion: args.congestion.clone(),
         http: http(&args.http)?,
         captures: args.captures,
     })
+}
+
+/// Without a word of the user: what is steadiest here; hosts do as they do.
+fn pinning(asked: &[Cpus], is_far: bool) -> Result<Vec<Pinning>, Failure> {
+    let one = |cpus: &Cpus| match cpus {
+        Cpus::Free => Pinning::Free,
+        Cpus::Pinned => Pinning::Pinned,
+        Cpus::One => Pinning::One,
+        Cpus::Steady => Pinning::Steady,
+    };
+    match asked {
+        [] if is_far => return Ok(vec![Pinning::Free]),
+        [] => return Ok(vec![Pinning::Steady]),
+        [_, _, ..] if asked.contains(&Cpus::Steady) => {
+            return Err(Failure::usage(
+                "--cpus steady is one of the others for each workload: name it alone, or several of pinned, one, free",
+            ));
+        }
+        _ => {}
+    }
+    let mut all: Vec<Pinning> = asked.iter().map(one).collect();
+    let mut seen = Vec::new();
+    all.retain(|one| {
+        !seen.contains(one) && {
+            seen.push(*one);
+            true
+        }
+    });
+    Ok(all)
 }
 
 fn http(args: &HttpArgs) -> Result<Http, Failure> {

@@ -10,7 +10,7 @@ pub struct Progress(Option<ProgressBar>);
 
 impl Progress {
     pub fn new(plan: &Plan) -> Self {
-        Self::of(plan.turns().len() as u64)
+        Self::of(plan.least() as u64)
     }
 
     /// For so many runs.
@@ -29,6 +29,10 @@ impl Progress {
     /// A run begins.
     pub fn show(&self, progress: bench::Progress<'_>) {
         let message = format!("{} {}", progress.turn.workload, progress.arm);
+        if let Some(bar) = &self.0 {
+            // Runs that differ much are made more often.
+            bar.set_length(progress.of as u64);
+        }
         self.at(progress.number as u64, message);
     }
 

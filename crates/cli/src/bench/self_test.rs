@@ -54,7 +54,7 @@ fn text(plan: &Plan, found: &SelfTest) -> String {
     let mut out = format!(
         "Tables: {tables} of {}, {} pairs of runs of {} ms each\n\n",
         found.workloads.join(", "),
-        found.runs,
+        pairs(found),
         plan.time.as_nanos() / 1_000_000
     );
     out += &format!(
@@ -70,6 +70,15 @@ fn text(plan: &Plan, found: &SelfTest) -> String {
         out += &planted(found, percent);
     }
     out
+}
+
+/// Pairs of a workload in a table.
+fn pairs(found: &SelfTest) -> String {
+    let all = || found.tables.iter().flat_map(|table| &table.runs);
+    match (all().min(), all().max()) {
+        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+        _ => found.runs.to_string(),
+    }
 }
 
 /// What became of the slowdowns of one size.

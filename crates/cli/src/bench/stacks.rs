@@ -10,7 +10,7 @@ use crate::run::{lab, processors};
 
 /// Runs the suite, or what of it was named.
 pub fn run(args: &BenchArgs, names: [&String; 2]) -> Result<Metrics, Failure> {
-    if args.cpus != super::Cpus::Free || args.congestion.is_some() {
+    if !args.cpus.is_empty() || args.congestion.is_some() {
         return Err(Failure::usage(
             "--cpus and --congestion are for workloads on this machine; a stack's suite has neither",
         ));

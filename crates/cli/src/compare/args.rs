@@ -59,7 +59,7 @@ pub struct JudgeArgs {
     /// A change that runs must be able to find, per cent
     #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = parse_percent, help_heading = "Judgement")]
     pub find: f64,
-    /// The most runs a side that are sensible [default: 100; of `bench`, whose runs are short: 1000]
+    /// The most runs a side that are sensible [default: 100; of `bench`, whose runs are short: 400]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..), help_heading = "Judgement")]
     pub most_runs: Option<u32>,
     /// False discovery rate of the table

@@ -87,6 +87,67 @@ fn a_self_test_slows_one_workload_of_each_table() {
 }
 
 #[test]
+fn ends_run_where_they_are_told() {
+    let place = folder();
+    let words = |asked: &[&str]| -> Vec<String> {
+        let out = place.path().join(asked.join(" "));
+        let args = [
+            "TCP_RR",
+            "TCP_STREAM:64",
+            "--runs",
+            "1",
+            "--out",
+            text(&out),
+        ];
+        let run = bench(&[&args[..], asked].concat());
+        assert_eq!(run.code, 0, "{}", run.err);
+        let metrics = run.json()["arms"][0]["metrics"].clone();
+        let kept = std::fs::read_to_string(out.join("runs.jsonl")).unwrap();
+        let cpus = kept.lines().map(|line| {
+            let run: Value = serde_json::from_str(line).unwrap();
+            run["cpus"].as_str().unwrap().to_owned()
+        });
+        let names = metrics.as_array().unwrap().iter();
+        let names = names.map(|metric| metric["name"].as_str().unwrap().to_owned());
+        names.chain(cpus).collect()
+    };
+    // Nobody asked: where runs differ least.
+    assert_eq!(words(&[]), ["TCP_RR", "TCP_STREAM:64", "one", "pinned"]);
+    assert_eq!(
+        words(&["--cpus", "free,one"]),
+        [
+            "free TCP_RR",
+            "free TCP_STREAM:64",
+            "one TCP_RR",
+            "one TCP_STREAM:64",
+            "free",
+            "free",
+            "one",
+            "one"
+        ]
+    );
+    let run = bench(&["TCP_RR", "--cpus", "steady,one"]);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("name it alone"), "{}", run.err);
+}
+
+#[test]
+fn two_arms_get_as_many_runs_as_find_what_shall_be_found() {
+    let arms = ["PIPE_RR", "--before", "as-it-is", "--after", "as-it-is"];
+    let runs = |more: &[&str]| {
+        let run = bench(&[&arms[..], more].concat());
+        assert_eq!(run.code, 0, "{}", run.err);
+        let rows = run.json()["rows"].clone();
+        rows[0]["runs_before"].as_array().unwrap().len()
+    };
+    // Nobody could need as many as that; nobody gets more than the most.
+    assert_eq!(runs(&["--find", "900", "--most-runs", "40"]), 30);
+    assert_eq!(runs(&["--find", "0.001", "--most-runs", "40"]), 40);
+    assert_eq!(runs(&["--find", "0.001", "--most-runs", "4"]), 4);
+    assert_eq!(runs(&["--find", "0.001", "--runs", "3"]), 3);
+}
+
+#[test]
 fn connections_come_one_after_the_other() {
     let args = ["TCP_CRR", "--runs", "4", "--time", "300ms", "--warm", "1ms"];
     let words: Vec<&str> = ["bench", "--json"].iter().chain(&args).copied().collect();

@@ -1,6 +1,8 @@
-//! A slowdown that is planted: an end does nothing for a part of its time, as if its calls took longer.
+//! A slowdown that is planted: at the same moments both ends do nothing for a part of the time, as if all of it took longer.
 //!
-//! Stopping the processes would not do: the kernel goes on with what lies in the buffers of a stream meanwhile.
+//! At the same moments, by the clock of the machine: of a stream whose ends rest in turns each waits for the other besides, and it loses
+//! more than its part (up to 16 % for 10). Stopping the processes would not do either: the kernel goes on with what lies in
+//! the buffers.
 
 use std::hint::spin_loop;
 
@@ -8,79 +10,127 @@ use tcplab_base::{Duration, Instant};
 
 use super::clock::now;
 
-/// Calls between two looks at the clock, so that the looks themselves weigh little.
-const EVERY: u32 = 16;
+/// A rest begins each time that the clock is a multiple of this.
+const PERIOD: Duration = Duration::from_millis(10);
+/// Time between two looks at the clock, about: a look must weigh little beside a call of 64 bytes.
+const LOOK: Duration = Duration::from_micros(5);
+/// The most calls between two looks.
+const MOST_CALLS: i64 = 64;
 
 /// Keeps an end back.
 #[derive(Debug)]
 pub(super) struct Drag {
-    /// Per cent of its time that goes to nothing.
-    percent: i64,
-    calls: u32,
-    since: Instant,
+    /// Part of each period in which nothing is done; 0: none.
+    rest: Duration,
+    /// When the next rest begins.
+    next: Instant,
+    /// Calls until the next look, and between looks.
+    calls: i64,
+    between: i64,
+    looked: Instant,
 }
 
 impl Drag {
     /// Takes so many per cent of an end's time; 0: none.
     pub(super) fn of(percent: u32) -> Self {
+        let at = now();
         Self {
-            percent: i64::from(percent.min(99)),
-            calls: 0,
-            since: now(),
+            rest: Duration::from_nanos(PERIOD.as_nanos() * i64::from(percent.min(99)) / 100),
+            next: boundary(at) + PERIOD,
+            calls: 1,
+            between: 1,
+            looked: at,
         }
     }
 
-    /// A call of the end is over.
+    /// A call of the end begins.
     #[inline]
     pub(super) fn call(&mut self) {
-        if self.percent > 0 {
+        if self.rest > Duration::default() {
             self.slow();
         }
     }
 
     #[cold]
     fn slow(&mut self) {
-        self.calls += 1;
-        if self.calls < EVERY {
+        self.calls -= 1;
+        if self.calls > 0 {
             return;
         }
-        self.calls = 0;
-        let at = now();
-        let until = at + owed(at.since(self.since), self.percent);
-        while now() < until {
-            spin_loop();
+        let mut at = now();
+        self.between = paced(self.between, at.since(self.looked));
+        self.calls = self.between;
+        if let Some(until) = rests_until(self.next, self.rest, at) {
+            while at < until {
+                spin_loop();
+                at = now();
+            }
         }
-        self.since = until;
+        if at >= self.next {
+            self.next = boundary(at) + PERIOD;
+        }
+        self.looked = at;
     }
 }
 
-/// How long nothing must be done after so much work.
-fn owed(worked: Duration, percent: i64) -> Duration {
-    Duration::from_nanos(worked.as_nanos().saturating_mul(percent) / (100 - percent))
+/// The last multiple of the period.
+fn boundary(at: Instant) -> Instant {
+    at - Duration::from_nanos(at.since(Instant::default()).as_nanos() % PERIOD.as_nanos())
+}
+
+/// Until when an end rests that looks at the clock now. One that is late was in a call: the rest is as long for it. One
+/// that is later than a whole rest waited for the other end, which rested: it has lost its part already.
+fn rests_until(next: Instant, rest: Duration, at: Instant) -> Option<Instant> {
+    (at >= next && at < next + rest).then(|| at + rest)
+}
+
+/// How many calls fit between two looks, after so many took so long.
+fn paced(calls: i64, took: Duration) -> i64 {
+    (calls * LOOK.as_nanos() / took.as_nanos().max(1)).clamp(1, MOST_CALLS)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn us(us: i64) -> Duration {
+        Duration::from_micros(us)
+    }
+
     #[test]
-    fn what_is_owed_makes_the_share_exact() {
-        let ms = Duration::from_millis;
-        assert_eq!(owed(ms(9), 10), ms(1));
-        assert_eq!(owed(ms(19), 5), ms(1));
-        assert_eq!(owed(ms(5), 0), ms(0));
+    fn a_rest_is_whole_for_one_who_is_late_and_over_for_one_who_waited() {
+        let next = Instant::from_nanos(10_000_000);
+        assert_eq!(rests_until(next, us(500), next - us(1)), None);
+        assert_eq!(rests_until(next, us(500), next), Some(next + us(500)));
+        assert_eq!(
+            rests_until(next, us(500), next + us(60)),
+            Some(next + us(560))
+        );
+        assert_eq!(rests_until(next, us(500), next + us(510)), None);
+    }
+
+    #[test]
+    fn looks_are_as_rare_as_calls_are_short() {
+        assert_eq!(paced(1, us(20)), 1);
+        assert_eq!(paced(1, us(1)), 5);
+        assert_eq!(paced(5, us(5)), 5);
+        assert_eq!(paced(64, us(1)), 64);
+    }
+
+    #[test]
+    fn rests_begin_when_the_clock_says_so() {
+        let at = Instant::from_nanos(34_567_890);
+        assert_eq!(boundary(at), Instant::from_nanos(30_000_000));
     }
 
     #[test]
     fn an_end_that_is_not_slowed_looks_at_no_clock() {
         let mut free = Drag::of(0);
         let mut slowed = Drag::of(50);
-        let begun = [free.since, slowed.since];
-        for _ in 0..EVERY {
-            free.call();
-            slowed.call();
-        }
-        assert_eq!(free.since, begun[0]);
-        assert!(slowed.since > begun[1]);
+        let begun = [free.looked, slowed.looked];
+        free.call();
+        slowed.call();
+        assert_eq!(free.looked, begun[0]);
+        assert!(slowed.looked > begun[1]);
     }
 }

@@ -127,6 +127,18 @@ pub(super) struct Pipe {
 }
 
 impl Pipe {
+    /// Of a socket that is connected.
+    #[cfg(test)]
+    pub(super) fn datagrams(socket: OwnedFd) -> io::Result<Self> {
+        Ok(Self {
+            reads: socket.try_clone()?,
+            writes: socket,
+            is_socket: true,
+            drag: Drag::of(0),
+            only_reads: false,
+        })
+    }
+
     /// One call; at least a byte, or an error.
     #[inline]
     pub(super) fn write(&mut self, bytes: &[u8]) -> nix::Result<usize> {

@@ -69,6 +69,8 @@ pub(super) fn asker(pipe: &mut Pipe, size: u32, phase: &Phase) -> io::Result<End
     );
     report.lost = lost;
     latencies.tell(&mut report);
+    // Without data: no more questions.
+    given(pipe.write(&[]))?;
     Ok(report)
 }
 
@@ -93,17 +95,26 @@ impl Asker {
     }
 }
 
-/// Answers until nobody asks any more.
+/// Answers until the asker says that it is done: the last question must not wait in vain. Where that is lost, until nobody asks
+/// any more.
 pub(super) fn answerer(pipe: &mut Pipe, size: u32, phase: &Phase) -> io::Result<EndReport> {
     let mut room = vec![0; LARGEST];
-    let tally = Tally::begin();
+    let mut tally = None;
     let mut transactions = 0;
-    while !phase.is_over() {
-        if given(pipe.read(&mut room))? > 0 {
-            given(pipe.write(&room[..size as usize]))?;
+    loop {
+        match pipe.read(&mut room) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(e) if given(Err(e))? == 0 && phase.is_over() => break,
+            Err(_) => continue,
+        }
+        given(pipe.write(&room[..size as usize]))?;
+        if phase.counts() {
+            tally.get_or_insert_with(Tally::begin);
             transactions += 1;
         }
     }
+    let tally = tally.unwrap_or_else(Tally::begin);
     Ok(tally.end(
         2 * transactions * u64::from(size),
         2 * transactions,
@@ -118,5 +129,38 @@ fn given(call: nix::Result<usize>) -> io::Result<u64> {
         Ok(n) => Ok(n as u64),
         Err(Errno::EAGAIN | Errno::ENOBUFS | Errno::ECONNREFUSED | Errno::EINTR) => Ok(0),
         Err(e) => Err(e.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_question_after_the_time_is_answered_until_the_asker_is_done() {
+        let [a, b] = [0; 2].map(|_| UdpSocket::bind("127.0.0.1:0").unwrap());
+        a.connect(b.local_addr().unwrap()).unwrap();
+        b.connect(a.local_addr().unwrap()).unwrap();
+        // For a machine that stands still, not for the answer.
+        a.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+        let phase = Phase::start(Duration::ZERO, Duration::ZERO).unwrap();
+        while !phase.is_over() {
+            thread::yield_now();
+        }
+        let mut pipe = Pipe::datagrams(b.into()).unwrap();
+        let answers = thread::spawn(move || answerer(&mut pipe, 1, &phase).unwrap());
+        let mut room = [0; 8];
+        for number in 1..4 {
+            a.send(&[number]).unwrap();
+            assert_eq!(a.recv(&mut room).unwrap(), 1);
+            assert_eq!(room[0], number);
+        }
+        a.send(&[]).unwrap();
+        // None of them was in time.
+        assert_eq!(answers.join().unwrap().transactions, 0);
     }
 }

@@ -24,7 +24,7 @@ pub struct Run {
     pub arm: String,
     /// Its workload.
     pub workload: String,
-    /// `free` or `pinned`.
+    /// `free`, `pinned` or `one`.
     pub cpus: String,
     /// Which repetition.
     pub block: u32,

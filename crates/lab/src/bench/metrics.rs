@@ -7,7 +7,7 @@ use tcplab_compare::{
 };
 use tcplab_kernel::bench::{EndReport, Measured, Over, Work, Workload};
 
-use super::{Plan, Run};
+use super::{Pinning, Plan, Run};
 
 /// The document that `tcplab compare` reads; `systems`: the machines of each arm in a line.
 pub fn metrics(plan: &Plan, runs: &[Run], systems: &[String]) -> Metrics {
@@ -25,20 +25,39 @@ pub fn metrics(plan: &Plan, runs: &[Run], systems: &[String]) -> Metrics {
         for pinning in &plan.pinning {
             for workload in &plan.workloads {
                 let name = workload.to_string();
+                let cpus = pinning.of(workload).word();
                 let of_it = own
                     .iter()
-                    .filter(|run| run.workload == name && run.cpus == pinning.word());
+                    .filter(|run| run.workload == name && run.cpus == cpus);
                 let of_it: Vec<&Run> = of_it.copied().collect();
-                let prefix = match plan.pinning.len() {
-                    1 => String::new(),
-                    _ => format!("{} ", pinning.word()),
-                };
-                out.metrics.extend(rows(workload, &prefix, &of_it));
+                out.metrics
+                    .extend(rows(workload, plan.row(*pinning, workload), &of_it));
             }
         }
         out
     });
     Metrics::of(arms.collect())
+}
+
+impl Plan {
+    /// The name of a workload's row.
+    fn row(&self, pinning: Pinning, workload: &Workload) -> String {
+        match self.pinning.len() {
+            1 => workload.to_string(),
+            _ => format!("{} {workload}", pinning.word()),
+        }
+    }
+
+    /// The names of the rows, one for each of [`Plan::kinds`].
+    pub(super) fn names(&self) -> Vec<String> {
+        let at = |pinning: &Pinning| {
+            let pinning = *pinning;
+            self.workloads
+                .iter()
+                .map(move |workload| self.row(pinning, workload))
+        };
+        self.pinning.iter().flat_map(at).collect()
+    }
 }
 
 /// What HTTP workloads were run with.
@@ -64,8 +83,7 @@ fn settings(plan: &Plan, runs: &[&Run]) -> BTreeMap<String, String> {
 }
 
 /// The figures of a workload.
-fn rows(workload: &Workload, prefix: &str, runs: &[&Run]) -> Vec<Metric> {
-    let name = format!("{prefix}{workload}");
+fn rows(workload: &Workload, name: String, runs: &[&Run]) -> Vec<Metric> {
     let mbit = |bps: f64| bps / 1e6;
     match (workload.work, workload.over) {
         (Work::Stream, Over::Udp) => vec![

@@ -5,6 +5,7 @@
 
 mod arm;
 mod command;
+mod enough;
 mod folder;
 mod hosts;
 mod metrics;
@@ -23,7 +24,7 @@ pub use command::Commands;
 pub use folder::{Folder, Run};
 pub use hosts::{Reach, far_places, is_far};
 pub use metrics::metrics;
-pub use schedule::{Pinning, Plan, Turn};
+pub use schedule::{Count, Pinning, Plan, Turn};
 pub use self_test::{SELF_TEST_SCHEMA, SelfTest, self_test};
 
 use crate::LabError;
@@ -76,32 +77,36 @@ pub fn run(
     stop: &Stop,
     mut each: impl FnMut(Progress<'_>),
 ) -> Result<Vec<Run>, LabError> {
-    let turns = plan.turns();
-    let mut runs = Vec::with_capacity(turns.len());
-    for (number, turn) in turns.iter().enumerate() {
-        let arm = &plan.arms[turn.arm];
-        each(Progress {
-            number,
-            of: turns.len(),
-            turn,
-            arm: &arm.name,
-        });
-        let captures = folder
-            .captures(plan, turn, number)
-            .map_err(|e| folder.failed(&e))?;
-        let run = one(
-            plan,
-            turn,
-            number,
-            (&places[turn.arm], captures.as_ref()),
-            0,
-            stop,
-        )?;
-        let Some(run) = run else { break };
-        folder.add(&run).map_err(|e| folder.failed(&e))?;
-        runs.push(run);
+    let mut runs = Vec::with_capacity(plan.least());
+    let mut done = vec![0; plan.kinds().len()];
+    let mut wanted = vec![plan.runs.least(); done.len()];
+    loop {
+        let turns = plan.turns(&done, &wanted);
+        let of = runs.len() + turns.len();
+        for turn in &turns {
+            let (number, arm) = (runs.len(), &plan.arms[turn.arm]);
+            each(Progress {
+                number,
+                of,
+                turn,
+                arm: &arm.name,
+            });
+            let captures = folder
+                .captures(plan, turn, number)
+                .map_err(|e| folder.failed(&e))?;
+            let at = (&places[turn.arm], captures.as_ref());
+            let Some(run) = one(plan, turn, number, at, 0, stop)? else {
+                return Ok(runs);
+            };
+            folder.add(&run).map_err(|e| folder.failed(&e))?;
+            runs.push(run);
+        }
+        let more = enough::wanted(plan, &runs, &wanted);
+        done = std::mem::replace(&mut wanted, more);
+        if done == wanted {
+            return Ok(runs);
+        }
     }
-    Ok(runs)
 }
 
 /// One run of an arm, at its place, and captured there where the place is two hosts; none: the user wants an end.
@@ -143,7 +148,7 @@ fn spec(plan: &Plan, turn: &Turn) -> Spec {
         workload: turn.workload,
         warm_ns: plan.warm.as_nanos(),
         time_ns: plan.time.as_nanos(),
-        cpus: turn.pinning.cpus(turn.workload.over),
+        cpus: turn.pinning.cpus(),
         congestion: plan.congestion.clone(),
         slowed_percent: 0,
         http: plan.http.clone(),

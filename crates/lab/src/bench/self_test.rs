@@ -9,7 +9,7 @@ use tcplab_compare::{Comparison, Metric, Options, Verdict, compare};
 use tcplab_kernel::Stop;
 use tcplab_kernel::bench::Place;
 
-use super::{Arm, Plan, Run, Setting, Turn, metrics, one, system};
+use super::{Arm, Plan, Run, Setting, Turn, enough, metrics, one, system};
 use crate::LabError;
 
 /// `schema` of a [`SelfTest`].
@@ -27,7 +27,7 @@ pub struct SelfTest {
     pub system: String,
     /// The workloads of each table.
     pub workloads: Vec<String>,
-    /// Runs of each workload in each arm.
+    /// Runs of each workload in each arm; more of those that need more to find what shall be found.
     pub runs: u32,
     /// Nanoseconds of a run.
     pub time_ns: i64,
@@ -38,6 +38,8 @@ pub struct SelfTest {
 /// One table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Table {
+    /// Runs a side of each workload.
+    pub runs: Vec<u32>,
     /// Rows of two arms that are alike which were worse or better, with their change in per cent.
     pub false_rows: Vec<(String, f64)>,
     /// What was found of the slowdowns.
@@ -97,13 +99,14 @@ pub fn self_test(
 ) -> Result<SelfTest, LabError> {
     let plan = Plan {
         arms: arms(),
+        pinning: plan.pinning.iter().take(1).copied().collect(),
         ..plan.clone()
     };
     let mut result = SelfTest {
         schema: SELF_TEST_SCHEMA.into(),
         system: system(),
         workloads: plan.workloads.iter().map(ToString::to_string).collect(),
-        runs: plan.runs,
+        runs: plan.runs.least(),
         time_ns: plan.time.as_nanos(),
         tables: Vec::new(),
     };
@@ -147,21 +150,15 @@ struct Bench<'a> {
 impl Bench<'_> {
     /// None: the user wants an end.
     fn table(&mut self, each: &mut dyn FnMut(&Turn)) -> Result<Option<Table>, LabError> {
-        for block in 0..self.plan.runs {
-            for workload in 0..self.plan.workloads.len() {
-                let all = [0, 1, 2, 3];
-                let arms = if workload == self.planted {
-                    &all[..]
-                } else {
-                    &all[..2]
-                };
-                if !self.block(block, workload, arms, each)? {
-                    return Ok(None);
-                }
-            }
-        }
-        let mut table = Table::default();
-        for row in self.compare(None, self.plan.runs).rows {
+        let Some(counts) = self.runs(each)? else {
+            return Ok(None);
+        };
+        let planted = counts[self.planted];
+        let mut table = Table {
+            runs: counts,
+            ..Table::default()
+        };
+        for row in self.compare(None, planted).rows {
             if matches!(row.verdict, Verdict::Worse | Verdict::Better) {
                 let change = row.change_percent.unwrap_or_default();
                 table.false_rows.push((row.label(), change));
@@ -169,7 +166,7 @@ impl Bench<'_> {
         }
         for (index, percent) in PLANTED.into_iter().enumerate() {
             let arm = 2 + index;
-            let first = self.said(arm, self.plan.runs);
+            let first = self.said(arm, planted);
             let then = match self.more(arm, &first, each)? {
                 More::Made(runs) => Some(self.said(arm, runs)),
                 More::NotSensible => None,
@@ -185,6 +182,29 @@ impl Bench<'_> {
         Ok(Some(table))
     }
 
+    /// The runs of all workloads: the answer has how many a side. None: the user wants an end.
+    fn runs(&mut self, each: &mut dyn FnMut(&Turn)) -> Result<Option<Vec<u32>>, LabError> {
+        let mut done = vec![0; self.plan.workloads.len()];
+        let mut wanted = vec![self.plan.runs.least(); done.len()];
+        while done != wanted {
+            for block in 0..wanted.iter().copied().max().unwrap_or(0) {
+                for workload in 0..wanted.len() {
+                    let goes = (done[workload]..wanted[workload]).contains(&block);
+                    let arms: &[usize] = match workload == self.planted {
+                        true => &[0, 1, 2, 3],
+                        false => &[0, 1],
+                    };
+                    if goes && !self.block(block, workload, arms, each)? {
+                        return Ok(None);
+                    }
+                }
+            }
+            let more = enough::wanted(self.plan, &self.runs, &wanted);
+            done = std::mem::replace(&mut wanted, more);
+        }
+        Ok(Some(wanted))
+    }
+
     /// A workload once in each of these arms; every second time the other way round. False: the user wants an end.
     fn block(
         &mut self,
@@ -193,10 +213,11 @@ impl Bench<'_> {
         arms: &[usize],
         each: &mut dyn FnMut(&Turn),
     ) -> Result<bool, LabError> {
+        let workload = self.plan.workloads[workload];
         let turn = |arm: &usize| Turn {
             block,
-            workload: self.plan.workloads[workload],
-            pinning: self.plan.pinning[0],
+            workload,
+            pinning: self.plan.pinning[0].of(&workload),
             arm: *arm,
         };
         let mut turns: Vec<Turn> = arms.iter().map(turn).collect();
@@ -275,12 +296,12 @@ impl Bench<'_> {
         }
     }
 
-    /// The table of the like arms, of so many runs; with an arm that is slowed, its workload's figures stand in it.
+    /// The table of the like arms, the slowed workload with so many runs; with an arm that is slowed, its workload's figures stand in it.
     fn compare(&self, slowed: Option<usize>, runs: u32) -> Comparison {
-        let kept = self.runs.iter().filter(|run| run.block < runs);
-        let kept: Vec<Run> = kept.cloned().collect();
-        let mut arms = metrics(self.plan, &kept, &[]).arms;
         let name = self.slowed();
+        let counts = |run: &&Run| run.block < runs || run.workload != name;
+        let kept: Vec<Run> = self.runs.iter().filter(counts).cloned().collect();
+        let mut arms = metrics(self.plan, &kept, &[]).arms;
         if let Some(arm) = slowed {
             let is_it = |metric: &Metric| metric.name == name;
             let figures: Vec<Metric> = arms[arm]

@@ -61,6 +61,12 @@ fn legend(comparison: &Comparison) -> Vec<String> {
             comparison.q
         ));
     }
+    if comparison.rows.iter().any(differs_in_pairs) {
+        lines.push(
+            "change is that of pairs of neighbours (p after the runs), which drift does not touch"
+                .into(),
+        );
+    }
     if has(Verdict::Same) {
         lines.push(format!(
             "same: the interval lies within {} %, which does not matter (--band)",
@@ -87,6 +93,16 @@ fn legend(comparison: &Comparison) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// Whether the two columns seem to say another change than the pairs do.
+fn differs_in_pairs(row: &Row) -> bool {
+    const SEEN_PERCENT: f64 = 0.5;
+    let (Some(before), Some(after), Some(change)) = (row.before, row.after, row.change_percent)
+    else {
+        return false;
+    };
+    row.paired && (100.0 * (after - before) / before - change).abs() > SEEN_PERCENT
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Comparisons drawn: widths, names that try to break out, counts.
 
-use tcplab_compare::{Arm, Better, Metric, Noise, Options, Run, compare};
+use tcplab_compare::{Arm, Better, Combine, Metric, Noise, Options, Run, compare};
 
 use super::*;
 use crate::terminal::Theme;
@@ -37,6 +37,28 @@ fn a_terminal_of_100_columns_is_wide_enough() {
         "{text}"
     );
     assert!(text.contains("-9.99"), "{text}");
+}
+
+#[test]
+fn pairs_that_say_another_change_than_the_columns_are_explained() {
+    let metric = |slow: u32| {
+        let mut arm = arm("arm", &[], "rate");
+        arm.metrics[0].combine = Combine::Trimmed;
+        arm.metrics[0].runs = (0..12)
+            .map(|block| Run {
+                block: Some(block),
+                ..Run::of(f64::from(100 + block % 3) - if block < slow { 40.0 } else { 0.0 })
+            })
+            .collect();
+        arm
+    };
+    let legend = |slow: u32| {
+        let comparison = compare(&metric(2), &metric(slow), &Options::default());
+        assert!(comparison.rows[0].paired);
+        terminal(&comparison, true, &Theme::default())
+    };
+    assert!(legend(4).contains("pairs of neighbours"), "{}", legend(4));
+    assert!(!legend(2).contains("pairs of neighbours"), "{}", legend(2));
 }
 
 #[test]
