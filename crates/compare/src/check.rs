@@ -3,6 +3,7 @@
 mod counts;
 mod noise;
 mod rows;
+mod settings;
 mod sources;
 
 use crate::metrics::Arm;
@@ -42,6 +43,7 @@ pub fn flags(checked: &Checked) -> Vec<Flag> {
     flags.extend(counts::do_not_add_up(checked));
     flags.extend(counts::told_twice(checked));
     flags.extend(counts::other_tests(checked));
+    flags.extend(settings::other_settings(checked));
     flags.extend(sources::failed_runs(checked));
     flags.extend(sources::remarks(checked));
     flags

@@ -110,6 +110,8 @@ pub enum FlagKind {
     MoreSkipped,
     /// Another number of tests ran: not the same suite.
     OtherTests,
+    /// Both sides were run with other settings.
+    OtherSettings,
     /// The runs of one arm alone differ by more than the arms.
     NoiseAboveChange,
     /// A first cell is missing.

@@ -90,7 +90,7 @@ fn a_self_test_slows_one_workload_of_each_table() {
 fn ends_run_where_they_are_told() {
     let place = folder();
     let words = |asked: &[&str]| -> Vec<String> {
-        let out = place.path().join(asked.join(" "));
+        let out = place.path().join(format!("runs{}", asked.join(" ")));
         let args = [
             "TCP_RR",
             "TCP_STREAM:64",
@@ -126,6 +126,14 @@ fn ends_run_where_they_are_told() {
             "one"
         ]
     );
+    // Figures of two placements in one table: that is said.
+    assert_eq!(words(&["--cpus", "one"])[2..], ["one", "one"]);
+    let [steady, one] = ["", "--cpus one"].map(|name| place.path().join(format!("runs{name}")));
+    let compared = tcplab(&["compare", text(&steady), text(&one), "--json"]);
+    let flags = compared.json()["flags"].clone();
+    let mut flags = flags.as_array().unwrap().iter();
+    let told = flags.find(|flag| flag["kind"] == "other-settings").unwrap();
+    assert_eq!(told["rows"][0], "cpus (steady before, one after)");
     let run = bench(&["TCP_RR", "--cpus", "steady,one"]);
     assert_eq!(run.code, 2);
     assert!(run.err.contains("name it alone"), "{}", run.err);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tcplab_base::Duration;
 use tcplab_compare::{
     Arm as ArmMetrics, Better, Combine, Metric, Metrics, Noise, Role, Run as Value, Source,
 };
@@ -60,10 +61,19 @@ impl Plan {
     }
 }
 
-/// What HTTP workloads were run with.
+/// What workloads were run with.
 fn settings(plan: &Plan, runs: &[&Run]) -> BTreeMap<String, String> {
     let is = |over: Over| plan.workloads.iter().any(|workload| workload.over == over);
-    let mut settings = BTreeMap::new();
+    let ms = |time: Duration| format!("{} ms", time.as_nanos() as f64 / 1e6);
+    let cpus: Vec<&str> = plan.pinning.iter().map(|pinning| pinning.word()).collect();
+    let mut settings = BTreeMap::from([
+        ("cpus".to_owned(), cpus.join(",")),
+        ("time".to_owned(), ms(plan.time)),
+        ("warm-up".to_owned(), ms(plan.warm)),
+    ]);
+    if let Some(congestion) = &plan.congestion {
+        settings.insert("congestion".into(), congestion.clone());
+    }
     if is(Over::Http) || is(Over::Https) {
         // As the server says itself: on another host it is that host's.
         let mut tools = runs.iter().map(|run| &run.measured.server.tool);
