@@ -19,6 +19,7 @@ mod noise;
 mod phase;
 mod place;
 mod request;
+mod room;
 mod stream;
 mod udp;
 mod wire;

@@ -7,13 +7,14 @@ use nix::errno::Errno;
 use super::end::{Pipe, Tally};
 use super::measure::EndReport;
 use super::phase::Phase;
+use super::room::Room;
 
 /// Bytes of a read, as iperf3's.
 const READ: usize = 128 << 10;
 
 /// Writes for the time.
 pub(super) fn sender(pipe: &mut Pipe, size: u32, phase: &Phase) -> io::Result<EndReport> {
-    let bytes = vec![0; size as usize];
+    let bytes = Room::of(size as usize);
     while phase.is_warming() {
         pipe.write(&bytes)?;
     }
@@ -30,7 +31,7 @@ pub(super) fn sender(pipe: &mut Pipe, size: u32, phase: &Phase) -> io::Result<En
 
 /// Reads until the sender ends, and counts for the time.
 pub(super) fn receiver(pipe: &mut Pipe, phase: &Phase) -> io::Result<EndReport> {
-    let mut room = vec![0; READ];
+    let mut room = Room::of(READ);
     while phase.is_warming() && pipe.read(&mut room)? > 0 {}
     let tally = Tally::begin();
     let (mut sum, mut calls) = (0, 0);
