@@ -182,6 +182,8 @@ impl Sysctl {
             return true;
         };
         match name {
+            // One number there has 31 bits.
+            "filter_nics" => self.sysctl_caqm_filter_nics <= INT_MAX.into(),
             "cc_type" => self.sysctl_caqm_cc_type <= 7,
             "alpha_fx_8" => (1..=32_767).contains(&self.sysctl_caqm_alpha_fx_8),
             "beta" => (1..=INT_MAX).contains(&self.sysctl_caqm_beta),
@@ -228,6 +230,7 @@ mod tests {
             ("net.ipv4.tcp_fastopen_key", "1-2-3"),
             ("net.ipv4.tcp_adv_win_scale", "77"),
             ("net.ipv4.ip_local_port_range", "9 8"),
+            ("net.core.sysctl_caqm_filter_nics", "0x80000000"),
         ] {
             let before = s.clone();
             assert!(s.set(name, text).is_err(), "{name} = {text}");

@@ -162,6 +162,12 @@ pub struct Profile {
     pub caqm_never_restarts: bool,
     /// Whether feedback waits for an ACK that is sent anyway.
     pub caqm_feedback_waits: bool,
+    /// Whether a host with CAQM enabled forgets that an accepted connection agreed on ECN, whatever its congestion control: it never echoes a mark.
+    pub caqm_child_loses_ecn: bool,
+    /// Whether slow start goes on after the close: in ESTABLISHED only an ACK that grants nothing ends it.
+    pub caqm_start_after_close: bool,
+    /// Whether a tag of another cc_type counts, as one that grants nothing: in an ACK it ends slow start.
+    pub caqm_foreign_type_counts: bool,
     /// Defaults of sysctls that differ from those of Linux 6.1, by full name.
     pub sysctl: &'static [(&'static str, &'static str)],
 }
@@ -202,6 +208,9 @@ impl Default for Profile {
             caqm_start_after_loss: false,
             caqm_never_restarts: false,
             caqm_feedback_waits: false,
+            caqm_child_loses_ecn: false,
+            caqm_start_after_close: false,
+            caqm_foreign_type_counts: false,
             sysctl: &[],
         }
     }

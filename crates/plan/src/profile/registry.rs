@@ -265,6 +265,21 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "whether feedback waits for an ACK that is sent anyway: with data both ways, or a window of one packet and a delayed ACK, for long",
         "in openEuler's CAQM; ours differs"
     ),
+    choice!(
+        caqm_child_loses_ecn: bool,
+        "whether a host with CAQM enabled forgets that an accepted connection agreed on ECN, whatever its congestion control: it never echoes a mark",
+        "in openEuler's CAQM; ours differs"
+    ),
+    choice!(
+        caqm_start_after_close: bool,
+        "whether slow start goes on after the close: in ESTABLISHED only an ACK that grants nothing ends it",
+        "in openEuler's CAQM; ours differs"
+    ),
+    choice!(
+        caqm_foreign_type_counts: bool,
+        "whether a tag of another cc_type counts, as one that grants nothing: in an ACK it ends slow start",
+        "in openEuler's CAQM; ours differs"
+    ),
 ];
 
 impl Behaviour {

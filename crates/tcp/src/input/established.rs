@@ -14,9 +14,6 @@ impl Endpoint {
     /// `tcp_rcv_established()`.
     pub(super) fn rcv_established(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
         self.neg.saw_tstamp = false;
-        if seg.caqm != Caqm::Plain {
-            self.caqm_arrives(cx, seg);
-        }
         if self.predicted(seg) && self.predicted_time_stamp(seg) {
             if seg.caqm != Caqm::Plain {
                 self.caqm_accepted(cx, seg);

@@ -28,7 +28,7 @@ pub(crate) use window::window_share;
 
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
-use crate::segment::Segment;
+use crate::segment::{Caqm, Segment};
 use crate::stack::reply_reset;
 
 /// `RCV_SHUTDOWN` of [`Endpoint::shutdown`].
@@ -41,14 +41,17 @@ impl Endpoint {
     #[inline]
     pub fn on_segment(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
         match self.state {
-            State::Established => self.rcv_established(cx, seg),
-            State::SynSent => self.on_segment_syn_sent(cx, seg),
-            State::Close | State::TimeWait => {}
-            _ => {
-                if self.rcv_other_states(cx, seg) {
-                    reply_reset(cx, seg);
-                }
-            }
+            State::SynSent => return self.on_segment_syn_sent(cx, seg),
+            State::Close | State::TimeWait => return,
+            _ => {}
+        }
+        if seg.caqm != Caqm::Plain {
+            self.caqm_arrives(cx, seg);
+        }
+        if self.state == State::Established {
+            self.rcv_established(cx, seg);
+        } else if self.rcv_other_states(cx, seg) {
+            reply_reset(cx, seg);
         }
     }
 }

@@ -86,7 +86,9 @@ fn negotiated(cx: &Cx<'_>, ep: &mut Endpoint, req: &Request) {
         n.ts_recent = req.ts_recent;
         n.ts_recent_stamp = cx.seconds();
     }
-    n.ecn_flags = (u8::from(req.ecn_ok) * Negotiated::ECN_OK) | req.caqm;
+    // The kernel's copy of the listener's bits, which know nothing of ECN.
+    let loses = cx.host.sysctl.sysctl_caqm_enable && cx.host.profile.caqm_child_loses_ecn;
+    n.ecn_flags = (u8::from(req.ecn_ok && !loses) * Negotiated::ECN_OK) | req.caqm;
 }
 
 fn windows(ep: &mut Endpoint, req: &Request, seg: &Segment) {

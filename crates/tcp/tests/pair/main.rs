@@ -5,6 +5,7 @@
 mod acks;
 mod alone;
 mod caqm;
+mod caqm_public;
 mod close;
 mod early;
 mod fastopen;

@@ -12,6 +12,8 @@ use crate::sysctl::Sysctl;
 
 /// Bits of a hint's fraction.
 const FRACTION: u32 = 20;
+/// Bits of alpha's fraction (`sysctl_caqm_alpha_fx_8`).
+const ALPHA: u32 = 3;
 /// The largest hint.
 const MOST: u64 = 255;
 
@@ -49,19 +51,29 @@ impl Ask<'_> {
         ]
     }
 
-    /// The hint times 2^20; alpha has three bits of fraction.
-    fn wide(&self) -> u64 {
+    /// The hint: whole units, and the rest in 1/2^20.
+    fn wide(&self) -> (u64, i64) {
         let product = |factors: [u32; 3]| factors.iter().map(|&f| u128::from(f)).product::<u128>();
         let [above, below] = self.factors().map(product);
-        let hint = (above << (FRACTION - 3)) / below.max(1);
-        hint.min(u128::from(u64::MAX)) as u64
+        let exact = (above << (FRACTION - ALPHA)) / below.max(1);
+        let whole = (exact >> FRACTION).min(MOST.into()) as u64;
+        (whole, (exact & ((1 << FRACTION) - 1)) as i64)
     }
 
-    /// The same with the products cut to 32 bits.
-    fn narrow(&self) -> u64 {
+    /// The same as the kernel has it: of the whole units both products are cut to 32 bits, of the rest the one below only.
+    /// Where the one above does not fit, the rest is what the whole units lack, and it is too large for a carry to work off.
+    fn narrow(&self) -> (u64, i64) {
         let product = |factors: [u32; 3]| factors.iter().fold(1_u32, |p, &f| p.wrapping_mul(f));
         let [above, below] = self.factors().map(product);
-        (u64::from(above) << (FRACTION - 3)) / u64::from(below.max(1))
+        let below = below.max(1);
+        let whole = u64::from(above / below >> ALPHA);
+        let [alpha, unit, rtt] = self.factors()[0].map(u64::from);
+        let above = ((rtt * unit) << FRACTION).wrapping_mul(alpha) >> ALPHA;
+        let exact = above / u64::from(below);
+        (
+            whole,
+            (exact as i64).wrapping_sub((whole as i64) << FRACTION),
+        )
     }
 
     /// Slow start asks for a whole packet.
@@ -82,12 +94,14 @@ impl Caqm {
         if !self.avoids {
             return ask.start();
         }
-        let exact = if ask.narrow { ask.narrow() } else { ask.wide() };
-        let mut whole = exact >> FRACTION;
+        let (mut whole, rest) = match ask.narrow {
+            true => ask.narrow(),
+            false => ask.wide(),
+        };
         if whole >= MOST {
             return MOST as u8;
         }
-        self.carry += (exact & ((1 << FRACTION) - 1)) as u32;
+        self.carry = self.carry.wrapping_add(rest);
         if self.carry >= 1 << FRACTION {
             self.carry -= 1 << FRACTION;
             whole += 1;

@@ -22,8 +22,9 @@ pub(crate) struct Caqm {
     avoids: bool,
     /// A tag has come (`caqm_ca_enable`); until then the window is Reno's.
     heard: bool,
-    /// Part of a unit of hint that was not asked for yet, in 1/2^20.
-    carry: u32,
+    /// Part of a unit of hint that was not asked for yet, in 1/2^20: less than a unit, but for the kernel's products of
+    /// 32 bits.
+    carry: i64,
     /// Bytes granted, or taken, that are no whole packet yet; fewer than `sysctl_caqm_mtu_unit`.
     granted: i64,
     /// Bytes that the peer was granted and that it was not told yet (`cw_to_back`).

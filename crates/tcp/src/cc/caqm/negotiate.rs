@@ -54,9 +54,12 @@ impl Endpoint {
         self.neg.ecn_flags & BOTH == BOTH
     }
 
-    /// Bytes of a full segment that the tag takes, so that its frame is no longer than others.
+    /// Bytes of a full segment that the tag takes, so that its frame is no longer than others. The handshake counts with them
+    /// before it is known whether the peer speaks CAQM, and the MSS of then stays until it is computed anew: when the peer
+    /// offers a larger window than ever before, or the path's MTU changes.
     pub(crate) fn caqm_room(&self, cx: &Cx<'_>) -> u32 {
-        match self.caqm_agreed() && !cx.host.profile.caqm_long_frames {
+        let speaks = matches!(self.cc, Congestion::Caqm(_)) && cx.host.sysctl.sysctl_caqm_enable;
+        match speaks && !cx.host.profile.caqm_long_frames {
             true => crate::segment::Caqm::BYTES,
             false => 0,
         }

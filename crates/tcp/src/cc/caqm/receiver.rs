@@ -1,6 +1,6 @@
 //! The receiver: adds up what tags grant, and tells it in segments without payload.
 
-use tcplab_wire::CaqmInfo;
+use tcplab_wire::{CaqmInfo, TcpFlags};
 
 use super::super::Congestion;
 use crate::cx::Cx;
@@ -11,7 +11,8 @@ use crate::segment::{Caqm as Tag, Segment};
 const MOST: i64 = 255;
 
 impl Endpoint {
-    /// A segment with a tag arrived, before anything of it was looked at: the kernel counts it here already.
+    /// A segment with a tag arrived, in whatever state, before anything of it was looked at: the kernel counts it here
+    /// already (`tcp_rcv_established()`, `tcp_rcv_state_process()`).
     #[cold]
     #[inline(never)]
     pub(crate) fn caqm_arrives(&mut self, cx: &Cx<'_>, seg: &Segment) {
@@ -30,11 +31,16 @@ impl Endpoint {
     }
 
     fn caqm_receive(&mut self, cx: &Cx<'_>, seg: &Segment) {
+        if seg.flags.has(TcpFlags::SYN) {
+            return;
+        }
         let units = cx.host.sysctl.caqm_units();
+        let reads_all = cx.host.profile.caqm_foreign_type_counts;
         let is_data = match seg.caqm {
             Tag::Plain => return,
             Tag::Joined(_) => true,
-            Tag::Tag(info) if info.cc_type() != units.cc_type => return,
+            // It says nothing of this flow's window. The kernel reads it as one that grants nothing.
+            Tag::Tag(info) if info.cc_type() != units.cc_type && !reads_all => return,
             Tag::Tag(info) => info.is_data(),
         };
         let bytes = seg.caqm.bytes(&units);

@@ -3,7 +3,7 @@
 use super::super::Congestion;
 use super::Caqm;
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, State};
 use crate::recovery::CaState;
 
 /// Round trips without sending after which a connection starts again.
@@ -42,10 +42,11 @@ impl Endpoint {
         let profile = &cx.host.profile;
         let sysctl = &cx.host.sysctl;
         let limited = self.caqm_is_limited();
+        let may_end = self.state == State::Established || !profile.caqm_start_after_close;
         let Congestion::Caqm(caqm) = &mut self.cc else {
             return;
         };
-        if bytes <= 0 && (is_new || profile.caqm_empty_ack_ends_start) {
+        if bytes <= 0 && may_end && (is_new || profile.caqm_empty_ack_ends_start) {
             caqm.avoids = true;
         }
         let packets = caqm.packets(bytes, sysctl.sysctl_caqm_mtu_unit);
