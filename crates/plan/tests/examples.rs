@@ -58,7 +58,7 @@ fn each_example_has_its_points() {
         ("ack-filter-slow-start", 12),
         ("caqm-incast", 5),
         ("caqm-incast-shared", 2),
-        ("caqm-qt0", 35),
+        ("caqm-qt0", 70),
         ("caqm-10g", 4),
         ("caqm-fairness", 4),
         ("caqm-interop", 6),
