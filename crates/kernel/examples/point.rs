@@ -29,7 +29,7 @@ fn main() -> ExitCode {
 }
 
 fn run(kernel: &str, point: &str, folder: &str) -> Result<String, Box<dyn std::error::Error>> {
-    let point: Point = serde_json::from_str(&std::fs::read_to_string(point)?)?;
+    let point = Point::from_json(&std::fs::read(point)?)?;
     let out = PathBuf::from(folder);
     std::fs::create_dir_all(&out)?;
     let stop = Stop::on_signals()?;

@@ -14,6 +14,7 @@ pub mod explain;
 mod flent;
 mod folder;
 pub mod inject;
+mod manifest;
 pub mod measures;
 mod model;
 mod packets;

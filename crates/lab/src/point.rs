@@ -46,6 +46,9 @@ impl Lab {
         folder: &Path,
         cpu: Option<usize>,
     ) -> Result<Done, LabError> {
+        // Whoever made the point: no stack gets one that no experiment file could have made.
+        let checked = point.check();
+        checked.map_err(|wrong| LabError::Point(wrong.to_string()))?;
         let (outcome, cost) = match &stack.kind {
             Kind::Model(profile) => {
                 let run = model::run(point, profile, folder, &self.stop)?;

@@ -15,9 +15,11 @@ pub mod population;
 pub mod profile;
 pub mod qdisc;
 pub mod result;
+mod rules;
 pub mod set;
 pub mod tos;
 pub mod view;
+mod ways;
 
 pub use app::{App, AppKind};
 pub use experiment::{Experiment, ParseError};

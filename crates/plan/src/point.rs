@@ -4,6 +4,8 @@
 //! JSON and read back without loss (a guest kernel gets it so). Times are nanoseconds, sizes are
 //! bytes, rates are bits a second.
 
+mod check;
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -12,6 +14,8 @@ use serde::{Deserialize, Serialize};
 use crate::app::App;
 use crate::qdisc::Qdisc;
 use crate::set::AppSet;
+
+pub use check::Wrong;
 
 /// One run of an experiment on one stack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::point::Wrong;
+use crate::rules::{ALL_PPB, MAX_TEXT, bad_text};
+
 /// Band when the file says none: another seed changes a goodput by as much (docs/ack-filter.md).
 pub const USUAL_BAND_PPB: u64 = 30_000_000;
 
@@ -30,6 +33,31 @@ pub struct View {
     pub base: Option<String>,
     /// Changes up to this do not matter, in milliardths.
     pub band_ppb: u64,
+}
+
+impl View {
+    /// Whether a file could say it.
+    ///
+    /// # Errors
+    /// The first value that none could, with its place.
+    pub fn check(&self) -> Result<(), Wrong> {
+        let texts = [
+            ("title", &self.title),
+            ("x", &self.x),
+            ("y", &self.y),
+            ("measure", &self.measure),
+            ("variant", &self.variant),
+            ("base", &self.base),
+        ];
+        for (key, value) in texts {
+            let why = value.as_ref().and_then(|value| bad_text(value, MAX_TEXT));
+            why.map_or(Ok(()), |why| Err(Wrong::at(key, why)))?;
+        }
+        match self.band_ppb > u64::from(ALL_PPB) {
+            true => Err(Wrong::at("band_ppb", format!("must be at most {ALL_PPB}"))),
+            false => Ok(()),
+        }
+    }
 }
 
 impl Default for View {

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use serde::Serialize;
-use tcplab_lab::{MANIFEST_SCHEMA, Manifest, measures};
+use tcplab_kernel::stack::StackName;
+use tcplab_lab::{Manifest, measures};
 use tcplab_plan::measure::Expression;
 use tcplab_plan::view::View;
 use tcplab_plan::{Experiment, Point};
@@ -22,6 +23,8 @@ pub struct Input {
     /// Names of the measures.
     pub measures: Vec<String>,
     stacks: Vec<String>,
+    /// Where it stands.
+    file: String,
 }
 
 /// What `--dry-run` prints.
@@ -55,6 +58,7 @@ impl Input {
             points,
             measures: experiment.measures.clone(),
             stacks: experiment.stacks.clone(),
+            file: name,
         };
         if let (true, Some(first)) = (input.measures.is_empty(), input.points.first()) {
             input.measures = measures::of_applications(first);
@@ -64,12 +68,8 @@ impl Input {
     }
 
     fn from_manifest(path: &Path, text: &str, seed: Option<u64>) -> Result<Self, Failure> {
-        let wrong = |e: &str| Failure::input(format!("{}: {e}", path.display()));
-        let manifest: Manifest = serde_json::from_str(text)
-            .map_err(|e| wrong(&format!("not an experiment and no manifest: {e}")))?;
-        if manifest.schema != MANIFEST_SCHEMA {
-            return Err(wrong(&format!("its schema is not {MANIFEST_SCHEMA}")));
-        }
+        let manifest = Manifest::read(&path.display().to_string(), text);
+        let manifest = manifest.map_err(|e| Failure::input(e.to_string()))?;
         if seed.is_some() {
             return Err(Failure::usage(
                 "--seed needs an experiment file; a manifest repeats its own run",
@@ -81,6 +81,7 @@ impl Input {
             points: manifest.points,
             measures: manifest.measures,
             stacks: manifest.stacks.into_iter().map(|(name, _)| name).collect(),
+            file: path.display().to_string(),
         })
     }
 
@@ -108,6 +109,23 @@ impl Input {
             true => vec!["model:linux-6.1".into()],
             false => chosen.to_vec(),
         }
+    }
+
+    /// Refuses stacks that only a user may choose: whoever wrote the file does not decide what runs on a real machine.
+    pub fn check_stacks(&self, on: &[String]) -> Result<(), Failure> {
+        let chosen = self.stacks.iter().filter(|_| on.is_empty());
+        for name in chosen {
+            if StackName::parse(name)?.may_be_chosen_by_a_file() {
+                continue;
+            }
+            let all = self.stacks.join(",");
+            return Err(Failure::usage(format!(
+                "{}: the file chooses the stack `{name}`; only `model:` and `uml:` run because a file names them\n\
+                 if you trust the file, name the stack yourself: --on {all}",
+                self.file
+            )));
+        }
+        Ok(())
     }
 
     /// What would be run.

@@ -69,6 +69,7 @@ fn run(args: &RunArgs, color: Color) -> Result<ExitCode, Failure> {
         json::print(&input.plan(&on))?;
         return Ok(ExitCode::SUCCESS);
     }
+    input.check_stacks(&on)?;
     let mut options = args.ssh.options();
     options.sets_sysctls = args.ssh_sysctl;
     let lab = lab()?.with_far(Far {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use tcplab_lab::{MANIFEST_SCHEMA, Manifest};
+use tcplab_lab::Manifest;
 use tcplab_plan::Point;
 use tcplab_plan::result::RunDocument;
 use tcplab_plan::view::View;
@@ -33,10 +33,8 @@ pub fn of_folder(folder: &Path, file: &Path, document: &RunDocument) -> Result<(
     let path = folder.join("manifest.json");
     let wrong = |e: String| Failure::input(format!("{}: {e}", path.display()));
     let text = fs::read_to_string(&path).map_err(|e| wrong(format!("cannot read: {e}")))?;
-    let manifest: Manifest = serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))?;
-    if manifest.schema != MANIFEST_SCHEMA {
-        return Err(wrong(format!("its schema is not {MANIFEST_SCHEMA}")));
-    }
+    let manifest = Manifest::read(&path.display().to_string(), &text);
+    let manifest = manifest.map_err(|e| Failure::input(e.to_string()))?;
     let view = manifest.view.unwrap_or_default();
     let shown = (manifest.measures.as_slice(), &view);
     write(file, document, &manifest.points, shown)

@@ -15,6 +15,7 @@ mod json;
 mod kernel;
 mod link;
 mod live;
+mod manifest;
 mod marks;
 mod population;
 mod probe;

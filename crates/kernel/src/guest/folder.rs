@@ -57,8 +57,9 @@ pub(super) fn answer(folder: &Path, pace: Pace) -> Result<(), GuestError> {
         return job::answer(folder, pace).map_err(GuestError::Run);
     }
     let path = folder.join(POINT);
-    let text = fs::read_to_string(&path).map_err(os(format!("cannot read {}", path.display())))?;
-    let point: Point = serde_json::from_str(&text).map_err(os("cannot understand a point"))?;
+    let text = fs::read(&path).map_err(os(format!("cannot read {}", path.display())))?;
+    let refused = |wrong| GuestError::Run(format!("cannot understand a point: {wrong}"));
+    let point = Point::from_json(&text).map_err(refused)?;
     let done = run(&point, folder, pace).and_then(|outcome| {
         serde_json::to_string(&outcome).map_err(|e| RunError::Cannot(e.to_string()))
     });

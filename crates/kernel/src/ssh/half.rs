@@ -46,6 +46,8 @@ pub struct Ran {
 
 /// Runs a half: a note when servers listen, one when clients have ended, then files, then the outcome.
 pub(super) fn run(half: &Half, way: &Way) -> Result<Reply, String> {
+    let checked = half.point.check();
+    checked.map_err(|wrong| wrong.to_string())?;
     let host = half.point.hosts.get(half.host);
     let host = host.ok_or("a half of a host that the point has not")?;
     let mut changed = Changed::default();

@@ -5,33 +5,19 @@ use std::path::Path;
 
 use super::error::Fault;
 use super::fields::Fields;
-use super::host::{RESERVED, at_name, socket};
+use super::host::{at_name, socket};
 use super::keys::{APP, KINDS};
 use super::link::host_index;
 use super::units::{SIZE, TIME};
-use super::ways::Ways;
 use crate::app::{App, AppKind, Extent};
 use crate::network::direct_link;
 use crate::point::{Host, Link};
+use crate::rules::{
+    LEAST_PING, LEAST_PING_NS, MAX_CHUNK, MAX_CONNECTIONS, MAX_COUNT, MAX_DATAGRAM, MAX_MESSAGE,
+    MAX_PAGES, RESERVED, SECOND_NS,
+};
+use crate::ways::Ways;
 
-/// Connections of one application at most.
-const MAX_CONNECTIONS: u64 = 1_000_000;
-/// Bytes of one write or read at most.
-const MAX_CHUNK: u64 = 16 << 20;
-/// Bytes of one message at most.
-const MAX_MESSAGE: u64 = 1 << 30;
-/// The largest payload of an UDP datagram over IPv4.
-const MAX_DATAGRAM: u64 = 65_507;
-/// Payload of a ping: its number has room.
-const LEAST_PING: u64 = 4;
-/// Time between two pings.
-const LEAST_PING_NS: i64 = 1_000_000;
-/// Repetitions at most.
-const MAX_COUNT: u64 = 1_000_000_000;
-/// Entries of `sizes` and `think` at most.
-const MAX_PAGES: usize = 100_000;
-
-const SECOND_NS: i64 = 1_000_000_000;
 /// How long an application goes on that no key ends.
 const DEFAULT_DURATION_NS: i64 = 10 * SECOND_NS;
 

@@ -6,6 +6,7 @@ use super::error::Fault;
 use super::fields::Fields;
 use super::units::{PERCENT, SIZE, TIME};
 use crate::point::{BurstLoss, By, Faults, Outage, Spikes};
+use crate::rules::{ALL_PPB, MAX_OUTAGES, MAX_OVERHEAD, MAX_SIGMA};
 
 /// What a table says; none: what stands around it holds.
 #[derive(Clone, Debug, Default)]
@@ -102,7 +103,7 @@ pub(crate) fn read(fields: &Fields<'_>, by: By) -> Result<Own, Fault> {
         spikes: words(fields, "spikes", spikes)?,
         limit_bytes: fields.size("limit_bytes", 1, SIZE.max)?,
         overhead: fields
-            .size("overhead", 0, 256)?
+            .size("overhead", 0, MAX_OVERHEAD)?
             .and_then(|n| u32::try_from(n).ok()),
         queue_from_ns: fields.time("queue_from")?,
         outages: outages(fields)?,
@@ -126,12 +127,11 @@ fn words<T>(
 
 fn percent(text: &str) -> Result<u32, String> {
     let ppb = PERCENT.parse(text)?;
-    Ok(u32::try_from(ppb).unwrap_or(1_000_000_000))
+    Ok(u32::try_from(ppb).unwrap_or(ALL_PPB))
 }
 
 /// `p [r [1-h [1-k]]]`, as tc-netem(8) has them, with its defaults.
 fn burst_loss(words: &[&str]) -> Result<BurstLoss, String> {
-    const ALL: u32 = 1_000_000_000;
     if words.is_empty() || words.len() > 4 {
         return Err("write P [R [1-H [1-K]]] in percent, such as \"1% 10%\"".to_owned());
     }
@@ -141,8 +141,8 @@ fn burst_loss(words: &[&str]) -> Result<BurstLoss, String> {
     let good_to_bad_ppb = nth(0).unwrap_or(0);
     Ok(BurstLoss {
         good_to_bad_ppb,
-        bad_to_good_ppb: nth(1).unwrap_or(ALL - good_to_bad_ppb.min(ALL)),
-        loss_bad_ppb: nth(2).unwrap_or(ALL),
+        bad_to_good_ppb: nth(1).unwrap_or(ALL_PPB - good_to_bad_ppb.min(ALL_PPB)),
+        loss_bad_ppb: nth(2).unwrap_or(ALL_PPB),
         loss_good_ppb: nth(3).unwrap_or(0),
     })
 }
@@ -177,8 +177,8 @@ fn spikes(words: &[&str]) -> Result<Spikes, String> {
         return Err(form());
     };
     let sigma: f64 = sigma.parse().map_err(|_| form())?;
-    if !(0.0..=5.0).contains(&sigma) {
-        return Err(format!("sigma is from 0 to 5, not {sigma}"));
+    if !(0.0..=MAX_SIGMA).contains(&sigma) {
+        return Err(format!("sigma is from 0 to {MAX_SIGMA}, not {sigma}"));
     }
     Ok(Spikes {
         chance_ppb: percent(chance)?,
@@ -202,9 +202,6 @@ fn outages(fields: &Fields<'_>) -> Result<Option<Vec<Outage>>, Fault> {
     }
     Ok(Some(out))
 }
-
-/// Outages of one way at most: each frame is held against each of them.
-const MAX_OUTAGES: usize = 100;
 
 fn outage(text: &str) -> Result<Outage, String> {
     let Some((from, until)) = text.split_once("..") else {

@@ -4,6 +4,7 @@ use super::error::{Fault, Span};
 use super::keys::Key;
 use super::tree::{Choice, Node, Table, Value};
 use super::units::{Quantity, TIME};
+use crate::rules::{MAX_NAME, MAX_TEXT, bad_text, is_name};
 
 /// A table, where it stands, and the point's choice at each axis.
 #[derive(Clone, Debug)]
@@ -15,9 +16,6 @@ pub(crate) struct Fields<'a> {
     pub path: String,
     pub choice: &'a Choice,
 }
-
-/// Longest text of a value that is not a file's title or the like.
-pub(crate) const MAX_TEXT: usize = 1024;
 
 impl<'a> Fields<'a> {
     /// Refuses keys that are in none of the lists.
@@ -166,13 +164,10 @@ impl<'a> Fields<'a> {
 
     fn text_of(&self, key: &str, node: &'a Node) -> Result<&'a str, Fault> {
         match &node.value {
-            Value::Text(text) if text.len() > MAX_TEXT => {
-                Err(self.fault(key, node, format!("is longer than {MAX_TEXT} bytes")))
-            }
-            Value::Text(text) if text.contains(char::is_control) => {
-                Err(self.fault(key, node, "holds a control character"))
-            }
-            Value::Text(text) => Ok(text),
+            Value::Text(text) => match bad_text(text, MAX_TEXT) {
+                Some(why) => Err(self.fault(key, node, why)),
+                None => Ok(text),
+            },
             _ => Err(self.expected(key, node, "a text")),
         }
     }
@@ -213,9 +208,7 @@ impl<'a> Fields<'a> {
             return Ok(None);
         };
         let text = self.text_of(key, node)?;
-        let good = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        let begins = text.starts_with(|c: char| c.is_ascii_alphabetic());
-        if begins && text.len() <= 32 && text.chars().all(good) && !text.ends_with('-') {
+        if is_name(text, MAX_NAME) && !text.ends_with('-') {
             return Ok(Some(text.to_owned()));
         }
         Err(self.fault(
@@ -271,7 +264,7 @@ impl<'a> Fields<'a> {
 /// The text at `name`, good or bad.
 pub(crate) fn name_of(table: &Table) -> Option<&str> {
     match &table.entries.get("name")?.node.value {
-        Value::Text(text) if text.len() <= 32 => Some(text),
+        Value::Text(text) if text.len() <= MAX_NAME => Some(text),
         _ => None,
     }
 }

@@ -10,9 +10,7 @@ use std::collections::BTreeMap;
 use super::error::Fault;
 use super::fields::{Fields, name_of};
 use super::tree::{Entry, Node, Table, Value};
-
-/// Hosts at most, those of groups counted one by one.
-pub(crate) const MAX_ALL_HOSTS: u64 = 1_024;
+use crate::rules::MAX_ALL_HOSTS;
 
 /// The file with every host, link and application in a table of its own.
 #[derive(Debug)]

@@ -9,9 +9,11 @@ use super::tree::{Node, Value};
 use super::units::TIME;
 use crate::point::{Card, Host, Offload, QuickAck, Route, SocketOptions};
 use crate::profile::{BEHAVIOURS, BehaviourError, Profile, Takes};
-
-/// Names that measures use for something else.
-pub(crate) const RESERVED: [&str; 2] = ["run", "link"];
+use crate::rules::{
+    BAD_CONGESTION, BAD_FORWARD, BAD_SYSCTL, CARD_QUEUES, CARD_RING, CPU, FORWARD_SYSCTL, MAXSEG,
+    MOST_CARD_NS, MS_NS, MTU, RESERVED, ROUTE_ADVMSS, ROUTE_QUICKACK, ROUTE_WINDOW, Range,
+    SECOND_NS, SOCKET_BYTES, is_congestion, is_sysctl,
+};
 
 pub(crate) fn hosts(tables: &[Fields<'_>]) -> Result<Vec<Host>, Fault> {
     let mut hosts: Vec<Host> = Vec::new();
@@ -86,13 +88,13 @@ fn card(fields: &Fields<'_>) -> Result<Option<Card>, Fault> {
             None => Ok(ns),
         }
     };
-    let count = |key, most: u64, none: u32| {
-        let n = fields.count(key, 1, most)?;
+    let count = |key, (least, most): Range, none: u32| {
+        let n = fields.count(key, least, most)?;
         Ok::<_, Fault>(n.and_then(|n| u32::try_from(n).ok()).unwrap_or(none))
     };
     Ok(Some(Card {
-        rx_queues: count("rx_queues", 256, none.rx_queues.into())? as u16,
-        rx_ring: count("rx_ring", 1 << 20, none.rx_ring)?,
+        rx_queues: count("rx_queues", CARD_QUEUES, none.rx_queues.into())? as u16,
+        rx_ring: count("rx_ring", CARD_RING, none.rx_ring)?,
         rx_ns: time("rx_usecs")?,
         frame_ns: time("rx_frame_cost")?,
         packet_ns: time("rx_packet_cost")?,
@@ -101,9 +103,6 @@ fn card(fields: &Fields<'_>) -> Result<Option<Card>, Fault> {
     }))
 }
 
-/// The longest time of a card.
-const MOST_CARD_NS: i64 = 1_000_000_000;
-
 pub(crate) fn sysctls(fields: &Fields<'_>) -> Result<BTreeMap<String, String>, Fault> {
     let mut out = BTreeMap::new();
     let Some(inner) = fields.table("sysctl")? else {
@@ -111,19 +110,11 @@ pub(crate) fn sysctls(fields: &Fields<'_>) -> Result<BTreeMap<String, String>, F
     };
     for (name, entry) in &inner.table.entries {
         let node = entry.node.at(inner.choice);
-        // Only what a network namespace has of its own: nothing may reach the machine itself.
-        let part = |p: &str| {
-            !p.is_empty()
-                && p.bytes()
-                    .all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
-        };
-        if !name.starts_with("net.") || !name.split('.').all(part) || name.len() > 128 {
-            let message = "a host has only sysctls of the form `net.ipv4.NAME`, in quotes";
-            return Err(Fault::new(&entry.key, &inner.path, message));
+        if !is_sysctl(name) {
+            return Err(Fault::new(&entry.key, &inner.path, BAD_SYSCTL));
         }
-        if name == "net.ipv4.ip_forward" {
-            let message = "write `forward = true` in the host's table: the routes need to know it";
-            return Err(Fault::new(&entry.key, &inner.path, message));
+        if name == FORWARD_SYSCTL {
+            return Err(Fault::new(&entry.key, &inner.path, BAD_FORWARD));
         }
         let value = match &node.value {
             Value::Integer(n) => n.to_string(),
@@ -200,19 +191,19 @@ fn route(fields: &Fields<'_>, text: &str) -> Result<Route, Fault> {
             return Err(at(word, format!("`{word}` needs a value")));
         };
         // `mtu lock 1400`: the lock keeps path MTU discovery off; no stack here offers that.
-        let number = |min: u32, max: u32| match value.parse::<u32>() {
-            Ok(n) if (min..=max).contains(&n) => Ok(Some(n)),
+        let number = |(min, max): Range| match value.parse::<u32>() {
+            Ok(n) if (min..=max).contains(&u64::from(n)) => Ok(Some(n)),
             _ => Err(at(
                 value,
                 format!("`{word}` takes {min} to {max}, not `{value}`"),
             )),
         };
         match word {
-            "quickack" => route.quickack = number(0, 1)?,
-            "initcwnd" => route.initcwnd = number(1, 65_535)?,
-            "initrwnd" => route.initrwnd = number(1, 65_535)?,
-            "advmss" => route.advmss = number(48, 65_495)?,
-            "mtu" => route.mtu = number(68, 65_535)?,
+            "quickack" => route.quickack = number(ROUTE_QUICKACK)?,
+            "initcwnd" => route.initcwnd = number(ROUTE_WINDOW)?,
+            "initrwnd" => route.initrwnd = number(ROUTE_WINDOW)?,
+            "advmss" => route.advmss = number(ROUTE_ADVMSS)?,
+            "mtu" => route.mtu = number(MTU)?,
             "rto_min" => route.rto_min_ns = Some(rto_min(value).map_err(|why| at(value, why))?),
             _ if is_congestion(value) => route.congctl = Some(value.to_owned()),
             _ => return Err(at(value, BAD_CONGESTION.to_owned())),
@@ -224,7 +215,7 @@ fn route(fields: &Fields<'_>, text: &str) -> Result<Route, Fault> {
 /// Linux keeps this metric in whole milliseconds.
 fn rto_min(text: &str) -> Result<i64, String> {
     let ns = i64::try_from(TIME.parse(text)?).unwrap_or(i64::MAX);
-    match ns % 1_000_000 == 0 && ns > 0 {
+    match ns % MS_NS == 0 && ns > 0 {
         true => Ok(ns),
         false => Err("`rto_min` takes whole milliseconds from 1ms on".to_owned()),
     }
@@ -249,9 +240,9 @@ pub(crate) fn socket(fields: &Fields<'_>, key: &str) -> Result<SocketOptions, Fa
         return Ok(SocketOptions::default());
     };
     f.check(&[SOCKET])?;
-    let size = |key, min| {
-        Ok(f.size(key, min, 1 << 30)?
-            .and_then(|n| u32::try_from(n).ok()))
+    let size = |key, (min, max): Range| {
+        let n = f.size(key, min, max)?;
+        Ok(n.and_then(|n| u32::try_from(n).ok()))
     };
     let whole = |key: &str, unit: i64, words: &str| match f.time(key)? {
         Some(ns) if ns == 0 || ns % unit != 0 => {
@@ -265,18 +256,18 @@ pub(crate) fn socket(fields: &Fields<'_>, key: &str) -> Result<SocketOptions, Fa
     Ok(SocketOptions {
         nodelay: f.flag("nodelay")?,
         quickack: quickack(&f)?,
-        rcvbuf: size("rcvbuf", 0)?,
-        sndbuf: size("sndbuf", 0)?,
-        rcvlowat: size("rcvlowat", 0)?,
-        user_timeout_ns: whole("user_timeout", 1_000_000, "milliseconds")?,
-        keepalive_ns: whole("keepalive", 1_000_000_000, "seconds")?,
+        rcvbuf: size("rcvbuf", SOCKET_BYTES)?,
+        sndbuf: size("sndbuf", SOCKET_BYTES)?,
+        rcvlowat: size("rcvlowat", SOCKET_BYTES)?,
+        user_timeout_ns: whole("user_timeout", MS_NS, "milliseconds")?,
+        keepalive_ns: whole("keepalive", SECOND_NS, "seconds")?,
         congestion: congestion(&f)?,
-        notsent_lowat: size("notsent_lowat", 0)?,
-        maxseg: f
-            .size("maxseg", 88, 32_767)?
-            .and_then(|n| u32::try_from(n).ok()),
+        notsent_lowat: size("notsent_lowat", SOCKET_BYTES)?,
+        maxseg: size("maxseg", MAXSEG)?,
         tos: tos(&f)?,
-        cpu: f.count("cpu", 0, 1023)?.and_then(|n| u32::try_from(n).ok()),
+        cpu: f
+            .count("cpu", CPU.0, CPU.1)?
+            .and_then(|n| u32::try_from(n).ok()),
     })
 }
 
@@ -305,15 +296,6 @@ fn congestion(f: &Fields<'_>) -> Result<Option<String>, Fault> {
         true => Ok(Some(name.to_owned())),
         false => Err(f.fault("congestion", node, BAD_CONGESTION)),
     }
-}
-
-const BAD_CONGESTION: &str =
-    "the name of a congestion control has at most 15 letters, digits, `_` or `-`";
-
-/// TCP_CA_NAME_MAX is 16 with the final zero.
-fn is_congestion(name: &str) -> bool {
-    let good = |b: u8| b.is_ascii_alphanumeric() || b"_-".contains(&b);
-    (1..=15).contains(&name.len()) && name.bytes().all(good)
 }
 
 fn quickack(f: &Fields<'_>) -> Result<QuickAck, Fault> {

@@ -10,15 +10,10 @@ use super::tree::{Node, Value};
 use super::units::{PERCENT, RATE, TIME};
 use crate::point::{By, Direction, Does, Event, Host, Link, Of};
 use crate::qdisc::Qdisc;
-
-/// Frames that a queue may hold at most.
-pub(crate) const MAX_LIMIT: u32 = 10_000_000;
+use crate::rules::{MAX_EVENT, MAX_EVENTS, MAX_LIMIT, MTU};
 
 /// netem's default, and that of a queue with txqueuelen 1000.
 const DEFAULT_LIMIT: u32 = 1_000;
-
-/// Listed events of one way at most.
-const MAX_EVENTS: usize = 10_000;
 
 /// The links. There is one at most between two hosts, so their names are its name.
 pub(crate) fn links(tables: &[Fields<'_>], hosts: &[Host]) -> Result<Vec<Link>, Fault> {
@@ -43,8 +38,7 @@ fn link(fields: &Fields<'_>, hosts: &[Host]) -> Result<Link, Fault> {
     let by = fields.word("by", &[("tcplab", By::Tcplab), ("kernel", By::Kernel)])?;
     let by = by.unwrap_or_default();
     let (a, b) = between(fields, hosts)?;
-    // The smallest packet that IPv4 must be able to send whole is 68 bytes (RFC 791 3.2).
-    let mtu = fields.size("mtu", 68, 65_535)?.unwrap_or(1500);
+    let mtu = fields.size("mtu", MTU.0, MTU.1)?.unwrap_or(1500);
     let both = queue(fields, by)?;
     let faults = faults::read(fields, by)?;
     Ok(Link {
@@ -393,7 +387,7 @@ fn event<'a>(key: &str, text: &'a str) -> Result<Event, (String, Option<&'a str>
     let number = |text: &str| {
         text.parse::<u64>()
             .ok()
-            .filter(|n| (1..=1_000_000_000_000).contains(n))
+            .filter(|n| (1..=MAX_EVENT).contains(n))
     };
     let (Some(first), Some(last)) = (number(first), number(last)) else {
         return Err((

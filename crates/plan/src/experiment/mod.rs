@@ -15,14 +15,13 @@ pub(crate) mod host;
 pub(crate) mod keys;
 mod link;
 mod one_way;
-mod rrul;
+pub(crate) mod rrul;
 pub(crate) mod schema;
 mod tc;
 pub(crate) mod tree;
 pub(crate) mod units;
 pub(crate) mod variant;
 mod view;
-mod ways;
 
 use std::collections::BTreeMap;
 
@@ -30,6 +29,10 @@ use serde_json::Value as Json;
 
 use crate::measure::Measure;
 use crate::point::Point;
+use crate::rules::{
+    LEAST_BOOT_NS, LEAST_INFO_NS, LEAST_LINK_NS, MAX_POINTS, MAX_SNAP, MAX_TIME_NS, MOST_SAMPLES,
+    SECOND_NS,
+};
 use crate::view::View;
 use axes::Axis;
 use error::Fault;
@@ -45,11 +48,9 @@ pub const SCHEMA: &str = "tcplab.experiment/1";
 
 /// Bytes of a file at most.
 const MAX_FILE: usize = 1 << 20;
-/// Points at most.
-const MAX_POINTS: usize = 100_000;
 /// Bytes of text that all points together may be decoded from: bounds memory and time.
 const MAX_WORK: usize = 512 << 20;
-/// Tables `[[host]]`, `[[link]]`, `[[app]]`; groups make more of them ([`groups::MAX_ALL_HOSTS`]).
+/// Tables `[[host]]`, `[[link]]`, `[[app]]`; groups make more of them ([`crate::rules::MAX_ALL_HOSTS`]).
 const MAX_HOSTS: usize = 64;
 const MAX_LINKS: usize = 256;
 const MAX_APPS: usize = 256;
@@ -83,6 +84,9 @@ struct Matrix<'a> {
 }
 
 impl Experiment {
+    /// Points at most.
+    pub const MAX_POINTS: usize = MAX_POINTS;
+
     /// Reads a file's text. `file` is its name, for messages and for a missing `name`.
     ///
     /// # Errors
@@ -320,7 +324,7 @@ impl Experiment {
         let run = Run::read(run.as_ref(), planned)?;
         // The series of sets are made of these samples.
         let step_ns = written.sets.iter().map(|set| set.step_ns).min();
-        Ok(Point {
+        let point = Point {
             experiment: self.name.clone(),
             axes: self.axes_of(matrix, choice),
             seed: self.seed.unwrap_or(run.seed),
@@ -337,7 +341,11 @@ impl Experiment {
             captures: run.captures,
             tcp_info: run.tcp_info,
             log: run.log,
-        })
+        };
+        // What is no rule of a single key, and the proof that files and manifests have the same rules.
+        let checked = point.check();
+        checked.map_err(|wrong| Fault::new(&(0..0), wrong.path, wrong.message))?;
+        Ok(point)
     }
 
     fn axes_of(&self, matrix: &Matrix<'_>, choice: &Choice) -> BTreeMap<String, Json> {
@@ -370,8 +378,7 @@ struct Run {
 
 impl Run {
     fn read(fields: Option<&Fields<'_>>, planned_ns: i64) -> Result<Self, Fault> {
-        const SECOND_NS: i64 = 1_000_000_000;
-        let longest = i64::try_from(units::MAX_TIME_NS).unwrap_or(i64::MAX);
+        let longest = i64::try_from(MAX_TIME_NS).unwrap_or(i64::MAX);
         let max_ns = planned_ns
             .saturating_mul(2)
             .saturating_add(60 * SECOND_NS)
@@ -403,9 +410,9 @@ impl Run {
         run.boot_ns = fields.time("boot")?;
         for (key, ns, least) in [
             ("max", Some(run.max_ns), 1),
-            ("tcp_info_every", run.tcp_info_every_ns, 100_000),
-            ("link_every", run.link_every_ns, 1_000),
-            ("boot", run.boot_ns, SECOND_NS),
+            ("tcp_info_every", run.tcp_info_every_ns, LEAST_INFO_NS),
+            ("link_every", run.link_every_ns, LEAST_LINK_NS),
+            ("boot", run.boot_ns, LEAST_BOOT_NS),
         ] {
             if let (Some(node), Some(ns)) = (fields.node(key), ns)
                 && ns < least
@@ -422,7 +429,7 @@ impl Run {
             return Err(fields.fault("link_every", node, message));
         }
         let snap = fields
-            .size("snap", 0, 262_144)?
+            .size("snap", 0, MAX_SNAP)?
             .and_then(|n| u32::try_from(n).ok());
         run.snap_bytes = snap.unwrap_or(run.snap_bytes);
         run.captures = fields.flag("captures")?.unwrap_or(true);
@@ -431,9 +438,6 @@ impl Run {
         Ok(run)
     }
 }
-
-/// Samples of a link that a run may take.
-const MOST_SAMPLES: i64 = 10_000_000;
 
 pub(crate) fn root<'a>(tree: &'a Table, choice: &'a Choice) -> Fields<'a> {
     Fields {

@@ -2,11 +2,12 @@
 
 use super::error::{Fault, ParseError};
 use super::faults::Own;
-use super::fields::{Fields, MAX_TEXT};
+use super::fields::Fields;
 use super::link::{Queue, way};
 use super::tc::Shape;
 use super::tree::{self, Choice};
 use crate::point::{By, Direction};
+use crate::rules::MAX_TEXT;
 
 /// The key that errors name.
 const KEY: &str = "way";

@@ -15,16 +15,13 @@ use super::groups::{node, put};
 use super::host::at_name;
 use super::keys::{APP, RRUL};
 use super::tree::{Node, Table, Value};
+use crate::rules::{LEAST_STEP_NS, MAX_SERIES, MAX_STEPS, RESERVED, SECOND_NS};
 use crate::set::{AppSet, DOWNLOAD, PING, SetSeries, UPLOAD};
 
 /// Flows of one direction at most.
 const MAX_FLOWS: u64 = 64;
 /// Applications that one of them becomes at most: for the bound on work.
-pub(crate) const MAX_APPS: usize = 2 * 64 + 4;
-/// Time between two values at least.
-const LEAST_STEP_NS: i64 = 1_000_000;
-/// Values of a series at most.
-const MAX_STEPS: i64 = 100_000;
+pub(crate) const MAX_APPS: usize = MAX_SERIES;
 
 /// The file without sets, and the sets that were in it.
 #[derive(Debug)]
@@ -78,7 +75,7 @@ pub(crate) fn expand<'a>(root: &Fields<'a>) -> Result<Expanded<'a>, Fault> {
         }
         let set = Set::read(fields)?;
         let taken = |name: &str| hosts.iter().any(|host| name_of(host.table) == Some(name));
-        if taken(&set.set.name) || super::host::RESERVED.contains(&set.set.name.as_str()) {
+        if taken(&set.set.name) || RESERVED.contains(&set.set.name.as_str()) {
             let message = format!("an application cannot be called `{}` here", set.set.name);
             return Err(at_name(fields, message));
         }
@@ -253,7 +250,6 @@ fn ns(ns: i64) -> Value {
 
 /// The set without its series.
 fn times(fields: &Fields<'_>, test: &str) -> Result<AppSet, Fault> {
-    const SECOND_NS: i64 = 1_000_000_000;
     let time = |key, default| Ok::<_, Fault>(fields.time(key)?.unwrap_or(default));
     let duration_ns = time("duration", 60 * SECOND_NS)?;
     let set = AppSet {
@@ -270,7 +266,7 @@ fn times(fields: &Fields<'_>, test: &str) -> Result<AppSet, Fault> {
         Some(node) => fields.fault(key, node, message),
         None => Fault::new(&fields.span, fields.path_of(key), message),
     };
-    let total = duration_ns.saturating_add(set.delay_ns.saturating_mul(2));
+    let total = set.total_ns();
     if set.step_ns < LEAST_STEP_NS {
         return Err(bad("step", "must be at least 1ms".to_owned()));
     }

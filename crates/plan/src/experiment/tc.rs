@@ -88,7 +88,7 @@ impl Shape {
                 }
                 "loss" => shape.loss_ppb = u32::try_from(quantity(value, &TC_PERCENT)?).ok(),
                 _ => match value.parse::<u32>() {
-                    Ok(n) if (1..=super::link::MAX_LIMIT).contains(&n) => {
+                    Ok(n) if (1..=crate::rules::MAX_LIMIT).contains(&n) => {
                         shape.limit_pkts = Some(n)
                     }
                     _ => return Err(wrong(value, format!("`{value}` is no number of packets"))),

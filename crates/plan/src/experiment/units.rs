@@ -3,6 +3,8 @@
 //! Rates are tc(8)'s: `kbit` is 1,000 bits a second, `kibit` 1,024, and `kbps` is kilo*bytes* a
 //! second. Sizes are those of socket programs: `k` is 1,024 bytes, `kB` is 1,000.
 
+use crate::rules::MAX_TIME_NS;
+
 /// A kind of quantity: its units and how to speak of it.
 #[derive(Debug)]
 pub(crate) struct Quantity {
@@ -25,9 +27,6 @@ const NS: u64 = 1;
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000_000_000;
-
-/// The longest time that a file may name: 1,000,000 s.
-pub(crate) const MAX_TIME_NS: u64 = 1_000_000 * S;
 
 /// A time, in nanoseconds.
 pub(crate) const TIME: Quantity = Quantity {

@@ -53,6 +53,12 @@ pub(crate) const PING: &str = "Ping (ms)";
 const TOTALS: &str = "TCP totals";
 
 impl AppSet {
+    /// From its begin to its end.
+    pub(crate) fn total_ns(&self) -> i64 {
+        let around = self.delay_ns.saturating_mul(2);
+        self.duration_ns.saturating_add(around)
+    }
+
     /// The series that are computed from others: name, what the others begin with, and whether it is their sum.
     pub(crate) fn computed(&self) -> Vec<(String, &'static str, bool)> {
         let has = |prefix: &str| self.series.iter().any(|s| s.name.starts_with(prefix));

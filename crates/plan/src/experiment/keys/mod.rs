@@ -180,7 +180,7 @@ pub(crate) const RUN: &[Key] = &[
         "stacks",
         Form::Texts,
         "`model`",
-        "what runs it when `--on` does not say",
+        "what runs it when `--on` does not say; `host`, `ssh:A,B` and `qemu:IMAGE` run only when `--on` names them",
     ),
     fixed(
         "repeat",

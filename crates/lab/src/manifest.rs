@@ -1,0 +1,86 @@
+//! Reading a manifest that somebody sent: it has the rules of an experiment file, and says where one is broken.
+
+use tcplab_plan::{App, Experiment, Point};
+
+use crate::error::LabError;
+use crate::folder::{MANIFEST_SCHEMA, Manifest};
+use crate::measures;
+
+/// Stacks and measures at most, as an experiment file may have them.
+const MAX_STACKS: usize = 64;
+const MAX_MEASURES: usize = 1_000;
+
+impl Manifest {
+    /// Reads and checks the text of a manifest; `file` is its name, for messages.
+    ///
+    /// # Errors
+    /// What is no manifest, with line and column, or the first value that no experiment could have, with its path.
+    pub fn read(file: &str, text: &str) -> Result<Self, LabError> {
+        let manifest: Self = serde_json::from_str(text)
+            .map_err(|e| LabError::Wrong(format!("{file}: this is no manifest: {e}")))?;
+        let checked = manifest.check();
+        checked.map_err(|why| {
+            LabError::Wrong(format!(
+                "{file}: {why}\na manifest has the rules of an experiment file (docs/experiment.md): mend the value, or run the experiment again"
+            ))
+        })?;
+        Ok(manifest)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.schema != MANIFEST_SCHEMA {
+            return Err(format!("schema: its schema is not {MANIFEST_SCHEMA}"));
+        }
+        if self.experiment.len() > 256 || self.experiment.contains(char::is_control) {
+            return Err(
+                "experiment: this is no name: at most 256 bytes, no control characters".into(),
+            );
+        }
+        for (key, len, most) in [
+            ("stacks", self.stacks.len(), MAX_STACKS),
+            ("measures", self.measures.len(), MAX_MEASURES),
+            ("points", self.points.len(), Experiment::MAX_POINTS),
+        ] {
+            if len > most {
+                return Err(format!("{key}: more than {most} entries"));
+            }
+        }
+        if self.points.is_empty() {
+            return Err("points: there is no point".to_owned());
+        }
+        if let Some(view) = &self.view {
+            view.check()
+                .map_err(|wrong| wrong.under("view").to_string())?;
+        }
+        for (n, point) in self.points.iter().enumerate() {
+            let checked = point.check();
+            checked.map_err(|wrong| wrong.under(format_args!("points[{n}]")).to_string())?;
+        }
+        let mut before = None;
+        for (n, point) in self.points.iter().enumerate() {
+            // Points of one variant have the same measures: most need no look of their own.
+            if before.is_none_or(|before| !is_alike(before, point)) {
+                let checked = measures::check(&self.measures, point);
+                checked.map_err(|e| format!("measures: at points[{n}]: {e}"))?;
+            }
+            before = Some(point);
+        }
+        Ok(())
+    }
+}
+
+/// Whether both have the same hosts, applications, links and sets, by their names.
+fn is_alike(a: &Point, b: &Point) -> bool {
+    let hosts = |p: &'_ Point| {
+        p.hosts
+            .iter()
+            .map(|h| (h.name.clone(), h.group.clone()))
+            .collect::<Vec<_>>()
+    };
+    let apps = |p: &'_ Point| {
+        let one = |app: &App| (app.name.clone(), app.group.clone(), app.does.word());
+        p.apps.iter().map(one).collect::<Vec<_>>()
+    };
+    let links = |p: &'_ Point| p.links.iter().map(|l| (l.a, l.b)).collect::<Vec<_>>();
+    hosts(a) == hosts(b) && apps(a) == apps(b) && links(a) == links(b) && a.sets == b.sets
+}
