@@ -3,7 +3,8 @@
 //! Today: live capture from an interface ([`Live`]), the wish to stop ([`Stop`]), and what the
 //! kernel says about itself: [`counters`], [`tcp_info`], [`proc_tcp`]. [`probe`] runs the
 //! applications on real sockets. [`stack`] has the names of stacks and the kernels for them,
-//! [`build`] builds those, and [`doctor`] says what this machine can do.
+//! [`build`] builds those, and [`doctor`] says what this machine can do. [`output`] writes result files, [`Scratch`] is
+//! a temporary folder.
 
 #[cfg(target_os = "linux")]
 pub mod bench;
@@ -28,6 +29,7 @@ mod live;
 #[cfg(not(target_os = "linux"))]
 #[path = "live_elsewhere.rs"]
 mod live;
+pub mod output;
 #[cfg(target_os = "linux")]
 pub mod probe;
 #[cfg(target_os = "linux")]
@@ -35,6 +37,7 @@ pub mod proc_tcp;
 pub mod replay;
 #[cfg(target_os = "linux")]
 pub mod run;
+mod scratch;
 #[cfg(target_os = "linux")]
 pub mod ssh;
 pub mod stack;
@@ -46,4 +49,5 @@ pub mod tcp_info;
 
 pub use error::Error;
 pub use live::{Frame, Live};
+pub use scratch::Scratch;
 pub use stop::Stop;

@@ -6,7 +6,7 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
@@ -76,6 +76,20 @@ impl SockOpt {
             name,
         }
     }
+}
+
+/// Another descriptor of the same open file.
+///
+/// # Errors
+/// Those of fcntl(2): there is no such descriptor.
+pub fn duplicate(number: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: F_DUPFD_CLOEXEC takes no pointer; a number that is no descriptor gives EBADF.
+    let new = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3) };
+    if new < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has just given it to us.
+    Ok(unsafe { OwnedFd::from_raw_fd(new) })
 }
 
 /// Reads an option that is a structure; gives how many bytes of `into` the kernel has filled.

@@ -21,8 +21,8 @@ use super::noise::{Noise, Watch};
 use super::place::Place;
 use super::wire::{self, Fds, Wire};
 use super::{BenchError, Spec, Tried};
-use crate::Stop;
 use crate::counters::{self, Counters};
+use crate::{Scratch, Stop};
 
 /// Beyond its time a run may take so long before its ends are ended.
 const GRACE: Duration = Duration::from_secs(5);
@@ -130,7 +130,7 @@ pub fn run(spec: &Spec, place: &Place, stop: &Stop) -> Result<Option<Measured>, 
     if let Place::Hosts(hosts) = place {
         return hosts.run(spec, None, stop);
     }
-    let folder = tempfile::tempdir().tried("cannot make a folder for the ends' reports")?;
+    let folder = Scratch::new().tried("cannot make a folder for the ends' reports")?;
     place.within(|| within(spec, folder.path(), stop))?
 }
 
@@ -176,7 +176,7 @@ pub(super) fn side(
     fds: Fds,
     stop: &Stop,
 ) -> Result<Option<Side>, BenchError> {
-    let folder = tempfile::tempdir().tried("cannot make a folder for the end's report")?;
+    let folder = Scratch::new().tried("cannot make a folder for the end's report")?;
     let report = folder.path().join("report");
     let watch = Begun::now();
     let mut children = vec![Running::start(spec, server, fds, &report)?];

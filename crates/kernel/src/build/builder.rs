@@ -11,6 +11,7 @@ use super::source::{self, Tree};
 use super::{
     BuildError, Built, Edits, Origin, Request, Step, folder_name, hash, overlay, package, tools,
 };
+use crate::output::write_own;
 use crate::stack::{Lock, Manifest, Store, UmlKernel, UmlName};
 
 /// Room that unpacking a source and building it takes.
@@ -177,7 +178,7 @@ impl<'a> Builder<'a> {
             let is_first = !make.folder.join("linux").is_file();
             make.configure(self.request.hz, &mut log)?;
             make.compile(is_first, &mut log, step)?;
-            std::fs::write(&mark, &key).map_err(BuildError::io(&mark))?;
+            write_own(&mark, &key).map_err(BuildError::io(&mark))?;
         }
         let names = self.names(&tree.version, &none);
         if names.is_empty() {

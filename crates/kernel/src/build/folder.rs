@@ -12,6 +12,7 @@ use std::process::Command;
 
 use super::source::is_needed;
 use super::{BuildError, Edits, hash};
+use crate::output::write_own;
 
 /// One file as it was when it was copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -201,9 +202,7 @@ fn write_index(path: &Path, index: &Index) -> Result<(), BuildError> {
         .filter(|(n, _)| !n.contains('\n'))
         .map(line)
         .collect();
-    let part = path.with_extension("index-new");
-    fs::write(&part, text.concat()).map_err(BuildError::io(&part))?;
-    fs::rename(&part, path).map_err(BuildError::io(path))
+    write_own(path, text.concat()).map_err(BuildError::io(path))
 }
 
 #[cfg(test)]

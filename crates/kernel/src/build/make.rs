@@ -7,6 +7,7 @@ use std::process::Command;
 use super::command::Log;
 use super::source::Tree;
 use super::{BuildError, Step, hash};
+use crate::output::write_own;
 
 /// Our configuration, on top of tinyconfig.
 pub(crate) const FRAGMENT: &str = include_str!("uml.config");
@@ -65,7 +66,7 @@ impl Make<'_> {
         if !symbols.is_empty() {
             return Err(BuildError::Config { symbols });
         }
-        fs::write(&mark, text).map_err(BuildError::io(&mark))
+        write_own(&mark, text).map_err(BuildError::io(&mark))
     }
 
     /// Compiles and links; `is_first` when nothing was compiled in this folder before.

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use super::command::{Log, output};
 use super::{BuildError, hash};
+use crate::output::write_own;
 use crate::stack::Store;
 
 /// A package's tar file.
@@ -158,7 +159,7 @@ pub(crate) fn sum(store: &Store, tarball: &Path) -> Result<String, BuildError> {
     let sum = hash::of_file(tarball).map_err(BuildError::io(tarball))?;
     let folder = store.root().join("src");
     fs::create_dir_all(&folder).map_err(BuildError::io(&folder))?;
-    fs::write(&memo, format!("{stamp}\t{sum}\n")).map_err(BuildError::io(&memo))?;
+    write_own(&memo, format!("{stamp}\t{sum}\n")).map_err(BuildError::io(&memo))?;
     Ok(sum)
 }
 

@@ -167,8 +167,8 @@ pub(super) fn memory_folder() -> Check {
         return missing("/dev/shm is mounted noexec".into());
     }
     // Trying is the only way to know: containers forbid by other means than modes.
-    let file = path.join(format!(".tcplab-doctor-{}", std::process::id()));
-    let written = std::fs::write(&file, "x").and_then(|()| std::fs::remove_file(&file));
+    let written = tempfile::NamedTempFile::new_in(path)
+        .and_then(|mut file| std::io::Write::write_all(&mut file, b"x"));
     match written {
         Err(e) => missing(format!("/dev/shm: {e}")),
         Ok(()) if free < GUEST_ROOM => {

@@ -10,10 +10,10 @@ use tcplab_plan::{Outcome, Point};
 
 use super::cost::Cost;
 use super::error::{GuestError, os};
+use super::folder;
 use super::process::{self, Ended, words};
 use super::stage::{Task, WORD};
-use super::{folder, sweep};
-use crate::Stop;
+use crate::{Scratch, Stop};
 
 /// Real time that a run may take beyond the point's own limit: set-up and the end.
 const SPARE: Duration = Duration::from_secs(20);
@@ -23,7 +23,7 @@ const SPARE: Duration = Duration::from_secs(20);
 /// # Errors
 /// Without root and without user namespaces, without TUN, and what the run itself says.
 pub fn run_on_host(point: &Point, out: &Path, stop: &Stop) -> Result<(Outcome, Cost), GuestError> {
-    let work = sweep::folder_in(&std::env::temp_dir());
+    let work = Scratch::new();
     let work = work.map_err(os("cannot make a temporary folder"))?;
     folder::ask(work.path(), point)?;
     let task = Task {

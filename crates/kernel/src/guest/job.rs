@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use super::cost::Cost;
 use super::error::{GuestError, os};
+use super::host;
 use super::initramfs::Initramfs;
 use super::process::{Ended, words};
 use super::stage::{Guest, Machine, Task};
 use super::uml::{MEMORY, of_this_process};
-use super::{host, sweep};
-use crate::Stop;
+use crate::{Scratch, Stop};
 
 /// What a job runs on.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +56,7 @@ pub fn run(
         Place::Host => std::env::temp_dir(),
         Place::Uml(..) => PathBuf::from(MEMORY),
     };
-    let work = sweep::folder_in(&parent);
+    let work = Scratch::new_in(&parent);
     let work = work.map_err(os(format!("cannot make a folder in {}", parent.display())))?;
     let [share, private] = ["share", "uml"].map(|name| work.path().join(name));
     for folder in [&share, &private] {

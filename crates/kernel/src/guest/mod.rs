@@ -24,7 +24,6 @@ mod parcel;
 mod process;
 mod qemu;
 mod stage;
-mod sweep;
 mod uml;
 
 pub use cost::Cost;

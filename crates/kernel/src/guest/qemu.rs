@@ -18,9 +18,9 @@ use super::initramfs::Initramfs;
 use super::process::words;
 use super::stage::{Guest, Machine, Names, Task};
 use super::uml::{Limits, MEMORY, of_this_process};
-use super::{folder, host, init, parcel, sweep};
-use crate::Stop;
+use super::{folder, host, init, parcel};
 use crate::image::{Image, ImageError, qemu};
+use crate::{Scratch, Stop};
 
 /// Memory of a guest, in MiB: Debian's kernel, the initramfs twice while it is unpacked, captures.
 const MEMORY_MB: u32 = 512;
@@ -75,7 +75,7 @@ impl Qemu<'_> {
         stop: &Stop,
     ) -> Result<(Outcome, Cost), GuestError> {
         let program = qemu().ok_or_else(|| GuestError::Run(ImageError::NoQemu.to_string()))?;
-        let work = sweep::folder_in(Path::new(MEMORY))
+        let work = Scratch::new_in(Path::new(MEMORY))
             .map_err(os(format!("cannot make a folder in {MEMORY}")))?;
         let share = work.path().join("share");
         let private = work.path().join("qemu");

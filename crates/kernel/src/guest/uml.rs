@@ -14,8 +14,8 @@ use super::error::{GuestError, os};
 use super::initramfs::Initramfs;
 use super::process::words;
 use super::stage::{Guest, Machine, Names, Task};
-use super::{folder, host, init, sweep};
-use crate::Stop;
+use super::{folder, host, init};
+use crate::{Scratch, Stop};
 
 /// Where a guest's folders live: UML wants a file system in memory.
 pub(super) const MEMORY: &str = "/dev/shm";
@@ -62,7 +62,7 @@ impl Uml<'_> {
         out: &Path,
         stop: &Stop,
     ) -> Result<(Outcome, Cost), GuestError> {
-        let work = sweep::folder_in(Path::new(MEMORY)).map_err(os(format!(
+        let work = Scratch::new_in(Path::new(MEMORY)).map_err(os(format!(
             "cannot make a folder in {MEMORY}, which must be a tmpfs"
         )))?;
         let share = work.path().join("share");

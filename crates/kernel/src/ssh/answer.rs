@@ -8,8 +8,8 @@ use tcplab_base::Duration as Span;
 use super::frame::{News, What};
 use super::remote::Out;
 use super::{Reply, Request, clock, half, reach};
-use crate::Stop;
 use crate::bench::{self, BenchError, Beside, Side};
+use crate::{Scratch, Stop};
 
 /// The way back for a request that is being worked on.
 pub(crate) struct Way {
@@ -66,7 +66,7 @@ fn bench(
     way: &Way,
     run: impl FnOnce(Beside<'_>) -> Result<Option<Side>, BenchError>,
 ) -> Result<Reply, String> {
-    let folder = tempfile::tempdir().map_err(|e| format!("no folder for a capture: {e}"))?;
+    let folder = Scratch::new().map_err(|e| format!("no folder for a capture: {e}"))?;
     let path = folder.path().join("capture.pcapng");
     let beside = Beside {
         stop: &way.stop,

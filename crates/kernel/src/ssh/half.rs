@@ -15,6 +15,7 @@ use tcplab_plan::{Outcome, Point};
 use super::Reply;
 use super::answer::Way;
 use super::frame::MOST_BYTES;
+use crate::Scratch;
 use crate::run::{RunError, Site, run_half, sysctl_path};
 
 /// How often the word to go is looked for.
@@ -52,7 +53,7 @@ pub(super) fn run(half: &Half, way: &Way) -> Result<Reply, String> {
     let host = host.ok_or("a half of a host that the point has not")?;
     let mut changed = Changed::default();
     let mut warnings = changed.prepare(&host.name, &host.sysctl, half.sets_sysctls)?;
-    let folder = tempfile::tempdir().map_err(|e| format!("no folder for captures: {e}"))?;
+    let folder = Scratch::new().map_err(|e| format!("no folder for captures: {e}"))?;
     let over = || {
         // A near side that is gone ends the run by itself.
         let _ = way.note(Reply::Over, &[]);

@@ -14,6 +14,7 @@ use nix::errno::Errno;
 use nix::fcntl::FlockArg;
 
 use super::{Manifest, UmlName, manifest::SCHEMA, nearest};
+use crate::output::write_own;
 
 /// The folder of kernels.
 #[derive(Clone, Debug)]
@@ -225,13 +226,7 @@ impl Store {
     /// Writes a manifest in one step.
     fn write(&self, manifest: &Manifest) -> Result<(), StoreError> {
         let path = self.kernel_folder(&manifest.key).join("manifest.json");
-        let temporary = path.with_extension("json.new");
-        let fail = |source: io::Error| StoreError::Io {
-            path: path.clone(),
-            source,
-        };
-        fs::write(&temporary, manifest_text(manifest)).map_err(fail)?;
-        fs::rename(&temporary, &path).map_err(fail)
+        write_own(&path, manifest_text(manifest)).map_err(|source| StoreError::Io { path, source })
     }
 
     /// Puts a finished kernel where it belongs, in one step. Needs the lock.

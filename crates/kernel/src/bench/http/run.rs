@@ -4,13 +4,11 @@ use std::io::{self, BufRead, BufReader};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Command, Stdio};
 
-use tempfile::TempDir;
-
 use super::Ready;
-use crate::Stop;
 use crate::bench::end::{Task, WORD};
 use crate::bench::measure::{Begun, Machine, Measured, Running, Side, failed, read, wait};
 use crate::bench::{BenchError, Spec, Tried};
+use crate::{Scratch, Stop};
 
 /// Runs a workload in the current network namespace. `None`: the user wants an end.
 pub(in crate::bench) fn run(spec: &Spec, stop: &Stop) -> Result<Option<Measured>, BenchError> {
@@ -47,7 +45,7 @@ pub(in crate::bench) struct Serving {
     end: Running,
     spec: Spec,
     address: SocketAddr,
-    folder: TempDir,
+    folder: Scratch,
     watch: Begun,
 }
 
@@ -92,8 +90,8 @@ impl Serving {
     }
 }
 
-fn folder() -> Result<TempDir, BenchError> {
-    tempfile::tempdir().tried("cannot make a folder for the ends' reports")
+fn folder() -> Result<Scratch, BenchError> {
+    Scratch::new().tried("cannot make a folder for the ends' reports")
 }
 
 fn start(task: &Task) -> Result<Running, BenchError> {

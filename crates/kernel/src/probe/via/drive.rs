@@ -1,7 +1,5 @@
 //! The loop: frames of the device into the endpoint, its timers, its segments onto the device.
 
-use std::fs::File;
-use std::io::BufWriter;
 use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
 
@@ -21,6 +19,7 @@ use super::point::{Planned, Role};
 use super::tell::{Counts, Teller};
 use super::{Via, cannot};
 use crate::link::port::{HEADER, LONGEST};
+use crate::output::Output;
 use crate::probe::error::Error;
 use crate::probe::report::Ended;
 use crate::probe::run::{Probe, os};
@@ -37,7 +36,7 @@ const GRACE: Duration = Duration::from_millis(300);
 /// Number of the first host that is not the endpoint.
 const OTHERS: u16 = 1;
 
-type Capture = PcapngWriter<BufWriter<File>>;
+type Capture = PcapngWriter<Output>;
 
 /// An endpoint at work.
 pub(super) struct Driver<'a> {
@@ -123,6 +122,22 @@ impl<'a> Driver<'a> {
     /// Goes on until its applications have ended or the user wants an end; gives how its last connection ended.
     pub(super) fn run(mut self) -> Result<Ended, Error> {
         self.teller.begins();
+        let looped = self.turns();
+        // Packets until an error are what explains it.
+        if let Some(capture) = self.capture.take() {
+            let file = capture.finish().and_then(Output::commit);
+            file.map_err(os("cannot write the capture"))?;
+        }
+        let interrupted = looped?;
+        self.counts.unreachable += self.neighbours.unreachable;
+        self.counts.missed = self.device.opened.missed();
+        Ok(self
+            .teller
+            .ends(self.live, &self.frames, &self.counts, interrupted))
+    }
+
+    /// Until the end; whether the user wanted it.
+    fn turns(&mut self) -> Result<bool, Error> {
         let mut stop_at = None;
         loop {
             let now = self.probe.now();
@@ -144,18 +159,7 @@ impl<'a> Driver<'a> {
             self.wait(now, stop_at)?;
             self.take()?;
         }
-        if let Some(capture) = self.capture.take() {
-            let file = capture
-                .finish()
-                .and_then(|mut out| std::io::Write::flush(&mut out));
-            file.map_err(os("cannot write the capture"))?;
-        }
-        self.counts.unreachable += self.neighbours.unreachable;
-        self.counts.missed = self.device.opened.missed();
-        let interrupted = stop_at.is_some();
-        Ok(self
-            .teller
-            .ends(self.live, &self.frames, &self.counts, interrupted))
+        Ok(stop_at.is_some())
     }
 
     /// Waits for a frame or a timer.
@@ -271,8 +275,8 @@ fn capture(via: &Via) -> Result<Option<Capture>, Error> {
     let Some(path) = &via.write else {
         return Ok(None);
     };
-    let made = File::create(path).and_then(|file| {
-        let mut capture = PcapngWriter::new(BufWriter::new(file))?;
+    let made = Output::create(path).and_then(|file| {
+        let mut capture = PcapngWriter::new(file)?;
         capture.add_interface(&Interface {
             link: LinkType::Ethernet,
             snaplen: 0,
