@@ -216,7 +216,7 @@ pub struct AnalyzeArgs {
     /// Write one row for each stream as Parquet
     #[arg(long, help_heading = "Output", value_name = "FILE.parquet", value_hint = ValueHint::FilePath)]
     pub flows: Option<PathBuf>,
-    /// Write to FILE what would go to standard output
+    /// Write to FILE what would go to standard output; a link is followed, a device or FIFO is written as it is
     #[arg(short, long, help_heading = "Output", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Show every stream in the report, not only the most interesting ones

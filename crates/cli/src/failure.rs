@@ -74,10 +74,11 @@ impl Failure {
 
     /// A file that cannot be written.
     pub fn output(path: &Path, e: &io::Error) -> Self {
-        Self::new(
-            Kind::Output,
-            format!("{}: cannot write: {e}", path.display()),
-        )
+        let message = format!("{}: cannot write: {e}", path.display());
+        Self {
+            broken_pipe: e.kind() == io::ErrorKind::BrokenPipe,
+            ..Self::new(Kind::Output, message)
+        }
     }
 
     /// The exit code.

@@ -1,8 +1,11 @@
-//! Files: captures to read (or standard input), results written beside their name and renamed.
+//! Files: captures to read (or standard input), and results.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+
+use tcplab_kernel::Scratch;
+use tcplab_kernel::output::{Identity, Output};
 
 use crate::failure::Failure;
 
@@ -54,79 +57,131 @@ fn cannot_open(name: &str, e: &io::Error) -> Failure {
 }
 
 /// Standard input in a temporary file, for outputs that read it twice.
-pub struct Spool(tempfile::NamedTempFile);
+pub struct Spool {
+    path: PathBuf,
+    _folder: Scratch,
+}
 
 impl Spool {
     /// Reads standard input to its end.
     pub fn standard_input() -> Result<Self, Failure> {
-        let fail =
-            |e: io::Error| Failure::input(format!("standard input: cannot keep a copy: {e}"));
-        let mut file = tempfile::NamedTempFile::with_prefix("tcplab-").map_err(fail)?;
+        let fail = |e: io::Error| {
+            let place = std::env::temp_dir();
+            let place = place.display();
+            Failure::input(format!(
+                "standard input: cannot keep a copy in {place}: {e}; TMPDIR names another place"
+            ))
+        };
+        let folder = Scratch::new().map_err(fail)?;
+        let path = folder.path().join("standard-input");
+        let mut file = Output::create_own(&path).map_err(fail)?;
         io::copy(&mut io::stdin().lock(), &mut file).map_err(fail)?;
-        Ok(Self(file))
+        file.commit().map_err(fail)?;
+        Ok(Self {
+            path,
+            _folder: folder,
+        })
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        self.0.path()
+        &self.path
     }
 }
 
-/// A result file: written under another name in the same folder, renamed when it is complete.
-/// Dropped without [`Replace::commit`] it leaves nothing behind.
-pub struct Replace {
+/// A file that an option names; see [`tcplab_kernel::output`]. Its errors name it.
+pub struct ResultFile {
     path: PathBuf,
-    temporary: PathBuf,
-    file: Option<BufWriter<File>>,
+    out: Output,
 }
 
-impl Replace {
+impl ResultFile {
     /// Starts to write `path`.
     pub fn create(path: &Path) -> Result<Self, Failure> {
-        let file_name = path.file_name().ok_or_else(|| {
-            Failure::usage(format!("{}: no file name to write to", path.display()))
-        })?;
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(file_name);
-        hidden.push(format!(".{}.part", std::process::id()));
-        let temporary = path.with_file_name(hidden);
-        let file = File::create(&temporary).map_err(|e| Failure::output(path, &e))?;
-        Ok(Self {
-            path: path.to_path_buf(),
-            temporary,
-            file: Some(BufWriter::with_capacity(BUFFER, file)),
-        })
+        let out = Output::create(path).map_err(|e| Failure::output(path, &e))?;
+        let path = path.to_path_buf();
+        Ok(Self { path, out })
     }
 
     /// Gives the file its name.
-    pub fn commit(mut self) -> Result<(), Failure> {
-        let fail = |e: &io::Error| Failure::output(&self.path, e);
-        if let Some(mut file) = self.file.take() {
-            file.flush().map_err(|e| fail(&e))?;
-        }
-        std::fs::rename(&self.temporary, &self.path).map_err(|e| fail(&e))
+    pub fn commit(self) -> Result<(), Failure> {
+        let done = self.out.commit();
+        done.map_err(|e| Failure::output(&self.path, &e))
     }
 }
 
-impl Write for Replace {
+impl Write for ResultFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.file {
-            Some(file) => file.write(bytes),
-            None => Ok(0),
-        }
+        self.out.write(bytes)
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.as_mut().map_or(Ok(()), Write::flush)
+        self.out.flush()
     }
 }
 
-impl Drop for Replace {
-    fn drop(&mut self) {
-        self.file = None;
-        // After a commit there is nothing left under this name.
-        let _ = std::fs::remove_file(&self.temporary);
+/// Writes a whole file that an option names.
+pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let mut file = ResultFile::create(path)?;
+    file.write_all(text.as_bytes())
+        .map_err(|e| Failure::output(path, &e))?;
+    file.commit()
+}
+
+/// Refuses an output that is an input, and two outputs that are one file. `-` is standard input or output.
+pub fn distinct<'a>(
+    inputs: impl IntoIterator<Item = &'a PathBuf>,
+    outputs: &[(&str, Option<&Path>)],
+) -> Result<(), Failure> {
+    let inputs: Vec<(String, Identity)> = inputs
+        .into_iter()
+        .filter_map(|path| {
+            let is_stdin = path == Path::new("-");
+            let which = match is_stdin {
+                true => Identity::of_open(io::stdin()),
+                false => Identity::of(path),
+            };
+            let name = path.display().to_string();
+            Some((
+                if is_stdin {
+                    "standard input".into()
+                } else {
+                    name
+                },
+                which?,
+            ))
+        })
+        .collect();
+    let mut before: Vec<(String, Identity)> = Vec::new();
+    if let Some(which) = Identity::of_open(io::stdout()) {
+        before.push(("standard output".into(), which));
     }
+    for (option, path) in outputs {
+        let Some(path) = path.filter(|path| *path != Path::new("-")) else {
+            continue;
+        };
+        let Some(which) = Identity::of(path) else {
+            continue;
+        };
+        let name = format!("{option} {}", path.display());
+        let is_same = |other: &&(String, Identity)| other.1 == which;
+        if let Some((input, _)) = inputs.iter().find(is_same) {
+            return Err(Failure::usage(format!(
+                "{name}: is the file of the input {input}; choose another name"
+            )));
+        }
+        if let Some((other, _)) = before.iter().find(is_same) {
+            return Err(Failure::usage(format!(
+                "{name}: is also the file of {other}; choose another name"
+            )));
+        }
+        before.push((name, which));
+    }
+    Ok(())
 }
 
 /// Where the result goes: standard output, or the file of `-o`.
@@ -134,14 +189,14 @@ pub enum Out {
     /// Standard output.
     Stdout(BufWriter<io::StdoutLock<'static>>),
     /// A file.
-    File(Replace),
+    File(ResultFile),
 }
 
 impl Out {
     /// Opens it.
     pub fn open(path: Option<&Path>) -> Result<Self, Failure> {
         Ok(match path {
-            Some(path) if path != Path::new("-") => Self::File(Replace::create(path)?),
+            Some(path) if path != Path::new("-") => Self::File(ResultFile::create(path)?),
             _ => Self::Stdout(BufWriter::with_capacity(BUFFER, io::stdout().lock())),
         })
     }
@@ -159,22 +214,26 @@ impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Stdout(out) => out.write(bytes),
-            Self::File(file) => file.write(bytes),
+            Self::File(file) => file.out.write(bytes).map_err(|e| named(&file.path, &e)),
         }
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Stdout(out) => out.write_all(bytes),
-            Self::File(Replace { file: Some(f), .. }) => f.write_all(bytes),
-            Self::File(_) => Ok(()),
+            Self::File(file) => (file.out.write_all(bytes)).map_err(|e| named(&file.path, &e)),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Stdout(out) => out.flush(),
-            Self::File(file) => file.flush(),
+            Self::File(file) => file.out.flush().map_err(|e| named(&file.path, &e)),
         }
     }
+}
+
+/// Adds the file to an error of the many that may be meant.
+fn named(path: &Path, e: &io::Error) -> io::Error {
+    io::Error::new(e.kind(), format!("{}: {e}", path.display()))
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use tcplab_kernel::Scratch;
 use tcplab_plan::Point;
 use tcplab_plan::result::{PointResult, RUN_SCHEMA, RunDocument};
 use tcplab_plan::view::View;
@@ -60,11 +61,7 @@ pub fn run(
     let out = match campaign.out {
         Some(path) => path,
         None => {
-            scratch = tempfile::Builder::new().prefix("tcplab-").tempdir();
-            let scratch = scratch.as_ref().map_err(|e| LabError::Io {
-                path: std::env::temp_dir(),
-                source: std::io::Error::new(e.kind(), e.to_string()),
-            })?;
+            scratch = Scratch::new().map_err(LabError::at(&std::env::temp_dir()))?;
             scratch.path()
         }
     };

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tcplab_kernel::output::write_own;
 use tcplab_plan::Point;
 use tcplab_plan::result::{Cost, PointResult, RUN_SCHEMA, RunDocument};
 use tcplab_plan::view::View;
@@ -57,7 +58,7 @@ impl Folder {
         let text = pretty(manifest)?;
         let file = path.join("manifest.json");
         match fs::read_to_string(&file) {
-            Ok(there) if there == text => {}
+            Ok(there) if there == text => make_inside(&path.join("points"))?,
             Ok(_) => {
                 return Err(LabError::Wrong(format!(
                     "{} holds the result of another experiment, stack or version; choose another folder or remove it",
@@ -71,8 +72,7 @@ impl Folder {
                 )));
             }
             Err(_) => {
-                let points = path.join("points");
-                fs::create_dir_all(&points).map_err(LabError::at(&points))?;
+                make_inside(&path.join("points"))?;
                 write(&file, &text)?;
             }
         }
@@ -145,9 +145,19 @@ pub(crate) fn pretty(value: &impl Serialize) -> Result<String, LabError> {
     Ok(text)
 }
 
-/// Writes a file beside its name and renames it.
+/// Writes a file of a result folder in one step.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), LabError> {
-    let part = path.with_extension("part");
-    fs::write(&part, text).map_err(LabError::at(&part))?;
-    fs::rename(&part, path).map_err(LabError::at(path))
+    write_own(path, text).map_err(LabError::at(path))
+}
+
+/// Makes a folder of a result folder. That may have come from somebody else: its links lead anywhere.
+fn make_inside(folder: &Path) -> Result<(), LabError> {
+    let is_link = fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_symlink());
+    if is_link {
+        return Err(LabError::Wrong(format!(
+            "{} is a symbolic link, and no result of tcplab's has one; choose another folder",
+            folder.display()
+        )));
+    }
+    fs::create_dir_all(folder).map_err(LabError::at(folder))
 }

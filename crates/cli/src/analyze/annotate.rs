@@ -17,7 +17,7 @@ use crate::analyze::Source;
 use crate::analyze::fail_on::name;
 use crate::analyze::side::Side;
 use crate::failure::Failure;
-use crate::files::Replace;
+use crate::files::ResultFile;
 
 /// A comment on a packet.
 type Comment = (u64, String);
@@ -200,7 +200,7 @@ impl Side for Annotate {
     fn close(mut self: Box<Self>) -> Result<String, Failure> {
         // Stable: the comments of one packet keep their order.
         self.comments.sort_by_key(|c| c.0);
-        let out = Replace::create(&self.path)?;
+        let out = ResultFile::create(&self.path)?;
         let out = copy(&self.source, out, &self.path, &self.comments)?;
         out.commit()?;
         Ok(format!("Annotated: {}", self.path.display()))
@@ -210,10 +210,10 @@ impl Side for Annotate {
 /// Copies what can be read of `source`, with the comments.
 fn copy(
     source: &Path,
-    out: Replace,
+    out: ResultFile,
     path: &Path,
     comments: &[Comment],
-) -> Result<Replace, Failure> {
+) -> Result<ResultFile, Failure> {
     let file = File::open(source)
         .map_err(|e| Failure::input(format!("{}: cannot read again: {e}", source.display())))?;
     let written = PcapngWriter::new(out).and_then(|mut writer| {
@@ -228,7 +228,7 @@ fn copy(
 
 fn packets(
     reader: &mut Reader<File>,
-    writer: &mut PcapngWriter<Replace>,
+    writer: &mut PcapngWriter<ResultFile>,
     comments: &[Comment],
 ) -> std::io::Result<()> {
     let mut left = comments;
@@ -254,7 +254,10 @@ fn packets(
 }
 
 /// Describes the interfaces that the reader has met since the last packet.
-fn describe(interfaces: &[Interface], writer: &mut PcapngWriter<Replace>) -> std::io::Result<()> {
+fn describe(
+    interfaces: &[Interface],
+    writer: &mut PcapngWriter<ResultFile>,
+) -> std::io::Result<()> {
     let known = writer.interfaces() as usize;
     for interface in interfaces.get(known..).unwrap_or_default() {
         writer.add_interface(interface)?;

@@ -8,7 +8,7 @@ use tcplab_report::page::{Error, Options, Page};
 
 use crate::analyze::side::Side;
 use crate::failure::Failure;
-use crate::files::Replace;
+use crate::files::ResultFile;
 
 /// The page in the making.
 pub struct Html {
@@ -76,7 +76,7 @@ impl Side for Html {
     }
 
     fn close(self: Box<Self>) -> Result<String, Failure> {
-        let mut file = Replace::create(&self.path)?;
+        let mut file = ResultFile::create(&self.path)?;
         match self.page.write(&self.report, &mut file) {
             Ok(()) => {}
             Err(Error::NotBuilt) => return Err(not_built()),

@@ -28,11 +28,19 @@ use crate::analyze::form::Form;
 use crate::analyze::side::Side;
 use crate::args::{AnalyzeArgs, Color};
 use crate::failure::{Failure, Kind};
-use crate::files::{Out, Spool};
+use crate::files::{Out, Spool, distinct};
 
 /// Runs the command. Failures after this point are part of the document when `--json` is on.
 pub fn main(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
-    let done = args.check().and_then(|()| match args.pair.as_slice() {
+    let outputs = [
+        ("-o", args.output.as_deref()),
+        ("--html", args.html.as_deref()),
+        ("--annotate", args.annotate.as_deref()),
+        ("--flows", args.flows.as_deref()),
+    ];
+    let inputs = args.files.iter().chain(&args.pair);
+    let checked = args.check().and_then(|()| distinct(inputs, &outputs));
+    let done = checked.and_then(|()| match args.pair.as_slice() {
         [] => analyze(args, color),
         _ => pair::main(args, color),
     });

@@ -23,6 +23,7 @@ use self::progress::Progress;
 use crate::args::Color;
 use crate::compare::{code, options, tell};
 use crate::failure::Failure;
+use crate::files::distinct;
 use crate::{json, ssh, terminal};
 
 /// The most runs of a workload in an arm that are sensible, where the user does not say.
@@ -39,6 +40,7 @@ pub fn main(args: &BenchArgs, color: Color) -> ExitCode {
 }
 
 fn run(args: &BenchArgs, color: Color) -> Result<ExitCode, Failure> {
+    distinct([], &args.output.files())?;
     if let Some(tables) = args.self_test {
         return self_test::run(args, tables);
     }

@@ -3,8 +3,8 @@
 use std::io;
 
 use tcplab_compare::Metrics;
+use tcplab_kernel::Scratch;
 use tcplab_lab::bench::Folder;
-use tempfile::TempDir;
 
 use super::args::BenchArgs;
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ pub struct Out {
     /// For the runs.
     pub folder: Folder,
     /// None: the user keeps it.
-    scratch: Option<TempDir>,
+    scratch: Option<Scratch>,
 }
 
 impl Out {
@@ -23,7 +23,7 @@ impl Out {
         let (path, scratch) = match &args.out {
             Some(path) => (path.clone(), None),
             None => {
-                let scratch = tempfile::tempdir()?;
+                let scratch = Scratch::new()?;
                 (scratch.path().join("bench"), Some(scratch))
             }
         };

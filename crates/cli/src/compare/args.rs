@@ -1,6 +1,6 @@
 //! The command line of `tcplab compare`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use tcplab_compare::Verdict;
@@ -100,6 +100,16 @@ pub struct OutputArgs {
     /// Show rows that are equal or on one side only, and every row of an objection
     #[arg(long, help_heading = "Output")]
     pub all: bool,
+}
+
+impl OutputArgs {
+    /// The files that are written, with their options.
+    pub fn files(&self) -> [(&'static str, Option<&Path>); 2] {
+        [
+            ("--junit", self.junit.as_deref()),
+            ("--html", self.html.as_deref()),
+        ]
+    }
 }
 
 fn parse_format(text: &str) -> Result<Format, String> {

@@ -4,7 +4,6 @@ pub mod args;
 mod input;
 
 use std::io::Write;
-use std::path::Path;
 use std::process::ExitCode;
 
 use tcplab_compare::{COMPARE_SCHEMA, Comparison, Metrics, Options, compare};
@@ -13,7 +12,7 @@ use tcplab_report::compare as report;
 use self::args::{CompareArgs, JudgeArgs, OutputArgs};
 use crate::args::Color;
 use crate::failure::Failure;
-use crate::files::Replace;
+use crate::files::{distinct, write};
 use crate::{json, terminal};
 
 /// Runs `tcplab compare`.
@@ -22,6 +21,10 @@ pub fn main(args: &CompareArgs, color: Color) -> ExitCode {
 }
 
 fn run(args: &CompareArgs, color: Color) -> Result<ExitCode, Failure> {
+    let named = args.first.iter().chain(&args.second);
+    let mut outputs = vec![("--metrics", args.metrics.as_deref())];
+    outputs.extend(args.output.files());
+    distinct(named.chain(&args.before).chain(&args.after), &outputs)?;
     let (before, after) = input::arms(args)?;
     let options = options(&args.judge);
     let comparison = compare(&before, &after, &options);
@@ -84,12 +87,4 @@ pub fn code(args: &JudgeArgs, comparison: &Comparison) -> u8 {
     } else {
         0
     }
-}
-
-/// Writes a file in one step.
-pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let mut file = Replace::create(path)?;
-    file.write_all(text.as_bytes())
-        .map_err(|e| Failure::output(path, &e))?;
-    file.commit()
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use tcplab_kernel::output::write_own;
 use tcplab_kernel::stack::cache_folder;
 use tcplab_lab::drill::{CaseResult, DrillDocument};
 
@@ -16,10 +17,7 @@ pub fn write(folder: &Path, document: &mut DrillDocument) -> Result<(), Failure>
     fs::create_dir_all(folder).map_err(|e| Failure::output(folder, &e))?;
     for result in with_packets(document) {
         let file = folder.join(name(result));
-        // Another tcplab may write the same name.
-        let part = file.with_extension(format!("{}.part", std::process::id()));
-        (fs::write(&part, &result.pcapng).and_then(|()| fs::rename(&part, &file)))
-            .map_err(|e| Failure::output(&file, &e))?;
+        write_own(&file, &result.pcapng).map_err(|e| Failure::output(&file, &e))?;
         result.capture = Some(file.display().to_string());
     }
     Ok(())

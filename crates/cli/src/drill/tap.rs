@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use tcplab_kernel::output::write_own;
 use tcplab_lab::drill::{CaseResult, DrillDocument, Verdict};
 
 use crate::failure::Failure;
@@ -25,9 +26,7 @@ pub fn write(folder: &Path, paths: &[PathBuf], document: &DrillDocument) -> Resu
         let full = path.canonicalize().unwrap_or_else(|_| path.clone());
         let stem = full.file_stem().unwrap_or_default().to_string_lossy();
         let file = folder.join(format!("packetdrill_{stem}.tap"));
-        let part = folder.join(format!(".packetdrill_{stem}.tap.part"));
-        (fs::write(&part, text).and_then(|()| fs::rename(&part, &file)))
-            .map_err(|e| Failure::output(&file, &e))?;
+        write_own(&file, text).map_err(|e| Failure::output(&file, &e))?;
     }
     Ok(())
 }

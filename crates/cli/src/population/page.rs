@@ -1,10 +1,12 @@
 //! The HTML pages of populations: outliers are run again for them, with captures that are thrown away.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use tcplab_kernel::Stop;
+use tcplab_kernel::output::need_own;
 use tcplab_lab::Lab;
 use tcplab_lab::population::{self, Look, has_band};
 use tcplab_plan::Population;
@@ -21,11 +23,14 @@ use super::args::ReportArgs;
 use super::connection::{COUNTERS, path_words, think_words};
 use crate::analyze::html::not_built;
 use crate::failure::Failure;
-use crate::files::Replace;
+use crate::files::{ResultFile, distinct};
 use crate::run;
 
 /// The stack of a population when nothing else is said.
 const USUAL_STACK: &str = "model:linux-6.1";
+
+/// A page in a result folder, where the user does not name a file.
+const PAGE: &str = "report.html";
 
 /// Says so early when this binary holds no page.
 pub fn need() -> Result<(), Failure> {
@@ -132,9 +137,9 @@ pub fn write_shown(file: &Path, shown: &population::shown::Document) -> Result<(
 
 pub fn put(
     path: &Path,
-    write: impl FnOnce(&mut Replace) -> Result<(), Error>,
+    write: impl FnOnce(&mut ResultFile) -> Result<(), Error>,
 ) -> Result<(), Failure> {
-    let mut file = Replace::create(path)?;
+    let mut file = ResultFile::create(path)?;
     match write(&mut file) {
         Ok(()) => {}
         Err(Error::NotBuilt) => return Err(not_built()),
@@ -220,10 +225,23 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     need()?;
     let folder = &args.folder;
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;
-    let html = args
-        .html
-        .clone()
-        .unwrap_or_else(|| folder.join("report.html"));
+    let html = match &args.html {
+        Some(html) => {
+            // What a page shows lies in the folder.
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            let files: Vec<PathBuf> = entries
+                .map(|entry| entry.path())
+                .filter(|path| path.file_name() != Some(OsStr::new(PAGE)))
+                .collect();
+            distinct(&files, &[("--html", Some(html.as_path()))])?;
+            html.clone()
+        }
+        None => {
+            let html = folder.join(PAGE);
+            need_own(&html).map_err(|e| Failure::output(&html, &e))?;
+            html
+        }
+    };
     match summary(folder)? {
         Summary::One(document) => {
             let source = Source {

@@ -9,6 +9,7 @@ use tcplab_report::terminal::table::{Align, Cell, Table};
 use super::args::ShowArgs;
 use crate::args::Color;
 use crate::failure::Failure;
+use crate::files::distinct;
 use crate::json;
 use crate::terminal;
 
@@ -17,6 +18,7 @@ pub const SCHEMA: &str = tcplab_lab::population::shown::SCHEMA;
 
 /// Shows a population.
 pub fn run(args: &ShowArgs, color: Color) -> Result<ExitCode, Failure> {
+    distinct([&args.experiment], &[("--html", args.html.as_deref())])?;
     if args.html.is_some() {
         super::page::need()?;
     }

@@ -12,8 +12,9 @@ use tcplab_report::qa as report;
 
 use self::args::QaArgs;
 use crate::args::Color;
-use crate::compare::{options, write};
+use crate::compare::options;
 use crate::failure::Failure;
+use crate::files::{distinct, write};
 use crate::run::{lab, processors};
 use crate::{json, terminal};
 
@@ -23,6 +24,11 @@ pub fn main(args: &QaArgs, color: Color) -> ExitCode {
 }
 
 fn run(args: &QaArgs, color: Color) -> Result<ExitCode, Failure> {
+    let outputs = [
+        ("--html", args.html.as_deref()),
+        ("--write-markdown", args.write_markdown.as_deref()),
+    ];
+    distinct(args.experiments.iter().chain(&args.drill), &outputs)?;
     let mut experiments = Vec::new();
     for path in &args.experiments {
         let text = fs::read_to_string(path)

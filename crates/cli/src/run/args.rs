@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
+use crate::failure::Failure;
+use crate::files::distinct;
 use crate::ssh::SshArgs;
 
 /// `tcplab run`.
@@ -65,6 +67,18 @@ pub struct RunArgs {
     /// Exit codes for `git bisect run`: 0 good, 1 bad, 125 cannot say
     #[arg(long, requires = "bad")]
     pub bisect_exit: bool,
+}
+
+impl RunArgs {
+    /// Checks what clap cannot.
+    pub fn check(&self) -> Result<(), Failure> {
+        let rows = self.rows.iter().flatten().next();
+        let outputs = [
+            ("--html", self.html.as_deref()),
+            ("--rows", rows.map(PathBuf::as_path)),
+        ];
+        distinct([&self.experiment], &outputs)
+    }
 }
 
 /// `tcplab bisect`.

@@ -46,6 +46,7 @@ pub fn main(args: &RunArgs, color: Color) -> ExitCode {
 }
 
 fn run(args: &RunArgs, color: Color) -> Result<ExitCode, Failure> {
+    args.check()?;
     if args.shard.is_some() || args.connections.is_some() || !args.variant.is_empty() {
         return Err(Failure::usage(
             "--shard, --connections and --variant are for populations: files with a table [population]",

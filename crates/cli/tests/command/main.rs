@@ -17,6 +17,7 @@ mod link;
 mod live;
 mod manifest;
 mod marks;
+mod outputs;
 mod population;
 mod probe;
 mod qdisc;

@@ -186,7 +186,8 @@ enum Which {
 }
 
 impl Identity {
-    /// That of a name. None: a device, a FIFO, a folder, or what cannot be looked at.
+    /// That of a name. None: a device, a FIFO, a folder, an open descriptor (whose writers go on after each other), or
+    /// what cannot be looked at.
     pub fn of(path: &Path) -> Option<Self> {
         match follow(path).ok()? {
             Found::There(_, meta) => {
@@ -198,7 +199,7 @@ impl Identity {
                 let name = path.file_name()?.to_owned();
                 Some(Self(Which::New(folder.dev(), folder.ino(), name)))
             }
-            Found::Descriptor(number) => Self::of_open(duplicate(number).ok()?),
+            Found::Descriptor(_) => None,
         }
     }
 

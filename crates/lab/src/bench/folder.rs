@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use tcplab_kernel::bench::Measured;
+use tcplab_kernel::output::write_own;
 
 use super::{Plan, Turn};
 
@@ -106,7 +107,7 @@ impl Folder {
         let file = self.path.join(METRICS);
         let mut text = serde_json::to_string_pretty(metrics)?;
         text.push('\n');
-        fs::write(&file, text)?;
+        write_own(&file, text)?;
         Ok(file)
     }
 }

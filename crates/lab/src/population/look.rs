@@ -3,6 +3,7 @@
 use std::env;
 
 use tcplab_analyze::trace::StreamTrace;
+use tcplab_kernel::Scratch;
 use tcplab_plan::Population;
 use tcplab_plan::network::capture_files;
 use tcplab_plan::population::{Drawn, OutlierRecord};
@@ -83,10 +84,7 @@ fn side(
     arm: usize,
 ) -> Result<Side, LabError> {
     let point = arm_point(population, number, arm, stack)?;
-    let folder = tempfile::Builder::new()
-        .prefix("tcplab-")
-        .tempdir()
-        .map_err(LabError::at(&env::temp_dir()))?;
+    let folder = Scratch::new().map_err(LabError::at(&env::temp_dir()))?;
     let result = lab.run_one(&point, &lab.stack(stack)?, folder.path(), None)?;
     let files = capture_files(&point);
     let (_, _, file) = files

@@ -1,8 +1,10 @@
 //! The shards of a run as one result.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use tcplab_kernel::output::Output;
 use tcplab_plan::population::PopulationDocument;
 
 use super::engine::Shard;
@@ -93,7 +95,12 @@ pub fn merge(shards: &[PathBuf], out: Option<&Path>) -> Result<PopulationDocumen
     } else if let Some(out) = out.filter(|_| manifest.rows) {
         // One shard is the whole.
         let [from, to] = [first.as_path(), out].map(|folder| folder.join("rows.parquet"));
-        fs::copy(&from, to).map_err(LabError::at(&from))?;
+        let copy = || {
+            let mut copy = Output::create_own(&to)?;
+            io::copy(&mut File::open(&from)?, &mut copy)?;
+            copy.commit_synced()
+        };
+        copy().map_err(LabError::at(&to))?;
     }
     if let (Some(store), Some(out)) = (kept, out) {
         store.finish(out, &numbers)?;

@@ -3,9 +3,11 @@
 //! While a run goes on, each finished group is appended to `groups.part` ([`super::framed`]). A run that was killed
 //! leaves a last entry that is not whole; the next one cuts it off and goes on. At the end `groups.bin` has the same entries in the order of their numbers, so that the file does not depend on who finished when.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+use tcplab_kernel::output::{Output, append_own};
 
 use super::framed::{entry, scan};
 use super::record::Group;
@@ -29,11 +31,7 @@ impl Store {
         let path = folder.join("groups.part");
         let at = LabError::at(&path);
         let mut open = || {
-            let file = OpenOptions::new()
-                .read(true)
-                .append(true)
-                .create(true)
-                .open(&path)?;
+            let file = append_own(&path)?;
             let good = read_all(&file, arms, &mut found)?;
             file.set_len(good)?;
             Ok(file)
@@ -55,7 +53,6 @@ impl Store {
     /// Writes `groups.bin` with these groups in order, and removes the file of the run.
     pub(crate) fn finish(self, folder: &Path, wanted: &[u32]) -> Result<(), LabError> {
         let place = folder.join("groups.bin");
-        let part = folder.join("groups.bin.part");
         let sorted = || {
             let mut entries = Vec::new();
             scan(&self.file, |at, len, bytes| {
@@ -64,7 +61,7 @@ impl Store {
                 }
             })?;
             entries.sort_unstable();
-            let mut out = BufWriter::new(File::create(&part)?);
+            let mut out = Output::create_own(&place)?;
             let mut file = &self.file;
             let mut bytes = Vec::new();
             for number in wanted {
@@ -77,10 +74,9 @@ impl Store {
                 file.read_exact(&mut bytes)?;
                 out.write_all(&bytes)?;
             }
-            out.into_inner()?.sync_all()
+            out.commit_synced()
         };
-        sorted().map_err(LabError::at(&part))?;
-        fs::rename(&part, &place).map_err(LabError::at(&place))?;
+        sorted().map_err(LabError::at(&place))?;
         fs::remove_file(&self.path).map_err(LabError::at(&self.path))
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use tcplab_drill::IpMode;
+use tcplab_kernel::output::write_own;
 
 use crate::digest::hex;
 use crate::drill::{self, DrillDocument, Job};
@@ -122,11 +123,7 @@ pub(super) fn value(document: &DrillDocument, name: &str) -> Option<f64> {
 pub(super) fn keep(folder: &Path, document: &DrillDocument) -> Result<(), LabError> {
     let file = folder.join("drill.json");
     let text = serde_json::to_vec_pretty(document).map_err(|e| LabError::Wrong(e.to_string()))?;
-    let part = folder.join("drill.json.part");
-    (fs::create_dir_all(folder)
-        .and_then(|()| fs::write(&part, text))
-        .and_then(|()| fs::rename(&part, &file)))
-    .map_err(LabError::at(&file))
+    (fs::create_dir_all(folder).and_then(|()| write_own(&file, text))).map_err(LabError::at(&file))
 }
 
 /// SHA-256 over the scripts: the length of each name below the folder and the name, then the same for the text.

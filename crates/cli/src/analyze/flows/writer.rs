@@ -16,7 +16,7 @@ use super::columns::{self, FINDINGS, Kind, Value};
 use crate::analyze::fail_on::name;
 use crate::analyze::side::Side;
 use crate::failure::Failure;
-use crate::files::Replace;
+use crate::files::ResultFile;
 
 /// Rows held before a group is written.
 const GROUP: usize = 16 * 1024;
@@ -27,7 +27,7 @@ const STREAM: usize = 2;
 /// The file in the making.
 pub struct Flows {
     path: PathBuf,
-    writer: SerializedFileWriter<Replace>,
+    writer: SerializedFileWriter<ResultFile>,
     schema: Vec<(String, Kind)>,
     rows: Vec<Vec<Value>>,
     file: String,
@@ -37,7 +37,7 @@ impl Flows {
     /// Begins the file.
     pub fn new(path: &Path) -> Result<Self, Failure> {
         let schema = columns::schema();
-        let out = Replace::create(path)?;
+        let out = ResultFile::create(path)?;
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
         let writer = message(&schema)
             .and_then(|m| SerializedFileWriter::new(out, m, Arc::new(properties.build())))

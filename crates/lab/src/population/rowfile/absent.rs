@@ -1,6 +1,9 @@
 //! Stands in for the writer of Parquet in builds without it: says how to get it.
 
+use std::io;
 use std::path::Path;
+
+use tcplab_kernel::output::Output;
 
 use crate::error::LabError;
 
@@ -19,7 +22,7 @@ pub(super) fn need() -> Result<(), LabError> {
 
 impl Parquet {
     /// Says how to get it.
-    pub(super) fn create(_path: &Path) -> Result<Self, LabError> {
+    pub(super) fn create(_path: &Path, _out: io::Result<Output>) -> Result<Self, LabError> {
         match need() {
             Err(e) => Err(e),
             Ok(()) => Err(LabError::CannotRun("no Parquet".to_owned())),

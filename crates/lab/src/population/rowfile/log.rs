@@ -1,9 +1,11 @@
 //! The rows of finished groups on disk: entries of a group's number and its rows, in the order in which groups ended.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+use tcplab_kernel::output::{Output, append_own};
 
 use crate::error::LabError;
 use crate::population::framed::{content, entry, scan};
@@ -23,23 +25,24 @@ pub(super) struct Log {
 impl Log {
     /// Opens the file of a run; what was written half is cut off.
     pub(super) fn open(path: PathBuf) -> Result<Self, LabError> {
-        let file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(&path)
-            .map_err(LabError::at(&path))?;
+        let file = append_own(&path).map_err(LabError::at(&path))?;
         let log = Self::read(path, file)?;
         log.file.set_len(log.end).map_err(LabError::at(&log.path))?;
         Ok(log)
     }
 
-    /// Opens an empty file that goes when the run ends.
-    pub(super) fn temporary(path: PathBuf) -> Result<Self, LabError> {
-        File::create(&path).map_err(LabError::at(&path))?;
-        let mut log = Self::open(path)?;
-        log.is_temporary = true;
-        Ok(log)
+    /// Opens a file without a name, on the disk where `result` will be when that has room for files.
+    pub(super) fn temporary(result: &Path) -> Result<Self, LabError> {
+        let folder = result.parent().filter(|f| !f.as_os_str().is_empty());
+        let file = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")));
+        let file = file.or_else(|_| tempfile::tempfile());
+        Ok(Self {
+            file: file.map_err(LabError::at(result))?,
+            path: result.to_owned(),
+            entries: BTreeMap::new(),
+            end: 0,
+            is_temporary: true,
+        })
     }
 
     /// Opens that of a finished shard.
@@ -85,8 +88,9 @@ impl Log {
         put(&mut bytes, u64::from(group));
         bytes.extend_from_slice(rows);
         let entry = entry(&bytes).map_err(LabError::at(&self.path))?;
-        self.file
-            .write_all(&entry)
+        // Rows that were read have moved the place.
+        (self.file.seek(SeekFrom::Start(self.end)))
+            .and_then(|_| self.file.write_all(&entry))
             .map_err(LabError::at(&self.path))?;
         self.entries.insert(group, (self.end, entry.len() as u32));
         self.end += entry.len() as u64;
@@ -120,31 +124,21 @@ impl Log {
 
     /// Writes a file with the entries of these groups, in order.
     pub(super) fn sorted(&self, path: &Path, wanted: &[u32]) -> Result<(), LabError> {
-        let part = path.with_extension("new");
         let write = || {
-            let mut out = BufWriter::new(File::create(&part)?);
+            let mut out = Output::create_own(path)?;
             for group in wanted {
                 out.write_all(&self.entry(*group)?)?;
             }
-            out.into_inner()?.sync_all()
+            out.commit_synced()
         };
-        write().map_err(LabError::at(&part))?;
-        fs::rename(&part, path).map_err(LabError::at(path))
+        write().map_err(LabError::at(path))
     }
 
     pub(super) fn remove(self) -> Result<(), LabError> {
         match self.is_temporary {
-            // Dropped with it.
+            // It has no name.
             true => Ok(()),
             false => fs::remove_file(&self.path).map_err(LabError::at(&self.path)),
-        }
-    }
-}
-
-impl Drop for Log {
-    fn drop(&mut self) {
-        if self.is_temporary {
-            let _ = fs::remove_file(&self.path);
         }
     }
 }

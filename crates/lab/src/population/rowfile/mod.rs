@@ -17,6 +17,8 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 
+use tcplab_kernel::output::Output;
+
 #[cfg(not(feature = "parquet"))]
 use absent::{Parquet, need};
 pub use columns::reference;
@@ -40,7 +42,10 @@ pub enum RowsTo<'a> {
 /// What rows become.
 #[derive(Debug)]
 enum Last {
+    /// Of a result folder.
     Parquet(PathBuf),
+    /// Where the user said.
+    Named(PathBuf),
     /// A shard's groups in their order.
     Groups(PathBuf),
 }
@@ -48,8 +53,8 @@ enum Last {
 /// The files of a run's rows.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    part: PathBuf,
-    is_temporary: bool,
+    /// Where they are kept meanwhile; none: in a file without a name.
+    part: Option<PathBuf>,
     last: Last,
 }
 
@@ -65,26 +70,21 @@ impl Plan {
     ) -> Result<Self, LabError> {
         match (to, folder) {
             (RowsTo::Folder, Some(folder)) if shard.of > 1 => Ok(Self {
-                part: folder.join("rows.part"),
-                is_temporary: false,
+                part: Some(folder.join("rows.part")),
                 last: Last::Groups(folder.join("rows.bin")),
             }),
             (RowsTo::Folder, Some(folder)) => {
                 need()?;
                 Ok(Self {
-                    part: folder.join("rows.part"),
-                    is_temporary: false,
+                    part: Some(folder.join("rows.part")),
                     last: Last::Parquet(folder.join("rows.parquet")),
                 })
             }
             (RowsTo::File(file), None) => {
                 need()?;
-                let mut part = file.as_os_str().to_owned();
-                part.push(".part");
                 Ok(Self {
-                    part: part.into(),
-                    is_temporary: true,
-                    last: Last::Parquet(file.to_owned()),
+                    part: None,
+                    last: Last::Named(file.to_owned()),
                 })
             }
             (RowsTo::Folder, None) => Err(LabError::Wrong(
@@ -100,9 +100,11 @@ impl Plan {
     /// Opens the rows, which an earlier run may have begun.
     pub(crate) fn open(self) -> Result<Rows, LabError> {
         Ok(Rows {
-            log: match self.is_temporary {
-                true => Log::temporary(self.part)?,
-                false => Log::open(self.part)?,
+            log: match (self.part, &self.last) {
+                (Some(part), _) => Log::open(part)?,
+                (None, Last::Named(file) | Last::Parquet(file) | Last::Groups(file)) => {
+                    Log::temporary(file)?
+                }
             },
             last: self.last,
         })
@@ -141,8 +143,12 @@ impl Rows {
     pub(crate) fn finish(&self, wanted: &[u32]) -> Result<(), LabError> {
         match &self.last {
             Last::Groups(path) => self.log.sorted(path, wanted),
-            Last::Parquet(path) => {
-                let mut out = Parquet::create(path)?;
+            Last::Parquet(path) | Last::Named(path) => {
+                let out = match &self.last {
+                    Last::Named(_) => Output::create(path),
+                    _ => Output::create_own(path),
+                };
+                let mut out = Parquet::create(path, out)?;
                 for group in wanted {
                     out.add(&self.log.rows(*group)?)?;
                 }

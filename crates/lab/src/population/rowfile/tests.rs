@@ -307,7 +307,7 @@ mod parquet {
             out
         };
         let all: Vec<Row> = {
-            let mut out = Parquet::create(&path).unwrap();
+            let mut out = Parquet::create(&path, Output::create(&path)).unwrap();
             let groups: Vec<Vec<u8>> = (0..7)
                 .map(|group| (0..10_000).flat_map(|n| row(group * 10_000 + n)).collect())
                 .collect();

@@ -1,7 +1,6 @@
 //! Rows as a Parquet file, in row groups of a fixed number of rows.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +10,8 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
+
+use tcplab_kernel::output::Output;
 
 use super::cells::{take_int, take_ints, take_maybe, take_text};
 use super::columns::{Kind, columns};
@@ -22,8 +23,7 @@ const ROWS: usize = 1 << 16;
 /// The file in the making.
 pub(super) struct Parquet {
     path: PathBuf,
-    part: PathBuf,
-    writer: SerializedFileWriter<BufWriter<File>>,
+    writer: SerializedFileWriter<Output>,
     chunks: Vec<Chunk>,
     rows: usize,
 }
@@ -45,18 +45,15 @@ pub(super) fn need() -> Result<(), LabError> {
 }
 
 impl Parquet {
-    /// Begins the file beside its name.
-    pub(super) fn create(path: &Path) -> Result<Self, LabError> {
-        let mut part = path.as_os_str().to_owned();
-        part.push(".new");
-        let part = PathBuf::from(part);
+    /// Begins the file.
+    pub(super) fn create(path: &Path, out: io::Result<Output>) -> Result<Self, LabError> {
+        let out = out.map_err(LabError::at(path))?;
         let zstd = ZstdLevel::try_new(1).map(Compression::ZSTD);
         let create = || {
-            let out = BufWriter::with_capacity(1 << 18, File::create(&part)?);
             let properties = WriterProperties::builder().set_compression(zstd?);
             SerializedFileWriter::new(out, message()?, Arc::new(properties.build()))
         };
-        let writer = create().map_err(|e| LabError::at(&part)(io_error(e)))?;
+        let writer = create().map_err(|e| LabError::at(path)(io_error(e)))?;
         let chunk = |kind| Chunk {
             kind,
             ints: Vec::new(),
@@ -66,7 +63,6 @@ impl Parquet {
         };
         Ok(Self {
             path: path.to_owned(),
-            part,
             writer,
             chunks: columns().iter().map(|c| chunk(c.kind())).collect(),
             rows: 0,
@@ -94,13 +90,9 @@ impl Parquet {
         if self.rows > 0 {
             self.write_group().map_err(|e| self.failed(e))?;
         }
-        let at = LabError::at(&self.part);
-        let close = || {
-            let out = self.writer.into_inner().map_err(io_error)?;
-            out.into_inner()?.sync_all()
-        };
-        close().map_err(at)?;
-        fs::rename(&self.part, &self.path).map_err(LabError::at(&self.path))
+        let out = self.writer.into_inner().map_err(io_error);
+        out.and_then(Output::commit_synced)
+            .map_err(LabError::at(&self.path))
     }
 
     fn write_group(&mut self) -> Result<(), ParquetError> {
@@ -136,7 +128,7 @@ impl Parquet {
     }
 
     fn failed(&self, e: ParquetError) -> LabError {
-        LabError::at(&self.part)(io_error(e))
+        LabError::at(&self.path)(io_error(e))
     }
 }
 
