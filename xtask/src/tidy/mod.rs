@@ -17,6 +17,7 @@ mod links;
 mod manifests;
 mod markers;
 mod names;
+mod outputs;
 mod panics;
 mod report;
 mod rust_paths;
@@ -48,6 +49,7 @@ const RULES: &[Rule] = &[
     (file_size::NAME, file_size::check),
     (fn_size::NAME, fn_size::check),
     (forbidden::NAME, forbidden::check),
+    (outputs::NAME, outputs::check),
     (panics::NAME, panics::check),
     (heads::NAME, heads::check),
     (markers::NAME, markers::check),
