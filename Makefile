@@ -5,10 +5,10 @@
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo test build static web fmt tidy bench clean
+.PHONY: help demo test build static web fmt tidy bench campaign-files clean
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## analyse a capture that ships with the project and write target/demo/report.html
 	@bash scripts/demo.sh
@@ -34,6 +34,9 @@ tidy: ## check layers, sizes, forbidden calls; list the aims that were missed
 
 bench: ## measure speed and memory of the release build (minutes, 2 GB of disk; see benches/README.md)
 	@bash scripts/bench.sh
+
+campaign-files: build ## try every form of output on every kind of file (minutes; root for all of them; docs/campaigns.md)
+	@python3 scripts/campaign_files.py --append
 
 clean: ## remove all that was built
 	@rm -rf target web/dist web/node_modules
