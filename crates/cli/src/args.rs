@@ -32,6 +32,9 @@ pub struct Cli {
     /// When to use colours; NO_COLOR and CLICOLOR_FORCE are kept when this is `auto`
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub color: Color,
+    /// Read the command line and end: `cargo xtask documents` asks so about commands that it cannot run
+    #[arg(long, hide = true)]
+    pub check_usage: bool,
     /// What to do
     #[command(subcommand)]
     pub command: Command,

@@ -50,6 +50,9 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(e) => return usage(&raw, &e),
     };
+    if cli.check_usage {
+        return ExitCode::SUCCESS;
+    }
     let done = match cli.command {
         Command::Analyze(args) => analyze::main(&args, cli.color),
         Command::Explain(args) => Ok(explain::main(&args, cli.color)),

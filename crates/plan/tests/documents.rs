@@ -105,29 +105,3 @@ fn every_key_of_a_population_is_documented() {
          --test documents writes it"
     );
 }
-
-/// The first block of TOML in the document is a whole population.
-#[test]
-fn the_example_of_populations_can_be_read() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/population.md");
-    let text = std::fs::read_to_string(path).unwrap();
-    let (_, block) = text.split_once("```toml\n").unwrap();
-    let (block, _) = block.split_once("```").unwrap();
-    let population = Population::parse("population.md", block).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(population.arms.len(), 2);
-}
-
-/// The blocks of TOML in the document are whole experiments.
-#[test]
-fn the_examples_of_the_document_can_be_read() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/experiment.md");
-    let text = std::fs::read_to_string(path).unwrap();
-    let mut points = Vec::new();
-    for block in text.split("```toml\n").skip(1) {
-        let (block, _) = block.split_once("```").unwrap();
-        let experiment =
-            Experiment::parse("experiment.md", block).unwrap_or_else(|e| panic!("{e}"));
-        points.push(experiment.points().unwrap_or_else(|e| panic!("{e}")).len());
-    }
-    assert_eq!(points, [1, 18, 1]);
-}

@@ -22,7 +22,7 @@ mod panics;
 mod report;
 mod rust_paths;
 mod text;
-mod tree;
+pub mod tree;
 
 use std::path::Path;
 use std::process::ExitCode;

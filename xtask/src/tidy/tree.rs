@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 /// Folders that hold what tools make, never what people write.
-const SKIPPED_FOLDERS: &[&str] = &[".git", "target", "node_modules", "dist", "__pycache__"];
+pub const SKIPPED_FOLDERS: &[&str] = &[".git", "target", "node_modules", "dist", "__pycache__"];
 
 /// What kind of text a file is, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

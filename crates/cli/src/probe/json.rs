@@ -1,4 +1,4 @@
-//! `tcplab probe --json`: one document of schema `tcplab.probe/1`, also when something failed.
+//! `tcplab probe ... --json`: one document of schema `tcplab.probe/1`, also when something failed.
 
 use std::io::{self, Write};
 
@@ -8,9 +8,9 @@ use tcplab_kernel::probe::{Report, SCHEMA};
 
 use crate::failure::Failure;
 
-/// The answer of `tcplab probe --json`.
+/// The answer of `tcplab probe ... --json`.
 #[derive(Serialize, JsonSchema)]
-#[schemars(title = "tcplab probe --json")]
+#[schemars(title = "tcplab probe ... --json")]
 pub struct Document {
     /// What happened.
     #[serde(flatten)]

@@ -121,7 +121,7 @@ impl Kind {
 }
 
 /// The first word of each kind.
-pub(crate) const KINDS: [&str; 12] = [
+pub const KINDS: [&str; 12] = [
     "pfifo", "bfifo", "cake", "netem", "tbf", "codel", "fq_codel", "fq", "red", "prio", "htb",
     "caqm",
 ];
