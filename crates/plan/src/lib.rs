@@ -22,7 +22,7 @@ pub mod view;
 mod ways;
 
 pub use app::{App, AppKind};
-pub use experiment::{Experiment, ParseError};
+pub use experiment::{Experiment, MAX_FILE, ParseError};
 pub use outcome::Outcome;
 pub use point::Point;
 pub use population::Population;

@@ -62,10 +62,31 @@ fn check(cases: &str) -> usize {
 
 #[test]
 fn wrong_files_are_told_where_and_how() {
-    assert_eq!(check(include_str!("errors/file.txt")), 24);
+    assert_eq!(check(include_str!("errors/file.txt")), 36);
     assert_eq!(check(include_str!("errors/hosts.txt")), 44);
     assert_eq!(check(include_str!("errors/axes.txt")), 22);
     assert!(error("").message().contains("no application"));
+}
+
+#[test]
+fn bytes_a_second_where_bits_may_be_meant_are_told() {
+    let text = format!(
+        "title = \"50mbps\"\n[[link]]\nrate = \"50mbps\"\na_to_b = {{ rate = {{ axis = [\"1gbit\", \"1 Gbps\"] }} }}\n{APP}\
+         [[variant]]\nname = \"slow\"\nset = {{ \"link.client-server.rate\" = \"8kbps\" }}\n"
+    );
+    let told = Experiment::parse("x.toml", &text).unwrap().warnings();
+    assert_eq!(told.len(), 3, "{told:#?}");
+    let of = |line: &str| told.iter().find(|told| told.starts_with(line)).unwrap();
+    assert!(of("x.toml:3: rate: ").contains("400 Mbit/s; for 50 Mbit/s write 50mbit"));
+    assert!(of("x.toml:4: rate: ").contains("8 Gbit/s; for 1 Gbit/s write 1gbit"));
+    assert!(of("x.toml:9: rate: ").contains("64 kbit/s; for 8 kbit/s write 8kbit"));
+    let text = format!("[[link]]\nrate = \"50 Mbit/s\"\n{APP}");
+    let experiment = Experiment::parse("x.toml", &text).unwrap();
+    assert!(experiment.warnings().is_empty());
+    assert_eq!(
+        experiment.points().unwrap()[0].links[0].a_to_b.rate_bps,
+        Some(50_000_000)
+    );
 }
 
 #[test]

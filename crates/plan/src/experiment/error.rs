@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::aliases;
+
 /// Bytes of the file.
 pub(crate) type Span = Range<usize>;
 
@@ -31,17 +33,34 @@ impl Fault {
         self
     }
 
-    /// Adds `did you mean`, or all the words when none is near and they are few.
+    /// Adds `did you mean`, by what other tools call it or by its letters, or all the words when none is near and they are few.
     #[must_use]
     pub fn suggest<'a>(mut self, word: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
+        let meant = aliases::of(word, &known);
+        if !meant.is_empty() {
+            self.help = Some(format!("did you mean `{}`?", meant.join("` or `")));
+            return self;
+        }
         self.help = match nearest(word, known.iter().copied()) {
             Some(near) => Some(format!("did you mean `{near}`?")),
-            None if known.is_empty() || known.len() > 40 => None,
+            None if known.is_empty() => None,
+            None if known.len() > 40 => {
+                Some(format!("near are {}", nearer(word, &known).join(", ")))
+            }
             None => Some(format!("known: {}", known.join(", "))),
         };
         self
     }
+}
+
+/// The three known words that are least unlike a word.
+fn nearer<'a>(word: &str, known: &[&'a str]) -> Vec<&'a str> {
+    let short: String = word.chars().take(60).collect();
+    let mut order = known.to_vec();
+    order.sort_by_key(|k| strsim::damerau_levenshtein(k, &short));
+    order.truncate(3);
+    order
 }
 
 /// The known word that a mistyped one most likely means.
@@ -111,6 +130,12 @@ impl ParseError {
             source: source.trim_end().to_owned(),
             mark: column - skip..column - skip + width.clamp(1, left),
         }))
+    }
+
+    /// `FILE:LINE: what is said`, without the line itself.
+    pub(crate) fn in_a_line(&self) -> String {
+        let d = &self.0;
+        format!("{}:{}: {}: {}", d.file, d.line, d.path, d.message)
     }
 
     /// The file's name, as the caller gave it.

@@ -5,6 +5,7 @@
 //! it with one choice at each axis. So every error, also one that only some point has, can show the
 //! place in the file.
 
+mod aliases;
 mod app;
 mod axes;
 pub(crate) mod error;
@@ -47,7 +48,7 @@ use variant::Variant;
 pub const SCHEMA: &str = "tcplab.experiment/1";
 
 /// Bytes of a file at most.
-const MAX_FILE: usize = 1 << 20;
+pub const MAX_FILE: usize = 1 << 20;
 /// Bytes of text that all points together may be decoded from: bounds memory and time.
 const MAX_WORK: usize = 512 << 20;
 /// Tables `[[host]]`, `[[link]]`, `[[app]]`; groups make more of them ([`crate::rules::MAX_ALL_HOSTS`]).
@@ -135,6 +136,23 @@ impl Experiment {
         };
         experiment.check()?;
         Ok(experiment)
+    }
+
+    /// What a reader of the file may take for something else than it is: each with its line.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for (key, node) in self.tree.texts() {
+            let Value::Text(text) = &node.value else {
+                continue;
+            };
+            if key == "rate"
+                && let Some(told) = units::bytes_a_second(text)
+            {
+                let fault = Fault::new(&node.span, "rate", told);
+                found.push(ParseError::new(&self.file, &self.text, fault).in_a_line());
+            }
+        }
+        found
     }
 
     /// The JSON Schema (draft 2020-12) of a file.

@@ -3,7 +3,7 @@
 //! tcplab's link has a FIFO with a rate, a delay with jitter and random loss, so it takes the
 //! words of netem and pfifo that say this and refuses the others by name.
 
-use super::units::{PERCENT, Quantity, RATE, TC_PERCENT, TC_TIME};
+use super::units::{PERCENT, Quantity, TC_PERCENT, TC_RATE, TC_TIME};
 
 /// What a link does to frames one way; what is not said is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -75,7 +75,7 @@ impl Shape {
                         shape.jitter_ns = Some(signed(quantity(jitter, &TC_TIME)?));
                     }
                 }
-                "rate" => shape.rate_bps = Some(quantity(value, &RATE)?),
+                "rate" => shape.rate_bps = Some(quantity(value, &TC_RATE)?),
                 "loss" if !begins_with_digit(value) => {
                     let why = format!(
                         "tcplab's link draws each loss by itself; it does not know `loss {value}`"

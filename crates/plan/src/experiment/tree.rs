@@ -56,6 +56,23 @@ impl Node {
         }
     }
 
+    fn texts<'a>(&'a self, key: &'a str, found: &mut Vec<(&'a str, &'a Self)>) {
+        match &self.value {
+            Value::Text(_) => found.push((key, self)),
+            Value::List(nodes) | Value::Axis(_, nodes) => {
+                nodes.iter().for_each(|node| node.texts(key, found));
+            }
+            // The values of an axis.
+            Value::Table(table) if table.entries.contains_key("axis") => {
+                let axis = table.entries.get("axis");
+                axis.into_iter()
+                    .for_each(|entry| entry.node.texts(key, found));
+            }
+            Value::Table(table) => found.extend(table.texts()),
+            Value::Integer(_) | Value::Float(_) | Value::Flag(_) | Value::Date => {}
+        }
+    }
+
     /// What it is, for messages.
     pub fn found(&self) -> String {
         match &self.value {
@@ -95,13 +112,42 @@ impl Node {
     }
 }
 
+impl Table {
+    /// All texts, each with the last key that it stands at: of `link.rate` and of `"link.rate" = ...` in a variant that
+    /// is `rate`.
+    pub fn texts(&self) -> Vec<(&str, &Node)> {
+        let mut found = Vec::new();
+        for (name, entry) in &self.entries {
+            let key = name.rsplit('.').next().unwrap_or_default();
+            entry.node.texts(key, &mut found);
+        }
+        found
+    }
+}
+
 /// Reads the text. The parser bounds the depth of the tree, so walks over it may recurse.
 pub(crate) fn read(text: &str) -> Result<Table, Fault> {
     let parsed = DeTable::parse(text).map_err(|e| {
         let span = e.span().unwrap_or(0..0);
-        Fault::new(&span, "", format!("no TOML: {}", e.message()))
+        let fault = Fault::new(&span, "", format!("no TOML: {}", e.message()));
+        match twice(text, &span).filter(|_| e.message().contains("duplicate key")) {
+            Some(name) => Fault::new(&span, name, format!("`[{name}]` stands twice"))
+                .help(format!("write `[[{name}]]` for each of them")),
+            None => fault,
+        }
     })?;
     table(parsed.get_ref())
+}
+
+/// The tables of which a file may have several.
+const SEVERAL: [&str; 6] = ["app", "arm", "client", "host", "link", "variant"];
+
+/// The table of that kind whose heading `[name]` is at this place.
+fn twice<'a>(text: &'a str, span: &Span) -> Option<&'a str> {
+    let name = text.get(span.clone())?.trim();
+    let line = text.get(..span.start)?.rsplit('\n').next()?;
+    let is_heading = line.trim_start().starts_with('[') && !line.contains("[[");
+    (is_heading && SEVERAL.contains(&name)).then_some(name)
 }
 
 fn table(from: &DeTable<'_>) -> Result<Table, Fault> {

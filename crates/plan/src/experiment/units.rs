@@ -1,7 +1,7 @@
 //! Numbers with units: times, sizes, rates and percentages, as exact integers.
 //!
 //! Rates are tc(8)'s: `kbit` is 1,000 bits a second, `kibit` 1,024, and `kbps` is kilo*bytes* a
-//! second. Sizes are those of socket programs: `k` is 1,024 bytes, `kB` is 1,000.
+//! second. A rate of a key may also be written as people write it, `Mbit/s`. Sizes are those of socket programs: `k` is 1,024 bytes, `kB` is 1,000.
 
 use crate::rules::MAX_TIME_NS;
 
@@ -18,6 +18,8 @@ pub(crate) struct Quantity {
     bare: Option<u64>,
     /// Whether capital letters matter.
     case: bool,
+    /// More units, in which they do.
+    exact: &'static [(&'static str, u64)],
     /// The largest value allowed.
     pub max: u64,
     max_text: &'static str,
@@ -44,6 +46,7 @@ pub(crate) const TIME: Quantity = Quantity {
     ],
     bare: None,
     case: true,
+    exact: &[],
     max: MAX_TIME_NS,
     max_text: "1000000s",
 };
@@ -68,6 +71,7 @@ pub(crate) const TC_TIME: Quantity = Quantity {
     ],
     bare: Some(US),
     case: false,
+    exact: &[],
     max: MAX_TIME_NS,
     max_text: "1000000s",
 };
@@ -94,6 +98,7 @@ pub(crate) const SIZE: Quantity = Quantity {
     ],
     bare: Some(1),
     case: true,
+    exact: &[],
     max: 1 << 50,
     max_text: "1048576g",
 };
@@ -116,12 +121,13 @@ pub(crate) const TC_SIZE: Quantity = Quantity {
     ],
     bare: Some(1),
     case: false,
+    exact: &[],
     max: u32::MAX as u64,
     max_text: "4294967295",
 };
 
 /// A rate, in bits a second, in tc's words.
-pub(crate) const RATE: Quantity = Quantity {
+pub(crate) const TC_RATE: Quantity = Quantity {
     what: "rate",
     write: "write a number and bit, kbit, mbit, gbit (or bps, kbps, mbps for bytes a second), such as \"30mbit\"",
     units: &[
@@ -146,9 +152,66 @@ pub(crate) const RATE: Quantity = Quantity {
     ],
     bare: Some(1),
     case: false,
+    exact: &[],
     max: 10_000_000_000_000,
     max_text: "10tbit",
 };
+
+/// A rate of a key, in bits a second: tc's words, and bits and bytes a second as people write them.
+pub(crate) const RATE: Quantity = Quantity {
+    write: "write a number and bit, kbit, mbit, gbit or Mbit/s (or bps, kbps, mbps for bytes a second, as tc does), such as \
+            \"30mbit\"",
+    exact: &[
+        ("bit/s", 1),
+        ("b/s", 1),
+        ("kbit/s", 1_000),
+        ("Kbit/s", 1_000),
+        ("kb/s", 1_000),
+        ("Kb/s", 1_000),
+        ("Mbit/s", 1_000_000),
+        ("mbit/s", 1_000_000),
+        ("Mb/s", 1_000_000),
+        ("Gbit/s", 1_000_000_000),
+        ("gbit/s", 1_000_000_000),
+        ("Gb/s", 1_000_000_000),
+        ("Tbit/s", 1_000_000_000_000),
+        ("Tb/s", 1_000_000_000_000),
+        ("B/s", 8),
+        ("kB/s", 8_000),
+        ("KB/s", 8_000),
+        ("MB/s", 8_000_000),
+        ("GB/s", 8_000_000_000),
+        ("TB/s", 8_000_000_000_000),
+    ],
+    ..TC_RATE
+};
+
+/// What a rate is that looks like bits a second and is read as bytes a second, as tc(8) reads it: `50mbps` and `50Mbps`;
+/// none: it is no such rate. In words for a person.
+pub(crate) fn bytes_a_second(text: &str) -> Option<String> {
+    let (_, _, unit) = number(text)?;
+    let unit = unit.trim().to_ascii_lowercase();
+    let prefix = unit.strip_suffix("bps")?;
+    if !matches!(prefix, "k" | "m" | "g" | "t") {
+        return None;
+    }
+    let bits = TC_RATE.parse(text).ok()?;
+    let figure = text[..text.len() - unit.len()].trim();
+    let (short, name) = match bits {
+        ..1_000_000 => (bits as f64 / 1e3, "kbit/s"),
+        ..1_000_000_000 => (bits as f64 / 1e6, "Mbit/s"),
+        _ => (bits as f64 / 1e9, "Gbit/s"),
+    };
+    Some(format!(
+        "`{text}` is read as bytes a second, as tc does: {short} {name}; for {figure} {}bit/s write {figure}{prefix}bit",
+        match prefix {
+            "k" => "k",
+            "m" => "M",
+            "g" => "G",
+            _ => "T",
+        }
+    ))
+}
 
 /// A chance, in parts of a milliard.
 pub(crate) const PERCENT: Quantity = Quantity {
@@ -157,6 +220,7 @@ pub(crate) const PERCENT: Quantity = Quantity {
     units: &[("%", 10_000_000)],
     bare: None,
     case: true,
+    exact: &[],
     max: 1_000_000_000,
     max_text: "100%",
 };
@@ -174,6 +238,7 @@ pub(crate) const NUMBER: Quantity = Quantity {
     units: &[],
     bare: Some(1_000_000_000),
     case: true,
+    exact: &[],
     max: 1_000_000_000_000_000_000,
     max_text: "1000000000",
 };
@@ -188,11 +253,7 @@ impl Quantity {
         let factor = match unit {
             "" if digits == 0 => Some(1),
             "" => self.bare,
-            _ => self
-                .units
-                .iter()
-                .find(|(name, _)| self.is(name, unit))
-                .map(|(_, factor)| *factor),
+            _ => self.factor(unit),
         };
         let factor = factor.ok_or_else(|| no(self.write.to_owned()))?;
         let whole = u128::from(digits) * u128::from(factor);
@@ -204,6 +265,12 @@ impl Quantity {
             Ok(n) if n <= self.max => Ok(n),
             _ => Err(no(format!("more than {} is not allowed", self.max_text))),
         }
+    }
+
+    fn factor(&self, unit: &str) -> Option<u64> {
+        let exact = self.exact.iter().find(|(name, _)| *name == unit);
+        let usual = || self.units.iter().find(|(name, _)| self.is(name, unit));
+        exact.or_else(usual).map(|(_, factor)| *factor)
     }
 
     fn is(&self, name: &str, unit: &str) -> bool {
@@ -249,7 +316,7 @@ mod tests {
 
     #[test]
     fn good_quantities() {
-        let table: [(&Quantity, &str, u64); 25] = [
+        let table: [(&Quantity, &str, u64); 30] = [
             (&TIME, "100ms", 100_000_000),
             (&TIME, "1.5 us", 1_500),
             (&TIME, "0", 0),
@@ -269,6 +336,11 @@ mod tests {
             (&RATE, "1kibit", 1_024),
             (&RATE, "1kbps", 8_000),
             (&RATE, "64000", 64_000),
+            (&RATE, "50 Mbit/s", 50_000_000),
+            (&RATE, "50Mb/s", 50_000_000),
+            (&RATE, "2.5 Gbit/s", 2_500_000_000),
+            (&RATE, "64 kbit/s", 64_000),
+            (&RATE, "5 MB/s", 40_000_000),
             (&PERCENT, "0.1%", 1_000_000),
             (&PERCENT, "100%", 1_000_000_000),
             (&PERCENT, "0.0000001%", 1),
@@ -282,8 +354,33 @@ mod tests {
     }
 
     #[test]
+    fn bytes_a_second_are_told_where_bits_may_be_meant() {
+        let told = bytes_a_second("50mbps").unwrap();
+        assert_eq!(
+            told,
+            "`50mbps` is read as bytes a second, as tc does: 400 Mbit/s; for 50 Mbit/s write 50mbit"
+        );
+        assert!(
+            bytes_a_second("1.5 Gbps")
+                .unwrap()
+                .contains("12 Gbit/s; for 1.5 Gbit/s write 1.5gbit")
+        );
+        for text in [
+            "50mbit",
+            "50 Mbit/s",
+            "5 MB/s",
+            "64000",
+            "8bps",
+            "mbps",
+            "50mibps",
+        ] {
+            assert_eq!(bytes_a_second(text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn bad_quantities() {
-        let table: [(&Quantity, &str, &str); 12] = [
+        let table: [(&Quantity, &str, &str); 14] = [
             (&TIME, "100", "write a number and ns"),
             (&TIME, "100xs", "write a number and ns"),
             (&TIME, "-1s", "write a number and ns"),
@@ -294,6 +391,8 @@ mod tests {
             (&TIME, "999999999999999999h", "more than"),
             (&SIZE, "0.3", "no whole number of bytes"),
             (&RATE, "10mb", "kbps, mbps for bytes"),
+            (&RATE, "10mB/s", "Mbit/s"),
+            (&TC_RATE, "10 Mbit/s", "kbps, mbps for bytes"),
             (&PERCENT, "0.1", "and %"),
             (&PERCENT, "101%", "more than 100%"),
         ];

@@ -1,7 +1,7 @@
 //! `cake` (tc-cake(8)).
 
 use super::words::{Words, Wrong, begins_with_digit, quantity, signed};
-use crate::experiment::units::{RATE, TC_TIME};
+use crate::experiment::units::{TC_RATE, TC_TIME};
 
 /// CAKE's settings, with the defaults of the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -249,7 +249,7 @@ impl Cake {
         match word {
             "bandwidth" => {
                 let value = words.value()?;
-                let bps = quantity(value, &RATE)?;
+                let bps = quantity(value, &TC_RATE)?;
                 if bps < 8 {
                     let why = "a bandwidth is 8bit at least; write `unlimited` for none";
                     return Err(Wrong::new(value, why));

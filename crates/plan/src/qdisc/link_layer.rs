@@ -1,7 +1,7 @@
 //! What a packet costs on a shaped link: the words that `tbf` and `htb` share (tc-tbf(8), tc-htb(8)).
 
 use super::words::{Words, Wrong, quantity};
-use crate::experiment::units::RATE;
+use crate::experiment::units::TC_RATE;
 
 /// `mpu`, `overhead`, `linklayer` (`struct tc_ratespec`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,7 +48,7 @@ fn short<'a>(words: &mut Words<'a>) -> Result<u16, Wrong<'a>> {
 /// A rate in bytes a second, at least 1.
 pub(super) fn byte_rate<'a>(words: &mut Words<'a>) -> Result<u64, Wrong<'a>> {
     let word = words.value()?;
-    match quantity(word, &RATE)? / 8 {
+    match quantity(word, &TC_RATE)? / 8 {
         0 => Err(Wrong::new(word, format!("the rate `{word}` is under 8bit"))),
         rate => Ok(rate),
     }

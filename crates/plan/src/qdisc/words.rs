@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::str::SplitWhitespace;
 
-use crate::experiment::units::{Quantity, RATE, TC_PERCENT, TC_SIZE, TC_TIME};
+use crate::experiment::units::{Quantity, TC_PERCENT, TC_RATE, TC_SIZE, TC_TIME};
 
 /// What is wrong with some words: the word, why, and the words that may stand there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl<'a> Words<'a> {
 
     /// A rate in bits a second.
     pub fn rate(&mut self) -> Result<u64, Wrong<'a>> {
-        quantity(self.value()?, &RATE)
+        quantity(self.value()?, &TC_RATE)
     }
 
     /// A time in nanoseconds; a number alone is microseconds.
