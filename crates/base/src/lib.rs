@@ -4,12 +4,16 @@
 
 mod draws;
 pub mod normal;
+mod quote;
 mod random;
 mod samples;
 mod seq;
 mod time;
+mod visible;
 
+pub use quote::quoted;
 pub use random::Random;
 pub use samples::{Quantiles, Samples};
 pub use seq::Seq;
 pub use time::{Duration, Instant};
+pub use visible::{REPLACEMENT, is_hidden, safe, safe_lines};

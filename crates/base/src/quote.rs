@@ -1,0 +1,54 @@
+//! Words of a command that a person is to copy into a shell.
+
+use crate::visible::is_hidden;
+
+/// A word as a shell takes it: in single quotes where it has to be. With hidden characters in it, their bytes stand as
+/// escapes in `$'...'` (bash, zsh, ksh, POSIX.1-2024), so that what is seen is what is run.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,@=:%".contains(c);
+    if !word.is_empty() && !word.starts_with('=') && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    if !word.chars().any(is_hidden) {
+        return format!("'{}'", word.replace('\'', "'\\''"));
+    }
+    let mut out = String::from("$'");
+    for c in word.chars() {
+        match c {
+            '\'' | '\\' => out.extend(['\\', c]),
+            c if is_hidden(c) => {
+                let mut bytes = [0; 4];
+                // Octal: three digits, whatever follows.
+                for byte in c.encode_utf8(&mut bytes).bytes() {
+                    out += &format!("\\{byte:03o}");
+                }
+            }
+            c => out.push(c),
+        }
+    }
+    out + "'"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_shell() {
+        for (word, shown) in [
+            ("out/rto-p0", "out/rto-p0"),
+            ("uml:6.1+x", "uml:6.1+x"),
+            ("my results", "'my results'"),
+            ("it's", "'it'\\''s'"),
+            ("", "''"),
+            ("a;reboot", "'a;reboot'"),
+            ("$(x)", "'$(x)'"),
+            ("~", "'~'"),
+            ("=ls", "'=ls'"),
+            ("a\x1b[2J'b\n", "$'a\\033[2J\\'b\\012'"),
+            ("\u{202e}", "$'\\342\\200\\256'"),
+        ] {
+            assert_eq!(quoted(word), shown, "{word:?}");
+        }
+    }
+}
