@@ -24,8 +24,10 @@ mod segment;
 mod stack;
 mod sysctl;
 mod sysctl_set;
+mod sysctl_unread;
 mod timers;
 
+pub use cc::congestion_controls;
 pub use cx::Cx;
 pub use endpoint::{Endpoint, OpenError, ReadOutcome, SocketError, State, TimeWaitNeeds};
 pub use fastopen::{FastOpenKey, FastOpenKeys};
@@ -37,3 +39,4 @@ pub use rtt::timeouts_us;
 pub use segment::{Addr, Caqm, Segment};
 pub use stack::{ConnId, Event, IcmpError, ListenId, Stack, Unreachable};
 pub use sysctl::Sysctl;
+pub use sysctl_unread::{UNREAD, Unread};

@@ -1,5 +1,6 @@
 //! sysctl names and their text: sets a [`Sysctl`] as `sysctl -w NAME=VALUE` would.
 
+use crate::cc::congestion_controls;
 use crate::fastopen::FastOpenKeys;
 use crate::sysctl::Sysctl;
 
@@ -165,6 +166,7 @@ impl Sysctl {
                 let [low, high] = self.ip_local_port_range;
                 (1..=high).contains(&low)
             }
+            "net.ipv4.tcp_congestion_control" => return self.knows_congestion(),
             _ => self.caqm_bounded(name),
         };
         match good {
@@ -175,6 +177,19 @@ impl Sysctl {
 }
 
 impl Sysctl {
+    /// `tcp_set_default_congestion_control()`: ENOENT for what is not there.
+    fn knows_congestion(&self) -> Result<(), String> {
+        let name = &self.tcp_congestion_control;
+        if congestion_controls().any(|known| known == name) {
+            return Ok(());
+        }
+        let known: Vec<&str> = congestion_controls().collect();
+        Err(format!(
+            "no congestion control `{name}`; the model has {}",
+            known.join(", ")
+        ))
+    }
+
     /// Ranges of openEuler's net/core/sysctl_net_caqm.h, but that an EtherType is at least 0x0600 (IEEE 802.3).
     fn caqm_bounded(&self, name: &str) -> bool {
         const INT_MAX: u32 = i32::MAX as u32;
@@ -231,6 +246,7 @@ mod tests {
             ("net.ipv4.tcp_adv_win_scale", "77"),
             ("net.ipv4.ip_local_port_range", "9 8"),
             ("net.core.sysctl_caqm_filter_nics", "0x80000000"),
+            ("net.ipv4.tcp_congestion_control", "bbr3"),
         ] {
             let before = s.clone();
             assert!(s.set(name, text).is_err(), "{name} = {text}");
@@ -246,6 +262,7 @@ mod tests {
                 "net.ipv4.tcp_rmem" | "net.ipv4.tcp_wmem" => "1 2 3",
                 "net.ipv4.ip_local_port_range" => "1 2",
                 "net.ipv4.tcp_fastopen_key" => "1-2-3-4",
+                "net.ipv4.tcp_congestion_control" => "dctcp",
                 "net.core.sysctl_caqm_mtu_unit" => "1024",
                 "net.core.sysctl_caqm_tpid" => "0x8200",
                 _ => "1",

@@ -45,6 +45,27 @@ pub(crate) enum Congestion {
     CaqmReno,
 }
 
+/// Every algorithm by its name, as `tcp_available_congestion_control` would list them.
+const LIST: &[(&str, fn() -> Congestion)] = &[
+    ("reno", || Congestion::Reno),
+    ("cubic", || Congestion::Cubic(Cubic::default())),
+    ("dctcp", || Congestion::Dctcp(Dctcp::default())),
+    ("bbr", || Congestion::Bbr(Box::default())),
+    ("caqm", || Congestion::Caqm(Box::default())),
+];
+
+/// The names of all congestion controls.
+pub fn congestion_controls() -> impl Iterator<Item = &'static str> {
+    LIST.iter().map(|(name, _)| *name)
+}
+
+impl Congestion {
+    fn named(name: &str) -> Option<Self> {
+        let (_, make) = LIST.iter().find(|(known, _)| *known == name)?;
+        Some(make())
+    }
+}
+
 /// `enum tcp_ca_event`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
@@ -79,16 +100,10 @@ pub(crate) struct RateSample {
 }
 
 impl Endpoint {
-    /// `tcp_assign_congestion_control()` with the socket's, route's or sysctl's algorithm; an unknown name is Reno. It
-    /// begins with [`Endpoint::cc_start`].
+    /// `tcp_assign_congestion_control()` with the socket's, route's or sysctl's algorithm. It begins with
+    /// [`Endpoint::cc_start`]. A host's owner has refused names that are not in [`congestion_controls`].
     pub(crate) fn cc_init(&mut self, _cx: &mut Cx<'_>, name: &str) {
-        self.cc = match name {
-            "cubic" => Congestion::Cubic(Cubic::default()),
-            "dctcp" => Congestion::Dctcp(Dctcp::default()),
-            "bbr" => Congestion::Bbr(Box::default()),
-            "caqm" => Congestion::Caqm(Box::default()),
-            _ => Congestion::Reno,
-        };
+        self.cc = Congestion::named(name).unwrap_or_default();
     }
 
     /// `tcp_init_congestion_control()`: the handshake is over, and the algorithm that [`Endpoint::cc_init`] chose

@@ -5,6 +5,7 @@ use tcplab_base::Seq;
 
 use super::open::{MIN_RCVBUF, window_of};
 use super::{Endpoint, ReadOutcome, SocketError, State};
+use crate::cc::congestion_controls;
 use crate::cx::Cx;
 use crate::options::SocketState;
 
@@ -145,9 +146,9 @@ impl Endpoint {
         self.rcv.rcv_ssthresh = self.rcv.rcv_ssthresh.max(self.rcv.rcv_wnd.min(bytes));
     }
 
-    /// TCP_CONGESTION. False: there is no such algorithm.
+    /// TCP_CONGESTION. False: no algorithm of mainline Linux has this name (CAQM's is openEuler's).
     pub fn set_congestion(&mut self, cx: &mut Cx<'_>, name: &str) -> bool {
-        if !matches!(name, "reno" | "cubic" | "dctcp" | "bbr") {
+        if name == "caqm" || !congestion_controls().any(|known| known == name) {
             return false;
         }
         self.cc_init(cx, name);

@@ -35,8 +35,8 @@ impl Stack {
     ) -> ListenId {
         let number = self.listeners.len() as u32;
         let mut cx = cx!(self, Instant::from_nanos(0));
-        let own = options.congestion.clone();
-        let name = own.unwrap_or_else(|| cx.host.sysctl.tcp_congestion_control.clone());
+        // DST_FEATURE_ECN_CA: a route's algorithm asks for ECN as the socket's does.
+        let name = Endpoint::wanted_cc(&cx, options).to_owned();
         let mut probe = Endpoint::new(&mut cx, (addr, addr), options);
         probe.cc_init(&mut cx, &name);
         self.listeners.push(Some(Listener {
