@@ -5,7 +5,7 @@
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo test build static web fmt tidy bench campaign-files clean
+.PHONY: help demo test build static web fmt tidy bench campaign-files campaign-fuzz clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ bench: ## measure speed and memory of the release build (minutes, 2 GB of disk; 
 
 campaign-files: build ## try every form of output on every kind of file (minutes; root for all of them; docs/campaigns.md)
 	@python3 scripts/campaign_files.py --append
+
+campaign-fuzz: ## mutate manifests and result folders, SEED=1 N=1000000 (an hour; adds a row to docs/campaigns.md)
+	@bash scripts/campaign-fuzz.sh
 
 clean: ## remove all that was built
 	@rm -rf target web/dist web/node_modules

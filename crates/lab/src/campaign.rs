@@ -3,6 +3,7 @@
 //! Results are in the order of the plan, whichever was finished first. A point that fails has its
 //! reason in its place; the others go on.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -183,7 +184,15 @@ impl Work<'_> {
         point: &Point,
         cpu: Option<usize>,
     ) -> Result<(PointResult, u64), LabError> {
-        if let Some((result, cost)) = self.folder.finished(number) {
+        let is_of_it = |result: &PointResult| {
+            let measures: BTreeSet<&String> = self.campaign.measures.iter().collect();
+            result.axes == point.axes
+                && result.stack == stack.name
+                && result.seed == point.seed
+                && result.error.is_none()
+                && result.measures.keys().eq(measures)
+        };
+        if let Some((result, cost)) = self.folder.finished(number, is_of_it)? {
             return Ok((result, cost.rss_bytes));
         }
         let part = self.folder.begin(number)?;

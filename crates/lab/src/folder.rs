@@ -5,6 +5,7 @@
 //! where it was. Nothing but `cost.json` differs between two runs in virtual time.
 
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ use tcplab_plan::result::{Cost, PointResult, RUN_SCHEMA, RunDocument};
 use tcplab_plan::view::View;
 
 use crate::error::LabError;
+use crate::manifest::plain;
 
 /// `schema` of a [`Manifest`].
 pub const MANIFEST_SCHEMA: &str = "tcplab.manifest/1";
@@ -57,7 +59,7 @@ impl Folder {
     pub(crate) fn open(path: &Path, manifest: &Manifest) -> Result<Self, LabError> {
         let text = pretty(manifest)?;
         let file = path.join("manifest.json");
-        match fs::read_to_string(&file) {
+        match read(&file) {
             Ok(there) if there == text => make_inside(&path.join("points"))?,
             Ok(_) => {
                 return Err(LabError::Wrong(format!(
@@ -83,15 +85,37 @@ impl Folder {
         self.0.join("points").join(format!("{number:04}"))
     }
 
-    /// What an earlier run has finished.
-    pub(crate) fn finished(&self, number: usize) -> Option<(PointResult, PointCost)> {
+    /// What an earlier run has finished of this point.
+    ///
+    /// # Errors
+    /// A folder that is there and holds no result of this point: nobody knows what it is of.
+    pub(crate) fn finished(
+        &self,
+        number: usize,
+        is_of_it: impl FnOnce(&PointResult) -> bool,
+    ) -> Result<Option<(PointResult, PointCost)>, LabError> {
         let folder = self.point(number);
-        let result = fs::read_to_string(folder.join("result.json")).ok()?;
-        let cost = fs::read_to_string(folder.join("cost.json")).unwrap_or_default();
+        if fs::symlink_metadata(&folder).is_err() {
+            return Ok(None);
+        }
+        let wrong = |why: &str| {
+            let folder = folder.display();
+            LabError::Wrong(format!(
+                "{folder}/result.json: {why}; remove the folder {folder}, and the point is run again"
+            ))
+        };
+        let text = read(&folder.join("result.json")).map_err(|e| wrong(&e.to_string()))?;
+        let mut result: PointResult =
+            serde_json::from_str(&text).map_err(|e| wrong(&format!("damaged: {}", plain(&e))))?;
+        if !is_of_it(&result) {
+            return Err(wrong(
+                "the result of another point, stack, seed or measures",
+            ));
+        }
+        let cost = read(&folder.join("cost.json")).unwrap_or_default();
         let cost: PointCost = serde_json::from_str(&cost).unwrap_or_default();
-        let mut result: PointResult = serde_json::from_str(&result).ok()?;
         result.cost = cost.cost;
-        Some((result, cost))
+        Ok(Some((result, cost)))
     }
 
     /// A new place for a point's files.
@@ -132,6 +156,21 @@ impl Folder {
         write(&self.0.join("summary.json"), &pretty(&bare)?)?;
         write(&self.0.join("cost.json"), &pretty(&costs)?)
     }
+}
+
+/// Bytes of a result that an earlier run has left, at most.
+const MAX_RESULT: u64 = 4 << 30;
+
+/// The text of a file of the folder, which must be a file.
+fn read(path: &Path) -> io::Result<String> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("is no regular file"));
+    }
+    let mut text = String::new();
+    fs::File::open(path)?
+        .take(MAX_RESULT)
+        .read_to_string(&mut text)?;
+    Ok(text)
 }
 
 pub(crate) fn is_full(path: &Path) -> bool {

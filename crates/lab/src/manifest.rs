@@ -17,7 +17,7 @@ impl Manifest {
     /// What is no manifest, with line and column, or the first value that no experiment could have, with its path.
     pub fn read(file: &str, text: &str) -> Result<Self, LabError> {
         let manifest: Self = serde_json::from_str(text)
-            .map_err(|e| LabError::Wrong(format!("{file}: this is no manifest: {e}")))?;
+            .map_err(|e| LabError::Wrong(format!("{file}: this is no manifest: {}", plain(&e))))?;
         let checked = manifest.check();
         checked.map_err(|why| {
             LabError::Wrong(format!(
@@ -54,18 +54,37 @@ impl Manifest {
         }
         for (n, point) in self.points.iter().enumerate() {
             let checked = point.check();
-            checked.map_err(|wrong| wrong.under(format_args!("points[{n}]")).to_string())?;
+            checked.map_err(|wrong| plain(&wrong.under(format_args!("points[{n}]"))))?;
         }
         let mut before = None;
         for (n, point) in self.points.iter().enumerate() {
             // Points of one variant have the same measures: most need no look of their own.
             if before.is_none_or(|before| !is_alike(before, point)) {
                 let checked = measures::check(&self.measures, point);
-                checked.map_err(|e| format!("measures: at points[{n}]: {e}"))?;
+                checked.map_err(|e| format!("measures: at points[{n}]: {}", plain(&e)))?;
             }
             before = Some(point);
         }
         Ok(())
+    }
+}
+
+/// An error of a file for people: short, and without what moves a terminal's cursor. Errors of JSON repeat the file's
+/// texts as they are; the place, which stands at their end, stays.
+pub(crate) fn plain(error: &impl std::fmt::Display) -> String {
+    const HALF: usize = 200;
+    let clean = |c: char| if c.is_control() { '?' } else { c };
+    let text: Vec<char> = error.to_string().chars().map(clean).collect();
+    match text.len() > 2 * HALF {
+        true => {
+            let (first, last) = (&text[..HALF], &text[text.len() - HALF..]);
+            format!(
+                "{} ... {}",
+                String::from_iter(first),
+                String::from_iter(last)
+            )
+        }
+        false => text.into_iter().collect(),
     }
 }
 

@@ -26,3 +26,4 @@ pub use experiment::{Experiment, MAX_FILE, ParseError};
 pub use outcome::Outcome;
 pub use point::Point;
 pub use population::Population;
+pub use rules::is_plain_name;

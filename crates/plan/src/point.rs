@@ -5,6 +5,7 @@
 //! bytes, rates are bits a second.
 
 mod check;
+mod unique;
 
 use std::collections::BTreeMap;
 
@@ -25,6 +26,7 @@ pub struct Point {
     pub experiment: String,
     /// Value of each axis at this point, as written in the experiment (`every` = `100ms`); the
     /// variant is the axis `variant`, the repetition the axis `repeat`.
+    #[serde(deserialize_with = "unique::map")]
     pub axes: BTreeMap<String, serde_json::Value>,
     /// Seed of every random stream of this run.
     pub seed: u64,
@@ -67,6 +69,7 @@ pub struct Host {
     /// Its name, as the experiment has it.
     pub name: String,
     /// sysctl names and values, in the order in which they are set.
+    #[serde(deserialize_with = "unique::map")]
     pub sysctl: BTreeMap<String, String>,
     /// Metrics of the routes to the other hosts.
     pub route: Route,
@@ -87,7 +90,11 @@ pub struct Host {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
     /// Behaviours that differ from the profile's: name and value ([`crate::profile::BEHAVIOURS`]).
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "unique::map"
+    )]
     pub behaviour: BTreeMap<String, String>,
 }
 

@@ -107,6 +107,11 @@ pub(crate) const MAX_STEPS: i64 = 100_000;
 /// Names that measures use for something else.
 pub(crate) const RESERVED: [&str; 2] = ["run", "link"];
 
+/// Whether something of an experiment may be called so: nothing else becomes part of the name of a file or folder.
+pub fn is_plain_name(name: &str) -> bool {
+    is_name(name, MAX_OWN_NAME)
+}
+
 /// Whether a name has only what measures, paths and names of files may have.
 pub(crate) fn is_name(text: &str, most: usize) -> bool {
     let begins = text.starts_with(|c: char| c.is_ascii_alphabetic());

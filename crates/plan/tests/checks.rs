@@ -477,6 +477,22 @@ fn replays_and_twice_used_ports_are_refused() {
 }
 
 #[test]
+fn a_key_that_comes_twice_is_refused() {
+    let text = whole().to_string();
+    let twice = text.replacen(
+        "\"sysctl\":{",
+        "\"sysctl\":{\"net.ipv4.tcp_rmem\":\"1 2 3\",",
+        1,
+    );
+    assert_ne!(text, twice);
+    let said = Point::from_json(twice.as_bytes()).unwrap_err().to_string();
+    assert!(
+        said.contains("`net.ipv4.tcp_rmem` is there twice at line 1"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_group_may_not_be_called_as_what_measures_know() {
     let text = "[[host]]\nname = \"link\"\ncount = 2\n[[host]]\nname = \"server\"\n\
         [[link]]\nbetween = [\"link\", \"server\"]\n[[app]]\nkind = \"stream\"\nclient = \"link\"\n";

@@ -52,6 +52,15 @@ fn cut(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len().min(SEED_BYTES)]
 }
 
+/// Manifests of every construct.
+pub fn manifests() -> Vec<Vec<u8>> {
+    let trees = crate::manifest::trees();
+    trees
+        .iter()
+        .map(|tree| tree.to_string().into_bytes())
+        .collect()
+}
+
 /// Packs with gzip.
 pub fn gzip(data: &[u8]) -> Vec<u8> {
     let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());

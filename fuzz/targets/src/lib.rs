@@ -11,9 +11,11 @@ mod drill;
 mod endpoint;
 mod experiment;
 mod frames;
+pub mod manifest;
 pub mod mutate;
 mod qdisc;
 mod readers;
+pub mod tree;
 
 pub use analyser::{analyser, whole};
 pub use compare::metrics;
@@ -36,7 +38,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 15] = [
     Target {
         name: "pcap",
         run: pcap,
@@ -101,6 +103,11 @@ pub const TARGETS: [Target; 14] = [
         name: "qdisc",
         run: qdisc,
         seeds: corpus::qdisc,
+    },
+    Target {
+        name: "manifest",
+        run: manifest::manifest,
+        seeds: corpus::manifests,
     },
     Target {
         name: "metrics",

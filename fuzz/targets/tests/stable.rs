@@ -93,7 +93,7 @@ macro_rules! targets {
     )* };
 }
 
-targets!(pcap pcapng text packed frame analyser whole experiment expression distribution endpoint drill_parser qdisc metrics);
+targets!(pcap pcapng text packed frame analyser whole experiment expression distribution endpoint drill_parser qdisc manifest metrics);
 
 #[test]
 fn every_target_is_tested() {
@@ -111,6 +111,7 @@ fn every_target_is_tested() {
         "endpoint",
         "drill_parser",
         "qdisc",
+        "manifest",
         "metrics",
     ];
     assert!(TARGETS.iter().all(|t| tested.contains(&t.name)));

@@ -54,7 +54,7 @@ pub fn run(args: &ConnectionArgs, color: Color) -> Result<ExitCode, Failure> {
         let stack = lab.stack(on)?;
         let points = points(&population, args, &arms, on)?;
         let folder = match (&args.out, args.on.len()) {
-            (Some(out), 2..) => Some(out.join(stack.name.replace([':', '@', '+'], "-"))),
+            (Some(out), 2..) => Some(out.join(stack.name.replace([':', '@', '+', '/'], "-"))),
             (out, _) => out.clone(),
         };
         let document = campaign::run(

@@ -9,11 +9,11 @@ use tcplab_kernel::Stop;
 use tcplab_kernel::output::need_own;
 use tcplab_lab::Lab;
 use tcplab_lab::population::{self, Look, has_band};
-use tcplab_plan::Population;
 use tcplab_plan::population::{
     OutlierRecord, POPULATION_SCHEMA, PopulationDocument, VARIANTS_SCHEMA, VariantsDocument,
 };
 use tcplab_plan::result::{RUN_SCHEMA, RunDocument};
+use tcplab_plan::{Population, is_plain_name};
 use tcplab_report::page::population::{
     MAX_LOOKS, Outcome, Points, Side, write_distributions, write_result, write_variants,
 };
@@ -256,6 +256,12 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
         Summary::Variants(document) => {
             let named = |v: &PopulationDocument| {
                 let name = v.variant.as_deref().unwrap_or_default();
+                if !is_plain_name(name) {
+                    return Err(Failure::input(format!(
+                        "{}/summary.json: {name:?} is the name of no variant",
+                        folder.display()
+                    )));
+                }
                 Ok(population::of_folder(&folder.join(name))?)
             };
             let named = document.variants.iter().map(named);

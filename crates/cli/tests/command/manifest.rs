@@ -126,6 +126,52 @@ fn the_page_of_a_folder_checks_its_manifest() {
 }
 
 #[test]
+fn a_finished_point_is_taken_only_when_it_is_of_this_run() {
+    let place = folder();
+    manifest(place.path());
+    let (file, out) = (place.path().join("t.toml"), place.path().join("out"));
+    let go_on = || tcplab(&["run", text(&file), "--out", text(&out)]);
+    assert_eq!(go_on().code, 0);
+    let result = out.join("points/0000/result.json");
+    let good = fs::read_to_string(&result).unwrap();
+    let json: Value = serde_json::from_str(&good).unwrap();
+    let with = |key: &str, value: Value| {
+        let mut json = json.clone();
+        json[key] = value;
+        json.to_string()
+    };
+    for (bad, error) in [
+        ("{".to_owned(), "damaged: EOF"),
+        (with("seed", json!(99)), "the result of another point"),
+        (with("stack", json!("host")), "the result of another point"),
+        (with("measures", json!({})), "the result of another point"),
+        (with("axes", json!({"a": 1})), "the result of another point"),
+        (with("unknown", json!(1)), "damaged: unknown field"),
+    ] {
+        fs::write(&result, bad).unwrap();
+        let refused = go_on();
+        assert_eq!(refused.code, 2, "{error}: {}", refused.err);
+        assert!(refused.err.contains(error), "{error}: {}", refused.err);
+        assert!(refused.err.contains("remove the folder"), "{}", refused.err);
+    }
+    // The remedy works.
+    fs::remove_dir_all(out.join("points/0000")).unwrap();
+    assert_eq!(go_on().code, 0);
+    assert_eq!(fs::read_to_string(&result).unwrap(), good);
+    // A link in the place of the points' folder leads nowhere.
+    let elsewhere = place.path().join("elsewhere");
+    fs::rename(out.join("points"), &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, out.join("points")).unwrap();
+    let refused = go_on();
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    assert!(
+        refused.err.contains("is no folder but a link"),
+        "{}",
+        refused.err
+    );
+}
+
+#[test]
 fn a_file_chooses_no_real_machine() {
     let place = folder();
     let good = manifest(place.path());

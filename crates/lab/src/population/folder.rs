@@ -9,9 +9,11 @@ use tcplab_plan::Population;
 use tcplab_plan::population::PopulationDocument;
 
 use super::Request;
+use super::engine::GROUPS;
 use crate::digest;
 use crate::error::LabError;
 use crate::folder::{is_full, pretty, write};
+use crate::manifest::plain;
 
 /// `schema` of a [`Manifest`].
 const SCHEMA: &str = "tcplab.population-manifest/1";
@@ -103,12 +105,25 @@ fn is_but_for_rows(text: &str, manifest: &Manifest) -> bool {
 pub(super) fn manifest(folder: &Path) -> Result<Manifest, LabError> {
     let file = folder.join("manifest.json");
     let text = fs::read_to_string(&file).map_err(LabError::at(&file))?;
-    serde_json::from_str(&text).map_err(|e| {
-        LabError::Wrong(format!(
-            "{}: {e}: this is no result of a population",
-            file.display()
-        ))
-    })
+    let wrong = |why: &str| {
+        let file = file.display();
+        LabError::Wrong(format!("{file}: {why}: this is no result of a population"))
+    };
+    let manifest: Manifest = serde_json::from_str(&text).map_err(|e| wrong(&plain(&e)))?;
+    let (number, of) = manifest.shard;
+    match () {
+        () if manifest.schema != SCHEMA => Err(wrong(&format!("its schema is not {SCHEMA}"))),
+        () if !(1..=GROUPS).contains(&of) || !(1..=of).contains(&number) => {
+            Err(wrong(&format!("there is no shard {number} of {of}")))
+        }
+        () if !(1..=Population::MAX_CONNECTIONS).contains(&manifest.connections) => {
+            Err(wrong(&format!(
+                "connections: 1 to {} are allowed",
+                Population::MAX_CONNECTIONS
+            )))
+        }
+        () => Ok(manifest),
+    }
 }
 
 /// The population that a folder is a result of.
@@ -120,6 +135,11 @@ pub fn of_folder(folder: &Path) -> Result<Population, LabError> {
     let file = folder.join("population.toml");
     let text = fs::read_to_string(&file).map_err(LabError::at(&file))?;
     let name = file.display().to_string();
+    if digest::of_text(&text) != manifest.population_sha256 {
+        return Err(LabError::Wrong(format!(
+            "{name}: this is not the file that manifest.json has the hash of; take the result's own, or run it again"
+        )));
+    }
     let found = match &manifest.variant {
         None => Population::parse(&name, &text).map(Some),
         Some(variant) => Population::variants(&name, &text).map(|all| {

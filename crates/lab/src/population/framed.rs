@@ -40,9 +40,14 @@ fn check(bytes: &[u8]) -> [u8; CHECK] {
     out
 }
 
-/// Gives the place, length and content of each whole entry, until the first one that is not.
-pub(super) fn scan(file: &File, mut found: impl FnMut(u64, u32, &[u8])) -> io::Result<()> {
+/// Gives the place, length and content of each whole entry, until the first one that is not, or that is not wanted. The
+/// bytes of all that were.
+pub(super) fn scan(
+    file: &File,
+    mut wanted: impl FnMut(u64, u32, &[u8]) -> bool,
+) -> io::Result<u64> {
     let mut file = file;
+    let mut left = file.metadata()?.len();
     file.seek(SeekFrom::Start(0))?;
     let mut input = BufReader::with_capacity(1 << 18, file);
     let mut at = 0;
@@ -50,18 +55,23 @@ pub(super) fn scan(file: &File, mut found: impl FnMut(u64, u32, &[u8])) -> io::R
     loop {
         let mut head = [0; HEAD];
         if !fill(&mut input, &mut head)? {
-            return Ok(());
+            return Ok(at);
         }
+        left = left.saturating_sub(HEAD as u64);
         let len = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
-        if len > MAX_BYTES {
-            return Ok(());
+        // A damaged length asks for no memory.
+        if len > MAX_BYTES || u64::from(len) > left {
+            return Ok(at);
         }
+        left -= u64::from(len);
         bytes.resize(len as usize, 0);
         if !fill(&mut input, &mut bytes)? || check(&bytes) != head[4..] {
-            return Ok(());
+            return Ok(at);
         }
         let whole = len + HEAD as u32;
-        found(at, whole, &bytes);
+        if !wanted(at, whole, &bytes) {
+            return Ok(at);
+        }
         at += u64::from(whole);
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::engine::{GROUPS, Progress, Spent, Work, simulate, size};
+use super::expected::Expected;
 use super::looks::looks;
 use super::record::Group;
 use super::rowfile::Rows;
@@ -27,13 +28,13 @@ pub(crate) fn run(
     is_decided: impl Fn(&Totals) -> bool,
     progress: &(impl Fn(Progress) + Sync),
 ) -> Result<Spent, LabError> {
-    let arms = work.population.arms.len();
+    let mut expected = Expected::new(work.population, work.shard);
     let groups: Vec<u32> = work.shard.groups().collect();
     let stops = work.population.compare.stops;
     let mut earlier = Earlier::new(stops);
     let Kept { folder, mut rows } = kept;
     let mut store = match folder {
-        Some(folder) => Some(Store::open(folder, arms, |group| {
+        Some(folder) => Some(Store::open(folder, &mut expected, |group| {
             // A group whose rows were not kept is run again.
             if rows.as_ref().is_none_or(|rows| rows.has(group.number)) {
                 earlier.found(group, totals);

@@ -8,6 +8,7 @@ use tcplab_kernel::output::Output;
 use tcplab_plan::population::PopulationDocument;
 
 use super::engine::Shard;
+use super::expected::Expected;
 use super::rowfile::{Plan, RowsTo};
 use super::store::{self, Store};
 use super::totals::Totals;
@@ -35,8 +36,9 @@ pub fn merge(shards: &[PathBuf], out: Option<&Path>) -> Result<PopulationDocumen
                 path.display()
             )));
         }
-        let place = there.get_mut(other.shard.0.saturating_sub(1) as usize);
-        if let Some(twice) = place.and_then(|place| place.replace(path)) {
+        // The manifest was checked: its number is one of them.
+        let place = &mut there[other.shard.0 as usize - 1];
+        if let Some(twice) = place.replace(path) {
             return Err(LabError::Wrong(format!(
                 "{} and {} are the same shard, {} of {of}",
                 twice.display(),
@@ -63,16 +65,18 @@ pub fn merge(shards: &[PathBuf], out: Option<&Path>) -> Result<PopulationDocumen
     let mut kept = match out {
         Some(out) => {
             folder::merged(out, &manifest, &text)?;
-            Some(Store::open(out, arms, |_| {})?)
+            let mut new = Expected::new(&population, Shard::WHOLE);
+            Some(Store::open(out, &mut new, |_| {})?)
         }
         None => None,
     };
     let mut rows = rows.map(Plan::open).transpose()?;
     let mut numbers = Vec::new();
-    for path in there.into_iter().flatten() {
+    for (number, path) in (1..).zip(there.into_iter().flatten()) {
         let mut failed = None;
         let before = numbers.len();
-        store::read(path, arms, |group| {
+        let mut expected = Expected::new(&population, Shard { number, of });
+        store::read(path, &mut expected, |group| {
             totals.add(&group);
             numbers.push(group.number);
             if let Some(store) = &mut kept {

@@ -6,6 +6,7 @@
 mod connection;
 mod document;
 mod engine;
+mod expected;
 mod folder;
 mod framed;
 mod keep;
@@ -42,6 +43,7 @@ pub use selftest::{SCHEMA as SELF_TEST_SCHEMA, SelfTest, self_test};
 
 use crate::error::LabError;
 use crate::model::{Model, peak_rss_bytes};
+use expected::Expected;
 use keep::Kept;
 use rowfile::Plan;
 use totals::Totals;
@@ -93,7 +95,8 @@ pub fn run(
         .out
         .filter(|folder| folder.join("groups.bin").exists())
     {
-        store::read(folder, arms, |group| totals.add(&group))?;
+        let mut expected = Expected::new(population, request.shard);
+        store::read(folder, &mut expected, |group| totals.add(&group))?;
         totals.finish();
         let document = document::document(population, &name, request.shard, &totals);
         // A run that was killed right before its end has not come to these.

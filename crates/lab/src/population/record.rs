@@ -3,6 +3,9 @@
 
 use super::sums::{COUNTERS, Sums};
 
+/// A number of a group at most: the sum of all groups' fits into 64 bits.
+const MOST: u64 = 1 << 52;
+
 /// A connection whose responses took much longer, or much shorter, in an arm than in the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outlier {
@@ -62,15 +65,16 @@ impl Group {
             return None;
         }
         for _ in 0..arms {
+            let mut number = || take(&mut input).filter(|n| *n <= MOST);
             let mut sums = Sums {
-                connections: take(&mut input)?,
-                lossy: take(&mut input)?,
-                lossy_us: take(&mut input)?,
-                requests: take(&mut input)?,
+                connections: number()?,
+                lossy: number()?,
+                lossy_us: number()?,
+                requests: number()?,
                 ..Sums::default()
             };
             for place in 0..COUNTERS.len() {
-                sums.counters[place] = take(&mut input)?;
+                sums.counters[place] = number()?;
             }
             sums.small_us = take_times(&mut input)?;
             sums.large_us = take_times(&mut input)?;
@@ -79,6 +83,9 @@ impl Group {
         }
         for _ in 0..take(&mut input)? {
             let arm = u32::try_from(take(&mut input)?).ok()?;
+            if arm as usize >= arms {
+                return None;
+            }
             let connection = take(&mut input)?;
             let folded = take(&mut input)?;
             let size = (folded >> 1) as i64;
@@ -161,7 +168,7 @@ mod tests {
             recovery_us: vec![77],
             ..Sums::default()
         };
-        sums.counters[2] = u64::MAX;
+        sums.counters[2] = MOST;
         let mut group = Group {
             number: 2_047,
             arms: vec![sums, Sums::default()],
@@ -180,6 +187,16 @@ mod tests {
         let bytes = group().to_bytes();
         assert_eq!(Group::of_bytes(&bytes, 2), Some(group()));
         assert_eq!(Group::of_bytes(&bytes, 3), None);
+    }
+
+    #[test]
+    fn arms_and_numbers_that_no_run_has_are_no_group() {
+        let mut other = group();
+        other.outliers[0].arm = 2;
+        assert_eq!(Group::of_bytes(&other.to_bytes(), 2), None);
+        let mut other = group();
+        other.arms[0].requests = u64::MAX;
+        assert_eq!(Group::of_bytes(&other.to_bytes(), 2), None);
     }
 
     #[test]

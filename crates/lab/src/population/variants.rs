@@ -9,13 +9,16 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tcplab_kernel::Stop;
-use tcplab_plan::Population;
 use tcplab_plan::population::{PopulationCost, PopulationDocument, VariantsDocument};
+use tcplab_plan::{Population, is_plain_name};
 
 use super::rowfile::Plan;
 use super::{Progress, Request, RowsTo};
 use crate::error::LabError;
 use crate::folder::{is_full, pretty, write};
+
+/// Variants at most.
+const MAX_VARIANTS: usize = 100;
 
 /// `schema` of a [`Manifest`].
 const SCHEMA: &str = "tcplab.population-variants-manifest/1";
@@ -131,9 +134,10 @@ pub fn merge(shards: &[PathBuf], out: Option<&Path>) -> Result<VariantsDocument,
     Ok(document)
 }
 
-/// Whether a folder holds the results of several variants.
+/// Whether a folder holds the results of several variants, or says so.
 pub fn are_in(folder: &Path) -> bool {
-    manifest(folder).is_ok()
+    let text = fs::read_to_string(folder.join("manifest.json")).unwrap_or_default();
+    serde_json::from_str::<Manifest>(&text).is_ok_and(|manifest| manifest.schema == SCHEMA)
 }
 
 fn name_of(population: &Population) -> &str {
@@ -175,12 +179,22 @@ fn manifest(folder: &Path) -> Result<Manifest, LabError> {
     let file = folder.join("manifest.json");
     let text = fs::read_to_string(&file).map_err(LabError::at(&file))?;
     let manifest: Result<Manifest, _> = serde_json::from_str(&text);
-    match manifest {
-        Ok(manifest) if manifest.schema == SCHEMA => Ok(manifest),
-        _ => Err(LabError::Wrong(format!(
-            "{}: this is no result of a population's variants",
-            file.display()
-        ))),
+    let wrong = |why: &str| {
+        let file = file.display();
+        Err(LabError::Wrong(format!(
+            "{file}: {why}this is no result of a population's variants"
+        )))
+    };
+    let manifest = match manifest {
+        Ok(manifest) if manifest.schema == SCHEMA => manifest,
+        _ => return wrong(""),
+    };
+    // Each is the name of a folder.
+    let names = &manifest.variants;
+    let is_good = |(n, name): (usize, &String)| is_plain_name(name) && !names[..n].contains(name);
+    match names.len() <= MAX_VARIANTS && names.iter().enumerate().all(is_good) {
+        true => Ok(manifest),
+        false => wrong("variants: a name of no variant, or one that is there twice: "),
     }
 }
 

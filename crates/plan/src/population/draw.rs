@@ -13,6 +13,8 @@ use crate::point::{
     Spikes,
 };
 
+use crate::rules::MAX_TIME_NS;
+
 /// Requests of one connection at most, whatever is drawn.
 const MAX_REQUESTS: i64 = 10_000;
 /// The run goes on for so long after its applications have ended: a server that has closed may still send again.
@@ -181,9 +183,13 @@ impl Population {
         let from_ns = draws.one("outage/start", &rule.start).max(0);
         let length = draws.one("outage/length", &rule.length).max(0);
         let is_final = chance.chance(rule.final_ppb);
-        Some(Outage {
+        let until_ns = from_ns
+            .saturating_add(length)
+            .min(MAX_TIME_NS.cast_signed());
+        // One of no length is none.
+        (is_final || until_ns > from_ns).then_some(Outage {
             from_ns,
-            until_ns: (!is_final).then(|| from_ns.saturating_add(length)),
+            until_ns: (!is_final).then_some(until_ns),
         })
     }
 

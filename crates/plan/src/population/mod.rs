@@ -182,6 +182,9 @@ impl Client {
 }
 
 impl Population {
+    /// Connections at most: their numbers stay exact in every reader of JSON.
+    pub const MAX_CONNECTIONS: u64 = 1_000_000_000_000;
+
     /// The keys that are one distribution, with their texts.
     pub fn texts(&self) -> Vec<(String, String)> {
         let keys = [

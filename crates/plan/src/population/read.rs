@@ -17,8 +17,6 @@ use crate::experiment::{root, stem, tree};
 /// The base population.
 const WEB: &str = include_str!("web.toml");
 
-/// Connections at most: their numbers stay exact in every reader of JSON.
-const MAX_CONNECTIONS: u64 = 1_000_000_000_000;
 /// Arms at most.
 const MAX_ARMS: usize = 32;
 /// Variants at most.
@@ -85,7 +83,7 @@ fn decode(tree: &Table, file: &str, variant: Option<String>) -> Result<Populatio
         title: fields.text("title")?.map(str::to_owned),
         variant,
         connections: of
-            .count("connections", 1, MAX_CONNECTIONS)?
+            .count("connections", 1, Population::MAX_CONNECTIONS)?
             .unwrap_or(100_000),
         seed: of.count("seed", 0, (1 << 53) - 1)?.unwrap_or(1),
         hz: u32::try_from(of.count("hz", 24, 1000)?.unwrap_or(1000)).unwrap_or(1000),

@@ -61,12 +61,13 @@ impl Log {
     }
 
     fn read(path: PathBuf, file: File) -> Result<Self, LabError> {
-        let (mut entries, mut end) = (BTreeMap::new(), 0);
-        scan(&file, |at, len, mut bytes| {
-            if let Some(Ok(number)) = take(&mut bytes).map(u32::try_from) {
-                entries.insert(number, (at, len));
-                end = at + u64::from(len);
-            }
+        let mut entries = BTreeMap::new();
+        let end = scan(&file, |at, len, mut bytes| {
+            let number = take(&mut bytes).and_then(|n| u32::try_from(n).ok());
+            // A group that was begun again has its rows twice: the later ones hold.
+            number
+                .map(|number| entries.insert(number, (at, len)))
+                .is_some()
         })
         .map_err(LabError::at(&path))?;
         Ok(Self {

@@ -1,5 +1,6 @@
 //! Populations end to end: the same result however it was come by.
 
+mod hostile;
 mod stop;
 mod variants;
 

@@ -72,7 +72,9 @@ fn run_in(
 /// The first groups of a folder.
 fn first(folder: &Path, groups: u32) -> Totals {
     let mut totals = Totals::new(2);
-    store::read(folder, 2, |group| {
+    let population = super::super::of_folder(folder).unwrap();
+    let mut expected = Expected::new(&population, Shard::WHOLE);
+    store::read(folder, &mut expected, |group| {
         if group.number < groups {
             totals.add(&group);
         }
