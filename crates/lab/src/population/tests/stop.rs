@@ -9,9 +9,10 @@ use tcplab_plan::population::{PopulationDocument, Row, Verdict};
 use tcplab_stats::bh;
 
 use super::bytes;
+use crate::population::expected::Expected;
 use crate::population::looks::{looks, share};
 use crate::population::totals::Totals;
-use crate::population::{Request, Shard, document, merge, rows, run, store};
+use crate::population::{Request, Shard, document, merge, of_folder, rows, run, store};
 
 /// Timeouts without a floor, on lossy paths to clients that delay their ACKs: every row that has a value is soon decided
 /// (without F-RTO, whose counter has one event in thousands of connections and would wait for more).
@@ -72,7 +73,7 @@ fn run_in(
 /// The first groups of a folder.
 fn first(folder: &Path, groups: u32) -> Totals {
     let mut totals = Totals::new(2);
-    let population = super::super::of_folder(folder).unwrap();
+    let population = of_folder(folder).unwrap();
     let mut expected = Expected::new(&population, Shard::WHOLE);
     store::read(folder, &mut expected, |group| {
         if group.number < groups {
