@@ -242,7 +242,7 @@ impl Pcap {
         let ready = buffer.ready();
         let (seconds, fraction, captured, original) = self.fields(ready.first_chunk()?);
         let whole = self.header + captured as usize;
-        (captured <= MAX_PACKET && whole <= ready.len())
+        (captured <= MAX_PACKET && whole <= ready.len() && fraction < self.second())
             .then(|| self.take(buffer, whole, seconds, fraction, original))
     }
 
@@ -265,12 +265,44 @@ impl Pcap {
                 ),
             ));
         }
+        if fraction >= self.second() {
+            return Err(self.no_time(at, fraction));
+        }
         let whole = self.header + captured as usize;
         if buffer.peek(whole)?.len() < whole {
             return Err(cut(at));
         }
         let frame = self.take(buffer, whole, seconds, fraction, original);
         Ok(Some(Found::Frame(frame)))
+    }
+
+    /// Steps of the fraction in a second.
+    #[inline(always)]
+    const fn second(&self) -> u32 {
+        if self.nanoseconds {
+            1_000_000_000
+        } else {
+            1_000_000
+        }
+    }
+
+    #[cold]
+    fn no_time(&self, at: u64, fraction: u32) -> Error {
+        let unit = if self.nanoseconds {
+            "nanoseconds"
+        } else {
+            "microseconds"
+        };
+        let hint = if self.nanoseconds {
+            ""
+        } else {
+            ", or its writer counts nanoseconds: then its magic number must be a1b23c4d"
+        };
+        let message = format!(
+            "the time stamp of this packet has {fraction} {unit} beside its seconds, more than a second: the file is damaged \
+             here{hint}; all packets before it were read"
+        );
+        Error::at(at, message)
     }
 
     /// Takes a record of `whole` bytes that are there.

@@ -4,7 +4,7 @@
 
 use std::io::Read;
 
-use tcplab_base::{Duration, Instant};
+use tcplab_base::Instant;
 use tcplab_wire::LinkType;
 
 use crate::buffer::Buffer;
@@ -43,7 +43,7 @@ enum Scale {
 #[derive(Clone, Copy, Debug)]
 struct Clock {
     scale: Scale,
-    offset: Duration,
+    offset_ns: i64,
 }
 
 pub(crate) struct Pcapng {
@@ -172,8 +172,8 @@ impl Pcapng {
             name: None,
         };
         let mut clock = Clock {
-            scale: scale(6),
-            offset: Duration::ZERO,
+            scale: Scale::Multiply(1_000),
+            offset_ns: 0,
         };
         let mut options = block
             .get(16..block.len().saturating_sub(4))
@@ -195,7 +195,7 @@ impl Pcapng {
                 }
                 (9, &[resolution]) => {
                     interface.tsresol = resolution;
-                    clock.scale = scale(resolution);
+                    clock.scale = scale(resolution).ok_or_else(|| too_fine(offset, resolution))?;
                 }
                 (14, _) if value.len() == 8 => {
                     let (first, second) = (self.u32(value, 0), self.u32(value, 4));
@@ -204,7 +204,8 @@ impl Pcapng {
                         Order::Big => (first, second),
                     };
                     let seconds = (u64::from(high) << 32 | u64::from(low)) as i64;
-                    clock.offset = Duration::from_secs(seconds);
+                    let ns = seconds.checked_mul(1_000_000_000);
+                    clock.offset_ns = ns.ok_or_else(|| too_far(offset, seconds))?;
                 }
                 _ => {}
             }
@@ -260,8 +261,16 @@ impl Pcapng {
             ));
         }
         let start = range.start + at;
+        let time = match time {
+            Some(ticks) => Some(
+                clock
+                    .instant(ticks)
+                    .ok_or_else(|| no_time(block.offset, ticks))?,
+            ),
+            None => None,
+        };
         Ok(Found::Frame(Frame {
-            time: time.map(|t| clock.instant(t)),
+            time,
             interface: index as u32,
             link: on.link,
             data: start..start + captured as usize,
@@ -339,30 +348,55 @@ fn section_order<R: Read>(buffer: &mut Buffer<R>, offset: u64) -> Result<Order, 
     }
 }
 
-fn scale(tsresol: u8) -> Scale {
+/// `None` when the ticks are so short that 64 bits of them are less than a second: that is no clock.
+fn scale(tsresol: u8) -> Option<Scale> {
     let exponent = u32::from(tsresol & 0x7f);
-    if tsresol & 0x80 != 0 {
-        return Scale::Shift(exponent);
+    match (tsresol & 0x80 != 0, exponent) {
+        (true, 0..=64) => Some(Scale::Shift(exponent)),
+        (false, 0..=9) => Some(Scale::Multiply(10_u64.pow(9 - exponent))),
+        (false, 10..=19) => Some(Scale::Divide(10_u64.pow(exponent - 9))),
+        _ => None,
     }
-    match exponent {
-        0..=9 => Scale::Multiply(10_u64.pow(9 - exponent)),
-        // Finer than 10^-28 s nothing is left of 64 bits.
-        _ => 10_u64
-            .checked_pow(exponent - 9)
-            .map_or(Scale::Divide(u64::MAX), Scale::Divide),
-    }
+}
+
+fn too_fine(at: u64, tsresol: u8) -> Error {
+    let base = if tsresol & 0x80 == 0 { 10 } else { 2 };
+    let exponent = tsresol & 0x7f;
+    let message = format!(
+        "an interface counts time in steps of {base}^-{exponent} s (if_tsresol), which 64 bits cannot count to a second: \
+         the file is damaged here"
+    );
+    Error::at(at, message)
+}
+
+fn too_far(at: u64, seconds: i64) -> Error {
+    let message = format!(
+        "an interface moves its times by {seconds} s (if_tsoffset), more than the 292 years that times may be from 1970: \
+         the file is damaged here"
+    );
+    Error::at(at, message)
+}
+
+fn no_time(at: u64, ticks: u64) -> Error {
+    let message = format!(
+        "the time stamp of this packet, {ticks} steps of its interface's clock, is more than 292 years from 1970: the file \
+         is damaged here; all packets before it were read"
+    );
+    Error::at(at, message)
 }
 
 impl Clock {
     #[inline]
-    fn instant(&self, ticks: u64) -> Instant {
+    fn instant(&self, ticks: u64) -> Option<Instant> {
         let ticks = u128::from(ticks);
         let ns = match self.scale {
             Scale::Multiply(n) => ticks * u128::from(n),
             Scale::Divide(n) => ticks / u128::from(n),
-            Scale::Shift(n) => (ticks * 1_000_000_000).checked_shr(n).unwrap_or(0),
+            Scale::Shift(n) => (ticks * 1_000_000_000) >> n,
         };
-        Instant::from_nanos(i64::try_from(ns).unwrap_or(i64::MAX)) + self.offset
+        // An offset may bring back what alone is too far.
+        let ns = i128::try_from(ns).ok()? + i128::from(self.offset_ns);
+        i64::try_from(ns).ok().map(Instant::from_nanos)
     }
 }
 

@@ -285,33 +285,54 @@ fn every_time_resolution() {
             .interface(0, &[(9, &[resolution])])
             .enhanced(0, ticks, DATA, 12);
         let exponent = u32::from(resolution & 0x7f);
-        let ns = if resolution & 0x80 != 0 {
-            (u128::from(ticks) * 1_000_000_000)
-                .checked_shr(exponent)
-                .unwrap_or(0)
+        let (finest, ns) = if resolution & 0x80 != 0 {
+            (
+                64,
+                (u128::from(ticks) * 1_000_000_000).checked_shr(exponent),
+            )
         } else if exponent <= 9 {
-            u128::from(ticks) * 10_u128.pow(9 - exponent)
+            (19, Some(u128::from(ticks) * 10_u128.pow(9 - exponent)))
         } else {
-            10_u128
-                .checked_pow(exponent - 9)
-                .map_or(0, |d| u128::from(ticks) / d)
+            let divisor = 10_u128.checked_pow(exponent - 9);
+            (19, divisor.map(|d| u128::from(ticks) / d))
         };
-        let want = i64::try_from(ns).unwrap_or(i64::MAX);
-        assert_eq!(
-            read_all(&b.out[..]).0[0].0,
-            Some(want),
-            "if_tsresol {resolution}"
-        );
+        let want = ns.and_then(|ns| i64::try_from(ns).ok());
+        let (rows, error) = read_all(&b.out[..]);
+        let said = error.map(|e| (e.offset, e.message));
+        match (exponent <= finest, want) {
+            (true, Some(want)) => {
+                assert_eq!(
+                    (rows[0].0, said),
+                    (Some(want), None),
+                    "if_tsresol {resolution}"
+                );
+            }
+            // What no 64 bits of nanoseconds hold is said where it stands: at the packet.
+            (true, None) => {
+                let (at, message) = said.expect("a time beyond 64 bits");
+                assert!(rows.is_empty() && at == 28 + 32, "{resolution}: {at}");
+                assert!(message.contains("292 years from 1970"), "{message}");
+            }
+            // Or at the interface.
+            (false, _) => {
+                let (at, message) = said.expect("a clock that counts nothing");
+                assert!(rows.is_empty() && at == 28, "{resolution}: {at}");
+                assert!(message.contains("if_tsresol"), "{message}");
+            }
+        }
     }
 }
 
 #[test]
 fn time_offsets() {
     for (offset, want) in [
-        (1_i64, 1_000_001_000),
-        (-3, -2_999_999_000),
-        (i64::MAX, i64::MAX),
-        (i64::MIN, i64::MIN + 1_000),
+        (1_i64, Some(1_000_001_000)),
+        (-3, Some(-2_999_999_000)),
+        (9_223_372_036, Some(9_223_372_036_000_001_000)),
+        (-9_223_372_036, Some(-9_223_372_035_999_999_000)),
+        (9_223_372_037, None),
+        (i64::MAX, None),
+        (i64::MIN, None),
     ] {
         for big in [false, true] {
             let bytes = if big {
@@ -323,8 +344,44 @@ fn time_offsets() {
             b.section()
                 .interface(0, &[(14, &bytes)])
                 .enhanced(0, 1, DATA, 12);
-            assert_eq!(read_all(&b.out[..]).0[0].0, Some(want), "offset {offset}");
+            let (rows, error) = read_all(&b.out[..]);
+            assert_eq!(rows.first().map(|r| r.0), want.map(Some), "offset {offset}");
+            let said = error.map(|e| (e.offset, e.message.contains("if_tsoffset")));
+            assert_eq!(
+                said,
+                want.is_none().then_some((28, true)),
+                "offset {offset}"
+            );
         }
+    }
+}
+
+#[test]
+fn a_time_that_only_its_offset_brings_near_is_read() {
+    // 10^19 steps of a nanosecond are too far alone; the sum is not.
+    let offset = -9_000_000_000_i64;
+    let mut b = Bytes::new(false);
+    b.section()
+        .interface(0, &[(9, &[9]), (14, &offset.to_le_bytes())])
+        .enhanced(0, 10_000_000_000_000_000_000, DATA, 12);
+    let (rows, error) = read_all(&b.out[..]);
+    assert_eq!((rows[0].0, error), (Some(1_000_000_000_000_000_000), None));
+}
+
+#[test]
+fn a_second_has_a_million_microseconds() {
+    for (magic, most) in [(0xa1b2_c3d4, 999_999), (0xa1b2_3c4d, 999_999_999)] {
+        let mut b = Bytes::new(false);
+        b.pcap_header(magic, 4, 1);
+        for fraction in [0, most] {
+            b.u32(7).u32(fraction).u32(12).u32(12).raw(DATA);
+        }
+        let at = b.out.len() as u64;
+        b.u32(7).u32(most + 1).u32(12).u32(12).raw(DATA);
+        let (rows, error) = read_all(&b.out[..]);
+        let error = error.expect("a fraction of more than a second");
+        assert_eq!((rows.len(), error.offset), (2, at));
+        assert!(error.message.contains("more than a second"), "{error}");
     }
 }
 

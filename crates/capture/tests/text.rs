@@ -233,3 +233,46 @@ fn what_tcpdump_prints_is_what_the_capture_holds() {
         }
     }
 }
+
+#[test]
+fn a_number_that_no_packet_holds_is_damage_with_the_place_of_its_line() {
+    let good =
+        "0.1 IP 192.0.2.1.1 > 192.0.2.2.2: Flags [P.], seq 1:21, ack 1, win 229, length 20\n";
+    let line = |rest: &str| format!("0.2 IP 192.0.2.1.1 > 192.0.2.2.2: Flags [P.], {rest}\n");
+    for (rest, field) in [
+        ("seq 21, ack 1, win 229, length 4294967295", "length"),
+        ("seq 21, ack 1, win 229, length 16777217", "length"),
+        ("seq 21, ack 1, win 229, length 99999999999", "length"),
+        ("seq 21:20, ack 1, win 229", "length"),
+        ("seq 4294967296:4294967297, ack 1, win 229, length 1", "seq"),
+        ("seq 1:4294967297, ack 1, win 229, length 1", "seq"),
+        ("seq 21:31, ack 4294967296, win 229, length 10", "ack"),
+        ("seq 21:31, ack 1, win 65536, length 10", "win"),
+        ("seq 21:31, ack 1, win 1, urg 65536, length 10", "urg"),
+    ] {
+        let text = format!("{good}{}{good}", line(rest));
+        let mut reader = Reader::new(text.as_bytes()).expect("text of tcpdump");
+        assert!(reader.next().expect("the first line").is_some());
+        let error = reader.next().expect_err(rest);
+        assert_eq!(error.offset, good.len() as u64, "{rest}");
+        assert!(error.message.contains(&format!("`{field}`")), "{error}");
+    }
+    // The largest that are read; sequence numbers wrap.
+    let rows = read(&format!(
+        "{good}{}{}",
+        line("seq 4294967290:10, ack 1, win 65535, length 16"),
+        line("seq 10, ack 1, win 1, length 16777216"),
+    ));
+    let lengths: Vec<u32> = rows.iter().map(|r| r.2.payload_len).collect();
+    assert_eq!(lengths, [20, 16, 1 << 24]);
+    assert_eq!(rows[2].2.seq_len(), 1 << 24);
+}
+
+#[test]
+fn hostile_times_of_a_text_overflow_nothing() {
+    let big = "9223372036.854775807";
+    let lines = ["0.5", big, "0.000001", big].map(|t| {
+        format!("{t} {t} IP 192.0.2.1.1 > 192.0.2.2.2: Flags [.], ack 1, win 1, length 0\n")
+    });
+    assert_eq!(read(&lines.concat()).len(), 4);
+}

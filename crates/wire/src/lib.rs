@@ -38,7 +38,7 @@ pub use link::LinkType;
 pub use mark::{mark_ce, mark_ce_ip, set_traffic_class, wash};
 pub use offload::{Joiner, OffloadError, Segments, SuperFrame, VnetHeader};
 pub use options::{FastOpen, SackBlocks, TcpOptions};
-pub use packet::{Encap, Endpoint, Standing, TcpFlags, TcpPacket};
+pub use packet::{Encap, Endpoint, MAX_PAYLOAD, Standing, TcpFlags, TcpPacket};
 pub use reassemble::Reassembler;
 pub use receive::{Arrival, Received, Receiver, Refused, receive, receive_any};
 pub use receive_icmp::Quotation;

@@ -159,13 +159,18 @@ pub struct TcpPacket {
     pub encap: Encap,
 }
 
+/// Most payload that a packet is believed to have, bytes: Linux joins 524,280 at most before it splits them (BIG
+/// TCP), and a frame's own length fields can claim 4 GB. More is a damaged frame.
+pub const MAX_PAYLOAD: u32 = 1 << 24;
+
 impl TcpPacket {
-    /// Sequence space the packet takes: payload, plus one each for SYN and FIN.
+    /// Sequence space the packet takes: payload, plus one each for SYN and FIN. The readers of captures bound
+    /// [`TcpPacket::payload_len`]; a caller that does not gets the number modulo 2^32, as all of them count.
     #[inline]
     pub fn seq_len(&self) -> u32 {
-        self.payload_len
-            + u32::from(self.flags.has(TcpFlags::SYN))
-            + u32::from(self.flags.has(TcpFlags::FIN))
+        let flags =
+            u32::from(self.flags.has(TcpFlags::SYN)) + u32::from(self.flags.has(TcpFlags::FIN));
+        self.payload_len.wrapping_add(flags)
     }
 
     /// Sequence number after the packet.

@@ -16,6 +16,8 @@ const MAX_PACKETS: usize = 256;
 const MAX_PIECES: usize = 1024;
 /// Bytes of one packet.
 const MAX_BYTES: u32 = 65_535;
+/// Bytes of the pieces of one packet: all of it, were no byte sent twice.
+const MAX_HELD: usize = MAX_BYTES as usize;
 /// Packets inside packets, each of them fragmented.
 const MAX_DEPTH: usize = 4;
 
@@ -44,6 +46,8 @@ pub(crate) struct Fragment<'a> {
 #[derive(Default, Debug)]
 struct Packet {
     pieces: BTreeMap<u32, Vec<u8>>,
+    /// Bytes of the pieces: those that overlap count twice.
+    held: usize,
     end: Option<u32>,
     used: u64,
 }
@@ -130,8 +134,10 @@ impl Reassembler {
         if packet.pieces.len() < MAX_PIECES {
             let piece = packet.pieces.entry(f.offset).or_default();
             // The longer of two at the same place.
-            if piece.len() < f.bytes.len() {
-                piece.clone_from(&f.bytes);
+            let more = f.bytes.len().saturating_sub(piece.len());
+            if more > 0 && packet.held + more <= MAX_HELD {
+                packet.held += more;
+                *piece = f.bytes.clone();
             }
         }
         if !f.more {

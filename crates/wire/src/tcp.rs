@@ -6,6 +6,7 @@ use std::net::IpAddr;
 
 use tcplab_base::Seq;
 
+use crate::packet::MAX_PAYLOAD;
 use crate::rest::Rest;
 use crate::{Encap, Endpoint, NotTcp, Standing, TcpFlags, TcpOptions, TcpPacket};
 
@@ -36,6 +37,7 @@ pub(crate) struct Context {
 
 pub(crate) fn read(context: &Context, rest: Rest<'_>) -> Result<TcpPacket, NotTcp> {
     match rest.data().first_chunk::<MIN_LEN>() {
+        _ if rest.len() > MAX_PAYLOAD => Err(NotTcp::Malformed),
         Some(h) => Ok(read_header(context, rest, h)),
         None => read_cut(context, rest),
     }

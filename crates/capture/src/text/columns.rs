@@ -172,7 +172,7 @@ fn is_delta_of(lines: &[Columns], time: usize, delta: usize) -> bool {
         };
         if let Some(before) = before {
             // Rounding of three columns.
-            let fit = d <= t - before + 2_000;
+            let fit = d <= t.saturating_sub(before).saturating_add(2_000);
             fits += u32::from(fit);
             fails += u32::from(!fit);
         }

@@ -2,8 +2,9 @@
 //! that of tcpdump 3 (`P 1:2(1) ack 1`) is read too, because old reports hold it.
 
 use std::net::IpAddr;
+use std::str::FromStr;
 
-use tcplab_wire::{Endpoint, TcpFlags, TcpOptions};
+use tcplab_wire::{Endpoint, MAX_PAYLOAD, TcpFlags, TcpOptions};
 
 use super::options;
 
@@ -34,6 +35,8 @@ pub(crate) enum Kind<'a> {
     Other(&'a str),
     /// The first of two lines of `-v`: an IP header.
     Header(&'a str),
+    /// A packet with a number that its field cannot hold: its name.
+    Damaged(&'static str),
     /// No packet.
     Noise,
 }
@@ -53,7 +56,11 @@ pub(crate) fn read(line: &str) -> Kind<'_> {
     let (Some(src), Some(dst)) = (endpoint(src), endpoint(dst)) else {
         return Kind::Names;
     };
-    packet(src, dst, after).map_or(Kind::Noise, |l| Kind::Tcp(l, prefix))
+    match packet(src, dst, after) {
+        Some(Ok(line)) => Kind::Tcp(line, prefix),
+        Some(Err(field)) => Kind::Damaged(field),
+        None => Kind::Noise,
+    }
 }
 
 /// `before` without "SRC > DST" at its end.
@@ -122,7 +129,8 @@ fn endpoint(text: &str) -> Option<Endpoint> {
     Some(Endpoint { ip, port })
 }
 
-fn packet(src: Endpoint, dst: Endpoint, text: &str) -> Option<Line> {
+/// The packet that `text` describes, or the field that holds too large a number; `None` when it describes none.
+fn packet(src: Endpoint, dst: Endpoint, text: &str) -> Option<Result<Line, &'static str>> {
     let mut line = Line {
         src,
         dst,
@@ -149,14 +157,16 @@ fn packet(src: Endpoint, dst: Endpoint, text: &str) -> Option<Line> {
     };
     let (fields, options) = without_options(fields);
     (line.options, line.options_len) = options::read(options);
-    read_fields(fields, &mut line);
+    if let Err(field) = read_fields(fields, &mut line) {
+        return Some(Err(field));
+    }
     // A dot means ACK in tcpdump 4, "no other flag" in tcpdump 3; the field itself tells both.
     if line.ack.is_some() {
         line.flags.0 |= TcpFlags::ACK;
     } else {
         line.flags.0 &= !TcpFlags::ACK;
     }
-    Some(line)
+    Some(Ok(line))
 }
 
 fn flags(letters: &str) -> Option<TcpFlags> {
@@ -202,7 +212,8 @@ fn without_options(fields: &str) -> ([&str; 2], &str) {
 }
 
 /// `seq 1:1025`, `ack 1`, `win 229`, `urg 5`, `length 1024`; in tcpdump 3 `1:1025(1024)`.
-fn read_fields(parts: [&str; 2], line: &mut Line) {
+/// An error names the field whose number does not fit.
+fn read_fields(parts: [&str; 2], line: &mut Line) -> Result<(), &'static str> {
     let words = parts.iter().flat_map(|p| p.split([' ', ',', ']']));
     let mut before = "";
     let mut length = None;
@@ -210,35 +221,50 @@ fn read_fields(parts: [&str; 2], line: &mut Line) {
         // What an application said may follow the length.
         let word = word.trim_end_matches(':');
         match before {
-            "seq" => sequence(word, line, &mut length),
-            "ack" => line.ack = word.parse().ok().or(line.ack),
-            "win" => line.window = word.parse().unwrap_or(line.window),
-            "urg" => line.urgent = word.parse().unwrap_or(line.urgent),
+            "seq" => sequence(word, line, &mut length)?,
+            "ack" => line.ack = number(word, "ack")?.or(line.ack),
+            "win" => line.window = number(word, "win")?.unwrap_or(line.window),
+            "urg" => line.urgent = number(word, "urg")?.unwrap_or(line.urgent),
             "length" => {
-                if let Ok(n) = word.parse() {
+                if let Some(n) = number(word, "length")? {
                     length = Some(n);
                     break;
                 }
             }
             _ if word.ends_with(')') && word.contains('(') && line.seq.is_none() => {
-                sequence(word, line, &mut length);
+                sequence(word, line, &mut length)?;
             }
             _ => {}
         }
         before = word;
     }
     line.payload_len = length.unwrap_or(0);
+    match line.payload_len {
+        0..=MAX_PAYLOAD => Ok(()),
+        _ => Err("length"),
+    }
 }
 
-fn sequence(word: &str, line: &mut Line, length: &mut Option<u32>) {
+/// A number of the field `name`; `None` when the word is none. One that is too large for the field is an error.
+fn number<T: FromStr>(word: &str, name: &'static str) -> Result<Option<T>, &'static str> {
+    match word.parse() {
+        Ok(n) => Ok(Some(n)),
+        Err(_) if !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit()) => Err(name),
+        Err(_) => Ok(None),
+    }
+}
+
+fn sequence(word: &str, line: &mut Line, length: &mut Option<u32>) -> Result<(), &'static str> {
     let (numbers, count) = word.split_once('(').unwrap_or((word, ""));
     let (first, last) = numbers.split_once(':').unwrap_or((numbers, ""));
-    let Ok(seq) = first.parse::<u32>() else {
-        return;
+    let Some(seq) = number::<u32>(first, "seq")? else {
+        return Ok(());
     };
     line.seq = Some(seq);
-    let count = count.trim_end_matches(')').parse().ok();
-    *length = count.or_else(|| Some(last.parse::<u32>().ok()?.wrapping_sub(seq)));
+    let count = number(count.trim_end_matches(')'), "seq")?;
+    let last: Option<u32> = number(last, "seq")?;
+    *length = count.or(last.map(|last| last.wrapping_sub(seq)));
+    Ok(())
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ impl Text {
                 match line::read(text.trim_end()) {
                     Kind::Tcp(_, prefix) | Kind::Other(prefix) => Some(Columns::read(prefix)),
                     Kind::Header(text) => Some(Columns::read(before_ip(text))),
-                    Kind::Names | Kind::Noise => None,
+                    Kind::Names | Kind::Damaged(_) | Kind::Noise => None,
                 }
             })
             .filter(Columns::is_timed)
@@ -96,6 +96,7 @@ impl Text {
                     return Ok(Some(Found::Other { time }));
                 }
                 Kind::Header(text) => self.header = Some(Header::read(text)),
+                Kind::Damaged(field) => return Err(damaged(at, field)),
                 Kind::Names => self.names = self.names.or(Some(at)),
                 Kind::Noise => {}
             }
@@ -151,6 +152,17 @@ impl Text {
             )),
         }
     }
+}
+
+/// A number that no TCP packet holds.
+fn damaged(at: u64, field: &str) -> Error {
+    Error::at(
+        at,
+        format!(
+            "the number after `{field}` is larger than a TCP packet can hold: this line is damaged; mend or remove it. \
+             All packets before it were read"
+        ),
+    )
 }
 
 /// Takes a line, without its end. A line that is too long counts as empty.
