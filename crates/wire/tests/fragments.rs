@@ -186,3 +186,34 @@ fn hostile_fragments_are_bounded() {
     far[6..8].copy_from_slice(&0x1fff_u16.to_be_bytes());
     assert_eq!(feed(&mut r, &far), FRAGMENT);
 }
+
+#[test]
+fn pieces_that_overlap_hold_no_more_than_a_packet() {
+    let whole = bytes(&packet(v4(1), v4(2), 60_000));
+    let pieces = split_v4(&whole, 30_000);
+    let mut r = Reassembler::default();
+    let each_twice = pieces.iter().flat_map(|p| [p, p]);
+    let got: Vec<Parsed> = each_twice.map(|p| feed(&mut r, p)).collect();
+    assert!(got.iter().any(|p| matches!(p, Parsed::Tcp(t) if t.payload_len == 60_000)));
+    // The same bytes at other offsets: beyond 64 KiB nothing more is kept, so the packet stays incomplete.
+    let mut r = Reassembler::default();
+    feed(&mut r, &pieces[0]);
+    for units in 1..1_000_u16 {
+        let mut shifted = pieces[0].clone();
+        shifted[6..8].copy_from_slice(&(0x2000 | units).to_be_bytes());
+        assert_eq!(feed(&mut r, &shifted), FRAGMENT);
+    }
+    for piece in &pieces[1..] {
+        assert_eq!(feed(&mut r, piece), FRAGMENT);
+    }
+}
+
+#[test]
+fn a_payload_that_no_packet_has_is_malformed() {
+    // IPv4 length 0 (segmentation offload) leaves the length to the capture's record.
+    let mut frame = bytes(&packet(v4(1), v4(2), 100));
+    frame[2..4].fill(0);
+    let parse = |orig_len| parse_frame(LinkType::Raw, &frame, orig_len, &Config::default());
+    assert!(matches!(parse(500_000), Parsed::Tcp(p) if p.payload_len == 500_000 - 40));
+    assert_eq!(parse(u32::MAX), Parsed::NotTcp(NotTcp::Malformed));
+}
