@@ -188,7 +188,15 @@ function warnings(capture: Capture): HTMLElement[] {
   if (t.error)
     texts.push(`The file could not be read beyond byte ${count(t.error.offset)}: ${t.error.message}.`);
   if (t.evicted_streams)
-    texts.push(`${plural(t.evicted_streams, 'stream')} written out early because of --max-streams.`);
+    texts.push(
+      `${plural(t.evicted_streams, 'stream')} written out before their end, to bound memory; --max-streams lifts it.`,
+    );
+  if (t.late_packets)
+    texts.push(`${plural(t.late_packets, 'packet')} of streams that had been written out: no figure counts them.`);
+  if (t.forgotten_streams)
+    texts.push(
+      `${plural(t.forgotten_streams, 'ended stream')} forgotten, to bound memory: a late packet of one counts as a new stream; --max-streams lifts it.`,
+    );
   if (t.truncated) texts.push(`${plural(t.truncated, 'frame')} cut before the TCP header.`);
   if (t.malformed) texts.push(`${plural(t.malformed, 'frame')} with headers that contradict themselves.`);
   if (t.unknown_link) texts.push(`${plural(t.unknown_link, 'frame')} of an unknown link type.`);

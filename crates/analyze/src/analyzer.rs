@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use tcplab_base::Instant;
-use tcplab_wire::{CaqmUnits, NotTcp, TcpPacket};
+use tcplab_wire::{NotTcp, TcpPacket};
 
+use crate::bounds::{Options, Scales};
 use crate::compat::Compat;
 use crate::conn::Connection;
 use crate::findings::{self, Finding, Limits};
@@ -13,20 +14,7 @@ use crate::numbering::Isns;
 use crate::report::{Stream, Totals};
 use crate::slots::Slots;
 use crate::table::{Key, Place, Table};
-use crate::trace::StreamTrace;
-
-/// What the analyser may be told.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
-    /// Keep a [`crate::trace::Row`] for each packet and hand out [`Output::Trace`] with each stream.
-    pub trace: bool,
-    /// Most connections held at once; an inactive one is handed out early.
-    pub max_streams: Option<usize>,
-    /// Key of the flow table's hash; any number, it never shows in the results.
-    pub hash_seed: u64,
-    /// What CAQM's hints stand for; no packet says it.
-    pub caqm: CaqmUnits,
-}
+use crate::trace::{Shelf, StreamTrace};
 
 /// Something that is finished.
 #[derive(Debug)]
@@ -35,22 +23,31 @@ pub enum Output {
     Stream(Box<Stream>),
     /// Its findings follow it; those about the whole capture come last.
     Finding(Box<Finding>),
-    /// Its packets, when [`Options::trace`] is on.
+    /// Its packets, as far as [`Options::rows`] says.
     Trace(Box<StreamTrace>),
 }
+
+/// Of the connections that may be held, this part (1 of so many) may have barely begun.
+const BEGUN: usize = 8;
 
 /// The analyser of one capture.
 #[derive(Debug)]
 pub struct Analyzer {
     options: Options,
+    /// Only these streams are handed out; all when it is empty.
+    only: Vec<u32>,
     totals: Totals,
     table: Table,
     slots: Slots,
     /// Fingerprint and slot of the connection of the last packet: packets come in groups.
     recent: Option<(u64, u32)>,
     limits: Limits,
+    shelf: Shelf,
+    scales: Scales,
     last: Option<Instant>,
     ready: VecDeque<Output>,
+    /// No packet follows.
+    finished: bool,
     /// At the end: the slots whose connections are still to be handed out.
     closing: Option<Range<u32>>,
 }
@@ -60,15 +57,32 @@ impl Analyzer {
     pub fn new(options: Options) -> Self {
         Self {
             options,
+            only: Vec::new(),
             totals: Totals::default(),
-            table: Table::new(options.hash_seed),
+            table: Table::new(options.hash_seed, options.max_streams),
             slots: Slots::default(),
             recent: None,
             limits: Limits::default(),
+            shelf: Shelf::new(options.rows, options.max_rows),
+            scales: Scales::new(options.max_streams),
             last: None,
             ready: VecDeque::new(),
+            finished: false,
             closing: None,
         }
+    }
+
+    /// Hands out these streams and their findings only; all when `streams` is empty. The totals stay those of
+    /// the capture.
+    #[must_use]
+    pub fn only(mut self, streams: &[u32]) -> Self {
+        self.only = streams.to_vec();
+        self
+    }
+
+    /// Whether a stream is handed out.
+    fn wants(&self, stream: u32) -> bool {
+        self.only.is_empty() || self.only.contains(&stream)
     }
 
     /// Takes a TCP packet: its frame number in the file, its time stamp, its fields.
@@ -86,13 +100,23 @@ impl Analyzer {
             return;
         };
         let was_over = connection.over;
-        connection.packet(number, now, dir, packet, &self.options.caqm);
-        // With a trace everything stays until the end: late packets have rows, too.
-        if !was_over && connection.over && !self.options.trace {
+        connection.packet(
+            number,
+            now,
+            dir,
+            packet,
+            &self.options.caqm,
+            &mut self.shelf,
+        );
+        if !was_over && connection.over {
             self.slots.ended(index);
             while let Some(index) = self.slots.lingered() {
                 self.hand_out(index);
             }
+        }
+        if self.totals.tcp_packets >= self.scales.next {
+            let heavy = self.scales.weigh(self.totals.tcp_packets, &mut self.slots);
+            heavy.into_iter().for_each(|index| self.evict(index));
         }
     }
 
@@ -121,11 +145,11 @@ impl Analyzer {
                 reused = true;
                 self.hand_out(index);
             }
-            Some(Place::Gone { isns, .. }) if !isns.reused_by(dir, p) => {
+            Some(Place::Gone(isns)) if !isns.reused_by(dir, p) => {
                 self.totals.late_packets += 1;
                 return None;
             }
-            Some(Place::Gone { .. }) => reused = true,
+            Some(Place::Gone(_)) => reused = true,
             None => {}
         }
         self.make_room();
@@ -136,9 +160,14 @@ impl Analyzer {
         };
         let stream = self.totals.tcp_streams as u32;
         self.totals.tcp_streams += 1;
-        let connection = Connection::new(stream, key, now, compat, self.options.trace);
+        let trace = self.shelf.is_open() && self.wants(stream);
+        let connection = Connection::new(stream, key, now, compat, trace);
         let index = self.slots.insert(Box::new(connection));
-        self.table.put(fingerprint, Place::Live(index));
+        self.table.begins(fingerprint, index);
+        if let Some(limit) = self.options.max_streams {
+            let old = self.slots.began(index, limit / BEGUN);
+            old.into_iter().flatten().for_each(|i| self.evict(i));
+        }
         Some(index)
     }
 
@@ -151,9 +180,14 @@ impl Analyzer {
             let Some(index) = self.slots.inactive() else {
                 return;
             };
-            self.totals.evicted_streams += 1;
-            self.hand_out(index);
+            self.evict(index);
         }
+    }
+
+    /// Hands out a connection that is not over.
+    fn evict(&mut self, index: u32) {
+        self.totals.evicted_streams += 1;
+        self.hand_out(index);
     }
 
     /// Time of the packet; without one, that of the packet before.
@@ -199,6 +233,7 @@ impl Analyzer {
     /// Closes every connection that is still open: drain [`Analyzer::poll`] after it, then look at the
     /// totals. Each connection makes its report when it is asked for, in the memory of the one before.
     pub fn finish(&mut self) {
+        self.finished = true;
         self.closing = Some(self.slots.indices());
     }
 
@@ -219,6 +254,8 @@ impl Analyzer {
         self.ready
             .extend(rest.into_iter().map(|f| Output::Finding(Box::new(f))));
         self.totals.findings_not_listed = self.limits.not_listed();
+        self.totals.forgotten_streams = self.table.forgotten();
+        self.totals.rows_left_out = self.shelf.left_out;
     }
 
     /// The counts so far. `error` is for the caller to fill in.
@@ -233,15 +270,13 @@ impl Analyzer {
         };
         self.recent = None;
         let isns = [true, false].map(|from_a| connection.compat.base_seq(from_a));
-        let stream = connection.stream;
         let fingerprint = self.table.fingerprint(&connection.key);
-        self.table.put(
-            fingerprint,
-            Place::Gone {
-                stream,
-                isns: Isns::new(isns),
-            },
-        );
+        if !self.finished {
+            self.table.ends(fingerprint, Isns::new(isns));
+        }
+        if !self.wants(connection.stream) {
+            return;
+        }
         connection.close();
         let found = findings::of(&connection);
         let report = connection.report();
@@ -253,6 +288,7 @@ impl Analyzer {
             }
         }
         if let Some(trace) = connection.take_trace() {
+            self.shelf.took(&trace);
             self.ready.push_back(Output::Trace(trace));
         }
     }

@@ -5,6 +5,7 @@
 //! connections, not to packets; a closed connection is handed out and forgotten.
 
 mod analyzer;
+mod bounds;
 pub mod compat;
 mod conn;
 pub mod findings;
@@ -15,4 +16,5 @@ mod slots;
 mod table;
 pub mod trace;
 
-pub use analyzer::{Analyzer, Options, Output};
+pub use analyzer::{Analyzer, Output};
+pub use bounds::Options;

@@ -62,12 +62,21 @@ pub struct Totals {
     /// Frames without a time stamp, or with one before that of an earlier frame.
     #[serde(skip_serializing_if = "is_zero")]
     pub time_out_of_order: u64,
-    /// Packets of connections that had been written out already (long after their end).
+    /// Packets of connections that had been written out already; no figure counts them.
     #[serde(skip_serializing_if = "is_zero")]
     pub late_packets: u64,
-    /// Connections written out early because of `--max-streams`.
+    /// Connections written out before their end, because there were more than `--max-streams`, or because they took
+    /// too much memory together. Their packets after that are `late_packets`.
     #[serde(skip_serializing_if = "is_zero")]
     pub evicted_streams: u64,
+    /// Ended connections that were forgotten because there were more than `--max-streams`: a late packet of
+    /// one counts as a new stream.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub forgotten_streams: u64,
+    /// Packets without a row in `--acks`, `--annotate`, `--tshark-compat` or `--pair`, because more than
+    /// `--max-packets` would have been held at once.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub rows_left_out: u64,
     /// Frames that the kernel dropped in a live capture because they came too fast.
     #[serde(skip_serializing_if = "is_zero")]
     pub dropped: u64,
@@ -440,7 +449,7 @@ pub enum SpuriousEvidence {
     AckTooSoon,
 }
 
-fn is_zero(n: &u64) -> bool {
+pub(crate) fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 

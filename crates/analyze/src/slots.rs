@@ -1,5 +1,5 @@
-//! The live connections: slots that are used again, a queue of those that are over, and a clock
-//! hand that finds an inactive one when a limit is set.
+//! The live connections: slots that are used again, a queue of those that are over, a queue of those that
+//! have barely begun, and a clock hand that finds an inactive one when there are too many.
 
 use std::collections::VecDeque;
 
@@ -8,6 +8,9 @@ use crate::conn::Connection;
 /// Most connections that are over and stay for late packets. Not limited by time: a packet may come minutes after a
 /// RST that its receiver ignored, and Wireshark's verdicts on it count too.
 const LINGERING: usize = 8_192;
+
+/// A limit of connections that have barely begun is not below this.
+const LEAST_BEGUN: usize = 1_024;
 
 struct Slot {
     connection: Option<Box<Connection>>,
@@ -23,6 +26,10 @@ pub(crate) struct Slots {
     slots: Vec<Slot>,
     free: Vec<u32>,
     over: VecDeque<(u32, u32)>,
+    /// Connections in the order in which they began; only some of them have still barely begun.
+    begun: VecDeque<(u32, u32)>,
+    /// More than the limit had barely begun when that was last looked at.
+    crowded: bool,
     hand: usize,
 }
 
@@ -45,6 +52,48 @@ impl Slots {
         };
         self.slots.push(slot);
         self.slots.len() as u32 - 1
+    }
+
+    /// A connection began in this slot. At most about two times `limit` connections that have barely begun
+    /// are held: gives the oldest ones, two at most, when there are more.
+    pub(crate) fn began(&mut self, index: u32, limit: usize) -> [Option<u32>; 2] {
+        let limit = limit.max(LEAST_BEGUN);
+        let generation = self.slots[index as usize].generation;
+        self.begun.push_back((index, generation));
+        if self.begun.len() > 2 * limit {
+            let slots = &self.slots;
+            self.begun.retain(|entry| barely_begun(slots, *entry));
+            self.crowded = self.begun.len() > limit;
+        }
+        [(); 2].map(|()| self.oldest_begun(limit))
+    }
+
+    /// The oldest connection that has barely begun, while there are too many of them.
+    fn oldest_begun(&mut self, limit: usize) -> Option<u32> {
+        while self.crowded {
+            if self.begun.len() <= limit {
+                self.crowded = false;
+                return None;
+            }
+            let entry = self.begun.pop_front()?;
+            if barely_begun(&self.slots, entry) {
+                return Some(entry.0);
+            }
+        }
+        None
+    }
+
+    /// Memory that the connections take, about; bytes.
+    pub(crate) fn weight(&self) -> usize {
+        let live = self.slots.iter().filter_map(|s| s.connection.as_deref());
+        live.map(Connection::weight).sum()
+    }
+
+    /// Memory that one connection takes.
+    pub(crate) fn weight_of(&self, index: u32) -> usize {
+        let slot = self.slots.get(index as usize);
+        slot.and_then(|s| s.connection.as_deref())
+            .map_or(0, Connection::weight)
     }
 
     /// The connection in a slot; marks it active.
@@ -102,6 +151,14 @@ impl Slots {
     pub(crate) fn indices(&self) -> std::ops::Range<u32> {
         0..self.slots.len() as u32
     }
+}
+
+/// Whether the connection of an entry is still there and has barely begun.
+fn barely_begun(slots: &[Slot], (index, generation): (u32, u32)) -> bool {
+    let slot = slots.get(index as usize);
+    let slot = slot.filter(|s| s.generation == generation);
+    slot.and_then(|s| s.connection.as_deref())
+        .is_some_and(Connection::barely_begun)
 }
 
 impl std::fmt::Debug for Slots {

@@ -2,8 +2,9 @@
 //!
 //! Numbers are given as Wireshark gives `tcp.stream`: a new one for a pair of endpoints that was
 //! not seen before, or for a SYN whose sequence number differs from the ISN known for its
-//! direction (ports reused). A connection that was handed out leaves a tombstone of 32 bytes, so
-//! that its late packets are recognised and the numbering goes on.
+//! direction (ports reused). A connection that was handed out leaves a tombstone of 24 bytes, so
+//! that its late packets are recognised and the numbering goes on. The oldest tombstones are forgotten
+//! when there are too many; how many is counted.
 
 use std::hash::{BuildHasher, Hasher};
 use std::net::{IpAddr, Ipv4Addr};
@@ -13,6 +14,9 @@ use hashbrown::HashTable;
 use tcplab_wire::{Endpoint, TcpPacket};
 
 use crate::numbering::Isns;
+
+/// A limit below this would forget what still comes.
+const LEAST_TOMBSTONES: usize = 8_192;
 
 /// A pair of endpoints in a fixed order, and which of the two sent the packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,27 +49,44 @@ pub(crate) enum Place {
     /// In this slot.
     Live(u32),
     /// Handed out; what its numbering still needs.
-    Gone { stream: u32, isns: Isns },
+    Gone(Isns),
 }
 
-struct Entry {
+/// Something known of the pair with a fingerprint.
+struct Entry<T> {
     fingerprint: u64,
-    place: Place,
+    what: T,
 }
+
+type Entries<T> = HashTable<Entry<T>>;
 
 /// The table itself. 64 bits of a keyed hash stand for a pair of endpoints: two pairs of a
 /// capture with a billion pairs share one with a probability of about 3 %.
 pub(crate) struct Table {
     hasher: FixedState,
-    entries: HashTable<Entry>,
+    live: Entries<u32>,
+    /// Tombstones: the newer ones, and those before them. The older half goes at once.
+    gone: [Entries<Isns>; 2],
+    /// Tombstones of one half.
+    half: usize,
+    forgotten: u64,
 }
 
 impl Table {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// `remembered` bounds the tombstones.
+    pub(crate) fn new(seed: u64, remembered: Option<usize>) -> Self {
         Self {
             hasher: FixedState::with_seed(seed),
-            entries: HashTable::new(),
+            live: HashTable::new(),
+            gone: [HashTable::new(), HashTable::new()],
+            half: remembered.map_or(usize::MAX, |n| (n / 2).max(LEAST_TOMBSTONES)),
+            forgotten: 0,
         }
+    }
+
+    /// Tombstones that were forgotten.
+    pub(crate) fn forgotten(&self) -> u64 {
+        self.forgotten
     }
 
     /// The fingerprint of a pair.
@@ -87,28 +108,56 @@ impl Table {
 
     /// Where the pair with this fingerprint is.
     pub(crate) fn find(&self, fingerprint: u64) -> Option<Place> {
-        self.entries
-            .find(fingerprint, |e| e.fingerprint == fingerprint)
-            .map(|e| e.place)
+        if let Some(index) = get(&self.live, fingerprint) {
+            return Some(Place::Live(index));
+        }
+        let gone = self.gone.iter().find_map(|g| get(g, fingerprint));
+        gone.map(Place::Gone)
     }
 
-    /// Puts the pair at a place.
-    pub(crate) fn put(&mut self, fingerprint: u64, place: Place) {
-        let same = |e: &Entry| e.fingerprint == fingerprint;
-        match self.entries.find_mut(fingerprint, same) {
-            Some(entry) => entry.place = place,
-            None => {
-                let entry = Entry { fingerprint, place };
-                self.entries
-                    .insert_unique(fingerprint, entry, |e| e.fingerprint);
-            }
+    /// The pair has a connection in this slot.
+    pub(crate) fn begins(&mut self, fingerprint: u64, index: u32) {
+        put(&mut self.live, fingerprint, index);
+    }
+
+    /// The connection of the pair was handed out.
+    pub(crate) fn ends(&mut self, fingerprint: u64, isns: Isns) {
+        if let Ok(entry) = self
+            .live
+            .find_entry(fingerprint, |e| e.fingerprint == fingerprint)
+        {
+            entry.remove();
+        }
+        let [newer, older] = &mut self.gone;
+        put(newer, fingerprint, isns);
+        if newer.len() >= self.half {
+            let known = |f| get(newer, f).is_some() || get(&self.live, f).is_some();
+            let lost = older.iter().filter(|e| !known(e.fingerprint)).count();
+            self.forgotten += lost as u64;
+            *older = std::mem::take(newer);
+        }
+    }
+}
+
+fn get<T: Copy>(entries: &Entries<T>, fingerprint: u64) -> Option<T> {
+    entries
+        .find(fingerprint, |e| e.fingerprint == fingerprint)
+        .map(|e| e.what)
+}
+
+fn put<T>(entries: &mut Entries<T>, fingerprint: u64, what: T) {
+    match entries.find_mut(fingerprint, |e| e.fingerprint == fingerprint) {
+        Some(entry) => entry.what = what,
+        None => {
+            let entry = Entry { fingerprint, what };
+            entries.insert_unique(fingerprint, entry, |e| e.fingerprint);
         }
     }
 }
 
 impl std::fmt::Debug for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Table({} pairs)", self.entries.len())
+        write!(f, "Table({} live pairs)", self.live.len())
     }
 }
 

@@ -1,5 +1,8 @@
 //! The detailed record of a stream, kept only when it is asked for (`--acks`, `--html`,
 //! `--annotate`, `--tshark-compat`): one row for each packet, with final verdicts.
+//!
+//! No figure depends on it: what an output needs kept never changes what another one says. Bounded by
+//! [`Rows`] for each stream and by a limit over all streams that are held ([`Shelf`]).
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,13 +11,121 @@ use tcplab_wire::CaqmInfo;
 
 use crate::compat::Verdicts;
 
-/// All packets of one stream.
+/// Which packets of a stream get a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rows {
+    /// Each of the first so many packets: what a chart needs.
+    pub first: usize,
+    /// Each packet that something was found out about: an ACK of new data, a verdict, a CAQM tag, a
+    /// segment that is not plainly new.
+    pub marked: bool,
+}
+
+impl Rows {
+    /// No row at all.
+    pub const NONE: Self = Self {
+        first: 0,
+        marked: false,
+    };
+    /// A row for each packet.
+    pub const ALL: Self = Self {
+        first: usize::MAX,
+        marked: true,
+    };
+}
+
+/// The packets of one stream, as far as they were kept.
 #[derive(Clone, Debug, Default)]
 pub struct StreamTrace {
     /// Number of the stream.
     pub stream: u32,
+    /// Time stamp of its first packet.
+    pub start: Instant,
+    /// Packets that it had.
+    pub packets: u64,
+    /// So many rows at the front are its first packets, without a gap; those behind them are marked ones.
+    pub whole: usize,
     /// The packets, in the order of the file.
     pub rows: Vec<Row>,
+    /// Marked rows among them.
+    pub(crate) marked: usize,
+}
+
+impl StreamTrace {
+    /// The trace of a stream with these packets and no others.
+    pub fn of(stream: u32, rows: Vec<Row>) -> Self {
+        Self {
+            stream,
+            start: rows.first().map(|r| r.time).unwrap_or_default(),
+            packets: rows.len() as u64,
+            whole: rows.len(),
+            marked: 0,
+            rows,
+        }
+    }
+
+    /// The row of a frame, when it was kept.
+    pub(crate) fn row_mut(&mut self, number: u64) -> Option<&mut Row> {
+        let at = self.rows.binary_search_by_key(&number, |r| r.number).ok()?;
+        self.rows.get_mut(at)
+    }
+}
+
+/// The rows of all streams that are held: what is kept, and how much of it there is.
+#[derive(Debug)]
+pub(crate) struct Shelf {
+    keep: Rows,
+    /// Most rows of either kind.
+    most: usize,
+    whole: usize,
+    marked: usize,
+    /// Marked packets that found no room.
+    pub left_out: u64,
+}
+
+impl Shelf {
+    pub(crate) fn new(keep: Rows, most: Option<usize>) -> Self {
+        Self {
+            keep,
+            most: most.unwrap_or(usize::MAX),
+            whole: 0,
+            marked: 0,
+            left_out: 0,
+        }
+    }
+
+    /// Whether anything is kept.
+    pub(crate) fn is_open(&self) -> bool {
+        self.keep != Rows::NONE
+    }
+
+    /// Takes a row of `trace`, or leaves it out. The two kinds have a count each: what one output
+    /// wants kept leaves the rows of another one as they are.
+    pub(crate) fn put(&mut self, trace: &mut StreamTrace, row: Row) {
+        let gapless = trace.whole as u64 == trace.packets;
+        trace.packets += 1;
+        let whole = gapless && trace.whole < self.keep.first && self.whole < self.most;
+        let marked = self.keep.marked && row.is_marked();
+        if whole {
+            self.whole += 1;
+            trace.whole += 1;
+        }
+        let room = self.marked < self.most;
+        if marked && room {
+            self.marked += 1;
+            trace.marked += 1;
+        }
+        self.left_out += u64::from(marked && !room && !whole);
+        if whole || (marked && room) {
+            trace.rows.push(row);
+        }
+    }
+
+    /// A trace was handed out.
+    pub(crate) fn took(&mut self, trace: &StreamTrace) {
+        self.whole -= trace.whole;
+        self.marked -= trace.marked;
+    }
 }
 
 /// One packet with everything that was found out about it. Sequence numbers are relative to the
@@ -53,6 +164,14 @@ pub struct Row {
     pub caqm: Option<CaqmInfo>,
     /// Wireshark's verdicts.
     pub verdicts: Verdicts,
+}
+
+impl Row {
+    /// Whether something was found out about the packet. A later correction changes only rows that are marked.
+    fn is_marked(&self) -> bool {
+        let plain = matches!(self.kind, SegmentKind::PureAck | SegmentKind::New);
+        !plain || self.acked.is_some() || self.caqm.is_some() || !self.verdicts.is_empty()
+    }
 }
 
 /// Kinds of segments.

@@ -7,6 +7,7 @@ use common::{analyze, root};
 use serde_json::Value;
 use tcplab_analyze::Options;
 use tcplab_analyze::report::Direction;
+use tcplab_analyze::trace::Rows;
 
 fn labels() -> serde_json::Map<String, Value> {
     let path = root().join("tests/captures/labels.json");
@@ -123,7 +124,7 @@ fn a_trace_has_a_row_for_each_packet_and_knows_the_credits() {
     let answer = analyze(
         &path,
         Options {
-            trace: true,
+            rows: Rows::ALL,
             ..Options::default()
         },
     );

@@ -86,6 +86,18 @@ impl Samples {
         }
     }
 
+    /// Memory beside its own size, bytes, about.
+    pub fn heap_bytes(&self) -> usize {
+        match &self.store {
+            Store::Few(..) => 0,
+            Store::Exact(v) => v.capacity() * size_of::<u32>(),
+            Store::Counted(c) => {
+                c.counts.capacity() * size_of::<(u32, u64)>()
+                    + c.fresh.capacity() * size_of::<u32>()
+            }
+        }
+    }
+
     /// Whether no sample was added.
     pub fn is_empty(&self) -> bool {
         matches!(self.store, Store::Few(0, _))

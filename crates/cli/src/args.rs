@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use tcplab_analyze::trace::Rows;
+use tcplab_report::page;
 use tcplab_wire::{CaqmUnits, caqm_ethertype};
 
 use crate::analyze::fail_on::FailOn;
@@ -237,9 +239,14 @@ pub struct AnalyzeArgs {
     )]
     pub fail_on: Vec<FailOn>,
 
-    /// Hold at most N connections at once; the least recently active one is written out early
-    #[arg(long, help_heading = "Analysis", value_name = "N", value_parser = parse_count)]
-    pub max_streams: Option<usize>,
+    /// Hold at most N connections at once, and remember N ended ones; the least recently active one is written out
+    /// early and counted. `none`: no limit
+    #[arg(long, help_heading = "Analysis", value_name = "N", default_value = "1000000", value_parser = parse_bound)]
+    pub max_streams: Bound,
+    /// Hold at most N packets at once for --acks, --annotate, --html, --pair or --tshark-compat; those beyond are
+    /// counted. `none`: no limit
+    #[arg(long, help_heading = "Analysis", value_name = "N", default_value = "1000000", value_parser = parse_bound)]
+    pub max_packets: Bound,
     /// EtherType of the CAQM tag, from 0x0600 on
     #[arg(long, help_heading = "Analysis", value_name = "NUMBER", default_value = "0x8200", value_parser = parse_ethertype)]
     pub caqm_ethertype: u16,
@@ -276,14 +283,35 @@ impl AnalyzeArgs {
         }
     }
 
-    /// Whether the output for `stream` was asked for.
+    /// Whether `stream` was asked for.
     pub fn wants(&self, stream: u32) -> bool {
         self.stream.is_empty() || self.stream.contains(&stream)
     }
 
-    /// Whether an output needs the packets of the streams, not only their sums.
-    pub fn needs_trace(&self) -> bool {
-        self.acks || self.tshark_compat || self.html.is_some() || self.annotate.is_some()
+    /// The packets that the outputs need, beside the sums.
+    pub fn rows(&self) -> Rows {
+        let page = self.html.is_some();
+        Rows {
+            first: if page {
+                page::Options::default().packets_per_stream
+            } else {
+                0
+            },
+            marked: self.acks || self.tshark_compat || self.annotate.is_some(),
+        }
+    }
+}
+
+/// How much of something is held: `None` is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bound(pub Option<usize>);
+
+/// A count of at least one, or `none`.
+fn parse_bound(text: &str) -> Result<Bound, String> {
+    match text.parse() {
+        Ok(n) if n > 0 => Ok(Bound(Some(n))),
+        _ if text == "none" => Ok(Bound(None)),
+        _ => Err("write a whole number from 1 on, or none".into()),
     }
 }
 
@@ -338,14 +366,6 @@ fn parse_u16(text: &str) -> Result<u16, String> {
         None => text.parse(),
     }
     .map_err(|e| format!("{e}; write a number from 0 to 65535, or 0x0000 to 0xffff"))
-}
-
-/// A count of at least one.
-fn parse_count(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(n) if n > 0 => Ok(n),
-        _ => Err("write a whole number from 1 on".into()),
-    }
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ fn streams(path: &Path, config: &Config) -> Result<Vec<Stream>, LabError> {
 /// The packets of each connection of a capture, with verdicts.
 pub(crate) fn traces(path: &Path) -> Result<Vec<StreamTrace>, LabError> {
     let options = Options {
-        trace: true,
+        rows: tcplab_analyze::trace::Rows::ALL,
         ..Options::default()
     };
     let mut traces = Vec::new();

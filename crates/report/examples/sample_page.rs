@@ -50,8 +50,9 @@ fn write_page(path: &str) -> Result<(), String> {
     };
     for trace in &traces {
         let own = findings.iter().filter(|f| f.stream == trace.stream);
+        page.add_stream(0, stream(trace));
+        own.clone().for_each(|f| page.add_finding(0, f));
         page.add_trace(0, trace, own);
-        capture.streams.push(stream(trace));
         capture.totals.packets += trace.rows.len() as u64;
         capture.totals.tcp_packets += trace.rows.len() as u64;
         capture.totals.tcp_streams += 1;

@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use tcplab_analyze::findings::Id;
 use tcplab_analyze::report::{Direction, Rtt, Stream};
+use tcplab_analyze::trace::Rows;
 use tcplab_analyze::{Analyzer, Options, Output};
 use tcplab_base::{Duration, Instant, Seq};
 use tcplab_capture::{Body, Reader};
@@ -24,7 +25,8 @@ pub fn analyser(data: &[u8]) {
         return;
     };
     let options = Options {
-        trace: setup & 1 != 0,
+        rows: rows(setup & 1 != 0),
+        max_rows: None,
         max_streams: (limit % 4 == 1).then_some(1 + usize::from(limit >> 4)),
         hash_seed: 1,
         caqm: CaqmUnits::default(),
@@ -46,6 +48,11 @@ pub fn analyser(data: &[u8]) {
     }
 }
 
+/// All rows, or none.
+fn rows(all: bool) -> Rows {
+    if all { Rows::ALL } else { Rows::NONE }
+}
+
 fn run(options: Options, packets: &[(Option<Instant>, TcpPacket)], listen: bool) -> String {
     let mut check = Check::new(options, listen);
     for (time, packet) in packets {
@@ -63,7 +70,8 @@ pub fn whole(data: &[u8]) {
         return;
     };
     let options = Options {
-        trace: data.len().is_multiple_of(2),
+        rows: rows(data.len().is_multiple_of(2)),
+        max_rows: None,
         max_streams: data.len().is_multiple_of(3).then_some(2),
         hash_seed: 7,
         caqm: CaqmUnits::default(),
@@ -120,7 +128,7 @@ impl Check {
             stubs: 0,
             streams: Vec::new(),
             packets_out: 0,
-            trace: options.trace,
+            trace: options.rows != Rows::NONE,
             said: listen.then(String::new),
         }
     }

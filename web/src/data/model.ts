@@ -34,6 +34,7 @@ export interface Totals {
   time_out_of_order?: number;
   late_packets?: number;
   evicted_streams?: number;
+  forgotten_streams?: number;
   time_ns?: [number, number];
   findings_not_listed?: number;
   error?: { offset: number; message: string };

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::path::Path;
 
 use tcplab_analyze::report::{Stream, Totals};
+use tcplab_analyze::trace::Rows;
 use tcplab_analyze::{Analyzer, Options, Output};
 use tcplab_capture::{Body, Reader};
 use tcplab_wire::{Config, NotTcp, Parsed, Reassembler, Standing};
@@ -77,16 +78,16 @@ struct Pass {
 
 impl Pass {
     fn new() -> Self {
-        let analyzer = |trace| {
+        let analyzer = |rows| {
             Analyzer::new(Options {
-                trace,
+                rows,
                 ..Options::default()
             })
         };
         Self {
             parser: Reassembler::default(),
-            traced: analyzer(true),
-            plain: analyzer(false),
+            traced: analyzer(Rows::ALL),
+            plain: analyzer(Rows::NONE),
             frames: Vec::new(),
             kinds: Vec::new(),
             sums: Sums::default(),

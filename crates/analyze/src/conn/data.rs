@@ -14,12 +14,11 @@ const SANE: u32 = 1 << 30;
 /// Two IP identifications this close come from one counter (RFC 6864).
 const NEAR_IDS: i16 = 1000;
 
-/// Where a packet stands: its frame number, time, and row in the trace.
+/// Where a packet stands: its frame number and time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct At {
     pub number: u64,
     pub now: Instant,
-    pub row: u32,
 }
 
 /// Takes a packet of `tx` that has payload, SYN or FIN, or may be a probe. `rx` is its peer.
@@ -325,7 +324,6 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
         end,
         now: at.now,
         number: at.number,
-        row: at.row,
         idle,
         wait,
         head: seq.at_or_before(tx.una),

@@ -25,15 +25,15 @@ pub(crate) struct Open {
     pub start: Instant,
     /// Highest sequence number sent when it began.
     pub recover: Seq,
-    /// The first retransmission: where it begins, when, its row in the trace, its TSval.
+    /// The first retransmission: where it begins, when, its frame number, its TSval.
     pub seq: Seq,
     pub at: Instant,
-    pub row: u32,
+    pub number: u64,
     pub tsval: Option<u32>,
     /// The ACK that tells spurious from needed was seen.
     pub judged: bool,
-    /// A probe that may have been a timeout: its row, and the silence before it.
-    pub maybe_rto: Option<(u32, Duration)>,
+    /// A probe that may have been a timeout: its frame number, and the silence before it.
+    pub maybe_rto: Option<(u64, Duration)>,
     pub record: Record,
 }
 
@@ -99,7 +99,8 @@ impl Episodes {
                 open.record.retransmissions += 1;
                 if a.head && a.seq.before(open.seq) && !open.judged {
                     // A probe of the end came first: an ACK's echo tells of the first one.
-                    (open.seq, open.at, open.row, open.tsval) = (a.seq, a.now, a.row, a.tsval);
+                    (open.seq, open.at, open.number, open.tsval) =
+                        (a.seq, a.now, a.number, a.tsval);
                 }
                 if kind == EpisodeKind::Rto && a.silent() {
                     open.record.timeouts += 1;

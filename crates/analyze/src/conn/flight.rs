@@ -117,6 +117,11 @@ impl DerefMut for Segments {
 }
 
 impl Flight {
+    /// Bytes that it takes.
+    pub(crate) fn weight(&self) -> usize {
+        self.segments.capacity() * size_of::<Segment>()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }

@@ -45,15 +45,15 @@ pub(crate) struct Loss {
     /// End of the last probe; until an ACK goes beyond it Linux sends no other (`tlp_high_seq`).
     probed: Option<Seq>,
     sent: VecDeque<Sent>,
-    /// Corrections to rows of the trace that were already written.
+    /// Corrections to rows of the trace that were already written, each with its frame number.
     pub fixes: Vec<Fix>,
 }
 
 /// A correction to a row of the trace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fix {
-    Kind(u32, SegmentKind),
-    Spurious(u32),
+    Kind(u64, SegmentKind),
+    Spurious(u64),
 }
 
 /// A retransmission that may turn out spurious.
@@ -61,7 +61,8 @@ pub(crate) enum Fix {
 struct Sent {
     seq: Seq,
     end: Seq,
-    row: u32,
+    /// Frame number: what tells it from the others, whether rows are kept or not.
+    number: u64,
     episode: u32,
     spurious: bool,
 }
@@ -73,7 +74,6 @@ pub(crate) struct Again {
     pub end: Seq,
     pub now: Instant,
     pub number: u64,
-    pub row: u32,
     /// Silence before it: since the last data or the last news from the peer.
     pub idle: Duration,
     /// The sender may be that silent without a timeout: until its next news can have come.
@@ -140,7 +140,7 @@ impl Loss {
         self.sent.push_back(Sent {
             seq: a.seq,
             end: a.end,
-            row: a.row,
+            number: a.number,
             episode,
             spurious: false,
         });
@@ -206,7 +206,7 @@ impl Loss {
         };
         s.spurious = true;
         self.spurious += 1;
-        self.fixes.push(Fix::Spurious(s.row));
+        self.fixes.push(Fix::Spurious(s.number));
         self.episodes.spurious(s.episode, SpuriousEvidence::Dsack);
         true
     }
@@ -241,11 +241,12 @@ impl Loss {
             None if too_soon => SpuriousEvidence::AckTooSoon,
             _ => return,
         };
-        let (row, index) = (open.row, self.episodes.index());
-        if let Some(s) = self.sent.iter_mut().find(|s| s.row == row && !s.spurious) {
+        let (number, index) = (open.number, self.episodes.index());
+        let mut sent = self.sent.iter_mut();
+        if let Some(s) = sent.find(|s| s.number == number && !s.spurious) {
             s.spurious = true;
             self.spurious += 1;
-            self.fixes.push(Fix::Spurious(row));
+            self.fixes.push(Fix::Spurious(number));
         }
         self.episodes.spurious(index, evidence);
     }
@@ -269,6 +270,12 @@ impl Loss {
             self.asked = None;
         }
         self.episodes.advanced(una, now);
+    }
+
+    /// Bytes that it takes, about.
+    pub(crate) fn weight(&self) -> usize {
+        let episodes = self.episodes.ended.capacity() * size_of::<Record>();
+        size_of::<Self>() + episodes + self.sent.capacity() * size_of::<Sent>()
     }
 
     /// Retransmissions of all kinds.
@@ -301,10 +308,10 @@ impl Open {
             recover: a.nxt,
             seq: a.seq,
             at: a.now,
-            row: a.row,
+            number: a.number,
             tsval: a.tsval,
             judged: false,
-            maybe_rto: unsure.then_some((a.row, a.idle)),
+            maybe_rto: unsure.then_some((a.number, a.idle)),
             record: Record {
                 packet: a.number,
                 evidence,

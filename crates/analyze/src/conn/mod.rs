@@ -16,6 +16,7 @@ mod input;
 mod loss;
 mod moment;
 mod quick_model;
+mod weight;
 mod window;
 
 use tcplab_base::Instant;
@@ -29,7 +30,7 @@ pub(crate) use flight::Segment;
 
 use crate::compat::{Compat, Verdicts};
 use crate::table::Key;
-use crate::trace::{Row, SegmentKind, StreamTrace};
+use crate::trace::{Row, SegmentKind, Shelf, StreamTrace};
 use data::At;
 use input::Told;
 use loss::Fix;
@@ -74,7 +75,8 @@ impl Connection {
         let trace = trace.then(|| {
             Box::new(StreamTrace {
                 stream,
-                rows: Vec::new(),
+                start,
+                ..StreamTrace::default()
             })
         });
         Self {
@@ -100,6 +102,7 @@ impl Connection {
         dir: usize,
         p: &TcpPacket,
         units: &CaqmUnits,
+        shelf: &mut Shelf,
     ) {
         let verdicts = self.compat.packet(now, number, dir == 0, p);
         self.time_out_of_order += u32::from(now < self.last);
@@ -113,8 +116,7 @@ impl Connection {
         } else if self.captured_twice(dir, mark, p, now) {
             self.dirs[dir].rare().capture_duplicates += 1;
         } else {
-            let row = self.trace.as_ref().map_or(0, |t| t.rows.len() as u32);
-            let at = At { number, now, row };
+            let at = At { number, now };
             if p.flags.has(TcpFlags::SYN | TcpFlags::RST | TcpFlags::FIN) {
                 self.control(dir, p, now);
             }
@@ -136,6 +138,7 @@ impl Connection {
                     verdicts,
                 },
                 p,
+                shelf,
             );
         }
         self.apply_fixes();
@@ -287,7 +290,7 @@ impl Connection {
     }
 
     /// Writes the row of the trace.
-    fn record(&mut self, seen: Seen, p: &TcpPacket) {
+    fn record(&mut self, seen: Seen, p: &TcpPacket, shelf: &mut Shelf) {
         let [a, b] = &self.dirs;
         let (tx, rx) = if seen.dir == 0 { (a, b) } else { (b, a) };
         let sack = p.options.sack.as_slice();
@@ -317,7 +320,7 @@ impl Connection {
             verdicts: seen.verdicts,
         };
         if let Some(trace) = &mut self.trace {
-            trace.rows.push(row);
+            shelf.put(trace, row);
         }
     }
 
@@ -331,11 +334,11 @@ impl Connection {
                 let Some(trace) = &mut self.trace else {
                     continue;
                 };
-                let (row, kind) = match fix {
-                    Fix::Kind(row, kind) => (row, Some(kind)),
-                    Fix::Spurious(row) => (row, None),
+                let (number, kind) = match fix {
+                    Fix::Kind(number, kind) => (number, Some(kind)),
+                    Fix::Spurious(number) => (number, None),
                 };
-                if let Some(row) = trace.rows.get_mut(row as usize) {
+                if let Some(row) = trace.row_mut(number) {
                     row.kind = kind.unwrap_or(row.kind);
                     row.spurious |= kind.is_none();
                 }

@@ -54,15 +54,30 @@ pub struct Capture {
     packets: Vec<Packet>,
     verdicts: Vec<Verdict>,
     without_time: u64,
+    /// Most packets that are kept.
+    most: Option<usize>,
+    left_out: u64,
 }
 
 impl Capture {
+    /// A capture of which the first `most` packets are compared.
+    pub fn new(most: Option<usize>) -> Self {
+        Self {
+            most,
+            ..Self::default()
+        }
+    }
+
     /// Takes a packet, in the order of the file. One without time stamp cannot be compared.
     pub fn packet(&mut self, number: u64, time: Option<Instant>, p: &TcpPacket) {
         let Some(time) = time else {
             self.without_time += 1;
             return;
         };
+        if self.most.is_some_and(|most| self.packets.len() >= most) {
+            self.left_out += 1;
+            return;
+        }
         self.packets.push(Packet {
             key: Key {
                 src: p.src,

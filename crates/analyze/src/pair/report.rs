@@ -9,7 +9,7 @@ use tcplab_base::Samples;
 use super::clock::Sides;
 use super::matching::Matched;
 use super::{Capture, Clock, Packet};
-use crate::report::Rtt;
+use crate::report::{Rtt, is_zero};
 use crate::trace::AckClass;
 
 /// `schema` of the document.
@@ -49,6 +49,9 @@ pub struct Packets {
     pub ambiguous: u64,
     /// Without time stamp in one of the captures; left out.
     pub without_time: u64,
+    /// Beyond `--max-packets` in one of the captures; left out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: u64,
 }
 
 /// One of the two captures.
@@ -159,6 +162,7 @@ pub(crate) fn build(
             only_b: matched.only_b.len() as u64,
             ambiguous: matched.ambiguous,
             without_time: a.without_time + b.without_time,
+            left_out: a.left_out + b.left_out,
         },
         clock,
         streams,

@@ -115,8 +115,11 @@ impl Form for Acks {
         }
     }
 
-    fn end(&mut self, _out: &mut Out, _totals: &Totals) -> io::Result<()> {
-        Ok(())
+    fn end(&mut self, out: &mut Out, totals: &Totals) -> io::Result<()> {
+        match totals.rows_left_out {
+            n @ 1.. if self.json => writeln!(out, "{{\"rows_left_out\":{n}}}"),
+            _ => Ok(()),
+        }
     }
 
     fn close(&mut self, out: &mut Out, failure: Option<&Failure>) -> io::Result<()> {

@@ -16,6 +16,7 @@ use tcplab_wire::{CaqmInfo, CaqmUnits};
 use crate::analyze::Source;
 use crate::analyze::fail_on::name;
 use crate::analyze::side::Side;
+use crate::args::AnalyzeArgs;
 use crate::failure::Failure;
 use crate::files::ResultFile;
 
@@ -27,6 +28,9 @@ pub struct Annotate {
     path: PathBuf,
     source: PathBuf,
     comments: Vec<Comment>,
+    /// Most comments, and how many were dropped.
+    most: usize,
+    left_out: usize,
     units: CaqmUnits,
     /// ACK modes of the stream whose packets come next: of the client, of the server.
     modes: (u32, [Vec<AckMode>; 2]),
@@ -34,7 +38,7 @@ pub struct Annotate {
 
 impl Annotate {
     /// Copies the only one of `files` to `path`.
-    pub fn new(path: &Path, files: &[Source], units: CaqmUnits) -> Result<Self, Failure> {
+    pub fn new(path: &Path, files: &[Source], args: &AnalyzeArgs) -> Result<Self, Failure> {
         let [source] = files else {
             return Err(Failure::usage("--annotate takes exactly one capture"));
         };
@@ -42,7 +46,9 @@ impl Annotate {
             path: path.to_path_buf(),
             source: source.path.clone(),
             comments: Vec::new(),
-            units,
+            most: args.max_packets.0.unwrap_or(usize::MAX),
+            left_out: 0,
+            units: args.caqm(),
             modes: Default::default(),
         })
     }
@@ -192,6 +198,8 @@ impl Side for Annotate {
             Output::Finding(f) => finding(f, &mut self.comments),
             Output::Trace(t) => self.trace(t),
         }
+        self.left_out += self.comments.len().saturating_sub(self.most);
+        self.comments.truncate(self.most);
         Ok(())
     }
 
@@ -203,7 +211,11 @@ impl Side for Annotate {
         let out = ResultFile::create(&self.path)?;
         let out = copy(&self.source, out, &self.path, &self.comments)?;
         out.commit()?;
-        Ok(format!("Annotated: {}", self.path.display()))
+        let left_out = match self.left_out {
+            0 => String::new(),
+            n => format!(" without {n} comments: --max-packets holds fewer (none lifts it)"),
+        };
+        Ok(format!("Annotated: {}{left_out}", self.path.display()))
     }
 }
 

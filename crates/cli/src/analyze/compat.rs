@@ -9,6 +9,7 @@ use tcplab_analyze::compat::Verdicts;
 use tcplab_analyze::report::{ReadError, Totals};
 
 use crate::analyze::form::Form;
+use crate::args::Bound;
 use crate::failure::Failure;
 use crate::files::Out;
 
@@ -34,26 +35,36 @@ struct JsonFrame {
 struct JsonCapture<'a> {
     file: &'a str,
     frames: Vec<JsonFrame>,
+    #[serde(skip_serializing_if = "is_zero")]
+    rows_left_out: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a ReadError>,
 }
 
-/// The form. Holds 24 bytes for each frame that has a verdict.
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+/// The form. Holds 24 bytes for each frame that has a verdict, of so many frames as `--max-packets` says.
 pub struct Compat {
     json: bool,
     file: String,
     captures: usize,
     frames: Vec<Frame>,
+    most: usize,
+    left_out: u64,
 }
 
 impl Compat {
     /// As a document, or as lines.
-    pub fn new(json: bool) -> Self {
+    pub fn new(json: bool, most: Bound) -> Self {
         Self {
             json,
             file: String::new(),
             captures: 0,
             frames: Vec::new(),
+            most: most.0.unwrap_or(usize::MAX),
+            left_out: 0,
         }
     }
 }
@@ -79,7 +90,9 @@ impl Form for Compat {
     fn output(&mut self, _out: &mut Out, output: Output) -> io::Result<()> {
         if let Output::Trace(trace) = output {
             let marked = trace.rows.iter().filter(|r| !r.verdicts.is_empty());
-            self.frames.extend(marked.map(|r| Frame {
+            let room = self.most.saturating_sub(self.frames.len());
+            self.left_out += marked.clone().count().saturating_sub(room) as u64;
+            self.frames.extend(marked.take(room).map(|r| Frame {
                 number: r.number,
                 stream: trace.stream,
                 verdicts: r.verdicts,
@@ -89,6 +102,10 @@ impl Form for Compat {
     }
 
     fn end(&mut self, out: &mut Out, totals: &Totals) -> io::Result<()> {
+        let left_out = std::mem::take(&mut self.left_out);
+        if left_out > 0 {
+            super::left_out(&self.file, left_out);
+        }
         let mut frames = std::mem::take(&mut self.frames);
         frames.sort_unstable_by_key(|f| f.number);
         if self.json {
@@ -100,6 +117,7 @@ impl Form for Compat {
             let capture = JsonCapture {
                 file: &self.file,
                 frames: frames.iter().map(frame).collect(),
+                rows_left_out: totals.rows_left_out + left_out,
                 error: totals.error.as_ref(),
             };
             serde_json::to_writer(&mut *out, &capture)?;

@@ -42,7 +42,7 @@ pub fn choose(args: &AnalyzeArgs, color: Color) -> Box<dyn Form> {
     if args.acks {
         Box::new(Acks::new(args.json, theme, args.caqm()))
     } else if args.tshark_compat {
-        Box::new(Compat::new(args.json))
+        Box::new(Compat::new(args.json, args.max_packets))
     } else if args.json {
         Box::new(Json::default())
     } else {

@@ -55,8 +55,11 @@ impl Side for Html {
             return Ok(());
         };
         match output {
-            Output::Stream(s) => capture.streams.push((**s).clone()),
-            Output::Finding(f) => capture.findings.push((**f).clone()),
+            Output::Stream(s) => self.page.add_stream(index, (**s).clone()),
+            Output::Finding(f) => {
+                self.page.add_finding(index, f);
+                capture.findings.push((**f).clone());
+            }
             Output::Trace(trace) => {
                 // The findings of a stream come right before its trace.
                 let newest = capture.findings.iter().rev();
@@ -70,7 +73,6 @@ impl Side for Html {
     fn end(&mut self, totals: &Totals) {
         if let Some(capture) = self.report.captures.last_mut() {
             capture.totals = totals.clone();
-            capture.streams.sort_by_key(|s| s.stream);
             capture.findings.sort_by_key(|f| (f.severity, f.stream));
         }
     }

@@ -49,7 +49,7 @@ impl Source {
 
     /// Captures and analyses until the end.
     pub fn run(&mut self, args: &AnalyzeArgs, take: &mut Take<'_>) -> io::Result<Totals> {
-        let mut analyzer = Analyzer::new(run::options(args));
+        let mut analyzer = Analyzer::new(run::options(args)).only(&args.stream);
         let mut parser = Parser::new(args);
         let begin = Instant::now();
         let bar = self.announce();
@@ -73,13 +73,13 @@ impl Source {
             if let Some(bar) = &bar {
                 bar.set_position(number);
             }
-            run::drain(args, &mut analyzer, take)?;
+            run::drain(&mut analyzer, take)?;
         }
         if let Some(bar) = bar {
             bar.finish_and_clear();
         }
         analyzer.finish();
-        run::drain(args, &mut analyzer, take)?;
+        run::drain(&mut analyzer, take)?;
         let mut totals = analyzer.totals().clone();
         totals.dropped = self.live.dropped().into();
         totals.error = error;

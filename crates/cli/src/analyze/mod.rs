@@ -3,6 +3,7 @@
 
 mod acks;
 mod annotate;
+pub mod asked;
 mod compat;
 pub mod fail_on;
 mod flows;
@@ -24,6 +25,7 @@ use std::process::ExitCode;
 use tcplab_analyze::Output;
 use tcplab_analyze::report::{ReadError, Totals};
 
+use crate::analyze::asked::Asked;
 use crate::analyze::form::Form;
 use crate::analyze::side::Side;
 use crate::args::{AnalyzeArgs, Color};
@@ -83,6 +85,7 @@ struct Outputs {
     form: Box<dyn Form>,
     sides: Vec<Box<dyn Side>>,
     verdict: fail_on::Verdict,
+    asked: Asked,
     /// The first thing that went wrong.
     failure: Option<Failure>,
     /// What went wrong in an output of its own; it ends that output, not the others.
@@ -101,6 +104,7 @@ fn analyze(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
         out: Out::open(args.output.as_deref())?,
         form: form::choose(args, color),
         verdict: fail_on::Verdict::new(&args.fail_on),
+        asked: Asked::new(args.stream.iter().map(|n| u64::from(*n))),
         failure: None,
         broken: None,
     };
@@ -155,6 +159,12 @@ impl Outputs {
             failure.report();
             self.failure.get_or_insert(failure);
         }
+        if totals.error.is_none() {
+            self.asked.capture(name, totals.tcp_streams);
+        }
+        if totals.rows_left_out > 0 {
+            left_out(name, totals.rows_left_out);
+        }
         for side in &mut self.sides {
             side.end(&totals);
         }
@@ -172,6 +182,10 @@ impl Outputs {
             }
         }
         if let Some(failure) = self.broken {
+            failure.report();
+            self.failure.get_or_insert(failure);
+        }
+        if let Err(failure) = self.asked.check() {
             failure.report();
             self.failure.get_or_insert(failure);
         }
@@ -196,4 +210,11 @@ impl Outputs {
 
 fn damaged(name: &str, e: &ReadError) -> Failure {
     Failure::input(format!("{name}: offset {}: {}", e.offset, e.message))
+}
+
+/// Says that an output lacks packets.
+fn left_out(name: &str, packets: u64) {
+    eprintln!(
+        "tcplab: {name}: {packets} packets with a verdict were left out: --max-packets holds fewer at once (none lifts it)"
+    );
 }

@@ -6,11 +6,13 @@ use std::process::ExitCode;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tcplab_analyze::pair::{Capture, Pair, compare};
+use tcplab_analyze::trace::Rows;
 use tcplab_analyze::{Analyzer, Options, Output};
 use tcplab_capture::Reader;
 use tcplab_report::terminal;
 use tcplab_wire::Parsed;
 
+use crate::analyze::asked::Asked;
 use crate::analyze::run::{self, Parser};
 use crate::args::{AnalyzeArgs, Color};
 use crate::failure::Failure;
@@ -35,18 +37,24 @@ pub fn main(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
     };
     let mut failure = None;
     let mut read = |path: &std::path::Path| {
-        let (capture, damage) = read(args, path)?;
+        let (capture, streams, damage) = read(args, path)?;
         if let Some(damage) = damage {
             damage.report();
             failure.get_or_insert(damage);
         }
-        Ok::<_, Failure>(capture)
+        Ok::<_, Failure>((capture, streams))
     };
-    let (in_a, in_b) = (read(a)?, read(b)?);
+    let ((in_a, streams), (in_b, _)) = (read(a)?, read(b)?);
     let mut pair = compare(in_a, in_b);
     pair.a = a.display().to_string();
     pair.b = b.display().to_string();
     pair.streams.retain(|s| args.wants(s.stream_a));
+    if failure.is_none()
+        && let Err(missing) = asked(args, &pair, streams)
+    {
+        missing.report();
+        failure = Some(missing);
+    }
     let code = failure.as_ref().map_or(0, Failure::code);
     let mut out = Out::open(args.output.as_deref())?;
     if args.json {
@@ -64,9 +72,28 @@ pub fn main(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(code))
 }
 
-/// Reads one capture: its packets, and the analyser's verdicts on them. The second value tells
+/// Says which of the streams that were asked for are not in A (an error), or in A only.
+fn asked(args: &AnalyzeArgs, pair: &Pair, streams: u64) -> Result<(), Failure> {
+    let numbers = args.stream.iter().map(|n| u64::from(*n));
+    let mut asked = Asked::new(numbers.clone());
+    asked.capture(&pair.a, streams);
+    for number in numbers.filter(|n| *n < streams) {
+        if !pair.streams.iter().any(|s| u64::from(s.stream_a) == number) {
+            eprintln!(
+                "tcplab: stream {number} of {} has no packet in {}",
+                pair.a, pair.b
+            );
+        }
+    }
+    asked.check()
+}
+
+/// Reads one capture: its packets with the analyser's verdicts on them, the number of its streams, and
 /// where it is damaged.
-fn read(args: &AnalyzeArgs, path: &std::path::Path) -> Result<(Capture, Option<Failure>), Failure> {
+fn read(
+    args: &AnalyzeArgs,
+    path: &std::path::Path,
+) -> Result<(Capture, u64, Option<Failure>), Failure> {
     let name = path.display().to_string();
     let damage = |e: tcplab_capture::Error| {
         Failure::input(format!("{name}: offset {}: {}", e.offset, e.message))
@@ -76,10 +103,10 @@ fn read(args: &AnalyzeArgs, path: &std::path::Path) -> Result<(Capture, Option<F
     let mut reader = Reader::new(bytes).map_err(damage)?;
     let mut parser = Parser::new(args);
     let mut analyzer = Analyzer::new(Options {
-        trace: true,
+        rows: Rows::ALL,
         ..run::options(args)
     });
-    let mut capture = Capture::default();
+    let mut capture = Capture::new(args.max_packets.0);
     let error = loop {
         let record = match reader.next() {
             Ok(Some(record)) => record,
@@ -94,7 +121,7 @@ fn read(args: &AnalyzeArgs, path: &std::path::Path) -> Result<(Capture, Option<F
     };
     analyzer.finish();
     drain(&mut analyzer, &mut capture);
-    Ok((capture, error))
+    Ok((capture, analyzer.totals().tcp_streams, error))
 }
 
 fn drain(analyzer: &mut Analyzer, capture: &mut Capture) {

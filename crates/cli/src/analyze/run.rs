@@ -84,8 +84,9 @@ pub fn feed(analyzer: &mut Analyzer, number: u64, time: Option<Instant>, parsed:
 )]
 pub fn options(args: &AnalyzeArgs) -> Options {
     Options {
-        trace: args.needs_trace(),
-        max_streams: args.max_streams,
+        rows: args.rows(),
+        max_rows: args.max_packets.0,
+        max_streams: args.max_streams.0,
         // So that nobody can choose addresses that all meet in one place of the table.
         hash_seed: RandomState::new().build_hasher().finish(),
         caqm: args.caqm(),
@@ -103,13 +104,13 @@ pub fn file(
         Err(failure) => return Ok(Err(failure)),
     };
     let bytes = Watched::new(input.bytes, &source.name, input.size);
-    let mut analyzer = Analyzer::new(options(args));
+    let mut analyzer = Analyzer::new(options(args)).only(&args.stream);
     let error = match Reader::new(bytes) {
         Ok(mut reader) => pump(args, &mut reader, &mut analyzer, take)?,
         Err(e) => Some(e),
     };
     analyzer.finish();
-    drain(args, &mut analyzer, take)?;
+    drain(&mut analyzer, take)?;
     let mut totals = analyzer.totals().clone();
     totals.error = error.map(|e| ReadError {
         offset: e.offset,
@@ -135,22 +136,15 @@ fn pump<R: io::Read>(
             Ok(None) => return Ok(None),
             Err(e) => return Ok(Some(e)),
         }
-        drain(args, analyzer, take)?;
+        drain(analyzer, take)?;
     }
 }
 
-/// Hands out what is finished, as far as `--stream` wants it.
+/// Hands out what is finished.
 #[inline]
-pub fn drain(args: &AnalyzeArgs, analyzer: &mut Analyzer, take: &mut Take<'_>) -> io::Result<()> {
+pub fn drain(analyzer: &mut Analyzer, take: &mut Take<'_>) -> io::Result<()> {
     while let Some(output) = analyzer.poll() {
-        let stream = match &output {
-            Output::Stream(s) => s.stream,
-            Output::Finding(f) => f.stream,
-            Output::Trace(t) => t.stream,
-        };
-        if args.wants(stream) {
-            take(output)?;
-        }
+        take(output)?;
     }
     Ok(())
 }

@@ -29,7 +29,7 @@ pub fn choose(args: &AnalyzeArgs, files: &[super::Source]) -> Result<Vec<Box<dyn
         all.push(Box::new(Html::new(path)?));
     }
     if let Some(path) = &args.annotate {
-        all.push(Box::new(Annotate::new(path, files, args.caqm())?));
+        all.push(Box::new(Annotate::new(path, files, args)?));
     }
     if let Some(path) = &args.flows {
         all.push(Box::new(Flows::new(path)?));

@@ -11,6 +11,7 @@ use tcplab_capture::{Body, Reader};
 use tcplab_lab::explain::{self, Gather, Receiver};
 use tcplab_wire::{Config, Parsed, Reassembler};
 
+use crate::analyze::asked::Asked;
 use crate::args::Color;
 use crate::failure::Failure;
 use crate::files::Input;
@@ -50,6 +51,11 @@ pub fn main(args: &ExplainArgs, color: Color) -> ExitCode {
 fn run(args: &ExplainArgs, color: Color) -> Result<ExitCode, Failure> {
     let (gather, damage) = read(args)?;
     let name = args.file.display().to_string();
+    if damage.is_none() {
+        let mut asked = Asked::new(args.stream.iter().map(|n| *n as u64));
+        asked.capture(&name, gather.streams() as u64);
+        asked.check()?;
+    }
     let receivers = explain::explain(&gather, &args.stream);
     if let Some(damage) = &damage
         && receivers.is_empty()

@@ -3,6 +3,7 @@
 mod annotate;
 mod bench;
 mod bench_ssh;
+mod bounds;
 mod caqm;
 mod compare;
 mod documents;

@@ -72,7 +72,6 @@ fn drain(analyser: &mut Analyzer) -> Vec<String> {
 
 fn analyser(max_streams: Option<usize>) -> Analyzer {
     Analyzer::new(Options {
-        trace: false,
         max_streams,
         hash_seed: 7,
         ..Options::default()

@@ -34,12 +34,13 @@ struct Flow {
 impl Flow {
     fn new(stream: u32, number: u64) -> Self {
         Self {
-            trace: StreamTrace {
-                stream,
-                rows: Vec::new(),
-            },
+            trace: StreamTrace::of(stream, Vec::new()),
             number,
         }
+    }
+
+    fn done(self) -> StreamTrace {
+        StreamTrace::of(self.trace.stream, self.trace.rows)
     }
 
     fn push(&mut self, us: i64, from_client: bool) -> &mut Row {
@@ -166,7 +167,7 @@ fn quick_then_delayed() -> StreamTrace {
         };
         ack.acked = Some(ack_row(class, 1_024, 1, i + 1, trigger, wait as u32));
     }
-    f.trace
+    f.done()
 }
 
 fn ack_row(
@@ -222,7 +223,7 @@ fn lossy() -> StreamTrace {
             now = repair(&mut f, now, round, hole, seq);
         }
     }
-    f.trace
+    f.done()
 }
 
 /// One ACK for two segments; above a hole duplicates with a growing SACK block.
@@ -322,7 +323,7 @@ fn bulk(n: u64) -> StreamTrace {
             ack.acked = Some(ack_row(AckClass::Immediate, MSS, 1, i - 66, trigger, wait));
         }
     }
-    f.trace
+    f.done()
 }
 
 /// Four SYNs, no answer.
@@ -337,7 +338,7 @@ fn unanswered() -> StreamTrace {
             SegmentKind::Rto
         };
     }
-    f.trace
+    f.done()
 }
 
 /// Data without a single packet of the other side.
@@ -347,7 +348,7 @@ fn one_direction() -> StreamTrace {
         let data = f.push(i as i64 * 2_000, true);
         (data.seq, data.len, data.kind) = (1 + i * u64::from(MSS), MSS, SegmentKind::New);
     }
-    f.trace
+    f.done()
 }
 
 /// A request, a reply that carries the ACK, the end.
@@ -370,5 +371,5 @@ fn exchange(stream: u32) -> StreamTrace {
     let fin = f.push(start + 40_000, true);
     (fin.seq, fin.ack, fin.flags) = (1 + u64::from(len), Some(901), 0x11);
     fin.kind = SegmentKind::New;
-    f.trace
+    f.done()
 }

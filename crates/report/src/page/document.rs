@@ -1,14 +1,15 @@
 //! The JSON document of the page, schema `tcplab.page/1`: what `tcplab.analyze/1` says, with
 //! one line for each stream and the full figures only where they will be looked at.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 use tcplab_analyze::compat::Verdicts;
 use tcplab_analyze::findings::Finding;
 use tcplab_analyze::report::{Capture, Report, State, Stream, Totals};
 
-use super::{Chart, Options};
+use super::gather::{self, Gathered};
+use super::{Chart, Options, Page};
 
 /// The whole document.
 #[derive(Serialize)]
@@ -64,15 +65,12 @@ struct ChartPart {
 }
 
 impl<'a> Document<'a> {
-    pub(super) fn new(
-        report: &'a Report,
-        charts: &[&Chart],
-        options: &Options,
-        charts_left_out: usize,
-    ) -> Self {
+    pub(super) fn new(report: &'a Report, charts: &[&Chart], page: &'a Page) -> Self {
         let captures = report.captures.iter().enumerate().map(|(index, capture)| {
             let charted = charts.iter().filter(|c| c.capture == index);
-            capture_part(capture, charted.map(|c| c.stream).collect(), options)
+            let gathered = page.gathered.get(index);
+            let charted = charted.map(|c| c.stream).collect();
+            capture_part(capture, gathered, charted, &page.options)
         });
         Self {
             schema: "tcplab.page/1",
@@ -89,25 +87,19 @@ impl<'a> Document<'a> {
                 })
                 .collect(),
             wireshark: Verdicts::FIELDS.to_vec(),
-            charts_left_out,
+            charts_left_out: page.left_out,
         }
     }
 }
 
 fn capture_part<'a>(
     capture: &'a Capture,
+    gathered: Option<&'a Gathered>,
     charted: BTreeSet<u32>,
     options: &Options,
 ) -> CapturePart<'a> {
-    let mut findings: BTreeMap<u32, usize> = BTreeMap::new();
-    for finding in &capture.findings {
-        *findings.entry(finding.stream).or_default() += 1;
-    }
-    let mut lines: Vec<(&Stream, Line<'a>)> = capture
-        .streams
-        .iter()
-        .map(|s| (s, line(s, findings.get(&s.stream).copied().unwrap_or(0))))
-        .collect();
+    let streams = gathered.into_iter().flat_map(Gathered::streams);
+    let mut lines: Vec<(&Stream, Line<'a>)> = streams.map(|(s, n)| (s, line(s, n))).collect();
     // What matters first: charts, findings, trouble, size.
     lines.sort_by_key(|(s, l)| {
         let key = (
@@ -118,7 +110,8 @@ fn capture_part<'a>(
         );
         (std::cmp::Reverse(key), s.stream)
     });
-    let lines_left_out = lines.len().saturating_sub(options.streams);
+    let dropped = gathered.map_or(0, Gathered::dropped);
+    let lines_left_out = lines.len().saturating_sub(options.streams) + dropped;
     lines.truncate(options.streams);
     let mut details: Vec<&Stream> = lines
         .iter()
@@ -147,7 +140,7 @@ fn line(s: &Stream, findings: usize) -> Line<'_> {
         state: s.state,
         start_ns: s.start_ns,
         duration_us: s.duration_us,
-        packets: a.packets.saturating_add(b.packets),
+        packets: gather::packets(s),
         bytes: a.data_bytes.saturating_add(b.data_bytes),
         retransmissions: a
             .retransmissions

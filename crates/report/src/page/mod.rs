@@ -6,10 +6,12 @@
 //!
 //! A capture may hold many thousand streams, so the page is bounded: charts for the streams with
 //! the most severe findings and for the largest; full figures for these and for streams with
-//! findings; one line for the rest, up to a limit. The page says what it leaves out.
+//! findings; one line for the rest, up to a limit. The page says what it leaves out. What it leaves out is
+//! dropped while the streams come, so that memory is bounded as the page is.
 
 mod columns;
 mod document;
+mod gather;
 pub mod matrix;
 pub mod population;
 
@@ -19,7 +21,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use tcplab_analyze::findings::{Finding, Severity};
-use tcplab_analyze::report::Report;
+use tcplab_analyze::report::{Report, Stream};
 use tcplab_analyze::trace::StreamTrace;
 
 /// The built page, or `None` when `web/dist/index.html` did not exist at build time.
@@ -46,7 +48,7 @@ pub struct Options {
     pub charts: usize,
     /// Packets with charts, over all streams; a packet takes about 25 bytes of the page.
     pub packets: usize,
-    /// Packets with charts in one stream; the first ones are kept.
+    /// Packets with charts in one stream; the first ones are kept. The analyser need not keep more rows.
     pub packets_per_stream: usize,
     /// Streams with all their figures, beyond those with charts; those with findings come first.
     pub details: usize,
@@ -86,6 +88,8 @@ struct Chart {
 #[derive(Debug, Default)]
 pub struct Page {
     options: Options,
+    /// The streams of each capture.
+    gathered: Vec<gather::Gathered>,
     charts: Vec<Chart>,
     left_out: usize,
 }
@@ -95,6 +99,7 @@ impl Page {
     pub fn new(options: Options) -> Self {
         Self {
             options,
+            gathered: Vec::new(),
             charts: Vec::new(),
             left_out: 0,
         }
@@ -103,6 +108,25 @@ impl Page {
     /// Whether this binary holds the page at all; ask before a long analysis.
     pub fn is_built() -> bool {
         TEMPLATE.is_some()
+    }
+
+    /// Takes a stream of capture number `capture` (from 0); its findings and its packets follow.
+    pub fn add_stream(&mut self, capture: usize, stream: Stream) {
+        if self.gathered.len() <= capture {
+            self.gathered.resize_with(capture + 1, Default::default);
+        }
+        let charts = &self.charts;
+        let has_chart = |n| charts.iter().any(|c| (c.capture, c.stream) == (capture, n));
+        if let Some(gathered) = self.gathered.get_mut(capture) {
+            gathered.stream(stream, &self.options, has_chart);
+        }
+    }
+
+    /// Counts a finding on a stream of that capture.
+    pub fn add_finding(&mut self, capture: usize, finding: &Finding) {
+        if let Some(gathered) = self.gathered.get_mut(capture) {
+            gathered.finding(finding.stream);
+        }
     }
 
     /// Offers the packets of a stream of capture number `capture` (from 0) with its findings.
@@ -124,8 +148,9 @@ impl Page {
                 Severity::Info => 2,
             }] += 1;
         }
-        let packets = trace.rows.len();
-        let rows = packets.min(self.options.packets_per_stream);
+        // Behind a gap a chart would lie.
+        let rows = trace.whole.min(self.options.packets_per_stream);
+        let packets = usize::try_from(trace.packets).unwrap_or(usize::MAX);
         self.charts.push(Chart {
             capture,
             stream: trace.stream,
@@ -143,7 +168,8 @@ impl Page {
         }
     }
 
-    /// Writes the page: `report` is the whole answer, with all captures.
+    /// Writes the page: `report` is the whole answer, with all captures; their streams are those of
+    /// [`Page::add_stream`].
     ///
     /// # Errors
     /// [`Error::NotBuilt`] when the binary holds no page, [`Error::Io`] from `out`.
@@ -152,7 +178,7 @@ impl Page {
         out.write_all(head.as_bytes())?;
         let mut charts: Vec<&Chart> = self.charts.iter().collect();
         charts.sort_by_key(|c| (c.capture, c.stream));
-        let document = document::Document::new(report, &charts, &self.options, self.left_out);
+        let document = document::Document::new(report, &charts, self);
         write_json(&document, out)?;
         for (index, chart) in charts.iter().enumerate() {
             writeln!(

@@ -34,12 +34,8 @@ fn row(number: u64, us: i64, from_client: bool, seq: u64, len: u32) -> Row {
 }
 
 fn trace(stream: u32, rows: u64) -> StreamTrace {
-    StreamTrace {
-        stream,
-        rows: (0..rows)
-            .map(|i| row(i + 1, i as i64 * 100, true, 1 + i * 1_000, 1_000))
-            .collect(),
-    }
+    let rows = (0..rows).map(|i| row(i + 1, i as i64 * 100, true, 1 + i * 1_000, 1_000));
+    StreamTrace::of(stream, rows.collect())
 }
 
 #[test]
@@ -167,16 +163,12 @@ fn names_from_outside_cannot_end_the_script_element() {
 #[test]
 fn the_page_holds_the_report_and_the_packets() {
     let mut page = Page::new(Options::default());
+    page.add_stream(0, line(3, 5));
     page.add_trace(0, &trace(3, 5), []);
     let report = Report {
         schema: "tcplab.analyze/1".into(),
         captures: vec![Capture {
             file: "a<b.pcap".into(),
-            streams: vec![Stream {
-                stream: 3,
-                client: "192.0.2.1:5".into(),
-                ..Stream::default()
-            }],
             ..Capture::default()
         }],
     };
@@ -194,4 +186,80 @@ fn the_page_holds_the_report_and_the_packets() {
     assert!(html.contains(r#"{"schema":"tcplab.page/1""#));
     assert!(html.contains(r#""file":"a\u003cb.pcap""#));
     assert!(html.contains(r#"<script id="tcplab-chart-0" type="text/plain">"#));
+}
+
+/// A stream with so many packets.
+fn line(stream: u32, packets: u64) -> Stream {
+    let mut stream = Stream {
+        stream,
+        client: "192.0.2.1:5".into(),
+        ..Stream::default()
+    };
+    stream.client_to_server.packets = packets;
+    stream
+}
+
+#[test]
+fn the_streams_of_the_page_are_chosen_while_they_come() {
+    let options = Options {
+        charts: 1,
+        details: 2,
+        streams: 10,
+        ..Options::default()
+    };
+    let mut page = Page::new(options);
+    let n = 5_000;
+    for number in 0..n {
+        // The size of each is drawn: the largest come anywhere.
+        let size = 1 + u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15) % 100_000;
+        page.add_stream(0, line(number, size));
+        if number == 77 {
+            page.add_finding(
+                0,
+                &Finding {
+                    stream: 77,
+                    ..finding(Severity::Info)
+                },
+            );
+        }
+        if number % 1_000 == 5 {
+            page.add_trace(0, &trace(number, 2), []);
+        }
+        let held = page.gathered[0].streams().count();
+        assert!(held <= 2 * options.streams + options.charts, "{held}");
+    }
+    let report = Report {
+        captures: vec![Capture::default()],
+        ..Report::default()
+    };
+    let charts: Vec<&Chart> = page.charts.iter().collect();
+    let document = document::Document::new(&report, &charts, &page);
+    let document = serde_json::to_value(&document).expect("JSON");
+    let capture = &document["captures"][0];
+    let lines = capture["lines"].as_array().expect("lines");
+    assert_eq!(lines.len(), options.streams);
+    assert_eq!(capture["lines_left_out"], n as usize - options.streams);
+    let mut all: Vec<(u64, u64)> = (0..u64::from(n))
+        .map(|i| (1 + i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 100_000, i))
+        .filter(|(_, i)| *i != 77 && *i != u64::from(charts[0].stream))
+        .collect();
+    all.sort_by_key(|(size, i)| (std::cmp::Reverse(*size), *i));
+    let mut want: Vec<u64> = all
+        .iter()
+        .take(options.streams - 2)
+        .map(|(_, i)| *i)
+        .collect();
+    want.extend([77, u64::from(charts[0].stream)]);
+    want.sort_unstable();
+    let got: Vec<u64> = lines.iter().filter_map(|l| l["stream"].as_u64()).collect();
+    assert_eq!(got, want);
+}
+
+#[test]
+fn a_chart_ends_where_packets_are_missing() {
+    let mut whole = trace(1, 100);
+    (whole.whole, whole.packets) = (40, 1_000);
+    let mut page = Page::new(Options::default());
+    page.add_trace(0, &whole, []);
+    assert_eq!((page.charts[0].rows, page.charts[0].packets), (40, 1_000));
 }

@@ -19,7 +19,7 @@ pub fn write(
     server: &str,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let origin = trace.rows.first().map(|r| r.time).unwrap_or_default();
+    let origin = trace.start;
     for (from_client, who, from, to) in [
         (true, "client", client, server),
         (false, "server", server, client),
@@ -143,10 +143,7 @@ mod tests {
             path_us: 300,
             credits: None,
         });
-        let trace = StreamTrace {
-            stream: 0,
-            rows: vec![silent, row],
-        };
+        let trace = StreamTrace::of(0, vec![silent, row]);
         let mut out = Vec::new();
         write(&Theme::default(), &trace, "a:1", "b:2", &mut out).unwrap();
         let text = String::from_utf8(out).unwrap();

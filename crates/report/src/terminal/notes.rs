@@ -130,12 +130,22 @@ fn left_out(totals: &Totals, notes: &mut Vec<String>) {
         (
             totals.late_packets,
             "packet",
-            "of connections that had been written out",
+            "of connections that had been written out: no figure counts them",
         ),
         (
             totals.evicted_streams,
             "connection",
-            "written out early (--max-streams)",
+            "written out before their end, to bound memory (--max-streams lifts it)",
+        ),
+        (
+            totals.forgotten_streams,
+            "ended connection",
+            "forgotten, to bound memory: a late packet of one counts as a new stream (--max-streams lifts it)",
+        ),
+        (
+            totals.rows_left_out,
+            "packet",
+            "left out of --acks, --annotate or --tshark-compat, to bound memory (--max-packets lifts it)",
         ),
     ];
     for (n, noun, what) in counts.into_iter().filter(|c| c.0 > 0) {

@@ -60,6 +60,13 @@ fn head(theme: &Theme, pair: &Pair, out: &mut String) {
             units::count(p.ambiguous)
         );
     }
+    if p.left_out > 0 {
+        let _ = write!(
+            text,
+            "; left out: {} (--max-packets lifts it)",
+            units::count(p.left_out)
+        );
+    }
     let _ = writeln!(out, "\n{text}");
     let c = &pair.clock;
     let Some(path) = c.path_ns else { return };

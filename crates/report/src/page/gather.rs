@@ -1,0 +1,101 @@
+//! The streams of one capture as far as the page shows them, chosen while they come: a capture may have millions.
+
+use std::cmp::Reverse;
+
+use tcplab_analyze::report::{Direction, Stream};
+
+use super::Options;
+
+/// A stream and what it is ranked by: findings, trouble, packets. More matters more.
+#[derive(Debug)]
+struct Kept {
+    findings: usize,
+    stream: Stream,
+}
+
+impl Kept {
+    fn rank(&self) -> (Reverse<(usize, u64, u64)>, u32) {
+        let s = &self.stream;
+        (Reverse((self.findings, trouble(s), packets(s))), s.stream)
+    }
+}
+
+/// Packets of both directions.
+pub(super) fn packets(s: &Stream) -> u64 {
+    let (a, b) = (&s.client_to_server, &s.server_to_client);
+    a.packets.saturating_add(b.packets)
+}
+
+/// Retransmissions and delayed ACKs of both directions.
+fn trouble(s: &Stream) -> u64 {
+    let sides = [&s.client_to_server, &s.server_to_client];
+    let of = |d: &&Box<Direction>| d.retransmissions.total.saturating_add(d.acks_sent.delayed);
+    sides.iter().map(of).fold(0, u64::saturating_add)
+}
+
+/// The streams of a capture in the making.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    kept: Vec<Kept>,
+    dropped: usize,
+}
+
+impl Gathered {
+    /// Takes a stream; `has_chart` says which streams have charts so far: those stay.
+    pub(super) fn stream(
+        &mut self,
+        stream: Stream,
+        options: &Options,
+        has_chart: impl Fn(u32) -> bool,
+    ) {
+        // Before the new one: the findings of the last one have come by now.
+        if self.kept.len() >= options.streams.saturating_mul(2).max(1) {
+            self.shrink(options, has_chart);
+        }
+        self.kept.push(Kept {
+            findings: 0,
+            stream,
+        });
+    }
+
+    /// Takes a finding on the newest stream, or on one before it.
+    pub(super) fn finding(&mut self, stream: u32) {
+        let mut newest = self.kept.iter_mut().rev();
+        if let Some(kept) = newest.find(|k| k.stream.stream == stream) {
+            kept.findings += 1;
+        }
+    }
+
+    /// What will not be on the page goes: a stream that has no chart now gets none later, and its rank stays.
+    fn shrink(&mut self, options: &Options, has_chart: impl Fn(u32) -> bool) {
+        self.kept.sort_by_cached_key(Kept::rank);
+        let before = self.kept.len();
+        let mut place = 0;
+        self.kept.retain_mut(|kept| {
+            place += 1;
+            let charted = has_chart(kept.stream.stream);
+            if !charted && place > options.details.saturating_add(options.charts) {
+                // Only its line is shown.
+                for d in [
+                    &mut kept.stream.client_to_server,
+                    &mut kept.stream.server_to_client,
+                ] {
+                    d.more.episodes = Vec::new();
+                    d.acks_sent.modes = Vec::new();
+                }
+            }
+            charted || place <= options.streams
+        });
+        self.dropped += before - self.kept.len();
+    }
+
+    /// The streams that may be on the page, each with its number of findings.
+    pub(super) fn streams(&self) -> impl Iterator<Item = (&Stream, usize)> {
+        self.kept.iter().map(|k| (&k.stream, k.findings))
+    }
+
+    /// Streams that were dropped already.
+    pub(super) fn dropped(&self) -> usize {
+        self.dropped
+    }
+}
