@@ -67,6 +67,8 @@ fn each_example_has_its_points() {
         ("caqm-incast-n", 24),
         ("caqm-unequal", 4),
         ("caqm-web", 4),
+        ("caqm-public", 4),
+        ("caqm-public-incast", 4),
         ("rrul-cake", 20),
         ("rrul-cake-be", 10),
         ("replay", 3),

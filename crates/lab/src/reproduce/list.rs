@@ -30,7 +30,7 @@ const FILES: [(&str, &str); 11] = [
 ];
 
 /// Experiments that are examples too.
-const EXAMPLES: [(&str, &str); 16] = [
+const EXAMPLES: [(&str, &str); 18] = [
     (
         "caqm-incast.toml",
         include_str!("../../../../examples/caqm-incast.toml"),
@@ -58,6 +58,14 @@ const EXAMPLES: [(&str, &str); 16] = [
     (
         "caqm-nic.toml",
         include_str!("../../../../examples/caqm-nic.toml"),
+    ),
+    (
+        "caqm-public.toml",
+        include_str!("../../../../examples/caqm-public.toml"),
+    ),
+    (
+        "caqm-public-incast.toml",
+        include_str!("../../../../examples/caqm-public-incast.toml"),
     ),
     (
         "ack-filter-rrul.toml",
