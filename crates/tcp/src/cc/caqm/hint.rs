@@ -66,7 +66,7 @@ impl Ask<'_> {
         let product = |factors: [u32; 3]| factors.iter().fold(1_u32, |p, &f| p.wrapping_mul(f));
         let [above, below] = self.factors().map(product);
         let below = below.max(1);
-        let whole = u64::from(above / below >> ALPHA);
+        let whole = u64::from((above / below) >> ALPHA);
         let [alpha, unit, rtt] = self.factors()[0].map(u64::from);
         let above = ((rtt * unit) << FRACTION).wrapping_mul(alpha) >> ALPHA;
         let exact = above / u64::from(below);
