@@ -1,4 +1,5 @@
 //! Tables for the terminal and the HTML page.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod compare;
 pub mod matrix;

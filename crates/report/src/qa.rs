@@ -2,7 +2,9 @@
 
 use tcplab_compare::{Comparison, QaDocument, Row, Section, Standing, Verdict};
 
-use crate::compare::{body, markdown as table_markdown, page, terminal as table_terminal, xml};
+use crate::compare::{
+    body, cell, markdown as table_markdown, page, terminal as table_terminal, xml,
+};
 use crate::terminal::Theme;
 use crate::terminal::style::{Ink, safe};
 use crate::terminal::table::{Align, Cell, Table};
@@ -34,17 +36,14 @@ pub fn terminal(document: &QaDocument, all: bool, theme: &Theme) -> String {
 pub fn markdown(document: &QaDocument) -> String {
     let mut out = format!(
         "# {}\n\n| section | verdict | |\n|---|---|---|\n",
-        title(document)
+        cell(&title(document))
     );
     for section in &document.sections {
-        let (title, word) = (&section.title, section.standing.word());
-        out += &format!(
-            "| {title} | {word} | {} |\n",
-            line(section).replace('|', "\\|")
-        );
+        let (title, word) = (cell(&section.title), section.standing.word());
+        out += &format!("| {title} | {word} | {} |\n", cell(&line(section)));
     }
     for section in &document.sections {
-        out += &format!("\n## {}\n\n", section.title);
+        out += &format!("\n## {}\n\n", cell(&section.title));
         match &section.comparison {
             Some(comparison) => {
                 let (lean, left_out) = lean(comparison);
@@ -53,7 +52,7 @@ pub fn markdown(document: &QaDocument) -> String {
                     out += &format!("\n{left_out} rows are equal and left out here.\n");
                 }
             }
-            None => out += &format!("Not run: {}.\n", section.why),
+            None => out += &format!("Not run: {}.\n", cell(&section.why)),
         }
     }
     out
@@ -196,5 +195,49 @@ mod tests {
             }
         }
         assert!(html(&document).contains("a&lt;b"));
+    }
+
+    #[test]
+    fn names_are_neither_markdown_nor_html_nor_hidden() {
+        let mut document = document();
+        let hostile = "x|`y` <img src=x onerror=z>\u{202e}\u{9b}\x1b[2J[a](b)";
+        document.add(Section::not_run("script", hostile, hostile));
+        document.before = hostile.into();
+        let theme = Theme {
+            color: false,
+            width: 100,
+        };
+        let (text, page) = (markdown(&document), html(&document));
+        for form in [&terminal(&document, false, &theme), &text, &page] {
+            let hidden = |c: char| c != '\n' && tcplab_base::is_hidden(c);
+            assert!(!form.contains(hidden), "{form:?}");
+        }
+        assert!(!text.contains("<img") && !page.contains("<img"));
+        assert!(
+            text.contains(r"x\|\`y\` &lt;img") && text.contains(r"\[a\](b)"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn every_page_has_the_policy() {
+        let arm = |name: &str| Arm::named(name);
+        let compared = compare(&arm("a"), &arm("b"), &Options::default());
+        let mut pages = vec![html(&document()), crate::compare::html(&compared)];
+        pages.extend(crate::page::TEMPLATE.map(str::to_owned));
+        for page in pages {
+            let head = page.split_once("<body").unwrap().0;
+            let (_, policy) = head.split_once("Content-Security-Policy").unwrap();
+            assert!(policy.contains("default-src 'none'"), "{head}");
+            assert!(
+                policy.contains("base-uri 'none'; form-action 'none'"),
+                "{head}"
+            );
+            // It rules what comes behind it.
+            assert!(
+                policy.contains("<title>") || policy.contains("<script"),
+                "{head}"
+            );
+        }
     }
 }

@@ -21,6 +21,9 @@ circle.a{fill:var(--a);opacity:.75}line.b{stroke:var(--b);stroke-width:2}line.a{
 .band{fill:var(--band)}.zero{stroke:var(--dim)}.whisker{stroke:var(--c);stroke-width:3}.point{fill:var(--c)}\
 circle.stolen{stroke:var(--worse);stroke-width:2}.beside{font-size:.75rem;white-space:nowrap}.point.open{fill:none;stroke:var(--c);stroke-width:1.5}ul{margin:.3rem 0;padding-left:1.2rem}.scroll{overflow-x:auto}";
 
+/// What a page may load: its own style, and nothing from anywhere. The page of `web/` allows its own script besides.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+
 /// Draws the page.
 pub fn html(comparison: &Comparison) -> String {
     let title = format!("{} \u{2192} {}", comparison.before, comparison.after);
@@ -31,7 +34,8 @@ pub fn html(comparison: &Comparison) -> String {
 pub(crate) fn page(title: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>{0}</title><style>{STYLE}</style></head>\n\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\"><title>{0}</title><style>{STYLE}</style></head>\n\
          <body><h1>{0}</h1>\n{body}</body></html>\n",
         xml(title),
     )

@@ -1,5 +1,6 @@
 //! The table as JUnit XML: one test case for each row; `worse`, `differs` and `invalid` are failures, what is open is skipped.
 
+use tcplab_base::{REPLACEMENT, is_hidden};
 use tcplab_compare::{Comparison, Verdict};
 
 use super::figures;
@@ -59,7 +60,7 @@ pub fn junit(comparison: &Comparison) -> String {
     )
 }
 
-/// Text as XML; characters that XML does not have are gone.
+/// Text as XML and HTML; characters that XML does not have are gone, and those that hide or reorder text are shown.
 pub(crate) fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -70,6 +71,7 @@ pub(crate) fn xml(text: &str) -> String {
             '"' => out += "&quot;",
             '\'' => out += "&#39;",
             c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push(' '),
+            c if is_hidden(c) => out.push(REPLACEMENT),
             c => out.push(c),
         }
     }

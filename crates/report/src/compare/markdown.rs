@@ -1,5 +1,6 @@
 //! The table as Markdown, for a merge request or a report.
 
+use tcplab_base::{REPLACEMENT, is_hidden};
 use tcplab_compare::{Better, Comparison, Row};
 
 use super::{figures, legend, verdicts};
@@ -84,18 +85,20 @@ fn line(row: &Row) -> String {
     )
 }
 
-/// Text that cannot leave its cell.
-fn cell(text: &str) -> String {
+/// Text that is no Markdown, cannot leave its cell, and hides nothing.
+pub fn cell(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {
-            '|' | '`' | '*' | '_' | '[' | ']' | '\\' => {
+            '|' | '`' | '*' | '_' | '[' | ']' | '~' | '\\' => {
                 out.push('\\');
                 out.push(c);
             }
             '<' => out += "&lt;",
             '>' => out += "&gt;",
+            '&' => out += "&amp;",
             c if c.is_control() => out.push(' '),
+            c if is_hidden(c) => out.push(REPLACEMENT),
             c => out.push(c),
         }
     }

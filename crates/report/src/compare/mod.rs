@@ -11,7 +11,7 @@ pub use html::html;
 pub(crate) use html::{body, page};
 pub use junit::junit;
 pub(crate) use junit::xml;
-pub use markdown::markdown;
+pub use markdown::{cell, markdown};
 pub use terminal::terminal;
 
 use tcplab_compare::{Comparison, Row, Verdict};

@@ -25,7 +25,7 @@ use tcplab_analyze::report::{Report, Stream};
 use tcplab_analyze::trace::StreamTrace;
 
 /// The built page, or `None` when `web/dist/index.html` did not exist at build time.
-const TEMPLATE: Option<&str> = include!(concat!(env!("OUT_DIR"), "/template.rs"));
+pub(crate) const TEMPLATE: Option<&str> = include!(concat!(env!("OUT_DIR"), "/template.rs"));
 
 /// Where the data goes; `build.rs` has checked that it is there exactly once.
 const PLACE: &str = "<!--TCPLAB-DATA-->";

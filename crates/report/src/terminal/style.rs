@@ -1,6 +1,10 @@
 //! Colours (ANSI) and line breaking.
 
+use std::borrow::Cow;
+
 use tcplab_analyze::findings::Severity;
+pub use tcplab_base::safe;
+use tcplab_base::{REPLACEMENT, is_hidden};
 
 use super::Theme;
 
@@ -22,6 +26,15 @@ pub enum Ink {
 }
 
 impl Ink {
+    const ALL: [Self; 6] = [
+        Self::Bold,
+        Self::Dim,
+        Self::Red,
+        Self::Yellow,
+        Self::Green,
+        Self::Cyan,
+    ];
+
     const fn code(self) -> &'static str {
         match self {
             Self::Bold => "1",
@@ -54,10 +67,42 @@ impl Theme {
     }
 }
 
-/// Control characters made visible, so that text from a file cannot steer the terminal.
-pub fn safe(text: &str) -> String {
-    let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    text.chars().map(clean).collect()
+/// A whole text for a terminal: hidden characters made visible, line ends and tabs kept, and, when it is `painted`,
+/// the colours of [`Theme::paint`].
+pub fn screen(text: &str, painted: bool) -> Cow<'_, str> {
+    let is_kept = |c: char| matches!(c, '\n' | '\t') || !is_hidden(c);
+    if text.chars().all(is_kept) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let paint = if painted { paint_at(rest) } else { 0 };
+        let (shown, after) = rest.split_at(paint.max(c.len_utf8()));
+        match paint > 0 || is_kept(c) {
+            true => out.push_str(shown),
+            false => out.push(REPLACEMENT),
+        }
+        rest = after;
+    }
+    Cow::Owned(out)
+}
+
+/// The length of the colour that the text begins with; 0: it begins with no colour of ours.
+fn paint_at(text: &str) -> usize {
+    let Some(after) = text.strip_prefix("\x1b[") else {
+        return 0;
+    };
+    let codes = Ink::ALL.iter().map(|ink| ink.code()).chain(["0"]);
+    codes
+        .filter(|code| {
+            after
+                .strip_prefix(code)
+                .is_some_and(|end| end.starts_with('m'))
+        })
+        .map(|code| "\x1b[m".len() + code.len())
+        .next()
+        .unwrap_or(0)
 }
 
 /// Breaks text into lines of at most `width` characters, at spaces; existing line ends are kept.
@@ -117,7 +162,28 @@ mod tests {
     }
 
     #[test]
-    fn file_names_cannot_steer_the_terminal() {
-        assert_eq!(safe("a\x1b[2Jb\n"), "a\u{fffd}[2Jb\u{fffd}");
+    fn only_our_own_colours_reach_a_screen() {
+        let theme = Theme {
+            color: true,
+            width: 80,
+        };
+        for ink in Ink::ALL {
+            let text = format!("{}\n", theme.paint(ink, "a\tb"));
+            assert_eq!(screen(&text, true), text);
+            assert_eq!(screen(&text, false).matches('\u{fffd}').count(), 2);
+        }
+        for hostile in [
+            "\x1b[2J",
+            "\x1b[8m",
+            "\x1b]0;x\x07",
+            "\x1b[1",
+            "\u{9b}1m",
+            "\r",
+            "\u{202e}",
+        ] {
+            let shown = screen(hostile, true);
+            assert!(!shown.chars().any(is_hidden), "{shown:?}");
+        }
+        assert_eq!(screen("a\x1b[2Jb\n", true), "a\u{fffd}[2Jb\n");
     }
 }

@@ -2,7 +2,7 @@
 //! the report chooses between layouts by the width that a table would need.
 
 use super::Theme;
-use super::style::Ink;
+use super::style::{Ink, safe};
 
 /// Where the text of a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,11 @@ impl Table {
     }
 
     /// Adds a row; missing cells are empty.
-    pub fn row(&mut self, cells: Vec<Cell>) {
+    pub fn row(&mut self, mut cells: Vec<Cell>) {
+        // A line end in a name would break the table.
+        for cell in &mut cells {
+            cell.text = safe(&cell.text);
+        }
         self.rows.push(cells);
     }
 
