@@ -2,12 +2,15 @@
 
 use std::io;
 
+use tcplab_base::quoted;
+
 /// What stands against a live capture, with the way out.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The process may not open packet sockets.
     #[error(
-        "live capture needs root or CAP_NET_RAW: run it with sudo, or once `sudo setcap cap_net_raw+ep {program}`"
+        "live capture needs root or CAP_NET_RAW: run it with sudo, or once `sudo setcap cap_net_raw+ep {}`",
+        quoted(program)
     )]
     NotAllowed {
         /// This program's file.
@@ -22,7 +25,10 @@ pub enum Error {
         known: Vec<String>,
     },
     /// The interface is there, but down or gone.
-    #[error("interface {name}: {source}; `ip link set {name} up` brings it up")]
+    #[error(
+        "interface {name}: {source}; `ip link set {} up` brings it up",
+        quoted(name)
+    )]
     Down {
         /// The interface.
         name: String,

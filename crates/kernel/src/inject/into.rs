@@ -6,6 +6,8 @@
 
 use std::fs;
 
+use tcplab_base::quoted;
+
 use super::IntoError;
 use super::inspect::{Link, number_of};
 use super::spot::{Namespace, Spot};
@@ -58,7 +60,7 @@ impl Destination {
                 let spot = of.spot(&link.name);
                 return Err(IntoError::Wrong(format!(
                     "{spot} is down: `ip link set {} up` brings it up",
-                    link.name
+                    quoted(&link.name)
                 )));
             }
         }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, TcpListener};
 
+use tcplab_base::quoted;
 use tcplab_wire::malformed::Family;
 
 use super::diag::Diag;
@@ -44,7 +45,8 @@ impl Arena {
         if here.is_empty() {
             return Err(IntoError::Wrong(format!(
                 "{} has no IP address: `ip addr add ADDRESS/PREFIX dev {}` gives it one",
-                into.at, into.at.device
+                into.at,
+                quoted(&into.at.device)
             )));
         }
         let open = || Port::interface_or_loopback(&wire.peer_link.name);

@@ -5,6 +5,8 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use tcplab_base::quoted;
+
 /// Where ip-netns(8) keeps namespaces.
 const NAMESPACES: &str = "/run/netns";
 
@@ -115,8 +117,9 @@ impl End {
             }
             (false, false) => {
                 return Err(format!(
-                    "{name} is neither a namespace in {NAMESPACES} nor an interface here: `ip netns add {name}` makes a \
-                     namespace, new:{name} one that goes with the link, tap:{name} a TAP device"
+                    "{name} is neither a namespace in {NAMESPACES} nor an interface here: `ip netns add {}` makes a \
+                     namespace, new:{name} one that goes with the link, tap:{name} a TAP device",
+                    quoted(name)
                 ));
             }
             (true, false) => (Place::Namespace(name.clone()), DEVICE),

@@ -4,6 +4,10 @@ use std::fmt;
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
+use tcplab_base::is_hidden;
+
+/// What no name of a host or user has (OpenSSH 9.6 and newer refuse it too), and a shell would read.
+const SHELL: &str = "'\"`$\\;&<>|(){}!*?#~";
 
 /// A host as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -23,8 +27,8 @@ pub enum HostError {
     /// ssh would read an option.
     #[error("`{0}` is no host: it begins with a dash")]
     Option(String),
-    /// Blanks or control characters.
-    #[error("`{0}` is no host: a blank or a control character in it")]
+    /// Blanks, control characters, or what a shell reads: ssh puts the name into a ProxyCommand and a LocalCommand.
+    #[error("`{0}` is no host: it has a blank, a control character, or a character of the shell")]
     Character(String),
     /// What stands after `=`.
     #[error(
@@ -39,7 +43,8 @@ impl Host {
     /// # Errors
     /// When it is none.
     pub fn parse(text: &str) -> Result<Self, HostError> {
-        if text.starts_with('-') {
+        // Also behind a user: old versions of ssh hand it to a ProxyCommand as it is.
+        if text.split(['@', '/']).any(|part| part.starts_with('-')) {
             return Err(HostError::Option(text.to_owned()));
         }
         let (word, address) = match text.split_once('=') {
@@ -53,7 +58,7 @@ impl Host {
         if word.is_empty() {
             return Err(HostError::Empty(text.to_owned()));
         }
-        if word.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        if word.contains(|c: char| c.is_whitespace() || is_hidden(c) || SHELL.contains(c)) {
             return Err(HostError::Character(word.escape_debug().to_string()));
         }
         Ok(Self {
@@ -102,10 +107,17 @@ mod tests {
             "a,",
             "-oProxyCommand=x",
             "-l",
+            "me@-oProxyCommand=x",
+            "ssh://-oProxyCommand=x",
             "a=b",
             "=10.0.0.1",
             "a b",
             "a\n",
+            "a\u{202e}b",
+            "a;reboot",
+            "$(reboot)",
+            "a`x`",
+            "me@a|b",
         ] {
             assert!(Host::list(text).is_err(), "{text}");
         }

@@ -4,6 +4,8 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use tcplab_base::quoted;
+
 use super::program::Program;
 use super::{Host, remote};
 
@@ -57,8 +59,13 @@ pub(super) fn client(host: &Host, options: &SshOptions, program: &Program) -> Co
         "ConnectTimeout=10",
         "ServerAliveInterval=10",
         "ServerAliveCountMax=3",
+        // This one leaves the agent, X11, a tunnel and credentials of Kerberos as the configuration has them.
         "ClearAllForwardings=yes",
+        "ForwardAgent=no",
         "ForwardX11=no",
+        "GSSAPIDelegateCredentials=no",
+        "Tunnel=no",
+        "PermitLocalCommand=no",
         "RemoteCommand=none",
     ] {
         command.arg("-o").arg(option);
@@ -75,9 +82,10 @@ pub(super) fn client(host: &Host, options: &SshOptions, program: &Program) -> Co
 
 /// How a user tries the same by hand.
 pub(super) fn by_hand(host: &Host, options: &SshOptions) -> String {
+    let word = quoted(&host.word);
     match &options.config {
-        Some(config) => format!("ssh -F {} {} true", config.display(), host.word),
-        None => format!("ssh {} true", host.word),
+        Some(config) => format!("ssh -F {} {word} true", quoted(&config.to_string_lossy())),
+        None => format!("ssh {word} true"),
     }
 }
 
@@ -110,6 +118,68 @@ mod tests {
         let line = shell_line(&program);
         assert_eq!(line.matches('\'').count(), 2);
         assert!(!line.contains(['!', '\n', '\\']));
+    }
+
+    #[test]
+    fn nothing_is_forwarded_whatever_the_configuration_says() {
+        let place = tempfile::tempdir().unwrap();
+        let config = place.path().join("config");
+        let generous = "ForwardAgent yes\nForwardX11 yes\nTunnel yes\nPermitLocalCommand yes\nLocalCommand true\n\
+                        GSSAPIDelegateCredentials yes\nLocalForward 1234 localhost:1\nRemoteForward 1235 localhost:1\n\
+                        DynamicForward 1236\nProxyJump jump.example\n";
+        std::fs::write(&config, generous).unwrap();
+        let options = SshOptions {
+            config: Some(config),
+            ..SshOptions::default()
+        };
+        let program = Program::load(None).unwrap();
+        let mut command = client(&Host::parse("a.example").unwrap(), &options, &program);
+        let arguments: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
+        for option in ["ForwardAgent=no", "PermitLocalCommand=no", "Tunnel=no"] {
+            assert!(arguments.iter().any(|word| word == option), "{option}");
+        }
+        // What ssh makes of them, and connects to nobody.
+        command = Command::new("ssh");
+        command.arg("-G").args(arguments);
+        let Ok(said) = command.output() else {
+            eprintln!("skipped: no ssh here to ask what it makes of its options");
+            return;
+        };
+        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        let has = |line: &str| said.lines().any(|l| l == line);
+        for line in [
+            "forwardagent no",
+            "forwardx11 no",
+            "tunnel false",
+            "permitlocalcommand no",
+        ] {
+            assert!(has(line), "{line}: {said}");
+        }
+        assert!(has("proxyjump jump.example"), "{said}");
+        for gone in [
+            "localforward",
+            "remoteforward",
+            "dynamicforward",
+            "gssapidelegatecredentials yes",
+        ] {
+            assert!(!said.contains(&format!("\n{gone}")), "{gone}: {said}");
+        }
+    }
+
+    #[test]
+    fn what_a_user_tries_by_hand_is_quoted() {
+        let host = Host {
+            word: "a;reboot".into(),
+            address: None,
+        };
+        let options = SshOptions {
+            config: Some("my config".into()),
+            ..SshOptions::default()
+        };
+        assert_eq!(
+            by_hand(&host, &options),
+            "ssh -F 'my config' 'a;reboot' true"
+        );
     }
 
     #[test]

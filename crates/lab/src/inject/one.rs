@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::{Deserialize, Serialize};
+use tcplab_base::quoted;
 use tcplab_wire::malformed::Case;
 
 use super::analyser::Analyser;
@@ -191,9 +192,9 @@ pub(super) struct Seat<'a> {
 /// The options that name an interface.
 #[cfg(target_os = "linux")]
 fn words_of(into: &super::Destination) -> String {
-    let mut words = format!("--into {}", into.at);
+    let mut words = format!("--into {}", quoted(&into.at.to_string()));
     if let Some(from) = &into.from {
-        let _ = write!(words, " --from {from}");
+        let _ = write!(words, " --from {}", quoted(&from.to_string()));
     }
     if let Some(port) = into.port {
         let _ = write!(words, " --port {port}");
