@@ -1,5 +1,6 @@
 //! `tcplab doctor`: what this machine can do, or far hosts, and how to get the rest.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -8,7 +9,7 @@ use tcplab_kernel::stack::Store;
 
 use crate::args::DoctorArgs;
 use crate::failure::Failure;
-use crate::{json, ssh};
+use crate::{json, screen, ssh};
 
 /// Schema of the answer.
 pub const SCHEMA: &str = "tcplab.doctor/1";
@@ -30,7 +31,7 @@ pub fn main(args: &DoctorArgs) -> ExitCode {
 }
 
 fn run(json: bool) -> Result<ExitCode, Failure> {
-    let checks = examine(&Store::of_user()?);
+    let checks = examine(Store::of_user().ok().as_ref());
     if json {
         json::print(&Document {
             schema: SCHEMA,
@@ -39,15 +40,16 @@ fn run(json: bool) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let width = checks.iter().map(|c| c.id.len()).max().unwrap_or(0);
+    let mut out = screen::plain();
     for check in &checks {
         let verdict = match check.verdict {
             Verdict::Works => "ok",
             Verdict::Missing => "no",
             Verdict::Unknown => "?",
         };
-        println!("{verdict:2}  {:width$}  {}", check.id, check.found);
+        writeln!(out, "{verdict:2}  {:width$}  {}", check.id, check.found)?;
         if let Some(remedy) = &check.remedy {
-            println!("    {:width$}  for {}: {remedy}", "", check.used_for);
+            writeln!(out, "    {:width$}  for {}: {remedy}", "", check.used_for)?;
         }
     }
     Ok(ExitCode::SUCCESS)

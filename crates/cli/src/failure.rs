@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use tcplab_kernel::say;
+use tcplab_kernel::text::TextError;
 
 /// Kind of a [`Failure`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -96,9 +98,15 @@ impl Failure {
     /// Writes the message to standard error and gives the exit code.
     pub fn report(&self) -> ExitCode {
         if !self.broken_pipe {
-            eprintln!("tcplab: {}", self.message);
+            say(&format!("tcplab: {}", self.message));
         }
         ExitCode::from(self.code())
+    }
+}
+
+impl From<TextError> for Failure {
+    fn from(e: TextError) -> Self {
+        Self::input(e.to_string())
     }
 }
 

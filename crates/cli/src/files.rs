@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use tcplab_kernel::Scratch;
 use tcplab_kernel::output::{Identity, Output};
+use tcplab_kernel::{Scratch, text};
 
 use crate::failure::Failure;
 
@@ -43,6 +43,23 @@ impl Input {
             bytes: Box::new(file),
         })
     }
+}
+
+/// The longest manifest: one of 100,000 points has less.
+const MOST_MANIFEST: u64 = 1 << 30;
+
+/// The text of an experiment's or a population's file, or of a manifest.
+pub fn experiment(path: &Path) -> Result<String, Failure> {
+    let most = |head: &[u8]| match head.trim_ascii_start().starts_with(b"{") {
+        true => MOST_MANIFEST,
+        false => tcplab_plan::MAX_FILE as u64,
+    };
+    Ok(text::text(path, text::read_bytes(path, most)?)?)
+}
+
+/// The text of a file of a result folder.
+pub fn of_result(path: &Path) -> Result<String, Failure> {
+    Ok(text::read_text(path, MOST_MANIFEST)?)
 }
 
 fn cannot_open(name: &str, e: &io::Error) -> Failure {

@@ -18,6 +18,7 @@ use crate::explain;
 use crate::failure::Failure;
 use crate::link;
 use crate::probe;
+use crate::screen;
 
 /// Prints the JSON Schema of a result or of an experiment file.
 pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
@@ -52,7 +53,7 @@ pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
             .into_root_schema_for::<probe::json::Document>()
             .into(),
     };
-    let mut out = io::stdout().lock();
+    let mut out = screen::json(io::stdout().lock());
     serde_json::to_writer_pretty(&mut out, &schema).map_err(io::Error::from)?;
     out.write_all(b"\n")?;
     Ok(ExitCode::SUCCESS)
@@ -63,7 +64,7 @@ pub fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Failure> {
     // Into memory first: the generator panics when its writer fails (`| head`).
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "tcplab", &mut script);
-    io::stdout().write_all(&script)?;
+    screen::plain().write_all(&script)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -88,6 +89,6 @@ pub fn man() -> Result<ExitCode, Failure> {
         }
     }
     whole.render_extra_section(&mut page)?;
-    io::stdout().write_all(&page)?;
+    screen::plain().write_all(&page)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::screen;
 
 /// What a command prints when it failed.
 #[derive(Serialize)]
@@ -18,7 +19,7 @@ struct Failed<'a> {
 /// Prints a document on standard output.
 pub fn print(document: &impl Serialize) -> Result<(), Failure> {
     // A document has many short lines; standard output would write each one by itself.
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = screen::json(io::BufWriter::new(io::stdout().lock()));
     serde_json::to_writer_pretty(&mut out, document).map_err(io::Error::from)?;
     out.write_all(b"\n")?;
     out.flush()?;

@@ -2,6 +2,7 @@
 //!
 //! Results go to standard output, progress and warnings to standard error. Exit codes: 0 done,
 //! 1 the answer is no (`--fail-on`), 2 usage or bad input, 3 inconclusive, 4 cannot run here.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod analyze;
 mod args;
@@ -23,6 +24,7 @@ mod progress;
 mod qa;
 mod reproduce;
 mod run;
+mod screen;
 mod ssh;
 mod stacks;
 mod terminal;
@@ -31,6 +33,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use tcplab_base::safe_lines;
+use tcplab_kernel::say;
 
 use crate::args::{Cli, Command};
 use crate::failure::Failure;
@@ -76,9 +80,17 @@ fn main() -> ExitCode {
         Command::Completions { shell } => generate::completions(shell),
         Command::Man => generate::man(),
     };
-    match done {
+    match done.and_then(printed) {
         Ok(code) => code,
         Err(failure) => failure.report(),
+    }
+}
+
+/// The code of a command whose result is out; a failure when standard output took only the begin of it.
+fn printed(code: ExitCode) -> Result<ExitCode, Failure> {
+    match screen::finish() {
+        Err(e) if code == ExitCode::SUCCESS => Err(e.into()),
+        _ => Ok(code),
     }
 }
 
@@ -98,7 +110,16 @@ fn usage(raw: &[OsString], e: &clap::Error) -> ExitCode {
             Some(_) => json::print_failure(None, &failure),
         }
     }
-    // Whether clap could write its message changes nothing any more.
-    let _ = e.print();
-    ExitCode::from(if e.use_stderr() { 2 } else { 0 })
+    if e.use_stderr() {
+        let text = e.render().to_string();
+        match safe_lines(&text) == text {
+            // In clap's colours; whether it could be written changes nothing any more.
+            true => drop(e.print()),
+            false => say(text.trim_end()),
+        }
+        return ExitCode::from(2);
+    }
+    let shown = e.print().map_err(Failure::from);
+    let done = shown.and_then(|()| printed(ExitCode::SUCCESS));
+    done.unwrap_or_else(|failure| failure.report())
 }

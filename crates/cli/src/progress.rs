@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Read};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tcplab_base::safe;
 
 /// Bytes between two updates of the bar: seldom enough to cost nothing.
 const STEP: u64 = 1 << 20;
@@ -43,7 +44,7 @@ impl Watched {
                 .unwrap_or_else(|_| ProgressStyle::default_bar())
                 .progress_chars("=> ");
             bar.set_style(style);
-            bar.set_prefix(name.to_owned());
+            bar.set_prefix(safe(name));
             bar
         });
         Self {

@@ -1,6 +1,6 @@
 //! `tcplab reproduce`: published claims, measured again.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -15,6 +15,7 @@ use crate::args::Color;
 use crate::failure::Failure;
 use crate::json;
 use crate::run::{INCONCLUSIVE, lab, processors, progress::Progress};
+use crate::screen;
 use crate::terminal;
 
 /// `tcplab reproduce`.
@@ -96,7 +97,7 @@ fn code(document: &ReproduceDocument) -> u8 {
 }
 
 fn table(document: &ReproduceDocument, theme: &Theme) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = screen::painted(theme);
     let mut table = Table::new(&[
         ("claim", Align::Left),
         ("expected", Align::Right),
@@ -146,7 +147,7 @@ fn not_run(document: &ReproduceDocument) -> Vec<(&str, usize)> {
 }
 
 fn markdown(document: &ReproduceDocument) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = screen::plain();
     writeln!(out, "{}.\n", sum(document))?;
     let mut source = "";
     for claim in &document.claims {

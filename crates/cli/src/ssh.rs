@@ -1,15 +1,18 @@
 //! Far hosts: the options that say how ssh gets there, and `tcplab doctor --on ssh:A,B`.
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueHint};
 use serde::Serialize;
 use tcplab_kernel::Stop;
+use tcplab_kernel::say;
 use tcplab_kernel::ssh::{Host, HostReport, SshError, SshOptions, WayReport, examine, open_all};
 
 use crate::failure::Failure;
 use crate::json;
+use crate::screen;
 
 /// How ssh gets to far hosts.
 #[derive(Args, Debug, Clone, Default)]
@@ -50,11 +53,6 @@ pub fn whole_names(on: &[String]) -> Vec<String> {
     names
 }
 
-/// A line of progress about a far host.
-pub fn say(line: &str) {
-    eprintln!("{line}");
-}
-
 impl From<SshError> for Failure {
     fn from(e: SshError) -> Self {
         match e {
@@ -92,44 +90,52 @@ pub fn doctor(on: &str, args: &SshArgs, json: bool) -> Result<ExitCode, Failure>
             ways,
         })?;
     } else {
-        print(&hosts, &ways);
+        print(&hosts, &ways)?;
     }
     Ok(ExitCode::from(if is_well { 0 } else { 4 }))
 }
 
-fn print(hosts: &[HostReport], ways: &[WayReport]) {
+fn print(hosts: &[HostReport], ways: &[WayReport]) -> io::Result<()> {
+    let mut out = screen::plain();
     for report in hosts {
         let facts = &report.facts;
         let model = facts.cpu_model.as_deref().unwrap_or("model not known");
-        println!("{}", report.host);
-        println!("    kernel   Linux {} on {}", facts.kernel, facts.machine);
-        println!("    cpus     {} ({model})", facts.cpus);
+        writeln!(out, "{}", report.host)?;
+        writeln!(
+            out,
+            "    kernel   Linux {} on {}",
+            facts.kernel, facts.machine
+        )?;
+        writeln!(out, "    cpus     {} ({model})", facts.cpus)?;
         match (report.reached_at, report.facts.address) {
-            (Some(at), Some(ssh)) if at == ssh => println!("    address  {at}, that of ssh"),
-            (Some(at), _) => println!("    address  {at}"),
-            (None, _) => println!("    address  not known: write {}=ADDRESS", report.host),
+            (Some(at), Some(ssh)) if at == ssh => writeln!(out, "    address  {at}, that of ssh")?,
+            (Some(at), _) => writeln!(out, "    address  {at}")?,
+            (None, _) => writeln!(out, "    address  not known: write {}=ADDRESS", report.host)?,
         }
         match &facts.no_capture {
-            None => println!("    capture  yes"),
-            Some(why) => println!("    capture  no: {why}"),
+            None => writeln!(out, "    capture  yes")?,
+            Some(why) => writeln!(out, "    capture  no: {why}")?,
         }
-        println!("    sockets  {}", facts.congestion.join(" "));
-        println!(
+        writeln!(out, "    sockets  {}", facts.congestion.join(" "))?;
+        writeln!(
+            out,
             "    clock    {:+.3} ms from here, at most {:.3} ms wrong",
             report.clock.offset_ns as f64 / 1e6,
             report.clock.error_ns as f64 / 1e6
-        );
-        println!("    tcplab   {}", facts.path);
+        )?;
+        writeln!(out, "    tcplab   {}", facts.path)?;
     }
     for way in ways {
         match (&way.error, way.handshake_ns) {
-            (Some(error), _) => println!("{} to {}: no: {error}", way.from, way.to),
-            (None, ns) => println!(
+            (Some(error), _) => writeln!(out, "{} to {}: no: {error}", way.from, way.to)?,
+            (None, ns) => writeln!(
+                out,
                 "{} to {}: TCP handshake in {:.3} ms",
                 way.from,
                 way.to,
                 ns.unwrap_or_default() as f64 / 1e6
-            ),
+            )?,
         }
     }
+    Ok(())
 }

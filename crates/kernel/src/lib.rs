@@ -5,6 +5,7 @@
 //! applications on real sockets. [`stack`] has the names of stacks and the kernels for them,
 //! [`build`] builds those, and [`doctor`] says what this machine can do. [`output`] writes result files, [`Scratch`] is
 //! a temporary folder.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 #[cfg(target_os = "linux")]
 pub mod bench;
@@ -38,6 +39,7 @@ pub mod replay;
 #[cfg(target_os = "linux")]
 pub mod run;
 mod scratch;
+mod say;
 #[cfg(target_os = "linux")]
 pub mod ssh;
 pub mod stack;
@@ -46,8 +48,10 @@ mod stop;
 pub mod sys;
 #[cfg(target_os = "linux")]
 pub mod tcp_info;
+pub mod text;
 
 pub use error::Error;
 pub use live::{Frame, Live};
 pub use scratch::Scratch;
+pub use say::say;
 pub use stop::Stop;

@@ -3,6 +3,7 @@
 //!
 //! [`Lab::stack`] finds what a name stands for, [`campaign::run`] runs all points on all stacks,
 //! [`bisect::first_bad`] searches an ordered list of stacks.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod bench;
 pub mod bisect;

@@ -6,7 +6,7 @@ use tcplab_kernel::Stop;
 use tcplab_kernel::guest::{GuestError, Initramfs};
 use tcplab_kernel::image::Image;
 use tcplab_kernel::ssh::{Pair, SshError, SshOptions};
-use tcplab_kernel::stack::{StackName, Store, UmlKernel};
+use tcplab_kernel::stack::{StackName, Store, StoreError, UmlKernel};
 
 use crate::error::LabError;
 use crate::model::Model;
@@ -61,7 +61,8 @@ impl Stack {
 /// What all runs of a process share.
 #[derive(Debug)]
 pub struct Lab {
-    store: Store,
+    /// None: the environment names no home, and only stacks without a folder of kernels can be used.
+    store: Option<Store>,
     initramfs: OnceLock<Initramfs>,
     pub(crate) stop: Stop,
     far: Far,
@@ -77,20 +78,17 @@ pub struct Far {
 }
 
 impl Lab {
-    /// With the user's kernels. `stop` ends runs early.
-    ///
-    /// # Errors
-    /// When there is no folder for kernels.
-    pub fn new(stop: Stop) -> Result<Self, LabError> {
-        Ok(Self {
-            store: Store::of_user()?,
+    /// With the user's kernels, when the environment names a home. `stop` ends runs early.
+    pub fn new(stop: Stop) -> Self {
+        Self {
+            store: Store::of_user().ok(),
             initramfs: OnceLock::new(),
             stop,
             far: Far {
                 options: SshOptions::default(),
                 say: |_| {},
             },
-        })
+        }
     }
 
     /// The same, which reaches other machines so.
@@ -108,9 +106,12 @@ impl Lab {
     pub fn stack(&self, name: &str) -> Result<Stack, LabError> {
         let kind = match StackName::parse(name)? {
             StackName::Host => Kind::Host,
-            StackName::Uml(uml) => Kind::Uml(Box::new(self.store.find(&uml)?)),
+            StackName::Uml(uml) => {
+                let store = self.store.as_ref().ok_or(StoreError::NoHome)?;
+                Kind::Uml(Box::new(store.find(&uml)?))
+            }
             StackName::Qemu(image) => {
-                let found = Image::find(&self.store, &image);
+                let found = Image::find(self.store.as_ref(), &image);
                 let found = found.map_err(|e| LabError::CannotRun(e.to_string()))?;
                 Kind::Qemu(Box::new(found))
             }

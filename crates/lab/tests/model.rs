@@ -13,7 +13,7 @@ use tcplab_plan::result::{PointResult, RunDocument};
 /// Runs an experiment on a stack with the measures that it names.
 fn run(text: &str, stack: &str, jobs: usize, out: Option<&Path>) -> RunDocument {
     let experiment = Experiment::parse("test.toml", text).expect("a right experiment");
-    let lab = Lab::new(Stop::never()).expect("a folder for kernels");
+    let lab = Lab::new(Stop::never());
     let stacks = [lab.stack(stack).expect("a stack")];
     let points = experiment.points().expect("points");
     let campaign = Campaign {

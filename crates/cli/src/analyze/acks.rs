@@ -12,6 +12,7 @@ use tcplab_wire::CaqmUnits;
 use crate::analyze::form::Form;
 use crate::failure::Failure;
 use crate::files::Out;
+use crate::screen;
 
 /// One line of `--acks --json`.
 #[derive(Serialize)]
@@ -78,7 +79,7 @@ impl Acks {
                 credits: ack.credits,
                 caqm_bytes: row.caqm.map(|info| info.value(&self.units)),
             };
-            serde_json::to_writer(&mut *out, &line)?;
+            serde_json::to_writer(screen::json(&mut *out), &line)?;
             out.write_all(b"\n")?;
         }
         Ok(())
@@ -127,7 +128,7 @@ impl Form for Acks {
             _ if !self.json => out.write_all(acks::LEGEND.as_bytes()),
             Some(failure) => {
                 out.write_all(b"{\"error\":")?;
-                serde_json::to_writer(&mut *out, failure)?;
+                serde_json::to_writer(screen::json(&mut *out), failure)?;
                 out.write_all(b"}\n")
             }
             None => Ok(()),

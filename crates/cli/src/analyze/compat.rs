@@ -12,6 +12,7 @@ use crate::analyze::form::Form;
 use crate::args::Bound;
 use crate::failure::Failure;
 use crate::files::Out;
+use crate::screen;
 
 /// `schema` of the document of `--tshark-compat --json`.
 const SCHEMA: &str = "tcplab.tshark/1";
@@ -120,7 +121,7 @@ impl Form for Compat {
                 rows_left_out: totals.rows_left_out + left_out,
                 error: totals.error.as_ref(),
             };
-            serde_json::to_writer(&mut *out, &capture)?;
+            serde_json::to_writer(screen::json(&mut *out), &capture)?;
             return Ok(());
         }
         for f in &frames {
@@ -140,7 +141,7 @@ impl Form for Compat {
         out.write_all(b"]")?;
         if let Some(failure) = failure {
             out.write_all(b",\"error\":")?;
-            serde_json::to_writer(&mut *out, failure)?;
+            serde_json::to_writer(screen::json(&mut *out), failure)?;
         }
         out.write_all(b"}\n")
     }

@@ -8,6 +8,7 @@ use schemars::schema_for;
 use serde::Serialize;
 use tcplab_analyze::Output;
 use tcplab_analyze::findings::{Finding, Id, Severity};
+use tcplab_kernel::say;
 
 /// One entry of `--fail-on`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,7 +105,7 @@ impl Verdict {
     pub fn exit_code(&self) -> ExitCode {
         match &self.matched {
             Some(condition) => {
-                eprintln!("tcplab: a finding matches --fail-on {condition}");
+                say(&format!("tcplab: a finding matches --fail-on {condition}"));
                 ExitCode::from(1)
             }
             None => ExitCode::SUCCESS,

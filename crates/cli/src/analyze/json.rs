@@ -14,6 +14,7 @@ use crate::analyze::order::Reorder;
 use crate::analyze::stream;
 use crate::failure::Failure;
 use crate::files::Out;
+use crate::screen;
 
 /// The answer of `tcplab analyze --json`: one document, also when something failed.
 // Only the schema is made from this type: the writer below never holds a whole document.
@@ -64,7 +65,7 @@ impl Form for Json {
         self.captures += 1;
         self.streams = 0;
         self.window.reset();
-        serde_json::to_writer(&mut *out, file)?;
+        serde_json::to_writer(screen::json(&mut *out), file)?;
         out.write_all(b",\"streams\":[")
     }
 
@@ -106,7 +107,7 @@ impl Form for Json {
         out.write_all(b"]")?;
         if let Some(failure) = failure {
             out.write_all(b",\"error\":")?;
-            serde_json::to_writer(&mut *out, failure)?;
+            serde_json::to_writer(screen::json(&mut *out), failure)?;
         }
         out.write_all(b"}\n")
     }
@@ -116,7 +117,7 @@ impl Form for Json {
 fn write_members(out: &mut Out, value: &impl Serialize) -> io::Result<()> {
     let text = serde_json::to_vec(value)?;
     let inner = text.strip_prefix(b"{").and_then(|t| t.strip_suffix(b"}"));
-    out.write_all(inner.unwrap_or_default())
+    screen::json(out).write_all(inner.unwrap_or_default())
 }
 
 /// The document of a command that failed before it could begin one, on standard output.
@@ -128,7 +129,7 @@ pub fn empty_document(failure: &Failure) {
         },
         error: Some(failure.clone()),
     };
-    if let Ok(text) = serde_json::to_string(&document) {
-        println!("{text}");
-    }
+    // When standard output is gone there is only the exit code left.
+    let mut out = screen::json(io::stdout().lock());
+    let _ = serde_json::to_writer(&mut out, &document).map(|()| out.write_all(b"\n"));
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use tcplab_analyze::Analyzer;
 use tcplab_analyze::report::{ReadError, Totals};
+use tcplab_kernel::say;
 use tcplab_kernel::{Error, Live, Stop};
 
 use crate::analyze::run::{self, Parser, Take};
@@ -92,7 +93,7 @@ impl Source {
             Some(d) => format!("for {d:?}, or until Ctrl-C"),
             None => "until Ctrl-C".into(),
         };
-        eprintln!("tcplab: capturing from {} {end}", self.name);
+        say(&format!("tcplab: capturing from {} {end}", self.name));
         io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new_spinner();
             if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} frames, {elapsed}") {

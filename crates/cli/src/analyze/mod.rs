@@ -24,6 +24,7 @@ use std::process::ExitCode;
 
 use tcplab_analyze::Output;
 use tcplab_analyze::report::{ReadError, Totals};
+use tcplab_kernel::say;
 
 use crate::analyze::asked::Asked;
 use crate::analyze::form::Form;
@@ -195,9 +196,9 @@ impl Outputs {
         for (i, line) in written.iter().enumerate() {
             if for_people {
                 let gap = if i == 0 { "\n" } else { "" };
-                writeln!(self.out, "{gap}{line}")?;
+                writeln!(self.out, "{gap}{}", tcplab_base::safe_lines(line))?;
             } else {
-                eprintln!("{line}");
+                say(line);
             }
         }
         self.out.close()?;

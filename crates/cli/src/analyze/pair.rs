@@ -9,7 +9,7 @@ use tcplab_analyze::pair::{Capture, Pair, compare};
 use tcplab_analyze::trace::Rows;
 use tcplab_analyze::{Analyzer, Options, Output};
 use tcplab_capture::Reader;
-use tcplab_report::terminal;
+use tcplab_report::terminal::{self, style};
 use tcplab_wire::Parsed;
 
 use crate::analyze::asked::Asked;
@@ -18,6 +18,7 @@ use crate::args::{AnalyzeArgs, Color};
 use crate::failure::Failure;
 use crate::files::{Input, Out};
 use crate::progress::Watched;
+use crate::screen;
 
 /// The answer of `tcplab analyze --pair --json`: one document, also when a capture is damaged.
 #[derive(Serialize, JsonSchema)]
@@ -62,11 +63,12 @@ pub fn main(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
             pair,
             error: failure,
         };
-        serde_json::to_writer(&mut out, &document).map_err(std::io::Error::from)?;
+        serde_json::to_writer(screen::json(&mut out), &document).map_err(std::io::Error::from)?;
         out.write_all(b"\n")?;
     } else {
         let theme = crate::terminal::theme(color, args.output.is_some());
-        out.write_all(terminal::pair::render(&theme, &pair, args.all).as_bytes())?;
+        let text = terminal::pair::render(&theme, &pair, args.all);
+        out.write_all(style::screen(&text, theme.color).as_bytes())?;
     }
     out.close()?;
     Ok(ExitCode::from(code))

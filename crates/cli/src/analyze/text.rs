@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use tcplab_analyze::Output;
 use tcplab_analyze::report::Totals;
-use tcplab_report::terminal::{Collector, Theme};
+use tcplab_report::terminal::{Collector, Theme, style};
 
 use crate::analyze::form::Form;
 use crate::args::AnalyzeArgs;
@@ -57,7 +57,8 @@ impl Form for Text {
             out.write_all(b"\n")?;
         }
         self.captures += 1;
-        out.write_all(collector.render(&self.theme, &self.file, totals).as_bytes())?;
+        let text = collector.render(&self.theme, &self.file, totals);
+        out.write_all(style::screen(&text, self.theme.color).as_bytes())?;
         // The reports of many files come one by one, not all at the end.
         out.flush()
     }

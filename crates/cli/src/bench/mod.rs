@@ -15,6 +15,7 @@ use tcplab_base::Duration;
 use tcplab_compare::{COMPARE_SCHEMA, METRICS_SCHEMA, Metrics, Options, compare};
 use tcplab_kernel::Stop;
 use tcplab_kernel::bench::{Http, Place, Server, Workload};
+use tcplab_kernel::say;
 use tcplab_lab::bench::{self, Arm, Count, Pinning, Plan, SELF_TEST_SCHEMA, Setting};
 
 use self::args::{BenchArgs, Cpus, HttpArgs, HttpServer};
@@ -24,7 +25,7 @@ use crate::args::Color;
 use crate::compare::{code, options, tell};
 use crate::failure::Failure;
 use crate::files::distinct;
-use crate::{json, ssh, terminal};
+use crate::{json, screen, terminal};
 
 /// The most runs of a workload in an arm that are sensible, where the user does not say.
 const MOST_RUNS: u32 = 400;
@@ -107,7 +108,7 @@ fn places(args: &BenchArgs, plan: &Plan) -> Result<(Vec<Place>, Stop), Failure> 
     let reach = bench::Reach {
         options: &args.ssh.options(),
         stop: &stop,
-        say: &ssh::say,
+        say: &say,
     };
     let places = bench::far_places(&plan.arms, args.on.as_deref(), reach)?;
     Ok((places, stop))
@@ -237,6 +238,6 @@ fn one_arm(args: &BenchArgs, metrics: &Metrics, color: Color) -> Result<(), Fail
     }
     let theme = terminal::theme(color, false);
     let table = text::one_arm(metrics, output.markdown, &theme);
-    std::io::stdout().lock().write_all(table.as_bytes())?;
+    screen::painted(&theme).write_all(table.as_bytes())?;
     Ok(())
 }

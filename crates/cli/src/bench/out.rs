@@ -4,6 +4,7 @@ use std::io;
 
 use tcplab_compare::Metrics;
 use tcplab_kernel::Scratch;
+use tcplab_kernel::say;
 use tcplab_lab::bench::Folder;
 
 use super::args::BenchArgs;
@@ -41,7 +42,7 @@ impl Out {
         let wrong = |e: io::Error| Failure::input(format!("{}: {e}", path.display()));
         let file = self.folder.finish(metrics).map_err(wrong)?;
         if self.scratch.is_none() {
-            eprintln!("{beside} and metrics: {}", file.display());
+            say(&format!("{beside} and metrics: {}", file.display()));
         }
         Ok(())
     }

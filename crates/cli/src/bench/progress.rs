@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use tcplab_base::safe;
 use tcplab_lab::bench::{self, Plan};
 
 /// A bar of runs.
@@ -40,7 +41,7 @@ impl Progress {
     pub fn at(&self, number: u64, message: String) {
         if let Some(bar) = &self.0 {
             bar.set_position(number);
-            bar.set_message(message);
+            bar.set_message(safe(&message));
         }
     }
 

@@ -10,6 +10,7 @@ use tcplab_lab::bench::{Plan, SelfTest, self_test};
 use super::args::BenchArgs;
 use crate::failure::Failure;
 use crate::json;
+use crate::screen;
 
 /// Runs it and tells what it found.
 pub fn run(args: &BenchArgs, tables: u32) -> Result<ExitCode, Failure> {
@@ -28,23 +29,22 @@ pub fn run(args: &BenchArgs, tables: u32) -> Result<ExitCode, Failure> {
     let found = self_test(&plan, tables, &super::judged(args), &stop, |table, turn| {
         if shows {
             let (run, workload) = (turn.block + 1, turn.workload);
-            eprint!(
+            let _ = write!(
+                io::stderr(),
                 "\r\x1b[Ktable {} of {tables}, run {run}: {workload}",
                 table + 1
             );
         }
     })?;
     if shows {
-        eprint!("\r\x1b[K");
+        let _ = write!(io::stderr(), "\r\x1b[K");
     }
     if found.tables.is_empty() {
         return Err(Failure::interrupted("interrupted before a table was done"));
     }
     match args.output.json {
         true => json::print(&found)?,
-        false => io::stdout()
-            .lock()
-            .write_all(text(&plan, &found).as_bytes())?,
+        false => screen::plain().write_all(text(&plan, &found).as_bytes())?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,7 @@
 //! The suite on two stacks.
 
 use tcplab_compare::{Arm, Metrics};
+use tcplab_kernel::say;
 use tcplab_lab::bench::network::{self, SUITE};
 
 use super::args::BenchArgs;
@@ -38,7 +39,7 @@ pub fn run(args: &BenchArgs, names: [&String; 2]) -> Result<Metrics, Failure> {
         let folder = tcplab_lab::bench::Folder::create(out);
         let kept = folder.and_then(|folder| folder.finish(&metrics));
         let file = kept.map_err(|e| Failure::input(format!("{}: {e}", out.display())))?;
-        eprintln!("metrics: {}", file.display());
+        say(&format!("metrics: {}", file.display()));
     }
     Ok(metrics)
 }

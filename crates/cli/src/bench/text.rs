@@ -1,6 +1,7 @@
 //! One arm's figures as a table.
 
 use tcplab_compare::{Metric, Metrics, Role};
+use tcplab_report::compare::cell;
 use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::table::{Align, Cell, Table};
 
@@ -12,7 +13,7 @@ pub fn one_arm(metrics: &Metrics, markdown: bool, theme: &Theme) -> String {
     if markdown {
         let mut out = format!("| {} |\n|---|---|---:|---:|---:|---:|\n", heads.join(" | "));
         for row in rows {
-            out += &format!("| {} |\n", row.join(" | "));
+            out += &format!("| {} |\n", row.map(|text| cell(&text)).join(" | "));
         }
         return out;
     }

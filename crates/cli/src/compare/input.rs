@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use tcplab_base::quoted;
 use tcplab_compare::import::{self, Format, Input};
 use tcplab_compare::{Arm, RemarkKind};
+use tcplab_kernel::text::{TextError, read_bytes};
 
 use crate::compare::args::CompareArgs;
 use crate::failure::Failure;
@@ -112,8 +114,9 @@ fn files(path: &Path) -> Result<Vec<(PathBuf, bool)>, Failure> {
     }
     if path.join("manifest.json").is_file() {
         return Err(Failure::input(format!(
-            "{0}: a result folder without summary.json: the run did not end; go on with it: tcplab run {0}/manifest.json --out {0}",
-            path.display()
+            "{0}: a result folder without summary.json: the run did not end; go on with it: tcplab run {1}/manifest.json --out {1}",
+            path.display(),
+            quoted(&path.display().to_string())
         )));
     }
     let mut files = Vec::new();
@@ -139,15 +142,13 @@ fn files(path: &Path) -> Result<Vec<(PathBuf, bool)>, Failure> {
 /// The arms of a file; none: it is of no known format and need not be.
 fn file_arms(path: &Path, format: Option<Format>, must: bool) -> Result<Option<Vec<Arm>>, Failure> {
     let name = path.display().to_string();
-    let fail = |e: std::io::Error| Failure::input(format!("{name}: cannot read: {e}"));
-    let size = fs::metadata(path).map_err(fail)?.len();
-    if size > MOST_BYTES {
-        let most = MOST_BYTES >> 20;
-        return Err(Failure::input(format!(
-            "{name}: larger than {most} MiB; give the tool's result, not its log"
-        )));
-    }
-    let bytes = fs::read(path).map_err(fail)?;
+    let bytes = read_bytes(path, |_| MOST_BYTES).map_err(|e| match e {
+        TextError::TooLong { .. } => Failure::input(format!(
+            "{name}: larger than {} MiB; give the tool's result, not its log",
+            MOST_BYTES >> 20
+        )),
+        e => e.into(),
+    })?;
     let text = String::from_utf8_lossy(&bytes);
     if !must && format.is_none() && Format::of(&text).is_none() {
         return Ok(None);

@@ -13,7 +13,7 @@ use self::args::{CompareArgs, JudgeArgs, OutputArgs};
 use crate::args::Color;
 use crate::failure::Failure;
 use crate::files::{distinct, write};
-use crate::{json, terminal};
+use crate::{json, screen, terminal};
 
 /// Runs `tcplab compare`.
 pub fn main(args: &CompareArgs, color: Color) -> ExitCode {
@@ -61,11 +61,11 @@ pub fn tell(comparison: &Comparison, args: &OutputArgs, color: Color) -> Result<
         write(path, &report::html(comparison))?;
     }
     let theme = terminal::theme(color, false);
-    let mut out = std::io::stdout().lock();
     match (args.json, args.markdown) {
         (true, _) => json::print(comparison)?,
-        (_, true) => out.write_all(report::markdown(comparison).as_bytes())?,
-        _ => out.write_all(report::terminal(comparison, args.all, &theme).as_bytes())?,
+        (_, true) => screen::plain().write_all(report::markdown(comparison).as_bytes())?,
+        _ => screen::painted(&theme)
+            .write_all(report::terminal(comparison, args.all, &theme).as_bytes())?,
     }
     Ok(())
 }

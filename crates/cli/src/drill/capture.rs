@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use tcplab_kernel::output::write_own;
+use tcplab_kernel::say;
 use tcplab_kernel::stack::cache_folder;
 use tcplab_lab::drill::{CaseResult, DrillDocument};
 
@@ -34,7 +35,9 @@ pub fn keep_failed(document: &mut DrillDocument) {
         Err(e) => Err(e.to_string()),
     };
     if let Err(why) = kept {
-        eprintln!("tcplab: no captures of what failed: {why} (--pcap DIR writes them elsewhere)");
+        say(&format!(
+            "tcplab: no captures of what failed: {why} (--pcap DIR writes them elsewhere)"
+        ));
     }
 }
 

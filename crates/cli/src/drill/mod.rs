@@ -16,7 +16,7 @@ pub use args::DrillArgs;
 use crate::args::Color;
 use crate::failure::Failure;
 use crate::run::{lab, processors};
-use crate::{json, terminal};
+use crate::{json, screen, terminal};
 
 /// Runs `tcplab drill`.
 pub fn main(args: &DrillArgs, color: Color) -> ExitCode {
@@ -85,7 +85,7 @@ fn code(document: &DrillDocument) -> u8 {
 
 /// `--dry-run`: the cases.
 fn list(cases: &[Case]) -> Result<ExitCode, Failure> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(screen::plain());
     for case in cases {
         let (script, mode) = (case.script.display(), drill::word(case.mode));
         writeln!(out, "{script} ({mode})")?;

@@ -2,18 +2,19 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use tcplab_kernel::output::write_own;
 use tcplab_lab::drill::{CaseResult, DrillDocument, Verdict};
 
 use crate::failure::Failure;
+use crate::screen;
 
 /// Prints KTAP.
 pub fn print(document: &DrillDocument) -> Result<(), Failure> {
     let text = lines("KTAP version 1", document.results.iter());
-    io::stdout().lock().write_all(text.as_bytes())?;
+    screen::plain().write_all(text.as_bytes())?;
     Ok(())
 }
 

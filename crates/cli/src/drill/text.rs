@@ -10,10 +10,11 @@ use tcplab_report::terminal::table::{Align, Table};
 
 use super::args::DrillArgs;
 use crate::failure::Failure;
+use crate::screen;
 
 /// Prints the results.
 pub fn print(document: &DrillDocument, args: &DrillArgs, theme: &Theme) -> Result<(), Failure> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(screen::painted(theme));
     for result in &document.results {
         case(&mut out, result, args)?;
     }

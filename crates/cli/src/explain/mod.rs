@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueHint};
 use tcplab_capture::{Body, Reader};
+use tcplab_kernel::say;
 use tcplab_lab::explain::{self, Gather, Receiver};
 use tcplab_wire::{Config, Parsed, Reassembler};
 
@@ -74,10 +75,10 @@ fn run(args: &ExplainArgs, color: Color) -> Result<ExitCode, Failure> {
     }
     text::print(&receivers, args.all, &terminal::theme(color, false))?;
     if gather.left_out() > 0 {
-        eprintln!(
+        say(&format!(
             "tcplab: {name}: {} packets were left out; cut the capture with editcap or tcpdump",
             gather.left_out()
-        );
+        ));
     }
     if let Some(damage) = damage {
         return Ok(damage.report());

@@ -1,6 +1,6 @@
 //! The answer of `explain` for a person.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use tcplab_lab::explain::{Found, Mismatch, Ranked, Receiver};
 use tcplab_report::terminal::Theme;
@@ -8,13 +8,14 @@ use tcplab_report::terminal::style::Ink;
 use tcplab_report::terminal::table::{Align, Cell, Table};
 
 use crate::failure::Failure;
+use crate::screen;
 
 /// Receivers that are shown without `--all`.
 const SHOWN: usize = 10;
 
 /// Prints the receivers, those with the most ACKs first.
 pub fn print(receivers: &[Receiver], all: bool, theme: &Theme) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = screen::painted(theme);
     let mut order: Vec<&Receiver> = receivers.iter().collect();
     // Stable: equal ones stay in the order of the file.
     order.sort_by_key(|r| std::cmp::Reverse(r.found.as_ref().map_or(0, |f| f.acks)));

@@ -92,7 +92,7 @@ fn name(target: &Into) -> Result<TargetName, Failure> {
         Into::Analyser => TargetName::Analyser,
         Into::Endpoint => TargetName::Endpoint,
         Into::Kernel => TargetName::Kernel,
-        Into::Stack(name) => TargetName::Guest(Lab::new(Stop::never())?.stack(name)?),
+        Into::Stack(name) => TargetName::Guest(Lab::new(Stop::never()).stack(name)?),
     })
 }
 

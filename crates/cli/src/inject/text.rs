@@ -1,6 +1,6 @@
 //! Tables for a person.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use tcplab_lab::inject::{GroupResult, InjectDocument};
 use tcplab_report::terminal::Theme;
@@ -9,6 +9,7 @@ use tcplab_report::terminal::table::{Align, Table};
 use tcplab_wire::malformed::Group;
 
 use crate::failure::Failure;
+use crate::screen;
 
 /// The groups and how many frames they have.
 pub fn list(groups: impl Iterator<Item = &'static Group>, theme: &Theme) -> Result<(), Failure> {
@@ -26,7 +27,7 @@ pub fn list(groups: impl Iterator<Item = &'static Group>, theme: &Theme) -> Resu
             group.about.into(),
         ]);
     }
-    let mut out = io::stdout().lock();
+    let mut out = screen::painted(theme);
     write!(out, "{}", table.render(theme))?;
     writeln!(out, "\n{all} frames")?;
     Ok(())
@@ -51,7 +52,7 @@ pub fn result(document: &InjectDocument, theme: &Theme) -> Result<(), Failure> {
     table.row(row("all", &sum(document)));
     // Columns of targets that were not wanted.
     table.drop_empty(&["-"]);
-    let mut out = io::stdout().lock();
+    let mut out = screen::painted(theme);
     write!(out, "{}", table.render(theme))?;
     for group in &document.groups {
         counters(&mut out, group, theme)?;

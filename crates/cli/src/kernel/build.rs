@@ -1,5 +1,6 @@
 //! `tcplab kernel build`.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -10,6 +11,7 @@ use super::args::BuildArgs;
 use super::progress::Progress;
 use crate::failure::Failure;
 use crate::json;
+use crate::screen;
 
 /// Schema of the answer.
 pub const SCHEMA: &str = "tcplab.kernel-build/1";
@@ -54,10 +56,11 @@ pub fn run(args: &BuildArgs) -> Result<ExitCode, Failure> {
         format!("is built ({:.0} CPU seconds)", built.cpu_s)
     };
     let (version, hz) = (&manifest.version, manifest.hz);
-    println!(
+    writeln!(
+        screen::plain(),
         "{stack} {what}: Linux {version}, {hz} Hz, {}",
         built.kernel.path.display()
-    );
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,6 +4,7 @@
     reason = "the age of a kernel is a matter of the clock on the wall"
 )]
 
+use std::io::Write;
 use std::process::ExitCode;
 use std::time::SystemTime;
 
@@ -14,6 +15,7 @@ use tcplab_kernel::stack::{Manifest, Store, UmlKernel};
 use super::megabytes;
 use crate::failure::Failure;
 use crate::json;
+use crate::screen;
 
 /// Schema of the answer.
 pub const SCHEMA: &str = "tcplab.kernel-list/1";
@@ -64,7 +66,7 @@ pub fn run(json: bool) -> Result<ExitCode, Failure> {
     if json {
         json::print(&document)?;
     } else {
-        print(&document);
+        print(&document)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -87,9 +89,13 @@ fn kernel(kernel: UmlKernel) -> Kernel {
     }
 }
 
-fn print(document: &Document) {
+fn print(document: &Document) -> Result<(), Failure> {
+    let mut out = screen::plain();
     if document.kernels.is_empty() {
-        println!("no kernel is built; `tcplab kernel build 6.1` builds one (about 6 CPU minutes)");
+        writeln!(
+            out,
+            "no kernel is built; `tcplab kernel build 6.1` builds one (about 6 CPU minutes)"
+        )?;
     }
     let stack = |k: &Kernel| k.stacks.first().cloned().unwrap_or_default();
     let width = document
@@ -106,22 +112,25 @@ fn print(document: &Document) {
         } else {
             format!("  also {}", others.join(" "))
         };
-        println!(
+        writeln!(
+            out,
             "{:width$}  {:10} {:4} Hz  {:>7}  {:>9}{also}",
             stack(kernel),
             m.version,
             m.hz,
             megabytes(m.binary_bytes),
             kernel.age_s.map_or(String::new(), age),
-        );
+        )?;
     }
     for other in &document.prebuilt {
         let version = other.version.as_deref().unwrap_or("does not start");
-        println!(
+        writeln!(
+            out,
             "{}  {version}, Debian's user-mode-linux: real time only",
             other.path
-        );
+        )?;
     }
+    Ok(())
 }
 
 /// An age for a person.

@@ -4,7 +4,9 @@
 use std::io::{self, IsTerminal};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use tcplab_base::safe;
 use tcplab_kernel::build::Step;
+use tcplab_kernel::say;
 
 /// Steps between two plain lines.
 const EVERY: u64 = 100;
@@ -45,11 +47,11 @@ impl Progress {
                     bar.set_style(style.progress_chars("=> "));
                 }
                 bar.set_position(done);
-                bar.set_message(file.to_owned());
+                bar.set_message(safe(file));
             }
             (None, Step::Compiled { done, expected, .. }) if done % EVERY == 0 => {
                 let of = expected.map_or(String::new(), |n| format!(" of about {n}"));
-                eprintln!("  {done}{of} steps");
+                say(&format!("  {done}{of} steps"));
             }
             (None, Step::Compiled { .. }) => (),
         }
@@ -58,10 +60,10 @@ impl Progress {
     fn line(&self, text: &str) {
         match &self.bar {
             Some(bar) => {
-                bar.println(text);
+                bar.println(safe(text));
                 bar.set_position(0);
             }
-            None => eprintln!("{text}"),
+            None => say(text),
         }
     }
 }

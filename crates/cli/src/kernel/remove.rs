@@ -1,14 +1,17 @@
 //! `tcplab kernel rm`.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use tcplab_kernel::say;
 use tcplab_kernel::stack::{Store, StoreError, UmlName};
 
 use super::args::RmArgs;
 use super::{kernel_name, megabytes};
 use crate::failure::Failure;
 use crate::json;
+use crate::screen;
 
 /// Schema of the answer.
 pub const SCHEMA: &str = "tcplab.kernel-rm/1";
@@ -30,7 +33,7 @@ pub fn run(args: &RmArgs) -> Result<ExitCode, Failure> {
     let names: Result<Vec<UmlName>, Failure> = args.names.iter().map(|n| kernel_name(n)).collect();
     let names = names?;
     let store = Store::of_user()?;
-    let lock = store.lock(|| eprintln!("a build is running; waiting for it"))?;
+    let lock = store.lock(|| say("a build is running; waiting for it"))?;
     // All or none: a misspelt name removes nothing.
     for name in &names {
         if let Err(StoreError::NotBuilt { name, .. }) = store.find(name) {
@@ -55,19 +58,21 @@ pub fn run(args: &RmArgs) -> Result<ExitCode, Failure> {
         json::print(&document)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let mut out = screen::plain();
     for name in &document.removed {
         let kernel = if document.kernels_removed.contains(name) {
             ", and its kernel"
         } else {
             ""
         };
-        println!("removed uml:{name}{kernel}");
+        writeln!(out, "removed uml:{name}{kernel}")?;
     }
     if args.sources {
-        println!(
+        writeln!(
+            out,
             "removed {} of sources and build folders",
             megabytes(document.sources_bytes)
-        );
+        )?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use tcplab_kernel::link::private_socket;
+use tcplab_kernel::say;
 
 use super::orders::{Desk, WAYS, line_of, settings};
 use crate::failure::Failure;
@@ -101,7 +102,7 @@ pub fn change(path: &Path, ways: [Option<&str>; 2]) -> Result<(), Failure> {
         let answer = line_of(&mut input).map_err(failed)?.unwrap_or_default();
         match (answer.trim_end(), answer.strip_prefix(OK)) {
             ("", _) => return Err(Failure::inconclusive("the link ended before it answered")),
-            (_, Some(how)) => eprintln!("tcplab: {name}:{}", how.trim_end()),
+            (_, Some(how)) => say(&format!("tcplab: {name}:{}", how.trim_end())),
             (why, None) => return Err(Failure::usage(why)),
         }
     }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use tcplab_kernel::link::{End, Snapshot};
 
 use crate::failure::{Failure, Kind};
+use crate::screen;
 
 /// `schema` of the first line.
 pub const SCHEMA: &str = "tcplab.link/1";
@@ -92,7 +93,7 @@ impl EndLine {
 pub fn print(line: &Line) -> Result<(), Failure> {
     let mut text = serde_json::to_vec(line).map_err(io::Error::from)?;
     text.push(b'\n');
-    let mut out = io::stdout().lock();
+    let mut out = screen::json(io::stdout().lock());
     out.write_all(&text)?;
     out.flush()?;
     Ok(())

@@ -15,6 +15,7 @@ use tcplab_base::Duration as Nanoseconds;
 use tcplab_kernel::Stop;
 use tcplab_kernel::link::{Change, Ends, Event, Link, Program, Running, Settings, Snapshot};
 use tcplab_kernel::run::RunError;
+use tcplab_kernel::say;
 
 use args::LinkArgs;
 use json::{EndLine, Line};
@@ -138,13 +139,15 @@ impl Start {
             let enter = end.enter.as_ref();
             let enter = enter.map(|enter| format!("  {enter} COMMAND"));
             let enter = enter.unwrap_or_default();
-            eprintln!("tcplab: {name} is {}, {address}{enter}", end.end);
+            say(&format!("tcplab: {name} is {}, {address}{enter}", end.end));
         }
         let until = match args.duration {
             Some(duration) => format!("for {duration:?}, or until Ctrl-C"),
             None => "until Ctrl-C".into(),
         };
-        eprintln!("tcplab: forwarding {until}; `a-to-b WORDS` and `b-to-a WORDS` change a way");
+        say(&format!(
+            "tcplab: forwarding {until}; `a-to-b WORDS` and `b-to-a WORDS` change a way"
+        ));
         Ok(())
     }
 }
@@ -258,10 +261,10 @@ impl Live {
                 how,
             });
         }
-        eprintln!(
+        say(&format!(
             "tcplab: {at_s:.1} s: {way} is now {}: {how}",
             text::shown(&words)
-        );
+        ));
         Ok(())
     }
 
@@ -280,7 +283,7 @@ impl Live {
         let program = a.as_mut().or(b.as_mut());
         match program.and_then(Program::status) {
             Some(status) if !status.success() && !self.was_stopped => {
-                eprintln!("tcplab: the program ended with {status}");
+                say(&format!("tcplab: the program ended with {status}"));
                 ExitCode::from(1)
             }
             _ => ExitCode::SUCCESS,
@@ -293,6 +296,6 @@ fn refused(args: &LinkArgs, way: usize, why: String) -> Result<(), Failure> {
     if args.json {
         return json::print(&Line::Refused { way, why });
     }
-    eprintln!("tcplab: {way} is as it was: {why}");
+    say(&format!("tcplab: {way} is as it was: {why}"));
     Ok(())
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tcplab_kernel::Stop;
 use tcplab_kernel::link::{Order, in_foreground, never_stop_for_input};
+use tcplab_kernel::say;
 use tcplab_plan::point::Direction;
 
 /// Names of the ways, as orders and options call them.
@@ -72,12 +73,12 @@ impl Desk {
                     Ok(Some(line)) => {
                         // The link says itself what it refused.
                         if let Err(why) = self.line(&line) {
-                            eprintln!("tcplab: {why}");
+                            say(&format!("tcplab: {why}"));
                         }
                     }
                     Ok(None) => return,
                     Err(e) => {
-                        eprintln!("tcplab: no more orders from standard input: {e}");
+                        say(&format!("tcplab: no more orders from standard input: {e}"));
                         return;
                     }
                 }

@@ -1,12 +1,13 @@
 //! What a live link does, for a person: two rows an interval, a summary at the end.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use tcplab_kernel::link::{Snapshot, WaySnapshot};
 use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::table::{Align, Table};
 
 use crate::failure::Failure;
+use crate::screen;
 
 /// Rows between two headings.
 const HEADING_EVERY: u32 = 20;
@@ -35,7 +36,7 @@ impl Rows {
 
     /// One look: what has changed since the one before.
     pub fn look(&mut self, now: &Snapshot) -> Result<(), Failure> {
-        let mut out = io::stdout().lock();
+        let mut out = screen::plain();
         if self.rows.is_multiple_of(HEADING_EVERY) {
             writeln!(out, "{HEADING}")?;
         }
@@ -196,7 +197,7 @@ pub fn end(end: &Snapshot, ways: &[String; 2], theme: &Theme) -> Result<(), Fail
             way.invalid.to_string().into(),
         ]);
     }
-    let mut out = io::stdout().lock();
+    let mut out = screen::painted(theme);
     writeln!(out, "\n{:.1} s", end.at_s)?;
     for (arrow, words) in ARROWS.iter().zip(ways) {
         writeln!(out, "{arrow}  {}", shown(words))?;
@@ -221,7 +222,7 @@ pub fn late(ns: u64) -> Result<(), Failure> {
         false => "",
     };
     writeln!(
-        io::stdout().lock(),
+        screen::plain(),
         "the latest frame went out {ms:.2} ms after its time{why}"
     )?;
     Ok(())

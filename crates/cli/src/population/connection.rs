@@ -1,10 +1,10 @@
 //! `tcplab population connection`: one connection by its number, in every arm, with captures and log.
 
-use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use tcplab_kernel::say;
 use tcplab_lab::campaign::{self, Campaign};
 use tcplab_lab::population::sample::sample_point;
 use tcplab_lab::population::{arm_point, of_folder, variants};
@@ -17,8 +17,10 @@ use tcplab_report::terminal::table::{Align, Cell, Table};
 use super::args::ConnectionArgs;
 use crate::args::Color;
 use crate::failure::Failure;
+use crate::files;
 use crate::json;
 use crate::run::lab;
+use crate::screen;
 use crate::terminal;
 
 /// `schema` of the document.
@@ -88,7 +90,10 @@ pub fn run(args: &ConnectionArgs, color: Color) -> Result<ExitCode, Failure> {
     print(&drawn, &runs.points, &terminal::theme(color, false))?;
     if let Some(out) = &args.out {
         let each = if args.on.len() > 1 { "*/" } else { "" };
-        eprintln!("captures and logs: {}/{each}points/*", out.display());
+        say(&format!(
+            "captures and logs: {}/{each}points/*",
+            out.display()
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -97,8 +102,7 @@ pub fn run(args: &ConnectionArgs, color: Color) -> Result<ExitCode, Failure> {
 fn population(args: &ConnectionArgs) -> Result<Population, Failure> {
     let place = &args.experiment;
     if !place.is_dir() {
-        let text = fs::read_to_string(place)
-            .map_err(|e| Failure::input(format!("{}: cannot read: {e}", place.display())))?;
+        let text = files::experiment(place)?;
         return super::read(place, &text, args.variant.as_deref(), args.seed);
     }
     let folder = match &args.variant {
@@ -151,7 +155,7 @@ fn measures(point: &Point) -> Vec<String> {
 }
 
 fn print(drawn: &Drawn, points: &[PointResult], theme: &Theme) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = screen::painted(theme);
     writeln!(out, "connection {}", drawn.number)?;
     writeln!(out, "  path      {}", path_words(drawn))?;
     writeln!(out, "  responses {:?} bytes", drawn.responses)?;

@@ -10,12 +10,12 @@ mod show;
 mod table;
 mod variants;
 
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
 use args::{MergeArgs, PopulationCommand, ReportArgs};
 use tcplab_kernel::Stop;
+use tcplab_kernel::say;
 use tcplab_lab::population::{self, Request, RowsTo, SELF_TEST_SCHEMA, Shard};
 use tcplab_plan::Population;
 use tcplab_plan::population::{POPULATION_SCHEMA, PopulationDocument};
@@ -43,12 +43,6 @@ pub fn main(command: &PopulationCommand, color: Color) -> ExitCode {
             json::finish(connection::SCHEMA, args.json, connection::run(args, color))
         }
     }
-}
-
-/// The text of a file when it is a population's.
-pub fn text_of(path: &Path) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    Population::is_population(&text).then_some(text)
 }
 
 /// Reads a population's file, or a variant of it.
@@ -181,7 +175,7 @@ fn tell(
     }
     table::print(document, &terminal::theme(color, false))?;
     if let Some(out) = out {
-        eprintln!("results: {}", out.display());
+        say(&format!("results: {}", out.display()));
     }
     Ok(ExitCode::SUCCESS)
 }

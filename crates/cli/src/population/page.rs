@@ -1,12 +1,13 @@
 //! The HTML pages of populations: outliers are run again for them, with captures that are thrown away.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use tcplab_base::quoted;
 use tcplab_kernel::Stop;
 use tcplab_kernel::output::need_own;
+use tcplab_kernel::say;
 use tcplab_lab::Lab;
 use tcplab_lab::population::{self, Look, has_band};
 use tcplab_plan::population::{
@@ -23,7 +24,7 @@ use super::args::ReportArgs;
 use super::connection::{COUNTERS, path_words, think_words};
 use crate::analyze::html::not_built;
 use crate::failure::Failure;
-use crate::files::{ResultFile, distinct};
+use crate::files::{self, ResultFile, distinct};
 use crate::run;
 
 /// The stack of a population when nothing else is said.
@@ -65,7 +66,7 @@ pub fn write(
     stop: Stop,
 ) -> Result<(), Failure> {
     need()?;
-    let lab = Lab::new(stop)?;
+    let lab = Lab::new(stop);
     let looks = looks(&lab, population, document, source, MAX_LOOKS)?;
     // What it cost is no part of the result: `report` does not know it.
     let document = &PopulationDocument {
@@ -85,7 +86,7 @@ pub fn write_all(
     stop: Stop,
 ) -> Result<(), Failure> {
     need()?;
-    let lab = Lab::new(stop)?;
+    let lab = Lab::new(stop);
     let most = (MAX_LOOKS / variants.len().max(1)).max(1);
     let pairs = || variants.iter().zip(&document.variants);
     let looks = pairs()
@@ -146,7 +147,7 @@ pub fn put(
         Err(Error::Io(e)) => return Err(Failure::output(path, &e)),
     }
     file.commit()?;
-    eprintln!("page: {}", path.display());
+    say(&format!("page: {}", path.display()));
     Ok(())
 }
 
@@ -174,13 +175,13 @@ fn looked_at(
         outlier.connection
     );
     if let Some(variant) = source.variant {
-        command += &format!(" --variant {variant}");
+        command += &format!(" --variant {}", quoted(variant));
     }
     if let Some(seed) = source.seed {
         command += &format!(" --seed {seed}");
     }
     if document.stack != USUAL_STACK {
-        command += &format!(" --on {}", document.stack);
+        command += &format!(" --on {}", quoted(&document.stack));
     }
     page::Look {
         connection: outlier.connection,
@@ -211,15 +212,6 @@ fn side(side: population::Side) -> Side {
     }
 }
 
-/// A path as a shell takes it.
-fn quoted(path: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,@=".contains(c);
-    match !path.is_empty() && path.chars().all(plain) {
-        true => path.to_owned(),
-        false => format!("'{}'", path.replace('\'', "'\\''")),
-    }
-}
-
 /// Runs `tcplab report`.
 pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     need()?;
@@ -228,7 +220,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let html = match &args.html {
         Some(html) => {
             // What a page shows lies in the folder.
-            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
             let files: Vec<PathBuf> = entries
                 .map(|entry| entry.path())
                 .filter(|path| path.file_name() != Some(OsStr::new(PAGE)))
@@ -298,7 +290,7 @@ fn summary(folder: &Path) -> Result<Summary, Failure> {
         return Err(Failure::input(format!(
             "{}: the run is not finished; `tcplab run EXPERIMENT --out {}` goes on with it",
             folder.display(),
-            folder.display()
+            quoted(&folder.display().to_string())
         )));
     }
     let damaged = |e: serde_json::Error| Failure::input(format!("{name}: {e}"));
@@ -322,18 +314,5 @@ fn summary(folder: &Path) -> Result<Summary, Failure> {
 }
 
 fn text(file: &Path) -> Result<String, Failure> {
-    fs::read_to_string(file)
-        .map_err(|e| Failure::input(format!("{}: cannot read: {e}", file.display())))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn paths_are_quoted_for_a_shell() {
-        assert_eq!(quoted("out/rto-p0"), "out/rto-p0");
-        assert_eq!(quoted("my results"), "'my results'");
-        assert_eq!(quoted("it's"), "'it'\\''s'");
-    }
+    files::of_result(file)
 }

@@ -1,6 +1,6 @@
 //! `tcplab population sample`: some connections on a real kernel, and the same on the model.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use tcplab_lab::population::sample::{Extent, Sample, SampleArm, SampleSums, sample};
@@ -10,8 +10,10 @@ use tcplab_report::terminal::table::{Align, Cell, Table};
 use super::args::SampleArgs;
 use crate::args::Color;
 use crate::failure::Failure;
+use crate::files;
 use crate::json;
 use crate::run::{lab, processors};
+use crate::screen;
 use crate::terminal;
 
 /// `schema` of the document.
@@ -50,8 +52,7 @@ fn counter(sums: &SampleSums, name: &str) -> Option<f64> {
 
 /// Runs a sample.
 pub fn run(args: &SampleArgs, color: Color) -> Result<ExitCode, Failure> {
-    let text = std::fs::read_to_string(&args.experiment)
-        .map_err(|e| Failure::input(format!("{}: cannot read: {e}", args.experiment.display())))?;
+    let text = files::experiment(&args.experiment)?;
     let mut population = super::read(&args.experiment, &text, args.variant.as_deref(), args.seed)?;
     if !args.arms.is_empty() {
         let names: Vec<String> = population.arms.iter().map(|a| a.name.clone()).collect();
@@ -96,7 +97,7 @@ pub fn run(args: &SampleArgs, color: Color) -> Result<ExitCode, Failure> {
 }
 
 fn print(sample: &Sample, theme: &Theme) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = screen::painted(theme);
     writeln!(
         out,
         "{}: {} connections of seed {} in each arm ({} passed over: no kernel has their client)\n",

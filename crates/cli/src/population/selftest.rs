@@ -1,7 +1,7 @@
 //! `tcplab population self-test`: does the table decide what is not there?
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use tcplab_kernel::Stop;
@@ -12,6 +12,7 @@ use super::progress::Progress;
 use crate::failure::Failure;
 use crate::json;
 use crate::run::processors;
+use crate::screen;
 
 /// Runs a self-test.
 pub fn run(args: &SelfTestArgs) -> Result<ExitCode, Failure> {
@@ -31,7 +32,7 @@ pub fn run(args: &SelfTestArgs) -> Result<ExitCode, Failure> {
         json::print(&result)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut out = io::stdout().lock();
+    let mut out = screen::plain();
     writeln!(
         out,
         "{}: {} seeds from {}, {} connections each\n",

@@ -1,6 +1,6 @@
 //! `tcplab population show`: the distributions as they are drawn.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use tcplab_lab::population::shown::{Shown, show};
@@ -9,8 +9,9 @@ use tcplab_report::terminal::table::{Align, Cell, Table};
 use super::args::ShowArgs;
 use crate::args::Color;
 use crate::failure::Failure;
-use crate::files::distinct;
+use crate::files::{self, distinct};
 use crate::json;
+use crate::screen;
 use crate::terminal;
 
 /// `schema` of the document.
@@ -22,8 +23,7 @@ pub fn run(args: &ShowArgs, color: Color) -> Result<ExitCode, Failure> {
     if args.html.is_some() {
         super::page::need()?;
     }
-    let text = std::fs::read_to_string(&args.experiment)
-        .map_err(|e| Failure::input(format!("{}: cannot read: {e}", args.experiment.display())))?;
+    let text = files::experiment(&args.experiment)?;
     let population = super::read(&args.experiment, &text, args.variant.as_deref(), None)?;
     let shown = show(&population, args.draws.max(1));
     if let Some(html) = &args.html {
@@ -33,7 +33,8 @@ pub fn run(args: &ShowArgs, color: Color) -> Result<ExitCode, Failure> {
         json::print(&shown)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut out = io::stdout().lock();
+    let theme = terminal::theme(color, false);
+    let mut out = screen::painted(&theme);
     writeln!(
         out,
         "{}: {} connections drawn with seed {}\n",
@@ -53,7 +54,7 @@ pub fn run(args: &ShowArgs, color: Color) -> Result<ExitCode, Failure> {
     for one in &shown.quantities {
         table.row(row(one));
     }
-    write!(out, "{}", table.render(&terminal::theme(color, false)))?;
+    write!(out, "{}", table.render(&theme))?;
     writeln!(out)?;
     for kind in &shown.kinds {
         writeln!(out, "  {}", kind.what)?;

@@ -9,10 +9,11 @@ use tcplab_report::terminal::style::Ink;
 use tcplab_report::terminal::table::{Align, Cell, Table};
 
 use crate::failure::Failure;
+use crate::screen;
 
 /// Prints a run's table.
 pub fn print(document: &PopulationDocument, theme: &Theme) -> Result<(), Failure> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(screen::painted(theme));
     let variant = document.variant.iter().map(|name| format!(" ({name})"));
     let name = document.experiment.clone() + &variant.collect::<String>();
     match &document.title {

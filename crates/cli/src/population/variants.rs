@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use tcplab_kernel::say;
 use tcplab_plan::Population;
 use tcplab_plan::population::{Cell as Outcome, Effect, VariantsDocument};
 use tcplab_report::terminal::Theme;
@@ -14,7 +15,7 @@ use super::table::{cost_words, inked, mark};
 use crate::args::Color;
 use crate::failure::Failure;
 use crate::run::args::RunArgs;
-use crate::{json, terminal};
+use crate::{json, screen, terminal};
 
 /// The variants of a file, only these when any are named; none when the file has none.
 pub fn chosen(path: &Path, text: &str, only: &[String]) -> Result<Vec<Population>, Failure> {
@@ -64,11 +65,11 @@ pub fn tell(
     let theme = terminal::theme(color, false);
     for variant in &document.variants {
         super::table::print(variant, &theme)?;
-        println!();
+        screen::plain().write_all(b"\n")?;
     }
     print(document, &theme)?;
     if let Some(out) = out {
-        eprintln!("results: {}", out.display());
+        say(&format!("results: {}", out.display()));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -78,7 +79,7 @@ fn print(document: &VariantsDocument, theme: &Theme) -> Result<(), Failure> {
     let Some(first) = document.variants.first() else {
         return Ok(());
     };
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(screen::painted(theme));
     for arm in first.arms.iter().skip(1) {
         writeln!(
             out,

@@ -7,6 +7,7 @@ use serde::Serialize;
 use tcplab_kernel::probe::{Report, SCHEMA};
 
 use crate::failure::Failure;
+use crate::screen;
 
 /// The answer of `tcplab probe ... --json`.
 #[derive(Serialize, JsonSchema)]
@@ -23,9 +24,10 @@ pub struct Document {
 impl Document {
     /// Prints it on standard output.
     pub fn print(&self) -> io::Result<()> {
-        let mut out = io::stdout().lock();
+        let mut out = screen::json(io::BufWriter::new(io::stdout().lock()));
         serde_json::to_writer(&mut out, self)?;
-        out.write_all(b"\n")
+        out.write_all(b"\n")?;
+        out.flush()
     }
 }
 

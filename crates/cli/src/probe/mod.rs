@@ -28,6 +28,7 @@ use crate::probe::args::{
     AppClientArgs, AppServerArgs, ClientCommon, Common, EchoClientArgs, EchoServerArgs, ProbeArgs,
     ServerCommon, StreamClientArgs, StreamServerArgs, Which,
 };
+use crate::screen;
 
 /// Runs a probe. `raw` is the whole command line, for the report.
 pub fn main(args: &ProbeArgs, raw: &[OsString]) -> ExitCode {
@@ -67,7 +68,7 @@ fn quickack(json: bool) -> ExitCode {
     };
     let printed = match json {
         true => document.print(),
-        false => writeln!(io::stdout(), "TCP_QUICKACK of a new socket: {value}"),
+        false => writeln!(screen::plain(), "TCP_QUICKACK of a new socket: {value}"),
     };
     match printed {
         Ok(()) => ExitCode::SUCCESS,
@@ -94,7 +95,7 @@ fn live(which: &Which, common: &Common, raw: &[OsString]) -> Result<ExitCode, Fa
         log_lines: common.log_lines,
         tcp_info_every: common.tcp_info_every.map(span),
     };
-    let probe = Probe::begin(settings, stop, Box::new(io::stdout()));
+    let probe = Probe::begin(settings, stop, Box::new(screen::text(io::stdout())));
     let done = work.run(&probe);
     let report = probe.end()?;
     let failure = match done {
@@ -110,7 +111,7 @@ fn live(which: &Which, common: &Common, raw: &[OsString]) -> Result<ExitCode, Fa
         }
         .print()?;
     } else if !report.connections.is_empty() {
-        summary::write(&report, &mut io::stdout().lock())?;
+        summary::write(&report, &mut screen::plain())?;
     }
     Ok(code)
 }

@@ -2,11 +2,11 @@
 
 pub mod args;
 
-use std::fs;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use tcplab_compare::{QA_SCHEMA, QaDocument, Standing};
+use tcplab_kernel::say;
 use tcplab_lab::qa::{self, Wanted};
 use tcplab_report::qa as report;
 
@@ -14,9 +14,9 @@ use self::args::QaArgs;
 use crate::args::Color;
 use crate::compare::options;
 use crate::failure::Failure;
-use crate::files::{distinct, write};
+use crate::files::{self, distinct, write};
 use crate::run::{lab, processors};
-use crate::{json, terminal};
+use crate::{json, screen, terminal};
 
 /// Runs `tcplab qa`.
 pub fn main(args: &QaArgs, color: Color) -> ExitCode {
@@ -31,8 +31,7 @@ fn run(args: &QaArgs, color: Color) -> Result<ExitCode, Failure> {
     distinct(args.experiments.iter().chain(&args.drill), &outputs)?;
     let mut experiments = Vec::new();
     for path in &args.experiments {
-        let text = fs::read_to_string(path)
-            .map_err(|e| Failure::input(format!("{}: cannot read: {e}", path.display())))?;
+        let text = files::experiment(path)?;
         experiments.push((path.display().to_string(), text));
     }
     let lab = lab()?;
@@ -49,7 +48,7 @@ fn run(args: &QaArgs, color: Color) -> Result<ExitCode, Failure> {
     let shows = std::io::stderr().is_terminal();
     let document = qa::run(&lab, &wanted, |name| {
         if shows {
-            eprintln!("tcplab: {name}");
+            say(&format!("tcplab: {name}"));
         }
     })?;
     if let Some(path) = &args.html {
@@ -58,13 +57,13 @@ fn run(args: &QaArgs, color: Color) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.write_markdown {
         write(path, &report::markdown(&document))?;
     }
-    let mut out = std::io::stdout().lock();
     match (args.json, args.markdown) {
         (true, _) => json::print(&document)?,
-        (_, true) => out.write_all(report::markdown(&document).as_bytes())?,
+        (_, true) => screen::plain().write_all(report::markdown(&document).as_bytes())?,
         _ => {
             let theme = terminal::theme(color, false);
-            out.write_all(report::terminal(&document, args.all, &theme).as_bytes())?;
+            screen::painted(&theme)
+                .write_all(report::terminal(&document, args.all, &theme).as_bytes())?;
         }
     }
     Ok(ExitCode::from(code(args, &document)))

@@ -1,8 +1,10 @@
 //! `tcplab bisect`: the first bad one of an ordered list of stacks.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use tcplab_kernel::say;
 use tcplab_lab::bisect::{Judgement, first_bad, judge};
 use tcplab_lab::campaign::{self, Campaign};
 
@@ -11,6 +13,7 @@ use super::input::Input;
 use super::{INCONCLUSIVE, lab, parse_expression, processors, stacks};
 use crate::failure::Failure;
 use crate::json;
+use crate::screen;
 
 /// Schema of the answer.
 pub const SCHEMA: &str = "tcplab.bisect/1";
@@ -74,7 +77,11 @@ fn run(args: &BisectArgs) -> Result<ExitCode, Failure> {
             Ok(Judgement::Good) => "good",
             Err(_) => "cannot say",
         };
-        eprintln!("run {}: {} is {words}", steps.len() + 1, stack.name);
+        say(&format!(
+            "run {}: {} is {words}",
+            steps.len() + 1,
+            stack.name
+        ));
         steps.push(Step {
             stack: stack.name.clone(),
             bad: judged.as_ref().ok().map(|j| *j == Judgement::Bad),
@@ -104,7 +111,7 @@ fn run(args: &BisectArgs) -> Result<ExitCode, Failure> {
     if args.json {
         json::print(&document)?;
     } else {
-        println!("{}", words(&document));
+        writeln!(screen::plain(), "{}", words(&document))?;
     }
     Ok(ExitCode::from(code))
 }

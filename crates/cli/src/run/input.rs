@@ -1,6 +1,5 @@
 //! What `run` was given: an experiment file, or the manifest of an earlier result.
 
-use std::fs;
 use std::path::Path;
 
 use serde::Serialize;
@@ -11,6 +10,7 @@ use tcplab_plan::view::View;
 use tcplab_plan::{Experiment, Point};
 
 use crate::failure::Failure;
+use crate::files;
 
 /// Points to run, and what to show of them.
 pub struct Input {
@@ -25,6 +25,8 @@ pub struct Input {
     stacks: Vec<String>,
     /// Where it stands.
     file: String,
+    /// What its author may have meant otherwise.
+    pub warnings: Vec<String>,
 }
 
 /// What `--dry-run` prints.
@@ -34,20 +36,25 @@ pub struct Plan<'a> {
     experiment: &'a str,
     stacks: Vec<String>,
     measures: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    warnings: &'a [String],
     points: &'a [Point],
 }
 
 impl Input {
     /// Reads a file.
     pub fn read(path: &Path, seed: Option<u64>) -> Result<Self, Failure> {
-        let text = fs::read_to_string(path)
-            .map_err(|e| Failure::input(format!("{}: cannot read: {e}", path.display())))?;
+        Self::of(path, &files::experiment(path)?, seed)
+    }
+
+    /// Of a file's text.
+    pub fn of(path: &Path, text: &str, seed: Option<u64>) -> Result<Self, Failure> {
         if text.trim_start().starts_with('{') {
-            return Self::from_manifest(path, &text, seed);
+            return Self::from_manifest(path, text, seed);
         }
         let name = path.display().to_string();
         let wrong = |e: &dyn std::fmt::Display| Failure::input(e.to_string());
-        let mut experiment = Experiment::parse(&name, &text).map_err(|e| wrong(&e))?;
+        let mut experiment = Experiment::parse(&name, text).map_err(|e| wrong(&e))?;
         if let Some(seed) = seed {
             experiment.set_seed(seed);
         }
@@ -59,6 +66,7 @@ impl Input {
             measures: experiment.measures.clone(),
             stacks: experiment.stacks.clone(),
             file: name,
+            warnings: experiment.warnings(),
         };
         if let (true, Some(first)) = (input.measures.is_empty(), input.points.first()) {
             input.measures = measures::of_applications(first);
@@ -82,6 +90,7 @@ impl Input {
             measures: manifest.measures,
             stacks: manifest.stacks.into_iter().map(|(name, _)| name).collect(),
             file: path.display().to_string(),
+            warnings: Vec::new(),
         })
     }
 
@@ -135,6 +144,7 @@ impl Input {
             experiment: &self.name,
             stacks: self.stacks(on),
             measures: &self.measures,
+            warnings: &self.warnings,
             points: &self.points,
         }
     }

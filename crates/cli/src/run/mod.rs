@@ -11,10 +11,13 @@ use std::process::ExitCode;
 
 use args::RunArgs;
 use tcplab_kernel::Stop;
+use tcplab_kernel::say;
 use tcplab_lab::bisect::{Judgement, judge};
 use tcplab_lab::campaign::{self, Campaign};
 use tcplab_lab::{Far, Lab, LabError, Stack};
+use tcplab_plan::Population;
 use tcplab_plan::measure::Expression;
+use tcplab_plan::outcome::Flow;
 use tcplab_plan::result::{ErrorRecord, RUN_SCHEMA, RunDocument};
 
 pub use bisect::main as bisect;
@@ -22,6 +25,7 @@ use input::Input;
 
 use crate::args::Color;
 use crate::failure::Failure;
+use crate::files;
 use crate::json;
 use crate::population;
 use crate::ssh;
@@ -35,17 +39,22 @@ pub const INCONCLUSIVE: u8 = 3;
 
 /// Runs `tcplab run`.
 pub fn main(args: &RunArgs, color: Color) -> ExitCode {
-    if let Some(text) = population::text_of(&args.experiment) {
-        return population::run(args, &text, color);
+    // Read once: it may be a pipe.
+    let text = files::experiment(&args.experiment);
+    if let Ok(text) = &text
+        && Population::is_population(text)
+    {
+        return population::run(args, text, color);
     }
-    let code = json::finish(RUN_SCHEMA, args.json, run(args, color));
+    let done = text.and_then(|text| run(args, &text, color));
+    let code = json::finish(RUN_SCHEMA, args.json, done);
     if args.bisect_exit && ![ExitCode::SUCCESS, ExitCode::from(1)].contains(&code) {
         return ExitCode::from(SKIP);
     }
     code
 }
 
-fn run(args: &RunArgs, color: Color) -> Result<ExitCode, Failure> {
+fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
     args.check()?;
     if args.shard.is_some() || args.connections.is_some() || !args.variant.is_empty() {
         return Err(Failure::usage(
@@ -61,9 +70,12 @@ fn run(args: &RunArgs, color: Color) -> Result<ExitCode, Failure> {
         population::page::need()?;
     }
     let bad = args.bad.as_deref().map(parse_expression).transpose()?;
-    let mut input = Input::read(&args.experiment, args.seed)?;
+    let mut input = Input::of(&args.experiment, text, args.seed)?;
     if let Some(bad) = &bad {
         input.also_measure(bad)?;
+    }
+    for warning in &input.warnings {
+        say(&format!("tcplab: warning: {warning}"));
     }
     let on = ssh::whole_names(&args.on);
     if args.dry_run {
@@ -73,10 +85,7 @@ fn run(args: &RunArgs, color: Color) -> Result<ExitCode, Failure> {
     input.check_stacks(&on)?;
     let mut options = args.ssh.options();
     options.sets_sysctls = args.ssh_sysctl;
-    let lab = lab()?.with_far(Far {
-        options,
-        say: ssh::say,
-    });
+    let lab = lab()?.with_far(Far { options, say });
     let stacks = stacks(&lab, input.stacks(&on))?;
     let progress = progress::Progress::new();
     let document = campaign::run(
@@ -93,7 +102,10 @@ fn run(args: &RunArgs, color: Color) -> Result<ExitCode, Failure> {
         |p| progress.show(p),
     )?;
     progress.clear();
-    let document = with_error(document);
+    let mut document = without_ports(with_error(document));
+    for point in &mut document.points {
+        point.warnings.extend(input.warnings.iter().cloned());
+    }
     if let Some(file) = &args.html {
         let shown = (input.measures.as_slice(), &input.view);
         page::write(file, &document, &input.points, shown)?;
@@ -103,7 +115,7 @@ fn run(args: &RunArgs, color: Color) -> Result<ExitCode, Failure> {
     } else {
         table::print(&document, &input, &terminal::theme(color, false))?;
         if let Some(out) = &args.out {
-            eprintln!("results and captures: {}", out.display());
+            say(&format!("results and captures: {}", out.display()));
         }
     }
     exit(&document, bad.as_ref())
@@ -122,20 +134,52 @@ fn with_error(mut document: RunDocument) -> RunDocument {
     document
 }
 
+/// The errno of a connection, and of a datagram socket, for which its host had no port left.
+const NO_PORT: [&str; 2] = ["EADDRNOTAVAIL", "EAGAIN"];
+
+/// Connections that could not be made for want of a port are the document's error when there is no other: the result is
+/// of a smaller load than the experiment asks for.
+fn without_ports(mut document: RunDocument) -> RunDocument {
+    let lacks = |flow: &&Flow| {
+        let error = flow.client.error.as_deref();
+        error.is_some_and(|error| NO_PORT.contains(&error))
+    };
+    let counted = document.points.iter().map(|point| {
+        let without = point.flows.iter().filter(lacks).count();
+        (without, point.flows.len(), &point.stack)
+    });
+    let Some((without, all, stack)) = counted.into_iter().find(|(without, ..)| *without > 0) else {
+        return document;
+    };
+    let message = format!(
+        "{stack}: {without} of {all} clients found no free port of net.ipv4.ip_local_port_range, so the result is of a smaller load \
+         than the experiment asks for: use fewer connections, a wider range, or more applications with ports of their own"
+    );
+    document.error.get_or_insert(ErrorRecord {
+        kind: "inconclusive".into(),
+        message,
+    });
+    document
+}
+
 fn exit(document: &RunDocument, bad: Option<&Expression>) -> Result<ExitCode, Failure> {
     match (bad, &document.error) {
         (Some(bad), _) => match judge(bad, document) {
             Ok(Judgement::Bad) => {
-                eprintln!("bad: {}", bad.text());
+                say(&format!("bad: {}", bad.text()));
                 Ok(ExitCode::from(1))
             }
             Ok(Judgement::Good) => Ok(ExitCode::SUCCESS),
             Err(why) => {
-                eprintln!("cannot say: {why}");
+                say(&format!("cannot say: {why}"));
                 Ok(ExitCode::from(INCONCLUSIVE))
             }
         },
         // The table, or the document, has said what.
+        (None, Some(error)) if error.kind == "inconclusive" => {
+            say(&format!("tcplab: {}", error.message));
+            Ok(ExitCode::from(INCONCLUSIVE))
+        }
         (None, Some(_)) => Ok(ExitCode::from(4)),
         (None, None) => Ok(ExitCode::SUCCESS),
     }
@@ -148,7 +192,7 @@ fn parse_expression(text: &str) -> Result<Expression, Failure> {
 /// The laboratory; Ctrl-C ends its runs.
 pub fn lab() -> Result<Lab, Failure> {
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;
-    Ok(Lab::new(stop)?)
+    Ok(Lab::new(stop))
 }
 
 fn stacks(lab: &Lab, names: Vec<String>) -> Result<Vec<Stack>, Failure> {

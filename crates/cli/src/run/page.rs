@@ -1,6 +1,5 @@
 //! The HTML page of a result of points.
 
-use std::fs;
 use std::path::Path;
 
 use tcplab_lab::Manifest;
@@ -11,6 +10,7 @@ use tcplab_report::matrix::{Matrix, OverTime};
 use tcplab_report::page::matrix::write_matrix;
 
 use crate::failure::Failure;
+use crate::files;
 use crate::population::page::put;
 
 /// Writes the page of a result.
@@ -31,8 +31,7 @@ pub fn write(
 /// Writes the page of a result that lies in a folder.
 pub fn of_folder(folder: &Path, file: &Path, document: &RunDocument) -> Result<(), Failure> {
     let path = folder.join("manifest.json");
-    let wrong = |e: String| Failure::input(format!("{}: {e}", path.display()));
-    let text = fs::read_to_string(&path).map_err(|e| wrong(format!("cannot read: {e}")))?;
+    let text = files::of_result(&path)?;
     let manifest = Manifest::read(&path.display().to_string(), &text);
     let manifest = manifest.map_err(|e| Failure::input(e.to_string()))?;
     let view = manifest.view.unwrap_or_default();

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use tcplab_base::safe;
 use tcplab_lab::campaign;
 
 /// A bar of points.
@@ -30,7 +31,7 @@ impl Progress {
         if let Some(bar) = &self.0 {
             bar.set_length(progress.all as u64);
             bar.set_position(progress.done as u64);
-            bar.set_message(progress.result.stack.clone());
+            bar.set_message(safe(&progress.result.stack));
         }
     }
 

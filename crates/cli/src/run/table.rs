@@ -2,7 +2,7 @@
 //! for it (`terminal::fit`); without a terminal as on one of 80 columns, or COLUMNS.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io::Write;
 
 use tcplab_plan::result::{PointResult, RunDocument};
 use tcplab_report::matrix::Matrix;
@@ -13,10 +13,11 @@ use tcplab_report::terminal::value::measured;
 
 use super::input::Input;
 use crate::failure::Failure;
+use crate::screen;
 
 /// Prints the table, then what could not be done.
 pub fn print(document: &RunDocument, input: &Input, theme: &Theme) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = screen::painted(theme);
     match &input.view.title {
         Some(title) => writeln!(out, "{}: {title}\n", document.experiment)?,
         None => writeln!(out, "{}\n", document.experiment)?,

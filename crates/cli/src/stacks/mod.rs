@@ -2,6 +2,7 @@
 
 mod profiles;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -9,7 +10,7 @@ use tcplab_kernel::stack::{Here, Store, here};
 
 use crate::args::{Color, StacksArgs};
 use crate::failure::Failure;
-use crate::{json, terminal};
+use crate::{json, screen, terminal};
 
 /// Schema of the answer.
 pub const SCHEMA: &str = "tcplab.stacks/1";
@@ -31,7 +32,7 @@ pub fn main(args: &StacksArgs, color: Color) -> ExitCode {
 }
 
 fn run(json: bool) -> Result<ExitCode, Failure> {
-    let stacks = here(&Store::of_user()?)?;
+    let stacks = here(Store::of_user().ok().as_ref())?;
     if json {
         json::print(&Document {
             schema: SCHEMA,
@@ -40,6 +41,7 @@ fn run(json: bool) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let width = stacks.iter().map(|s| s.stack.len()).max().unwrap_or(0);
+    let mut out = screen::plain();
     for stack in &stacks {
         let time = if stack.virtual_time {
             "virtual time"
@@ -51,7 +53,7 @@ fn run(json: bool) -> Result<ExitCode, Failure> {
             (None, []) => String::new(),
             (None, also) => format!("; also {}", also.join(" ")),
         };
-        println!("{:width$}  {}, {time}{note}", stack.stack, stack.what);
+        writeln!(out, "{:width$}  {}, {time}{note}", stack.stack, stack.what)?;
     }
     Ok(ExitCode::SUCCESS)
 }

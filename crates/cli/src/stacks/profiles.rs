@@ -1,7 +1,7 @@
 //! `tcplab stacks --profiles`: what the model does under each profile, side by side.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -12,6 +12,7 @@ use tcplab_report::terminal::table::{Align, Cell, Table};
 
 use crate::failure::Failure;
 use crate::json;
+use crate::screen;
 
 /// Schema of the answer.
 pub const SCHEMA: &str = "tcplab.profiles/1";
@@ -113,7 +114,7 @@ fn sysctls(profiles: &[(&Known, Profile)]) -> BTreeSet<&'static str> {
 }
 
 fn print(profiles: &[(&Known, Profile)], theme: &Theme) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = screen::painted(theme);
     let mut columns = vec![("behaviour", Align::Left)];
     columns.extend(profiles.iter().map(|(known, _)| (known.name, Align::Left)));
     let mut table = Table::new(&columns);

@@ -50,7 +50,7 @@ pub fn end() -> Option<ExitCode> {
     Some(match work(&words.next().unwrap_or_default()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            eprintln!("{e}");
+            crate::say(&e.to_string());
             ExitCode::FAILURE
         }
     })

@@ -3,12 +3,15 @@
 //! documents the form. The shipped ones lie in `edits/`.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 
 use super::anchor::{self, Lost};
+use crate::text::{TextError, read_text};
+
+/// The longest edit.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// Name and text of the shipped edits that a user may ask for.
 const SHIPPED: &[(&str, &str)] = &[
@@ -46,13 +49,8 @@ pub enum EditError {
         nearest: Option<String>,
     },
     /// The file cannot be read.
-    #[error("{file}: cannot read this edit: {source}")]
-    Unreadable {
-        /// The file.
-        file: String,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    #[error("cannot read an edit: {0}")]
+    Unreadable(TextError),
     /// It is not in the form of an edit.
     #[error("edit {file}: {message}")]
     Form {
@@ -201,10 +199,7 @@ impl Edit {
                 nearest: crate::stack::nearest(name_or_file, Edit::shipped_names()),
             });
         }
-        let text = fs::read_to_string(path).map_err(|source| EditError::Unreadable {
-            file: name_or_file.to_owned(),
-            source,
-        })?;
+        let text = read_text(path, MOST_BYTES).map_err(EditError::Unreadable)?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let edit = Edit::parse(&stem, name_or_file, &text)?;
         if SHIPPED.iter().chain(ALWAYS).any(|(n, _)| *n == edit.name) {

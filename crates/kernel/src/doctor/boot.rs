@@ -7,13 +7,14 @@
     reason = "a kernel that hangs is ended by the clock on the wall"
 )]
 
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{Read, Seek};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::Check;
+use super::{Check, MEMORY};
 use crate::build::prebuilt;
 use crate::stack::Store;
 
@@ -26,8 +27,9 @@ const USED_FOR: &str = "`uml:`";
 const SUCCESS: [&str; 2] = ["No working init found", "Unable to mount root fs"];
 
 /// Boots the first kernel of the store, else a prebuilt one.
-pub(super) fn uml(store: &Store) -> Check {
-    let ours = store.list().unwrap_or_default().into_iter().next();
+pub(super) fn uml(store: Option<&Store>) -> Check {
+    let ours = store.and_then(|store| store.list().ok());
+    let ours = ours.into_iter().flatten().next();
     let kernel = match ours.map(|k| k.path).or_else(prebuilt) {
         Some(kernel) => kernel,
         None => return Check::unknown("uml", USED_FOR, "no kernel to try it with"),
@@ -58,12 +60,12 @@ pub(super) fn uml(store: &Store) -> Check {
 
 /// Everything the kernel printed before it ended.
 fn boot(kernel: &Path) -> std::io::Result<String> {
-    let folder = Path::new("/dev/shm").join(format!("tcplab-doctor-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)?;
-    let result = boot_in(kernel, &folder);
-    // What cannot be removed is a small folder in memory.
-    let _ = std::fs::remove_dir_all(&folder);
-    result
+    // Everybody may write there: a new folder with a name that nobody can guess, for us alone. It goes with its value.
+    let folder = tempfile::Builder::new()
+        .prefix("tcplab-doctor-")
+        .permissions(Permissions::from_mode(0o700))
+        .tempdir_in(MEMORY)?;
+    boot_in(kernel, folder.path())
 }
 
 fn boot_in(kernel: &Path, folder: &Path) -> std::io::Result<String> {
@@ -75,7 +77,7 @@ fn boot_in(kernel: &Path, folder: &Path) -> std::io::Result<String> {
         .arg(format!("uml_dir={}", folder.display()))
         // glibc's restartable sequences lie where the kernel puts its own memory.
         .env("GLIBC_TUNABLES", "glibc.pthread.rseq=0")
-        .env("TMPDIR", "/dev/shm")
+        .env("TMPDIR", MEMORY)
         .stdin(Stdio::null())
         .stdout(console)
         .stderr(errors)
@@ -100,4 +102,32 @@ fn wait(child: &mut Child) -> std::io::Result<()> {
         std::thread::sleep(Duration::from_millis(20));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_of_somebody_else_is_neither_used_nor_removed() {
+        // The name that could be guessed.
+        let theirs = Path::new(MEMORY).join(format!("tcplab-doctor-{}", std::process::id()));
+        if let Err(e) = std::fs::create_dir(&theirs) {
+            eprintln!("skipped: {}: {e}", theirs.display());
+            return;
+        }
+        let kept = theirs.join("kept");
+        std::fs::write(&kept, "").unwrap();
+        // It prints its words, as a kernel does.
+        let said = boot(Path::new("/bin/echo"));
+        let is_kept = kept.exists();
+        std::fs::remove_dir_all(&theirs).unwrap();
+        let said = said.unwrap();
+        let folder = said
+            .split_whitespace()
+            .find_map(|word| word.strip_prefix("uml_dir="));
+        let folder = Path::new(folder.unwrap());
+        assert!(is_kept && folder != theirs, "{said}");
+        assert!(!folder.exists(), "{said}");
+    }
 }

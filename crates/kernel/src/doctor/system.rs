@@ -1,6 +1,7 @@
 //! Checks of this machine: privilege, namespaces, devices, folders, programs.
 
 use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -8,7 +9,7 @@ use std::time::Duration;
 use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::geteuid;
 
-use super::Check;
+use super::{Check, MEMORY};
 use crate::Live;
 use crate::build::{find_program, free_bytes, missing_tools, prebuilt};
 use crate::stack::Store;
@@ -149,14 +150,14 @@ pub(super) fn capture() -> Check {
 /// The folder for a guest's memory: in memory itself, and programs may run from it.
 pub(super) fn memory_folder() -> Check {
     let used_for = "memory of `uml:` guests";
-    let path = Path::new("/dev/shm");
+    let path = Path::new(MEMORY);
     let remedy =
         "sudo mount -t tmpfs -o exec,size=1g tmpfs /dev/shm; in a container: --shm-size 1g";
     let missing = |found: String| Check::missing("guest-memory", used_for, found, remedy);
     let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
     let is_tmpfs = mounts.lines().any(|l| {
         let mut words = l.split(' ');
-        words.nth(1) == Some("/dev/shm") && words.next() == Some("tmpfs")
+        words.nth(1) == Some(MEMORY) && words.next() == Some("tmpfs")
     });
     let free = free_bytes(path).unwrap_or(0);
     let noexec = statvfs(path).is_ok_and(|s| s.flags().contains(FsFlags::ST_NOEXEC));
@@ -167,8 +168,7 @@ pub(super) fn memory_folder() -> Check {
         return missing("/dev/shm is mounted noexec".into());
     }
     // Trying is the only way to know: containers forbid by other means than modes.
-    let written = tempfile::NamedTempFile::new_in(path)
-        .and_then(|mut file| std::io::Write::write_all(&mut file, b"x"));
+    let written = tempfile::tempfile_in(path).and_then(|mut file| file.write_all(b"x"));
     match written {
         Err(e) => missing(format!("/dev/shm: {e}")),
         Ok(()) if free < GUEST_ROOM => {
@@ -183,8 +183,11 @@ pub(super) fn memory_folder() -> Check {
 }
 
 /// Kernels that were built.
-pub(super) fn kernels(store: &Store) -> Check {
+pub(super) fn kernels(store: Option<&Store>) -> Check {
     let used_for = "`uml:`";
+    let Some(store) = store else {
+        return homeless("kernels", used_for);
+    };
     let kernels = store.list().unwrap_or_default();
     let names: Vec<String> = kernels
         .iter()
@@ -201,6 +204,11 @@ pub(super) fn kernels(store: &Store) -> Check {
     Check::missing("kernels", used_for, found, "tcplab kernel build 6.1")
 }
 
+fn homeless(id: &'static str, used_for: &'static str) -> Check {
+    let remedy = "set HOME or XDG_CACHE_HOME: kernels lie in the user's cache";
+    Check::missing(id, used_for, "no folder for kernels", remedy)
+}
+
 /// Programs that a build needs.
 pub(super) fn build_tools() -> Check {
     let used_for = "`kernel build`";
@@ -215,8 +223,11 @@ pub(super) fn build_tools() -> Check {
 }
 
 /// Room for a build.
-pub(super) fn disk(store: &Store) -> Check {
+pub(super) fn disk(store: Option<&Store>) -> Check {
     let used_for = "`kernel build`";
+    let Some(store) = store else {
+        return homeless("disk", used_for);
+    };
     let place = store.root().display();
     match free_bytes(store.root()) {
         None => Check::unknown("disk", used_for, format!("{place}: cannot be asked")),

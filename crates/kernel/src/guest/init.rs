@@ -42,12 +42,12 @@ pub(super) fn init(errands: &[Errand]) -> Option<ExitCode> {
     };
     if let Err(e) = done {
         // The console is all there is.
-        eprintln!("tcplab init: {e}");
+        crate::say(&format!("tcplab init: {e}"));
     }
     sync();
     match power_off() {
         Ok(never) => match never {},
-        Err(e) => eprintln!("tcplab init: cannot power off: {e}"),
+        Err(e) => crate::say(&format!("tcplab init: cannot power off: {e}")),
     }
     Some(ExitCode::FAILURE)
 }

@@ -40,7 +40,7 @@ pub(super) fn fetch(store: &Store, release: &str) -> Result<PathBuf, ImageError>
     fs::create_dir_all(&place).map_err(ImageError::io(&place))?;
     let lock = store.lock(|| ()).map_err(|e| none(e.to_string()))?;
     // Somebody else may have got it while we waited.
-    if let Some(there) = Image::local(store, release) {
+    if let Some(there) = Image::local(Some(store), release) {
         return Ok(there);
     }
     let part = place.join(format!(".{release}.part"));
@@ -77,7 +77,7 @@ pub(super) fn fetch(store: &Store, release: &str) -> Result<PathBuf, ImageError>
     remove(&whole).map_err(|e| none(e.to_string()))?;
     fs::rename(&part, &whole).map_err(ImageError::io(&whole))?;
     drop(lock);
-    Image::local(store, release).ok_or_else(|| none("the package has no kernel".into()))
+    Image::local(Some(store), release).ok_or_else(|| none("the package has no kernel".into()))
 }
 
 /// Runs a program; what it says goes to the error.

@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::build::{find_program, hash_of_file};
-use crate::stack::Store;
+use crate::stack::{Store, StoreError};
 
 pub use modules::Module;
 
@@ -84,11 +84,11 @@ pub fn qemu() -> Option<PathBuf> {
 }
 
 impl Image {
-    /// The image of this name; a package that is not here is fetched by apt.
+    /// The image of this name; a package that is not here is fetched by apt into the store.
     ///
     /// # Errors
     /// Without QEMU, without such a kernel, and those of the file system.
-    pub fn find(store: &Store, name: &str) -> Result<Self, ImageError> {
+    pub fn find(store: Option<&Store>, name: &str) -> Result<Self, ImageError> {
         qemu().ok_or(ImageError::NoQemu)?;
         if name.contains('/') {
             return Self::of_file(Path::new(name));
@@ -101,15 +101,20 @@ impl Image {
             name: name.to_owned(),
             why: "apt knows no linux-image-cloud-amd64 (`apt-get update` may help)".into(),
         })?;
-        match Self::local(store, &release) {
-            Some(path) => Self::of_file(&path),
-            None => Self::of_file(&fetch::fetch(store, &release)?),
+        if let Some(path) = Self::local(store, &release) {
+            return Self::of_file(&path);
         }
+        let store = store.ok_or_else(|| ImageError::None {
+            name: release.clone(),
+            why: StoreError::NoHome.to_string(),
+        })?;
+        Self::of_file(&fetch::fetch(store, &release)?)
     }
 
     /// Releases that are on this machine and can be read, oldest first.
-    pub fn releases(store: &Store) -> Vec<String> {
-        let fetched = fs::read_dir(folder(store)).into_iter().flatten().flatten();
+    pub fn releases(store: Option<&Store>) -> Vec<String> {
+        let fetched = store.and_then(|store| fs::read_dir(folder(store)).ok());
+        let fetched = fetched.into_iter().flatten().flatten();
         let fetched = fetched.filter_map(|e| e.file_name().into_string().ok());
         let installed = fs::read_dir("/boot").into_iter().flatten().flatten();
         let installed = installed.filter_map(|e| {
@@ -124,15 +129,14 @@ impl Image {
     }
 
     /// The kernel's file of a release, in /boot or fetched before.
-    fn local(store: &Store, release: &str) -> Option<PathBuf> {
+    fn local(store: Option<&Store>, release: &str) -> Option<PathBuf> {
         let name = format!("vmlinuz-{release}");
-        [
-            Path::new("/boot").join(&name),
-            folder(store).join(release).join("boot").join(&name),
-        ]
-        .into_iter()
-        // Some systems let only root read /boot.
-        .find(|path| File::open(path).is_ok())
+        let fetched = store.map(|store| folder(store).join(release).join("boot").join(&name));
+        [Path::new("/boot").join(&name)]
+            .into_iter()
+            .chain(fetched)
+            // Some systems let only root read /boot.
+            .find(|path| File::open(path).is_ok())
     }
 
     /// A kernel by its file.
@@ -253,7 +257,7 @@ mod tests {
         fs::create_dir_all(root.join("boot")).unwrap();
         let file = root.join("boot/vmlinuz-9.9.9-test");
         fs::write(&file, header(b"9.9.9-test #1")).unwrap();
-        assert!(Image::releases(&store).contains(&"9.9.9-test".to_owned()));
+        assert!(Image::releases(Some(&store)).contains(&"9.9.9-test".to_owned()));
         let image = Image::of_file(&file).unwrap();
         assert_eq!(image.release, "9.9.9-test");
         assert_eq!(image.modules, Some(root.join("lib/modules/9.9.9-test")));

@@ -56,7 +56,9 @@ pub(super) fn announce(probe: &Probe, socket: &Socket) {
         let families = if both { " (IPv4 and IPv6)" } else { "" };
         probe.say(&format!("listening on {address}{families}, until Ctrl-C"));
         if probe.settings.keeps_log {
-            eprintln!("tcplab: listening on {address}{families}, until Ctrl-C");
+            crate::say(&format!(
+                "tcplab: listening on {address}{families}, until Ctrl-C"
+            ));
         }
     }
 }

@@ -160,7 +160,7 @@ impl Drop for Changed {
     fn drop(&mut self) {
         for (key, value) in self.0.drain(..).rev() {
             if let Err(e) = fs::write(sysctl_path(&key), &value) {
-                eprintln!("cannot put back the sysctl {key} to {value}: {e}");
+                crate::say(&format!("cannot put back the sysctl {key} to {value}: {e}"));
             }
         }
     }

@@ -2,16 +2,19 @@
 //!
 //! Without its debug information (most of a development build), and named by what is in it.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use super::SshError;
 use crate::guest::{interpreter, loaded_part};
+use crate::text::{TextError, read_bytes};
 
 /// Where a process finds itself.
 pub(super) const SELF: &str = "/proc/self/exe";
+
+/// The longest program.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// A program to be copied.
 #[derive(Debug)]
@@ -37,9 +40,15 @@ impl Program {
             file: file.map_or_else(|| SELF.into(), Path::to_owned),
             what,
         };
-        let bytes = fs::read(file.unwrap_or(Path::new(SELF))).map_err(|e| wrong(e.to_string()))?;
-        let machine = machine(&bytes);
-        let machine = machine.ok_or_else(|| wrong("no program for 64-bit Linux".into()))?;
+        // What does not begin as a program is not read further.
+        let most = |head: &[u8]| machine(head).map_or(0, |_| MOST_BYTES);
+        let no_program = || wrong("no program for 64-bit Linux".into());
+        let read = read_bytes(file.unwrap_or(Path::new(SELF)), most);
+        let bytes = read.map_err(|e| match e {
+            TextError::Io { source, .. } => wrong(source.to_string()),
+            _ => no_program(),
+        })?;
+        let machine = machine(&bytes).ok_or_else(no_program)?;
         let is_dynamic = interpreter(&bytes).is_some();
         let bytes = loaded_part(bytes);
         Ok(Self {
@@ -91,8 +100,10 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let file = place.path().join("x");
         for content in [&b"#!/bin/sh\n"[..], b"", b"\x7fELF\x02\x01"] {
-            fs::write(&file, content).unwrap();
+            std::fs::write(&file, content).unwrap();
             assert!(Program::load(Some(&file)).is_err());
         }
+        assert!(Program::load(Some(Path::new("/dev/zero"))).is_err());
+        assert!(Program::load(Some(place.path())).is_err());
     }
 }

@@ -35,7 +35,7 @@ pub fn remote() -> Option<ExitCode> {
     Some(match serve() {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            eprintln!("tcplab: {e}");
+            crate::say(&format!("tcplab: {e}"));
             ExitCode::FAILURE
         }
     })

@@ -24,13 +24,14 @@ pub struct Here {
     pub lacks: Option<String>,
 }
 
-/// All stacks of this version of tcplab, those that can be used first.
+/// All stacks of this version of tcplab, those that can be used first. Without a folder of kernels, those that need
+/// none.
 ///
 /// # Errors
 /// When the folder of kernels cannot be read.
-pub fn here(store: &Store) -> Result<Vec<Here>, StoreError> {
-    let mut stacks: Vec<Here> = store
-        .list()?
+pub fn here(store: Option<&Store>) -> Result<Vec<Here>, StoreError> {
+    let kernels = store.map_or(Ok(Vec::new()), Store::list)?;
+    let mut stacks: Vec<Here> = kernels
         .into_iter()
         .filter_map(|kernel| {
             let m = kernel.manifest;
@@ -67,7 +68,10 @@ pub fn here(store: &Store) -> Result<Vec<Here>, StoreError> {
             also: Vec::new(),
             what: "Linux 6.1, a build of our own".into(),
             virtual_time: true,
-            lacks: Some(format!("it is not built{found}: tcplab kernel build 6.1")),
+            lacks: Some(match store {
+                Some(_) => format!("it is not built{found}: tcplab kernel build 6.1"),
+                None => StoreError::NoHome.to_string(),
+            }),
         });
     }
     stacks.extend(in_qemu(store));
@@ -76,7 +80,7 @@ pub fn here(store: &Store) -> Result<Vec<Here>, StoreError> {
 }
 
 /// A distribution's kernels: those that are here, and the newest that apt has.
-fn in_qemu(store: &Store) -> Vec<Here> {
+fn in_qemu(store: Option<&Store>) -> Vec<Here> {
     let missing = image::qemu()
         .is_none()
         .then(|| format!("{}: {}", image::PROGRAM, image::INSTALL));
@@ -102,7 +106,7 @@ mod tests {
     #[test]
     fn without_a_kernel_the_command_that_builds_one_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        let stacks = here(&Store::at(folder.path())).unwrap();
+        let stacks = here(Some(&Store::at(folder.path()))).unwrap();
         let uml = stacks.iter().find(|s| s.stack == "uml:6.1").unwrap();
         assert!(
             uml.lacks

@@ -8,7 +8,6 @@ mod find;
 mod one;
 mod strict;
 
-use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Mutex;
@@ -18,6 +17,7 @@ use tcplab_drill::Defines;
 use tcplab_drill::run::Report;
 use tcplab_kernel::drill::{self, Kernel};
 use tcplab_kernel::guest::GuestError;
+use tcplab_kernel::text::{TextError, read_bytes};
 
 pub use document::{CaseResult, DRILL_SCHEMA, DrillDocument, Verdict};
 pub use find::{Case, MODES, cases, scripts, word};
@@ -126,14 +126,14 @@ pub fn run(
 
 /// A script's text; what is no UTF-8 is shown as such in comments and strings.
 pub(crate) fn read(path: &Path) -> Result<String, LabError> {
-    let size = fs::metadata(path).map_err(LabError::at(path))?.len();
-    if size > MOST_BYTES {
-        return Err(LabError::Wrong(format!(
-            "{}: {size} bytes are no script; the longest that is read has {MOST_BYTES}",
+    let bytes = read_bytes(path, |_| MOST_BYTES).map_err(|e| match e {
+        TextError::Io { path, source } => LabError::Io { path, source },
+        TextError::TooLong { path, most } => LabError::Wrong(format!(
+            "{}: no script: the longest that is read has {most} bytes",
             path.display()
-        )));
-    }
-    let bytes = fs::read(path).map_err(LabError::at(path))?;
+        )),
+        e => LabError::Wrong(e.to_string()),
+    })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -47,7 +47,7 @@ pub(in crate::bench) fn exec(mut words: impl Iterator<Item = OsString>) -> ExitC
         Ok(()) => Command::new(&program).args(words).exec(),
         Err(e) => e.into(),
     };
-    eprintln!("{}: {failed}", program.to_string_lossy());
+    crate::say(&format!("{}: {failed}", program.to_string_lossy()));
     ExitCode::FAILURE
 }
 

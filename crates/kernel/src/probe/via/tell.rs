@@ -78,7 +78,7 @@ impl<'a> Teller<'a> {
         };
         self.probe.say(&words);
         if self.probe.settings.keeps_log && matches!(self.role, Role::Server { .. }) {
-            eprintln!("tcplab: {words}");
+            crate::say(&format!("tcplab: {words}"));
         }
     }
 
