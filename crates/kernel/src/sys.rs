@@ -173,12 +173,18 @@ pub(crate) fn die_with_parent(command: &mut std::process::Command) {
 
 /// Puts a process between this one and a command's that waits for it and hands on its status (128 + a signal's number): the
 /// first process of a namespace, which a command that ends itself by a signal must not be (pid_namespaces(7)).
-pub(crate) fn behind_an_init(command: &mut std::process::Command) {
+///
+/// With `tell`, a pipe, the status goes there as wait(2) has it, and the process stays until all that the command has
+/// started has ended, or until it is killed, which ends them.
+pub(crate) fn behind_an_init(
+    command: &mut std::process::Command,
+    tell: Option<std::os::fd::RawFd>,
+) {
     use std::os::unix::process::CommandExt as _;
     // SAFETY: the closure runs between fork and exec, in a process with one thread. It makes system calls only, which
     // allocate nothing and take no lock; of both processes that it leaves, one never returns from it.
     unsafe {
-        command.pre_exec(|| {
+        command.pre_exec(move || {
             let child = libc::fork();
             match child {
                 -1 => return Err(io::Error::last_os_error()),
@@ -189,11 +195,18 @@ pub(crate) fn behind_an_init(command: &mut std::process::Command) {
                 _ => {}
             }
             // The pipe by which the one who started the command hears of its exec; files of the guest.
-            libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0);
+            let first = match tell {
+                Some(pipe) => libc::dup2(pipe, 3) + 1,
+                None => 3,
+            };
+            libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0);
             let mut status = 0;
             loop {
                 let ended = libc::waitpid(-1, &raw mut status, libc::__WALL);
-                if ended == child {
+                if ended == child && tell.is_some() {
+                    libc::write(3, (&raw const status).cast(), size_of_val(&status));
+                    libc::close(3);
+                } else if ended == child {
                     break;
                 }
                 if ended < 0 && io::Error::last_os_error().raw_os_error() != Some(libc::EINTR) {
@@ -204,6 +217,26 @@ pub(crate) fn behind_an_init(command: &mut std::process::Command) {
                 true => libc::WEXITSTATUS(status),
                 false => 128 + libc::WTERMSIG(status),
             })
+        });
+    }
+}
+
+/// Gives a command that is to be in a process namespace the /proc of it, where that is allowed: pidof(1) and pkill(1) find
+/// there what they can signal. Mounts that others make are still seen.
+pub(crate) fn with_own_proc(command: &mut std::process::Command) {
+    use nix::mount::{MsFlags, mount};
+    use std::os::unix::process::CommandExt as _;
+    let none = None::<&str>;
+    // SAFETY: the closure runs between fork and exec and makes system calls only, which allocate nothing (their paths are
+    // short: nix copies them to the stack) and take no lock.
+    unsafe {
+        command.pre_exec(move || {
+            let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+            // Containers may forbid it; then /proc shows the numbers of outside.
+            let _ = nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNS)
+                .and_then(|()| mount(none, "/", none, MsFlags::MS_SLAVE | MsFlags::MS_REC, none))
+                .and_then(|()| mount(Some("proc"), "/proc", Some("proc"), flags, none));
+            Ok(())
         });
     }
 }

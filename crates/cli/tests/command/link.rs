@@ -331,3 +331,77 @@ fn a_switch_with_caqm_judges_tagged_frames_and_leaves_others_alone() {
         assert_eq!(qdisc[name], count, "{name}: {qdisc}");
     }
 }
+
+/// Whether a process runs that has this word in its command line.
+fn runs(word: &str) -> bool {
+    let mut all = std::fs::read_dir("/proc").unwrap().flatten();
+    all.any(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let mut words = line.split(|byte| *byte == 0);
+        words.any(|found| found == word.as_bytes())
+    })
+}
+
+/// Seconds to sleep that no other process of this machine has in its command line.
+fn odd_sleep(number: u32) -> String {
+    format!("9{number}.{}", std::process::id())
+}
+
+#[test]
+fn what_a_program_left_in_the_background_ends_with_the_link() {
+    if !allowed() {
+        return;
+    }
+    let (left, daemon) = (odd_sleep(1), odd_sleep(2));
+    // In the group of the shell, and in a session of its own that the shell does not wait for.
+    let command = format!("sleep {left} & (setsid sleep {daemon} &) ; sleep 0.1; exit 3");
+    let run = tcplab(&["link", "new:a", "new:b", "--run-a", &command]);
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert!(run.err.contains("exit status: 3"), "{}", run.err);
+    assert!(!runs(&left) && !runs(&daemon));
+}
+
+#[test]
+fn a_server_that_became_a_daemon_serves_until_the_link_ends() {
+    if !allowed() {
+        return;
+    }
+    let daemon = odd_sleep(3);
+    let server = format!("setsid sleep {daemon} & exit 0");
+    let place = folder();
+    let go = place.path().join("go");
+    let client = format!("until [ -e {} ]; do sleep 0.01; done", text(&go));
+    let args = ["link", "new:a", "new:b", "--json", "--run-b", &server];
+    let link = Running::start(&[&args[..], &["--run-a", &client]].concat());
+    let begun = std::time::Instant::now();
+    while !runs(&daemon) {
+        assert!(begun.elapsed().as_secs() < 20, "the server does not start");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    // The shell of the server has long ended: the daemon has not.
+    std::fs::write(&go, "").unwrap();
+    let output = link.child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(!runs(&daemon));
+}
+
+#[test]
+fn a_link_that_is_killed_leaves_no_process() {
+    if !allowed() {
+        return;
+    }
+    let (front, daemon) = (odd_sleep(4), odd_sleep(5));
+    let command = format!("(setsid sleep {daemon} &) ; sleep {front}");
+    let mut link = Running::start(&["link", "new:a", "new:b", "--json", "--run-a", &command]);
+    let wait_until = |there: bool| {
+        let begun = std::time::Instant::now();
+        while [&front, &daemon].iter().any(|word| runs(word) != there) {
+            assert!(begun.elapsed().as_secs() < 20, "there: {there}");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    };
+    wait_until(true);
+    link.child.kill().unwrap();
+    link.child.wait().unwrap();
+    wait_until(false);
+}

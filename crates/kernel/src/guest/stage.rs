@@ -98,7 +98,7 @@ pub fn stage(errands: &[Errand]) -> Option<ExitCode> {
     Some(match work() {
         Ok(code) => code,
         Err(e) => {
-            eprintln!("{e}");
+            crate::say(&e.to_string());
             ExitCode::FAILURE
         }
     })
@@ -188,7 +188,7 @@ fn start(guest: &Guest, share: &Path) -> Result<ExitCode, String> {
         // A kernel that panics aborts itself (os_dump_core()), which the first process of a namespace cannot, and ends all of
         // its process group.
         command.process_group(0);
-        sys::behind_an_init(&mut command);
+        sys::behind_an_init(&mut command, None);
     }
     let status = command.status();
     let status = status.map_err(|e| format!("cannot start {}: {e}", guest.kernel.display()))?;
