@@ -50,7 +50,7 @@ impl Runs {
     /// # Errors
     /// A kernel that is not built, or no such stack.
     pub fn new(root: &Path, oracle: &str, model: &str, fresh: bool) -> Result<Self> {
-        let lab = Lab::new(Stop::never())?;
+        let lab = Lab::new(Stop::never());
         Ok(Self {
             oracle: lab.stack(oracle)?,
             model: lab.stack(model)?,

@@ -1,5 +1,7 @@
 //! Tests of the edits: the form, the errors, the order, and the shipped ones.
 
+use std::fs;
+
 use super::*;
 
 fn parse(text: &str) -> Result<Edit, EditError> {
