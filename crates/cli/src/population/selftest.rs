@@ -16,8 +16,7 @@ use crate::screen;
 
 /// Runs a self-test.
 pub fn run(args: &SelfTestArgs) -> Result<ExitCode, Failure> {
-    let text = std::fs::read_to_string(&args.experiment)
-        .map_err(|e| Failure::input(format!("{}: cannot read: {e}", args.experiment.display())))?;
+    let text = crate::files::experiment(&args.experiment)?;
     let population = super::read(&args.experiment, &text, args.variant.as_deref(), args.seed)?;
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;
     let progress = Progress::new(1);
