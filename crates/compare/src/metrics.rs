@@ -98,7 +98,7 @@ pub struct Metric {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// What it gave; null: nothing, see `failed`.
+    /// What it gave; null: nothing, see `failed` and `absent`.
     pub value: Option<f64>,
     /// Runs of two arms with the same number belong together: they were made one after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -112,6 +112,9 @@ pub struct Run {
     /// Why it does not count; its value is shown and not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+    /// Why a run that counts has no value: there was nothing to measure, such as no delayed ACK. That is a result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub absent: Option<String>,
     /// What the machine did beside it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<Noise>,

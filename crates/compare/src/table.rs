@@ -324,7 +324,7 @@ fn fill(
         return None;
     }
     if row.exact {
-        exact::judge(row);
+        exact::judge(row, before, after);
         return None;
     }
     let lie = sequence(&b, &a);
@@ -350,13 +350,29 @@ fn fill(
             None
         }
         Err(NoChange::Empty) => {
-            "no run of a side counts".clone_into(&mut row.why);
+            empty_side(row, before, after);
             None
         }
         Err(e) => {
             row.why = e.to_string();
             None
         }
+    }
+}
+
+/// A side without a value: runs failed there, or there was nothing to measure.
+fn empty_side(row: &mut Row, before: &Metric, after: &Metric) {
+    let sides = [
+        (&row.runs_before, before, "before"),
+        (&row.runs_after, after, "after"),
+    ];
+    let empty = sides.into_iter().filter(|(values, ..)| values.is_empty());
+    let why: Option<Vec<String>> = empty
+        .map(|(_, metric, side)| Some(format!("nothing {side}: {}", exact::absent(metric)?)))
+        .collect();
+    match why {
+        None => "no run of a side counts".clone_into(&mut row.why),
+        Some(why) => (row.verdict, row.why) = (Verdict::Missing, why.join("; ")),
     }
 }
 

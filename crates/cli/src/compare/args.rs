@@ -13,7 +13,8 @@ BEFORE and AFTER are files, result folders of `tcplab run`, or folders whose fil
 content: iperf3 JSON, netperf, lmbench, wrk, wrk2, ab, fortio, kirk and LTP, KTAP, packetdrill's run_all.py, nstat, CSV with a heading,
 tcplab's own (docs/compare.md).
 
-Exit codes: 0 done; 1 a row has a verdict of --fail-on; 2 bad input; 3 --require-verdict, and a row is open.
+Exit codes: 0 done; 1 a row has a verdict of --fail-on; 2 bad input; 3 all runs failed, or a row is
+open and --require-verdict.
 
 Examples:
   tcplab compare before.json after.json                   iperf3, once each: how many runs would it take?

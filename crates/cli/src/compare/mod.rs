@@ -6,7 +6,7 @@ mod input;
 use std::io::Write;
 use std::process::ExitCode;
 
-use tcplab_compare::{COMPARE_SCHEMA, Comparison, Metrics, Options, compare};
+use tcplab_compare::{COMPARE_SCHEMA, Comparison, FlagKind, Metrics, Options, Verdict, compare};
 use tcplab_report::compare as report;
 
 use self::args::{CompareArgs, JudgeArgs, OutputArgs};
@@ -81,10 +81,17 @@ pub fn code(args: &JudgeArgs, comparison: &Comparison) -> u8 {
     {
         return 1;
     }
-    let is_open = verdicts.any(|verdict| verdict.is_open());
-    if args.require_verdict && is_open {
+    let is_open = verdicts.clone().any(Verdict::is_open);
+    let is_nothing = verdicts.next().is_none() && has_failed(comparison);
+    if is_nothing || args.require_verdict && is_open {
         3
     } else {
         0
     }
+}
+
+/// Whether runs of a side failed.
+pub fn has_failed(comparison: &Comparison) -> bool {
+    let mut flags = comparison.flags.iter();
+    flags.any(|flag| flag.kind == FlagKind::FailedRun)
 }

@@ -12,8 +12,8 @@ use crate::compare::args::JudgeArgs;
 Sections: each EXPERIMENT, the counters of all of them, a suite of nine small experiments (tcplab bench), packetdrill scripts
 (--drill), malformed frames (on the model and this machine's kernel). In virtual time values are exact: they are equal, or they differ.
 
-Exit codes: 0 done; 1 something is worse, or has a verdict of --fail-on; 2 bad input; 3 --require-verdict, and a row is open;
-4 a stack cannot run here.
+Exit codes: 0 done; 1 something is worse, or has a verdict of --fail-on; 2 bad input; 3 a point failed, or a row is open and
+--require-verdict; 4 a stack cannot run here; 130 Ctrl-C or SIGTERM came first.
 
 Examples:
   tcplab qa examples/delayed-ack.toml --before uml:6.1 --after uml:6.1+mss-boundary --html qa.html

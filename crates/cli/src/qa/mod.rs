@@ -12,7 +12,7 @@ use tcplab_report::qa as report;
 
 use self::args::QaArgs;
 use crate::args::Color;
-use crate::compare::options;
+use crate::compare::{code as code_of, has_failed, options};
 use crate::failure::Failure;
 use crate::files::{self, distinct, write};
 use crate::run::{lab, processors};
@@ -69,18 +69,22 @@ fn run(args: &QaArgs, color: Color) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(code(args, &document)))
 }
 
-/// 1: worse, or what `--fail-on` names; 3: open, and `--require-verdict`.
+/// 1: worse, or what `--fail-on` names; 3: a point failed, or a row is open and `--require-verdict`.
 fn code(args: &QaArgs, document: &QaDocument) -> u8 {
     let verdicts = document
         .sections
         .iter()
         .filter_map(|section| section.comparison.as_ref());
-    let fails = verdicts
-        .map(|comparison| crate::compare::code(&args.judge, comparison))
-        .max()
-        .unwrap_or(0);
+    let codes: Vec<u8> = verdicts
+        .map(|comparison| match code_of(&args.judge, comparison) {
+            // What was not measured is no answer.
+            0 if has_failed(comparison) => 3,
+            code => code,
+        })
+        .collect();
     match document.standing {
         Standing::Worse => 1,
-        _ => fails,
+        _ if codes.contains(&1) => 1,
+        _ => codes.into_iter().max().unwrap_or(0),
     }
 }

@@ -133,7 +133,8 @@ fn one(point: &PointResult, told: &Told, builder: &mut Builder) {
         let run = Run {
             value: value.filter(|value| value.is_finite()),
             block: block.map(|block| block as u32),
-            failed: why.cloned(),
+            // The point was run: there was nothing to measure.
+            absent: why.cloned(),
             ..Run::default()
         };
         builder.run(metric, run);

@@ -278,6 +278,7 @@ impl Row {
                     order: Some(run.order),
                     began_s: Some(run.began_s),
                     failed: run.failed.clone(),
+                    absent: None,
                     noise: Some(noise(&run.machine)),
                 })
             })

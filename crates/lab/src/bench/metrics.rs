@@ -175,6 +175,7 @@ fn row(
                 order: Some(run.order),
                 began_s: Some(run.began_s),
                 failed: failed(run, found),
+                absent: None,
                 noise: Some(Noise {
                     steal_percent: noise.steal_percent,
                     frequency_mhz: noise.frequency_mhz,
