@@ -43,6 +43,18 @@ impl Limit {
         true
     }
 
+    /// The same for what was due at a time of a schedule, and begins now. What is late by less than `every` counts as on
+    /// time: a machine that is a little late makes as many as planned. What cannot keep its schedule, or has none
+    /// (`every` is 0), is over by the clock.
+    pub(crate) fn again_on_schedule(
+        &mut self,
+        extent: &Extent,
+        (due, now): (Instant, Instant),
+        every: Duration,
+    ) -> bool {
+        self.again(extent, due.max(now - every))
+    }
+
     /// Repetitions that were begun.
     pub(crate) fn done(&self) -> u64 {
         self.done

@@ -21,6 +21,7 @@
 mod bulk;
 mod doing;
 mod extent;
+mod patience;
 mod ping;
 mod program;
 mod record;
@@ -30,6 +31,7 @@ mod udp;
 mod web;
 
 pub use doing::{Doing, Wants};
+pub use patience::{Awaited, Stepped};
 pub use ping::Ping;
 pub use program::{Message, Program, Result, Step};
 pub use record::Record;

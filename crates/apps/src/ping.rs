@@ -74,6 +74,11 @@ impl Pings {
         &self.sent
     }
 
+    /// Whether an answer may still come.
+    pub(crate) fn is_owed(&self) -> bool {
+        !self.open.is_empty()
+    }
+
     pub(crate) fn memory(&self) -> usize {
         size_of_val(self)
             + self.sent.capacity() * size_of::<Ping>()

@@ -220,6 +220,14 @@ impl Program {
         }
     }
 
+    /// Whether an answer is outstanding when it waits to read. Between two pings, when all were answered, none is.
+    pub fn is_owed(&self) -> bool {
+        match &self.kind {
+            Kind::Pings(p) => p.is_owed(),
+            _ => true,
+        }
+    }
+
     /// The driver has done `n` pieces of work by itself: frames of a replay.
     pub fn count(&mut self, n: u64) {
         self.record.count_all(n);

@@ -88,7 +88,10 @@ impl Stream {
         if due > now {
             return Step::Until(due);
         }
-        if !self.limit.again(&self.until, due) {
+        if !self
+            .limit
+            .again_on_schedule(&self.until, (due, now), self.every)
+        {
             return Step::Close;
         }
         if let Some(time) = &mut self.loop_time {

@@ -94,9 +94,11 @@ impl Datagrams {
         if due > now {
             return Step::Until(due);
         }
-        // A stream is over by its schedule, transactions by the clock.
-        let at = if self.answered.is_some() { now } else { due };
-        if !self.limit.again(&self.until, at) {
+        // Transactions have no schedule: `every` is 0 and they are over by the clock.
+        if !self
+            .limit
+            .again_on_schedule(&self.until, (due, now), self.every)
+        {
             return Step::Close;
         }
         self.sent = now;

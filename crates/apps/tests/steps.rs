@@ -341,3 +341,27 @@ fn pings_keep_their_schedule_and_are_known_by_their_numbers() {
     assert_eq!(server.next(at(0), answer(5)), send(5));
     assert_eq!(server.next(at(0), Result::Done), Step::Receive(None));
 }
+
+/// A schedule that the connection cannot keep, and one that is none, end by the clock.
+#[test]
+fn a_stream_that_is_late_by_more_than_a_write_ends_with_its_duration() {
+    for (every_ns, late, writes) in [(10, 9, true), (10, 11, false), (0, 0, false)] {
+        let app = AppKind::Stream {
+            chunk: 1,
+            every_ns,
+            late_ns: 0,
+            urgent: 0,
+            read: 1,
+            until: Extent {
+                count: None,
+                duration_ns: Some(100),
+            },
+        };
+        let mut server = Program::server(&app);
+        let at = Instant::from_nanos;
+        assert_eq!(server.next(at(0), Result::Done), Step::Write(1));
+        // Nine more were due before 100; they are late.
+        let step = server.next(at(100 + late), Result::Done);
+        assert_eq!(step == Step::Write(1), writes, "{every_ns} {late}");
+    }
+}

@@ -40,11 +40,12 @@ fn judge_point(bad: &Expression, point: &PointResult) -> Result<bool, String> {
         return Err(e.clone());
     }
     let value = |name: &str| point.measures.get(name).copied().flatten();
-    bad.evaluate(&value)
-        .map_err(|e: CannotSay| match point.missing.values().next() {
+    bad.evaluate(&value).map_err(|e: CannotSay| {
+        match e.missing().and_then(|name| point.missing.get(name)) {
             Some(why) => format!("{e}: {why}"),
             None => e.to_string(),
-        })
+        }
+    })
 }
 
 /// The index of the first bad one of `n`, or none when all are good. `run` judges one.

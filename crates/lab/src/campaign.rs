@@ -10,13 +10,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tcplab_kernel::Scratch;
 use tcplab_plan::Point;
+use tcplab_plan::endless::endless;
 use tcplab_plan::result::{PointResult, RUN_SCHEMA, RunDocument};
 use tcplab_plan::view::View;
 
 use crate::digest;
 use crate::error::LabError;
 use crate::folder::{Folder, MANIFEST_SCHEMA, Manifest, PointCost};
-use crate::stack::{Lab, Stack};
+use crate::stack::{Lab, Stack, is_virtual_name};
 
 /// What shall be run.
 #[derive(Debug)]
@@ -66,6 +67,10 @@ pub fn run(
             scratch.path()
         }
     };
+    can_end(
+        campaign.points,
+        campaign.stacks.iter().map(|s| s.name.as_str()),
+    )?;
     let folder = Folder::open(out, &manifest(campaign)?)?;
     let tasks: Vec<(&Stack, &Point)> = (campaign.stacks.iter())
         .flat_map(|stack| campaign.points.iter().map(move |point| (stack, point)))
@@ -208,12 +213,13 @@ impl Work<'_> {
             Err(LabError::Guest(tcplab_kernel::guest::GuestError::Interrupted)) => {
                 return Err(LabError::Interrupted);
             }
-            Err(e @ (LabError::Guest(_) | LabError::Point(_))) => {
+            Err(e @ (LabError::Guest(_) | LabError::Point(_) | LabError::Limit(_))) => {
                 let failed = PointResult {
                     axes: point.axes.clone(),
                     stack: stack.name.clone(),
                     seed: point.seed,
                     error: Some(e.to_string()),
+                    inconclusive: e.is_inconclusive(),
                     ..PointResult::default()
                 };
                 // It is not kept: the next run tries again.
@@ -227,6 +233,23 @@ impl Work<'_> {
         };
         self.folder.finish(number, &part, &result, cost)?;
         Ok((result, rss_bytes))
+    }
+}
+
+/// Refuses points that would never end on one of these stacks (their names).
+///
+/// # Errors
+/// The first such point, in words for its author.
+pub fn can_end<'a>(
+    points: &[Point],
+    stacks: impl IntoIterator<Item = &'a str>,
+) -> Result<(), LabError> {
+    let Some(stack) = stacks.into_iter().find(|name| is_virtual_name(name)) else {
+        return Ok(());
+    };
+    match points.iter().find_map(endless) {
+        None => Ok(()),
+        Some(why) => Err(LabError::Wrong(format!("{why} (on {stack})"))),
     }
 }
 

@@ -25,6 +25,9 @@ pub enum LabError {
     /// A point that asks for what its stack cannot do; the others go on.
     #[error("{0}")]
     Point(String),
+    /// A limit ended a run before it had an answer; the other points go on.
+    #[error("{0}")]
+    Limit(String),
     /// The run itself.
     #[error(transparent)]
     Guest(#[from] GuestError),
@@ -53,9 +56,38 @@ impl From<SshError> for LabError {
 }
 
 impl LabError {
+    /// Whether a run was ended before it had an answer, and another limit may let it have one.
+    pub fn is_inconclusive(&self) -> bool {
+        matches!(
+            self,
+            Self::Limit(_) | Self::Guest(GuestError::TooLong { .. })
+        )
+    }
+
     /// Adds the path to an error of the file system.
     pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { path, source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_told_from_what_cannot_be_run() {
+        let too_long = GuestError::TooLong {
+            after: std::time::Duration::from_secs(600),
+            console: String::new(),
+        };
+        assert!(LabError::Guest(too_long).is_inconclusive());
+        assert!(LabError::Limit(String::new()).is_inconclusive());
+        let died = GuestError::Died {
+            status: String::new(),
+            console: String::new(),
+        };
+        assert!(!LabError::Guest(died).is_inconclusive());
+        assert!(!LabError::Point(String::new()).is_inconclusive());
     }
 }

@@ -91,6 +91,9 @@ pub(crate) fn run(
     };
     let outcome = world.run(captures, || !stop.wanted());
     let outcome = outcome.ok_or(LabError::Interrupted)?;
+    if let Some(why) = world.exhausted() {
+        return Err(LabError::Limit(why.to_owned()));
+    }
     if let Some(captures) = world.take_captures() {
         captures.finish().map_err(LabError::at(folder))?;
     }

@@ -33,6 +33,14 @@ pub(crate) enum Kind {
     Ssh(Arc<Pair>),
 }
 
+/// Whether a stack of this name runs in virtual time; what is no name of a stack does not.
+pub(crate) fn is_virtual_name(name: &str) -> bool {
+    match StackName::parse(name) {
+        Ok(StackName::Host | StackName::Ssh(_)) | Err(_) => false,
+        Ok(StackName::Uml(_) | StackName::Qemu(_) | StackName::Model(_)) => true,
+    }
+}
+
 impl Stack {
     /// Whether its runs repeat byte for byte.
     pub fn is_virtual(&self) -> bool {

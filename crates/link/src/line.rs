@@ -268,6 +268,11 @@ impl<F: Payload> Line<F> {
         [pkts, bytes, delivered, least, most]
     }
 
+    /// Frames that have left the queue, and not come out.
+    pub fn on_the_way(&self) -> usize {
+        self.way.on_the_way()
+    }
+
     /// How long its queue was until `now` by time, the frame on the wire included; none: nobody asked for it, or there is
     /// no queue.
     pub fn depth(&self, now: Instant) -> Option<QueueCount> {

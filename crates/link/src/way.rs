@@ -361,6 +361,11 @@ impl<F: Clone> Way<F> {
         [pkts, bytes, delivered]
     }
 
+    /// Frames that have entered and not come out.
+    pub fn on_the_way(&self) -> usize {
+        self.line.len() + self.overtaken.len()
+    }
+
     /// How long its queue was until `now`, by time; none: it has no rate, or nobody asked for it.
     pub fn depth(&self, now: Instant) -> Option<QueueCount> {
         self.fifo.as_ref()?.depth(now)

@@ -6,6 +6,7 @@
 
 pub mod app;
 pub mod dist;
+pub mod endless;
 pub mod experiment;
 pub mod measure;
 pub mod network;

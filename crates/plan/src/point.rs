@@ -47,6 +47,9 @@ pub struct Point {
     pub linger_ns: i64,
     /// The run ends at this time after its start in any case.
     pub max_ns: i64,
+    /// The model ends the run after so many events; none: [`Point::MAX_EVENTS`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_events: Option<u64>,
     /// Time between two samples of tcp_info of every connection; none: only one at its end.
     pub tcp_info_every_ns: Option<i64>,
     /// Time between two samples of each link; none: there are no samples.
@@ -60,6 +63,16 @@ pub struct Point {
     pub tcp_info: bool,
     /// Whether each step of the applications is logged.
     pub log: bool,
+}
+
+impl Point {
+    /// Events of a run on the model that says nothing of them: about a quarter of an hour of one processor.
+    pub const MAX_EVENTS: u64 = 1_000_000_000;
+
+    /// Events after which the model ends the run.
+    pub fn max_events(&self) -> u64 {
+        self.max_events.unwrap_or(Self::MAX_EVENTS)
+    }
 }
 
 /// A host: a network namespace on a kernel, an endpoint in the simulator.

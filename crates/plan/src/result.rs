@@ -38,7 +38,7 @@ pub struct RunDocument {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorRecord {
-    /// `usage`, `input`, `output` or `cannot_run`.
+    /// `usage`, `input`, `output`, `inconclusive`, `cannot_run` or `interrupted`.
     pub kind: String,
     /// What happened and what to do about it.
     pub message: String,
@@ -86,6 +86,9 @@ pub struct PointResult {
     /// Why this point has no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// The error is a limit that ended the run: `run.max_events`, or the time that a guest may take.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inconclusive: bool,
 }
 
 /// What a run cost.

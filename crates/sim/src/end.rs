@@ -16,6 +16,9 @@ use crate::packet::{Datagram, Protocol};
 /// Bytes of one read or write system call.
 const CHUNK: u64 = 64 << 10;
 
+/// Datagrams that wait to leave a host before an application that sends without a pause lets others go on.
+const DATAGRAMS: usize = 4096;
+
 /// An end's socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Socket {
@@ -55,7 +58,7 @@ pub(crate) struct End {
     pub(crate) doing: Doing,
     /// The time at which it is woken; an event of another time is stale.
     pub(crate) wake_at: Instant,
-    /// When it gives up waiting for its socket; [`UNKNOWN`]: never.
+    /// When it gives up waiting for its socket ([`tcplab_apps::Stepped`]); [`UNKNOWN`]: not by itself.
     pub(crate) gives_up_at: Instant,
     /// An event for that is set.
     pub(crate) is_timed: bool,
@@ -152,39 +155,41 @@ impl End {
 
     /// Remembers an error, which ends the program.
     #[inline(never)]
-    pub(crate) fn fail(&mut self, call: &Call<'_>, error: &'static str) {
+    pub(crate) fn fail(&mut self, call: &mut Call<'_>, error: &'static str) {
         self.extra.get_or_insert_default().error = Some(error.to_owned());
         self.log(call, "error", errno::number(error));
         self.doing = Doing::Over;
     }
 
     #[inline]
-    pub(crate) fn log(&mut self, call: &Call<'_>, what: &str, value: i64) {
+    pub(crate) fn log(&mut self, call: &mut Call<'_>, what: &str, value: i64) {
         if call.logs {
-            self.line_of(call.now, what, value);
+            self.line_of(call, what, value);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn line_of(&mut self, now: Instant, what: &str, value: i64) {
-        self.line(LogLine {
-            time_ns: now.as_nanos(),
+    fn line_of(&mut self, call: &mut Call<'_>, what: &str, value: i64) {
+        let line = LogLine {
+            time_ns: call.now.as_nanos(),
             what: what.into(),
             value,
             ..LogLine::default()
-        });
+        };
+        self.line(call, line);
     }
 
     /// A line with what the stack says of its ACKs now.
     pub(crate) fn log_state(&mut self, call: &mut Call<'_>, what: &str, value: i64) {
         if let Some(line) = self.observe(call, what, value) {
-            self.line(line);
+            self.line(call, line);
         }
     }
 
     #[inline(never)]
-    fn line(&mut self, line: LogLine) {
+    fn line(&mut self, call: &mut Call<'_>, line: LogLine) {
+        call.host.noted += 1;
         self.extra.get_or_insert_default().log.push(line);
     }
 
@@ -353,7 +358,7 @@ impl End {
         };
         self.read += got;
         if let Some(line) = before {
-            self.line(line);
+            self.line(call, line);
         }
         self.log_state(call, "read", got as i64);
         self.doing = match want.saturating_sub(got) {
@@ -392,8 +397,12 @@ impl End {
         call.host.udp.counts_sent(protocol);
         self.written += u64::from(len);
         self.log(call, "write", i64::from(len));
-        self.doing = Doing::Next(Went::Done);
-        None
+        if call.host.datagrams.len() < DATAGRAMS {
+            self.doing = Doing::Next(Went::Done);
+            return None;
+        }
+        self.doing = Doing::Sleeping;
+        Some(Wants::Until(call.now))
     }
 
     #[inline(never)]

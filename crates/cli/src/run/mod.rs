@@ -3,6 +3,7 @@
 pub mod args;
 mod bisect;
 mod input;
+mod notes;
 pub mod page;
 pub mod progress;
 mod table;
@@ -15,7 +16,8 @@ use tcplab_kernel::say;
 use tcplab_lab::bisect::{Judgement, judge};
 use tcplab_lab::campaign::{self, Campaign};
 use tcplab_lab::{Far, Lab, LabError, Stack};
-use tcplab_plan::Population;
+use tcplab_plan::outcome::Flow;
+use tcplab_plan::{Point, Population};
 use tcplab_plan::measure::Expression;
 use tcplab_plan::outcome::Flow;
 use tcplab_plan::result::{ErrorRecord, RUN_SCHEMA, RunDocument};
@@ -78,6 +80,8 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
         say(&format!("tcplab: warning: {warning}"));
     }
     let on = ssh::whole_names(&args.on);
+    campaign::can_end(&input.points, input.stacks(&on).iter().map(String::as_str))?;
+    over_lo(&input.points);
     if args.dry_run {
         json::print(&input.plan(&on))?;
         return Ok(ExitCode::SUCCESS);
@@ -121,14 +125,21 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
     exit(&document, bad.as_ref())
 }
 
-/// The first failed point is the document's error.
+/// The first failed point is the document's error; one that cannot be run before one that a limit ended.
 fn with_error(mut document: RunDocument) -> RunDocument {
-    let failed = document
-        .points
-        .iter()
-        .find_map(|p| p.error.as_ref().map(|e| (p, e)));
+    let failed = |inconclusive| {
+        let mut points = document.points.iter();
+        points.find_map(|p| {
+            let error = p.error.as_ref().filter(|_| p.inconclusive == inconclusive);
+            error.map(|e| (p, e))
+        })
+    };
+    let failed = failed(false).or_else(|| failed(true));
     document.error = failed.map(|(point, e)| ErrorRecord {
-        kind: "cannot_run".into(),
+        kind: match point.inconclusive {
+            true => "inconclusive".into(),
+            false => "cannot_run".into(),
+        },
         message: format!("{}: {e}", point.stack),
     });
     document
@@ -177,11 +188,29 @@ fn exit(document: &RunDocument, bad: Option<&Expression>) -> Result<ExitCode, Fa
         },
         // The table, or the document, has said what.
         (None, Some(error)) if error.kind == "inconclusive" => {
-            say(&format!("tcplab: {}", error.message));
+            if document.points.iter().all(|point| point.error.is_none()) {
+                say(&format!("tcplab: {}", error.message));
+            }
             Ok(ExitCode::from(INCONCLUSIVE))
         }
         (None, Some(_)) => Ok(ExitCode::from(4)),
         (None, None) => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// An application whose ends are one host by a slip of the pen uses no link.
+fn over_lo(points: &[Point]) {
+    let both = |point: &Point| {
+        let app = point.apps.iter().find(|app| app.client == app.server)?;
+        let host = point.hosts.get(app.client)?;
+        Some((app.name.clone(), host.name.clone()))
+    };
+    // Where some points only are so, an axis or a variant says it.
+    let all: Option<Vec<_>> = points.iter().map(both).collect();
+    if let Some((app, host)) = all.and_then(|all| all.into_iter().next()) {
+        say(&format!(
+            "note: application `{app}`: its client and its server are both host `{host}`: it runs over lo, on no link"
+        ));
     }
 }
 
@@ -215,6 +244,8 @@ impl From<LabError> for Failure {
             LabError::Wrong(text) => Failure::usage(text),
             LabError::CannotRun(text) | LabError::Point(text) => Failure::cannot_run(text),
             LabError::Interrupted => Failure::interrupted(e.to_string()),
+            LabError::Limit(text) => Failure::inconclusive(text),
+            LabError::Guest(_) if e.is_inconclusive() => Failure::inconclusive(e.to_string()),
             LabError::Guest(_) => Failure::cannot_run(e.to_string()),
             LabError::Io { .. } => Failure::input(e.to_string()),
         }

@@ -12,6 +12,7 @@ use tcplab_report::terminal::grid::grids;
 use tcplab_report::terminal::value::measured;
 
 use super::input::Input;
+use super::notes::notes;
 use crate::failure::Failure;
 use crate::screen;
 
@@ -69,36 +70,4 @@ fn value(point: &PointResult, name: &str) -> String {
         None => "-".into(),
         Some(v) => measured(name, v),
     }
-}
-
-/// Reasons, each once.
-fn notes(document: &RunDocument) -> BTreeSet<String> {
-    let mut notes = BTreeSet::new();
-    for point in &document.points {
-        notes.extend(
-            point
-                .missing
-                .iter()
-                .map(|(name, why)| format!("-: {name}: {why}")),
-        );
-        notes.extend(
-            point
-                .warnings
-                .iter()
-                .map(|text| format!("{}: {text}", point.stack)),
-        );
-        notes.extend(
-            point
-                .error
-                .iter()
-                .map(|text| format!("{}: {text}", point.stack)),
-        );
-        if point.cut_short {
-            notes.insert(format!(
-                "{}: the run came to its max before the applications ended",
-                point.stack
-            ));
-        }
-    }
-    notes
 }

@@ -112,6 +112,12 @@ impl<'a> Runner<'a> {
                 }
             };
             world.simulate(|| true);
+            if let Some(why) = world.exhausted() {
+                let arm = &self.population.arms[arm].name;
+                return Err(LabError::Limit(format!(
+                    "connection {number} in {arm}: {why}; what was finished is kept"
+                )));
+            }
             self.packets += world.work().tcp_packets;
             let time = sums.add(world, SERVER, &drawn);
             self.times.push(time);

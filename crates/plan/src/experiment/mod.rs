@@ -353,6 +353,7 @@ impl Experiment {
             boot_ns: run.boot_ns,
             linger_ns: run.linger_ns,
             max_ns: run.max_ns,
+            max_events: run.max_events,
             tcp_info_every_ns: run.tcp_info_every_ns.or(step_ns),
             link_every_ns: run.link_every_ns,
             snap_bytes: run.snap_bytes,
@@ -384,6 +385,7 @@ impl Experiment {
 struct Run {
     seed: u64,
     max_ns: i64,
+    max_events: Option<u64>,
     boot_ns: Option<i64>,
     linger_ns: i64,
     tcp_info_every_ns: Option<i64>,
@@ -404,6 +406,7 @@ impl Run {
         let mut run = Self {
             seed: 1,
             max_ns,
+            max_events: None,
             boot_ns: None,
             linger_ns: SECOND_NS / 2,
             tcp_info_every_ns: None,
@@ -422,6 +425,7 @@ impl Run {
             .count("seed", 0, i64::MAX.unsigned_abs())?
             .unwrap_or(run.seed);
         run.max_ns = fields.time("max")?.unwrap_or(run.max_ns);
+        run.max_events = fields.count("max_events", 1, u64::MAX >> 1)?;
         run.linger_ns = fields.time("linger")?.unwrap_or(run.linger_ns);
         run.tcp_info_every_ns = fields.time("tcp_info_every")?;
         run.link_every_ns = fields.time("link_every")?;

@@ -244,6 +244,7 @@ impl Population {
             max_ns: MAX_NS,
             tcp_info_every_ns: None,
             link_every_ns: None,
+            max_events: None,
             snap_bytes: 128,
             captures: false,
             tcp_info: false,

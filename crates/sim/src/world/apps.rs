@@ -1,6 +1,6 @@
 //! Applications: they connect, are accepted, step, sleep and close.
 
-use tcplab_apps::{Doing, Result as Went, Wants};
+use tcplab_apps::{Awaited, Doing, Result as Went, Stepped, Wants};
 use tcplab_base::{Duration, Instant};
 use tcplab_plan::outcome::TCP_INFO_SERIES;
 use tcplab_plan::point::{QuickAck, SocketOptions};
@@ -117,13 +117,13 @@ impl World {
         let mtu = self.network.mtu(host, app.server);
         let end = &mut self.apps.ends[index];
         end.program.connects(self.now);
-        let call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
-        end.log(&call, "connect", 0);
+        let mut call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
+        end.log(&mut call, "connect", 0);
         self.work.connections += u64::from(!end.is_udp);
         if end.is_udp {
             let is_echo = app.does.is_icmp();
             let Some(port) = call.host.udp.connect(index as u32, is_echo) else {
-                end.fail(&call, "EAGAIN");
+                end.fail(&mut call, "EAGAIN");
                 self.apps.changed(index);
                 return self.close(index);
             };
@@ -142,14 +142,14 @@ impl World {
                 end.socket = Socket::Tcp(id);
                 end.doing = Doing::Connecting;
                 end.watch = Watch::Writable;
-                self.waits_for_socket(index);
+                self.gives_up_after(index, |_, now, timeout| Some(now + timeout));
                 self.apps.has_port(index, local.port);
                 self.apps.changed(index);
                 self.after_tcp(host);
             }
             Err(e) => {
                 self.warnings.push(e.0);
-                end.fail(&call, "EADDRNOTAVAIL");
+                end.fail(&mut call, "EADDRNOTAVAIL");
                 self.apps.changed(index);
                 self.close(index);
             }
@@ -166,7 +166,7 @@ impl World {
         if let Socket::Tcp(id) = end.socket {
             let error = (call.host.stack).with(self.now, id, |e, _| info::error(e));
             if let Some(e) = error.flatten() {
-                end.fail(&call, e.name());
+                end.fail(&mut call, e.name());
                 self.apps.changed(index);
                 return self.close(index);
             }
@@ -275,7 +275,7 @@ impl World {
         let end = &mut self.apps.ends[index];
         let mut call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
         (call.quickack, call.tos) = (quickack, tos.unwrap_or(0));
-        let written = end.written;
+        let (read, written) = (end.read, end.written);
         let wants = end.go(&mut call);
         end.wake_at = UNKNOWN;
         if let Some(responses) = &mut self.responses
@@ -286,22 +286,13 @@ impl World {
         }
         self.apps.changed(index);
         self.after_tcp(host);
-        let waits = match wants {
-            Wants::Readable(None) => {
-                self.apps.ends[index].watch = Watch::Readable;
-                true
-            }
-            Wants::Writable => {
-                self.apps.ends[index].watch = Watch::Writable;
-                true
-            }
-            _ => {
-                self.steps_off(index, wants);
-                false
-            }
-        };
-        if waits && self.point.apps[self.apps.ends[index].app as usize].has_timeout() {
-            self.waits_for_socket(index);
+        match wants {
+            Wants::Readable(None) => self.apps.ends[index].watch = Watch::Readable,
+            Wants::Writable => self.apps.ends[index].watch = Watch::Writable,
+            _ => self.steps_off(index, wants),
+        }
+        if self.point.apps[self.apps.ends[index].app as usize].has_timeout() {
+            self.stepped(index, wants, before, (read, written));
         }
         let end = &self.apps.ends[index];
         if end.is_full && (reported || end.watch != before) {
@@ -309,18 +300,49 @@ impl World {
         }
     }
 
-    /// An end waits for its socket from now on. One event is set for each end; when it comes too early it is set again.
+    /// What a step means for the time that an end waits. `watched`, and the bytes read and written, are those before it.
     #[cold]
     #[inline(never)]
-    fn waits_for_socket(&mut self, index: usize) {
+    fn stepped(&mut self, index: usize, wants: Wants, watched: Watch, bytes: (u64, u64)) {
+        if wants == Wants::Reconnect {
+            // A new connection waits already.
+            return;
+        }
+        let end = &self.apps.ends[index];
+        let step = Stepped {
+            before: match watched {
+                Watch::Readable => Awaited::Data,
+                Watch::Writable => Awaited::Room,
+                Watch::Absent | Watch::Nothing => Awaited::Nothing,
+            },
+            after: wants.awaited(),
+            read: end.read > bytes.0,
+            wrote: end.written > bytes.1,
+            is_owed: end.program.is_owed(),
+        };
+        self.gives_up_after(index, |old, now, timeout| {
+            step.gives_up_at(old, now, timeout)
+        });
+    }
+
+    /// Sets when an end gives up. One event is set for each end; when it comes too early it is set again.
+    fn gives_up_after(
+        &mut self,
+        index: usize,
+        at: impl FnOnce(Option<Instant>, Instant, Duration) -> Option<Instant>,
+    ) {
         let end = &mut self.apps.ends[index];
         let app = &self.point.apps[end.app as usize];
         let Some(timeout) = app.timeout_ns(end.is_client) else {
             return;
         };
-        end.gives_up_at = self.now + Duration::from_nanos(timeout);
-        if !std::mem::replace(&mut end.is_timed, true) {
-            self.events.set(end.gives_up_at, Wake::Idle(index as u32));
+        let old = Some(end.gives_up_at).filter(|at| *at != UNKNOWN);
+        let at = at(old, self.now, Duration::from_nanos(timeout));
+        end.gives_up_at = at.unwrap_or(UNKNOWN);
+        if let Some(at) = at
+            && !std::mem::replace(&mut end.is_timed, true)
+        {
+            self.events.set(at, Wake::Idle(index as u32));
         }
     }
 
@@ -330,9 +352,7 @@ impl World {
     pub(super) fn may_give_up(&mut self, index: usize) {
         let end = &mut self.apps.ends[index];
         end.is_timed = false;
-        let waits =
-            !matches!(end.watch, Watch::Absent | Watch::Nothing) && end.gives_up_at != UNKNOWN;
-        if !waits {
+        if end.gives_up_at == UNKNOWN {
             return;
         }
         if end.gives_up_at > self.now {
@@ -342,8 +362,8 @@ impl World {
         }
         let host = self.host_of(index);
         let end = &mut self.apps.ends[index];
-        let call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
-        end.fail(&call, "ETIME");
+        let mut call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
+        end.fail(&mut call, "ETIME");
         self.apps.changed(index);
         self.close(index);
     }
@@ -428,15 +448,15 @@ impl World {
         self.take_info(index);
         let host = self.host_of(index);
         let end = &mut self.apps.ends[index];
-        let call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
+        let mut call = Call::new(self.now, &mut self.hosts[host], host, self.point.log);
         (end.watch, end.is_full) = (Watch::Absent, false);
-        end.closed = self.now;
+        (end.gives_up_at, end.closed) = (UNKNOWN, self.now);
         match std::mem::replace(&mut end.socket, Socket::None) {
             Socket::None => return,
             Socket::Tcp(id) => call.host.close(self.now, id),
             Socket::Udp(port, _) | Socket::Echo(port, _) => call.host.udp.close(port),
         }
-        end.log(&call, "close", 0);
+        end.log(&mut call, "close", 0);
         let is_served = !end.is_client && self.outside.is_some();
         self.after_tcp(host);
         if is_served {
@@ -476,6 +496,7 @@ impl World {
                 let values = TCP_INFO_SERIES.iter().map(get);
                 let line = (self.now.as_nanos(), values.collect());
                 end.extra.get_or_insert_default().tcp_info_series.push(line);
+                self.hosts[host].noted += 1;
             }
         }
         if let Some(every) = self.point.tcp_info_every_ns {

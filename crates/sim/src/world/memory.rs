@@ -47,6 +47,7 @@ mod tests {
         let mut world = world(&point);
         world.begin();
         while world.turn() {}
+        assert_eq!(world.exhausted(), None);
         assert_eq!(world.now, Instant::from_nanos(point.max_ns));
         assert_eq!(world.work.connections, u64::from(connections));
         world

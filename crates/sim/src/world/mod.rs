@@ -5,6 +5,7 @@
 //! ready by it: hosts that have packets to send, sockets that their applications wait for.
 
 mod apps;
+mod budget;
 mod frames;
 mod live;
 mod memory;
@@ -16,6 +17,7 @@ use tcplab_plan::profile::Profile;
 use tcplab_plan::{Outcome, Point};
 use tcplab_tcp::{Counter, Segment};
 
+use self::budget::Budget;
 use crate::applications::Applications;
 use crate::capture::Captures;
 use crate::card::Polled;
@@ -37,9 +39,6 @@ const BOOT_NS: i64 = 4_000_000_000;
 
 /// The date of a host's boot, the same as that of guests in virtual time.
 const BOOT_DATE_NS: i64 = 1_790_000_000_000_000_000;
-
-/// Steps of the loop after which its owner is asked whether it shall go on.
-const STEPS: u32 = 1 << 16;
 
 /// Why a point cannot be simulated.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -90,6 +89,7 @@ pub struct World {
     segments: Vec<Segment>,
     /// Memory of what a card hands up.
     polled: Polled,
+    budget: Budget,
     ending: bool,
     stopped: bool,
     cut_short: bool,
@@ -121,6 +121,7 @@ impl World {
             left: 0,
             segments: Vec::new(),
             polled: Polled::default(),
+            budget: Budget::default(),
             ending: false,
             stopped: false,
             cut_short: false,
@@ -167,6 +168,7 @@ impl World {
             self.keep_recoveries();
         }
         self.work = Work::default();
+        self.budget = Budget::default();
         (self.ending, self.stopped, self.cut_short) = (false, false, false);
         Ok(())
     }
@@ -211,7 +213,8 @@ impl World {
     }
 
     /// Runs to the end. Packets at interfaces go into `captures`; get them back from
-    /// [`World::take_captures`]. `go_on` is asked now and then; none: it said no.
+    /// [`World::take_captures`]. `go_on` is asked now and then; none: it said no. Ask [`World::exhausted`] whether the
+    /// answer is one.
     pub fn run(
         &mut self,
         captures: Option<Captures>,
@@ -222,7 +225,8 @@ impl World {
     }
 
     /// Runs to the end without telling all that came out: what is asked for is read with [`World::counter`] and
-    /// [`World::responses`]. False: `go_on`, which is asked now and then, said no.
+    /// [`World::responses`]. False: `go_on`, which is asked now and then, said no. Ask [`World::exhausted`] whether the
+    /// answer is one.
     pub fn simulate(&mut self, mut go_on: impl FnMut() -> bool) -> bool {
         self.begin();
         while self.turn() {
@@ -288,15 +292,21 @@ impl World {
 
     /// Some thousand steps; false: the run is over.
     fn turn(&mut self) -> bool {
-        for _ in 0..STEPS {
-            while let Some(wake) = self.events.pop(self.now) {
+        let began = self.now;
+        let steps = self.budget.next(self.point.max_events());
+        let mut left = steps;
+        while left > 0 {
+            if let Some(wake) = self.events.pop(self.now) {
+                left -= 1;
                 self.fire(wake);
                 if self.stopped {
                     return false;
                 }
+                continue;
             }
             self.end_when_all_is_over();
             if !self.ready.is_empty() {
+                left -= 1;
                 self.handle_batch();
                 continue;
             }
@@ -306,7 +316,7 @@ impl World {
                 None => return false,
             }
         }
-        true
+        self.may_go_on(began, steps)
     }
 
     fn end_when_all_is_over(&mut self) {

@@ -110,6 +110,7 @@ pub(super) fn make(
         max_ns: i64::MAX,
         tcp_info_every_ns: probe.settings.tcp_info_every.map(|every| every.as_nanos()),
         link_every_ns: None,
+        max_events: None,
         snap_bytes: 0,
         captures: false,
         tcp_info: true,

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use nix::errno::Errno;
 use nix::sys::epoll::EpollFlags;
-use tcplab_apps::{Doing, Result as Went, Wants};
+use tcplab_apps::{Awaited, Doing, Result as Went, Stepped, Wants};
 use tcplab_base::{Duration, Instant};
 use tcplab_plan::network::host_address;
 use tcplab_plan::outcome::{LinkSeries, TCP_INFO_SERIES};
@@ -46,7 +46,7 @@ impl World<'_> {
                 if udp {
                     return self.connected(index, now);
                 }
-                self.waits_for_socket(index, now);
+                self.gives_up_after(index, |_, timeout| Some(now + timeout));
                 self.watch(index, EpollFlags::EPOLLOUT)
             }
             Err(e) => {
@@ -124,23 +124,31 @@ impl World<'_> {
     pub(super) fn step(&mut self, index: usize, now: Instant) -> Result<(), RunError> {
         let at = self.at(now);
         let end = &mut self.apps.ends[index];
+        let (read, written) = (end.out.read_bytes, end.out.written_bytes);
         let wants = end.go(now, at)?;
         end.sleeps = end.sleeps.wrapping_add(1);
         let sleeps = end.sleeps;
+        let step = Stepped {
+            before: match end.watched {
+                Some(flags) if flags.contains(EpollFlags::EPOLLIN) => Awaited::Data,
+                Some(flags) if flags.contains(EpollFlags::EPOLLOUT) => Awaited::Room,
+                _ => Awaited::Nothing,
+            },
+            after: wants.awaited(),
+            read: end.out.read_bytes > read,
+            wrote: end.out.written_bytes > written,
+            is_owed: end.program.is_owed(),
+        };
+        self.gives_up_after(index, |old, timeout| step.gives_up_at(old, now, timeout));
         match wants {
             Wants::Readable(until) => {
                 if let Some(until) = until {
                     self.timers.set(until, Timer::Wake(index, sleeps));
                 }
-                self.waits_for_socket(index, now);
                 self.watch(index, EpollFlags::EPOLLIN)
             }
-            Wants::Writable => {
-                self.waits_for_socket(index, now);
-                self.watch(index, EpollFlags::EPOLLOUT)
-            }
+            Wants::Writable => self.watch(index, EpollFlags::EPOLLOUT),
             Wants::Until(when) => {
-                self.apps.ends[index].gives_up_at = None;
                 self.timers.set(when, Timer::Wake(index, sleeps));
                 match self.apps.ends[index].watched {
                     Some(_) => self.watch(index, EpollFlags::empty()),
@@ -159,16 +167,30 @@ impl World<'_> {
         }
     }
 
-    /// An end waits for its socket from now on. One timer is set for each end; when it comes too early it is set again.
-    fn waits_for_socket(&mut self, index: usize, now: Instant) {
+    /// Sets when an end gives up. One timer is set for each end; when it comes too early it is set again.
+    fn gives_up_after(
+        &mut self,
+        index: usize,
+        at: impl FnOnce(Option<Instant>, Duration) -> Option<Instant>,
+    ) {
         let end = &mut self.apps.ends[index];
         let Some(timeout) = self.point.apps[end.app].timeout_ns(end.is_client) else {
             return;
         };
-        let at = now + Duration::from_nanos(timeout);
-        end.gives_up_at = Some(at);
-        if !std::mem::replace(&mut end.is_timed, true) {
+        end.gives_up_at = at(end.gives_up_at, Duration::from_nanos(timeout));
+        if let Some(at) = end.gives_up_at
+            && !std::mem::replace(&mut end.is_timed, true)
+        {
             self.timers.set(at, Timer::Idle(index));
+        }
+    }
+
+    /// Servers of datagrams wait already when the run starts: their time begins with the run.
+    pub(super) fn patience_begins(&mut self) {
+        for end in &mut self.apps.ends {
+            let timeout = self.point.apps[end.app].timeout_ns(end.is_client);
+            let waits = end.gives_up_at.and(timeout);
+            end.gives_up_at = waits.map(|timeout| self.start + Duration::from_nanos(timeout));
         }
     }
 
@@ -182,12 +204,12 @@ impl World<'_> {
                 self.timers.set(at, Timer::Idle(index));
                 Ok(())
             }
-            Some(_) if end.doing != Doing::Over => {
+            Some(_) => {
                 let at = self.at(now);
                 self.apps.ends[index].fail(at, Errno::ETIME);
                 self.close(index, now)
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 
@@ -221,6 +243,7 @@ impl World<'_> {
         if end.fd.take().is_some() {
             end.log(at, "close", 0);
         }
+        end.gives_up_at = None;
         end.out.closed_ns = Some(at);
         Ok(())
     }

@@ -238,6 +238,7 @@ impl<'p> World<'p> {
         }
         self.open_tables()?;
         self.start = self.start_time();
+        self.patience_begins();
         for link in self.links.iter_mut().flatten() {
             link.begin(self.start);
         }

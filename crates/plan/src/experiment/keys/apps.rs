@@ -49,7 +49,7 @@ pub(crate) const APP: &[Key] = &[
         "client_timeout",
         Form::Time,
         "none",
-        "a client that waits so long for its socket, and nothing comes or goes, gives up and closes",
+        "a client that waits so long for its socket, and gets nothing that it waits for, gives up (`ETIME`) and closes",
     ),
     key(
         "server_timeout",

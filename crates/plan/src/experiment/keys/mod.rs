@@ -201,6 +201,12 @@ pub(crate) const RUN: &[Key] = &[
         "the run ends then in any case",
     ),
     key(
+        "max_events",
+        Form::Count,
+        "1000000000",
+        "the model ends a run after so many events (packets on links, timers, turns of applications); such a run has no answer (exit code 3)",
+    ),
+    key(
         "boot",
         Form::Time,
         "the stack's, and a phase from the seed",

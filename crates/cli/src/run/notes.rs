@@ -1,0 +1,69 @@
+//! What a table of a run says below itself: why there is no value, what a stack could not do, how connections ended.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tcplab_plan::outcome::Flow;
+use tcplab_plan::result::{PointResult, RunDocument};
+
+/// Reasons, each once.
+pub fn notes(document: &RunDocument) -> BTreeSet<String> {
+    let mut notes = BTreeSet::new();
+    for point in &document.points {
+        let reasons = point.missing.iter();
+        notes.extend(reasons.map(|(name, why)| format!("-: {name}: {why}")));
+        let told = point.warnings.iter().chain(&point.error);
+        notes.extend(told.map(|text| format!("{}: {text}", point.stack)));
+    }
+    notes.extend(unfinished(&document.points));
+    notes.extend(errors(&document.points));
+    notes
+}
+
+/// Runs that came to their `max`, and how much was open then.
+fn unfinished(points: &[PointResult]) -> Vec<String> {
+    let mut found: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    for point in points.iter().filter(|point| point.cut_short) {
+        let is_open = |flow: &&Flow| flow.client.closed_ns.is_none();
+        let [runs, open, all] = found.entry(&point.stack).or_default();
+        *runs += 1;
+        *open += point.flows.iter().filter(is_open).count();
+        *all += point.flows.len();
+    }
+    let say = |(stack, [runs, open, all]): (&str, [usize; 3])| {
+        let which = match points.len() {
+            1 => "the run".to_owned(),
+            _ => format!("{runs} of the runs"),
+        };
+        format!(
+            "{stack}: {which} came to `max` before the applications ended: {open} of {all} clients had not"
+        )
+    };
+    found.into_iter().map(say).collect()
+}
+
+/// Connections that an error ended, by what it was.
+fn errors(points: &[PointResult]) -> Vec<String> {
+    let mut found: BTreeMap<(&str, &str, &str, &str), usize> = BTreeMap::new();
+    let mut all: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for point in points {
+        for flow in &point.flows {
+            *all.entry((&point.stack, &flow.app)).or_default() += 1;
+            for (end, name) in [(&flow.client, "client"), (&flow.server, "server")] {
+                if let Some(error) = &end.error {
+                    let key = (
+                        point.stack.as_str(),
+                        flow.app.as_str(),
+                        name,
+                        error.as_str(),
+                    );
+                    *found.entry(key).or_default() += 1;
+                }
+            }
+        }
+    }
+    let say = |((stack, app, end, error), n): ((&str, &str, &str, &str), usize)| {
+        let of = all.get(&(stack, app)).copied().unwrap_or(n);
+        format!("{stack}: {app}: {n} of {of} connections ended with {error} at the {end}")
+    };
+    found.into_iter().map(say).collect()
+}
