@@ -29,7 +29,7 @@ use crate::ssh::SshArgs;
 #[command(name = "tcplab", version, max_term_width = 100)]
 #[command(after_help = "\
 Exit codes: 0 done; 1 the answer is no (--fail-on); 2 wrong usage or bad input;
-3 inconclusive; 4 cannot run here, with the reason and what to install.")]
+3 inconclusive; 4 cannot run here, with the reason and what to install; 130 Ctrl-C or SIGTERM came first.")]
 pub struct Cli {
     /// When to use colours; NO_COLOR and CLICOLOR_FORCE are kept when this is `auto`
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]

@@ -9,6 +9,9 @@ use serde::Serialize;
 use tcplab_kernel::say;
 use tcplab_kernel::text::TextError;
 
+/// Exit code of what Ctrl-C or SIGTERM ended before it was whole, as shells have it of SIGINT.
+pub const INTERRUPTED: u8 = 130;
+
 /// Kind of a [`Failure`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -91,7 +94,7 @@ impl Failure {
             Kind::Usage | Kind::Input | Kind::Output => 2,
             Kind::Inconclusive => 3,
             Kind::CannotRun => 4,
-            Kind::Interrupted => 130,
+            Kind::Interrupted => INTERRUPTED,
         }
     }
 

@@ -55,8 +55,12 @@ pub fn asked(args: &BenchArgs) -> Result<Option<Vec<Arm>>, Failure> {
     Ok(Some(arms))
 }
 
-/// Measures them.
-pub fn run(args: &BenchArgs, arms: Vec<Arm>) -> Result<Metrics, Failure> {
+/// Measures them. `stopped`: the user wanted an end, in words.
+pub fn run(
+    args: &BenchArgs,
+    arms: Vec<Arm>,
+    stopped: &mut Option<String>,
+) -> Result<Metrics, Failure> {
     let commands = Commands {
         arms,
         runs: args.runs.unwrap_or(RUNS),
@@ -65,13 +69,18 @@ pub fn run(args: &BenchArgs, arms: Vec<Arm>) -> Result<Metrics, Failure> {
     let mut out = Out::open(args)?;
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(e.to_string()))?;
     let progress = Progress::of(commands.count());
+    let mut ran = 0;
     let metrics = commands.run(&mut out.folder, &stop, |number, arm| {
+        ran = number;
         progress.at(number, arm.to_owned());
     })?;
     progress.clear();
-    let Some(metrics) = metrics else {
+    let Some(mut metrics) = metrics else {
         return Err(Failure::interrupted("interrupted before a run was done"));
     };
+    if stop.wanted() {
+        *stopped = Some(super::interrupted(&mut metrics, ran));
+    }
     out.finish(&metrics, "runs, outputs")?;
     Ok(metrics)
 }

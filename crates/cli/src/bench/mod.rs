@@ -12,7 +12,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use tcplab_base::Duration;
-use tcplab_compare::{COMPARE_SCHEMA, METRICS_SCHEMA, Metrics, Options, compare};
+use tcplab_compare::{COMPARE_SCHEMA, METRICS_SCHEMA, Metrics, Options, RemarkKind, compare};
 use tcplab_kernel::Stop;
 use tcplab_kernel::bench::{Http, Place, Server, Workload};
 use tcplab_kernel::say;
@@ -22,8 +22,8 @@ use self::args::{BenchArgs, Cpus, HttpArgs, HttpServer};
 use self::out::Out;
 use self::progress::Progress;
 use crate::args::Color;
-use crate::compare::{code, options, tell};
-use crate::failure::Failure;
+use crate::compare::{code, has_failed, options, tell};
+use crate::failure::{Failure, INTERRUPTED};
 use crate::files::distinct;
 use crate::{json, screen, terminal};
 
@@ -45,6 +45,7 @@ fn run(args: &BenchArgs, color: Color) -> Result<ExitCode, Failure> {
     if let Some(tables) = args.self_test {
         return self_test::run(args, tables);
     }
+    let mut stopped = None;
     let metrics = match (&args.before, &args.after) {
         (Some(Setting::Stack(before)), Some(Setting::Stack(after))) => {
             stacks::run(args, [before, after])?
@@ -56,21 +57,39 @@ fn run(args: &BenchArgs, color: Color) -> Result<ExitCode, Failure> {
             )));
         }
         _ => match commands::asked(args)? {
-            Some(arms) => commands::run(args, arms)?,
-            None => here(args)?,
+            Some(arms) => commands::run(args, arms, &mut stopped)?,
+            None => here(args, &mut stopped)?,
         },
     };
-    match metrics.arms.as_slice() {
+    let code = match metrics.arms.as_slice() {
         [before, after] => {
             let comparison = compare(before, after, &judged(args));
             tell(&comparison, &args.output, color)?;
-            Ok(ExitCode::from(code(&args.judge, &comparison)))
+            match code(&args.judge, &comparison) {
+                // A point of a stack's suite that failed is no answer.
+                0 if matches!(args.before, Some(Setting::Stack(_))) && has_failed(&comparison) => 3,
+                code => code,
+            }
         }
         _ => {
             one_arm(args, &metrics, color)?;
-            Ok(ExitCode::SUCCESS)
+            0
         }
+    };
+    let Some(words) = stopped else {
+        return Ok(ExitCode::from(code));
+    };
+    eprintln!("tcplab: {words}");
+    Ok(ExitCode::from(INTERRUPTED))
+}
+
+/// Says in the metrics, and in words for the user, that the bench is not whole.
+fn interrupted(metrics: &mut Metrics, runs: u64) -> String {
+    let words = format!("interrupted after {runs} runs: these are all that there is");
+    for arm in &mut metrics.arms {
+        arm.remark(RemarkKind::Note, "", words.clone());
     }
+    words
 }
 
 /// By what rows are judged: runs of a tenth of a second are made by the hundred.
@@ -80,8 +99,8 @@ fn judged(args: &BenchArgs) -> Options {
     options
 }
 
-/// Workloads on this machine.
-fn here(args: &BenchArgs) -> Result<Metrics, Failure> {
+/// Workloads on this machine. `stopped`: the user wanted an end, in words.
+fn here(args: &BenchArgs, stopped: &mut Option<String>) -> Result<Metrics, Failure> {
     let plan = plan(args)?;
     let mut out = Out::open(args)?;
     let (places, stop) = places(args, &plan)?;
@@ -91,7 +110,10 @@ fn here(args: &BenchArgs) -> Result<Metrics, Failure> {
     if stop.wanted() && runs.is_empty() {
         return Err(Failure::interrupted("interrupted before a run was done"));
     }
-    let metrics = bench::metrics(&plan, &runs, &bench::systems(&places));
+    let mut metrics = bench::metrics(&plan, &runs, &bench::systems(&places));
+    if stop.wanted() {
+        *stopped = Some(interrupted(&mut metrics, runs.len() as u64));
+    }
     out.finish(&metrics, "runs")?;
     Ok(metrics)
 }

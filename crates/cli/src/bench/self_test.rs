@@ -8,7 +8,7 @@ use tcplab_kernel::Stop;
 use tcplab_lab::bench::{Plan, SelfTest, self_test};
 
 use super::args::BenchArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, INTERRUPTED};
 use crate::json;
 use crate::screen;
 
@@ -45,6 +45,11 @@ pub fn run(args: &BenchArgs, tables: u32) -> Result<ExitCode, Failure> {
     match args.output.json {
         true => json::print(&found)?,
         false => screen::plain().write_all(text(&plan, &found).as_bytes())?,
+    }
+    if stop.wanted() {
+        let done = found.tables.len();
+        eprintln!("tcplab: interrupted after {done} of {tables} tables");
+        return Ok(ExitCode::from(INTERRUPTED));
     }
     Ok(ExitCode::SUCCESS)
 }

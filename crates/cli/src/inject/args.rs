@@ -13,7 +13,8 @@ Frames are enumerated in groups (--list), the CAQM tag's first; the same seed gi
 is checked that a connection that was open before still carries data, that a new one can be made, and that nothing changed
 that may not: our endpoint field by field, the analyser's report, the kernel's log. A kernel of uml: that dies is harm, too.
 
-Exit codes: 0 no harm; 1 harm, with the frames and the commands that send them again; 2 wrong usage; 4 cannot run here.
+Exit codes: 0 no harm; 1 harm, with the frames and the commands that send them again; 2 wrong usage; 4 cannot run here;
+130 Ctrl-C or SIGTERM came first.
 
 Examples:
   tcplab inject                                    20,000 frames: parser, analyser, our endpoint

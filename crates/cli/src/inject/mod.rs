@@ -14,7 +14,7 @@ use tcplab_wire::malformed::groups;
 
 use self::args::{InjectArgs, Into};
 use crate::args::Color;
-use crate::failure::Failure;
+use crate::failure::{Failure, INTERRUPTED};
 use crate::{json, terminal};
 
 /// Runs `tcplab inject`.
@@ -56,15 +56,29 @@ fn run(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
     let end = args.duration.map(|duration| Instant::now() + duration);
     #[allow(clippy::disallowed_methods, reason = "--for is in real time")]
     let is_over = || stop.wanted() || end.is_some_and(|end| Instant::now() >= end);
-    let document = inject::run(&wanted, &is_over)?;
+    let mut document = inject::run(&wanted, &is_over)?;
     if stop.wanted() && document.frames == 0 {
         return Err(Failure::interrupted("interrupted before a frame was sent"));
+    }
+    if stop.wanted() {
+        let frames = document.frames;
+        (document.notes).push(format!("interrupted after {frames} frames"));
     }
     match args.json {
         true => json::print(&document)?,
         false => text::result(&document, &terminal::theme(color, false))?,
     }
-    Ok(ExitCode::from(u8::from(document.harm > 0)))
+    if document.harm > 0 {
+        return Ok(ExitCode::from(1));
+    }
+    match stop.wanted() {
+        true => {
+            let frames = document.frames;
+            eprintln!("tcplab: interrupted after {frames} frames: harm by the others is not known");
+            Ok(ExitCode::from(INTERRUPTED))
+        }
+        false => Ok(ExitCode::SUCCESS),
+    }
 }
 
 /// The interface that `--into` names.

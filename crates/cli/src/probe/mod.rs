@@ -177,7 +177,7 @@ impl Work {
         }
     }
 
-    /// Whether a client came to its end. Clients that the server ends are done when it closes.
+    /// Whether a client came to its end; a server's normal end is Ctrl-C. Clients that the server ends are done when it closes.
     fn verdict(&self, ended: Option<Ended>, report: &Report) -> Option<Failure> {
         let server_ends = match self {
             Self::StreamClient(_) => true,
@@ -188,7 +188,14 @@ impl Work {
             _ => false,
         };
         let why = match ended? {
-            Ended::Finished | Ended::Time | Ended::Interrupted => return None,
+            Ended::Finished | Ended::Time => return None,
+            // A client has an end of its own, which it did not reach.
+            Ended::Interrupted => {
+                let (name, completed) = (self.name(), report.completed);
+                return Some(Failure::interrupted(format!(
+                    "{name}: interrupted after {completed} completed"
+                )));
+            }
             Ended::Peer if server_ends => return None,
             Ended::Peer => "the server closed the connection".to_owned(),
             Ended::Reset => "the server reset the connection".to_owned(),

@@ -8,6 +8,7 @@ mod caqm;
 mod compare;
 mod documents;
 mod drill;
+mod endings;
 mod explain;
 mod forms;
 mod golden;
