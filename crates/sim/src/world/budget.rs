@@ -14,8 +14,10 @@ pub(super) const STEPS: u64 = 1 << 16;
 const STILL: u64 = 10_000_000;
 const STILL_EACH: u64 = 100;
 
-/// Lines of the log, samples of tcp_info and frames on their way that are held at once, each some hundred bytes.
-const HELD: u64 = 10_000_000;
+/// Lines of the log, samples of tcp_info and frames on their way that are held at once, each some hundred bytes, and some
+/// for each end.
+const HELD: u64 = 5_000_000;
+const HELD_EACH: u64 = 20;
 
 /// What a run has spent.
 #[derive(Debug, Default)]
@@ -63,17 +65,25 @@ impl World {
                  way a `rate` or a `delay`, or the application a `pause`; if it would have ended, write `run.max_events`",
                 budget.still
             )
-        } else if self.held() >= HELD {
-            format!(
-                "it was ended at {at} of its time: it holds {} lines of the log, samples and packets on their way; write \
-                 a longer `tcp_info_every` or `every`, or leave out `log`",
-                self.held()
-            )
         } else {
-            return true;
+            return !self.holds_too_much();
         };
         self.budget.exhausted = Some(why);
         false
+    }
+
+    /// Whether the run holds more than it may; it is over then.
+    pub(super) fn holds_too_much(&mut self) -> bool {
+        let held = self.held();
+        if held < HELD + HELD_EACH * self.apps.ends.len() as u64 {
+            return false;
+        }
+        self.budget.exhausted = Some(format!(
+            "it was ended at {} of its time: it holds {held} lines of the log, samples and packets on their way; write a \
+             longer `tcp_info_every` or `every`, or leave out `log`",
+            seconds(self.now)
+        ));
+        true
     }
 
     /// What grows with the length of a run.

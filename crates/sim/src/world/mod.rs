@@ -344,7 +344,11 @@ impl World {
             Wake::App(end) => self.app_wakes(end as usize),
             Wake::Idle(end) => self.may_give_up(end as usize),
             Wake::Connect(end) => self.start(end as usize),
-            Wake::Sample => self.sample(),
+            Wake::Sample => {
+                self.sample();
+                // Each is one of every end.
+                self.stopped |= self.holds_too_much();
+            }
             Wake::SampleLinks => self.sample_links(),
             Wake::Stop => {
                 self.stopped = true;
