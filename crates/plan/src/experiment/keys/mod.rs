@@ -204,7 +204,7 @@ pub(crate) const RUN: &[Key] = &[
         "max_events",
         Form::Count,
         "1000000000",
-        "the model ends a run after so many events (packets on links, timers, turns of applications); such a run has no answer (exit code 3)",
+        "the model ends a run after so many events, without an answer (exit code 3)",
     ),
     key(
         "boot",
