@@ -38,8 +38,8 @@ pub mod proc_tcp;
 pub mod replay;
 #[cfg(target_os = "linux")]
 pub mod run;
-mod scratch;
 mod say;
+mod scratch;
 #[cfg(target_os = "linux")]
 pub mod ssh;
 pub mod stack;
@@ -52,6 +52,6 @@ pub mod text;
 
 pub use error::Error;
 pub use live::{Frame, Live};
-pub use scratch::Scratch;
 pub use say::say;
+pub use scratch::Scratch;
 pub use stop::Stop;

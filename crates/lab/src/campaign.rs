@@ -14,6 +14,7 @@ use tcplab_plan::endless::endless;
 use tcplab_plan::result::{PointResult, RUN_SCHEMA, RunDocument};
 use tcplab_plan::view::View;
 
+use crate::check;
 use crate::digest;
 use crate::error::LabError;
 use crate::folder::{Folder, MANIFEST_SCHEMA, Manifest, PointCost};
@@ -52,13 +53,16 @@ pub struct Progress<'a> {
 /// Runs everything.
 ///
 /// # Errors
-/// What stands against the whole campaign: the folder, the wish to stop, a measure that nothing
-/// has. A point that could not be run has its `error` in the document.
+/// What stands against the whole campaign: a setting that a stack does not honour, the folder, the wish to stop, a
+/// measure that nothing has. A point that could not be run has its `error` in the document.
 pub fn run(
     lab: &Lab,
     campaign: &Campaign<'_>,
     progress: impl Fn(Progress<'_>) + Sync,
 ) -> Result<RunDocument, LabError> {
+    let stacks = campaign.stacks.iter();
+    let stacks: Vec<(&str, check::Kind)> = stacks.map(|s| (s.name.as_str(), s.honours())).collect();
+    check::points(campaign.points, &stacks)?;
     let scratch;
     let out = match campaign.out {
         Some(path) => path,
@@ -201,13 +205,8 @@ impl Work<'_> {
             return Ok((result, cost.rss_bytes));
         }
         let part = self.folder.begin(number)?;
-        let run = match refusal(point, stack) {
-            Some(why) => Err(LabError::Point(why)),
-            None => {
-                let lab = self.lab;
-                lab.run_point(point, stack, self.campaign.measures, &part, cpu)
-            }
-        };
+        let lab = self.lab;
+        let run = lab.run_point(point, stack, self.campaign.measures, &part, cpu);
         let (result, rss_bytes) = match run {
             Ok(done) => (done.result, done.rss_bytes),
             Err(LabError::Guest(tcplab_kernel::guest::GuestError::Interrupted)) => {
@@ -251,20 +250,4 @@ pub fn can_end<'a>(
         None => Ok(()),
         Some(why) => Err(LabError::Wrong(format!("{why} (on {stack})"))),
     }
-}
-
-/// Why this stack does not run this point, when it asks for what only the model has.
-fn refusal(point: &Point, stack: &Stack) -> Option<String> {
-    let host = point.hosts.iter().find(|host| host.is_model_only())?;
-    let asks = match &host.profile {
-        Some(profile) => format!("profile = \"{profile}\""),
-        None if host.behaviour.is_empty() => "a card (rx_queues, rx_usecs and so on)".to_owned(),
-        None => "behaviour".to_owned(),
-    };
-    stack.is_kernel().then(|| {
-        format!(
-            "host {}: {asks} is of the model: a kernel does what it does; run it on model:, or leave it out",
-            host.name
-        )
-    })
 }

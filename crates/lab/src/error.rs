@@ -28,6 +28,9 @@ pub enum LabError {
     /// A limit ended a run before it had an answer; the other points go on.
     #[error("{0}")]
     Limit(String),
+    /// Settings that a stack does not honour; nothing was run.
+    #[error("{}", .0.join("\n"))]
+    Refused(Vec<String>),
     /// The run itself.
     #[error(transparent)]
     Guest(#[from] GuestError),

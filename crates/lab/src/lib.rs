@@ -8,6 +8,7 @@
 pub mod bench;
 pub mod bisect;
 pub mod campaign;
+pub mod check;
 mod digest;
 pub mod drill;
 mod error;

@@ -7,6 +7,7 @@ use tcplab_plan::measure::Sources;
 use tcplab_plan::result::{Cost, PointResult};
 use tcplab_plan::{Outcome, Point};
 
+use crate::check;
 use crate::digest;
 use crate::error::LabError;
 use crate::flent;
@@ -33,6 +34,10 @@ impl Lab {
         folder: &Path,
         cpu: Option<usize>,
     ) -> Result<PointResult, LabError> {
+        check::points(
+            std::slice::from_ref(point),
+            &[(&stack.name, stack.honours())],
+        )?;
         self.run_point(point, stack, &[], folder, cpu)
             .map(|done| done.result)
     }
@@ -149,5 +154,7 @@ fn measured(
     result.kernel = outcome.kernel;
     result.cut_short = outcome.cut_short;
     result.warnings = outcome.warnings;
+    result.tolerated = check::left_out(point, stack.honours());
+    result.tolerated.extend(outcome.tolerated);
     Ok(result)
 }

@@ -8,6 +8,7 @@ use tcplab_kernel::image::Image;
 use tcplab_kernel::ssh::{Pair, SshError, SshOptions};
 use tcplab_kernel::stack::{StackName, Store, StoreError, UmlKernel};
 
+use crate::check;
 use crate::error::LabError;
 use crate::model::Model;
 
@@ -47,11 +48,14 @@ impl Stack {
         !matches!(self.kind, Kind::Host | Kind::Ssh(_))
     }
 
-    /// Whether a real kernel runs, whose behaviour is its own.
-    pub(crate) fn is_kernel(&self) -> bool {
+    /// Which of its kind's settings it honours.
+    pub fn honours(&self) -> check::Kind {
         match self.kind {
-            Kind::Host | Kind::Uml(_) | Kind::Qemu(_) | Kind::Ssh(_) => true,
-            Kind::Model(_) => false,
+            Kind::Model(_) => check::Kind::Model,
+            Kind::Uml(_) => check::Kind::Uml,
+            Kind::Qemu(_) => check::Kind::Qemu,
+            Kind::Host => check::Kind::Host,
+            Kind::Ssh(_) => check::Kind::Ssh,
         }
     }
 

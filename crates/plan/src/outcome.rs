@@ -27,8 +27,11 @@ pub struct Outcome {
     /// Samples of each link, in the order of the point, when it asks for them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub link_series: Vec<LinkSeries>,
-    /// What the run could not do, in words: a sysctl that this kernel has not, and the like.
+    /// What the run could not do, in words: a capture that lost frames, and the like.
     pub warnings: Vec<String>,
+    /// Settings that the stack left out because the point tolerates it, with the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tolerated: Vec<String>,
     /// IP addresses of hosts that have others than every stack gives them ([`crate::network::host_address`]): real machines.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub addresses: BTreeMap<String, String>,

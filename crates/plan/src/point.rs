@@ -7,7 +7,7 @@
 mod check;
 mod unique;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,27 @@ pub struct Point {
     pub tcp_info: bool,
     /// Whether each step of the applications is logged.
     pub log: bool,
+    /// Settings that a stack may leave out when it does not honour them: names of sysctls and of keys (`run.tolerate`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tolerate: Vec<String>,
+}
+
+impl Point {
+    /// Whether a stack may leave this setting out; the result names what it left out.
+    pub fn tolerates(&self, name: &str) -> bool {
+        self.tolerate.iter().any(|known| known == name)
+    }
+
+    /// The CPUs that the applications at these hosts want to run on.
+    pub fn cpus(&self, is_here: impl Fn(usize) -> bool) -> BTreeSet<u32> {
+        let of_apps = self.apps.iter().flat_map(|app| {
+            let client = (app.client, &app.client_socket);
+            [client, (app.server, &app.server_socket)]
+        });
+        let of_hosts = self.hosts.iter().map(|host| &host.socket).enumerate();
+        let here = of_apps.chain(of_hosts).filter(|(host, _)| is_here(*host));
+        here.filter_map(|(_, socket)| socket.cpu).collect()
+    }
 }
 
 impl Point {
@@ -109,13 +130,6 @@ pub struct Host {
         deserialize_with = "unique::map"
     )]
     pub behaviour: BTreeMap<String, String>,
-}
-
-impl Host {
-    /// Whether it asks for what only the model can change.
-    pub fn is_model_only(&self) -> bool {
-        self.profile.is_some() || !self.behaviour.is_empty() || self.card.is_some()
-    }
 }
 
 /// The receive side of a network card, and what its CPUs need; only the model has one.

@@ -80,9 +80,12 @@ pub struct PointResult {
     /// The run came to its `max` before its applications ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut_short: bool,
-    /// What the run could not do, such as a sysctl that this kernel has not.
+    /// What the run could not do, such as a capture that lost frames.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// Settings that this stack left out because `run.tolerate` allows it, with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tolerated: Vec<String>,
     /// Why this point has no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

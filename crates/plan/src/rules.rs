@@ -54,8 +54,14 @@ pub(crate) const ROUTE_WINDOW: Range = (1, 65_535);
 pub(crate) const ROUTE_ADVMSS: Range = (48, 65_495);
 /// Linux keeps `rto_min` of a route in whole milliseconds.
 pub(crate) const MS_NS: i64 = 1_000_000;
+/// Milliseconds of `rto_min`: the longest time that a file may name.
+pub(crate) const MOST_RTO_MIN_MS: i64 = MAX_TIME_NS as i64 / MS_NS;
 /// Buffers and low-water marks of a socket, in bytes.
 pub(crate) const SOCKET_BYTES: Range = (0, 1 << 30);
+/// Seconds of keep-alive: MAX_TCP_KEEPIDLE and MAX_TCP_KEEPINTVL of Linux.
+pub(crate) const MOST_KEEPALIVE_S: i64 = 32_767;
+/// Milliseconds of TCP_USER_TIMEOUT, an `int`.
+pub(crate) const MOST_USER_TIMEOUT_MS: i64 = i32::MAX as i64;
 /// TCP_MAXSEG.
 pub(crate) const MAXSEG: Range = (88, 32_767);
 /// Processors by number.

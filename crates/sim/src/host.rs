@@ -15,6 +15,7 @@ use crate::card::{Card, Polled};
 use crate::datagram::{Datagrams, Udp};
 use crate::gro::Gro;
 use crate::packet::{Body, Packet, Protocol};
+use crate::world::{SimError, refused_sysctl};
 
 /// No event is set for it.
 pub(crate) const NEVER: Instant = Instant::from_nanos(i64::MAX);
@@ -54,22 +55,23 @@ pub(crate) struct Host {
 const NOBODY: u32 = u32::MAX;
 
 impl Host {
-    /// The host of this number. What cannot be set is said in `warnings`.
+    /// The host of this number. A sysctl that cannot be set is an error, unless the point tolerates it.
     pub(crate) fn new(
         point: &Point,
         index: usize,
         profile: &Profile,
         boot_ns: i64,
-        warnings: &mut Vec<String>,
-    ) -> Self {
+    ) -> Result<Self, SimError> {
         let host = &point.hosts[index];
         let mut sysctl = Sysctl::default();
         let defaults = profile.sysctl.iter().copied();
         let own = host.sysctl.iter().map(|(k, v)| (k.as_str(), v.as_str()));
         for (key, value) in HOST_SYSCTLS.into_iter().chain(defaults).chain(own) {
-            if let Err(why) = set(&mut sysctl, key, value) {
-                let name = &host.name;
-                warnings.push(format!("{name}: sysctl {key} = {value} was not set: {why}"));
+            if let Err(why) = sysctl.set(key, value)
+                && !point.tolerates(key)
+            {
+                let refusal = refused_sysctl(&host.name, (key, value), &why);
+                return Err(SimError::Cannot(refusal.to_string()));
             }
         }
         let secret = Random::stream(point.seed, &format!("host/{index}/secret")).below(u64::MAX);
@@ -92,7 +94,7 @@ impl Host {
         let units = config.sysctl.caqm_units();
         let knows_tag = config.sysctl.sysctl_caqm_enable;
         let tag_type = config.sysctl.sysctl_caqm_tpid;
-        Self {
+        Ok(Self {
             stack: Stack::new(config),
             udp: Udp::default(),
             datagrams: Datagrams::default(),
@@ -111,7 +113,7 @@ impl Host {
                 let gro = (host.offload == Offload::Gro).then_some(units);
                 Box::new(Card::new(card, point.seed, index, gro))
             }),
-        }
+        })
     }
 
     /// The application's end that has this connection.
@@ -326,8 +328,4 @@ fn numbers(point: &Point, index: usize) -> Interfaces {
         }
     }
     numbers
-}
-
-fn set(sysctl: &mut Sysctl, key: &str, value: &str) -> Result<(), String> {
-    sysctl.set(key, value)
 }

@@ -25,4 +25,4 @@ mod world;
 pub use capture::Captures;
 pub use end::Ended;
 pub use responses::Response;
-pub use world::{Live, LiveFlow, SimError, Work, World};
+pub use world::{Live, LiveFlow, SimError, Work, World, refusals};

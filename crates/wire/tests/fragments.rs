@@ -194,7 +194,10 @@ fn pieces_that_overlap_hold_no_more_than_a_packet() {
     let mut r = Reassembler::default();
     let each_twice = pieces.iter().flat_map(|p| [p, p]);
     let got: Vec<Parsed> = each_twice.map(|p| feed(&mut r, p)).collect();
-    assert!(got.iter().any(|p| matches!(p, Parsed::Tcp(t) if t.payload_len == 60_000)));
+    assert!(
+        got.iter()
+            .any(|p| matches!(p, Parsed::Tcp(t) if t.payload_len == 60_000))
+    );
     // The same bytes at other offsets: beyond 64 KiB nothing more is kept, so the packet stays incomplete.
     let mut r = Reassembler::default();
     feed(&mut r, &pieces[0]);

@@ -3,7 +3,10 @@
 use tcplab_fuzz_targets::manifest::{mutant, trees};
 
 fn main() {
-    let numbers: Vec<u64> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
+    let numbers: Vec<u64> = std::env::args()
+        .skip(1)
+        .filter_map(|word| word.parse().ok())
+        .collect();
     match numbers.as_slice() {
         [seed, n] => println!("{}", mutant(&trees(), *seed, *n)),
         _ => eprintln!("usage: mutant SEED N"),

@@ -245,7 +245,7 @@ pub fn run(trees: &[Value], seed: u64, n: u64, root: &Path, stop: &Stop) -> Fate
     };
     let folder = root.join("deep/down/out");
     fs::create_dir_all(&folder).expect("a folder");
-    let lab = Lab::new(stop.clone()).expect("a laboratory");
+    let lab = Lab::new(stop.clone());
     let stack = lab.stack("model").expect("the model");
     let done = lab.run_one(&point, &stack, &folder, None);
     assert_eq!(names(root), ["deep"], "files outside of the result folder");
@@ -316,7 +316,7 @@ impl Finished {
     }
 
     fn go_on(&self) -> Result<RunDocument, LabError> {
-        let lab = Lab::new(Stop::never())?;
+        let lab = Lab::new(Stop::never());
         let stacks = [lab.stack("model")?];
         let measures = ["stream.completed".to_owned()];
         let campaign = Campaign {

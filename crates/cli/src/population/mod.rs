@@ -88,15 +88,18 @@ fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failur
             "--bad is for experiments of points; a population's table has verdicts",
         ));
     }
-    if args.dry_run {
-        json::print(&population.draw(0))?;
-        return Ok(ExitCode::SUCCESS);
-    }
     let stack = match args.on.as_slice() {
         [] => "model",
         [one] => one,
         _ => return Err(Failure::usage("a population runs on one stack at a time")),
     };
+    for population in &populations {
+        population::check(population, stack)?;
+    }
+    if args.dry_run {
+        json::print(&population.draw(0))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if args.html.is_some() {
         page::need()?;
     }

@@ -49,6 +49,7 @@ fn run(args: &BisectArgs) -> Result<ExitCode, Failure> {
     let bad = parse_expression(&args.bad)?;
     let mut input = Input::read(&args.experiment, args.seed)?;
     input.also_measure(&bad)?;
+    input.check(&args.over)?;
     let lab = lab()?;
     // All names are looked up before the first run: a missing kernel shows at once.
     let stacks = stacks(&lab, args.over.clone())?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use tcplab_kernel::stack::StackName;
-use tcplab_lab::{Manifest, measures};
+use tcplab_lab::{LabError, Manifest, campaign, check, measures};
 use tcplab_plan::measure::Expression;
 use tcplab_plan::view::View;
 use tcplab_plan::{Experiment, Point};
@@ -120,8 +120,29 @@ impl Input {
         }
     }
 
+    /// What a run checks and that needs no machine: whether a file may choose the stacks, their names, that each honours
+    /// what the points ask for, and that each run can end.
+    pub fn check(&self, on: &[String]) -> Result<(), Failure> {
+        self.check_stacks(on)?;
+        let names = self.stacks(on);
+        let kind = |name: &String| check::Kind::of(name);
+        let kinds: Result<Vec<_>, _> = names.iter().map(kind).collect();
+        let stacks: Vec<_> = names.iter().map(String::as_str).zip(kinds?).collect();
+        check::points(&self.points, &stacks).map_err(|e| match e {
+            LabError::Refused(lines) => {
+                let lines = lines.iter().map(|line| format!("{}: {line}", self.file));
+                Failure::cannot_run(lines.collect::<Vec<_>>().join("\n"))
+            }
+            e => e.into(),
+        })?;
+        Ok(campaign::can_end(
+            &self.points,
+            names.iter().map(String::as_str),
+        )?)
+    }
+
     /// Refuses stacks that only a user may choose: whoever wrote the file does not decide what runs on a real machine.
-    pub fn check_stacks(&self, on: &[String]) -> Result<(), Failure> {
+    fn check_stacks(&self, on: &[String]) -> Result<(), Failure> {
         let chosen = self.stacks.iter().filter(|_| on.is_empty());
         for name in chosen {
             if StackName::parse(name)?.may_be_chosen_by_a_file() {

@@ -79,13 +79,12 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
         say(&format!("tcplab: warning: {warning}"));
     }
     let on = ssh::whole_names(&args.on);
-    campaign::can_end(&input.points, input.stacks(&on).iter().map(String::as_str))?;
+    input.check(&on)?;
     over_lo(&input.points);
     if args.dry_run {
         json::print(&input.plan(&on))?;
         return Ok(ExitCode::SUCCESS);
     }
-    input.check_stacks(&on)?;
     let mut options = args.ssh.options();
     options.sets_sysctls = args.ssh_sysctl;
     let lab = lab()?.with_far(Far { options, say });
@@ -242,6 +241,7 @@ impl From<LabError> for Failure {
             LabError::Store(e) => e.into(),
             LabError::Wrong(text) => Failure::usage(text),
             LabError::CannotRun(text) | LabError::Point(text) => Failure::cannot_run(text),
+            LabError::Refused(_) => Failure::cannot_run(e.to_string()),
             LabError::Interrupted => Failure::interrupted(e.to_string()),
             LabError::Limit(text) => Failure::inconclusive(text),
             LabError::Guest(_) if e.is_inconclusive() => Failure::inconclusive(e.to_string()),

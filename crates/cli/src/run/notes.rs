@@ -11,7 +11,8 @@ pub fn notes(document: &RunDocument) -> BTreeSet<String> {
     for point in &document.points {
         let reasons = point.missing.iter();
         notes.extend(reasons.map(|(name, why)| format!("-: {name}: {why}")));
-        let told = point.warnings.iter().chain(&point.error);
+        let told = point.warnings.iter().chain(&point.tolerated);
+        let told = told.chain(&point.error);
         notes.extend(told.map(|text| format!("{}: {text}", point.stack)));
     }
     notes.extend(unfinished(&document.points));

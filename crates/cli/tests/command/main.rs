@@ -6,6 +6,7 @@ mod bench_ssh;
 mod bounds;
 mod caqm;
 mod compare;
+mod contract;
 mod documents;
 mod drill;
 mod endings;

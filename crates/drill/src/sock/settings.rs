@@ -3,7 +3,7 @@
 use super::Model;
 use crate::target::{Setting, TargetError};
 use tcplab_plan::point::Route;
-use tcplab_tcp::DeviceQueue;
+use tcplab_tcp::{DeviceQueue, congestion_controls};
 
 /// Sysctls that the model has not got and that change nothing that a script sees.
 const HARMLESS: &[&str] = &[
@@ -88,6 +88,12 @@ impl Model {
                 "initcwnd" => route.initcwnd = Some(number()?),
                 "initrwnd" => route.initrwnd = Some(number()?),
                 "quickack" => route.quickack = Some(number()?),
+                "congctl" if congestion_controls().all(|known| known != value) => {
+                    // fib_metrics: EINVAL for a name that the kernel has not.
+                    return Err(TargetError(format!(
+                        "ip route: the model has no congestion control {value}"
+                    )));
+                }
                 "congctl" => route.congctl = Some(value.to_owned()),
                 "rto_min" => route.rto_min_ns = Some(time_ns(value).ok_or_else(bad)?),
                 _ => return Err(bad()),

@@ -94,7 +94,16 @@ pub(super) fn prepare() -> Result<(), String> {
     // The buffers of all sockets together: the default follows the guest's memory, which follows
     // the host's address randomisation.
     let memory = "/proc/sys/net/ipv4/tcp_mem";
-    fs::write(memory, "100000 150000 200000").map_err(|e| format!("{memory}: {e}"))
+    fs::write(memory, "100000 150000 200000").map_err(|e| format!("{memory}: {e}"))?;
+    allow_congestion_controls()
+}
+
+/// Hosts are network namespaces, and those may only choose what the first one allows (`TCP_CONG_NON_RESTRICTED`).
+fn allow_congestion_controls() -> Result<(), String> {
+    let [all, allowed] = ["available", "allowed"]
+        .map(|which| format!("/proc/sys/net/ipv4/tcp_{which}_congestion_control"));
+    let names = fs::read_to_string(&all).map_err(|e| format!("{all}: {e}"))?;
+    fs::write(&allowed, names.trim()).map_err(|e| format!("{allowed}: {e}"))
 }
 
 fn attach(what: &str, at: &str, kind: &str, data: Option<&str>) -> Result<(), String> {

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use tcplab_plan::{Point, Refusal};
+
 /// What went wrong, with the place.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -16,6 +18,19 @@ pub enum RunError {
     /// The point asks for something that this stack cannot do.
     #[error("{0}")]
     Cannot(String),
+}
+
+/// A setting cannot be applied: an error, or left out where the point tolerates it.
+pub(crate) fn leave_out(
+    point: &Point,
+    refusal: &Refusal,
+    left_out: &mut Vec<String>,
+) -> Result<(), RunError> {
+    if !refusal.is_tolerated(point) {
+        return Err(RunError::Cannot(refusal.to_string()));
+    }
+    left_out.push(refusal.left_out());
+    Ok(())
 }
 
 /// Adds the words to an error of the operating system.

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::io;
 use std::path::PathBuf;
 
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::unistd::getegid;
 use tcplab_plan::network::HOST_SYSCTLS;
 use tcplab_plan::point::Host;
+use tcplab_plan::{Point, Refusal};
 
-use super::error::{Context, RunError};
+use super::error::{Context, RunError, leave_out};
 use crate::counters::{self, Counters};
 
 /// The namespaces of this thread.
@@ -23,6 +25,9 @@ const WAYS: [(&str, &str); 2] = [
 
 /// A router's.
 const FORWARD: (&str, &str) = ("net.ipv4.ip_forward", "1");
+
+/// What new connections use.
+const CONGESTION: &str = "net.ipv4.tcp_congestion_control";
 
 /// Groups that may make sockets for ping.
 const PING_GROUPS: &str = "net.ipv4.ping_group_range";
@@ -40,20 +45,20 @@ pub(crate) struct HostNet {
 
 impl HostNet {
     /// Makes the namespace and enters it.
-    pub(crate) fn new(host: &Host, warnings: &mut Vec<String>) -> Result<Self, RunError> {
+    pub(crate) fn new(host: &Host, sysctls: &mut Sysctls<'_>) -> Result<Self, RunError> {
         let name = &host.name;
         unshare(CloneFlags::CLONE_NEWNET)
             .context(|| format!("cannot make a network namespace for the host {name}"))?;
         let namespace = File::open(OWN_NAMESPACE).context(|| OWN_NAMESPACE.into())?;
         if path(NO_IPV6).exists() {
-            set(NO_IPV6, "1", name, warnings);
+            sysctls.set(name, NO_IPV6, "1")?;
         }
         let router = host.forward.then_some(FORWARD);
         for (key, value) in HOST_SYSCTLS.into_iter().chain(WAYS).chain(router) {
-            set(key, value, name, warnings);
+            sysctls.set(name, key, value)?;
         }
         for (key, value) in &host.sysctl {
-            set(key, value, name, warnings);
+            sysctls.set(name, key, value)?;
         }
         Ok(Self {
             namespace: Some(namespace),
@@ -113,12 +118,63 @@ fn is_transport(name: &str) -> bool {
     name.starts_with("Tcp") || (name.starts_with("Udp") && !name.contains('6'))
 }
 
-/// Sets a sysctl; a kernel that has not got it gets a warning into the result, not an error: the
-/// same experiment runs on many kernels.
-pub(crate) fn set(key: &str, value: &str, host: &str, warnings: &mut Vec<String>) {
-    if let Err(e) = fs::write(path(key), value) {
-        warnings.push(format!("{host}: sysctl {key} = {value} was not set: {e}"));
+/// Sets the sysctls of a point's hosts: one that the kernel refuses ends the run, unless the point tolerates it.
+pub(crate) struct Sysctls<'a> {
+    point: &'a Point,
+    /// What was left out, with the reason.
+    pub(crate) left_out: Vec<String>,
+}
+
+impl<'a> Sysctls<'a> {
+    pub(crate) fn new(point: &'a Point) -> Self {
+        Self {
+            point,
+            left_out: Vec::new(),
+        }
     }
+
+    fn set(&mut self, host: &str, key: &str, value: &str) -> Result<(), RunError> {
+        let wrote = fs::write(path(key), value);
+        wrote.or_else(|e| self.refused(host, (key, value), &e))
+    }
+
+    /// The kernel did not take a value: why, or that it was left out.
+    pub(crate) fn refused(
+        &mut self,
+        host: &str,
+        (key, value): (&str, &str),
+        error: &io::Error,
+    ) -> Result<(), RunError> {
+        let why = match error.kind() {
+            io::ErrorKind::NotFound if !path(key).exists() => {
+                format!(
+                    "{value} was not set: this kernel has no such sysctl in a network namespace"
+                )
+            }
+            io::ErrorKind::NotFound if key == CONGESTION => format!(
+                "{value} was not set: this kernel has {}",
+                congestion_controls().join(", ")
+            ),
+            _ => format!("{value} was not set: the kernel says {error}"),
+        };
+        let remedy = match (key, error.kind()) {
+            (CONGESTION, io::ErrorKind::PermissionDenied) => {
+                "this machine keeps it from namespaces (tcp_allowed_congestion_control); as root write it as an option of \
+                 sockets, socket = { congestion = \"NAME\" }"
+            }
+            _ => "leave it out",
+        };
+        let place = format!("host.{host}.sysctl.\"{key}\"");
+        let refusal = Refusal::new(place, why, remedy).tolerable(key);
+        leave_out(self.point, &refusal, &mut self.left_out)
+    }
+}
+
+/// Those that the kernel has.
+fn congestion_controls() -> Vec<String> {
+    let text = fs::read_to_string(path("net.ipv4.tcp_available_congestion_control"));
+    let text = text.unwrap_or_default();
+    text.split_whitespace().map(str::to_owned).collect()
 }
 
 /// The file of a sysctl.

@@ -30,7 +30,7 @@ pub(crate) use captures::CaptureFile;
 pub use clock::Pace;
 pub(crate) use error::Context;
 pub use error::RunError;
-pub(crate) use host::path as sysctl_path;
+pub(crate) use host::{Sysctls, path as sysctl_path};
 pub(crate) use site::{Site, interface_to, is_ours, run_half};
 pub(crate) use tap::open_tun;
 pub use world::run;

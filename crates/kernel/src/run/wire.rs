@@ -10,7 +10,7 @@ use tcplab_plan::outcome::LinkCount;
 use tcplab_plan::point::{By, Link, Offload};
 
 use super::error::{Context, RunError};
-use super::host::HostNet;
+use super::host::{HostNet, Sysctls};
 use super::netlink::Netlink;
 use super::qdisc;
 use super::tap::Tap;
@@ -32,10 +32,10 @@ pub(crate) struct Network {
 }
 
 /// Makes everything. The current namespace is that of the last host afterwards.
-pub(crate) fn build(point: &Point, warnings: &mut Vec<String>) -> Result<Network, RunError> {
+pub(crate) fn build(point: &Point, sysctls: &mut Sysctls<'_>) -> Result<Network, RunError> {
     let mut hosts = Vec::new();
     for host in &point.hosts {
-        hosts.push(HostNet::new(host, warnings)?);
+        hosts.push(HostNet::new(host, sysctls)?);
         let netlink = Netlink::open().context(|| "cannot open a netlink socket".into())?;
         netlink.up("lo").context(|| "cannot bring lo up".into())?;
     }
@@ -67,7 +67,6 @@ fn make(point: &Point, number: usize, link: &Link, hosts: &[HostNet]) -> Result<
             Wire::Kernel
         }
         By::Tcplab => {
-            refuse_offload(point, link)?;
             hosts[link.a].enter()?;
             let a = Tap::new(&names[0])?;
             hosts[link.b].enter()?;
@@ -118,19 +117,6 @@ pub(crate) fn kernel_count(
         b_to_a_qdisc: of(link.b)?,
         ..LinkCount::default()
     })
-}
-
-fn refuse_offload(point: &Point, link: &Link) -> Result<(), RunError> {
-    for host in [link.a, link.b] {
-        let host = &point.hosts[host];
-        if host.offload != Offload::None {
-            return Err(RunError::Cannot(format!(
-                "host {}: offload other than \"none\" needs a link with by = \"kernel\"",
-                host.name
-            )));
-        }
-    }
-    Ok(())
 }
 
 fn open() -> Result<Netlink, RunError> {

@@ -1,6 +1,5 @@
 //! The far side's part of a run: one host of a point on this machine.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::net::Ipv4Addr;
@@ -10,13 +9,14 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tcplab_base::Duration as Span;
 use tcplab_plan::network::HOST_SYSCTLS;
+use tcplab_plan::point::Host;
 use tcplab_plan::{Outcome, Point};
 
 use super::Reply;
 use super::answer::Way;
 use super::frame::MOST_BYTES;
 use crate::Scratch;
-use crate::run::{RunError, Site, run_half, sysctl_path};
+use crate::run::{RunError, Site, Sysctls, run_half, sysctl_path};
 
 /// How often the word to go is looked for.
 const LOOK: Duration = Duration::from_millis(1);
@@ -52,7 +52,8 @@ pub(super) fn run(half: &Half, way: &Way) -> Result<Reply, String> {
     let host = half.point.hosts.get(half.host);
     let host = host.ok_or("a half of a host that the point has not")?;
     let mut changed = Changed::default();
-    let mut warnings = changed.prepare(&host.name, &host.sysctl, half.sets_sysctls)?;
+    let mut sysctls = Sysctls::new(&half.point);
+    let mut warnings = changed.prepare(host, &mut sysctls, half.sets_sysctls)?;
     let folder = Scratch::new().map_err(|e| format!("no folder for captures: {e}"))?;
     let over = || {
         // A near side that is gone ends the run by itself.
@@ -81,6 +82,7 @@ pub(super) fn run(half: &Half, way: &Way) -> Result<Reply, String> {
     send_files(folder.path(), way)?;
     warnings.append(&mut outcome.warnings);
     outcome.warnings = warnings;
+    outcome.tolerated.append(&mut sysctls.left_out);
     Ok(Reply::Ran(Box::new(Ran {
         outcome,
         start_ns: start.as_nanos(),
@@ -114,15 +116,19 @@ impl Changed {
     /// Makes the sysctls what the experiment wants; gives what is worth saying.
     fn prepare(
         &mut self,
-        host: &str,
-        wanted: &BTreeMap<String, String>,
+        host: &Host,
+        sysctls: &mut Sysctls<'_>,
         sets: bool,
     ) -> Result<Vec<String>, String> {
+        let (host, wanted) = (&host.name, &host.sysctl);
         let mut warnings = Vec::new();
         let mut differ = Vec::new();
         for (key, value) in wanted {
             match read(key) {
-                Err(e) => warnings.push(format!("{host}: sysctl {key} is not there: {e}")),
+                Err(e) => {
+                    let refused = sysctls.refused(host, (key, value), &e);
+                    refused.map_err(|e| e.to_string())?;
+                }
                 Ok(now) if is_same(&now, value) => {}
                 Ok(now) if sets => {
                     let wrote = fs::write(sysctl_path(key), value);

@@ -35,6 +35,7 @@ pub use half::{Half, Ran};
 pub use host::{Host, HostError};
 pub use pair::Pair;
 pub use pending::{Message, Pending};
+pub use refuse::refuse;
 pub use remote::remote;
 pub use request::{Reply, Request};
 pub use session::{Say, Session, open_all};

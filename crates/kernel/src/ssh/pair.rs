@@ -236,6 +236,7 @@ fn join(point: &Point, first: Ran, second: Ran, shift: i64) -> Outcome {
     outcome.flows = flows(point, halves, &mut outcome.warnings);
     outcome.counters.append(&mut other.counters);
     outcome.warnings.append(&mut other.warnings);
+    outcome.tolerated.append(&mut other.tolerated);
     outcome.cut_short |= other.cut_short;
     outcome.virtual_ns = outcome
         .virtual_ns

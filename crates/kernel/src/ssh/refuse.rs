@@ -4,8 +4,11 @@ use tcplab_plan::app::AppKind;
 use tcplab_plan::point::{Direction, Link, Offload, Route};
 use tcplab_plan::{App, Point};
 
-/// Why a point cannot be run between two machines, with the key.
-pub(super) fn refuse(point: &Point) -> Result<(), String> {
+/// Whether a point can be run between two machines.
+///
+/// # Errors
+/// Why not, with the key.
+pub fn refuse(point: &Point) -> Result<(), String> {
     let hosts = point.hosts.len();
     if hosts != 2 {
         return Err(format!(

@@ -30,6 +30,7 @@ use std::path::Path;
 
 use tcplab_kernel::Stop;
 use tcplab_kernel::cpu::Meter;
+use tcplab_plan::point::Host;
 use tcplab_plan::population::{PopulationCost, PopulationDocument};
 use tcplab_plan::{Point, Population};
 
@@ -41,6 +42,7 @@ pub use rowfile::{RowsTo, reference as reference_of_rows};
 pub use rows::has_band;
 pub use selftest::{SCHEMA as SELF_TEST_SCHEMA, SelfTest, self_test};
 
+use crate::check;
 use crate::error::LabError;
 use crate::model::{Model, peak_rss_bytes};
 use expected::Expected;
@@ -84,6 +86,7 @@ pub fn run(
             "a shard does not know what the others have decided: leave out --shard, or `stop` of [compare]".to_owned(),
         ));
     }
+    check_arms(population, &name)?;
     let plan = |to| Plan::new(to, request.out, request.shard);
     let rows = request.rows.map(plan).transpose()?;
     if let Some(folder) = request.out {
@@ -139,6 +142,38 @@ pub fn run(
     Ok(document)
 }
 
+/// Checks that the model honours what the arms and the kinds of clients ask for.
+///
+/// # Errors
+/// The stack is no model, or does not honour a setting.
+pub fn check(population: &Population, stack: &str) -> Result<(), LabError> {
+    let (name, _) = model_of(stack)?;
+    check_arms(population, &name)
+}
+
+fn check_arms(population: &Population, name: &str) -> Result<(), LabError> {
+    let mut point = population.point(&population.draw(0));
+    let [server, client] = [0, 1].map(|host| point.hosts[host].clone());
+    let arms = population.arms.iter().cloned();
+    let clients = population
+        .clients
+        .iter()
+        .zip(1..)
+        .map(|(kind, number)| Host {
+            name: format!("clients[{number}]"),
+            sysctl: kind.sysctl.clone(),
+            ..client.clone()
+        });
+    let as_server = |arm: Host| [arm, client.clone()];
+    let as_client = |kind: Host| [server.clone(), kind];
+    let mut points = Vec::new();
+    for hosts in arms.map(as_server).chain(clients.map(as_client)) {
+        point.hosts = hosts.into();
+        points.push(point.clone());
+    }
+    check::points(&points, &[(name, check::Kind::Model)])
+}
+
 /// The whole name of a model stack, and the model.
 fn model_of(stack: &str) -> Result<(String, Model), LabError> {
     let profile = match stack.split_once(':') {
@@ -178,7 +213,7 @@ pub fn arm_point(
         .axes
         .insert("arm".to_owned(), server.name.clone().into());
     point.axes.insert("connection".to_owned(), number.into());
-    point.hosts[0] = tcplab_plan::point::Host {
+    point.hosts[0] = Host {
         name: std::mem::take(&mut point.hosts[0].name),
         ..server
     };

@@ -31,11 +31,11 @@ pub struct Options<'a> {
 }
 
 /// Claims of one experiment on one stack: indices into the list.
-struct Batch {
+pub(super) struct Batch {
     experiment: String,
-    stack: String,
+    pub(super) stack: String,
     claims: Vec<usize>,
-    points: Vec<Point>,
+    pub(super) points: Vec<Point>,
     measures: Vec<String>,
 }
 
@@ -104,7 +104,7 @@ pub fn run(
     })
 }
 
-fn batches(list: &List) -> Result<Vec<Batch>, LabError> {
+pub(super) fn batches(list: &List) -> Result<Vec<Batch>, LabError> {
     let mut batches: Vec<Batch> = Vec::new();
     for (index, claim) in list.claims.iter().enumerate() {
         let Some(experiment) = &claim.experiment else {

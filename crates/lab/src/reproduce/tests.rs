@@ -150,3 +150,14 @@ fn the_models_credits_are_the_kernels_read_by_read() {
         assert_eq!(credits.get(..40), Some(&right[..]), "{stack}");
     }
 }
+
+#[test]
+fn every_claims_stack_honours_its_experiment() {
+    use crate::check::{Kind, points};
+    let list = List::new().unwrap();
+    for batch in super::engine::batches(&list).unwrap() {
+        let kind = Kind::of(&batch.stack).unwrap();
+        let checked = points(&batch.points, &[(&batch.stack, kind)]);
+        assert!(checked.is_ok(), "{checked:?}");
+    }
+}

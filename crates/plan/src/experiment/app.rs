@@ -223,7 +223,7 @@ fn does(fields: &Fields<'_>, kind: &str) -> Result<AppKind, Fault> {
             request: datagram("request", 1)?,
             response: datagram("response", 1)?,
             pause_ns: time("pause", 0)?,
-            timeout_ns: time("timeout", SECOND_NS)?,
+            timeout_ns: fields.length("timeout")?.unwrap_or(SECOND_NS),
             until: extent(fields)?,
         },
     })
@@ -240,7 +240,7 @@ fn ping(fields: &Fields<'_>, icmp: bool) -> Result<AppKind, Fault> {
         icmp,
         size: size.unwrap_or(if icmp { 56 } else { 60 }),
         every_ns,
-        timeout_ns: fields.time("timeout")?.unwrap_or(10 * SECOND_NS),
+        timeout_ns: fields.length("timeout")?.unwrap_or(10 * SECOND_NS),
         until: extent(fields)?,
     })
 }
@@ -263,7 +263,7 @@ fn replay(fields: &Fields<'_>) -> Result<AppKind, Fault> {
 
 fn extent(fields: &Fields<'_>) -> Result<Extent, Fault> {
     let count = fields.count("count", 1, MAX_COUNT)?;
-    let duration_ns = fields.time("duration")?;
+    let duration_ns = fields.length("duration")?;
     let default = count.is_none().then_some(DEFAULT_DURATION_NS);
     Ok(Extent {
         count,
@@ -273,7 +273,7 @@ fn extent(fields: &Fields<'_>) -> Result<Extent, Fault> {
 
 fn bulk(fields: &Fields<'_>) -> Result<AppKind, Fault> {
     let bytes = fields.size("bytes", 1, SIZE.max)?;
-    let duration_ns = fields.time("duration")?;
+    let duration_ns = fields.length("duration")?;
     let default = bytes.is_none().then_some(DEFAULT_DURATION_NS);
     Ok(AppKind::Bulk {
         bytes,

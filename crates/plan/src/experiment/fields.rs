@@ -114,6 +114,18 @@ impl<'a> Fields<'a> {
         Ok(ns.map(|ns| i64::try_from(ns).unwrap_or(i64::MAX)))
     }
 
+    /// A time longer than 0.
+    pub fn length(&self, key: &str) -> Result<Option<i64>, Fault> {
+        match (self.time(key)?, self.node(key)) {
+            (Some(0), Some(node)) => Err(self.fault(
+                key,
+                node,
+                "must be longer than 0; leave it out for the default",
+            )),
+            (ns, _) => Ok(ns),
+        }
+    }
+
     /// A size in bytes within the range.
     pub fn size(&self, key: &str, min: u64, max: u64) -> Result<Option<u64>, Fault> {
         let Some(node) = self.node(key) else {

@@ -11,8 +11,8 @@ use crate::point::{Card, Host, Offload, QuickAck, Route, SocketOptions};
 use crate::profile::{BEHAVIOURS, BehaviourError, Profile, Takes};
 use crate::rules::{
     BAD_CONGESTION, BAD_FORWARD, BAD_SYSCTL, CARD_QUEUES, CARD_RING, CPU, FORWARD_SYSCTL, MAXSEG,
-    MOST_CARD_NS, MS_NS, MTU, RESERVED, ROUTE_ADVMSS, ROUTE_QUICKACK, ROUTE_WINDOW, Range,
-    SECOND_NS, SOCKET_BYTES, is_congestion, is_sysctl,
+    MOST_CARD_NS, MOST_KEEPALIVE_S, MOST_USER_TIMEOUT_MS, MS_NS, MTU, RESERVED, ROUTE_ADVMSS,
+    ROUTE_QUICKACK, ROUTE_WINDOW, Range, SECOND_NS, SOCKET_BYTES, is_congestion, is_sysctl,
 };
 
 pub(crate) fn hosts(tables: &[Fields<'_>]) -> Result<Vec<Host>, Fault> {
@@ -244,9 +244,9 @@ pub(crate) fn socket(fields: &Fields<'_>, key: &str) -> Result<SocketOptions, Fa
         let n = f.size(key, min, max)?;
         Ok(n.and_then(|n| u32::try_from(n).ok()))
     };
-    let whole = |key: &str, unit: i64, words: &str| match f.time(key)? {
-        Some(ns) if ns == 0 || ns % unit != 0 => {
-            let message = format!("takes whole {words} from 1 on");
+    let whole = |key: &str, unit: i64, most: i64, words: &str| match f.time(key)? {
+        Some(ns) if ns == 0 || ns % unit != 0 || ns / unit > most => {
+            let message = format!("takes whole {words} from 1 to {most}");
             Err(f
                 .node(key)
                 .map_or_else(|| f.missing(key), |node| f.fault(key, node, message)))
@@ -259,8 +259,8 @@ pub(crate) fn socket(fields: &Fields<'_>, key: &str) -> Result<SocketOptions, Fa
         rcvbuf: size("rcvbuf", SOCKET_BYTES)?,
         sndbuf: size("sndbuf", SOCKET_BYTES)?,
         rcvlowat: size("rcvlowat", SOCKET_BYTES)?,
-        user_timeout_ns: whole("user_timeout", MS_NS, "milliseconds")?,
-        keepalive_ns: whole("keepalive", SECOND_NS, "seconds")?,
+        user_timeout_ns: whole("user_timeout", MS_NS, MOST_USER_TIMEOUT_MS, "milliseconds")?,
+        keepalive_ns: whole("keepalive", SECOND_NS, MOST_KEEPALIVE_S, "seconds")?,
         congestion: congestion(&f)?,
         notsent_lowat: size("notsent_lowat", SOCKET_BYTES)?,
         maxseg: size("maxseg", MAXSEG)?,

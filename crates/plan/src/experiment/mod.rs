@@ -113,10 +113,7 @@ impl Experiment {
         fields.word("schema", &[(SCHEMA, ())])?;
         let run = fields.table("run")?;
         let (stacks, repeat) = match &run {
-            Some(run) => (
-                strings(run, "stacks", 64)?,
-                run.count("repeat", 1, MAX_POINTS as u64)?,
-            ),
+            Some(run) => (stacks(run)?, run.count("repeat", 1, MAX_POINTS as u64)?),
             None => (Vec::new(), None),
         };
         let experiment = Self {
@@ -360,6 +357,7 @@ impl Experiment {
             captures: run.captures,
             tcp_info: run.tcp_info,
             log: run.log,
+            tolerate: run.tolerate,
         };
         // What is no rule of a single key, and the proof that files and manifests have the same rules.
         let checked = point.check();
@@ -394,6 +392,7 @@ struct Run {
     captures: bool,
     tcp_info: bool,
     log: bool,
+    tolerate: Vec<String>,
 }
 
 impl Run {
@@ -415,6 +414,7 @@ impl Run {
             captures: true,
             tcp_info: true,
             log: false,
+            tolerate: Vec::new(),
         };
         let Some(fields) = fields else {
             return Ok(run);
@@ -457,6 +457,7 @@ impl Run {
         run.captures = fields.flag("captures")?.unwrap_or(true);
         run.tcp_info = fields.flag("tcp_info")?.unwrap_or(true);
         run.log = fields.flag("log")?.unwrap_or(false);
+        run.tolerate = strings(fields, "tolerate", 100)?;
         Ok(run)
     }
 }
@@ -467,6 +468,15 @@ pub(crate) fn root<'a>(tree: &'a Table, choice: &'a Choice) -> Fields<'a> {
         span: 0..0,
         path: String::new(),
         choice,
+    }
+}
+
+/// The names of stacks; an empty list would be the default, which it does not say.
+fn stacks(run: &Fields<'_>) -> Result<Vec<String>, Fault> {
+    let names = strings(run, "stacks", 64)?;
+    match run.node("stacks").filter(|_| names.is_empty()) {
+        Some(node) => Err(run.fault("stacks", node, "names no stack; leave it out for the model")),
+        None => Ok(names),
     }
 }
 

@@ -249,6 +249,7 @@ impl Population {
             captures: false,
             tcp_info: false,
             log: false,
+            tolerate: Vec::new(),
         }
     }
 

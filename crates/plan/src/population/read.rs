@@ -77,6 +77,7 @@ fn decode(tree: &Table, file: &str, variant: Option<String>) -> Result<Populatio
             .help("write at least one: `[[arm]]` and `name = \"B\"` is a server as it is"));
     }
     let dist = |key: &str, kind| needed(&of, key, kind);
+    let some = |key: &str, kind| more_than_none(&of, key, kind);
     let compare = fields.table("compare")?;
     Ok(Population {
         name: fields.name("name")?.unwrap_or_else(|| stem(file)),
@@ -88,15 +89,15 @@ fn decode(tree: &Table, file: &str, variant: Option<String>) -> Result<Populatio
         seed: of.count("seed", 0, (1 << 53) - 1)?.unwrap_or(1),
         hz: u32::try_from(of.count("hz", 24, 1000)?.unwrap_or(1000)).unwrap_or(1000),
         rtt: dist("rtt", Kind::Time)?,
-        rate: dist("rate", Kind::Rate)?,
-        buffer: dist("buffer", Kind::Buffer)?,
+        rate: some("rate", Kind::Rate)?,
+        buffer: some("buffer", Kind::Buffer)?,
         jitter: dist("jitter", Kind::Time)?,
-        requests: dist("requests", Kind::Number)?,
+        requests: some("requests", Kind::Number)?,
         think: dist("think", Kind::Time)?,
-        request: dist("request", Kind::Size)?,
-        response: dist("response", Kind::Size)?,
-        client_timeout: dist("client_timeout", Kind::Time)?,
-        server_timeout: dist("server_timeout", Kind::Time)?,
+        request: some("request", Kind::Size)?,
+        response: some("response", Kind::Size)?,
+        client_timeout: some("client_timeout", Kind::Time)?,
+        server_timeout: some("server_timeout", Kind::Time)?,
         losses: losses(&of)?,
         ack_loss_ppb: percent(&of, "ack_loss")?.unwrap_or(0),
         spikes: spikes(&of)?,
@@ -158,6 +159,16 @@ fn dist(fields: &Fields<'_>, key: &str, kind: Kind) -> Result<Option<Dist>, Faul
 
 fn needed(fields: &Fields<'_>, key: &str, kind: Kind) -> Result<Dist, Fault> {
     dist(fields, key, kind)?.ok_or_else(|| fields.missing(key))
+}
+
+/// The same of something that every connection has some of: draws below its least are raised to it, and a value that is
+/// always 0 would be another one.
+fn more_than_none(fields: &Fields<'_>, key: &str, kind: Kind) -> Result<Dist, Fault> {
+    let dist = needed(fields, key, kind)?;
+    match fields.node(key).filter(|_| dist.as_constant() == Some(0)) {
+        Some(node) => Err(fields.fault(key, node, "must be more than 0")),
+        None => Ok(dist),
+    }
 }
 
 fn percent(fields: &Fields<'_>, key: &str) -> Result<Option<u32>, Fault> {

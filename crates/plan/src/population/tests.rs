@@ -185,3 +185,27 @@ fn a_variant_that_cannot_be_names_its_place() {
     let twice = Population::variants("test.toml", &twice).unwrap_err();
     assert!(twice.to_string().contains("there is a variant `v` already"));
 }
+
+#[test]
+fn what_every_connection_has_some_of_is_never_always_0() {
+    for key in [
+        "rate",
+        "buffer",
+        "requests",
+        "request",
+        "response",
+        "client_timeout",
+        "server_timeout",
+    ] {
+        let with = |value: &str| {
+            let text = format!("[population]\n{key} = {value}\n{ARMS}");
+            Population::parse("test.toml", &text).map_err(|e| e.to_string())
+        };
+        let said = with("0").unwrap_err();
+        assert!(
+            said.contains("more than 0") && said.contains("test.toml:2:"),
+            "{key}: {said}"
+        );
+        assert!(with("1").is_ok() || with("\"1s\"").is_ok(), "{key}");
+    }
+}

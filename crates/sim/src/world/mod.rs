@@ -9,10 +9,10 @@ mod budget;
 mod frames;
 mod live;
 mod memory;
+mod refuse;
 mod replay;
 
 use tcplab_base::{Duration, Instant, Random};
-use tcplab_plan::network::narrow_link;
 use tcplab_plan::profile::Profile;
 use tcplab_plan::{Outcome, Point};
 use tcplab_tcp::{Counter, Segment};
@@ -29,6 +29,8 @@ use crate::ready::{Ready, Source};
 use crate::responses::{Response, Responses};
 
 pub use live::{Live, LiveFlow};
+pub use refuse::refusals;
+pub(crate) use refuse::refused_sysctl;
 
 /// The start is moved by up to two ticks of the slowest kernel (HZ = 100), drawn from the seed:
 /// where in a tick an experiment begins is chance on a real machine.
@@ -140,8 +142,10 @@ impl World {
     }
 
     fn build(&mut self, profiles: &[Profile]) -> Result<(), SimError> {
-        self.check()?;
         let point = &self.point;
+        if let Some(first) = refuse::obstacles(point).first() {
+            return Err(SimError::Cannot(first.to_string()));
+        }
         let phase = Random::stream(point.seed, "start/phase").below(PHASE_NS);
         self.boot_ns = point.boot_ns.unwrap_or(BOOT_NS + phase as i64);
         self.now = Instant::default();
@@ -154,8 +158,7 @@ impl World {
         let fallback = Profile::default();
         for index in 0..point.hosts.len() {
             let profile = profiles.get(index).unwrap_or(&fallback);
-            let warnings = &mut self.warnings;
-            let host = Host::new(point, index, profile, self.boot_ns, warnings);
+            let host = Host::new(point, index, profile, self.boot_ns)?;
             self.hosts.push(host);
         }
         self.network = Network::new(point);
@@ -170,40 +173,6 @@ impl World {
         self.work = Work::default();
         self.budget = Budget::default();
         (self.ending, self.stopped, self.cut_short) = (false, false, false);
-        Ok(())
-    }
-
-    /// What the model has not got.
-    fn check(&self) -> Result<(), SimError> {
-        use tcplab_plan::point::By;
-        let point = &self.point;
-        if let Some(link) = point.links.iter().find(|link| link.by == By::Kernel) {
-            let name = |host: usize| point.hosts.get(host).map_or("?", |h| h.name.as_str());
-            return Err(SimError::Cannot(format!(
-                "link {}-{}: by = \"kernel\" is for kernels; the model has tcplab's own links",
-                name(link.a),
-                name(link.b)
-            )));
-        }
-        for app in point.apps.iter().filter(|app| !app.does.is_udp()) {
-            let [a, b] = [app.client, app.server];
-            if let Some(link) = narrow_link(point, a, b).or_else(|| narrow_link(point, b, a)) {
-                let link = &point.links[link];
-                let [a, b] = [link.a, link.b].map(|host| &point.hosts[host].name);
-                return Err(SimError::Cannot(format!(
-                    "link {a}-{b}: its mtu is smaller than those at both ends of the way; \
-                     the model has no path MTU discovery"
-                )));
-            }
-        }
-        replay::check(point)?;
-        let ends: u64 = point.apps.iter().map(|a| u64::from(a.connections)).sum();
-        if ends * 2 > Events::MOST as u64 {
-            let most = Events::MOST / 2;
-            return Err(SimError::Cannot(format!(
-                "{ends} connections are more than the model's {most}"
-            )));
-        }
         Ok(())
     }
 

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use tcplab_base::{Duration, Instant};
 use tcplab_link::{Kind, Line, Trace, damage};
-use tcplab_plan::Point;
 use tcplab_plan::network::{direct_link, first_hops};
+use tcplab_plan::{Point, Refusal};
 
-use super::{SimError, World};
+use super::World;
 use crate::events::Wake;
 use tcplab_apps::Doing;
 
@@ -160,7 +160,8 @@ fn way(point: &Point, from: usize, to: usize) -> Option<(usize, usize)> {
 }
 
 /// What the model cannot do with replays: other packets on their way, among them those of another replay.
-pub(super) fn check(point: &Point) -> Result<(), SimError> {
+pub(super) fn obstacles(point: &Point) -> Vec<Refusal> {
+    let mut obstacles = Vec::new();
     let mut taken: Vec<(usize, usize)> = Vec::new();
     let apps = || point.apps.iter();
     for app in apps().filter(|app| app.does.is_replay()) {
@@ -176,14 +177,15 @@ pub(super) fn check(point: &Point) -> Result<(), SimError> {
         });
         if taken.contains(&own) || others.any(|other| other == own) {
             let [from, to] = [app.client, app.server].map(|host| &point.hosts[host].name);
-            return Err(SimError::Cannot(format!(
-                "application {}: on the model nothing else can pass from {from} to {to} beside a replay; kernels can do it",
-                app.name
-            )));
+            obstacles.push(Refusal::new(
+                format!("application {}", app.name),
+                format!("on the model nothing else can pass from {from} to {to} beside a replay"),
+                "run it on a kernel (uml:, host)",
+            ));
         }
         taken.push(own);
     }
-    Ok(())
+    obstacles
 }
 
 /// The links from one host to another, each with the end that packets enter by.

@@ -8,7 +8,7 @@ use tcplab_plan::app::{App, AppKind};
 use tcplab_plan::point::{By, Direction, Host, Link, Offload, Route, SocketOptions};
 use tcplab_plan::profile::{Profile, named};
 use tcplab_sim::Live;
-use tcplab_tcp::Sysctl;
+use tcplab_tcp::{Sysctl, Unread, congestion_controls};
 
 use super::{Via, cannot};
 use crate::probe::error::Error;
@@ -59,6 +59,15 @@ pub(super) fn plan(socket: &SocketOptions, via: &Via) -> Result<Planned, Error> 
         .of_host(&host)
         .map_err(|e| cannot(format!("--behaviour: {e}")))?;
     let sysctl = sysctls(via, &profile)?;
+    if let Some(name) = &socket.congestion
+        && !congestion_controls().any(|known| known == name)
+    {
+        let known: Vec<&str> = congestion_controls().collect();
+        return Err(cannot(format!(
+            "--congestion {name}: tcplab's own TCP has {}",
+            known.join(", ")
+        )));
+    }
     Ok(Planned {
         host,
         profile,
@@ -115,6 +124,7 @@ pub(super) fn make(
         captures: false,
         tcp_info: true,
         log: probe.settings.keeps_log && probe.settings.log_lines > 0,
+        tolerate: Vec::new(),
     };
     Live::new(&point, &planned.profile).map_err(|e| cannot(e.to_string()))
 }
@@ -128,6 +138,12 @@ fn sysctls(via: &Via, profile: &Profile) -> Result<Sysctl, Error> {
     for (name, value) in &via.sysctl {
         let set = sysctl.set(name, value);
         set.map_err(|e| cannot(format!("--sysctl {name}={value}: {e}")))?;
+        if let Some(unread) = Unread::of(name, value) {
+            return Err(cannot(format!(
+                "--sysctl {name}={value} changes nothing: tcplab's own TCP acts as with {} ({})",
+                unread.acts_as, unread.does
+            )));
+        }
     }
     Ok(sysctl)
 }

@@ -8,7 +8,6 @@ mod apps;
 mod replay;
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
 use std::time;
@@ -18,13 +17,14 @@ use tcplab_apps::{Doing, Result as Went};
 use tcplab_base::{Duration, Instant, Random};
 use tcplab_plan::network::{capture_file, interface_on, interfaces};
 use tcplab_plan::outcome::LinkSeries;
-use tcplab_plan::{Outcome, Point};
+use tcplab_plan::{Outcome, Point, Refusal};
 use tcplab_wire::LinkType;
 
 use super::applications::Applications;
 use super::captures::CaptureFile;
 use super::clock::{Clock, Pace};
-use super::error::{Context, RunError};
+use super::error::{Context, RunError, leave_out};
+use super::host::Sysctls;
 use super::links::{CaptureIndex, OurLink};
 use super::poll::{Poll, Ready, Source};
 use super::replay::Replay;
@@ -59,6 +59,8 @@ pub(super) struct World<'p> {
     pub(super) apps: Applications,
     replays: Vec<Replay>,
     pub(super) warnings: Vec<String>,
+    /// Settings that were left out because the point tolerates it.
+    left_out: Vec<String>,
     /// Beside a half of a run on two machines.
     pub(super) site: Option<Site<'p>>,
     pub(super) ending: bool,
@@ -82,11 +84,11 @@ pub fn run(point: &Point, folder: &Path, pace: Pace) -> Result<Outcome, RunError
 
 impl<'p> World<'p> {
     fn new(point: &'p Point, folder: &Path, pace: Pace) -> Result<Self, RunError> {
-        let mut warnings = Vec::new();
-        let mut network = wire::build(point, &mut warnings)?;
+        let mut sysctls = Sysctls::new(point);
+        let mut network = wire::build(point, &mut sysctls)?;
         let mut wires = std::mem::take(&mut network.wires);
         let mut world = Self::empty(point, network, pace)?;
-        world.warnings = warnings;
+        world.left_out = sysctls.left_out;
         let (captures, index) = open_captures(point, folder)?;
         world.captures = captures;
         for (number, wire) in wires.iter_mut().enumerate() {
@@ -130,6 +132,7 @@ impl<'p> World<'p> {
             apps: Applications::new(point),
             replays: Vec::new(),
             warnings: Vec::new(),
+            left_out: Vec::new(),
             site: None,
             ending: false,
             stopped: false,
@@ -167,28 +170,20 @@ impl<'p> World<'p> {
         Ok(())
     }
 
-    /// One thread holds all applications, so it runs where the first of them wants to. A guest has
-    /// one processor.
-    fn pin(&mut self) {
-        let of_apps = self
-            .point
-            .apps
-            .iter()
-            .flat_map(|a| [a.client_socket.cpu, a.server_socket.cpu]);
-        let of_hosts = self.point.hosts.iter().map(|h| h.socket.cpu);
-        let wanted: BTreeSet<u32> = of_apps.chain(of_hosts).flatten().collect();
-        let Some(first) = wanted.first().filter(|_| self.clock.pace == Pace::Real) else {
-            return;
+    /// One thread holds all applications, so it runs where they want to. Several wishes, and those of a guest with its
+    /// one processor, were refused before the run, or are left out.
+    fn pin(&mut self) -> Result<(), RunError> {
+        let own = self.point.cpus(|host| self.is_here(host));
+        let only = own.first().filter(|_| own.len() == 1);
+        let Some(cpu) = only.filter(|_| self.clock.pace == Pace::Real) else {
+            return Ok(());
         };
-        if !cpu::pin(*first as usize) {
-            self.warnings.push(format!(
-                "the run was not pinned to CPU {first}: there is none"
-            ));
-        } else if wanted.len() > 1 {
-            self.warnings.push(format!(
-                "all applications of a run are one thread: it was pinned to CPU {first} alone"
-            ));
+        if cpu::pin(*cpu as usize) {
+            return Ok(());
         }
+        let why = format!("{cpu}: there is no such CPU, or this process may not use it");
+        let refusal = Refusal::new("cpu", why, "write another one").tolerable("cpu");
+        leave_out(self.point, &refusal, &mut self.left_out)
     }
 
     /// Whether an end of this host runs here.
@@ -198,7 +193,7 @@ impl<'p> World<'p> {
 
     /// Listeners.
     pub(super) fn listen(&mut self) -> Result<(), RunError> {
-        self.pin();
+        self.pin()?;
         for (index, app) in self.point.apps.iter().enumerate() {
             if app.does.is_icmp() && self.site.is_some() {
                 continue;
@@ -237,7 +232,7 @@ impl<'p> World<'p> {
             host.begin()?;
         }
         self.open_tables()?;
-        self.start = self.start_time();
+        self.start = self.start_time()?;
         self.patience_begins();
         for link in self.links.iter_mut().flatten() {
             link.begin(self.start);
@@ -270,21 +265,26 @@ impl<'p> World<'p> {
     }
 
     /// When the run starts: as the point says, if that is to come.
-    fn start_time(&mut self) -> Instant {
+    fn start_time(&mut self) -> Result<Instant, RunError> {
         let soon = self.clock.now() + SETTLE;
         let phase = Random::stream(self.point.seed, "start/phase").below(PHASE_NS);
         let drawn = soon + Duration::from_nanos(phase as i64);
         let boot = self.point.boot_ns;
         let Some(boot_ns) = boot.filter(|_| self.clock.pace == Pace::Virtual) else {
-            return drawn;
+            return Ok(drawn);
         };
         let wanted = self.clock.of_monotonic(Instant::from_nanos(boot_ns));
-        if wanted < soon {
-            self.warnings
-                .push("the host had not booted at the time that `boot` says".into());
-            return drawn;
+        if wanted >= soon {
+            return Ok(wanted);
         }
-        wanted
+        let late = Duration::from_nanos(boot_ns) + soon.since(wanted);
+        let why = format!(
+            "{boot_ns} ns: the hosts stand only {} ns after their boot",
+            late.as_nanos()
+        );
+        let refusal = Refusal::new("run.boot", why, "write a longer time").tolerable("boot");
+        leave_out(self.point, &refusal, &mut self.left_out)?;
+        Ok(drawn)
     }
 
     /// The kernel's tables of connections, for logs that show what getsockopt does not tell.
@@ -480,6 +480,7 @@ impl<'p> World<'p> {
         outcome.link_series = self.link_series;
         outcome.flows = self.apps.flows(self.start);
         outcome.warnings = self.warnings;
+        outcome.tolerated = self.left_out;
         for capture in self.captures {
             capture
                 .finish()

@@ -254,6 +254,12 @@ pub(crate) const RUN: &[Key] = &[
         "false",
         "each step of the applications with its time",
     ),
+    fixed(
+        "tolerate",
+        Form::Texts,
+        "none",
+        "sysctls and keys that a stack may leave out when it does not honour them; the result names them",
+    ),
 ];
 
 /// `[[host]]`.

@@ -8,8 +8,9 @@ use crate::point::{Card, Host, QuickAck, Route, SocketOptions};
 use crate::profile::Profile;
 use crate::rules::{
     BAD_CONGESTION, BAD_FORWARD, BAD_SYSCTL, CARD_QUEUES, CARD_RING, CPU, FORWARD_SYSCTL,
-    MAX_ALL_HOSTS, MAX_TEXT, MAXSEG, MOST_CARD_NS, MS_NS, MTU, RESERVED, ROUTE_ADVMSS,
-    ROUTE_QUICKACK, ROUTE_WINDOW, SECOND_NS, SOCKET_BYTES, is_congestion, is_sysctl,
+    MAX_ALL_HOSTS, MAX_TEXT, MAXSEG, MOST_CARD_NS, MOST_KEEPALIVE_S, MOST_RTO_MIN_MS,
+    MOST_USER_TIMEOUT_MS, MS_NS, MTU, RESERVED, ROUTE_ADVMSS, ROUTE_QUICKACK, ROUTE_WINDOW,
+    SECOND_NS, SOCKET_BYTES, is_congestion, is_sysctl,
 };
 
 pub(super) fn check(hosts: &[Host]) -> Checked {
@@ -76,7 +77,13 @@ fn route(route: &Route) -> Checked {
     number_if("quickack", route.quickack, ROUTE_QUICKACK)?;
     number_if("initcwnd", route.initcwnd, ROUTE_WINDOW)?;
     number_if("initrwnd", route.initrwnd, ROUTE_WINDOW)?;
-    whole_if("rto_min_ns", route.rto_min_ns, MS_NS, "milliseconds")?;
+    whole_if(
+        "rto_min_ns",
+        route.rto_min_ns,
+        MS_NS,
+        MOST_RTO_MIN_MS,
+        "milliseconds",
+    )?;
     number_if("advmss", route.advmss, ROUTE_ADVMSS)?;
     number_if("mtu", route.mtu, MTU)?;
     congestion("congctl", route.congctl.as_deref())
@@ -96,9 +103,16 @@ pub(super) fn socket(socket: &SocketOptions) -> Checked {
         "user_timeout_ns",
         socket.user_timeout_ns,
         MS_NS,
+        MOST_USER_TIMEOUT_MS,
         "milliseconds",
     )?;
-    whole_if("keepalive_ns", socket.keepalive_ns, SECOND_NS, "seconds")?;
+    whole_if(
+        "keepalive_ns",
+        socket.keepalive_ns,
+        SECOND_NS,
+        MOST_KEEPALIVE_S,
+        "seconds",
+    )?;
     congestion("congestion", socket.congestion.as_deref())?;
     number_if("notsent_lowat", socket.notsent_lowat, SOCKET_BYTES)?;
     number_if("maxseg", socket.maxseg, MAXSEG)?;

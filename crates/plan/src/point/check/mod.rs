@@ -131,11 +131,11 @@ fn time_if(path: &str, ns: Option<i64>, least: i64) -> Checked {
 }
 
 /// A time in whole units, of which there is one at least.
-fn whole_if(path: &str, ns: Option<i64>, unit: i64, words: &str) -> Checked {
+fn whole_if(path: &str, ns: Option<i64>, unit: i64, most: i64, words: &str) -> Checked {
     time_if(path, ns, unit)?;
     match ns {
-        Some(ns) if ns % unit != 0 => {
-            let message = format!("takes whole {words} from 1 on, not {ns} nanoseconds");
+        Some(ns) if ns % unit != 0 || ns / unit > most => {
+            let message = format!("takes whole {words} from 1 to {most}, not {ns} nanoseconds");
             Err(Wrong::at(path, message))
         }
         _ => Ok(()),

@@ -1,0 +1,194 @@
+//! What a stack does not honour is refused before anything runs, or named in the result.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{folder, tcplab, text};
+
+const BULK: &str = "[[app]]\nkind = \"bulk\"\nbytes = \"10k\"\n";
+
+/// Runs a file with this text; exit code, standard output, standard error.
+fn run(place: &Path, content: &str, more: &[&str]) -> (i32, String, String) {
+    let file = place.join("x.toml");
+    fs::write(&file, content).unwrap();
+    let words = [&["run", text(&file)], more].concat();
+    let done = tcplab(&words);
+    (done.code, done.out, done.err)
+}
+
+fn client(keys: &str) -> String {
+    format!("[[host]]\nname = \"client\"\n{keys}\n[[host]]\nname = \"server\"\n{BULK}")
+}
+
+#[test]
+fn an_unknown_congestion_control_is_refused_with_and_without_a_dry_run() {
+    let place = folder();
+    let by_socket = client("socket = { congestion = \"bbr3\" }");
+    let by_sysctl = client("sysctl = { \"net.ipv4.tcp_congestion_control\" = \"vegas\" }");
+    let by_route = client("route = \"congctl nonsense\"");
+    let by_axis = client("socket = { congestion = { axis = [\"reno\", \"bbr3\"] } }");
+    let by_app = format!("{BULK}server_socket = {{ congestion = \"nonsense\" }}\n");
+    let by_variant = format!(
+        "{BULK}[[variant]]\nname = \"v\"\nset = {{ \"app.bulk.client_socket.congestion\" = \"vegas\" }}\n"
+    );
+    for file in [by_socket, by_sysctl, by_route, by_axis, by_app, by_variant] {
+        for more in [&[][..], &["--dry-run"], &["--json"]] {
+            let (code, out, err) = run(place.path(), &file, more);
+            assert_eq!(code, 4, "{file}\n{out}{err}");
+            let said = format!("{out}{err}");
+            assert!(said.contains("x.toml"), "{said}");
+            assert!(said.contains("reno, cubic, dctcp, bbr, caqm"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_population_with_an_unknown_congestion_control_is_refused() {
+    let place = folder();
+    let head = "[population]\nconnections = 4\n";
+    for arm in [
+        "socket = { congestion = \"bbr3\" }",
+        "sysctl = { \"net.ipv4.tcp_congestion_control\" = \"bbr3\" }",
+        "sysctl = { \"net.ipv4.tcp_autocorking\" = 1 }",
+    ] {
+        let file = format!("{head}[[arm]]\nname = \"A\"\n{arm}\n");
+        for more in [&[][..], &["--dry-run"]] {
+            let (code, out, err) = run(place.path(), &file, more);
+            assert_eq!((code, out.as_str()), (4, ""), "{err}");
+            assert!(err.contains("host.A."), "{err}");
+        }
+    }
+    let clients = "clients = [{ share = \"50%\", sysctl = { \"net.ipv4.tcp_sak\" = 1 } }]\n";
+    let file = format!("{head}{clients}[[arm]]\nname = \"A\"\n");
+    let (code, _, err) = run(place.path(), &file, &[]);
+    assert!(code == 4 && err.contains("clients[1]"), "{err}");
+}
+
+#[test]
+fn a_sysctl_that_changes_nothing_is_refused_or_named_in_the_result() {
+    let place = folder();
+    let of = |value: &str| {
+        client(&format!(
+            "sysctl = {{ \"net.ipv4.tcp_autocorking\" = {value} }}"
+        ))
+    };
+    let (code, _, err) = run(place.path(), &of("{ axis = [0, 1] }"), &[]);
+    assert_eq!(code, 4, "{err}");
+    assert!(
+        err.contains("host.client.sysctl.\"net.ipv4.tcp_autocorking\": 1 changes nothing"),
+        "{err}"
+    );
+    assert_eq!(run(place.path(), &of("0"), &[]).0, 0);
+    let tolerated = format!(
+        "[run]\ntolerate = [\"net.ipv4.tcp_autocorking\"]\n{}",
+        of("1")
+    );
+    let (code, out, err) = run(place.path(), &tolerated, &["--json"]);
+    assert_eq!(code, 0, "{err}");
+    let document: Value = serde_json::from_str(&out).unwrap();
+    let left = document["points"][0]["tolerated"][0].as_str().unwrap();
+    assert!(left.contains("tcp_autocorking"), "{left}");
+    let (_, table, _) = run(place.path(), &tolerated, &[]);
+    assert!(table.contains("left out: host.client.sysctl"), "{table}");
+}
+
+#[test]
+fn a_dry_run_checks_what_needs_no_machine() {
+    let place = folder();
+    for (run_keys, app, says) in [
+        ("stacks = [\"modle\"]", "", "did you mean `model`"),
+        ("stacks = [\"model:linux-9.9\"]", "", "no profile"),
+        ("stacks = [\"uml:6.1@7\"]", "", "timer frequency"),
+        ("stacks = []", "", "names no stack"),
+        ("repeat = 0", "", "must be 1"),
+        ("", "duration = \"0s\"", "longer than 0"),
+        ("", "connections = 0", "must be 1"),
+        ("", "bytes = 0", "must be 1"),
+    ] {
+        let app = match app.is_empty() {
+            true => BULK.to_owned(),
+            false => format!("[[app]]\nkind = \"bulk\"\n{app}\n"),
+        };
+        let file = format!("[run]\n{run_keys}\n{app}");
+        let (code, out, err) = run(place.path(), &file, &["--dry-run"]);
+        assert!(code != 0 && out.is_empty(), "{file}: {code} {out}");
+        assert!(err.contains(says), "{file}: {err}");
+    }
+    // A kernel that is not built is no reason: the plan is for a machine that has it.
+    let file = format!("[run]\nstacks = [\"uml:9.9\"]\n{BULK}");
+    assert_eq!(run(place.path(), &file, &["--dry-run"]).0, 0);
+}
+
+#[test]
+fn keys_of_the_model_are_refused_before_a_kernel_is_looked_for() {
+    let place = folder();
+    let file = client("behaviour = { tlp_rule = \"delack-max\" }");
+    let (code, _, err) = run(place.path(), &file, &["--on", "uml:9.9"]);
+    assert!(code == 4 && err.contains("host.client.behaviour"), "{err}");
+}
+
+#[test]
+#[ignore = "needs a kernel: tcplab kernel build 6.1"]
+fn a_kernel_runs_the_congestion_control_of_a_sysctl_and_refuses_what_it_does_not_have() {
+    let place = folder();
+    let dctcp = client(
+        "sysctl = { \"net.ipv4.tcp_congestion_control\" = \"dctcp\", \"net.ipv4.tcp_ecn\" = 1 }",
+    );
+    let (code, out, err) = run(place.path(), &dctcp, &["--on", "uml:6.1", "--json"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let document: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(document["points"][0].get("warnings"), None);
+    for sysctl in [
+        "\"net.ipv4.tcp_congestion_control\" = \"bbr3\"",
+        "\"net.ipv4.tcp_nonsense\" = 1",
+        "\"net.ipv4.tcp_sack\" = 1000",
+    ] {
+        let file = client(&format!("sysctl = {{ {sysctl} }}"));
+        let (code, out, err) = run(place.path(), &file, &["--on", "uml:6.1"]);
+        assert_eq!(code, 4, "{out}{err}");
+        assert!(out.contains("host.client.sysctl"), "{out}");
+        let name = sysctl.split('"').nth(1).unwrap();
+        let file = format!("[run]\ntolerate = [\"{name}\"]\n{file}");
+        let (code, out, err) = run(place.path(), &file, &["--on", "uml:6.1"]);
+        assert_eq!(code, 0, "{out}{err}");
+        assert!(out.contains("left out: host.client.sysctl"), "{out}");
+    }
+}
+
+/// tcplab's own TCP on a device: refused before a device is made.
+#[test]
+fn an_endpoint_refuses_what_it_does_not_honour() {
+    for (option, value, says) in [
+        ("--congestion", "vegas", "reno, cubic, dctcp, bbr, caqm"),
+        (
+            "--sysctl",
+            "net.ipv4.tcp_congestion_control=bbr3",
+            "reno, cubic, dctcp, bbr, caqm",
+        ),
+        ("--sysctl", "net.ipv4.tcp_autocorking=1", "changes nothing"),
+    ] {
+        let place = ["--via", "tap:tcplabx", "--address", "10.77.0.1/24"];
+        let words = [
+            &["probe", "client", "bulk", option, value][..],
+            &place,
+            &["10.77.0.2"],
+        ];
+        let done = tcplab(&words.concat());
+        assert!(done.code != 0 && done.err.contains(says), "{}", done.err);
+    }
+}
+
+/// A script keeps packetdrill's rules: Linux answers ENOENT.
+#[test]
+fn a_script_that_asks_for_an_unknown_congestion_control_gets_enoent() {
+    let place = folder();
+    let script = place.path().join("x.pkt");
+    let text_of = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n\
+         +0 setsockopt(3, SOL_TCP, TCP_CONGESTION, \"vegas\", 5) = -1 ENOENT (No such file or directory)\n\
+         +0 setsockopt(3, SOL_TCP, TCP_CONGESTION, \"dctcp\", 5) = 0\n";
+    fs::write(&script, text_of).unwrap();
+    let done = tcplab(&["drill", text(&script)]);
+    assert_eq!(done.code, 0, "{}{}", done.out, done.err);
+}

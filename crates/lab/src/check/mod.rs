@@ -1,0 +1,146 @@
+//! What a stack does not honour, said before anything runs: the contract of each kind of stack.
+//!
+//! [`rules`] has a row for each key that some kind does not honour. Sysctls, congestion controls and links of the model
+//! are judged where they are known (`tcplab_sim::refusals`), points between two machines in `tcplab_kernel::ssh`. A kernel
+//! says itself which sysctls it has: a run that meets one that it has not ends with an error (crates/kernel, `run/host.rs`).
+//!
+//! What a profile sets itself, and lines of packetdrill scripts, are not judged here: both have rules of their own
+//! (docs/model.md).
+
+mod rules;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use tcplab_kernel::stack::StackName;
+use tcplab_plan::{Point, Refusal};
+
+use crate::error::LabError;
+use crate::model::Model;
+use rules::{Rule, SHARED_NAMES};
+
+pub use rules::RULES;
+
+/// Kinds of stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// `model:`.
+    Model,
+    /// `uml:`.
+    Uml,
+    /// `qemu:`.
+    Qemu,
+    /// `host`.
+    Host,
+    /// `ssh:A,B`.
+    Ssh,
+}
+
+impl Kind {
+    /// That of a stack's name. Whether a kernel or a machine of this name is there is not looked at.
+    ///
+    /// # Errors
+    /// It is no stack's name, or no profile's.
+    pub fn of(name: &str) -> Result<Self, LabError> {
+        Ok(match StackName::parse(name)? {
+            StackName::Model(profile) => {
+                Model::named(&profile)?;
+                Self::Model
+            }
+            StackName::Uml(_) => Self::Uml,
+            StackName::Qemu(_) => Self::Qemu,
+            StackName::Host => Self::Host,
+            StackName::Ssh(_) => Self::Ssh,
+        })
+    }
+}
+
+/// Lines of an error at most.
+const MOST: usize = 20;
+
+/// Everything of a point that this kind of stack does not honour.
+pub fn refusals(point: &Point, kind: Kind) -> Vec<Refusal> {
+    let mut found: Vec<Refusal> = RULES
+        .iter()
+        .flat_map(|rule| rule.judge(point, kind))
+        .collect();
+    match kind {
+        Kind::Model => found.extend(tcplab_sim::refusals(point)),
+        Kind::Ssh => {
+            let why = tcplab_kernel::ssh::refuse(point).err();
+            found.extend(why.map(|why| Refusal::new("ssh", why, "")));
+        }
+        Kind::Uml | Kind::Qemu | Kind::Host => {}
+    }
+    found
+}
+
+/// What this kind of stack leaves out of a point that tolerates it, in words for the result.
+pub(crate) fn left_out(point: &Point, kind: Kind) -> Vec<String> {
+    if point.tolerate.is_empty() {
+        return Vec::new();
+    }
+    let found = refusals(point, kind).into_iter();
+    let allowed = found.filter(|refusal| refusal.is_tolerated(point));
+    allowed.map(|refusal| refusal.left_out()).collect()
+}
+
+/// Checks points against the stacks that shall run them, by name and kind.
+///
+/// # Errors
+/// Every setting that a stack does not honour and that its point does not tolerate, each once for each stack; a name of
+/// `run.tolerate` that nothing has.
+pub fn points(points: &[Point], stacks: &[(&str, Kind)]) -> Result<(), LabError> {
+    unknown_names(points)?;
+    let mut lines = Vec::new();
+    for (name, kind) in stacks {
+        let mut seen = BTreeSet::new();
+        for point in points {
+            for refusal in refusals(point, *kind) {
+                let line = format!("{name}: {refusal}");
+                if !refusal.is_tolerated(point) && seen.insert(refusal) {
+                    lines.push(line);
+                }
+            }
+        }
+    }
+    if lines.len() > MOST {
+        let more = lines.len() - MOST;
+        lines.truncate(MOST);
+        lines.push(format!("and {more} more"));
+    }
+    match lines.is_empty() {
+        true => Ok(()),
+        false => Err(LabError::Refused(lines)),
+    }
+}
+
+/// Names that `run.tolerate` has for nothing: misspelt ones allow nothing.
+fn unknown_names(points: &[Point]) -> Result<(), LabError> {
+    let wanted: BTreeSet<&String> = points.iter().flat_map(|point| &point.tolerate).collect();
+    let is_known = |name: &str| {
+        let is_rule = |rule: &Rule| rule.tolerable && rule.name == name;
+        let has = |point: &Point| {
+            point
+                .hosts
+                .iter()
+                .any(|host| host.sysctl.contains_key(name))
+        };
+        RULES.iter().any(is_rule) || SHARED_NAMES.contains(&name) || points.iter().any(has)
+    };
+    let Some(name) = wanted.into_iter().find(|name| !is_known(name)) else {
+        return Ok(());
+    };
+    let known: BTreeSet<&str> = RULES
+        .iter()
+        .filter(|r| r.tolerable)
+        .map(|r| r.name)
+        .collect();
+    let known: Vec<&str> = known.into_iter().collect();
+    Err(LabError::Wrong(format!(
+        "run.tolerate: no host has a sysctl `{name}`, and it is not one of the keys that can be left out ({})",
+        known.join(", ")
+    )))
+}

@@ -1,0 +1,202 @@
+//! What each kind of stack refuses.
+
+use tcplab_plan::{Experiment, Point, Population};
+use tcplab_tcp::{Sysctl, UNREAD};
+
+use super::{Kind, RULES, left_out, points, refusals};
+
+fn point(text: &str) -> Point {
+    let experiment = Experiment::parse("x.toml", text).unwrap_or_else(|e| panic!("{e}"));
+    experiment.points().unwrap().remove(0)
+}
+
+/// An experiment with keys in `[run]`, at the client and at the application.
+fn with(run: &str, host: &str, app: &str) -> Point {
+    point(&format!(
+        "[run]\n{run}\n[[host]]\nname = \"client\"\n{host}\n[[host]]\nname = \"server\"\n[[app]]\n{app}\n"
+    ))
+}
+
+const BULK: &str = "kind = \"bulk\"\nbytes = \"1k\"";
+
+fn words(point: &Point, kind: Kind) -> Vec<String> {
+    refusals(point, kind)
+        .iter()
+        .map(ToString::to_string)
+        .collect()
+}
+
+#[test]
+fn a_congestion_control_that_the_model_does_not_have_is_refused_wherever_it_stands() {
+    for name in ["bbr3", "vegas", "nonsense", "Reno", "caqm_reno"] {
+        for (host, app) in [
+            (
+                format!("sysctl = {{ \"net.ipv4.tcp_congestion_control\" = \"{name}\" }}"),
+                String::new(),
+            ),
+            (format!("route = \"congctl {name}\""), String::new()),
+            (
+                format!("socket = {{ congestion = \"{name}\" }}"),
+                String::new(),
+            ),
+            (
+                String::new(),
+                format!("client_socket = {{ congestion = \"{name}\" }}"),
+            ),
+            (
+                String::new(),
+                format!("server_socket = {{ congestion = \"{name}\" }}"),
+            ),
+        ] {
+            let point = with("", &host, &format!("{BULK}\n{app}"));
+            let [line] = words(&point, Kind::Model).try_into().unwrap();
+            assert!(
+                line.contains(name) && line.contains("reno, cubic, dctcp, bbr, caqm"),
+                "{line}"
+            );
+            // A kernel says itself what it has.
+            assert_eq!(words(&point, Kind::Uml), [""; 0]);
+        }
+    }
+    let known = with("", "socket = { congestion = \"dctcp\" }", BULK);
+    assert_eq!(words(&known, Kind::Model), [""; 0]);
+}
+
+/// Every sysctl that the model takes is read (a test of crate `tcp`), or refused here.
+#[test]
+fn sysctls_that_the_model_never_reads_are_refused() {
+    for name in Sysctl::NAMES {
+        let unread = UNREAD.iter().find(|unread| unread.name == *name);
+        let Some(unread) = unread else { continue };
+        let sysctl = |value: &str| format!("sysctl = {{ \"{name}\" = \"{value}\" }}");
+        let point = with("", &sysctl("77"), BULK);
+        let [line] = words(&point, Kind::Model).try_into().unwrap();
+        assert!(
+            line.contains(name) && line.contains("run.tolerate"),
+            "{line}"
+        );
+        assert_eq!(words(&point, Kind::Uml), [""; 0], "{name}");
+        let same = with("", &sysctl(unread.acts_as), BULK);
+        assert_eq!(words(&same, Kind::Model), [""; 0], "{name}");
+        let run = format!("tolerate = [\"{name}\"]");
+        let tolerated = with(&run, &sysctl("77"), BULK);
+        assert!(points(std::slice::from_ref(&tolerated), &[("model", Kind::Model)]).is_ok());
+        assert_eq!(left_out(&tolerated, Kind::Model).len(), 1, "{name}");
+        assert_eq!(left_out(&tolerated, Kind::Uml).len(), 0, "{name}");
+    }
+}
+
+#[test]
+fn a_sysctl_that_the_model_does_not_know_is_refused() {
+    let point = with("", "sysctl = { \"net.ipv4.tcp_nonsense\" = 1 }", BULK);
+    let [line] = words(&point, Kind::Model).try_into().unwrap();
+    assert!(
+        line.starts_with("host.client.sysctl.\"net.ipv4.tcp_nonsense\""),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_name_that_nothing_has_is_not_tolerated() {
+    let point = with("tolerate = [\"net.ipv4.tcp_sak\"]", "", BULK);
+    let error = points(&[point], &[("uml:6.1", Kind::Uml)]).unwrap_err();
+    assert!(error.to_string().contains("tcp_sak"), "{error}");
+}
+
+/// For each rule a point that asks for it: refused on the kinds of the rule, and on no other.
+#[test]
+fn every_rule_stands_against_its_kinds_and_no_other() {
+    let udp = "kind = \"udp-rr\"\ncount = 1";
+    let by_kernel = "\n[[link]]\nby = \"kernel\"";
+    let examples = [
+        ("profile", with("", "profile = \"linux-4.18\"", BULK)),
+        (
+            "behaviour",
+            with("", "behaviour = { tlp_rule = \"delack-max\" }", BULK),
+        ),
+        ("card", with("", "rx_usecs = \"5us\"", BULK)),
+        ("cpu", with("", "socket = { cpu = 0 }", BULK)),
+        (
+            "cpu",
+            with(
+                "",
+                "",
+                &format!("{BULK}\nclient_socket = {{ cpu = 0 }}\nserver_socket = {{ cpu = 1 }}"),
+            ),
+        ),
+        ("boot", with("boot = \"5s\"", "", BULK)),
+        (
+            "link_every",
+            with("link_every = \"1ms\"", "", &format!("{BULK}{by_kernel}")),
+        ),
+        ("offload", with("", "offload = \"gro\"", BULK)),
+        (
+            "rcvbuf, sndbuf",
+            with(
+                "",
+                "",
+                &format!("{udp}\nserver_socket = {{ rcvbuf = \"1k\" }}"),
+            ),
+        ),
+        (
+            "rcvbuf, sndbuf",
+            with("", "socket = { sndbuf = \"1k\" }", udp),
+        ),
+        (
+            "options of TCP",
+            with(
+                "",
+                "",
+                &format!("{udp}\nclient_socket = {{ nodelay = true }}"),
+            ),
+        ),
+    ];
+    for rule in RULES {
+        if rule.name != "options of a socket" {
+            assert!(
+                examples.iter().any(|(name, _)| *name == rule.name),
+                "{}",
+                rule.name
+            );
+        }
+    }
+    for (name, point) in &examples {
+        for kind in [Kind::Model, Kind::Uml, Kind::Qemu, Kind::Host, Kind::Ssh] {
+            let own = RULES.iter().filter(|rule| rule.name == *name);
+            let wants = own
+                .filter(|rule| rule.not_on.contains(&kind))
+                .map(|rule| (rule.asks)(point).len());
+            let wants: usize = wants.sum();
+            let found = RULES
+                .iter()
+                .map(|rule| rule.judge(point, kind).len())
+                .sum::<usize>();
+            assert_eq!(found, wants, "{name} on {kind:?}");
+        }
+    }
+}
+
+#[test]
+fn the_examples_run_on_the_stacks_that_they_name() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let mut checked = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        if path.extension().is_none_or(|end| end != "toml") || Population::is_population(&text) {
+            continue;
+        }
+        let experiment = Experiment::parse(&path.display().to_string(), &text).unwrap();
+        let stacks = match experiment.stacks.is_empty() {
+            true => vec!["model".to_owned()],
+            false => experiment.stacks.clone(),
+        };
+        for stack in &stacks {
+            let kind = Kind::of(stack).unwrap();
+            let result = points(&experiment.points().unwrap(), &[(stack, kind)]);
+            assert!(result.is_ok(), "{}: {result:?}", path.display());
+        }
+        checked += 1;
+    }
+    assert!(checked > 20, "{checked}");
+}
