@@ -57,13 +57,13 @@ fn a_population_with_an_unknown_congestion_control_is_refused() {
         for more in [&[][..], &["--dry-run"]] {
             let (code, out, err) = run(place.path(), &file, more);
             assert_eq!((code, out.as_str()), (4, ""), "{err}");
-            assert!(err.contains("host.A."), "{err}");
+            assert!(err.contains("arm.A.") && !err.contains("tolerate"), "{err}");
         }
     }
-    let clients = "clients = [{ share = \"50%\", sysctl = { \"net.ipv4.tcp_sak\" = 1 } }]\n";
+    let clients = "clients = [{ share = \"100%\", sysctl = { \"net.ipv4.tcp_sak\" = 1 } }]\n";
     let file = format!("{head}{clients}[[arm]]\nname = \"A\"\n");
     let (code, _, err) = run(place.path(), &file, &[]);
-    assert!(code == 4 && err.contains("clients[1]"), "{err}");
+    assert!(code == 4 && err.contains("population.clients[1]"), "{err}");
 }
 
 #[test]

@@ -153,25 +153,35 @@ pub fn check(population: &Population, stack: &str) -> Result<(), LabError> {
 
 fn check_arms(population: &Population, name: &str) -> Result<(), LabError> {
     let mut point = population.point(&population.draw(0));
-    let [server, client] = [0, 1].map(|host| point.hosts[host].clone());
-    let arms = population.arms.iter().cloned();
-    let clients = population
-        .clients
-        .iter()
-        .zip(1..)
-        .map(|(kind, number)| Host {
+    let plain = Host {
+        sysctl: Default::default(),
+        ..point.hosts[1].clone()
+    };
+    let arms = population.arms.iter().cloned().map(|arm| ("arm", arm));
+    let clients = population.clients.iter().zip(1..).map(|(kind, number)| {
+        let client = Host {
             name: format!("clients[{number}]"),
             sysctl: kind.sysctl.clone(),
-            ..client.clone()
-        });
-    let as_server = |arm: Host| [arm, client.clone()];
-    let as_client = |kind: Host| [server.clone(), kind];
-    let mut points = Vec::new();
-    for hosts in arms.map(as_server).chain(clients.map(as_client)) {
-        point.hosts = hosts.into();
-        points.push(point.clone());
+            ..plain.clone()
+        };
+        ("population", client)
+    });
+    let mut lines = Vec::new();
+    for (table, host) in arms.chain(clients) {
+        point.hosts = vec![host, plain.clone()];
+        for mut refusal in check::refusals(&point, check::Kind::Model) {
+            if let Some(key) = refusal.place.strip_prefix("host.") {
+                refusal.place = format!("{table}.{key}");
+            }
+            // A population has no `run.tolerate`.
+            refusal.name = None;
+            lines.push(format!("{name}: {refusal}"));
+        }
     }
-    check::points(&points, &[(name, check::Kind::Model)])
+    match lines.is_empty() {
+        true => Ok(()),
+        false => Err(LabError::Refused(lines)),
+    }
 }
 
 /// The whole name of a model stack, and the model.
