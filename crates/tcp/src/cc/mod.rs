@@ -45,8 +45,11 @@ pub(crate) enum Congestion {
     CaqmReno,
 }
 
+/// Makes an algorithm's first state.
+type Make = fn() -> Congestion;
+
 /// Every algorithm by its name, as `tcp_available_congestion_control` would list them.
-const LIST: &[(&str, fn() -> Congestion)] = &[
+const LIST: &[(&str, Make)] = &[
     ("reno", || Congestion::Reno),
     ("cubic", || Congestion::Cubic(Cubic::default())),
     ("dctcp", || Congestion::Dctcp(Dctcp::default())),
