@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use tcplab_kernel::output::{Identity, Output};
+use tcplab_kernel::output::{self, Identity, Output};
 use tcplab_kernel::{Scratch, text};
 
 use crate::failure::Failure;
@@ -147,6 +147,18 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
     file.write_all(text.as_bytes())
         .map_err(|e| Failure::output(path, &e))?;
     file.commit()
+}
+
+/// Refuses, before long work, what [`distinct`] refuses and a file that cannot be written.
+pub fn check_outputs<'a>(
+    inputs: impl IntoIterator<Item = &'a PathBuf>,
+    outputs: &[(&str, Option<&Path>)],
+) -> Result<(), Failure> {
+    distinct(inputs, outputs)?;
+    for path in outputs.iter().filter_map(|(_, path)| *path) {
+        output::check(path).map_err(|e| Failure::output(path, &e))?;
+    }
+    Ok(())
 }
 
 /// Refuses an output that is an input, and two outputs that are one file. `-` is standard input or output.

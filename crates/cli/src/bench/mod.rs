@@ -24,7 +24,7 @@ use self::progress::Progress;
 use crate::args::Color;
 use crate::compare::{code, has_failed, options, tell};
 use crate::failure::{Failure, INTERRUPTED};
-use crate::files::distinct;
+use crate::files::check_outputs;
 use crate::{json, screen, terminal};
 
 /// The most runs of a workload in an arm that are sensible, where the user does not say.
@@ -41,7 +41,7 @@ pub fn main(args: &BenchArgs, color: Color) -> ExitCode {
 }
 
 fn run(args: &BenchArgs, color: Color) -> Result<ExitCode, Failure> {
-    distinct([], &args.output.files())?;
+    check_outputs([], &args.output.files())?;
     if let Some(tables) = args.self_test {
         return self_test::run(args, tables);
     }

@@ -12,7 +12,7 @@ use tcplab_report::compare as report;
 use self::args::{CompareArgs, JudgeArgs, OutputArgs};
 use crate::args::Color;
 use crate::failure::Failure;
-use crate::files::{distinct, write};
+use crate::files::{check_outputs, write};
 use crate::{json, screen, terminal};
 
 /// Runs `tcplab compare`.
@@ -24,7 +24,7 @@ fn run(args: &CompareArgs, color: Color) -> Result<ExitCode, Failure> {
     let named = args.first.iter().chain(&args.second);
     let mut outputs = vec![("--metrics", args.metrics.as_deref())];
     outputs.extend(args.output.files());
-    distinct(named.chain(&args.before).chain(&args.after), &outputs)?;
+    check_outputs(named.chain(&args.before).chain(&args.after), &outputs)?;
     let (before, after) = input::arms(args)?;
     let options = options(&args.judge);
     let comparison = compare(&before, &after, &options);

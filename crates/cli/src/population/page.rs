@@ -24,7 +24,7 @@ use super::args::ReportArgs;
 use super::connection::{COUNTERS, path_words, think_words};
 use crate::analyze::html::not_built;
 use crate::failure::Failure;
-use crate::files::{self, ResultFile, distinct};
+use crate::files::{self, ResultFile, check_outputs};
 use crate::run;
 
 /// The stack of a population when nothing else is said.
@@ -225,7 +225,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
                 .map(|entry| entry.path())
                 .filter(|path| path.file_name() != Some(OsStr::new(PAGE)))
                 .collect();
-            distinct(&files, &[("--html", Some(html.as_path()))])?;
+            check_outputs(&files, &[("--html", Some(html.as_path()))])?;
             html.clone()
         }
         None => {

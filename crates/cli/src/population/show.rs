@@ -9,7 +9,7 @@ use tcplab_report::terminal::table::{Align, Cell, Table};
 use super::args::ShowArgs;
 use crate::args::Color;
 use crate::failure::Failure;
-use crate::files::{self, distinct};
+use crate::files::{self, check_outputs};
 use crate::json;
 use crate::screen;
 use crate::terminal;
@@ -19,7 +19,7 @@ pub const SCHEMA: &str = tcplab_lab::population::shown::SCHEMA;
 
 /// Shows a population.
 pub fn run(args: &ShowArgs, color: Color) -> Result<ExitCode, Failure> {
-    distinct([&args.experiment], &[("--html", args.html.as_deref())])?;
+    check_outputs([&args.experiment], &[("--html", args.html.as_deref())])?;
     if args.html.is_some() {
         super::page::need()?;
     }

@@ -14,7 +14,7 @@ use self::args::QaArgs;
 use crate::args::Color;
 use crate::compare::{code as code_of, has_failed, options};
 use crate::failure::Failure;
-use crate::files::{self, distinct, write};
+use crate::files::{self, check_outputs, write};
 use crate::run::{lab, processors};
 use crate::{json, screen, terminal};
 
@@ -28,7 +28,7 @@ fn run(args: &QaArgs, color: Color) -> Result<ExitCode, Failure> {
         ("--html", args.html.as_deref()),
         ("--write-markdown", args.write_markdown.as_deref()),
     ];
-    distinct(args.experiments.iter().chain(&args.drill), &outputs)?;
+    check_outputs(args.experiments.iter().chain(&args.drill), &outputs)?;
     let mut experiments = Vec::new();
     for path in &args.experiments {
         let text = files::experiment(path)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use crate::failure::Failure;
-use crate::files::distinct;
+use crate::files::check_outputs;
 use crate::ssh::SshArgs;
 
 /// `tcplab run`.
@@ -77,7 +77,7 @@ impl RunArgs {
             ("--html", self.html.as_deref()),
             ("--rows", rows.map(PathBuf::as_path)),
         ];
-        distinct([&self.experiment], &outputs)
+        check_outputs([&self.experiment], &outputs)
     }
 }
 

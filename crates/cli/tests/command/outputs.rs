@@ -165,6 +165,20 @@ fn sockets_and_folders_are_refused_by_name() {
     }
 }
 
+/// Hours of work should not end with a name that cannot be written.
+#[test]
+fn a_name_that_cannot_be_written_is_refused_before_the_work() {
+    let place = folder();
+    let none = place.path().join("none/file");
+    // It would run for a day.
+    let long = place.path().join("long.toml");
+    let hours = EXPERIMENT.replace("1s", "86400s");
+    fs::write(&long, hours + "[run]\nmax = \"90000s\"\n").unwrap();
+    let run = tcplab(&["run", text(&long), "--html", text(&none)]);
+    assert_eq!(run.code, 2, "{}", run.err);
+    assert!(run.err.contains(text(&none)), "{}", run.err);
+}
+
 /// Names with a process's number can be foreseen, and `.part` in a shared folder can be there before.
 #[test]
 fn links_at_foreseen_names_are_not_followed() {

@@ -209,6 +209,18 @@ impl Write for Output {
     }
 }
 
+/// Whether [`Output::create`] would begin: a long run should not end with a name that cannot be written. Nothing is
+/// opened that somebody may be waiting for.
+///
+/// # Errors
+/// Those of [`Output::create`], but for what opening a device or FIFO says.
+pub fn check(path: &Path) -> io::Result<()> {
+    match place::is_through(path)? {
+        true => Ok(()),
+        false => Output::create(path).map(drop),
+    }
+}
+
 /// Writes a whole file whose last name tcplab chose; see [`Output::create_own`].
 ///
 /// # Errors

@@ -90,6 +90,18 @@ impl Place {
     }
 }
 
+/// Whether a name stands for what is written as it is; it is not opened.
+pub(super) fn is_through(path: &Path) -> io::Result<bool> {
+    Ok(match follow(path)? {
+        Found::Nothing(_) => false,
+        Found::Descriptor(_) => true,
+        Found::There(_, meta) => {
+            let kind = meta.file_type();
+            kind.is_fifo() || kind.is_char_device() || kind.is_block_device()
+        }
+    })
+}
+
 /// Follows the links of the last name; those before it are the system's.
 fn follow(path: &Path) -> io::Result<Found> {
     need_name(path)?;

@@ -153,12 +153,15 @@ fn what_is_no_file_is_written_or_refused_but_stays() {
     mkfifo(&at("fifo"), Mode::from_bits_truncate(0o600)).unwrap();
     let fifo = at("fifo");
     let reader = std::thread::spawn(move || read(&fifo));
+    // Nothing is opened: the reader would see an end.
+    check(&at("fifo")).unwrap();
     put(&at("fifo"), "text").unwrap();
     assert_eq!(reader.join().unwrap(), "text");
     assert!(fs::metadata(at("fifo")).unwrap().file_type().is_fifo());
     let _listener = UnixListener::bind(at("socket")).unwrap();
     assert!(put(&at("socket"), "x").unwrap_err().contains("is a socket"));
     assert!(fs::metadata(at("socket")).unwrap().file_type().is_socket());
+    assert!(check(&at("socket")).is_err());
     assert!(put(place.path(), "x").unwrap_err().contains("is a folder"));
     assert!(put(&at("none/"), "x").unwrap_err().contains("is a folder"));
     assert!(
@@ -167,6 +170,9 @@ fn what_is_no_file_is_written_or_refused_but_stays() {
             .contains("No such file")
     );
     assert!(put(Path::new(""), "x").unwrap_err().contains("empty"));
+    check(&at("new")).unwrap();
+    assert!(check(&at("none/file")).is_err() && check(place.path()).is_err());
+    assert_eq!(names(place.path()), ["fifo", "socket"]);
     let mut full = Output::create(Path::new("/dev/full")).unwrap();
     full.write_all(b"x").unwrap();
     assert!(full.commit().unwrap_err().to_string().contains("No space"));

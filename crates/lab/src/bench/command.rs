@@ -89,14 +89,14 @@ impl Commands {
     ) -> Result<Option<Metrics>, LabError> {
         let mut done: Vec<Run> = Vec::new();
         let output = folder.path().join("output");
-        fs::create_dir_all(&output).map_err(|e| folder.failed(&e))?;
+        fs::create_dir_all(&output).map_err(|e| folder.failed(e))?;
         for (order, (arm, number)) in self.turns().into_iter().enumerate() {
             let arm = &self.arms[arm];
             each(order as u64, &arm.name);
             let Some(run) = one(arm, number, order as u64, &output, stop)? else {
                 break;
             };
-            folder.add(&run).map_err(|e| folder.failed(&e))?;
+            folder.add(&run).map_err(|e| folder.failed(e))?;
             done.push(run);
             self.goes_on(arm, &done)?;
         }

@@ -93,12 +93,12 @@ pub fn run(
             });
             let captures = folder
                 .captures(plan, turn, number)
-                .map_err(|e| folder.failed(&e))?;
+                .map_err(|e| folder.failed(e))?;
             let at = (&places[turn.arm], captures.as_ref());
             let Some(run) = one(plan, turn, number, at, 0, stop)? else {
                 return Ok(runs);
             };
-            folder.add(&run).map_err(|e| folder.failed(&e))?;
+            folder.add(&run).map_err(|e| folder.failed(e))?;
             runs.push(run);
         }
         let more = enough::wanted(plan, &runs, &wanted);
@@ -156,7 +156,7 @@ fn spec(plan: &Plan, turn: &Turn) -> Spec {
 }
 
 impl Folder {
-    fn failed(&self, e: &io::Error) -> LabError {
-        LabError::CannotRun(format!("{}: {e}", self.path().display()))
+    fn failed(&self, e: io::Error) -> LabError {
+        LabError::at(self.path())(e)
     }
 }
