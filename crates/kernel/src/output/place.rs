@@ -219,6 +219,6 @@ impl Identity {
     pub fn of_open(fd: impl AsFd) -> Option<Self> {
         let stat = fstat(fd).ok()?;
         let is_file = stat.st_mode & nix::libc::S_IFMT == nix::libc::S_IFREG;
-        is_file.then(|| Self(Which::There(stat.st_dev, stat.st_ino)))
+        is_file.then_some(Self(Which::There(stat.st_dev, stat.st_ino)))
     }
 }
