@@ -38,7 +38,7 @@ fn points_are_what_the_server_sent_and_the_acks_for_it() {
         row(80, false, 1, 1_000, SegmentKind::Rto),
         ack,
     ];
-    let points = Points::of(&StreamTrace { stream: 0, rows });
+    let points = Points::of(&StreamTrace::of(0, rows));
     assert_eq!(points.all, 4);
     assert_eq!(points.kind, "adra");
     assert_eq!(points.after_us, [0, 20, 50, 10]);
@@ -49,10 +49,7 @@ fn points_are_what_the_server_sent_and_the_acks_for_it() {
 #[test]
 fn a_long_connection_is_cut_and_says_so() {
     let rows = (0..9_000).map(|n| row(n, false, n as u64, 1, SegmentKind::New));
-    let points = Points::of(&StreamTrace {
-        stream: 0,
-        rows: rows.collect(),
-    });
+    let points = Points::of(&StreamTrace::of(0, rows.collect()));
     assert_eq!((points.all, points.kind.len()), (9_000, 5_000));
 }
 
@@ -61,10 +58,7 @@ fn a_long_connection_is_cut_and_says_so() {
 fn the_data_of_a_page_is_bounded() {
     let rows =
         (0..9_000).map(|n| row(n * 99_000, false, n as u64 * 1_448, 1_448, SegmentKind::New));
-    let points = Points::of(&StreamTrace {
-        stream: 0,
-        rows: rows.collect(),
-    });
+    let points = Points::of(&StreamTrace::of(0, rows.collect()));
     let side = Side {
         arm: "B".to_owned(),
         responses_us: vec![1_000_000; 100],
