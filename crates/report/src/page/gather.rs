@@ -28,9 +28,8 @@ pub(super) fn packets(s: &Stream) -> u64 {
 
 /// Retransmissions and delayed ACKs of both directions.
 fn trouble(s: &Stream) -> u64 {
-    let sides = [&s.client_to_server, &s.server_to_client];
-    let of = |d: &&Box<Direction>| d.retransmissions.total.saturating_add(d.acks_sent.delayed);
-    sides.iter().map(of).fold(0, u64::saturating_add)
+    let of = |d: &Direction| d.retransmissions.total.saturating_add(d.acks_sent.delayed);
+    of(&s.client_to_server).saturating_add(of(&s.server_to_client))
 }
 
 /// The streams of a capture in the making.
