@@ -25,15 +25,22 @@ fn half_close(pair: &mut Pair, host: usize, id: ConnId) {
 fn grants_count_behind_the_close() {
     for counts_all in [false, true] {
         let doubles = vec![10, 20];
-        let set = |h: &mut HostConfig| h.profile.caqm_counts_all = counts_all;
+        // A segment each way: the window is no longer Reno's.
+        let open = || {
+            let (mut pair, client, server) =
+                speakers(|h: &mut HostConfig| h.profile.caqm_counts_all = counts_all);
+            assert_eq!(asks(&mut pair, client), 128);
+            pair.log.clear();
+            (pair, client, server)
+        };
         // The sender closes: FIN-WAIT-1.
-        let (mut pair, client, _) = speakers(set);
+        let (mut pair, client, _) = open();
         write(&mut pair, client, u64::from(MSS) * 30);
         pair.close(0, client);
         pair.settle(S);
         assert_eq!(rounds(&pair, 0), doubles, "FIN-WAIT-1, {counts_all}");
         // The receiver has closed before: the sender is in CLOSE-WAIT, the receiver in FIN-WAIT-2.
-        let (mut pair, client, server) = speakers(set);
+        let (mut pair, client, server) = open();
         half_close(&mut pair, 1, server);
         pair.settle(MS);
         pair.log.clear();
@@ -41,7 +48,7 @@ fn grants_count_behind_the_close() {
         pair.settle(S);
         assert_eq!(rounds(&pair, 0), doubles, "CLOSE-WAIT, {counts_all}");
         // Both have: LAST-ACK.
-        let (mut pair, client, server) = speakers(set);
+        let (mut pair, client, server) = open();
         half_close(&mut pair, 1, server);
         pair.settle(MS);
         pair.log.clear();
