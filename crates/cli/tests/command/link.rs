@@ -342,6 +342,17 @@ fn runs(word: &str) -> bool {
     })
 }
 
+/// Waits for something that comes at once, or fails after 20 s.
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    for _ in 0..2_000 {
+        if is_so() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("not so: {what}");
+}
+
 /// Seconds to sleep that no other process of this machine has in its command line.
 fn odd_sleep(number: u32) -> String {
     format!("9{number}.{}", std::process::id())
@@ -373,11 +384,7 @@ fn a_server_that_became_a_daemon_serves_until_the_link_ends() {
     let client = format!("until [ -e {} ]; do sleep 0.01; done", text(&go));
     let args = ["link", "new:a", "new:b", "--json", "--run-b", &server];
     let link = Running::start(&[&args[..], &["--run-a", &client]].concat());
-    let begun = std::time::Instant::now();
-    while !runs(&daemon) {
-        assert!(begun.elapsed().as_secs() < 20, "the server does not start");
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    until("the server has started", || runs(&daemon));
     // The shell of the server has long ended: the daemon has not.
     std::fs::write(&go, "").unwrap();
     let output = link.child.wait_with_output().unwrap();
@@ -393,15 +400,9 @@ fn a_link_that_is_killed_leaves_no_process() {
     let (front, daemon) = (odd_sleep(4), odd_sleep(5));
     let command = format!("(setsid sleep {daemon} &) ; sleep {front}");
     let mut link = Running::start(&["link", "new:a", "new:b", "--json", "--run-a", &command]);
-    let wait_until = |there: bool| {
-        let begun = std::time::Instant::now();
-        while [&front, &daemon].iter().any(|word| runs(word) != there) {
-            assert!(begun.elapsed().as_secs() < 20, "there: {there}");
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
-    };
-    wait_until(true);
+    let both = |there: bool| [&front, &daemon].iter().all(|word| runs(word) == there);
+    until("both have started", || both(true));
     link.child.kill().unwrap();
     link.child.wait().unwrap();
-    wait_until(false);
+    until("both are gone", || both(false));
 }

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::process::{Command, Stdio};
 
-use super::{LOSS, QUICKACK, command, folder, text};
+use super::{LOSS, QUICKACK, command, folder, root, text};
 
 /// The exit code of a Rust program that panicked.
 const PANICKED: i32 = 101;
@@ -70,13 +70,10 @@ fn alone(args: &[&str], cache: &str) -> Command {
 
 /// The same, started by a shell that closes one of its streams.
 fn closed(args: &[&str], cache: &str, which: &str) -> Command {
-    let mut shell = alone(args, cache);
-    let program = shell.get_program().to_owned();
-    let mut closing = Command::new("sh");
-    closing.args(["-c", &format!("exec \"$0\" \"$@\" {which}>&-")]);
-    closing.arg(program).args(args).env("XDG_CACHE_HOME", cache);
-    closing.current_dir(shell.get_current_dir().unwrap());
-    shell = closing;
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("exec \"$0\" \"$@\" {which}>&-")]);
+    shell.arg(env!("CARGO_BIN_EXE_tcplab")).args(args);
+    shell.env("XDG_CACHE_HOME", cache).current_dir(root());
     shell.stdin(Stdio::null());
     shell.stdout(Stdio::piped()).stderr(Stdio::piped());
     shell
