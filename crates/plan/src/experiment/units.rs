@@ -198,8 +198,8 @@ pub(crate) fn bytes_a_second(text: &str) -> Option<String> {
     let bits = TC_RATE.parse(text).ok()?;
     let figure = text[..text.len() - unit.len()].trim();
     let (short, name) = match bits {
-        ..1_000_000 => (bits as f64 / 1e3, "kbit/s"),
-        ..1_000_000_000 => (bits as f64 / 1e6, "Mbit/s"),
+        0..1_000_000 => (bits as f64 / 1e3, "kbit/s"),
+        1_000_000..1_000_000_000 => (bits as f64 / 1e6, "Mbit/s"),
         _ => (bits as f64 / 1e9, "Gbit/s"),
     };
     Some(format!(
