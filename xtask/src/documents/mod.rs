@@ -11,11 +11,12 @@
 //! | a table below `<!-- example: run below: FILE=tests/a.pcap ... -->` | its commands are run with these files ([`table`]) |
 //!
 //! Any other block is a failure, so that nothing new escapes. A command in a code span is read too, as are a qdisc's
-//! words and a distribution there. A command on a kernel that is not built here is not run, and counted.
+//! words, a distribution, and a key of an experiment with its value ([`keys`]). A command on a kernel that is not built here is not run, and counted.
 //! `--write` puts the real output into the documents, where no `...` shortens it.
 
 mod console;
 mod experiment;
+mod keys;
 mod markdown;
 mod scratch;
 mod shell;
@@ -320,9 +321,14 @@ impl Check<'_> {
             if let Some(with) = &span.run_with {
                 self.table(page, span, with, &mut found)?;
             }
-            if words::is_known(&span.text) {
-                found.words = 1;
-                if let Some(why) = words::span(&span.text) {
+            let languages: [(fn(&str) -> bool, fn(&str) -> Option<String>); 2] =
+                [(words::is_known, words::span), (keys::is_known, keys::span)];
+            for (_, read) in languages
+                .iter()
+                .filter(|(is_known, _)| is_known(&span.text))
+            {
+                found.words += 1;
+                if let Some(why) = read(&span.text) {
                     found.wrong(span.line, format!("`{}`: {why}", span.text));
                 }
             }
