@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use super::scratch::Scratch;
 
 /// The most CPU seconds of a process of an example: one that never ends, ends there.
-const CPU_S: u32 = 120;
+const CPU_S: u32 = 30;
 
 /// One command of a document.
 #[derive(Debug, PartialEq, Eq)]

@@ -93,8 +93,31 @@ impl Page {
             }
         }
         page.blocks.extend(open);
+        page.blocks.extend(indented(&page.lines));
         page
     }
+}
+
+/// Blocks of code that are indented, outside lists and fences: they have no info string, so no rule covers them.
+fn indented(lines: &[String]) -> Vec<Block> {
+    let (mut found, mut is_fenced, mut is_list, mut is_blank) = (Vec::new(), false, false, true);
+    for (line, content) in lines.iter().enumerate() {
+        is_fenced ^= content.trim_start().starts_with("```");
+        if content.starts_with("    ") && is_blank && !is_fenced && !is_list {
+            found.push(Block {
+                line,
+                info: "indented".into(),
+                mark: None,
+                content: vec![content.trim().to_owned()],
+            });
+        }
+        is_blank = content.is_empty();
+        if !is_blank && !content.starts_with(' ') {
+            is_list = content.starts_with(['-', '*'])
+                || content.starts_with(|c: char| c.is_ascii_digit());
+        }
+    }
+    found
 }
 
 /// `None` outside a mark; else the mark, when it ends in this line.
@@ -181,5 +204,13 @@ mod tests {
         let page = Page::parse("a.md", text);
         let with: Vec<Option<&str>> = page.spans.iter().map(|s| s.run_with.as_deref()).collect();
         assert_eq!(with, [Some("A=b\nC=d"), Some("A=b\nC=d"), None]);
+    }
+
+    #[test]
+    fn an_indented_block_is_a_block_and_a_list_is_not() {
+        let text = "text\n\n    code\n\n- item\n\n    more\n\n```text\n\n    x\n```\n";
+        let page = Page::parse("a.md", text);
+        let infos: Vec<&str> = page.blocks.iter().map(|b| b.info.as_str()).collect();
+        assert_eq!(infos, ["text", "indented"]);
     }
 }

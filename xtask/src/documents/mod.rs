@@ -321,16 +321,15 @@ impl Check<'_> {
             if let Some(with) = &span.run_with {
                 self.table(page, span, with, &mut found)?;
             }
-            let languages: [(fn(&str) -> bool, fn(&str) -> Option<String>); 2] =
-                [(words::is_known, words::span), (keys::is_known, keys::span)];
-            for (_, read) in languages
-                .iter()
-                .filter(|(is_known, _)| is_known(&span.text))
-            {
-                found.words += 1;
-                if let Some(why) = read(&span.text) {
-                    found.wrong(span.line, format!("`{}`: {why}", span.text));
-                }
+            let (is_words, is_key) = (words::is_known(&span.text), keys::is_known(&span.text));
+            found.words = usize::from(is_words || is_key);
+            let wrong = match (is_words, is_key) {
+                (true, _) => words::span(&span.text),
+                (_, true) => keys::span(&span.text),
+                _ => None,
+            };
+            if let Some(why) = wrong {
+                found.wrong(span.line, format!("`{}`: {why}", span.text));
             }
             all.push(found);
         }
@@ -383,6 +382,7 @@ mod tests {
             "```text\nx\n```",
             "```sh\nls\n```",
             "```ruby\nx\n```",
+            "text\n\n    indented",
             "```console\nno command\n```",
             "<!-- example: not run -->\n```sh\nls\n```",
             "<!-- example: not run: because -->\n\n```sh\nls\n```",
