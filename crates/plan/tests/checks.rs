@@ -168,9 +168,11 @@ fn refused(path: &str, value: Value) -> String {
     }
 }
 
-#[test]
-fn what_a_manifest_could_do_is_refused_by_its_place() {
-    for (path, value, error) in [
+/// The path of a value, another value, and what is said of it.
+type Cases = Vec<(&'static str, Value, &'static str)>;
+
+fn cases_1() -> Cases {
+    vec![
         (
             "links/0/a",
             json!(7),
@@ -243,6 +245,11 @@ fn what_a_manifest_could_do_is_refused_by_its_place() {
             json!("/etc/x"),
             "sets[0].name: \"/etc/x\" is no name",
         ),
+    ]
+}
+
+fn cases_2() -> Cases {
+    vec![
         (
             "sets/0/series/0/app",
             json!("none"),
@@ -318,6 +325,11 @@ fn what_a_manifest_could_do_is_refused_by_its_place() {
             json!(0),
             "hosts[0].card.rx_queues: must be 1 to 256",
         ),
+    ]
+}
+
+fn cases_3() -> Cases {
+    vec![
         (
             "hosts/1/profile",
             json!("linux-1"),
@@ -390,6 +402,11 @@ fn what_a_manifest_could_do_is_refused_by_its_place() {
             json!(0),
             "apps[0].port: must be 1 to 65535, not 0",
         ),
+    ]
+}
+
+fn cases_4() -> Cases {
+    vec![
         (
             "apps/0/connections",
             json!(0),
@@ -453,7 +470,12 @@ fn what_a_manifest_could_do_is_refused_by_its_place() {
         ),
         ("apps", json!([]), "apps: there is no application"),
         ("hosts", json!([]), "links[0].a: there is no host"),
-    ] {
+    ]
+}
+
+#[test]
+fn what_a_manifest_could_do_is_refused_by_its_place() {
+    for (path, value, error) in [cases_1(), cases_2(), cases_3(), cases_4()].concat() {
         let said = refused(path, value);
         assert!(said.contains(error), "{path}: {said}");
     }
