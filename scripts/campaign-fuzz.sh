@@ -12,16 +12,18 @@ folders=${FOLDERS:-$((n / 100))}
 # The profile of the tests: overflow checks and debug assertions are on.
 cargo build --quiet --profile test --package tcplab-fuzz-targets --example campaign
 target=${CARGO_TARGET_DIR:-target}
+commit=$(git rev-parse --short HEAD)
+git diff --quiet HEAD -- crates fuzz || commit="$commit+"
 began=$(date +%s)
 code=0
 row=$("$target/debug/examples/campaign" "$seed" "$n" "$runs" "$folders") || code=$?
 took=$(($(date +%s) - began))
 [ -n "$row" ] || exit "$code"
 
-commit=$(git rev-parse --short HEAD)
-git diff --quiet HEAD -- crates fuzz || commit="$commit+"
 line="| $(date -u +%F) | $commit | $seed | $row | $took s |"
 head -n 1000 docs/campaigns.md | grep -q '^| date ' || exit 2
-printf '%s\n' "$line" >>docs/campaigns.md
+# Below the last row of the table; notes stand under it.
+last=$(grep -n '^|' docs/campaigns.md | tail -n 1 | cut -d: -f1)
+sed -i "${last}a\\$line" docs/campaigns.md
 printf '%s\n' "$line"
 exit "$code"
