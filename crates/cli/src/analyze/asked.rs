@@ -1,6 +1,7 @@
 //! `--stream N` where a capture has no stream N: said, never an empty answer.
 
 use std::collections::BTreeMap;
+use tcplab_kernel::say;
 
 use crate::failure::Failure;
 
@@ -41,7 +42,7 @@ impl Asked {
             let list = listed(lacking);
             match found {
                 _ if lacking.is_empty() => {}
-                true => eprintln!("tcplab: no stream {number}: {list}"),
+                true => say(&format!("tcplab: no stream {number}: {list}")),
                 false => missing.push((number, list)),
             }
         }

@@ -215,7 +215,7 @@ fn damaged(name: &str, e: &ReadError) -> Failure {
 
 /// Says that an output lacks packets.
 fn left_out(name: &str, packets: u64) {
-    eprintln!(
+    say(&format!(
         "tcplab: {name}: {packets} packets with a verdict were left out: --max-packets holds fewer at once (none lifts it)"
-    );
+    ));
 }

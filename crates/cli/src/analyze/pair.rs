@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::process::ExitCode;
+use tcplab_kernel::say;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -81,10 +82,10 @@ fn asked(args: &AnalyzeArgs, pair: &Pair, streams: u64) -> Result<(), Failure> {
     asked.capture(&pair.a, streams);
     for number in numbers.filter(|n| *n < streams) {
         if !pair.streams.iter().any(|s| u64::from(s.stream_a) == number) {
-            eprintln!(
+            say(&format!(
                 "tcplab: stream {number} of {} has no packet in {}",
                 pair.a, pair.b
-            );
+            ));
         }
     }
     asked.check()

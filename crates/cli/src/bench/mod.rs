@@ -79,7 +79,7 @@ fn run(args: &BenchArgs, color: Color) -> Result<ExitCode, Failure> {
     let Some(words) = stopped else {
         return Ok(ExitCode::from(code));
     };
-    eprintln!("tcplab: {words}");
+    say(&format!("tcplab: {words}"));
     Ok(ExitCode::from(INTERRUPTED))
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use tcplab_kernel::say;
 
 use tcplab_compare::Verdict;
 use tcplab_kernel::Stop;
@@ -48,7 +49,9 @@ pub fn run(args: &BenchArgs, tables: u32) -> Result<ExitCode, Failure> {
     }
     if stop.wanted() {
         let done = found.tables.len();
-        eprintln!("tcplab: interrupted after {done} of {tables} tables");
+        say(&format!(
+            "tcplab: interrupted after {done} of {tables} tables"
+        ));
         return Ok(ExitCode::from(INTERRUPTED));
     }
     Ok(ExitCode::SUCCESS)

@@ -5,6 +5,7 @@ mod text;
 
 use std::process::ExitCode;
 use std::time::Instant;
+use tcplab_kernel::say;
 
 use serde::Serialize;
 use tcplab_kernel::Stop;
@@ -74,7 +75,9 @@ fn run(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
     match stop.wanted() {
         true => {
             let frames = document.frames;
-            eprintln!("tcplab: interrupted after {frames} frames: harm by the others is not known");
+            say(&format!(
+                "tcplab: interrupted after {frames} frames: harm by the others is not known"
+            ));
             Ok(ExitCode::from(INTERRUPTED))
         }
         false => Ok(ExitCode::SUCCESS),
