@@ -89,7 +89,7 @@ pub fn check(tree: &Tree, report: &mut Report) {
             let path = named.path.join("::");
             let is_call = named.place == Place::Value && !named.in_test;
             let calls = |call: &&str| path == **call || path.starts_with(&format!("{call}::"));
-            if !is_call || !CALLS.iter().any(|call| calls(&call)) {
+            if !is_call || !CALLS.iter().any(calls) {
                 continue;
             }
             match allowed {
