@@ -80,7 +80,6 @@ fn wanted(args: &RunArgs, text: &str) -> Result<Vec<Population>, Failure> {
 }
 
 fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
-    args.check()?;
     let populations = wanted(args, text)?;
     let population = &populations[0];
     if args.bad.is_some() {

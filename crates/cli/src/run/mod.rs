@@ -41,7 +41,7 @@ pub const INCONCLUSIVE: u8 = 3;
 /// Runs `tcplab run`.
 pub fn main(args: &RunArgs, color: Color) -> ExitCode {
     // Read once: it may be a pipe.
-    let text = files::experiment(&args.experiment);
+    let text = (args.check()).and_then(|()| files::experiment(&args.experiment));
     if let Ok(text) = &text
         && Population::is_population(text)
     {
@@ -56,7 +56,6 @@ pub fn main(args: &RunArgs, color: Color) -> ExitCode {
 }
 
 fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
-    args.check()?;
     if args.shard.is_some() || args.connections.is_some() || !args.variant.is_empty() {
         return Err(Failure::usage(
             "--shard, --connections and --variant are for populations: files with a table [population]",

@@ -165,7 +165,7 @@ fn a_finished_point_is_taken_only_when_it_is_of_this_run() {
     let refused = go_on();
     assert_eq!(refused.code, 2, "{}", refused.err);
     assert!(
-        refused.err.contains("is no folder but a link"),
+        refused.err.contains("is a symbolic link"),
         "{}",
         refused.err
     );
@@ -194,7 +194,10 @@ fn a_file_chooses_no_real_machine() {
         assert_eq!(refused.code, 2, "{stack}: {}", refused.err);
         assert!(refused.err.contains(&words), "{}", refused.err);
         assert!(refused.err.contains("chooses.toml: "), "{}", refused.err);
-        // What is only shown runs nothing.
-        assert_eq!(tcplab(&["run", text(&file), "--dry-run"]).code, 0);
+        // A dry run checks what a run checks.
+        let dry = tcplab(&["run", text(&file), "--dry-run"]);
+        assert_eq!((dry.code, dry.err), (2, refused.err));
+        let named = tcplab(&["run", text(&file), "--dry-run", "--on", "model"]);
+        assert_eq!(named.code, 0, "{}", named.err);
     }
 }
