@@ -223,7 +223,10 @@ mod tests {
         let population = population();
         let mut expected = Expected::new(&population, Shard::WHOLE);
         let refused = Store::open(folder.path(), &mut expected, |_| {}).unwrap_err();
-        assert!(refused.to_string().contains("no regular file"), "{refused}");
+        assert!(
+            refused.to_string().contains("not a regular file"),
+            "{refused}"
+        );
         assert_eq!(fs::read_to_string(&other).unwrap(), "precious");
     }
 
