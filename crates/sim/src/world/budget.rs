@@ -8,7 +8,7 @@ use tcplab_base::Instant;
 use super::World;
 
 /// Steps of the loop after which limits are looked at, and the owner is asked whether the run shall go on.
-pub(super) const STEPS: u64 = 1 << 16;
+pub(super) const STEPS: u64 = 1 << 12;
 
 /// Events at one instant where the point sets no limit of its own: this many, and some for each connection (a million may begin at once).
 const STILL: u64 = 10_000_000;
