@@ -43,7 +43,7 @@ pub enum LabError {
         source: io::Error,
     },
     /// Ctrl-C.
-    #[error("interrupted; what was finished is kept")]
+    #[error("interrupted; with --out, what was finished is kept, and the same command goes on")]
     Interrupted,
 }
 

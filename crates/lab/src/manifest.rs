@@ -1,6 +1,6 @@
 //! Reading a manifest that somebody sent: it has the rules of an experiment file, and says where one is broken.
 
-use tcplab_plan::{App, Experiment, Point};
+use tcplab_plan::{App, Experiment, Point, is_plain_name};
 
 use crate::error::LabError;
 use crate::folder::{MANIFEST_SCHEMA, Manifest};
@@ -31,9 +31,9 @@ impl Manifest {
         if self.schema != MANIFEST_SCHEMA {
             return Err(format!("schema: its schema is not {MANIFEST_SCHEMA}"));
         }
-        if self.experiment.len() > 256 || self.experiment.contains(char::is_control) {
+        if !is_plain_name(&self.experiment) {
             return Err(
-                "experiment: this is no name: at most 256 bytes, no control characters".into(),
+                "experiment: this is no name: a letter, then letters, digits, `_` or `-`, 64 at most".into(),
             );
         }
         for (key, len, most) in [

@@ -44,6 +44,9 @@ pub(crate) const MAX_SNAP: u64 = 262_144;
 /// A range of whole numbers, both ends included.
 pub(crate) type Range = (u64, u64);
 
+/// `max_events` of a run.
+pub(crate) const MAX_EVENTS_RANGE: Range = (1, u64::MAX >> 1);
+
 /// Bytes of an IP packet. The smallest packet that IPv4 must be able to send whole is 68 bytes (RFC 791 3.2).
 pub(crate) const MTU: Range = (68, 65_535);
 /// `quickack` of a route.
@@ -136,7 +139,7 @@ pub(crate) fn is_sysctl(name: &str) -> bool {
 }
 
 pub(crate) const BAD_SYSCTL: &str =
-    "a host has only sysctls of the form `net.ipv4.NAME`, in quotes";
+    "a host has only sysctls of its own network, `net.NAME`, such as `net.ipv4.NAME`, in quotes";
 
 /// The sysctl that routes depend on.
 pub(crate) const FORWARD_SYSCTL: &str = "net.ipv4.ip_forward";

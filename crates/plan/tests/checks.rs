@@ -424,6 +424,11 @@ fn cases_4() -> Cases {
         ),
         (
             "apps/0/does/stream/until",
+            json!({"duration_ns": 0}),
+            "apps[0].does.stream.until.duration_ns: must be 1 to",
+        ),
+        (
+            "apps/0/does/stream/until",
             json!({}),
             "apps[0].does.stream.until.duration_ns: neither this nor",
         ),
@@ -463,6 +468,12 @@ fn cases_4() -> Cases {
             "snap_bytes: must be 0 to 262144",
         ),
         ("experiment", json!("a/b"), "experiment: \"a/b\" is no name"),
+        ("max_events", json!(0), "max_events: must be 1 to"),
+        (
+            "tolerate",
+            json!(["\u{1b}"]),
+            "tolerate[0]: holds a control character",
+        ),
         (
             "axes",
             json!({"a": "\u{1b}"}),

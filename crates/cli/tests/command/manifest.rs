@@ -91,6 +91,11 @@ fn what_no_experiment_could_have_is_refused_with_its_path() {
             "experiment: this is no name",
         ),
         (
+            "/experiment",
+            json!("../../x"),
+            "experiment: this is no name",
+        ),
+        (
             "/view",
             json!({"title": "\u{1b}", "band_ppb": 1}),
             "view.title: holds a control character",

@@ -31,8 +31,8 @@ use serde_json::Value as Json;
 use crate::measure::Measure;
 use crate::point::Point;
 use crate::rules::{
-    LEAST_BOOT_NS, LEAST_INFO_NS, LEAST_LINK_NS, MAX_POINTS, MAX_SNAP, MAX_TIME_NS, MOST_SAMPLES,
-    SECOND_NS,
+    LEAST_BOOT_NS, LEAST_INFO_NS, LEAST_LINK_NS, MAX_EVENTS_RANGE, MAX_POINTS, MAX_SNAP,
+    MAX_TIME_NS, MOST_SAMPLES, SECOND_NS,
 };
 use crate::view::View;
 use axes::Axis;
@@ -425,7 +425,7 @@ impl Run {
             .count("seed", 0, i64::MAX.unsigned_abs())?
             .unwrap_or(run.seed);
         run.max_ns = fields.time("max")?.unwrap_or(run.max_ns);
-        run.max_events = fields.count("max_events", 1, u64::MAX >> 1)?;
+        run.max_events = fields.count("max_events", MAX_EVENTS_RANGE.0, MAX_EVENTS_RANGE.1)?;
         run.linger_ns = fields.time("linger")?.unwrap_or(run.linger_ns);
         run.tcp_info_every_ns = fields.time("tcp_info_every")?;
         run.link_every_ns = fields.time("link_every")?;

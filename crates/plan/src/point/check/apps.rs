@@ -248,7 +248,7 @@ fn turns(pause_ns: i64, until: &Extent) -> Checked {
 
 fn extent(until: &Extent) -> Checked {
     let checked = number_if("count", until.count, (1, MAX_COUNT))
-        .and_then(|()| time_if("duration_ns", until.duration_ns, 0))
+        .and_then(|()| time_if("duration_ns", until.duration_ns, 1))
         .and_then(|()| {
             ends(
                 until.count.is_some() || until.duration_ns.is_some(),
@@ -270,7 +270,7 @@ fn ends(it_does: bool, by: &str) -> Checked {
 
 fn bulk(bytes: Option<u64>, duration_ns: Option<i64>, chunk: u64) -> Checked {
     number_if("bytes", bytes, (1, SIZE.max))?;
-    time_if("duration_ns", duration_ns, 0)?;
+    time_if("duration_ns", duration_ns, 1)?;
     ends(bytes.is_some() || duration_ns.is_some(), "bytes")?;
     number("chunk", chunk, CHUNK)
 }

@@ -2,10 +2,11 @@
 
 use serde_json::Value as Json;
 
-use super::{Checked, Wrong, name, number, quoted, text, time, time_if};
+use super::{Checked, Wrong, name, number, number_if, quoted, text, time, time_if};
 use crate::point::Point;
 use crate::rules::{
-    LEAST_BOOT_NS, LEAST_INFO_NS, LEAST_LINK_NS, MAX_SNAP, MAX_SYSCTL, MAX_TEXT, MOST_SAMPLES,
+    LEAST_BOOT_NS, LEAST_INFO_NS, LEAST_LINK_NS, MAX_EVENTS_RANGE, MAX_SNAP, MAX_SYSCTL, MAX_TEXT,
+    MOST_SAMPLES,
 };
 
 pub(super) fn check(point: &Point) -> Checked {
@@ -23,6 +24,10 @@ pub(super) fn check(point: &Point) -> Checked {
     time_if("boot_ns", point.boot_ns, LEAST_BOOT_NS)?;
     time("linger_ns", point.linger_ns, 0)?;
     time("max_ns", point.max_ns, 1)?;
+    number_if("max_events", point.max_events, MAX_EVENTS_RANGE)?;
+    for (n, name) in point.tolerate.iter().enumerate() {
+        text(&format!("tolerate[{n}]"), name, MAX_TEXT)?;
+    }
     samples(
         "tcp_info_every_ns",
         point,
