@@ -192,7 +192,9 @@ function warnings(capture: Capture): HTMLElement[] {
       `${plural(t.evicted_streams, 'stream')} written out before their end, to bound memory; --max-streams lifts it.`,
     );
   if (t.late_packets)
-    texts.push(`${plural(t.late_packets, 'packet')} of streams that had been written out: no figure counts them.`);
+    texts.push(
+      `${plural(t.late_packets, 'packet')} of streams that had been written out: no figure counts them.`,
+    );
   if (t.forgotten_streams)
     texts.push(
       `${plural(t.forgotten_streams, 'ended stream')} forgotten, to bound memory: a late packet of one counts as a new stream; --max-streams lifts it.`,
