@@ -56,7 +56,7 @@ pub fn run(
     let mut populations = Populations::default();
     let mut alone = |data: &ClaimData| {
         if let Some(malformed) = &data.malformed {
-            return injected(data, malformed).map(Some);
+            return injected(lab, data, malformed).map(Some);
         }
         match (&data.estimator, &data.suite, &data.population) {
             (Some(estimator), ..) => Ok(Some(estimated(data, estimator))),
@@ -227,8 +227,8 @@ fn estimated(data: &ClaimData, estimator: &Estimator) -> Claim {
 }
 
 /// A claim about malformed frames.
-fn injected(data: &ClaimData, frames: &Malformed) -> Result<Claim, LabError> {
-    let document = match frames.run(&data.stack) {
+fn injected(lab: &Lab, data: &ClaimData, frames: &Malformed) -> Result<Claim, LabError> {
+    let document = match frames.run(&data.stack, &lab.stop) {
         Ok(document) => document,
         Err(LabError::CannotRun(why)) => return Ok(not_run(data, &why)),
         Err(e) => return Err(e),

@@ -2,6 +2,7 @@
 //! machine's kernel.
 
 use serde::Deserialize;
+use tcplab_kernel::Stop;
 
 use crate::error::LabError;
 use crate::inject::{self, InjectDocument, TargetName, Wanted};
@@ -20,8 +21,8 @@ impl Malformed {
     /// Sends them: `host` is this machine's kernel, any other stack is ours.
     ///
     /// # Errors
-    /// Why it cannot be run here.
-    pub(super) fn run(&self, stack: &str) -> Result<InjectDocument, LabError> {
+    /// Why it cannot be run here; Ctrl-C, because harm by the frames that were not sent is not known.
+    pub(super) fn run(&self, stack: &str, stop: &Stop) -> Result<InjectDocument, LabError> {
         let targets = match stack {
             "host" => vec![TargetName::Kernel],
             _ => vec![
@@ -38,7 +39,11 @@ impl Malformed {
             into: None,
             rate: None,
         };
-        inject::run(&wanted, &|| false)
+        let document = inject::run(&wanted, &|| stop.wanted())?;
+        match stop.wanted() {
+            true => Err(LabError::Interrupted),
+            false => Ok(document),
+        }
     }
 }
 
