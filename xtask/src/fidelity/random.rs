@@ -56,6 +56,15 @@ impl Draw {
             host.route = self.route();
         }
         self.link(&mut point, ecn);
+        // The model has no queue below TCP and leaves this one out; the kernel must send the same where nothing waits there.
+        let limit = tcp("limit_output_bytes");
+        if point
+            .hosts
+            .iter()
+            .any(|host| host.sysctl.contains_key(&limit))
+        {
+            point.tolerate = vec![limit];
+        }
         point
     }
 
