@@ -213,7 +213,9 @@ impl Side for Annotate {
         out.commit()?;
         let left_out = match self.left_out {
             0 => String::new(),
-            n => format!(" without {n} comments: --max-packets holds fewer (none lifts it)"),
+            n => format!(
+                " without {n} comments: --max-packets is the limit, `--max-packets none` lifts it"
+            ),
         };
         Ok(format!("Annotated: {}{left_out}", self.path.display()))
     }

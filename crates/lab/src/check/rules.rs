@@ -170,7 +170,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "options of TCP",
         not_on: ALL,
-        why: "this application sends datagrams; its sockets have none of TCP's options",
+        why: "this application sends datagrams; TCP's socket options do not apply to it",
         remedy: "leave it out",
         tolerable: false,
         asks: |point| {

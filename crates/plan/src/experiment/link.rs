@@ -60,7 +60,7 @@ fn knows_rate(fields: &Fields<'_>, key: &str, way: &Direction) -> Result<(), Fau
         return Ok(());
     }
     let message = format!(
-        "`{}` shares out the rate of the wire, and there is none: add `rate = \"10gbit\"` to the link, or the words `rate 10gbit`",
+        "`{}` shares out the rate of the wire, but the link has no rate: add `rate = \"10gbit\"` to the link, or the words `rate 10gbit`",
         queue.words()
     );
     let said = [key, "qdisc"].into_iter();

@@ -91,7 +91,7 @@ fn own(way: &Direction) -> Checked {
         true => Err(Wrong::at(
             "queue",
             format!(
-                "`{}` shares out the rate of the wire, and there is none: add a rate to the link, or the words `rate 10gbit`",
+                "`{}` shares out the rate of the wire, but the link has no rate: add a rate to the link, or the words `rate 10gbit`",
                 queue.words()
             ),
         )),
