@@ -342,7 +342,7 @@ fn pings_keep_their_schedule_and_are_known_by_their_numbers() {
     assert_eq!(server.next(at(0), Result::Done), Step::Receive(None));
 }
 
-/// A schedule that the connection cannot keep, and one that is none, end by the clock.
+/// A stream that cannot keep its schedule, or has no schedule, ends by the clock.
 #[test]
 fn a_stream_that_is_late_by_more_than_a_write_ends_with_its_duration() {
     for (every_ns, late, writes) in [(10, 9, true), (10, 11, false), (0, 0, false)] {

@@ -45,7 +45,7 @@ fn given(metric: &Metric) -> Vec<Option<f64>> {
     runs.map(|run| run.value).collect()
 }
 
-/// Why a metric has nothing, in the words of its first run that has none.
+/// Why a metric has no value: the reason of its first run without one.
 pub fn absent(metric: &Metric) -> Option<&str> {
     metric.runs.iter().find_map(|run| run.absent.as_deref())
 }

@@ -63,7 +63,7 @@ impl Scratch {
     }
 }
 
-/// A file system without locks has none.
+/// Returns `None` on a file system without locks.
 fn lock(folder: &Path) -> Option<Flock<File>> {
     Flock::lock(File::open(folder).ok()?, FlockArg::LockExclusiveNonblock).ok()
 }

@@ -88,7 +88,7 @@ impl Folder {
     /// What an earlier run has finished of this point.
     ///
     /// # Errors
-    /// A folder that is there and holds no result of this point: nobody knows what it is of.
+    /// The folder exists but holds no result of this point.
     pub(crate) fn finished(
         &self,
         number: usize,

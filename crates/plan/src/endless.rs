@@ -41,7 +41,7 @@ fn why(point: &Point, app: &App) -> Option<String> {
 struct Way {
     /// Nothing on it takes time, there and back.
     is_instant: bool,
-    /// The client's first link holds up who sends too fast.
+    /// The client's first link is the kernel's, with a rate or a delay: its queue holds the sender back.
     holds_up: bool,
     /// Payload of the largest segment.
     mss: u64,

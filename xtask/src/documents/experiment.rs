@@ -67,7 +67,7 @@ pub fn check(usage: &Usage<'_>, text: &str) -> Result<Done> {
     })
 }
 
-/// Names of stacks that are none.
+/// What is wrong with the first name of a stack that does not parse.
 fn stacks(table: &toml::Table) -> Option<String> {
     let names = table.get("run")?.get("stacks")?.as_array()?;
     let mut names = names.iter().filter_map(toml::Value::as_str);

@@ -245,7 +245,7 @@ fn read_fields(parts: [&str; 2], line: &mut Line) -> Result<(), &'static str> {
     }
 }
 
-/// A number of the field `name`; `None` when the word is none. One that is too large for the field is an error.
+/// A number of the field `name`; `None` if the word is not a number. A number too large for the field is an error.
 fn number<T: FromStr>(word: &str, name: &'static str) -> Result<Option<T>, &'static str> {
     match word.parse() {
         Ok(n) => Ok(Some(n)),

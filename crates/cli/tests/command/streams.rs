@@ -60,7 +60,7 @@ const FAILS: &[(&[&str], i32)] = &[
     (&["link", "new:a", "vlan:3"], 2),
 ];
 
-/// The command without a kernel of the tester's: none is booted.
+/// The command with an empty cache: it boots no kernel.
 fn alone(args: &[&str], cache: &str) -> Command {
     let mut command = command(args);
     command.env("XDG_CACHE_HOME", cache);
@@ -83,7 +83,7 @@ fn full() -> File {
     File::options().write(true).open("/dev/full").unwrap()
 }
 
-/// The exit code and what came on standard error; a panic is none of them.
+/// The exit code and standard error. Fails on a panic.
 fn ended(command: &mut Command) -> (i32, String) {
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

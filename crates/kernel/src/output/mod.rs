@@ -7,7 +7,7 @@
 //! | a device, a FIFO, `/dev/stdout`, `/dev/fd/N` | it is opened and written |
 //! | a folder, a socket, a file without write permission | an error |
 //!
-//! Until it has the name the file has none (`O_TMPFILE`), so that even a killed process leaves nothing. A file system
+//! The file stays unnamed until it is complete (`O_TMPFILE`): a killed process leaves nothing. A file system
 //! without such files gets a hidden file with a random name. Where a file may be written but its folder may not, or
 //! the file is a mount point, the finished bytes are copied into the file.
 //!

@@ -186,7 +186,7 @@ impl Population {
         let until_ns = from_ns
             .saturating_add(length)
             .min(MAX_TIME_NS.cast_signed());
-        // One of no length is none.
+        // Leave out an outage of no length.
         (is_final || until_ns > from_ns).then_some(Outage {
             from_ns,
             until_ns: (!is_final).then_some(until_ns),
