@@ -254,6 +254,7 @@ impl Analyzer {
         self.ready
             .extend(rest.into_iter().map(|f| Output::Finding(Box::new(f))));
         self.totals.findings_not_listed = self.limits.not_listed();
+        self.totals.not_checked = self.limits.not_checked();
         self.totals.forgotten_streams = self.table.forgotten();
         self.totals.rows_left_out = self.shelf.left_out;
     }
@@ -279,10 +280,13 @@ impl Analyzer {
         }
         connection.close();
         let found = findings::of(&connection);
-        let report = connection.report();
+        let mut report = connection.report();
+        report.not_checked = found.lacks();
+        self.limits
+            .note_not_checked(report.stream, &found.not_checked);
         self.limits.note(&connection, &report);
         self.ready.push_back(Output::Stream(Box::new(report)));
-        for finding in found {
+        for finding in found.findings {
             if self.limits.admit(finding.id) {
                 self.ready.push_back(Output::Finding(Box::new(finding)));
             }

@@ -6,6 +6,7 @@
 
 mod analyzer;
 mod bounds;
+pub mod budget;
 pub mod compat;
 mod conn;
 pub mod findings;

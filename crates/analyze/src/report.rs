@@ -8,7 +8,8 @@ mod caqm;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::findings::Finding;
+use crate::budget::{Budget, Request};
+use crate::findings::{Finding, Lacks, NotChecked};
 
 pub use caqm::{CaqmOffer, CaqmTags};
 
@@ -86,6 +87,16 @@ pub struct Totals {
     /// Findings beyond the limit of each kind, which were counted but not listed.
     #[serde(skip_serializing_if = "is_zero")]
     pub findings_not_listed: u64,
+    /// Findings that could not be looked for in some streams, because the capture lacks what they need. Streams that
+    /// are not named here were checked for everything.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_checked: Vec<NotChecked>,
+    /// Where the time of all streams went, microseconds.
+    #[serde(skip_serializing_if = "Budget::is_empty")]
+    pub budget_us: Budget,
+    /// Of it, the time in which a client waited for the answer to a request.
+    #[serde(skip_serializing_if = "Budget::is_empty")]
+    pub waited_us: Budget,
     /// Where the file could not be read further.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ReadError>,
@@ -124,6 +135,18 @@ pub struct Stream {
     /// What the capture cannot show.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artefacts: Vec<Artefact>,
+    /// Findings that could not be looked for here, by what the capture lacks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_checked: Vec<Lacks>,
+    /// Where the time went, microseconds; the sum is `duration_us`.
+    #[serde(skip_serializing_if = "Budget::is_empty")]
+    pub budget_us: Budget,
+    /// Requests of the client with the answers to them, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<Request>,
+    /// Requests beyond those listed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub requests_not_listed: u64,
     /// What the client sent.
     pub client_to_server: Box<Direction>,
     /// What the server sent.

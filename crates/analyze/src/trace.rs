@@ -9,6 +9,7 @@ use serde::Serialize;
 use tcplab_base::Instant;
 use tcplab_wire::CaqmInfo;
 
+use crate::budget::Span;
 use crate::compat::Verdicts;
 
 /// Which packets of a stream get a row.
@@ -47,6 +48,8 @@ pub struct StreamTrace {
     pub whole: usize,
     /// The packets, in the order of the file.
     pub rows: Vec<Row>,
+    /// Where the time of the stream went: stretches without a gap, oldest first, as far as they were kept.
+    pub spans: Vec<Span>,
     /// Marked rows among them.
     pub(crate) marked: usize,
 }
@@ -59,6 +62,7 @@ impl StreamTrace {
             start: rows.first().map(|r| r.time).unwrap_or_default(),
             packets: rows.len() as u64,
             whole: rows.len(),
+            spans: Vec::new(),
             marked: 0,
             rows,
         }

@@ -145,3 +145,14 @@ fn a_trace_has_a_row_for_each_packet_and_knows_the_credits() {
         .count();
     assert_eq!(by_server, 60);
 }
+
+#[test]
+fn the_document_lists_every_finding() {
+    let document = std::fs::read_to_string(root().join("docs/findings.md")).expect("the document");
+    for row in tcplab_analyze::findings::table().lines() {
+        assert!(
+            document.contains(row),
+            "docs/findings.md lacks this row:\n{row}"
+        );
+    }
+}

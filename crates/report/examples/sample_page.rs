@@ -35,6 +35,11 @@ fn main() -> ExitCode {
     }
 }
 
+/// The finding of this name.
+fn id(name: &str) -> Id {
+    Id::of(name).expect("the id of a finding")
+}
+
 fn write_page(path: &str) -> Result<(), String> {
     let traces: Vec<StreamTrace> = flows::all();
     let options = Options {
@@ -136,7 +141,7 @@ fn findings() -> Vec<Finding> {
     let delayed = flows::delayed_packets();
     vec![
         Finding {
-            id: Id::QuickackExhausted,
+            id: id("quickack_exhausted"),
             severity: Severity::High,
             stream: 0,
             packets: delayed,
@@ -150,27 +155,27 @@ fn findings() -> Vec<Finding> {
                 "`ip route change 198.51.100.0/24 via 192.0.2.1 dev eth0 quickack 1`".into(),
                 "Set TCP_QUICKACK before each read in the application.".into(),
             ],
-            confidence: 0.99,
+            confidence: Some(0.99),
         },
         Finding {
-            id: Id::RtoStall,
+            id: id("rto_stall"),
             severity: Severity::Medium,
             stream: 1,
             packets: flows::rto_packets(),
             title: "The server stood still for 231 ms until its retransmission timer fired".into(),
             cause: "The last segments of a window were lost and no ACK came back.".into(),
             remedy: vec!["Look for loss on the path; `tc -s qdisc` on the sender.".into()],
-            confidence: 0.97,
+            confidence: Some(0.97),
         },
         Finding {
-            id: Id::SynRetries,
+            id: id("syn_retries"),
             severity: Severity::Info,
             stream: 3,
             packets: vec![flows::SYN_NUMBER, flows::SYN_NUMBER + 1],
             title: "The SYN was sent 4 times <b>without</b> an answer".into(),
             cause: "A firewall drops it or </script> the host is down.".into(),
             remedy: vec![],
-            confidence: 1.0,
+            confidence: Some(1.0),
         },
     ]
 }

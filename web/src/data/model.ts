@@ -48,7 +48,8 @@ export interface Finding {
   title: string;
   cause: string;
   remedy: string[];
-  confidence: number;
+  /** Absent when nobody has measured it. */
+  confidence?: number;
 }
 
 export interface StreamLine {

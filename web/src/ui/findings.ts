@@ -171,11 +171,7 @@ export class FindingsList {
       },
       h('span', { class: `severity ${finding.severity}` }, finding.severity),
       h('span', { class: 'title' }, finding.title),
-      h(
-        'span',
-        { class: 'meta' },
-        `stream ${finding.stream} · ${finding.id} · ${Math.round(finding.confidence * 100)} % sure`,
-      ),
+      h('span', { class: 'meta' }, origin(finding)),
     );
     return h(
       'article',
@@ -184,4 +180,13 @@ export class FindingsList {
       open && details(finding, (n) => this.handlers.packet(index, n)),
     );
   }
+}
+
+/** Stream, name, and how often findings of this name were right, where that was measured. */
+function origin(finding: Finding): string {
+  const parts = [`stream ${finding.stream}`, finding.id];
+  if (finding.confidence !== undefined) {
+    parts.push(`${Math.round(finding.confidence * 100)} % sure`);
+  }
+  return parts.join(' · ');
 }

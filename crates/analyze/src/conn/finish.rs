@@ -3,6 +3,7 @@
 use tcplab_base::{Duration, Samples};
 
 use super::{AckStats, Connection, Dir, Record};
+use crate::budget::Budget;
 use crate::report::{
     AckMode, AcksSent, Artefact, Direction, DirectionMore, Episode, EpisodeKind, Handshake,
     Retransmissions, Rtt, Spread, State, Stream, Vantage,
@@ -43,6 +44,10 @@ impl Connection {
             }),
             vantage: self.vantage(),
             artefacts: self.artefacts(),
+            not_checked: Vec::new(),
+            budget_us: Budget::default(),
+            requests: Vec::new(),
+            requests_not_listed: 0,
             client_to_server: Box::new(direction(&mut self.dirs[client])),
             server_to_client: Box::new(direction(&mut self.dirs[1 - client])),
         }

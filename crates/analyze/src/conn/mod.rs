@@ -70,6 +70,13 @@ pub(crate) struct Handshake {
     pub caqm: Offer,
 }
 
+impl Handshake {
+    /// Both the SYN and the SYN-ACK were seen.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.syn_at.is_some() && self.synack_at.is_some()
+    }
+}
+
 impl Connection {
     pub(crate) fn new(stream: u32, key: Key, start: Instant, compat: Compat, trace: bool) -> Self {
         let trace = trace.then(|| {

@@ -1,7 +1,15 @@
 //! What the capture does not show: told once for a capture and kind, with the first stream.
 
-use super::{Finding, Id, Severity};
+use super::{Detector, Finding, Id, Severity, measured};
 use crate::report::Artefact;
+
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("capture_artefacts"),
+    severity: "info",
+    said_when: "Super-segments (TSO, GRO), one direction only, packets that were ACKed and never seen, packets captured twice, time stamps that go backwards, cut headers. Once for each kind and capture",
+    needs: &[],
+    detect: |_, _| {},
+};
 
 /// What was noted of one kind of artefact.
 #[derive(Clone, Debug)]
@@ -20,14 +28,14 @@ pub(crate) fn describe(noted: &Noted) -> Finding {
         format!(" ({} streams)", noted.streams)
     };
     Finding {
-        id: Id::CaptureArtefacts,
+        id: DETECTOR.id,
         severity: Severity::Info,
         stream: noted.stream,
         packets: noted.packets.clone(),
         title: format!("{what}{many}"),
         cause: cause.to_owned(),
         remedy: vec![remedy.to_owned()],
-        confidence: 0.99,
+        confidence: measured::confidence(DETECTOR.id),
     }
 }
 

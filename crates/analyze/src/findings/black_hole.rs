@@ -1,7 +1,15 @@
 //! Everything of one direction, or everything large, vanishes (RFC 2923, RFC 4821).
 
-use super::{Finding, Id, Severity, Side, packets, times};
+use super::{Detector, Finding, Id, Need, Severity, Side, packets, times};
 use crate::conn::{Record, Segment};
+
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("black_hole"),
+    severity: "high",
+    said_when: "Three timeouts or more without any progress, to the end of the capture. When no full segment of the sender ever arrived and smaller ones did: a path-MTU black hole, and two timeouts are enough (with two full segments or more waiting)",
+    needs: &[Need::BothDirections],
+    detect: |side, out| out.extend(find(side)),
+};
 
 /// So many timeouts without any progress, to the end of the capture.
 const ENOUGH: u32 = 3;
@@ -62,7 +70,7 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
 
 /// `large` is the payload of full segments, when only these vanish.
 fn finding(side: &Side<'_>, last: &Record, large: Option<u32>) -> Finding {
-    let mut f = side.finding(Id::BlackHole, Severity::High, 0.99);
+    let mut f = side.finding(DETECTOR.id, Severity::High);
     f.packets = packets([last.packet]);
     f.title = format!(
         "nothing{} from {} arrives any more: {} timeouts, no progress",

@@ -4,33 +4,50 @@
 
 use tcplab_base::Duration;
 
-use super::{Finding, Id, Severity, Side, length, packets, quickack, times, us};
+use super::{Detector, Finding, Id, Need, Severity, Side, length, packets, quickack, times, us};
 use crate::conn::{AckStats, Evidence, Released};
 
-pub(crate) fn find(side: &Side<'_>) -> Vec<Finding> {
-    let Some(acks) = side.receiver.acks.as_deref() else {
-        return Vec::new();
-    };
-    let Some(e) = acks.evidence.as_deref() else {
-        return Vec::new();
-    };
+pub(crate) const NAGLE: Detector = Detector {
+    id: Id("delack_nagle"),
+    severity: "high",
+    said_when: "A small segment left the moment a delayed ACK of an earlier small segment came (write-write-read)",
+    needs: &[Need::BothDirections],
+    detect: |side, out| out.extend(find_nagle(side)),
+};
+
+pub(crate) const HELD: Detector = Detector {
+    id: Id("delack_request_response"),
+    severity: "high",
+    said_when: "The same with full segments: a small congestion window, receive window or send buffer waited for the delayed ACK",
+    needs: &[Need::BothDirections],
+    detect: |side, out| out.extend(find_held(side)),
+};
+
+/// What the receiver's delayed ACKs show; nothing when its sender does not wait for ACKs.
+fn evidence<'a>(side: &Side<'a>) -> Option<(&'a AckStats, &'a Evidence)> {
+    let acks = side.receiver.acks.as_deref()?;
+    let evidence = acks.evidence.as_deref()?;
     // A sender that waits for ACKs goes on at once after quick ones, too; one that writes by a
     // clock may only seem to.
     let [quick, at_once] = acks.quick_answers;
-    if quick >= 3 && at_once * 2 < quick {
-        return Vec::new();
-    }
-    let share = |r: &Released| r.count >= 2 && r.count * 10 >= u64::from(acks.delayed) * 4;
-    let mut found = Vec::new();
-    if share(&e.released_nagle) {
-        found.push(nagle(side, acks, e));
-    }
+    (quick < 3 || at_once * 2 >= quick).then_some((acks, evidence))
+}
+
+/// Whether these are more than a few of the delayed ACKs.
+fn is_share(r: &Released, acks: &AckStats) -> bool {
+    r.count >= 2 && r.count * 10 >= u64::from(acks.delayed) * 4
+}
+
+fn find_nagle(side: &Side<'_>) -> Option<Finding> {
+    let (acks, e) = evidence(side)?;
+    is_share(&e.released_nagle, acks).then(|| nagle(side, acks, e))
+}
+
+fn find_held(side: &Side<'_>) -> Option<Finding> {
+    let (acks, e) = evidence(side)?;
     // One full segment first, and more at once after its late ACK (an initial window of one):
     // once is enough.
-    if share(&e.released_other) || e.released_first {
-        found.push(held(side, acks, e));
-    }
-    found
+    (is_share(&e.released_other, acks) || e.released_first).then(|| held(side, acks, e))
 }
 
 fn lost(acks: &AckStats, e: &Evidence, count: u64) -> String {
@@ -44,7 +61,7 @@ fn lost(acks: &AckStats, e: &Evidence, count: u64) -> String {
 fn nagle(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
     let r = &e.released_nagle;
     let median = e.delayed_us.clone().quantiles().p50;
-    let mut f = side.finding(Id::DelackNagle, Severity::High, 0.99);
+    let mut f = side.finding(NAGLE.id, Severity::High);
     f.packets = packets(r.packets.iter().copied());
     f.title = format!(
         "{} held small segments {} times until a delayed ACK came ({} each, {} in all)",
@@ -77,7 +94,7 @@ fn nagle(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
 fn held(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
     let r = &e.released_other;
     let median = e.delayed_us.clone().quantiles().p50;
-    let mut f = side.finding(Id::DelackRequestResponse, Severity::High, 0.98);
+    let mut f = side.finding(HELD.id, Severity::High);
     f.packets = packets(r.packets.iter().copied());
     f.title = format!(
         "{} went on {} only when a delayed ACK came ({} each, {} in all)",

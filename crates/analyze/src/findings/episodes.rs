@@ -44,7 +44,7 @@ impl<'a> Episodes<'a> {
     pub(crate) fn finding(&self, side: &Side<'_>, id: Id, severity: Severity) -> Finding {
         Finding {
             packets: packets(self.list.iter().map(|r| r.packet)),
-            ..side.finding(id, severity, 0.99)
+            ..side.finding(id, severity)
         }
     }
 }

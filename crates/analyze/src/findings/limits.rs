@@ -1,7 +1,9 @@
 //! How many findings of one kind are listed, and the findings about the whole capture.
 
+use std::collections::BTreeMap;
+
 use super::artefacts::{self, Noted};
-use super::{Finding, Id};
+use super::{Finding, Id, Need, NotChecked};
 use crate::conn::Connection;
 use crate::report::{Artefact, Stream};
 
@@ -11,21 +13,43 @@ const LISTED: u64 = 1_000;
 /// Counts over one capture.
 #[derive(Debug, Default)]
 pub(crate) struct Limits {
-    seen: [u64; Id::ALL.len()],
+    seen: BTreeMap<Id, u64>,
+    not_checked: Vec<NotChecked>,
     artefacts: Vec<Noted>,
 }
 
 impl Limits {
     /// Whether one more of this kind is handed out.
     pub(crate) fn admit(&mut self, id: Id) -> bool {
-        let seen = &mut self.seen[id as usize];
+        let seen = self.seen.entry(id).or_default();
         *seen += 1;
         *seen <= LISTED
     }
 
     /// How many were not handed out.
     pub(crate) fn not_listed(&self) -> u64 {
-        self.seen.iter().map(|n| n.saturating_sub(LISTED)).sum()
+        self.seen.values().map(|n| n.saturating_sub(LISTED)).sum()
+    }
+
+    /// Notes what could not be looked for in a stream.
+    pub(crate) fn note_not_checked(&mut self, stream: u32, list: &[(Id, Need)]) {
+        for &(finding, lacks) in list {
+            let same = |n: &&mut NotChecked| n.finding == finding && n.lacks == lacks;
+            match self.not_checked.iter_mut().find(same) {
+                Some(n) => n.streams += 1,
+                None => self.not_checked.push(NotChecked {
+                    finding,
+                    lacks,
+                    streams: 1,
+                    stream,
+                }),
+            }
+        }
+    }
+
+    /// What could not be looked for, over the whole capture.
+    pub(crate) fn not_checked(&self) -> Vec<NotChecked> {
+        self.not_checked.clone()
     }
 
     /// Notes the artefacts of a stream.

@@ -9,6 +9,9 @@ mod caqm;
 mod delayed_ack;
 mod episodes;
 mod limits;
+mod list;
+mod measured;
+mod needs;
 mod quickack;
 mod releases;
 mod reordering;
@@ -17,7 +20,9 @@ mod syn;
 mod tail_loss;
 mod zero_window;
 
-use schemars::JsonSchema;
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use tcplab_base::Duration;
 use tcplab_wire::Endpoint;
@@ -25,6 +30,8 @@ use tcplab_wire::Endpoint;
 use crate::conn::{Connection, Dir, Record};
 
 pub(crate) use limits::Limits;
+pub use list::{about, ids, table};
+pub use needs::{Lacks, Need, NotChecked};
 
 /// One thing worth telling a person.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -43,101 +50,101 @@ pub struct Finding {
     pub cause: String,
     /// What to do, one entry for each way out; commands can be pasted.
     pub remedy: Vec<String>,
-    /// Share of findings of this id and grade that were right on labelled captures, 0 to 1.
-    pub confidence: f64,
+    /// Share of findings of this name that were right on captures with known causes, 0 to 1; absent when nobody has
+    /// measured it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
 }
 
-/// Stable names of findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Id {
-    /// The receiver left quick-ACK mode; every ACK waits for the timer.
-    QuickackExhausted,
-    /// A delayed ACK against Nagle's algorithm (write-write-read).
-    DelackNagle,
-    /// Data held by a delayed ACK for another reason than Nagle (window, buffer, protocol).
-    DelackRequestResponse,
-    /// The sender stood still until its retransmission timer fired.
-    RtoStall,
-    /// The retransmission timer fired though nothing was lost.
-    SpuriousRto,
-    /// Reordering made the sender retransmit what was not lost.
-    SpuriousRetransmissionReordering,
-    /// The SYN or SYN-ACK had to be sent again.
-    SynRetries,
-    /// The receiver's window was zero and the sender waited.
-    ZeroWindowStall,
-    /// The last segments of a burst were lost.
-    TailLoss,
-    /// Everything, or everything large, is lost in one direction.
-    BlackHole,
-    /// The capture does not show what was on the wire.
-    CaptureArtefacts,
-    /// CAQM: C and I are set together, which a receiver reads as no change.
-    CaqmBothBits,
-    /// CAQM: the receiver returned something else than what it got.
-    CaqmFeedbackLost,
-    /// CAQM: all requests were granted, and packets were lost.
-    CaqmNoSwitch,
-    /// CAQM: switches refused or marked most requests.
-    CaqmCongestion,
-    /// CAQM: one side sends no tags though both agreed.
-    CaqmOneSided,
-    /// CAQM: tags on a SYN, or without an agreement.
-    CaqmUnnegotiated,
-    /// CAQM: tagged frames are longer than the MTU allows.
-    CaqmOversize,
-    /// CAQM was taken for Accurate ECN, or the other way round.
-    CaqmAccecn,
-}
+/// The stable name of a finding; `findings/list.rs` has all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Id(pub(crate) &'static str);
 
 impl Id {
-    /// All of them.
-    pub const ALL: [Self; 19] = [
-        Self::QuickackExhausted,
-        Self::DelackNagle,
-        Self::DelackRequestResponse,
-        Self::RtoStall,
-        Self::SpuriousRto,
-        Self::SpuriousRetransmissionReordering,
-        Self::SynRetries,
-        Self::ZeroWindowStall,
-        Self::TailLoss,
-        Self::BlackHole,
-        Self::CaptureArtefacts,
-        Self::CaqmBothBits,
-        Self::CaqmFeedbackLost,
-        Self::CaqmNoSwitch,
-        Self::CaqmCongestion,
-        Self::CaqmOneSided,
-        Self::CaqmUnnegotiated,
-        Self::CaqmOversize,
-        Self::CaqmAccecn,
-    ];
-
     /// The name in JSON and on the command line.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::QuickackExhausted => "quickack_exhausted",
-            Self::DelackNagle => "delack_nagle",
-            Self::DelackRequestResponse => "delack_request_response",
-            Self::RtoStall => "rto_stall",
-            Self::SpuriousRto => "spurious_rto",
-            Self::SpuriousRetransmissionReordering => "spurious_retransmission_reordering",
-            Self::SynRetries => "syn_retries",
-            Self::ZeroWindowStall => "zero_window_stall",
-            Self::TailLoss => "tail_loss",
-            Self::BlackHole => "black_hole",
-            Self::CaptureArtefacts => "capture_artefacts",
-            Self::CaqmBothBits => "caqm_both_bits",
-            Self::CaqmFeedbackLost => "caqm_feedback_lost",
-            Self::CaqmNoSwitch => "caqm_no_switch",
-            Self::CaqmCongestion => "caqm_congestion",
-            Self::CaqmOneSided => "caqm_one_sided",
-            Self::CaqmUnnegotiated => "caqm_unnegotiated",
-            Self::CaqmOversize => "caqm_oversize",
-            Self::CaqmAccecn => "caqm_accecn",
+        self.0
+    }
+
+    /// The finding with this name.
+    pub fn of(name: &str) -> Option<Self> {
+        ids().find(|id| id.0 == name)
+    }
+}
+
+impl JsonSchema for Id {
+    fn schema_name() -> Cow<'static, str> {
+        "Id".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<&str> = ids().map(Self::name).collect();
+        json_schema!({ "type": "string", "enum": names })
+    }
+}
+
+/// One kind of finding: its row of the list and of `docs/findings.md`, and the function that looks for it.
+pub(crate) struct Detector {
+    pub id: Id,
+    /// How severe it is, for the document.
+    pub severity: &'static str,
+    /// When it is said, for the document.
+    pub said_when: &'static str,
+    /// What it has to see. Where the capture lacks one of these the finding is reported as not checked.
+    pub needs: &'static [Need],
+    /// Looks at one direction of one connection.
+    pub detect: fn(&Side<'_>, &mut Found),
+}
+
+/// What the detectors made of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub findings: Vec<Finding>,
+    /// What could not be looked for, and why.
+    pub not_checked: Vec<(Id, Need)>,
+    /// The detector at work.
+    current: Option<Id>,
+}
+
+impl Found {
+    /// The detector at work could not tell, for want of this.
+    pub(crate) fn cannot_tell(&mut self, lacks: Need) {
+        if let Some(id) = self.current
+            && !self.not_checked.iter().any(|n| n.0 == id)
+        {
+            self.not_checked.push((id, lacks));
         }
+    }
+
+    /// What could not be looked for, by what the capture lacks.
+    pub(crate) fn lacks(&self) -> Vec<Lacks> {
+        let mut all: Vec<Lacks> = Vec::new();
+        for &(finding, lacks) in &self.not_checked {
+            match all.iter_mut().find(|l| l.lacks == lacks) {
+                Some(l) => l.findings.push(finding),
+                None => all.push(Lacks {
+                    lacks,
+                    findings: vec![finding],
+                }),
+            }
+        }
+        all
+    }
+
+    /// Runs one detector.
+    fn run(&mut self, detector: &Detector, side: &Side<'_>) {
+        self.current = Some(detector.id);
+        match detector.needs.iter().find(|need| !side.has(**need)) {
+            Some(need) if side.is_used() => self.cannot_tell(*need),
+            Some(_) => {}
+            None => (detector.detect)(side, self),
+        }
+    }
+}
+
+impl Extend<Finding> for Found {
+    fn extend<T: IntoIterator<Item = Finding>>(&mut self, findings: T) {
+        self.findings.extend(findings);
     }
 }
 
@@ -177,7 +184,7 @@ impl Side<'_> {
     }
 
     /// A finding of this direction, without packets and remedies.
-    pub(crate) fn finding(&self, id: Id, severity: Severity, confidence: f64) -> Finding {
+    pub(crate) fn finding(&self, id: Id, severity: Severity) -> Finding {
         Finding {
             id,
             severity,
@@ -186,23 +193,25 @@ impl Side<'_> {
             title: String::new(),
             cause: String::new(),
             remedy: Vec::new(),
-            confidence,
+            confidence: measured::confidence(id),
         }
+    }
+
+    /// The data's sender is the client.
+    pub(crate) fn sender_is_client(&self) -> bool {
+        self.connection.client_index() == usize::from(!self.is_a())
     }
 }
 
-/// All findings of a connection.
-pub(crate) fn of(connection: &Connection) -> Vec<Finding> {
-    let mut found = Vec::new();
-    let [a, b] = &connection.dirs;
-    let plain = [a, b]
-        .iter()
-        .all(|d| d.loss.is_none() && d.zero.is_none() && d.acks.is_none());
-    let has_caqm = caqm::is_spoken(connection);
-    if plain && !has_caqm {
-        return found;
-    }
+/// Runs every detector on both directions of a connection.
+pub(crate) fn of(connection: &Connection) -> Found {
+    let mut found = Found::default();
     let ends = [connection.key.a, connection.key.b];
+    let caqm: &[Detector] = if caqm::is_spoken(connection) {
+        list::CAQM
+    } else {
+        &[]
+    };
     for (s, r) in [(0, 1), (1, 0)] {
         let side = Side {
             stream: connection.stream,
@@ -212,18 +221,8 @@ pub(crate) fn of(connection: &Connection) -> Vec<Finding> {
             receiver_end: ends[r],
             connection,
         };
-        found.extend(quickack::find(&side));
-        found.extend(delayed_ack::find(&side));
-        found.extend(rto::stall(&side));
-        found.extend(rto::spurious(&side));
-        found.extend(reordering::find(&side));
-        found.extend(syn::find(&side));
-        found.extend(zero_window::find(&side));
-        found.extend(tail_loss::find(&side));
-        found.extend(black_hole::find(&side));
-        if has_caqm {
-            caqm::of(&side, &mut found);
-        }
+        let detectors = list::LIST.iter().chain(caqm);
+        detectors.for_each(|detector| found.run(detector, &side));
     }
     found
 }

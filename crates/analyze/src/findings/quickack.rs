@@ -1,8 +1,16 @@
 //! The receiver left quick-ACK mode: Linux up to 6.1.56 ACKs writes of exactly one `rcv_mss` by
 //! the timer once its quick-ACK credits are used up (commits 4720852ed9af and 059217c18be6).
 
-use super::{Finding, Id, Severity, Side, packets, releases, us};
+use super::{Detector, Finding, Id, Need, Severity, Side, packets, releases, us};
 use crate::conn::{AckStats, Evidence};
+
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("quickack_exhausted"),
+    severity: "high",
+    said_when: "The receiver ACKed the first segments at once and later ones by the delayed-ACK timer; the segments are pushed and exactly as long as its `rcv_mss`; the change came where Linux's quick-ACK credits end. Linux up to 6.1.56",
+    needs: &[Need::BothDirections, Need::WholeHeaders],
+    detect: |side, out| out.extend(find(side)),
+};
 
 /// Fewer delayed ACKs are no pattern.
 const ENOUGH: u64 = 4;
@@ -30,7 +38,7 @@ fn describe(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
     let first = acks.first_delayed_segment.unwrap_or_default();
     let (mut quick_us, mut delayed_us) = (acks.immediate_us.clone(), e.delayed_us.clone());
     let (quick, late) = (quick_us.quantiles(), delayed_us.quantiles());
-    let mut f = side.finding(Id::QuickackExhausted, Severity::High, 0.98);
+    let mut f = side.finding(DETECTOR.id, Severity::High);
     f.packets = packets(e.packets.iter().copied());
     f.title = format!(
         "{} left quick-ACK mode after {} segments: from segment {first} on, ACKs come {} late",

@@ -1,8 +1,16 @@
 //! Fast retransmissions of what was only late (RFC 5681 3.2, RFC 2883, RFC 8985).
 
 use super::episodes::Episodes;
-use super::{Finding, Id, Severity, Side, rto, times};
+use super::{Detector, Finding, Id, Need, Severity, Side, rto, times};
 use crate::report::EpisodeKind;
+
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("spurious_retransmission_reordering"),
+    severity: "medium from 3 times, else info",
+    said_when: "Fast retransmissions of what was only late, by the same evidence",
+    needs: &[Need::BothDirections, Need::WholeHeaders],
+    detect: |side, out| out.extend(find(side)),
+};
 
 pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     let list = Episodes::of(side, |r| {
@@ -14,7 +22,7 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     } else {
         Severity::Info
     };
-    let mut f = list.finding(side, Id::SpuriousRetransmissionReordering, severity);
+    let mut f = list.finding(side, DETECTOR.id, severity);
     f.title = format!(
         "{} retransmitted segments that were only late ({})",
         side.sender_end.ip,

@@ -3,8 +3,24 @@
 use tcplab_base::Duration;
 
 use super::episodes::Episodes;
-use super::{Finding, Id, Severity, Side, length, times};
+use super::{Detector, Finding, Id, Need, Severity, Side, length, times};
 use crate::report::{EpisodeKind, SpuriousEvidence};
+
+pub(crate) const STALL: Detector = Detector {
+    id: Id("rto_stall"),
+    severity: "high from 1 s of silence, else medium",
+    said_when: "Segments were repeated after a silence of a retransmission timeout, and they were needed",
+    needs: &[Need::Data],
+    detect: |side, out| out.extend(stall(side)),
+};
+
+pub(crate) const SPURIOUS: Detector = Detector {
+    id: Id("spurious_rto"),
+    severity: "medium",
+    said_when: "The same, and DSACK, time stamps or the time of the ACK show that nothing was lost",
+    needs: &[Need::BothDirections, Need::WholeHeaders],
+    detect: |side, out| out.extend(spurious(side)),
+};
 
 /// Episodes begun or continued by the retransmission timer.
 fn timeouts<'a>(side: &'a Side<'_>, spurious: bool) -> Option<Episodes<'a>> {
@@ -20,7 +36,7 @@ pub(crate) fn stall(side: &Side<'_>) -> Option<Finding> {
     } else {
         Severity::Medium
     };
-    let mut f = list.finding(side, Id::RtoStall, severity);
+    let mut f = list.finding(side, STALL.id, severity);
     f.title = format!(
         "{} stood still until its retransmission timer fired ({}, longest silence {})",
         side.sender_end.ip,
@@ -47,7 +63,7 @@ pub(crate) fn stall(side: &Side<'_>) -> Option<Finding> {
 pub(crate) fn spurious(side: &Side<'_>) -> Option<Finding> {
     let list = timeouts(side, true)?;
     let evidence = list.first.spurious()?;
-    let mut f = list.finding(side, Id::SpuriousRto, Severity::Medium);
+    let mut f = list.finding(side, SPURIOUS.id, Severity::Medium);
     f.title = format!(
         "{} retransmitted after a timeout though nothing was lost ({}, silence {})",
         side.sender_end.ip,

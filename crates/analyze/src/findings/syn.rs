@@ -1,11 +1,27 @@
 //! SYNs and SYN-ACKs that had to be sent again (RFC 9293 3.8.3, RFC 6298 5.7).
 
-use super::{Finding, Id, Severity, Side, packets, times};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets, times};
 
-pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("syn_retries"),
+    severity: "high without an answer, else medium",
+    said_when: "A SYN or SYN-ACK was sent again",
+    needs: &[],
+    detect,
+};
+
+fn detect(side: &Side<'_>, out: &mut Found) {
+    let h = &side.connection.handshake;
+    if h.syn_at.is_none() && h.synack_at.is_none() {
+        out.cannot_tell(Need::Handshake);
+    }
+    out.extend(find(side));
+}
+
+fn find(side: &Side<'_>) -> Option<Finding> {
     let loss = side.sender.loss.as_deref().filter(|l| l.syn > 0)?;
     let h = &side.connection.handshake;
-    let from_client = side.connection.client_index() == usize::from(!side.is_a());
+    let from_client = side.sender_is_client();
     let answered = h.synack_at.is_some() || h.done;
     let what = if from_client { "SYN" } else { "SYN-ACK" };
     let severity = if answered {
@@ -13,7 +29,7 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     } else {
         Severity::High
     };
-    let mut f = side.finding(Id::SynRetries, severity, 0.99);
+    let mut f = side.finding(DETECTOR.id, severity);
     f.packets = packets(loss.syn_packets.iter().copied());
     f.title = format!(
         "{} sent its {what} again {}{}",

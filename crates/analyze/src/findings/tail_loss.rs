@@ -1,9 +1,17 @@
 //! The last segments of a burst were lost: nothing after them could tell the sender (RFC 8985 7).
 
 use super::episodes::Episodes;
-use super::{Finding, Id, Severity, Side, length, times};
+use super::{Detector, Finding, Id, Need, Severity, Side, length, times};
 use crate::conn::Record;
 use crate::report::EpisodeKind;
+
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("tail_loss"),
+    severity: "medium",
+    said_when: "The end of a burst was lost: repaired by a tail loss probe or timeout without any SACK or duplicate ACK, and the sender had nothing more to send",
+    needs: &[Need::BothDirections],
+    detect: |side, out| out.extend(find(side)),
+};
 
 /// A burst ended with a loss: repaired by a probe or a timeout without any SACK or duplicate ACK
 /// before it, and the sender had nothing more to send.
@@ -20,7 +28,7 @@ fn is_tail(r: &Record) -> bool {
 
 pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     let list = Episodes::of(side, is_tail)?;
-    let mut f = list.finding(side, Id::TailLoss, Severity::Medium);
+    let mut f = list.finding(side, DETECTOR.id, Severity::Medium);
     f.title = format!(
         "the last segments of a burst from {} were lost {} (silence up to {})",
         side.sender_end.ip,

@@ -2,7 +2,15 @@
 
 use tcplab_base::Duration;
 
-use super::{Finding, Id, Severity, Side, length, packets, times};
+use super::{Detector, Finding, Id, Need, Severity, Side, length, packets, times};
+
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("zero_window_stall"),
+    severity: "high from 1 s, else medium",
+    said_when: "The window was zero for 20 ms or more, and the sender probed or went on the moment it opened",
+    needs: &[Need::BothDirections],
+    detect: |side, out| out.extend(find(side)),
+};
 
 /// A shorter pause is no stall.
 const WORTH: Duration = Duration::from_millis(20);
@@ -29,7 +37,7 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     } else {
         Severity::Medium
     };
-    let mut f = side.finding(Id::ZeroWindowStall, severity, 0.99);
+    let mut f = side.finding(DETECTOR.id, severity);
     f.packets = packets(numbers);
     f.title = format!(
         "{} closed its window {}: the sender waited {} (longest {})",

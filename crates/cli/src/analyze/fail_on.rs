@@ -4,17 +4,16 @@ use std::fmt;
 use std::process::ExitCode;
 use std::str::FromStr;
 
-use schemars::schema_for;
 use serde::Serialize;
 use tcplab_analyze::Output;
-use tcplab_analyze::findings::{Finding, Id, Severity};
+use tcplab_analyze::findings::{self, Finding, Id, Severity};
 use tcplab_kernel::say;
 
 /// One entry of `--fail-on`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FailOn {
     /// A finding with this id.
-    Id(String),
+    Id(Id),
     /// A finding at least this severe.
     Severity(Severity),
 }
@@ -28,26 +27,15 @@ impl FromStr for FailOn {
                 return Ok(Self::Severity(severity));
             }
         }
-        let ids = ids();
-        if ids.iter().any(|id| id == text) {
-            return Ok(Self::Id(text.to_owned()));
+        if let Some(id) = Id::of(text) {
+            return Ok(Self::Id(id));
         }
+        let ids: Vec<&str> = findings::ids().map(Id::name).collect();
         Err(format!(
             "neither a severity (high, medium, info) nor an id of a finding ({})",
             ids.join(", ")
         ))
     }
-}
-
-/// Names of all findings, from the schema, so that a new one is known here at once.
-fn ids() -> Vec<String> {
-    let schema = schema_for!(Id);
-    let entries = schema.get("oneOf").and_then(|v| v.as_array());
-    entries
-        .into_iter()
-        .flatten()
-        .filter_map(|v| Some(v.get("const")?.as_str()?.to_owned()))
-        .collect()
 }
 
 /// The name of a unit variant in the JSON.
@@ -61,7 +49,7 @@ pub fn name(value: &impl Serialize) -> String {
 impl fmt::Display for FailOn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Id(id) => f.write_str(id),
+            Self::Id(id) => f.write_str(id.name()),
             Self::Severity(severity) => f.write_str(&name(severity)),
         }
     }
@@ -92,7 +80,7 @@ impl Verdict {
 
     fn finding(&mut self, finding: &Finding) {
         let hit = |c: &&FailOn| match c {
-            FailOn::Id(id) => name(&finding.id) == *id,
+            FailOn::Id(id) => finding.id == *id,
             // The most severe one sorts first.
             FailOn::Severity(least) => finding.severity <= *least,
         };
@@ -122,7 +110,7 @@ mod tests {
         assert_eq!("high".parse(), Ok(FailOn::Severity(Severity::High)));
         assert_eq!(
             "quickack_exhausted".parse(),
-            Ok(FailOn::Id("quickack_exhausted".into()))
+            Ok(FailOn::Id(Id::of("quickack_exhausted").expect("an id")))
         );
         let message = "nonsense".parse::<FailOn>().unwrap_err();
         assert!(message.contains("zero_window_stall"), "{message}");

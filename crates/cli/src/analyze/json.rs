@@ -11,7 +11,6 @@ use tcplab_analyze::report::{Report, SCHEMA, Totals};
 
 use crate::analyze::form::Form;
 use crate::analyze::order::Reorder;
-use crate::analyze::stream;
 use crate::failure::Failure;
 use crate::files::Out;
 use crate::screen;
@@ -75,7 +74,7 @@ impl Form for Json {
                 // As text, because a stream holds many small pieces of memory, and the next one can use them again.
                 let mut text = self.window.buffer();
                 text.push(b'\n');
-                stream::write(&mut text, &stream);
+                serde_json::to_writer(&mut text, &stream)?;
                 self.window.push(stream.stream, text);
                 while let Some(ready) = self.window.ready() {
                     self.stream(out, ready)?;

@@ -15,7 +15,6 @@ mod order;
 pub mod pair;
 mod run;
 mod side;
-mod stream;
 mod text;
 
 use std::io::Write;

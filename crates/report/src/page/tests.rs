@@ -87,14 +87,14 @@ fn hostile_times_and_numbers_do_not_panic() {
 
 fn finding(severity: Severity) -> Finding {
     Finding {
-        id: Id::RtoStall,
+        id: Id::of("rto_stall").expect("an id"),
         severity,
         stream: 0,
         packets: vec![],
         title: String::new(),
         cause: String::new(),
         remedy: vec![],
-        confidence: 1.0,
+        confidence: Some(1.0),
     }
 }
 

@@ -75,7 +75,11 @@ fn fold(findings: &[Finding]) -> Vec<Group<'_>> {
     }
     for group in &mut groups {
         // The surest one is the best example.
-        let surest = |a: &&&Finding, b: &&&Finding| a.confidence.total_cmp(&b.confidence);
+        let surest = |a: &&&Finding, b: &&&Finding| {
+            a.confidence
+                .unwrap_or(0.0)
+                .total_cmp(&b.confidence.unwrap_or(0.0))
+        };
         if let Some(best) = group.all.iter().rev().max_by(surest) {
             group.first = best;
         }
@@ -186,7 +190,9 @@ fn place(group: &Group<'_>) -> String {
         parts.push(format!("{noun} {}{of}", units::some_of(&f.packets, 6)));
     }
     parts.push(word(&f.id));
-    parts.push(format!("{:.0} % sure", f.confidence * 100.0));
+    if let Some(confidence) = f.confidence {
+        parts.push(format!("{:.0} % sure", confidence * 100.0));
+    }
     parts.join(" · ")
 }
 
@@ -203,6 +209,10 @@ mod tests {
     use super::*;
     use tcplab_analyze::findings::Id;
 
+    fn id(name: &str) -> Id {
+        Id::of(name).expect("the id of a finding")
+    }
+
     fn finding(stream: u32, id: Id, severity: Severity) -> Finding {
         Finding {
             id,
@@ -215,16 +225,16 @@ mod tests {
                 "Upgrade".into(),
                 "`ip route change default via 10.0.0.1 quickack 1`".into(),
             ],
-            confidence: 0.99,
+            confidence: Some(0.99),
         }
     }
 
     #[test]
     fn many_streams_with_one_finding_are_told_once() {
         let mut all: Vec<_> = (0..40)
-            .map(|i| finding(i, Id::QuickackExhausted, Severity::High))
+            .map(|i| finding(i, id("quickack_exhausted"), Severity::High))
             .collect();
-        all.push(finding(3, Id::SynRetries, Severity::Medium));
+        all.push(finding(3, id("syn_retries"), Severity::Medium));
         let text = render(&Theme::default(), &all, &Totals::default());
         assert_eq!(text.matches("left quick-ACK mode").count(), 2, "{text}");
         assert!(
@@ -239,7 +249,7 @@ mod tests {
 
     #[test]
     fn commands_are_not_broken_and_text_cannot_steer_the_terminal() {
-        let mut f = finding(0, Id::RtoStall, Severity::Info);
+        let mut f = finding(0, id("rto_stall"), Severity::Info);
         f.title = "a\x1b[2Jb".into();
         let theme = Theme {
             color: false,

@@ -1,7 +1,15 @@
 //! CAQM and Accurate ECN use one bit of the SYN (RFC 9768 3.1.1: AE; once NS), and one side took the other for what it is not.
 
 use super::first;
-use crate::findings::{Finding, Id, Severity, Side};
+use crate::findings::{Detector, Finding, Id, Severity, Side};
+
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("caqm_accecn"),
+    severity: "medium",
+    said_when: "A server took a SYN of Accurate ECN for one of CAQM, or the other way round: both use one bit",
+    needs: &[],
+    detect: |side, out| out.extend(find(side)),
+};
 
 pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
     let offer = side.connection.handshake.caqm;
@@ -28,7 +36,7 @@ pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
     } else {
         return None;
     };
-    let mut f = side.finding(Id::CaqmAccecn, Severity::Medium, 0.97);
+    let mut f = side.finding(DETECTOR.id, Severity::Medium);
     f.packets = first(side.sender.caqm_answer());
     f.title = title;
     f.cause = cause;

@@ -2,13 +2,21 @@
 //! alone).
 
 use super::first;
-use crate::findings::{Finding, Id, Severity, Side};
+use crate::findings::{Detector, Finding, Id, Severity, Side};
+
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("caqm_both_bits"),
+    severity: "medium",
+    said_when: "A request has C and I set: a switch marks without clearing I, and receivers read \"no change\"",
+    needs: &[],
+    detect: |side, out| out.extend(find(side)),
+};
 
 pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
     let tags = side.sender.caqm()?;
     let seen = &tags.seen;
     (seen.contradictory > 0).then(|| {
-        let mut f = side.finding(Id::CaqmBothBits, Severity::Medium, 0.99);
+        let mut f = side.finding(DETECTOR.id, Severity::Medium);
         f.packets = first(tags.first.contradictory);
         f.title = format!(
             "{} of {} CAQM requests of {} have both C and I set: the marks have no effect",

@@ -2,7 +2,15 @@
 
 use super::{first, percent};
 use crate::conn::Tags;
-use crate::findings::{Finding, Id, Severity, Side};
+use crate::findings::{Detector, Finding, Id, Severity, Side};
+
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("caqm_congestion"),
+    severity: "info",
+    said_when: "Most requests were refused or marked, or the grants less the marks are worth less than half of what was asked for; before the switch by the feedback",
+    needs: &[],
+    detect: |side, out| out.extend(find(side)),
+};
 
 pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
     let tags = side.requests()?;
@@ -18,7 +26,7 @@ pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
         percent(given, seen.asked_bytes),
         seen.asked_bytes
     );
-    let mut f = side.finding(Id::CaqmCongestion, Severity::Info, 0.95);
+    let mut f = side.finding(DETECTOR.id, Severity::Info);
     f.packets = first(match tags.first.not_granted {
         0 => tags.first.tag,
         number => number,

@@ -1,7 +1,15 @@
 //! The receiver tells its sender something else than what arrived: grants or marks are lost in the host.
 
 use super::first;
-use crate::findings::{Finding, Id, Severity, Side};
+use crate::findings::{Detector, Finding, Id, Severity, Side};
+
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("caqm_feedback_lost"),
+    severity: "medium",
+    said_when: "At the receiver: the sum of its CAQM feedback differs from what arrived by more than one ACK can hold and by more than 10 %",
+    needs: &[],
+    detect: |side, out| out.extend(find(side)),
+};
 
 /// What may wait for the next ACK, and what one ACK can hold at most: 255 units of 64 bytes.
 const WAITING: u64 = 255 * 64;
@@ -17,7 +25,7 @@ pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
     let moved = tags.seen.granted_bytes + tags.seen.taken_bytes;
     let is_off = off > WAITING && off * 10 > moved;
     (is_off && !has_more && side.is_at_receiver() && side.is_whole()).then(|| {
-        let mut f = side.finding(Id::CaqmFeedbackLost, Severity::Medium, 0.95);
+        let mut f = side.finding(DETECTOR.id, Severity::Medium);
         f.packets = first(tags.first.tag);
         f.title = format!(
             "{} got CAQM grants and marks worth {} bytes of window and told {} of {said}",

@@ -1,15 +1,15 @@
 //! CAQM: what tags and negotiation show. One file for each mechanism; `docs/findings.md` says when each is said.
 
-mod accecn;
-mod both_bits;
-mod congestion;
-mod feedback;
-mod no_switch;
-mod one_sided;
-mod oversize;
-mod unnegotiated;
+pub(super) mod accecn;
+pub(super) mod both_bits;
+pub(super) mod congestion;
+pub(super) mod feedback;
+pub(super) mod no_switch;
+pub(super) mod one_sided;
+pub(super) mod oversize;
+pub(super) mod unnegotiated;
 
-use super::{Finding, Side, packets};
+use super::{Side, packets};
 use crate::conn::{Connection, Tags};
 use crate::report::{CaqmTags, Vantage};
 
@@ -22,18 +22,6 @@ const ENOUGH_FEEDBACK: u64 = 8;
 pub(super) fn is_spoken(connection: &Connection) -> bool {
     connection.handshake.caqm.report().is_some()
         || connection.dirs.iter().any(|d| d.caqm().is_some())
-}
-
-/// The findings of a direction.
-pub(super) fn of(side: &Side<'_>, found: &mut Vec<Finding>) {
-    found.extend(both_bits::find(side));
-    found.extend(feedback::find(side));
-    found.extend(no_switch::find(side));
-    found.extend(congestion::find(side));
-    found.extend(one_sided::find(side));
-    found.extend(unnegotiated::find(side));
-    found.extend(oversize::find(side));
-    found.extend(accecn::find(side));
 }
 
 impl Side<'_> {

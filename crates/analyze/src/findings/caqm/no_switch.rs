@@ -1,8 +1,16 @@
 //! Every request is granted, and packets are lost: nobody on the path judges tags.
 
 use crate::conn::Tags;
-use crate::findings::{Finding, Id, Severity, Side, packets, times};
+use crate::findings::{Detector, Finding, Id, Severity, Side, packets, times};
 use crate::report::CaqmTags;
+
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("caqm_no_switch"),
+    severity: "medium",
+    said_when: "All requests (32 or more) were granted, by their tags at the receiver or by the feedback, and three segments or more had to be repeated",
+    needs: &[],
+    detect: |side, out| out.extend(find(side)),
+};
 
 /// Fewer losses may be the wire's.
 const LOSSES: u64 = 3;
@@ -18,7 +26,7 @@ pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
             None => false,
         };
     (is_all_granted && lost >= LOSSES).then(|| {
-        let mut f = side.finding(Id::CaqmNoSwitch, Severity::Medium, 0.9);
+        let mut f = side.finding(DETECTOR.id, Severity::Medium);
         let episodes = side.episodes().iter().map(|e| e.packet);
         f.packets = packets(episodes.chain([tags.first.tag]));
         f.title = format!(

@@ -2,7 +2,15 @@
 //! `net.core.sysctl_caqm_filter_nics`, which is 0 by default.
 
 use super::first;
-use crate::findings::{Finding, Id, Severity, Side};
+use crate::findings::{Detector, Finding, Id, Severity, Side};
+
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("caqm_one_sided"),
+    severity: "medium",
+    said_when: "Both agreed to CAQM and one side sends no tags (its interface is not in `sysctl_caqm_filter_nics`)",
+    needs: &[],
+    detect: |side, out| out.extend(find(side)),
+};
 
 /// So many packets without a tag are no accident: after the handshake, and when it was not seen.
 const ENOUGH: [u64; 2] = [8, 32];
@@ -19,8 +27,7 @@ pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
             false => !is_seen && packets_sent >= ENOUGH[1] && tags(ENOUGH[1]),
         };
     is_silent.then(|| {
-        let confidence = if offer.is_negotiated() { 0.97 } else { 0.8 };
-        let mut f = side.finding(Id::CaqmOneSided, Severity::Medium, confidence);
+        let mut f = side.finding(DETECTOR.id, Severity::Medium);
         f.packets = first(match peer {
             Some(tags) => tags.first.tag,
             None => side.sender.caqm_answer().max(side.receiver.caqm_answer()),

@@ -1,13 +1,21 @@
 //! Tagged frames that are longer than the MTU allows: the sender's MSS was not lowered by the tag's 4 bytes.
 
 use super::first;
-use crate::findings::{Finding, Id, Severity, Side};
+use crate::findings::{Detector, Finding, Id, Severity, Side};
+
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("caqm_oversize"),
+    severity: "info",
+    said_when: "Tagged packets of 1,497 to 1,500 (8,997 to 9,000) bytes: with the tag the frame is longer than the MTU allows",
+    needs: &[],
+    detect: |side, out| out.extend(find(side)),
+};
 
 pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
     let tags = side.sender.caqm()?;
     let oversize = tags.seen.oversize;
     (oversize > 0).then(|| {
-        let mut f = side.finding(Id::CaqmOversize, Severity::Info, 0.97);
+        let mut f = side.finding(DETECTOR.id, Severity::Info);
         f.packets = first(tags.first.oversize);
         f.title = format!(
             "{oversize} tagged frames of {} are up to 4 bytes longer than the MTU allows",

@@ -1,7 +1,15 @@
 //! Tags before, or without, an agreement: a host that does not know them drops the frames.
 
 use super::first;
-use crate::findings::{Finding, Id, Severity, Side};
+use crate::findings::{Detector, Finding, Id, Severity, Side};
+
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("caqm_unnegotiated"),
+    severity: "medium",
+    said_when: "A tag on a SYN, or tags after a handshake that did not agree",
+    needs: &[],
+    detect: |side, out| out.extend(find(side)),
+};
 
 pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
     let tags = side.sender.caqm()?;
@@ -23,7 +31,7 @@ pub(super) fn find(side: &Side<'_>) -> Option<Finding> {
     } else {
         return None;
     };
-    let mut f = side.finding(Id::CaqmUnnegotiated, Severity::Medium, 0.97);
+    let mut f = side.finding(DETECTOR.id, Severity::Medium);
     f.packets = first(packet);
     f.title = title;
     f.cause = "A kernel without CAQM does not know the EtherType and drops the frame. So tags may follow only when the SYN asks \

@@ -1,0 +1,185 @@
+//! The classes of time, and sums over them.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+/// What time went to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// From the first SYN to the ACK of the SYN-ACK.
+    Handshake,
+    /// The client had all of the answer and had not sent the next request.
+    ClientThinks,
+    /// The server had all of the request and had not begun the answer.
+    ServerThinks,
+    /// Packets were on their way: the path's delay, and its rate.
+    Path,
+    /// The sender's congestion window was full.
+    CongestionWindow,
+    /// The sender spread its packets over time.
+    Pacing,
+    /// The receiver's window was full, and not zero.
+    ReceiveWindow,
+    /// The sender was in the middle of a message and had nothing to send: its application or its send buffer.
+    Sender,
+    /// The receiver delayed an ACK that the sender waited for.
+    DelayedAck,
+    /// Nagle's algorithm held a small segment.
+    Nagle,
+    /// Recovery by duplicate ACKs or SACK.
+    FastRecovery,
+    /// Recovery by a tail loss probe.
+    Tlp,
+    /// The retransmission timer had to fire.
+    Rto,
+    /// A retransmission timeout or recovery though nothing was lost.
+    Spurious,
+    /// The receiver's window was zero.
+    ZeroWindow,
+    /// After the first FIN.
+    Closing,
+    /// Nobody waited for anything.
+    Idle,
+    /// The packets do not tell.
+    Unknown,
+}
+
+impl Class {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Self; 18] = [
+        Self::Handshake,
+        Self::ClientThinks,
+        Self::ServerThinks,
+        Self::Path,
+        Self::CongestionWindow,
+        Self::Pacing,
+        Self::ReceiveWindow,
+        Self::Sender,
+        Self::DelayedAck,
+        Self::Nagle,
+        Self::FastRecovery,
+        Self::Tlp,
+        Self::Rto,
+        Self::Spurious,
+        Self::ZeroWindow,
+        Self::Closing,
+        Self::Idle,
+        Self::Unknown,
+    ];
+
+    /// Its name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Handshake => "handshake",
+            Self::ClientThinks => "client_thinks",
+            Self::ServerThinks => "server_thinks",
+            Self::Path => "path",
+            Self::CongestionWindow => "congestion_window",
+            Self::Pacing => "pacing",
+            Self::ReceiveWindow => "receive_window",
+            Self::Sender => "sender",
+            Self::DelayedAck => "delayed_ack",
+            Self::Nagle => "nagle",
+            Self::FastRecovery => "fast_recovery",
+            Self::Tlp => "tlp",
+            Self::Rto => "rto",
+            Self::Spurious => "spurious",
+            Self::ZeroWindow => "zero_window",
+            Self::Closing => "closing",
+            Self::Idle => "idle",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Its name in text.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Handshake => "handshake",
+            Self::ClientThinks => "client thinks",
+            Self::ServerThinks => "server thinks",
+            Self::Path => "path",
+            Self::CongestionWindow => "congestion window",
+            Self::Pacing => "pacing",
+            Self::ReceiveWindow => "receive window",
+            Self::Sender => "sender's program or buffer",
+            Self::DelayedAck => "delayed ACK",
+            Self::Nagle => "Nagle",
+            Self::FastRecovery => "fast recovery",
+            Self::Tlp => "tail loss probe",
+            Self::Rto => "retransmission timeout",
+            Self::Spurious => "spurious retransmission",
+            Self::ZeroWindow => "zero window",
+            Self::Closing => "closing",
+            Self::Idle => "idle",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Microseconds of each class. JSON names only those that are not 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Budget([u64; Class::ALL.len()]);
+
+impl Budget {
+    /// Microseconds of a class.
+    pub fn of(&self, class: Class) -> u64 {
+        self.0[class as usize]
+    }
+
+    /// Adds to a class.
+    pub fn add(&mut self, class: Class, us: u64) {
+        self.0[class as usize] += us;
+    }
+
+    /// Adds all of another one.
+    pub fn add_all(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a += b);
+    }
+
+    /// All of it, microseconds.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// Nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|us| *us == 0)
+    }
+
+    /// The classes that are not 0, in their order.
+    pub fn parts(&self) -> impl Iterator<Item = (Class, u64)> {
+        let all = Class::ALL.into_iter().zip(self.0);
+        all.filter(|part| part.1 > 0)
+    }
+}
+
+impl Serialize for Budget {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (class, us) in self.parts() {
+            map.serialize_entry(class.name(), &us)?;
+        }
+        map.end()
+    }
+}
+
+impl JsonSchema for Budget {
+    fn schema_name() -> Cow<'static, str> {
+        "Budget".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = json_schema!({ "type": "object", "additionalProperties": false });
+        let mut parts = json_schema!({});
+        for class in Class::ALL {
+            parts.insert(
+                class.name().to_owned(),
+                u64::json_schema(generator).to_value(),
+            );
+        }
+        schema.insert("properties".to_owned(), parts.to_value());
+        schema
+    }
+}

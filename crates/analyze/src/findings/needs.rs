@@ -1,0 +1,108 @@
+//! What a detector has to see before its silence means something.
+//!
+//! "No findings" is an answer only where every detector could look. Each one lists its needs; those that a capture
+//! does not meet are reported, never passed over.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Id, Side};
+use crate::report::Vantage;
+
+/// Evidence that a capture may lack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Need {
+    /// The SYN and the SYN-ACK, with their options.
+    Handshake,
+    /// Packets of both sides.
+    BothDirections,
+    /// Every packet of the connection: the capture dropped none.
+    EveryPacket,
+    /// Whole TCP headers: time stamps and SACK blocks were not cut off.
+    WholeHeaders,
+    /// Time stamps (RFC 7323).
+    TimeStamps,
+    /// A capture taken at the data's sender, or before anything was lost.
+    AtSender,
+    /// A capture taken at the data's receiver.
+    AtReceiver,
+    /// The data itself, not only its ACKs.
+    Data,
+}
+
+impl Need {
+    /// What is missing, for a sentence that begins with "not in this capture: ".
+    pub fn missing(self) -> &'static str {
+        match self {
+            Self::Handshake => "the handshake",
+            Self::BothDirections => "one of the two directions",
+            Self::EveryPacket => "some of the packets",
+            Self::WholeHeaders => "the end of the TCP headers",
+            Self::TimeStamps => "TCP time stamps",
+            Self::AtSender => "the sender's end of the path",
+            Self::AtReceiver => "the receiver's end of the path",
+            Self::Data => "the data",
+        }
+    }
+}
+
+/// What a stream lacks, and what could not be looked for in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Lacks {
+    /// What the capture lacks.
+    pub lacks: Need,
+    /// Findings that need it.
+    pub findings: Vec<Id>,
+}
+
+/// A finding that could not be looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NotChecked {
+    /// The finding.
+    pub finding: Id,
+    /// What the capture lacks.
+    pub lacks: Need,
+    /// Streams in which it could not be looked for.
+    pub streams: u64,
+    /// The first of them.
+    pub stream: u32,
+}
+
+impl Side<'_> {
+    /// Whether there is anything to look at in this direction.
+    pub(crate) fn is_used(&self) -> bool {
+        let hidden = self
+            .sender
+            .rare
+            .as_deref()
+            .is_some_and(|r| r.missed.bytes > 0);
+        self.sender.data_segments > 0 || hidden
+    }
+
+    /// Whether the capture has this.
+    pub(crate) fn has(&self, need: Need) -> bool {
+        let rare =
+            |side: &crate::conn::Dir| side.rare.as_deref().map(|r| (r.missed.bytes, r.truncated));
+        let [sent, acked] = [rare(self.sender), rare(self.receiver)].map(Option::unwrap_or_default);
+        match need {
+            Need::Handshake => self.connection.handshake.is_whole(),
+            Need::BothDirections => self.sender.packets > 0 && self.receiver.packets > 0,
+            Need::EveryPacket => sent.0 == 0 && acked.0 == 0,
+            Need::WholeHeaders => sent.1 == 0 && acked.1 == 0,
+            Need::TimeStamps => self.sender.timestamps && self.receiver.timestamps,
+            Need::AtSender => self.vantage_is(true),
+            Need::AtReceiver => self.vantage_is(false),
+            Need::Data => self.sender.data_segments > 0,
+        }
+    }
+
+    /// Whether the capture was taken at this direction's sender, or at its receiver.
+    fn vantage_is(&self, sender: bool) -> bool {
+        match self.connection.vantage() {
+            Vantage::Client => self.sender_is_client() == sender,
+            Vantage::Server => self.sender_is_client() != sender,
+            Vantage::Between | Vantage::Unknown => false,
+        }
+    }
+}
