@@ -6,6 +6,7 @@ mod annotate;
 pub mod asked;
 mod compat;
 pub mod fail_on;
+mod fast;
 mod flows;
 mod form;
 pub mod html;
