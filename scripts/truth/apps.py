@@ -1,6 +1,6 @@
 """Kinds of trouble that applications and the two ends make."""
 
-from case import KERNELS, OLD, Case, must, other, path, rate, sometimes, toward, truth
+from case import KERNELS, OLD, Case, must, n_round_trips, other, path, rate, sometimes, toward, truth
 
 RTTS = [0.2, 1, 2, 5, 10, 20, 40, 60, 80, 100, 150]
 
@@ -77,17 +77,15 @@ def nagle(rng):
 
 
 def small_window(rng):
-    """The server's first window is one segment: it waits for the client's delayed ACK."""
-    p, n = {}, rng.randint(3, 6)
-    lines = [f"a_script=(w300 r{rng.choice([2000, 2600])} s{rng.choice([2, 5]) * 1000000})*{n} c"]
-    reply = int(lines[0].split(" r")[1].split()[0])
-    lines += [f"b_script=(r300 w{reply})*{n} d c", "steps=1", "route_initcwnd_b=1", "b_nodelay=1"]
+    """The server's window is one segment, and the client delays each ACK."""
+    p, n, reply = {}, rng.randint(3, 6), rng.choice([1448 * 3, 5000, 8000, 12000])
+    lines = [f"a_script=(w300 r{reply} s{rng.choice([1, 2]) * 1000000})*{n} c", f"b_script=(r300 w{reply})*{n} d c", "steps=1", "route_initcwnd_b=1", "b_nodelay=1", "a_quickack_each=0"]
 
     def judge(seen):
         late = seen.count("a", "DelayedACKs")
         if not (seen.quiet and seen.finished()):
             return "not quiet"
-        if late < 2:
+        if late < max(3, n):
             return "no delayed ACKs"
         return truth(must("delack_request_response"), ["delack_nagle", "window_after_idle", "slow_client", "slow_start"], budget={"delayed_ack": late * 0.036})
     return Case("delack-small-window", [*lines, *path(rng, p, rng.choice([0.2, 1, 5, 20])), *sometimes(rng, p)], judge, "b", rng.choice(KERNELS), p)
@@ -167,15 +165,18 @@ def send_buffer(rng):
     """A long path and a sender with a small buffer."""
     p, rtt = {}, rng.choice([20, 40, 80, 120])
     buffer = rng.choice([5000, 10000, 20000])
-    s, lines = transfer(rng, p, buffer * rng.randint(20, 50))
+    s, lines = transfer(rng, p, buffer * rng.randint(30, 60))
     lines.append(f"{s}_sndbuf={buffer}")
 
     def judge(seen):
         if not (seen.quiet and seen.finished()):
             return "not quiet"
-        if seen.share("sndbuf") < 0.5:
+        # The path has no rate: without the buffer the transfer takes the round trips of slow start.
+        size, took = seen.info(s, "wrote"), seen.info(s, "ended") - seen.info(s, "opened")
+        free, in_flight = (n_round_trips(size) + 1) * rtt / 1000, size * rtt / 1000 / took
+        if took < 2 * free or seen.info(s, "cwnd") * 1448 < 1.2 * in_flight or seen.share("rwnd") > 0.1:
             return "the send buffer was not the limit"
-        return truth(must("send_buffer"), ["slow_start", "delack_request_response"], budget={"send_buffer": seen.seconds("sndbuf")})
+        return truth(must("send_buffer"), ["slow_start", "delack_request_response"], budget={"send_buffer": took - free})
     return Case("send-buffer", [*lines, *path(rng, p, rtt), *sometimes(rng, p)], judge, s, rng.choice(KERNELS), p)
 
 

@@ -168,10 +168,14 @@ def also(seen, t):
         more |= {"tail_loss"}
     if seen.timeouts():
         more |= {"rto", "tail_loss"}
-    if seen.both("TCPSynRetrans") or any("syn" in str(h) for h in seen.raw.get("also", [])):
+    if seen.both("TCPSynRetrans"):
         more |= {"syn_retries"}
     if seen.drops():
         more |= LOSSES | {"tail_loss"}
+        if seen.both("DelayedACKs"):  # a window that losses made small waits for them
+            more |= {"delack_request_response"}
+    if any(not c[s]["got"] for c in seen.raw["connections"] for s in "ab"):
+        more |= {"artefacts"}  # one direction
     if seen.both("TCPDSACKRecv") or seen.both("TCPSpuriousRTOs") or seen.both("TCPLossUndo") or seen.both("TCPFullUndo") or seen.both("TCPTSReorder"):
         more |= {"spurious_fast", "reordering", "spurious_rto", "duplication", "ack_loss"}
     if seen.both("TCPToZeroWindowAdv"):
@@ -195,7 +199,7 @@ def also(seen, t):
         more |= {"slow_start"}
     if any(x > 0.2 for c in range(len(seen.raw["connections"])) for s in "ab" for x in seen.pauses(s, c)) and base > 0.005 and wrote > 28 * 1448:
         more |= {"window_after_idle"}
-    t["allowed"] = sorted((set(t["allowed"]) | more) - set(t["causes"]))
+    t["allowed"] = sorted((set(t["allowed"]) | more) - set(t["causes"]) - set(t.pop("never", ())))
     return t
 
 

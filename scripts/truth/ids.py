@@ -46,6 +46,7 @@ ACCEPT = {
 CLASSES = {
     "handshake": ("handshake",),
     "server_thinks": ("server_thinks",),
+    "server_pauses": ("server_thinks", "sender"),
     "client_thinks": ("client_thinks", "idle"),
     "delayed_ack": ("delayed_ack", "nagle"),
     "rto": ("rto", "tlp"),

@@ -19,7 +19,7 @@ STACKS = {"uml-6.1-hz250": "uml:6.1", "uml-6.1-hz1000": "uml:6.1@1000", "uml-6.1
 
 def by_the_lab(case, prefix, seed):
     """Runs a scenario of the laboratory; the captures are PREFIX.{a,b,m}.pcap."""
-    raw = labrun.run(case.kernel, [*case.lines, "points=a,b,mid", *([] if any(x.startswith("steps=") for x in case.lines) else ["steps=1"])], prefix, seed=seed, timeout=120)
+    raw = labrun.run(case.kernel, [*case.lines, "points=a,b,mid", "snap=128", *([] if any(x.startswith("steps=") for x in case.lines) else ["steps=1"])], prefix, seed=seed, timeout=120)
     prefix.with_name(prefix.name + ".mid.pcap").rename(prefix.with_name(prefix.name + ".m.pcap"))
     if raw.get("warnings"):
         raise RuntimeError(raw["warnings"][0])
@@ -29,13 +29,7 @@ def by_the_lab(case, prefix, seed):
 def end_of(end):
     """An end of a flow of `tcplab run` in the laboratory's words."""
     info, ns = end["tcp_info"], 1e9
-    steps, begun, wanted = [], None, None
-    for line in end["log"]:
-        at, what = line["time_ns"] / ns, line["what"]
-        if what in ("write", "read"):
-            steps.append(["w" if what == "write" else "r", line["value"], at, at])
-        del begun, wanted
-        begun, wanted = at, what
+    steps = [["w" if x["what"] == "write" else "r", x["value"], x["time_ns"] / ns, x["time_ns"] / ns] for x in end["log"] if x["what"] in ("write", "read")]
     # An end that the run's linger or max cut off has no error, either.
     return {"opened": -1.0 if end["opened_ns"] is None else end["opened_ns"] / ns, "done": int(end["closed_ns"] is not None), "error": end["error"] or 0,
             "wrote": end["written_bytes"], "got": end["read_bytes"], "began": next((x["time_ns"] / ns for x in end["log"] if x["what"] == "connect"), -1.0),
@@ -55,15 +49,22 @@ def by_run(case, prefix, seed, binary):
         point = document["points"][0]
         for host, name in (("client.eth0", "a"), ("server.eth0", "b"), ("mid.eth0", "m")):
             shutil.copyfile(f"{tmp}/out/points/0000/{host}.pcapng", prefix.with_name(f"{prefix.name}.{name}.pcapng"))
-    links = point["links"]
-    return {"kernel": point["kernel"], "links": links, "happenings": [], "counters": {"a": point["counters"]["client"], "b": point["counters"]["server"]},
-            "connections": [{"port": f["client_port"], "a": end_of(f["client"]), "b": end_of(f["server"])} for f in point["flows"]], "digest": point["digest"],
-            "ab": way(links, "a_to_b"), "ba": way(links, "b_to_a"), "also": [], "lost": sum(way(links, w)["lost"] for w in ("a_to_b", "b_to_a"))}
+    ways = {"ab": way(point["links"], "a_to_b", case.params), "ba": way(point["links"], "b_to_a", case.params)}
+    return {"kernel": point["kernel"], "counters": {"a": point["counters"]["client"], "b": point["counters"]["server"]}, **ways,
+            "happenings": [[0.0, d, "drop", 0, 0, 0, 0] for d, w in ways.items() for _ in range(min(5000, w["dropped"]))],
+            "connections": [{"port": f["client_port"], "a": end_of(f["client"]), "b": end_of(f["server"])} for f in point["flows"]], "latency": [f["client"]["latency_ns"] for f in point["flows"]]}
 
 
-def way(links, name):
+def way(links, name, params):
     """Both links of one way together."""
-    return {k: sum(link[name][k] for link in links) for k in ("delivered", "queue_drops", "lost", "frames")} | {"peak": max(link[name]["peak_pkts"] for link in links)}
+    sums = {k: sum(link[name][k] for link in links) for k in ("delivered", "queue_drops", "lost", "frames")}
+    queues = [link.get(f"{name}_qdisc") or {} for link in links]
+    peak = max(link[name]["peak_pkts"] for link in links)
+    sums["qdisc_drops"] = sum(max(0, q.get("drops", 0) - q.get("ack_drops", 0)) for q in queues)
+    sums["ack_drops"] = sum(tin.get("ack_drops", 0) for q in queues for tin in q.get("tins", []))
+    sums["dropped"] = sums["lost"] + max(sums["queue_drops"], sums["qdisc_drops"])
+    sums["longest_wait"] = peak * 1514 * 8 / (params["mbit"] * 1e6) if "mbit" in params and peak > 3 else 0.0
+    return sums
 
 
 def make(case, prefix, seed, binary):

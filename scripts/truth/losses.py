@@ -24,7 +24,7 @@ def rto_causes(seen, at):
 def random_loss(rng):
     p, after = {}, rng.choice(["", " after"])
     s, _, lines = bulk(rng, p, rng.choice([400, 800, 1500]) * 1000)
-    ppm = rng.choice([5000, 10000, 20000, 40000])
+    ppm = rng.choice([10000, 20000, 40000])
     p["loss"] = f"{ppm / 10000} %"
     lines += [f"rule={toward(s)} data p={ppm}{after} drop", *(["sysctl_a=net.ipv4.tcp_sack 0"] if rng.random() < 0.15 else [])]
 
@@ -183,7 +183,7 @@ def duplication(rng):
     """The path delivers segments twice, a moment later."""
     p = {}
     s, _, lines = bulk(rng, p, rng.choice([400, 800]) * 1000)
-    ppm, later = rng.choice([10000, 30000, 100000]), rng.choice([50, 300, 2000])
+    ppm, later = rng.choice([20000, 50000, 100000]), rng.choice([50, 300, 2000])
 
     def judge(seen):
         if seen.drops() or seen.retrans or len(seen.done("dup")) < 5 or not seen.finished():

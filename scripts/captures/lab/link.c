@@ -356,8 +356,8 @@ static void reset_both(int dir, const uint8_t *data, size_t len, const struct vi
 		}
 		own.len = 0;
 		tcp_checksum(f, &own, 20);
-		timer_at(now, pass_mid, p, 0);
-		timer_at(now + dirs[p->dir].delay / 2, arrive, p, 0);
+		timer_at(now + dirs[p->dir].delay / 2, pass_mid, p, 0); /* just before the packet itself, else it is out of order */
+		timer_at(now + dirs[p->dir].delay, arrive, p, 0);
 	}
 }
 
