@@ -55,7 +55,7 @@ def make_all(options, folder):
     have = {}
     if index.exists():
         have = {x["name"]: x for x in map(json.loads, index.read_text().splitlines())}
-    laboratory.labrun.build_lab()
+    laboratory.ready()
     lock, todo = threading.Lock(), []
     wanted = plan(options.seed, options.each, options.kind)
     todo = [x for x in wanted if x[0] not in have]

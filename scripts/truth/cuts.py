@@ -76,3 +76,9 @@ def cut(data, how, rng, sender="b"):
     if len(packets) < 2:
         return None
     return head + b"".join(struct.pack("<IIII", s, f, len(body), wire) + body for s, f, wire, body in packets)
+
+
+def first_time(data):
+    """Seconds since 1970 of the first packet of a pcap."""
+    s, f = struct.unpack_from("<II", data, 24)
+    return s + f / (1e6 if data[:4] == b"\xd4\xc3\xb2\xa1" else 1e9)

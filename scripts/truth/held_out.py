@@ -275,7 +275,7 @@ def deaf(rng):
         hit = "".join(s for s in "ab" if seen.timeouts(s))
         times = seen.exchanges("a")
         cost = max(times) - sorted(times)[len(times) // 2]
-        return truth({}, ["rto", "tail_loss", "spurious_rto", "black_hole"], one_of=[[["rto", "tail_loss", "spurious_rto"], hit]], budget={"rto": max(0.0, cost - 0.05)} if hit == "ab" or hit else {})
+        return truth({}, ["rto", "tail_loss", "spurious_rto", "black_hole"], one_of=[[["rto", "tail_loss", "spurious_rto"], hit]], budget={f"recovery@{hit}": max(0.0, cost - 0.05)})
     return Case("deaf", [*lines, *path(rng, p, rng.choice([1, 5, 20, 60])), *sometimes(rng, p)], judge, "a", rng.choice(KERNELS), p)
 
 

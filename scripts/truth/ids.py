@@ -50,6 +50,7 @@ CLASSES = {
     "client_thinks": ("client_thinks", "idle"),
     "delayed_ack": ("delayed_ack", "nagle"),
     "rto": ("rto", "tlp"),
+    "recovery": ("rto", "tlp", "fast_recovery"),
     "spurious": ("spurious",),
     "fast_recovery": ("fast_recovery", "tlp"),
     "receive_window": ("receive_window", "zero_window"),

@@ -17,6 +17,13 @@ import labrun  # noqa: E402
 STACKS = {"uml-6.1-hz250": "uml:6.1", "uml-6.1-hz1000": "uml:6.1@1000", "uml-6.1-hz250-old": "uml:6.1+quickack-6.1.56"}
 
 
+def ready():
+    """Builds what the runs need, before there are several at once."""
+    labrun.build_lab()
+    for kernel in STACKS:
+        labrun.binary(kernel)
+
+
 def by_the_lab(case, prefix, seed):
     """Runs a scenario of the laboratory; the captures are PREFIX.{a,b,m}.pcap."""
     raw = labrun.run(case.kernel, [*case.lines, "points=a,b,mid", "snap=128", *([] if any(x.startswith("steps=") for x in case.lines) else ["steps=1"])], prefix, seed=seed, timeout=120)
@@ -83,9 +90,16 @@ def make(case, prefix, seed, binary):
     if case.post:
         for path in prefix.parent.glob(prefix.name + ".[abm].pcap"):
             step(path, *case.post[1:])
+            raw.pop("start", None)
     counters = {h: {k: v for k, v in c.items() if v and k.startswith("Tcp")} for h, c in raw["counters"].items()}
-    return {"truth": also(seen, said), "counters": counters, "happened": len(raw["happenings"]),
+    return {"truth": also(seen, said), "events": events(raw), "counters": counters, "happened": len(raw["happenings"]),
             "connections": [{s: {k: v for k, v in c[s].items() if k != "steps"} for s in "ab"} for c in raw["connections"]]}, ""
+
+
+def events(raw):
+    """When the trouble was, seconds since 1970: what the link did to packets, and the applications' pauses."""
+    times = [h[0] for h in raw["happenings"]] + [x[3] for c in raw["connections"] for s in "ab" for x in c[s].get("steps", []) if x[0] in "sj" and x[3] - x[2] > 0.01]
+    return sorted(round(raw["start"] + t, 6) for t in times)[:2000] if "start" in raw else []
 
 
 def step(path, seconds, share):

@@ -91,7 +91,7 @@ def tail(rng):
             return "not a tail"
         times = seen.exchanges("a")
         cost = max(times) - sorted(times)[len(times) // 2]
-        return truth({"tail_loss": before("b", after), **rto_causes(seen, before("b", after))}, ["tail_loss", "rto"], budget={"rto": max(0.0, cost - 0.02)})
+        return truth({"tail_loss": before("b", after), **rto_causes(seen, before("b", after))}, ["tail_loss", "rto"], budget={"recovery@b": max(0.0, cost - 0.02)})
     return Case("tail-loss", [*lines, *path(rng, p, rng.choice([1, 5, 20, 50, 100])), *sometimes(rng, p)], judge, "b", rng.choice(KERNELS), p)
 
 
@@ -106,7 +106,7 @@ def lone(rng):
             return "not lost"
         times = seen.exchanges("a")
         cost = sum(times) - len(times) * sorted(times)[len(times) // 2]
-        return truth({}, ["rto", "tail_loss", "spurious_rto"], one_of=[[["rto", "tail_loss"], before("a", after)]], budget={"rto": max(0.0, cost - 0.005)})
+        return truth({}, ["rto", "tail_loss", "spurious_rto"], one_of=[[["rto", "tail_loss"], before("a", after)]], budget={"rto@a": max(0.0, cost - 0.005)})
     return Case("lone-request-lost", [*lines, *path(rng, p, rng.choice([1, 5, 20, 50])), *sometimes(rng, p)], judge, "a", rng.choice(KERNELS), p)
 
 
@@ -123,7 +123,7 @@ def outage(rng):
     def judge(seen):
         if not seen.timeouts(s) or len(seen.drops()) < 3 or not seen.finished():
             return "no timeout"
-        return truth({"rto": before(s, after)}, ["tail_loss", "black_hole"], budget={"rto": max(0.0, (length - 2 * rtt - 30) / 1000)})
+        return truth({"rto": before(s, after)}, ["tail_loss", "black_hole"], budget={f"rto@{s}": max(0.0, (length - 2 * rtt - 30) / 1000)})
     return Case("outage", [*lines, *rate(p, toward(s), 10), *path(rng, p, rtt), *sometimes(rng, p)], judge, s, rng.choice(KERNELS), p)
 
 

@@ -77,4 +77,4 @@ def half_closed(rng):
     return Case("quiet-half-closed", [*lines, *path(rng, p, rng.choice(RTTS)), *sometimes(rng, p)], nothing, "b", rng.choice(KERNELS), p)
 
 
-KINDS = [(bulk, 3), (request_response, 4), (idle, 2), (short_ones, 2), (stream, 2), (cured, 2), (half_closed, 1)]
+KINDS = [(bulk, 6), (request_response, 8), (idle, 3), (short_ones, 4), (stream, 4), (cured, 4), (half_closed, 2)]

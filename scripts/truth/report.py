@@ -22,7 +22,7 @@ def cut_table(by_cut):
     cuts = [c for c in ("whole", "no-handshake", "late", "snap60", "one-direction", "every-10th") if any(c in x for x in by_cut.values())]
     out = ["| cause | " + " | ".join(cuts) + " |", "|---|" + "---|" * len(cuts)]
     for name, x in sorted(by_cut.items()):
-        out.append(f"| {name} | " + " | ".join("/".join(str(x.get(c, {}).get(w, 0)) for w in ("right", "not_checked", "missed")) for c in cuts) + " |")
+        out.append(f"| {name} | " + " | ".join("/".join(str(x.get(c, {}).get(w, 0)) for w in ("right", "not_checked", "missed", "gone")) for c in cuts) + " |")
     return out
 
 
@@ -50,8 +50,8 @@ def body(r):
         "Whole captures, at the client, at the server and in between:", "", *ids_table(r["whole"]), "",
         f"Without any trouble: {q['captures']} captures, {q['with_false']} with a false finding, {q['all_clear']} with an all-clear.", "",
         "Of these the kinds of trouble that the detectors were not written against:", "", *ids_table(r["kinds_held_out"]), "",
-        f"Cut ({r['cut_captures']} captures; a cause that the cut took away counts as missed, too):", "", *ids_table(r["cut"], blind=True), "",
-        "Each cause by cut, found/said not checked/missed:", "", *cut_table(r["by_cut"]), "",
+        f"Cut ({r['cut_captures']} captures; a cause that lies before the first packet that is left is not asked for):", "", *ids_table(r["cut"], blind=True), "",
+        "Each cause by cut: found/said not checked/missed/before the first packet that is left:", "", *cut_table(r["by_cut"]), "",
         "Confidence, whole captures:", "", *confidence_lines(r["confidence"]), "",
         "Time budget, whole captures at the ends: seconds that the applications' times, the link's record or the kernel's clocks determine.", "", *budget_lines(r["budget"])]
 

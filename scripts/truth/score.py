@@ -9,10 +9,13 @@ import tempfile
 from pathlib import Path
 
 from case import POINTS
-from cuts import CUTS, cut
+from cuts import CUTS, cut, first_time
 from ids import CLASSES, IDLE, UNKNOWN, accepted, budget, not_checked
 
 BATCH = 40
+# What only a handshake shows, and what only a connection's beginning does.
+HANDSHAKE = {"syn_retries", "refused", "option_removed", "accept_queue", "window_scaling"}
+BEGINNING = {"slow_start"}
 
 
 def analyse(binary, files):
@@ -36,11 +39,22 @@ def wanted(label, point):
     return groups, may
 
 
-def judge(label, point, how, capture):
-    """One row: what was right, false, missed, not checked; confidences; the budget."""
+def gone(label, name, how, begin):
+    """Whether a cut took a cause away: it lies before the first packet that is left."""
+    names = set(name.split("/"))
+    if how not in ("no-handshake", "late"):
+        return False
+    if names & HANDSHAKE or how == "late" and names & BEGINNING:
+        return True
+    events = label.get("events") or []
+    return bool(events) and sum(t > begin for t in events) < max(1, len(events) / 2)
+
+
+def judge(label, point, how, capture, begin):
+    """One row: what was right, false, missed, not checked; confidences; the budget. `begin`: when the capture begins."""
     groups, may = wanted(label, point)
     row = {"name": label["name"], "kind": label["kind"], "family": label["family"], "point": point, "cut": how, "right": [], "false": [], "missed": [], "not_checked": [],
-           "allowed": [], "confidence": [], "not_checked_any": False, "broken": capture is None, "streams": 0}
+           "gone": [], "allowed": [], "confidence": [], "not_checked_any": False, "broken": capture is None, "streams": 0}
     if capture is None:
         return row
     best = {}
@@ -56,6 +70,8 @@ def judge(label, point, how, capture):
         if hit:
             row["right"].append([name, hit[0]])
             answered |= set(hit)
+        elif gone(label, name, how, begin):
+            row["gone"].append([name, sorted(ids)[0]])
         elif how != "whole" and ids & blind:
             row["not_checked"].append([name, sorted(ids)[0]])
         else:
@@ -73,7 +89,7 @@ def judge(label, point, how, capture):
         for s in streams:
             spent.update(budget(s))
         row["budget"] = {k: round(v, 6) for k, v in spent.items()}
-        row["budget_truth"] = label["truth"]["budget"]
+        row["budget_truth"] = {k.partition("@")[0]: v for k, v in label["truth"]["budget"].items() if point in (k.partition("@")[2] or POINTS)}
     return row
 
 
@@ -94,16 +110,16 @@ def rows_of(labels, folder, binary, cuts):
                 data = path.read_bytes()
                 for how in cuts:
                     if how == "whole":
-                        todo.append((label, point, how, path))
+                        todo.append((label, point, how, path, 0.0))
                         continue
                     some = cut(data, how, random.Random(f"{label['name']} {point} {how}"))
                     if some:
                         place = Path(tmp) / f"{len(todo)}.pcap"
                         place.write_bytes(some)
-                        todo.append((label, point, how, place))
+                        todo.append((label, point, how, place, first_time(some)))
         for at in range(0, len(todo), BATCH):
             part = todo[at:at + BATCH]
-            out += [judge(x[0], x[1], x[2], capture) for x, capture in zip(part, analyse(binary, [x[3] for x in part]))]
+            out += [judge(x[0], x[1], x[2], capture, x[4]) for x, capture in zip(part, analyse(binary, [x[3] for x in part]))]
     return out
 
 
@@ -165,7 +181,7 @@ def by_cut(rows):
     """Cause x cut: found, said not checked, missed."""
     out = {}
     for r in rows:
-        for what in ("right", "not_checked", "missed"):
+        for what in ("right", "not_checked", "missed", "gone"):
             for name, _ in r[what]:
                 out.setdefault(name, {}).setdefault(r["cut"], collections.Counter())[what] += 1
     return out
