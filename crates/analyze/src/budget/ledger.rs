@@ -187,6 +187,28 @@ impl Ledger {
         }
     }
 
+    /// Microseconds that were given to a class so far.
+    pub(crate) fn booked(&mut self, class: Class) -> u64 {
+        self.settle();
+        self.total.of(class)
+    }
+
+    /// What was given to `was` since `from`, when `before` was booked for it, belongs to `is`. Of the requests only the
+    /// open one changes.
+    pub(crate) fn turn_since(&mut self, from: u64, before: u64, was: Class, is: Class) {
+        let us = self.booked(was).saturating_sub(before);
+        if us == 0 {
+            return;
+        }
+        self.total.turn(was, is, us);
+        if let Some(open) = self.requests.as_mut().and_then(|r| r.open.as_mut()) {
+            open.budget_us.turn(was, is, us);
+        }
+        let spans = self.spans.iter_mut().flat_map(|s| s.iter_mut());
+        let since = |s: &&mut Span| s.class == was && s.from_us >= from;
+        spans.filter(since).for_each(|s| s.class = is);
+    }
+
     /// Ends the account.
     pub(crate) fn close(mut self) -> Account {
         self.answered();

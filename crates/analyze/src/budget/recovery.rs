@@ -22,6 +22,9 @@ pub(crate) struct Recovery {
     open: [Option<Class>; 2],
     /// How many episodes of each side had ended.
     ended: [u32; 2],
+    /// The receiver told of a hole, and no retransmission passed yet; and how many episodes had ended then.
+    asked: [bool; 2],
+    before_asked: [u32; 2],
     stretches: Vec<Stretch>,
 }
 
@@ -67,6 +70,7 @@ impl Recovery {
         let now_open = episodes.open.as_deref();
         let more_ended = index > std::mem::replace(&mut self.ended[dir], index);
         let last = episodes.ended.last().filter(|_| more_ended);
+        self.asked(dir, e, index, ledger);
         // The one that was open goes on, or ended.
         match (was, last) {
             (Some(class), Some(ended)) => {
@@ -92,6 +96,33 @@ impl Recovery {
             self.give(class, e.at, (dir, at), ledger);
         }
         self.open[dir] = now_open.map(|o| class_of(o.kind));
+    }
+
+    /// Seen from the receiver the retransmission comes a round trip after the hole: all of that is recovery, unless the
+    /// hole closes without one.
+    fn asked(&mut self, dir: usize, e: &Event<'_>, index: u32, ledger: &mut Ledger) {
+        let side = &e.dirs[dir];
+        let Some(loss) = side.loss.as_deref() else {
+            return;
+        };
+        let open = loss.episodes.open.is_some() || index > self.before_asked[dir];
+        if self.asked[dir] {
+            if loss.asked.is_some() || open {
+                self.give(Class::FastRecovery, e.at, (dir, self.before_asked[dir]), ledger);
+            } else {
+                let of_it = |s: &Stretch| {
+                    (usize::from(s.dir), s.episode) == (dir, index)
+                };
+                for s in self.stretches.iter().filter(|s| of_it(s)) {
+                    ledger.turn((s.from, s.to), s.class, Class::Path);
+                }
+                self.stretches.retain(|s| !of_it(s));
+            }
+        }
+        let far = e.dirs[1 - dir].path_or_zero();
+        let at_sender = u64::from(side.path_or_zero()) * 4 <= u64::from(far);
+        self.asked[dir] = loss.asked.is_some() && loss.episodes.open.is_none() && !at_sender;
+        self.before_asked[dir] = index;
     }
 
     /// Gives the time up to `to` to an episode.

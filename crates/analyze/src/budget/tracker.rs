@@ -135,6 +135,9 @@ impl Tracker {
         self.kept_alive = false;
         self.at = e.at;
         self.by = Some(e.dir as u8);
+        if turn {
+            self.sides[e.dir].begins(e);
+        }
         self.sides[e.dir].sent(e);
     }
 

@@ -140,9 +140,9 @@ impl Connection {
             self.tag(dir, p, number, units);
             self.handshake_ack(dir, p, now);
             self.dirs[dir].previous = mark;
+            self.spend(dir, p, At { number, now }, (kind, told));
             self.dirs[dir].follow_id(p.ip_id.unwrap_or(0));
             self.dirs[dir].last_packet = now;
-            self.spend(dir, p, At { number, now }, (kind, told));
         }
         if self.trace.is_some() {
             self.record(
@@ -309,12 +309,12 @@ impl Connection {
     /// Gives out the time up to this packet.
     #[inline]
     fn spend(&mut self, dir: usize, p: &TcpPacket, at: At, (kind, told): (SegmentKind, Told)) {
-        let opening = self.handshake.is_begun() && !self.handshake.done;
+        let begun = self.handshake.is_begun();
         if self.tracker.is_none() {
             if self.last == self.start && p.payload_len == 0 {
                 return;
             }
-            self.tracker = Some(Box::new(Tracker::new(opening, self.trace.is_some())));
+            self.tracker = Some(Box::new(Tracker::new(begun, self.trace.is_some())));
         }
         let client = self.client_index();
         let Some(tracker) = self.tracker.as_deref_mut() else {
@@ -331,7 +331,7 @@ impl Connection {
             at: self.last.since(self.start).as_micros().max(0) as u64,
             now: at.now,
             start: self.start,
-            opening,
+            opening: begun && !self.handshake.done,
         };
         if tracker.is_opening() {
             tracker.handshake(&event);
@@ -442,7 +442,7 @@ mod tests {
         let sizes = [
             ("a connection", size_of::<Connection>(), 736),
             ("a side of it", size_of::<Dir>(), 224),
-            ("its ACKs", size_of::<AckStats>(), 184),
+            ("its ACKs", size_of::<AckStats>(), 192),
             ("its losses", size_of::<loss::Loss>(), 200),
             ("its rare counters", size_of::<dir::Rare>(), 88),
             ("a segment in flight", size_of::<Segment>(), 48),
