@@ -94,7 +94,7 @@ pub struct Totals {
     /// Where the time of all streams went, microseconds.
     #[serde(skip_serializing_if = "Budget::is_empty")]
     pub budget_us: Budget,
-    /// Of it, the time in which a client waited for the answer to a request.
+    /// Of it, the time in which a client waited: for the handshake, and from each request to the end of its answer.
     #[serde(skip_serializing_if = "Budget::is_empty")]
     pub waited_us: Budget,
     /// Where the file could not be read further.

@@ -39,6 +39,8 @@ pub(crate) struct AckStats {
     pub evidence: Option<Box<Evidence>>,
     /// All data was just ACKed: does its sender go on at once?
     pub release: Option<Release>,
+    /// Frame number of the newest data that went on at once after such an ACK.
+    pub let_go: u64,
     /// Immediate ACKs before the first delayed one.
     pub quick_before: u32,
     /// ACKs of more than one full segment that came late all the same: Linux does that only while

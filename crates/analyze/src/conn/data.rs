@@ -172,6 +172,9 @@ fn released(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) {
     let near = i64::from(tx.path_or_zero());
     let off = at.now.since(release.at).as_micros() - near;
     let at_once = off.abs() <= 500 + near / 20;
+    if at_once {
+        acks.let_go = at.number;
+    }
     if !release.delayed {
         acks.quick_answers[0] += 1;
         acks.quick_answers[1] += u32::from(at_once);

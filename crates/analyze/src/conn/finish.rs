@@ -3,7 +3,7 @@
 use tcplab_base::{Duration, Samples};
 
 use super::{AckStats, Connection, Dir, Record};
-use crate::budget::Budget;
+use crate::budget::{Account, Budget, Class};
 use crate::report::{
     AckMode, AcksSent, Artefact, Direction, DirectionMore, Episode, EpisodeKind, Handshake,
     Retransmissions, Rtt, Spread, State, Stream, Vantage,
@@ -22,18 +22,22 @@ impl Connection {
         }
     }
 
-    /// The report. Call [`Connection::close`] first.
-    pub(crate) fn report(&mut self) -> Stream {
+    /// The report, and where the time went in which the client waited. Call [`Connection::close`] first.
+    pub(crate) fn report(&mut self) -> (Stream, Budget) {
         let client = self.client_index();
         let ends = [self.key.a, self.key.b];
+        let duration_us = self.last.since(self.start).as_micros().max(0) as u64;
+        let account = self.account(client, duration_us);
+        let mut waited = account.asked;
+        waited.add(Class::Handshake, account.budget.of(Class::Handshake));
         let h = &self.handshake;
         let seen = h.syn_at.is_some() || h.synack_at.is_some();
-        Stream {
+        let stream = Stream {
             stream: self.stream,
             client: ends[client].text(),
             server: ends[1 - client].text(),
             start_ns: self.start.as_nanos(),
-            duration_us: self.last.since(self.start).as_micros().max(0) as u64,
+            duration_us,
             state: self.state(),
             handshake: seen.then_some(Handshake {
                 syn_retransmissions: h.syns_again,
@@ -45,12 +49,25 @@ impl Connection {
             vantage: self.vantage(),
             artefacts: self.artefacts(),
             not_checked: Vec::new(),
-            budget_us: Budget::default(),
-            requests: Vec::new(),
-            requests_not_listed: 0,
+            budget_us: account.budget,
+            requests: account.requests,
+            requests_not_listed: account.not_listed,
             client_to_server: Box::new(direction(&mut self.dirs[client])),
             server_to_client: Box::new(direction(&mut self.dirs[1 - client])),
+        };
+        (stream, waited)
+    }
+
+    /// Where the time went. The spans go to the trace.
+    fn account(&mut self, client: usize, duration_us: u64) -> Account {
+        let Some(tracker) = self.tracker.take() else {
+            return Account::default();
+        };
+        let mut account = tracker.close(&self.dirs, client, (self.start, duration_us));
+        if let Some(trace) = &mut self.trace {
+            trace.spans = std::mem::take(&mut account.spans);
         }
+        account
     }
 
     fn state(&self) -> State {

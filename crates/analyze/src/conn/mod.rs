@@ -25,9 +25,10 @@ use tcplab_wire::{CaqmUnits, TcpFlags, TcpPacket};
 pub(crate) use ack::{AckStats, Evidence, Released};
 pub(crate) use caqm::{Offer, Tags};
 pub(crate) use dir::Dir;
-pub(crate) use episode::Record;
+pub(crate) use episode::{Episodes, Record};
 pub(crate) use flight::Segment;
 
+use crate::budget::{Event, Tracker};
 use crate::compat::{Compat, Verdicts};
 use crate::table::Key;
 use crate::trace::{Row, SegmentKind, Shelf, StreamTrace};
@@ -53,6 +54,8 @@ pub(crate) struct Connection {
     pub over: bool,
     pub time_out_of_order: u32,
     trace: Option<Box<StreamTrace>>,
+    /// Where the time went; made with the first packet that can tell.
+    tracker: Option<Box<Tracker>>,
 }
 
 /// What was seen of the handshake and the end.
@@ -71,6 +74,11 @@ pub(crate) struct Handshake {
 }
 
 impl Handshake {
+    /// A SYN or a SYN-ACK was seen.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.syn_at.is_some() || self.synack_at.is_some()
+    }
+
     /// Both the SYN and the SYN-ACK were seen.
     pub(crate) fn is_whole(&self) -> bool {
         self.syn_at.is_some() && self.synack_at.is_some()
@@ -98,6 +106,7 @@ impl Connection {
             over: false,
             time_out_of_order: 0,
             trace,
+            tracker: None,
         }
     }
 
@@ -131,6 +140,7 @@ impl Connection {
             self.tag(dir, p, number, units);
             self.handshake_ack(dir, p, now);
             self.dirs[dir].previous = mark;
+            self.spend(dir, p, At { number, now }, (kind, told));
             self.dirs[dir].follow_id(p.ip_id.unwrap_or(0));
             self.dirs[dir].last_packet = now;
         }
@@ -296,6 +306,45 @@ impl Connection {
         self.over |= self.dirs[0].fin_acked && self.dirs[1].fin_acked;
     }
 
+    /// Gives out the time up to this packet.
+    #[inline]
+    fn spend(&mut self, dir: usize, p: &TcpPacket, at: At, (kind, told): (SegmentKind, Told)) {
+        let begun = self.handshake.is_begun();
+        if self.tracker.is_none() {
+            if self.last == self.start && p.payload_len == 0 {
+                return;
+            }
+            self.tracker = Some(Box::new(Tracker::new(begun, self.trace.is_some())));
+        }
+        let client = self.client_index();
+        let Some(tracker) = self.tracker.as_deref_mut() else {
+            return;
+        };
+        let event = Event {
+            dirs: &self.dirs,
+            dir,
+            client,
+            packet: p,
+            number: at.number,
+            kind,
+            acked: told.acked,
+            at: self.last.since(self.start).as_micros().max(0) as u64,
+            now: at.now,
+            start: self.start,
+            opening: begun && !self.handshake.done,
+        };
+        if tracker.is_opening() {
+            tracker.handshake(&event);
+        } else if p.payload_len == 0 || matches!(kind, SegmentKind::KeepAlive | SegmentKind::ZeroWindowProbe) {
+            tracker.bare(&event);
+        } else {
+            tracker.payload(&event);
+        }
+        if p.flags.has(TcpFlags::FIN) {
+            tracker.fin(event.at);
+        }
+    }
+
     /// Writes the row of the trace.
     fn record(&mut self, seen: Seen, p: &TcpPacket, shelf: &mut Shelf) {
         let [a, b] = &self.dirs;
@@ -391,9 +440,9 @@ mod tests {
     fn a_connection_stays_small() {
         // What the bound of 1 kB for each open connection is made of.
         let sizes = [
-            ("a connection", size_of::<Connection>(), 728),
+            ("a connection", size_of::<Connection>(), 736),
             ("a side of it", size_of::<Dir>(), 224),
-            ("its ACKs", size_of::<AckStats>(), 184),
+            ("its ACKs", size_of::<AckStats>(), 192),
             ("its losses", size_of::<loss::Loss>(), 200),
             ("its rare counters", size_of::<dir::Rare>(), 88),
             ("a segment in flight", size_of::<Segment>(), 48),

@@ -4,6 +4,7 @@
 use tcplab_base::Samples;
 
 use super::{AckStats, Connection, Dir};
+use crate::budget::Tracker;
 
 /// A connection of which only one side has sent, and no more than this, has barely begun: a SYN and the
 /// retransmissions of it that Linux allows by default (`tcp_syn_retries`, 6).
@@ -18,7 +19,8 @@ impl Connection {
 
     /// Bytes, about.
     pub(crate) fn weight(&self) -> usize {
-        size_of::<Self>() + self.dirs.iter().map(Dir::weight).sum::<usize>()
+        let time = self.tracker.as_deref().map_or(0, Tracker::weight);
+        size_of::<Self>() + self.dirs.iter().map(Dir::weight).sum::<usize>() + time
     }
 }
 
