@@ -98,8 +98,27 @@ pub(crate) struct Tally {
 pub(crate) struct RttSamples {
     /// From a segment to its ACK.
     pub by_ack: Samples,
+    /// Those of `by_ack` whose ACK was sent at once and for nothing but the data; `None`: all of them.
+    pub prompt: Option<Box<Samples>>,
     /// By the echo of a time stamp.
     pub by_ts: Samples,
+}
+
+impl RttSamples {
+    /// A sample; `prompt` tells that the ACK neither waited nor rode on data.
+    pub(crate) fn by_ack(&mut self, us: u32, prompt: bool) {
+        match &mut self.prompt {
+            Some(samples) if prompt => samples.push(us),
+            None if !prompt => self.prompt = Some(Box::new(self.by_ack.clone())),
+            _ => {}
+        }
+        self.by_ack.push(us);
+    }
+
+    /// The samples of ACKs that were sent at once.
+    pub(crate) fn prompt(&mut self) -> &mut Samples {
+        self.prompt.as_deref_mut().unwrap_or(&mut self.by_ack)
+    }
 }
 
 /// Counters that most connections never need.
@@ -359,6 +378,11 @@ impl Dir {
         } else {
             self.path_us
         }
+    }
+
+    /// Whether [`Dir::path_us`] is the path, not a wait.
+    pub(crate) fn knows_path(&self) -> bool {
+        self.path_us != u32::MAX
     }
 
     /// This side answered a packet of its peer after `us` microseconds.

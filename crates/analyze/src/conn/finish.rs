@@ -2,7 +2,7 @@
 
 use tcplab_base::{Duration, Samples};
 
-use super::{AckStats, Connection, Dir, Record};
+use super::{AckStats, Connection, Dir, Record, round_trip};
 use crate::budget::Budget;
 use crate::report::{
     AckMode, AcksSent, Artefact, Direction, DirectionMore, Episode, EpisodeKind, Handshake,
@@ -43,6 +43,7 @@ impl Connection {
                 caqm: h.caqm.report(),
             }),
             vantage: self.vantage(),
+            round_trip: self.round_trip(),
             artefacts: self.artefacts(),
             not_checked: Vec::new(),
             budget_us: Budget::default(),
@@ -149,7 +150,7 @@ fn direction(d: &mut Dir) -> Direction {
     }
 }
 
-fn rtt(samples: &mut Samples) -> Rtt {
+pub(super) fn rtt(samples: &mut Samples) -> Rtt {
     let q = samples.quantiles();
     Rtt {
         min: q.min,
@@ -189,6 +190,8 @@ fn acks_sent(d: &mut Dir) -> AcksSent {
             .map(|e| spread(&mut e.delayed_us))
             .unwrap_or_default(),
         path_us,
+        unclear: 0,
+        unclear_us: None,
         since_last_us: a
             .evidence
             .as_mut()
@@ -222,6 +225,7 @@ fn modes(a: &AckStats) -> Vec<AckMode> {
 }
 
 fn more(d: &mut Dir) -> DirectionMore {
+    let round_trip = round_trip::of_data(d);
     let by_ts = d.rtt.as_deref_mut().map(|r| &mut r.by_ts);
     let rtt_ts_us = by_ts.filter(|s| !s.is_empty()).map(rtt);
     let (low, high) = d.window_range;
@@ -234,6 +238,8 @@ fn more(d: &mut Dir) -> DirectionMore {
         max_payload_bytes: u64::from(d.max_payload),
         max_in_flight_bytes: u64::from(d.max_in_flight),
         window_bytes: (low <= high).then(|| (u64::from(low), u64::from(high))),
+        window_unscaled: false,
+        window_scale_at_least: None,
         mss: d.mss,
         window_scale: d.window_scale,
         sack_permitted: d.sack_permitted,
@@ -243,6 +249,7 @@ fn more(d: &mut Dir) -> DirectionMore {
         keep_alives: u64::from(rare.keep_alives),
         window_updates: u64::from(tally.window_updates),
         window_full: u64::from(tally.window_full),
+        round_trip,
         rtt_ts_us,
         ecn_ect: rare.ecn_ect.into(),
         ecn_ce: rare.ecn_ce.into(),

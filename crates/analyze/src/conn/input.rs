@@ -54,10 +54,10 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     sender.una = p.ack;
     sender.progress = at.now;
     sender.fin_acked |= sender.fin_seen && p.ack == sender.nxt;
-    let rtt_us = taken.sample.map(|t| at.now.since(t).as_micros_u32());
-    if let Some(us) = rtt_us.filter(|_| taken.segments > 0) {
+    let sample = taken.sample.filter(|_| taken.segments > 0);
+    let rtt_us = sample.map(|t| at.now.since(t).as_micros_u32());
+    if let Some(us) = rtt_us {
         sender.srtt_us = smooth(sender.srtt_us, us);
-        sender.rtt.get_or_insert_default().by_ack.push(us);
     }
     if let Some(loss) = sender.loss.as_deref_mut() {
         let tsecr = p.options.timestamps.map(|t| t.1);
@@ -72,10 +72,13 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     }
     let counts = taken.segments > 0 && !p.flags.has(TcpFlags::RST | TcpFlags::SYN);
     let acked = counts.then(|| data_acked(acker, sender, p, &taken, at));
-    Told {
-        acked,
-        rtt_us: rtt_us.filter(|_| taken.segments > 0),
+    if let Some(us) = rtt_us {
+        let prompt = acked
+            .as_ref()
+            .is_some_and(|a| matches!(a.class, AckClass::Immediate | AckClass::SecondSegment));
+        sender.rtt.get_or_insert_default().by_ack(us, prompt);
     }
+    Told { acked, rtt_us }
 }
 
 /// Classifies an ACK for new data.

@@ -16,6 +16,7 @@ mod input;
 mod loss;
 mod moment;
 mod quick_model;
+mod round_trip;
 mod weight;
 mod window;
 
