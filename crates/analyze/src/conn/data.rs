@@ -4,6 +4,7 @@
 use tcplab_base::{Duration, Instant, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
+use super::ack::Held;
 use super::dir::Dir;
 use super::flight::Segment;
 use super::loss::{Again, Loss};
@@ -13,6 +14,9 @@ use crate::trace::SegmentKind;
 const SANE: u32 = 1 << 30;
 /// Two IP identifications this close come from one counter (RFC 6864).
 const NEAR_IDS: i16 = 1000;
+
+/// Payload of a full Ethernet frame (RFC 894, RFC 9293 3.7.1).
+const ETHERNET: u32 = 1460;
 
 /// Where a packet stands: its frame number and time.
 #[derive(Clone, Copy, Debug)]
@@ -118,6 +122,9 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
             loss.episodes.new_data(at.now, near_us);
         }
         receive(tx, rx, payload, p);
+        if payload > tx.unpushed.into() && payload <= ETHERNET && !p.flags.has(TcpFlags::PSH) {
+            tx.unpushed = payload as u16;
+        }
     }
     let segment = Segment {
         seq: from,
@@ -147,15 +154,15 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
 fn receive(tx: &Dir, rx: &mut Dir, payload: u32, p: &TcpPacket) {
     let last = std::mem::take(&mut rx.last_seg_size);
     if payload >= rx.rcv_mss {
-        let limit = tx.wire_mss(rx.mss).unwrap_or(1460);
+        let limit = tx.full_payload(rx.mss);
         rx.rcv_mss = payload.min(limit).max(rx.rcv_mss);
         return;
     }
     let length = payload + u32::from(p.header_len);
     let pushed = p.flags.has(TcpFlags::PSH | TcpFlags::FIN | TcpFlags::URG);
     if length >= 556 || (length >= 108 && !pushed) {
-        rx.last_seg_size = payload;
-        if payload == last {
+        rx.last_seg_size = payload as u16;
+        if payload == u32::from(last) {
             rx.rcv_mss = payload;
         }
     }
@@ -172,16 +179,16 @@ fn released(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) {
     let near = i64::from(tx.path_or_zero());
     let off = at.now.since(release.at).as_micros() - near;
     let at_once = off.abs() <= 500 + near / 20;
-    if !release.delayed {
+    if release.held == Held::No {
         acks.quick_answers[0] += 1;
         acks.quick_answers[1] += u32::from(at_once);
     }
-    if !at_once || !release.delayed {
+    if !at_once || release.held == Held::No {
         return;
     }
-    let mss = tx.wire_mss(rx.mss).unwrap_or(1460);
+    let mss = tx.full_payload(rx.mss);
     let small = p.payload_len < mss && release.last_len < mss;
-    let evidence = acks.evidence.get_or_insert_default();
+    let evidence = acks.evidence_of(release.held);
     evidence.released_first |= release.first && !small;
     let list = if small {
         &mut evidence.released_nagle
@@ -331,7 +338,7 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
         tsval,
         start: tx.flight.front().map_or(at.now, |s| s.first),
         nxt: tx.nxt,
-        sack_permitted: tx.sack_permitted && rx.sack_permitted,
+        sack_permitted: tx.may_sack() && rx.may_sack(),
         acks_seen: tx.acks_seen,
         rtt: rtt(tx),
         acked: end.at_or_before(tx.una),

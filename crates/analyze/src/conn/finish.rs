@@ -2,6 +2,8 @@
 
 use tcplab_base::{Duration, Samples};
 
+use super::ack::TIMER_US;
+use super::dir::PROVEN;
 use super::{AckStats, Connection, Dir, Record, round_trip};
 use crate::budget::Budget;
 use crate::report::{
@@ -19,6 +21,7 @@ impl Connection {
             if let Some(loss) = dir.loss.as_deref_mut() {
                 loss.episodes.close(None);
             }
+            dir.settle();
         }
     }
 
@@ -74,7 +77,8 @@ impl Connection {
     /// Where the capture was taken: near the side whose answers come soonest.
     pub(crate) fn vantage(&self) -> Vantage {
         let client = self.client_index();
-        let (c, s) = (self.dirs[client].path_us, self.dirs[1 - client].path_us);
+        let path = |d: &Dir| if d.knows_path() { d.path_us } else { u32::MAX };
+        let (c, s) = (path(&self.dirs[client]), path(&self.dirs[1 - client]));
         let near = |a: u32, b: u32| u64::from(a) * 4 < u64::from(b);
         match (c, s) {
             (u32::MAX, _) | (_, u32::MAX) => Vantage::Unknown,
@@ -116,6 +120,24 @@ impl Connection {
             list.push(Artefact::Snapped);
         }
         list
+    }
+}
+
+impl Dir {
+    /// Judges what could not be judged while the path was not known.
+    fn settle(&mut self) {
+        let Some(acks) = self.acks.as_deref_mut() else {
+            return;
+        };
+        if acks.unclear().is_none() {
+            return;
+        }
+        if acks.shows_timer(self.path_us) {
+            self.path_proofs = PROVEN;
+        }
+        if self.path_us < TIMER_US || self.path_proofs >= PROVEN {
+            acks.settle(self.path_us);
+        }
     }
 }
 
@@ -171,7 +193,7 @@ fn spread(samples: &mut Samples) -> Spread {
 }
 
 fn acks_sent(d: &mut Dir) -> AcksSent {
-    let path_us = (d.path_us != u32::MAX).then_some(d.path_us);
+    let path_us = d.knows_path().then_some(d.path_us);
     let Some(a) = d.acks.as_deref_mut() else {
         return AcksSent::default();
     };
@@ -190,8 +212,10 @@ fn acks_sent(d: &mut Dir) -> AcksSent {
             .map(|e| spread(&mut e.delayed_us))
             .unwrap_or_default(),
         path_us,
-        unclear: 0,
-        unclear_us: None,
+        unclear: a.unclear().map_or(0, |u| u.acks.into()),
+        unclear_us: a
+            .unclear()
+            .map(|u| spread(&mut u.evidence.delayed_us.clone())),
         since_last_us: a
             .evidence
             .as_mut()

@@ -33,6 +33,7 @@ use crate::compat::{Compat, Verdicts};
 use crate::table::Key;
 use crate::trace::{Row, SegmentKind, Shelf, StreamTrace};
 use data::At;
+use dir::PROVEN;
 use input::Told;
 use loss::Fix;
 use moment::Moment;
@@ -194,7 +195,7 @@ impl Connection {
                 tx.echo_at.set(at.now);
             }
         }
-        let limit = tx.wire_mss(rx.mss).unwrap_or(1460);
+        let limit = tx.full_payload(rx.mss);
         if p.payload_len > limit {
             let rare = tx.rare();
             rare.super_segments += 1;
@@ -269,6 +270,7 @@ impl Connection {
                 h.server_rtt_us = Some(us);
                 if h.syns_again == 0 {
                     self.dirs[dir].answered_after(us);
+                    self.dirs[dir].prove_path(PROVEN);
                 }
             }
             self.client
@@ -292,6 +294,7 @@ impl Connection {
             h.client_rtt_us = Some(us);
             if h.synacks_again == 0 {
                 self.dirs[dir].answered_after(us);
+                self.dirs[dir].prove_path(PROVEN);
             }
         }
         self.over |= self.dirs[0].fin_acked && self.dirs[1].fin_acked;

@@ -19,7 +19,7 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     let acks = side.receiver.acks.as_deref()?;
     let e = acks.evidence.as_deref()?;
     let delayed = u64::from(acks.delayed);
-    let after = u64::from(acks.immediate - acks.quick_before) + delayed;
+    let after = u64::from(acks.immediate.saturating_sub(acks.quick_before)) + delayed;
     let one_way = u64::from(side.receiver.data_segments) * 4 <= delayed;
     let pattern = delayed >= ENOUGH
         && acks.quick_before >= 2
