@@ -147,6 +147,14 @@ fn survey() {
         let (causes, allowed) = (names(label, "causes"), names(label, "allowed"));
         for (name, cut) in CUTS {
             let answer = analyze_cut(&all, cut);
+            if std::env::var("DBG").is_ok_and(|d| d == format!("{file}|{name}")) {
+                for s in &answer.streams {
+                    println!("{}", serde_json::to_string_pretty(s).unwrap());
+                }
+                for f in &answer.findings {
+                    println!("{} {:?} {}", f.id.name(), f.packets, f.title);
+                }
+            }
             let mut cells: BTreeMap<&str, &str> = BTreeMap::new();
             for c in &causes {
                 cells.insert(c, outcome(&answer, c));

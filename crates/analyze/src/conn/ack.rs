@@ -239,7 +239,7 @@ pub(crate) fn classify(
         AckClass::Piggybacked
     } else if !pure || taken.repaired {
         AckClass::Other
-    } else if taken.bytes > acker.rcv_mss {
+    } else if taken.bytes > u32::from(acker.rcv_mss) {
         AckClass::SecondSegment
     } else if held_us < TIMER_US && (wait_us < TIMER_US || acker.knows_path()) {
         AckClass::Immediate
@@ -268,7 +268,7 @@ fn prove(acker: &mut Dir, taken: &Taken, next: Option<Instant>, since_last_us: u
     let as_fast = since_last_us.saturating_sub(acker.path_us) < TIMER_US / 4;
     if left_out {
         acker.prove_path(PROVEN / 2);
-    } else if as_fast && taken.bytes > acker.rcv_mss {
+    } else if as_fast && taken.bytes > u32::from(acker.rcv_mss) {
         acker.prove_path(1);
     }
 }
@@ -303,7 +303,8 @@ impl Dir {
         before: u64,
         full: u32,
     ) {
-        let exact = taken.segments == 1 && taken.newest_psh && taken.bytes == self.rcv_mss;
+        let exact =
+            taken.segments == 1 && taken.newest_psh && taken.bytes == u32::from(self.rcv_mss);
         let stats = self.acks.get_or_insert_default();
         stats.full_segment |= taken.largest >= full;
         match c.class {

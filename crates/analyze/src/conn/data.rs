@@ -7,13 +7,14 @@ use tcplab_wire::{TcpFlags, TcpPacket};
 use super::ack::Held;
 use super::dir::Dir;
 use super::flight::Segment;
+use super::hidden;
 use super::loss::{Again, Loss};
 use crate::trace::SegmentKind;
 
 /// A sequence number further away than this belongs to something else.
 const SANE: u32 = 1 << 30;
 /// Two IP identifications this close come from one counter (RFC 6864).
-const NEAR_IDS: i16 = 1000;
+pub(super) const NEAR_IDS: i16 = 1000;
 
 /// Payload of a full Ethernet frame (RFC 894, RFC 9293 3.7.1).
 const ETHERNET: u32 = 1460;
@@ -62,7 +63,15 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
         resync(tx, seq);
     }
     let kind = match distance {
-        0 => new_data(tx, rx, p, seq, at),
+        0 => {
+            let again = if p.payload_len > 0 {
+                hidden::timeout(tx, rx, p, at)
+            } else {
+                None
+            };
+            let kind = new_data(tx, rx, p, seq, at);
+            again.unwrap_or(kind)
+        }
         1..=i32::MAX if distance.unsigned_abs() <= SANE => {
             tx.loss();
             new_data(tx, rx, p, seq, at)
@@ -153,9 +162,9 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
 /// 536 bytes with their header.
 fn receive(tx: &Dir, rx: &mut Dir, payload: u32, p: &TcpPacket) {
     let last = std::mem::take(&mut rx.last_seg_size);
-    if payload >= rx.rcv_mss {
+    if payload >= rx.rcv_mss.into() {
         let limit = tx.full_payload(rx.mss);
-        rx.rcv_mss = payload.min(limit).max(rx.rcv_mss);
+        rx.rcv_mss = (payload.min(limit) as u16).max(rx.rcv_mss);
         return;
     }
     let length = payload + u32::from(p.header_len);
@@ -163,7 +172,7 @@ fn receive(tx: &Dir, rx: &mut Dir, payload: u32, p: &TcpPacket) {
     if length >= 556 || (length >= 108 && !pushed) {
         rx.last_seg_size = payload as u16;
         if payload == u32::from(last) {
-            rx.rcv_mss = payload;
+            rx.rcv_mss = payload as u16;
         }
     }
 }
@@ -176,6 +185,11 @@ fn released(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) {
     let Some(release) = acks.release.take() else {
         return;
     };
+    // The peer answered, and the capture missed the answer.
+    let missed = rx.rare.as_deref().map(|r| &r.missed);
+    if missed.is_some_and(|m| m.bytes > 0 && m.at >= release.at) {
+        return;
+    }
     let near = i64::from(tx.path_or_zero());
     let off = at.now.since(release.at).as_micros() - near;
     let at_once = off.abs() <= 500 + near / 20;
@@ -302,7 +316,7 @@ fn fill_hole(tx: &mut Dir, p: &TcpPacket, at: At) {
 }
 
 /// How long the sender had been silent, and how long it may be without a timeout.
-fn silence(tx: &Dir, tsval: Option<u32>, now: Instant) -> (Duration, Duration) {
+pub(super) fn silence(tx: &Dir, tsval: Option<u32>, now: Instant) -> (Duration, Duration) {
     let loss = tx.loss.as_deref();
     let told = loss.and_then(|l| l.told);
     let active = tx.progress.max(tx.last_data);
@@ -341,7 +355,8 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
         sack_permitted: tx.may_sack() && rx.may_sack(),
         acks_seen: tx.acks_seen,
         rtt: rtt(tx),
-        acked: end.at_or_before(tx.una),
+        // Before the first ACK that is only where the capture begins.
+        acked: tx.acks_seen && end.at_or_before(tx.una),
     };
     let loss = tx.loss();
     let kind = loss.again(&again);

@@ -44,6 +44,8 @@ pub(crate) struct Dir {
     pub progress: Instant,
     /// Newest IP identification (RFC 6864), as far as they count up.
     pub newest_id: u16,
+    /// How many steps of one it made in a row.
+    pub id_run: u8,
     /// Its last packet, for capture duplicates: see [`mark`].
     pub previous: u64,
     pub flight: Flight,
@@ -60,7 +62,7 @@ pub(crate) struct Dir {
     /// Smallest and largest so far; the smallest is above the largest before the first.
     pub window_range: (u32, u32),
     /// Its guess of the peer's segment size (Linux `rcv_mss`), as far as packets tell.
-    pub rcv_mss: u32,
+    pub rcv_mss: u16,
     /// Length of the last short segment (Linux `last_seg_size`): two alike make a new `rcv_mss`.
     pub last_seg_size: u16,
     /// Shortest time from a packet of the peer to this side's answer, microseconds: the path
@@ -154,7 +156,8 @@ pub(crate) struct Missed {
     pub bytes: u64,
     from: Seq,
     to: Seq,
-    at: Instant,
+    /// When the newest ACK of such data passed.
+    pub at: Instant,
 }
 
 /// What a capture writes in the wrong order is not further apart; later it was sent again.
@@ -241,6 +244,7 @@ impl Default for Dir {
             last_packet: Instant::default(),
             progress: Instant::default(),
             newest_id: 0,
+            id_run: 0,
             previous: 0,
             flight: Flight::default(),
             mss: None,
@@ -274,7 +278,7 @@ impl Default for Dir {
 pub(crate) const PROVEN: u8 = 4;
 
 /// Linux `tcp_initialize_rcv_mss()`: a receiver starts with 536 at most.
-const RCV_MSS_START: u32 = 536;
+const RCV_MSS_START: u16 = 536;
 
 impl Dir {
     pub(crate) fn rare(&mut self) -> &mut Rare {
@@ -355,6 +359,11 @@ impl Dir {
     /// Follows the IP identification: late packets do not turn it back.
     pub(crate) fn follow_id(&mut self, id: u16) {
         let step = id.wrapping_sub(self.newest_id) as i16;
+        self.id_run = if step == 1 {
+            self.id_run.saturating_add(1)
+        } else {
+            0
+        };
         if self.newest_id == 0 || !(-1000..0).contains(&step) {
             self.newest_id = id;
         }

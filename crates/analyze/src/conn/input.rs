@@ -96,7 +96,7 @@ fn data_acked(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, taken: &Taken, a
     let before = sender
         .relative(p.ack)
         .saturating_sub(u64::from(taken.bytes) + 1);
-    let (window, rcv_mss) = (acker.window, acker.rcv_mss);
+    let (window, rcv_mss) = (acker.window, u32::from(acker.rcv_mss));
     let mss = sender.full_payload(acker.mss);
     acker.record_ack(&c, taken, at.number, before, mss);
     // A sender that had filled the window waited for the program that reads, not for the timer.

@@ -12,6 +12,7 @@ mod dir;
 mod episode;
 mod finish;
 mod flight;
+mod hidden;
 mod input;
 mod loss;
 mod moment;
@@ -100,6 +101,16 @@ impl Connection {
             over: false,
             time_out_of_order: 0,
             trace,
+        }
+    }
+
+    /// Whether the scale of the windows that a side advertises is known.
+    pub(crate) fn scale_known(&self, of_a: bool) -> bool {
+        let [a, b] = &self.dirs;
+        if of_a {
+            window::scale_known(a, b)
+        } else {
+            window::scale_known(b, a)
         }
     }
 
