@@ -12,10 +12,12 @@ mod dir;
 mod episode;
 mod finish;
 mod flight;
+mod hidden;
 mod input;
 mod loss;
 mod moment;
 mod quick_model;
+mod round_trip;
 mod weight;
 mod window;
 
@@ -33,6 +35,7 @@ use crate::compat::{Compat, Verdicts};
 use crate::table::Key;
 use crate::trace::{Row, SegmentKind, Shelf, StreamTrace};
 use data::At;
+use dir::PROVEN;
 use input::Told;
 use loss::Fix;
 use moment::Moment;
@@ -107,6 +110,16 @@ impl Connection {
             time_out_of_order: 0,
             trace,
             tracker: None,
+        }
+    }
+
+    /// Whether the scale of the windows that a side advertises is known.
+    pub(crate) fn scale_known(&self, of_a: bool) -> bool {
+        let [a, b] = &self.dirs;
+        if of_a {
+            window::scale_known(a, b)
+        } else {
+            window::scale_known(b, a)
         }
     }
 
@@ -203,7 +216,7 @@ impl Connection {
                 tx.echo_at.set(at.now);
             }
         }
-        let limit = tx.wire_mss(rx.mss).unwrap_or(1460);
+        let limit = tx.full_payload(rx.mss);
         if p.payload_len > limit {
             let rare = tx.rare();
             rare.super_segments += 1;
@@ -278,6 +291,7 @@ impl Connection {
                 h.server_rtt_us = Some(us);
                 if h.syns_again == 0 {
                     self.dirs[dir].answered_after(us);
+                    self.dirs[dir].prove_path(PROVEN);
                 }
             }
             self.client
@@ -301,6 +315,7 @@ impl Connection {
             h.client_rtt_us = Some(us);
             if h.synacks_again == 0 {
                 self.dirs[dir].answered_after(us);
+                self.dirs[dir].prove_path(PROVEN);
             }
         }
         self.over |= self.dirs[0].fin_acked && self.dirs[1].fin_acked;

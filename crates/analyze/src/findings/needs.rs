@@ -29,6 +29,8 @@ pub enum Need {
     AtReceiver,
     /// The data itself, not only its ACKs.
     Data,
+    /// The path's round trip: a handshake, or an answer that cannot have waited.
+    RoundTrip,
 }
 
 impl Need {
@@ -43,6 +45,7 @@ impl Need {
             Self::AtSender => "the sender's end of the path",
             Self::AtReceiver => "the receiver's end of the path",
             Self::Data => "the data",
+            Self::RoundTrip => "the path's round trip, apart from waits",
         }
     }
 }
@@ -94,6 +97,7 @@ impl Side<'_> {
             Need::AtSender => self.vantage_is(true),
             Need::AtReceiver => self.vantage_is(false),
             Need::Data => self.sender.data_segments > 0,
+            Need::RoundTrip => self.receiver.knows_path(),
         }
     }
 
