@@ -2,6 +2,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod compare;
+pub mod glossary;
 pub mod matrix;
 pub mod page;
 pub mod qa;
