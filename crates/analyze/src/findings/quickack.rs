@@ -1,7 +1,7 @@
 //! The receiver left quick-ACK mode: Linux up to 6.1.56 ACKs writes of exactly one `rcv_mss` by
 //! the timer once its quick-ACK credits are used up (commits 4720852ed9af and 059217c18be6).
 
-use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets, releases, us};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets, releases, us, times};
 use crate::conn::{AckStats, Evidence};
 
 pub(crate) const DETECTOR: Detector = Detector {
@@ -63,32 +63,29 @@ fn is_exact(side: &Side<'_>, e: &Evidence, late: u64) -> bool {
 
 fn describe(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
     let first = acks.first_delayed_segment.unwrap_or_default();
+    let delayed = u64::from(acks.delayed);
     let (mut quick_us, mut delayed_us) = (acks.immediate_us.clone(), e.delayed_us.clone());
     let (quick, late) = (quick_us.quantiles(), delayed_us.quantiles());
     let mut f = side.finding(DETECTOR.id, Severity::High);
     f.packets = packets(e.packets.iter().copied());
     f.title = format!(
-        "{} left quick-ACK mode after {} segments: from segment {first} on, ACKs come {} late",
+        "{} answers {} late, {}: it waits for a second packet before it acknowledges",
         side.receiver_end.ip,
-        first.saturating_sub(1),
-        us(late.p50)
+        us(late.p50),
+        times(delayed),
     );
     f.cause = format!(
-        "The first {} ACKs came at once (median {}), {} later ones waited for the delayed-ACK timer \
-         (median {}, {} to {}). Each segment is exactly as long as the receiver's guess of the \
-         segment size (rcv_mss, {} bytes). Linux starts a connection with at most 16 quick-ACK \
-         credits (more while the window grows); when they are used up, one segment of exactly \
-         rcv_mss is neither more than one segment (ACK at once) nor less (ACK when it is read), so \
-         the timer has to send the ACK. Fixed by \"tcp: fix delayed ACKs for MSS boundary \
-         condition\" (4720852ed9af) in 6.1.57. {}",
+        "The receiver left quick-ACK mode after {} segments. The first {} ACKs came at once (median \
+         {}), {delayed} later ones waited for the delayed-ACK timer ({} to {}). Each segment is exactly \
+         rcv_mss long ({} bytes): neither more than one segment (ACK at once) nor less (ACK when it \
+         is read). Linux up to 6.1.56 does this when its quick-ACK credits (16 at the start) are \
+         used up; \"tcp: fix delayed ACKs for MSS boundary condition\" (4720852ed9af) ended it.",
+        first.saturating_sub(1),
         acks.quick_before,
         us(quick.p50),
-        acks.delayed,
-        us(late.p50),
         us(late.min),
         us(late.max),
         side.receiver.rcv_mss,
-        releases::mss_boundary(),
     );
     f.remedy = remedies(side);
     f
@@ -96,8 +93,7 @@ fn describe(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
 
 fn remedies(side: &Side<'_>) -> Vec<String> {
     let mut list = vec![format!(
-        "On {}: install a kernel with the fix (upstream 6.1.57 or later; Debian 12: linux-image \
-         6.1.0-15 or later) and reboot.",
+        "On {}: upgrade Linux to 6.1.57 or later (Debian 12: linux-image 6.1.0-15) and reboot.",
         side.receiver_end.ip
     )];
     list.extend(quickack_routes(side));
@@ -114,18 +110,18 @@ pub(crate) fn quickack_routes(side: &Side<'_>) -> Vec<String> {
     };
     vec![
         format!(
-            "On {at}, without a reboot: `ip {prefix}route replace {to}/{bits} dev DEVICE quickack 1` \
-             (with \"via GATEWAY\" before \"dev\" when {to} is behind a router; \
-             `ip {prefix}route get {to}` shows both)."
+            "Until the next reboot, on {at}: \
+             `ip {prefix}route replace {to}/{bits} [via GATEWAY] dev DEVICE quickack 1` \
+             (`ip {prefix}route get {to}` names both)."
         ),
         format!(
-            "The same to stay, with NetworkManager: \
-             `nmcli connection modify CONNECTION +{family}.routes \"{to}/{bits} GATEWAY quickack=true\"` \
-             and `nmcli connection up CONNECTION` (leave GATEWAY out on the same network)."
+            "To make it permanent (NetworkManager): \
+             `nmcli connection modify CONNECTION +{family}.routes \"{to}/{bits} [GATEWAY] quickack=true\"`, \
+             then `nmcli connection up CONNECTION`."
         ),
         format!(
-            "In the program on {at}: `setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &one, sizeof one)` \
-             before each read; once is not enough, the kernel leaves the mode by itself."
+            "Or in the program on {at}, before each read: \
+             `setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &one, sizeof one)`."
         ),
     ]
 }

@@ -27,24 +27,26 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     };
     let mut f = list.finding(side, DETECTOR.id, severity);
     f.title = format!(
-        "{} retransmitted segments that were only late ({})",
+        "{} sent packets twice for nothing ({}): they overtook each other, none was lost",
         side.sender_end.ip,
         times(list.count())
     );
     f.cause = format!(
-        "Segments overtook each other on the way to {}; duplicate ACKs or SACK blocks made {} take \
+        "Segments overtook each other on the way to {}. Duplicate ACKs or SACK blocks made {} take \
          the late ones for lost. {}",
         side.receiver_end.ip,
         side.sender_end.ip,
         rto::proof(evidence)
     );
     f.remedy = vec![
-        "Find the place that reorders: per-packet load balancing, link aggregation that hashes by \
-         packet, parallel queues on one path."
+        "Make the path keep the order: no load balancing or link aggregation packet by packet, no \
+         parallel queues."
             .to_owned(),
-        "On a Linux sender keep RACK and DSACK on (`sysctl net.ipv4.tcp_recovery \
-         net.ipv4.tcp_dsack`, both 1); for old kernels raise net.ipv4.tcp_reordering."
-            .to_owned(),
+        format!(
+            "On {}: keep RACK and DSACK on: `sysctl net.ipv4.tcp_recovery net.ipv4.tcp_dsack` (both \
+             1). On old kernels raise net.ipv4.tcp_reordering.",
+            side.sender_end.ip
+        ),
     ];
     Some(f)
 }
