@@ -19,6 +19,12 @@ impl Connection {
             if let Some(loss) = dir.loss.as_deref_mut() {
                 loss.episodes.close(None);
             }
+            if let Some(rounds) = dir.rounds.as_deref_mut() {
+                rounds.close();
+            }
+        }
+        if let (Some(turns), Some(talker)) = (self.turns.as_deref_mut(), self.talker) {
+            turns.close(usize::from(talker), &self.dirs);
         }
     }
 

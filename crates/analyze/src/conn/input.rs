@@ -53,6 +53,9 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     let covered = (sender.una, p.ack);
     sender.una = p.ack;
     sender.progress = at.now;
+    if let Some(rounds) = sender.rounds.as_deref_mut() {
+        rounds.acked(p.ack, acker.window, at.now);
+    }
     sender.fin_acked |= sender.fin_seen && p.ack == sender.nxt;
     let rtt_us = taken.sample.map(|t| at.now.since(t).as_micros_u32());
     if let Some(us) = rtt_us.filter(|_| taken.segments > 0) {

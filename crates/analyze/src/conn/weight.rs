@@ -18,7 +18,8 @@ impl Connection {
 
     /// Bytes, about.
     pub(crate) fn weight(&self) -> usize {
-        size_of::<Self>() + self.dirs.iter().map(Dir::weight).sum::<usize>()
+        let turns = self.turns.as_deref().map_or(0, size_of_val);
+        size_of::<Self>() + turns + self.dirs.iter().map(Dir::weight).sum::<usize>()
     }
 }
 
@@ -30,7 +31,8 @@ impl Dir {
         });
         let loss = self.loss.as_deref().map_or(0, |l| l.weight());
         let rare = self.rare.as_deref().map_or(0, size_of_val);
-        self.flight.weight() + acks + rtt + loss + rare
+        let rounds = self.rounds.as_deref().map_or(0, size_of_val);
+        self.flight.weight() + rounds + acks + rtt + loss + rare
     }
 }
 
