@@ -205,6 +205,16 @@ pub enum SegmentKind {
     ZeroWindowProbe,
 }
 
+impl SegmentKind {
+    /// Sent before.
+    pub(crate) const fn is_again(self) -> bool {
+        matches!(
+            self,
+            Self::Fast | Self::Rto | Self::Tlp | Self::Retransmission
+        )
+    }
+}
+
 /// An ACK for new data.
 #[derive(Clone, Copy, Debug)]
 pub struct AckRow {

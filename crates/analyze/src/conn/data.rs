@@ -9,6 +9,7 @@ use super::dir::Dir;
 use super::flight::Segment;
 use super::hidden;
 use super::loss::{Again, Loss};
+use super::rounds::{self, Rounds};
 use crate::trace::SegmentKind;
 
 /// A sequence number further away than this belongs to something else.
@@ -34,7 +35,7 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
         (tx.nxt, tx.una) = (seq, seq);
         tx.nxt_rel = u64::from(!p.flags.has(TcpFlags::SYN));
     }
-    if let Some(kind) = probe(tx, rx, p) {
+    if let Some(kind) = probe(tx, rx, p, at) {
         return kind;
     }
     if seq == end {
@@ -86,7 +87,7 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
 }
 
 /// Keep-alives (RFC 9293 3.8.4) and zero-window probes (3.8.6.1) carry at most one byte.
-fn probe(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket) -> Option<SegmentKind> {
+fn probe(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> Option<SegmentKind> {
     if p.payload_len > 1 || p.flags.has(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST) {
         return None;
     }
@@ -98,8 +99,8 @@ fn probe(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket) -> Option<SegmentKind> {
         }
         return Some(SegmentKind::ZeroWindowProbe);
     }
-    if p.seq + 1 == tx.nxt && p.seq + 1 == tx.una && tx.flight.is_empty() && tx.nxt_rel > 1 {
-        tx.rare().keep_alives += 1;
+    if p.seq + 1 == tx.nxt && p.seq + 1 == tx.una && tx.flight.is_empty() && tx.nxt_rel > 0 {
+        tx.rare().keep_alive(rx.last_packet, at.number, at.now);
         return Some(SegmentKind::KeepAlive);
     }
     None
@@ -123,6 +124,18 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
     let payload = p.payload_len.min(end - from);
     if payload > 0 {
         tx.ordinal = tx.ordinal.saturating_add(1);
+        if tx.rounds.is_none() {
+            tx.rounds = Rounds::begin(tx, rx, at.now);
+        }
+        if let Some(mut rounds) = tx.rounds.take() {
+            let new = rounds::New {
+                seq: from,
+                payload,
+                next_id: tx.is_next_id(p),
+            };
+            rounds.data(&new, tx, rx, at);
+            tx.rounds = Some(rounds);
+        }
         tx.unique_bytes += u64::from(payload);
         tx.first_data.set_first(at.now);
         released(tx, rx, p, at);

@@ -9,6 +9,7 @@ use super::clock::TsClock;
 use super::flight::Flight;
 use super::loss::Loss;
 use super::moment::Moment;
+use super::rounds::Rounds;
 use super::window::ZeroWindow;
 use crate::compat::Verdicts;
 
@@ -87,6 +88,7 @@ pub(crate) struct Dir {
     pub rtt: Option<Box<RttSamples>>,
     pub loss: Option<Box<Loss>>,
     pub zero: Option<Box<ZeroWindow>>,
+    pub rounds: Option<Box<Rounds>>,
     pub rare: Option<Box<Rare>>,
 }
 
@@ -148,6 +150,40 @@ pub(crate) struct Rare {
     pub first_super: u64,
     pub missed: Missed,
     pub truncated: u32,
+    pub unanswered: Option<Box<Unanswered>>,
+}
+
+/// Keep-alives since the peer's last packet.
+#[derive(Clone, Debug)]
+pub(crate) struct Unanswered {
+    pub since: Instant,
+    pub last: Instant,
+    pub count: u32,
+    pub packets: Vec<u64>,
+}
+
+impl Rare {
+    /// A keep-alive passes; the peer's last packet passed at `heard`.
+    pub(crate) fn keep_alive(&mut self, heard: Instant, number: u64, now: Instant) {
+        self.keep_alives += 1;
+        let new = || {
+            Box::new(Unanswered {
+                since: now,
+                last: now,
+                count: 0,
+                packets: Vec::new(),
+            })
+        };
+        let u = self.unanswered.get_or_insert_with(new);
+        if heard > u.since {
+            *u = new();
+        }
+        u.last = now;
+        u.count += 1;
+        if u.packets.len() < 8 {
+            u.packets.push(number);
+        }
+    }
 }
 
 /// Data that was ACKed though the capture had not shown it.
@@ -269,6 +305,7 @@ impl Default for Dir {
             rtt: None,
             loss: None,
             zero: None,
+            rounds: None,
             rare: None,
         }
     }
@@ -367,6 +404,12 @@ impl Dir {
         if self.newest_id == 0 || !(-1000..0).contains(&step) {
             self.newest_id = id;
         }
+    }
+
+    /// Whether `p` is the next packet of this side by its IP identification: none was lost before it.
+    pub(crate) fn is_next_id(&self, p: &TcpPacket) -> bool {
+        let id = p.ip_id.unwrap_or(0);
+        id != 0 && id == self.newest_id.wrapping_add(1)
     }
 
     /// Learns the options of a SYN or SYN-ACK.

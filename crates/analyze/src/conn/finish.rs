@@ -22,6 +22,12 @@ impl Connection {
                 loss.episodes.close(None);
             }
             dir.settle();
+            if let Some(rounds) = dir.rounds.as_deref_mut() {
+                rounds.close();
+            }
+        }
+        if let (Some(turns), Some(talker)) = (self.turns.as_deref_mut(), self.talker) {
+            turns.close(usize::from(talker), &self.dirs);
         }
     }
 

@@ -54,6 +54,9 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     let covered = (sender.una, p.ack);
     sender.una = p.ack;
     sender.progress = at.now;
+    if let Some(rounds) = sender.rounds.as_deref_mut() {
+        rounds.acked(p.ack, acker.window, at.now);
+    }
     sender.fin_acked |= sender.fin_seen && p.ack == sender.nxt;
     let sample = taken.sample.filter(|_| taken.segments > 0);
     let rtt_us = sample.map(|t| at.now.since(t).as_micros_u32());

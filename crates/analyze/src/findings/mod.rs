@@ -3,21 +3,31 @@
 //! A detector looks at one direction of one finished connection (the data of `sender`, the ACKs of
 //! `receiver`) and says nothing unless the packets show the cause.
 
+mod accept_queue_overflow;
 mod artefacts;
 mod black_hole;
 mod caqm;
 mod delayed_ack;
 mod episodes;
+mod keepalive_death;
 mod limits;
 mod list;
 mod measured;
 mod needs;
 mod quickack;
+mod receive_window;
+mod refused;
 mod releases;
 mod reordering;
 mod rto;
+mod send_buffer;
+mod slow_client;
+mod slow_server;
+mod slow_start;
 mod syn;
 mod tail_loss;
+mod time_wait_reuse;
+mod window_after_idle;
 mod zero_window;
 
 use std::borrow::Cow;
@@ -178,9 +188,15 @@ pub(crate) struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// Episodes of the sender that ended or not, oldest first.
+    /// Episodes of the sender that ended or not, oldest first; without those that a server caused which did not take
+    /// the connection.
     pub(crate) fn episodes(&self) -> &[Record] {
-        self.sender.loss.as_ref().map_or(&[], |l| &l.episodes.ended)
+        let Some(loss) = self.sender.loss.as_deref() else {
+            return &[];
+        };
+        let all = loss.episodes.ended.as_slice();
+        let ignored = accept_queue_overflow::episodes_explained(self, all);
+        all.get(ignored..).unwrap_or_default()
     }
 
     /// The sender is `key.a` of the connection.
