@@ -13,6 +13,7 @@ mod episode;
 mod finish;
 mod flight;
 mod input;
+mod load;
 mod loss;
 mod moment;
 mod quick_model;
@@ -24,9 +25,10 @@ use tcplab_wire::{CaqmUnits, TcpFlags, TcpPacket};
 
 pub(crate) use ack::{AckStats, Evidence, Released};
 pub(crate) use caqm::{Offer, Tags};
-pub(crate) use dir::Dir;
+pub(crate) use dir::{Dir, Reset};
 pub(crate) use episode::Record;
 pub(crate) use flight::Segment;
+pub(crate) use load::{Reordered, STANDING_US, Waits};
 
 use crate::compat::{Compat, Verdicts};
 use crate::table::Key;
@@ -125,11 +127,16 @@ impl Connection {
         } else {
             let at = At { number, now };
             if p.flags.has(TcpFlags::SYN | TcpFlags::RST | TcpFlags::FIN) {
-                self.control(dir, p, now);
+                self.control(dir, p, at);
             }
             (kind, told) = self.segment(dir, p, verdicts, at);
             self.tag(dir, p, number, units);
             self.handshake_ack(dir, p, now);
+            if self.handshake.reset {
+                self.dirs[dir].after_reset(p, number);
+            } else {
+                self.dirs[dir].follow_ttl(p.ttl);
+            }
             self.dirs[dir].previous = mark;
             self.dirs[dir].follow_id(p.ip_id.unwrap_or(0));
             self.dirs[dir].last_packet = now;
@@ -242,7 +249,14 @@ impl Connection {
     }
 
     /// SYN, FIN, RST.
-    fn control(&mut self, dir: usize, p: &TcpPacket, now: Instant) {
+    fn control(&mut self, dir: usize, p: &TcpPacket, at: At) {
+        let now = at.now;
+        let begins = self.handshake.syn_at.is_some() && !self.handshake.done;
+        if p.flags.has(TcpFlags::RST) && !begins {
+            let [a, b] = &mut self.dirs;
+            let (tx, rx) = if dir == 0 { (a, b) } else { (b, a) };
+            tx.note_reset(rx, p, at.number);
+        }
         let h = &mut self.handshake;
         let ack = p.flags.has(TcpFlags::ACK);
         if p.flags.has(TcpFlags::RST) {
@@ -395,7 +409,7 @@ mod tests {
             ("a side of it", size_of::<Dir>(), 224),
             ("its ACKs", size_of::<AckStats>(), 184),
             ("its losses", size_of::<loss::Loss>(), 200),
-            ("its rare counters", size_of::<dir::Rare>(), 88),
+            ("its rare counters", size_of::<dir::Rare>(), 96),
             ("a segment in flight", size_of::<Segment>(), 48),
         ];
         for (what, size, most) in sizes {

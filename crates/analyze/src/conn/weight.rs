@@ -26,7 +26,10 @@ impl Dir {
     fn weight(&self) -> usize {
         let acks = self.acks.as_deref().map_or(0, AckStats::weight);
         let rtt = self.rtt.as_deref().map_or(0, |r| {
-            size_of_val(r) + r.by_ack.heap_bytes() + r.by_ts.heap_bytes()
+            size_of_val(r)
+                + r.by_ack.heap_bytes()
+                + r.by_ts.heap_bytes()
+                + r.load.as_deref().map_or(0, size_of_val)
         });
         let loss = self.loss.as_deref().map_or(0, |l| l.weight());
         let rare = self.rare.as_deref().map_or(0, size_of_val);

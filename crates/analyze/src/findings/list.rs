@@ -1,8 +1,8 @@
 //! All detectors: a new one is a file, its `mod` line in `findings/mod.rs` and its row here.
 
 use super::{
-    Detector, Id, artefacts, black_hole, caqm, delayed_ack, quickack, reordering, rto, syn,
-    tail_loss, zero_window,
+    Detector, Id, artefacts, black_hole, bufferbloat, caqm, delayed_ack, duplication, loss,
+    quickack, reordered, reordering, reset, rto, syn, tail_loss, zero_window,
 };
 
 /// The detectors that look at each connection, in the order in which their findings are handed out.
@@ -17,6 +17,15 @@ pub(super) static LIST: &[Detector] = &[
     zero_window::DETECTOR,
     tail_loss::DETECTOR,
     black_hole::DETECTOR,
+    // The path.
+    loss::QUEUE,
+    loss::RANDOM,
+    loss::UNTOLD,
+    bufferbloat::DETECTOR,
+    reordered::DETECTOR,
+    duplication::DETECTOR,
+    reset::BY_MIDDLEBOX,
+    reset::BY_END,
     artefacts::DETECTOR,
 ];
 

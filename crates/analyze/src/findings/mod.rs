@@ -5,16 +5,21 @@
 
 mod artefacts;
 mod black_hole;
+mod bufferbloat;
 mod caqm;
 mod delayed_ack;
+mod duplication;
 mod episodes;
 mod limits;
 mod list;
+mod loss;
 mod measured;
 mod needs;
 mod quickack;
 mod releases;
+mod reordered;
 mod reordering;
+mod reset;
 mod rto;
 mod syn;
 mod tail_loss;
