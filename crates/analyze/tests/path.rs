@@ -140,11 +140,6 @@ fn one_loss_does_not_tell_its_kind() {
     let answer = bulk.analyze();
     assert_eq!(answer.ids(), ["loss"]);
     assert!(title(&answer, "loss").starts_with("1 segment from"));
-    // Many at once, when the wait is longest, are a queue that ran over.
-    let mut many = Bulk::new(SACK);
-    let ms = many.send(50.0, 40, 2.0, |i| 40.0 + f64::from(i));
-    many.lose(ms, 6, 80.0);
-    assert_eq!(many.analyze().ids(), ["congestion_loss"]);
 }
 
 #[test]
@@ -269,6 +264,96 @@ fn what_was_acked_before_it_came_again_was_not_lost() {
     let sent = [&stream.client_to_server, &stream.server_to_client];
     let unneeded: Vec<u64> = sent.iter().map(|d| d.retransmissions.unneeded).collect();
     assert!(unneeded.contains(&1));
+}
+
+/// 40 segments of 1460 bytes, ACKed one by one by packets with these IP identifications.
+fn acked_with(id: impl Fn(u32) -> u32) -> Answer {
+    let mut bulk = Bulk::new(SACK);
+    for i in 0..120 {
+        let at = 50.0 + f64::from(i) * 5.0;
+        bulk.say(at, &format!("> . {} 501 1460 60000", bulk.seq));
+        bulk.seq += 1460;
+        bulk.say(
+            at + 40.0,
+            &format!("< . 501 {} 0 60000 id={}", bulk.seq, id(i)),
+        );
+    }
+    bulk.analyze()
+}
+
+#[test]
+fn numbers_that_are_missing_among_the_acks_are_lost_acks() {
+    let answer = acked_with(|i| 1000 + i + i / 10);
+    assert_eq!(answer.ids(), ["ack_loss"]);
+    assert!(
+        title(&answer, "ack_loss").starts_with("at least 1"),
+        "{}",
+        title(&answer, "ack_loss")
+    );
+    assert_eq!(acked_with(|i| 1000 + i).ids(), [""; 0]);
+    // A counter that other connections share, or numbers by chance, tell nothing.
+    assert_eq!(acked_with(|i| 1000 + 3 * i).ids(), [""; 0]);
+    assert_eq!(acked_with(|i| 1 + i * 7919 % 65_000).ids(), [""; 0]);
+}
+
+#[test]
+fn an_option_that_the_answer_leaves_out_is_told_where_it_matters() {
+    let with = |answer: &str, segments| {
+        let mut bulk = Bulk::new(SACK);
+        bulk.lines[1].1 = format!("< S. 500 101 0 60000 {answer}");
+        bulk.lines[0].1 += " ws=7";
+        bulk.send(50.0, segments, 5.0, |_| 40.0);
+        bulk.analyze()
+    };
+    let both = with("mss=1460", 40);
+    assert_eq!(both.ids(), ["option_not_agreed"]);
+    assert!(title(&both, "option_not_agreed").contains("offered window scale, SACK,"));
+    assert_eq!(with("mss=1460 sackok ws=7", 40).ids(), [""; 0]);
+    assert_eq!(with("mss=1460", 5).ids(), [""; 0]);
+}
+
+#[test]
+fn a_link_that_goes_away_for_a_moment_is_no_full_queue() {
+    let with = |holes: bool| {
+        let mut bulk = Bulk::new(SACK);
+        let ms = bulk.send(50.0, 40, 2.0, |i| 40.0 + f64::from(i));
+        let first = bulk.seq;
+        for i in 0..12 {
+            bulk.say(ms, &format!("> . {} 501 1460 60000", first + 1460 * i));
+        }
+        let again: Vec<u32> = (0..12)
+            .filter(|i| if holes { i % 2 == 0 } else { *i < 6 })
+            .collect();
+        bulk.say(
+            ms + 80.0,
+            &format!(
+                "< . 501 {first} 0 60000 sack={}-{}",
+                first + 1460 * 11,
+                first + 1460 * 12
+            ),
+        );
+        bulk.say(
+            ms + 80.1,
+            &format!(
+                "< . 501 {first} 0 60000 sack={}-{}",
+                first + 1460 * 9,
+                first + 1460 * 10
+            ),
+        );
+        for i in again {
+            bulk.say(
+                ms + 81.0,
+                &format!("> . {} 501 1460 60000", first + 1460 * i),
+            );
+        }
+        bulk.say(
+            ms + 161.0,
+            &format!("< . 501 {} 0 60000", first + 1460 * 12),
+        );
+        bulk.analyze()
+    };
+    assert_eq!(with(true).ids(), ["congestion_loss"]);
+    assert_eq!(with(false).ids(), ["loss"]);
 }
 
 /// A connection with some data, and a RST of the server as given.

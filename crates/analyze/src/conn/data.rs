@@ -12,6 +12,8 @@ use crate::trace::SegmentKind;
 
 /// A sequence number further away than this belongs to something else.
 const SANE: u32 = 1 << 30;
+/// What comes so soon after its hole showed was not sent again, whatever the round trip is.
+const SURELY_LATE: Duration = Duration::from_millis(5);
 /// Two IP identifications this close come from one counter (RFC 6864).
 const NEAR_IDS: i16 = 1000;
 
@@ -249,7 +251,10 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
         let shown = tx.flight.first_seen_after(end).unwrap_or(at.now);
         let overtaken = tx.nxt - end.min(tx.nxt);
         let late = at.now.since(shown);
-        tx.loss().reordered(overtaken, late, at.number);
+        // Later than that it may be a late retransmission.
+        if late < near(tx).unwrap_or(SURELY_LATE) {
+            tx.loss().reordered(overtaken, late, at.number);
+        }
         fill_hole(tx, p, at);
         SegmentKind::OutOfOrder
     } else {

@@ -31,6 +31,8 @@ pub(crate) struct Open {
     pub at: Instant,
     pub number: u64,
     pub tsval: Option<u32>,
+    /// End of the latest retransmission.
+    pub latest: Seq,
     /// The ACK that tells spurious from needed was seen.
     pub judged: bool,
     /// A probe that may have been a timeout: its frame number, and the silence before it.
@@ -55,6 +57,8 @@ pub(crate) struct Record {
     pub evidence: bool,
     /// The data was ACKed when its retransmission passed: the data was not lost, perhaps its ACK.
     pub acked: bool,
+    /// Stretches of data that were sent again: what lies between them had arrived.
+    pub runs: u32,
     /// How many of the retransmissions passed after the ACK of their data.
     pub unneeded: u32,
     /// How long packets waited before it: to their ACKs, and on the way to the capture.
@@ -109,6 +113,8 @@ impl Episodes {
             Some(open) => {
                 open.record.retransmissions += 1;
                 open.record.unneeded += u32::from(a.acked);
+                open.record.runs += u32::from(a.seq != open.latest);
+                open.latest = a.end;
                 if a.head && a.seq.before(open.seq) && !open.judged {
                     // A probe of the end came first: an ACK's echo tells of the first one.
                     (open.seq, open.at, open.number, open.tsval) =

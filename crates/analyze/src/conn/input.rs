@@ -96,8 +96,13 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
         let rtt = sender.rtt.get_or_insert_default();
         rtt.by_ack.push(us);
         match rtt.load.as_deref_mut() {
-            // While more is in flight no timer holds the ACK.
-            Some(load) if !sender.flight.is_empty() => load.answered(us, at.now, at.number),
+            Some(load) => {
+                load.ack_ids.step(acker.newest_id, p.ip_id.unwrap_or(0));
+                // While more is in flight no timer holds the ACK.
+                if !sender.flight.is_empty() {
+                    load.answered(us, at.now, at.number);
+                }
+            }
             None if sender.ordinal >= BULK => rtt.begin(us, at),
             _ => {}
         }

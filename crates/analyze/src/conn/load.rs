@@ -36,6 +36,39 @@ pub(crate) struct Load {
     resumed: Moment,
     resumed_with: u32,
     silence: Duration,
+    /// What the IP identifications of the ACKs say.
+    pub ack_ids: Ids,
+}
+
+/// How the IP identification of one side's packets went on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ids {
+    /// By one, and by more.
+    pub next: u32,
+    pub gaps: u32,
+    /// Numbers left out in the gaps, and numbers that came late.
+    pub missing: u32,
+    pub late: u32,
+    /// Steps that no counter of one connection makes.
+    pub strange: u32,
+}
+
+impl Ids {
+    /// `id` came after `newest`.
+    pub(crate) fn step(&mut self, newest: u16, id: u16) {
+        if newest == 0 || id == 0 {
+            return;
+        }
+        match id.wrapping_sub(newest) as i16 {
+            1 => self.next += 1,
+            more @ 2..=64 => {
+                self.gaps += 1;
+                self.missing += more.unsigned_abs() as u32 - 1;
+            }
+            -64..=-1 => self.late += 1,
+            _ => self.strange += 1,
+        }
+    }
 }
 
 /// Segments that came late though nobody had asked for them.

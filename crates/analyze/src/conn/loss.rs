@@ -367,6 +367,7 @@ impl Open {
             at: a.now,
             number: a.number,
             tsval: a.tsval,
+            latest: a.end,
             judged: false,
             maybe_rto: unsure.then_some((a.number, a.idle)),
             record: Record {
@@ -377,6 +378,7 @@ impl Open {
                 timeouts: u32::from(kind == EpisodeKind::Rto),
                 retransmissions: 1,
                 unneeded: u32::from(a.acked),
+                runs: 1,
                 queued: a.queued,
                 flight: a.flight,
                 rtt: a.rtt,

@@ -1,8 +1,8 @@
 //! All detectors: a new one is a file, its `mod` line in `findings/mod.rs` and its row here.
 
 use super::{
-    Detector, Id, artefacts, black_hole, bufferbloat, caqm, delayed_ack, duplication, loss,
-    quickack, reordered, reordering, reset, rto, syn, tail_loss, zero_window,
+    Detector, Id, ack_loss, artefacts, black_hole, bufferbloat, caqm, delayed_ack, duplication,
+    loss, options, quickack, reordered, reordering, reset, rto, syn, tail_loss, zero_window,
 };
 
 /// The detectors that look at each connection, in the order in which their findings are handed out.
@@ -24,6 +24,8 @@ pub(super) static LIST: &[Detector] = &[
     bufferbloat::DETECTOR,
     reordered::DETECTOR,
     duplication::DETECTOR,
+    ack_loss::DETECTOR,
+    options::DETECTOR,
     reset::BY_MIDDLEBOX,
     reset::BY_END,
     artefacts::DETECTOR,

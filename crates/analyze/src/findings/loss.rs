@@ -37,7 +37,8 @@ pub(crate) const UNTOLD: Detector = Detector {
 const BLUR_US: u32 = 1_000;
 /// An active queue management drops while packets wait longer than this (CoDel's target is 5 ms, PIE's 15 ms).
 const AQM_US: u32 = 3_500;
-/// So many times is a habit, and so many segments at once are no chance.
+/// So many times is a habit. A queue that runs over lets one of two or three segments in, so the holes are many; a link
+/// that goes away for a moment makes one.
 const OFTEN: usize = 3;
 const MANY: u32 = 4;
 
@@ -125,7 +126,7 @@ fn kind(side: &Side<'_>, list: &[&Record]) -> Kind {
     let count = |kind| list.iter().filter(|r| path.kind(r) == kind).count();
     let [queue, random] = [Kind::Queue, Kind::Random].map(count);
     let often = list.len() >= OFTEN;
-    let many = list.iter().any(|r| r.retransmissions >= MANY);
+    let many = list.iter().any(|r| r.runs >= MANY);
     let long = path.longest_us >= (path.idle_us / 4).max(2 * path.blur());
     if queue * 4 >= list.len() * 3 && (often || (many && long)) {
         Kind::Queue

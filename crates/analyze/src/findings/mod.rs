@@ -3,6 +3,7 @@
 //! A detector looks at one direction of one finished connection (the data of `sender`, the ACKs of
 //! `receiver`) and says nothing unless the packets show the cause.
 
+mod ack_loss;
 mod artefacts;
 mod black_hole;
 mod bufferbloat;
@@ -15,6 +16,7 @@ mod list;
 mod loss;
 mod measured;
 mod needs;
+mod options;
 mod quickack;
 mod releases;
 mod reordered;

@@ -87,7 +87,7 @@ pub(crate) fn spurious(side: &Side<'_>) -> Option<Finding> {
         },
     );
     f.title = format!(
-        "{end} retransmitted after a timeout what had arrived or was still on its way ({}, {shown})",
+        "{end} sent again after a timeout what was not lost ({}, {shown})",
         times(list.count())
     );
     let when = spike.map_or_else(String::new, |s| {
