@@ -6,7 +6,9 @@ use tcplab_wire::{TcpFlags, TcpPacket};
 use super::ack::{AckStats, TIMER_US};
 use super::caqm::Tags;
 use super::clock::TsClock;
+use super::data::At;
 use super::flight::Flight;
+use super::load::Load;
 use super::loss::Loss;
 use super::moment::Moment;
 use super::rounds::Rounds;
@@ -31,6 +33,9 @@ pub(crate) struct Dir {
     pub acks_seen: bool,
     pub fin_seen: bool,
     pub fin_acked: bool,
+    /// TTL or hop limit of its newest packet, RSTs left out, and whether there were others.
+    pub ttl: u8,
+    pub ttl_varies: bool,
     /// Highest sequence number seen, exclusive.
     pub nxt: Seq,
     /// Highest ACK seen from the peer.
@@ -112,6 +117,18 @@ pub(crate) struct RttSamples {
     pub prompt: Option<Box<Samples>>,
     /// By the echo of a time stamp.
     pub by_ts: Samples,
+    /// What the path does under load, of senders of bulk.
+    pub load: Option<Box<Load>>,
+}
+
+impl RttSamples {
+    /// The sender turns out to be one of bulk.
+    pub(crate) fn begin(&mut self, us: u32, at: At) {
+        let mut load = Box::new(Load::default());
+        load.answered.least = self.by_ack.quantiles().min.into();
+        load.answered(us, at.now, at.number);
+        self.load = Some(load);
+    }
 }
 
 impl RttSamples {
@@ -145,6 +162,10 @@ pub(crate) struct Rare {
     pub capture_duplicates: u32,
     /// Packets that came twice and that the receiver got twice (DSACK): doubled by the network.
     pub network_duplicates: u32,
+    /// What the receiver got twice (DSACK) though the capture shows it once.
+    pub unseen_duplicates: u32,
+    /// Its first RST.
+    pub reset: Option<Box<Reset>>,
     pub super_segments: u32,
     /// Frame number of the first super-segment.
     pub first_super: u64,
@@ -184,6 +205,22 @@ impl Rare {
             u.packets.push(number);
         }
     }
+}
+
+/// A RST, and what was there before and after it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reset {
+    pub packet: u64,
+    pub seq: Seq,
+    pub ttl: u8,
+    /// TTL of the packets of this side before, if they had one and the same.
+    pub usual_ttl: Option<u8>,
+    /// No side had sent its FIN.
+    pub open: bool,
+    /// Bytes that its peer had sent and it had not ACKed, and the other way round.
+    pub unacked: [u32; 2],
+    /// First later packet of this side with data that the RST does not know of.
+    pub went_on: u64,
 }
 
 /// Data that was ACKed though the capture had not shown it.
@@ -272,6 +309,8 @@ impl Default for Dir {
             acks_seen: false,
             fin_seen: false,
             fin_acked: false,
+            ttl: 0,
+            ttl_varies: false,
             nxt: Seq(0),
             una: Seq(0),
             nxt_rel: 0,
@@ -332,6 +371,11 @@ impl Dir {
     pub(crate) fn caqm_answer(&self) -> u64 {
         let tags = self.rare.as_deref().and_then(|r| r.caqm_tags.as_deref());
         tags.map_or(0, |tags| tags.first.answer)
+    }
+
+    /// What the path did under load, if this is a sender of bulk.
+    pub(crate) fn load(&self) -> Option<&Load> {
+        self.rtt.as_deref()?.load.as_deref()
     }
 
     pub(crate) fn loss(&mut self) -> &mut Loss {
@@ -410,6 +454,44 @@ impl Dir {
     pub(crate) fn is_next_id(&self, p: &TcpPacket) -> bool {
         let id = p.ip_id.unwrap_or(0);
         id != 0 && id == self.newest_id.wrapping_add(1)
+    }
+
+    /// Follows the TTL.
+    #[inline]
+    pub(crate) fn follow_ttl(&mut self, ttl: u8) {
+        self.ttl_varies |= self.ttl != ttl && self.ttl != 0;
+        self.ttl = ttl;
+    }
+
+    /// Notes its first RST; `peer` is the other side.
+    pub(crate) fn note_reset(&mut self, peer: &Self, p: &TcpPacket, number: u64) {
+        let usual = self.ttl != 0 && !self.ttl_varies && self.packets > 2;
+        let unacked = |d: &Self| d.nxt - d.una.min(d.nxt);
+        let reset = Reset {
+            packet: number,
+            seq: p.seq,
+            ttl: p.ttl,
+            usual_ttl: usual.then_some(self.ttl),
+            open: !self.fin_seen && !peer.fin_seen,
+            unacked: [unacked(peer), unacked(self)],
+            went_on: 0,
+        };
+        self.rare().reset.get_or_insert(Box::new(reset));
+    }
+
+    /// A packet after a RST of some side.
+    pub(crate) fn after_reset(&mut self, p: &TcpPacket, number: u64) {
+        if let Some(reset) = self
+            .rare
+            .as_deref_mut()
+            .and_then(|r| r.reset.as_deref_mut())
+            && reset.went_on == 0
+            && p.payload_len > 0
+            && !p.flags.has(TcpFlags::RST)
+            && p.seq_end().after(reset.seq)
+        {
+            reset.went_on = number;
+        }
     }
 
     /// Learns the options of a SYN or SYN-ACK.

@@ -14,6 +14,7 @@ mod finish;
 mod flight;
 mod hidden;
 mod input;
+mod load;
 mod loss;
 mod moment;
 mod opening;
@@ -29,9 +30,10 @@ use tcplab_wire::{CaqmUnits, TcpFlags, TcpPacket};
 
 pub(crate) use ack::{AckStats, Evidence, Released};
 pub(crate) use caqm::{Offer, Tags};
+pub(crate) use dir::{Dir, Reset, Unanswered};
 pub(crate) use episode::{Episodes, Record};
-pub(crate) use dir::{Dir, Unanswered};
 pub(crate) use flight::Segment;
+pub(crate) use load::{QueueWaits, Reordered, STANDING_US};
 pub(crate) use opening::Opening;
 pub(crate) use rounds::{Level, Run};
 pub(crate) use turns::{SLOW_US, Waits};
@@ -172,6 +174,11 @@ impl Connection {
             (kind, told) = self.segment(dir, p, verdicts, at);
             self.tag(dir, p, number, units);
             self.handshake_ack(dir, p, now);
+            if self.handshake.reset {
+                self.dirs[dir].after_reset(p, number);
+            } else {
+                self.dirs[dir].follow_ttl(p.ttl);
+            }
             self.dirs[dir].previous = mark;
             self.spend(dir, p, At { number, now }, (kind, told));
             self.dirs[dir].follow_id(p.ip_id.unwrap_or(0));
@@ -302,6 +309,12 @@ impl Connection {
     /// SYN, FIN, RST.
     fn control(&mut self, dir: usize, p: &TcpPacket, at: At) {
         let now = at.now;
+        let begins = self.handshake.syn_at.is_some() && !self.handshake.done;
+        if p.flags.has(TcpFlags::RST) && !begins {
+            let [a, b] = &mut self.dirs;
+            let (tx, rx) = if dir == 0 { (a, b) } else { (b, a) };
+            tx.note_reset(rx, p, at.number);
+        }
         let ack = p.flags.has(TcpFlags::ACK);
         if ack && p.flags.has(TcpFlags::SYN) {
             self.answered(dir, at);

@@ -36,6 +36,7 @@ impl Dir {
                 + r.prompt
                     .as_deref()
                     .map_or(0, |p| size_of_val(p) + p.heap_bytes())
+                + r.load.as_deref().map_or(0, size_of_val)
         });
         let loss = self.loss.as_deref().map_or(0, |l| l.weight());
         let rare = self.rare.as_deref().map_or(0, size_of_val);

@@ -4,21 +4,28 @@
 //! `receiver`) and says nothing unless the packets show the cause.
 
 mod accept_queue_overflow;
+mod ack_loss;
 mod artefacts;
 mod black_hole;
+mod bufferbloat;
 mod caqm;
 mod delayed_ack;
+mod duplication;
 mod episodes;
 mod keepalive_death;
 mod limits;
 mod list;
+mod loss;
 mod measured;
 mod needs;
+mod options;
 mod quickack;
 mod receive_window;
 mod refused;
 mod releases;
+mod reordered;
 mod reordering;
+mod reset;
 mod rto;
 mod send_buffer;
 mod slow_client;

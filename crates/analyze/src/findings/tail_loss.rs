@@ -15,7 +15,7 @@ pub(crate) const DETECTOR: Detector = Detector {
 
 /// A burst ended with a loss: repaired by a probe or a timeout without any SACK or duplicate ACK
 /// before it, and the sender had nothing more to send.
-fn is_tail(r: &Record) -> bool {
+pub(crate) fn is_tail(r: &Record) -> bool {
     let by_timer = matches!(r.kind, Some(EpisodeKind::Tlp | EpisodeKind::Rto));
     let by_probe_then_sack = r.kind == Some(EpisodeKind::Fast) && !r.evidence;
     (by_timer || by_probe_then_sack)
