@@ -16,6 +16,9 @@ const LOOKS: u64 = 4;
 const LONG: u64 = 8;
 /// No retransmission timer in use fires earlier after a round trip, microseconds (see `conn/loss.rs`).
 const RTO_FLOOR_US: u64 = 150_000;
+/// A probe of a single segment waits this much longer for a delayed ACK, microseconds (Linux `tcp_schedule_loss_probe()`,
+/// with what the clocks blur).
+const PROBE_WAITS_US: u64 = 100_000;
 /// A flight that stays the same for so many round trips, though nothing was lost, is held by the send buffer: a
 /// congestion window that is used grows by 5 % or more in each (Linux `bictcp_update()`, before the first loss).
 const PLATEAU: u32 = 6;
@@ -125,7 +128,7 @@ impl Shown {
             at_sender: near * 4 <= far,
             long: us * LONG > near + far,
             released: e.at <= allowed + slack,
-            let_go: rx.acks.as_deref().is_some_and(|a| a.let_go == e.number),
+            let_go: rx.acks.as_deref().is_some_and(|a| a.let_go == e.number && a.peer_waits()),
             mss: tx.wire_mss(rx.mss).unwrap_or(tx.max_payload).max(1),
         }
     }
@@ -189,6 +192,9 @@ impl Side {
         if class == Class::CongestionWindow && self.plateau.rounds >= PLATEAU {
             class = Class::Sender;
             ledger.turn_since(self.plateau.from, self.plateau.window_us, Class::CongestionWindow, class);
+        }
+        if class == Class::Pacing {
+            self.plateau.rounds = 0;
         }
         if shown.let_go && self.late_at >= gap.from && self.late_at > 0 {
             // The path, or Nagle's algorithm, would have taken the rest of it anyway.
@@ -271,14 +277,38 @@ impl Side {
             return Some(Class::Path);
         }
         let by_timer = shown.us >= shown.round + RTO_FLOOR_US;
-        let id = e.packet.ip_id.unwrap_or(0);
-        let step = u32::from(id.wrapping_sub(tx.newest_id));
-        let counts = id != 0 && tx.newest_id != 0 && (1..1000).contains(&step);
-        if counts && step > self.len.div_ceil(shown.mss).max(1) {
-            return Some(if by_timer { Class::Rto } else { Class::Tlp });
+        match self.skipped(e, shown.mss) {
+            Some(true) => Some(if self.probe_came_first(e, shown) {
+                Class::Tlp
+            } else {
+                Class::Rto
+            }),
+            None if by_timer && self.len % shown.mss == 0 => Some(Class::Unknown),
+            _ => None,
         }
-        let unsure = by_timer && !counts && self.len % shown.mss == 0;
-        unsure.then_some(Class::Unknown)
+    }
+
+    /// With SACK the first timer is that of the probe (RFC 8985 7.2), which is never later than the other one.
+    fn probe_came_first(&self, e: &Event<'_>, shown: &Shown) -> bool {
+        let sack = e.dirs.iter().all(|d| d.sack_permitted);
+        sack && shown.us < 2 * shown.round + RTO_FLOOR_US + PROBE_WAITS_US
+    }
+
+    /// Whether the sender's IP identification says that packets before this one did not come so far; `None` when it does
+    /// not count them.
+    fn skipped(&self, e: &Event<'_>, mss: u32) -> Option<bool> {
+        let newest = e.dirs[e.dir].newest_id;
+        let id = e.packet.ip_id.unwrap_or(0);
+        let step = u32::from(id.wrapping_sub(newest));
+        let counts = id != 0 && newest != 0 && (1..1000).contains(&step);
+        counts.then(|| step > self.len.div_ceil(mss).max(1))
+    }
+
+    /// The same, for a retransmission.
+    pub(crate) fn lost_before(&self, e: &Event<'_>) -> bool {
+        let (tx, rx) = (&e.dirs[e.dir], &e.dirs[1 - e.dir]);
+        let mss = tx.wire_mss(rx.mss).unwrap_or(tx.max_payload).max(1);
+        self.skipped(e, mss) == Some(true)
     }
 
     /// Measures what is sent in a round trip.
@@ -292,7 +322,8 @@ impl Side {
         self.per_round = bytes.saturating_mul(shown.round) / elapsed;
         self.round = Mark { at: e.at, sent };
         let flight = u64::from(self.in_flight).max(self.per_round);
-        let same = flight.abs_diff(self.plateau.bytes) <= 2 * u64::from(shown.mss);
+        let few = (2 * u64::from(shown.mss)).max(flight / 10);
+        let same = flight.abs_diff(self.plateau.bytes) <= few;
         if same && elapsed < 2 * shown.round && e.dirs[e.dir].loss.is_none() {
             self.plateau.rounds += 1;
         } else {

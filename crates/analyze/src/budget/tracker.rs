@@ -121,7 +121,7 @@ impl Tracker {
         if e.at > self.ledger.cursor() {
             self.gap(e, again, turn);
         } else if again {
-            self.recovery.goes_on(e, &mut self.ledger);
+            self.recovery.goes_on(e, false, &mut self.ledger);
         }
         if asks {
             self.ledger.ask(e.number);
@@ -143,7 +143,8 @@ impl Tracker {
 
     /// The time since the last packet with payload.
     fn gap(&mut self, e: &Event<'_>, again: bool, turn: bool) {
-        self.recovery.goes_on(e, &mut self.ledger);
+        let lost = again && self.sides[e.dir].lost_before(e);
+        self.recovery.goes_on(e, lost, &mut self.ledger);
         if self.ledger.cursor() >= e.at {
             return;
         }
