@@ -40,6 +40,8 @@ pub(crate) struct Side {
     tsval: u32,
     in_flight: u32,
     window: u32,
+    /// Where it last sent a short segment: it had nothing more to send then.
+    short_at: Option<u64>,
     /// Where a burst began, the bytes before it, and the window then.
     burst: Mark,
     burst_window: u32,
@@ -86,6 +88,7 @@ impl Default for Side {
             tsval: 0,
             in_flight: 0,
             window: 0,
+            short_at: None,
             burst: Mark::default(),
             burst_window: 0,
             round: Mark::default(),
@@ -129,7 +132,7 @@ impl Shown {
             long: us * LONG > near + far,
             released: e.at <= allowed + slack,
             let_go: rx.acks.as_deref().is_some_and(|a| a.let_go == e.number && a.peer_waits()),
-            mss: tx.wire_mss(rx.mss).unwrap_or(tx.max_payload).max(1),
+            mss: mss(e),
         }
     }
 }
@@ -159,6 +162,7 @@ impl Side {
     pub(crate) fn begins(&mut self, e: &Event<'_>) {
         self.class = Class::Path;
         self.look_at = e.at;
+        self.short_at = None;
         self.burst = Mark {
             at: e.at,
             sent: sent_before(e),
@@ -182,6 +186,9 @@ impl Side {
     /// Looks at a gap that is not plainly a part of the stretch before.
     fn look(&mut self, gap: Gap, e: &Event<'_>, ledger: &mut Ledger) -> bool {
         let shown = Shown::of(self, gap, e);
+        if !self.len.is_multiple_of(shown.mss) {
+            self.short_at = Some(gap.from);
+        }
         if e.at < self.look_at && !shown.long && !shown.let_go {
             ledger.until(self.class, e.at);
             return false;
@@ -220,14 +227,16 @@ impl Side {
         if !tx.acks_seen {
             return Class::Unknown;
         }
-        let ran_out = self.len % shown.mss != 0;
         let small = e.packet.payload_len < shown.mss;
         if shown.let_go && small && shown.us > shown.round / 2 {
             return Class::Nagle;
         }
-        if let Some(class) = self.hidden(e, shown) {
+        if let Some(class) = self.hidden(e, shown).or_else(|| self.probed(e, shown)) {
             return class;
         }
+        // Nagle's algorithm may hold the end of each write: one short segment stands for a few writes.
+        let lately = |at: u64| e.at - at <= shown.us + 2 * shown.round;
+        let ran_out = self.short_at.is_some_and(lately);
         if ran_out && (shown.long || !shown.released) {
             return Class::Sender;
         }
@@ -237,13 +246,30 @@ impl Side {
         if !shown.at_sender && !shown.long {
             return Class::Path;
         }
-        if shown.released {
+        if shown.released || (!shown.at_sender && shown.us <= 2 * shown.round) {
             return self.window_or_path(e, shown);
         }
         if shown.us * 4 <= shown.round {
             return Class::Pacing;
         }
         Class::Sender
+    }
+
+    /// New data may serve as a tail loss probe (RFC 8985 7.3): nothing was ACKed since the data before it, and that for longer
+    /// than ACKs take.
+    fn probed(&self, e: &Event<'_>, shown: &Shown) -> Option<Class> {
+        let tx = &e.dirs[e.dir];
+        let waits = if self.len.is_multiple_of(shown.mss) {
+            shown.round / 4
+        } else {
+            RTO_FLOOR_US
+        };
+        let silent = shown.at_sender
+            && self.in_flight > 0
+            && tx.nxt - tx.una == self.in_flight + e.packet.payload_len
+            && shown.us > u64::from(tx.srtt_us) + shown.round + waits + 2_000
+            && tx.sack_permitted;
+        silent.then_some(Class::Tlp)
     }
 
     /// An ACK let the packet go: did it come late because the path is full, or only because the path is long?
@@ -278,37 +304,36 @@ impl Side {
         }
         let by_timer = shown.us >= shown.round + RTO_FLOOR_US;
         match self.skipped(e, shown.mss) {
-            Some(true) => Some(if self.probe_came_first(e, shown) {
-                Class::Tlp
-            } else {
-                Class::Rto
-            }),
-            None if by_timer && self.len % shown.mss == 0 => Some(Class::Unknown),
-            _ => None,
+            Some(0) => None,
+            Some(_) => Some(timer(e, shown.us, shown.round)),
+            None if by_timer && self.len.is_multiple_of(shown.mss) => Some(Class::Unknown),
+            None => None,
         }
     }
 
-    /// With SACK the first timer is that of the probe (RFC 8985 7.2), which is never later than the other one.
-    fn probe_came_first(&self, e: &Event<'_>, shown: &Shown) -> bool {
-        let sack = e.dirs.iter().all(|d| d.sack_permitted);
-        sack && shown.us < 2 * shown.round + RTO_FLOOR_US + PROBE_WAITS_US
-    }
-
-    /// Whether the sender's IP identification says that packets before this one did not come so far; `None` when it does
+    /// How many packets of the sender before this one did not come so far, by its IP identification; `None` when it does
     /// not count them.
-    fn skipped(&self, e: &Event<'_>, mss: u32) -> Option<bool> {
+    fn skipped(&self, e: &Event<'_>, mss: u32) -> Option<u32> {
         let newest = e.dirs[e.dir].newest_id;
         let id = e.packet.ip_id.unwrap_or(0);
         let step = u32::from(id.wrapping_sub(newest));
         let counts = id != 0 && newest != 0 && (1..1000).contains(&step);
-        counts.then(|| step > self.len.div_ceil(mss).max(1))
+        counts.then(|| step.saturating_sub(self.len.div_ceil(mss).max(1)))
     }
 
-    /// The same, for a retransmission.
+    /// Whether packets before a retransmission did not come so far.
     pub(crate) fn lost_before(&self, e: &Event<'_>) -> bool {
-        let (tx, rx) = (&e.dirs[e.dir], &e.dirs[1 - e.dir]);
-        let mss = tx.wire_mss(rx.mss).unwrap_or(tx.max_payload).max(1);
-        self.skipped(e, mss) == Some(true)
+        self.skipped(e, mss(e)).is_some_and(|lost| lost > 0)
+    }
+
+    /// The first packet of a message came after `us` microseconds beside the path: the timer that repaired a loss, when
+    /// packets were lost and their timers can have taken all of it.
+    pub(crate) fn begins_after_loss(&self, e: &Event<'_>, us: u64) -> Option<Class> {
+        let round = e.dirs.iter().map(|d| u64::from(d.path_or_zero())).sum();
+        let lost = self.skipped(e, mss(e)).filter(|lost| *lost > 0)?;
+        let backed_off = first_timer(round) << lost.min(7);
+        let in_time = us > round.max(10_000) && us < backed_off;
+        in_time.then(|| timer(e, us, round))
     }
 
     /// Measures what is sent in a round trip.
@@ -361,4 +386,26 @@ impl Side {
 fn sent_before(e: &Event<'_>) -> u64 {
     let sent = e.dirs[e.dir].nxt_rel;
     sent.saturating_sub(u64::from(e.packet.payload_len))
+}
+
+/// Largest payload of a packet of the sender.
+fn mss(e: &Event<'_>) -> u32 {
+    let (tx, rx) = (&e.dirs[e.dir], &e.dirs[1 - e.dir]);
+    tx.wire_mss(rx.mss).unwrap_or(tx.max_payload).max(1)
+}
+
+/// The first timer after a loss has fired by then.
+fn first_timer(round: u64) -> u64 {
+    2 * round + RTO_FLOOR_US + PROBE_WAITS_US
+}
+
+/// Which timer ended a silence of `us` after a loss. With SACK the first one is that of the probe (RFC
+/// 8985 7.2), which is never later than the other one.
+fn timer(e: &Event<'_>, us: u64, round: u64) -> Class {
+    let sack = e.dirs.iter().all(|d| d.sack_permitted);
+    if sack && us < first_timer(round) {
+        Class::Tlp
+    } else {
+        Class::Rto
+    }
 }

@@ -178,7 +178,10 @@ impl Tracker {
         }
         self.ledger
             .until(Class::Path, self.at + u64::from(tx.path_or_zero()));
-        let class = if e.dir != e.client {
+        let late = e.at.saturating_sub(self.ledger.cursor());
+        let class = if let Some(repair) = self.sides[e.dir].begins_after_loss(e, late) {
+            repair
+        } else if e.dir != e.client {
             Class::ServerThinks
         } else if self.kept_alive {
             Class::Idle
