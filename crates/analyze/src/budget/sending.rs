@@ -2,6 +2,8 @@
 //!
 //! All of it is the sender's view: an ACK that passes the capture lets data pass one way to the sender and back later.
 
+use tcplab_base::Seq;
+
 use super::Class;
 use super::ledger::Ledger;
 use super::tracker::Event;
@@ -49,8 +51,19 @@ pub(crate) struct Side {
     round: Mark,
     per_round: u64,
     plateau: Plateau,
+    echo: Echo,
     /// [`crate::conn::Dir::zero`]: the stalls that are booked.
     pub stalled_us: u64,
+}
+
+/// The time from an ACK to the data that it lets go, by the echo of its time stamp: the round trip, seen at the receiver.
+#[derive(Clone, Copy, Debug, Default)]
+struct Echo {
+    /// A time stamp of the peer that waits for its echo, and where it passed.
+    tsval: u32,
+    at: Option<u64>,
+    /// Newest round trip, microseconds.
+    us: u32,
 }
 
 /// A place in time and in the bytes of a sender.
@@ -94,6 +107,7 @@ impl Default for Side {
             round: Mark::default(),
             per_round: 0,
             plateau: Plateau::default(),
+            echo: Echo::default(),
             stalled_us: 0,
         }
     }
@@ -114,6 +128,7 @@ struct Shown {
     /// An ACK of everything let it go.
     let_go: bool,
     mss: u32,
+    echo_us: u32,
 }
 
 impl Shown {
@@ -133,6 +148,7 @@ impl Shown {
             released: e.at <= allowed + slack,
             let_go: rx.acks.as_deref().is_some_and(|a| a.let_go == e.number && a.peer_waits()),
             mss: mss(e),
+            echo_us: side.echo.us,
         }
     }
 }
@@ -148,12 +164,28 @@ impl Side {
         (self.late_at, self.late_us) = (at, hold_us);
     }
 
+    /// Its peer sent a packet without payload.
+    #[inline]
+    pub(crate) fn heard(&mut self, e: &Event<'_>) {
+        if let (None, Some((tsval, _))) = (self.echo.at, e.packet.options.timestamps) {
+            (self.echo.tsval, self.echo.at) = (tsval, Some(e.at));
+        }
+    }
+
     /// It sent the packet of the event.
     #[inline]
     pub(crate) fn sent(&mut self, e: &Event<'_>) {
         let tx = &e.dirs[e.dir];
         self.len = e.packet.payload_len;
-        self.tsval = e.packet.options.timestamps.map_or(0, |t| t.0);
+        if let Some((tsval, tsecr)) = e.packet.options.timestamps {
+            self.tsval = tsval;
+            if let Some(at) = self.echo.at
+                && Seq(tsecr).at_or_after(Seq(self.echo.tsval))
+            {
+                self.echo.us = u32::try_from(e.at - at).unwrap_or(u32::MAX);
+                self.echo.at = None;
+            }
+        }
         self.in_flight = tx.nxt - tx.una.min(tx.nxt);
         self.window = e.dirs[1 - e.dir].window;
     }
@@ -196,7 +228,8 @@ impl Side {
         self.look_at = e.at + shown.round / LOOKS;
         self.measure(e, &shown, ledger);
         let mut class = self.judge(e, &shown);
-        if class == Class::CongestionWindow && self.plateau.rounds >= PLATEAU {
+        let same = class == Class::CongestionWindow && self.plateau.rounds >= PLATEAU;
+        if same && !queued(e, &shown, false) {
             class = Class::Sender;
             ledger.turn_since(self.plateau.from, self.plateau.window_us, Class::CongestionWindow, class);
         }
@@ -247,7 +280,12 @@ impl Side {
             return Class::Path;
         }
         if shown.released || (!shown.at_sender && shown.us <= 2 * shown.round) {
-            return self.window_or_path(e, shown);
+            // The first burst of a round trip queues behind itself.
+            return if queued(e, shown, shown.long) {
+                Class::Path
+            } else {
+                Class::CongestionWindow
+            };
         }
         if shown.us * 4 <= shown.round {
             return Class::Pacing;
@@ -270,23 +308,6 @@ impl Side {
             && shown.us > u64::from(tx.srtt_us) + shown.round + waits + 2_000
             && tx.sack_permitted;
         silent.then_some(Class::Tlp)
-    }
-
-    /// An ACK let the packet go: did it come late because the path is full, or only because the path is long?
-    fn window_or_path(&self, e: &Event<'_>, shown: &Shown) -> Class {
-        let (tx, rx) = (&e.dirs[e.dir], &e.dirs[1 - e.dir]);
-        let base = u64::from(rx.path_or_zero());
-        // The first burst of a round trip queues behind itself.
-        let queue = if shown.long {
-            base / 4 + 1_000
-        } else {
-            base / 16 + AT_ONCE_US
-        };
-        if shown.at_sender && u64::from(tx.srtt_us) > base + queue {
-            Class::Path
-        } else {
-            Class::CongestionWindow
-        }
     }
 
     /// What happened between the sender and a capture that is not close to it: the path stood still, or packets were lost
@@ -392,6 +413,19 @@ fn sent_before(e: &Event<'_>) -> u64 {
 fn mss(e: &Event<'_>) -> u32 {
     let (tx, rx) = (&e.dirs[e.dir], &e.dirs[1 - e.dir]);
     tx.wire_mss(rx.mss).unwrap_or(tx.max_payload).max(1)
+}
+
+/// Whether the round trip is longer than the path alone makes it; `much`: clearly so.
+fn queued(e: &Event<'_>, shown: &Shown, much: bool) -> bool {
+    let (tx, rx) = (&e.dirs[e.dir], &e.dirs[1 - e.dir]);
+    // Data to ACK, or ACK to data: whichever crosses the path here. Time stamps are coarse.
+    let (base, now, coarse) = if shown.at_sender {
+        (rx.path_or_zero(), tx.srtt_us, 0)
+    } else {
+        (tx.path_or_zero(), shown.echo_us, 2_000)
+    };
+    let queue = if much { base / 4 + 1_000 } else { base / 16 + 500 };
+    now.saturating_sub(coarse) > base.saturating_add(queue)
 }
 
 /// The first timer after a loss has fired by then.

@@ -79,6 +79,7 @@ impl Tracker {
             let hold = acked.wait_us.saturating_sub(acked.path_us);
             self.sides[1 - e.dir].acked_late(e.at, hold);
         }
+        self.sides[1 - e.dir].heard(e);
         let own = &e.dirs[e.dir];
         if own.window > own.window_before {
             self.sides[1 - e.dir].opened_at = e.at;
@@ -178,11 +179,10 @@ impl Tracker {
         }
         self.ledger
             .until(Class::Path, self.at + u64::from(tx.path_or_zero()));
-        let late = e.at.saturating_sub(self.ledger.cursor());
-        let class = if let Some(repair) = self.sides[e.dir].begins_after_loss(e, late) {
-            repair
-        } else if e.dir != e.client {
-            Class::ServerThinks
+        let class = if e.dir != e.client {
+            let late = e.at.saturating_sub(self.ledger.cursor());
+            let repair = self.sides[e.dir].begins_after_loss(e, late);
+            repair.unwrap_or(Class::ServerThinks)
         } else if self.kept_alive {
             Class::Idle
         } else {
