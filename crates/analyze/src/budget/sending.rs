@@ -16,6 +16,8 @@ const SHORT_US: u64 = 50;
 const LOOKS: u64 = 4;
 /// A gap of this part of a round trip is a pause of its own, not the pace of a stream.
 const LONG: u64 = 8;
+/// Longer gaps are not judged while nobody knows how far away the sender is, microseconds.
+const UNPLACED_US: u64 = 5_000;
 /// No retransmission timer in use fires earlier after a round trip, microseconds (see `conn/loss.rs`).
 const RTO_FLOOR_US: u64 = 150_000;
 /// A probe of a single segment waits this much longer for a delayed ACK, microseconds (Linux `tcp_schedule_loss_probe()`,
@@ -62,8 +64,9 @@ struct Echo {
     /// A time stamp of the peer that waits for its echo, and where it passed.
     tsval: u32,
     at: Option<u64>,
-    /// Newest round trip, microseconds.
+    /// Newest and shortest round trip, microseconds.
     us: u32,
+    least: Option<u32>,
 }
 
 /// A place in time and in the bytes of a sender.
@@ -117,8 +120,9 @@ impl Default for Side {
 struct Shown {
     /// Its length.
     us: u64,
-    /// Shortest round trip.
+    /// Shortest round trip, and the part of it between the capture and the sender.
     round: u64,
+    near: u32,
     /// The capture was taken close to the sender.
     at_sender: bool,
     /// It is no part of a continuous stream.
@@ -129,12 +133,20 @@ struct Shown {
     let_go: bool,
     mss: u32,
     echo_us: u32,
+    /// How far the sender is away from the capture is known.
+    placed: bool,
 }
 
 impl Shown {
     fn of(side: &Side, gap: Gap, e: &Event<'_>) -> Self {
         let (tx, rx) = (&e.dirs[e.dir], &e.dirs[1 - e.dir]);
-        let near = u64::from(tx.path_or_zero());
+        // A side that only sends data shows how far away it is by echoes alone.
+        let shortest = [
+            Some(tx.path_us).filter(|us| *us != u32::MAX),
+            side.echo.least,
+        ];
+        let placed = shortest.into_iter().flatten().min();
+        let near = u64::from(placed.unwrap_or(0));
         let far = u64::from(rx.path_or_zero());
         let progress = tx.progress.since(e.start).as_micros().max(0) as u64;
         let allowed = progress.max(side.opened_at) + near;
@@ -143,12 +155,17 @@ impl Shown {
         Self {
             us,
             round: near + far,
+            near: placed.unwrap_or(0),
             at_sender: near * 4 <= far,
             long: us * LONG > near + far,
             released: e.at <= allowed + slack,
-            let_go: rx.acks.as_deref().is_some_and(|a| a.let_go == e.number && a.peer_waits()),
+            let_go: rx
+                .acks
+                .as_deref()
+                .is_some_and(|a| a.let_go == e.number && a.peer_waits()),
             mss: mss(e),
             echo_us: side.echo.us,
+            placed: placed.is_some(),
         }
     }
 }
@@ -182,8 +199,9 @@ impl Side {
             if let Some(at) = self.echo.at
                 && Seq(tsecr).at_or_after(Seq(self.echo.tsval))
             {
-                self.echo.us = u32::try_from(e.at - at).unwrap_or(u32::MAX);
-                self.echo.at = None;
+                let us = u32::try_from(e.at - at).unwrap_or(u32::MAX);
+                let least = self.echo.least.map_or(us, |least| least.min(us));
+                (self.echo.us, self.echo.least, self.echo.at) = (us, Some(least), None);
             }
         }
         self.in_flight = tx.nxt - tx.una.min(tx.nxt);
@@ -229,9 +247,14 @@ impl Side {
         self.measure(e, &shown, ledger);
         let mut class = self.judge(e, &shown);
         let same = class == Class::CongestionWindow && self.plateau.rounds >= PLATEAU;
-        if same && !queued(e, &shown, false) {
+        if same && (shown.at_sender || !queued(e, &shown, false)) {
             class = Class::Sender;
-            ledger.turn_since(self.plateau.from, self.plateau.window_us, Class::CongestionWindow, class);
+            ledger.turn_since(
+                self.plateau.from,
+                self.plateau.window_us,
+                Class::CongestionWindow,
+                class,
+            );
         }
         if class == Class::Pacing {
             self.plateau.rounds = 0;
@@ -272,6 +295,9 @@ impl Side {
         let ran_out = self.short_at.is_some_and(lately);
         if ran_out && (shown.long || !shown.released) {
             return Class::Sender;
+        }
+        if !shown.placed && shown.us > UNPLACED_US {
+            return Class::Unknown;
         }
         if self.window_was_full(e, shown) {
             return Class::ReceiveWindow;
@@ -368,7 +394,9 @@ impl Side {
         self.per_round = bytes.saturating_mul(shown.round) / elapsed;
         self.round = Mark { at: e.at, sent };
         let flight = u64::from(self.in_flight).max(self.per_round);
-        let few = (2 * u64::from(shown.mss)).max(flight / 10);
+        // What passed here in a round trip is less exact than what the sender has in flight.
+        let blur = if shown.at_sender { 0 } else { flight / 10 };
+        let few = blur.max(2 * u64::from(shown.mss));
         let same = flight.abs_diff(self.plateau.bytes) <= few;
         if same && elapsed < 2 * shown.round && e.dirs[e.dir].loss.is_none() {
             self.plateau.rounds += 1;
@@ -422,9 +450,13 @@ fn queued(e: &Event<'_>, shown: &Shown, much: bool) -> bool {
     let (base, now, coarse) = if shown.at_sender {
         (rx.path_or_zero(), tx.srtt_us, 0)
     } else {
-        (tx.path_or_zero(), shown.echo_us, 2_000)
+        (shown.near, shown.echo_us, 2_000)
     };
-    let queue = if much { base / 4 + 1_000 } else { base / 16 + 500 };
+    let queue = if much {
+        base / 4 + 1_000
+    } else {
+        base / 16 + 500
+    };
     now.saturating_sub(coarse) > base.saturating_add(queue)
 }
 

@@ -6,10 +6,10 @@
 use tcplab_base::Instant;
 use tcplab_wire::TcpPacket;
 
+use super::Class;
 use super::ledger::{Account, Ledger};
 use super::recovery::Recovery;
 use super::sending::{Gap, Side};
-use super::Class;
 use crate::conn::Dir;
 use crate::trace::{AckClass, AckRow, SegmentKind};
 
@@ -177,8 +177,8 @@ impl Tracker {
             self.ledger.until(Class::Unknown, e.at);
             return;
         }
-        self.ledger
-            .until(Class::Path, self.at + u64::from(tx.path_or_zero()));
+        let there = self.at + u64::from(tx.path_or_zero());
+        self.ledger.until(Class::Path, there.min(e.at));
         let class = if e.dir != e.client {
             let late = e.at.saturating_sub(self.ledger.cursor());
             let repair = self.sides[e.dir].begins_after_loss(e, late);
