@@ -433,6 +433,13 @@ impl AckStats {
         self.evidence.as_deref()?.unclear.as_deref()
     }
 
+    /// Whether the peer may wait for these ACKs: a sender that does goes on at once after quick ones, too; one that writes
+    /// by a clock may only seem to.
+    pub(crate) fn peer_waits(&self) -> bool {
+        let [quick, at_once] = self.quick_answers;
+        quick < 3 || at_once * 2 >= quick
+    }
+
     /// All ACKs for new data.
     pub(crate) fn total(&self) -> u64 {
         let counts = [
