@@ -8,6 +8,7 @@ use super::ack::Held;
 use super::dir::Dir;
 use super::flight::Segment;
 use super::hidden;
+use super::input;
 use super::loss::{Again, Loss};
 use crate::trace::SegmentKind;
 
@@ -147,7 +148,7 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
         sacked: false,
         payload,
         psh: p.flags.has(TcpFlags::PSH),
-        after_forgotten: false,
+        after_forgotten: tx.ordinal == 1 && input::begun_before(tx),
     };
     tx.flight.push(segment, tx.acks_seen);
     tx.advance(end);

@@ -1,17 +1,20 @@
 //! Fast retransmissions of what was only late (RFC 5681 3.2, RFC 2883, RFC 8985).
 
 use super::episodes::Episodes;
-use super::{Detector, Finding, Id, Need, Severity, Side, rto, times};
+use super::{Detector, Finding, Id, Severity, Side, rto, times};
 use crate::report::EpisodeKind;
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("spurious_retransmission_reordering"),
     severity: "medium from 3 times, else info",
     said_when: "Fast retransmissions of what was only late, by the same evidence",
-    needs: &[Need::BothDirections, Need::WholeHeaders],
+    needs: &[],
     detect: |side, out| {
-        rto::reason_unknown(side, out);
-        out.extend(find(side));
+        let found = find(side);
+        if found.is_none() {
+            rto::unproven(side, out, EpisodeKind::Fast);
+        }
+        out.extend(found);
     },
 };
 
