@@ -186,7 +186,7 @@ impl Connection {
         let [a, b] = &mut self.dirs;
         let (tx, rx) = if dir == 0 { (a, b) } else { (b, a) };
         let scaled = tx.window_scale.is_some() && rx.window_scale.is_some();
-        tx.follow_window(p, scaled, at.number, at.now);
+        tx.follow_window(p, scaled, rx, at);
         let told = if p.flags.has(TcpFlags::ACK) {
             input::on_ack(tx, rx, p, v, at)
         } else {

@@ -32,9 +32,10 @@ fn detect(side: &Side<'_>, out: &mut Found) {
     let pattern = is_exact(side, e, delayed)
         && delayed * 5 >= after
         && e.linux_timer * 10 >= delayed * 8
-        && acks
-            .model
-            .explains(handshake.synack_at.is_some() && side.connection.scale_known(!side.is_a()), hidden);
+        && acks.model.explains(
+            handshake.synack_at.is_some() && side.connection.scale_known(!side.is_a()),
+            hidden,
+        );
     if !pattern {
         return;
     }

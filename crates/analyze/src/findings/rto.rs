@@ -32,7 +32,10 @@ pub(crate) const SPURIOUS: Detector = Detector {
 /// The sender repeated segments for this reason, and the capture lacks what would show that they were not needed.
 pub(super) fn unproven(side: &Side<'_>, out: &mut Found, kind: EpisodeKind) {
     reason_unknown(side, out);
-    let judged = side.episodes().iter().any(|r| r.kind == Some(kind));
+    let judged = side
+        .episodes()
+        .iter()
+        .any(|r| r.kind == Some(kind) || r.kind == Some(EpisodeKind::Other));
     let hidden = !side.has(Need::Data) && side.is_used();
     if (judged || hidden) && !side.has(Need::BothDirections) {
         out.cannot_tell(Need::BothDirections);
