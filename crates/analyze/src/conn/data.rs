@@ -11,6 +11,7 @@ use super::hidden;
 use super::loss::{Again, Loss, Hole};
 use super::rounds::{self, Rounds};
 use super::load::BULK;
+use super::input;
 use crate::trace::SegmentKind;
 
 /// A sequence number further away than this belongs to something else.
@@ -194,7 +195,7 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
         sacked: false,
         payload,
         psh: p.flags.has(TcpFlags::PSH),
-        after_forgotten: false,
+        after_forgotten: tx.ordinal == 1 && input::begun_before(tx),
     };
     tx.flight.push(segment, tx.acks_seen);
     tx.advance(end);

@@ -52,6 +52,8 @@ pub(crate) struct Dir {
     pub newest_id: u16,
     /// How many steps of one it made in a row.
     pub id_run: u8,
+    /// How often one number was left out: a packet that the capture does not show.
+    pub id_gaps: u8,
     /// Its last packet, for capture duplicates: see [`mark`].
     pub previous: u64,
     pub flight: Flight,
@@ -320,6 +322,7 @@ impl Default for Dir {
             progress: Instant::default(),
             newest_id: 0,
             id_run: 0,
+            id_gaps: 0,
             previous: 0,
             flight: Flight::default(),
             mss: None,
@@ -440,11 +443,14 @@ impl Dir {
     /// Follows the IP identification: late packets do not turn it back.
     pub(crate) fn follow_id(&mut self, id: u16) {
         let step = id.wrapping_sub(self.newest_id) as i16;
-        self.id_run = if step == 1 {
-            self.id_run.saturating_add(1)
+        if step == 1 {
+            self.id_run = self.id_run.saturating_add(1);
         } else {
-            0
-        };
+            self.id_gaps = self
+                .id_gaps
+                .saturating_add(u8::from(step == 2 && self.id_run >= 2));
+            self.id_run = 0;
+        }
         if self.newest_id == 0 || !(-1000..0).contains(&step) {
             self.newest_id = id;
         }

@@ -34,6 +34,11 @@ pub(crate) fn on_ack(
         sender.acks_seen = true;
         return Told::default();
     }
+    if !sender.acks_seen && p.ack.before(sender.una) && begun_before(sender) {
+        // The capture begins behind data that is still in flight.
+        sender.una = p.ack;
+        sender.acks_seen = true;
+    }
     echo(acker, sender, p, at.now);
     let high = sender.loss.as_deref().and_then(|l| l.sacked_high);
     let dsack = !p.options.sack.is_empty() && sack(acker, sender, p, at.now);
@@ -83,6 +88,11 @@ fn duplicate_ack(acker: &Dir, sender: &mut Dir, now: Instant) {
         loss.dupacks += 1;
         loss.tell(now);
     }
+}
+
+/// The connection was older than the capture, which shows nothing of this side's data before what it showed first.
+pub(super) fn begun_before(sender: &Dir) -> bool {
+    !sender.options_seen && sender.mss.is_none()
 }
 
 /// The ACK number moved forward.

@@ -277,8 +277,9 @@ impl Loss {
             }
             _ => None,
         };
-        let too_soon =
-            now.since(open.at).as_nanos() < path.as_nanos() / 2 && path > Duration::from_millis(2);
+        // The shortest way is four quarters of itself; one is for jitter.
+        let too_soon = now.since(open.at).as_nanos() < path.as_nanos() / 4 * 3
+            && path > Duration::from_millis(2);
         let evidence = match old_echo {
             Some(true) => SpuriousEvidence::Timestamps,
             None if too_soon => SpuriousEvidence::AckTooSoon,

@@ -226,7 +226,7 @@ impl Connection {
         let [a, b] = &mut self.dirs;
         let (tx, rx) = if dir == 0 { (a, b) } else { (b, a) };
         let scaled = tx.window_scale.is_some() && rx.window_scale.is_some();
-        tx.follow_window(p, scaled, at.number, at.now);
+        tx.follow_window(p, scaled, rx, at);
         let begins = p.payload_len > 0 && self.talker != Some(dir as u8);
         let before = begins.then(|| Before::look(tx, rx, p));
         let told = if p.flags.has(TcpFlags::ACK) {

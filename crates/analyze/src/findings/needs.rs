@@ -113,13 +113,13 @@ pub struct NotChecked {
 }
 
 impl Side<'_> {
-    /// Whether there is anything to look at in this direction.
+    /// Whether there is anything to look at in this direction. A single byte that was missed may be a FIN.
     pub(crate) fn is_used(&self) -> bool {
         let hidden = self
             .sender
             .rare
             .as_deref()
-            .is_some_and(|r| r.missed.bytes > 0);
+            .is_some_and(|r| r.missed.bytes > 1);
         self.sender.data_segments > 0 || hidden
     }
 

@@ -9,10 +9,13 @@ pub(crate) const DETECTOR: Detector = Detector {
     id: Id("spurious_retransmission_reordering"),
     severity: "medium from 3 times, else info",
     said_when: "Fast retransmissions of what was only late, by the same evidence",
-    needs: &[Need::BothDirections, Need::WholeHeaders],
+    needs: &[],
     detect: |side, out| {
-        rto::reason_unknown(side, out);
-        out.extend(find(side));
+        let found = find(side);
+        if found.is_none() {
+            rto::unproven(side, out, EpisodeKind::Fast);
+        }
+        out.extend(found);
     },
 };
 

@@ -19,15 +19,33 @@ pub(crate) const SPURIOUS: Detector = Detector {
     id: Id("spurious_rto"),
     severity: "medium",
     said_when: "The same, and DSACK, time stamps or the time of the ACK show that nothing was lost",
-    needs: &[Need::BothDirections, Need::WholeHeaders],
+    needs: &[],
     detect: |side, out| {
-        reason_unknown(side, out);
-        out.extend(spurious(side));
+        let found = spurious(side);
+        if found.is_none() {
+            unproven(side, out, EpisodeKind::Rto);
+        }
+        out.extend(found);
     },
 };
 
+/// The sender repeated segments for this reason, and the capture lacks what would show that they were not needed.
+pub(super) fn unproven(side: &Side<'_>, out: &mut Found, kind: EpisodeKind) {
+    reason_unknown(side, out);
+    let judged = side
+        .episodes()
+        .iter()
+        .any(|r| r.kind == Some(kind) || r.kind == Some(EpisodeKind::Other));
+    let hidden = !side.has(Need::Data) && side.is_used();
+    if (judged || hidden) && !side.has(Need::BothDirections) {
+        out.cannot_tell(Need::BothDirections);
+    } else if judged && !side.has(Need::WholeHeaders) {
+        out.cannot_tell(Need::WholeHeaders);
+    }
+}
+
 /// A retransmission was not needed, and the capture does not show what made the sender send it: a timer or ACKs.
-pub(super) fn reason_unknown(side: &Side<'_>, out: &mut Found) {
+fn reason_unknown(side: &Side<'_>, out: &mut Found) {
     let unknown = |r: &&Record| r.spurious().is_some() && r.reason_unknown();
     if side.episodes().iter().any(|r| unknown(&r)) {
         out.cannot_tell(Need::EveryPacket);

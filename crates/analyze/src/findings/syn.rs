@@ -12,7 +12,8 @@ pub(crate) const DETECTOR: Detector = Detector {
 
 fn detect(side: &Side<'_>, out: &mut Found) {
     let h = &side.connection.handshake;
-    if h.syn_at.is_none() && h.synack_at.is_none() {
+    let seen = h.syn_at.is_some() || (!side.sender_is_client() && h.synack_at.is_some());
+    if !seen {
         out.cannot_tell(Need::Handshake);
     }
     out.extend(find(side));

@@ -9,7 +9,7 @@ pub(crate) const DETECTOR: Detector = Detector {
     id: Id("tail_loss"),
     severity: "medium",
     said_when: "The end of a burst was lost: repaired by a tail loss probe or timeout without any SACK or duplicate ACK, and the sender had nothing more to send",
-    needs: &[Need::BothDirections],
+    needs: &[],
     detect,
 };
 
@@ -27,6 +27,14 @@ pub(crate) fn is_tail(r: &Record) -> bool {
 }
 
 fn detect(side: &Side<'_>, out: &mut Found) {
+    if !side.has(Need::BothDirections) {
+        let by_timer = |r: &Record| matches!(r.kind, Some(EpisodeKind::Tlp | EpisodeKind::Rto));
+        let hidden = !side.has(Need::Data) && side.is_used();
+        if hidden || side.episodes().iter().any(by_timer) {
+            out.cannot_tell(Need::BothDirections);
+        }
+        return;
+    }
     let found = find(side);
     // A DSACK that was cut off would say that nothing was lost.
     if found.is_some() && !side.has(Need::WholeHeaders) {
