@@ -37,9 +37,10 @@ export const total = (parts: Part[]): number => parts.reduce((sum, [, us]) => su
 /** `71 %`; what is there is never 0 %, and a part of a whole never 100 %. */
 export function share(us: number, whole: number): string {
   const percent = (100 * us) / whole;
-  if (percent < 1) return '< 1 %';
-  if (percent > 99 && us < whole) return '> 99 %';
-  return `${Math.round(percent)} %`;
+  // The spaces do not break: a number stays with its unit.
+  if (percent < 1) return '<\u00a01\u00a0%';
+  if (percent > 99 && us < whole) return '>\u00a099\u00a0%';
+  return `${Math.round(percent)}\u00a0%`;
 }
 
 export const largestFirst = (parts: Part[]): Part[] => [...parts].sort((a, b) => b[1] - a[1]);

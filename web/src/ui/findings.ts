@@ -91,7 +91,7 @@ export class FindingsList {
   private render(): void {
     const notListed = this.capture.totals.findings_not_listed ?? 0;
     const total = this.findings.length + notListed;
-    const kinds = this.groups.length < total ? ` of ${plural(this.groups.length, 'kind')}` : '';
+    const kinds = this.groups.length < total ? `, ${plural(this.groups.length, 'kind')}` : '';
     this.element.replaceChildren(
       h('h2', {}, 'Findings', h('span', { class: 'count' }, `${count(total)}${kinds}`)),
     );

@@ -5,12 +5,10 @@ import { h } from '../dom';
 import { plural } from '../format';
 import { withCode } from './words';
 
-/** `4 findings in up to 12 streams` */
+/** `4 findings. Not in the capture: the handshake; the data` */
 function extent(all: Missing[]): string {
   const names = new Set(all.flatMap((m) => m.findings.map((f) => f.finding)));
-  const most = Math.max(...all.flatMap((m) => m.findings.map((f) => f.streams)));
-  const streams = plural(most, 'stream');
-  return `${plural(names.size, 'finding')} in ${all.length > 1 ? 'at least ' : 'up to '}${streams}`;
+  return `${plural(names.size, 'finding')}. Not in the capture: ${all.map((m) => m.missing).join('; ')}`;
 }
 
 /** The block of a capture; `null` when everything was checked. */
@@ -20,7 +18,7 @@ export function notChecked(capture: Capture, open: boolean): HTMLElement | null 
   const block = h(
     'details',
     { class: 'not-checked', open },
-    h('summary', {}, h('b', {}, 'Not checked'), ` ${extent(all)}`),
+    h('summary', {}, h('b', {}, 'Not checked:'), ` ${extent(all)}.`),
   );
   for (const missing of all) {
     const list = h('ul', {});
@@ -37,7 +35,7 @@ export function notChecked(capture: Capture, open: boolean): HTMLElement | null 
         ),
       );
     }
-    block.append(h('p', {}, `Not in this capture: ${missing.missing}. These findings need it:`), list);
+    block.append(h('p', {}, `Without ${missing.missing} nothing can be said about:`), list);
   }
   return block;
 }
@@ -48,7 +46,7 @@ export function notCheckedIn(stream: Stream, words: Record<string, string>): HTM
     h(
       'p',
       { class: 'warn not-checked-here' },
-      `Not checked: ${l.findings.join(', ')}. The capture lacks ${words[l.lacks] ?? l.lacks} of this stream.`,
+      `Not checked: ${l.findings.join(', ')}. The capture does not have ${words[l.lacks] ?? l.lacks} of this stream.`,
     ),
   );
 }

@@ -43,6 +43,8 @@ export class StreamPanel {
   }
 
   show(choice: Choice): void {
+    const same = this.choice?.capture === choice.capture && this.choice.stream === choice.stream;
+    if (!same) this.element.scrollTop = 0;
     this.choice = choice;
     this.board?.destroy();
     this.board = null;
@@ -160,9 +162,16 @@ export class StreamPanel {
   }
 
   private title(line: StreamLine, info: ChartInfo | null): HTMLElement {
+    const charts = this.page.charts.filter((c) => c.capture === this.choice?.capture).length;
     return h(
       'h2',
       {},
+      charts > 1 &&
+        h(
+          'small',
+          { class: 'paper-only' },
+          `Paper has the charts of the chosen stream only; the page has those of ${plural(charts, 'stream')}.`,
+        ),
       h('span', { class: 'number' }, `Stream ${line.stream}`),
       h('span', { class: 'ends' }, `${line.client} → ${line.server}`),
       h('span', { class: 'began' }, `${date(info?.origin_ns ?? line.start_ns)} UTC`),
