@@ -182,6 +182,7 @@ pub enum SchemaName {
 #[command(after_help = "\
 Examples:
   tcplab analyze slow.pcapng                     report for a person
+  tcplab analyze --explain quick-ACK             what does a word of the report mean?
   tcplab analyze --json *.pcap.gz | jq ...       all figures, one document
   tcplab analyze --acks --stream 0 slow.pcapng   one row for each ACK
   tcplab analyze --annotate out.pcapng in.pcap   then in Wireshark: frame.comment contains \"tcplab\"
@@ -189,7 +190,7 @@ Examples:
   sudo tcplab analyze -i eth0 --for 10s")]
 pub struct AnalyzeArgs {
     /// Captures: pcap, pcapng, the text of `tcpdump -n`, each also as gzip or zstd; `-` is standard input
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present_any = ["interface", "pair"])]
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present_any = ["interface", "pair", "explain"])]
     pub files: Vec<PathBuf>,
 
     /// Capture live from this interface (needs root or CAP_NET_RAW), until Ctrl-C or --for
@@ -202,6 +203,11 @@ pub struct AnalyzeArgs {
     #[arg(long, num_args = 2, value_names = ["A", "B"], value_hint = ValueHint::FilePath,
           conflicts_with_all = ["files", "acks", "tshark_compat", "html", "annotate", "flows"])]
     pub pair: Vec<PathBuf>,
+    /// Explain a word of a report, such as rcv_mss, TLP or the id of a finding; without WORD list all words
+    #[arg(long, value_name = "WORD", num_args = 0..=1, default_missing_value = "",
+          conflicts_with_all = ["files", "interface", "pair", "json", "acks", "tshark_compat", "html", "annotate", "flows",
+                                "output"])]
+    pub explain: Option<String>,
 
     /// Print one JSON document (see `tcplab schema analyze`); with --acks one JSON line for each ACK
     #[arg(long, help_heading = "Output")]

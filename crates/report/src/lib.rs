@@ -3,6 +3,7 @@
 
 pub mod compare;
 mod groups;
+pub mod glossary;
 pub mod matrix;
 pub mod page;
 pub mod qa;

@@ -5,7 +5,9 @@ mod acks;
 mod annotate;
 pub mod asked;
 mod compat;
+mod explain;
 pub mod fail_on;
+mod fast;
 mod flows;
 mod form;
 pub mod html;
@@ -34,6 +36,9 @@ use crate::files::{Out, Spool, distinct};
 
 /// Runs the command. Failures after this point are part of the document when `--json` is on.
 pub fn main(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
+    if let Some(word) = &args.explain {
+        return explain::main(word, color);
+    }
     let outputs = [
         ("-o", args.output.as_deref()),
         ("--html", args.html.as_deref()),
