@@ -40,7 +40,7 @@ const over = () =>
 describe('where the time went', () => {
   it('is one sentence for the capture, with a bar and the same in words', async () => {
     expect(await text('.time .waited')).toMatch(
-      /^Clients waited \d\.\d{3} s: \d\.\d{3} s server thinks \(\d\d %\), /,
+      /^Clients waited [\d.]+ s for answers: [\d.]+ s for servers, /,
     );
     expect(await page.locator('.time > .budget .bar i').count()).toBeGreaterThan(1);
     expect(await text('.time > .budget .parts li')).toContain('server thinks');
@@ -148,6 +148,7 @@ describe('findings', () => {
     const words = (await block.textContent()) ?? '';
     expect(words).toContain('Without the handshake');
     expect(words).toMatch(/black_hole \(stream 13\)/);
+    expect(words).toContain('What to do: Start the capture before the connection begins');
     await choose(13);
     expect(await text('.not-checked-here')).toContain(
       'The capture does not have the handshake of this stream',

@@ -1,22 +1,19 @@
 // Budgets and spans: what is read back, what is painted, what is said.
 
 import { describe, expect, it } from 'vitest';
-import { Classes, largestFirst, type Part, sentence, share, total } from '../../src/data/budget';
+import { Classes, largestFirst, share, total } from '../../src/data/budget';
 import { bytesOf } from '../../src/data/columns';
-import type { Capture } from '../../src/data/model';
 import { decodeSpans, paintSpans, type Spans, spanAt } from '../../src/data/spans';
-import { windowUnscaled } from '../../src/ui/facts';
-import { whyNone } from '../../src/ui/findings';
 
 /** The same text stands in crates/report/src/page/tests.rs. */
 const GOLDEN = 'AACsAgEApIQDDJBOCg==';
 
 const classes = new Classes([
-  ['handshake', 'handshake'],
-  ['client_thinks', 'client thinks'],
-  ['server_thinks', 'server thinks'],
-  ['rto', 'retransmission timeout'],
-  ['path', 'path'],
+  ['handshake', 'handshake', 'why'],
+  ['client_thinks', 'client thinks', 'why'],
+  ['server_thinks', 'server thinks', 'why'],
+  ['rto', 'retransmission timeout', 'why'],
+  ['path', 'path', 'why'],
 ]);
 
 describe('spans', () => {
@@ -75,49 +72,8 @@ describe('a budget', () => {
     expect(classes.parts(undefined)).toEqual([]);
   });
 
-  it('is told largest first, with what is left', () => {
-    const five: Part[] = [...parts, [0, 50_000], [1, 30_000]];
-    const plain = sentence(classes, five).replaceAll('\u00a0', ' ');
-    expect(plain).toBe(
-      '22.000 s server thinks (75 %), 7.000 s retransmission timeout (24 %), 100.0 ms path (< 1 %), 80.00 ms other',
-    );
-    expect(sentence(classes, parts)).not.toContain('other');
-  });
-
   it('never rounds a part to nothing or to all', () => {
     const texts = [1, 995, 999, 1000].map((us) => share(us, 1000).replaceAll('\u00a0', ' '));
     expect(texts).toEqual(['< 1 %', '> 99 %', '> 99 %', '100 %']);
-  });
-});
-
-describe('silence', () => {
-  const capture = (totals: object, missing: number): Capture =>
-    ({
-      totals: { packets: 9, tcp_packets: 9, tcp_streams: 1, ...totals },
-      not_checked: Array(missing).fill({ lacks: 'handshake', missing: 'the handshake', findings: [] }),
-    }) as unknown as Capture;
-
-  it('is an all-clear only where everything could be looked at', () => {
-    expect(whyNone(capture({}, 0))).toContain('none of the causes');
-    for (const not of [
-      capture({}, 1),
-      capture({ dropped: 3 }, 0),
-      capture({ error: { offset: 1, message: 'x' } }, 0),
-      capture({ tcp_streams: 0 }, 0),
-    ]) {
-      expect(whyNone(not)).not.toContain('none of the causes');
-    }
-  });
-});
-
-describe('the scale of a window', () => {
-  it('is known only from both SYNs', () => {
-    const side = {} as Parameters<typeof windowUnscaled>[1];
-    const stream = (handshake?: object) => ({ handshake }) as Parameters<typeof windowUnscaled>[0];
-    const seen = { syn_retransmissions: 0, synack_retransmissions: 0, server_rtt_us: 300 };
-    expect(windowUnscaled(stream(seen), side)).toBe(false);
-    expect(windowUnscaled(stream(), side)).toBe(true);
-    expect(windowUnscaled(stream({ ...seen, server_rtt_us: undefined }), side)).toBe(true);
-    expect(windowUnscaled(stream(seen), { ...side, window_unscaled: true })).toBe(true);
   });
 });

@@ -424,8 +424,37 @@ fn equal_findings_are_one_group_and_what_was_not_checked_has_words() {
     );
     assert_eq!(part["missing"], serde_json::json!({ "data": "the data" }));
     assert_eq!(part["lines"][0]["budget"], serde_json::json!([[2, 41_000]]));
+    assert_eq!(document["classes"][2][0], "server_thinks");
+}
+
+#[test]
+fn silence_is_an_all_clear_only_where_all_was_seen_and_explained() {
+    let mut page = Page::new(Options::default());
+    let mut lossy = line(1, 9);
+    lossy.client_to_server.retransmissions.total = 95;
+    page.add_stream(0, lossy);
+    let page_part = |capture: Capture| document_of(&page, capture)["captures"][0].clone();
+    let part = page_part(Capture::default());
+    let verdict = part["verdict"].as_str().expect("a verdict");
+    assert!(verdict.contains("this is no all-clear"), "{verdict}");
     assert_eq!(
-        document["classes"][2],
-        serde_json::json!(["server_thinks", "server thinks"])
+        part["unexplained"][0],
+        "95 segments were sent again (stream 1)"
+    );
+    let mut cut = Capture::default();
+    cut.totals.dropped = 7;
+    assert_eq!(page_part(cut)["not_read"].as_array().map(Vec::len), Some(1));
+    // A finding speaks for itself, and explains what its stream shows.
+    let found = Finding {
+        stream: 1,
+        ..finding(Severity::High)
+    };
+    page.add_finding(0, &found);
+    let mut capture = Capture::default();
+    capture.findings.push(found);
+    let part = document_of(&page, capture)["captures"][0].clone();
+    assert_eq!(
+        (&part["verdict"], &part["unexplained"]),
+        (&serde_json::Value::Null, &serde_json::json!([]))
     );
 }

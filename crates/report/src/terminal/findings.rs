@@ -10,8 +10,8 @@ use tcplab_analyze::report::Totals;
 use super::collect::{heading, which_streams};
 use super::style::{Ink, safe, wrap};
 use super::{Theme, units};
-use crate::groups;
 use crate::glossary::capital;
+use crate::groups;
 
 /// Width of the column with severity and labels.
 const LABEL: usize = 8;
