@@ -20,7 +20,10 @@ pub(crate) struct Ledger {
     from: u64,
     requests: Option<Box<Requests>>,
     /// Kept only with a trace.
-    #[expect(clippy::box_collection, reason = "mostly there is no trace, and no box")]
+    #[expect(
+        clippy::box_collection,
+        reason = "mostly there is no trace, and no box"
+    )]
     spans: Option<Box<Vec<Span>>>,
 }
 

@@ -108,11 +108,14 @@ impl Recovery {
         let open = loss.episodes.open.is_some() || index > self.before_asked[dir];
         if self.asked[dir] {
             if loss.asked.is_some() || open {
-                self.give(Class::FastRecovery, e.at, (dir, self.before_asked[dir]), ledger);
+                self.give(
+                    Class::FastRecovery,
+                    e.at,
+                    (dir, self.before_asked[dir]),
+                    ledger,
+                );
             } else {
-                let of_it = |s: &Stretch| {
-                    (usize::from(s.dir), s.episode) == (dir, index)
-                };
+                let of_it = |s: &Stretch| (usize::from(s.dir), s.episode) == (dir, index);
                 for s in self.stretches.iter().filter(|s| of_it(s)) {
                     ledger.turn((s.from, s.to), s.class, Class::Path);
                 }
@@ -135,7 +138,9 @@ impl Recovery {
         let dir = dir as u8;
         let room = self.stretches.len() < STRETCHES;
         match self.stretches.last_mut() {
-            Some(s) if (s.to, s.class, s.dir, s.episode) == (from, class, dir, episode) => s.to = to,
+            Some(s) if (s.to, s.class, s.dir, s.episode) == (from, class, dir, episode) => {
+                s.to = to
+            }
             _ if room => self.stretches.push(Stretch {
                 from,
                 to,
@@ -188,7 +193,9 @@ impl Recovery {
 
 /// How many episodes ended.
 fn count(episodes: &Episodes) -> u32 {
-    u32::try_from(episodes.not_listed).unwrap_or(u32::MAX).saturating_add(episodes.index())
+    u32::try_from(episodes.not_listed)
+        .unwrap_or(u32::MAX)
+        .saturating_add(episodes.index())
 }
 
 /// Where an instant lies on the time of a connection that began at `start`.

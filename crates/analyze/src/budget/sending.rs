@@ -188,7 +188,12 @@ impl Side {
         let mut class = self.judge(e, &shown);
         if class == Class::CongestionWindow && self.plateau.rounds >= PLATEAU {
             class = Class::Sender;
-            ledger.turn_since(self.plateau.from, self.plateau.window_us, Class::CongestionWindow, class);
+            ledger.turn_since(
+                self.plateau.from,
+                self.plateau.window_us,
+                Class::CongestionWindow,
+                class,
+            );
         }
         if shown.let_go && self.late_at >= gap.from && self.late_at > 0 {
             // The path, or Nagle's algorithm, would have taken the rest of it anyway.

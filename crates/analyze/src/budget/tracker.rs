@@ -6,10 +6,10 @@
 use tcplab_base::Instant;
 use tcplab_wire::TcpPacket;
 
+use super::Class;
 use super::ledger::{Account, Ledger};
 use super::recovery::Recovery;
 use super::sending::{Gap, Side};
-use super::Class;
 use crate::conn::Dir;
 use crate::trace::{AckClass, AckRow, SegmentKind};
 

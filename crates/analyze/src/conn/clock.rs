@@ -39,7 +39,8 @@ impl TsClock {
 
     /// How long the side had been silent, by its own clock, when it sent `tsval`.
     pub(crate) fn silence(&self, tsval: u32, now: Instant) -> Duration {
-        self.between(self.last, tsval, now).unwrap_or(Duration::ZERO)
+        self.between(self.last, tsval, now)
+            .unwrap_or(Duration::ZERO)
     }
 
     /// Time from one time stamp to a later one, by the side's own clock; `None` while its rate is not known.

@@ -350,7 +350,9 @@ impl Connection {
         };
         if tracker.is_opening() {
             tracker.handshake(&event);
-        } else if p.payload_len == 0 || matches!(kind, SegmentKind::KeepAlive | SegmentKind::ZeroWindowProbe) {
+        } else if p.payload_len == 0
+            || matches!(kind, SegmentKind::KeepAlive | SegmentKind::ZeroWindowProbe)
+        {
             tracker.bare(&event);
         } else {
             tracker.payload(&event);

@@ -4,7 +4,7 @@
 
 use tcplab_base::Duration;
 
-use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets, quickack, times, us};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets, quickack, times};
 use crate::conn::{AckStats, Evidence, Released};
 
 pub(crate) const NAGLE: Detector = Detector {

@@ -45,6 +45,7 @@ impl Need {
             Self::AtSender => "the sender's end of the path",
             Self::AtReceiver => "the receiver's end of the path",
             Self::Data => "the data",
+            Self::RoundTrip => "the path's round trip, apart from waits",
         }
     }
 
@@ -82,6 +83,9 @@ impl Need {
             Self::AtSender => "Capture at the host that sends the data.",
             Self::AtReceiver => "Capture at the host that receives the data.",
             Self::Data => "Capture where the data passes, not only its ACKs.",
+            Self::RoundTrip => {
+                "Start the capture before the connection begins: the handshake tells the round trip."
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The receiver left quick-ACK mode: Linux up to 6.1.56 ACKs writes of exactly one `rcv_mss` by
 //! the timer once its quick-ACK credits are used up (commits 4720852ed9af and 059217c18be6).
 
-use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets, releases, us, times};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets, times, us};
 use crate::conn::{AckStats, Evidence};
 
 pub(crate) const DETECTOR: Detector = Detector {
