@@ -41,11 +41,19 @@ impl Bar {
     }
 }
 
-/// How long clients waited, and for what. Nothing when nobody counted it.
+/// How long clients waited, and for what, in lines. Nothing when nobody counted it.
 pub(super) fn sentence(theme: &Theme, totals: &Totals) -> String {
+    let text = waited(totals).unwrap_or_default();
+    let lines = wrap(&text, theme.width.saturating_sub(2).min(LONGEST));
+    let lines = lines.iter().filter(|line| !line.is_empty());
+    lines.map(|line| format!("  {line}\n")).collect()
+}
+
+/// How long clients waited, and for what, as one sentence.
+pub(crate) fn waited(totals: &Totals) -> Option<String> {
     let waited = &totals.waited_us;
     if waited.is_empty() {
-        return String::new();
+        return None;
     }
     let mut parts: Vec<(Class, u64)> = waited.parts().collect();
     // Stable: classes of one size keep their order.
@@ -59,13 +67,11 @@ pub(super) fn sentence(theme: &Theme, totals: &Totals) -> String {
     if others > 0 {
         texts.push(format!("{} for other reasons", units::micros(others)));
     }
-    let text = format!(
-        "Clients waited {} for answers: {}.",
-        units::micros(waited.total()),
+    let total = units::micros(waited.total());
+    Some(format!(
+        "Clients waited {total} for answers: {}.",
         texts.join(", ")
-    );
-    let lines = wrap(&text, theme.width.saturating_sub(2).min(LONGEST));
-    lines.iter().map(|line| format!("  {line}\n")).collect()
+    ))
 }
 
 /// The bars of these streams and a legend with the times of all. Nothing without a counted time.

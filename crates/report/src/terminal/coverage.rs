@@ -45,8 +45,8 @@ struct Kind {
 }
 
 /// Over the streams of a capture.
-#[derive(Debug, Default)]
-pub(super) struct Coverage {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Coverage {
     kinds: [Kind; LOOSE.len()],
     /// The last stream, until it is known whether it has a finding.
     last: Option<(u32, [u64; LOOSE.len()])>,
@@ -81,7 +81,7 @@ impl Coverage {
     }
 
     /// What no finding names, as sentences.
-    fn unexplained(&self) -> Vec<String> {
+    pub fn unexplained(&self) -> Vec<String> {
         let kinds = self.kinds.iter().zip(LOOSE).filter(|(k, _)| k.count > 0);
         kinds
             .map(|(kind, (one, many))| {
@@ -99,19 +99,15 @@ impl Coverage {
             .collect()
     }
 
-    /// The line in place of the findings when there are none, with how far it can be believed.
-    pub fn all_clear(&self, theme: &Theme, totals: &Totals, streams: u64) -> String {
+    /// What to say when there are no findings, and whether it is an all-clear.
+    pub fn verdict(&self, totals: &Totals, streams: u64) -> (String, bool) {
         let looked = format!(
             "{} checked for {} causes",
             units::plural(streams, "stream"),
             findings::looked_for()
         );
         let doubts = match (self.unexplained().is_empty(), is_all_checked(totals)) {
-            (true, true) => {
-                let text = theme.paint(Ink::Green, &format!("No findings: {looked}."));
-                let list = theme.paint(Ink::Dim, "`tcplab analyze --explain` lists them.");
-                return format!("{text}\n  {list}\n");
-            }
+            (true, true) => return (format!("No findings: {looked}."), true),
             (false, true) => "the packets show trouble that no finding explains",
             (true, false) => "not everything could be checked",
             (false, false) => {
@@ -119,6 +115,17 @@ impl Coverage {
             }
         };
         let text = format!("No findings ({looked}), but this is no all-clear: {doubts}.");
+        (text, false)
+    }
+
+    /// The line in place of the findings when there are none, with how far it can be believed.
+    pub fn all_clear(&self, theme: &Theme, totals: &Totals, streams: u64) -> String {
+        let (text, is_clear) = self.verdict(totals, streams);
+        if is_clear {
+            let text = theme.paint(Ink::Green, &text);
+            let list = theme.paint(Ink::Dim, "`tcplab analyze --explain` lists them.");
+            return format!("{text}\n  {list}\n");
+        }
         let lines = wrap(&text, theme.width.min(100));
         let painted = lines.iter().map(|line| theme.paint(Ink::Yellow, line));
         painted.map(|line| format!("{line}\n")).collect()
@@ -155,7 +162,7 @@ fn is_all_checked(totals: &Totals) -> bool {
 }
 
 /// Packets that no detector has seen, as sentences.
-fn not_read(totals: &Totals) -> Vec<String> {
+pub(crate) fn not_read(totals: &Totals) -> Vec<String> {
     let mut texts = Vec::new();
     if totals.error.is_some() {
         texts.push("What comes behind the damage of the file.".to_owned());
