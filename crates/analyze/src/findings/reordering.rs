@@ -24,7 +24,7 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     };
     let mut f = list.finding(side, DETECTOR.id, severity);
     f.title = format!(
-        "{} sent packets twice for nothing ({}): they overtook each other, none was lost",
+        "{} repeated packets for nothing, {}: they overtook each other and none was lost",
         side.sender_end.ip,
         times(list.count())
     );

@@ -68,11 +68,11 @@ pub(crate) fn spurious(side: &Side<'_>) -> Option<Finding> {
     let evidence = list.first.spurious()?;
     let mut f = list.finding(side, SPURIOUS.id, Severity::Medium);
     f.title = format!(
-        "{} sent packets twice for nothing after {}{} of silence ({}): they were late, not lost",
+        "{} repeated packets for nothing, {}, after {}{} of silence: they were late, not lost",
         side.sender_end.ip,
+        times(list.count()),
         up_to(list.count()),
-        length(list.longest()),
-        times(list.count())
+        length(list.longest())
     );
     f.cause = format!(
         "The round trip suddenly took longer than the retransmission timeout of {}. {} The sender \

@@ -16,7 +16,7 @@ const NAMED: usize = 8;
 
 /// What a stream without a finding shows all the same, with a noun for one and for many.
 const LOOSE: [(&str, &str); 5] = [
-    ("segment was sent again", "segments were sent again"),
+    ("packet was sent again", "packets were sent again"),
     ("ACK was delayed", "ACKs were delayed"),
     ("connection got no answer", "connections got no answer"),
     ("connection was refused", "connections were refused"),
@@ -288,7 +288,7 @@ mod tests {
         assert!(text.contains("no all-clear"), "{text}");
         let text = coverage.render(&Theme::default(), &totals);
         for part in [
-            "- 96 segments were sent again (2 streams: 0, 3)",
+            "- 96 packets were sent again (2 streams: 0, 3)",
             "- 59 ACKs were delayed (stream 2)",
             "- 1 connection was reset (stream 3)",
         ] {
