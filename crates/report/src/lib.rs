@@ -3,6 +3,7 @@
 
 pub mod compare;
 pub mod glossary;
+mod groups;
 pub mod matrix;
 pub mod page;
 pub mod qa;

@@ -4,7 +4,7 @@
 
 use tcplab_base::Duration;
 
-use super::{Detector, Finding, Id, Need, Severity, Side, length, packets, quickack, times};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets, quickack, times};
 use crate::conn::{AckStats, Evidence, Released};
 
 pub(crate) const NAGLE: Detector = Detector {
@@ -12,7 +12,10 @@ pub(crate) const NAGLE: Detector = Detector {
     severity: "high",
     said_when: "A small segment left the moment a delayed ACK of an earlier small segment came (write-write-read)",
     needs: &[Need::BothDirections],
-    detect: |side, out| out.extend(find_nagle(side)),
+    detect: |side, out| {
+        unclear(side, out, |e| e.released_nagle.count >= 2);
+        out.extend(find_nagle(side));
+    },
 };
 
 pub(crate) const HELD: Detector = Detector {
@@ -20,7 +23,10 @@ pub(crate) const HELD: Detector = Detector {
     severity: "high",
     said_when: "The same with full segments: a small congestion window, receive window or send buffer waited for the delayed ACK",
     needs: &[Need::BothDirections],
-    detect: |side, out| out.extend(find_held(side)),
+    detect: |side, out| {
+        unclear(side, out, |e| e.released_other.count >= 2);
+        out.extend(find_held(side));
+    },
 };
 
 /// What the receiver's delayed ACKs show; nothing when its sender does not wait for ACKs.
@@ -31,6 +37,16 @@ fn evidence<'a>(side: &Side<'a>) -> Option<(&'a AckStats, &'a Evidence)> {
     // clock may only seem to.
     let [quick, at_once] = acks.quick_answers;
     (quick < 3 || at_once * 2 >= quick).then_some((acks, evidence))
+}
+
+/// Data waited for ACKs of which nobody can tell whether the timer held them.
+fn unclear(side: &Side<'_>, out: &mut Found, waited: fn(&Evidence) -> bool) {
+    let acks = side.receiver.acks.as_deref();
+    if let Some(unclear) = acks.and_then(AckStats::unclear)
+        && waited(&unclear.evidence)
+    {
+        out.cannot_tell(Need::RoundTrip);
+    }
 }
 
 /// Whether these are more than a few of the delayed ACKs.

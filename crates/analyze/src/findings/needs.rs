@@ -29,6 +29,8 @@ pub enum Need {
     AtReceiver,
     /// The data itself, not only its ACKs.
     Data,
+    /// The path's round trip: a handshake, or an answer that cannot have waited.
+    RoundTrip,
 }
 
 impl Need {
@@ -43,6 +45,7 @@ impl Need {
             Self::AtSender => "the sender's end of the path",
             Self::AtReceiver => "the receiver's end of the path",
             Self::Data => "the data",
+            Self::RoundTrip => "the path's round trip, apart from waits",
         }
     }
 
@@ -57,6 +60,7 @@ impl Need {
             Self::AtSender => "the sender's end of the path",
             Self::AtReceiver => "the receiver's end of the path",
             Self::Data => "the data",
+            Self::RoundTrip => "the path's round trip, apart from waits",
         }
     }
 
@@ -79,6 +83,9 @@ impl Need {
             Self::AtSender => "Capture at the host that sends the data.",
             Self::AtReceiver => "Capture at the host that receives the data.",
             Self::Data => "Capture where the data passes, not only its ACKs.",
+            Self::RoundTrip => {
+                "Start the capture before the connection begins: the handshake tells the round trip."
+            }
         }
     }
 }
@@ -130,6 +137,7 @@ impl Side<'_> {
             Need::AtSender => self.vantage_is(true),
             Need::AtReceiver => self.vantage_is(false),
             Need::Data => self.sender.data_segments > 0,
+            Need::RoundTrip => self.receiver.knows_path(),
         }
     }
 

@@ -2,37 +2,64 @@
 //! the timer once its quick-ACK credits are used up (commits 4720852ed9af and 059217c18be6).
 
 use super::delayed_ack::net_wait;
-use super::{Detector, Finding, Id, Need, Severity, Side, packets, times, us};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets, times, us};
 use crate::conn::{AckStats, Evidence};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("quickack_exhausted"),
     severity: "high",
     said_when: "The receiver ACKed the first segments at once and later ones by the delayed-ACK timer; the segments are pushed and exactly as long as its `rcv_mss`; the change came where Linux's quick-ACK credits end. Linux up to 6.1.56",
-    needs: &[Need::BothDirections, Need::WholeHeaders],
-    detect: |side, out| out.extend(find(side)),
+    needs: &[Need::BothDirections],
+    detect,
 };
 
 /// Fewer delayed ACKs are no pattern.
 const ENOUGH: u64 = 4;
 
-pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
-    let acks = side.receiver.acks.as_deref()?;
-    let e = acks.evidence.as_deref()?;
+fn detect(side: &Side<'_>, out: &mut Found) {
+    let Some((acks, e)) = evidence(side) else {
+        return;
+    };
+    let handshake = &side.connection.handshake;
+    if let Some(unclear) = acks.unclear()
+        && is_exact(side, &unclear.evidence, unclear.acks.into())
+    {
+        out.cannot_tell(Need::RoundTrip);
+    }
     let delayed = u64::from(acks.delayed);
-    let after = u64::from(acks.immediate - acks.quick_before) + delayed;
-    let one_way = u64::from(side.receiver.data_segments) * 4 <= delayed;
-    let pattern = delayed >= ENOUGH
-        && acks.quick_before >= 2
-        && e.delayed_exact_mss * 10 >= delayed * 7
+    let after = u64::from(acks.immediate.saturating_sub(acks.quick_before)) + delayed;
+    let pattern = is_exact(side, e, delayed)
         && delayed * 5 >= after
-        && one_way
         && e.linux_timer * 10 >= delayed * 8
-        && u64::from(acks.second_late) * 10 <= delayed
         && acks
             .model
-            .explains(side.connection.handshake.synack_at.is_some());
-    pattern.then(|| describe(side, acks, e))
+            .explains(handshake.synack_at.is_some() && side.connection.scale_known(!side.is_a()));
+    if !pattern {
+        return;
+    }
+    if acks.quick_before < 2 {
+        // Nobody saw how the connection began: were there quick ACKs?
+        if !handshake.is_whole() {
+            out.cannot_tell(Need::Handshake);
+        }
+    } else if u64::from(acks.second_late) * 10 <= delayed {
+        out.extend([describe(side, acks, e)]);
+    } else if !side.has(Need::EveryPacket) {
+        // An ACK that the capture dropped makes the next one seem to cover two segments.
+        out.cannot_tell(Need::EveryPacket);
+    }
+}
+
+fn evidence<'a>(side: &Side<'a>) -> Option<(&'a AckStats, &'a Evidence)> {
+    let acks = side.receiver.acks.as_deref()?;
+    Some((acks, acks.evidence.as_deref()?))
+}
+
+/// Whether `late` ACKs are a pattern: of single pushed segments, exactly as long as `rcv_mss`, from a side that sends
+/// hardly any data.
+fn is_exact(side: &Side<'_>, e: &Evidence, late: u64) -> bool {
+    let one_way = u64::from(side.receiver.data_segments) * 4 <= late;
+    late >= ENOUGH && e.delayed_exact_mss * 10 >= late * 7 && one_way
 }
 
 fn describe(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {

@@ -9,12 +9,15 @@ pub(crate) const DETECTOR: Detector = Detector {
     severity: "medium from 3 times, else info",
     said_when: "Fast retransmissions of what was only late, by the same evidence",
     needs: &[Need::BothDirections, Need::WholeHeaders],
-    detect: |side, out| out.extend(find(side)),
+    detect: |side, out| {
+        rto::reason_unknown(side, out);
+        out.extend(find(side));
+    },
 };
 
 pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     let list = Episodes::of(side, |r| {
-        r.kind == Some(EpisodeKind::Fast) && r.spurious().is_some()
+        r.kind == Some(EpisodeKind::Fast) && r.spurious().is_some() && !r.reason_unknown()
     })?;
     let evidence = list.first.spurious()?;
     let severity = if list.count() >= 3 {

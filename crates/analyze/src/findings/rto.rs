@@ -3,7 +3,8 @@
 use tcplab_base::Duration;
 
 use super::episodes::Episodes;
-use super::{Detector, Finding, Id, Need, Severity, Side, length, times, up_to};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, times, up_to};
+use crate::conn::Record;
 use crate::report::{EpisodeKind, SpuriousEvidence};
 
 pub(crate) const STALL: Detector = Detector {
@@ -19,8 +20,19 @@ pub(crate) const SPURIOUS: Detector = Detector {
     severity: "medium",
     said_when: "The same, and DSACK, time stamps or the time of the ACK show that nothing was lost",
     needs: &[Need::BothDirections, Need::WholeHeaders],
-    detect: |side, out| out.extend(spurious(side)),
+    detect: |side, out| {
+        reason_unknown(side, out);
+        out.extend(spurious(side));
+    },
 };
+
+/// A retransmission was not needed, and the capture does not show what made the sender send it: a timer or ACKs.
+pub(super) fn reason_unknown(side: &Side<'_>, out: &mut Found) {
+    let unknown = |r: &&Record| r.spurious().is_some() && r.reason_unknown();
+    if side.episodes().iter().any(|r| unknown(&r)) {
+        out.cannot_tell(Need::EveryPacket);
+    }
+}
 
 /// Episodes begun or continued by the retransmission timer.
 fn timeouts<'a>(side: &'a Side<'_>, spurious: bool) -> Option<Episodes<'a>> {

@@ -1,7 +1,7 @@
 //! The last segments of a burst were lost: nothing after them could tell the sender (RFC 8985 7).
 
 use super::episodes::Episodes;
-use super::{Detector, Finding, Id, Need, Severity, Side, length, times, up_to};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, times, up_to};
 use crate::conn::Record;
 use crate::report::EpisodeKind;
 
@@ -10,7 +10,7 @@ pub(crate) const DETECTOR: Detector = Detector {
     severity: "medium",
     said_when: "The end of a burst was lost: repaired by a tail loss probe or timeout without any SACK or duplicate ACK, and the sender had nothing more to send",
     needs: &[Need::BothDirections],
-    detect: |side, out| out.extend(find(side)),
+    detect,
 };
 
 /// A burst ended with a loss: repaired by a probe or a timeout without any SACK or duplicate ACK
@@ -26,7 +26,17 @@ fn is_tail(r: &Record) -> bool {
         && r.duration.is_some()
 }
 
-pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
+fn detect(side: &Side<'_>, out: &mut Found) {
+    let found = find(side);
+    // A DSACK that was cut off would say that nothing was lost.
+    if found.is_some() && !side.has(Need::WholeHeaders) {
+        out.cannot_tell(Need::WholeHeaders);
+    } else {
+        out.extend(found);
+    }
+}
+
+fn find(side: &Side<'_>) -> Option<Finding> {
     let list = Episodes::of(side, is_tail)?;
     let mut f = list.finding(side, DETECTOR.id, Severity::Medium);
     f.title = format!(

@@ -7,6 +7,7 @@ pub mod asked;
 mod compat;
 mod explain;
 pub mod fail_on;
+mod fast;
 mod flows;
 mod form;
 pub mod html;

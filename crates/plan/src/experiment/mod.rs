@@ -15,6 +15,7 @@ mod groups;
 pub(crate) mod host;
 pub(crate) mod keys;
 mod link;
+mod messages;
 mod one_way;
 pub(crate) mod rrul;
 pub(crate) mod schema;

@@ -11,6 +11,7 @@ use super::collect::{heading, which_streams};
 use super::style::{Ink, safe, wrap};
 use super::{Theme, units};
 use crate::glossary::capital;
+use crate::groups;
 
 /// Width of the column with severity and labels.
 const LABEL: usize = 8;
@@ -68,32 +69,14 @@ pub(super) fn render(theme: &Theme, findings: &[Finding], totals: &Totals) -> St
     out
 }
 
-/// Groups by id and severity, in the order in which they are told.
+/// The findings in groups, in the order in which they are told.
 fn fold(findings: &[Finding]) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for f in findings {
-        let same = |g: &&mut Group<'_>| g.first.id == f.id && g.first.severity == f.severity;
-        match groups.iter_mut().find(same) {
-            Some(group) => group.all.push(f),
-            None => groups.push(Group {
-                first: f,
-                all: vec![f],
-            }),
-        }
-    }
-    for group in &mut groups {
-        // The surest one is the best example.
-        let surest = |a: &&&Finding, b: &&&Finding| {
-            a.confidence
-                .unwrap_or(0.0)
-                .total_cmp(&b.confidence.unwrap_or(0.0))
-        };
-        if let Some(best) = group.all.iter().rev().max_by(surest) {
-            group.first = best;
-        }
-    }
-    groups.sort_by_key(|g| (g.first.severity, std::cmp::Reverse(g.all.len())));
-    groups
+    let groups = groups::fold(findings).into_iter();
+    let groups = groups.map(|group| {
+        let all: Vec<&Finding> = group.into_iter().map(|i| &findings[i]).collect();
+        Group { first: all[0], all }
+    });
+    groups.collect()
 }
 
 fn text_width(theme: &Theme) -> usize {
