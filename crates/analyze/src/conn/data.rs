@@ -8,10 +8,10 @@ use super::ack::Held;
 use super::dir::Dir;
 use super::flight::Segment;
 use super::hidden;
-use super::loss::{Again, Loss, Hole};
-use super::rounds::{self, Rounds};
-use super::load::BULK;
 use super::input;
+use super::load::BULK;
+use super::loss::{Again, Hole, Loss};
+use super::rounds::{self, Rounds};
 use crate::trace::SegmentKind;
 
 /// A sequence number further away than this belongs to something else.

@@ -55,6 +55,8 @@ pub(super) fn timeout(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> Option<S
         acks_seen: tx.acks_seen,
         rtt: rtt(tx),
         acked: false,
+        queued: [None; 2],
+        flight: 0,
     };
     again.silent().then(|| tx.loss().again(&again))
 }

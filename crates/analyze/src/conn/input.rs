@@ -6,10 +6,9 @@ use tcplab_wire::{TcpFlags, TcpPacket};
 use super::ack::{self, Classified, Release};
 use super::data::{At, rtt};
 use super::dir::Dir;
-use super::flight::Taken;
-use super::window;
 use super::flight::{Segment, Taken};
 use super::load::BULK;
+use super::window;
 use crate::compat::Verdicts;
 use crate::trace::{AckClass, AckRow};
 

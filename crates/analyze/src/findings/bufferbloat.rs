@@ -1,7 +1,7 @@
 //! A queue that stands while data is sent: the round trip under load is many times that of the idle path.
 
 use super::{Detector, Finding, Id, Need, Severity, Side, packets, us};
-use crate::conn::{STANDING_US, QueueWaits};
+use crate::conn::{QueueWaits, STANDING_US};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("bufferbloat"),

@@ -1,6 +1,7 @@
 //! The receiver left quick-ACK mode: Linux up to 6.1.56 ACKs writes of exactly one `rcv_mss` by
 //! the timer once its quick-ACK credits are used up (commits 4720852ed9af and 059217c18be6).
 
+use super::delayed_ack::net_wait;
 use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets, times, us};
 use crate::conn::{AckStats, Evidence};
 
@@ -72,10 +73,11 @@ fn describe(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
     let mut f = side.finding(DETECTOR.id, Severity::High);
     f.packets = packets(e.packets.iter().copied());
     f.title = format!(
-        "{} answers {} late, {}: it waits for a second packet before it acknowledges",
+        "{} answers {} late, {} ({} in all): it waits for a second packet before it acknowledges",
         side.receiver_end.ip,
-        us(late.p50),
+        net_wait(acks, e, 1),
         times(delayed),
+        net_wait(acks, e, delayed)
     );
     f.cause = format!(
         "The receiver left quick-ACK mode after {} segments. The first {} ACKs came at once (median \

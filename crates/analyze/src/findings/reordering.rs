@@ -1,7 +1,7 @@
 //! Fast retransmissions of what was only late (RFC 5681 3.2, RFC 2883, RFC 8985).
 
 use super::episodes::Episodes;
-use super::{Detector, Finding, Id, Need, Severity, Side, rto, times};
+use super::{Detector, Finding, Id, Severity, Side, rto, times};
 use crate::conn::Record;
 use crate::report::EpisodeKind;
 
@@ -38,7 +38,7 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     };
     let mut f = list.finding(side, DETECTOR.id, severity);
     f.title = format!(
-        "{} sent packets twice for nothing ({}): they overtook each other, none was lost",
+        "{} repeated packets for nothing, {}: they overtook each other and none was lost",
         side.sender_end.ip,
         times(list.count())
     );

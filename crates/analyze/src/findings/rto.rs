@@ -120,7 +120,7 @@ pub(crate) fn spurious(side: &Side<'_>) -> Option<Finding> {
         },
     );
     f.title = format!(
-        "{end} sent packets twice for nothing after a timeout ({}): they were late, not lost ({shown})",
+        "{end} repeated packets for nothing after a timeout, {}: they were late, not lost ({shown})",
         times(list.count())
     );
     let when = spike.map_or_else(String::new, |s| {

@@ -1,6 +1,8 @@
 //! SYNs and SYN-ACKs that had to be sent again (RFC 9293 3.8.3, RFC 6298 5.7).
 
-use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets, times, accept_queue_overflow, time_wait_reuse};
+use super::{
+    Detector, Finding, Found, Id, Need, Severity, Side, accept_queue_overflow, packets,
+    time_wait_reuse};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("syn_retries"),

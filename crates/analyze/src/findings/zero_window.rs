@@ -2,7 +2,7 @@
 
 use tcplab_base::Duration;
 
-use super::{Detector, Finding, Id, Need, Severity, Side, length, packets, times, up_to, Found};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets, times, up_to};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("zero_window_stall"),
