@@ -12,6 +12,7 @@ mod limits;
 mod list;
 mod measured;
 mod needs;
+pub mod proof;
 mod quickack;
 mod releases;
 mod reordering;
@@ -32,6 +33,7 @@ use crate::conn::{Connection, Dir, Record};
 pub(crate) use limits::Limits;
 pub use list::{about, ids, table};
 pub use needs::{Lacks, Need, NotChecked};
+pub use proof::Proof;
 
 /// One thing worth telling a person.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -54,6 +56,9 @@ pub struct Finding {
     /// measured it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
+    /// What an experiment said about it (`--prove`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Box<Proof>>,
 }
 
 /// The stable name of a finding; `findings/list.rs` has all of them.
@@ -194,6 +199,7 @@ impl Side<'_> {
             cause: String::new(),
             remedy: Vec::new(),
             confidence: measured::confidence(id),
+            proof: None,
         }
     }
 

@@ -95,6 +95,7 @@ fn finding(severity: Severity) -> Finding {
         cause: String::new(),
         remedy: vec![],
         confidence: Some(1.0),
+        proof: None,
     }
 }
 

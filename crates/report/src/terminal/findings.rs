@@ -226,6 +226,7 @@ mod tests {
                 "`ip route change default via 10.0.0.1 quickack 1`".into(),
             ],
             confidence: Some(0.99),
+            proof: None,
         }
     }
 
