@@ -11,6 +11,8 @@ export interface PageDocument {
   charts: ChartInfo[];
   /** Wireshark's names of the bits of a packet's verdicts. */
   wireshark: [number, string][];
+  /** The classes of time: name in JSON, name in text. */
+  classes: [string, string][];
   charts_left_out: number;
 }
 
@@ -18,9 +20,26 @@ export interface Capture {
   file: string;
   totals: Totals;
   findings: Finding[];
+  /** Indexes of findings that are told together; the first of each is told in full. */
+  groups: number[][];
+  /** What could not be looked for. */
+  not_checked: Missing[];
+  /** Words for `not_checked` of the streams. */
+  missing: Record<string, string>;
   lines: StreamLine[];
   lines_left_out: number;
   details: Stream[];
+}
+
+/** Microseconds of each class of time; those that are 0 are left out. */
+export type Budget = Record<string, number>;
+
+/** Evidence that a capture lacks, and the findings that need it. */
+export interface Missing {
+  lacks: string;
+  /** `the handshake` */
+  missing: string;
+  findings: { finding: string; said_when: string; streams: number; stream: number }[];
 }
 
 export interface Totals {
@@ -37,6 +56,9 @@ export interface Totals {
   forgotten_streams?: number;
   time_ns?: [number, number];
   findings_not_listed?: number;
+  dropped?: number;
+  budget_us?: Budget;
+  waited_us?: Budget;
   error?: { offset: number; message: string };
 }
 
@@ -64,6 +86,8 @@ export interface StreamLine {
   retransmissions: number;
   delayed_acks: number;
   findings: number;
+  /** Class of time and microseconds. */
+  budget: [number, number][];
 }
 
 export interface ChartInfo {
@@ -89,8 +113,22 @@ export interface Stream {
   };
   vantage: string;
   artefacts?: string[];
+  not_checked?: { lacks: string; findings: string[] }[];
+  budget_us?: Budget;
+  requests?: Request[];
+  requests_not_listed?: number;
   client_to_server: Direction;
   server_to_client: Direction;
+}
+
+/** A request of the client and the answer to it. */
+export interface Request {
+  packet: number;
+  start_us: number;
+  duration_us: number;
+  request_bytes: number;
+  response_bytes: number;
+  budget_us: Budget;
 }
 
 export interface Spread {
@@ -145,6 +183,7 @@ export interface Direction {
   max_in_flight_bytes?: number;
   mss?: number;
   window_scale?: number;
+  window_unscaled?: boolean;
   sack_permitted?: boolean;
   timestamps?: boolean;
   dsacks?: number;

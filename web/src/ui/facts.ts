@@ -48,6 +48,11 @@ export function streamNotes(stream: Stream): HTMLElement {
   return notes;
 }
 
+/** Whether the windows of a side are known only up to a power of two: both SYNs say how they are scaled. */
+export function windowUnscaled(stream: Stream, side: Direction): boolean {
+  return side.window_unscaled === true || stream.handshake?.server_rtt_us === undefined;
+}
+
 function retransmissionFact(d: Direction): Fact {
   const r = d.retransmissions;
   const kinds = (

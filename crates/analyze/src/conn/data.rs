@@ -4,15 +4,20 @@
 use tcplab_base::{Duration, Instant, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
+use super::ack::Held;
 use super::dir::Dir;
 use super::flight::Segment;
+use super::hidden;
 use super::loss::{Again, Loss};
 use crate::trace::SegmentKind;
 
 /// A sequence number further away than this belongs to something else.
 const SANE: u32 = 1 << 30;
 /// Two IP identifications this close come from one counter (RFC 6864).
-const NEAR_IDS: i16 = 1000;
+pub(super) const NEAR_IDS: i16 = 1000;
+
+/// Payload of a full Ethernet frame (RFC 894, RFC 9293 3.7.1).
+const ETHERNET: u32 = 1460;
 
 /// Where a packet stands: its frame number and time.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +63,15 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
         resync(tx, seq);
     }
     let kind = match distance {
-        0 => new_data(tx, rx, p, seq, at),
+        0 => {
+            let again = if p.payload_len > 0 {
+                hidden::timeout(tx, rx, p, at)
+            } else {
+                None
+            };
+            let kind = new_data(tx, rx, p, seq, at);
+            again.unwrap_or(kind)
+        }
         1..=i32::MAX if distance.unsigned_abs() <= SANE => {
             tx.loss();
             new_data(tx, rx, p, seq, at)
@@ -118,6 +131,9 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
             loss.episodes.new_data(at.now, near_us);
         }
         receive(tx, rx, payload, p);
+        if payload > tx.unpushed.into() && payload <= ETHERNET && !p.flags.has(TcpFlags::PSH) {
+            tx.unpushed = payload as u16;
+        }
     }
     let segment = Segment {
         seq: from,
@@ -146,17 +162,17 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
 /// 536 bytes with their header.
 fn receive(tx: &Dir, rx: &mut Dir, payload: u32, p: &TcpPacket) {
     let last = std::mem::take(&mut rx.last_seg_size);
-    if payload >= rx.rcv_mss {
-        let limit = tx.wire_mss(rx.mss).unwrap_or(1460);
-        rx.rcv_mss = payload.min(limit).max(rx.rcv_mss);
+    if payload >= rx.rcv_mss.into() {
+        let limit = tx.full_payload(rx.mss);
+        rx.rcv_mss = (payload.min(limit) as u16).max(rx.rcv_mss);
         return;
     }
     let length = payload + u32::from(p.header_len);
     let pushed = p.flags.has(TcpFlags::PSH | TcpFlags::FIN | TcpFlags::URG);
     if length >= 556 || (length >= 108 && !pushed) {
-        rx.last_seg_size = payload;
-        if payload == last {
-            rx.rcv_mss = payload;
+        rx.last_seg_size = payload as u16;
+        if payload == u32::from(last) {
+            rx.rcv_mss = payload as u16;
         }
     }
 }
@@ -169,19 +185,27 @@ fn released(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) {
     let Some(release) = acks.release.take() else {
         return;
     };
+    // The peer answered, and the capture missed the answer.
+    let missed = rx.rare.as_deref().map(|r| &r.missed);
+    if missed.is_some_and(|m| m.bytes > 0 && m.at >= release.at) {
+        return;
+    }
     let near = i64::from(tx.path_or_zero());
     let off = at.now.since(release.at).as_micros() - near;
     let at_once = off.abs() <= 500 + near / 20;
-    if !release.delayed {
+    if at_once {
+        acks.let_go = at.number;
+    }
+    if release.held == Held::No {
         acks.quick_answers[0] += 1;
         acks.quick_answers[1] += u32::from(at_once);
     }
-    if !at_once || !release.delayed {
+    if !at_once || release.held == Held::No {
         return;
     }
-    let mss = tx.wire_mss(rx.mss).unwrap_or(1460);
+    let mss = tx.full_payload(rx.mss);
     let small = p.payload_len < mss && release.last_len < mss;
-    let evidence = acks.evidence.get_or_insert_default();
+    let evidence = acks.evidence_of(release.held);
     evidence.released_first |= release.first && !small;
     let list = if small {
         &mut evidence.released_nagle
@@ -295,7 +319,7 @@ fn fill_hole(tx: &mut Dir, p: &TcpPacket, at: At) {
 }
 
 /// How long the sender had been silent, and how long it may be without a timeout.
-fn silence(tx: &Dir, tsval: Option<u32>, now: Instant) -> (Duration, Duration) {
+pub(super) fn silence(tx: &Dir, tsval: Option<u32>, now: Instant) -> (Duration, Duration) {
     let loss = tx.loss.as_deref();
     let told = loss.and_then(|l| l.told);
     let active = tx.progress.max(tx.last_data);
@@ -331,10 +355,11 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
         tsval,
         start: tx.flight.front().map_or(at.now, |s| s.first),
         nxt: tx.nxt,
-        sack_permitted: tx.sack_permitted && rx.sack_permitted,
+        sack_permitted: tx.may_sack() && rx.may_sack(),
         acks_seen: tx.acks_seen,
         rtt: rtt(tx),
-        acked: end.at_or_before(tx.una),
+        // Before the first ACK that is only where the capture begins.
+        acked: tx.acks_seen && end.at_or_before(tx.una),
     };
     let loss = tx.loss();
     let kind = loss.again(&again);

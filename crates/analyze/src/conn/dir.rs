@@ -3,7 +3,7 @@
 use tcplab_base::{Duration, Instant, Samples, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
-use super::ack::AckStats;
+use super::ack::{AckStats, TIMER_US};
 use super::caqm::Tags;
 use super::clock::TsClock;
 use super::flight::Flight;
@@ -44,6 +44,8 @@ pub(crate) struct Dir {
     pub progress: Instant,
     /// Newest IP identification (RFC 6864), as far as they count up.
     pub newest_id: u16,
+    /// How many steps of one it made in a row.
+    pub id_run: u8,
     /// Its last packet, for capture duplicates: see [`mark`].
     pub previous: u64,
     pub flight: Flight,
@@ -60,12 +62,18 @@ pub(crate) struct Dir {
     /// Smallest and largest so far; the smallest is above the largest before the first.
     pub window_range: (u32, u32),
     /// Its guess of the peer's segment size (Linux `rcv_mss`), as far as packets tell.
-    pub rcv_mss: u32,
+    pub rcv_mss: u16,
     /// Length of the last short segment (Linux `last_seg_size`): two alike make a new `rcv_mss`.
-    pub last_seg_size: u32,
+    pub last_seg_size: u16,
     /// Shortest time from a packet of the peer to this side's answer, microseconds: the path
     /// between the capture and this side and back. `u32::MAX` before the first.
     pub path_us: u32,
+    /// How well it is proven that this is the path, up to [`PROVEN`].
+    pub path_proofs: u8,
+    /// Its SYN was seen with all options.
+    pub options_seen: bool,
+    /// Largest payload without PSH so far, up to what Ethernet carries: a full segment, if the MSS is not known.
+    pub unpushed: u16,
     /// Smoothed RTT of this side's data at the capture point, microseconds.
     pub srtt_us: u32,
     /// How fast its time stamps run.
@@ -98,8 +106,27 @@ pub(crate) struct Tally {
 pub(crate) struct RttSamples {
     /// From a segment to its ACK.
     pub by_ack: Samples,
+    /// Those of `by_ack` whose ACK was sent at once and for nothing but the data; `None`: all of them.
+    pub prompt: Option<Box<Samples>>,
     /// By the echo of a time stamp.
     pub by_ts: Samples,
+}
+
+impl RttSamples {
+    /// A sample; `prompt` tells that the ACK neither waited nor rode on data.
+    pub(crate) fn by_ack(&mut self, us: u32, prompt: bool) {
+        match &mut self.prompt {
+            Some(samples) if prompt => samples.push(us),
+            None if !prompt => self.prompt = Some(Box::new(self.by_ack.clone())),
+            _ => {}
+        }
+        self.by_ack.push(us);
+    }
+
+    /// The samples of ACKs that were sent at once.
+    pub(crate) fn prompt(&mut self) -> &mut Samples {
+        self.prompt.as_deref_mut().unwrap_or(&mut self.by_ack)
+    }
 }
 
 /// Counters that most connections never need.
@@ -129,7 +156,8 @@ pub(crate) struct Missed {
     pub bytes: u64,
     from: Seq,
     to: Seq,
-    at: Instant,
+    /// When the newest ACK of such data passed.
+    pub at: Instant,
 }
 
 /// What a capture writes in the wrong order is not further apart; later it was sent again.
@@ -216,6 +244,7 @@ impl Default for Dir {
             last_packet: Instant::default(),
             progress: Instant::default(),
             newest_id: 0,
+            id_run: 0,
             previous: 0,
             flight: Flight::default(),
             mss: None,
@@ -229,6 +258,9 @@ impl Default for Dir {
             last_seg_size: 0,
             clock: TsClock::default(),
             path_us: u32::MAX,
+            path_proofs: 0,
+            options_seen: false,
+            unpushed: 0,
             srtt_us: 0,
             echo_tsval: 0,
             echo_at: Moment::default(),
@@ -242,8 +274,11 @@ impl Default for Dir {
     }
 }
 
+/// So much proof of a path is enough: the handshake, or two answers that left out what came next.
+pub(crate) const PROVEN: u8 = 4;
+
 /// Linux `tcp_initialize_rcv_mss()`: a receiver starts with 536 at most.
-const RCV_MSS_START: u32 = 536;
+const RCV_MSS_START: u16 = 536;
 
 impl Dir {
     pub(crate) fn rare(&mut self) -> &mut Rare {
@@ -286,6 +321,8 @@ impl Dir {
                 rare.caqm_tags.get_or_insert_default().packets += 1;
             }
             rare.truncated += u32::from(p.header_truncated);
+            // The options that were cut off: on data they are time stamps, mostly (RFC 7323 appendix A: 12 bytes).
+            self.timestamps |= p.header_truncated && p.header_len >= 32 && p.payload_len > 0;
         }
         if !handshake && p.flags.has(TcpFlags::ECE | TcpFlags::CWR) {
             let rare = self.rare();
@@ -322,6 +359,11 @@ impl Dir {
     /// Follows the IP identification: late packets do not turn it back.
     pub(crate) fn follow_id(&mut self, id: u16) {
         let step = id.wrapping_sub(self.newest_id) as i16;
+        self.id_run = if step == 1 {
+            self.id_run.saturating_add(1)
+        } else {
+            0
+        };
         if self.newest_id == 0 || !(-1000..0).contains(&step) {
             self.newest_id = id;
         }
@@ -332,6 +374,7 @@ impl Dir {
         self.mss = p.options.mss;
         self.window_scale = p.options.window_scale;
         self.sack_permitted = p.options.sack_permitted;
+        self.options_seen = !p.header_truncated || p.options.window_scale.is_some();
     }
 
     /// Relative sequence number without wrap.
@@ -361,8 +404,38 @@ impl Dir {
         }
     }
 
-    /// This side answered a packet of its peer after `us` microseconds.
+    /// SACK was permitted, or nobody saw whether: stacks do.
+    pub(crate) fn may_sack(&self) -> bool {
+        self.sack_permitted || !self.options_seen
+    }
+
+    /// Whether [`Dir::path_us`] is the path and no wait of a timer: shorter than any, or proven.
+    pub(crate) fn knows_path(&self) -> bool {
+        self.path_us < TIMER_US || (self.path_us != u32::MAX && self.path_proofs >= PROVEN)
+    }
+
+    /// This side answered a packet of its peer after `us` microseconds: the path is not longer.
     pub(crate) fn answered_after(&mut self, us: u32) {
-        self.path_us = self.path_us.min(us);
+        if us < self.path_us {
+            if us.saturating_add(TIMER_US) <= self.path_us {
+                self.path_proofs = 0;
+            }
+            self.path_us = us;
+        }
+    }
+
+    /// An answer shows that no timer made [`Dir::path_us`] what it is. One may be wrong: a packet may be lost.
+    pub(crate) fn prove_path(&mut self, weight: u8) {
+        self.path_proofs = self.path_proofs.saturating_add(weight).min(PROVEN);
+    }
+
+    /// Largest payload of one packet on the wire towards `peer`. Without the MSS option: the largest one that was not
+    /// pushed (more followed it, so it was full), or what Ethernet carries.
+    pub(crate) fn full_payload(&self, peer_mss: Option<u16>) -> u32 {
+        let guess = || match self.unpushed {
+            536.. => u32::from(self.unpushed),
+            _ => self.wire_mss(Some(1460)).unwrap_or(1460),
+        };
+        self.wire_mss(peer_mss).unwrap_or_else(guess)
     }
 }

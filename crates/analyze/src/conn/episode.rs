@@ -67,6 +67,12 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// It is called a fast retransmission only because no ACK was seen before it.
+    pub(crate) fn reason_unknown(&self) -> bool {
+        let guessed = matches!(self.kind, Some(EpisodeKind::Fast | EpisodeKind::Other));
+        guessed && !self.evidence && !self.acked
+    }
+
     /// Whether the whole episode was spurious: all it sent was reported as duplicate, or the first
     /// retransmission was too early and hardly anything else was sent that was needed.
     pub(crate) fn spurious(&self) -> Option<SpuriousEvidence> {

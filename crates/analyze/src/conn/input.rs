@@ -7,6 +7,7 @@ use super::ack::{self, Classified, Release};
 use super::data::At;
 use super::dir::Dir;
 use super::flight::Taken;
+use super::window;
 use crate::compat::Verdicts;
 use crate::trace::{AckClass, AckRow};
 
@@ -54,10 +55,10 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     sender.una = p.ack;
     sender.progress = at.now;
     sender.fin_acked |= sender.fin_seen && p.ack == sender.nxt;
-    let rtt_us = taken.sample.map(|t| at.now.since(t).as_micros_u32());
-    if let Some(us) = rtt_us.filter(|_| taken.segments > 0) {
+    let sample = taken.sample.filter(|_| taken.segments > 0);
+    let rtt_us = sample.map(|t| at.now.since(t).as_micros_u32());
+    if let Some(us) = rtt_us {
         sender.srtt_us = smooth(sender.srtt_us, us);
-        sender.rtt.get_or_insert_default().by_ack.push(us);
     }
     if let Some(loss) = sender.loss.as_deref_mut() {
         let tsecr = p.options.timestamps.map(|t| t.1);
@@ -70,12 +71,22 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
         );
         loss.advanced(p.ack, at.now);
     }
+    if let Some(fin) = taken
+        .bare
+        .filter(|_| taken.segments == 0 && !taken.repaired)
+        && !p.flags.has(TcpFlags::RST | TcpFlags::SYN)
+    {
+        acker.answered_after(at.now.since(fin).as_micros_u32());
+    }
     let counts = taken.segments > 0 && !p.flags.has(TcpFlags::RST | TcpFlags::SYN);
     let acked = counts.then(|| data_acked(acker, sender, p, &taken, at));
-    Told {
-        acked,
-        rtt_us: rtt_us.filter(|_| taken.segments > 0),
+    if let Some(us) = rtt_us {
+        let prompt = acked
+            .as_ref()
+            .is_some_and(|a| matches!(a.class, AckClass::Immediate | AckClass::SecondSegment));
+        sender.rtt.get_or_insert_default().by_ack(us, prompt);
     }
+    Told { acked, rtt_us }
 }
 
 /// Classifies an ACK for new data.
@@ -85,17 +96,18 @@ fn data_acked(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, taken: &Taken, a
     let before = sender
         .relative(p.ack)
         .saturating_sub(u64::from(taken.bytes) + 1);
-    let (window, rcv_mss) = (acker.window, acker.rcv_mss);
-    let mss = sender.wire_mss(acker.mss).unwrap_or(1460);
+    let (window, rcv_mss) = (acker.window, u32::from(acker.rcv_mss));
+    let mss = sender.full_payload(acker.mss);
     acker.record_ack(&c, taken, at.number, before, mss);
     // A sender that had filled the window waited for the program that reads, not for the timer.
-    let room = acker.window_before.saturating_sub(taken.bytes);
-    let waits = sender.flight.is_empty() && room >= mss;
+    let room = acker.window_before.saturating_sub(taken.bytes) >= mss
+        || (acker.window_before > 0 && !window::scale_known(acker, sender));
+    let waits = sender.flight.is_empty() && room;
     let release = waits.then_some(Release {
         at: at.now,
         ack: at.number,
         last_len: taken.newest_len,
-        delayed: c.class == AckClass::Delayed,
+        held: c.held,
         first: taken.newest == 1,
     });
     let credits = acker.acks.as_deref_mut().and_then(|a| {

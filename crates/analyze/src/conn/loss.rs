@@ -105,6 +105,16 @@ impl Again {
 impl Loss {
     /// Classifies and counts a retransmission.
     pub(crate) fn again(&mut self, a: &Again) -> SegmentKind {
+        if !a.acks_seen
+            && self
+                .episodes
+                .open
+                .as_ref()
+                .is_some_and(|o| o.record.more_to_send)
+        {
+            // Without ACKs nobody sees its end; the sender went on.
+            self.episodes.close(None);
+        }
         let kind = self.kind_of(a);
         let was_tlp = self
             .episodes

@@ -12,10 +12,12 @@ mod dir;
 mod episode;
 mod finish;
 mod flight;
+mod hidden;
 mod input;
 mod loss;
 mod moment;
 mod quick_model;
+mod round_trip;
 mod weight;
 mod window;
 
@@ -25,13 +27,15 @@ use tcplab_wire::{CaqmUnits, TcpFlags, TcpPacket};
 pub(crate) use ack::{AckStats, Evidence, Released};
 pub(crate) use caqm::{Offer, Tags};
 pub(crate) use dir::Dir;
-pub(crate) use episode::Record;
+pub(crate) use episode::{Episodes, Record};
 pub(crate) use flight::Segment;
 
+use crate::budget::{Event, Tracker};
 use crate::compat::{Compat, Verdicts};
 use crate::table::Key;
 use crate::trace::{Row, SegmentKind, Shelf, StreamTrace};
 use data::At;
+use dir::PROVEN;
 use input::Told;
 use loss::Fix;
 use moment::Moment;
@@ -53,6 +57,8 @@ pub(crate) struct Connection {
     pub over: bool,
     pub time_out_of_order: u32,
     trace: Option<Box<StreamTrace>>,
+    /// Where the time went; made with the first packet that can tell.
+    tracker: Option<Box<Tracker>>,
 }
 
 /// What was seen of the handshake and the end.
@@ -71,6 +77,11 @@ pub(crate) struct Handshake {
 }
 
 impl Handshake {
+    /// A SYN or a SYN-ACK was seen.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.syn_at.is_some() || self.synack_at.is_some()
+    }
+
     /// Both the SYN and the SYN-ACK were seen.
     pub(crate) fn is_whole(&self) -> bool {
         self.syn_at.is_some() && self.synack_at.is_some()
@@ -98,6 +109,17 @@ impl Connection {
             over: false,
             time_out_of_order: 0,
             trace,
+            tracker: None,
+        }
+    }
+
+    /// Whether the scale of the windows that a side advertises is known.
+    pub(crate) fn scale_known(&self, of_a: bool) -> bool {
+        let [a, b] = &self.dirs;
+        if of_a {
+            window::scale_known(a, b)
+        } else {
+            window::scale_known(b, a)
         }
     }
 
@@ -131,6 +153,7 @@ impl Connection {
             self.tag(dir, p, number, units);
             self.handshake_ack(dir, p, now);
             self.dirs[dir].previous = mark;
+            self.spend(dir, p, At { number, now }, (kind, told));
             self.dirs[dir].follow_id(p.ip_id.unwrap_or(0));
             self.dirs[dir].last_packet = now;
         }
@@ -193,7 +216,7 @@ impl Connection {
                 tx.echo_at.set(at.now);
             }
         }
-        let limit = tx.wire_mss(rx.mss).unwrap_or(1460);
+        let limit = tx.full_payload(rx.mss);
         if p.payload_len > limit {
             let rare = tx.rare();
             rare.super_segments += 1;
@@ -268,6 +291,7 @@ impl Connection {
                 h.server_rtt_us = Some(us);
                 if h.syns_again == 0 {
                     self.dirs[dir].answered_after(us);
+                    self.dirs[dir].prove_path(PROVEN);
                 }
             }
             self.client
@@ -291,9 +315,51 @@ impl Connection {
             h.client_rtt_us = Some(us);
             if h.synacks_again == 0 {
                 self.dirs[dir].answered_after(us);
+                self.dirs[dir].prove_path(PROVEN);
             }
         }
         self.over |= self.dirs[0].fin_acked && self.dirs[1].fin_acked;
+    }
+
+    /// Gives out the time up to this packet.
+    #[inline]
+    fn spend(&mut self, dir: usize, p: &TcpPacket, at: At, (kind, told): (SegmentKind, Told)) {
+        let begun = self.handshake.is_begun();
+        if self.tracker.is_none() {
+            if self.last == self.start && p.payload_len == 0 {
+                return;
+            }
+            self.tracker = Some(Box::new(Tracker::new(begun, self.trace.is_some())));
+        }
+        let client = self.client_index();
+        let Some(tracker) = self.tracker.as_deref_mut() else {
+            return;
+        };
+        let event = Event {
+            dirs: &self.dirs,
+            dir,
+            client,
+            packet: p,
+            number: at.number,
+            kind,
+            acked: told.acked,
+            at: self.last.since(self.start).as_micros().max(0) as u64,
+            now: at.now,
+            start: self.start,
+            opening: begun && !self.handshake.done,
+        };
+        if tracker.is_opening() {
+            tracker.handshake(&event);
+        } else if p.payload_len == 0
+            || matches!(kind, SegmentKind::KeepAlive | SegmentKind::ZeroWindowProbe)
+        {
+            tracker.bare(&event);
+        } else {
+            tracker.payload(&event);
+        }
+        if p.flags.has(TcpFlags::FIN) {
+            tracker.fin(event.at);
+        }
     }
 
     /// Writes the row of the trace.
@@ -391,9 +457,9 @@ mod tests {
     fn a_connection_stays_small() {
         // What the bound of 1 kB for each open connection is made of.
         let sizes = [
-            ("a connection", size_of::<Connection>(), 728),
+            ("a connection", size_of::<Connection>(), 736),
             ("a side of it", size_of::<Dir>(), 224),
-            ("its ACKs", size_of::<AckStats>(), 184),
+            ("its ACKs", size_of::<AckStats>(), 192),
             ("its losses", size_of::<loss::Loss>(), 200),
             ("its rare counters", size_of::<dir::Rare>(), 88),
             ("a segment in flight", size_of::<Segment>(), 48),

@@ -1,8 +1,8 @@
 //! All detectors: a new one is a file, its `mod` line in `findings/mod.rs` and its row here.
 
 use super::{
-    Detector, Id, artefacts, black_hole, caqm, delayed_ack, quickack, reordering, rto, syn,
-    tail_loss, zero_window,
+    Detector, Id, Need, artefacts, black_hole, caqm, delayed_ack, quickack, releases::mss_boundary,
+    reordering, rto, syn, tail_loss, zero_window,
 };
 
 /// The detectors that look at each connection, in the order in which their findings are handed out.
@@ -46,6 +46,21 @@ pub fn ids() -> impl Iterator<Item = Id> {
 pub fn about(id: &str) -> Option<(&'static str, &'static str)> {
     let detector = all().find(|d| d.id.name() == id)?;
     Some((detector.severity, detector.said_when))
+}
+
+/// What a finding has to see.
+pub fn needs(id: &str) -> &'static [Need] {
+    all().find(|d| d.id.name() == id).map_or(&[], |d| d.needs)
+}
+
+/// How many causes are looked for in every connection; those of CAQM are looked for only where it is spoken.
+pub fn looked_for() -> usize {
+    LIST.len()
+}
+
+/// What is known of a finding beyond a report: releases that have it.
+pub fn releases(id: &str) -> Option<String> {
+    (id == quickack::DETECTOR.id.name()).then(mss_boundary)
 }
 
 /// The table of all findings, as it stands in `docs/findings.md`.

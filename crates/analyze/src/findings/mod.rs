@@ -31,7 +31,7 @@ use tcplab_wire::Endpoint;
 use crate::conn::{Connection, Dir, Record};
 
 pub(crate) use limits::Limits;
-pub use list::{about, ids, table};
+pub use list::{about, ids, looked_for, needs, releases, table};
 pub use needs::{Lacks, Need, NotChecked};
 pub use proof::Proof;
 
@@ -69,6 +69,11 @@ impl Id {
     /// The name in JSON and on the command line.
     pub const fn name(self) -> &'static str {
         self.0
+    }
+
+    /// It is about the capture as a whole, and explains nothing of a stream.
+    pub fn is_about_the_capture(self) -> bool {
+        self == artefacts::DETECTOR.id
     }
 
     /// The finding with this name.
@@ -257,6 +262,11 @@ pub(crate) fn times(n: u64) -> String {
     } else {
         format!("{n} times")
     }
+}
+
+/// Before the longest of so many lengths.
+pub(crate) fn up_to(n: u64) -> &'static str {
+    if n == 1 { "" } else { "up to " }
 }
 
 /// At most 16 packet numbers.

@@ -29,9 +29,26 @@ pub enum Need {
     AtReceiver,
     /// The data itself, not only its ACKs.
     Data,
+    /// The path's round trip: a handshake, or an answer that cannot have waited.
+    RoundTrip,
 }
 
 impl Need {
+    /// What has to be there, for a sentence that begins with "needs".
+    pub fn what(self) -> &'static str {
+        match self {
+            Self::Handshake => "the handshake",
+            Self::BothDirections => "both directions",
+            Self::EveryPacket => "every packet",
+            Self::WholeHeaders => "whole TCP headers",
+            Self::TimeStamps => "TCP time stamps",
+            Self::AtSender => "the sender's end of the path",
+            Self::AtReceiver => "the receiver's end of the path",
+            Self::Data => "the data",
+            Self::RoundTrip => "the path's round trip, apart from waits",
+        }
+    }
+
     /// What is missing, for a sentence that begins with "not in this capture: ".
     pub fn missing(self) -> &'static str {
         match self {
@@ -43,6 +60,32 @@ impl Need {
             Self::AtSender => "the sender's end of the path",
             Self::AtReceiver => "the receiver's end of the path",
             Self::Data => "the data",
+            Self::RoundTrip => "the path's round trip, apart from waits",
+        }
+    }
+
+    /// How to capture so that it is there, as an imperative.
+    pub fn how_to_get(self) -> &'static str {
+        match self {
+            Self::Handshake => {
+                "Start the capture before the connection begins, or make the client connect again."
+            }
+            Self::BothDirections => {
+                "Capture where both directions pass, without a filter on one address as source."
+            }
+            Self::EveryPacket => {
+                "Capture with a larger buffer (`tcpdump -B 65536`) and a short snap length (-s 128)."
+            }
+            Self::WholeHeaders => "Capture at least 128 bytes of each packet (`tcpdump -s 128`).",
+            Self::TimeStamps => {
+                "Turn TCP time stamps on at both ends (`sysctl net.ipv4.tcp_timestamps=1`)."
+            }
+            Self::AtSender => "Capture at the host that sends the data.",
+            Self::AtReceiver => "Capture at the host that receives the data.",
+            Self::Data => "Capture where the data passes, not only its ACKs.",
+            Self::RoundTrip => {
+                "Start the capture before the connection begins: the handshake tells the round trip."
+            }
         }
     }
 }
@@ -94,6 +137,7 @@ impl Side<'_> {
             Need::AtSender => self.vantage_is(true),
             Need::AtReceiver => self.vantage_is(false),
             Need::Data => self.sender.data_segments > 0,
+            Need::RoundTrip => self.receiver.knows_path(),
         }
     }
 

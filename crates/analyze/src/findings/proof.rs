@@ -43,6 +43,59 @@ impl Proof {
             ..Self::default()
         }
     }
+
+    /// What came out, for a person: the word before it, and the sentence.
+    pub fn words(&self) -> (&'static str, String) {
+        let reason = self.reason.as_deref().unwrap_or_default();
+        match self.outcome {
+            Outcome::Proved => ("Proved", self.proved()),
+            Outcome::NotReproduced => ("Proof", format!("Not reproduced: {reason}.")),
+            Outcome::NotProved => ("Proof", format!("Not proved: {reason}.")),
+        }
+    }
+
+    /// The first cure that helps as a sentence, and then the others.
+    fn proved(&self) -> String {
+        let before = length(self.before_us.unwrap_or_default());
+        let after = |cure: &Cure| cure.after_us.map_or("no figure".to_owned(), length);
+        let mut parts = Vec::new();
+        let first = self.cures.iter().position(|cure| self.helps(cure));
+        if let Some(cure) = first.and_then(|n| self.cures.get(n)) {
+            let what = self.figure.as_deref().unwrap_or_default();
+            let captured = self.captured_us.map(length).unwrap_or_default();
+            parts.push(format!(
+                "On the model, {} takes {before} to {} ({what}; {captured} in the capture).",
+                cure.change,
+                after(cure)
+            ));
+        }
+        for (n, cure) in self.cures.iter().enumerate() {
+            let there = match cure.gone {
+                true => "",
+                false => ", and the finding stays",
+            };
+            if first != Some(n) {
+                parts.push(format!("With {}: {}{there}.", cure.change, after(cure)));
+            }
+        }
+        if let Some(file) = &self.file {
+            parts.push(format!("Run it again: `tcplab run {file}`."));
+        }
+        parts.join(" ")
+    }
+
+    /// Whether the finding is gone with this cure, and its figure smaller.
+    pub fn helps(&self, cure: &Cure) -> bool {
+        let smaller = |after| self.before_us.is_some_and(|before| after < before);
+        cure.gone && cure.after_us.is_some_and(smaller)
+    }
+}
+
+/// `43.4 ms`, `1.35 s`.
+pub fn length(us: u64) -> String {
+    super::length(tcplab_base::Duration::from_micros(
+        i64::try_from(us).unwrap_or(i64::MAX),
+    ))
 }
 
 /// What came out of the experiment.

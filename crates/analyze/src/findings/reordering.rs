@@ -9,12 +9,15 @@ pub(crate) const DETECTOR: Detector = Detector {
     severity: "medium from 3 times, else info",
     said_when: "Fast retransmissions of what was only late, by the same evidence",
     needs: &[Need::BothDirections, Need::WholeHeaders],
-    detect: |side, out| out.extend(find(side)),
+    detect: |side, out| {
+        rto::reason_unknown(side, out);
+        out.extend(find(side));
+    },
 };
 
 pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     let list = Episodes::of(side, |r| {
-        r.kind == Some(EpisodeKind::Fast) && r.spurious().is_some()
+        r.kind == Some(EpisodeKind::Fast) && r.spurious().is_some() && !r.reason_unknown()
     })?;
     let evidence = list.first.spurious()?;
     let severity = if list.count() >= 3 {
@@ -24,24 +27,26 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     };
     let mut f = list.finding(side, DETECTOR.id, severity);
     f.title = format!(
-        "{} retransmitted segments that were only late ({})",
+        "{} sent packets twice for nothing ({}): they overtook each other, none was lost",
         side.sender_end.ip,
         times(list.count())
     );
     f.cause = format!(
-        "Segments overtook each other on the way to {}; duplicate ACKs or SACK blocks made {} take \
+        "Segments overtook each other on the way to {}. Duplicate ACKs or SACK blocks made {} take \
          the late ones for lost. {}",
         side.receiver_end.ip,
         side.sender_end.ip,
         rto::proof(evidence)
     );
     f.remedy = vec![
-        "Find the place that reorders: per-packet load balancing, link aggregation that hashes by \
-         packet, parallel queues on one path."
+        "Make the path keep the order: no load balancing or link aggregation packet by packet, no \
+         parallel queues."
             .to_owned(),
-        "On a Linux sender keep RACK and DSACK on (`sysctl net.ipv4.tcp_recovery \
-         net.ipv4.tcp_dsack`, both 1); for old kernels raise net.ipv4.tcp_reordering."
-            .to_owned(),
+        format!(
+            "On {}: keep RACK and DSACK on: `sysctl net.ipv4.tcp_recovery net.ipv4.tcp_dsack` (both \
+             1). On old kernels raise net.ipv4.tcp_reordering.",
+            side.sender_end.ip
+        ),
     ];
     Some(f)
 }

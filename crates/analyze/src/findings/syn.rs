@@ -1,6 +1,6 @@
 //! SYNs and SYN-ACKs that had to be sent again (RFC 9293 3.8.3, RFC 6298 5.7).
 
-use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets, times};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("syn_retries"),
@@ -31,36 +31,36 @@ fn find(side: &Side<'_>) -> Option<Finding> {
     };
     let mut f = side.finding(DETECTOR.id, severity);
     f.packets = packets(loss.syn_packets.iter().copied());
-    f.title = format!(
-        "{} sent its {what} again {}{}",
-        side.sender_end,
-        times(u64::from(loss.syn)),
-        if answered { "" } else { " and got no answer" }
-    );
+    let (s, r, tries) = (side.sender_end, side.receiver_end, loss.syn + 1);
+    f.title = match (from_client, answered) {
+        (true, true) => format!("it took {tries} tries to connect {s} to {r}"),
+        (true, false) => format!("{s} tried {tries} times to connect to {r} and got no answer"),
+        (false, _) => format!("{s} had to answer {tries} times when {r} connected"),
+    };
     f.cause = if answered {
         format!(
             "The {what} or its answer was lost, or the listener dropped it (full accept queue). \
-             The first retry comes after 1 s, then the wait doubles: a connection that needs one \
-             retry takes a second longer."
+             The first retry comes after 1 s, and the waits grow: one retry makes the connection a \
+             second late."
         )
     } else {
         format!(
-            "Nothing came back from {}: a filter drops the packets, the host is down, or the \
-             answers take another way and are lost.",
+            "Nothing came back to the {what} from {}: a filter drops the packets, the host is down, \
+             or the answers take another way and are lost.",
             side.receiver_end
         )
     };
     f.remedy = if answered {
         vec![
-            "Look at the listener: `nstat -az TcpExtListenOverflows TcpExtListenDrops \
-             TcpExtTCPReqQFullDrop`; raise the listen() backlog and net.core.somaxconn."
+            "At the listener: does `nstat -az TcpExtListenOverflows TcpExtListenDrops \
+             TcpExtTCPReqQFullDrop` count? Then raise the listen() backlog and net.core.somaxconn."
                 .to_owned(),
-            "Look for loss on the path at that time.".to_owned(),
+            "If not, look for loss on the path at that time: `ip -s link`.".to_owned(),
         ]
     } else {
         vec![format!(
-            "Capture at {} as well: does the SYN arrive? Then check its filter and that something \
-             listens on port {}.",
+            "Capture at {} as well. If the {what} arrives there, check its packet filter and the \
+             program on port {}.",
             side.receiver_end.ip, side.receiver_end.port
         )]
     };

@@ -2,7 +2,7 @@
 
 use tcplab_base::Duration;
 
-use super::{Detector, Finding, Id, Need, Severity, Side, length, packets, times};
+use super::{Detector, Finding, Id, Need, Severity, Side, length, packets, times, up_to};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("zero_window_stall"),
@@ -40,25 +40,25 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     let mut f = side.finding(DETECTOR.id, severity);
     f.packets = packets(numbers);
     f.title = format!(
-        "{} closed its window {}: the sender waited {} (longest {})",
+        "{} waited {} for the program on {} to read ({}, {}{})",
+        side.sender_end.ip,
+        length(stalled),
         side.receiver_end.ip,
         times(stalls),
-        length(stalled),
+        up_to(stalls),
         length(longest)
     );
     f.cause = format!(
-        "The program on {} does not read as fast as {} sends: its receive buffer is full. TCP and \
-         the network are not the bottleneck.",
+        "The program on {} does not read as fast as {} sends: its receive buffer was full and it \
+         advertised a zero window. TCP and the network are not the bottleneck.",
         side.receiver_end, side.sender_end
     );
     f.remedy = vec![
         format!(
-            "Find out what the program on {} waits for (CPU, disk, a lock, a slow client behind \
-             it).",
+            "Find out what the program on {} waits for: CPU, disk, a lock, a slow peer of its own.",
             side.receiver_end.ip
         ),
-        "When it only reads in bursts, a larger receive buffer bridges them: sysctl \
-         net.ipv4.tcp_rmem, or SO_RCVBUF."
+        "If it reads in bursts, give it a larger receive buffer: net.ipv4.tcp_rmem or SO_RCVBUF."
             .to_owned(),
     ];
     Some(f)

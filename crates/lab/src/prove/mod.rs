@@ -15,7 +15,7 @@ mod table;
 mod tests;
 mod text;
 
-use tcplab_analyze::findings::proof::{Cure, Outcome, Proof};
+use tcplab_analyze::findings::proof::{Cure, Outcome, Proof, length};
 use tcplab_analyze::findings::{Finding, Id};
 use tcplab_analyze::report::{Stream, Vantage};
 use tcplab_analyze::trace::{Row, StreamTrace};
@@ -47,38 +47,28 @@ pub struct Seen<'a> {
     pub trace: &'a StreamTrace,
 }
 
-/// Whether a finding of this name has an experiment; else why not.
-///
-/// # Errors
-/// The reason.
-pub fn has_experiment(id: Id) -> Result<(), &'static str> {
+/// Why findings of this name have no experiment; nothing when they have one.
+pub fn why_not(id: Id) -> Option<&'static str> {
     match table::how(id.name()) {
-        How::Try(_) => Ok(()),
-        How::Cannot(why) => Err(why),
+        How::Try(_) => None,
+        How::Cannot(why) => Some(why),
     }
 }
 
-/// Runs the experiment of a finding.
-///
-/// # Errors
-/// The wish to stop. Whatever else goes wrong is the reason of a proof that is none.
-pub fn prove(lab: &Lab, seen: &Seen<'_>) -> Result<Proof, LabError> {
+/// Runs the experiment of a finding. Whatever goes wrong is the reason of a proof that is none.
+pub fn prove(lab: &Lab, seen: &Seen<'_>) -> Proof {
     let experiment = match table::how(seen.finding.id.name()) {
         How::Try(experiment) => experiment,
-        How::Cannot(why) => return Ok(Proof::none(why)),
+        How::Cannot(why) => return Proof::none(why),
     };
     let case = match Case::of(seen, &experiment) {
         Ok(case) => case,
-        Err(why) => return Ok(Proof::none(why)),
+        Err(why) => return Proof::none(why),
     };
-    match case.run(lab) {
-        Ok(proof) => Ok(proof),
-        Err(LabError::Interrupted) => Err(LabError::Interrupted),
-        Err(e) => Ok(Proof {
-            reason: Some(format!("the experiment could not be run: {e}")),
-            ..case.unfinished()
-        }),
-    }
+    case.run(lab).unwrap_or_else(|e| Proof {
+        reason: Some(format!("the experiment could not be run: {e}")),
+        ..case.unfinished()
+    })
 }
 
 /// A finding whose conversation is known.
@@ -181,8 +171,7 @@ impl<'a> Case<'a> {
                 gone: !after.found,
             });
         }
-        let helps = |cure: &Cure| cure.gone && cure.after_us < before_us && cure.after_us.is_some();
-        match proof.cures.iter().any(helps) {
+        match proof.cures.iter().any(|cure| proof.helps(cure)) {
             true => proof.outcome = Outcome::Proved,
             false => proof.reason = Some("on the model no cure helps".to_owned()),
         }
@@ -202,8 +191,8 @@ impl<'a> Case<'a> {
         (!alike).then(|| {
             format!(
                 "the capture shows {} and the model {}: another timer, or another stack",
-                ms(captured),
-                ms(before)
+                length(captured),
+                length(before)
             )
         })
     }
@@ -274,9 +263,4 @@ fn values(before: &[Row], rows: &[Row], sender: End, bursts: &[Burst], figure: F
             figure::times(rows, sender, bursts, &late, figure)
         }
     }
-}
-
-/// `43.4 ms`.
-pub(crate) fn ms(us: u64) -> String {
-    format!("{:.1} ms", us as f64 / 1000.0)
 }

@@ -1,15 +1,18 @@
 //! The JSON document of the page, schema `tcplab.page/1`: what `tcplab.analyze/1` says, with
 //! one line for each stream and the full figures only where they will be looked at.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+use tcplab_analyze::budget::Class;
 use tcplab_analyze::compat::Verdicts;
-use tcplab_analyze::findings::Finding;
+use tcplab_analyze::findings::{Finding, Need};
 use tcplab_analyze::report::{Capture, Report, State, Stream, Totals};
 
 use super::gather::{self, Gathered};
+use super::not_checked::{self, Missing};
 use super::{Chart, Options, Page};
+use crate::groups;
 
 /// The whole document.
 #[derive(Serialize)]
@@ -20,6 +23,8 @@ pub(super) struct Document<'a> {
     charts: Vec<ChartPart>,
     /// Wireshark's names of the bits in the column of verdicts.
     wireshark: Vec<(u32, &'static str)>,
+    /// The classes of time: name in JSON, name in text. Spans and lines name a class by its place here.
+    classes: Vec<(&'static str, &'static str)>,
     /// Streams that could have had charts and do not.
     charts_left_out: usize,
 }
@@ -29,6 +34,12 @@ struct CapturePart<'a> {
     file: &'a str,
     totals: &'a Totals,
     findings: &'a [Finding],
+    /// Indexes of findings that are told together.
+    groups: Vec<Vec<usize>>,
+    /// What could not be looked for.
+    not_checked: Vec<Missing>,
+    /// Words for `not_checked` of the streams.
+    missing: BTreeMap<Need, &'static str>,
     /// One line each, by number.
     lines: Vec<Line<'a>>,
     /// Streams that have no line.
@@ -52,9 +63,12 @@ struct Line<'a> {
     retransmissions: u64,
     delayed_acks: u64,
     findings: usize,
+    /// Where the time went: class and microseconds.
+    budget: Vec<(usize, u64)>,
 }
 
-/// Where the packets of a stream are: in the element `tcplab-chart-N`, N counted from 0.
+/// Where the packets of a stream are: in the element `tcplab-chart-N`, N counted from 0; its spans are in
+/// `tcplab-spans-N`.
 #[derive(Serialize)]
 struct ChartPart {
     capture: usize,
@@ -87,6 +101,7 @@ impl<'a> Document<'a> {
                 })
                 .collect(),
             wireshark: Verdicts::FIELDS.to_vec(),
+            classes: Class::ALL.iter().map(|c| (c.name(), c.words())).collect(),
             charts_left_out: page.left_out,
         }
     }
@@ -125,6 +140,9 @@ fn capture_part<'a>(
         file: &capture.file,
         totals: &capture.totals,
         findings: &capture.findings,
+        groups: groups::fold(&capture.findings),
+        not_checked: not_checked::of(&capture.totals),
+        missing: not_checked::words(details.iter().copied()),
         lines,
         lines_left_out,
         details,
@@ -148,5 +166,10 @@ fn line(s: &Stream, findings: usize) -> Line<'_> {
             .saturating_add(b.retransmissions.total),
         delayed_acks: a.acks_sent.delayed.saturating_add(b.acks_sent.delayed),
         findings,
+        budget: s
+            .budget_us
+            .parts()
+            .map(|(c, us)| (c as usize, us))
+            .collect(),
     }
 }

@@ -5,8 +5,9 @@ use std::cmp::Reverse;
 use std::fmt::Write;
 
 use tcplab_analyze::findings::{Finding, Severity};
-use tcplab_analyze::report::{AcksSent, State, Stream};
+use tcplab_analyze::report::{AcksSent, State, Stream, Vantage};
 
+use super::bars::Bar;
 use super::collect::heading;
 use super::findings::word;
 use super::style::Ink;
@@ -28,7 +29,29 @@ pub(super) struct Row {
     rtt_us: Option<u32>,
     acks: [u64; 5],
     state: State,
+    is_checked: bool,
     finding: Option<(Severity, String)>,
+    /// Where its time went, when it was counted.
+    pub bar: Option<Bar>,
+}
+
+/// Index of the delayed ones among the classes of ACKs.
+const LATE: usize = 2;
+
+/// The round trip of the path, for the column RTT: one meaning for every stream. The handshake where both halves of it
+/// were seen, else the fastest ACK of the data that left from where the capture was taken. The waits of a receiver at the
+/// capture point are no round trip.
+fn round_trip(s: &Stream) -> Option<u32> {
+    let halves = s.handshake.map(|h| (h.server_rtt_us, h.client_rtt_us));
+    if let Some((Some(server), Some(client))) = halves {
+        return Some(server.saturating_add(client));
+    }
+    let sent = match s.vantage {
+        Vantage::Client => &s.client_to_server,
+        Vantage::Server => &s.server_to_client,
+        Vantage::Between | Vantage::Unknown => return None,
+    };
+    (sent.rtt_us.samples > 0).then_some(sent.rtt_us.min)
 }
 
 /// How many rows are shown, of how many streams.
@@ -56,12 +79,6 @@ impl Row {
         for (sum, n) in acks.iter_mut().zip(classes(&r.acks_sent)) {
             *sum += n;
         }
-        // The direction with more samples crosses more of the path.
-        let rtt = if c.rtt_us.samples >= r.rtt_us.samples {
-            c.rtt_us
-        } else {
-            r.rtt_us
-        };
         Self {
             number: s.stream,
             client: s.client.clone(),
@@ -71,15 +88,20 @@ impl Row {
             received: r.data_bytes,
             duration_us: s.duration_us,
             retransmissions: c.retransmissions.total + r.retransmissions.total,
-            rtt_us: (rtt.samples > 0).then_some(rtt.p50),
+            rtt_us: round_trip(s),
             acks,
             state: s.state,
+            is_checked: s.not_checked.is_empty(),
             finding: None,
+            bar: Bar::of(s),
         }
     }
 
     /// Notes the most severe finding of the stream.
     pub fn finding(&mut self, f: &Finding) {
+        if f.id.is_about_the_capture() {
+            return;
+        }
         let worse = |(severity, _): &(Severity, String)| f.severity < *severity;
         if self.finding.as_ref().is_none_or(worse) {
             self.finding = Some((f.severity, word(&f.id)));
@@ -110,14 +132,21 @@ impl Row {
         let text = match self.state {
             State::HalfOpen => return ("no answer".into(), Some(Ink::Yellow)),
             State::Refused => return ("refused".into(), Some(Ink::Yellow)),
-            State::Complete | State::Open | State::Middle if self.retransmissions > 0 => {
-                return ("some loss".into(), None);
-            }
             State::Reset => "reset",
-            State::Middle => "ok, start not seen",
-            State::Complete | State::Open => "ok",
+            State::Complete | State::Open | State::Middle => self.calm(),
         };
         (text.into(), None)
+    }
+
+    /// The verdict on a stream without a finding. "ok" is said where everything was looked at and nothing is left over.
+    fn calm(&self) -> &'static str {
+        let late = self.acks[LATE];
+        match (self.retransmissions, late, self.is_checked) {
+            (1.., _, _) => "resent, not explained",
+            (0, 1.., _) => "late ACKs, not explained",
+            (0, 0, false) => "partly checked",
+            (0, 0, true) => "ok",
+        }
     }
 
     fn rtt(&self) -> String {
@@ -127,7 +156,7 @@ impl Row {
 }
 
 /// Words for the table; an id that has none here stands for itself.
-fn short(id: &str) -> String {
+pub(super) fn short(id: &str) -> String {
     match id {
         "quickack_exhausted" => "left quick-ACK mode",
         "delack_nagle" => "delayed ACK and Nagle",
@@ -289,8 +318,8 @@ mod tests {
     fn drawn(width: usize, client: &str) -> String {
         let rows: Vec<Row> = (0..3).map(|n| Row::new(&stream(n, client))).collect();
         let theme = Theme {
-            color: false,
             width,
+            ..Theme::default()
         };
         let shown = Shown { of: 3, limit: None };
         render(&theme, &rows, shown)
