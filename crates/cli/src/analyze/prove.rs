@@ -57,6 +57,7 @@ impl Prover {
     pub fn begin(&mut self, name: &str) {
         self.capture = stem(name);
         self.done = 0;
+        self.stream = None;
     }
 
     /// What the analyser handed out; back comes what may go on.

@@ -239,7 +239,7 @@ impl Reader {
     /// The side that wrote last sends more.
     fn goes_on(&mut self, now: i64, own: End, other: End, len: u64, let_go: Option<u64>) {
         let side = &self.sides[own];
-        let since = now - side.sent_ns.unwrap_or(now);
+        let since = now.saturating_sub(side.sent_ns.unwrap_or(now));
         if side.open {
             if let (Some(flight), true) = (let_go, since >= HELD_NS) {
                 self.note_window(own, other, flight, len);
@@ -257,7 +257,7 @@ impl Reader {
     fn let_go(&self, own: End, now: i64) -> Option<u64> {
         let side = &self.sides[own];
         let (at, in_flight) = side.let_go?;
-        let since = now - at - side.gap_ns;
+        let since = now.saturating_sub(at).saturating_sub(side.gap_ns);
         // Never before the ACK can have come: a path's jitter is small beside it.
         let (early, late) = (side.gap_ns / 50, side.gap_ns / 20);
         (-RELEASE_NS - early..=RELEASE_NS + late)
@@ -269,12 +269,12 @@ impl Reader {
     fn since_turn(&self, now: i64, own: End, other: End) -> i64 {
         let gap = self.sides[own].gap_ns;
         let came = match (self.sides[other].sent_ns, self.stands_ns) {
-            (Some(sent), _) => Some(sent + gap),
+            (Some(sent), _) => Some(sent.saturating_add(gap)),
             // The client's ACK was captured on its way to the server.
             (None, Some(stands)) if own == 0 => Some(stands),
-            (None, stands) => stands.map(|at| at + gap),
+            (None, stands) => stands.map(|at| at.saturating_add(gap)),
         };
-        now - came.unwrap_or(now)
+        now.saturating_sub(came.unwrap_or(now))
     }
 
     fn say(&mut self, own: End, bytes: u64, after_ns: i64) {
