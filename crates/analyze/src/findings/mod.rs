@@ -19,6 +19,7 @@ mod loss;
 mod measured;
 mod needs;
 mod options;
+pub mod proof;
 mod quickack;
 mod receive_window;
 mod refused;
@@ -49,6 +50,7 @@ use crate::conn::{Connection, Dir, Record};
 pub(crate) use limits::Limits;
 pub use list::{about, ids, looked_for, needs, releases, table};
 pub use needs::{Lacks, Need, NotChecked};
+pub use proof::Proof;
 
 /// One thing worth telling a person.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -71,6 +73,9 @@ pub struct Finding {
     /// measured it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
+    /// What an experiment said about it (`--prove`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Box<Proof>>,
 }
 
 /// The stable name of a finding; `findings/list.rs` has all of them.
@@ -222,6 +227,7 @@ impl Side<'_> {
             cause: String::new(),
             remedy: Vec::new(),
             confidence: measured::confidence(id),
+            proof: None,
         }
     }
 

@@ -241,6 +241,7 @@ mod tests {
             cause: String::new(),
             remedy: vec![],
             confidence: None,
+            proof: None,
         }
     }
 
