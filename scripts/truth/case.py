@@ -174,8 +174,6 @@ def also(seen, t):
         more |= LOSSES | {"tail_loss"}
         if seen.both("DelayedACKs"):  # a window that losses made small waits for them
             more |= {"delack_request_response"}
-    if any(not c[s]["got"] for c in seen.raw["connections"] for s in "ab"):
-        more |= {"artefacts"}  # one direction
     if seen.both("TCPDSACKRecv") or seen.both("TCPSpuriousRTOs") or seen.both("TCPLossUndo") or seen.both("TCPFullUndo") or seen.both("TCPTSReorder"):
         more |= {"spurious_fast", "reordering", "spurious_rto", "duplication", "ack_loss"}
     if seen.both("TCPToZeroWindowAdv"):

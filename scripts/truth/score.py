@@ -31,10 +31,10 @@ def analyse(binary, files):
 
 
 def wanted(label, point):
-    """What must be found at a capture point, each with the ids that answer it, and the ids that may be said."""
+    """What must be found at a capture point, each with the ids that answer it (its own first), and the ids that may be said."""
     t = label["truth"]
-    groups = [(name, set(accepted(name))) for name, at in t["causes"].items() if point in at]
-    groups += [("/".join(names), {i for n in names for i in accepted(n)}) for names, at in t["one_of"] if point in at]
+    groups = [(name, accepted(name)) for name, at in t["causes"].items() if point in at]
+    groups += [("/".join(names), tuple(i for n in names for i in accepted(n))) for names, at in t["one_of"] if point in at]
     may = {i for name in [*t["causes"], *t["allowed"], *(n for names, _ in t["one_of"] for n in names)] for i in accepted(name)}
     return groups, may
 
@@ -66,16 +66,16 @@ def judge(label, point, how, capture, begin):
     row["not_checked_any"] = bool(blind)
     answered = set()
     for name, ids in groups:
-        hit = sorted(ids & set(best))
+        hit = [i for i in ids if i in best]
         if hit:
             row["right"].append([name, hit[0]])
             answered |= set(hit)
         elif gone(label, name, how, begin):
-            row["gone"].append([name, sorted(ids)[0]])
-        elif how != "whole" and ids & blind:
-            row["not_checked"].append([name, sorted(ids)[0]])
+            row["gone"].append([name, ids[0]])
+        elif how != "whole" and set(ids) & blind:
+            row["not_checked"].append([name, ids[0]])
         else:
-            row["missed"].append([name, sorted(ids)[0]])
+            row["missed"].append([name, ids[0]])
     row["false"] = sorted(set(best) - answered - may)
     row["allowed"] = sorted((set(best) & may) - answered)
     known = [x for x in capture["findings"] if x.get("confidence") is not None]
