@@ -55,10 +55,11 @@ def make_all(options, folder):
     have = {}
     if index.exists():
         have = {x["name"]: x for x in map(json.loads, index.read_text().splitlines())}
-    laboratory.ready()
-    lock, todo = threading.Lock(), []
+    lock = threading.Lock()
     wanted = plan(options.seed, options.each, options.kind)
     todo = [x for x in wanted if x[0] not in have]
+    if todo:
+        laboratory.ready()
     began, finished = time.monotonic(), 0
 
     def one(item):

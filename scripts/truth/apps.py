@@ -87,7 +87,7 @@ def small_window(rng):
             return "not quiet"
         if late < max(3, n):
             return "no delayed ACKs"
-        return truth(must("delack_request_response"), ["delack_nagle", "window_after_idle", "slow_client", "slow_start"], budget={"delayed_ack": late * 0.036})
+        return truth(must("delack_request_response"), ["delack_nagle", "window_after_idle", "slow_client", "slow_start"], budget={"delayed_ack": max(0, late - n) * 0.036})
     return Case("delack-small-window", [*lines, *path(rng, p, rng.choice([0.2, 1, 5, 20])), *sometimes(rng, p)], judge, "b", rng.choice(KERNELS), p)
 
 

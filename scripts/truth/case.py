@@ -174,8 +174,6 @@ def also(seen, t):
         more |= LOSSES | {"tail_loss"}
         if seen.both("DelayedACKs"):  # a window that losses made small waits for them
             more |= {"delack_request_response"}
-    if any(not c[s]["got"] for c in seen.raw["connections"] for s in "ab"):
-        more |= {"artefacts"}  # one direction
     if seen.both("TCPDSACKRecv") or seen.both("TCPSpuriousRTOs") or seen.both("TCPLossUndo") or seen.both("TCPFullUndo") or seen.both("TCPTSReorder"):
         more |= {"spurious_fast", "reordering", "spurious_rto", "duplication", "ack_loss"}
     if seen.both("TCPToZeroWindowAdv"):
@@ -199,8 +197,28 @@ def also(seen, t):
         more |= {"slow_start"}
     if any(x > 0.2 for c in range(len(seen.raw["connections"])) for s in "ab" for x in seen.pauses(s, c)) and base > 0.005 and wrote > 28 * 1448:
         more |= {"window_after_idle"}
+    t["none"] = absent(seen)
     t["allowed"] = sorted((set(t["allowed"]) | more) - set(t["causes"]) - set(t.pop("never", ())))
     return t
+
+
+def absent(seen):
+    """Classes of the time budget to which nothing of this run can belong."""
+    out = set()
+    logged = [len(c[s].get("steps", [])) for c in seen.raw["connections"] for s in "ab"]
+    for side, name in (("b", "server_thinks"), ("a", "client_thinks")):
+        # Connections that were not accepted have no steps, and `tcplab run` logs no pauses.
+        if "start" in seen.raw and all(logged) and not any(x > 0.0005 for n in range(len(seen.raw["connections"])) for x in seen.pauses(side, n)):
+            out.add(name)
+    if not seen.both("DelayedACKs"):
+        out |= {"delayed_ack", "nagle"}
+    if not seen.retrans and not seen.drops():
+        out |= {"rto", "tlp", "fast_recovery", "spurious"}
+    if not seen.both("TCPToZeroWindowAdv") and not seen.both("TCPWantZeroWindowAdv"):
+        out |= {"zero_window"}
+    if not any(c[s].get("rwnd_limited_us") for c in seen.raw["connections"] for s in "ab"):
+        out |= {"receive_window"}
+    return sorted(out)
 
 
 def n_round_trips(size, first=10 * 1448):

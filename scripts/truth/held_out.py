@@ -65,7 +65,7 @@ def token_bucket(rng):
 def active_queue(rng):
     mbit = rng.choice([5, 10, 20])
     p = {}
-    text = toml(rng, p, bulk(mbit * 400000), far=f'b_to_a = {{ qdisc = "{rng.choice(["fq_codel", "codel"])}", rate = "{mbit}mbit" }}', rtt=rng.choice([20, 40, 80]))
+    text = toml(rng, p, bulk(mbit * 800000), far=f'b_to_a = {{ qdisc = "{rng.choice(["fq_codel", "codel"])}", rate = "{mbit}mbit" }}', rtt=rng.choice([20, 40]))
 
     def judge(seen):
         if seen.raw["ba"]["dropped"] < 4 or not seen.finished():
@@ -109,7 +109,7 @@ def filtered(rng):
 
 def stand_still(rng):
     p = {"mbit": 10}
-    text = toml(rng, p, bulk(1500000), far=f'b_to_a = {{ rate = "10mbit", limit = 2000, spikes = "0.1% median {rng.choice([450, 700])}ms sigma 0.2" }}', rtt=rng.choice([5, 20, 40]),
+    text = toml(rng, p, bulk(1500000), far=f'b_to_a = {{ rate = "10mbit", limit = 2000, spikes = "0.4% median {rng.choice([600, 900])}ms sigma 0.2" }}', rtt=rng.choice([5, 20, 40]),
                 client='sysctl = { "net.ipv4.tcp_timestamps" = 0 }' if rng.random() < 0.4 else "")
 
     def judge(seen):
@@ -211,7 +211,7 @@ def slow_and_lossy(rng):
 
 def slow_and_nagle(rng):
     """Both: the server thinks, and requests come in two writes."""
-    p, n, think = {}, rng.randint(10, 25), rng.choice([80, 150, 300])
+    p, n, think = {}, rng.randint(15, 30), rng.choice([25, 30, 35])
     lines = [f"a_script=(w100 w300 r600)*{n} c", f"b_script=(r400 s{think * 1000} w600)*{n} d c", "steps=1"]
 
     def judge(seen):

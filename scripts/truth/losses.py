@@ -123,7 +123,7 @@ def outage(rng):
     def judge(seen):
         if not seen.timeouts(s) or len(seen.drops()) < 3 or not seen.finished():
             return "no timeout"
-        return truth({"rto": before(s, after)}, ["tail_loss", "black_hole"], budget={f"rto@{s}": max(0.0, (length - 2 * rtt - 30) / 1000)})
+        return truth({"rto": before(s, after)}, ["tail_loss", "black_hole"], budget={f"rto@{s}": max(0.0, (length - 2 * rtt - 30) / 1000 - seen.raw[seen.dir]["longest_wait"])})
     return Case("outage", [*lines, *rate(p, toward(s), 10), *path(rng, p, rtt), *sometimes(rng, p)], judge, s, rng.choice(KERNELS), p)
 
 

@@ -39,6 +39,9 @@ def budget_lines(b):
         return ["No budget."]
     out = ["| class | captures | seconds | recall | captures below 0.9 |", "|---|---|---|---|---|"]
     out += [f"| {n} | {x['captures']} | {x['truth_s']:.1f} | {x['recall']:.4f} | {x['captures_below_0.9']} |" for n, x in b["classes"].items()]
+    out += ["", "Where the counters and the steps rule a class out, and what the budget gave to it all the same:", "",
+            "| class | seconds of those captures | given | captures with more than 20 ms |", "|---|---|---|---|"]
+    out += [f"| {n} | {x['seconds']:.1f} | {x['given_s']:.3f} | {x['captures']} |" for n, x in b["absent"].items()]
     return [*out, "", f"Unknown: {b['unknown_share']:.2%} of {b['total_s'] - b['idle_s']:.0f} s that were not idle."]
 
 
@@ -62,6 +65,7 @@ def terminal(r, misses):
         for i, names in sorted(r[what].items()):
             out.append(f"{what} {i} ({len(names)}): {', '.join(names[:misses])}")
     out += [f"budget {n}: {', '.join(x['examples'][:misses])}" for n, x in r["budget"]["classes"].items() if x["examples"]]
+    out += [f"budget {n}, ruled out: {', '.join(x['examples'][:misses])}" for n, x in r["budget"].get("absent", {}).items() if x["examples"]]
     out += [f"left out: {n} x {why}" for why, n in sorted(r["left_out"].items())]
     return "\n".join(out)
 
