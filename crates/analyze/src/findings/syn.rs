@@ -2,7 +2,8 @@
 
 use super::{
     Detector, Finding, Found, Id, Need, Severity, Side, accept_queue_overflow, packets,
-    time_wait_reuse};
+    time_wait_reuse,
+};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("syn_retries"),
