@@ -108,8 +108,6 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     let rtt_us = sample.map(|t| at.now.since(t).as_micros_u32());
     if let Some(us) = rtt_us {
         sender.srtt_us = smooth(sender.srtt_us, us);
-        let acker_id = p.ip_id.unwrap_or(0);
-        under_load(acker, sender, us, acker_id, at);
     }
     if let Some(loss) = sender.loss.as_deref_mut() {
         let tsecr = p.options.timestamps.map(|t| t.1);
@@ -137,6 +135,7 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
             .as_ref()
             .is_some_and(|a| matches!(a.class, AckClass::Immediate | AckClass::SecondSegment));
         sender.rtt.get_or_insert_default().by_ack(us, prompt);
+        under_load(acker, sender, us, p.ip_id.unwrap_or(0), at);
     }
     Told { acked, rtt_us }
 }
