@@ -49,6 +49,7 @@ use crate::conn::{Connection, Dir, Record};
 
 pub(crate) use limits::Limits;
 pub use list::{about, ids, looked_for, needs, releases, table};
+use needs::Missing;
 pub use needs::{Lacks, Need, NotChecked};
 pub use proof::Proof;
 
@@ -159,9 +160,11 @@ impl Found {
     }
 
     /// Runs one detector.
-    fn run(&mut self, detector: &Detector, side: &Side<'_>) {
+    ///
+    /// `missing` is what the capture lacks in this direction: it is the same for all detectors.
+    fn run(&mut self, detector: &Detector, side: &Side<'_>, missing: Missing) {
         self.current = Some(detector.id);
-        match detector.needs.iter().find(|need| !side.has(**need)) {
+        match detector.needs.iter().find(|need| missing.has(**need)) {
             Some(need) if side.is_used() => self.cannot_tell(*need),
             Some(_) => {}
             None => (detector.detect)(side, self),
@@ -255,8 +258,10 @@ pub(crate) fn of(connection: &Connection) -> Found {
             receiver_end: ends[r],
             connection,
         };
-        let detectors = list::LIST.iter().chain(caqm);
-        detectors.for_each(|detector| found.run(detector, &side));
+        let missing = side.missing();
+        for detector in list::LIST.iter().chain(caqm) {
+            found.run(detector, &side, missing);
+        }
     }
     found
 }
