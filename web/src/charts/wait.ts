@@ -216,9 +216,12 @@ function stretchesOf(view: View, modes: AckMode[]): Stretch[] {
     const to = Math.max(from, (modes[i + 1]?.from_segment ?? view.segments + 1) - 1);
     const own: number[] = [];
     if (modes.length <= NAMED) {
+      // ACKs of other classes in the stretch say nothing about its mode.
+      const kind = CLASSES.indexOf(mode.mode === 'quick' ? 'immediate' : 'delayed');
       const newest = (n: number) => trace.acks.newest[trace.ackRow[waits[n]]];
       for (let n = lowerBound(waits.length, newest, from); n < waits.length && newest(n) <= to; n++) {
-        own.push(trace.acks.waitUs[trace.ackRow[waits[n]]]);
+        const ack = trace.ackRow[waits[n]];
+        if (trace.acks.class[ack] === kind) own.push(trace.acks.waitUs[ack]);
       }
       own.sort((a, b) => a - b);
     }
