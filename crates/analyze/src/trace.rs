@@ -80,7 +80,7 @@ impl StreamTrace {
             let whole = row.from_client == from_a && row.rtt_us.is_some() && row.flags & fin == 0;
             if let Some(ack) = row.acked.as_mut().filter(|_| whole)
                 && ack.class == AckClass::Other
-                && ack.wait_us < ack.path_us + TIMER_US
+                && ack.wait_us < ack.path_us.saturating_add(TIMER_US)
             {
                 ack.class = class;
             }
