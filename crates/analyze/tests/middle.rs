@@ -158,11 +158,11 @@ fn silence(id: u32, stamps: bool) -> Answer {
     lines.push(format!("704 < . 5501 101 1000 60000 id={id} {}", ts(804)));
     lines.push("704 > . 101 6501 0 60000".to_owned());
     lines.push(format!(
-        "760 < . 6501 101 1000 60000 id={} {}",
+        "704 < . 6501 101 1000 60000 id={} {}",
         id + 1,
-        ts(860)
+        ts(804)
     ));
-    lines.push("760 > . 101 7501 0 60000".to_owned());
+    lines.push("705 > . 101 7501 0 60000".to_owned());
     script(&lines)
 }
 
