@@ -75,7 +75,7 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
                 None
             };
             let kind = new_data(tx, rx, p, seq, at);
-            again.unwrap_or(kind)
+            again.map_or(kind, |again| tx.loss().again(&again))
         }
         1..=i32::MAX if distance.unsigned_abs() <= SANE => {
             hole_shows(tx, at.now);

@@ -40,7 +40,11 @@ pub(crate) fn on_ack(
     }
     echo(acker, sender, p, at.now);
     let high = sender.loss.as_deref().and_then(|l| l.sacked_high);
-    let dsack = !p.options.sack.is_empty() && sack(acker, sender, p, at.now);
+    let dsack = if p.header_truncated {
+        cut_sack(acker, sender, p, at.now)
+    } else {
+        !p.options.sack.is_empty() && sack(acker, sender, p, at.now)
+    };
     let advance = p.ack.distance(sender.una);
     if advance <= 0 || advance > 1 << 30 {
         let duplicate = verdicts.has(Verdicts::DUPLICATE_ACK) && advance == 0 && !dsack;
@@ -244,6 +248,33 @@ fn doubled(sender: &mut Dir, bytes: u32) {
     } else if bytes > 1 {
         rare.unseen_duplicates += 1;
     }
+}
+
+/// Headers of time stamps and one block are this long.
+const WITH_BLOCKS: u8 = 20 + 12 + 12;
+
+/// SACK blocks that the capture cut off show in the length of the header. On an ACK of everything a block can only be a
+/// DSACK, of what was sent again last; another one tells of a hole.
+#[cold]
+fn cut_sack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) -> bool {
+    if p.header_len < WITH_BLOCKS || p.payload_len > 0 || p.flags.has(TcpFlags::SYN) {
+        return false;
+    }
+    let all = p.ack == sender.nxt;
+    let Some(loss) = sender.loss.as_deref_mut() else {
+        if !all {
+            sender.loss().tell(now);
+        }
+        return false;
+    };
+    if all {
+        acker.rare().dsacks += 1;
+        loss.dsack_of_newest();
+    } else {
+        loss.dupacks += u32::from(p.ack == sender.una);
+        loss.tell(now);
+    }
+    all
 }
 
 /// RTT by time stamp echo (RFC 7323 4): one TSval of each side is in the air at a time.

@@ -243,6 +243,13 @@ impl Loss {
         true
     }
 
+    /// A DSACK block that was cut off: the receiver had what was sent again last.
+    pub(crate) fn dsack_of_newest(&mut self) {
+        if let Some(&Sent { seq, end, .. }) = self.sent.back() {
+            self.dsack(seq, end);
+        }
+    }
+
     /// An ACK of `[una, ack)`, which took `taken` out of the flight, covers the first retransmission of the open
     /// episode: did it come from the original? `path` is the shortest way from the capture to the receiver and back.
     pub(crate) fn eifel(

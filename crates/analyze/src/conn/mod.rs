@@ -28,7 +28,7 @@ mod window;
 use tcplab_base::{Duration, Instant};
 use tcplab_wire::{CaqmUnits, TcpFlags, TcpPacket};
 
-pub(crate) use ack::{AckStats, Evidence, Released};
+pub(crate) use ack::{AckStats, Evidence, Released, TIMER_US};
 pub(crate) use caqm::{Offer, Tags};
 pub(crate) use dir::{Dir, Reset, Unanswered};
 pub(crate) use episode::{Episodes, Record};
@@ -504,6 +504,7 @@ impl Connection {
     pub(crate) fn take_trace(&mut self) -> Option<Box<StreamTrace>> {
         let client = self.client_index();
         let mut trace = self.trace.take()?;
+        trace.window_unscaled = [client == 0, client == 1].map(|of_a| !self.scale_known(of_a));
         for row in &mut trace.rows {
             row.from_client = row.from_client == (client == 0);
         }

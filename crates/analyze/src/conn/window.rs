@@ -46,6 +46,32 @@ pub(crate) fn scale_known(side: &Dir, peer: &Dir) -> bool {
     without(side) || without(peer) || (side.window_scale.is_some() && peer.window_scale.is_some())
 }
 
+/// What can be said of the scale of the windows that `side` advertised, at the end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    /// The windows are in bytes.
+    pub known: bool,
+    /// The smallest shift that explains what the peer had in flight, where the scale is not known.
+    pub at_least: Option<u8>,
+}
+
+impl Scale {
+    pub(super) fn of(side: &Dir, peer: &Dir) -> Self {
+        let known = scale_known(side, peer);
+        let whole = |d: &Dir| d.rare.as_deref().is_none_or(|r| r.missed.bytes == 0);
+        let (low, high) = side.window_range;
+        // A sender keeps within the window; data or ACKs that the capture missed make the flight look longer.
+        let told = !known && peer.acks_seen && low <= high && whole(side) && whole(peer);
+        let explains = |k: &u8| u64::from(high) << k >= u64::from(peer.max_in_flight);
+        let at_least = told.then(|| (1..=14).find(explains)).flatten();
+        let beyond = peer.max_in_flight > high;
+        Self {
+            known,
+            at_least: at_least.filter(|_| beyond),
+        }
+    }
+}
+
 impl Dir {
     /// Follows the window that this side advertises with `p`; `scaled` tells that both sides sent
     /// the window scale option.
