@@ -141,7 +141,7 @@ describe('findings', () => {
   });
 
   it('that could not be looked for are named, with what is missing and where', async () => {
-    const block = page.locator('.not-checked');
+    const block = page.locator('details.not-checked');
     expect(await block.locator('summary').textContent()).toContain('Not in the capture');
     await block.locator('summary').focus();
     await page.keyboard.press('Enter');
