@@ -21,6 +21,8 @@ pub(super) const ONE_BURST_NS: i64 = 1_000_000;
 const RELEASE_NS: i64 = 100_000;
 /// A flight that waited so long for its ACK was held by a window.
 const HELD_NS: i64 = 5_000_000;
+/// Flights that a window held back before it is the receiver's buffer that is small.
+const HELD_OFTEN: u32 = 8;
 /// The initial window of Linux (RFC 6928).
 const INITIAL_WINDOW: u64 = 10;
 
@@ -52,8 +54,11 @@ pub(super) struct Conversation {
 pub(super) struct Shown {
     /// A small segment left while an earlier small one was not ACKed: TCP_NODELAY.
     pub nodelay: bool,
-    /// The fewest segments after which it waited for an ACK with more to send.
+    /// Another initial window than Linux's: the fewest segments after which it waited for an ACK with more to send, or
+    /// more than ten before the first ACK.
     pub initcwnd: Option<u64>,
+    /// The largest window that it offered, where that held the other side back again and again.
+    pub window: Option<u64>,
 }
 
 /// A side while the rows are read.
@@ -73,8 +78,11 @@ struct Side {
     let_go: Option<(i64, u64)>,
     /// Its last message goes on: no PSH yet.
     open: bool,
-    /// The window that it offers.
+    /// The window that it offers, and the largest so far.
     window: u64,
+    most_window: u64,
+    /// Flights of the other side that its window held back.
+    filled: u32,
     shown: Shown,
 }
 
@@ -178,7 +186,9 @@ impl Reader {
         if own == 0 && self.stands_ns.is_none() {
             self.stands_ns = Some(now);
         }
-        self.sides[own].window = u64::from(row.window);
+        let side = &mut self.sides[own];
+        side.window = u64::from(row.window);
+        side.most_window = side.most_window.max(side.window);
         if let Some(ack) = row.ack {
             self.acked(other, ack, now, row.len == 0);
         }
@@ -190,9 +200,14 @@ impl Reader {
 
     /// The other side ACKed data of `end`.
     fn acked(&mut self, end: End, ack: u64, now: i64, is_pure: bool) {
+        let full = self.full.max(1);
         let side = &mut self.sides[end];
         if ack <= side.acked {
             return;
+        }
+        let first_flight = (side.next - 1).div_ceil(full);
+        if side.acked == 1 && first_flight > INITIAL_WINDOW {
+            side.shown.initcwnd = Some(first_flight);
         }
         let in_flight = side.next.saturating_sub(side.acked);
         side.let_go = (is_pure && in_flight > 0).then_some((now, in_flight));
@@ -299,7 +314,15 @@ impl Reader {
     /// A flight waited for its ACK, with more to send: was it the peer's window, or the congestion window?
     fn note_window(&mut self, own: End, other: End, flight: u64, len: u64) {
         let segments = flight.div_ceil(self.full.max(1));
-        if flight + len.min(self.full) > self.sides[other].window || segments >= INITIAL_WINDOW {
+        let receiver = &mut self.sides[other];
+        if flight + len.min(self.full) > receiver.window {
+            receiver.filled += 1;
+            if receiver.filled >= HELD_OFTEN {
+                receiver.shown.window = Some(receiver.most_window);
+            }
+            return;
+        }
+        if segments >= INITIAL_WINDOW {
             return;
         }
         let fewest = &mut self.sides[own].shown.initcwnd;

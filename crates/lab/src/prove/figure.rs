@@ -8,6 +8,9 @@ use tcplab_plan::app::Message;
 
 use super::conversation::{End, ONE_BURST_NS};
 
+/// Ten segments of 1460 bytes: Linux sends them without an ACK.
+const TRANSFER_BYTES: u64 = 14_600;
+
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Figure {
@@ -15,6 +18,8 @@ pub(super) enum Figure {
     Requests,
     /// From the first byte of what was written at once to the last one.
     Parts,
+    /// The same of what is longer than the initial window.
+    Transfers,
     /// How long the receiver's ACKs waited, from the first late one on.
     Acks,
 }
@@ -29,6 +34,7 @@ impl Figure {
         match self {
             Self::Requests => many("request"),
             Self::Parts => many("message"),
+            Self::Transfers => format!("{} on a path without a rate", many("transfer")),
             Self::Acks => format!("median wait of {of} ACKs"),
         }
     }
@@ -70,8 +76,10 @@ pub(super) fn bursts(messages: &[Message], end: End, figure: Figure) -> Vec<Burs
         }
         last = Some(own);
     }
-    if figure == Figure::Requests {
-        all.retain(|burst| burst.answer.is_some());
+    match figure {
+        Figure::Requests => all.retain(|burst| burst.answer.is_some()),
+        Figure::Transfers => all.retain(|burst| burst.to - burst.from > TRANSFER_BYTES),
+        Figure::Parts | Figure::Acks => {}
     }
     all
 }
@@ -131,7 +139,9 @@ fn first(rows: &[Row], end: End, byte: u64) -> Option<usize> {
 fn end_of(rows: &[Row], sender: End, burst: &Burst, figure: Figure) -> Option<usize> {
     match figure {
         Figure::Requests => first(rows, 1 - sender, burst.answer?),
-        Figure::Parts | Figure::Acks => first(rows, sender, burst.to.saturating_sub(1)),
+        Figure::Parts | Figure::Transfers | Figure::Acks => {
+            first(rows, sender, burst.to.saturating_sub(1))
+        }
     }
 }
 

@@ -100,7 +100,7 @@ impl<'a> Case<'a> {
                 "{cut} (it could be repeated up to packet {})",
                 talk.last_frame
             ),
-            None => "no late ACK is in the part that could be repeated".to_owned(),
+            None => "what it shows is not in the part that could be repeated".to_owned(),
         };
         let sender = sender(seen.finding, &rows).ok_or_else(lacks)?;
         for figure in experiment.figures {
@@ -238,17 +238,19 @@ fn covered(rows: &[Row], last_frame: u64) -> Vec<Row> {
     rows.get(..end).unwrap_or_default().to_vec()
 }
 
-/// The side whose data waited: the other one's late ACKs are among the packets of the finding, or are the only ones.
+/// The side whose data waited: the other one's late ACKs are among the packets of the finding, or else its own data.
 fn sender(finding: &Finding, rows: &[Row]) -> Option<End> {
     let late = |row: &&Row| {
         let class = row.acked.as_ref().map(|ack| ack.class);
         class == Some(tcplab_analyze::trace::AckClass::Delayed)
     };
-    let named = rows
-        .iter()
-        .filter(late)
-        .find(|row| finding.packets.contains(&row.number));
-    named.map(|row| usize::from(row.from_client))
+    let named = || {
+        rows.iter()
+            .filter(|row| finding.packets.contains(&row.number))
+    };
+    let ack = named().find(late).map(|row| usize::from(row.from_client));
+    let data = || named().find(|row| row.len > 0);
+    ack.or_else(|| data().map(|row| usize::from(!row.from_client)))
 }
 
 /// The figure's values in `rows`, for what was late in `before`.
@@ -258,6 +260,10 @@ fn values(before: &[Row], rows: &[Row], sender: End, bursts: &[Burst], figure: F
             Some(segment) => figure::waits(rows, sender, segment),
             None => Vec::new(),
         },
+        Figure::Transfers => {
+            let all: Vec<usize> = (0..bursts.len()).collect();
+            figure::times(rows, sender, bursts, &all, figure)
+        }
         _ => {
             let late = figure::late(before, sender, bursts, figure);
             figure::times(rows, sender, bursts, &late, figure)

@@ -33,8 +33,8 @@ pub(super) struct Cure {
 
 /// What a cure changes.
 pub(super) enum Does {
-    /// A value of the experiment: the path with `{sender}` and `{receiver}` for the hosts, and the value in TOML.
-    Set(&'static str, &'static str),
+    /// Values of the experiment: paths with `{sender}` and `{receiver}` for the hosts, and values in TOML.
+    Set(&'static [(&'static str, &'static str)]),
     /// The messages themselves.
     Messages(fn(&Conversation) -> Vec<Message>),
     /// The stack.
@@ -44,7 +44,16 @@ pub(super) enum Does {
 const ROUTE: Cure = Cure {
     variant: "quickack-route",
     words: "`ip route ... quickack 1` on {receiver}",
-    does: Does::Set("host.{receiver}.route", "\"quickack 1\""),
+    does: Does::Set(&[("host.{receiver}.route", "\"quickack 1\"")]),
+};
+
+const NO_RESET: Cure = Cure {
+    variant: "no-idle-reset",
+    words: "`net.ipv4.tcp_slow_start_after_idle=0` on {sender}",
+    does: Does::Set(&[(
+        "host.{sender}.sysctl.net.ipv4.tcp_slow_start_after_idle",
+        "0",
+    )]),
 };
 
 const REPEAT: &str = "model:linux-6.1";
@@ -64,7 +73,7 @@ pub(super) fn how(id: &str) -> How {
                 Cure {
                     variant: "nodelay",
                     words: "TCP_NODELAY on {sender}",
-                    does: Does::Set("app.messages.{sender}_socket.nodelay", "true"),
+                    does: Does::Set(&[("app.messages.{sender}_socket.nodelay", "true")]),
                 },
                 ROUTE,
             ],
@@ -76,16 +85,9 @@ pub(super) fn how(id: &str) -> How {
                 Cure {
                     variant: "initcwnd-10",
                     words: "an initial window of 10 on {sender}",
-                    does: Does::Set("host.{sender}.route", "\"initcwnd 10\""),
+                    does: Does::Set(&[("host.{sender}.route", "\"initcwnd 10\"")]),
                 },
-                Cure {
-                    variant: "no-idle-reset",
-                    words: "`net.ipv4.tcp_slow_start_after_idle=0` on {sender}",
-                    does: Does::Set(
-                        "host.{sender}.sysctl.net.ipv4.tcp_slow_start_after_idle",
-                        "0",
-                    ),
-                },
+                NO_RESET,
                 ROUTE,
             ],
         }),
@@ -102,23 +104,69 @@ pub(super) fn how(id: &str) -> How {
                 Cure {
                     variant: "quickack-each",
                     words: "TCP_QUICKACK before each read on {receiver}",
-                    does: Does::Set("app.messages.{receiver}_socket.quickack", "\"each 1\""),
+                    does: Does::Set(&[("app.messages.{receiver}_socket.quickack", "\"each 1\"")]),
                 },
             ],
         }),
+        "window_after_idle" => transfers(&[NO_RESET]),
+        "slow_start" => transfers(&[Cure {
+            variant: "initcwnd-20",
+            words: "an initial window of 20 on {sender}",
+            does: Does::Set(&[("host.{sender}.route", "\"initcwnd 20\"")]),
+        }]),
+        "receive_window_limited" => transfers(&[Cure {
+            variant: "larger-buffer",
+            words: "`net.ipv4.tcp_rmem='4096 131072 33554432'` on {receiver}",
+            does: Does::Set(&[(
+                "host.{receiver}.sysctl.net.ipv4.tcp_rmem",
+                "\"4096 131072 33554432\"",
+            )]),
+        }]),
+        "window_scaling_off" => transfers(&[Cure {
+            variant: "scaling",
+            words: "window scaling at both ends",
+            does: Does::Set(&[
+                ("host.{sender}.sysctl.net.ipv4.tcp_window_scaling", "1"),
+                ("host.{receiver}.sysctl.net.ipv4.tcp_window_scaling", "1"),
+            ]),
+        }]),
         _ => How::Cannot(why_not(id)),
     }
+}
+
+/// A transfer that waits for windows.
+fn transfers(cures: &'static [Cure]) -> How {
+    How::Try(Experiment {
+        stack: REPEAT,
+        figures: &[Figure::Transfers],
+        cures,
+    })
 }
 
 /// Why there is no experiment of a finding.
 fn why_not(id: &str) -> &'static str {
     match id {
-        "rto_stall" | "tail_loss" | "black_hole" | "syn_retries" => {
+        "rto_stall" | "tail_loss" | "black_hole" | "syn_retries" | "loss" | "random_loss"
+        | "congestion_loss" | "ack_loss" | "duplication" => {
             "the losses of the path are not in the experiment"
         }
-        "spurious_rto" | "spurious_retransmission_reordering" => {
+        "spurious_rto" | "spurious_retransmission_reordering" | "reordering" => {
             "the delays of the path are not in the experiment"
         }
+        "bufferbloat" => "the rate and the queue of the path are not in the experiment",
+        "slow_server" | "slow_client" => {
+            "the program waits, not TCP: the experiment repeats its pauses"
+        }
+        "send_buffer_limited" => {
+            "a small send buffer cannot be told from a fixed congestion window"
+        }
+        "accept_queue_overflow" | "refused" | "time_wait_reuse" => {
+            "what the listener and the program do is not in the experiment"
+        }
+        "keepalive_death" | "reset" | "reset_by_middlebox" => {
+            "who ended the connection, and why, is not in the experiment"
+        }
+        "option_not_agreed" => "what removed the option is not in the experiment",
         "zero_window_stall" => {
             "the capture does not show when the program reads; a larger buffer only bridges its pauses"
         }

@@ -93,8 +93,16 @@ fn hosts(out: &mut String, talk: &Conversation) {
         .collect();
     for (host, shown) in HOSTS.iter().zip(talk.sides) {
         let _ = writeln!(out, "\n[[host]]\nname = \"{host}\"");
-        if !off.is_empty() {
-            let _ = writeln!(out, "sysctl = {{ {} }}", off.join(", "));
+        let mut sysctl = off.clone();
+        if let Some(window) = shown.window {
+            // tcp_adv_win_scale 1: half of the buffer is window.
+            let buffer = window.saturating_mul(2);
+            sysctl.push(format!(
+                "\"net.ipv4.tcp_rmem\" = \"4096 {buffer} {buffer}\""
+            ));
+        }
+        if !sysctl.is_empty() {
+            let _ = writeln!(out, "sysctl = {{ {} }}", sysctl.join(", "));
         }
         if let Some(window) = shown.initcwnd {
             let _ = writeln!(out, "route = \"initcwnd {window}\"");
@@ -115,16 +123,28 @@ fn app(out: &mut String, talk: &Conversation) {
 fn variants(out: &mut String, talk: &Conversation, sender: End, experiment: &Experiment) {
     let _ = writeln!(out, "\n[[variant]]\nname = \"{AS_IS}\"");
     for cure in experiment.cures {
-        let (path, value) = match &cure.does {
+        let of = |path: &str| quoted(&ends(path, HOSTS, sender));
+        let set: Vec<String> = match &cure.does {
             Does::Stack(_) => continue,
-            Does::Set(path, value) => (ends(path, HOSTS, sender), (*value).to_owned()),
-            Does::Messages(change) => ("app.messages.messages".to_owned(), messages(&change(talk))),
+            Does::Set(values) => {
+                let values = values.iter();
+                values
+                    .map(|(path, value)| format!("{} = {value}", of(path)))
+                    .collect()
+            }
+            Does::Messages(change) => {
+                vec![format!(
+                    "{} = {}",
+                    of("app.messages.messages"),
+                    messages(&change(talk))
+                )]
+            }
         };
         let _ = writeln!(
             out,
-            "\n[[variant]]\nname = \"{}\"\nset = {{ {} = {value} }}",
+            "\n[[variant]]\nname = \"{}\"\nset = {{ {} }}",
             cure.variant,
-            quoted(&path),
+            set.join(", "),
         );
     }
 }
