@@ -84,6 +84,7 @@ def arguments():
     a.add_argument("--write", action="store_true", help="write the section Measured of docs/findings.md")
     a.add_argument("--measured", type=Path, help="write the shares of right findings into this measured.rs")
     a.add_argument("--foreign", type=Path, help="a folder of captures without labels")
+    a.add_argument("--sample", type=int, default=0, help="with --foreign: print so many findings, drawn by --seed, for a look by hand")
     options = a.parse_args()
     root = HERE.parent
     options.binary = [Path(x).resolve() for x in options.binary or [Path(os.environ.get("CARGO_TARGET_DIR") or root / "target") / "release" / "tcplab"]]
@@ -93,6 +94,8 @@ def arguments():
 
 def main():
     options = arguments()
+    if options.foreign and options.sample:
+        return foreign.sample(options.foreign, options.binary[-1], options.sample, options.seed, options.jobs)
     if options.foreign:
         return foreign.compare(options.foreign, options.binary, options.jobs)
     folder = CACHE / str(options.seed)
