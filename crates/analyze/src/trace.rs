@@ -48,6 +48,8 @@ pub struct StreamTrace {
     pub whole: usize,
     /// The packets, in the order of the file.
     pub rows: Vec<Row>,
+    /// The windows of the client, and of the server, are lower bounds: the capture lacks the window scale option.
+    pub window_unscaled: [bool; 2],
     /// Where the time of the stream went: stretches without a gap, oldest first, as far as they were kept.
     pub spans: Vec<Span>,
     /// Marked rows among them.
@@ -62,6 +64,7 @@ impl StreamTrace {
             start: rows.first().map(|r| r.time).unwrap_or_default(),
             packets: rows.len() as u64,
             whole: rows.len(),
+            window_unscaled: [false; 2],
             spans: Vec::new(),
             marked: 0,
             rows,
@@ -150,7 +153,7 @@ pub struct Row {
     pub flags: u16,
     /// Relative ACK number, when the ACK flag is set.
     pub ack: Option<u64>,
-    /// Advertised window in bytes, scaled.
+    /// Advertised window in bytes, scaled; a lower bound where [`StreamTrace::window_unscaled`] says so.
     pub window: u32,
     /// SACK blocks, relative, right edge exclusive.
     pub sack: Vec<(u64, u64)>,
@@ -200,6 +203,16 @@ pub enum SegmentKind {
     KeepAlive,
     /// Zero-window probe.
     ZeroWindowProbe,
+}
+
+impl SegmentKind {
+    /// Sent before.
+    pub(crate) const fn is_again(self) -> bool {
+        matches!(
+            self,
+            Self::Fast | Self::Rto | Self::Tlp | Self::Retransmission
+        )
+    }
 }
 
 /// An ACK for new data.

@@ -138,6 +138,13 @@ impl Budget {
         self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a += b);
     }
 
+    /// Moves time from one class to another one, at most as much as there is.
+    pub(crate) fn turn(&mut self, was: Class, is: Class, us: u64) {
+        let us = us.min(self.of(was));
+        self.0[was as usize] -= us;
+        self.add(is, us);
+    }
+
     /// All of it, microseconds.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()

@@ -2,8 +2,10 @@
 
 use tcplab_base::{Duration, Samples};
 
-use super::{AckStats, Connection, Dir, Record};
-use crate::budget::Budget;
+use super::ack::TIMER_US;
+use super::dir::PROVEN;
+use super::{AckStats, Connection, Dir, Record, round_trip};
+use crate::budget::{Account, Budget, Class};
 use crate::report::{
     AckMode, AcksSent, Artefact, Direction, DirectionMore, Episode, EpisodeKind, Handshake,
     Retransmissions, Rtt, Spread, State, Stream, Vantage,
@@ -19,21 +21,32 @@ impl Connection {
             if let Some(loss) = dir.loss.as_deref_mut() {
                 loss.episodes.close(None);
             }
+            dir.settle();
+            if let Some(rounds) = dir.rounds.as_deref_mut() {
+                rounds.close();
+            }
+        }
+        if let (Some(turns), Some(talker)) = (self.turns.as_deref_mut(), self.talker) {
+            turns.close(usize::from(talker), &self.dirs);
         }
     }
 
-    /// The report. Call [`Connection::close`] first.
-    pub(crate) fn report(&mut self) -> Stream {
+    /// The report, and where the time went in which the client waited. Call [`Connection::close`] first.
+    pub(crate) fn report(&mut self) -> (Stream, Budget) {
         let client = self.client_index();
         let ends = [self.key.a, self.key.b];
+        let duration_us = self.last.since(self.start).as_micros().max(0) as u64;
+        let account = self.account(client, duration_us);
+        let mut waited = account.asked;
+        waited.add(Class::Handshake, account.budget.of(Class::Handshake));
         let h = &self.handshake;
         let seen = h.syn_at.is_some() || h.synack_at.is_some();
-        Stream {
+        let stream = Stream {
             stream: self.stream,
             client: ends[client].text(),
             server: ends[1 - client].text(),
             start_ns: self.start.as_nanos(),
-            duration_us: self.last.since(self.start).as_micros().max(0) as u64,
+            duration_us,
             state: self.state(),
             handshake: seen.then_some(Handshake {
                 syn_retransmissions: h.syns_again,
@@ -43,14 +56,28 @@ impl Connection {
                 caqm: h.caqm.report(),
             }),
             vantage: self.vantage(),
+            round_trip: self.round_trip(),
             artefacts: self.artefacts(),
             not_checked: Vec::new(),
-            budget_us: Budget::default(),
-            requests: Vec::new(),
-            requests_not_listed: 0,
+            budget_us: account.budget,
+            requests: account.requests,
+            requests_not_listed: account.not_listed,
             client_to_server: Box::new(direction(&mut self.dirs[client])),
             server_to_client: Box::new(direction(&mut self.dirs[1 - client])),
+        };
+        (stream, waited)
+    }
+
+    /// Where the time went. The spans go to the trace.
+    fn account(&mut self, client: usize, duration_us: u64) -> Account {
+        let Some(tracker) = self.tracker.take() else {
+            return Account::default();
+        };
+        let mut account = tracker.close(&self.dirs, client, (self.start, duration_us));
+        if let Some(trace) = &mut self.trace {
+            trace.spans = std::mem::take(&mut account.spans);
         }
+        account
     }
 
     fn state(&self) -> State {
@@ -73,7 +100,8 @@ impl Connection {
     /// Where the capture was taken: near the side whose answers come soonest.
     pub(crate) fn vantage(&self) -> Vantage {
         let client = self.client_index();
-        let (c, s) = (self.dirs[client].path_us, self.dirs[1 - client].path_us);
+        let path = |d: &Dir| if d.knows_path() { d.path_us } else { u32::MAX };
+        let (c, s) = (path(&self.dirs[client]), path(&self.dirs[1 - client]));
         let near = |a: u32, b: u32| u64::from(a) * 4 < u64::from(b);
         match (c, s) {
             (u32::MAX, _) | (_, u32::MAX) => Vantage::Unknown,
@@ -118,6 +146,24 @@ impl Connection {
     }
 }
 
+impl Dir {
+    /// Judges what could not be judged while the path was not known.
+    fn settle(&mut self) {
+        let Some(acks) = self.acks.as_deref_mut() else {
+            return;
+        };
+        if acks.unclear().is_none() {
+            return;
+        }
+        if acks.shows_timer(self.path_us) {
+            self.path_proofs = PROVEN;
+        }
+        if self.path_us < TIMER_US || self.path_proofs >= PROVEN {
+            acks.settle(self.path_us);
+        }
+    }
+}
+
 /// What one side sent.
 fn direction(d: &mut Dir) -> Direction {
     let loss = d.loss.as_deref();
@@ -149,7 +195,7 @@ fn direction(d: &mut Dir) -> Direction {
     }
 }
 
-fn rtt(samples: &mut Samples) -> Rtt {
+pub(super) fn rtt(samples: &mut Samples) -> Rtt {
     let q = samples.quantiles();
     Rtt {
         min: q.min,
@@ -170,7 +216,7 @@ fn spread(samples: &mut Samples) -> Spread {
 }
 
 fn acks_sent(d: &mut Dir) -> AcksSent {
-    let path_us = (d.path_us != u32::MAX).then_some(d.path_us);
+    let path_us = d.knows_path().then_some(d.path_us);
     let Some(a) = d.acks.as_deref_mut() else {
         return AcksSent::default();
     };
@@ -189,6 +235,10 @@ fn acks_sent(d: &mut Dir) -> AcksSent {
             .map(|e| spread(&mut e.delayed_us))
             .unwrap_or_default(),
         path_us,
+        unclear: a.unclear().map_or(0, |u| u.acks.into()),
+        unclear_us: a
+            .unclear()
+            .map(|u| spread(&mut u.evidence.delayed_us.clone())),
         since_last_us: a
             .evidence
             .as_mut()
@@ -222,6 +272,7 @@ fn modes(a: &AckStats) -> Vec<AckMode> {
 }
 
 fn more(d: &mut Dir) -> DirectionMore {
+    let round_trip = round_trip::of_data(d);
     let by_ts = d.rtt.as_deref_mut().map(|r| &mut r.by_ts);
     let rtt_ts_us = by_ts.filter(|s| !s.is_empty()).map(rtt);
     let (low, high) = d.window_range;
@@ -234,6 +285,8 @@ fn more(d: &mut Dir) -> DirectionMore {
         max_payload_bytes: u64::from(d.max_payload),
         max_in_flight_bytes: u64::from(d.max_in_flight),
         window_bytes: (low <= high).then(|| (u64::from(low), u64::from(high))),
+        window_unscaled: false,
+        window_scale_at_least: None,
         mss: d.mss,
         window_scale: d.window_scale,
         sack_permitted: d.sack_permitted,
@@ -243,6 +296,7 @@ fn more(d: &mut Dir) -> DirectionMore {
         keep_alives: u64::from(rare.keep_alives),
         window_updates: u64::from(tally.window_updates),
         window_full: u64::from(tally.window_full),
+        round_trip,
         rtt_ts_us,
         ecn_ect: rare.ecn_ect.into(),
         ecn_ce: rare.ecn_ce.into(),

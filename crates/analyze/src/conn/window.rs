@@ -3,8 +3,12 @@
 
 use tcplab_base::{Duration, Instant};
 
+use super::data::At;
 use super::dir::Dir;
 use tcplab_wire::{TcpFlags, TcpPacket};
+
+/// No probe comes earlier: the sender's retransmission timer sends it (RFC 9293 3.8.6.1, Linux `tcp_probe_timer()`).
+const PROBED_AFTER: Duration = Duration::from_millis(150);
 
 /// The zero windows that one side advertised.
 #[derive(Clone, Debug, Default)]
@@ -35,10 +39,20 @@ impl ZeroWindow {
     }
 }
 
+/// Whether the scale of the windows that `side` advertises to `peer` is known (RFC 7323 2.2): it holds only when both
+/// SYNs have the option, and a SYN-ACK has it only after a SYN that has it.
+pub(crate) fn scale_known(side: &Dir, peer: &Dir) -> bool {
+    let without = |d: &Dir| d.options_seen && d.window_scale.is_none();
+    without(side) || without(peer) || (side.window_scale.is_some() && peer.window_scale.is_some())
+}
+
 impl Dir {
     /// Follows the window that this side advertises with `p`; `scaled` tells that both sides sent
     /// the window scale option.
-    pub(crate) fn follow_window(&mut self, p: &TcpPacket, scaled: bool, number: u64, now: Instant) {
+    ///
+    /// Without the peer's packets its probes show in the answers: the same zero window again, much later.
+    pub(crate) fn follow_window(&mut self, p: &TcpPacket, scaled: bool, peer: &Self, at: At) {
+        let (number, now) = (at.number, at.now);
         let shift = if scaled && !p.flags.has(TcpFlags::SYN) {
             self.window_scale
         } else {
@@ -53,7 +67,8 @@ impl Dir {
         self.window_range = (low.min(self.window), high.max(self.window));
         if self.window == 0 && !p.flags.has(TcpFlags::FIN) {
             let z = self.zero.get_or_insert_default();
-            z.since.get_or_insert((now, number));
+            let since = z.since.get_or_insert((now, number)).0;
+            z.probed |= peer.packets == 0 && p.ack == peer.una && now.since(since) >= PROBED_AFTER;
         } else if let Some(z) = self.zero.as_deref_mut() {
             z.reopen(number, now);
         }

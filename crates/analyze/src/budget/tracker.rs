@@ -1,0 +1,258 @@
+//! Gives out the time of one connection, packet by packet.
+//!
+//! Only packets with payload move the account: each ends a gap since the one before it, and the gap is cut into the
+//! stretches that `docs/analyze.md` names. ACKs in between leave notes: what they allowed, and whether they were late.
+
+use tcplab_base::Instant;
+use tcplab_wire::TcpPacket;
+
+use super::Class;
+use super::ledger::{Account, Ledger};
+use super::recovery::Recovery;
+use super::sending::{Gap, Side};
+use crate::conn::Dir;
+use crate::trace::{AckClass, AckRow, SegmentKind};
+
+/// What is known of the time of one connection.
+#[derive(Debug)]
+pub(crate) struct Tracker {
+    ledger: Ledger,
+    /// The handshake is not over.
+    opening: bool,
+    /// Where the last packet with payload passed, and who sent it.
+    at: u64,
+    by: Option<u8>,
+    /// Where the first FIN passed.
+    fin: Option<u64>,
+    /// A keep-alive passed since the last packet with payload.
+    kept_alive: bool,
+    /// How often the client, and the server, went on after a pause without an answer.
+    pauses: [u32; 2],
+    /// The server sent data.
+    served: bool,
+    sides: [Side; 2],
+    recovery: Recovery,
+}
+
+/// A packet, and the connection after it.
+pub(crate) struct Event<'a> {
+    pub dirs: &'a [Dir; 2],
+    /// Who sent it.
+    pub dir: usize,
+    /// Index of the client's side.
+    pub client: usize,
+    pub packet: &'a TcpPacket,
+    pub number: u64,
+    pub kind: SegmentKind,
+    pub acked: Option<AckRow>,
+    /// Its place on the connection's time, microseconds, and time stamp.
+    pub at: u64,
+    pub now: Instant,
+    pub start: Instant,
+    /// The handshake, as far as it was seen, is going on.
+    pub opening: bool,
+}
+
+impl Tracker {
+    /// `opening`: a handshake was seen to begin. `spans`: they are wanted.
+    pub(crate) fn new(opening: bool, spans: bool) -> Self {
+        Self {
+            ledger: Ledger::new(spans),
+            opening,
+            at: 0,
+            by: None,
+            fin: None,
+            kept_alive: false,
+            pauses: [0; 2],
+            served: false,
+            sides: [Side::default(), Side::default()],
+            recovery: Recovery::default(),
+        }
+    }
+
+    /// A packet without payload, after the handshake.
+    #[inline]
+    pub(crate) fn bare(&mut self, e: &Event<'_>) {
+        if let Some(acked) = &e.acked
+            && acked.class == AckClass::Delayed
+        {
+            let hold = acked.wait_us.saturating_sub(acked.path_us);
+            self.sides[1 - e.dir].acked_late(e.at, hold);
+        }
+        self.sides[1 - e.dir].heard(e);
+        let own = &e.dirs[e.dir];
+        if own.window > own.window_before {
+            self.sides[1 - e.dir].opened_at = e.at;
+        }
+        self.kept_alive |= e.kind == SegmentKind::KeepAlive;
+    }
+
+    /// The first FIN passes, before its payload is looked at.
+    #[cold]
+    pub(crate) fn fin(&mut self, at: u64) {
+        self.fin.get_or_insert(at);
+    }
+
+    /// A packet of the handshake.
+    #[cold]
+    pub(crate) fn handshake(&mut self, e: &Event<'_>) {
+        self.ledger.until(Class::Handshake, e.at);
+        self.opening = e.opening && e.packet.payload_len == 0;
+        if !self.opening && e.packet.payload_len > 0 {
+            self.payload(e);
+        } else {
+            self.at = e.at;
+        }
+    }
+
+    /// The handshake is not over.
+    #[inline]
+    pub(crate) fn is_opening(&self) -> bool {
+        self.opening
+    }
+
+    /// A packet with payload.
+    pub(crate) fn payload(&mut self, e: &Event<'_>) {
+        let again = !matches!(e.kind, SegmentKind::New | SegmentKind::OutOfOrder);
+        let turn = !again && self.by != Some(e.dir as u8);
+        let asks = turn && e.dir == e.client;
+        if asks {
+            self.ledger.answered();
+        }
+        if e.at > self.ledger.cursor() {
+            self.gap(e, again, turn);
+        } else if again {
+            self.recovery.goes_on(e, false, &mut self.ledger);
+        }
+        if asks {
+            self.ledger.ask(e.number);
+        }
+        self.ledger.until(Class::Unknown, e.at);
+        if again {
+            return;
+        }
+        self.ledger.count(e.dir == e.client, e.packet.payload_len);
+        self.served |= e.dir != e.client;
+        self.kept_alive = false;
+        self.at = e.at;
+        self.by = Some(e.dir as u8);
+        if turn {
+            self.sides[e.dir].begins(e);
+        }
+        self.sides[e.dir].sent(e);
+    }
+
+    /// The time since the last packet with payload.
+    fn gap(&mut self, e: &Event<'_>, again: bool, turn: bool) {
+        let lost = again && self.sides[e.dir].lost_before(e);
+        self.recovery.goes_on(e, lost, &mut self.ledger);
+        if self.ledger.cursor() >= e.at {
+            return;
+        }
+        let rx = &e.dirs[1 - e.dir];
+        if rx.zero.is_some() {
+            self.zero_window(e);
+        }
+        if again {
+            // The time until duplicate ACKs told of the loss.
+            let class = self.sides[e.dir].last_class();
+            self.ledger.until(class, e.at);
+        } else if turn {
+            self.turn(e);
+        } else {
+            let gap = Gap {
+                from: self.ledger.cursor(),
+            };
+            let paused = self.sides[e.dir].gap(gap, e, &mut self.ledger);
+            let who = usize::from(e.dir != e.client);
+            self.pauses[who] = self.pauses[who].saturating_add(u32::from(paused));
+        }
+    }
+
+    /// The other side begins to send: the path to it and back, and its program.
+    fn turn(&mut self, e: &Event<'_>) {
+        let tx = &e.dirs[e.dir];
+        if self.by.is_none() && !e.opening && e.dirs.iter().all(|d| d.mss.is_none()) {
+            // Without the handshake nobody knows what came before.
+            self.ledger.until(Class::Unknown, e.at);
+            return;
+        }
+        let there = self.at + u64::from(tx.path_or_zero());
+        self.ledger.until(Class::Path, there.min(e.at));
+        let class = if e.dir != e.client {
+            let late = e.at.saturating_sub(self.ledger.cursor());
+            let repair = self.sides[e.dir].begins_after_loss(e, late);
+            repair.unwrap_or(Class::ServerThinks)
+        } else if self.kept_alive {
+            Class::Idle
+        } else {
+            Class::ClientThinks
+        };
+        self.ledger.until(class, e.at);
+    }
+
+    /// The part of the gap in which the sender waited for a closed window.
+    #[cold]
+    fn zero_window(&mut self, e: &Event<'_>) {
+        let Some(zero) = e.dirs[1 - e.dir].zero.as_deref() else {
+            return;
+        };
+        let stalled = zero.stalled.as_micros().max(0) as u64;
+        let new = stalled.saturating_sub(std::mem::replace(
+            &mut self.sides[e.dir].stalled_us,
+            stalled,
+        ));
+        if new > 0 {
+            let begins = e.at.saturating_sub(new);
+            self.ledger.until(self.sides[e.dir].last_class(), begins);
+            self.ledger.until(Class::ZeroWindow, e.at);
+        }
+    }
+
+    /// The connection ended, or the capture did: `e.at` is where.
+    pub(crate) fn close(
+        mut self,
+        dirs: &[Dir; 2],
+        client: usize,
+        (start, end): (Instant, u64),
+    ) -> Account {
+        if self.opening {
+            self.ledger.until(Class::Handshake, end);
+            return self.ledger.close();
+        }
+        let quiet_to = self.fin.unwrap_or(end);
+        self.recovery
+            .close(dirs, (start, quiet_to), &mut self.ledger);
+        let last = self.by.map(usize::from);
+        let unanswered = last == Some(client) && (self.served || self.pauses[0] == 0);
+        if !unanswered {
+            self.ledger.answered();
+        }
+        if let Some(by) = last {
+            let rx = &dirs[1 - by];
+            let closed = rx.zero.as_deref().filter(|z| z.probed && z.since.is_some());
+            if closed.is_some() {
+                self.ledger.until(Class::ZeroWindow, quiet_to);
+            }
+            let path = self.at + u64::from(rx.path_or_zero());
+            self.ledger.until(Class::Path, path.min(quiet_to));
+        }
+        let class = if unanswered {
+            Class::ServerThinks
+        } else if last.is_none() && dirs.iter().all(|d| d.mss.is_none()) {
+            Class::Unknown
+        } else {
+            Class::Idle
+        };
+        self.ledger.until(class, quiet_to);
+        self.ledger.answered();
+        self.ledger.until(Class::Closing, end);
+        self.recovery.judge(dirs, &mut self.ledger);
+        self.ledger.close()
+    }
+
+    /// Bytes behind it, about.
+    pub(crate) fn weight(&self) -> usize {
+        size_of::<Self>() + self.ledger.weight() + self.recovery.weight()
+    }
+}
