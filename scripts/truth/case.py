@@ -43,8 +43,9 @@ def must(*names, at=POINTS):
     return {name: at for name in names}
 
 
-def truth(causes=None, allowed=(), one_of=(), budget=None):
-    return {"causes": dict(causes or {}), "allowed": sorted(allowed), "one_of": [list(x) for x in one_of], "budget": dict(budget or {})}
+def truth(causes=None, allowed=(), one_of=(), budget=None, never=()):
+    """`never`: what the counters alone would allow, and what was configured rules out."""
+    return {"never": sorted(never), "causes": dict(causes or {}), "allowed": sorted(allowed), "one_of": [list(x) for x in one_of], "budget": dict(budget or {})}
 
 
 class Seen:
@@ -164,6 +165,7 @@ def sometimes(rng, p, timestamps=True):
 def also(seen, t):
     """Adds what a run's counters say was true besides: allowed, never asked for."""
     more = set()
+    never = set(t.pop("never", ()))
     if seen.both("TCPLossProbes"):
         more |= {"tail_loss"}
     if seen.timeouts():
@@ -198,7 +200,7 @@ def also(seen, t):
     if any(x > 0.2 for c in range(len(seen.raw["connections"])) for s in "ab" for x in seen.pauses(s, c)) and base > 0.005 and wrote > 28 * 1448:
         more |= {"window_after_idle"}
     t["none"] = absent(seen)
-    t["allowed"] = sorted((set(t["allowed"]) | more) - set(t["causes"]) - set(t.pop("never", ())))
+    t["allowed"] = sorted((set(t["allowed"]) | more) - set(t["causes"]) - never)
     return t
 
 

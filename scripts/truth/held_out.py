@@ -46,7 +46,7 @@ def bursts(rng):
     def judge(seen):
         if seen.raw["ba"]["lost"] < 5 or not seen.finished():
             return "too few losses"
-        return truth({**must("random_loss"), **({"rto": "b"} if seen.timeouts("b") else {})}, [*LOSSES, "tail_loss"])
+        return truth({**must("random_loss"), **({"rto": "b"} if seen.timeouts("b") else {})}, ["tail_loss"], never=["congestion_loss"])
     return experiment("bursts", rng, p, text, judge)
 
 
@@ -58,7 +58,7 @@ def token_bucket(rng):
     def judge(seen):
         if seen.raw["ba"]["dropped"] < 8 or not seen.finished():
             return "too few losses"
-        return truth({"rto": "b"} if seen.timeouts("b") else {}, [*LOSSES, "tail_loss", "policer"], one_of=[[["policer", "congestion_loss"], POINTS]])
+        return truth({"rto": "b"} if seen.timeouts("b") else {}, ["tail_loss"], never=["random_loss"], one_of=[[["policer", "congestion_loss"], POINTS]])
     return experiment("token-bucket", rng, p, text, judge)
 
 
@@ -81,7 +81,7 @@ def damaged(rng):
     def judge(seen):
         if seen.count("a", "TcpInCsumErrors") < 5 or not seen.finished():
             return "too few were damaged"
-        return truth({"random_loss": "b", **({"rto": "b"} if seen.timeouts("b") else {})}, [*LOSSES, "tail_loss", "artefacts", "spurious_fast", "reordering", "duplication", "spurious_rto"])
+        return truth({"random_loss": "b", **({"rto": "b"} if seen.timeouts("b") else {})}, ["tail_loss", "artefacts", "spurious_fast", "reordering", "duplication", "spurious_rto"], never=["congestion_loss"])
     return experiment("damaged", rng, p, text, judge)
 
 
@@ -92,7 +92,7 @@ def narrow_way_back(rng):
     def judge(seen):
         if seen.raw["ab"]["queue_drops"] < 20 or not seen.finished():
             return "too few losses"
-        return truth({}, ["ack_loss", "ack_thinning", "bufferbloat", *LOSSES], one_of=[[["ack_loss", "ack_thinning", "bufferbloat"], "bm"]])
+        return truth({}, ["ack_loss", "ack_thinning", "bufferbloat"], never=[] if seen.retrans else ["random_loss", "congestion_loss"], one_of=[[["ack_loss", "ack_thinning", "bufferbloat"], "bm"]])
     return experiment("narrow-way-back", rng, p, text, judge)
 
 
@@ -103,7 +103,7 @@ def filtered(rng):
     def judge(seen):
         if seen.raw["ab"]["ack_drops"] < 50 or not seen.finished():
             return "too few were filtered"
-        return truth({}, ["ack_loss", "ack_thinning", "bufferbloat"], one_of=[[["ack_thinning", "ack_loss"], "bm"]])
+        return truth({}, ["ack_loss", "ack_thinning", "bufferbloat"], never=[] if seen.retrans else ["random_loss", "congestion_loss"], one_of=[[["ack_thinning", "ack_loss"], "bm"]])
     return experiment("filtered", rng, p, text, judge)
 
 
@@ -256,9 +256,7 @@ def keeps_window(rng):
         times = seen.exchanges("a")
         if not (seen.quiet and seen.finished()) or len(times) != 6 or max(times[4:]) > times[3] + 0.5 * rtt / 1000:
             return "the window was lost"
-        t = truth(allowed=["slow_client", "slow_start"])
-        t["never"] = ["window_after_idle"]
-        return t
+        return truth(allowed=["slow_client", "slow_start"], never=["window_after_idle"])
     return Case("keeps-window", [*lines, *path(rng, p, rtt), *rate(p, "ba", 200)], judge, "b", rng.choice(KERNELS), p)
 
 
