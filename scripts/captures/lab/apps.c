@@ -284,6 +284,13 @@ static void accepted(void *arg, uint32_t events)
 	begin(e);
 }
 
+static void begin_accepting(void *arg, int num)
+{
+	(void)arg;
+	(void)num;
+	watch(listener, EPOLLIN, accepted, NULL);
+}
+
 static socklen_t address(struct sockaddr_storage *s, int side, int port)
 {
 	char text[32];
@@ -343,9 +350,12 @@ void apps_start(void)
 		if (side_int("rcvbuf", B, 0)) /* the SYN-ACK's window comes from the listener */
 			option(listener, SOL_SOCKET, SO_RCVBUF, side_int("rcvbuf", B, 0));
 		len = address(&own, B, scn_int("port", 5001));
-		if (bind(listener, (void *)&own, len) || listen(listener, 256))
+		if (bind(listener, (void *)&own, len) || listen(listener, scn_int("backlog", 256)))
 			die("listen");
-		watch(listener, EPOLLIN, accepted, NULL);
+		if (scn_int("accept_after", 0))
+			timer_at(t_start + scn_int("accept_after", 0) * 1000, begin_accepting, NULL, 0);
+		else
+			watch(listener, EPOLLIN, accepted, NULL);
 	}
 	for (int side = 0; side < 2; side++) {
 		char key[16];

@@ -15,12 +15,13 @@ const STRETCH: u32 = 3;
 impl Connection {
     /// Ends what is still open, for the report.
     pub(crate) fn close(&mut self) {
-        for dir in &mut self.dirs {
+        let here = [0, 1].map(|d| self.dirs[d].is_here(&self.dirs[1 - d]));
+        for (dir, here) in self.dirs.iter_mut().zip(here) {
             if let Some(loss) = dir.loss.as_deref_mut() {
                 loss.episodes.close(None);
             }
             if let Some(rounds) = dir.rounds.as_deref_mut() {
-                rounds.close();
+                rounds.close(dir.fin_seen || (here && dir.una == dir.nxt));
             }
         }
         if let (Some(turns), Some(talker)) = (self.turns.as_deref_mut(), self.talker) {
