@@ -52,7 +52,7 @@ def overflow(rng):
     p.update(backlog=backlog, connections=n, accepts_after_ms=late)
     speaks = rng.random() < 0.7
     client, server = ("w200 r500 c", "r200 w500 d c") if speaks else ("r500 w10 c", "w500 d c")
-    lines = [f"conns={n}", "stagger=30000", f"backlog={backlog}", f"accept_from={late * 1000}", f"a_script={client}", f"b_script={server}", "steps=1"]
+    lines = [f"conns={n}", "stagger=30000", f"backlog={backlog}", f"accept_after={late * 1000}", f"a_script={client}", f"b_script={server}", "steps=1"]
 
     def judge(seen):
         if seen.drops() or seen.count("b", "ListenOverflows") < 2:

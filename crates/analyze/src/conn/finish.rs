@@ -19,7 +19,8 @@ const STRETCH: u32 = 3;
 impl Connection {
     /// Ends what is still open, for the report.
     pub(crate) fn close(&mut self) {
-        for (i, dir) in self.dirs.iter_mut().enumerate() {
+        let here = [0, 1].map(|d| self.dirs[d].is_here(&self.dirs[1 - d]));
+        for (i, (dir, here)) in self.dirs.iter_mut().zip(here).enumerate() {
             if let Some(loss) = dir.loss.as_deref_mut() {
                 loss.episodes.close(None);
             }
@@ -29,7 +30,7 @@ impl Connection {
                 trace.settle(i == 0, class);
             }
             if let Some(rounds) = dir.rounds.as_deref_mut() {
-                rounds.close();
+                rounds.close(dir.fin_seen || (here && dir.una == dir.nxt));
             }
         }
         if let (Some(turns), Some(talker)) = (self.turns.as_deref_mut(), self.talker) {
