@@ -114,6 +114,50 @@ fn a_queue_that_stands_is_bufferbloat() {
 }
 
 #[test]
+fn acks_that_were_held_and_come_at_once_are_no_queue() {
+    // The way back stands still again and again: each 300 ms all ACKs come together.
+    let held = |ms: f64| ((ms + 40.0) / 300.0).ceil() * 300.0 - ms;
+    let mut bulk = Bulk::new(SACK);
+    bulk.send(50.0, 20, 10.0, |_| 40.0);
+    bulk.send(300.0, 300, 10.0, |i| {
+        held(300.0 + f64::from(i) * 10.0) + f64::from(i) * 0.001
+    });
+    assert!(!bulk.analyze().ids().contains(&"bufferbloat"));
+}
+
+#[test]
+fn what_was_acked_tells_of_reordering_only_where_something_came_late() {
+    // At the receiver, without SACK: needless repeats after a real loss, as NewReno sends them.
+    let mut lines = vec![
+        "0 < S 500 0 0 60000 mss=1460".to_owned(),
+        "0 > S. 100 501 0 60000 mss=1460".to_owned(),
+        "40 < . 501 101 0 60000".to_owned(),
+    ];
+    for i in 0..6 {
+        lines.push(format!(
+            "50 < . {} 101 1000 60000 id={}",
+            501 + 1000 * i,
+            10 + i
+        ));
+        lines.push(format!("50 > . 101 {} 0 60000", 1501 + 1000 * i));
+    }
+    for i in 2..5 {
+        lines.push(format!(
+            "92 < . {} 101 1000 60000 id={}",
+            501 + 1000 * i,
+            20 + i
+        ));
+        lines.push("92 > . 101 6501 0 60000".to_owned());
+    }
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let ids = analyze_script(&lines).ids();
+    assert!(
+        !ids.contains(&"spurious_retransmission_reordering") && !ids.contains(&"loss"),
+        "{ids:?}"
+    );
+}
+
+#[test]
 fn losses_at_a_full_queue_are_told_from_losses_by_chance() {
     // The wait rises from 40 to 80 ms, then some of what follows is lost.
     let with = |waits: [f64; 4]| {
