@@ -400,6 +400,38 @@ fn a_link_that_goes_away_for_a_moment_is_no_full_queue() {
     assert_eq!(with(false).ids(), ["loss"]);
 }
 
+/// Six losses, each after so many segments at one a millisecond (an idle path of 40 ms); the first one takes `many`.
+fn held(segments: impl Fn(u32) -> u32, many: u32, wait: f64) -> Answer {
+    let mut bulk = Bulk::new(SACK);
+    let mut ms = 50.0;
+    for i in 0..6 {
+        ms = bulk.send(ms, segments(i), 1.0, |n| if n > 10 { wait } else { 40.0 });
+        let begin = ms;
+        bulk.lose(begin, if i == 0 { many } else { 2 }, wait);
+        ms = begin + 150.0;
+    }
+    bulk.analyze()
+}
+
+#[test]
+fn a_policer_lets_one_rate_pass_between_its_drops() {
+    let answer = held(|_| 300, 8, 40.0);
+    assert_eq!(answer.ids(), ["policer"]);
+    assert!(
+        title(&answer, "policer").contains("held to about 7."),
+        "{}",
+        title(&answer, "policer")
+    );
+    // Losses by chance come at any time; a program that sends at one rate never loses many at once; a queue is seen.
+    assert!(
+        !held(|i| 100 + 150 * (i * 5 % 6), 8, 40.0)
+            .ids()
+            .contains(&"policer")
+    );
+    assert!(!held(|_| 300, 2, 40.0).ids().contains(&"policer"));
+    assert!(!held(|_| 300, 8, 70.0).ids().contains(&"policer"));
+}
+
 /// A connection with some data, and a RST of the server as given.
 fn reset(lines: &[&str]) -> Answer {
     let begin = [

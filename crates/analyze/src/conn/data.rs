@@ -390,6 +390,7 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
             hole.and_then(|h| h.queued),
         ],
         flight: tx.nxt - tx.una.min(tx.nxt),
+        passed: tx.relative(tx.una),
     };
     let loss = tx.loss();
     let kind = loss.again(&again);

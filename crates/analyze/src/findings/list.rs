@@ -2,7 +2,8 @@
 
 use super::{
     Detector, Id, ack_loss, artefacts, black_hole, bufferbloat, caqm, delayed_ack, duplication,
-    loss, options, quickack, reordered, reordering, reset, rto, syn, tail_loss, zero_window,
+    loss, options, policer, quickack, reordered, reordering, reset, rto, syn, tail_loss,
+    zero_window,
 };
 
 /// The detectors that look at each connection, in the order in which their findings are handed out.
@@ -26,6 +27,7 @@ pub(super) static LIST: &[Detector] = &[
     duplication::DETECTOR,
     ack_loss::DETECTOR,
     options::DETECTOR,
+    policer::DETECTOR,
     reset::BY_MIDDLEBOX,
     reset::BY_END,
     artefacts::DETECTOR,

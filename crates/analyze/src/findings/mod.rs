@@ -17,6 +17,7 @@ mod loss;
 mod measured;
 mod needs;
 mod options;
+mod policer;
 mod quickack;
 mod releases;
 mod reordered;
