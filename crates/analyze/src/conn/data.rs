@@ -9,7 +9,7 @@ use super::dir::Dir;
 use super::flight::Segment;
 use super::hidden;
 use super::input;
-use super::load::BULK;
+use super::load::{BULK, SILENCE};
 use super::loss::{Again, Hole, Loss};
 use super::rounds::{self, Rounds};
 use crate::trace::SegmentKind;
@@ -85,24 +85,22 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
         _ => old_data(tx, rx, p, at),
     };
     if p.payload_len > 0 {
-        if tx.ordinal > BULK {
-            under_load(tx, rx, p, at);
+        let silence = at.now.since(tx.last_data);
+        if tx.ordinal > BULK && (tx.ordinal & 3 == 0 || silence >= SILENCE) {
+            under_load(tx, rx, p, silence, at);
         }
         tx.last_data = at.now;
     }
     kind
 }
 
-/// Data of a sender of bulk passes.
-fn under_load(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) {
+/// Data of a sender of bulk passes, one in four or after `silence`.
+fn under_load(tx: &mut Dir, rx: &Dir, p: &TcpPacket, silence: Duration, at: At) {
     let idle_us = tx.path_or_zero().saturating_add(rx.path_or_zero());
     let load = tx.rtt.as_deref_mut().and_then(|r| r.load.as_deref_mut());
     let Some(load) = load else { return };
-    load.after(at.now.since(tx.last_data), tx.ordinal, at.now);
-    // One in four is enough.
-    if tx.ordinal & 3 == 0
-        && let Some((tsval, _)) = p.options.timestamps
-    {
+    load.after(silence, tx.ordinal, at.now);
+    if let Some((tsval, _)) = p.options.timestamps {
         load.arrives(&tx.clock, tsval, idle_us, at);
     }
 }
@@ -406,6 +404,9 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
     let hidden = hole.and_then(|h| h.timed_out).filter(|_| !recovering);
     let idle = hidden.map_or(idle, |silence| silence.max(idle));
     let load = tx.load();
+    // What stands in a queue before the capture comes later by as much.
+    let queue = load.and_then(|l| l.arrived.queued()).unwrap_or_default();
+    let wait = wait + Duration::from_micros(queue.least.into());
     let again = Again {
         seq,
         end,
@@ -428,6 +429,7 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
             hole.and_then(|h| h.queued),
         ],
         flight: tx.nxt - tx.una.min(tx.nxt),
+        passed: tx.relative(tx.una),
     };
     let loss = tx.loss();
     let kind = loss.again(&again);

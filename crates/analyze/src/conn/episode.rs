@@ -65,6 +65,8 @@ pub(crate) struct Record {
     pub queued: [Option<Queued>; 2],
     /// Bytes in flight when it began, and the round trip.
     pub flight: u32,
+    /// Bytes before the first lost one.
+    pub passed: u64,
     pub rtt: Duration,
     /// How many of the retransmissions the receiver reported as duplicates.
     pub dsacked: u32,

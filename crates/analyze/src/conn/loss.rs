@@ -112,6 +112,8 @@ pub(crate) struct Again {
     pub queued: [Option<Queued>; 2],
     /// Bytes in flight.
     pub flight: u32,
+    /// Bytes before the first unACKed one.
+    pub passed: u64,
 }
 
 impl Again {
@@ -399,6 +401,7 @@ impl Open {
                 runs: 1,
                 queued: a.queued,
                 flight: a.flight,
+                passed: a.passed,
                 rtt: a.rtt,
                 ..Record::default()
             },
