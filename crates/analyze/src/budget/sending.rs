@@ -11,7 +11,7 @@ use super::tracker::Event;
 /// What a sender does upon an ACK it does within this, microseconds, beside the path.
 const AT_ONCE_US: u64 = 500;
 /// Shorter gaps belong to what the sender did before, microseconds.
-const SHORT_US: u64 = 100;
+const SHORT_US: u64 = 250;
 /// What a continuous stream waits for is looked at so many times in a round trip, and not more often than this,
 /// microseconds.
 const LOOKS: u64 = 4;
@@ -231,18 +231,14 @@ impl Side {
         self.plateau = Plateau::default();
     }
 
-    /// Gives out a gap of this sender. Gives whether it had paused by itself.
+    /// Whether a packet at `at` plainly belongs to the stretch that goes to `cursor`.
     #[inline]
-    pub(crate) fn gap(&mut self, gap: Gap, e: &Event<'_>, ledger: &mut Ledger) -> bool {
-        if e.at < self.look_at && e.at - gap.from < SHORT_US {
-            ledger.until(self.class, e.at);
-            return false;
-        }
-        self.look(gap, e, ledger)
+    pub(crate) fn goes_on(&self, cursor: u64, at: u64) -> bool {
+        at < self.look_at && at.saturating_sub(cursor) < SHORT_US
     }
 
-    /// Looks at a gap that is not plainly a part of the stretch before.
-    fn look(&mut self, gap: Gap, e: &Event<'_>, ledger: &mut Ledger) -> bool {
+    /// Gives out a gap of this sender. Gives whether it had paused by itself.
+    pub(crate) fn gap(&mut self, gap: Gap, e: &Event<'_>, ledger: &mut Ledger) -> bool {
         let shown = Shown::of(self, gap, e);
         if !self.len.is_multiple_of(shown.mss) {
             self.short_at = Some(gap.from);

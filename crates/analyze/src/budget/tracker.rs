@@ -73,7 +73,10 @@ impl Tracker {
     /// Takes a packet, but not those without payload that tell nothing.
     #[inline]
     pub(crate) fn packet(&mut self, e: &Event<'_>) {
-        let probe = matches!(e.kind, SegmentKind::KeepAlive | SegmentKind::ZeroWindowProbe);
+        let probe = matches!(
+            e.kind,
+            SegmentKind::KeepAlive | SegmentKind::ZeroWindowProbe
+        );
         if self.opening {
             self.handshake(e);
         } else if e.packet.payload_len > 0 && !probe {
@@ -120,14 +123,37 @@ impl Tracker {
     }
 
     /// A packet with payload.
+    #[inline]
     fn payload(&mut self, e: &Event<'_>) {
+        let side = &mut self.sides[e.dir];
+        let goes_on = e.kind == SegmentKind::New
+            && self.by == Some(e.dir as u8)
+            && side.goes_on(self.ledger.cursor(), e.at)
+            && e.dirs[1 - e.dir].zero.is_none()
+            && self.recovery.is_quiet(0, e)
+            && self.recovery.is_quiet(1, e);
+        if goes_on {
+            // Most packets of a bulk transfer.
+            self.ledger.until(side.last_class(), e.at);
+            self.at = e.at;
+            side.sent(e);
+        } else {
+            self.message(e);
+        }
+    }
+
+    /// A packet with payload that may begin something, or end a pause.
+    fn message(&mut self, e: &Event<'_>) {
         let again = !matches!(e.kind, SegmentKind::New | SegmentKind::OutOfOrder);
         let turn = !again && self.by != Some(e.dir as u8);
         let asks = turn && e.dir == e.client;
         let sent = || {
             let bytes = |dir: usize| e.dirs[dir].unique_bytes;
             let own = bytes(e.client);
-            [own - own.min(e.packet.payload_len.into()), bytes(1 - e.client)]
+            [
+                own - own.min(e.packet.payload_len.into()),
+                bytes(1 - e.client),
+            ]
         };
         if asks {
             self.ledger.answered(sent());
