@@ -6,10 +6,10 @@ use super::ack::TIMER_US;
 use super::dir::PROVEN;
 use super::window::Scale;
 use super::{AckStats, Connection, Dir, Record, round_trip};
-use crate::budget::{Account, Budget, Class};
+use crate::budget::{Account, Class};
 use crate::report::{
     AckMode, AcksSent, Artefact, Direction, DirectionMore, Episode, EpisodeKind, Handshake,
-    Retransmissions, Rtt, Spread, State, Stream, Vantage,
+    Retransmissions, Rtt, Spread, State, Stream, Totals, Vantage,
 };
 use crate::trace::AckClass;
 
@@ -38,20 +38,22 @@ impl Connection {
         }
     }
 
-    /// The report, and where the time went in which the client waited. Call [`Connection::close`] first.
-    pub(crate) fn report(&mut self) -> (Stream, Budget) {
+    /// The report; its time is added to that of the capture. Call [`Connection::close`] first.
+    pub(crate) fn report(&mut self, totals: &mut Totals) -> Stream {
         let client = self.client_index();
         let ends = [self.key.a, self.key.b];
         let duration_us = self.last.since(self.start).as_micros().max(0) as u64;
         let account = self.account(client, duration_us);
-        let mut waited = account.asked;
-        waited.add(Class::Handshake, account.budget.of(Class::Handshake));
+        totals.budget_us.add_all(&account.budget);
+        totals.waited_us.add_all(&account.asked);
+        let opening = account.budget.of(Class::Handshake);
+        totals.waited_us.add(Class::Handshake, opening);
         let [a, b] = &self.dirs;
         let scales = [Scale::of(a, b), Scale::of(b, a)];
         let round_trip = self.round_trip();
         let h = &self.handshake;
         let seen = h.syn_at.is_some() || h.synack_at.is_some();
-        let stream = Stream {
+        Stream {
             stream: self.stream,
             client: ends[client].text(),
             server: ends[1 - client].text(),
@@ -74,8 +76,7 @@ impl Connection {
             requests_not_listed: account.not_listed,
             client_to_server: Box::new(direction(&mut self.dirs[client], scales[client])),
             server_to_client: Box::new(direction(&mut self.dirs[1 - client], scales[1 - client])),
-        };
-        (stream, waited)
+        }
     }
 
     /// Where the time went. The spans go to the trace.
