@@ -105,6 +105,8 @@ pub(crate) struct Unclear {
     /// Immediate ACKs before the first of them.
     quick_before: u32,
     from_byte: u64,
+    /// The path as far as it was known then.
+    path_us: u32,
 }
 
 /// Whether the delayed-ACK timer held an ACK.
@@ -345,6 +347,11 @@ impl AckStats {
         before: u64,
         exact: bool,
     ) {
+        let before_drop = self.unclear().map(|u| u.path_us);
+        if before_drop.is_some_and(|b| c.path_us.saturating_add(TIMER_US) <= b) {
+            // Those before waited longer than the path that shows now.
+            self.settle(c.path_us);
+        }
         let quick_before = self.immediate;
         let e = self.evidence.get_or_insert_default();
         let unclear = e.unclear.get_or_insert_default();
@@ -352,6 +359,7 @@ impl AckStats {
             unclear.quick_before = quick_before;
             unclear.first_segment = taken.newest;
             unclear.from_byte = before;
+            unclear.path_us = c.path_us;
         }
         unclear.acks += 1;
         unclear.evidence.add(c, number, exact);

@@ -124,10 +124,12 @@ fn data_acked(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, taken: &Taken, a
         held: c.held,
         first: taken.newest == 1,
     });
+    let hidden = acker.id_gaps.saturating_add(sender.id_gaps);
     let credits = acker.acks.as_deref_mut().and_then(|a| {
         a.release = release;
         a.credits.on_data(window, rcv_mss);
-        a.model.on_ack(window, rcv_mss, c.class, taken.last);
+        a.model
+            .on_ack((window, rcv_mss), c.class, taken.last, hidden);
         a.credits.on_ack(c.class)
     });
     ack::row(&c, taken, credits)

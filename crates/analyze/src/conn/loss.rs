@@ -114,6 +114,7 @@ impl Loss {
         {
             // Without ACKs nobody sees its end; the sender went on.
             self.episodes.close(None);
+            self.probed = None;
         }
         let kind = self.kind_of(a);
         let was_tlp = self

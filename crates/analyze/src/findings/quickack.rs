@@ -29,13 +29,13 @@ fn detect(side: &Side<'_>, out: &mut Found) {
     let hidden = u32::from(side.receiver.id_gaps);
     let delayed = u64::from(acks.delayed);
     let after = u64::from(acks.immediate.saturating_sub(acks.quick_before)) + delayed;
+    let known = handshake.synack_at.is_some() && side.connection.scale_known(!side.is_a());
     let pattern = is_exact(side, e, delayed)
         && delayed * 5 >= after
         && e.linux_timer * 10 >= delayed * 8
-        && acks.model.explains(
-            handshake.synack_at.is_some() && side.connection.scale_known(!side.is_a()),
-            hidden,
-        );
+        && (known || is_timer(side, e))
+        && acks.model.explains(known)
+        && acks.unclear().is_none();
     if !pattern {
         return;
     }
@@ -55,6 +55,13 @@ fn detect(side: &Side<'_>, out: &mut Found) {
 fn evidence<'a>(side: &Side<'a>) -> Option<(&'a AckStats, &'a Evidence)> {
     let acks = side.receiver.acks.as_deref()?;
     Some((acks, acks.evidence.as_deref()?))
+}
+
+/// Without a handshake nobody knows where the credits end, and a path that became longer looks the same, unless by the
+/// length of Linux's timer: 40 ms, and a tick of at most 10 ms.
+fn is_timer(side: &Side<'_>, e: &Evidence) -> bool {
+    let median = e.delayed_us.clone().quantiles().p50;
+    (38_000..55_000).contains(&median.saturating_sub(side.receiver.path_or_zero()))
 }
 
 /// Whether `late` ACKs are a pattern: of single pushed segments, exactly as long as `rcv_mss`, from a side that sends

@@ -12,7 +12,15 @@ pub(crate) const STALL: Detector = Detector {
     severity: "high from 1 s of silence, else medium",
     said_when: "Segments were repeated after a silence of a retransmission timeout, and they were needed",
     needs: &[Need::Data],
-    detect: |side, out| out.extend(stall(side)),
+    detect: |side, out| {
+        let found = stall(side);
+        // Segments that were sent again for nothing cost time as well, but they were not lost.
+        if found.is_some() && side.stamps_cut() {
+            out.cannot_tell(Need::WholeHeaders);
+        } else {
+            out.extend(found);
+        }
+    },
 };
 
 pub(crate) const SPURIOUS: Detector = Detector {
