@@ -4,12 +4,12 @@
 use tcplab_base::{Duration, Instant, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
-use super::ack::Held;
 use super::dir::Dir;
 use super::flight::Segment;
 use super::hidden;
 use super::input;
 use super::loss::{Again, Loss};
+use super::unclear::Held;
 use crate::trace::SegmentKind;
 
 /// A sequence number further away than this belongs to something else.

@@ -18,17 +18,19 @@ mod loss;
 mod moment;
 mod quick_model;
 mod round_trip;
+mod unclear;
 mod weight;
 mod window;
 
 use tcplab_base::Instant;
 use tcplab_wire::{CaqmUnits, TcpFlags, TcpPacket};
 
-pub(crate) use ack::{AckStats, Evidence, Released, TIMER_US};
+pub(crate) use ack::{AckStats, TIMER_US};
 pub(crate) use caqm::{Offer, Tags};
 pub(crate) use dir::Dir;
 pub(crate) use episode::Record;
 pub(crate) use flight::Segment;
+pub(crate) use unclear::{Evidence, Released};
 
 use crate::compat::{Compat, Verdicts};
 use crate::table::Key;

@@ -29,13 +29,8 @@ fn detect(side: &Side<'_>, out: &mut Found) {
     let hidden = u32::from(side.receiver.id_gaps);
     let delayed = u64::from(acks.delayed);
     let after = u64::from(acks.immediate.saturating_sub(acks.quick_before)) + delayed;
-    let known = handshake.synack_at.is_some() && side.connection.scale_known(!side.is_a());
-    let pattern = is_exact(side, e, delayed)
-        && delayed * 5 >= after
-        && e.linux_timer * 10 >= delayed * 8
-        && (known || is_timer(side, e))
-        && acks.model.explains(known)
-        && acks.unclear().is_none();
+    let pattern =
+        is_exact(side, e, delayed) && delayed * 5 >= after && e.linux_timer * 10 >= delayed * 8;
     if !pattern {
         return;
     }
@@ -45,6 +40,8 @@ fn detect(side: &Side<'_>, out: &mut Found) {
         if !handshake.is_whole() {
             out.cannot_tell(Need::Handshake);
         }
+    } else if !is_explained(side, acks, e) {
+        // The change has another reason.
     } else if second_late * 10 <= delayed {
         out.extend([describe(side, acks, e)]);
     } else if !side.has(Need::EveryPacket) {
@@ -55,6 +52,13 @@ fn detect(side: &Side<'_>, out: &mut Found) {
 fn evidence<'a>(side: &Side<'a>) -> Option<(&'a AckStats, &'a Evidence)> {
     let acks = side.receiver.acks.as_deref()?;
     Some((acks, acks.evidence.as_deref()?))
+}
+
+/// Whether the change came where the quick-ACK credits end, as far as the capture tells.
+fn is_explained(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> bool {
+    let greeted = side.connection.handshake.synack_at.is_some();
+    let known = greeted && side.connection.scale_known(!side.is_a());
+    (known || is_timer(side, e)) && acks.model.explains(known) && acks.unclear().is_none()
 }
 
 /// Without a handshake nobody knows where the credits end, and a path that became longer looks the same, unless by the
