@@ -124,7 +124,7 @@ fn data_acked(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, taken: &Taken, a
         held: c.held,
         first: taken.newest == 1,
     });
-    let hidden = acker.id_gaps.saturating_add(sender.id_gaps);
+    let hidden = (acker.hidden() + sender.hidden()).min(255) as u8;
     let credits = acker.acks.as_deref_mut().and_then(|a| {
         a.release = release;
         a.credits.on_data(window, rcv_mss);
@@ -226,11 +226,14 @@ fn echo(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) {
         sender.echo_at.clear();
         if tsecr == tsval {
             acker.timestamps = true;
-            sender
-                .rtt
-                .get_or_insert_default()
-                .by_ts
-                .push(now.since(sent).as_micros_u32());
+            let us = now.since(sent).as_micros_u32();
+            if sender.echo_bare {
+                if p.payload_len > 0 {
+                    acker.echoed_after(us, now.since(acker.last_data));
+                }
+                return;
+            }
+            sender.rtt.get_or_insert_default().by_ts.push(us);
         }
     }
 }

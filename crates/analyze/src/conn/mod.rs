@@ -203,9 +203,8 @@ impl Connection {
             if p.payload_len > 0 {
                 tx.clock.tick(tsval, at.now);
             }
-            if tx.echo_at.is_none() && kind == SegmentKind::New {
-                tx.echo_tsval = tsval;
-                tx.echo_at.set(at.now);
+            if tx.echo_at.is_none() {
+                tx.await_echo(tsval, kind == SegmentKind::New, at.now);
             }
         }
         let limit = tx.full_payload(rx.mss);

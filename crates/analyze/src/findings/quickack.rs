@@ -26,7 +26,7 @@ fn detect(side: &Side<'_>, out: &mut Found) {
         out.cannot_tell(Need::RoundTrip);
     }
     // An ACK that the capture does not show makes the next one seem to cover two segments.
-    let hidden = u32::from(side.receiver.id_gaps);
+    let hidden = side.receiver.hidden();
     let delayed = u64::from(acks.delayed);
     let after = u64::from(acks.immediate.saturating_sub(acks.quick_before)) + delayed;
     let pattern =
