@@ -358,6 +358,7 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
         rtt: rtt(tx),
         // Before the first ACK that is only where the capture begins.
         acked: tx.acks_seen && end.at_or_before(tx.una),
+        lost: false,
     };
     let loss = tx.loss();
     let kind = loss.again(&again);

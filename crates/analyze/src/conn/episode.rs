@@ -54,6 +54,8 @@ pub(crate) struct Record {
     pub evidence: bool,
     /// The data was ACKed when its retransmission passed: the data was not lost, perhaps its ACK.
     pub acked: bool,
+    /// The first original was lost before the capture, for certain.
+    pub lost: bool,
     /// How many of the retransmissions the receiver reported as duplicates.
     pub dsacked: u32,
     /// The first retransmission was not needed, by time stamps or by the time of its ACK.

@@ -57,6 +57,7 @@ pub(super) fn timeout(tx: &Dir, rx: &Dir, p: &TcpPacket, at: At) -> Option<Again
         acks_seen: tx.acks_seen,
         rtt: rtt(tx),
         acked: false,
+        lost: true,
     };
     again.silent().then_some(again)
 }

@@ -93,6 +93,8 @@ pub(crate) struct Again {
     pub rtt: Duration,
     /// Its data was ACKed already when it passed.
     pub acked: bool,
+    /// The original never came to the capture, though it was sent.
+    pub lost: bool,
 }
 
 impl Again {
@@ -335,6 +337,7 @@ impl Open {
                 packet: a.number,
                 evidence,
                 acked: a.acked,
+                lost: a.lost,
                 longest_idle: a.idle,
                 timeouts: u32::from(kind == EpisodeKind::Rto),
                 retransmissions: 1,
