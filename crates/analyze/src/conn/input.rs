@@ -76,7 +76,12 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     }
     if let Some(loss) = sender.loss.as_deref_mut() {
         let tsecr = p.options.timestamps.map(|t| t.1);
-        let path = acker.path_or_zero();
+        // Without the handshake the shortest answer may have waited in a queue.
+        let path = if begun_before(acker) {
+            0
+        } else {
+            acker.path_or_zero()
+        };
         loss.eifel(
             covered,
             tsecr,
