@@ -4,7 +4,7 @@
 use tcplab_base::{Duration, Instant, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
-use super::ack::Held;
+use super::ack::TIMER_US;
 use super::dir::Dir;
 use super::flight::Segment;
 use super::hidden;
@@ -12,6 +12,7 @@ use super::input;
 use super::load::{BULK, SILENCE};
 use super::loss::{Again, Hole, Loss};
 use super::rounds::{self, Rounds};
+use super::unclear::Held;
 use crate::trace::SegmentKind;
 
 /// A sequence number further away than this belongs to something else.
@@ -23,6 +24,9 @@ pub(super) const NEAR_IDS: i16 = 1000;
 
 /// Payload of a full Ethernet frame (RFC 894, RFC 9293 3.7.1).
 const ETHERNET: u32 = 1460;
+
+/// Few round trips are longer.
+const FAR: Duration = Duration::from_millis(300);
 
 /// Where a packet stands: its frame number and time.
 #[derive(Clone, Copy, Debug)]
@@ -383,7 +387,10 @@ pub(super) fn silence(tx: &Dir, tsval: Option<u32>, now: Instant) -> (Duration, 
     // What is sent upon news comes at once (RACK may wait a quarter of a round trip); without
     // news a round trip is no silence yet.
     let near = Duration::from_micros(tx.path_or_zero().into());
+    // A capture at the receiver that lacks the handshake does not know the round trip: what was asked for may take long.
+    let unknown = tx.path_us == u32::MAX && tx.srtt_us < TIMER_US && input::begun_before(tx);
     let wait = match told {
+        Some(_) if unknown => FAR,
         Some(t) if t > active || after_probe => near + Duration::from_nanos(rtt(tx).as_nanos() / 4),
         _ => rtt(tx),
     };
@@ -430,6 +437,7 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
         ],
         flight: tx.nxt - tx.una.min(tx.nxt),
         passed: tx.relative(tx.una),
+        lost: false,
     };
     let loss = tx.loss();
     let kind = loss.again(&again);

@@ -114,6 +114,8 @@ pub(crate) struct Again {
     pub flight: u32,
     /// Bytes before the first unACKed one.
     pub passed: u64,
+    /// The original never came to the capture, though it was sent.
+    pub lost: bool,
 }
 
 impl Again {
@@ -135,6 +137,7 @@ impl Loss {
         {
             // Without ACKs nobody sees its end; the sender went on.
             self.episodes.close(None);
+            self.probed = None;
         }
         let kind = self.kind_of(a);
         let was_tlp = self
@@ -394,6 +397,7 @@ impl Open {
                 packet: a.number,
                 evidence,
                 acked: a.acked,
+                lost: a.lost,
                 longest_idle: a.idle,
                 timeouts: u32::from(kind == EpisodeKind::Rto),
                 retransmissions: 1,

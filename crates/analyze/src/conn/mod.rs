@@ -22,13 +22,14 @@ mod quick_model;
 mod round_trip;
 mod rounds;
 mod turns;
+mod unclear;
 mod weight;
 mod window;
 
 use tcplab_base::{Duration, Instant};
 use tcplab_wire::{CaqmUnits, TcpFlags, TcpPacket};
 
-pub(crate) use ack::{AckStats, Evidence, Released, TIMER_US};
+pub(crate) use ack::{AckStats, TIMER_US};
 pub(crate) use caqm::{Offer, Tags};
 pub(crate) use dir::{Dir, Reset, Unanswered};
 pub(crate) use episode::{Episodes, Record};
@@ -37,6 +38,7 @@ pub(crate) use load::{QueueWaits, Reordered, STANDING_US};
 pub(crate) use opening::Opening;
 pub(crate) use rounds::{Level, Run};
 pub(crate) use turns::{SLOW_US, Waits};
+pub(crate) use unclear::{Evidence, Released};
 
 use crate::budget::{Event, Tracker};
 use crate::compat::{Compat, Verdicts};
@@ -243,9 +245,8 @@ impl Connection {
             if p.payload_len > 0 {
                 tx.clock.tick(tsval, at.now);
             }
-            if tx.echo_at.is_none() && kind == SegmentKind::New {
-                tx.echo_tsval = tsval;
-                tx.echo_at.set(at.now);
+            if tx.echo_at.is_none() {
+                tx.await_echo(tsval, kind == SegmentKind::New, at.now);
             }
         }
         let limit = tx.full_payload(rx.mss);
