@@ -216,6 +216,7 @@ fn stalls() -> impl Iterator<Item = Finding> {
             cause: "The last segments of a window were lost and no ACK came back.".into(),
             remedy: vec!["Look for loss on the path; `tc -s qdisc` on the sender.".into()],
             confidence: Some(0.97),
+            proof: None,
         })
 }
 
@@ -244,6 +245,7 @@ fn single() -> Vec<Finding> {
                 "Set TCP_QUICKACK before each read in the application.".into(),
             ],
             confidence: Some(0.99),
+            proof: None,
         },
         Finding {
             id: id("syn_retries"),
@@ -254,6 +256,7 @@ fn single() -> Vec<Finding> {
             cause: "A firewall drops it or </script> the host is down.".into(),
             remedy: vec![],
             confidence: Some(1.0),
+            proof: None,
         },
     ]
 }

@@ -33,10 +33,7 @@ pub(crate) const HELD: Detector = Detector {
 fn evidence<'a>(side: &Side<'a>) -> Option<(&'a AckStats, &'a Evidence)> {
     let acks = side.receiver.acks.as_deref()?;
     let evidence = acks.evidence.as_deref()?;
-    // A sender that waits for ACKs goes on at once after quick ones, too; one that writes by a
-    // clock may only seem to.
-    let [quick, at_once] = acks.quick_answers;
-    (quick < 3 || at_once * 2 >= quick).then_some((acks, evidence))
+    acks.peer_waits().then_some((acks, evidence))
 }
 
 /// Data waited for ACKs of which nobody can tell whether the timer held them.
@@ -66,7 +63,8 @@ fn find_held(side: &Side<'_>) -> Option<Finding> {
     (is_share(&e.released_other, acks) || e.released_first).then(|| held(side, acks, e))
 }
 
-fn lost(acks: &AckStats, e: &Evidence, count: u64) -> String {
+/// How long so many delayed ACKs waited at the receiver, without the path's share.
+pub(super) fn net_wait(acks: &AckStats, e: &Evidence, count: u64) -> String {
     let all = e.delayed_net_us;
     let share = all / u64::from(acks.delayed.max(1)) * count;
     length(Duration::from_micros(
@@ -82,8 +80,8 @@ fn nagle(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
         "{} held back {} small packets for {} each ({} in all), because {} acknowledges late",
         side.sender_end.ip,
         r.count,
-        lost(acks, e, 1),
-        lost(acks, e, r.count),
+        net_wait(acks, e, 1),
+        net_wait(acks, e, r.count),
         side.receiver_end.ip
     );
     f.cause = format!(
@@ -114,8 +112,8 @@ fn held(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
         "{} stood still {} ({} each, {} in all), because {} acknowledges late",
         side.sender_end.ip,
         times(r.count),
-        lost(acks, e, 1),
-        lost(acks, e, r.count),
+        net_wait(acks, e, 1),
+        net_wait(acks, e, r.count),
         side.receiver_end.ip
     );
     f.cause = format!(

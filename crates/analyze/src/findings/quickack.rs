@@ -1,6 +1,7 @@
 //! The receiver left quick-ACK mode: Linux up to 6.1.56 ACKs writes of exactly one `rcv_mss` by
 //! the timer once its quick-ACK credits are used up (commits 4720852ed9af and 059217c18be6).
 
+use super::delayed_ack::net_wait;
 use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets, times, us};
 use crate::conn::{AckStats, Evidence};
 
@@ -25,26 +26,29 @@ fn detect(side: &Side<'_>, out: &mut Found) {
     {
         out.cannot_tell(Need::RoundTrip);
     }
+    // An ACK that the capture does not show makes the next one seem to cover two segments.
+    let hidden = u32::from(side.receiver.id_gaps);
     let delayed = u64::from(acks.delayed);
     let after = u64::from(acks.immediate.saturating_sub(acks.quick_before)) + delayed;
     let pattern = is_exact(side, e, delayed)
         && delayed * 5 >= after
         && e.linux_timer * 10 >= delayed * 8
-        && acks
-            .model
-            .explains(handshake.synack_at.is_some() && side.connection.scale_known(!side.is_a()));
+        && acks.model.explains(
+            handshake.synack_at.is_some() && side.connection.scale_known(!side.is_a()),
+            hidden,
+        );
     if !pattern {
         return;
     }
+    let second_late = u64::from(acks.second_late.saturating_sub(hidden));
     if acks.quick_before < 2 {
         // Nobody saw how the connection began: were there quick ACKs?
         if !handshake.is_whole() {
             out.cannot_tell(Need::Handshake);
         }
-    } else if u64::from(acks.second_late) * 10 <= delayed {
+    } else if second_late * 10 <= delayed {
         out.extend([describe(side, acks, e)]);
     } else if !side.has(Need::EveryPacket) {
-        // An ACK that the capture dropped makes the next one seem to cover two segments.
         out.cannot_tell(Need::EveryPacket);
     }
 }
@@ -69,10 +73,11 @@ fn describe(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
     let mut f = side.finding(DETECTOR.id, Severity::High);
     f.packets = packets(e.packets.iter().copied());
     f.title = format!(
-        "{} answers {} late, {}: it waits for a second packet before it acknowledges",
+        "{} answers {} late, {} ({} in all): it waits for a second packet before it acknowledges",
         side.receiver_end.ip,
-        us(late.p50),
+        net_wait(acks, e, 1),
         times(delayed),
+        net_wait(acks, e, delayed)
     );
     f.cause = format!(
         "The receiver left quick-ACK mode after {} segments. The first {} ACKs came at once (median \

@@ -278,9 +278,9 @@ pub(super) const WORDS: &[Entry] = &[
         word: "RTT",
         also: &["round trip", "round-trip time"],
         short: "time from one end to the other and back",
-        more: "In the table of streams: the round trip of the handshake, both halves; without a handshake the fastest \
-               ACK of data sent by the end where the capture was taken; empty where neither is in the capture. Waits \
-               of a receiver are no round trip and have columns of their own.",
+        more: "In the table of streams: the round trip of the whole path. The handshake tells it; without one, data and \
+               the ACKs that were sent at once for it. With \"≤\" the time stamps gave an upper bound. The column is empty \
+               where nothing in the capture tells it. Waits of a receiver are no round trip.",
     },
     Entry {
         word: "SYN",

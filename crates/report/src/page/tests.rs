@@ -96,6 +96,7 @@ fn finding(severity: Severity) -> Finding {
         cause: String::new(),
         remedy: vec![],
         confidence: Some(1.0),
+        proof: None,
     }
 }
 

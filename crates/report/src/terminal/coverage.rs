@@ -15,21 +15,26 @@ use super::{Theme, units};
 const NAMED: usize = 8;
 
 /// What a stream without a finding shows all the same, with a noun for one and for many.
-const LOOSE: [(&str, &str); 5] = [
-    ("segment was sent again", "segments were sent again"),
+const LOOSE: [(&str, &str); 6] = [
+    ("packet was sent again", "packets were sent again"),
     ("ACK was delayed", "ACKs were delayed"),
+    (
+        "ACK may have waited for a timer or for the path",
+        "ACKs may have waited for a timer or for the path",
+    ),
     ("connection got no answer", "connections got no answer"),
     ("connection was refused", "connections were refused"),
     ("connection was reset", "connections were reset"),
 ];
 
 /// How often each kind of [`LOOSE`] is in a stream.
-fn loose(s: &Stream) -> [u64; 5] {
+fn loose(s: &Stream) -> [u64; LOOSE.len()] {
     let both = |n: fn(&Direction) -> u64| n(&s.client_to_server) + n(&s.server_to_client);
     let is = |state: State| u64::from(s.state == state);
     [
         both(|d| d.retransmissions.total),
         both(|d| d.acks_sent.delayed),
+        both(|d| d.acks_sent.unclear),
         is(State::HalfOpen),
         is(State::Refused),
         is(State::Reset),
@@ -236,6 +241,7 @@ mod tests {
             cause: String::new(),
             remedy: vec![],
             confidence: None,
+            proof: None,
         }
     }
 
@@ -295,7 +301,7 @@ mod tests {
         assert!(text.contains("no all-clear"), "{text}");
         let text = coverage.render(&Theme::default(), &totals);
         for part in [
-            "- 96 segments were sent again (2 streams: 0, 3)",
+            "- 96 packets were sent again (2 streams: 0, 3)",
             "- 59 ACKs were delayed (stream 2)",
             "- 1 connection was reset (stream 3)",
         ] {

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::fmt::Write;
 
 use tcplab_analyze::findings::{Finding, Severity};
-use tcplab_analyze::report::{AcksSent, State, Stream, Vantage};
+use tcplab_analyze::report::{AcksSent, RoundTripFrom, State, Stream};
 
 use super::bars::Bar;
 use super::collect::heading;
@@ -26,7 +26,7 @@ pub(super) struct Row {
     received: u64,
     duration_us: u64,
     retransmissions: u64,
-    rtt_us: Option<u32>,
+    round_trip: String,
     acks: [u64; 5],
     state: State,
     is_checked: bool,
@@ -38,20 +38,16 @@ pub(super) struct Row {
 /// Index of the delayed ones among the classes of ACKs.
 const LATE: usize = 2;
 
-/// The round trip of the path, for the column RTT: one meaning for every stream. The handshake where both halves of it
-/// were seen, else the fastest ACK of the data that left from where the capture was taken. The waits of a receiver at the
-/// capture point are no round trip.
-fn round_trip(s: &Stream) -> Option<u32> {
-    let halves = s.handshake.map(|h| (h.server_rtt_us, h.client_rtt_us));
-    if let Some((Some(server), Some(client))) = halves {
-        return Some(server.saturating_add(client));
-    }
-    let sent = match s.vantage {
-        Vantage::Client => &s.client_to_server,
-        Vantage::Server => &s.server_to_client,
-        Vantage::Between | Vantage::Unknown => return None,
+/// The column RTT: the round trip of the path, one meaning for every stream. Time stamps give an upper bound only.
+fn round_trip(s: &Stream) -> String {
+    let Some(trip) = s.round_trip else {
+        return "-".to_owned();
     };
-    (sent.rtt_us.samples > 0).then_some(sent.rtt_us.min)
+    let bound = match trip.from {
+        RoundTripFrom::Handshake | RoundTripFrom::Acks => "",
+        RoundTripFrom::TimeStamps => "≤ ",
+    };
+    format!("{bound}{}", units::micros(trip.us.p50.into()))
 }
 
 /// How many rows are shown, of how many streams.
@@ -88,10 +84,10 @@ impl Row {
             received: r.data_bytes,
             duration_us: s.duration_us,
             retransmissions: c.retransmissions.total + r.retransmissions.total,
-            rtt_us: round_trip(s),
+            round_trip: round_trip(s),
             acks,
             state: s.state,
-            is_checked: s.not_checked.is_empty(),
+            is_checked: s.not_checked.is_empty() && c.acks_sent.unclear + r.acks_sent.unclear == 0,
             finding: None,
             bar: Bar::of(s),
         }
@@ -147,11 +143,6 @@ impl Row {
             (0, 0, false) => "partly checked",
             (0, 0, true) => "ok",
         }
-    }
-
-    fn rtt(&self) -> String {
-        self.rtt_us
-            .map_or_else(|| "-".into(), |us| units::micros(us.into()))
     }
 }
 
@@ -220,7 +211,7 @@ fn figures(row: &Row) -> Vec<Cell> {
         units::bytes(row.received).into(),
         units::micros(row.duration_us).into(),
         units::count(row.retransmissions).into(),
-        row.rtt().into(),
+        row.round_trip.as_str().into(),
     ];
     cells.extend(row.acks.iter().map(|n| Cell::from(units::count(*n))));
     cells

@@ -126,6 +126,7 @@ pub fn ascii(text: &str) -> String {
         '◇' => '~',
         '→' => '>',
         '·' => '.',
+        '≤' => '<',
         c => c,
     };
     text.chars().map(sign).collect()
