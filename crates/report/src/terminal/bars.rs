@@ -41,27 +41,35 @@ impl Bar {
     }
 }
 
-/// How long clients waited, and for what. Nothing when nobody counted it.
-pub(super) fn sentence(theme: &Theme, totals: &Totals) -> String {
-    let waited = &totals.waited_us;
-    if waited.is_empty() {
+/// How long clients waited, and for what; over captures without a request: what the streams took. Nothing when nobody
+/// counted it.
+pub(super) fn sentence(theme: &Theme, totals: &Totals, streams: u64) -> String {
+    let mut asked = totals.waited_us.parts();
+    let (who, time) = match asked.any(|(class, _)| class != Class::Handshake) {
+        true => ("Clients waited".to_owned(), &totals.waited_us),
+        false => (
+            format!("{} took", units::plural(streams, "stream")),
+            &totals.budget_us,
+        ),
+    };
+    if time.is_empty() {
         return String::new();
     }
-    let mut parts: Vec<(Class, u64)> = waited.parts().collect();
+    let mut parts: Vec<(Class, u64)> = time.parts().collect();
     // Stable: classes of one size keep their order.
     parts.sort_by_key(|part| std::cmp::Reverse(part.1));
     let others: u64 = parts.iter().skip(NAMED).map(|part| part.1).sum();
     let mut texts: Vec<String> = parts
         .iter()
         .take(NAMED)
-        .map(|(class, us)| format!("{} {}", units::micros(*us), waited_for(*class)))
+        .map(|(class, us)| format!("{} {}", units::micros(*us), went_to(*class)))
         .collect();
     if others > 0 {
         texts.push(format!("{} for other reasons", units::micros(others)));
     }
     let text = format!(
-        "Clients waited {} for answers: {}.",
-        units::micros(waited.total()),
+        "{who} {}: {}.",
+        units::micros(time.total()),
         texts.join(", ")
     );
     let lines = wrap(&text, theme.width.saturating_sub(2).min(LONGEST));
@@ -201,11 +209,11 @@ fn ink(class: Class) -> Ink {
     }
 }
 
-/// What a client waited for, for the sentence.
-fn waited_for(class: Class) -> &'static str {
+/// What time went to, for the sentence.
+fn went_to(class: Class) -> &'static str {
     match class {
         Class::Handshake => "for the handshake",
-        Class::ClientThinks => "for the client itself",
+        Class::ClientThinks => "for clients themselves",
         Class::ServerThinks => "for servers",
         Class::Path => "for the path",
         Class::CongestionWindow => "for the congestion window",
@@ -220,7 +228,7 @@ fn waited_for(class: Class) -> &'static str {
         Class::Spurious => "for needless retransmissions",
         Class::ZeroWindow => "for receivers that do not read",
         Class::Closing => "for the close",
-        Class::Idle => "for nothing",
+        Class::Idle => "idle",
         Class::Unknown => "for reasons that the packets do not tell",
     }
 }
@@ -245,7 +253,14 @@ mod tests {
     #[test]
     fn the_sentence_names_the_largest_parts_and_sums_the_rest() {
         let mut totals = Totals::default();
-        assert_eq!(sentence(&plain(80), &totals), "");
+        assert_eq!(sentence(&plain(80), &totals, 1), "");
+        // A download that nobody asked for: the handshake alone is no wait worth a line.
+        totals.waited_us = budget(&[(Class::Handshake, 40_000)]);
+        totals.budget_us = budget(&[(Class::Handshake, 40_000), (Class::Rto, 1_940_000)]);
+        assert_eq!(
+            sentence(&plain(100), &totals, 1),
+            "  1 stream took 1.98 s: 1.94 s for the retransmission timer, 40.0 ms for the handshake.\n"
+        );
         totals.waited_us = budget(&[
             (Class::ServerThinks, 22_000_000),
             (Class::Rto, 7_000_000),
@@ -255,9 +270,9 @@ mod tests {
             (Class::Unknown, 40_000),
         ]);
         assert_eq!(
-            sentence(&plain(120), &totals),
-            "  Clients waited 31 s for answers: 22 s for servers, 7 s for the retransmission timer, 1.50 s for the\n  \
-             path, 400 ms for delayed ACKs, 100 ms for other reasons.\n"
+            sentence(&plain(120), &totals, 1),
+            "  Clients waited 31 s: 22 s for servers, 7 s for the retransmission timer, 1.50 s for the path, 400 ms\n  \
+             for delayed ACKs, 100 ms for other reasons.\n"
         );
     }
 

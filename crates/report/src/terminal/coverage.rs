@@ -27,6 +27,9 @@ const LOOSE: [(&str, &str); 6] = [
     ("connection was reset", "connections were reset"),
 ];
 
+/// The kind that is a doubt, not an event.
+const UNCLEAR: usize = 2;
+
 /// How often each kind of [`LOOSE`] is in a stream.
 fn loose(s: &Stream) -> [u64; LOOSE.len()] {
     let both = |n: fn(&Direction) -> u64| n(&s.client_to_server) + n(&s.server_to_client);
@@ -87,9 +90,19 @@ impl Coverage {
 
     /// What no finding names, as sentences.
     fn unexplained(&self) -> Vec<String> {
-        let kinds = self.kinds.iter().zip(LOOSE).filter(|(k, _)| k.count > 0);
+        self.sentences(|i| i != UNCLEAR)
+    }
+
+    /// ACKs of which nobody can tell whether they were late, as a sentence.
+    fn unclear(&self) -> Vec<String> {
+        self.sentences(|i| i == UNCLEAR)
+    }
+
+    fn sentences(&self, which: impl Fn(usize) -> bool) -> Vec<String> {
+        let kinds = self.kinds.iter().zip(LOOSE).enumerate();
         kinds
-            .map(|(kind, (one, many))| {
+            .filter(|(i, (kind, _))| which(*i) && kind.count > 0)
+            .map(|(_, (kind, (one, many)))| {
                 let noun = if kind.count == 1 { one } else { many };
                 let streams = match kind.streams as usize {
                     n if n == kind.first.len() => which_streams(&kind.first),
@@ -111,22 +124,27 @@ impl Coverage {
             units::plural(streams, "stream"),
             findings::looked_for()
         );
-        let doubts = match (self.unexplained().is_empty(), is_all_checked(totals)) {
+        let doubts = match (self.unexplained().is_empty(), self.is_all_checked(totals)) {
             (true, true) => {
                 let text = theme.paint(Ink::Green, &format!("No findings: {looked}."));
                 let list = theme.paint(Ink::Dim, "`tcplab analyze --explain` lists them.");
                 return format!("{text}\n  {list}\n");
             }
-            (false, true) => "the packets show trouble that no finding explains",
+            (false, true) => "the packets show something that no finding explains",
             (true, false) => "not everything could be checked",
             (false, false) => {
-                "the packets show trouble that no finding explains, and not everything could be checked"
+                "the packets show something that no finding explains, and not everything could be checked"
             }
         };
         let text = format!("No findings ({looked}), but this is no all-clear: {doubts}.");
         let lines = wrap(&text, theme.width.min(100));
         let painted = lines.iter().map(|line| theme.paint(Ink::Yellow, line));
         painted.map(|line| format!("{line}\n")).collect()
+    }
+
+    /// Every detector saw what it needs, in all packets.
+    fn is_all_checked(&self, totals: &Totals) -> bool {
+        totals.not_checked.is_empty() && not_read(totals).is_empty() && self.unclear().is_empty()
     }
 
     /// What no finding names, and what could not be looked for.
@@ -143,8 +161,11 @@ impl Coverage {
                 .iter()
                 .for_each(|text| item(theme, text, &mut out));
         }
-        if !is_all_checked(totals) {
+        if !self.is_all_checked(totals) {
             let _ = write!(out, "\n{}\n", heading(theme, "Not checked", ""));
+            self.unclear()
+                .iter()
+                .for_each(|text| item(theme, text, &mut out));
             not_read(totals)
                 .iter()
                 .for_each(|text| item(theme, text, &mut out));
@@ -152,11 +173,6 @@ impl Coverage {
         }
         out
     }
-}
-
-/// Every detector saw what it needs, in all packets.
-fn is_all_checked(totals: &Totals) -> bool {
-    totals.not_checked.is_empty() && not_read(totals).is_empty()
 }
 
 /// Packets that no detector has seen, as sentences.
@@ -319,6 +335,21 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
+    }
+
+    #[test]
+    fn acks_that_may_have_been_late_are_a_doubt() {
+        let mut coverage = Coverage::default();
+        let mut s = stream(0, 0, 0);
+        s.client_to_server.acks_sent.unclear = 81;
+        coverage.stream(&s);
+        coverage.settle();
+        let totals = Totals::default();
+        let text = coverage.all_clear(&Theme::default(), &totals, 1);
+        assert!(text.contains("checked"), "{text}");
+        assert!(!text.contains("something"), "{text}");
+        let text = coverage.render(&Theme::default(), &totals);
+        assert!(text.contains("- 81 ACKs may have waited"), "{text}");
     }
 
     #[test]
