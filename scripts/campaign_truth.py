@@ -11,11 +11,11 @@ The captures lie in $XDG_CACHE_HOME/tcplab/truth/SEED; what is there is not made
 import argparse
 import collections
 import concurrent.futures
+import itertools
 import json
 import os
 import random
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -50,36 +50,25 @@ def plan(seed, each, only):
 
 
 def make_all(options, folder):
-    """Makes what is missing; returns labels and what was left out."""
-    index = folder / "index.jsonl"
-    have = {}
-    if index.exists():
-        have = {x["name"]: x for x in map(json.loads, index.read_text().splitlines())}
-    laboratory.ready()
-    lock, todo = threading.Lock(), []
+    """Makes what is missing; returns labels, those of runs that are left out too."""
+    (folder / "captures").mkdir(parents=True, exist_ok=True)
     wanted = plan(options.seed, options.each, options.kind)
-    todo = [x for x in wanted if x[0] not in have]
-    began, finished = time.monotonic(), 0
+    if not all((folder / "captures" / f"{x[0]}.json.gz").exists() for x in wanted):
+        laboratory.ready()
+    began, done = time.monotonic(), itertools.count(1)
 
     def one(item):
-        nonlocal finished
         name, family, number, case = item
-        label, why = laboratory.make(case, folder / "captures" / name, number, options.binary[0])
-        entry = {"name": name, "kind": case.kind, "family": family, "seed": number, "kernel": case.kernel, "sender": case.sender, "params": case.params,
-                 "scenario": case.toml or case.lines, "left_out": why, **(label or {})}
-        with lock:
-            have[name] = entry
-            with index.open("a") as out:
-                out.write(json.dumps(entry) + "\n")
-            finished += 1
-            if finished % 100 == 0:
-                print(f"{finished} of {len(todo)} runs, {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+        some, why = laboratory.label(case, laboratory.make(case, folder / "captures" / name, number, options.binary[0]))
+        if (n := next(done)) % 100 == 0:
+            print(f"{n} of {len(wanted)} runs, {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+        return {"name": name, "kind": case.kind, "family": family, "seed": number, "kernel": case.kernel, "sender": case.sender, "params": case.params,
+                "scenario": case.toml or case.lines, "left_out": why, **(some or {})}
 
-    (folder / "captures").mkdir(parents=True, exist_ok=True)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for done in pool.map(one, todo):
-            del done
-    return [have[x[0]] for x in wanted]
+        labels = list(pool.map(one, wanted))
+    (folder / "index.jsonl").write_text("".join(json.dumps(x) + "\n" for x in labels))
+    return labels
 
 
 def arguments():
@@ -95,6 +84,7 @@ def arguments():
     a.add_argument("--write", action="store_true", help="write the section Measured of docs/findings.md")
     a.add_argument("--measured", type=Path, help="write the shares of right findings into this measured.rs")
     a.add_argument("--foreign", type=Path, help="a folder of captures without labels")
+    a.add_argument("--sample", type=int, default=0, help="with --foreign: print so many findings, drawn by --seed, for a look by hand")
     options = a.parse_args()
     root = HERE.parent
     options.binary = [Path(x).resolve() for x in options.binary or [Path(os.environ.get("CARGO_TARGET_DIR") or root / "target") / "release" / "tcplab"]]
@@ -104,6 +94,8 @@ def arguments():
 
 def main():
     options = arguments()
+    if options.foreign and options.sample:
+        return foreign.sample(options.foreign, options.binary[-1], options.sample, options.seed, options.jobs)
     if options.foreign:
         return foreign.compare(options.foreign, options.binary, options.jobs)
     folder = CACHE / str(options.seed)

@@ -40,16 +40,17 @@ def thought(seen, side, conn=0):
 
 def slow_client(rng):
     """The client needs a while from each answer to its next request."""
-    p, n = {}, rng.randint(4, 15)
-    pause, reply = rng.choice([60, 100, 200, 400, 800]), rng.choice([100, 1000, 8000])
-    rtt = rng.choice([x for x in RTTS if x <= pause])
+    p, n = {}, rng.choice([5, 12, 15, 20, 25])
+    pause, reply = rng.choice([60, 100, 200, 300, 400]), rng.choice([100, 1000, 8000])
+    rtt = rng.choice([x for x in RTTS if 2 * x <= pause])
     p.update(pause_ms=pause, requests=n)
     lines = [f"a_script=(w200 r{reply} s{pause * 1000})*{n} w200 r{reply} c", f"b_script=(r200 w{reply})*{n + 1} d c", "steps=1"]
 
     def judge(seen):
         if not (seen.quiet and seen.finished()):
             return "not quiet"
-        return truth(must("slow_client"), budget={"client_thinks": thought(seen, "a"), "handshake": seen.handshake()})
+        # What people call a slow client does so all the time; a few pauses are a matter of words.
+        return truth(must("slow_client") if n >= 12 else {}, ["slow_client"], budget={"client_thinks": thought(seen, "a"), "handshake": seen.handshake()})
     return Case("slow-client", [*lines, *path(rng, p, rtt), *sometimes(rng, p)], judge, "b", rng.choice(KERNELS), p)
 
 
@@ -87,7 +88,7 @@ def small_window(rng):
             return "not quiet"
         if late < max(3, n):
             return "no delayed ACKs"
-        return truth(must("delack_request_response"), ["delack_nagle", "window_after_idle", "slow_client", "slow_start"], budget={"delayed_ack": late * 0.036})
+        return truth(must("delack_request_response"), ["delack_nagle", "window_after_idle", "slow_client", "slow_start"], budget={"delayed_ack": max(0, late - n) * 0.036})
     return Case("delack-small-window", [*lines, *path(rng, p, rng.choice([0.2, 1, 5, 20])), *sometimes(rng, p)], judge, "b", rng.choice(KERNELS), p)
 
 

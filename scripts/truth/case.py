@@ -43,8 +43,9 @@ def must(*names, at=POINTS):
     return {name: at for name in names}
 
 
-def truth(causes=None, allowed=(), one_of=(), budget=None):
-    return {"causes": dict(causes or {}), "allowed": sorted(allowed), "one_of": [list(x) for x in one_of], "budget": dict(budget or {})}
+def truth(causes=None, allowed=(), one_of=(), budget=None, never=()):
+    """`never`: what the counters alone would allow, and what was configured rules out."""
+    return {"never": sorted(never), "causes": dict(causes or {}), "allowed": sorted(allowed), "one_of": [list(x) for x in one_of], "budget": dict(budget or {})}
 
 
 class Seen:
@@ -164,6 +165,7 @@ def sometimes(rng, p, timestamps=True):
 def also(seen, t):
     """Adds what a run's counters say was true besides: allowed, never asked for."""
     more = set()
+    never = set(t.pop("never", ()))
     if seen.both("TCPLossProbes"):
         more |= {"tail_loss"}
     if seen.timeouts():
@@ -174,8 +176,6 @@ def also(seen, t):
         more |= LOSSES | {"tail_loss"}
         if seen.both("DelayedACKs"):  # a window that losses made small waits for them
             more |= {"delack_request_response"}
-    if any(not c[s]["got"] for c in seen.raw["connections"] for s in "ab"):
-        more |= {"artefacts"}  # one direction
     if seen.both("TCPDSACKRecv") or seen.both("TCPSpuriousRTOs") or seen.both("TCPLossUndo") or seen.both("TCPFullUndo") or seen.both("TCPTSReorder"):
         more |= {"spurious_fast", "reordering", "spurious_rto", "duplication", "ack_loss"}
     if seen.both("TCPToZeroWindowAdv"):
@@ -199,8 +199,28 @@ def also(seen, t):
         more |= {"slow_start"}
     if any(x > 0.2 for c in range(len(seen.raw["connections"])) for s in "ab" for x in seen.pauses(s, c)) and base > 0.005 and wrote > 28 * 1448:
         more |= {"window_after_idle"}
-    t["allowed"] = sorted((set(t["allowed"]) | more) - set(t["causes"]) - set(t.pop("never", ())))
+    t["none"] = absent(seen)
+    t["allowed"] = sorted((set(t["allowed"]) | more) - set(t["causes"]) - never)
     return t
+
+
+def absent(seen):
+    """Classes of the time budget to which nothing of this run can belong."""
+    out = set()
+    logged = [len(c[s].get("steps", [])) for c in seen.raw["connections"] for s in "ab"]
+    for side, name in (("b", "server_thinks"), ("a", "client_thinks")):
+        # Connections that were not accepted have no steps, and `tcplab run` logs no pauses.
+        if "start" in seen.raw and all(logged) and not any(x > 0.0005 for n in range(len(seen.raw["connections"])) for x in seen.pauses(side, n)):
+            out.add(name)
+    if not seen.both("DelayedACKs"):
+        out |= {"delayed_ack", "nagle"}
+    if not seen.retrans and not seen.drops():
+        out |= {"rto", "tlp", "fast_recovery", "spurious"}
+    if not seen.both("TCPToZeroWindowAdv") and not seen.both("TCPWantZeroWindowAdv"):
+        out |= {"zero_window"}
+    if not any(c[s].get("rwnd_limited_us") for c in seen.raw["connections"] for s in "ab"):
+        out |= {"receive_window"}
+    return sorted(out)
 
 
 def n_round_trips(size, first=10 * 1448):

@@ -31,7 +31,7 @@ def nobody(rng):
     lines = ["a_script=w100 c", "b_script=d c", f"rule=ab syn{after} drop", "sysctl_a=net.ipv4.tcp_syn_retries 3", "max=20000000"]
 
     def judge(seen):
-        return truth({"syn_retries": "am" if after else "a"}, ["black_hole"]) if len(seen.drops()) >= 3 else "not lost"
+        return truth({"syn_retries": "am" if after else "a"}, ["black_hole", "artefacts"]) if len(seen.drops()) >= 3 else "not lost"
     return Case("syn-into-nothing", [*lines, *path(rng, p, rng.choice(RTTS))], judge, "a", rng.choice(KERNELS), p)
 
 

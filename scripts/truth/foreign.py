@@ -3,6 +3,7 @@
 import collections
 import concurrent.futures
 import json
+import random
 import subprocess
 from pathlib import Path
 
@@ -70,6 +71,26 @@ def compare(folder, binaries, jobs):
     for _, _, broken in columns:
         for text in broken:
             print(text)
+
+
+def sample(folder, binary, number, seed, jobs):
+    """Prints findings drawn at random, as evenly over their ids as there are some: for a look by hand."""
+    files = sorted(x for x in Path(folder).rglob("*") if x.is_file())
+    found = collections.defaultdict(list)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for path, answer in zip(files, pool.map(lambda x: analyse(binary, x), files)):
+            for capture in answer.get("document", {}).get("captures", []):
+                for x in capture["findings"]:
+                    found[x["id"]].append((path, x))
+    rng = random.Random(seed)
+    for x in found.values():
+        rng.shuffle(x)
+    while number and any(found.values()):
+        for i in sorted(found):
+            if found[i] and number:
+                path, x = found[i].pop()
+                number -= 1
+                print(f"{x['id']}  {path}  stream {x['stream']}  packets {x['packets'][:8]}\n    {x['title']}\n    tshark -r '{path}' -Y 'tcp.stream=={x['stream']}'")
 
 
 def share(counts, name):

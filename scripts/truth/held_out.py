@@ -46,7 +46,7 @@ def bursts(rng):
     def judge(seen):
         if seen.raw["ba"]["lost"] < 5 or not seen.finished():
             return "too few losses"
-        return truth({**must("random_loss"), **({"rto": "b"} if seen.timeouts("b") else {})}, [*LOSSES, "tail_loss"])
+        return truth({**must("random_loss"), **({"rto": "b"} if seen.timeouts("b") else {})}, ["tail_loss"], never=["congestion_loss"])
     return experiment("bursts", rng, p, text, judge)
 
 
@@ -58,14 +58,14 @@ def token_bucket(rng):
     def judge(seen):
         if seen.raw["ba"]["dropped"] < 8 or not seen.finished():
             return "too few losses"
-        return truth({"rto": "b"} if seen.timeouts("b") else {}, [*LOSSES, "tail_loss", "policer"], one_of=[[["policer", "congestion_loss"], POINTS]])
+        return truth({"rto": "b"} if seen.timeouts("b") else {}, ["tail_loss"], never=["random_loss"], one_of=[[["policer", "congestion_loss"], POINTS]])
     return experiment("token-bucket", rng, p, text, judge)
 
 
 def active_queue(rng):
     mbit = rng.choice([5, 10, 20])
     p = {}
-    text = toml(rng, p, bulk(mbit * 400000), far=f'b_to_a = {{ qdisc = "{rng.choice(["fq_codel", "codel"])}", rate = "{mbit}mbit" }}', rtt=rng.choice([20, 40, 80]))
+    text = toml(rng, p, bulk(mbit * 800000), far=f'b_to_a = {{ qdisc = "{rng.choice(["fq_codel", "codel"])}", rate = "{mbit}mbit" }}', rtt=rng.choice([20, 40]))
 
     def judge(seen):
         if seen.raw["ba"]["dropped"] < 4 or not seen.finished():
@@ -81,7 +81,7 @@ def damaged(rng):
     def judge(seen):
         if seen.count("a", "TcpInCsumErrors") < 5 or not seen.finished():
             return "too few were damaged"
-        return truth({"random_loss": "b", **({"rto": "b"} if seen.timeouts("b") else {})}, [*LOSSES, "tail_loss", "artefacts", "spurious_fast", "reordering", "duplication", "spurious_rto"])
+        return truth({"random_loss": "b", **({"rto": "b"} if seen.timeouts("b") else {})}, ["tail_loss", "artefacts", "spurious_fast", "reordering", "duplication", "spurious_rto"], never=["congestion_loss"])
     return experiment("damaged", rng, p, text, judge)
 
 
@@ -92,7 +92,7 @@ def narrow_way_back(rng):
     def judge(seen):
         if seen.raw["ab"]["queue_drops"] < 20 or not seen.finished():
             return "too few losses"
-        return truth({}, ["ack_loss", "ack_thinning", "bufferbloat", *LOSSES], one_of=[[["ack_loss", "ack_thinning", "bufferbloat"], "bm"]])
+        return truth({}, ["ack_loss", "ack_thinning", "bufferbloat"], never=[] if seen.retrans else ["random_loss", "congestion_loss"], one_of=[[["ack_loss", "ack_thinning", "bufferbloat"], "bm"]])
     return experiment("narrow-way-back", rng, p, text, judge)
 
 
@@ -103,13 +103,13 @@ def filtered(rng):
     def judge(seen):
         if seen.raw["ab"]["ack_drops"] < 50 or not seen.finished():
             return "too few were filtered"
-        return truth({}, ["ack_loss", "ack_thinning", "bufferbloat"], one_of=[[["ack_thinning", "ack_loss"], "bm"]])
+        return truth({}, ["ack_loss", "ack_thinning", "bufferbloat"], never=[] if seen.retrans else ["random_loss", "congestion_loss"], one_of=[[["ack_thinning", "ack_loss"], "bm"]])
     return experiment("filtered", rng, p, text, judge)
 
 
 def stand_still(rng):
     p = {"mbit": 10}
-    text = toml(rng, p, bulk(1500000), far=f'b_to_a = {{ rate = "10mbit", limit = 2000, spikes = "0.1% median {rng.choice([450, 700])}ms sigma 0.2" }}', rtt=rng.choice([5, 20, 40]),
+    text = toml(rng, p, bulk(1500000), far=f'b_to_a = {{ rate = "10mbit", limit = 2000, spikes = "0.4% median {rng.choice([600, 900])}ms sigma 0.2" }}', rtt=rng.choice([5, 20, 40]),
                 client='sysctl = { "net.ipv4.tcp_timestamps" = 0 }' if rng.random() < 0.4 else "")
 
     def judge(seen):
@@ -211,7 +211,7 @@ def slow_and_lossy(rng):
 
 def slow_and_nagle(rng):
     """Both: the server thinks, and requests come in two writes."""
-    p, n, think = {}, rng.randint(10, 25), rng.choice([80, 150, 300])
+    p, n, think = {}, rng.randint(15, 30), rng.choice([25, 30, 35])
     lines = [f"a_script=(w100 w300 r600)*{n} c", f"b_script=(r400 s{think * 1000} w600)*{n} d c", "steps=1"]
 
     def judge(seen):
@@ -256,9 +256,7 @@ def keeps_window(rng):
         times = seen.exchanges("a")
         if not (seen.quiet and seen.finished()) or len(times) != 6 or max(times[4:]) > times[3] + 0.5 * rtt / 1000:
             return "the window was lost"
-        t = truth(allowed=["slow_client", "slow_start"])
-        t["never"] = ["window_after_idle"]
-        return t
+        return truth(allowed=["slow_client", "slow_start"], never=["window_after_idle"])
     return Case("keeps-window", [*lines, *path(rng, p, rtt), *rate(p, "ba", 200)], judge, "b", rng.choice(KERNELS), p)
 
 

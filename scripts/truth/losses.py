@@ -31,7 +31,7 @@ def random_loss(rng):
     def judge(seen):
         if len(seen.drops()) < 4 or not seen.finished():
             return "too few losses"
-        return truth({**must("random_loss"), **rto_causes(seen, before(s, after))}, ["congestion_loss", "tail_loss"])
+        return truth({**must("random_loss"), **rto_causes(seen, before(s, after))}, ["tail_loss"], never=["congestion_loss"])
     return Case("random-loss", [*lines, *rate(p, toward(s), rng.choice([20, 50, 100])), *path(rng, p, rng.choice(RTTS)), *sometimes(rng, p)], judge, s, rng.choice(KERNELS), p)
 
 
@@ -45,7 +45,7 @@ def congestion_loss(rng):
     def judge(seen):
         if seen.raw[seen.dir]["queue_drops"] < 4 or not seen.finished():
             return "too few losses"
-        return truth({**must("congestion_loss"), **rto_causes(seen, s)}, ["random_loss", "tail_loss", "policer"] if queue < 20 else ["random_loss", "tail_loss"])
+        return truth({**must("congestion_loss"), **rto_causes(seen, s)}, ["tail_loss", "policer"] if queue < 20 else ["tail_loss"], never=["random_loss"])
     return Case("congestion-loss", [*lines, *rate(p, toward(s), mbit, queue), *path(rng, p, rtt), *sometimes(rng, p)], judge, s, rng.choice(KERNELS), p)
 
 
@@ -72,7 +72,7 @@ def policer(rng):
     def judge(seen):
         if seen.raw[seen.dir]["policed"] < 8 or not seen.finished():
             return "too few losses"
-        return truth({"policer": POINTS, **rto_causes(seen, s)}, [*LOSSES, "tail_loss"])
+        return truth({"policer": POINTS, **rto_causes(seen, s)}, ["congestion_loss", "tail_loss"], never=["random_loss"])
     return Case("policer", [*lines, *path(rng, p, rng.choice([5, 10, 20, 40])), *sometimes(rng, p)], judge, s, rng.choice(KERNELS), p)
 
 
@@ -91,7 +91,7 @@ def tail(rng):
             return "not a tail"
         times = seen.exchanges("a")
         cost = max(times) - sorted(times)[len(times) // 2]
-        return truth({"tail_loss": before("b", after), **rto_causes(seen, before("b", after))}, ["tail_loss", "rto"], budget={"recovery@b": max(0.0, cost - 0.02)})
+        return truth({"tail_loss": before("b", after), **rto_causes(seen, before("b", after))}, ["tail_loss", "rto"], never=["congestion_loss"], budget={"recovery@b": max(0.0, cost - 0.02)})
     return Case("tail-loss", [*lines, *path(rng, p, rng.choice([1, 5, 20, 50, 100])), *sometimes(rng, p)], judge, "b", rng.choice(KERNELS), p)
 
 
@@ -106,7 +106,7 @@ def lone(rng):
             return "not lost"
         times = seen.exchanges("a")
         cost = sum(times) - len(times) * sorted(times)[len(times) // 2]
-        return truth({}, ["rto", "tail_loss", "spurious_rto"], one_of=[[["rto", "tail_loss"], before("a", after)]], budget={"rto@a": max(0.0, cost - 0.005)})
+        return truth({}, ["rto", "tail_loss", "spurious_rto"], never=["congestion_loss"], one_of=[[["rto", "tail_loss"], before("a", after)]], budget={"rto@a": max(0.0, cost - 0.005)})
     return Case("lone-request-lost", [*lines, *path(rng, p, rng.choice([1, 5, 20, 50])), *sometimes(rng, p)], judge, "a", rng.choice(KERNELS), p)
 
 
@@ -123,7 +123,7 @@ def outage(rng):
     def judge(seen):
         if not seen.timeouts(s) or len(seen.drops()) < 3 or not seen.finished():
             return "no timeout"
-        return truth({"rto": before(s, after)}, ["tail_loss", "black_hole"], budget={f"rto@{s}": max(0.0, (length - 2 * rtt - 30) / 1000)})
+        return truth({"rto": before(s, after)}, ["tail_loss", "black_hole"], budget={f"rto@{s}": max(0.0, (length - 2 * rtt - 30) / 1000 - seen.raw[seen.dir]["longest_wait"])})
     return Case("outage", [*lines, *rate(p, toward(s), 10), *path(rng, p, rtt), *sometimes(rng, p)], judge, s, rng.choice(KERNELS), p)
 
 
@@ -154,7 +154,7 @@ def ack_loss(rng):
         if len(seen.drops()) < 20 or seen.timeouts() or not seen.finished():
             return "too few losses"
         # Lost ACKs leave a trace at the receiver only: the sender's capture sees fewer ACKs, which look like thinned ones.
-        return truth({}, ["ack_loss", "ack_thinning"], one_of=[[["ack_loss", "ack_thinning"], s + ("" if after else "m")]])
+        return truth({}, ["ack_loss", "ack_thinning"], one_of=[[["ack_loss", "ack_thinning"], s + ("" if after else "m")]], never=[] if seen.retrans else ["random_loss", "congestion_loss"])
     return Case("ack-loss", [*lines, f"rule={toward(other(s))} ack n=10 k=1000000 p={ppm}{after} drop", *rate(p, toward(s), rng.choice([20, 50])), *path(rng, p, rng.choice(RTTS)), *sometimes(rng, p)],
                 judge, s, rng.choice(KERNELS), p)
 

@@ -37,7 +37,7 @@ def idle(rng):
     """A person's pauses between requests."""
     p, n = {}, rng.randint(2, 5)
     reply = rng.choice([200, 1000, 6000])
-    lines = [f"a_script=(w200 r{reply} s{rng.choice([3, 7, 15, 40]) * 1000000})*{n} c", f"b_script=(r200 w{reply})*{n} d c"]
+    lines = [f"a_script=(w200 r{reply} s{rng.choice([3, 7, 15, 40]) * 1000000})*{n} c", f"b_script=(r200 w{reply})*{n} d c", "max=300000000"]
 
     def judge(seen):
         if not (seen.quiet and seen.finished()):

@@ -31,10 +31,10 @@ def analyse(binary, files):
 
 
 def wanted(label, point):
-    """What must be found at a capture point, each with the ids that answer it, and the ids that may be said."""
+    """What must be found at a capture point, each with the ids that answer it (its own first), and the ids that may be said."""
     t = label["truth"]
-    groups = [(name, set(accepted(name))) for name, at in t["causes"].items() if point in at]
-    groups += [("/".join(names), {i for n in names for i in accepted(n)}) for names, at in t["one_of"] if point in at]
+    groups = [(name, accepted(name)) for name, at in t["causes"].items() if point in at]
+    groups += [("/".join(names), tuple(i for n in names for i in accepted(n))) for names, at in t["one_of"] if point in at]
     may = {i for name in [*t["causes"], *t["allowed"], *(n for names, _ in t["one_of"] for n in names)] for i in accepted(name)}
     return groups, may
 
@@ -66,16 +66,16 @@ def judge(label, point, how, capture, begin):
     row["not_checked_any"] = bool(blind)
     answered = set()
     for name, ids in groups:
-        hit = sorted(ids & set(best))
+        hit = [i for i in ids if i in best]
         if hit:
             row["right"].append([name, hit[0]])
             answered |= set(hit)
         elif gone(label, name, how, begin):
-            row["gone"].append([name, sorted(ids)[0]])
-        elif how != "whole" and ids & blind:
-            row["not_checked"].append([name, sorted(ids)[0]])
+            row["gone"].append([name, ids[0]])
+        elif how != "whole" and set(ids) & blind:
+            row["not_checked"].append([name, ids[0]])
         else:
-            row["missed"].append([name, sorted(ids)[0]])
+            row["missed"].append([name, ids[0]])
     row["false"] = sorted(set(best) - answered - may)
     row["allowed"] = sorted((set(best) & may) - answered)
     known = [x for x in capture["findings"] if x.get("confidence") is not None]
@@ -89,6 +89,7 @@ def judge(label, point, how, capture, begin):
         for s in streams:
             spent.update(budget(s))
         row["budget"] = {k: round(v, 6) for k, v in spent.items()}
+        row["budget_none"] = {c: row["budget"].get(c, 0.0) for c in label["truth"].get("none", [])}
         row["budget_truth"] = {k.partition("@")[0]: v for k, v in label["truth"]["budget"].items() if point in (k.partition("@")[2] or POINTS)}
     return row
 
@@ -155,6 +156,7 @@ def calibration(rows):
 def budget_table(rows):
     """For each class the seconds that the truth has and how many of them the analyser gave to it; and the unknown share."""
     truth, found, runs, low = (collections.Counter() for _ in range(4))
+    absent, wrong, where = collections.Counter(), collections.Counter(), collections.defaultdict(list)
     total = unknown = idle = 0.0
     short = collections.defaultdict(list)
     for r in rows:
@@ -163,6 +165,11 @@ def budget_table(rows):
         total += sum(r["budget"].values())
         unknown += r["budget"].get(UNKNOWN, 0.0)
         idle += r["budget"].get(IDLE, 0.0)
+        for name, seconds in r["budget_none"].items():
+            absent[name] += sum(r["budget"].values()) - r["budget"].get(IDLE, 0.0)
+            wrong[name] += seconds
+            if seconds > 0.02:
+                where[name].append(f"{r['name']}.{r['point']} {seconds:.3f} s")
         for name, seconds in r["budget_truth"].items():
             if seconds < 0.001:
                 continue
@@ -174,6 +181,7 @@ def budget_table(rows):
                 low[name] += 1
                 short[name].append(f"{r['name']}.{r['point']} {got:.3f} of {seconds:.3f} s")
     return {"total_s": total, "unknown_s": unknown, "idle_s": idle, "unknown_share": unknown / (total - idle) if total > idle else None,
+            "absent": {n: {"seconds": absent[n], "given_s": wrong[n], "captures": len(where[n]), "examples": where[n][:8]} for n in sorted(absent)},
             "classes": {n: {"captures": runs[n], "truth_s": truth[n], "recall": found[n] / truth[n], "captures_below_0.9": low[n], "examples": short[n][:8]} for n in sorted(truth)}}
 
 

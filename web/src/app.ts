@@ -6,7 +6,7 @@ import { h } from './dom';
 import { count, date, plural, seconds } from './format';
 import { FindingsList } from './ui/findings';
 import { helpDialog } from './ui/help';
-import { notChecked } from './ui/not_checked';
+import { notChecked, notExplained } from './ui/not_checked';
 import { onPrint } from './ui/print';
 import { StreamPanel } from './ui/stream_panel';
 import { StreamTable } from './ui/streams';
@@ -97,6 +97,7 @@ export class App {
       ...warnings(capture),
       captureTime(this.classes, capture) ?? '',
       this.findings.element,
+      notExplained(capture) ?? '',
       notChecked(capture, capture.findings.length === 0) ?? '',
       this.streams.element,
     );

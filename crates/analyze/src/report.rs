@@ -511,6 +511,11 @@ pub enum SpuriousEvidence {
     Timestamps,
     /// The ACK came sooner after the retransmission than the path allows.
     AckTooSoon,
+    /// Later ACKs covered what had been sent once, before the timeout (F-RTO, RFC 5682), or a duplicate ACK answered the
+    /// retransmission.
+    AckPattern,
+    /// The data had been ACKed when its retransmission passed.
+    Acked,
 }
 
 pub(crate) fn is_zero(n: &u64) -> bool {

@@ -11,6 +11,7 @@ use tcplab_wire::CaqmInfo;
 
 use crate::budget::Span;
 use crate::compat::Verdicts;
+use crate::conn::TIMER_US;
 
 /// Which packets of a stream get a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,6 +69,21 @@ impl StreamTrace {
             spans: Vec::new(),
             marked: 0,
             rows,
+        }
+    }
+
+    /// The ACKs of one side that were unclear are of this class, as the end of the connection shows. They have a sample
+    /// of the round trip (nothing was sent again) and no class; a FIN and a trigger explain the others.
+    pub(crate) fn settle(&mut self, from_a: bool, class: AckClass) {
+        let fin = tcplab_wire::TcpFlags::FIN;
+        for row in &mut self.rows {
+            let whole = row.from_client == from_a && row.rtt_us.is_some() && row.flags & fin == 0;
+            if let Some(ack) = row.acked.as_mut().filter(|_| whole)
+                && ack.class == AckClass::Other
+                && ack.wait_us < ack.path_us.saturating_add(TIMER_US)
+            {
+                ack.class = class;
+            }
         }
     }
 
@@ -203,6 +219,16 @@ pub enum SegmentKind {
     KeepAlive,
     /// Zero-window probe.
     ZeroWindowProbe,
+}
+
+impl SegmentKind {
+    /// Sent before.
+    pub(crate) const fn is_again(self) -> bool {
+        matches!(
+            self,
+            Self::Fast | Self::Rto | Self::Tlp | Self::Retransmission
+        )
+    }
 }
 
 /// An ACK for new data.

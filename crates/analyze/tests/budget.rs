@@ -25,6 +25,34 @@ fn share(s: &Stream, class: Class) -> f64 {
 }
 
 #[test]
+fn spans_are_the_time_without_a_gap() {
+    let folder = root().join("tests/captures");
+    for file in std::fs::read_dir(folder).expect("captures") {
+        let name = file.expect("a file").file_name();
+        let name = name.to_str().expect("a name");
+        if name.ends_with(".pcap") {
+            let answer = shipped(name);
+            for (s, trace) in answer.streams.iter().zip(&answer.traces) {
+                common::spans_add_up(s, trace);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_capture_has_the_sum_of_its_streams() {
+    let answer = shipped("write-write-read.a.pcap");
+    let s = &answer.streams[0];
+    assert_eq!(answer.totals.budget_us, s.budget_us);
+    let asked: u64 = s.requests.iter().map(|r| r.duration_us).sum();
+    assert_eq!(s.requests.len(), 12);
+    let waited = answer.totals.waited_us;
+    assert_eq!(waited.total(), asked + s.budget_us.of(Class::Handshake));
+    assert_eq!(waited.of(Class::ClientThinks), 0);
+    assert!(waited.of(Class::DelayedAck) * 10 > waited.total() * 8);
+}
+
+#[test]
 fn known_captures_have_their_class() {
     use Class::*;
     let table: [(&str, Class, f64); 12] = [

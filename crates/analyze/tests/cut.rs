@@ -6,7 +6,6 @@
 
 mod common;
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
 
@@ -138,46 +137,113 @@ fn names<'a>(label: &'a Value, key: &str) -> Vec<&'a str> {
     list.iter().filter_map(Value::as_str).collect()
 }
 
+/// What `cuts.json` says of a cut: `determined`, unless it is listed as `undetermined` or `gone` with the reason.
+fn standing(label: &Value, cut: &str) -> &'static str {
+    let listed = |kind: &str| label[kind][cut].is_string();
+    match (listed("undetermined"), listed("gone")) {
+        (true, false) => "undetermined",
+        (false, true) => "gone",
+        (false, false) => "determined",
+        (true, true) => panic!("{cut} is listed twice"),
+    }
+}
+
+/// The row of a capture, for the table of `docs/findings.md`, and what is wrong with it.
+struct Row {
+    text: String,
+    determined: usize,
+    not_checked: usize,
+    wrong: Vec<String>,
+}
+
+fn row(file: &str, label: &Value) -> Row {
+    let cause = label["cause"].as_str().expect("a cause");
+    let all = packets(file);
+    let mut row = Row {
+        text: format!("| {} `{cause}` |", file.trim_end_matches(".pcap")),
+        determined: 0,
+        not_checked: 0,
+        wrong: Vec::new(),
+    };
+    for (name, cut) in CUTS {
+        let standing = standing(label, name);
+        let outcome = outcome(&analyze_cut(&all, cut), cause);
+        row.determined += usize::from(standing == "determined");
+        row.not_checked += usize::from(standing == "determined" && outcome == "not checked");
+        if outcome == "missed" && standing != "gone" {
+            row.wrong.push(format!(
+                "{file}, {name}: {cause} was missed, it is {standing}"
+            ));
+        }
+        let cell = match (standing, outcome) {
+            ("gone", "missed") => "gone".to_owned(),
+            ("determined", outcome) => outcome.to_owned(),
+            (standing, outcome) => format!("{outcome} ({standing})"),
+        };
+        write!(row.text, " {cell} |").expect("text");
+    }
+    row
+}
+
 #[test]
-fn survey() {
+fn a_cause_that_is_still_in_the_packets_is_found() {
     let labels = json("tests/captures/labels.json");
-    let mut text = String::new();
+    let cuts = json("tests/captures/cuts.json");
     for (file, label) in &labels {
+        let causes = names(label, "causes");
+        let known = cuts
+            .get(file)
+            .map(|c| c["cause"].as_str().unwrap_or_default());
+        assert_eq!(
+            causes.first().copied(),
+            known,
+            "cuts.json and labels.json differ: {file}"
+        );
+    }
+    let rows: Vec<Row> = cuts.iter().map(|(file, label)| row(file, label)).collect();
+    let mut table = String::from("| capture, cause |");
+    CUTS.iter()
+        .for_each(|(name, _)| write!(table, " {name} |").expect("text"));
+    table += "\n|---|";
+    table += &"---|".repeat(CUTS.len());
+    rows.iter()
+        .for_each(|r| write!(table, "\n{}", r.text).expect("text"));
+    println!("{table}");
+    let wrong: Vec<&str> = rows
+        .iter()
+        .flat_map(|r| &r.wrong)
+        .map(String::as_str)
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let determined: usize = rows.iter().map(|r| r.determined).sum();
+    let not_checked: usize = rows.iter().map(|r| r.not_checked).sum();
+    println!("{determined} determined, {not_checked} of them not checked");
+    assert!(
+        determined > 100 && not_checked * 20 <= determined,
+        "{not_checked} of {determined} not checked"
+    );
+    let document = std::fs::read_to_string(root().join("docs/findings.md")).expect("the document");
+    assert!(
+        document.contains(&table),
+        "docs/findings.md has another table of cut captures:\n{table}"
+    );
+}
+
+#[test]
+fn cuts_add_no_findings() {
+    let mut wrong = Vec::new();
+    for (file, label) in &json("tests/captures/labels.json") {
         let all = packets(file);
         let (causes, allowed) = (names(label, "causes"), names(label, "allowed"));
         for (name, cut) in CUTS {
-            let answer = analyze_cut(&all, cut);
-            if std::env::var("DBG").is_ok_and(|d| d == format!("{file}|{name}")) {
-                for s in &answer.streams {
-                    println!("{}", serde_json::to_string_pretty(s).unwrap());
-                }
-                for f in &answer.findings {
-                    println!("{} {:?} {}", f.id.name(), f.packets, f.title);
+            for id in analyze_cut(&all, cut).ids() {
+                // What a cut did to the capture is told, too.
+                let known = causes.contains(&id) || allowed.contains(&id);
+                if !known && id != "capture_artefacts" {
+                    wrong.push(format!("{file}, {name}: {id} has no cause"));
                 }
             }
-            let mut cells: BTreeMap<&str, &str> = BTreeMap::new();
-            for c in &causes {
-                cells.insert(c, outcome(&answer, c));
-            }
-            let wrong: Vec<_> = answer
-                .ids()
-                .into_iter()
-                .filter(|id| {
-                    !causes.contains(id) && !allowed.contains(id) && *id != "capture_artefacts"
-                })
-                .collect();
-            let nc: Vec<_> = answer
-                .totals
-                .not_checked
-                .iter()
-                .map(|n| format!("{}({:?})", n.finding.name(), n.lacks))
-                .collect();
-            writeln!(
-                text,
-                "{file:30} {name:13} {cells:?} WRONG {wrong:?} NC {nc:?}"
-            )
-            .unwrap();
         }
     }
-    println!("{text}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -154,6 +154,8 @@ fn stream(trace: &StreamTrace) -> Stream {
 /// A stream without its beginning.
 fn cut(stream: &mut Stream, lacks: Need, findings: &[&str]) {
     (stream.state, stream.handshake) = (State::Middle, None);
+    stream.client_to_server.more.window_unscaled = true;
+    stream.server_to_client.more.window_unscaled = true;
     let findings = findings.iter().map(|name| id(name)).collect();
     stream.not_checked = vec![Lacks { lacks, findings }];
 }
@@ -214,6 +216,7 @@ fn stalls() -> impl Iterator<Item = Finding> {
             cause: "The last segments of a window were lost and no ACK came back.".into(),
             remedy: vec!["Look for loss on the path; `tc -s qdisc` on the sender.".into()],
             confidence: Some(0.97),
+            proof: None,
         })
 }
 
@@ -242,6 +245,7 @@ fn single() -> Vec<Finding> {
                 "Set TCP_QUICKACK before each read in the application.".into(),
             ],
             confidence: Some(0.99),
+            proof: None,
         },
         Finding {
             id: id("syn_retries"),
@@ -252,6 +256,7 @@ fn single() -> Vec<Finding> {
             cause: "A firewall drops it or </script> the host is down.".into(),
             remedy: vec![],
             confidence: Some(1.0),
+            proof: None,
         },
     ]
 }

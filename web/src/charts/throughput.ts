@@ -70,7 +70,7 @@ export class ThroughputChart implements Spec {
   readonly layers: Layer[];
   readonly empty: string | null;
   readonly x = timeAxis;
-  readonly y = rateAxis('payload');
+  readonly y = rateAxis('rate');
   private readonly main: Sums;
   private readonly sent: Sums;
   private bin = SMALLEST;

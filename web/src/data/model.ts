@@ -11,8 +11,8 @@ export interface PageDocument {
   charts: ChartInfo[];
   /** Wireshark's names of the bits of a packet's verdicts. */
   wireshark: [number, string][];
-  /** The classes of time: name in JSON, name in text. */
-  classes: [string, string][];
+  /** The classes of time: name in JSON, name in text, meaning. */
+  classes: [string, string, string][];
   charts_left_out: number;
 }
 
@@ -22,6 +22,16 @@ export interface Capture {
   findings: Finding[];
   /** Indexes of findings that are told together; the first of each is told in full. */
   groups: number[][];
+  /** Words of the glossary in the findings, with their meaning. */
+  words: [string, string][];
+  /** What silence means, where nothing was found in the connections; else `null`. */
+  verdict: string | null;
+  /** Trouble that no finding explains. */
+  unexplained: string[];
+  /** Packets that no detector has seen. */
+  not_read: string[];
+  /** How long clients waited, and for what. */
+  waited: string | null;
   /** What could not be looked for. */
   not_checked: Missing[];
   /** Words for `not_checked` of the streams. */
@@ -29,6 +39,12 @@ export interface Capture {
   lines: StreamLine[];
   lines_left_out: number;
   details: Stream[];
+}
+
+/** The round trip of the whole path, as far as the capture point can tell it. */
+export interface RoundTrip {
+  us: { min: number; p50: number; p95: number; max: number; samples: number };
+  from: string;
 }
 
 /** Microseconds of each class of time; those that are 0 are left out. */
@@ -39,6 +55,7 @@ export interface Missing {
   lacks: string;
   /** `the handshake` */
   missing: string;
+  how_to_get: string;
   findings: { finding: string; said_when: string; streams: number; stream: number }[];
 }
 
@@ -112,6 +129,7 @@ export interface Stream {
     client_rtt_us?: number;
   };
   vantage: string;
+  round_trip?: RoundTrip;
   artefacts?: string[];
   not_checked?: { lacks: string; findings: string[] }[];
   budget_us?: Budget;
@@ -152,6 +170,8 @@ export interface AcksSent {
   delayed: number;
   piggybacked: number;
   other: number;
+  /** Of `other`: late or not, nobody can tell. */
+  unclear?: number;
   first_delayed_segment: number | null;
   immediate_us: Spread;
   delayed_us: Spread;
@@ -184,6 +204,7 @@ export interface Direction {
   mss?: number;
   window_scale?: number;
   window_unscaled?: boolean;
+  round_trip?: RoundTrip;
   sack_permitted?: boolean;
   timestamps?: boolean;
   dsacks?: number;

@@ -30,7 +30,7 @@ export function budgetFigure(classes: Classes, parts: Part[]): HTMLElement {
     list.append(
       h(
         'li',
-        {},
+        { title: classes.meaning(kind) },
         swatchOf(classes, kind),
         classes.words(kind),
         h('b', {}, ` ${micros(us)}`),
@@ -39,4 +39,15 @@ export function budgetFigure(classes: Classes, parts: Part[]): HTMLElement {
     );
   }
   return h('div', { class: 'budget' }, budgetBar(classes, parts), list);
+}
+
+/** What the classes of a budget mean, to be opened. */
+export function meanings(classes: Classes, parts: Part[]): HTMLElement {
+  const list = h('dl', {});
+  for (const [kind] of largestFirst(parts))
+    list.append(
+      h('dt', {}, swatchOf(classes, kind), classes.words(kind)),
+      h('dd', {}, classes.meaning(kind)),
+    );
+  return h('details', { class: 'meanings' }, h('summary', {}, 'What these words mean'), list);
 }

@@ -39,6 +39,8 @@ export class FindingsList {
   private shown = AT_FIRST;
   /** Everything is open, for paper. */
   private whole = false;
+  /** The glossary is open; drawing the list anew keeps it so. */
+  private words = false;
 
   constructor(
     private readonly capture: Capture,
@@ -91,19 +93,37 @@ export class FindingsList {
   private render(): void {
     const notListed = this.capture.totals.findings_not_listed ?? 0;
     const total = this.findings.length + notListed;
-    const kinds = this.groups.length < total ? ` of ${plural(this.groups.length, 'kind')}` : '';
+    const kinds = this.groups.length < total ? `, ${plural(this.groups.length, 'kind')}` : '';
     this.element.replaceChildren(
       h('h2', {}, 'Findings', h('span', { class: 'count' }, `${count(total)}${kinds}`)),
     );
-    if (this.findings.length === 0) {
-      this.element.append(h('p', { class: 'none' }, whyNone(this.capture)));
-      return;
+    const { verdict, totals } = this.capture;
+    if (verdict !== null) {
+      const nothing = 'No findings: there is no TCP connection to look at.';
+      this.element.append(h('p', { class: 'none verdict' }, totals.tcp_streams > 0 ? verdict : nothing));
     }
     for (const group of this.groups) this.element.append(this.item(group));
     if (notListed > 0) {
       const more = plural(notListed, 'more finding was', 'more findings were');
       this.element.append(h('p', { class: 'none' }, `${more} counted but not listed.`));
     }
+    if (this.capture.words.length > 0) this.element.append(this.glossary());
+  }
+
+  /** The words of the kernel that the findings use. */
+  private glossary(): HTMLElement {
+    const list = h('dl', {});
+    for (const [word, meaning] of this.capture.words) list.append(h('dt', {}, word), h('dd', {}, meaning));
+    return h(
+      'details',
+      { class: 'meanings', open: this.whole || this.words },
+      h('summary', { onclick: () => this.turnWords() }, 'What these words mean'),
+      list,
+    );
+  }
+
+  private turnWords(): void {
+    this.words = !this.words;
   }
 
   private item(group: number[]): HTMLElement {
@@ -204,15 +224,4 @@ export class FindingsList {
     }
     return list;
   }
-}
-
-/** What silence means: an all-clear only where everything could be looked at. */
-export function whyNone(capture: Capture): string {
-  const { totals, not_checked } = capture;
-  if (totals.tcp_streams === 0) return 'No findings: there is no TCP connection to look at.';
-  if (not_checked.length > 0)
-    return 'Nothing was found, but not everything could be checked: see "Not checked" below.';
-  if (totals.error || totals.dropped || totals.late_packets || totals.truncated)
-    return 'Nothing was found in the packets that could be read. Some are missing, so this is no all-clear.';
-  return 'No findings: these packets show none of the causes of delay and loss that tcplab knows. The figures of each stream are below.';
 }

@@ -8,8 +8,8 @@ import { decodeSpans, type Spans } from '../data/spans';
 import { bytesOf, directionOf, makeView, rowsOf } from '../data/view';
 import { h } from '../dom';
 import { count, date, micros, plural } from '../format';
-import { budgetFigure } from './budget';
-import { directionFacts, streamNotes, windowUnscaled } from './facts';
+import { budgetFigure, meanings } from './budget';
+import { directionFacts, streamNotes } from './facts';
 import { notCheckedIn } from './not_checked';
 import { RequestList } from './requests';
 import { Tooltip } from './tooltip';
@@ -43,6 +43,8 @@ export class StreamPanel {
   }
 
   show(choice: Choice): void {
+    const same = this.choice?.capture === choice.capture && this.choice.stream === choice.stream;
+    if (!same) this.element.scrollTop = 0;
     this.choice = choice;
     this.board?.destroy();
     this.board = null;
@@ -123,8 +125,8 @@ export class StreamPanel {
     const trace = this.trace(index);
     if (details) {
       trace.unscaled = [
-        windowUnscaled(details, details.server_to_client),
-        windowUnscaled(details, details.client_to_server),
+        details.server_to_client.window_unscaled === true,
+        details.client_to_server.window_unscaled === true,
       ];
     }
     const rows = rowsOf(trace, choice.packets);
@@ -160,9 +162,16 @@ export class StreamPanel {
   }
 
   private title(line: StreamLine, info: ChartInfo | null): HTMLElement {
+    const charts = this.page.charts.filter((c) => c.capture === this.choice?.capture).length;
     return h(
       'h2',
       {},
+      charts > 1 &&
+        h(
+          'small',
+          { class: 'paper-only' },
+          `Paper has the charts of the chosen stream only; the page has those of ${plural(charts, 'stream')}.`,
+        ),
       h('span', { class: 'number' }, `Stream ${line.stream}`),
       h('span', { class: 'ends' }, `${line.client} → ${line.server}`),
       h('span', { class: 'began' }, `${date(info?.origin_ns ?? line.start_ns)} UTC`),
@@ -174,7 +183,13 @@ export class StreamPanel {
     const whole = total(line.budget);
     if (whole === 0) return '';
     const title = h('h3', {}, `Where ${micros(whole)} went`);
-    return h('section', { class: 'stream-time' }, title, budgetFigure(this.classes, line.budget));
+    return h(
+      'section',
+      { class: 'stream-time' },
+      title,
+      budgetFigure(this.classes, line.budget),
+      meanings(this.classes, line.budget),
+    );
   }
 
   private requestsOf(details: Stream | undefined, board: Board | null): RequestList | null {

@@ -1,6 +1,6 @@
 // Where the time of a whole capture went: how long clients waited and for what, then all streams.
 
-import { type Classes, sentence, total } from '../data/budget';
+import { type Classes, total } from '../data/budget';
 import type { Capture } from '../data/model';
 import { h } from '../dom';
 import { micros, plural } from '../format';
@@ -13,10 +13,7 @@ export function captureTime(classes: Classes, capture: Capture): HTMLElement | n
   const streams = plural(capture.totals.tcp_streams, 'stream');
   const section = h('section', { class: 'time', 'aria-label': 'Time' });
   if (total(waited) > 0) {
-    section.append(
-      h('p', { class: 'waited' }, `Clients waited ${micros(total(waited))}: ${sentence(classes, waited)}.`),
-      budgetFigure(classes, waited),
-    );
+    section.append(h('p', { class: 'waited' }, capture.waited), budgetFigure(classes, waited));
   }
   section.append(
     h(

@@ -64,7 +64,7 @@ export function packetFields(trace: Trace, row: number, names: [number, string][
   ]);
   fields.push(['flags', flagNames(trace.flags[row])]);
   if (len[row] > 0) fields.push(['in flight', `${count(trace.flight[row])} B`]);
-  if (!Number.isNaN(trace.rttUs[row])) fields.push(['RTT', micros(trace.rttUs[row])]);
+  if (!Number.isNaN(trace.rttUs[row])) fields.push(['since its data', micros(trace.rttUs[row])]);
   const sack = sackBlocks(trace, row);
   if (sack) fields.push(['SACK', sack]);
   fields.push(...ackFields(trace, row));

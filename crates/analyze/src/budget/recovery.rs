@@ -37,6 +37,8 @@ struct Stretch {
     dir: u8,
     /// Which episode of that side, in the order in which they ended.
     episode: u32,
+    /// Something was lost, whatever the verdict on the retransmission that came.
+    needed: bool,
 }
 
 fn class_of(kind: EpisodeKind) -> Class {
@@ -49,18 +51,19 @@ fn class_of(kind: EpisodeKind) -> Class {
 }
 
 impl Recovery {
-    /// Gives out what belongs to recovery of the time up to a packet with payload.
+    /// Gives out what belongs to recovery of the time up to a packet with payload. `lost`: packets of its sender before it
+    /// did not come so far.
     #[inline]
-    pub(crate) fn goes_on(&mut self, e: &Event<'_>, ledger: &mut Ledger) {
+    pub(crate) fn goes_on(&mut self, e: &Event<'_>, lost: bool, ledger: &mut Ledger) {
         for dir in [e.dir, 1 - e.dir] {
             if e.dirs[dir].loss.is_some() {
-                self.side(dir, e, ledger);
+                self.side(dir, e, lost && dir == e.dir, ledger);
             }
         }
     }
 
     #[cold]
-    fn side(&mut self, dir: usize, e: &Event<'_>, ledger: &mut Ledger) {
+    fn side(&mut self, dir: usize, e: &Event<'_>, lost: bool, ledger: &mut Ledger) {
         let Some(loss) = e.dirs[dir].loss.as_deref() else {
             return;
         };
@@ -94,6 +97,9 @@ impl Recovery {
             let class = now_open.map_or(class, |o| class_of(o.kind));
             let at = index - u32::from(now_open.is_none() && index > 0);
             self.give(class, e.at, (dir, at), ledger);
+            if lost && let Some(s) = self.stretches.last_mut().filter(|s| s.to == e.at) {
+                s.needed = true;
+            }
         }
         self.open[dir] = now_open.map(|o| class_of(o.kind));
     }
@@ -147,6 +153,7 @@ impl Recovery {
                 class,
                 dir,
                 episode,
+                needed: false,
             }),
             _ => {}
         }
@@ -176,7 +183,7 @@ impl Recovery {
 
     /// Moves the time of episodes that were not needed.
     pub(crate) fn judge(&self, dirs: &[Dir; 2], ledger: &mut Ledger) {
-        for s in &self.stretches {
+        for s in self.stretches.iter().filter(|s| !s.needed) {
             let loss = dirs[usize::from(s.dir)].loss.as_deref();
             let record = loss.and_then(|l| l.episodes.ended.get(s.episode as usize));
             if record.and_then(Record::spurious).is_some() {

@@ -2,6 +2,8 @@
 //!
 //! All of it is the sender's view: an ACK that passes the capture lets data pass one way to the sender and back later.
 
+use tcplab_base::Seq;
+
 use super::Class;
 use super::ledger::Ledger;
 use super::tracker::Event;
@@ -14,8 +16,13 @@ const SHORT_US: u64 = 50;
 const LOOKS: u64 = 4;
 /// A gap of this part of a round trip is a pause of its own, not the pace of a stream.
 const LONG: u64 = 8;
+/// Longer gaps are not judged while nobody knows how far away the sender is, microseconds.
+const UNPLACED_US: u64 = 5_000;
 /// No retransmission timer in use fires earlier after a round trip, microseconds (see `conn/loss.rs`).
 const RTO_FLOOR_US: u64 = 150_000;
+/// A probe of a single segment waits this much longer for a delayed ACK, microseconds (Linux `tcp_schedule_loss_probe()`,
+/// with what the clocks blur).
+const PROBE_WAITS_US: u64 = 100_000;
 /// A flight that stays the same for so many round trips, though nothing was lost, is held by the send buffer: a
 /// congestion window that is used grows by 5 % or more in each (Linux `bictcp_update()`, before the first loss).
 const PLATEAU: u32 = 6;
@@ -37,6 +44,8 @@ pub(crate) struct Side {
     tsval: u32,
     in_flight: u32,
     window: u32,
+    /// Where it last sent a short segment: it had nothing more to send then.
+    short_at: Option<u64>,
     /// Where a burst began, the bytes before it, and the window then.
     burst: Mark,
     burst_window: u32,
@@ -44,8 +53,20 @@ pub(crate) struct Side {
     round: Mark,
     per_round: u64,
     plateau: Plateau,
+    echo: Echo,
     /// [`crate::conn::Dir::zero`]: the stalls that are booked.
     pub stalled_us: u64,
+}
+
+/// The time from an ACK to the data that it lets go, by the echo of its time stamp: the round trip, seen at the receiver.
+#[derive(Clone, Copy, Debug, Default)]
+struct Echo {
+    /// A time stamp of the peer that waits for its echo, and where it passed.
+    tsval: u32,
+    at: Option<u64>,
+    /// Newest and shortest round trip, microseconds.
+    us: u32,
+    least: Option<u32>,
 }
 
 /// A place in time and in the bytes of a sender.
@@ -83,11 +104,13 @@ impl Default for Side {
             tsval: 0,
             in_flight: 0,
             window: 0,
+            short_at: None,
             burst: Mark::default(),
             burst_window: 0,
             round: Mark::default(),
             per_round: 0,
             plateau: Plateau::default(),
+            echo: Echo::default(),
             stalled_us: 0,
         }
     }
@@ -97,8 +120,9 @@ impl Default for Side {
 struct Shown {
     /// Its length.
     us: u64,
-    /// Shortest round trip.
+    /// Shortest round trip, and the part of it between the capture and the sender.
     round: u64,
+    near: u32,
     /// The capture was taken close to the sender.
     at_sender: bool,
     /// It is no part of a continuous stream.
@@ -108,12 +132,21 @@ struct Shown {
     /// An ACK of everything let it go.
     let_go: bool,
     mss: u32,
+    echo_us: u32,
+    /// How far the sender is away from the capture is known.
+    placed: bool,
 }
 
 impl Shown {
     fn of(side: &Side, gap: Gap, e: &Event<'_>) -> Self {
         let (tx, rx) = (&e.dirs[e.dir], &e.dirs[1 - e.dir]);
-        let near = u64::from(tx.path_or_zero());
+        // A side that only sends data shows how far away it is by echoes alone.
+        let shortest = [
+            Some(tx.path_us).filter(|us| *us != u32::MAX),
+            side.echo.least,
+        ];
+        let placed = shortest.into_iter().flatten().min();
+        let near = u64::from(placed.unwrap_or(0));
         let far = u64::from(rx.path_or_zero());
         let progress = tx.progress.since(e.start).as_micros().max(0) as u64;
         let allowed = progress.max(side.opened_at) + near;
@@ -122,11 +155,17 @@ impl Shown {
         Self {
             us,
             round: near + far,
+            near: placed.unwrap_or(0),
             at_sender: near * 4 <= far,
             long: us * LONG > near + far,
             released: e.at <= allowed + slack,
-            let_go: rx.acks.as_deref().is_some_and(|a| a.let_go == e.number),
-            mss: tx.wire_mss(rx.mss).unwrap_or(tx.max_payload).max(1),
+            let_go: rx
+                .acks
+                .as_deref()
+                .is_some_and(|a| a.let_go == e.number && a.peer_waits()),
+            mss: mss(e),
+            echo_us: side.echo.us,
+            placed: placed.is_some(),
         }
     }
 }
@@ -142,12 +181,29 @@ impl Side {
         (self.late_at, self.late_us) = (at, hold_us);
     }
 
+    /// Its peer sent a packet without payload.
+    #[inline]
+    pub(crate) fn heard(&mut self, e: &Event<'_>) {
+        if let (None, Some((tsval, _))) = (self.echo.at, e.packet.options.timestamps) {
+            (self.echo.tsval, self.echo.at) = (tsval, Some(e.at));
+        }
+    }
+
     /// It sent the packet of the event.
     #[inline]
     pub(crate) fn sent(&mut self, e: &Event<'_>) {
         let tx = &e.dirs[e.dir];
         self.len = e.packet.payload_len;
-        self.tsval = e.packet.options.timestamps.map_or(0, |t| t.0);
+        if let Some((tsval, tsecr)) = e.packet.options.timestamps {
+            self.tsval = tsval;
+            if let Some(at) = self.echo.at
+                && Seq(tsecr).at_or_after(Seq(self.echo.tsval))
+            {
+                let us = u32::try_from(e.at - at).unwrap_or(u32::MAX);
+                let least = self.echo.least.map_or(us, |least| least.min(us));
+                (self.echo.us, self.echo.least, self.echo.at) = (us, Some(least), None);
+            }
+        }
         self.in_flight = tx.nxt - tx.una.min(tx.nxt);
         self.window = e.dirs[1 - e.dir].window;
     }
@@ -156,6 +212,7 @@ impl Side {
     pub(crate) fn begins(&mut self, e: &Event<'_>) {
         self.class = Class::Path;
         self.look_at = e.at;
+        self.short_at = None;
         self.burst = Mark {
             at: e.at,
             sent: sent_before(e),
@@ -179,6 +236,9 @@ impl Side {
     /// Looks at a gap that is not plainly a part of the stretch before.
     fn look(&mut self, gap: Gap, e: &Event<'_>, ledger: &mut Ledger) -> bool {
         let shown = Shown::of(self, gap, e);
+        if !self.len.is_multiple_of(shown.mss) {
+            self.short_at = Some(gap.from);
+        }
         if e.at < self.look_at && !shown.long && !shown.let_go {
             ledger.until(self.class, e.at);
             return false;
@@ -186,7 +246,8 @@ impl Side {
         self.look_at = e.at + shown.round / LOOKS;
         self.measure(e, &shown, ledger);
         let mut class = self.judge(e, &shown);
-        if class == Class::CongestionWindow && self.plateau.rounds >= PLATEAU {
+        let same = class == Class::CongestionWindow && self.plateau.rounds >= PLATEAU;
+        if same && (shown.at_sender || !queued(e, &shown, false)) {
             class = Class::Sender;
             ledger.turn_since(
                 self.plateau.from,
@@ -194,6 +255,9 @@ impl Side {
                 Class::CongestionWindow,
                 class,
             );
+        }
+        if class == Class::Pacing {
+            self.plateau.rounds = 0;
         }
         if shown.let_go && self.late_at >= gap.from && self.late_at > 0 {
             // The path, or Nagle's algorithm, would have taken the rest of it anyway.
@@ -219,16 +283,21 @@ impl Side {
         if !tx.acks_seen {
             return Class::Unknown;
         }
-        let ran_out = self.len % shown.mss != 0;
         let small = e.packet.payload_len < shown.mss;
         if shown.let_go && small && shown.us > shown.round / 2 {
             return Class::Nagle;
         }
-        if let Some(class) = self.hidden(e, shown) {
+        if let Some(class) = self.hidden(e, shown).or_else(|| self.probed(e, shown)) {
             return class;
         }
+        // Nagle's algorithm may hold the end of each write: one short segment stands for a few writes.
+        let lately = |at: u64| e.at - at <= shown.us + 2 * shown.round;
+        let ran_out = self.short_at.is_some_and(lately);
         if ran_out && (shown.long || !shown.released) {
             return Class::Sender;
+        }
+        if !shown.placed && shown.us > UNPLACED_US {
+            return Class::Unknown;
         }
         if self.window_was_full(e, shown) {
             return Class::ReceiveWindow;
@@ -236,8 +305,13 @@ impl Side {
         if !shown.at_sender && !shown.long {
             return Class::Path;
         }
-        if shown.released {
-            return self.window_or_path(e, shown);
+        if shown.released || (!shown.at_sender && shown.us <= 2 * shown.round) {
+            // The first burst of a round trip queues behind itself.
+            return if queued(e, shown, shown.long) {
+                Class::Path
+            } else {
+                Class::CongestionWindow
+            };
         }
         if shown.us * 4 <= shown.round {
             return Class::Pacing;
@@ -245,21 +319,21 @@ impl Side {
         Class::Sender
     }
 
-    /// An ACK let the packet go: did it come late because the path is full, or only because the path is long?
-    fn window_or_path(&self, e: &Event<'_>, shown: &Shown) -> Class {
-        let (tx, rx) = (&e.dirs[e.dir], &e.dirs[1 - e.dir]);
-        let base = u64::from(rx.path_or_zero());
-        // The first burst of a round trip queues behind itself.
-        let queue = if shown.long {
-            base / 4 + 1_000
+    /// New data may serve as a tail loss probe (RFC 8985 7.3): nothing was ACKed since the data before it, and that for longer
+    /// than ACKs take.
+    fn probed(&self, e: &Event<'_>, shown: &Shown) -> Option<Class> {
+        let tx = &e.dirs[e.dir];
+        let waits = if self.len.is_multiple_of(shown.mss) {
+            shown.round / 4
         } else {
-            base / 16 + AT_ONCE_US
+            RTO_FLOOR_US
         };
-        if shown.at_sender && u64::from(tx.srtt_us) > base + queue {
-            Class::Path
-        } else {
-            Class::CongestionWindow
-        }
+        let silent = shown.at_sender
+            && self.in_flight > 0
+            && tx.nxt - tx.una == self.in_flight + e.packet.payload_len
+            && shown.us > u64::from(tx.srtt_us) + shown.round + waits + 2_000
+            && tx.sack_permitted;
+        silent.then_some(Class::Tlp)
     }
 
     /// What happened between the sender and a capture that is not close to it: the path stood still, or packets were lost
@@ -276,14 +350,37 @@ impl Side {
             return Some(Class::Path);
         }
         let by_timer = shown.us >= shown.round + RTO_FLOOR_US;
-        let id = e.packet.ip_id.unwrap_or(0);
-        let step = u32::from(id.wrapping_sub(tx.newest_id));
-        let counts = id != 0 && tx.newest_id != 0 && (1..1000).contains(&step);
-        if counts && step > self.len.div_ceil(shown.mss).max(1) {
-            return Some(if by_timer { Class::Rto } else { Class::Tlp });
+        match self.skipped(e, shown.mss) {
+            Some(0) => None,
+            Some(_) => Some(timer(e, shown.us, shown.round)),
+            None if by_timer && self.len.is_multiple_of(shown.mss) => Some(Class::Unknown),
+            None => None,
         }
-        let unsure = by_timer && !counts && self.len % shown.mss == 0;
-        unsure.then_some(Class::Unknown)
+    }
+
+    /// How many packets of the sender before this one did not come so far, by its IP identification; `None` when it does
+    /// not count them.
+    fn skipped(&self, e: &Event<'_>, mss: u32) -> Option<u32> {
+        let newest = e.dirs[e.dir].newest_id;
+        let id = e.packet.ip_id.unwrap_or(0);
+        let step = u32::from(id.wrapping_sub(newest));
+        let counts = id != 0 && newest != 0 && (1..1000).contains(&step);
+        counts.then(|| step.saturating_sub(self.len.div_ceil(mss).max(1)))
+    }
+
+    /// Whether packets before a retransmission did not come so far.
+    pub(crate) fn lost_before(&self, e: &Event<'_>) -> bool {
+        self.skipped(e, mss(e)).is_some_and(|lost| lost > 0)
+    }
+
+    /// The first packet of a message came after `us` microseconds beside the path: the timer that repaired a loss, when
+    /// packets were lost and their timers can have taken all of it.
+    pub(crate) fn begins_after_loss(&self, e: &Event<'_>, us: u64) -> Option<Class> {
+        let round = e.dirs.iter().map(|d| u64::from(d.path_or_zero())).sum();
+        let lost = self.skipped(e, mss(e)).filter(|lost| *lost > 0)?;
+        let backed_off = first_timer(round) << lost.min(7);
+        let in_time = us > round.max(10_000) && us < backed_off;
+        in_time.then(|| timer(e, us, round))
     }
 
     /// Measures what is sent in a round trip.
@@ -297,7 +394,10 @@ impl Side {
         self.per_round = bytes.saturating_mul(shown.round) / elapsed;
         self.round = Mark { at: e.at, sent };
         let flight = u64::from(self.in_flight).max(self.per_round);
-        let same = flight.abs_diff(self.plateau.bytes) <= 2 * u64::from(shown.mss);
+        // What passed here in a round trip is less exact than what the sender has in flight.
+        let blur = if shown.at_sender { 0 } else { flight / 10 };
+        let few = blur.max(2 * u64::from(shown.mss));
+        let same = flight.abs_diff(self.plateau.bytes) <= few;
         if same && elapsed < 2 * shown.round && e.dirs[e.dir].loss.is_none() {
             self.plateau.rounds += 1;
         } else {
@@ -335,4 +435,43 @@ impl Side {
 fn sent_before(e: &Event<'_>) -> u64 {
     let sent = e.dirs[e.dir].nxt_rel;
     sent.saturating_sub(u64::from(e.packet.payload_len))
+}
+
+/// Largest payload of a packet of the sender.
+fn mss(e: &Event<'_>) -> u32 {
+    let (tx, rx) = (&e.dirs[e.dir], &e.dirs[1 - e.dir]);
+    tx.wire_mss(rx.mss).unwrap_or(tx.max_payload).max(1)
+}
+
+/// Whether the round trip is longer than the path alone makes it; `much`: clearly so.
+fn queued(e: &Event<'_>, shown: &Shown, much: bool) -> bool {
+    let (tx, rx) = (&e.dirs[e.dir], &e.dirs[1 - e.dir]);
+    // Data to ACK, or ACK to data: whichever crosses the path here. Time stamps are coarse.
+    let (base, now, coarse) = if shown.at_sender {
+        (rx.path_or_zero(), tx.srtt_us, 0)
+    } else {
+        (shown.near, shown.echo_us, 2_000)
+    };
+    let queue = if much {
+        base / 4 + 1_000
+    } else {
+        base / 16 + 500
+    };
+    now.saturating_sub(coarse) > base.saturating_add(queue)
+}
+
+/// The first timer after a loss has fired by then.
+fn first_timer(round: u64) -> u64 {
+    2 * round + RTO_FLOOR_US + PROBE_WAITS_US
+}
+
+/// Which timer ended a silence of `us` after a loss. With SACK the first one is that of the probe (RFC
+/// 8985 7.2), which is never later than the other one.
+fn timer(e: &Event<'_>, us: u64, round: u64) -> Class {
+    let sack = e.dirs.iter().all(|d| d.sack_permitted);
+    if sack && us < first_timer(round) {
+        Class::Tlp
+    } else {
+        Class::Rto
+    }
 }

@@ -79,6 +79,7 @@ impl Tracker {
             let hold = acked.wait_us.saturating_sub(acked.path_us);
             self.sides[1 - e.dir].acked_late(e.at, hold);
         }
+        self.sides[1 - e.dir].heard(e);
         let own = &e.dirs[e.dir];
         if own.window > own.window_before {
             self.sides[1 - e.dir].opened_at = e.at;
@@ -121,7 +122,7 @@ impl Tracker {
         if e.at > self.ledger.cursor() {
             self.gap(e, again, turn);
         } else if again {
-            self.recovery.goes_on(e, &mut self.ledger);
+            self.recovery.goes_on(e, false, &mut self.ledger);
         }
         if asks {
             self.ledger.ask(e.number);
@@ -143,7 +144,8 @@ impl Tracker {
 
     /// The time since the last packet with payload.
     fn gap(&mut self, e: &Event<'_>, again: bool, turn: bool) {
-        self.recovery.goes_on(e, &mut self.ledger);
+        let lost = again && self.sides[e.dir].lost_before(e);
+        self.recovery.goes_on(e, lost, &mut self.ledger);
         if self.ledger.cursor() >= e.at {
             return;
         }
@@ -175,10 +177,12 @@ impl Tracker {
             self.ledger.until(Class::Unknown, e.at);
             return;
         }
-        self.ledger
-            .until(Class::Path, self.at + u64::from(tx.path_or_zero()));
+        let there = self.at + u64::from(tx.path_or_zero());
+        self.ledger.until(Class::Path, there.min(e.at));
         let class = if e.dir != e.client {
-            Class::ServerThinks
+            let late = e.at.saturating_sub(self.ledger.cursor());
+            let repair = self.sides[e.dir].begins_after_loss(e, late);
+            repair.unwrap_or(Class::ServerThinks)
         } else if self.kept_alive {
             Class::Idle
         } else {

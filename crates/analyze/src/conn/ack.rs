@@ -384,24 +384,23 @@ impl AckStats {
     }
 
     /// ACKs of which it was not clear whether the timer held them, when it is clear at the end: the path is known.
-    pub(crate) fn settle(&mut self, path_us: u32) {
-        let Some(e) = self.evidence.as_deref_mut() else {
-            return;
-        };
-        let Some(mut unclear) = e.unclear.take() else {
-            return;
-        };
+    pub(crate) fn settle(&mut self, path_us: u32) -> Option<AckClass> {
+        let e = self.evidence.as_deref_mut()?;
+        let mut unclear = e.unclear.take()?;
         let waits = unclear.evidence.delayed_us.quantiles();
         if waits.max.saturating_sub(path_us) < TIMER_US {
             self.other -= unclear.acks;
             self.immediate += unclear.acks;
             self.immediate_us.absorb(&unclear.evidence.delayed_us);
             self.modes.put(unclear.stretch(Mode::Quick, waits.p50));
+            Some(AckClass::Immediate)
         } else if waits.min.saturating_sub(path_us) >= TIMER_US {
             e.join(&unclear, path_us);
             self.late(&unclear);
+            Some(AckClass::Delayed)
         } else {
             e.unclear = Some(unclear);
+            None
         }
     }
 
@@ -431,6 +430,13 @@ impl AckStats {
     /// ACKs that may have been delayed.
     pub(crate) fn unclear(&self) -> Option<&Unclear> {
         self.evidence.as_deref()?.unclear.as_deref()
+    }
+
+    /// Whether the peer may wait for these ACKs: a sender that does goes on at once after quick ones, too; one that writes
+    /// by a clock may only seem to.
+    pub(crate) fn peer_waits(&self) -> bool {
+        let [quick, at_once] = self.quick_answers;
+        quick < 3 || at_once * 2 >= quick
     }
 
     /// All ACKs for new data.

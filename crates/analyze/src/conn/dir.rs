@@ -6,9 +6,12 @@ use tcplab_wire::{TcpFlags, TcpPacket};
 use super::ack::{AckStats, TIMER_US};
 use super::caqm::Tags;
 use super::clock::TsClock;
+use super::data::At;
 use super::flight::Flight;
+use super::load::Load;
 use super::loss::Loss;
 use super::moment::Moment;
+use super::rounds::Rounds;
 use super::window::ZeroWindow;
 use crate::compat::Verdicts;
 
@@ -30,6 +33,9 @@ pub(crate) struct Dir {
     pub acks_seen: bool,
     pub fin_seen: bool,
     pub fin_acked: bool,
+    /// TTL or hop limit of its newest packet, RSTs left out, and whether there were others.
+    pub ttl: u8,
+    pub ttl_varies: bool,
     /// Highest sequence number seen, exclusive.
     pub nxt: Seq,
     /// Highest ACK seen from the peer.
@@ -46,6 +52,8 @@ pub(crate) struct Dir {
     pub newest_id: u16,
     /// How many steps of one it made in a row.
     pub id_run: u8,
+    /// How often one number was left out: a packet that the capture does not show.
+    pub id_gaps: u8,
     /// Its last packet, for capture duplicates: see [`mark`].
     pub previous: u64,
     pub flight: Flight,
@@ -87,6 +95,7 @@ pub(crate) struct Dir {
     pub rtt: Option<Box<RttSamples>>,
     pub loss: Option<Box<Loss>>,
     pub zero: Option<Box<ZeroWindow>>,
+    pub rounds: Option<Box<Rounds>>,
     pub rare: Option<Box<Rare>>,
 }
 
@@ -110,6 +119,18 @@ pub(crate) struct RttSamples {
     pub prompt: Option<Box<Samples>>,
     /// By the echo of a time stamp.
     pub by_ts: Samples,
+    /// What the path does under load, of senders of bulk.
+    pub load: Option<Box<Load>>,
+}
+
+impl RttSamples {
+    /// The sender turns out to be one of bulk.
+    pub(crate) fn begin(&mut self, us: u32, at: At) {
+        let mut load = Box::new(Load::default());
+        load.answered.least = self.by_ack.quantiles().min.into();
+        load.answered(us, at.now, at.number);
+        self.load = Some(load);
+    }
 }
 
 impl RttSamples {
@@ -143,11 +164,65 @@ pub(crate) struct Rare {
     pub capture_duplicates: u32,
     /// Packets that came twice and that the receiver got twice (DSACK): doubled by the network.
     pub network_duplicates: u32,
+    /// What the receiver got twice (DSACK) though the capture shows it once.
+    pub unseen_duplicates: u32,
+    /// Its first RST.
+    pub reset: Option<Box<Reset>>,
     pub super_segments: u32,
     /// Frame number of the first super-segment.
     pub first_super: u64,
     pub missed: Missed,
     pub truncated: u32,
+    pub unanswered: Option<Box<Unanswered>>,
+}
+
+/// Keep-alives since the peer's last packet.
+#[derive(Clone, Debug)]
+pub(crate) struct Unanswered {
+    pub since: Instant,
+    pub last: Instant,
+    pub count: u32,
+    pub packets: Vec<u64>,
+}
+
+impl Rare {
+    /// A keep-alive passes; the peer's last packet passed at `heard`.
+    pub(crate) fn keep_alive(&mut self, heard: Instant, number: u64, now: Instant) {
+        self.keep_alives += 1;
+        let new = || {
+            Box::new(Unanswered {
+                since: now,
+                last: now,
+                count: 0,
+                packets: Vec::new(),
+            })
+        };
+        let u = self.unanswered.get_or_insert_with(new);
+        if heard > u.since {
+            *u = new();
+        }
+        u.last = now;
+        u.count += 1;
+        if u.packets.len() < 8 {
+            u.packets.push(number);
+        }
+    }
+}
+
+/// A RST, and what was there before and after it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reset {
+    pub packet: u64,
+    pub seq: Seq,
+    pub ttl: u8,
+    /// TTL of the packets of this side before, if they had one and the same.
+    pub usual_ttl: Option<u8>,
+    /// No side had sent its FIN.
+    pub open: bool,
+    /// Bytes that its peer had sent and it had not ACKed, and the other way round.
+    pub unacked: [u32; 2],
+    /// First later packet of this side with data that the RST does not know of.
+    pub went_on: u64,
 }
 
 /// Data that was ACKed though the capture had not shown it.
@@ -236,6 +311,8 @@ impl Default for Dir {
             acks_seen: false,
             fin_seen: false,
             fin_acked: false,
+            ttl: 0,
+            ttl_varies: false,
             nxt: Seq(0),
             una: Seq(0),
             nxt_rel: 0,
@@ -245,6 +322,7 @@ impl Default for Dir {
             progress: Instant::default(),
             newest_id: 0,
             id_run: 0,
+            id_gaps: 0,
             previous: 0,
             flight: Flight::default(),
             mss: None,
@@ -269,6 +347,7 @@ impl Default for Dir {
             rtt: None,
             loss: None,
             zero: None,
+            rounds: None,
             rare: None,
         }
     }
@@ -295,6 +374,11 @@ impl Dir {
     pub(crate) fn caqm_answer(&self) -> u64 {
         let tags = self.rare.as_deref().and_then(|r| r.caqm_tags.as_deref());
         tags.map_or(0, |tags| tags.first.answer)
+    }
+
+    /// What the path did under load, if this is a sender of bulk.
+    pub(crate) fn load(&self) -> Option<&Load> {
+        self.rtt.as_deref()?.load.as_deref()
     }
 
     pub(crate) fn loss(&mut self) -> &mut Loss {
@@ -359,13 +443,60 @@ impl Dir {
     /// Follows the IP identification: late packets do not turn it back.
     pub(crate) fn follow_id(&mut self, id: u16) {
         let step = id.wrapping_sub(self.newest_id) as i16;
-        self.id_run = if step == 1 {
-            self.id_run.saturating_add(1)
+        if step == 1 {
+            self.id_run = self.id_run.saturating_add(1);
         } else {
-            0
-        };
+            self.id_gaps = self
+                .id_gaps
+                .saturating_add(u8::from(step == 2 && self.id_run >= 2));
+            self.id_run = 0;
+        }
         if self.newest_id == 0 || !(-1000..0).contains(&step) {
             self.newest_id = id;
+        }
+    }
+
+    /// Whether `p` is the next packet of this side by its IP identification: none was lost before it.
+    pub(crate) fn is_next_id(&self, p: &TcpPacket) -> bool {
+        let id = p.ip_id.unwrap_or(0);
+        id != 0 && id == self.newest_id.wrapping_add(1)
+    }
+
+    /// Follows the TTL.
+    #[inline]
+    pub(crate) fn follow_ttl(&mut self, ttl: u8) {
+        self.ttl_varies |= self.ttl != ttl && self.ttl != 0;
+        self.ttl = ttl;
+    }
+
+    /// Notes its first RST; `peer` is the other side.
+    pub(crate) fn note_reset(&mut self, peer: &Self, p: &TcpPacket, number: u64) {
+        let usual = self.ttl != 0 && !self.ttl_varies && self.packets > 2;
+        let unacked = |d: &Self| d.nxt - d.una.min(d.nxt);
+        let reset = Reset {
+            packet: number,
+            seq: p.seq,
+            ttl: p.ttl,
+            usual_ttl: usual.then_some(self.ttl),
+            open: !self.fin_seen && !peer.fin_seen,
+            unacked: [unacked(peer), unacked(self)],
+            went_on: 0,
+        };
+        self.rare().reset.get_or_insert(Box::new(reset));
+    }
+
+    /// A packet after a RST of some side.
+    pub(crate) fn after_reset(&mut self, p: &TcpPacket, number: u64) {
+        if let Some(reset) = self
+            .rare
+            .as_deref_mut()
+            .and_then(|r| r.reset.as_deref_mut())
+            && reset.went_on == 0
+            && p.payload_len > 0
+            && !p.flags.has(TcpFlags::RST)
+            && p.seq_end().after(reset.seq)
+        {
+            reset.went_on = number;
         }
     }
 

@@ -4,12 +4,14 @@ use tcplab_base::{Duration, Samples};
 
 use super::ack::TIMER_US;
 use super::dir::PROVEN;
+use super::window::Scale;
 use super::{AckStats, Connection, Dir, Record, round_trip};
 use crate::budget::{Account, Budget, Class};
 use crate::report::{
     AckMode, AcksSent, Artefact, Direction, DirectionMore, Episode, EpisodeKind, Handshake,
     Retransmissions, Rtt, Spread, State, Stream, Vantage,
 };
+use crate::trace::AckClass;
 
 /// Shorter stretches of one ACK mode than this are not worth a line.
 const STRETCH: u32 = 3;
@@ -17,11 +19,21 @@ const STRETCH: u32 = 3;
 impl Connection {
     /// Ends what is still open, for the report.
     pub(crate) fn close(&mut self) {
-        for dir in &mut self.dirs {
+        for (i, dir) in self.dirs.iter_mut().enumerate() {
             if let Some(loss) = dir.loss.as_deref_mut() {
                 loss.episodes.close(None);
             }
-            dir.settle();
+            if let Some(class) = dir.settle()
+                && let Some(trace) = self.trace.as_deref_mut()
+            {
+                trace.settle(i == 0, class);
+            }
+            if let Some(rounds) = dir.rounds.as_deref_mut() {
+                rounds.close();
+            }
+        }
+        if let (Some(turns), Some(talker)) = (self.turns.as_deref_mut(), self.talker) {
+            turns.close(usize::from(talker), &self.dirs);
         }
     }
 
@@ -33,6 +45,9 @@ impl Connection {
         let account = self.account(client, duration_us);
         let mut waited = account.asked;
         waited.add(Class::Handshake, account.budget.of(Class::Handshake));
+        let [a, b] = &self.dirs;
+        let scales = [Scale::of(a, b), Scale::of(b, a)];
+        let round_trip = self.round_trip();
         let h = &self.handshake;
         let seen = h.syn_at.is_some() || h.synack_at.is_some();
         let stream = Stream {
@@ -50,14 +65,14 @@ impl Connection {
                 caqm: h.caqm.report(),
             }),
             vantage: self.vantage(),
-            round_trip: self.round_trip(),
+            round_trip,
             artefacts: self.artefacts(),
             not_checked: Vec::new(),
             budget_us: account.budget,
             requests: account.requests,
             requests_not_listed: account.not_listed,
-            client_to_server: Box::new(direction(&mut self.dirs[client])),
-            server_to_client: Box::new(direction(&mut self.dirs[1 - client])),
+            client_to_server: Box::new(direction(&mut self.dirs[client], scales[client])),
+            server_to_client: Box::new(direction(&mut self.dirs[1 - client], scales[1 - client])),
         };
         (stream, waited)
     }
@@ -141,25 +156,24 @@ impl Connection {
 }
 
 impl Dir {
-    /// Judges what could not be judged while the path was not known.
-    fn settle(&mut self) {
-        let Some(acks) = self.acks.as_deref_mut() else {
-            return;
-        };
-        if acks.unclear().is_none() {
-            return;
-        }
+    /// Judges the ACKs that could not be judged while the path was not known, and gives their class.
+    fn settle(&mut self) -> Option<AckClass> {
+        let acks = self.acks.as_deref_mut()?;
+        acks.unclear()?;
         if acks.shows_timer(self.path_us) {
             self.path_proofs = PROVEN;
         }
-        if self.path_us < TIMER_US || self.path_proofs >= PROVEN {
-            acks.settle(self.path_us);
+        let known = self.path_us < TIMER_US || self.path_proofs >= PROVEN;
+        if known {
+            acks.settle(self.path_us)
+        } else {
+            None
         }
     }
 }
 
 /// What one side sent.
-fn direction(d: &mut Dir) -> Direction {
+fn direction(d: &mut Dir, scale: Scale) -> Direction {
     let loss = d.loss.as_deref();
     let tally = d.tally();
     Direction {
@@ -185,7 +199,7 @@ fn direction(d: &mut Dir) -> Direction {
             .map(|r| rtt(&mut r.by_ack))
             .unwrap_or_default(),
         acks_sent: acks_sent(d),
-        more: more(d),
+        more: more(d, scale),
     }
 }
 
@@ -265,7 +279,7 @@ fn modes(a: &AckStats) -> Vec<AckMode> {
     }
 }
 
-fn more(d: &mut Dir) -> DirectionMore {
+fn more(d: &mut Dir, scale: Scale) -> DirectionMore {
     let round_trip = round_trip::of_data(d);
     let by_ts = d.rtt.as_deref_mut().map(|r| &mut r.by_ts);
     let rtt_ts_us = by_ts.filter(|s| !s.is_empty()).map(rtt);
@@ -279,8 +293,8 @@ fn more(d: &mut Dir) -> DirectionMore {
         max_payload_bytes: u64::from(d.max_payload),
         max_in_flight_bytes: u64::from(d.max_in_flight),
         window_bytes: (low <= high).then(|| (u64::from(low), u64::from(high))),
-        window_unscaled: false,
-        window_scale_at_least: None,
+        window_unscaled: !scale.known && low <= high,
+        window_scale_at_least: scale.at_least,
         mss: d.mss,
         window_scale: d.window_scale,
         sack_permitted: d.sack_permitted,

@@ -36,6 +36,7 @@ pub(crate) fn describe(noted: &Noted) -> Finding {
         cause: cause.to_owned(),
         remedy: vec![remedy.to_owned()],
         confidence: measured::confidence(DETECTOR.id),
+        proof: None,
     }
 }
 

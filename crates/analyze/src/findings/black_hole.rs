@@ -7,8 +7,14 @@ pub(crate) const DETECTOR: Detector = Detector {
     id: Id("black_hole"),
     severity: "high",
     said_when: "Three timeouts or more without any progress, to the end of the capture. When no full segment of the sender ever arrived and smaller ones did: a path-MTU black hole, and two timeouts are enough (with two full segments or more waiting)",
-    needs: &[Need::BothDirections],
-    detect: |side, out| out.extend(find(side)),
+    needs: &[],
+    detect: |side, out| {
+        // Without the data it may be that nothing arrived any more.
+        if side.is_used() && !side.has(Need::Data) && !side.connection.over {
+            out.cannot_tell(Need::Data);
+        }
+        out.extend(find(side));
+    },
 };
 
 /// So many timeouts without any progress, to the end of the capture.
@@ -59,6 +65,11 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     let last = side.episodes().last()?;
     if last.duration.is_some() || last.timeouts < ENOUGH_LARGE {
         return None;
+    }
+    if side.receiver.packets == 0 {
+        // Only the repetitions speak: each one after a timeout, and no new data among them.
+        let stuck = last.retransmissions <= last.timeouts + 1 && !last.more_to_send;
+        return (stuck && last.timeouts >= ENOUGH).then(|| finding(side, last, None));
     }
     let look = Large::look(side, side.sender.flight.front()?.payload);
     if last.timeouts < ENOUGH && !look.as_ref().is_some_and(Large::certain) {

@@ -33,10 +33,7 @@ pub(crate) const HELD: Detector = Detector {
 fn evidence<'a>(side: &Side<'a>) -> Option<(&'a AckStats, &'a Evidence)> {
     let acks = side.receiver.acks.as_deref()?;
     let evidence = acks.evidence.as_deref()?;
-    // A sender that waits for ACKs goes on at once after quick ones, too; one that writes by a
-    // clock may only seem to.
-    let [quick, at_once] = acks.quick_answers;
-    (quick < 3 || at_once * 2 >= quick).then_some((acks, evidence))
+    acks.peer_waits().then_some((acks, evidence))
 }
 
 /// Data waited for ACKs of which nobody can tell whether the timer held them.

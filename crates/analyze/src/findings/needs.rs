@@ -34,6 +34,19 @@ pub enum Need {
 }
 
 impl Need {
+    /// All of them.
+    const ALL: [Self; 9] = [
+        Self::Handshake,
+        Self::BothDirections,
+        Self::EveryPacket,
+        Self::WholeHeaders,
+        Self::TimeStamps,
+        Self::AtSender,
+        Self::AtReceiver,
+        Self::Data,
+        Self::RoundTrip,
+    ];
+
     /// What has to be there, for a sentence that begins with "needs".
     pub fn what(self) -> &'static str {
         match self {
@@ -90,6 +103,17 @@ impl Need {
     }
 }
 
+/// What one direction of a connection lacks: a set of needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Missing(u16);
+
+impl Missing {
+    /// Whether this is missing.
+    pub(crate) fn has(self, need: Need) -> bool {
+        self.0 & (1 << need as u16) != 0
+    }
+}
+
 /// What a stream lacks, and what could not be looked for in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Lacks {
@@ -113,14 +137,20 @@ pub struct NotChecked {
 }
 
 impl Side<'_> {
-    /// Whether there is anything to look at in this direction.
+    /// Whether there is anything to look at in this direction. A single byte that was missed may be a FIN.
     pub(crate) fn is_used(&self) -> bool {
         let hidden = self
             .sender
             .rare
             .as_deref()
-            .is_some_and(|r| r.missed.bytes > 0);
+            .is_some_and(|r| r.missed.bytes > 1);
         self.sender.data_segments > 0 || hidden
+    }
+
+    /// All that the capture lacks.
+    pub(crate) fn missing(&self) -> Missing {
+        let bit = |need: &Need| u16::from(!self.has(*need)) << *need as u16;
+        Missing(Need::ALL.iter().fold(0, |set, need| set | bit(need)))
     }
 
     /// Whether the capture has this.

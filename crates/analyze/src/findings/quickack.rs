@@ -26,26 +26,29 @@ fn detect(side: &Side<'_>, out: &mut Found) {
     {
         out.cannot_tell(Need::RoundTrip);
     }
+    // An ACK that the capture does not show makes the next one seem to cover two segments.
+    let hidden = u32::from(side.receiver.id_gaps);
     let delayed = u64::from(acks.delayed);
     let after = u64::from(acks.immediate.saturating_sub(acks.quick_before)) + delayed;
     let pattern = is_exact(side, e, delayed)
         && delayed * 5 >= after
         && e.linux_timer * 10 >= delayed * 8
-        && acks
-            .model
-            .explains(handshake.synack_at.is_some() && side.connection.scale_known(!side.is_a()));
+        && acks.model.explains(
+            handshake.synack_at.is_some() && side.connection.scale_known(!side.is_a()),
+            hidden,
+        );
     if !pattern {
         return;
     }
+    let second_late = u64::from(acks.second_late.saturating_sub(hidden));
     if acks.quick_before < 2 {
         // Nobody saw how the connection began: were there quick ACKs?
         if !handshake.is_whole() {
             out.cannot_tell(Need::Handshake);
         }
-    } else if u64::from(acks.second_late) * 10 <= delayed {
+    } else if second_late * 10 <= delayed {
         out.extend([describe(side, acks, e)]);
     } else if !side.has(Need::EveryPacket) {
-        // An ACK that the capture dropped makes the next one seem to cover two segments.
         out.cannot_tell(Need::EveryPacket);
     }
 }

@@ -1,25 +1,36 @@
 //! Fast retransmissions of what was only late (RFC 5681 3.2, RFC 2883, RFC 8985).
 
 use super::episodes::Episodes;
-use super::{Detector, Finding, Id, Need, Severity, Side, rto, times};
+use super::{Detector, Finding, Id, Severity, Side, rto, times};
+use crate::conn::Record;
 use crate::report::EpisodeKind;
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("spurious_retransmission_reordering"),
     severity: "medium from 3 times, else info",
     said_when: "Fast retransmissions of what was only late, by the same evidence",
-    needs: &[Need::BothDirections, Need::WholeHeaders],
+    needs: &[],
     detect: |side, out| {
-        rto::reason_unknown(side, out);
-        out.extend(find(side));
+        let found = find(side);
+        if found.is_none() {
+            rto::unproven(side, out, EpisodeKind::Fast);
+        }
+        out.extend(found);
     },
 };
 
+/// Nothing was lost. Without SACK a sender that was wrong about the first segment repeats others that arrived, too.
+pub(crate) fn is_false_alarm(side: &Side<'_>, r: &Record) -> bool {
+    let sack = side.sender.sack_permitted && side.receiver.sack_permitted;
+    let first_only = r.too_early.is_some() && !sack;
+    r.kind == Some(EpisodeKind::Fast)
+        && !r.reason_unknown()
+        && (r.spurious().is_some() || first_only)
+}
+
 pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
-    let list = Episodes::of(side, |r| {
-        r.kind == Some(EpisodeKind::Fast) && r.spurious().is_some() && !r.reason_unknown()
-    })?;
-    let evidence = list.first.spurious()?;
+    let list = Episodes::of(side, |r| is_false_alarm(side, r))?;
+    let evidence = list.first.spurious().or(list.first.too_early)?;
     let severity = if list.count() >= 3 {
         Severity::Medium
     } else {

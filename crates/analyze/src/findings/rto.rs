@@ -19,25 +19,48 @@ pub(crate) const SPURIOUS: Detector = Detector {
     id: Id("spurious_rto"),
     severity: "medium",
     said_when: "The same, and DSACK, time stamps or the time of the ACK show that nothing was lost",
-    needs: &[Need::BothDirections, Need::WholeHeaders],
+    needs: &[],
     detect: |side, out| {
-        reason_unknown(side, out);
-        out.extend(spurious(side));
+        let found = spurious(side);
+        if found.is_none() {
+            unproven(side, out, EpisodeKind::Rto);
+        }
+        out.extend(found);
     },
 };
 
+/// The sender repeated segments for this reason, and the capture lacks what would show that they were not needed.
+pub(super) fn unproven(side: &Side<'_>, out: &mut Found, kind: EpisodeKind) {
+    reason_unknown(side, out);
+    let judged = side
+        .episodes()
+        .iter()
+        .any(|r| r.kind == Some(kind) || r.kind == Some(EpisodeKind::Other));
+    let hidden = !side.has(Need::Data) && side.is_used();
+    if (judged || hidden) && !side.has(Need::BothDirections) {
+        out.cannot_tell(Need::BothDirections);
+    } else if judged && !side.has(Need::WholeHeaders) {
+        out.cannot_tell(Need::WholeHeaders);
+    }
+}
+
 /// A retransmission was not needed, and the capture does not show what made the sender send it: a timer or ACKs.
-pub(super) fn reason_unknown(side: &Side<'_>, out: &mut Found) {
+fn reason_unknown(side: &Side<'_>, out: &mut Found) {
     let unknown = |r: &&Record| r.spurious().is_some() && r.reason_unknown();
     if side.episodes().iter().any(|r| unknown(&r)) {
         out.cannot_tell(Need::EveryPacket);
     }
 }
 
+/// The retransmission timer began the episode, or fired in it.
+pub(crate) fn is_timeout(r: &Record) -> bool {
+    r.kind == Some(EpisodeKind::Rto) && r.timeouts > 0
+}
+
 /// Episodes begun or continued by the retransmission timer.
 fn timeouts<'a>(side: &'a Side<'_>, spurious: bool) -> Option<Episodes<'a>> {
     Episodes::of(side, |r| {
-        r.kind == Some(EpisodeKind::Rto) && r.timeouts > 0 && r.spurious().is_some() == spurious
+        is_timeout(r) && r.spurious().is_some() == spurious
     })
 }
 
@@ -56,10 +79,15 @@ pub(crate) fn stall(side: &Side<'_>) -> Option<Finding> {
         length(list.longest()),
         times(list.timeouts())
     );
+    let blind = if !side.sender.sack_permitted && !side.has(super::Need::TimeStamps) {
+        " Without SACK and time stamps the packets do not always tell lost segments from late ones."
+    } else {
+        ""
+    };
     f.cause = format!(
         "No duplicate ACKs or SACK blocks told {} of the loss in time, so it waited for the \
          retransmission timeout (RFC 6298: on Linux at least 200 ms plus the round trip, doubled \
-         each time it fires) and began again with a window of one segment.",
+         each time it fires) and began again with a window of one segment.{blind}",
         side.sender_end.ip
     );
     f.remedy = vec![
@@ -79,18 +107,32 @@ pub(crate) fn spurious(side: &Side<'_>) -> Option<Finding> {
     let list = timeouts(side, true)?;
     let evidence = list.first.spurious()?;
     let mut f = list.finding(side, SPURIOUS.id, Severity::Medium);
-    f.title = format!(
-        "{} repeated packets for nothing, {}, after {}{} of silence: they were late, not lost",
-        side.sender_end.ip,
-        times(list.count()),
-        up_to(list.count()),
-        length(list.longest())
+    let end = side.sender_end.ip;
+    let spike = spike(side, &list);
+    let shown = spike.as_ref().map_or_else(
+        || format!("silence {}", length(list.longest())),
+        |s| {
+            format!(
+                "an ACK took {} instead of {}",
+                length(s.took),
+                length(s.usual)
+            )
+        },
     );
+    f.title = format!(
+        "{end} repeated packets for nothing after a timeout, {}: they were late, not lost ({shown})",
+        times(list.count())
+    );
+    let when = spike.map_or_else(String::new, |s| {
+        format!(
+            " The longest such wait began {} after the connection's first packet.",
+            length(s.at)
+        )
+    });
     f.cause = format!(
-        "The round trip suddenly took longer than the retransmission timeout of {}. {} The sender \
-         takes the path for congested and slows down, unless F-RTO (RFC 5682) or time stamps undo \
+        "The round trip suddenly took longer than the retransmission timeout of {end}, or ACKs were lost.{when} {} \
+         The sender takes the path for congested and slows down, unless F-RTO (RFC 5682) or time stamps undo \
          that.",
-        side.sender_end.ip,
         proof(evidence)
     );
     f.remedy = vec![
@@ -106,6 +148,30 @@ pub(crate) fn spurious(side: &Side<'_>) -> Option<Finding> {
     Some(f)
 }
 
+/// The delay that fooled the timer.
+struct Spike {
+    /// From the oldest unACKed segment to its ACK.
+    took: Duration,
+    /// The round trip before.
+    usual: Duration,
+    /// Since the connection's first packet.
+    at: Duration,
+}
+
+/// The longest delay, where the capture shows round trips of the sender.
+fn spike(side: &Side<'_>, list: &Episodes<'_>) -> Option<Spike> {
+    let longest = list.iter().filter(|r| r.duration.is_some());
+    let longest = longest.max_by_key(|r| r.duration)?;
+    let path = Duration::from_micros(i64::from(side.receiver.path_or_zero()));
+    let spike = Spike {
+        took: longest.duration?,
+        usual: longest.rtt.max(path),
+        at: longest.start.since(side.connection.start),
+    };
+    let is_one = spike.usual > Duration::ZERO && spike.took >= spike.usual + spike.usual;
+    (is_one && spike.took >= list.longest()).then_some(spike)
+}
+
 /// The evidence in words.
 pub(crate) fn proof(evidence: SpuriousEvidence) -> &'static str {
     match evidence {
@@ -115,6 +181,12 @@ pub(crate) fn proof(evidence: SpuriousEvidence) -> &'static str {
         }
         SpuriousEvidence::AckTooSoon => {
             "The ACK came sooner after the retransmission than the path allows."
+        }
+        SpuriousEvidence::AckPattern => {
+            "ACKs followed that only the originals can have caused (F-RTO, RFC 5682)."
+        }
+        SpuriousEvidence::Acked => {
+            "The data had arrived and was ACKed before the retransmission passed the capture; the ACK was late or lost."
         }
     }
 }

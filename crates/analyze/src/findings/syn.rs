@@ -1,6 +1,9 @@
 //! SYNs and SYN-ACKs that had to be sent again (RFC 9293 3.8.3, RFC 6298 5.7).
 
-use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets};
+use super::{
+    Detector, Finding, Found, Id, Need, Severity, Side, accept_queue_overflow, packets,
+    time_wait_reuse,
+};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("syn_retries"),
@@ -12,7 +15,8 @@ pub(crate) const DETECTOR: Detector = Detector {
 
 fn detect(side: &Side<'_>, out: &mut Found) {
     let h = &side.connection.handshake;
-    if h.syn_at.is_none() && h.synack_at.is_none() {
+    let seen = h.syn_at.is_some() || (!side.sender_is_client() && h.synack_at.is_some());
+    if !seen {
         out.cannot_tell(Need::Handshake);
     }
     out.extend(find(side));
@@ -20,6 +24,9 @@ fn detect(side: &Side<'_>, out: &mut Found) {
 
 fn find(side: &Side<'_>) -> Option<Finding> {
     let loss = side.sender.loss.as_deref().filter(|l| l.syn > 0)?;
+    if accept_queue_overflow::explains_handshake(side) || time_wait_reuse::explains(side) {
+        return None;
+    }
     let h = &side.connection.handshake;
     let from_client = side.sender_is_client();
     let answered = h.synack_at.is_some() || h.done;
@@ -45,8 +52,8 @@ fn find(side: &Side<'_>) -> Option<Finding> {
         )
     } else {
         format!(
-            "Nothing came back to the {what} from {}: a filter drops the packets, the host is down, \
-             or the answers take another way and are lost.",
+            "Nothing came back to the {what} from {}: a filter drops the packets, the host is down, its \
+             listener's queue is full, or the answers take another way and are lost.",
             side.receiver_end
         )
     };
@@ -59,8 +66,8 @@ fn find(side: &Side<'_>) -> Option<Finding> {
         ]
     } else {
         vec![format!(
-            "Capture at {} as well. If the {what} arrives there, check its packet filter and the \
-             program on port {}.",
+            "Capture at {} as well. If the {what} arrives there, check its packet filter, the program on port \
+             {}, and the listener's queue: `nstat -az TcpExtListenOverflows`.",
             side.receiver_end.ip, side.receiver_end.port
         )]
     };

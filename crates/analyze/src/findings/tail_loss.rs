@@ -9,13 +9,13 @@ pub(crate) const DETECTOR: Detector = Detector {
     id: Id("tail_loss"),
     severity: "medium",
     said_when: "The end of a burst was lost: repaired by a tail loss probe or timeout without any SACK or duplicate ACK, and the sender had nothing more to send",
-    needs: &[Need::BothDirections],
+    needs: &[],
     detect,
 };
 
 /// A burst ended with a loss: repaired by a probe or a timeout without any SACK or duplicate ACK
 /// before it, and the sender had nothing more to send.
-fn is_tail(r: &Record) -> bool {
+pub(crate) fn is_tail(r: &Record) -> bool {
     let by_timer = matches!(r.kind, Some(EpisodeKind::Tlp | EpisodeKind::Rto));
     let by_probe_then_sack = r.kind == Some(EpisodeKind::Fast) && !r.evidence;
     (by_timer || by_probe_then_sack)
@@ -27,13 +27,15 @@ fn is_tail(r: &Record) -> bool {
 }
 
 fn detect(side: &Side<'_>, out: &mut Found) {
-    let found = find(side);
-    // A DSACK that was cut off would say that nothing was lost.
-    if found.is_some() && !side.has(Need::WholeHeaders) {
-        out.cannot_tell(Need::WholeHeaders);
-    } else {
-        out.extend(found);
+    if !side.has(Need::BothDirections) {
+        let by_timer = |r: &Record| matches!(r.kind, Some(EpisodeKind::Tlp | EpisodeKind::Rto));
+        let hidden = !side.has(Need::Data) && side.is_used();
+        if hidden || side.episodes().iter().any(by_timer) {
+            out.cannot_tell(Need::BothDirections);
+        }
+        return;
     }
+    out.extend(find(side));
 }
 
 fn find(side: &Side<'_>) -> Option<Finding> {

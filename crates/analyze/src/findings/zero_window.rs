@@ -2,20 +2,31 @@
 
 use tcplab_base::Duration;
 
-use super::{Detector, Finding, Id, Need, Severity, Side, length, packets, times};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets, times};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("zero_window_stall"),
     severity: "high from 1 s, else medium",
     said_when: "The window was zero for 20 ms or more, and the sender probed or went on the moment it opened",
-    needs: &[Need::BothDirections],
-    detect: |side, out| out.extend(find(side)),
+    needs: &[],
+    detect,
 };
 
 /// A shorter pause is no stall.
 const WORTH: Duration = Duration::from_millis(20);
 
-pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
+fn detect(side: &Side<'_>, out: &mut Found) {
+    let found = find(side);
+    // Nobody saw the windows, or not who waited for one.
+    let blind = side.receiver.packets == 0 && side.sender.data_segments > 0;
+    let closed = side.sender.packets == 0 && side.receiver.zero.is_some();
+    if found.is_none() && (blind || closed) {
+        out.cannot_tell(Need::BothDirections);
+    }
+    out.extend(found);
+}
+
+fn find(side: &Side<'_>) -> Option<Finding> {
     let zero = side.receiver.zero.as_deref()?;
     let mut stalls = u64::from(zero.stalls);
     let mut stalled = zero.stalled;

@@ -3,7 +3,7 @@
 use tcplab_analyze::budget::Class;
 
 /// The class for a person; `docs/analyze.md` has the evidence.
-pub(super) fn meaning(class: Class) -> &'static str {
+pub(crate) fn meaning(class: Class) -> &'static str {
     match class {
         Class::Handshake => {
             "Time to set up the connection: from the first SYN to the ACK of the SYN-ACK. It takes one round trip. \

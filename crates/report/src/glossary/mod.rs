@@ -6,6 +6,8 @@
 mod classes;
 mod words;
 
+pub(crate) use classes::meaning;
+
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -68,7 +70,7 @@ pub fn explain(theme: &Theme, word: &str) -> Result<String, Unknown> {
     let is_class = |c: &Class| [c.name(), c.words()].map(plain).contains(&asked);
     if let Some(class) = Class::ALL.into_iter().find(is_class) {
         let title = format!("{} (where the time went)", class.words());
-        return Ok(page(theme, &title, classes::meaning(class)));
+        return Ok(page(theme, &title, meaning(class)));
     }
     Err(Unknown {
         word: word.to_owned(),

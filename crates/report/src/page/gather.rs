@@ -2,9 +2,11 @@
 
 use std::cmp::Reverse;
 
+use tcplab_analyze::findings::Finding;
 use tcplab_analyze::report::{Direction, Stream};
 
 use super::{Options, requests};
+use crate::terminal::coverage::Coverage;
 
 /// A stream and what it is ranked by: findings, trouble, packets. More matters more.
 #[derive(Debug)]
@@ -39,6 +41,8 @@ pub(super) struct Gathered {
     dropped: usize,
     /// Streams among them that hold requests, at least.
     with_requests: usize,
+    /// What the packets show and no finding names.
+    pub coverage: Coverage,
 }
 
 impl Gathered {
@@ -53,6 +57,7 @@ impl Gathered {
         if self.kept.len() >= options.streams.saturating_mul(2).max(1) {
             self.shrink(options, &has_chart);
         }
+        self.coverage.stream(&stream);
         if !stream.requests.is_empty() {
             let detailed = options.details.saturating_add(options.charts);
             if self.with_requests >= detailed.saturating_mul(2).max(1) {
@@ -68,9 +73,10 @@ impl Gathered {
     }
 
     /// Takes a finding on the newest stream, or on one before it.
-    pub(super) fn finding(&mut self, stream: u32) {
+    pub(super) fn finding(&mut self, finding: &Finding) {
+        self.coverage.finding(finding);
         let mut newest = self.kept.iter_mut().rev();
-        if let Some(kept) = newest.find(|k| k.stream.stream == stream) {
+        if let Some(kept) = newest.find(|k| k.stream.stream == finding.stream) {
             kept.findings += 1;
         }
     }

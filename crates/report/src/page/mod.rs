@@ -133,7 +133,7 @@ impl Page {
     /// Counts a finding on a stream of that capture.
     pub fn add_finding(&mut self, capture: usize, finding: &Finding) {
         if let Some(gathered) = self.gathered.get_mut(capture) {
-            gathered.finding(finding.stream);
+            gathered.finding(finding);
         }
     }
 

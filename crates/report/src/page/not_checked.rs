@@ -12,6 +12,8 @@ pub(super) struct Missing {
     lacks: Need,
     /// `the handshake`.
     missing: &'static str,
+    /// How to capture so that it is there.
+    how_to_get: &'static str,
     findings: Vec<Unseen>,
 }
 
@@ -42,6 +44,7 @@ pub(super) fn of(totals: &Totals) -> Vec<Missing> {
             None => all.push(Missing {
                 lacks: n.lacks,
                 missing: n.lacks.missing(),
+                how_to_get: n.lacks.how_to_get(),
                 findings: vec![unseen],
             }),
         }

@@ -41,9 +41,17 @@ impl Bar {
     }
 }
 
-/// How long clients waited, and for what; over captures without a request: what the streams took. Nothing when nobody
-/// counted it.
+/// How long clients waited, and for what, in lines; over captures without a request: what the streams took. Nothing when
+/// nobody counted it.
 pub(super) fn sentence(theme: &Theme, totals: &Totals, streams: u64) -> String {
+    let text = waited(totals, streams).unwrap_or_default();
+    let lines = wrap(&text, theme.width.saturating_sub(2).min(LONGEST));
+    let lines = lines.iter().filter(|line| !line.is_empty());
+    lines.map(|line| format!("  {line}\n")).collect()
+}
+
+/// The same as one sentence.
+pub(crate) fn waited(totals: &Totals, streams: u64) -> Option<String> {
     let mut asked = totals.waited_us.parts();
     let (who, time) = match asked.any(|(class, _)| class != Class::Handshake) {
         true => ("Clients waited".to_owned(), &totals.waited_us),
@@ -53,7 +61,7 @@ pub(super) fn sentence(theme: &Theme, totals: &Totals, streams: u64) -> String {
         ),
     };
     if time.is_empty() {
-        return String::new();
+        return None;
     }
     let mut parts: Vec<(Class, u64)> = time.parts().collect();
     // Stable: classes of one size keep their order.
@@ -67,13 +75,8 @@ pub(super) fn sentence(theme: &Theme, totals: &Totals, streams: u64) -> String {
     if others > 0 {
         texts.push(format!("{} for other reasons", units::micros(others)));
     }
-    let text = format!(
-        "{who} {}: {}.",
-        units::micros(time.total()),
-        texts.join(", ")
-    );
-    let lines = wrap(&text, theme.width.saturating_sub(2).min(LONGEST));
-    lines.iter().map(|line| format!("  {line}\n")).collect()
+    let total = units::micros(time.total());
+    Some(format!("{who} {total}: {}.", texts.join(", ")))
 }
 
 /// The bars of these streams and a legend with the times of all. Nothing without a counted time.

@@ -53,8 +53,8 @@ struct Kind {
 }
 
 /// Over the streams of a capture.
-#[derive(Debug, Default)]
-pub(super) struct Coverage {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Coverage {
     kinds: [Kind; LOOSE.len()],
     /// The last stream, until it is known whether it has a finding.
     last: Option<(u32, [u64; LOOSE.len()])>,
@@ -89,13 +89,15 @@ impl Coverage {
     }
 
     /// What no finding names, as sentences.
-    fn unexplained(&self) -> Vec<String> {
+    pub fn unexplained(&self) -> Vec<String> {
         self.sentences(|i| i != UNCLEAR)
     }
 
-    /// ACKs of which nobody can tell whether they were late, as a sentence.
-    fn unclear(&self) -> Vec<String> {
-        self.sentences(|i| i == UNCLEAR)
+    /// What nobody can tell or has seen: ACKs that may have been late, and packets that could not be read, as sentences.
+    pub fn not_read(&self, totals: &Totals) -> Vec<String> {
+        let mut texts = self.sentences(|i| i == UNCLEAR);
+        texts.extend(not_read(totals));
+        texts
     }
 
     fn sentences(&self, which: impl Fn(usize) -> bool) -> Vec<String> {
@@ -117,19 +119,15 @@ impl Coverage {
             .collect()
     }
 
-    /// The line in place of the findings when there are none, with how far it can be believed.
-    pub fn all_clear(&self, theme: &Theme, totals: &Totals, streams: u64) -> String {
+    /// What to say when there are no findings, and whether it is an all-clear.
+    pub fn verdict(&self, totals: &Totals, streams: u64) -> (String, bool) {
         let looked = format!(
             "{} checked for {} causes",
             units::plural(streams, "stream"),
             findings::looked_for()
         );
         let doubts = match (self.unexplained().is_empty(), self.is_all_checked(totals)) {
-            (true, true) => {
-                let text = theme.paint(Ink::Green, &format!("No findings: {looked}."));
-                let list = theme.paint(Ink::Dim, "`tcplab analyze --explain` lists them.");
-                return format!("{text}\n  {list}\n");
-            }
+            (true, true) => return (format!("No findings: {looked}."), true),
             (false, true) => "the packets show something that no finding explains",
             (true, false) => "not everything could be checked",
             (false, false) => {
@@ -137,6 +135,17 @@ impl Coverage {
             }
         };
         let text = format!("No findings ({looked}), but this is no all-clear: {doubts}.");
+        (text, false)
+    }
+
+    /// The line in place of the findings when there are none, with how far it can be believed.
+    pub fn all_clear(&self, theme: &Theme, totals: &Totals, streams: u64) -> String {
+        let (text, is_clear) = self.verdict(totals, streams);
+        if is_clear {
+            let text = theme.paint(Ink::Green, &text);
+            let list = theme.paint(Ink::Dim, "`tcplab analyze --explain` lists them.");
+            return format!("{text}\n  {list}\n");
+        }
         let lines = wrap(&text, theme.width.min(100));
         let painted = lines.iter().map(|line| theme.paint(Ink::Yellow, line));
         painted.map(|line| format!("{line}\n")).collect()
@@ -144,7 +153,7 @@ impl Coverage {
 
     /// Every detector saw what it needs, in all packets.
     fn is_all_checked(&self, totals: &Totals) -> bool {
-        totals.not_checked.is_empty() && not_read(totals).is_empty() && self.unclear().is_empty()
+        totals.not_checked.is_empty() && self.not_read(totals).is_empty()
     }
 
     /// What no finding names, and what could not be looked for.
@@ -163,10 +172,7 @@ impl Coverage {
         }
         if !self.is_all_checked(totals) {
             let _ = write!(out, "\n{}\n", heading(theme, "Not checked", ""));
-            self.unclear()
-                .iter()
-                .for_each(|text| item(theme, text, &mut out));
-            not_read(totals)
+            self.not_read(totals)
                 .iter()
                 .for_each(|text| item(theme, text, &mut out));
             lacks(theme, totals, &mut out);
@@ -250,6 +256,7 @@ mod tests {
             cause: String::new(),
             remedy: vec![],
             confidence: None,
+            proof: None,
         }
     }
 

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use serde::Serialize;
+use tcplab_analyze::findings::proof::Outcome;
 use tcplab_analyze::findings::{Finding, Severity};
 use tcplab_analyze::report::Totals;
 
@@ -56,8 +57,9 @@ pub(super) fn render(theme: &Theme, findings: &[Finding], totals: &Totals) -> St
         let same = |g: &Group<'_>| g.first.cause == f.cause && g.first.remedy == f.remedy;
         if before.into_iter().any(same) {
             let _ = writeln!(out, "  {:LABEL$}What to do and why: as above.", "");
+            proof(theme, group, &mut out);
         } else {
-            advice(theme, f, &mut out);
+            advice(theme, group, &mut out);
         }
         evidence(theme, group, &mut out);
     }
@@ -108,8 +110,9 @@ fn title(theme: &Theme, group: &Group<'_>, out: &mut String) {
     }
 }
 
-/// What to do, and why it happened.
-fn advice(theme: &Theme, f: &Finding, out: &mut String) {
+/// What to do, what an experiment said about that, and why it happened.
+fn advice(theme: &Theme, group: &Group<'_>, out: &mut String) {
+    let f = group.first;
     for (i, remedy) in f.remedy.iter().enumerate() {
         let label = if i == 0 { "Do" } else { "" };
         let mark = match f.remedy.len() {
@@ -118,6 +121,7 @@ fn advice(theme: &Theme, f: &Finding, out: &mut String) {
         };
         labelled(theme, label, &mark, remedy, out);
     }
+    proof(theme, group, out);
     labelled(theme, "Why", "", &f.cause, out);
 }
 
@@ -127,6 +131,20 @@ fn evidence(theme: &Theme, group: &Group<'_>, out: &mut String) {
         let label = if i == 0 { "Seen" } else { "" };
         let line = format!("{label:LABEL$}{line}");
         let _ = writeln!(out, "  {}", theme.paint(Ink::Dim, &line));
+    }
+}
+
+/// What the experiments said: the best answer of the group.
+fn proof(theme: &Theme, group: &Group<'_>, out: &mut String) {
+    let proofs = group.all.iter().filter_map(|f| f.proof.as_deref());
+    let best = proofs.min_by_key(|proof| match proof.outcome {
+        Outcome::Proved => 0,
+        Outcome::NotReproduced => 1,
+        Outcome::NotProved => 2,
+    });
+    if let Some(best) = best {
+        let (label, text) = best.words();
+        labelled(theme, label, "", &text, out);
     }
 }
 
@@ -221,6 +239,7 @@ mod tests {
                 "`ip route change default via 10.0.0.1 quickack 1`".into(),
             ],
             confidence: Some(0.99),
+            proof: None,
         }
     }
 

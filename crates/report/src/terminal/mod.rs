@@ -2,10 +2,10 @@
 //! the capture. Plain text that fits its width; colours only where the caller says so.
 
 pub mod acks;
-mod bars;
+pub(crate) mod bars;
 mod caqm;
 mod collect;
-mod coverage;
+pub(crate) mod coverage;
 mod findings;
 pub mod fit;
 pub mod grid;
