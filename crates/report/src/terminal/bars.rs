@@ -12,7 +12,7 @@ use super::{Theme, units};
 /// Streams with a bar unless all are asked for.
 const SHOWN: usize = 10;
 
-/// Classes that the sentence names; the others are "other reasons".
+/// Classes that the sentence names at most, each of 1 % or more; the others are "other reasons".
 const NAMED: usize = 4;
 
 /// Columns of a bar at most.
@@ -66,10 +66,12 @@ pub(crate) fn waited(totals: &Totals, streams: u64) -> Option<String> {
     let mut parts: Vec<(Class, u64)> = time.parts().collect();
     // Stable: classes of one size keep their order.
     parts.sort_by_key(|part| std::cmp::Reverse(part.1));
-    let others: u64 = parts.iter().skip(NAMED).map(|part| part.1).sum();
+    let named = |part: &&(Class, u64)| part.1.saturating_mul(100) >= time.total();
+    let named = parts.iter().take(NAMED).take_while(named).count();
+    let others: u64 = parts.iter().skip(named).map(|part| part.1).sum();
     let mut texts: Vec<String> = parts
         .iter()
-        .take(NAMED)
+        .take(named)
         .map(|(class, us)| format!("{} {}", units::micros(*us), went_to(*class)))
         .collect();
     if others > 0 {
@@ -271,6 +273,7 @@ mod tests {
             (Class::DelayedAck, 400_000),
             (Class::Nagle, 60_000),
             (Class::Unknown, 40_000),
+            (Class::Pacing, 0),
         ]);
         assert_eq!(
             sentence(&plain(120), &totals, 1),

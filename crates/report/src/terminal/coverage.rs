@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use tcplab_analyze::findings::{self, Finding, Need};
+use tcplab_analyze::findings::{self, Finding, Id, Need};
 use tcplab_analyze::report::{Direction, State, Stream, Totals};
 
 use super::collect::{heading, which_streams};
@@ -14,7 +14,7 @@ use super::{Theme, units};
 /// Streams that are named of each kind.
 const NAMED: usize = 8;
 
-/// What a stream without a finding shows all the same, with a noun for one and for many.
+/// What a stream may show without a finding that explains it, with a noun for one and for many.
 const LOOSE: [(&str, &str); 6] = [
     ("packet was sent again", "packets were sent again"),
     ("ACK was delayed", "ACKs were delayed"),
@@ -44,6 +44,30 @@ fn loose(s: &Stream) -> [u64; LOOSE.len()] {
     ]
 }
 
+/// Which kinds of [`LOOSE`] a finding explains, by index. What is not named here explains nothing: a slow server is no
+/// reason to send a packet again.
+fn explained(id: Id) -> &'static [usize] {
+    match id.name() {
+        "rto_stall"
+        | "spurious_rto"
+        | "spurious_retransmission_reordering"
+        | "tail_loss"
+        | "black_hole"
+        | "loss"
+        | "congestion_loss"
+        | "random_loss"
+        | "reordering"
+        | "duplication"
+        | "caqm_no_switch" => &[0],
+        "quickack_exhausted" | "delack_nagle" | "delack_request_response" => &[1, UNCLEAR],
+        "syn_retries" | "accept_queue_overflow" | "time_wait_reuse" => &[0, 3],
+        "refused" => &[0, 4],
+        "keepalive_death" => &[0, 5],
+        "reset" | "reset_by_middlebox" => &[5],
+        _ => &[],
+    }
+}
+
 /// One kind over the streams.
 #[derive(Clone, Debug, Default)]
 struct Kind {
@@ -56,7 +80,7 @@ struct Kind {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Coverage {
     kinds: [Kind; LOOSE.len()],
-    /// The last stream, until it is known whether it has a finding.
+    /// The last stream, until its findings are known: what no finding has explained yet.
     last: Option<(u32, [u64; LOOSE.len()])>,
 }
 
@@ -67,14 +91,14 @@ impl Coverage {
         self.last = Some((stream.stream, loose(stream)));
     }
 
-    /// A finding explains what its stream shows.
+    /// A finding explains some of what its stream shows.
     pub fn finding(&mut self, finding: &Finding) {
-        let explains = !finding.id.is_about_the_capture();
-        self.last
-            .take_if(|last| explains && last.0 == finding.stream);
+        if let Some((_, counts)) = self.last.as_mut().filter(|last| last.0 == finding.stream) {
+            explained(finding.id).iter().for_each(|i| counts[*i] = 0);
+        }
     }
 
-    /// The last stream has no finding.
+    /// The findings of the last stream are known.
     pub fn settle(&mut self) {
         let Some((stream, counts)) = self.last.take() else {
             return;
@@ -243,12 +267,12 @@ fn lacks(theme: &Theme, totals: &Totals, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tcplab_analyze::findings::{Id, NotChecked, Severity};
+    use tcplab_analyze::findings::{NotChecked, Severity};
     use tcplab_analyze::report::ReadError;
 
-    fn finding(stream: u32) -> Finding {
+    fn finding(stream: u32, id: &str) -> Finding {
         Finding {
-            id: Id::of("rto_stall").expect("an id"),
+            id: Id::of(id).expect("an id"),
             severity: Severity::High,
             stream,
             packets: vec![],
@@ -285,6 +309,12 @@ mod tests {
     }
 
     #[test]
+    fn ids_that_explain_something_are_ids() {
+        let known = findings::ids().filter(|id| !explained(*id).is_empty());
+        assert_eq!(known.count(), 21);
+    }
+
+    #[test]
     fn an_all_clear_says_what_was_looked_at() {
         let mut coverage = Coverage::default();
         coverage.stream(&stream(0, 0, 0));
@@ -304,8 +334,11 @@ mod tests {
         let mut coverage = Coverage::default();
         coverage.stream(&stream(0, 95, 0));
         coverage.stream(&stream(1, 5, 7));
-        coverage.finding(&finding(1));
+        coverage.finding(&finding(1, "rto_stall"));
+        coverage.finding(&finding(1, "delack_nagle"));
         coverage.stream(&stream(2, 0, 59));
+        coverage.finding(&finding(2, "rto_stall"));
+        coverage.finding(&finding(2, "capture_artefacts"));
         coverage.stream(&Stream {
             state: State::Reset,
             ..stream(3, 1, 0)
