@@ -56,6 +56,8 @@ CLASSES = {
     "receive_window": ("receive_window", "zero_window"),
     "zero_window": ("zero_window", "receive_window"),
     "send_buffer": ("sender",),
+    "under_way": ("path", "congestion_window", "pacing"),
+    "stood_still": ("path", "spurious"),
 }
 UNKNOWN, IDLE = "unknown", "idle"
 

@@ -139,7 +139,7 @@ def spike(rng):
     def judge(seen):
         if seen.drops() or not seen.timeouts(s) or not seen.finished():
             return "no timeout"
-        return truth({"spurious_rto": s}, ["rto", "spurious_fast", "reordering", "duplication", "bufferbloat"], budget={})
+        return truth({"spurious_rto": s}, ["rto", "spurious_fast", "reordering", "duplication", "bufferbloat"], budget={f"stood_still@{s}": max(0.0, (length - 2 * rtt) / 1000 - seen.raw[seen.dir]["longest_wait"])})
     return Case("delay-spike", [*lines, *rate(p, toward(s), 8), *path(rng, p, rtt)], judge, s, rng.choice(KERNELS), p)
 
 
