@@ -148,7 +148,8 @@ pub(crate) struct Rare {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reset {
     pub packet: u64,
-    pub seq: Seq,
+    /// What this side had sent by then, as the RST or its packets tell.
+    end: Seq,
     pub ttl: u8,
     /// TTL of the packets of this side before, if they had one and the same.
     pub usual_ttl: Option<u8>,
@@ -382,9 +383,10 @@ impl Dir {
     pub(crate) fn note_reset(&mut self, peer: &Self, p: &TcpPacket, number: u64) {
         let usual = self.ttl != 0 && !self.ttl_varies && self.packets > 2;
         let unacked = |d: &Self| d.nxt - d.una.min(d.nxt);
+        let near = p.seq.distance(self.nxt).unsigned_abs() < 1 << 24;
         let reset = Reset {
             packet: number,
-            seq: p.seq,
+            end: if near { p.seq.max(self.nxt) } else { self.nxt },
             ttl: p.ttl,
             usual_ttl: usual.then_some(self.ttl),
             open: !self.fin_seen && !peer.fin_seen,
@@ -403,7 +405,7 @@ impl Dir {
             && reset.went_on == 0
             && p.payload_len > 0
             && !p.flags.has(TcpFlags::RST)
-            && p.seq_end().after(reset.seq)
+            && p.seq_end().after(reset.end)
         {
             reset.went_on = number;
         }
