@@ -93,13 +93,15 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     let rtt_us = taken.sample.map(|t| at.now.since(t).as_micros_u32());
     if let Some(us) = rtt_us.filter(|_| taken.segments > 0) {
         sender.srtt_us = smooth(sender.srtt_us, us);
+        let full = 2 * sender.mss_or_default(acker.mss);
+        let behind = sender.nxt - p.ack.min(sender.nxt);
         let rtt = sender.rtt.get_or_insert_default();
         rtt.by_ack.push(us);
         match rtt.load.as_deref_mut() {
             Some(load) => {
                 load.ack_ids.step(acker.newest_id, p.ip_id.unwrap_or(0));
-                // While more is in flight no timer holds the ACK.
-                if !sender.flight.is_empty() {
+                // While two full segments or more are in flight no timer holds the ACK.
+                if behind >= full {
                     load.answered(us, at.now, at.number);
                 }
             }
