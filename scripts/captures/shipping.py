@@ -141,13 +141,15 @@ as far as the capture can show them (`causes` must be found, `allowed` may be).
 
 CAUSES = {
     "quickack-5.10.46": ["quickack_exhausted"], "quickack-rtt50-hz1000": ["quickack_exhausted"], "write-write-read": ["delack_nagle"],
-    "request-held": ["delack_request_response"], "bulk-loss": ["tail_loss"], "bulk-rto": ["rto_stall"], "zero-window": ["zero_window_stall"], "syn-retries": ["syn_retries"],
+    "request-held": ["delack_request_response"], "bulk-loss": ["loss", "tail_loss"], "bulk-rto": ["rto_stall"], "zero-window": ["zero_window_stall"], "syn-retries": ["syn_retries"],
     "syn-no-answer": ["syn_retries"], "reordering": ["spurious_retransmission_reordering"],
     "spurious-rto": ["spurious_rto"], "black-hole-mtu": ["black_hole"],
     "slow-server": ["slow_server"], "accept-queue": ["accept_queue_overflow"], "small-window": ["receive_window_limited"], "peer-gone": ["keepalive_death"],
 }
 ALLOWED = {"syn-no-answer": ["black_hole", "capture_artefacts"], "spurious-rto": ["rto_stall"], "bulk-rto": ["tail_loss"], "write-write-read": ["delack_request_response"], "black-hole-mtu": ["rto_stall", "tail_loss"], "accept-queue": ["slow_server"]}
 
+# What one of the two captures shows, too.
+SHOWN = {"bulk-rto.a": ["rto_stall"], "reordering.a": ["reordering"]}
 
 CLIENT_SENDS = {"write-write-read", "request-held", "syn-retries", "syn-no-answer", "peer-gone"}
 
@@ -168,6 +170,8 @@ def main(names):
             shutil.copyfile(WORK / file, OUT / file)
             artefact = "super-segments" if name == "super-segments" else None
             causes, allowed, _ = corpus.label_for(case, told, raw, point, artefact)
+            shown = SHOWN.get(f"{name}.{point}", [])
+            causes, allowed = sorted({*causes, *shown}), [i for i in allowed if i not in shown]
             labels[file] = {
                 "kernel": raw["kernel"] + ("+before-6.1.57" if kernel.endswith("-old") else ""), "hz": labrun.hz_of(kernel), "captured_at": point,
                 "causes": causes, "allowed": allowed, "scenario": scenario,

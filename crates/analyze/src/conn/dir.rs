@@ -215,7 +215,8 @@ impl Rare {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reset {
     pub packet: u64,
-    pub seq: Seq,
+    /// What this side had sent by then, as the RST or its packets tell.
+    end: Seq,
     pub ttl: u8,
     /// TTL of the packets of this side before, if they had one and the same.
     pub usual_ttl: Option<u8>,
@@ -480,9 +481,10 @@ impl Dir {
     pub(crate) fn note_reset(&mut self, peer: &Self, p: &TcpPacket, number: u64) {
         let usual = self.ttl != 0 && !self.ttl_varies && self.packets > 2;
         let unacked = |d: &Self| d.nxt - d.una.min(d.nxt);
+        let near = p.seq.distance(self.nxt).unsigned_abs() < 1 << 24;
         let reset = Reset {
             packet: number,
-            seq: p.seq,
+            end: if near { p.seq.max(self.nxt) } else { self.nxt },
             ttl: p.ttl,
             usual_ttl: usual.then_some(self.ttl),
             open: !self.fin_seen && !peer.fin_seen,
@@ -501,7 +503,7 @@ impl Dir {
             && reset.went_on == 0
             && p.payload_len > 0
             && !p.flags.has(TcpFlags::RST)
-            && p.seq_end().after(reset.seq)
+            && p.seq_end().after(reset.end)
         {
             reset.went_on = number;
         }
@@ -531,6 +533,11 @@ impl Dir {
     pub(crate) fn wire_mss(&self, peer_mss: Option<u16>) -> Option<u32> {
         let options = if self.timestamps { 12 } else { 0 };
         peer_mss.map(|m| u32::from(m).saturating_sub(options).max(1))
+    }
+
+    /// The same, or what Ethernet holds when the handshake was not seen.
+    pub(crate) fn mss_or_default(&self, peer_mss: Option<u16>) -> u32 {
+        self.wire_mss(peer_mss).unwrap_or(1460)
     }
 
     /// [`Dir::path_us`], 0 while it is not known.

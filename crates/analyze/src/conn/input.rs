@@ -152,12 +152,13 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
 /// An ACK came after `us`; `id` is its IP identification.
 fn under_load(acker: &Dir, sender: &mut Dir, us: u32, id: u16, at: At) {
     let is_bulk = sender.ordinal >= BULK;
-    let more = !sender.flight.is_empty();
+    let behind = sender.nxt - sender.una.min(sender.nxt);
+    let more = behind >= 2 * sender.mss_or_default(acker.mss);
     let rtt = sender.rtt.get_or_insert_default();
     match rtt.load.as_deref_mut() {
         Some(load) => {
             load.ack_ids.step(acker.newest_id, id);
-            // While more is in flight no timer holds the ACK.
+            // While two full segments or more are in flight no timer holds the ACK.
             if more {
                 load.answered(us, at.now, at.number);
             }

@@ -197,12 +197,12 @@ fn finding(side: &Side<'_>, list: &Episodes<'_>, kind: Kind) -> Finding {
     let segments = if lost == 1 { "segment" } else { "segments" };
     let end = side.sender_end.ip;
     let how = match kind {
-        Kind::Queue => "by a full queue",
-        Kind::Random => "though no queue was full",
-        Kind::Untold | Kind::Policed => "on the way",
+        Kind::Queue => "dropped by a full queue",
+        Kind::Random => "lost though no queue was full",
+        Kind::Untold | Kind::Policed => "lost on the way",
     };
     f.title = format!(
-        "{lost} {segments} from {end} ({:.2} %) got lost {how}; repairing them took {} in all",
+        "{lost} {segments} from {end} ({:.2} %) {how}; the repairs took {} in all",
         lost as f64 * 100.0 / sent as f64,
         length(cost)
     );

@@ -1,12 +1,12 @@
 //! Connections that a RST ended: by an end, or by somebody between (RFC 9293 3.5.2, RFC 3360).
 
 use super::{Detector, Finding, Id, Severity, Side, keepalive_death, packets};
-use crate::conn::Reset;
+use crate::conn::{Dir, Reset};
 
 pub(crate) const BY_MIDDLEBOX: Detector = Detector {
     id: Id("reset_by_middlebox"),
     severity: "high",
-    said_when: "A RST has another TTL than all other packets of its end, or its end goes on with data that the RST does not know of",
+    said_when: "Before any FIN a RST has another TTL than all other packets of its end, or its end goes on with data that the RST does not know of",
     needs: &[],
     detect: |side, out| out.extend(middlebox(side)),
 };
@@ -19,10 +19,11 @@ pub(crate) const BY_END: Detector = Detector {
     detect: |side, out| out.extend(end(side)),
 };
 
-/// The first RST of the side, in a connection that stood.
+/// The first RST of the connection, if it came from this side and the connection stood.
 fn reset<'a>(side: &'a Side<'_>) -> Option<&'a Reset> {
-    let rare = side.sender.rare.as_deref()?;
-    rare.reset.as_deref().filter(|_| side.sender.started)
+    let of = |d: &'a Dir| d.rare.as_deref().and_then(|r| r.reset.as_deref());
+    let earlier = |r: &Reset| of(side.receiver).is_some_and(|peer| peer.packet < r.packet);
+    of(side.sender).filter(|r| side.sender.started && !earlier(r))
 }
 
 fn is_foreign(r: &Reset) -> bool {
@@ -30,7 +31,7 @@ fn is_foreign(r: &Reset) -> bool {
 }
 
 fn middlebox(side: &Side<'_>) -> Option<Finding> {
-    let r = reset(side).filter(|r| is_foreign(r))?;
+    let r = reset(side).filter(|r| r.open && is_foreign(r))?;
     let end = side.sender_end.ip;
     let mut f = side.finding(BY_MIDDLEBOX.id, Severity::High);
     f.packets = packets(
@@ -67,16 +68,10 @@ fn middlebox(side: &Side<'_>) -> Option<Finding> {
 
 fn end(side: &Side<'_>) -> Option<Finding> {
     let r = reset(side).filter(|r| r.open && !is_foreign(r))?;
-    let peer_reset = side
-        .receiver
-        .rare
-        .as_deref()
-        .and_then(|p| p.reset.as_deref());
-    let second = peer_reset.is_some_and(|p| p.packet < r.packet);
     let data = side.sender.data_segments + side.receiver.data_segments;
     // The side that sent them in vain gives up by a RST.
     let gave_up = keepalive_death::unanswered(side).is_some();
-    if data == 0 || second || gave_up {
+    if data == 0 || gave_up {
         return None;
     }
     let (a, b) = (side.sender_end.ip, side.receiver_end.ip);
