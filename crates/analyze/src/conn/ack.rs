@@ -9,7 +9,7 @@
 use tcplab_base::{Instant, Samples};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
-use super::dir::Dir;
+use super::dir::{Dir, PROVEN};
 use super::flight::Taken;
 use super::quick_model::QuickModel;
 use crate::report::Mode;
@@ -20,6 +20,8 @@ use crate::trace::{AckClass, AckRow};
 pub(crate) const TIMER_US: u32 = 20_000;
 /// Linux's delayed-ACK timer never fires earlier.
 const LINUX_TIMER_US: u32 = 36_000;
+/// Timers that fire after about 40 ms and 200 ms, with the tick of a kernel that has 100 a second.
+const TIMERS_US: [std::ops::Range<u32>; 2] = [LINUX_TIMER_US..60_000, 190_000..230_000];
 /// New data counts as the trigger when the ACK followed it within this, less the path.
 const TRIGGER_US: u32 = 1_000;
 /// Most stretches of one mode that are kept.
@@ -77,6 +79,8 @@ pub(crate) struct Evidence {
     pub released_first: bool,
     /// Sum of the delayed waits less the path, microseconds.
     pub delayed_net_us: u64,
+    /// Those of which it could not be told.
+    pub unclear: Option<Box<Unclear>>,
 }
 
 /// An ACK of everything sent: what its receiver sends next may have waited for it.
@@ -88,9 +92,30 @@ pub(crate) struct Release {
     /// Payload of the newest segment that it covers.
     pub last_len: u32,
     /// It was a delayed one.
-    pub delayed: bool,
+    pub held: Held,
     /// It covers the first data segment and nothing else.
     pub first: bool,
+}
+
+/// ACKs that may have been delayed: the shortest answer of their sender was itself as long as a timer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Unclear {
+    pub acks: u32,
+    /// What they show if they were delayed.
+    pub evidence: Evidence,
+    first_segment: u32,
+    /// Immediate ACKs before the first of them.
+    quick_before: u32,
+    from_byte: u64,
+}
+
+/// Whether the delayed-ACK timer held an ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Held {
+    No,
+    Yes,
+    /// The path is not known, and the wait is as long as a timer.
+    Unclear,
 }
 
 /// Data that went on the moment a delayed ACK came.
@@ -106,6 +131,13 @@ impl Released {
         if self.packets.len() < 8 {
             self.packets.extend([ack, data]);
         }
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.count += other.count;
+        self.packets.extend(&other.packets);
+        self.packets.sort_unstable();
+        self.packets.truncate(8);
     }
 }
 
@@ -145,6 +177,18 @@ impl Modes {
         }
     }
 
+    /// A stretch whose mode turned out later.
+    fn put(&mut self, stretch: Stretch) {
+        let earlier = self.earlier.get_or_insert_default();
+        let at = earlier.partition_point(|s| s.from_segment <= stretch.from_segment);
+        match self.last {
+            Some(last) if at < earlier.len() || last.from_segment > stretch.from_segment => {
+                earlier.insert(at, stretch);
+            }
+            _ => earlier.extend(self.last.replace(stretch)),
+        }
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Stretch> {
         self.earlier.iter().flat_map(|e| e.iter()).chain(&self.last)
     }
@@ -166,6 +210,7 @@ pub(crate) enum Credits {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Classified {
     pub class: AckClass,
+    pub held: Held,
     pub wait_us: u32,
     pub since_last_us: u32,
     pub path_us: u32,
@@ -183,29 +228,50 @@ pub(crate) fn classify(
     let wait_us = now.since(taken.first).as_micros_u32();
     let since_last_us = now.since(taken.last).as_micros_u32();
     let pure = p.payload_len == 0 && !p.flags.has(TcpFlags::FIN | TcpFlags::RST);
-    if pure && !taken.repaired {
+    if !taken.repaired {
         acker.answered_after(since_last_us);
+        if pure && acker.path_proofs < PROVEN {
+            prove(acker, taken, next, since_last_us);
+        }
     }
     let path_us = acker.path_or_zero();
     let held_us = held(wait_us, path_us, taken.first, next);
+    let mut timer = Held::No;
     let class = if p.payload_len > 0 {
         AckClass::Piggybacked
     } else if !pure || taken.repaired {
         AckClass::Other
-    } else if taken.bytes > acker.rcv_mss {
+    } else if taken.bytes > u32::from(acker.rcv_mss) {
         AckClass::SecondSegment
-    } else if held_us < TIMER_US {
+    } else if held_us < TIMER_US && (wait_us < TIMER_US || acker.knows_path()) {
         AckClass::Immediate
+    } else if held_us < TIMER_US {
+        timer = Held::Unclear;
+        AckClass::Other
     } else if is_triggered(taken, path_us, now) {
         AckClass::Other
     } else {
+        timer = Held::Yes;
         AckClass::Delayed
     };
     Classified {
         class,
+        held: timer,
         wait_us,
         since_last_us,
         path_us,
+    }
+}
+
+/// Does this answer show that the shortest one is the path? It does when it left out data that came soon after what it
+/// covers: the receiver had not waited for that. A second segment is answered at once (RFC 5681 4.2), mostly.
+fn prove(acker: &mut Dir, taken: &Taken, next: Option<Instant>, since_last_us: u32) {
+    let left_out = next.is_some_and(|n| n.since(taken.first).as_micros_u32() < TIMER_US);
+    let as_fast = since_last_us.saturating_sub(acker.path_us) < TIMER_US / 4;
+    if left_out {
+        acker.prove_path(PROVEN / 2);
+    } else if as_fast && taken.bytes > u32::from(acker.rcv_mss) {
+        acker.prove_path(1);
     }
 }
 
@@ -239,7 +305,8 @@ impl Dir {
         before: u64,
         full: u32,
     ) {
-        let exact = taken.segments == 1 && taken.newest_psh && taken.bytes == self.rcv_mss;
+        let exact =
+            taken.segments == 1 && taken.newest_psh && taken.bytes == u32::from(self.rcv_mss);
         let stats = self.acks.get_or_insert_default();
         stats.full_segment |= taken.largest >= full;
         match c.class {
@@ -250,10 +317,11 @@ impl Dir {
             }
             AckClass::Delayed => {
                 stats.delayed += 1;
-                stats.note_delayed(c, taken, number);
-                let e = stats.evidence.get_or_insert_default();
-                e.delayed_us.push(c.wait_us);
-                e.delayed_exact_mss += u64::from(exact);
+                if stats.first_delayed_segment.is_none() {
+                    stats.first_delayed_segment = Some(taken.newest);
+                    stats.quick_before = stats.immediate + stats.unclear().map_or(0, |u| u.acks);
+                }
+                stats.evidence_of(Held::Yes).add(c, number, exact);
                 stats.stretch(Mode::Delayed, c, taken, before);
             }
             AckClass::SecondSegment => {
@@ -264,23 +332,89 @@ impl Dir {
             AckClass::Piggybacked => stats.piggybacked += 1,
             AckClass::Other => stats.other += 1,
         }
+        if c.held == Held::Unclear {
+            stats.note_unclear(c, taken, number, before, exact);
+        }
     }
 }
 
 impl AckStats {
-    fn note_delayed(&mut self, c: &Classified, taken: &Taken, number: u64) {
-        if self.first_delayed_segment.is_none() {
-            self.first_delayed_segment = Some(taken.newest);
-            self.quick_before = self.immediate;
-        }
+    fn note_unclear(
+        &mut self,
+        c: &Classified,
+        taken: &Taken,
+        number: u64,
+        before: u64,
+        exact: bool,
+    ) {
+        let quick_before = self.immediate;
         let e = self.evidence.get_or_insert_default();
-        let net = c.wait_us.saturating_sub(c.path_us);
-        e.linux_timer += u64::from(net >= LINUX_TIMER_US);
-        e.since_last_us.push(c.since_last_us);
-        e.delayed_net_us += u64::from(net);
-        if e.packets.len() < 8 {
-            e.packets.push(number);
+        let unclear = e.unclear.get_or_insert_default();
+        if unclear.acks == 0 {
+            unclear.quick_before = quick_before;
+            unclear.first_segment = taken.newest;
+            unclear.from_byte = before;
         }
+        unclear.acks += 1;
+        unclear.evidence.add(c, number, exact);
+    }
+
+    /// What ACKs of this kind show.
+    pub(crate) fn evidence_of(&mut self, held: Held) -> &mut Evidence {
+        let evidence = self.evidence.get_or_insert_default();
+        match held {
+            Held::Unclear => &mut evidence.unclear.get_or_insert_default().evidence,
+            Held::Yes | Held::No => evidence,
+        }
+    }
+
+    /// Some ACKs came later than the shortest answer, `path_us`, by a timer that stacks have: 40 ms (Linux, FreeBSD), 200 ms
+    /// (Windows, macOS). So no timer held the soonest ones.
+    pub(crate) fn shows_timer(&self, path_us: u32) -> bool {
+        let Some(e) = self.evidence.as_deref() else {
+            return false;
+        };
+        let waits = e.delayed_us.clone().quantiles();
+        let by = |us: u32| {
+            TIMERS_US
+                .iter()
+                .any(|t| t.contains(&us.saturating_sub(path_us)))
+        };
+        self.delayed >= 3 && by(waits.min) && by(waits.p50)
+    }
+
+    /// ACKs of which it was not clear whether the timer held them, when it is clear at the end: the path is known.
+    pub(crate) fn settle(&mut self, path_us: u32) -> Option<AckClass> {
+        let e = self.evidence.as_deref_mut()?;
+        let mut unclear = e.unclear.take()?;
+        let waits = unclear.evidence.delayed_us.quantiles();
+        if waits.max.saturating_sub(path_us) < TIMER_US {
+            self.other -= unclear.acks;
+            self.immediate += unclear.acks;
+            self.immediate_us.absorb(&unclear.evidence.delayed_us);
+            self.modes.put(unclear.stretch(Mode::Quick, waits.p50));
+            Some(AckClass::Immediate)
+        } else if waits.min.saturating_sub(path_us) >= TIMER_US {
+            e.join(&unclear, path_us);
+            self.late(&unclear);
+            Some(AckClass::Delayed)
+        } else {
+            e.unclear = Some(unclear);
+            None
+        }
+    }
+
+    /// These ACKs were delayed.
+    fn late(&mut self, unclear: &Unclear) {
+        self.other -= unclear.acks;
+        self.delayed += unclear.acks;
+        let first = self.first_delayed_segment;
+        if first.is_none_or(|f| f > unclear.first_segment) {
+            self.first_delayed_segment = Some(unclear.first_segment);
+            self.quick_before = unclear.quick_before;
+        }
+        let waits = unclear.evidence.delayed_us.clone().quantiles();
+        self.modes.put(unclear.stretch(Mode::Delayed, waits.p50));
     }
 
     fn stretch(&mut self, mode: Mode, c: &Classified, taken: &Taken, before: u64) {
@@ -291,6 +425,11 @@ impl AckStats {
             acks: 1,
             sum_us: u64::from(c.wait_us),
         });
+    }
+
+    /// ACKs that may have been delayed.
+    pub(crate) fn unclear(&self) -> Option<&Unclear> {
+        self.evidence.as_deref()?.unclear.as_deref()
     }
 
     /// Whether the peer may wait for these ACKs: a sender that does goes on at once after quick ones, too; one that writes
@@ -310,6 +449,52 @@ impl AckStats {
             self.other,
         ];
         counts.into_iter().map(u64::from).sum()
+    }
+}
+
+impl Unclear {
+    fn stretch(&self, mode: Mode, wait_us: u32) -> Stretch {
+        Stretch {
+            mode,
+            from_segment: self.first_segment,
+            from_byte: self.from_byte,
+            acks: self.acks,
+            sum_us: u64::from(wait_us) * u64::from(self.acks),
+        }
+    }
+}
+
+impl Evidence {
+    /// One more ACK that the timer held.
+    fn add(&mut self, c: &Classified, number: u64, exact: bool) {
+        let net = c.wait_us.saturating_sub(c.path_us);
+        self.delayed_us.push(c.wait_us);
+        self.delayed_exact_mss += u64::from(exact);
+        self.linux_timer += u64::from(net >= LINUX_TIMER_US);
+        self.since_last_us.push(c.since_last_us);
+        self.delayed_net_us += u64::from(net);
+        if self.packets.len() < 8 {
+            self.packets.push(number);
+        }
+    }
+
+    /// Unclear ACKs were delayed: the path takes `path_us`.
+    fn join(&mut self, unclear: &Unclear, path_us: u32) {
+        let other = &unclear.evidence;
+        let waits = other.delayed_us.clone().quantiles();
+        let acks = u64::from(unclear.acks);
+        let net = waits.min.saturating_sub(path_us);
+        self.delayed_us.absorb(&other.delayed_us);
+        self.since_last_us.absorb(&other.since_last_us);
+        self.delayed_exact_mss += other.delayed_exact_mss;
+        self.linux_timer += if net >= LINUX_TIMER_US { acks } else { 0 };
+        self.delayed_net_us += acks * u64::from(waits.p50.saturating_sub(path_us));
+        let later = std::mem::replace(&mut self.packets, other.packets.clone());
+        self.packets.extend(later);
+        self.packets.truncate(8);
+        self.released_first |= other.released_first;
+        self.released_nagle.join(&other.released_nagle);
+        self.released_other.join(&other.released_other);
     }
 }
 

@@ -50,7 +50,13 @@ impl TsClock {
         Some(Duration::from_nanos(i64::from(ticks) * tick))
     }
 
-    fn tick_length(&self, tsval: u32, now: Instant) -> Option<i64> {
+    /// First time stamp on data, and when it passed.
+    pub(crate) fn began(&self) -> Option<(u32, Instant)> {
+        Some((self.first, self.at.get()?))
+    }
+
+    /// Length of a tick in nanoseconds, when it is one of those in use.
+    pub(crate) fn tick_length(&self, tsval: u32, now: Instant) -> Option<i64> {
         let at = self.at.get()?;
         let (ticks, length) = (Seq(tsval).distance(Seq(self.first)), now.since(at));
         if ticks <= 0 || length < ENOUGH {

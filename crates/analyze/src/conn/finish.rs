@@ -2,12 +2,16 @@
 
 use tcplab_base::{Duration, Samples};
 
-use super::{AckStats, Connection, Dir, Record};
+use super::ack::TIMER_US;
+use super::dir::PROVEN;
+use super::window::Scale;
+use super::{AckStats, Connection, Dir, Record, round_trip};
 use crate::budget::{Account, Class};
 use crate::report::{
     AckMode, AcksSent, Artefact, Direction, DirectionMore, Episode, EpisodeKind, Handshake,
     Retransmissions, Rtt, Spread, State, Stream, Totals, Vantage,
 };
+use crate::trace::AckClass;
 
 /// Shorter stretches of one ACK mode than this are not worth a line.
 const STRETCH: u32 = 3;
@@ -15,10 +19,21 @@ const STRETCH: u32 = 3;
 impl Connection {
     /// Ends what is still open, for the report.
     pub(crate) fn close(&mut self) {
-        for dir in &mut self.dirs {
+        for (i, dir) in self.dirs.iter_mut().enumerate() {
             if let Some(loss) = dir.loss.as_deref_mut() {
                 loss.episodes.close(None);
             }
+            if let Some(class) = dir.settle()
+                && let Some(trace) = self.trace.as_deref_mut()
+            {
+                trace.settle(i == 0, class);
+            }
+            if let Some(rounds) = dir.rounds.as_deref_mut() {
+                rounds.close();
+            }
+        }
+        if let (Some(turns), Some(talker)) = (self.turns.as_deref_mut(), self.talker) {
+            turns.close(usize::from(talker), &self.dirs);
         }
     }
 
@@ -32,6 +47,9 @@ impl Connection {
         totals.waited_us.add_all(&account.asked);
         let opening = account.budget.of(Class::Handshake);
         totals.waited_us.add(Class::Handshake, opening);
+        let [a, b] = &self.dirs;
+        let scales = [Scale::of(a, b), Scale::of(b, a)];
+        let round_trip = self.round_trip();
         let h = &self.handshake;
         let seen = h.syn_at.is_some() || h.synack_at.is_some();
         Stream {
@@ -49,13 +67,14 @@ impl Connection {
                 caqm: h.caqm.report(),
             }),
             vantage: self.vantage(),
+            round_trip,
             artefacts: self.artefacts(),
             not_checked: Vec::new(),
             budget_us: account.budget,
             requests: account.requests,
             requests_not_listed: account.not_listed,
-            client_to_server: Box::new(direction(&mut self.dirs[client])),
-            server_to_client: Box::new(direction(&mut self.dirs[1 - client])),
+            client_to_server: Box::new(direction(&mut self.dirs[client], scales[client])),
+            server_to_client: Box::new(direction(&mut self.dirs[1 - client], scales[1 - client])),
         }
     }
 
@@ -91,7 +110,8 @@ impl Connection {
     /// Where the capture was taken: near the side whose answers come soonest.
     pub(crate) fn vantage(&self) -> Vantage {
         let client = self.client_index();
-        let (c, s) = (self.dirs[client].path_us, self.dirs[1 - client].path_us);
+        let path = |d: &Dir| if d.knows_path() { d.path_us } else { u32::MAX };
+        let (c, s) = (path(&self.dirs[client]), path(&self.dirs[1 - client]));
         let near = |a: u32, b: u32| u64::from(a) * 4 < u64::from(b);
         match (c, s) {
             (u32::MAX, _) | (_, u32::MAX) => Vantage::Unknown,
@@ -136,8 +156,25 @@ impl Connection {
     }
 }
 
+impl Dir {
+    /// Judges the ACKs that could not be judged while the path was not known, and gives their class.
+    fn settle(&mut self) -> Option<AckClass> {
+        let acks = self.acks.as_deref_mut()?;
+        acks.unclear()?;
+        if acks.shows_timer(self.path_us) {
+            self.path_proofs = PROVEN;
+        }
+        let known = self.path_us < TIMER_US || self.path_proofs >= PROVEN;
+        if known {
+            acks.settle(self.path_us)
+        } else {
+            None
+        }
+    }
+}
+
 /// What one side sent.
-fn direction(d: &mut Dir) -> Direction {
+fn direction(d: &mut Dir, scale: Scale) -> Direction {
     let loss = d.loss.as_deref();
     let tally = d.tally();
     Direction {
@@ -163,11 +200,11 @@ fn direction(d: &mut Dir) -> Direction {
             .map(|r| rtt(&mut r.by_ack))
             .unwrap_or_default(),
         acks_sent: acks_sent(d),
-        more: more(d),
+        more: more(d, scale),
     }
 }
 
-fn rtt(samples: &mut Samples) -> Rtt {
+pub(super) fn rtt(samples: &mut Samples) -> Rtt {
     let q = samples.quantiles();
     Rtt {
         min: q.min,
@@ -188,7 +225,7 @@ fn spread(samples: &mut Samples) -> Spread {
 }
 
 fn acks_sent(d: &mut Dir) -> AcksSent {
-    let path_us = (d.path_us != u32::MAX).then_some(d.path_us);
+    let path_us = d.knows_path().then_some(d.path_us);
     let Some(a) = d.acks.as_deref_mut() else {
         return AcksSent::default();
     };
@@ -207,6 +244,10 @@ fn acks_sent(d: &mut Dir) -> AcksSent {
             .map(|e| spread(&mut e.delayed_us))
             .unwrap_or_default(),
         path_us,
+        unclear: a.unclear().map_or(0, |u| u.acks.into()),
+        unclear_us: a
+            .unclear()
+            .map(|u| spread(&mut u.evidence.delayed_us.clone())),
         since_last_us: a
             .evidence
             .as_mut()
@@ -239,7 +280,8 @@ fn modes(a: &AckStats) -> Vec<AckMode> {
     }
 }
 
-fn more(d: &mut Dir) -> DirectionMore {
+fn more(d: &mut Dir, scale: Scale) -> DirectionMore {
+    let round_trip = round_trip::of_data(d);
     let by_ts = d.rtt.as_deref_mut().map(|r| &mut r.by_ts);
     let rtt_ts_us = by_ts.filter(|s| !s.is_empty()).map(rtt);
     let (low, high) = d.window_range;
@@ -252,6 +294,8 @@ fn more(d: &mut Dir) -> DirectionMore {
         max_payload_bytes: u64::from(d.max_payload),
         max_in_flight_bytes: u64::from(d.max_in_flight),
         window_bytes: (low <= high).then(|| (u64::from(low), u64::from(high))),
+        window_unscaled: !scale.known && low <= high,
+        window_scale_at_least: scale.at_least,
         mss: d.mss,
         window_scale: d.window_scale,
         sack_permitted: d.sack_permitted,
@@ -261,6 +305,7 @@ fn more(d: &mut Dir) -> DirectionMore {
         keep_alives: u64::from(rare.keep_alives),
         window_updates: u64::from(tally.window_updates),
         window_full: u64::from(tally.window_full),
+        round_trip,
         rtt_ts_us,
         ecn_ect: rare.ecn_ect.into(),
         ecn_ce: rare.ecn_ce.into(),

@@ -20,7 +20,9 @@ impl Connection {
     /// Bytes, about.
     pub(crate) fn weight(&self) -> usize {
         let time = self.tracker.as_deref().map_or(0, Tracker::weight);
-        size_of::<Self>() + self.dirs.iter().map(Dir::weight).sum::<usize>() + time
+        let turns = self.turns.as_deref().map_or(0, size_of_val);
+        let sides = self.dirs.iter().map(Dir::weight).sum::<usize>();
+        size_of::<Self>() + turns + sides + time
     }
 }
 
@@ -28,11 +30,18 @@ impl Dir {
     fn weight(&self) -> usize {
         let acks = self.acks.as_deref().map_or(0, AckStats::weight);
         let rtt = self.rtt.as_deref().map_or(0, |r| {
-            size_of_val(r) + r.by_ack.heap_bytes() + r.by_ts.heap_bytes()
+            size_of_val(r)
+                + r.by_ack.heap_bytes()
+                + r.by_ts.heap_bytes()
+                + r.prompt
+                    .as_deref()
+                    .map_or(0, |p| size_of_val(p) + p.heap_bytes())
+                + r.load.as_deref().map_or(0, size_of_val)
         });
         let loss = self.loss.as_deref().map_or(0, |l| l.weight());
         let rare = self.rare.as_deref().map_or(0, size_of_val);
-        self.flight.weight() + acks + rtt + loss + rare
+        let rounds = self.rounds.as_deref().map_or(0, size_of_val);
+        self.flight.weight() + rounds + acks + rtt + loss + rare
     }
 }
 

@@ -66,7 +66,7 @@ pub fn analyze_script(lines: &[&str]) -> Answer {
     answer(analyzer)
 }
 
-fn answer(mut analyzer: Analyzer) -> Answer {
+pub fn answer(mut analyzer: Analyzer) -> Answer {
     analyzer.finish();
     let mut answer = Answer::default();
     while let Some(output) = analyzer.poll() {

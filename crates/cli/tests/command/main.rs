@@ -25,6 +25,7 @@ mod marks;
 mod outputs;
 mod population;
 mod probe;
+mod prove;
 mod qdisc;
 mod qemu;
 mod replay;
