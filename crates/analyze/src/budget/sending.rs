@@ -435,11 +435,14 @@ impl Side {
         }
         let burst = sent_before(e) - self.burst.sent.min(sent_before(e));
         let fresh = e.at - self.burst.at <= 2 * shown.round;
-        if shown.long && fresh {
-            room(self.burst_window, burst)
+        let (window, sent) = if shown.long && fresh {
+            (self.burst_window, burst.max(self.per_round))
         } else {
-            room(self.window, self.per_round)
-        }
+            (self.window, self.per_round)
+        };
+        // What passed here in a round trip is less exact than what the sender has in flight, and tells while it is steady.
+        let steady = self.plateau.rounds >= 2;
+        room(window, sent + if steady { sent / 8 } else { 0 })
     }
 }
 
