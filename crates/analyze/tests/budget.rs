@@ -106,3 +106,24 @@ fn a_slow_server_is_told_from_the_path() {
     assert_eq!((r.request_bytes, r.response_bytes), (100, 700));
     assert_eq!(r.budget_us.of(Class::ServerThinks), 40_000);
 }
+
+#[test]
+fn an_answer_that_was_lost_on_the_way_here_is_an_answer() {
+    // The IP identification of the server counts one packet that never came.
+    let s = &analyze_script(&[
+        "0 > S 100 0 0 60000 mss=1460 sackok id=1",
+        "30 < S. 500 101 0 60000 mss=1460 sackok id=1",
+        "30 > . 101 501 0 60000 id=2",
+        "30.1 > P. 101 501 100 60000 id=3",
+        "60.1 < P. 501 201 700 60000 id=2",
+        "60.2 > . 201 1201 0 60000 id=4",
+        "160 > P. 201 1201 100 60000 id=5",
+        "450 < P. 1201 301 700 60000 id=4",
+        "450.1 > . 301 1901 0 60000 id=6",
+    ])
+    .streams[0];
+    assert_eq!(s.requests.len(), 2, "{:?}", s.requests);
+    let repair = s.budget_us.of(Class::Tlp) + s.budget_us.of(Class::Rto);
+    assert!(repair >= 250_000, "{:?}", s.budget_us);
+    assert_eq!(s.budget_us.of(Class::Sender), 0);
+}

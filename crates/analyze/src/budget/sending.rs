@@ -7,6 +7,7 @@ use tcplab_base::Seq;
 use super::Class;
 use super::ledger::Ledger;
 use super::tracker::Event;
+use crate::conn::Dir;
 
 /// What a sender does upon an ACK it does within this, microseconds, beside the path.
 const AT_ONCE_US: u64 = 500;
@@ -46,6 +47,8 @@ pub(crate) struct Side {
     tsval: u32,
     in_flight: u32,
     window: u32,
+    /// How far its data went, bytes.
+    sent_to: u64,
     /// Where it last sent a short segment: it had nothing more to send then.
     short_at: Option<u64>,
     /// Where a burst began, the bytes before it, and the window then.
@@ -106,6 +109,7 @@ impl Default for Side {
             tsval: 0,
             in_flight: 0,
             window: 0,
+            sent_to: 0,
             short_at: None,
             burst: Mark::default(),
             burst_window: 0,
@@ -143,10 +147,8 @@ impl Shown {
     fn of(side: &Side, gap: Gap, e: &Event<'_>) -> Self {
         let (tx, rx) = (&e.dirs[e.dir], &e.dirs[1 - e.dir]);
         // A side that only sends data shows how far away it is by echoes alone.
-        let shortest = [
-            Some(tx.path_us).filter(|us| *us != u32::MAX),
-            side.echo.least,
-        ];
+        let known = tx.knows_path().then_some(tx.path_us);
+        let shortest = [known, side.echo.least];
         let placed = shortest.into_iter().flatten().min();
         let near = u64::from(placed.unwrap_or(0));
         let far = u64::from(rx.path_or_zero());
@@ -202,6 +204,7 @@ impl Side {
     pub(crate) fn sent(&mut self, e: &Event<'_>) {
         let tx = &e.dirs[e.dir];
         self.len = e.packet.payload_len;
+        self.sent_to = tx.nxt_rel;
         if let Some((tsval, tsecr)) = e.packet.options.timestamps {
             self.tsval = tsval;
             if let Some(at) = self.echo.at
@@ -214,6 +217,11 @@ impl Side {
         }
         self.in_flight = tx.nxt - tx.una.min(tx.nxt);
         self.window = e.dirs[1 - e.dir].window;
+    }
+
+    /// The packet of the event, which may be a retransmission, brings data that the capture has not seen.
+    pub(crate) fn is_fresh(&self, e: &Event<'_>) -> bool {
+        e.dirs[e.dir].nxt_rel > self.sent_to
     }
 
     /// A message of it begins.
@@ -336,7 +344,7 @@ impl Side {
             && self.in_flight > 0
             && tx.nxt - tx.una == self.in_flight + e.packet.payload_len
             && shown.us > u64::from(tx.srtt_us) + shown.round + waits + 2_000
-            && tx.sack_permitted;
+            && tx.may_sack();
         silent.then_some(Class::Tlp)
     }
 
@@ -427,11 +435,14 @@ impl Side {
         }
         let burst = sent_before(e) - self.burst.sent.min(sent_before(e));
         let fresh = e.at - self.burst.at <= 2 * shown.round;
-        if shown.long && fresh {
-            room(self.burst_window, burst)
+        let (window, sent) = if shown.long && fresh {
+            (self.burst_window, burst.max(self.per_round))
         } else {
-            room(self.window, self.per_round)
-        }
+            (self.window, self.per_round)
+        };
+        // What passed here in a round trip is less exact than what the sender has in flight, and tells while it is steady.
+        let steady = self.plateau.rounds >= 2;
+        room(window, sent + if steady { sent / 8 } else { 0 })
     }
 }
 
@@ -472,7 +483,7 @@ fn first_timer(round: u64) -> u64 {
 /// Which timer ended a silence of `us` after a loss. With SACK the first one is that of the probe (RFC
 /// 8985 7.2), which is never later than the other one.
 fn timer(e: &Event<'_>, us: u64, round: u64) -> Class {
-    let sack = e.dirs.iter().all(|d| d.sack_permitted);
+    let sack = e.dirs.iter().all(Dir::may_sack);
     if sack && us < first_timer(round) {
         Class::Tlp
     } else {

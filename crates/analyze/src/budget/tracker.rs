@@ -144,7 +144,8 @@ impl Tracker {
 
     /// A packet with payload that may begin something, or end a pause.
     fn message(&mut self, e: &Event<'_>) {
-        let again = !matches!(e.kind, SegmentKind::New | SegmentKind::OutOfOrder);
+        let known = matches!(e.kind, SegmentKind::New | SegmentKind::OutOfOrder);
+        let again = !known && !self.sides[e.dir].is_fresh(e);
         let turn = !again && self.by != Some(e.dir as u8);
         let asks = turn && e.dir == e.client;
         let sent = || {
@@ -182,7 +183,7 @@ impl Tracker {
 
     /// The time since the last packet with payload.
     fn gap(&mut self, e: &Event<'_>, again: bool, turn: bool) {
-        let lost = again && self.sides[e.dir].lost_before(e);
+        let lost = e.kind != SegmentKind::New && self.sides[e.dir].lost_before(e);
         self.recovery.goes_on(e, lost, &mut self.ledger);
         if self.ledger.cursor() >= e.at {
             return;
