@@ -9,7 +9,7 @@ use super::{AckStats, Connection, Dir, Record, round_trip};
 use crate::budget::Budget;
 use crate::report::{
     AckMode, AcksSent, Artefact, Direction, DirectionMore, Episode, EpisodeKind, Handshake,
-    Retransmissions, Rtt, Spread, State, Stream, Vantage,
+    Retransmissions, RoundTrip, Rtt, Spread, State, Stream, Vantage,
 };
 use crate::trace::AckClass;
 
@@ -37,7 +37,9 @@ impl Connection {
         let ends = [self.key.a, self.key.b];
         let [a, b] = &self.dirs;
         let scales = [Scale::of(a, b), Scale::of(b, a)];
-        let round_trip = self.round_trip();
+        let [a, b] = &mut self.dirs;
+        let trips = [round_trip::of_data(a), round_trip::of_data(b)];
+        let round_trip = self.round_trip(trips);
         let h = &self.handshake;
         let seen = h.syn_at.is_some() || h.synack_at.is_some();
         Stream {
@@ -61,8 +63,16 @@ impl Connection {
             budget_us: Budget::default(),
             requests: Vec::new(),
             requests_not_listed: 0,
-            client_to_server: Box::new(direction(&mut self.dirs[client], scales[client])),
-            server_to_client: Box::new(direction(&mut self.dirs[1 - client], scales[1 - client])),
+            client_to_server: Box::new(direction(
+                &mut self.dirs[client],
+                scales[client],
+                trips[client],
+            )),
+            server_to_client: Box::new(direction(
+                &mut self.dirs[1 - client],
+                scales[1 - client],
+                trips[1 - client],
+            )),
         }
     }
 
@@ -150,7 +160,7 @@ impl Dir {
 }
 
 /// What one side sent.
-fn direction(d: &mut Dir, scale: Scale) -> Direction {
+fn direction(d: &mut Dir, scale: Scale, trip: Option<RoundTrip>) -> Direction {
     let loss = d.loss.as_deref();
     let tally = d.tally();
     Direction {
@@ -176,7 +186,10 @@ fn direction(d: &mut Dir, scale: Scale) -> Direction {
             .map(|r| rtt(&mut r.by_ack))
             .unwrap_or_default(),
         acks_sent: acks_sent(d),
-        more: more(d, scale),
+        more: DirectionMore {
+            round_trip: trip,
+            ..more(d, scale)
+        },
     }
 }
 
@@ -257,7 +270,6 @@ fn modes(a: &AckStats) -> Vec<AckMode> {
 }
 
 fn more(d: &mut Dir, scale: Scale) -> DirectionMore {
-    let round_trip = round_trip::of_data(d);
     let by_ts = d.rtt.as_deref_mut().map(|r| &mut r.by_ts);
     let rtt_ts_us = by_ts.filter(|s| !s.is_empty()).map(rtt);
     let (low, high) = d.window_range;
@@ -281,7 +293,7 @@ fn more(d: &mut Dir, scale: Scale) -> DirectionMore {
         keep_alives: u64::from(rare.keep_alives),
         window_updates: u64::from(tally.window_updates),
         window_full: u64::from(tally.window_full),
-        round_trip,
+        round_trip: None,
         rtt_ts_us,
         ecn_ect: rare.ecn_ect.into(),
         ecn_ce: rare.ecn_ce.into(),
