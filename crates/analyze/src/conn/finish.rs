@@ -9,7 +9,7 @@ use super::{AckStats, Connection, Dir, Record, round_trip};
 use crate::budget::{Account, Class};
 use crate::report::{
     AckMode, AcksSent, Artefact, Direction, DirectionMore, Episode, EpisodeKind, Handshake,
-    Retransmissions, Rtt, Spread, State, Stream, Totals, Vantage,
+    Retransmissions, RoundTrip, Rtt, Spread, State, Stream, Totals, Vantage,
 };
 use crate::trace::AckClass;
 
@@ -50,7 +50,9 @@ impl Connection {
         totals.waited_us.add(Class::Handshake, opening);
         let [a, b] = &self.dirs;
         let scales = [Scale::of(a, b), Scale::of(b, a)];
-        let round_trip = self.round_trip();
+        let [a, b] = &mut self.dirs;
+        let trips = [round_trip::of_data(a), round_trip::of_data(b)];
+        let round_trip = self.round_trip(trips);
         let h = &self.handshake;
         let seen = h.syn_at.is_some() || h.synack_at.is_some();
         Stream {
@@ -74,8 +76,16 @@ impl Connection {
             budget_us: account.budget,
             requests: account.requests,
             requests_not_listed: account.not_listed,
-            client_to_server: Box::new(direction(&mut self.dirs[client], scales[client])),
-            server_to_client: Box::new(direction(&mut self.dirs[1 - client], scales[1 - client])),
+            client_to_server: Box::new(direction(
+                &mut self.dirs[client],
+                scales[client],
+                trips[client],
+            )),
+            server_to_client: Box::new(direction(
+                &mut self.dirs[1 - client],
+                scales[1 - client],
+                trips[1 - client],
+            )),
         }
     }
 
@@ -175,7 +185,7 @@ impl Dir {
 }
 
 /// What one side sent.
-fn direction(d: &mut Dir, scale: Scale) -> Direction {
+fn direction(d: &mut Dir, scale: Scale, trip: Option<RoundTrip>) -> Direction {
     let loss = d.loss.as_deref();
     let tally = d.tally();
     Direction {
@@ -201,7 +211,10 @@ fn direction(d: &mut Dir, scale: Scale) -> Direction {
             .map(|r| rtt(&mut r.by_ack))
             .unwrap_or_default(),
         acks_sent: acks_sent(d),
-        more: more(d, scale),
+        more: DirectionMore {
+            round_trip: trip,
+            ..more(d, scale)
+        },
     }
 }
 
@@ -282,7 +295,6 @@ fn modes(a: &AckStats) -> Vec<AckMode> {
 }
 
 fn more(d: &mut Dir, scale: Scale) -> DirectionMore {
-    let round_trip = round_trip::of_data(d);
     let by_ts = d.rtt.as_deref_mut().map(|r| &mut r.by_ts);
     let rtt_ts_us = by_ts.filter(|s| !s.is_empty()).map(rtt);
     let (low, high) = d.window_range;
@@ -306,7 +318,7 @@ fn more(d: &mut Dir, scale: Scale) -> DirectionMore {
         keep_alives: u64::from(rare.keep_alives),
         window_updates: u64::from(tally.window_updates),
         window_full: u64::from(tally.window_full),
-        round_trip,
+        round_trip: None,
         rtt_ts_us,
         ecn_ect: rare.ecn_ect.into(),
         ecn_ce: rare.ecn_ce.into(),

@@ -9,13 +9,11 @@ use super::{Connection, Dir};
 use crate::report::{RoundTrip, RoundTripFrom, Rtt};
 
 impl Connection {
-    /// The round trip of the path, by the best evidence there is.
-    pub(super) fn round_trip(&mut self) -> Option<RoundTrip> {
+    /// The round trip of the path, by the best evidence there is; `both` are those of the data of each side.
+    pub(super) fn round_trip(&self, both: [Option<RoundTrip>; 2]) -> Option<RoundTrip> {
         if let Some(us) = self.handshake.round_trip_us() {
             return Some(one(us, RoundTripFrom::Handshake));
         }
-        let [a, b] = &mut self.dirs;
-        let both = [of_data(a), of_data(b)];
         if let Some(best) = both.into_iter().flatten().max_by_key(|r| r.us.samples) {
             return Some(best);
         }
@@ -43,7 +41,7 @@ impl super::Handshake {
 /// constant.
 pub(super) fn of_data(sender: &mut Dir) -> Option<RoundTrip> {
     let near = sender.path_or_zero();
-    if !sender.knows_path() {
+    if !sender.knows_path() || u64::from(sender.srtt_us) * 2 < u64::from(near) {
         return None;
     }
     let half = rtt(sender.rtt.as_deref_mut()?.prompt());
