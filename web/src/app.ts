@@ -93,14 +93,16 @@ export class App {
       packet: (number) => this.panel.focus([number]),
     });
     this.streams = new StreamTable(capture, charted, this.classes, (stream) => this.stream(stream));
-    this.side.replaceChildren(
+    const told = h(
+      'div',
+      { class: 'told' },
       ...warnings(capture),
-      captureTime(this.classes, capture) ?? '',
+      captureTime(this.classes, capture),
       this.findings.element,
-      notExplained(capture) ?? '',
-      notChecked(capture, capture.findings.length === 0) ?? '',
-      this.streams.element,
+      notExplained(capture),
+      notChecked(capture, capture.findings.length === 0),
     );
+    this.side.replaceChildren(told, this.streams.element);
     const first = this.findings.groups[0]?.[0];
     if (first !== undefined) this.choose(first);
     else this.stream(firstStream(capture, charted));

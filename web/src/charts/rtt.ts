@@ -20,9 +20,7 @@ export class RttChart implements Spec {
     const n = view.rtts.length;
     this.layers = [{ key: 'rtt', label: 'sample', ink: 'rtt', shape: 'disc', count: n, on: true }];
     this.empty =
-      n > 0
-        ? null
-        : 'No sample: no ACK covers data that was sent exactly once and seen by this capture.';
+      n > 0 ? null : 'No sample: no ACK covers data that was sent exactly once and seen by this capture.';
   }
 
   get summary(): string {

@@ -33,6 +33,33 @@ export function rateOf(sums: Sums, from: number, width: number): number {
   return ((before(from + width) - before(from)) * 8) / width;
 }
 
+/** The bytes that passed so far. A repeat whose original was lost before the capture is new here. */
+class Seen {
+  /** What is below `high` and was not seen, rising. */
+  private readonly holes: [from: number, to: number][] = [];
+  private high = 0;
+
+  /** Takes `[from, to)` and tells how many bytes of it are new. */
+  add(from: number, to: number): number {
+    let fresh = Math.max(0, to - Math.max(this.high, from));
+    if (from > this.high) this.holes.push([this.high, from]);
+    this.high = Math.max(this.high, to);
+    let i = lowerBound(this.holes.length, (k) => this.holes[k][1], from + 1);
+    while (i < this.holes.length && this.holes[i][0] < to) {
+      const [a, b] = this.holes[i];
+      const left = Math.max(a, from);
+      const right = Math.min(b, to);
+      fresh += right - left;
+      const rest: [number, number][] = [];
+      if (a < left) rest.push([a, left]);
+      if (right < b) rest.push([right, b]);
+      this.holes.splice(i, 1, ...rest);
+      i += rest.length;
+    }
+    return fresh;
+  }
+}
+
 /** Payload sent for the first time, all payload, and what the ACKs cover. */
 export function sumsOf(view: View): { fresh: Sums; sent: Sums; acked: Sums } {
   const { trace, acks, ackLine } = view;
@@ -40,15 +67,10 @@ export function sumsOf(view: View): { fresh: Sums; sent: Sums; acked: Sums } {
   const time = Float64Array.from(rows, (r) => trace.time[r]);
   const fresh = new Float64Array(rows.length);
   const sent = new Float64Array(rows.length);
-  let high = Number.NEGATIVE_INFINITY;
+  const seen = new Seen();
   let [once, all] = [0, 0];
   rows.forEach((r, i) => {
-    const end = trace.seq[r] + trace.len[r];
-    // A gap in front is data that the capture does not have or that comes later: it counts when it comes.
-    const repeated = trace.kind[r] > 2;
-    if (end > high) once += Math.min(trace.len[r], end - high);
-    else if (!repeated) once += trace.len[r];
-    high = Math.max(high, end);
+    once += seen.add(trace.seq[r], trace.seq[r] + trace.len[r]);
     all += trace.len[r];
     fresh[i] = once;
     sent[i] = all;

@@ -19,6 +19,7 @@ const LOOKS: [Ink, Layer['shape']][] = [
 ];
 
 const DELAYED = CLASSES.indexOf('delayed');
+const IMMEDIATE = CLASSES.indexOf('immediate');
 
 /** A stretch of quick or delayed ACKs, by segments. */
 interface Stretch {
@@ -216,35 +217,37 @@ function stretchesOf(view: View, modes: AckMode[]): Stretch[] {
     const from = mode.from_segment;
     const to = Math.max(from, (modes[i + 1]?.from_segment ?? view.segments + 1) - 1);
     const where = to > from ? `segments ${count(from)} to ${count(to)}` : `segment ${count(from)}`;
-    const [all, late] = modes.length <= NAMED ? waitsIn(view, from, to) : [[], []];
-    if (mode.mode === 'delayed' && all.length > 0 && late.length === 0) {
+    const delayed = mode.mode === 'delayed';
+    const [all, own] =
+      modes.length <= NAMED ? waitsIn(view, from, to, delayed ? DELAYED : IMMEDIATE) : [[], []];
+    if (delayed && all.length > 0 && own.length === 0) {
       // The receiver may delay, but each ACK was due before its timer fired: nothing waited for it.
       const median = medianOf(all, mode);
       return { ink: 'second', from, to, median, text: `none delayed: ${where}, median ${micros(median)}` };
     }
-    const delayed = mode.mode === 'delayed';
-    const median = medianOf(delayed ? late : all, mode);
+    // ACKs of other classes in the stretch say nothing about its mode.
+    const median = medianOf(own, mode);
     const some =
-      delayed && late.length < all.length ? `${count(late.length)} of ${count(all.length)} ACKs, ` : '';
+      delayed && own.length < all.length ? `${count(own.length)} of ${count(all.length)} ACKs, ` : '';
     const text = `${mode.mode}: ${where}, ${some}median ${micros(median)}`;
     return { ink: delayed ? 'delayed' : 'immediate', from, to, median, text };
   });
 }
 
-/** Waits of the ACKs of a stretch, and of those that the timer sent; microseconds, sorted. */
-function waitsIn(view: View, from: number, to: number): [all: number[], late: number[]] {
+/** Waits of the ACKs of a stretch, and of those of one class; microseconds, sorted. */
+function waitsIn(view: View, from: number, to: number, kind: number): [all: number[], own: number[]] {
   const { trace, waits } = view;
   const { acks } = trace;
   const newest = (n: number) => acks.newest[trace.ackRow[waits[n]]];
   const all: number[] = [];
-  const late: number[] = [];
+  const own: number[] = [];
   for (let n = lowerBound(waits.length, newest, from); n < waits.length && newest(n) <= to; n++) {
     const k = trace.ackRow[waits[n]];
     all.push(acks.waitUs[k]);
-    if (acks.class[k] === DELAYED) late.push(acks.waitUs[k]);
+    if (acks.class[k] === kind) own.push(acks.waitUs[k]);
   }
   const up = (a: number, b: number) => a - b;
-  return [all.sort(up), late.sort(up)];
+  return [all.sort(up), own.sort(up)];
 }
 
 /** Nearest rank, as everywhere in tcplab. */

@@ -3,6 +3,7 @@
 import { type Classes, largestFirst, type Part, share, total } from '../data/budget';
 import { h } from '../dom';
 import { micros } from '../format';
+import { withCode } from './words';
 
 /** The bar alone; what it shows must stand beside it in words. */
 export function budgetBar(classes: Classes, parts: Part[]): HTMLElement {
@@ -47,7 +48,7 @@ export function meanings(classes: Classes, parts: Part[]): HTMLElement {
   for (const [kind] of largestFirst(parts))
     list.append(
       h('dt', {}, swatchOf(classes, kind), classes.words(kind)),
-      h('dd', {}, classes.meaning(kind)),
+      h('dd', {}, ...withCode(classes.meaning(kind))),
     );
   return h('details', { class: 'meanings' }, h('summary', {}, 'What these words mean'), list);
 }

@@ -67,7 +67,8 @@ export class FindingsList {
       const same = item.querySelector<HTMLElement>(`[data-place="${focused}"]`);
       (same ?? item.querySelector<HTMLElement>('.head'))?.focus({ preventScroll: true });
     }
-    this.reveal(item);
+    // The title must be seen; what hangs out below can be scrolled to.
+    item.querySelector('.head')?.scrollIntoView({ block: 'nearest' });
   }
 
   /** Opens all groups, or only the chosen one. */
@@ -79,15 +80,6 @@ export class FindingsList {
   /** Place of the group that holds a finding; -1 for none. */
   groupOf(index: number): number {
     return this.groups.findIndex((g) => g.includes(index));
-  }
-
-  /** The title must be seen; what hangs out below can be scrolled to. */
-  private reveal(item: HTMLElement): void {
-    const { element } = this;
-    const top = item.offsetTop - (element.querySelector<HTMLElement>('h2')?.offsetHeight ?? 0);
-    const seen =
-      element.scrollTop <= top && top + item.offsetHeight <= element.scrollTop + element.clientHeight;
-    if (!seen) element.scrollTop = top;
   }
 
   private render(): void {

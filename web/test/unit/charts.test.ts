@@ -37,6 +37,19 @@ describe('throughput', () => {
     expect(new ThroughputChart(view).layers.map((l) => l.count)).toEqual([1, 1]);
   });
 
+  it('counts a repeat whose original never passed the capture', () => {
+    const packets: Packet[] = [
+      // The capture begins at byte 5001; two segments were lost before it.
+      { time: 0, client: true, seq: 5001, len: 100 },
+      { time: 1, client: true, seq: 5301, len: 100 },
+      { time: 2, client: true, seq: 5101, len: 100, kind: 3 },
+      { time: 3, client: true, seq: 5101, len: 200, kind: 4 },
+      { time: 4, client: true, seq: 4951, len: 500, kind: 4 },
+    ];
+    const { fresh } = sumsOf(makeView(traceOf(packets), true));
+    expect([...fresh.bytes]).toEqual([100, 200, 300, 400, 500]);
+  });
+
   it('goes by the ACKs where the capture has no data', () => {
     const acks: Packet[] = [0, 1, 2].map((i) => ({ time: i, client: true, ack: 1001 + i * 500 }));
     const chart = new ThroughputChart(makeView(traceOf(acks), false));

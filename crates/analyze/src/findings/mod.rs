@@ -20,6 +20,7 @@ mod measured;
 mod needs;
 mod options;
 pub mod proof;
+mod policer;
 mod quickack;
 mod receive_window;
 mod refused;

@@ -35,7 +35,12 @@ fn detect(side: &Side<'_>, out: &mut Found) {
         }
         return;
     }
-    out.extend(find(side));
+    let found = find(side);
+    if found.is_some() && side.stamps_cut() {
+        out.cannot_tell(Need::WholeHeaders);
+    } else {
+        out.extend(found);
+    }
 }
 
 fn find(side: &Side<'_>) -> Option<Finding> {

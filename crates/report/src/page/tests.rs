@@ -440,7 +440,7 @@ fn silence_is_an_all_clear_only_where_all_was_seen_and_explained() {
     assert!(verdict.contains("this is no all-clear"), "{verdict}");
     assert_eq!(
         part["unexplained"][0],
-        "95 segments were sent again (stream 1)"
+        "95 packets were sent again (stream 1)"
     );
     let mut cut = Capture::default();
     cut.totals.dropped = 7;
