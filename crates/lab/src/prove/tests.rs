@@ -192,7 +192,7 @@ fn recorded(client: &str, pauses: &str, bytes: &str) -> (Vec<Finding>, Stream, S
 fn windows_that_make_transfers_slow_are_proved() {
     for (id, client, pause, bytes) in [
         ("window_after_idle", "", "3s", "1m"),
-        ("slow_start", "", "3s", "200k"),
+        ("slow_start", "", "3s", "80k"),
         (
             "receive_window_limited",
             "sysctl = { \"net.ipv4.tcp_rmem\" = \"4096 80000 80000\" }",
