@@ -260,10 +260,11 @@ impl Reader {
     fn goes_on(&mut self, now: i64, own: End, other: End, len: u64, let_go: bool) {
         let side = &self.sides[own];
         let since = now.saturating_sub(side.sent_ns.unwrap_or(now));
-        if side.open {
-            if let_go && since >= HELD_NS {
-                self.note_window(own, other, len);
-            }
+        let open = side.open;
+        if let_go && since >= HELD_NS {
+            self.note_window(own, other, len, open);
+        }
+        if open {
             if let Some(message) = self.messages.last_mut() {
                 message.bytes += len;
             }
@@ -314,8 +315,8 @@ impl Reader {
         }
     }
 
-    /// A flight waited for its ACK, with more to send: was it the peer's window, or the congestion window?
-    fn note_window(&mut self, own: End, other: End, len: u64) {
+    /// A flight waited for its ACK: was it the peer's window, or, with more to send, the congestion window?
+    fn note_window(&mut self, own: End, other: End, len: u64, more: bool) {
         let Side {
             flight, allowed, ..
         } = self.sides[own];
@@ -328,7 +329,7 @@ impl Reader {
             }
             return;
         }
-        if segments >= INITIAL_WINDOW {
+        if segments >= INITIAL_WINDOW || !more {
             return;
         }
         let fewest = &mut self.sides[own].shown.initcwnd;

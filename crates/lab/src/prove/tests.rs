@@ -147,6 +147,14 @@ fn a_small_window_against_delayed_acks_is_proved() {
 }
 
 #[test]
+fn a_small_receive_window_is_proved() {
+    for file in ["small-window.a.pcap", "small-window.b.pcap"] {
+        let proof = proof(file, "receive_window_limited");
+        assert_eq!(proof.outcome, Outcome::Proved, "{file}: {proof:?}");
+    }
+}
+
+#[test]
 fn the_end_of_quick_acks_is_proved() {
     for file in [
         "quickack-5.10.46.a.pcap",
