@@ -201,18 +201,6 @@ fn windows_that_make_transfers_slow_are_proved() {
     for (id, client, pause, bytes) in [
         ("window_after_idle", "", "3s", "1m"),
         ("slow_start", "", "3s", "80k"),
-        (
-            "receive_window_limited",
-            "sysctl = { \"net.ipv4.tcp_rmem\" = \"4096 80000 80000\" }",
-            "10ms",
-            "2m",
-        ),
-        (
-            "window_scaling_off",
-            "sysctl = { \"net.ipv4.tcp_window_scaling\" = 0 }",
-            "10ms",
-            "2m",
-        ),
     ] {
         let (findings, stream, trace) = recorded(client, pause, bytes);
         let names: Vec<&str> = findings.iter().map(|f| f.id.name()).collect();
