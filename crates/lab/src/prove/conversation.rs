@@ -23,6 +23,8 @@ const RELEASE_NS: i64 = 100_000;
 const HELD_NS: i64 = 5_000_000;
 /// Flights that a window held back before it is the receiver's buffer that is small.
 const HELD_OFTEN: u32 = 8;
+/// From here on the field of the window is full, when it is not scaled (65,535 in whole segments).
+const LARGEST_UNSCALED: u64 = 60_000;
 /// The initial window of Linux (RFC 6928).
 const INITIAL_WINDOW: u64 = 10;
 
@@ -144,13 +146,22 @@ impl Conversation {
         if reader.messages.is_empty() {
             return Err(cut.unwrap_or("no data were captured"));
         }
+        let scaling = both(|d| d.more.window_scale.is_some());
+        let mut shown = reader.sides.map(|side| side.shown);
+        if !scaling {
+            // The field of 16 bits is the limit, not the buffer.
+            let fills = |window: &u64| *window < LARGEST_UNSCALED;
+            shown
+                .iter_mut()
+                .for_each(|side| side.window = side.window.filter(fills));
+        }
         Ok(Self {
             rtt_ns: gaps.iter().sum(),
             mss,
             timestamps,
             sack: both(|d| d.more.sack_permitted),
-            scaling: both(|d| d.more.window_scale.is_some()),
-            sides: reader.sides.map(|side| side.shown),
+            scaling,
+            sides: shown,
             last_frame: reader.last_frame,
             messages: reader.messages,
             cut,

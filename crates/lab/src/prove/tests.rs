@@ -178,9 +178,10 @@ fn the_end_of_quick_acks_is_proved() {
 }
 
 /// The same of a conversation on the model, captured at the server: it answers with `bytes` each time.
-fn recorded(client: &str, pauses: &str, bytes: &str) -> (Vec<Finding>, Stream, StreamTrace) {
+fn recorded(client: &str, pause: Option<&str>, bytes: &str) -> (Vec<Finding>, Stream, StreamTrace) {
     let talk = format!("\"client 200\", \"server {bytes}\"");
-    let again = format!(", \"client 200 after {pauses}\", \"server {bytes}\"").repeat(4);
+    let again = pause.map(|pause| format!(", \"client 200 after {pause}\", \"server {bytes}\""));
+    let again = again.unwrap_or_default().repeat(4);
     let text = format!(
         "[[host]]\nname = \"client\"\n{client}\n[[host]]\nname = \"server\"\n[[link]]\ndelay = \"25ms\"\n\
          [[app]]\nkind = \"messages\"\nmessages = [{talk}{again}]\n"
@@ -199,8 +200,20 @@ fn recorded(client: &str, pauses: &str, bytes: &str) -> (Vec<Finding>, Stream, S
 #[test]
 fn windows_that_make_transfers_slow_are_proved() {
     for (id, client, pause, bytes) in [
-        ("window_after_idle", "", "3s", "1m"),
-        ("slow_start", "", "3s", "80k"),
+        ("window_after_idle", "", Some("3s"), "1m"),
+        ("slow_start", "", Some("3s"), "80k"),
+        (
+            "receive_window_limited",
+            "sysctl = { \"net.ipv4.tcp_rmem\" = \"4096 80000 80000\" }",
+            None,
+            "2m",
+        ),
+        (
+            "window_scaling_off",
+            "sysctl = { \"net.ipv4.tcp_window_scaling\" = 0 }",
+            None,
+            "2m",
+        ),
     ] {
         let (findings, stream, trace) = recorded(client, pause, bytes);
         let names: Vec<&str> = findings.iter().map(|f| f.id.name()).collect();
