@@ -550,7 +550,7 @@ mod tests {
             ("a side of it", size_of::<Dir>(), 240),
             ("its ACKs", size_of::<AckStats>(), 192),
             ("its losses", size_of::<loss::Loss>(), 200),
-            ("its rare counters", size_of::<dir::Rare>(), 104),
+            ("its rare counters", size_of::<dir::Rare>(), 112),
             ("a segment in flight", size_of::<Segment>(), 48),
         ];
         for (what, size, most) in sizes {

@@ -215,6 +215,12 @@ impl Side<'_> {
         all.get(ignored..).unwrap_or_default()
     }
 
+    /// Nothing before this had been ACKed, and the beginning of the connection is not in the capture: a server that never
+    /// accepted the connection leaves the same packets as a loss.
+    pub(crate) fn may_be_unaccepted(&self, r: &Record) -> bool {
+        r.passed <= 1 && !self.has(Need::Handshake)
+    }
+
     /// The sender is `key.a` of the connection.
     pub(crate) fn is_a(&self) -> bool {
         std::ptr::eq(self.sender, &self.connection.dirs[0])

@@ -69,13 +69,12 @@ fn stalls(side: &Side<'_>, out: &mut Found) {
     } else {
         side.stamps_cut().then_some(Need::WholeHeaders)
     };
-    let sure = |r: &Record| is_kind(r, false) && (blind.is_none() || r.lost);
+    let unaccepted = |r: &Record| side.may_be_unaccepted(r) && !r.lost;
+    let sure = |r: &Record| is_kind(r, false) && (blind.is_none() || r.lost) && !unaccepted(r);
     let found = Episodes::of(side, sure).map(|list| stall(side, &list));
-    if let Some(need) = blind
-        && found.is_none()
-        && side.episodes().iter().any(|r| is_kind(r, false))
-    {
-        out.cannot_tell(need);
+    let stalled = side.episodes().iter().any(|r| is_kind(r, false));
+    if found.is_none() && stalled {
+        out.cannot_tell(blind.unwrap_or(Need::Handshake));
     }
     out.extend(found);
 }
