@@ -29,7 +29,7 @@ pub struct Prover {
     /// Experiments of this capture so far.
     done: usize,
     stream: Option<Box<Stream>>,
-    held: Vec<Box<Finding>>,
+    held: Vec<Finding>,
     /// Why an experiment could not be written.
     pub broken: Option<Failure>,
 }
@@ -70,7 +70,7 @@ impl Prover {
                 ready
             }
             Output::Finding(finding) => {
-                self.held.push(finding);
+                self.held.push(*finding);
                 Vec::new()
             }
             Output::Trace(trace) => {
@@ -93,7 +93,9 @@ impl Prover {
             self.keep(finding, &mut proof);
             finding.proof = Some(Box::new(proof));
         }
-        held.into_iter().map(Output::Finding).collect()
+        held.into_iter()
+            .map(|finding| Output::Finding(Box::new(finding)))
+            .collect()
     }
 
     fn proof(&mut self, finding: &Finding, trace: Option<&StreamTrace>) -> Proof {

@@ -23,6 +23,8 @@ const RELEASE_NS: i64 = 100_000;
 const HELD_NS: i64 = 5_000_000;
 /// Flights that a window held back before it is the receiver's buffer that is small.
 const HELD_OFTEN: u32 = 8;
+/// From here on the field of the window is full, when it is not scaled (65,535 in whole segments).
+const LARGEST_UNSCALED: u64 = 60_000;
 /// The initial window of Linux (RFC 6928).
 const INITIAL_WINDOW: u64 = 10;
 
@@ -74,8 +76,11 @@ struct Side {
     sent_ns: Option<i64>,
     /// End of its last small segment.
     small_end: u64,
-    /// When a pure ACK came while data were in flight, and how much was.
-    let_go: Option<(i64, u64)>,
+    /// In flight after its last data, and the other side's window then.
+    flight: u64,
+    allowed: u64,
+    /// When a pure ACK came after these.
+    let_go: Option<i64>,
     /// Its last message goes on: no PSH yet.
     open: bool,
     /// The window that it offers, and the largest so far.
@@ -141,13 +146,22 @@ impl Conversation {
         if reader.messages.is_empty() {
             return Err(cut.unwrap_or("no data were captured"));
         }
+        let scaling = both(|d| d.more.window_scale.is_some());
+        let mut shown = reader.sides.map(|side| side.shown);
+        if !scaling {
+            // The field of 16 bits is the limit, not the buffer.
+            let fills = |window: &u64| *window < LARGEST_UNSCALED;
+            shown
+                .iter_mut()
+                .for_each(|side| side.window = side.window.filter(fills));
+        }
         Ok(Self {
             rtt_ns: gaps.iter().sum(),
             mss,
             timestamps,
             sack: both(|d| d.more.sack_permitted),
-            scaling: both(|d| d.more.window_scale.is_some()),
-            sides: reader.sides.map(|side| side.shown),
+            scaling,
+            sides: shown,
             last_frame: reader.last_frame,
             messages: reader.messages,
             cut,
@@ -209,8 +223,7 @@ impl Reader {
         if side.acked == 1 && first_flight > INITIAL_WINDOW {
             side.shown.initcwnd = Some(first_flight);
         }
-        let in_flight = side.next.saturating_sub(side.acked);
-        side.let_go = (is_pure && in_flight > 0).then_some((now, in_flight));
+        side.let_go = is_pure.then_some(now);
         side.acked = ack;
     }
 
@@ -240,10 +253,13 @@ impl Reader {
             }
         }
         self.bytes += len;
+        let allowed = self.sides[other].window;
         let side = &mut self.sides[own];
+        side.allowed = allowed;
         side.next += len;
         side.sent_ns = Some(now);
         side.let_go = None;
+        side.flight = side.next.saturating_sub(side.acked);
         side.open = !TcpFlags(row.flags).has(TcpFlags::PSH);
         if len < self.full {
             side.small_end = side.next;
@@ -252,32 +268,31 @@ impl Reader {
     }
 
     /// The side that wrote last sends more.
-    fn goes_on(&mut self, now: i64, own: End, other: End, len: u64, let_go: Option<u64>) {
+    fn goes_on(&mut self, now: i64, own: End, other: End, len: u64, let_go: bool) {
         let side = &self.sides[own];
         let since = now.saturating_sub(side.sent_ns.unwrap_or(now));
-        if side.open {
-            if let (Some(flight), true) = (let_go, since >= HELD_NS) {
-                self.note_window(own, other, flight, len);
-            }
+        let open = side.open;
+        if let_go && since >= HELD_NS {
+            self.note_window(own, other, len, open);
+        }
+        if open {
             if let Some(message) = self.messages.last_mut() {
                 message.bytes += len;
             }
         } else {
-            let after = if let_go.is_some() { 0 } else { since };
+            let after = if let_go { 0 } else { since };
             self.say(own, len, after);
         }
     }
 
-    /// What was in flight until an ACK let this segment go; nothing when it did not wait for one.
-    fn let_go(&self, own: End, now: i64) -> Option<u64> {
+    /// Whether an ACK let this segment go.
+    fn let_go(&self, own: End, now: i64) -> bool {
         let side = &self.sides[own];
-        let (at, in_flight) = side.let_go?;
+        let Some(at) = side.let_go else { return false };
         let since = now.saturating_sub(at).saturating_sub(side.gap_ns);
         // Never before the ACK can have come: a path's jitter is small beside it.
         let (early, late) = (side.gap_ns / 50, side.gap_ns / 20);
-        (-RELEASE_NS - early..=RELEASE_NS + late)
-            .contains(&since)
-            .then_some(in_flight)
+        (-RELEASE_NS - early..=RELEASE_NS + late).contains(&since)
     }
 
     /// How long a side waited until it wrote: since the other one's data came, or since the connection stood.
@@ -311,18 +326,21 @@ impl Reader {
         }
     }
 
-    /// A flight waited for its ACK, with more to send: was it the peer's window, or the congestion window?
-    fn note_window(&mut self, own: End, other: End, flight: u64, len: u64) {
+    /// A flight waited for its ACK: was it the peer's window, or, with more to send, the congestion window?
+    fn note_window(&mut self, own: End, other: End, len: u64, more: bool) {
+        let Side {
+            flight, allowed, ..
+        } = self.sides[own];
         let segments = flight.div_ceil(self.full.max(1));
-        let receiver = &mut self.sides[other];
-        if flight + len.min(self.full) > receiver.window {
+        if flight + len.min(self.full) > allowed {
+            let receiver = &mut self.sides[other];
             receiver.filled += 1;
             if receiver.filled >= HELD_OFTEN {
                 receiver.shown.window = Some(receiver.most_window);
             }
             return;
         }
-        if segments >= INITIAL_WINDOW {
+        if segments >= INITIAL_WINDOW || !more {
             return;
         }
         let fewest = &mut self.sides[own].shown.initcwnd;

@@ -16,6 +16,8 @@ pub(super) enum How {
 pub(super) struct Experiment {
     /// The stack on which the finding is expected.
     pub stack: &'static str,
+    /// Real kernels for the same, as `tcplab run --on` takes them.
+    pub kernels: &'static str,
     /// What is compared, the first one that the capture has.
     pub figures: &'static [Figure],
     /// The cures, in the order of the remedies.
@@ -57,12 +59,14 @@ const NO_RESET: Cure = Cure {
 };
 
 const REPEAT: &str = "model:linux-6.1";
+const KERNEL: &str = "uml:6.1";
 
 /// How the finding of this name is proved.
 pub(super) fn how(id: &str) -> How {
     match id {
         "delack_nagle" => How::Try(Experiment {
             stack: REPEAT,
+            kernels: KERNEL,
             figures: &[Figure::Requests, Figure::Parts],
             cures: &[
                 Cure {
@@ -80,6 +84,7 @@ pub(super) fn how(id: &str) -> How {
         }),
         "delack_request_response" => How::Try(Experiment {
             stack: REPEAT,
+            kernels: KERNEL,
             figures: &[Figure::Requests, Figure::Parts],
             cures: &[
                 Cure {
@@ -93,6 +98,7 @@ pub(super) fn how(id: &str) -> How {
         }),
         "quickack_exhausted" => How::Try(Experiment {
             stack: "model:linux-6.1.56",
+            kernels: "uml:6.1+quickack-6.1.56,uml:6.1",
             figures: &[Figure::Acks],
             cures: &[
                 Cure {
@@ -138,6 +144,7 @@ pub(super) fn how(id: &str) -> How {
 fn transfers(cures: &'static [Cure]) -> How {
     How::Try(Experiment {
         stack: REPEAT,
+        kernels: KERNEL,
         figures: &[Figure::Transfers],
         cures,
     })

@@ -15,9 +15,11 @@ use super::*;
 
 /// The findings of a shipped capture, its only connection and that one's packets.
 fn analysed(name: &str) -> (Vec<Finding>, Stream, StreamTrace) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../tests/captures")
-        .join(name);
+    let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures");
+    read(&captures.join(name))
+}
+
+fn read(path: &Path) -> (Vec<Finding>, Stream, StreamTrace) {
     let mut reader = Reader::new(Opened::open(path).unwrap()).unwrap();
     let mut analyzer = Analyzer::new(Options {
         rows: Rows {
@@ -145,6 +147,14 @@ fn a_small_window_against_delayed_acks_is_proved() {
 }
 
 #[test]
+fn a_small_receive_window_is_proved() {
+    for file in ["small-window.a.pcap", "small-window.b.pcap"] {
+        let proof = proof(file, "receive_window_limited");
+        assert_eq!(proof.outcome, Outcome::Proved, "{file}: {proof:?}");
+    }
+}
+
+#[test]
 fn the_end_of_quick_acks_is_proved() {
     for file in [
         "quickack-5.10.46.a.pcap",
@@ -164,6 +174,62 @@ fn the_end_of_quick_acks_is_proved() {
             .find(|c| c.stack == "model:linux-6.1")
             .unwrap();
         assert!(fixed.after_us < proof.before_us, "{file}: {fixed:?}");
+    }
+}
+
+/// The same of a conversation on the model, captured at the server: it answers with `bytes` each time.
+fn recorded(client: &str, pause: Option<&str>, bytes: &str) -> (Vec<Finding>, Stream, StreamTrace) {
+    let talk = format!("\"client 200\", \"server {bytes}\"");
+    let again = pause.map(|pause| format!(", \"client 200 after {pause}\", \"server {bytes}\""));
+    let again = again.unwrap_or_default().repeat(4);
+    let text = format!(
+        "[[host]]\nname = \"client\"\n{client}\n[[host]]\nname = \"server\"\n[[link]]\ndelay = \"25ms\"\n\
+         [[app]]\nkind = \"messages\"\nmessages = [{talk}{again}]\n"
+    );
+    let points = File::parse("t.toml", &text)
+        .and_then(|file| file.points())
+        .unwrap();
+    let lab = Lab::new(Stop::never());
+    let folder = Scratch::new().unwrap();
+    let stack = lab.stack("model").unwrap();
+    lab.run_one(&points[0], &stack, folder.path(), None)
+        .unwrap();
+    read(&folder.path().join("server.eth0.pcapng"))
+}
+
+#[test]
+fn windows_that_make_transfers_slow_are_proved() {
+    for (id, client, pause, bytes) in [
+        ("window_after_idle", "", Some("3s"), "1m"),
+        ("slow_start", "", Some("3s"), "80k"),
+        (
+            "receive_window_limited",
+            "sysctl = { \"net.ipv4.tcp_rmem\" = \"4096 80000 80000\" }",
+            None,
+            "2m",
+        ),
+        (
+            "window_scaling_off",
+            "sysctl = { \"net.ipv4.tcp_window_scaling\" = 0 }",
+            None,
+            "2m",
+        ),
+    ] {
+        let (findings, stream, trace) = recorded(client, pause, bytes);
+        let names: Vec<&str> = findings.iter().map(|f| f.id.name()).collect();
+        let finding = findings.iter().find(|f| f.id.name() == id);
+        let seen = Seen {
+            finding: finding.unwrap_or_else(|| panic!("{id}: only {names:?}")),
+            stream: &stream,
+            trace: &trace,
+        };
+        let proof = prove(&Lab::new(Stop::never()), &seen);
+        assert_eq!(proof.outcome, Outcome::Proved, "{id}: {proof:?}");
+        let (captured, before) = (proof.captured_us.unwrap(), proof.before_us.unwrap());
+        assert!(
+            before.abs_diff(captured) * 20 <= captured,
+            "{id}: {captured} {before}"
+        );
     }
 }
 

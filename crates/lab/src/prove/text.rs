@@ -45,7 +45,8 @@ fn head(
     let _ = writeln!(
         out,
         "# The conversation of stream {number} ({client}, {server}), as tcplab analyze --prove read it.\n\
-         # On a real kernel: tcplab run THIS-FILE --on uml:6.1"
+         # On real kernels: tcplab run THIS-FILE --on {}",
+        experiment.kernels
     );
     if let Some(cut) = talk.cut {
         let _ = writeln!(
