@@ -99,6 +99,9 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
         rtt.by_ack.push(us);
         match rtt.load.as_deref_mut() {
             Some(load) => {
+                if let Some((tsval, _)) = p.options.timestamps {
+                    load.acks(tsval, at.now);
+                }
                 load.ack_ids.step(acker.newest_id, p.ip_id.unwrap_or(0));
                 // While two full segments or more are in flight no timer holds the ACK.
                 if behind >= full {
