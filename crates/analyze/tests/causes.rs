@@ -91,7 +91,7 @@ fn an_ack_of_an_older_connection_is_none_of_this_one() {
         "3021 > P. 101 501 200 60000",
         "3041 < . 501 301 0 60000",
     ]);
-    assert_eq!(answer.ids(), ["syn_retries"]);
+    assert_eq!(answer.ids(), ["time_wait_reuse"]);
     let [stream] = &answer.streams[..] else {
         panic!("one stream");
     };

@@ -4,10 +4,15 @@
 use tcplab_base::{Duration, Instant, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
+use super::ack::TIMER_US;
 use super::dir::Dir;
 use super::flight::Segment;
+use super::hidden;
+use super::input;
 use super::load::{BULK, SILENCE};
 use super::loss::{Again, Hole, Loss};
+use super::rounds::{self, Rounds};
+use super::unclear::Held;
 use crate::trace::SegmentKind;
 
 /// A sequence number further away than this belongs to something else.
@@ -15,7 +20,13 @@ const SANE: u32 = 1 << 30;
 /// What comes so soon after its hole showed was not sent again, whatever the round trip is.
 const SURELY_LATE: Duration = Duration::from_millis(5);
 /// Two IP identifications this close come from one counter (RFC 6864).
-const NEAR_IDS: i16 = 1000;
+pub(super) const NEAR_IDS: i16 = 1000;
+
+/// Payload of a full Ethernet frame (RFC 894, RFC 9293 3.7.1).
+const ETHERNET: u32 = 1460;
+
+/// Few round trips are longer.
+const FAR: Duration = Duration::from_millis(300);
 
 /// Where a packet stands: its frame number and time.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +43,7 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
         (tx.nxt, tx.una) = (seq, seq);
         tx.nxt_rel = u64::from(!p.flags.has(TcpFlags::SYN));
     }
-    if let Some(kind) = probe(tx, rx, p) {
+    if let Some(kind) = probe(tx, rx, p, at) {
         return kind;
     }
     if seq == end {
@@ -61,7 +72,15 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
         resync(tx, seq);
     }
     let kind = match distance {
-        0 => new_data(tx, rx, p, seq, at),
+        0 => {
+            let again = if p.payload_len > 0 {
+                hidden::timeout(tx, rx, p, at)
+            } else {
+                None
+            };
+            let kind = new_data(tx, rx, p, seq, at);
+            again.map_or(kind, |again| tx.loss().again(&again))
+        }
         1..=i32::MAX if distance.unsigned_abs() <= SANE => {
             hole_shows(tx, at.now);
             new_data(tx, rx, p, seq, at)
@@ -105,7 +124,7 @@ fn hole_shows(tx: &mut Dir, now: Instant) {
 }
 
 /// Keep-alives (RFC 9293 3.8.4) and zero-window probes (3.8.6.1) carry at most one byte.
-fn probe(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket) -> Option<SegmentKind> {
+fn probe(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> Option<SegmentKind> {
     if p.payload_len > 1 || p.flags.has(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST) {
         return None;
     }
@@ -117,8 +136,8 @@ fn probe(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket) -> Option<SegmentKind> {
         }
         return Some(SegmentKind::ZeroWindowProbe);
     }
-    if p.seq + 1 == tx.nxt && p.seq + 1 == tx.una && tx.flight.is_empty() && tx.nxt_rel > 1 {
-        tx.rare().keep_alives += 1;
+    if p.seq + 1 == tx.nxt && p.seq + 1 == tx.una && tx.flight.is_empty() && tx.nxt_rel > 0 {
+        tx.rare().keep_alive(rx.last_packet, at.number, at.now);
         return Some(SegmentKind::KeepAlive);
     }
     None
@@ -142,6 +161,18 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
     let payload = p.payload_len.min(end - from);
     if payload > 0 {
         tx.ordinal = tx.ordinal.saturating_add(1);
+        if tx.rounds.is_none() {
+            tx.rounds = Rounds::begin(tx, rx, at.now);
+        }
+        if let Some(mut rounds) = tx.rounds.take() {
+            let new = rounds::New {
+                seq: from,
+                payload,
+                next_id: tx.is_next_id(p),
+            };
+            rounds.data(&new, tx, rx, at);
+            tx.rounds = Some(rounds);
+        }
         tx.unique_bytes += u64::from(payload);
         tx.first_data.set_first(at.now);
         released(tx, rx, p, at);
@@ -150,6 +181,9 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
             loss.episodes.new_data(at.now, near_us);
         }
         receive(tx, rx, payload, p);
+        if payload > tx.unpushed.into() && payload <= ETHERNET && !p.flags.has(TcpFlags::PSH) {
+            tx.unpushed = payload as u16;
+        }
     }
     let segment = Segment {
         seq: from,
@@ -163,7 +197,7 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
         sacked: false,
         payload,
         psh: p.flags.has(TcpFlags::PSH),
-        after_forgotten: false,
+        after_forgotten: tx.ordinal == 1 && input::begun_before(tx),
     };
     tx.flight.push(segment, tx.acks_seen);
     tx.advance(end);
@@ -178,17 +212,17 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
 /// 536 bytes with their header.
 fn receive(tx: &Dir, rx: &mut Dir, payload: u32, p: &TcpPacket) {
     let last = std::mem::take(&mut rx.last_seg_size);
-    if payload >= rx.rcv_mss {
-        let limit = tx.wire_mss(rx.mss).unwrap_or(1460);
-        rx.rcv_mss = payload.min(limit).max(rx.rcv_mss);
+    if payload >= rx.rcv_mss.into() {
+        let limit = tx.full_payload(rx.mss);
+        rx.rcv_mss = (payload.min(limit) as u16).max(rx.rcv_mss);
         return;
     }
     let length = payload + u32::from(p.header_len);
     let pushed = p.flags.has(TcpFlags::PSH | TcpFlags::FIN | TcpFlags::URG);
     if length >= 556 || (length >= 108 && !pushed) {
-        rx.last_seg_size = payload;
-        if payload == last {
-            rx.rcv_mss = payload;
+        rx.last_seg_size = payload as u16;
+        if payload == u32::from(last) {
+            rx.rcv_mss = payload as u16;
         }
     }
 }
@@ -201,19 +235,27 @@ fn released(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) {
     let Some(release) = acks.release.take() else {
         return;
     };
+    // The peer answered, and the capture missed the answer.
+    let missed = rx.rare.as_deref().map(|r| &r.missed);
+    if missed.is_some_and(|m| m.bytes > 0 && m.at >= release.at) {
+        return;
+    }
     let near = i64::from(tx.path_or_zero());
     let off = at.now.since(release.at).as_micros() - near;
     let at_once = off.abs() <= 500 + near / 20;
-    if !release.delayed {
+    if at_once {
+        acks.let_go = at.number;
+    }
+    if release.held == Held::No {
         acks.quick_answers[0] += 1;
         acks.quick_answers[1] += u32::from(at_once);
     }
-    if !at_once || !release.delayed {
+    if !at_once || release.held == Held::No {
         return;
     }
-    let mss = tx.wire_mss(rx.mss).unwrap_or(1460);
+    let mss = tx.full_payload(rx.mss);
     let small = p.payload_len < mss && release.last_len < mss;
-    let evidence = acks.evidence.get_or_insert_default();
+    let evidence = acks.evidence_of(release.held);
     evidence.released_first |= release.first && !small;
     let list = if small {
         &mut evidence.released_nagle
@@ -336,7 +378,7 @@ fn fill_hole(tx: &mut Dir, p: &TcpPacket, at: At) {
 }
 
 /// How long the sender had been silent, and how long it may be without a timeout.
-fn silence(tx: &Dir, tsval: Option<u32>, now: Instant) -> (Duration, Duration) {
+pub(super) fn silence(tx: &Dir, tsval: Option<u32>, now: Instant) -> (Duration, Duration) {
     let loss = tx.loss.as_deref();
     let told = loss.and_then(|l| l.told.get());
     let active = tx.progress.max(tx.last_data);
@@ -345,7 +387,10 @@ fn silence(tx: &Dir, tsval: Option<u32>, now: Instant) -> (Duration, Duration) {
     // What is sent upon news comes at once (RACK may wait a quarter of a round trip); without
     // news a round trip is no silence yet.
     let near = Duration::from_micros(tx.path_or_zero().into());
+    // A capture at the receiver that lacks the handshake does not know the round trip: what was asked for may take long.
+    let unknown = tx.path_us == u32::MAX && tx.srtt_us < TIMER_US && input::begun_before(tx);
     let wait = match told {
+        Some(_) if unknown => FAR,
         Some(t) if t > active || after_probe => near + Duration::from_nanos(rtt(tx).as_nanos() / 4),
         _ => rtt(tx),
     };
@@ -381,16 +426,18 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
         tsval,
         start: tx.flight.front().map_or(at.now, |s| s.first),
         nxt: tx.nxt,
-        sack_permitted: tx.sack_permitted && rx.sack_permitted,
+        sack_permitted: tx.may_sack() && rx.may_sack(),
         acks_seen: tx.acks_seen,
         rtt: rtt(tx),
-        acked: end.at_or_before(tx.una),
+        // Before the first ACK that is only where the capture begins.
+        acked: tx.acks_seen && end.at_or_before(tx.una),
         queued: [
             load.and_then(|l| l.answered.queued()),
             hole.and_then(|h| h.queued),
         ],
         flight: tx.nxt - tx.una.min(tx.nxt),
         passed: tx.relative(tx.una),
+        lost: false,
     };
     let loss = tx.loss();
     let kind = loss.again(&again);

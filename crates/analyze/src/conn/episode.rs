@@ -68,6 +68,8 @@ pub(crate) struct Record {
     /// Bytes before the first lost one.
     pub passed: u64,
     pub rtt: Duration,
+    /// The first original was lost before the capture, for certain.
+    pub lost: bool,
     /// How many of the retransmissions the receiver reported as duplicates.
     pub dsacked: u32,
     /// The first retransmission was not needed, by time stamps or by the time of its ACK.
@@ -81,6 +83,12 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// It is called a fast retransmission only because no ACK was seen before it.
+    pub(crate) fn reason_unknown(&self) -> bool {
+        let guessed = matches!(self.kind, Some(EpisodeKind::Fast | EpisodeKind::Other));
+        guessed && !self.evidence && !self.acked
+    }
+
     /// Whether the whole episode was spurious: all it sent was reported as duplicate, or the first
     /// retransmission was too early and hardly anything else was sent that was needed.
     pub(crate) fn spurious(&self) -> Option<SpuriousEvidence> {

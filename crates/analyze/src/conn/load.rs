@@ -31,9 +31,9 @@ pub(crate) const SILENCE: Duration = Duration::from_millis(150);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Load {
     /// From a segment to its ACK.
-    pub answered: Waits,
+    pub answered: QueueWaits,
     /// From the sender to the capture, by its time stamps.
-    pub arrived: Waits,
+    pub arrived: QueueWaits,
     tick_ns: u32,
     /// An ACK's time stamp that waits for its echo on data, when it passed, and how long the last one took: no packet can
     /// have waited longer than that, whatever a slow clock says.
@@ -91,7 +91,7 @@ pub(crate) struct Reordered {
 
 /// Waits of one kind.
 #[derive(Clone, Debug)]
-pub(crate) struct Waits {
+pub(crate) struct QueueWaits {
     /// Shortest, microseconds; `i64::MAX` before the first.
     pub least: i64,
     /// The newest four, and when the newest was taken.
@@ -117,7 +117,7 @@ pub(crate) struct Waits {
     pub packet: u64,
 }
 
-impl Default for Waits {
+impl Default for QueueWaits {
     fn default() -> Self {
         Self {
             least: i64::MAX,
@@ -147,7 +147,7 @@ pub(crate) struct Queued {
     pub most: u32,
 }
 
-impl Waits {
+impl QueueWaits {
     /// Whether it is time for another sample.
     #[inline]
     fn due(&self, now: Instant) -> bool {

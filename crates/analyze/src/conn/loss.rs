@@ -114,6 +114,8 @@ pub(crate) struct Again {
     pub flight: u32,
     /// Bytes before the first unACKed one.
     pub passed: u64,
+    /// The original never came to the capture, though it was sent.
+    pub lost: bool,
 }
 
 impl Again {
@@ -126,6 +128,17 @@ impl Again {
 impl Loss {
     /// Classifies and counts a retransmission.
     pub(crate) fn again(&mut self, a: &Again) -> SegmentKind {
+        if !a.acks_seen
+            && self
+                .episodes
+                .open
+                .as_ref()
+                .is_some_and(|o| o.record.more_to_send)
+        {
+            // Without ACKs nobody sees its end; the sender went on.
+            self.episodes.close(None);
+            self.probed = None;
+        }
         let kind = self.kind_of(a);
         let was_tlp = self
             .episodes
@@ -235,6 +248,13 @@ impl Loss {
         true
     }
 
+    /// A DSACK block that was cut off: the receiver had what was sent again last.
+    pub(crate) fn dsack_of_newest(&mut self) {
+        if let Some(&Sent { seq, end, .. }) = self.sent.back() {
+            self.dsack(seq, end);
+        }
+    }
+
     /// An ACK of `[una, ack)`, which took `taken` out of the flight, covers the first retransmission of the open
     /// episode: did it come from the original? `path` is the shortest way from the capture to the receiver and back.
     pub(crate) fn eifel(
@@ -269,8 +289,9 @@ impl Loss {
             }
             _ => None,
         };
-        let too_soon =
-            now.since(open.at).as_nanos() < path.as_nanos() / 2 && path > Duration::from_millis(2);
+        // The shortest way is four quarters of itself; one is for jitter.
+        let too_soon = now.since(open.at).as_nanos() < path.as_nanos() / 4 * 3
+            && path > Duration::from_millis(2);
         let evidence = match old_echo {
             Some(true) => SpuriousEvidence::Timestamps,
             None if too_soon => SpuriousEvidence::AckTooSoon,
@@ -376,6 +397,7 @@ impl Open {
                 packet: a.number,
                 evidence,
                 acked: a.acked,
+                lost: a.lost,
                 longest_idle: a.idle,
                 timeouts: u32::from(kind == EpisodeKind::Rto),
                 retransmissions: 1,

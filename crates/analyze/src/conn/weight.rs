@@ -4,6 +4,7 @@
 use tcplab_base::Samples;
 
 use super::{AckStats, Connection, Dir};
+use crate::budget::Tracker;
 
 /// A connection of which only one side has sent, and no more than this, has barely begun: a SYN and the
 /// retransmissions of it that Linux allows by default (`tcp_syn_retries`, 6).
@@ -18,7 +19,10 @@ impl Connection {
 
     /// Bytes, about.
     pub(crate) fn weight(&self) -> usize {
-        size_of::<Self>() + self.dirs.iter().map(Dir::weight).sum::<usize>()
+        let time = self.tracker.as_deref().map_or(0, Tracker::weight);
+        let turns = self.turns.as_deref().map_or(0, size_of_val);
+        let sides = self.dirs.iter().map(Dir::weight).sum::<usize>();
+        size_of::<Self>() + turns + sides + time
     }
 }
 
@@ -29,11 +33,15 @@ impl Dir {
             size_of_val(r)
                 + r.by_ack.heap_bytes()
                 + r.by_ts.heap_bytes()
+                + r.prompt
+                    .as_deref()
+                    .map_or(0, |p| size_of_val(p) + p.heap_bytes())
                 + r.load.as_deref().map_or(0, size_of_val)
         });
         let loss = self.loss.as_deref().map_or(0, |l| l.weight());
         let rare = self.rare.as_deref().map_or(0, size_of_val);
-        self.flight.weight() + acks + rtt + loss + rare
+        let rounds = self.rounds.as_deref().map_or(0, size_of_val);
+        self.flight.weight() + rounds + acks + rtt + loss + rare
     }
 }
 

@@ -1,7 +1,7 @@
 //! A queue that stands while data is sent: the round trip under load is many times that of the idle path.
 
 use super::{Detector, Finding, Id, Need, Severity, Side, packets, us};
-use crate::conn::{STANDING_US, Waits};
+use crate::conn::{QueueWaits, STANDING_US};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("bufferbloat"),
@@ -25,7 +25,7 @@ pub(crate) const DETECTOR: Detector = Detector {
 const ROW: u32 = 4;
 
 /// The waits that a queue of this direction shows in.
-fn waits<'a>(side: &Side<'a>) -> Option<&'a Waits> {
+fn waits<'a>(side: &Side<'a>) -> Option<&'a QueueWaits> {
     let load = side.sender.load()?;
     if load.arrived.standing > load.answered.standing {
         return Some(&load.arrived);
@@ -38,7 +38,7 @@ fn waits<'a>(side: &Side<'a>) -> Option<&'a Waits> {
     }
 }
 
-fn find(side: &Side<'_>, waits: &Waits) -> Option<Finding> {
+fn find(side: &Side<'_>, waits: &QueueWaits) -> Option<Finding> {
     if waits.longest_row < ROW || waits.standing * 5 < waits.stretches {
         return None;
     }

@@ -15,7 +15,12 @@ pub(crate) const QUEUE: Detector = Detector {
     id: Id("congestion_loss"),
     severity: "medium from 1 % of the segments, else info",
     said_when: "Segments were lost and repaired without a timeout, and most of them while packets waited longest in a queue of the path",
-    needs: &[Need::Data, Need::BothDirections],
+    needs: &[
+        Need::Data,
+        Need::BothDirections,
+        Need::EveryPacket,
+        Need::WholeHeaders,
+    ],
     detect: |side, out| out.extend(find(side, Kind::Queue)),
 };
 
@@ -23,7 +28,12 @@ pub(crate) const RANDOM: Detector = Detector {
     id: Id("random_loss"),
     severity: "medium from 1 % of the segments, else info",
     said_when: "The same, and most of them while no packet waited, though much longer waits or much more in flight had gone well",
-    needs: &[Need::Data, Need::BothDirections],
+    needs: &[
+        Need::Data,
+        Need::BothDirections,
+        Need::EveryPacket,
+        Need::WholeHeaders,
+    ],
     detect: |side, out| out.extend(find(side, Kind::Random)),
 };
 
@@ -31,7 +41,7 @@ pub(crate) const UNTOLD: Detector = Detector {
     id: Id("loss"),
     severity: "medium from 1 % of the segments, else info",
     said_when: "The same, and the packets do not tell which kind it was",
-    needs: &[Need::Data],
+    needs: &[Need::Data, Need::EveryPacket, Need::WholeHeaders],
     detect: |side, out| out.extend(find(side, Kind::Untold)),
 };
 

@@ -1,6 +1,6 @@
 //! Connections that a RST ended: by an end, or by somebody between (RFC 9293 3.5.2, RFC 3360).
 
-use super::{Detector, Finding, Id, Severity, Side, packets};
+use super::{Detector, Finding, Id, Severity, Side, keepalive_death, packets};
 use crate::conn::{Dir, Reset};
 
 pub(crate) const BY_MIDDLEBOX: Detector = Detector {
@@ -69,7 +69,9 @@ fn middlebox(side: &Side<'_>) -> Option<Finding> {
 fn end(side: &Side<'_>) -> Option<Finding> {
     let r = reset(side).filter(|r| r.open && !is_foreign(r))?;
     let data = side.sender.data_segments + side.receiver.data_segments;
-    if data == 0 {
+    // The side that sent them in vain gives up by a RST.
+    let gave_up = keepalive_death::unanswered(side).is_some();
+    if data == 0 || gave_up {
         return None;
     }
     let (a, b) = (side.sender_end.ip, side.receiver_end.ip);

@@ -1,0 +1,64 @@
+//! What went wrong while a connection was opened: SYNs that nobody answered though they passed the server's end,
+//! an end of the handshake that the server did not take (Linux `tcp_v4_syn_recv_sock()` drops it while the accept queue
+//! is full), and answers of an older connection of the same ports (RFC 9293 3.10.7.3, RFC 5961 4).
+
+use tcplab_base::{Duration, Instant};
+
+use super::moment::Moment;
+
+/// Most packets shown.
+const SHOWN: usize = 8;
+
+/// What was odd; allocated when it happens.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Opening {
+    /// SYNs beyond the first that had passed when the first SYN-ACK did.
+    pub unanswered_syns: u32,
+    /// When the client's last packet of the handshake passed.
+    done_at: Moment,
+    /// SYN-ACKs that came again though that one must have arrived.
+    pub deaf: u32,
+    /// Segments that the client sent again before the server sent anything but SYN-ACKs.
+    pub ignored: u32,
+    /// When the server first sent something else than a SYN-ACK after that.
+    pub taken: Moment,
+    /// ACKs of an older connection that answered the SYN.
+    pub older: u32,
+    pub packets: Vec<u64>,
+}
+
+impl Opening {
+    /// A SYN-ACK comes again; the handshake was over at `done_at`, and the path to the server takes `path`.
+    pub(crate) fn synack_again(
+        &mut self,
+        done_at: Instant,
+        path: Duration,
+        now: Instant,
+        number: u64,
+    ) {
+        self.done_at.set_first(done_at);
+        let done = self.done_at.get().unwrap_or(done_at);
+        if self.taken.is_none() && now.since(done) > path + path + Duration::from_millis(100) {
+            self.deaf += 1;
+            self.show(number);
+        }
+    }
+
+    /// The client sends data again, and has seen nothing but SYN-ACKs.
+    pub(crate) fn sent_again(&mut self, number: u64) {
+        self.ignored += 1;
+        self.show(number);
+    }
+
+    /// The SYN met an older connection.
+    pub(crate) fn older(&mut self, number: u64) {
+        self.older += 1;
+        self.show(number);
+    }
+
+    fn show(&mut self, number: u64) {
+        if self.packets.len() < SHOWN {
+            self.packets.push(number);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The receiver's window is smaller than what the path could hold (RFC 7323 1.1): the sender fills it in each round
+//! trip and waits.
+
+use tcplab_base::Duration;
+
+use super::{Detector, Finding, Id, Need, Severity, Side, length, packets};
+use crate::conn::Level;
+
+pub(crate) const LIMITED: Detector = Detector {
+    id: Id("receive_window_limited"),
+    severity: "medium",
+    said_when: "Eight round trips or more, a third or more of the transfer, in which the sender filled the advertised window and waited, though the path had room; the window was not closed",
+    needs: &[Need::Handshake, Need::BothDirections, Need::Data],
+    detect: |side, out| out.extend(limited(side)),
+};
+
+pub(crate) const UNSCALED: Detector = Detector {
+    id: Id("window_scaling_off"),
+    severity: "medium",
+    said_when: "The same, with a window of 65,535 bytes at most, because the two sides did not agree on window scaling",
+    needs: &[
+        Need::Handshake,
+        Need::WholeHeaders,
+        Need::BothDirections,
+        Need::Data,
+    ],
+    detect: |side, out| out.extend(unscaled(side)),
+};
+
+/// So many rounds at least.
+const ROUNDS: u32 = 8;
+/// A shorter round trip has other limits first: the programs, the interrupts.
+const ROUND_TRIP: Duration = Duration::from_millis(2);
+
+/// Rounds of a direction that stayed alike for long, with the time of each.
+pub(super) fn level<'a>(
+    side: &Side<'a>,
+    level: &'a Level,
+    least: u32,
+) -> Option<(&'a Level, Duration)> {
+    if level.rounds < least || side.sender.path_us == u32::MAX {
+        return None;
+    }
+    let each = Duration::from_nanos(level.time.as_nanos() / i64::from(level.rounds));
+    let first = side.sender.first_data.get()?;
+    let life = side.sender.last_data.since(first);
+    let long = level.time.as_nanos() >= life.as_nanos() / 3;
+    (long && each >= ROUND_TRIP).then_some((level, each))
+}
+
+fn at_window<'a>(side: &Side<'a>) -> Option<(&'a Level, Duration)> {
+    level(side, &side.sender.rounds.as_deref()?.at_window, ROUNDS)
+}
+
+/// Bits a second of `bytes` in each `time`, for a sentence.
+pub(super) fn rate(bytes: u32, time: Duration) -> String {
+    let bps = f64::from(bytes) * 8e9 / time.as_nanos().max(1) as f64;
+    if bps >= 1e9 {
+        format!("{:.1} Gbit/s", bps / 1e9)
+    } else {
+        format!("{:.1} Mbit/s", bps / 1e6)
+    }
+}
+
+/// The window that 100 Mbit/s need over this round trip, in kB.
+fn needed(time: Duration) -> i64 {
+    time.as_nanos() / 80_000
+}
+
+fn limited(side: &Side<'_>) -> Option<Finding> {
+    let (level, each) = at_window(side)?;
+    let mut f = side.finding(LIMITED.id, Severity::Medium);
+    f.packets = packets([level.number].into_iter().filter(|n| *n > 0));
+    let (sender, receiver) = (side.sender_end, side.receiver_end);
+    f.title = format!(
+        "{} accepts at most {} kB per round trip of {}: {}",
+        receiver.ip,
+        level.window / 1000,
+        length(each),
+        rate(level.bytes, each)
+    );
+    f.remedy = vec![
+        format!(
+            "On {}: let the receive buffer grow, `sysctl -w net.ipv4.tcp_rmem='4096 131072 33554432'`; 100 Mbit/s \
+             over {} need a window of {} kB.",
+            receiver.ip,
+            length(each),
+            needed(each)
+        ),
+        format!(
+            "In the program on {}: do not set SO_RCVBUF (it switches Linux's automatic growth off), or set it to twice \
+             that window.",
+            receiver.ip
+        ),
+    ];
+    f.cause = format!(
+        "In each of {} round trips {} filled the window that {} advertises ({} bytes) and waited for the ACKs. The \
+         path had room for more: nothing was lost and nothing queued. The window was not closed, so the program reads \
+         fast enough. A sender cannot exceed one window in a round trip.",
+        level.rounds, sender.ip, receiver.ip, level.window
+    );
+    Some(f)
+}
+
+/// Which sides offered the window scale option, when not both did.
+fn unscaled(side: &Side<'_>) -> Option<Finding> {
+    let offers = [side.sender.window_scale, side.receiver.window_scale].map(|w| w.is_some());
+    let (_, each) = at_window(side).filter(|_| offers != [true, true])?;
+    let mut f = side.finding(UNSCALED.id, Severity::Medium);
+    let (sender, receiver) = (side.sender_end.ip, side.receiver_end.ip);
+    let who = match offers {
+        [false, false] => format!("neither {sender} nor {receiver} offers"),
+        [true, _] => format!("{receiver} does not offer"),
+        [_, _] => format!("{sender} does not offer"),
+    };
+    f.title = format!("{who} window scaling, so no window can be larger than 65 kB");
+    f.remedy = vec![
+        "Switch it on at both ends: `sysctl -w net.ipv4.tcp_window_scaling=1`.".to_owned(),
+        "If it is on at both, a device on the way removes the option: compare the SYN and the SYN-ACK in captures of \
+         both ends."
+            .to_owned(),
+    ];
+    f.cause = format!(
+        "The window field has 16 bits. Only if both SYNs carry the window scale option (RFC 7323 2) may a window be \
+         larger than 65,535 bytes, which is {} at most over a round trip of {}.",
+        rate(65_535, each),
+        length(each)
+    );
+    Some(f)
+}

@@ -1,0 +1,61 @@
+//! The sender sends the same amount in each round trip, far below the receiver's window, and nothing was ever lost: its
+//! send buffer, or a fixed congestion window, is the limit.
+
+use super::receive_window::{level, rate};
+use super::{Detector, Finding, Id, Need, Severity, Side, length, packets};
+
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("send_buffer_limited"),
+    severity: "medium",
+    said_when: "Sixteen round trips or more, a third or more of the transfer, with the same amount in flight, at most half of the receiver's window, and silence until the ACKs came; nothing was lost in the whole connection, so a congestion window would have grown",
+    needs: &[Need::Handshake, Need::BothDirections, Need::Data],
+    detect: |side, out| out.extend(find(side)),
+};
+
+/// A congestion window that grows by half a segment in each round trip has left the level by then.
+const ROUNDS: u32 = 16;
+
+fn find(side: &Side<'_>) -> Option<Finding> {
+    let below = &side.sender.rounds.as_deref()?.below;
+    let (level, each) = level(side, below, ROUNDS)?;
+    let marked = side.receiver.rare.as_deref().is_some_and(|r| r.ecn_ece > 0);
+    let lost = side
+        .sender
+        .loss
+        .as_deref()
+        .is_some_and(|l| l.total() > u64::from(l.syn));
+    if marked || lost || level.silent * 5 < level.rounds * 4 {
+        return None;
+    }
+    let mut f = side.finding(DETECTOR.id, Severity::Medium);
+    f.packets = packets([level.number].into_iter().filter(|n| *n > 0));
+    let (sender, receiver) = (side.sender_end, side.receiver_end);
+    f.title = format!(
+        "{} sends only {} kB per round trip of {} ({}): its own limit, not the network's",
+        sender.ip,
+        level.bytes / 1000,
+        length(each),
+        rate(level.bytes, each)
+    );
+    f.remedy = vec![
+        format!(
+            "In the program on {}: do not set SO_SNDBUF (it switches Linux's automatic growth off), or set it to \
+             several times this amount.",
+            sender.ip
+        ),
+        format!(
+            "On {}: let the send buffer grow, `sysctl -w net.ipv4.tcp_wmem='4096 65536 33554432'`.",
+            sender.ip
+        ),
+        "If neither is set, look for a fixed congestion window (`ip route show`: cwnd, window) or for a program that \
+         waits for its data to be acknowledged before it writes more."
+            .to_owned(),
+    ];
+    f.cause = format!(
+        "In each of {} round trips {} sent about {} bytes and waited for the ACKs, though {} had room for {}. Nothing \
+         was lost, so the congestion window would have grown. A send buffer holds all that is not ACKed yet: when it \
+         is full, the program must wait.",
+        level.rounds, sender.ip, level.bytes, receiver.ip, level.window
+    );
+    Some(f)
+}

@@ -1,0 +1,55 @@
+//! The program that asks takes its time between an answer and its next request, again and again.
+
+use tcplab_base::Duration;
+
+use super::slow_server::{Thinking, thinking};
+use super::{Detector, Finding, Id, Need, Severity, Side, length, packets, times};
+
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("slow_client"),
+    severity: "info",
+    said_when: "In ten requests or more of one connection the client paused before most of them, 20 to 500 ms each, and these pauses are 55 % of the connection's life or more",
+    needs: &[Need::BothDirections],
+    detect: |side, out| out.extend(find(side)),
+};
+
+/// Fewer requests are no habit.
+const REQUESTS: u32 = 10;
+/// A person, or a program with nothing to do: nobody waits.
+const IDLE: Duration = Duration::from_millis(500);
+
+/// Whether somebody may wonder where the time went.
+fn is_worth_saying(side: &Side<'_>, t: &Thinking<'_>) -> bool {
+    let life = side.connection.last.since(side.connection.start);
+    t.waits.turns >= REQUESTS
+        && t.turns * 5 >= t.waits.turns * 4
+        && t.each() <= IDLE
+        && t.all().as_nanos() >= life.as_nanos() / 20 * 11
+}
+
+fn find(side: &Side<'_>) -> Option<Finding> {
+    if !side.sender_is_client() {
+        return None;
+    }
+    let t = thinking(side).filter(|t| is_worth_saying(side, t))?;
+    let mut f = side.finding(DETECTOR.id, Severity::Info);
+    f.packets = packets(t.waits.packets.iter().copied());
+    let client = side.sender_end.ip;
+    f.title = format!(
+        "{client} waits {} before its next request: the program, not TCP ({}, {} in all)",
+        length(t.each()),
+        times(t.turns.into()),
+        length(t.all())
+    );
+    f.remedy = vec![format!(
+        "If the whole exchange should be faster, find out what the program on {} does between an answer and its next \
+         request, or let it send several requests at once (pipelining, several connections).",
+        side.sender_end
+    )];
+    f.cause = format!(
+        "{client} had the whole answer of {} and sent its next request only later. The network and the server had \
+         nothing to do meanwhile. If that is a timer or a person, all is well.",
+        side.receiver_end
+    );
+    Some(f)
+}

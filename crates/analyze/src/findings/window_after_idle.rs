@@ -1,0 +1,50 @@
+//! After a pause the sender began again with a small congestion window (RFC 5681 4.1, Linux `tcp_cwnd_restart()`).
+
+use tcplab_base::Duration;
+
+use super::{Detector, Finding, Id, Need, Severity, Side, length, packets, times};
+
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("window_after_idle"),
+    severity: "medium",
+    said_when: "After a pause of 200 ms or more a transfer began with half or less of the largest flight before, grew from round trip to round trip and waited for ACKs meanwhile (20 ms at least)",
+    needs: &[
+        Need::Handshake,
+        Need::BothDirections,
+        Need::Data,
+        Need::EveryPacket,
+    ],
+    detect: |side, out| out.extend(find(side)),
+};
+
+/// Less is not worth a line.
+const WORTH: Duration = Duration::from_millis(20);
+
+fn find(side: &Side<'_>) -> Option<Finding> {
+    let r = &side.sender.rounds.as_deref()?.restarts;
+    if r.count == 0 || r.silent < WORTH {
+        return None;
+    }
+    let mut f = side.finding(DETECTOR.id, Severity::Medium);
+    f.packets = packets(r.packets.iter().copied().filter(|n| *n > 0));
+    let sender = side.sender_end.ip;
+    f.title = format!(
+        "{sender} started slowly again {} after a pause, and waited {} for it",
+        times(r.count.into()),
+        length(r.silent)
+    );
+    f.remedy = vec![
+        format!("On {sender}: `sysctl -w net.ipv4.tcp_slow_start_after_idle=0`."),
+        "Or do not let the connection rest: the window is kept while pauses are shorter than the retransmission \
+         timeout (200 ms and a round trip)."
+            .to_owned(),
+    ];
+    f.cause = format!(
+        "Before a pause {sender} had up to {} kB in flight; after it, it sent {} kB and waited for the ACKs before it \
+         sent more. Linux halves the congestion window for each retransmission timeout of idle time, down to the \
+         initial window.",
+        r.before / 1000,
+        r.first / 1000
+    );
+    Some(f)
+}

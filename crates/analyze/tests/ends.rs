@@ -1,0 +1,362 @@
+//! The causes at the two ends, as short conversations built by hand: what must be found, and what is nearly so and must
+//! not. The capture is at the client of a path of 100 ms unless a test says otherwise.
+
+mod common;
+
+use common::{Answer, analyze_script};
+
+const CLIENT: [&str; 3] = [
+    "0 > S 100 0 0 60000 mss=1460 sackok",
+    "100 < S. 500 101 0 60000 mss=1460 sackok",
+    "100 > . 101 501 0 60000",
+];
+const SERVER: [&str; 3] = [
+    "0 > S 100 0 0 60000 mss=1460 sackok",
+    "0.1 < S. 500 101 0 60000 mss=1460 sackok",
+    "100 > . 101 501 0 60000",
+];
+
+fn run(handshake: &[&str], lines: &[String]) -> Answer {
+    let all: Vec<&str> = handshake
+        .iter()
+        .copied()
+        .chain(lines.iter().map(String::as_str))
+        .collect();
+    analyze_script(&all)
+}
+
+fn has(answer: &Answer, id: &str) -> bool {
+    answer.ids().contains(&id)
+}
+
+fn title<'a>(answer: &'a Answer, id: &str) -> &'a str {
+    let found = answer.findings.iter().find(|f| f.id.name() == id);
+    found.map_or("", |f| f.title.as_str())
+}
+
+/// `n` requests of 200 bytes, each answered with 500 bytes `think` ms after it arrived; `ack` says when the server ACKs
+/// the request by itself. At the client.
+fn requests(n: u32, think: impl Fn(u32) -> f64, ack: Option<f64>) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut now = 110.0;
+    for i in 0..n {
+        let (c, s) = (101 + i * 200, 501 + i * 500);
+        lines.push(format!("{now} > P. {c} {s} 200 60000 id={}", i + 1));
+        if let Some(ack) = ack {
+            lines.push(format!(
+                "{} < . {s} {} 0 60000 id={}",
+                now + 100.0 + ack,
+                c + 200,
+                2 * i + 1
+            ));
+        }
+        now += 100.0 + think(i);
+        lines.push(format!(
+            "{now} < P. {s} {} 500 60000 id={}",
+            c + 200,
+            2 * i + 2
+        ));
+        now += 0.2;
+    }
+    lines
+}
+
+#[test]
+fn a_server_that_thinks_is_said_with_its_time() {
+    let answer = run(&CLIENT, &requests(3, |_| 300.0, Some(0.1)));
+    assert_eq!(answer.ids(), ["slow_server"]);
+    let said = title(&answer, "slow_server");
+    let want = "127.0.0.1 takes 300.0 ms to answer: the program, not TCP";
+    assert!(said.starts_with(want), "{said}");
+    // One answer is enough when the ACK of the request came long before it.
+    let once = run(&CLIENT, &requests(1, |_| 1500.0, Some(0.1)));
+    assert!(
+        title(&once, "slow_server").contains("took 1.50 s to answer"),
+        "{:?}",
+        once.ids()
+    );
+}
+
+#[test]
+fn answers_that_are_all_late_alike_need_no_ack() {
+    assert!(has(
+        &run(&CLIENT, &requests(8, |_| 40.0, None)),
+        "slow_server"
+    ));
+    // Too few of them: the path may have changed.
+    assert!(!has(
+        &run(&CLIENT, &requests(3, |_| 40.0, None)),
+        "slow_server"
+    ));
+    // A path with jitter answers now sooner, now later.
+    assert!(!has(
+        &run(&CLIENT, &requests(8, |i| f64::from(i % 4) * 20.0, None)),
+        "slow_server"
+    ));
+    // What is quick beside the path is nobody's concern.
+    assert!(!has(
+        &run(&CLIENT, &requests(8, |_| 15.0, Some(0.1))),
+        "slow_server"
+    ));
+}
+
+#[test]
+fn an_answer_that_was_lost_and_sent_again_is_no_slow_server() {
+    // The request was ACKed at once, the answer comes 300 ms later, and its IP identification tells that one is missing.
+    let mut lines = requests(1, |_| 300.0, Some(0.1));
+    lines[2] = lines[2].replace("id=2", "id=3");
+    assert!(!has(&run(&CLIENT, &lines), "slow_server"));
+    // The request itself was sent again.
+    let mut lines = requests(1, |_| 1500.0, None);
+    lines.insert(1, "411 > P. 101 501 200 60000".to_owned());
+    assert!(!has(&run(&CLIENT, &lines), "slow_server"));
+}
+
+#[test]
+fn a_client_that_pauses_is_said_when_it_makes_the_time() {
+    let conversation = |pause: f64| -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut now = 110.0;
+        for i in 0..12 {
+            let (c, s) = (101 + i * 200, 501 + i * 500);
+            lines.push(format!("{now} > P. {c} {s} 200 60000"));
+            now += 0.2;
+            lines.push(format!("{now} < P. {s} {} 500 60000", c + 200));
+            lines.push(format!(
+                "{} > . {} {} 0 60000",
+                now + 100.1,
+                c + 200,
+                s + 500
+            ));
+            now += 100.0 + pause;
+        }
+        lines
+    };
+    assert_eq!(run(&SERVER, &conversation(200.0)).ids(), ["slow_client"]);
+    assert_eq!(run(&SERVER, &conversation(5.0)).ids(), [""; 0]);
+    // A person, or a timer.
+    assert_eq!(run(&SERVER, &conversation(900.0)).ids(), [""; 0]);
+}
+
+/// Rounds of full segments from the client, one each 100 ms, of these lengths. At the client (the sender).
+fn rounds(lengths: &[u32], window: u32) -> Vec<String> {
+    let (mut lines, mut seq, mut now) = (Vec::new(), 101, 101.0);
+    for &segments in lengths {
+        for i in 0..segments {
+            lines.push(format!(
+                "{} > . {} 501 1460 60000",
+                now + f64::from(i) * 0.01,
+                seq + i * 1460
+            ));
+        }
+        now += 100.0;
+        for i in 0..segments {
+            let ack = seq + (i + 1) * 1460;
+            lines.push(format!(
+                "{} < . 501 {ack} 0 {window}",
+                now + f64::from(i) * 0.01 - 0.005
+            ));
+        }
+        seq += segments * 1460;
+    }
+    lines.sort_by(|a, b| {
+        let time = |l: &String| {
+            l.split(' ')
+                .next()
+                .and_then(|t| t.parse::<f64>().ok())
+                .unwrap_or(0.0)
+        };
+        time(a).total_cmp(&time(b))
+    });
+    lines
+}
+
+#[test]
+fn a_window_that_is_filled_in_each_round_trip_is_too_small() {
+    let answer = run(&CLIENT, &rounds(&[10; 12], 14_600));
+    assert_eq!(
+        answer.ids(),
+        ["receive_window_limited", "window_scaling_off"]
+    );
+    let said = title(&answer, "receive_window_limited");
+    assert!(
+        said.starts_with("127.0.0.1 accepts at most 14 kB per round trip of 1"),
+        "{said}"
+    );
+    assert_eq!(
+        run(&CLIENT, &rounds(&[10; 6], 14_600)).ids(),
+        [""; 0],
+        "six rounds are not enough"
+    );
+    // Both offer scaling: only the window is too small.
+    let scaled = [
+        "0 > S 100 0 0 60000 mss=1460 ws=0",
+        "100 < S. 500 101 0 60000 mss=1460 ws=0",
+        CLIENT[2],
+    ];
+    assert_eq!(
+        run(&scaled, &rounds(&[10; 12], 14_600)).ids(),
+        ["receive_window_limited"]
+    );
+}
+
+#[test]
+fn a_level_far_below_the_window_is_the_senders_own() {
+    assert_eq!(
+        run(&CLIENT, &rounds(&[10; 20], 60_000)).ids(),
+        ["send_buffer_limited"]
+    );
+    // A congestion window grows.
+    let grows: Vec<u32> = (0..20).map(|i| 4 + i / 2).collect();
+    assert_eq!(run(&CLIENT, &rounds(&grows, 60_000)).ids(), [""; 0]);
+    // Once something was lost a congestion window may stay as it is for long.
+    let mut lost = rounds(&[10; 20], 60_000);
+    let again = lost[0].replacen("101 ", "150 ", 1);
+    lost.insert(10, again);
+    assert!(!has(&run(&CLIENT, &lost), "send_buffer_limited"));
+}
+
+#[test]
+fn a_short_transfer_in_slow_start() {
+    let answer = run(&CLIENT, &rounds(&[4, 8, 16, 10], 60_000));
+    assert_eq!(answer.ids(), ["slow_start"]);
+    let said = title(&answer, "slow_start");
+    assert!(
+        said.starts_with("127.0.0.1 needed 4 round trips for 55 kB, because TCP starts slowly"),
+        "{said}"
+    );
+    assert_eq!(run(&CLIENT, &rounds(&[4, 8], 60_000)).ids(), [""; 0]);
+}
+
+#[test]
+fn a_window_that_was_reset_while_idle() {
+    let after = |pause: f64, second: &[u32]| {
+        let mut lines = rounds(&[4, 8, 16, 30], 60_000);
+        let first = 101 + 58 * 1460;
+        for l in rounds(second, 60_000) {
+            let mut words: Vec<String> = l.split(' ').map(str::to_owned).collect();
+            let at: f64 = words[0].parse().expect("a time");
+            let at_seq = if words[1] == ">" { 3 } else { 4 };
+            let seq: u32 = words[at_seq].parse().expect("a number");
+            words[at_seq] = (seq + first - 101).to_string();
+            words[0] = (at + 400.0 + pause).to_string();
+            lines.push(words.join(" "));
+        }
+        run(&CLIENT, &lines)
+    };
+    let answer = after(2_000.0, &[10, 20, 28]);
+    assert!(has(&answer, "window_after_idle"), "{:?}", answer.ids());
+    // It went on where it had been, or it had not been idle, or had no more to send.
+    assert!(!has(&after(2_000.0, &[30, 28]), "window_after_idle"));
+    assert!(!has(&after(50.0, &[10, 20, 28]), "window_after_idle"));
+    assert!(!has(&after(2_000.0, &[10]), "window_after_idle"));
+}
+
+#[test]
+fn a_listener_that_does_not_take_the_connection() {
+    let lines = |texts: &[&str]| texts.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();
+    // At the server: the SYN-ACK comes again although the client had answered it.
+    let deaf = [
+        "101 > P. 101 501 200 60000",
+        "310 > P. 101 501 200 60000",
+        "720 > P. 101 501 200 60000",
+        "1001 < S. 500 101 0 60000 mss=1460 sackok",
+        "1101 > . 301 501 0 60000",
+        "1540 > P. 101 501 200 60000",
+        "1540.1 < . 501 301 0 60000",
+        "1541 < P. 501 301 500 60000",
+        "1641 > . 301 1001 0 60000",
+    ];
+    let answer = run(&SERVER, &lines(&deaf));
+    assert_eq!(answer.ids(), ["accept_queue_overflow"]);
+    assert!(
+        title(&answer, "accept_queue_overflow")
+            .contains("wait: its queue of new connections was full")
+    );
+    // At the client one repeated SYN-ACK may be the loss of the ACK.
+    let client: Vec<String> = lines(&deaf[..5]);
+    assert!(!has(&run(&CLIENT, &client), "accept_queue_overflow"));
+    // With SYN cookies nothing is repeated by the server.
+    let cookies: Vec<String> = lines(&[&deaf[..3], &deaf[5..]].concat());
+    assert_eq!(run(&SERVER, &cookies).ids(), ["accept_queue_overflow"]);
+    // An ordinary loss after the server has spoken is a loss.
+    let later = [
+        "101 > P. 101 501 200 60000",
+        "101.1 < . 501 301 0 60000",
+        "110 < P. 501 301 500 60000",
+        "420 < P. 501 301 500 60000",
+        "520 > . 301 1001 0 60000",
+    ];
+    let answer = run(&SERVER, &lines(&later));
+    assert!(
+        !has(&answer, "accept_queue_overflow") && has(&answer, "tail_loss"),
+        "{:?}",
+        answer.ids()
+    );
+}
+
+#[test]
+fn syns_that_the_servers_end_ignores() {
+    let opened = |synack: &str| {
+        let lines = [
+            "0 > S 100 0 0 60000 mss=1460 sackok",
+            "1000 > S 100 0 0 60000 mss=1460 sackok",
+            synack,
+            "1100 > . 101 501 0 60000",
+            "1101 > P. 101 501 200 60000",
+            "1101.1 < P. 501 301 200 60000",
+            "1201 > . 301 701 0 60000",
+        ];
+        analyze_script(&lines)
+    };
+    let here = opened("1000.1 < S. 500 101 0 60000 mss=1460 sackok");
+    assert_eq!(here.ids(), ["accept_queue_overflow"]);
+    // At the client the SYN may have been lost.
+    assert_eq!(
+        opened("1099.9 < S. 500 101 0 60000 mss=1460 sackok").ids(),
+        ["syn_retries"]
+    );
+}
+
+#[test]
+fn a_refused_connection() {
+    let answer = analyze_script(&["0 > S 100 0 0 60000 mss=1460", "20 < R. 0 101 0 0"]);
+    assert_eq!(answer.ids(), ["refused"]);
+    assert_eq!(
+        title(&answer, "refused"),
+        "127.0.0.1:80 refused the connection of 127.0.0.1"
+    );
+    // The client gave up.
+    let own = analyze_script(&["0 > S 100 0 0 60000 mss=1460", "20 > R 101 0 0 0"]);
+    assert!(!has(&own, "refused"));
+}
+
+#[test]
+fn a_peer_that_is_gone() {
+    let probes = |n: u32, more: &[&str]| -> Answer {
+        let mut lines = requests(1, |_| 1.0, None);
+        lines.push("212 > . 301 1001 0 60000".to_owned());
+        lines.extend((0..n).map(|i| format!("{} > . 300 1001 0 60000", 5_000 + i * 1_000)));
+        lines.extend(more.iter().map(|l| (*l).to_owned()));
+        run(&CLIENT, &lines)
+    };
+    let answer = probes(5, &["10000 > R. 301 1001 0 0"]);
+    assert_eq!(answer.ids(), ["keepalive_death"]);
+    assert!(title(&answer, "keepalive_death").contains("answered none of 5 keep-alives"));
+    assert_eq!(probes(2, &[]).ids(), [""; 0], "two may be lost");
+    assert_eq!(
+        probes(5, &["9100 < . 1001 301 0 60000"]).ids(),
+        [""; 0],
+        "it lives"
+    );
+}
+
+#[test]
+fn a_peer_that_is_gone_from_a_client_that_never_sent_data() {
+    let mut lines = vec![
+        "110 < P. 501 101 500 60000".to_owned(),
+        "110.1 > . 101 1001 0 60000".to_owned(),
+    ];
+    lines.extend((0..4).map(|i| format!("{} > . 100 1001 0 60000", 5_000 + i * 1_000)));
+    assert_eq!(run(&CLIENT, &lines).ids(), ["keepalive_death"]);
+}
