@@ -113,6 +113,52 @@ fn a_queue_that_stands_is_bufferbloat() {
     assert!(!spikes.analyze().ids().contains(&"bufferbloat"));
 }
 
+/// At the receiver: 400 segments, one each 10 ms, which arrive `wait` late and are stamped by a clock of `tick` ms; each
+/// is ACKed at once, and the sender hears of it 20 ms and `wait` before it sends the next one that echoes it.
+fn received(wait: impl Fn(f64) -> f64, tick: f64) -> Answer {
+    let stamp = |ms: f64| 1000 + (ms / tick) as u32;
+    let mut lines = vec![
+        (
+            0.0,
+            "> S 100 0 0 60000 mss=1460 sackok ts=1000,0".to_owned(),
+        ),
+        (
+            0.01,
+            "< S. 500 101 0 60000 mss=1460 sackok ts=7000,1000".to_owned(),
+        ),
+        (20.0, "> . 101 501 0 60000 ts=1020,7000".to_owned()),
+    ];
+    for i in 0..400 {
+        let sent = 30.0 + f64::from(i) * 10.0;
+        let at = sent + wait(sent);
+        let heard = (sent - 20.0 - wait(sent - 20.0)).max(0.0) as u32;
+        let (seq, end) = (101 + 1448 * i, 101 + 1448 * (i + 1));
+        let ts = stamp(sent);
+        lines.push((
+            at,
+            format!("> . {seq} 501 1448 60000 ts={ts},{}", 7000 + heard),
+        ));
+        let told = 7000 + at as u32;
+        lines.push((at + 0.01, format!("< . 501 {end} 0 60000 ts={told},{ts}")));
+    }
+    let bulk = Bulk { lines, seq: 0 };
+    bulk.analyze()
+}
+
+#[test]
+fn behind_the_queue_time_stamps_tell_of_it_and_a_slow_clock_does_not() {
+    let fills = |ms: f64| (ms - 500.0).clamp(0.0, 1500.0) / 5.0;
+    let answer = received(fills, 1.0);
+    assert_eq!(answer.ids(), ["bufferbloat"]);
+    assert!(
+        title(&answer, "bufferbloat").contains("from 20.0 ms to 3"),
+        "{}",
+        title(&answer, "bufferbloat")
+    );
+    assert_eq!(received(|_| 0.0, 1.0).ids(), [""; 0]);
+    assert_eq!(received(|_| 0.0, 1.1).ids(), [""; 0]);
+}
+
 #[test]
 fn acks_that_were_held_and_come_at_once_are_no_queue() {
     // The way back stands still again and again: each 300 ms all ACKs come together.

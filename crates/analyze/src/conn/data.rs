@@ -104,8 +104,8 @@ fn under_load(tx: &mut Dir, rx: &Dir, p: &TcpPacket, silence: Duration, at: At) 
     let load = tx.rtt.as_deref_mut().and_then(|r| r.load.as_deref_mut());
     let Some(load) = load else { return };
     load.after(silence, tx.ordinal, at.now);
-    if let Some((tsval, _)) = p.options.timestamps {
-        load.arrives(&tx.clock, tsval, idle_us, at);
+    if let Some(stamps) = p.options.timestamps {
+        load.arrives(&tx.clock, stamps, idle_us, at);
     }
 }
 

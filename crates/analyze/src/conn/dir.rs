@@ -535,11 +535,6 @@ impl Dir {
         peer_mss.map(|m| u32::from(m).saturating_sub(options).max(1))
     }
 
-    /// The same, or what Ethernet holds when the handshake was not seen.
-    pub(crate) fn mss_or_default(&self, peer_mss: Option<u16>) -> u32 {
-        self.wire_mss(peer_mss).unwrap_or(1460)
-    }
-
     /// [`Dir::path_us`], 0 while it is not known.
     pub(crate) fn path_or_zero(&self) -> u32 {
         if self.path_us == u32::MAX {

@@ -144,21 +144,23 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
             .as_ref()
             .is_some_and(|a| matches!(a.class, AckClass::Immediate | AckClass::SecondSegment));
         sender.rtt.get_or_insert_default().by_ack(us, prompt);
-        under_load(acker, sender, us, p.ip_id.unwrap_or(0), at);
+        under_load(acker, sender, us, p, at);
     }
     Told { acked, rtt_us }
 }
 
-/// An ACK came after `us`; `id` is its IP identification.
-fn under_load(acker: &Dir, sender: &mut Dir, us: u32, id: u16, at: At) {
+/// An ACK came after `us`.
+fn under_load(acker: &Dir, sender: &mut Dir, us: u32, p: &TcpPacket, at: At) {
     let is_bulk = sender.ordinal >= BULK;
-    let behind = sender.nxt - sender.una.min(sender.nxt);
-    let more = behind >= 2 * sender.mss_or_default(acker.mss);
+    // While two full segments or more are in flight no timer holds the ACK.
+    let more = sender.nxt - p.ack.min(sender.nxt) >= 2 * sender.full_payload(acker.mss);
     let rtt = sender.rtt.get_or_insert_default();
     match rtt.load.as_deref_mut() {
         Some(load) => {
-            load.ack_ids.step(acker.newest_id, id);
-            // While two full segments or more are in flight no timer holds the ACK.
+            if let Some((tsval, _)) = p.options.timestamps {
+                load.acks(tsval, at.now);
+            }
+            load.ack_ids.step(acker.newest_id, p.ip_id.unwrap_or(0));
             if more {
                 load.answered(us, at.now, at.number);
             }

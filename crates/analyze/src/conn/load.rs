@@ -35,6 +35,11 @@ pub(crate) struct Load {
     /// From the sender to the capture, by its time stamps.
     pub arrived: QueueWaits,
     tick_ns: u32,
+    /// An ACK's time stamp that waits for its echo on data, when it passed, and how long the last one took: no packet can
+    /// have waited longer than that, whatever a slow clock says.
+    probe: u32,
+    probe_at: Moment,
+    echo_us: Option<u32>,
     /// Data came after a silence: when, and how long that was.
     resumed: Moment,
     resumed_with: u32,
@@ -238,12 +243,33 @@ impl Load {
         self.answered.add(us.into(), idle, now, number);
     }
 
-    /// Data passes. `idle_us` is the idle round trip, 0 when it is not known.
-    pub(crate) fn arrives(&mut self, clock: &TsClock, tsval: u32, idle_us: u32, at: At) {
-        let (now, number) = (at.now, at.number);
-        if !self.arrived.due(now) {
-            return;
+    /// An ACK passes with this time stamp.
+    #[inline]
+    pub(crate) fn acks(&mut self, tsval: u32, now: Instant) {
+        if self.probe_at.is_none() {
+            self.probe = tsval;
+            self.probe_at.set(now);
         }
+    }
+
+    /// Data passes. `idle_us` is the idle round trip, 0 when it is not known.
+    pub(crate) fn arrives(
+        &mut self,
+        clock: &TsClock,
+        (tsval, tsecr): (u32, u32),
+        idle_us: u32,
+        at: At,
+    ) {
+        let (now, number) = (at.now, at.number);
+        if let Some(acked) = self.probe_at.get()
+            && Seq(tsecr).at_or_after(Seq(self.probe))
+        {
+            self.echo_us = Some(now.since(acked).as_micros_u32());
+            self.probe_at.clear();
+        }
+        let Some(echo_us) = self.echo_us.filter(|_| self.arrived.due(now)) else {
+            return;
+        };
         let Some((first, began)) = clock.began() else {
             return;
         };
@@ -261,8 +287,9 @@ impl Load {
         }
         let ticks = i64::from(Seq(tsval).distance(Seq(first)));
         let sent_us = ticks * i64::from(self.tick_ns) / 1000;
-        self.arrived
-            .add(since.as_micros() - sent_us, idle_us, now, number);
+        let most = self.arrived.least.saturating_add(echo_us.into());
+        let wait = (since.as_micros() - sent_us).min(most);
+        self.arrived.add(wait, idle_us, now, number);
     }
 
     /// The data that passes ends a silence; it is the sender's segment number `ordinal`, or the one after.

@@ -322,7 +322,9 @@ impl Loss {
         let near = last
             .end
             .is_some_and(|e| now.since(e) <= rtt + rtt + RTO_FLOOR);
-        if near && last.retransmissions == 1 && last.duration.is_some() {
+        // After fast recovery it may answer what was sent before.
+        let by_timer = last.kind != Some(EpisodeKind::Fast);
+        if near && by_timer && last.retransmissions == 1 && last.duration.is_some() {
             last.too_early.get_or_insert(SpuriousEvidence::AckPattern);
         }
     }
