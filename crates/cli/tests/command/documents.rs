@@ -112,6 +112,11 @@ fn table(root: &Value, name: &str, definition: &Value, out: &mut String) {
         }
         return;
     }
+    if let Some(names) = definition["enum"].as_array() {
+        let names: Vec<String> = names.iter().map(|n| format!("`{}`", word(n))).collect();
+        let _ = writeln!(out, "One of {}.", names.join(", "));
+        return;
+    }
     let properties = definition["properties"].as_object().unwrap();
     let required: Vec<&str> = definition["required"]
         .as_array()

@@ -18,8 +18,8 @@ pub(crate) fn meaning(class: Class) -> &'static str {
              not TCP: look at the program, its database, its load."
         }
         Class::Path => {
-            "Packets were on their way: the delay of the path, and its rate. A nearer server, fewer round trips or \
-             a faster link make it shorter."
+            "Packets were on their way: the delay of the path, its rate, its queues. A nearer server, fewer round \
+             trips, a faster link or a shorter queue make it shorter."
         }
         Class::CongestionWindow => {
             "The sender had data and its congestion window (cwnd) was full: it waited for ACKs. So it is in slow \

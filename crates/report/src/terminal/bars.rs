@@ -13,7 +13,7 @@ use super::{Theme, units};
 const SHOWN: usize = 10;
 
 /// Classes that the sentence names at most, each of 1 % or more; the others are "other reasons".
-const NAMED: usize = 4;
+const NAMED: usize = 3;
 
 /// Columns of a bar at most.
 const LONGEST: usize = 100;
@@ -277,8 +277,8 @@ mod tests {
         ]);
         assert_eq!(
             sentence(&plain(120), &totals, 1),
-            "  Clients waited 31 s: 22 s for servers, 7 s for the retransmission timer, 1.50 s for the path, 400 ms\n  \
-             for delayed ACKs, 100 ms for other reasons.\n"
+            "  Clients waited 31 s: 22 s for servers, 7 s for the retransmission timer, 1.50 s for the path, 500 ms\n  \
+             for other reasons.\n"
         );
     }
 
