@@ -91,6 +91,21 @@ CAPTURES = [
     ("request-response-clean", "uml-6.1-hz250", ["a_script=(w300 r2000 j30000)*60 c", "b_script=(r300 j5000 w2000)*60 d", *delay(80), "ipv6=1"], "a",
      "requests and responses over IPv6 and 80 ms, nothing wrong",
      [("b", "TcpRetransSegs", 0, 0), ("a", "TcpRetransSegs", 0, 0)]),
+    ("slow-server", "uml-6.1-hz250", ["a_script=(w200 r600)*10 c", "b_script=(r200 s40000 w600)*10 d c", *delay(30)], "ab",
+     "the server sleeps 40 ms before each answer: not TCP",
+     [("b", "TcpRetransSegs", 0, 0), ("a", "TcpRetransSegs", 0, 0)]),
+    ("accept-queue", "uml-6.1-hz250",
+     ["a_script=w200 r10 c", "b_script=r200 w10 d c", "conns=7", "stagger=1000", "backlog=4", "accept_after=5000000", *delay(10)], "b",
+     "seven connections at once to a server that accepts none for 5 s, with a queue for five",
+     [("b", "TcpExtListenOverflows", 1, 99)]),
+    ("small-window", "uml-6.1-hz250", ["a_script=d c", "b_script=w70000 c", "a_rcvbuf=8192", *delay(40)], "ab",
+     "server sends 70 kB over 40 ms to a client whose receive buffer is set to 8 kB",
+     [("b", "TcpRetransSegs", 0, 0)]),
+    ("peer-gone", "uml-6.1-hz250",
+     ["a_script=w200 r600 s20000000 c", "b_script=r200 w600 s30000000 c", "a_keepalive_s=1", "max=14000000", *delay(20),
+      "rule=ab packet t=2000000-60000000 drop", "rule=ba packet t=2000000-60000000 drop"], "a",
+     "the path breaks while the connection is idle; the client's keep-alives are not answered",
+     [("a", "TcpExtTCPKeepAlive", 3, 20)]),
 ]
 
 
@@ -129,11 +144,12 @@ CAUSES = {
     "request-held": ["delack_request_response"], "bulk-loss": ["tail_loss"], "bulk-rto": ["rto_stall"], "zero-window": ["zero_window_stall"], "syn-retries": ["syn_retries"],
     "syn-no-answer": ["syn_retries"], "reordering": ["spurious_retransmission_reordering"],
     "spurious-rto": ["spurious_rto"], "black-hole-mtu": ["black_hole"],
+    "slow-server": ["slow_server"], "accept-queue": ["accept_queue_overflow"], "small-window": ["receive_window_limited"], "peer-gone": ["keepalive_death"],
 }
-ALLOWED = {"syn-no-answer": ["black_hole", "capture_artefacts"], "spurious-rto": ["rto_stall"], "bulk-rto": ["tail_loss"], "write-write-read": ["delack_request_response"], "black-hole-mtu": ["rto_stall", "tail_loss"]}
+ALLOWED = {"syn-no-answer": ["black_hole", "capture_artefacts"], "spurious-rto": ["rto_stall"], "bulk-rto": ["tail_loss"], "write-write-read": ["delack_request_response"], "black-hole-mtu": ["rto_stall", "tail_loss"], "accept-queue": ["slow_server"]}
 
 
-CLIENT_SENDS = {"write-write-read", "request-held", "syn-retries", "syn-no-answer"}
+CLIENT_SENDS = {"write-write-read", "request-held", "syn-retries", "syn-no-answer", "peer-gone"}
 
 
 def main(names):

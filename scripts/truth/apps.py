@@ -211,7 +211,7 @@ def slow_start(rng):
             return "not quiet"
         if seen.share("rwnd") > 0.1 or seen.share("sndbuf") > 0.1 or seen.info(seen.sender, "ssthresh") < 2**31 - 1:
             return "not slow start alone"
-        return truth(must("slow_start"))
+        return truth(must("slow_start"), budget={"under_way": (n_round_trips(size) - 1) * rtt / 1000, "handshake": seen.handshake()})
     return Case("slow-start", [*lines, *path(rng, p, rtt), *sometimes(rng, p)], judge, s, rng.choice(KERNELS), p)
 
 

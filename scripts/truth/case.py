@@ -7,6 +7,7 @@ server, `m` between); elsewhere it is allowed. `one_of`: [kinds, points], any of
 matter of words. `budget`: class -> seconds that belong to it at least.
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import Callable
 
@@ -52,7 +53,7 @@ class Seen:
     """What a run's kernels, link and applications said."""
 
     def __init__(self, raw, case):
-        self.raw, self.sender, self.receiver = raw, case.sender, other(case.sender)
+        self.raw, self.case, self.sender, self.receiver = raw, case, case.sender, other(case.sender)
         self.dir = toward(case.sender)
 
     def count(self, host, name):
@@ -178,6 +179,8 @@ def also(seen, t):
             more |= {"delack_request_response"}
     if seen.both("TCPDSACKRecv") or seen.both("TCPSpuriousRTOs") or seen.both("TCPLossUndo") or seen.both("TCPFullUndo") or seen.both("TCPTSReorder"):
         more |= {"spurious_fast", "reordering", "spurious_rto", "duplication", "ack_loss"}
+    if any(re.match(r"sysctl_b=net.ipv4.tcp_(window_scaling|sack|timestamps) 0", x) for x in seen.case.lines):
+        more |= {"option_removed"}
     if seen.both("TCPToZeroWindowAdv"):
         more |= {"zero_window", "receive_window"}
     for side in "ab":

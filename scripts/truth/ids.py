@@ -33,13 +33,13 @@ ACCEPT = {
     "rto": ("rto_stall",),
     "spurious_rto": ("spurious_rto",),
     "ack_loss": ("ack_loss",),
-    "ack_thinning": ("ack_thinning",),
+    "ack_thinning": ("ack_thinning", "ack_loss"),
     "reordering": ("reordering", "spurious_retransmission_reordering"),
     "spurious_fast": ("spurious_retransmission_reordering", "reordering"),
     "duplication": ("duplication",),
-    "option_removed": ("option_removed",),
+    "option_removed": ("option_not_agreed",),
     # trouble of the capture
-    "clock_step": ("capture_clock_step",),
+    "clock_step": ("capture_clock_step", "capture_artefacts"),
     "artefacts": ("capture_artefacts",),
 }
 
@@ -56,6 +56,8 @@ CLASSES = {
     "receive_window": ("receive_window", "zero_window"),
     "zero_window": ("zero_window", "receive_window"),
     "send_buffer": ("sender",),
+    "under_way": ("path", "congestion_window", "pacing"),
+    "stood_still": ("path", "spurious"),
 }
 UNKNOWN, IDLE = "unknown", "idle"
 

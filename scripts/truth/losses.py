@@ -139,7 +139,7 @@ def spike(rng):
     def judge(seen):
         if seen.drops() or not seen.timeouts(s) or not seen.finished():
             return "no timeout"
-        return truth({"spurious_rto": s}, ["rto", "spurious_fast", "reordering", "duplication", "bufferbloat"], budget={})
+        return truth({"spurious_rto": s}, ["rto", "spurious_fast", "reordering", "duplication", "bufferbloat"], budget={f"stood_still@{s}": max(0.0, (length - 2 * rtt) / 1000 - seen.raw[seen.dir]["longest_wait"])})
     return Case("delay-spike", [*lines, *rate(p, toward(s), 8), *path(rng, p, rtt)], judge, s, rng.choice(KERNELS), p)
 
 
@@ -153,8 +153,9 @@ def ack_loss(rng):
     def judge(seen):
         if len(seen.drops()) < 20 or seen.timeouts() or not seen.finished():
             return "too few losses"
-        # Lost ACKs leave a trace at the receiver only: the sender's capture sees fewer ACKs, which look like thinned ones.
-        return truth({}, ["ack_loss", "ack_thinning"], one_of=[[["ack_loss", "ack_thinning"], s + ("" if after else "m")]], never=[] if seen.retrans else ["random_loss", "congestion_loss"])
+        # Behind the loss a capture sees fewer ACKs. IPv6 does not number packets: there they look like a stack's own choice.
+        at = "" if p.get("ipv6") else s + ("" if after else "m")
+        return truth({}, ["ack_loss", "ack_thinning"], one_of=[[["ack_loss", "ack_thinning"], at]], never=[] if seen.retrans else ["random_loss", "congestion_loss"])
     return Case("ack-loss", [*lines, f"rule={toward(other(s))} ack n=10 k=1000000 p={ppm}{after} drop", *rate(p, toward(s), rng.choice([20, 50])), *path(rng, p, rng.choice(RTTS)), *sometimes(rng, p)],
                 judge, s, rng.choice(KERNELS), p)
 

@@ -30,7 +30,12 @@ def request_response(rng):
     lines = [f"a_script=(w{request} r{reply})*{n} c", f"b_script=(r{request} w{reply})*{n} d c"]
     if rng.random() < 0.5:
         lines += ["a_nodelay=1", "b_nodelay=1"]
-    return Case("quiet-rr", [*lines, *path(rng, p, rng.choice(RTTS), rng.choice([0, 0, 0.5, 2])), *sometimes(rng, p)], nothing, "b", rng.choice(KERNELS), p)
+
+    def judge(seen):
+        if not (seen.quiet and seen.finished()):
+            return "not quiet"
+        return truth(budget={"under_way": sum(seen.exchanges("a")), "handshake": seen.handshake()})
+    return Case("quiet-rr", [*lines, *path(rng, p, rng.choice(RTTS), rng.choice([0, 0, 0.5, 2])), *sometimes(rng, p)], judge, "b", rng.choice(KERNELS), p)
 
 
 def idle(rng):

@@ -280,13 +280,11 @@ impl Analyzer {
         }
         connection.close();
         let found = findings::of(&connection);
-        let (mut report, waited) = connection.report();
+        let mut report = connection.report(&mut self.totals);
         report.not_checked = found.lacks();
         self.limits
             .note_not_checked(report.stream, &found.not_checked);
         self.limits.note(&connection, &report);
-        self.totals.budget_us.add_all(&report.budget_us);
-        self.totals.waited_us.add_all(&waited);
         self.ready.push_back(Output::Stream(Box::new(report)));
         for finding in found.findings {
             if self.limits.admit(finding.id) {

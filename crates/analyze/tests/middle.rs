@@ -254,3 +254,42 @@ fn what_was_in_flight_when_the_capture_began_is_not_missed() {
         5_000
     );
 }
+
+/// A download over 80 ms at the client: 20 segments each round trip, each ACKed at once. `pause` ms lie between them.
+fn download(pause: u32) -> Answer {
+    let mut lines = Vec::new();
+    for i in 0..200_u32 {
+        let (ms, seq) = (i * pause, 501 + 1000 * i);
+        // The ACK that passed 80 ms before this segment was the newest that its sender had.
+        let echo = 9000 + ms.saturating_sub(80) / pause * pause;
+        lines.push(format!(
+            "{ms} < . {seq} 101 1000 60000 ts={},{echo}",
+            100 + ms
+        ));
+        lines.push(format!(
+            "{ms} > . 101 {} 0 60000 ts={},{}",
+            seq + 1000,
+            9000 + ms,
+            100 + ms
+        ));
+    }
+    script(&lines)
+}
+
+#[test]
+fn the_echo_of_acks_tells_the_round_trip_of_a_download() {
+    let answer = download(4);
+    let stream = &answer.streams[0];
+    let whole = stream.round_trip.expect("the server echoes at once");
+    assert_eq!(
+        (whole.us.p50, whole.from),
+        (80_000, RoundTripFrom::TimeStamps)
+    );
+    assert_eq!(stream.vantage, Vantage::Client);
+    assert_eq!(
+        stream.server_to_client.rtt_us.p50, 0,
+        "the wait at the client is another figure"
+    );
+    // A server that writes each 100 ms echoes late: that is no round trip.
+    assert!(download(100).streams[0].round_trip.is_none());
+}

@@ -114,6 +114,50 @@ fn a_queue_that_stands_is_bufferbloat() {
 }
 
 #[test]
+fn acks_that_were_held_and_come_at_once_are_no_queue() {
+    // The way back stands still again and again: each 300 ms all ACKs come together.
+    let held = |ms: f64| ((ms + 40.0) / 300.0).ceil() * 300.0 - ms;
+    let mut bulk = Bulk::new(SACK);
+    bulk.send(50.0, 20, 10.0, |_| 40.0);
+    bulk.send(300.0, 300, 10.0, |i| {
+        held(300.0 + f64::from(i) * 10.0) + f64::from(i) * 0.001
+    });
+    assert!(!bulk.analyze().ids().contains(&"bufferbloat"));
+}
+
+#[test]
+fn what_was_acked_tells_of_reordering_only_where_something_came_late() {
+    // At the receiver, without SACK: needless repeats after a real loss, as NewReno sends them.
+    let mut lines = vec![
+        "0 < S 500 0 0 60000 mss=1460".to_owned(),
+        "0 > S. 100 501 0 60000 mss=1460".to_owned(),
+        "40 < . 501 101 0 60000".to_owned(),
+    ];
+    for i in 0..6 {
+        lines.push(format!(
+            "50 < . {} 101 1000 60000 id={}",
+            501 + 1000 * i,
+            10 + i
+        ));
+        lines.push(format!("50 > . 101 {} 0 60000", 1501 + 1000 * i));
+    }
+    for i in 2..5 {
+        lines.push(format!(
+            "92 < . {} 101 1000 60000 id={}",
+            501 + 1000 * i,
+            20 + i
+        ));
+        lines.push("92 > . 101 6501 0 60000".to_owned());
+    }
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let ids = analyze_script(&lines).ids();
+    assert!(
+        !ids.contains(&"spurious_retransmission_reordering") && !ids.contains(&"loss"),
+        "{ids:?}"
+    );
+}
+
+#[test]
 fn losses_at_a_full_queue_are_told_from_losses_by_chance() {
     // The wait rises from 40 to 80 ms, then some of what follows is lost.
     let with = |waits: [f64; 4]| {
@@ -354,6 +398,38 @@ fn a_link_that_goes_away_for_a_moment_is_no_full_queue() {
     };
     assert_eq!(with(true).ids(), ["congestion_loss"]);
     assert_eq!(with(false).ids(), ["loss"]);
+}
+
+/// Six losses, each after so many segments at one a millisecond (an idle path of 40 ms); the first one takes `many`.
+fn held(segments: impl Fn(u32) -> u32, many: u32, wait: f64) -> Answer {
+    let mut bulk = Bulk::new(SACK);
+    let mut ms = 50.0;
+    for i in 0..6 {
+        ms = bulk.send(ms, segments(i), 1.0, |n| if n > 10 { wait } else { 40.0 });
+        let begin = ms;
+        bulk.lose(begin, if i == 0 { many } else { 2 }, wait);
+        ms = begin + 150.0;
+    }
+    bulk.analyze()
+}
+
+#[test]
+fn a_policer_lets_one_rate_pass_between_its_drops() {
+    let answer = held(|_| 300, 8, 40.0);
+    assert_eq!(answer.ids(), ["policer"]);
+    assert!(
+        title(&answer, "policer").contains("held to about 7."),
+        "{}",
+        title(&answer, "policer")
+    );
+    // Losses by chance come at any time; a program that sends at one rate never loses many at once; a queue is seen.
+    assert!(
+        !held(|i| 100 + 150 * (i * 5 % 6), 8, 40.0)
+            .ids()
+            .contains(&"policer")
+    );
+    assert!(!held(|_| 300, 2, 40.0).ids().contains(&"policer"));
+    assert!(!held(|_| 300, 8, 70.0).ids().contains(&"policer"));
 }
 
 /// A connection with some data, and a RST of the server as given.

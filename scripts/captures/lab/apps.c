@@ -308,6 +308,13 @@ static void accepted(void *arg, uint32_t events)
 	begin(e);
 }
 
+static void begin_accepting(void *arg, int num)
+{
+	(void)arg;
+	(void)num;
+	watch(listener, EPOLLIN, accepted, NULL);
+}
+
 static socklen_t address(struct sockaddr_storage *s, int side, int port)
 {
 	char text[32];
@@ -353,13 +360,6 @@ static void connect_now(void *arg, int num)
 	watch(e->fd, EPOLLOUT, connected, e);
 }
 
-static void accept_begin(void *arg, int num)
-{
-	(void)arg;
-	(void)num;
-	watch(listener, EPOLLIN, accepted, NULL);
-}
-
 /* The script of a side's n-th connection. */
 static const char *script_of(int side, int n)
 {
@@ -389,7 +389,10 @@ void apps_start(void)
 		len = address(&own, B, scn_int("port", 5001));
 		if (bind(listener, (void *)&own, len) || listen(listener, scn_int("backlog", 256)))
 			die("listen");
-		timer_at(t_start + scn_int("accept_from", 0) * 1000, accept_begin, NULL, 0);
+		if (scn_int("accept_after", 0))
+			timer_at(t_start + scn_int("accept_after", 0) * 1000, begin_accepting, NULL, 0);
+		else
+			watch(listener, EPOLLIN, accepted, NULL);
 	}
 	for (int side = 0; side < 2; side++) {
 		ends[side] = calloc(conns, sizeof(struct end));

@@ -31,6 +31,8 @@ pub(crate) struct Ledger {
 #[derive(Debug, Default)]
 struct Requests {
     open: Option<Request>,
+    /// What client and server had sent when it began.
+    sent: [u64; 2],
     listed: Vec<Request>,
     not_listed: u64,
     /// Where the time of those that are not listed went.
@@ -106,18 +108,20 @@ impl Ledger {
         self.from = self.cursor;
     }
 
-    /// A request begins at the cursor, with this frame.
-    pub(crate) fn ask(&mut self, packet: u64) {
-        self.answered();
-        self.requests.get_or_insert_default().open = Some(Request {
+    /// A request begins at the cursor, with this frame. `sent` are the bytes that client and server sent before it.
+    pub(crate) fn ask(&mut self, packet: u64, sent: [u64; 2]) {
+        self.settle();
+        let requests = self.requests.get_or_insert_default();
+        requests.sent = sent;
+        requests.open = Some(Request {
             packet,
             start_us: self.cursor,
             ..Request::default()
         });
     }
 
-    /// The request that is open ended at the cursor.
-    pub(crate) fn answered(&mut self) {
+    /// The request that is open ended at the cursor. `sent` are the bytes that client and server sent so far.
+    pub(crate) fn answered(&mut self, sent: [u64; 2]) {
         self.settle();
         let Some(requests) = self.requests.as_deref_mut() else {
             return;
@@ -126,24 +130,17 @@ impl Ledger {
             return;
         };
         request.duration_us = self.cursor - request.start_us;
+        request.request_bytes = sent[0].saturating_sub(requests.sent[0]);
+        request.response_bytes = sent[1].saturating_sub(requests.sent[1]);
         if requests.listed.len() < LISTED {
+            if requests.listed.capacity() == 0 {
+                // Most connections have one.
+                requests.listed.reserve_exact(1);
+            }
             requests.listed.push(request);
         } else {
             requests.not_listed += 1;
             requests.rest.add_all(&request.budget_us);
-        }
-    }
-
-    /// Payload of the open request, or of the answer to it.
-    #[inline]
-    pub(crate) fn count(&mut self, client: bool, bytes: u32) {
-        if let Some(open) = self.requests.as_mut().and_then(|r| r.open.as_mut()) {
-            let of = if client {
-                &mut open.request_bytes
-            } else {
-                &mut open.response_bytes
-            };
-            *of += u64::from(bytes);
         }
     }
 
@@ -212,9 +209,9 @@ impl Ledger {
         spans.filter(since).for_each(|s| s.class = is);
     }
 
-    /// Ends the account.
+    /// Ends the account, in which no request is open.
     pub(crate) fn close(mut self) -> Account {
-        self.answered();
+        self.settle();
         let requests = self.requests.map(|r| *r).unwrap_or_default();
         let mut asked = requests.rest;
         requests
@@ -246,17 +243,16 @@ mod tests {
     fn parts_sum_to_the_whole_and_requests_have_their_share() {
         let mut l = Ledger::new(true);
         l.until(Class::Handshake, 10);
-        l.ask(4);
+        l.ask(4, [1, 2]);
         l.until(Class::Path, 20);
         l.until(Class::Path, 15);
         l.until(Class::ServerThinks, 70);
-        l.count(true, 5);
-        l.count(false, 7);
-        l.answered();
+        l.answered([6, 9]);
         l.until(Class::ClientThinks, 100);
-        l.ask(9);
+        l.ask(9, [6, 9]);
         l.until(Class::Rto, 300);
         l.turn((150, 250), Class::Rto, Class::Spurious);
+        l.answered([7, 9]);
         let a = l.close();
         assert_eq!(a.budget.total(), 300);
         assert_eq!(a.budget.of(Class::Spurious), 100);
@@ -278,8 +274,9 @@ mod tests {
     fn requests_beyond_the_bound_are_counted() {
         let mut l = Ledger::new(false);
         for i in 0..LISTED as u64 + 3 {
-            l.ask(i);
+            l.ask(i, [i, 0]);
             l.until(Class::ServerThinks, l.cursor() + 5);
+            l.answered([i + 1, 0]);
         }
         let a = l.close();
         assert_eq!((a.requests.len(), a.not_listed), (LISTED, 3));

@@ -56,10 +56,23 @@ impl Recovery {
     #[inline]
     pub(crate) fn goes_on(&mut self, e: &Event<'_>, lost: bool, ledger: &mut Ledger) {
         for dir in [e.dir, 1 - e.dir] {
-            if e.dirs[dir].loss.is_some() {
+            if !self.is_quiet(dir, e) {
                 self.side(dir, e, lost && dir == e.dir, ledger);
             }
         }
+    }
+
+    /// Nothing of this side is being repaired, and nothing was when the last packet came.
+    #[inline]
+    pub(crate) fn is_quiet(&self, dir: usize, e: &Event<'_>) -> bool {
+        let Some(loss) = e.dirs[dir].loss.as_deref() else {
+            return true;
+        };
+        loss.episodes.open.is_none()
+            && loss.asked.is_none()
+            && self.open[dir].is_none()
+            && !self.asked[dir]
+            && matches!(e.kind, SegmentKind::New | SegmentKind::OutOfOrder)
     }
 
     #[cold]

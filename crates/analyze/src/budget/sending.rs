@@ -11,9 +11,11 @@ use super::tracker::Event;
 /// What a sender does upon an ACK it does within this, microseconds, beside the path.
 const AT_ONCE_US: u64 = 500;
 /// Shorter gaps belong to what the sender did before, microseconds.
-const SHORT_US: u64 = 50;
-/// What a continuous stream waits for is looked at so many times in a round trip.
+const SHORT_US: u64 = 250;
+/// What a continuous stream waits for is looked at so many times in a round trip, and not more often than this,
+/// microseconds.
 const LOOKS: u64 = 4;
+const LOOK_US: u64 = 1_000;
 /// A gap of this part of a round trip is a pause of its own, not the pace of a stream.
 const LONG: u64 = 8;
 /// Longer gaps are not judged while nobody knows how far away the sender is, microseconds.
@@ -181,6 +183,12 @@ impl Side {
         (self.late_at, self.late_us) = (at, hold_us);
     }
 
+    /// It waits for a time stamp of its peer.
+    #[inline]
+    pub(crate) fn listens(&self) -> bool {
+        self.echo.at.is_none() && self.tsval != 0
+    }
+
     /// Its peer sent a packet without payload.
     #[inline]
     pub(crate) fn heard(&mut self, e: &Event<'_>) {
@@ -223,18 +231,14 @@ impl Side {
         self.plateau = Plateau::default();
     }
 
-    /// Gives out a gap of this sender. Gives whether it had paused by itself.
+    /// Whether a packet at `at` plainly belongs to the stretch that goes to `cursor`.
     #[inline]
-    pub(crate) fn gap(&mut self, gap: Gap, e: &Event<'_>, ledger: &mut Ledger) -> bool {
-        if e.at < self.look_at && e.at - gap.from < SHORT_US {
-            ledger.until(self.class, e.at);
-            return false;
-        }
-        self.look(gap, e, ledger)
+    pub(crate) fn goes_on(&self, cursor: u64, at: u64) -> bool {
+        at < self.look_at && at.saturating_sub(cursor) < SHORT_US
     }
 
-    /// Looks at a gap that is not plainly a part of the stretch before.
-    fn look(&mut self, gap: Gap, e: &Event<'_>, ledger: &mut Ledger) -> bool {
+    /// Gives out a gap of this sender. Gives whether it had paused by itself.
+    pub(crate) fn gap(&mut self, gap: Gap, e: &Event<'_>, ledger: &mut Ledger) -> bool {
         let shown = Shown::of(self, gap, e);
         if !self.len.is_multiple_of(shown.mss) {
             self.short_at = Some(gap.from);
@@ -243,7 +247,7 @@ impl Side {
             ledger.until(self.class, e.at);
             return false;
         }
-        self.look_at = e.at + shown.round / LOOKS;
+        self.look_at = e.at + (shown.round / LOOKS).max(LOOK_US);
         self.measure(e, &shown, ledger);
         let mut class = self.judge(e, &shown);
         let same = class == Class::CongestionWindow && self.plateau.rounds >= PLATEAU;

@@ -4,7 +4,7 @@
 //! stretches that `docs/analyze.md` names. ACKs in between leave notes: what they allowed, and whether they were late.
 
 use tcplab_base::Instant;
-use tcplab_wire::TcpPacket;
+use tcplab_wire::{TcpFlags, TcpPacket};
 
 use super::Class;
 use super::ledger::{Account, Ledger};
@@ -44,7 +44,7 @@ pub(crate) struct Event<'a> {
     pub packet: &'a TcpPacket,
     pub number: u64,
     pub kind: SegmentKind,
-    pub acked: Option<AckRow>,
+    pub acked: Option<&'a AckRow>,
     /// Its place on the connection's time, microseconds, and time stamp.
     pub at: u64,
     pub now: Instant,
@@ -70,32 +70,49 @@ impl Tracker {
         }
     }
 
-    /// A packet without payload, after the handshake.
+    /// Takes a packet, but not those without payload that tell nothing.
     #[inline]
-    pub(crate) fn bare(&mut self, e: &Event<'_>) {
-        if let Some(acked) = &e.acked
-            && acked.class == AckClass::Delayed
-        {
-            let hold = acked.wait_us.saturating_sub(acked.path_us);
-            self.sides[1 - e.dir].acked_late(e.at, hold);
+    pub(crate) fn packet(&mut self, e: &Event<'_>) {
+        let probe = matches!(
+            e.kind,
+            SegmentKind::KeepAlive | SegmentKind::ZeroWindowProbe
+        );
+        if self.opening {
+            self.handshake(e);
+        } else if e.packet.payload_len > 0 && !probe {
+            self.payload(e);
+        } else {
+            self.bare(e);
         }
-        self.sides[1 - e.dir].heard(e);
+        if e.packet.flags.has(TcpFlags::FIN) {
+            self.fin.get_or_insert(e.at);
+        }
+    }
+
+    /// Whether the next packet of this side, whatever it is, tells something.
+    #[inline]
+    pub(crate) fn listens(&self, dir: usize) -> bool {
+        self.opening || self.sides[1 - dir].listens()
+    }
+
+    /// A packet without payload, after the handshake.
+    fn bare(&mut self, e: &Event<'_>) {
         let own = &e.dirs[e.dir];
-        if own.window > own.window_before {
-            self.sides[1 - e.dir].opened_at = e.at;
+        let peer = &mut self.sides[1 - e.dir];
+        peer.heard(e);
+        match e.acked {
+            Some(acked) if acked.class == AckClass::Delayed => {
+                peer.acked_late(e.at, acked.wait_us.saturating_sub(acked.path_us));
+            }
+            None if own.window > own.window_before => peer.opened_at = e.at,
+            _ => {}
         }
         self.kept_alive |= e.kind == SegmentKind::KeepAlive;
     }
 
-    /// The first FIN passes, before its payload is looked at.
-    #[cold]
-    pub(crate) fn fin(&mut self, at: u64) {
-        self.fin.get_or_insert(at);
-    }
-
     /// A packet of the handshake.
     #[cold]
-    pub(crate) fn handshake(&mut self, e: &Event<'_>) {
+    fn handshake(&mut self, e: &Event<'_>) {
         self.ledger.until(Class::Handshake, e.at);
         self.opening = e.opening && e.packet.payload_len == 0;
         if !self.opening && e.packet.payload_len > 0 {
@@ -105,19 +122,41 @@ impl Tracker {
         }
     }
 
-    /// The handshake is not over.
+    /// A packet with payload.
     #[inline]
-    pub(crate) fn is_opening(&self) -> bool {
-        self.opening
+    fn payload(&mut self, e: &Event<'_>) {
+        let side = &mut self.sides[e.dir];
+        let goes_on = e.kind == SegmentKind::New
+            && self.by == Some(e.dir as u8)
+            && side.goes_on(self.ledger.cursor(), e.at)
+            && e.dirs[1 - e.dir].zero.is_none()
+            && self.recovery.is_quiet(0, e)
+            && self.recovery.is_quiet(1, e);
+        if goes_on {
+            // Most packets of a bulk transfer.
+            self.ledger.until(side.last_class(), e.at);
+            self.at = e.at;
+            side.sent(e);
+        } else {
+            self.message(e);
+        }
     }
 
-    /// A packet with payload.
-    pub(crate) fn payload(&mut self, e: &Event<'_>) {
+    /// A packet with payload that may begin something, or end a pause.
+    fn message(&mut self, e: &Event<'_>) {
         let again = !matches!(e.kind, SegmentKind::New | SegmentKind::OutOfOrder);
         let turn = !again && self.by != Some(e.dir as u8);
         let asks = turn && e.dir == e.client;
+        let sent = || {
+            let bytes = |dir: usize| e.dirs[dir].unique_bytes;
+            let own = bytes(e.client);
+            [
+                own - own.min(e.packet.payload_len.into()),
+                bytes(1 - e.client),
+            ]
+        };
         if asks {
-            self.ledger.answered();
+            self.ledger.answered(sent());
         }
         if e.at > self.ledger.cursor() {
             self.gap(e, again, turn);
@@ -125,13 +164,12 @@ impl Tracker {
             self.recovery.goes_on(e, false, &mut self.ledger);
         }
         if asks {
-            self.ledger.ask(e.number);
+            self.ledger.ask(e.number, sent());
         }
         self.ledger.until(Class::Unknown, e.at);
         if again {
             return;
         }
-        self.ledger.count(e.dir == e.client, e.packet.payload_len);
         self.served |= e.dir != e.client;
         self.kept_alive = false;
         self.at = e.at;
@@ -225,8 +263,9 @@ impl Tracker {
             .close(dirs, (start, quiet_to), &mut self.ledger);
         let last = self.by.map(usize::from);
         let unanswered = last == Some(client) && (self.served || self.pauses[0] == 0);
+        let sent = [client, 1 - client].map(|dir| dirs[dir].unique_bytes);
         if !unanswered {
-            self.ledger.answered();
+            self.ledger.answered(sent);
         }
         if let Some(by) = last {
             let rx = &dirs[1 - by];
@@ -245,7 +284,7 @@ impl Tracker {
             Class::Idle
         };
         self.ledger.until(class, quiet_to);
-        self.ledger.answered();
+        self.ledger.answered(sent);
         self.ledger.until(Class::Closing, end);
         self.recovery.judge(dirs, &mut self.ledger);
         self.ledger.close()

@@ -32,6 +32,11 @@ impl TsClock {
         }
     }
 
+    /// A time stamp on data was seen.
+    pub(crate) fn runs(&self) -> bool {
+        self.at.is_some()
+    }
+
     /// Newest time stamp on data.
     pub(crate) fn newest(&self) -> u32 {
         self.last

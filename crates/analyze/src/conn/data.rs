@@ -4,14 +4,15 @@
 use tcplab_base::{Duration, Instant, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
-use super::ack::Held;
+use super::ack::TIMER_US;
 use super::dir::Dir;
 use super::flight::Segment;
 use super::hidden;
 use super::input;
-use super::load::BULK;
+use super::load::{BULK, SILENCE};
 use super::loss::{Again, Hole, Loss};
 use super::rounds::{self, Rounds};
+use super::unclear::Held;
 use crate::trace::SegmentKind;
 
 /// A sequence number further away than this belongs to something else.
@@ -23,6 +24,9 @@ pub(super) const NEAR_IDS: i16 = 1000;
 
 /// Payload of a full Ethernet frame (RFC 894, RFC 9293 3.7.1).
 const ETHERNET: u32 = 1460;
+
+/// Few round trips are longer.
+const FAR: Duration = Duration::from_millis(300);
 
 /// Where a packet stands: its frame number and time.
 #[derive(Clone, Copy, Debug)]
@@ -85,24 +89,22 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
         _ => old_data(tx, rx, p, at),
     };
     if p.payload_len > 0 {
-        if tx.ordinal > BULK {
-            under_load(tx, rx, p, at);
+        let silence = at.now.since(tx.last_data);
+        if tx.ordinal > BULK && (tx.ordinal & 3 == 0 || silence >= SILENCE) {
+            under_load(tx, rx, p, silence, at);
         }
         tx.last_data = at.now;
     }
     kind
 }
 
-/// Data of a sender of bulk passes.
-fn under_load(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) {
+/// Data of a sender of bulk passes, one in four or after `silence`.
+fn under_load(tx: &mut Dir, rx: &Dir, p: &TcpPacket, silence: Duration, at: At) {
     let idle_us = tx.path_or_zero().saturating_add(rx.path_or_zero());
     let load = tx.rtt.as_deref_mut().and_then(|r| r.load.as_deref_mut());
     let Some(load) = load else { return };
-    load.after(at.now.since(tx.last_data), tx.ordinal, at.now);
-    // One in four is enough.
-    if tx.ordinal & 3 == 0
-        && let Some((tsval, _)) = p.options.timestamps
-    {
+    load.after(silence, tx.ordinal, at.now);
+    if let Some((tsval, _)) = p.options.timestamps {
         load.arrives(&tx.clock, tsval, idle_us, at);
     }
 }
@@ -385,7 +387,10 @@ pub(super) fn silence(tx: &Dir, tsval: Option<u32>, now: Instant) -> (Duration, 
     // What is sent upon news comes at once (RACK may wait a quarter of a round trip); without
     // news a round trip is no silence yet.
     let near = Duration::from_micros(tx.path_or_zero().into());
+    // A capture at the receiver that lacks the handshake does not know the round trip: what was asked for may take long.
+    let unknown = tx.path_us == u32::MAX && tx.srtt_us < TIMER_US && input::begun_before(tx);
     let wait = match told {
+        Some(_) if unknown => FAR,
         Some(t) if t > active || after_probe => near + Duration::from_nanos(rtt(tx).as_nanos() / 4),
         _ => rtt(tx),
     };
@@ -406,6 +411,9 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
     let hidden = hole.and_then(|h| h.timed_out).filter(|_| !recovering);
     let idle = hidden.map_or(idle, |silence| silence.max(idle));
     let load = tx.load();
+    // What stands in a queue before the capture comes later by as much.
+    let queue = load.and_then(|l| l.arrived.queued()).unwrap_or_default();
+    let wait = wait + Duration::from_micros(queue.least.into());
     let again = Again {
         seq,
         end,
@@ -428,6 +436,8 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
             hole.and_then(|h| h.queued),
         ],
         flight: tx.nxt - tx.una.min(tx.nxt),
+        passed: tx.relative(tx.una),
+        lost: false,
     };
     let loss = tx.loss();
     let kind = loss.again(&again);

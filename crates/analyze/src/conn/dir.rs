@@ -52,8 +52,6 @@ pub(crate) struct Dir {
     pub newest_id: u16,
     /// How many steps of one it made in a row.
     pub id_run: u8,
-    /// How often one number was left out: a packet that the capture does not show.
-    pub id_gaps: u8,
     /// Its last packet, for capture duplicates: see [`mark`].
     pub previous: u64,
     pub flight: Flight,
@@ -89,6 +87,8 @@ pub(crate) struct Dir {
     /// A TSval of this side that waits for its echo, and when it passed.
     pub echo_tsval: u32,
     pub echo_at: Moment,
+    /// It was on a pure ACK: its echo comes when the peer next sends, at once or not.
+    pub echo_bare: bool,
     // Rare things, allocated when they happen.
     tally: Option<Box<Tally>>,
     pub acks: Option<Box<AckStats>>,
@@ -174,6 +174,8 @@ pub(crate) struct Rare {
     pub missed: Missed,
     pub truncated: u32,
     pub unanswered: Option<Box<Unanswered>>,
+    /// How often one IP identification was left out: a packet that the capture does not show.
+    pub id_gaps: u32,
 }
 
 /// Keep-alives since the peer's last packet.
@@ -322,7 +324,6 @@ impl Default for Dir {
             progress: Instant::default(),
             newest_id: 0,
             id_run: 0,
-            id_gaps: 0,
             previous: 0,
             flight: Flight::default(),
             mss: None,
@@ -342,6 +343,7 @@ impl Default for Dir {
             srtt_us: 0,
             echo_tsval: 0,
             echo_at: Moment::default(),
+            echo_bare: false,
             tally: None,
             acks: None,
             rtt: None,
@@ -379,6 +381,11 @@ impl Dir {
     /// What the path did under load, if this is a sender of bulk.
     pub(crate) fn load(&self) -> Option<&Load> {
         self.rtt.as_deref()?.load.as_deref()
+    }
+
+    /// Packets that the capture does not show, by gaps of one in the IP identification.
+    pub(crate) fn hidden(&self) -> u32 {
+        self.rare.as_deref().map_or(0, |r| r.id_gaps)
     }
 
     pub(crate) fn loss(&mut self) -> &mut Loss {
@@ -446,9 +453,9 @@ impl Dir {
         if step == 1 {
             self.id_run = self.id_run.saturating_add(1);
         } else {
-            self.id_gaps = self
-                .id_gaps
-                .saturating_add(u8::from(step == 2 && self.id_run >= 2));
+            if step == 2 && self.id_run >= 2 {
+                self.rare().id_gaps += 1;
+            }
             self.id_run = 0;
         }
         if self.newest_id == 0 || !(-1000..0).contains(&step) {
@@ -532,6 +539,31 @@ impl Dir {
             0
         } else {
             self.path_us
+        }
+    }
+
+    /// Waits for the echo of a TSval: of new data, and of ACKs where no handshake tells the path.
+    pub(crate) fn await_echo(&mut self, tsval: u32, data: bool, now: Instant) {
+        let bare = !data && !self.options_seen && self.mss.is_none() && tsval != self.echo_tsval;
+        if data || bare {
+            self.echo_tsval = tsval;
+            self.echo_at.set(now);
+            self.echo_bare = bare;
+        }
+    }
+
+    /// This side, which sends data without a pause (`gap` after the last), echoed an ACK after `us`: it had not had the
+    /// ACK one packet before, so that the path is about this long.
+    pub(crate) fn echoed_after(&mut self, us: u32, gap: Duration) {
+        let dense = gap.as_micros() < i64::from(us / 4);
+        if !dense || self.knows_path() {
+            return;
+        }
+        if self.path_us == u32::MAX || us.saturating_add(TIMER_US) <= self.path_us {
+            self.answered_after(us);
+        }
+        if us / 4 * 3 <= self.path_us {
+            self.prove_path(1);
         }
     }
 

@@ -65,7 +65,11 @@ pub(crate) struct Record {
     pub queued: [Option<Queued>; 2],
     /// Bytes in flight when it began, and the round trip.
     pub flight: u32,
+    /// Bytes before the first lost one.
+    pub passed: u64,
     pub rtt: Duration,
+    /// The first original was lost before the capture, for certain.
+    pub lost: bool,
     /// How many of the retransmissions the receiver reported as duplicates.
     pub dsacked: u32,
     /// The first retransmission was not needed, by time stamps or by the time of its ACK.

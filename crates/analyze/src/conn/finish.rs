@@ -6,10 +6,10 @@ use super::ack::TIMER_US;
 use super::dir::PROVEN;
 use super::window::Scale;
 use super::{AckStats, Connection, Dir, Record, round_trip};
-use crate::budget::{Account, Budget, Class};
+use crate::budget::{Account, Class};
 use crate::report::{
     AckMode, AcksSent, Artefact, Direction, DirectionMore, Episode, EpisodeKind, Handshake,
-    Retransmissions, Rtt, Spread, State, Stream, Vantage,
+    Retransmissions, Rtt, Spread, State, Stream, Totals, Vantage,
 };
 use crate::trace::AckClass;
 
@@ -19,7 +19,8 @@ const STRETCH: u32 = 3;
 impl Connection {
     /// Ends what is still open, for the report.
     pub(crate) fn close(&mut self) {
-        for (i, dir) in self.dirs.iter_mut().enumerate() {
+        let here = [0, 1].map(|d| self.dirs[d].is_here(&self.dirs[1 - d]));
+        for (i, (dir, here)) in self.dirs.iter_mut().zip(here).enumerate() {
             if let Some(loss) = dir.loss.as_deref_mut() {
                 loss.episodes.close(None);
             }
@@ -29,7 +30,7 @@ impl Connection {
                 trace.settle(i == 0, class);
             }
             if let Some(rounds) = dir.rounds.as_deref_mut() {
-                rounds.close();
+                rounds.close(dir.fin_seen || (here && dir.una == dir.nxt));
             }
         }
         if let (Some(turns), Some(talker)) = (self.turns.as_deref_mut(), self.talker) {
@@ -37,20 +38,22 @@ impl Connection {
         }
     }
 
-    /// The report, and where the time went in which the client waited. Call [`Connection::close`] first.
-    pub(crate) fn report(&mut self) -> (Stream, Budget) {
+    /// The report; its time is added to that of the capture. Call [`Connection::close`] first.
+    pub(crate) fn report(&mut self, totals: &mut Totals) -> Stream {
         let client = self.client_index();
         let ends = [self.key.a, self.key.b];
         let duration_us = self.last.since(self.start).as_micros().max(0) as u64;
         let account = self.account(client, duration_us);
-        let mut waited = account.asked;
-        waited.add(Class::Handshake, account.budget.of(Class::Handshake));
+        totals.budget_us.add_all(&account.budget);
+        totals.waited_us.add_all(&account.asked);
+        let opening = account.budget.of(Class::Handshake);
+        totals.waited_us.add(Class::Handshake, opening);
         let [a, b] = &self.dirs;
         let scales = [Scale::of(a, b), Scale::of(b, a)];
         let round_trip = self.round_trip();
         let h = &self.handshake;
         let seen = h.syn_at.is_some() || h.synack_at.is_some();
-        let stream = Stream {
+        Stream {
             stream: self.stream,
             client: ends[client].text(),
             server: ends[1 - client].text(),
@@ -73,8 +76,7 @@ impl Connection {
             requests_not_listed: account.not_listed,
             client_to_server: Box::new(direction(&mut self.dirs[client], scales[client])),
             server_to_client: Box::new(direction(&mut self.dirs[1 - client], scales[1 - client])),
-        };
-        (stream, waited)
+        }
     }
 
     /// Where the time went. The spans go to the trace.

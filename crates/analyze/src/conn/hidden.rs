@@ -29,9 +29,10 @@ pub(super) fn timeout(tx: &Dir, rx: &Dir, p: &TcpPacket, at: At) -> Option<Again
     let dropped = missed.is_some_and(|m| m.bytes > 0 && (lost == 1 || m.at >= tx.last_data));
     // What is missing may be an ACK for what this packet ACKs once more.
     let acks = rx.progress == at.now;
+    let alive = tx.rare.as_deref().is_some_and(|r| r.keep_alives > 0);
     let waits = tx.acks_seen && !tx.flight.is_empty();
     let joined = p.payload_len > tx.full_payload(rx.mss);
-    if lost == 0 || lost >= NEAR_IDS as u16 || dropped || acks || joined || waits {
+    if lost == 0 || lost >= NEAR_IDS as u16 || dropped || alive || acks || joined || waits {
         return None;
     }
     let tsval = p.options.timestamps.map(|t| t.0);
@@ -58,6 +59,8 @@ pub(super) fn timeout(tx: &Dir, rx: &Dir, p: &TcpPacket, at: At) -> Option<Again
         acked: false,
         queued: [None; 2],
         flight: 0,
+        passed: tx.relative(tx.una),
+        lost: true,
     };
     again.silent().then_some(again)
 }

@@ -115,7 +115,12 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     }
     if let Some(loss) = sender.loss.as_deref_mut() {
         let tsecr = p.options.timestamps.map(|t| t.1);
-        let path = acker.path_or_zero();
+        // Without the handshake the shortest answer may have waited in a queue.
+        let path = if begun_before(acker) {
+            0
+        } else {
+            acker.path_or_zero()
+        };
         loss.eifel(
             covered,
             &taken,
@@ -183,10 +188,12 @@ fn data_acked(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, taken: &Taken, a
         held: c.held,
         first: taken.newest == 1,
     });
+    let hidden = (acker.hidden() + sender.hidden()).min(255) as u8;
     let credits = acker.acks.as_deref_mut().and_then(|a| {
         a.release = release;
         a.credits.on_data(window, rcv_mss);
-        a.model.on_ack(window, rcv_mss, c.class, taken.last);
+        a.model
+            .on_ack((window, rcv_mss), c.class, taken.last, hidden);
         a.credits.on_ack(c.class)
     });
     ack::row(&c, taken, credits)
@@ -290,11 +297,14 @@ fn echo(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) {
         sender.echo_at.clear();
         if tsecr == tsval {
             acker.timestamps = true;
-            sender
-                .rtt
-                .get_or_insert_default()
-                .by_ts
-                .push(now.since(sent).as_micros_u32());
+            let us = now.since(sent).as_micros_u32();
+            if sender.echo_bare {
+                if p.payload_len > 0 {
+                    acker.echoed_after(us, now.since(acker.last_data));
+                }
+                return;
+            }
+            sender.rtt.get_or_insert_default().by_ts.push(us);
         }
     }
 }

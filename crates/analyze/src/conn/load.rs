@@ -17,12 +17,15 @@ const STRETCH: Duration = Duration::from_millis(100);
 /// A queue that stands has this wait at least, and so many times the idle round trip.
 pub(crate) const STANDING_US: u32 = 100_000;
 pub(crate) const TIMES: u32 = 2;
-/// Samples that a stretch needs.
+/// A sample is taken at most so often: a fast path has more packets than the queue has news.
+const EVERY: Duration = Duration::from_micros(500);
+/// Samples that a stretch needs, and the time between two of them.
 const SAMPLES: u32 = 4;
+const SPACE: Duration = Duration::from_millis(5);
 /// The sender's clock is measured over at least this.
 const CLOCK: Duration = Duration::from_millis(200);
 /// A silence that a retransmission timer may have ended (200 ms on Linux, less what clocks blur).
-const SILENCE: Duration = Duration::from_millis(150);
+pub(crate) const SILENCE: Duration = Duration::from_millis(150);
 
 /// What was seen of the load of one sender.
 #[derive(Clone, Debug, Default)]
@@ -81,14 +84,15 @@ pub(crate) struct Reordered {
     pub packets: Vec<u64>,
 }
 
-/// QueueWaits of one kind.
+/// Waits of one kind.
 #[derive(Clone, Debug)]
 pub(crate) struct QueueWaits {
     /// Shortest, microseconds; `i64::MAX` before the first.
     pub least: i64,
-    /// The newest four.
+    /// The newest four, and when the newest was taken.
     recent: [i64; 4],
     next: u8,
+    last: Instant,
     samples: u32,
     /// Longest wait that four in a row had at least.
     pub most: i64,
@@ -96,6 +100,8 @@ pub(crate) struct QueueWaits {
     from: Moment,
     stretch_least: i64,
     stretch_samples: u32,
+    /// When the last sample that counts was taken: a burst after a standstill counts once.
+    counted: Moment,
     pub stretches: u32,
     /// Stretches with a standing queue in a row now, the most of them so far, all of them.
     row: u32,
@@ -112,11 +118,13 @@ impl Default for QueueWaits {
             least: i64::MAX,
             recent: [0; 4],
             next: 0,
+            last: Instant::from_nanos(i64::MIN),
             samples: 0,
             most: i64::MIN,
             from: Moment::default(),
             stretch_least: i64::MAX,
             stretch_samples: 0,
+            counted: Moment::default(),
             stretches: 0,
             row: 0,
             longest_row: 0,
@@ -135,8 +143,15 @@ pub(crate) struct Queued {
 }
 
 impl QueueWaits {
+    /// Whether it is time for another sample.
+    #[inline]
+    fn due(&self, now: Instant) -> bool {
+        now.since(self.last) >= EVERY
+    }
+
     /// One more wait; `idle_us` is the round trip of the idle path as far as it is known.
     fn add(&mut self, us: i64, idle_us: u32, now: Instant, number: u64) {
+        self.last = now;
         self.least = self.least.min(us);
         self.recent[usize::from(self.next & 3)] = us;
         self.next = self.next.wrapping_add(1);
@@ -149,18 +164,26 @@ impl QueueWaits {
             self.begin(now, us);
             return;
         };
-        let length = now.since(from);
-        if length >= STRETCH && length.as_micros() >= i64::from(idle_us) {
-            self.end(idle_us, length, number);
-            self.begin(now, us);
-        } else {
-            self.stretch_least = self.stretch_least.min(us);
+        self.stretch_least = self.stretch_least.min(us);
+        if self
+            .counted
+            .get()
+            .is_none_or(|last| now.since(last) >= SPACE)
+        {
             self.stretch_samples += 1;
+            self.counted.set(now);
+            let length = now.since(from);
+            let long = length >= STRETCH && length.as_micros() >= i64::from(idle_us);
+            if long && self.stretch_samples > SAMPLES {
+                self.end(idle_us, length, number);
+                self.begin(now, us);
+            }
         }
     }
 
     fn begin(&mut self, now: Instant, us: i64) {
         self.from.set(now);
+        self.counted.set(now);
         self.stretch_least = us;
         self.stretch_samples = 1;
     }
@@ -168,7 +191,7 @@ impl QueueWaits {
     /// Judges the stretch that ends. One that was much longer than asked for had a pause in it.
     fn end(&mut self, idle_us: u32, length: Duration, number: u64) {
         let pause = length.as_micros() > 4 * STRETCH.as_micros().max(i64::from(idle_us));
-        if pause || self.stretch_samples < SAMPLES {
+        if pause {
             self.row = 0;
             return;
         }
@@ -206,7 +229,11 @@ impl QueueWaits {
 
 impl Load {
     /// An ACK came `us` after its segment while more was in flight.
+    #[inline]
     pub(crate) fn answered(&mut self, us: u32, now: Instant, number: u64) {
+        if !self.answered.due(now) {
+            return;
+        }
         let idle = u32::try_from(self.answered.least.min(u32::MAX.into())).unwrap_or(0);
         self.answered.add(us.into(), idle, now, number);
     }
@@ -214,6 +241,9 @@ impl Load {
     /// Data passes. `idle_us` is the idle round trip, 0 when it is not known.
     pub(crate) fn arrives(&mut self, clock: &TsClock, tsval: u32, idle_us: u32, at: At) {
         let (now, number) = (at.now, at.number);
+        if !self.arrived.due(now) {
+            return;
+        }
         let Some((first, began)) = clock.began() else {
             return;
         };
@@ -222,10 +252,10 @@ impl Load {
             if since < CLOCK {
                 return;
             }
-            let Some(tick) = clock.tick_length(tsval, now) else {
+            self.tick_ns = tick(clock, tsval, now);
+            if self.tick_ns == 0 {
                 return;
-            };
-            self.tick_ns = u32::try_from(tick).unwrap_or(0);
+            }
             // The first segment met an idle path.
             self.arrived.least = 0;
         }
@@ -251,6 +281,21 @@ impl Load {
         let half = Duration::from_nanos(near.as_nanos() / 2).max(Duration::from_micros(500));
         (one && since >= half && since <= near + near + near).then_some(self.silence)
     }
+}
+
+/// Length of a tick of the sender's clock in nanoseconds, 0 when it cannot be told. A queue that grows makes it look
+/// longer: up to 2.6 times (with 4 ms the next one in use).
+fn tick(clock: &TsClock, tsval: u32, now: Instant) -> u32 {
+    let Some((first, at)) = clock.began() else {
+        return 0;
+    };
+    let ticks = Seq(tsval).distance(Seq(first));
+    let per_tick = now.since(at).as_nanos() / i64::from(ticks.max(1));
+    if (700_000..2_600_000).contains(&per_tick) {
+        return 1_000_000;
+    }
+    let tick = clock.tick_length(tsval, now).unwrap_or(0);
+    u32::try_from(tick).unwrap_or(0)
 }
 
 impl Reordered {

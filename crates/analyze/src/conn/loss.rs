@@ -112,6 +112,10 @@ pub(crate) struct Again {
     pub queued: [Option<Queued>; 2],
     /// Bytes in flight.
     pub flight: u32,
+    /// Bytes before the first unACKed one.
+    pub passed: u64,
+    /// The original never came to the capture, though it was sent.
+    pub lost: bool,
 }
 
 impl Again {
@@ -133,6 +137,7 @@ impl Loss {
         {
             // Without ACKs nobody sees its end; the sender went on.
             self.episodes.close(None);
+            self.probed = None;
         }
         let kind = self.kind_of(a);
         let was_tlp = self
@@ -392,6 +397,7 @@ impl Open {
                 packet: a.number,
                 evidence,
                 acked: a.acked,
+                lost: a.lost,
                 longest_idle: a.idle,
                 timeouts: u32::from(kind == EpisodeKind::Rto),
                 retransmissions: 1,
@@ -399,6 +405,7 @@ impl Open {
                 runs: 1,
                 queued: a.queued,
                 flight: a.flight,
+                passed: a.passed,
                 rtt: a.rtt,
                 ..Record::default()
             },

@@ -22,13 +22,14 @@ mod quick_model;
 mod round_trip;
 mod rounds;
 mod turns;
+mod unclear;
 mod weight;
 mod window;
 
 use tcplab_base::{Duration, Instant};
 use tcplab_wire::{CaqmUnits, TcpFlags, TcpPacket};
 
-pub(crate) use ack::{AckStats, Evidence, Released, TIMER_US};
+pub(crate) use ack::{AckStats, TIMER_US};
 pub(crate) use caqm::{Offer, Tags};
 pub(crate) use dir::{Dir, Reset, Unanswered};
 pub(crate) use episode::{Episodes, Record};
@@ -37,11 +38,12 @@ pub(crate) use load::{QueueWaits, Reordered, STANDING_US};
 pub(crate) use opening::Opening;
 pub(crate) use rounds::{Level, Run};
 pub(crate) use turns::{SLOW_US, Waits};
+pub(crate) use unclear::{Evidence, Released};
 
 use crate::budget::{Event, Tracker};
 use crate::compat::{Compat, Verdicts};
 use crate::table::Key;
-use crate::trace::{Row, SegmentKind, Shelf, StreamTrace};
+use crate::trace::{AckClass, Row, SegmentKind, Shelf, StreamTrace};
 use data::At;
 use dir::PROVEN;
 use input::Told;
@@ -180,7 +182,7 @@ impl Connection {
                 self.dirs[dir].follow_ttl(p.ttl);
             }
             self.dirs[dir].previous = mark;
-            self.spend(dir, p, At { number, now }, (kind, told));
+            self.spend(dir, p, At { number, now }, (kind, &told));
             self.dirs[dir].follow_id(p.ip_id.unwrap_or(0));
             self.dirs[dir].last_packet = now;
         }
@@ -243,9 +245,8 @@ impl Connection {
             if p.payload_len > 0 {
                 tx.clock.tick(tsval, at.now);
             }
-            if tx.echo_at.is_none() && kind == SegmentKind::New {
-                tx.echo_tsval = tsval;
-                tx.echo_at.set(at.now);
+            if tx.echo_at.is_none() {
+                tx.await_echo(tsval, kind == SegmentKind::New, at.now);
             }
         }
         let limit = tx.full_payload(rx.mss);
@@ -404,14 +405,31 @@ impl Connection {
 
     /// Gives out the time up to this packet.
     #[inline]
-    fn spend(&mut self, dir: usize, p: &TcpPacket, at: At, (kind, told): (SegmentKind, Told)) {
-        let begun = self.handshake.is_begun();
-        if self.tracker.is_none() {
-            if self.last == self.start && p.payload_len == 0 {
-                return;
+    fn spend(&mut self, dir: usize, p: &TcpPacket, at: At, (kind, told): (SegmentKind, &Told)) {
+        let Some(tracker) = self.tracker.as_deref() else {
+            if self.last != self.start || p.payload_len > 0 {
+                let begun = self.handshake.is_begun();
+                self.tracker = Some(Box::new(Tracker::new(begun, self.trace.is_some())));
+                self.book(dir, p, at, (kind, told));
             }
-            self.tracker = Some(Box::new(Tracker::new(begun, self.trace.is_some())));
+            return;
+        };
+        let own = &self.dirs[dir];
+        // Most packets without payload tell nothing.
+        let tells = p.payload_len > 0
+            || tracker.listens(dir)
+            || p.flags.has(TcpFlags::FIN)
+            || match &told.acked {
+                Some(acked) => acked.class == AckClass::Delayed,
+                None => own.window > own.window_before || kind != SegmentKind::PureAck,
+            };
+        if tells {
+            self.book(dir, p, at, (kind, told));
         }
+    }
+
+    /// The same, of a packet that tells something.
+    fn book(&mut self, dir: usize, p: &TcpPacket, at: At, (kind, told): (SegmentKind, &Told)) {
         let client = self.client_index();
         let Some(tracker) = self.tracker.as_deref_mut() else {
             return;
@@ -423,24 +441,13 @@ impl Connection {
             packet: p,
             number: at.number,
             kind,
-            acked: told.acked,
+            acked: told.acked.as_ref(),
             at: self.last.since(self.start).as_micros().max(0) as u64,
             now: at.now,
             start: self.start,
-            opening: begun && !self.handshake.done,
+            opening: self.handshake.is_begun() && !self.handshake.done,
         };
-        if tracker.is_opening() {
-            tracker.handshake(&event);
-        } else if p.payload_len == 0
-            || matches!(kind, SegmentKind::KeepAlive | SegmentKind::ZeroWindowProbe)
-        {
-            tracker.bare(&event);
-        } else {
-            tracker.payload(&event);
-        }
-        if p.flags.has(TcpFlags::FIN) {
-            tracker.fin(event.at);
-        }
+        tracker.packet(&event);
     }
 
     /// Writes the row of the trace.
@@ -543,7 +550,7 @@ mod tests {
             ("a side of it", size_of::<Dir>(), 240),
             ("its ACKs", size_of::<AckStats>(), 192),
             ("its losses", size_of::<loss::Loss>(), 200),
-            ("its rare counters", size_of::<dir::Rare>(), 104),
+            ("its rare counters", size_of::<dir::Rare>(), 112),
             ("a segment in flight", size_of::<Segment>(), 48),
         ];
         for (what, size, most) in sizes {

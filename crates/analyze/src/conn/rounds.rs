@@ -71,7 +71,7 @@ pub(crate) struct Run {
     /// How long it took in all.
     pub length: Duration,
     growing: bool,
-    /// Something was lost in it.
+    /// Something was lost in it, or its end is missing.
     pub harmed: bool,
 }
 
@@ -100,6 +100,46 @@ pub(crate) struct Restarts {
     pub packets: Vec<u64>,
 }
 
+/// How long a round took, and what that tells.
+#[derive(Clone, Copy, Debug)]
+struct Length {
+    time: Duration,
+    /// From its last data to its end.
+    rest: Duration,
+    /// That is a quarter of it or more. At the sender a busy path looks like this, too: it sends in bursts.
+    is_silent: bool,
+    /// The capture was taken at the sender.
+    is_here: bool,
+    /// At the sender: hardly longer than the shortest round trip, so nothing queued. Elsewhere a round is cut by that
+    /// length.
+    is_short: bool,
+}
+
+impl Length {
+    fn of(round: &Rounds, tx: &Dir, rx: &Dir, now: Instant) -> Self {
+        let (time, rest) = (now.since(round.began), now.since(round.last));
+        let path = i64::from(tx.path_or_zero()) + i64::from(rx.path_or_zero());
+        let is_here = tx.is_here(rx);
+        Self {
+            time,
+            rest,
+            is_silent: rest.as_nanos().saturating_mul(4) >= time.as_nanos(),
+            is_here,
+            is_short: is_here && time.as_micros() <= path + path / 20,
+        }
+    }
+}
+
+impl Length {
+    /// Not at the sender: the silence is more than the usual distance of the round's packets.
+    fn is_gap(&self, packets: u32) -> bool {
+        let spread = self.time - self.rest;
+        let gaps = i64::from(packets) - 1;
+        let wide = self.rest.as_nanos().saturating_mul(gaps) >= spread.as_nanos().saturating_mul(3);
+        !self.is_here && self.is_silent && packets >= 3 && wide
+    }
+}
+
 impl Run {
     fn new(at: At, before: u32) -> Self {
         Self {
@@ -118,11 +158,10 @@ impl Run {
         }
     }
 
-    /// A round of `bytes` is over and another one follows; `rest` of its `time` nothing was sent. `open` tells that
-    /// the receiver's window had room for more.
-    fn round(&mut self, bytes: u32, time: Duration, rest: Duration, open: bool) {
+    /// A round of `bytes` is over and another one follows. `open` tells that the receiver's window had room for more.
+    fn round(&mut self, bytes: u32, length: &Length, open: bool) {
         let grows = self.first == 0 || u64::from(bytes) * 4 >= u64::from(self.last) * 5;
-        let waits = rest.as_nanos() * 4 >= time.as_nanos();
+        let waits = length.is_silent && (length.is_short || !length.is_here);
         self.growing &= grows && waits && open && !self.harmed;
         if self.first == 0 {
             self.first = bytes;
@@ -131,7 +170,7 @@ impl Run {
         self.rounds += 1;
         if self.growing {
             self.grew += 1;
-            self.silent = self.silent + rest;
+            self.silent = self.silent + length.rest;
         }
     }
 }
@@ -226,28 +265,25 @@ impl Rounds {
         self.losses = losses;
         self.run.bytes += u64::from(self.bytes);
         self.largest = self.largest.max(self.bytes);
-        let at_once = late_us <= 1_000 + near / 8 && self.heard == rx.unique_bytes;
+        let asked = self.heard != rx.unique_bytes;
+        let at_once = late_us <= 1_000 + near / 8 && !asked;
         self.heard = rx.unique_bytes;
         if at_once {
-            let time = at.now.since(self.began);
-            let rest = at.now.since(self.last);
+            let length = Length::of(self, tx, rx, at.now);
             let slack = 2 * tx.wire_mss(rx.mss).unwrap_or(1460);
             let open = self.bytes.saturating_add(slack) <= self.window;
-            self.run.round(self.bytes, time, rest, open);
-            self.keep_level(time, rest, slack, tx, rx);
+            self.run.round(self.bytes, &length, open);
+            self.keep_level(&length, slack);
         } else {
-            self.end_run();
-            let idle = quiet && at.now.since(self.last) >= IDLE;
+            self.end_run(quiet || asked);
+            let idle = (quiet || asked) && at.now.since(self.last) >= IDLE;
             self.run = Run::new(at, if idle { self.largest } else { 0 });
         }
     }
 
-    /// Counts rounds alike in which the path could have carried more: it was silent for a part of them, or they took
-    /// no longer than the shortest round trip (at the sender; elsewhere a round is cut by that length).
-    fn keep_level(&mut self, time: Duration, rest: Duration, slack: u32, tx: &Dir, rx: &Dir) {
-        let path = i64::from(tx.path_or_zero()) + i64::from(rx.path_or_zero());
-        let silent = rest.as_nanos() * 4 >= time.as_nanos();
-        let spare = silent || (tx.is_here(rx) && time.as_micros() <= path + path / 20);
+    /// Counts rounds alike in which the path could have carried more.
+    fn keep_level(&mut self, length: &Length, slack: u32) {
+        let spare = length.is_short || length.is_gap(self.bytes / (slack / 2).max(1));
         let alike = self.bytes.abs_diff(self.level.bytes) <= slack.max(self.level.bytes / 16);
         if self.level.rounds == 0 || !alike || !spare || self.run.harmed {
             self.keep_longest();
@@ -261,8 +297,8 @@ impl Rounds {
             }
         }
         self.level.rounds += 1;
-        self.level.silent += u32::from(silent);
-        self.level.time = self.level.time + time;
+        self.level.silent += u32::from(length.is_silent);
+        self.level.time = self.level.time + length.time;
         self.level.window = self.window;
     }
 
@@ -286,12 +322,13 @@ impl Rounds {
         }
     }
 
-    /// The program paused, or the connection is over.
-    fn end_run(&mut self) {
+    /// The program paused, or the connection is over. `whole` tells that the run's last data is there.
+    fn end_run(&mut self, whole: bool) {
         self.keep_longest();
         self.level = Level::default();
         let run = &mut self.run;
         run.length = self.last.since(run.began);
+        run.harmed |= !whole;
         if self.opening.is_none() {
             self.opening = Some(*run);
         }
@@ -309,9 +346,9 @@ impl Rounds {
         }
     }
 
-    /// The connection is over.
-    pub(crate) fn close(&mut self) {
+    /// The connection is over. `whole` tells that all data of its sender passed.
+    pub(crate) fn close(&mut self, whole: bool) {
         self.run.bytes += u64::from(self.bytes);
-        self.end_run();
+        self.end_run(whole);
     }
 }

@@ -58,6 +58,7 @@ pub(crate) struct Slow {
     pub proven_us: u64,
     /// So late that the first answer may have been lost before the capture.
     pub doubtful: u32,
+    pub doubtful_us: u64,
 }
 
 /// A turn that begins: what of it is known before the packet is taken in.
@@ -116,13 +117,11 @@ impl Turns {
         waits.slow.us += u64::from(net);
         if lost || unsure {
             waits.slow.doubtful += 1;
+            waits.slow.doubtful_us += u64::from(net);
         } else if proven {
             waits.slow.proven += 1;
-            let sure = if near {
-                net
-            } else {
-                acked.unwrap_or(net).min(net)
-            };
+            // The ACK may have been delayed, too.
+            let sure = acked.filter(|a| !near && *a < net / 2).unwrap_or(net);
             waits.slow.proven_us += u64::from(sure);
         }
         if waits.packets.len() < SHOWN {

@@ -1,16 +1,31 @@
 //! A listener that did not take a connection though the packets of the handshake reached it: its accept queue or its
 //! SYN queue was full (Linux `tcp_conn_request()`, `tcp_v4_syn_recv_sock()` with `tcp_abort_on_overflow` 0).
 
-use super::{Detector, Finding, Id, Severity, Side, packets, times};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets, times};
 use crate::conn::{Connection, Opening, Record};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("accept_queue_overflow"),
     severity: "high",
-    said_when: "The server repeated its SYN-ACK though the ACK that ends the handshake had passed (at the client: twice or more, and three packets of the client were ignored), or, seen at the server, ignored SYNs, or the first data, until the client sent them again",
+    said_when: "Seen at the server: it repeated its SYN-ACK though the ACK that ends the handshake had come, or ignored SYNs or the first data until the client sent them again",
     needs: &[],
-    detect: |side, out| out.extend(find(side)),
+    detect,
 };
+
+fn detect(side: &Side<'_>, out: &mut Found) {
+    let found = find(side);
+    if found.is_none() && side.sender_is_client() {
+        let repeats = |r: &Record| r.passed <= 1 && r.spurious().is_none();
+        let data = side.episodes().iter().any(repeats);
+        let synack = side.connection.handshake.synacks_again > 0;
+        if !side.has(Need::BothDirections) && (data || synack) {
+            out.cannot_tell(Need::BothDirections);
+        } else if side.episodes().iter().any(|r| side.may_be_unaccepted(r)) {
+            out.cannot_tell(Need::Handshake);
+        }
+    }
+    out.extend(found);
+}
 
 /// What the server ignored.
 enum Ignored {
@@ -26,26 +41,20 @@ fn at_server(c: &Connection) -> bool {
     let way = |side: usize, told: Option<u32>| c.dirs[side].path_us.min(told.unwrap_or(u32::MAX));
     let near = way(1 - client, c.handshake.server_rtt_us);
     let far = way(client, c.handshake.client_rtt_us);
-    far != u32::MAX && u64::from(near) * 4 < u64::from(far) && far >= 200
+    far != u32::MAX && u64::from(near) * 4 < u64::from(far) && far >= 100
 }
 
 /// What the packets show, if they do.
 fn ignored(c: &Connection) -> Option<Ignored> {
-    let client = c.client_index();
-    let here = at_server(c);
-    if let Some(opening) = c.opening.as_deref() {
-        let enough = here || (opening.deaf >= 2 && c.dirs[client].packets >= 4);
-        if opening.deaf > 0 && enough {
-            return Some(Ignored::Ack(opening.deaf));
-        }
-        if opening.ignored > 0 && here {
-            return Some(Ignored::Data);
-        }
-        if opening.unanswered_syns > 0 && here {
-            return Some(Ignored::Syn(opening.unanswered_syns));
-        }
+    let opening = c.opening.as_deref().filter(|_| at_server(c))?;
+    if opening.deaf > 0 {
+        Some(Ignored::Ack(opening.deaf))
+    } else if opening.ignored > 0 {
+        Some(Ignored::Data)
+    } else {
+        let syns = opening.unanswered_syns;
+        (syns > 0).then_some(Ignored::Syn(syns))
     }
-    None
 }
 
 /// The server's listener explains that SYNs or SYN-ACKs were sent again.

@@ -68,7 +68,9 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     }
     if side.receiver.packets == 0 {
         // Only the repetitions speak: each one after a timeout, and no new data among them.
-        let stuck = last.retransmissions <= last.timeouts + 1 && !last.more_to_send;
+        let sender = side.sender;
+        let to_the_end = sender.last_packet == sender.last_data && !sender.fin_seen;
+        let stuck = last.retransmissions <= last.timeouts + 1 && !last.more_to_send && to_the_end;
         return (stuck && last.timeouts >= ENOUGH).then(|| finding(side, last, None));
     }
     let look = Large::look(side, side.sender.flight.front()?.payload);

@@ -2,8 +2,8 @@
 
 use super::{
     Detector, Id, Need, accept_queue_overflow, ack_loss, artefacts, black_hole, bufferbloat, caqm,
-    delayed_ack, duplication, keepalive_death, loss, options, quickack, receive_window, refused,
-    releases::mss_boundary, reordered, reordering, reset, rto, send_buffer, slow_client,
+    delayed_ack, duplication, keepalive_death, loss, options, policer, quickack, receive_window,
+    refused, releases::mss_boundary, reordered, reordering, reset, rto, send_buffer, slow_client,
     slow_server, slow_start, syn, tail_loss, time_wait_reuse, window_after_idle, zero_window,
 };
 
@@ -28,6 +28,7 @@ pub(super) static LIST: &[Detector] = &[
     duplication::DETECTOR,
     ack_loss::DETECTOR,
     options::DETECTOR,
+    policer::DETECTOR,
     reset::BY_MIDDLEBOX,
     reset::BY_END,
     artefacts::DETECTOR,

@@ -6,7 +6,9 @@
 use tcplab_base::Duration;
 
 use super::episodes::Episodes;
-use super::{Detector, Finding, Id, Need, Severity, Side, length, reordering, rto, tail_loss};
+use super::{
+    Detector, Finding, Id, Need, Severity, Side, length, policer, reordering, rto, tail_loss,
+};
 use crate::conn::Record;
 
 pub(crate) const QUEUE: Detector = Detector {
@@ -58,6 +60,8 @@ enum Kind {
     Queue,
     Random,
     Untold,
+    /// Another finding speaks of it.
+    Policed,
 }
 
 /// Repaired, needed, and no other finding speaks of it.
@@ -70,17 +74,17 @@ fn is_quick(side: &Side<'_>, r: &Record) -> bool {
 }
 
 /// What the path looked like around the losses.
-struct Path {
+pub(crate) struct Path {
     /// Which of the two waits of a record the queue shows in.
     wait: usize,
-    idle_us: u32,
+    pub idle_us: u32,
     longest_us: u32,
     /// The most that was in flight when losses were told, 0 when the capture does not show it.
     most_in_flight: u32,
 }
 
 impl Path {
-    fn of(side: &Side<'_>) -> Option<Self> {
+    pub(crate) fn of(side: &Side<'_>) -> Option<Self> {
         let load = side.sender.load()?;
         let at_sender = side.has(Need::AtSender);
         let waits = if at_sender {
@@ -121,6 +125,11 @@ impl Path {
         }
     }
 
+    /// No queue worth the name was ever seen.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.longest_us <= (self.idle_us / 10).max(self.blur())
+    }
+
     /// Where time stamps tell, they tell milliseconds.
     fn blur(&self) -> u32 {
         BLUR_US * (1 + self.wait as u32)
@@ -133,6 +142,9 @@ fn kind(side: &Side<'_>, list: &[&Record]) -> Kind {
     let Some(path) = Path::of(side) else {
         return Kind::Untold;
     };
+    if policer::rate(&path, list).is_some() {
+        return Kind::Policed;
+    }
     let count = |kind| list.iter().filter(|r| path.kind(r) == kind).count();
     let [queue, random] = [Kind::Queue, Kind::Random].map(count);
     let often = list.len() >= OFTEN;
@@ -147,17 +159,27 @@ fn kind(side: &Side<'_>, list: &[&Record]) -> Kind {
     }
 }
 
+/// Those of the sender that this file speaks of.
+pub(crate) fn episodes<'a>(side: &'a Side<'_>) -> Option<Episodes<'a>> {
+    Episodes::of(side, |r| is_quick(side, r))
+}
+
+/// How many segments were lost in them.
+pub(crate) fn lost(list: &Episodes<'_>) -> u64 {
+    let lost = list
+        .iter()
+        .map(|r| r.retransmissions.saturating_sub(r.dsacked + r.unneeded));
+    lost.map(u64::from).sum()
+}
+
 fn find(side: &Side<'_>, wanted: Kind) -> Option<Finding> {
-    let list = Episodes::of(side, |r| is_quick(side, r))?;
+    let list = episodes(side)?;
     let records: Vec<&Record> = list.iter().collect();
     (kind(side, &records) == wanted).then(|| finding(side, &list, wanted))
 }
 
 fn finding(side: &Side<'_>, list: &Episodes<'_>, kind: Kind) -> Finding {
-    let lost: u64 = list
-        .iter()
-        .map(|r| u64::from(r.retransmissions.saturating_sub(r.dsacked + r.unneeded)))
-        .sum();
+    let lost = lost(list);
     let sent = u64::from(side.sender.data_segments).max(1);
     let cost = list.iter().filter_map(|r| r.duration);
     let cost = cost.fold(Duration::ZERO, |sum, d| sum + d);
@@ -169,7 +191,7 @@ fn finding(side: &Side<'_>, list: &Episodes<'_>, kind: Kind) -> Finding {
     let id = match kind {
         Kind::Queue => QUEUE.id,
         Kind::Random => RANDOM.id,
-        Kind::Untold => UNTOLD.id,
+        Kind::Untold | Kind::Policed => UNTOLD.id,
     };
     let mut f = list.finding(side, id, severity);
     let segments = if lost == 1 { "segment" } else { "segments" };
@@ -177,7 +199,7 @@ fn finding(side: &Side<'_>, list: &Episodes<'_>, kind: Kind) -> Finding {
     let how = match kind {
         Kind::Queue => "by a full queue",
         Kind::Random => "though no queue was full",
-        Kind::Untold => "on the way",
+        Kind::Untold | Kind::Policed => "on the way",
     };
     f.title = format!(
         "{lost} {segments} from {end} ({:.2} %) got lost {how}; repairing them took {} in all",
@@ -204,7 +226,7 @@ fn cause(side: &Side<'_>, kind: Kind) -> String {
             "Packets around most of the lost ones hardly waited, while others waited {waits} and arrived: no full queue \
              dropped them. A radio link, a bad cable or port, or a policer loses packets like that."
         ),
-        Kind::Untold => {
+        Kind::Untold | Kind::Policed => {
             "The packets do not tell whether a full queue or a bad link lost them.".to_owned()
         }
     };
@@ -229,7 +251,7 @@ fn remedy(side: &Side<'_>, kind: Kind) -> Vec<String> {
                  net.ipv4.tcp_congestion_control=bbr`."
             ),
         ],
-        Kind::Untold => vec![
+        Kind::Untold | Kind::Policed => vec![
             "Find where the packets are lost: capture at both ends and compare (`tcplab analyze --pair A B`), look at the \
              drops of interfaces and queues (`ip -s link`, `tc -s qdisc`)."
                 .to_owned(),

@@ -19,6 +19,7 @@ mod loss;
 mod measured;
 mod needs;
 mod options;
+mod policer;
 pub mod proof;
 mod quickack;
 mod receive_window;
@@ -212,6 +213,12 @@ impl Side<'_> {
         let all = loss.episodes.ended.as_slice();
         let ignored = accept_queue_overflow::episodes_explained(self, all);
         all.get(ignored..).unwrap_or_default()
+    }
+
+    /// Nothing before this had been ACKed, and the beginning of the connection is not in the capture: a server that never
+    /// accepted the connection leaves the same packets as a loss.
+    pub(crate) fn may_be_unaccepted(&self, r: &Record) -> bool {
+        r.passed <= 1 && !self.has(Need::Handshake)
     }
 
     /// The sender is `key.a` of the connection.

@@ -171,6 +171,11 @@ impl Side<'_> {
         }
     }
 
+    /// Time stamps were cut off, which would tell what was sent again for nothing.
+    pub(super) fn stamps_cut(&self) -> bool {
+        !self.has(Need::WholeHeaders) && self.sender.timestamps && !self.sender.clock.runs()
+    }
+
     /// Whether the capture was taken at this direction's sender, or at its receiver.
     fn vantage_is(&self, sender: bool) -> bool {
         match self.connection.vantage() {

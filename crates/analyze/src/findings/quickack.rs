@@ -27,16 +27,11 @@ fn detect(side: &Side<'_>, out: &mut Found) {
         out.cannot_tell(Need::RoundTrip);
     }
     // An ACK that the capture does not show makes the next one seem to cover two segments.
-    let hidden = u32::from(side.receiver.id_gaps);
+    let hidden = side.receiver.hidden();
     let delayed = u64::from(acks.delayed);
     let after = u64::from(acks.immediate.saturating_sub(acks.quick_before)) + delayed;
-    let pattern = is_exact(side, e, delayed)
-        && delayed * 5 >= after
-        && e.linux_timer * 10 >= delayed * 8
-        && acks.model.explains(
-            handshake.synack_at.is_some() && side.connection.scale_known(!side.is_a()),
-            hidden,
-        );
+    let pattern =
+        is_exact(side, e, delayed) && delayed * 5 >= after && e.linux_timer * 10 >= delayed * 8;
     if !pattern {
         return;
     }
@@ -46,6 +41,8 @@ fn detect(side: &Side<'_>, out: &mut Found) {
         if !handshake.is_whole() {
             out.cannot_tell(Need::Handshake);
         }
+    } else if !is_explained(side, acks, e) {
+        // The change has another reason.
     } else if second_late * 10 <= delayed {
         out.extend([describe(side, acks, e)]);
     } else if !side.has(Need::EveryPacket) {
@@ -56,6 +53,20 @@ fn detect(side: &Side<'_>, out: &mut Found) {
 fn evidence<'a>(side: &Side<'a>) -> Option<(&'a AckStats, &'a Evidence)> {
     let acks = side.receiver.acks.as_deref()?;
     Some((acks, acks.evidence.as_deref()?))
+}
+
+/// Whether the change came where the quick-ACK credits end, as far as the capture tells.
+fn is_explained(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> bool {
+    let greeted = side.connection.handshake.synack_at.is_some();
+    let known = greeted && side.connection.scale_known(!side.is_a());
+    (known || is_timer(side, e)) && acks.model.explains(known) && acks.unclear().is_none()
+}
+
+/// Without a handshake nobody knows where the credits end, and a path that became longer looks the same, unless by the
+/// length of Linux's timer: 40 ms, and a tick of at most 10 ms.
+fn is_timer(side: &Side<'_>, e: &Evidence) -> bool {
+    let median = e.delayed_us.clone().quantiles().p50;
+    (38_000..55_000).contains(&median.saturating_sub(side.receiver.path_or_zero()))
 }
 
 /// Whether `late` ACKs are a pattern: of single pushed segments, exactly as long as `rcv_mss`, from a side that sends

@@ -14,9 +14,21 @@ pub(crate) const DETECTOR: Detector = Detector {
             .loss
             .as_deref()
             .and_then(|l| l.reordered.as_deref());
-        if side.connection.time_out_of_order == 0 {
-            out.extend(found.map(|r| finding(side, r)));
+        let sack = side.sender.sack_permitted && side.receiver.sack_permitted;
+        if side.connection.time_out_of_order > 0 {
+            out.cannot_tell(Need::EveryPacket);
+        } else if found.is_none()
+            && !sack
+            && side.has(Need::AtSender)
+            && side.sender.load().is_some()
+        {
+            out.cannot_tell(Need::AtReceiver);
         }
+        out.extend(
+            found
+                .map(|r| finding(side, r))
+                .filter(|_| side.connection.time_out_of_order == 0),
+        );
     },
 };
 

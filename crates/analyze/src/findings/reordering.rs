@@ -3,7 +3,7 @@
 use super::episodes::Episodes;
 use super::{Detector, Finding, Id, Severity, Side, rto, times};
 use crate::conn::Record;
-use crate::report::EpisodeKind;
+use crate::report::{EpisodeKind, SpuriousEvidence};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("spurious_retransmission_reordering"),
@@ -29,7 +29,16 @@ pub(crate) fn is_false_alarm(side: &Side<'_>, r: &Record) -> bool {
 }
 
 pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
-    let list = Episodes::of(side, |r| is_false_alarm(side, r))?;
+    let overtaken = side
+        .sender
+        .loss
+        .as_deref()
+        .is_some_and(|l| l.reordered.is_some());
+    // That the data had arrived does not tell why it was sent again: without SACK a sender repeats more than was lost.
+    let list = Episodes::of(side, |r| {
+        let told = r.spurious() != Some(SpuriousEvidence::Acked) || overtaken;
+        told && is_false_alarm(side, r)
+    })?;
     let evidence = list.first.spurious().or(list.first.too_early)?;
     let severity = if list.count() >= 3 {
         Severity::Medium

@@ -12,7 +12,7 @@ pub(crate) const STALL: Detector = Detector {
     severity: "high from 1 s of silence, else medium",
     said_when: "Segments were repeated after a silence of a retransmission timeout, and they were needed",
     needs: &[Need::Data],
-    detect: |side, out| out.extend(stall(side)),
+    detect: stalls,
 };
 
 pub(crate) const SPURIOUS: Detector = Detector {
@@ -57,15 +57,29 @@ pub(crate) fn is_timeout(r: &Record) -> bool {
     r.kind == Some(EpisodeKind::Rto) && r.timeouts > 0
 }
 
-/// Episodes begun or continued by the retransmission timer.
-fn timeouts<'a>(side: &'a Side<'_>, spurious: bool) -> Option<Episodes<'a>> {
-    Episodes::of(side, |r| {
-        is_timeout(r) && r.spurious().is_some() == spurious
-    })
+/// The same, needed or not.
+fn is_kind(r: &Record, spurious: bool) -> bool {
+    is_timeout(r) && r.spurious().is_some() == spurious
 }
 
-pub(crate) fn stall(side: &Side<'_>) -> Option<Finding> {
-    let list = timeouts(side, false)?;
+fn stalls(side: &Side<'_>, out: &mut Found) {
+    // Segments that were sent again for nothing cost time as well, but they were not lost.
+    let blind = if !side.has(Need::BothDirections) {
+        Some(Need::BothDirections)
+    } else {
+        side.stamps_cut().then_some(Need::WholeHeaders)
+    };
+    let unaccepted = |r: &Record| side.may_be_unaccepted(r) && !r.lost;
+    let sure = |r: &Record| is_kind(r, false) && (blind.is_none() || r.lost) && !unaccepted(r);
+    let found = Episodes::of(side, sure).map(|list| stall(side, &list));
+    let stalled = side.episodes().iter().any(|r| is_kind(r, false));
+    if found.is_none() && stalled {
+        out.cannot_tell(blind.unwrap_or(Need::Handshake));
+    }
+    out.extend(found);
+}
+
+fn stall(side: &Side<'_>, list: &Episodes<'_>) -> Finding {
     let severity = if list.silence() >= Duration::from_secs(1) {
         Severity::High
     } else {
@@ -100,11 +114,11 @@ pub(crate) fn stall(side: &Side<'_>) -> Option<Finding> {
             side.sender_end.ip
         ),
     ];
-    Some(f)
+    f
 }
 
 pub(crate) fn spurious(side: &Side<'_>) -> Option<Finding> {
-    let list = timeouts(side, true)?;
+    let list = Episodes::of(side, |r| is_kind(r, true))?;
     let evidence = list.first.spurious()?;
     let mut f = list.finding(side, SPURIOUS.id, Severity::Medium);
     let end = side.sender_end.ip;

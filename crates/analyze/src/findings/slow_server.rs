@@ -45,6 +45,13 @@ pub(super) fn thinking<'a>(side: &Side<'a>) -> Option<Thinking<'a>> {
     let always = slow.all == waits.turns && shortest >= SLOW_US;
     let alike = always && waits.turns >= ALIKE && waits.longest_us / 2 <= shortest;
     let often = always && waits.turns >= 3 && slow.proven > 0;
+    if (alike || often) && slow.doubtful * 2 < slow.all {
+        return Some(Thinking {
+            waits,
+            turns: slow.all - slow.doubtful,
+            us: slow.us - slow.doubtful_us,
+        });
+    }
     if alike || often {
         return Some(Thinking {
             waits,

@@ -35,11 +35,20 @@ fn detect(side: &Side<'_>, out: &mut Found) {
         }
         return;
     }
-    out.extend(find(side));
+    let found = find(side);
+    let unsure = |r: &Record| is_tail(r) && side.may_be_unaccepted(r);
+    if found.is_none() && side.episodes().iter().any(unsure) {
+        out.cannot_tell(Need::Handshake);
+    }
+    if found.is_some() && side.stamps_cut() {
+        out.cannot_tell(Need::WholeHeaders);
+    } else {
+        out.extend(found);
+    }
 }
 
 fn find(side: &Side<'_>) -> Option<Finding> {
-    let list = Episodes::of(side, is_tail)?;
+    let list = Episodes::of(side, |r| is_tail(r) && !side.may_be_unaccepted(r))?;
     let mut f = list.finding(side, DETECTOR.id, Severity::Medium);
     f.title = format!(
         "the end of what {} sent was lost {}: it noticed after {}{} of silence",

@@ -2,7 +2,7 @@
 
 use tcplab_base::Duration;
 
-use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets, times, up_to};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets, times};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("zero_window_stall"),
@@ -51,13 +51,15 @@ fn find(side: &Side<'_>) -> Option<Finding> {
     let mut f = side.finding(DETECTOR.id, severity);
     f.packets = packets(numbers);
     f.title = format!(
-        "{} waited {} for the program on {} to read ({}, {}{})",
+        "{} waited {} for the program on {} to read ({}{})",
         side.sender_end.ip,
         length(stalled),
         side.receiver_end.ip,
         times(stalls),
-        up_to(stalls),
-        length(longest)
+        match stalls {
+            1 => String::new(),
+            _ => format!(", up to {}", length(longest)),
+        }
     );
     f.cause = format!(
         "The program on {} does not read as fast as {} sends: its receive buffer was full and it \

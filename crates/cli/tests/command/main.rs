@@ -28,6 +28,7 @@ mod probe;
 mod prove;
 mod qdisc;
 mod qemu;
+mod reading;
 mod replay;
 mod reproduce;
 mod rows;
@@ -81,7 +82,7 @@ pub fn command(args: &[&str]) -> Command {
     for name in ["NO_COLOR", "CLICOLOR_FORCE", "COLUMNS"] {
         command.env_remove(name);
     }
-    command.stdin(Stdio::null());
+    command.env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
     command
 }
 

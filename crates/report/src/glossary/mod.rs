@@ -103,7 +103,9 @@ pub fn list(theme: &Theme) -> String {
 
 /// The words that occur in a text, in the order of the glossary.
 pub fn occurring(text: &str) -> Vec<&'static Entry> {
-    let mut text = format!(" {} ", plain(text));
+    // Commands stand between backticks; their words are no prose.
+    let prose: String = text.split('`').step_by(2).collect();
+    let mut text = format!(" {} ", plain(&prose));
     let mut names: Vec<(String, usize)> = Vec::new();
     for (i, entry) in words::WORDS.iter().enumerate() {
         names.extend(entry.names().map(|name| (name, i)));
@@ -301,5 +303,6 @@ mod tests {
             ["delayed ACK", "rcv_mss"]
         );
         assert_eq!(found("the ACKs of an MSS"), ["ACK", "MSS"]);
+        assert_eq!(found("run `sysctl net.ipv4.tcp_sack SACK` now"), [""; 0]);
     }
 }

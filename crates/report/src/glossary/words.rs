@@ -212,10 +212,17 @@ pub(super) const WORDS: &[Entry] = &[
     },
     Entry {
         word: "AQM",
-        also: &["fq_codel", "codel", "qdisc"],
+        also: &["fq_codel", "codel"],
         short: "a queue that drops or marks early to stay short",
-        more: "On Linux a qdisc: `tc qdisc replace dev DEVICE root fq_codel`. Without it a full queue drops the end of \
+        more: "RFC 7567. On Linux a qdisc: `tc qdisc replace dev DEVICE root fq_codel`. Without it a full queue drops the end of \
                bursts.",
+    },
+    Entry {
+        word: "qdisc",
+        also: &["queueing discipline"],
+        short: "the queue of a Linux interface, and its rule",
+        more: "`tc -s qdisc` shows how many packets it dropped. fq paces, fq_codel and cake keep the queue short, \
+               pfifo_fast and noqueue do neither.",
     },
     Entry {
         word: "policer",

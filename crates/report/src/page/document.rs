@@ -15,7 +15,6 @@ use super::{Chart, Options, Page};
 use crate::glossary::{self, meaning};
 use crate::groups;
 use crate::terminal::bars::waited;
-use crate::terminal::coverage::not_read;
 
 /// The whole document.
 #[derive(Serialize)]
@@ -166,8 +165,8 @@ fn capture_part<'a>(
             .all(|f| f.id.is_about_the_capture())
             .then(|| coverage.verdict(totals, totals.tcp_streams).0),
         unexplained: coverage.unexplained(),
-        not_read: not_read(totals),
-        waited: waited(totals),
+        not_read: coverage.not_read(totals),
+        waited: waited(totals, totals.tcp_streams),
         not_checked: not_checked::of(&capture.totals),
         missing: not_checked::words(details.iter().copied()),
         lines,

@@ -12,7 +12,7 @@ use super::{Theme, units};
 /// Streams with a bar unless all are asked for.
 const SHOWN: usize = 10;
 
-/// Classes that the sentence names; the others are "other reasons".
+/// Classes that the sentence names at most, each of 1 % or more; the others are "other reasons".
 const NAMED: usize = 4;
 
 /// Columns of a bar at most.
@@ -41,37 +41,44 @@ impl Bar {
     }
 }
 
-/// How long clients waited, and for what, in lines. Nothing when nobody counted it.
-pub(super) fn sentence(theme: &Theme, totals: &Totals) -> String {
-    let text = waited(totals).unwrap_or_default();
+/// How long clients waited, and for what, in lines; over captures without a request: what the streams took. Nothing when
+/// nobody counted it.
+pub(super) fn sentence(theme: &Theme, totals: &Totals, streams: u64) -> String {
+    let text = waited(totals, streams).unwrap_or_default();
     let lines = wrap(&text, theme.width.saturating_sub(2).min(LONGEST));
     let lines = lines.iter().filter(|line| !line.is_empty());
     lines.map(|line| format!("  {line}\n")).collect()
 }
 
-/// How long clients waited, and for what, as one sentence.
-pub(crate) fn waited(totals: &Totals) -> Option<String> {
-    let waited = &totals.waited_us;
-    if waited.is_empty() {
+/// The same as one sentence.
+pub(crate) fn waited(totals: &Totals, streams: u64) -> Option<String> {
+    let mut asked = totals.waited_us.parts();
+    let (who, time) = match asked.any(|(class, _)| class != Class::Handshake) {
+        true => ("Clients waited".to_owned(), &totals.waited_us),
+        false => (
+            format!("{} took", units::plural(streams, "stream")),
+            &totals.budget_us,
+        ),
+    };
+    if time.is_empty() {
         return None;
     }
-    let mut parts: Vec<(Class, u64)> = waited.parts().collect();
+    let mut parts: Vec<(Class, u64)> = time.parts().collect();
     // Stable: classes of one size keep their order.
     parts.sort_by_key(|part| std::cmp::Reverse(part.1));
-    let others: u64 = parts.iter().skip(NAMED).map(|part| part.1).sum();
+    let named = |part: &&(Class, u64)| part.1.saturating_mul(100) >= time.total();
+    let named = parts.iter().take(NAMED).take_while(named).count();
+    let others: u64 = parts.iter().skip(named).map(|part| part.1).sum();
     let mut texts: Vec<String> = parts
         .iter()
-        .take(NAMED)
-        .map(|(class, us)| format!("{} {}", units::micros(*us), waited_for(*class)))
+        .take(named)
+        .map(|(class, us)| format!("{} {}", units::micros(*us), went_to(*class)))
         .collect();
     if others > 0 {
         texts.push(format!("{} for other reasons", units::micros(others)));
     }
-    let total = units::micros(waited.total());
-    Some(format!(
-        "Clients waited {total} for answers: {}.",
-        texts.join(", ")
-    ))
+    let total = units::micros(time.total());
+    Some(format!("{who} {total}: {}.", texts.join(", ")))
 }
 
 /// The bars of these streams and a legend with the times of all. Nothing without a counted time.
@@ -207,11 +214,11 @@ fn ink(class: Class) -> Ink {
     }
 }
 
-/// What a client waited for, for the sentence.
-fn waited_for(class: Class) -> &'static str {
+/// What time went to, for the sentence.
+fn went_to(class: Class) -> &'static str {
     match class {
         Class::Handshake => "for the handshake",
-        Class::ClientThinks => "for the client itself",
+        Class::ClientThinks => "for clients themselves",
         Class::ServerThinks => "for servers",
         Class::Path => "for the path",
         Class::CongestionWindow => "for the congestion window",
@@ -226,7 +233,7 @@ fn waited_for(class: Class) -> &'static str {
         Class::Spurious => "for needless retransmissions",
         Class::ZeroWindow => "for receivers that do not read",
         Class::Closing => "for the close",
-        Class::Idle => "for nothing",
+        Class::Idle => "idle",
         Class::Unknown => "for reasons that the packets do not tell",
     }
 }
@@ -251,7 +258,14 @@ mod tests {
     #[test]
     fn the_sentence_names_the_largest_parts_and_sums_the_rest() {
         let mut totals = Totals::default();
-        assert_eq!(sentence(&plain(80), &totals), "");
+        assert_eq!(sentence(&plain(80), &totals, 1), "");
+        // A download that nobody asked for: the handshake alone is no wait worth a line.
+        totals.waited_us = budget(&[(Class::Handshake, 40_000)]);
+        totals.budget_us = budget(&[(Class::Handshake, 40_000), (Class::Rto, 1_940_000)]);
+        assert_eq!(
+            sentence(&plain(100), &totals, 1),
+            "  1 stream took 1.98 s: 1.94 s for the retransmission timer, 40.0 ms for the handshake.\n"
+        );
         totals.waited_us = budget(&[
             (Class::ServerThinks, 22_000_000),
             (Class::Rto, 7_000_000),
@@ -259,11 +273,12 @@ mod tests {
             (Class::DelayedAck, 400_000),
             (Class::Nagle, 60_000),
             (Class::Unknown, 40_000),
+            (Class::Pacing, 0),
         ]);
         assert_eq!(
-            sentence(&plain(120), &totals),
-            "  Clients waited 31 s for answers: 22 s for servers, 7 s for the retransmission timer, 1.50 s for the\n  \
-             path, 400 ms for delayed ACKs, 100 ms for other reasons.\n"
+            sentence(&plain(120), &totals, 1),
+            "  Clients waited 31 s: 22 s for servers, 7 s for the retransmission timer, 1.50 s for the path, 400 ms\n  \
+             for delayed ACKs, 100 ms for other reasons.\n"
         );
     }
 

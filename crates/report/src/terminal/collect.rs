@@ -92,7 +92,7 @@ impl Collector {
             out.push_str(&self.notes.render(theme, totals));
             return out;
         }
-        out.push_str(&bars::sentence(theme, totals));
+        out.push_str(&bars::sentence(theme, totals, self.streams));
         out.push('\n');
         let told = self.told(theme, totals);
         out.push_str(&told);

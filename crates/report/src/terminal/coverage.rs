@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use tcplab_analyze::findings::{self, Finding, Need};
+use tcplab_analyze::findings::{self, Finding, Id, Need};
 use tcplab_analyze::report::{Direction, State, Stream, Totals};
 
 use super::collect::{heading, which_streams};
@@ -14,7 +14,7 @@ use super::{Theme, units};
 /// Streams that are named of each kind.
 const NAMED: usize = 8;
 
-/// What a stream without a finding shows all the same, with a noun for one and for many.
+/// What a stream may show without a finding that explains it, with a noun for one and for many.
 const LOOSE: [(&str, &str); 6] = [
     ("packet was sent again", "packets were sent again"),
     ("ACK was delayed", "ACKs were delayed"),
@@ -26,6 +26,9 @@ const LOOSE: [(&str, &str); 6] = [
     ("connection was refused", "connections were refused"),
     ("connection was reset", "connections were reset"),
 ];
+
+/// The kind that is a doubt, not an event.
+const UNCLEAR: usize = 2;
 
 /// How often each kind of [`LOOSE`] is in a stream.
 fn loose(s: &Stream) -> [u64; LOOSE.len()] {
@@ -41,6 +44,30 @@ fn loose(s: &Stream) -> [u64; LOOSE.len()] {
     ]
 }
 
+/// Which kinds of [`LOOSE`] a finding explains, by index. What is not named here explains nothing: a slow server is no
+/// reason to send a packet again.
+fn explained(id: Id) -> &'static [usize] {
+    match id.name() {
+        "rto_stall"
+        | "spurious_rto"
+        | "spurious_retransmission_reordering"
+        | "tail_loss"
+        | "black_hole"
+        | "loss"
+        | "congestion_loss"
+        | "random_loss"
+        | "reordering"
+        | "duplication"
+        | "caqm_no_switch" => &[0],
+        "quickack_exhausted" | "delack_nagle" | "delack_request_response" => &[1, UNCLEAR],
+        "syn_retries" | "accept_queue_overflow" | "time_wait_reuse" => &[0, 3],
+        "refused" => &[0, 4],
+        "keepalive_death" => &[0, 5],
+        "reset" | "reset_by_middlebox" => &[5],
+        _ => &[],
+    }
+}
+
 /// One kind over the streams.
 #[derive(Clone, Debug, Default)]
 struct Kind {
@@ -53,7 +80,7 @@ struct Kind {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Coverage {
     kinds: [Kind; LOOSE.len()],
-    /// The last stream, until it is known whether it has a finding.
+    /// The last stream, until its findings are known: what no finding has explained yet.
     last: Option<(u32, [u64; LOOSE.len()])>,
 }
 
@@ -64,14 +91,14 @@ impl Coverage {
         self.last = Some((stream.stream, loose(stream)));
     }
 
-    /// A finding explains what its stream shows.
+    /// A finding explains some of what its stream shows.
     pub fn finding(&mut self, finding: &Finding) {
-        let explains = !finding.id.is_about_the_capture();
-        self.last
-            .take_if(|last| explains && last.0 == finding.stream);
+        if let Some((_, counts)) = self.last.as_mut().filter(|last| last.0 == finding.stream) {
+            explained(finding.id).iter().for_each(|i| counts[*i] = 0);
+        }
     }
 
-    /// The last stream has no finding.
+    /// The findings of the last stream are known.
     pub fn settle(&mut self) {
         let Some((stream, counts)) = self.last.take() else {
             return;
@@ -87,9 +114,21 @@ impl Coverage {
 
     /// What no finding names, as sentences.
     pub fn unexplained(&self) -> Vec<String> {
-        let kinds = self.kinds.iter().zip(LOOSE).filter(|(k, _)| k.count > 0);
+        self.sentences(|i| i != UNCLEAR)
+    }
+
+    /// What nobody can tell or has seen: ACKs that may have been late, and packets that could not be read, as sentences.
+    pub fn not_read(&self, totals: &Totals) -> Vec<String> {
+        let mut texts = self.sentences(|i| i == UNCLEAR);
+        texts.extend(not_read(totals));
+        texts
+    }
+
+    fn sentences(&self, which: impl Fn(usize) -> bool) -> Vec<String> {
+        let kinds = self.kinds.iter().zip(LOOSE).enumerate();
         kinds
-            .map(|(kind, (one, many))| {
+            .filter(|(i, (kind, _))| which(*i) && kind.count > 0)
+            .map(|(_, (kind, (one, many)))| {
                 let noun = if kind.count == 1 { one } else { many };
                 let streams = match kind.streams as usize {
                     n if n == kind.first.len() => which_streams(&kind.first),
@@ -111,12 +150,12 @@ impl Coverage {
             units::plural(streams, "stream"),
             findings::looked_for()
         );
-        let doubts = match (self.unexplained().is_empty(), is_all_checked(totals)) {
+        let doubts = match (self.unexplained().is_empty(), self.is_all_checked(totals)) {
             (true, true) => return (format!("No findings: {looked}."), true),
-            (false, true) => "the packets show trouble that no finding explains",
+            (false, true) => "the packets show something that no finding explains",
             (true, false) => "not everything could be checked",
             (false, false) => {
-                "the packets show trouble that no finding explains, and not everything could be checked"
+                "the packets show something that no finding explains, and not everything could be checked"
             }
         };
         let text = format!("No findings ({looked}), but this is no all-clear: {doubts}.");
@@ -136,6 +175,11 @@ impl Coverage {
         painted.map(|line| format!("{line}\n")).collect()
     }
 
+    /// Every detector saw what it needs, in all packets.
+    fn is_all_checked(&self, totals: &Totals) -> bool {
+        totals.not_checked.is_empty() && self.not_read(totals).is_empty()
+    }
+
     /// What no finding names, and what could not be looked for.
     pub fn render(&self, theme: &Theme, totals: &Totals) -> String {
         let mut out = String::new();
@@ -150,9 +194,9 @@ impl Coverage {
                 .iter()
                 .for_each(|text| item(theme, text, &mut out));
         }
-        if !is_all_checked(totals) {
+        if !self.is_all_checked(totals) {
             let _ = write!(out, "\n{}\n", heading(theme, "Not checked", ""));
-            not_read(totals)
+            self.not_read(totals)
                 .iter()
                 .for_each(|text| item(theme, text, &mut out));
             lacks(theme, totals, &mut out);
@@ -161,13 +205,8 @@ impl Coverage {
     }
 }
 
-/// Every detector saw what it needs, in all packets.
-fn is_all_checked(totals: &Totals) -> bool {
-    totals.not_checked.is_empty() && not_read(totals).is_empty()
-}
-
 /// Packets that no detector has seen, as sentences.
-pub(crate) fn not_read(totals: &Totals) -> Vec<String> {
+fn not_read(totals: &Totals) -> Vec<String> {
     let mut texts = Vec::new();
     if totals.error.is_some() {
         texts.push("What comes behind the damage of the file.".to_owned());
@@ -228,12 +267,12 @@ fn lacks(theme: &Theme, totals: &Totals, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tcplab_analyze::findings::{Id, NotChecked, Severity};
+    use tcplab_analyze::findings::{NotChecked, Severity};
     use tcplab_analyze::report::ReadError;
 
-    fn finding(stream: u32) -> Finding {
+    fn finding(stream: u32, id: &str) -> Finding {
         Finding {
-            id: Id::of("rto_stall").expect("an id"),
+            id: Id::of(id).expect("an id"),
             severity: Severity::High,
             stream,
             packets: vec![],
@@ -270,6 +309,12 @@ mod tests {
     }
 
     #[test]
+    fn ids_that_explain_something_are_ids() {
+        let known = findings::ids().filter(|id| !explained(*id).is_empty());
+        assert_eq!(known.count(), 21);
+    }
+
+    #[test]
     fn an_all_clear_says_what_was_looked_at() {
         let mut coverage = Coverage::default();
         coverage.stream(&stream(0, 0, 0));
@@ -289,8 +334,11 @@ mod tests {
         let mut coverage = Coverage::default();
         coverage.stream(&stream(0, 95, 0));
         coverage.stream(&stream(1, 5, 7));
-        coverage.finding(&finding(1));
+        coverage.finding(&finding(1, "rto_stall"));
+        coverage.finding(&finding(1, "delack_nagle"));
         coverage.stream(&stream(2, 0, 59));
+        coverage.finding(&finding(2, "rto_stall"));
+        coverage.finding(&finding(2, "capture_artefacts"));
         coverage.stream(&Stream {
             state: State::Reset,
             ..stream(3, 1, 0)
@@ -327,6 +375,21 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
+    }
+
+    #[test]
+    fn acks_that_may_have_been_late_are_a_doubt() {
+        let mut coverage = Coverage::default();
+        let mut s = stream(0, 0, 0);
+        s.client_to_server.acks_sent.unclear = 81;
+        coverage.stream(&s);
+        coverage.settle();
+        let totals = Totals::default();
+        let text = coverage.all_clear(&Theme::default(), &totals, 1);
+        assert!(text.contains("checked"), "{text}");
+        assert!(!text.contains("something"), "{text}");
+        let text = coverage.render(&Theme::default(), &totals);
+        assert!(text.contains("- 81 ACKs may have waited"), "{text}");
     }
 
     #[test]
