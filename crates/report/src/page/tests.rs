@@ -460,3 +460,36 @@ fn silence_is_an_all_clear_only_where_all_was_seen_and_explained() {
         (&serde_json::Value::Null, &serde_json::json!([]))
     );
 }
+
+#[test]
+fn the_bar_of_the_capture_shows_the_time_that_its_sentence_speaks_of() {
+    let mut page = Page::new(Options::default());
+    page.add_stream(0, line(1, 9));
+    let part = |waited: Class| {
+        let mut capture = Capture::default();
+        capture.totals.tcp_streams = 1;
+        capture.totals.waited_us.add(waited, 30_000);
+        capture.totals.budget_us.add(Class::Tlp, 338_000);
+        document_of(&page, capture)["captures"][0].clone()
+    };
+    let nobody_asked = part(Class::Handshake);
+    assert_eq!(
+        nobody_asked["waited_us"],
+        serde_json::json!({ "tlp": 338_000 })
+    );
+    assert!(
+        nobody_asked["waited"]
+            .as_str()
+            .is_some_and(|s| s.contains("338 ms"))
+    );
+    let asked = part(Class::ServerThinks);
+    assert_eq!(
+        asked["waited_us"],
+        serde_json::json!({ "server_thinks": 30_000 })
+    );
+    assert!(
+        asked["waited"]
+            .as_str()
+            .is_some_and(|s| s.contains("30.0 ms"))
+    );
+}
