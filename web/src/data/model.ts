@@ -30,8 +30,10 @@ export interface Capture {
   unexplained: string[];
   /** Packets that no detector has seen. */
   not_read: string[];
-  /** How long clients waited, and for what. */
+  /** How long clients waited and for what, or what the streams took. */
   waited: string | null;
+  /** The time that this sentence is about. */
+  waited_us: Budget;
   /** What could not be looked for. */
   not_checked: Missing[];
   /** Words for `not_checked` of the streams. */
@@ -75,7 +77,6 @@ export interface Totals {
   findings_not_listed?: number;
   dropped?: number;
   budget_us?: Budget;
-  waited_us?: Budget;
   error?: { offset: number; message: string };
 }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use tcplab_analyze::budget::Class;
+use tcplab_analyze::budget::{Budget, Class};
 use tcplab_analyze::compat::Verdicts;
 use tcplab_analyze::findings::{Finding, Need};
 use tcplab_analyze::report::{Capture, Report, State, Stream, Totals};
@@ -14,7 +14,7 @@ use super::not_checked::{self, Missing};
 use super::{Chart, Options, Page};
 use crate::glossary::{self, meaning};
 use crate::groups;
-use crate::terminal::bars::waited;
+use crate::terminal::bars::{spoken_of, waited};
 
 /// The whole document.
 #[derive(Serialize)]
@@ -46,8 +46,10 @@ struct CapturePart<'a> {
     unexplained: Vec<String>,
     /// Packets that no detector has seen.
     not_read: Vec<String>,
-    /// How long clients waited, and for what.
+    /// How long clients waited and for what, or what the streams took.
     waited: Option<String>,
+    /// The time that this sentence is about.
+    waited_us: &'a Budget,
     /// What could not be looked for.
     not_checked: Vec<Missing>,
     /// Words for `not_checked` of the streams.
@@ -167,6 +169,7 @@ fn capture_part<'a>(
         unexplained: coverage.unexplained(),
         not_read: coverage.not_read(totals),
         waited: waited(totals, totals.tcp_streams),
+        waited_us: spoken_of(totals),
         not_checked: not_checked::of(&capture.totals),
         missing: not_checked::words(details.iter().copied()),
         lines,

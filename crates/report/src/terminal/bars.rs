@@ -50,15 +50,21 @@ pub(super) fn sentence(theme: &Theme, totals: &Totals, streams: u64) -> String {
     lines.map(|line| format!("  {line}\n")).collect()
 }
 
+/// The time that the sentence is about: what clients waited, where they asked for anything.
+pub(crate) fn spoken_of(totals: &Totals) -> &Budget {
+    let mut asked = totals.waited_us.parts();
+    match asked.any(|(class, _)| class != Class::Handshake) {
+        true => &totals.waited_us,
+        false => &totals.budget_us,
+    }
+}
+
 /// The same as one sentence.
 pub(crate) fn waited(totals: &Totals, streams: u64) -> Option<String> {
-    let mut asked = totals.waited_us.parts();
-    let (who, time) = match asked.any(|(class, _)| class != Class::Handshake) {
-        true => ("Clients waited".to_owned(), &totals.waited_us),
-        false => (
-            format!("{} took", units::plural(streams, "stream")),
-            &totals.budget_us,
-        ),
+    let time = spoken_of(totals);
+    let who = match std::ptr::eq(time, &totals.waited_us) {
+        true => "Clients waited".to_owned(),
+        false => format!("{} took", units::plural(streams, "stream")),
     };
     if time.is_empty() {
         return None;
