@@ -1,13 +1,17 @@
 // The page: header, findings and streams on the left, the chosen stream on the right, keys.
 
-import type { Capture, Finding, PageDocument } from './data/model';
+import { Classes } from './data/budget';
+import type { Capture, PageDocument } from './data/model';
 import { h } from './dom';
 import { count, date, plural, seconds } from './format';
 import { FindingsList } from './ui/findings';
 import { helpDialog } from './ui/help';
+import { notChecked, notExplained } from './ui/not_checked';
+import { onPrint } from './ui/print';
 import { StreamPanel } from './ui/stream_panel';
 import { StreamTable } from './ui/streams';
 import { themeButton } from './ui/theme';
+import { captureTime } from './ui/time';
 
 export class App {
   private readonly panel: StreamPanel;
@@ -16,6 +20,7 @@ export class App {
   private readonly theme: HTMLButtonElement;
   private findings: FindingsList | null = null;
   private streams: StreamTable | null = null;
+  private readonly classes: Classes;
   private capture = 0;
   private finding = -1;
 
@@ -23,6 +28,7 @@ export class App {
     private readonly page: PageDocument,
     root: Document,
   ) {
+    this.classes = new Classes(page.classes);
     this.panel = new StreamPanel(page, root);
     this.theme = themeButton(() => this.panel?.repaint());
   }
@@ -35,6 +41,11 @@ export class App {
       this.help,
     );
     addEventListener('keydown', (e) => this.key(e));
+    onPrint((whole) => {
+      this.findings?.print(whole);
+      this.streams?.print(whole);
+      this.panel.print(whole);
+    });
     this.open(0);
   }
 
@@ -73,18 +84,27 @@ export class App {
       return;
     }
     const charted = new Set(this.page.charts.filter((c) => c.capture === index).map((c) => c.stream));
-    sortFindings(capture.findings, charted);
     this.capture = index;
     this.finding = -1;
     document.title = `${capture.file} · tcplab`;
     this.totals.textContent = totalsText(capture);
-    this.findings = new FindingsList(capture.findings, capture.totals.findings_not_listed ?? 0, {
+    this.findings = new FindingsList(capture, charted, {
       choose: (i) => this.choose(i),
-      packet: (_i, number) => this.panel.focus([number]),
+      packet: (number) => this.panel.focus([number]),
     });
-    this.streams = new StreamTable(capture, charted, (stream) => this.stream(stream));
-    this.side.replaceChildren(...warnings(capture), this.findings.element, this.streams.element);
-    if (capture.findings.length > 0) this.choose(0);
+    this.streams = new StreamTable(capture, charted, this.classes, (stream) => this.stream(stream));
+    const told = h(
+      'div',
+      { class: 'told' },
+      ...warnings(capture),
+      captureTime(this.classes, capture),
+      this.findings.element,
+      notExplained(capture),
+      notChecked(capture, capture.findings.length === 0),
+    );
+    this.side.replaceChildren(told, this.streams.element);
+    const first = this.findings.groups[0]?.[0];
+    if (first !== undefined) this.choose(first);
     else this.stream(firstStream(capture, charted));
   }
 
@@ -115,11 +135,14 @@ export class App {
     this.panel.show({ capture: this.capture, stream, fromClient: null, packets: [] });
   }
 
+  /** To the next or previous group of findings. */
   private stepFinding(by: number): void {
-    const n = this.page.captures[this.capture]?.findings.length ?? 0;
+    const groups = this.findings?.groups ?? [];
+    const n = groups.length;
     if (n === 0) return;
-    const next = this.finding < 0 ? (by > 0 ? 0 : n - 1) : (this.finding + by + n) % n;
-    if (next !== this.finding) this.choose(next);
+    const at = this.findings?.groupOf(this.finding) ?? -1;
+    const next = at < 0 ? (by > 0 ? 0 : n - 1) : (at + by + n) % n;
+    if (next !== at) this.choose(groups[next][0]);
   }
 
   private key(e: KeyboardEvent): void {
@@ -150,14 +173,6 @@ export class App {
     e.preventDefault();
     act();
   }
-}
-
-const SEVERITIES = ['high', 'medium', 'info'];
-
-/** Most severe first; of these, first those whose packets can be looked at. */
-function sortFindings(findings: Finding[], charted: Set<number>): void {
-  const rank = (f: Finding) => SEVERITIES.indexOf(f.severity) * 2 + (charted.has(f.stream) ? 0 : 1);
-  findings.sort((a, b) => rank(a) - rank(b));
 }
 
 function firstStream(capture: Capture, charted: Set<number>): number {
@@ -199,6 +214,7 @@ function warnings(capture: Capture): HTMLElement[] {
     texts.push(
       `${plural(t.forgotten_streams, 'ended stream')} forgotten, to bound memory: a late packet of one counts as a new stream; --max-streams lifts it.`,
     );
+  if (t.dropped) texts.push(`The kernel dropped ${plural(t.dropped, 'frame')} because they came too fast.`);
   if (t.truncated) texts.push(`${plural(t.truncated, 'frame')} cut before the TCP header.`);
   if (t.malformed) texts.push(`${plural(t.malformed, 'frame')} with headers that contradict themselves.`);
   if (t.unknown_link) texts.push(`${plural(t.unknown_link, 'frame')} of an unknown link type.`);

@@ -280,7 +280,7 @@ impl Analyzer {
         }
         connection.close();
         let found = findings::of(&connection);
-        let mut report = connection.report();
+        let mut report = connection.report(&mut self.totals);
         report.not_checked = found.lacks();
         self.limits
             .note_not_checked(report.stream, &found.not_checked);

@@ -94,7 +94,7 @@ pub struct Totals {
     /// Where the time of all streams went, microseconds.
     #[serde(skip_serializing_if = "Budget::is_empty")]
     pub budget_us: Budget,
-    /// Of it, the time in which a client waited for the answer to a request.
+    /// Of it, the time in which a client waited: for the handshake, and from each request to the end of its answer.
     #[serde(skip_serializing_if = "Budget::is_empty")]
     pub waited_us: Budget,
     /// Where the file could not be read further.
@@ -132,6 +132,9 @@ pub struct Stream {
     pub handshake: Option<Handshake>,
     /// Where the capture was taken.
     pub vantage: Vantage,
+    /// The round trip of the whole path, from one end to the other and back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round_trip: Option<RoundTrip>,
     /// What the capture cannot show.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artefacts: Vec<Artefact>,
@@ -242,7 +245,8 @@ pub struct Direction {
     pub lost_segments: u64,
     /// Segments that advertise a window of zero.
     pub zero_windows: u64,
-    /// From a data packet to its ACK, at the capture point; Karn's rule.
+    /// From a data packet of this side to its ACK, at the capture point; Karn's rule. It is no round trip where the
+    /// capture was taken away from this side, and it holds the waits of the receiver: `round_trip` leaves both out.
     pub rtt_us: Rtt,
     /// The ACKs that this side sent for new data of its peer.
     pub acks_sent: AcksSent,
@@ -285,6 +289,27 @@ pub struct Rtt {
     pub samples: u64,
 }
 
+/// The round trip of the whole path, as far as the capture point can tell it.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct RoundTrip {
+    /// How long it took, microseconds. A handshake gives one sample.
+    pub us: Rtt,
+    /// Which packets told.
+    pub from: RoundTripFrom,
+}
+
+/// Which packets told a round trip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RoundTripFrom {
+    /// SYN, SYN-ACK and ACK: the sum of both halves, wherever the capture was taken.
+    Handshake,
+    /// Data and the ACKs that were sent at once for it, plus the way between the capture and the sender.
+    Acks,
+    /// The echo of time stamps, both halves: an upper bound, 1 ms coarse.
+    TimeStamps,
+}
+
 /// The ACKs for new data that one side sent. `total` is the sum of the classes.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct AcksSent {
@@ -300,6 +325,10 @@ pub struct AcksSent {
     pub piggybacked: u64,
     /// None of these.
     pub other: u64,
+    /// Of `other`: late or not, nobody can tell. The path is not known, and the shortest wait is itself as long as a
+    /// delayed-ACK timer.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unclear: u64,
     /// Ordinal, from 1, of the newest first-transmitted data segment that the first delayed ACK covers.
     pub first_delayed_segment: Option<u64>,
     /// Waiting times of the immediate ones, microseconds, gross.
@@ -309,6 +338,9 @@ pub struct AcksSent {
     /// The path's share in the waiting times, microseconds (estimated).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_us: Option<u32>,
+    /// Waiting times of the unclear ones, microseconds, gross: the path, a timer, or both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unclear_us: Option<Spread>,
     /// From the newest data packet to the delayed ACKs, microseconds, gross.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since_last_us: Option<Spread>,
@@ -368,9 +400,15 @@ pub struct DirectionMore {
     /// Most bytes in flight (sent and not ACKed, as seen here).
     #[serde(skip_serializing_if = "is_zero")]
     pub max_in_flight_bytes: u64,
-    /// Smallest and largest window that this side advertised, scaled.
+    /// Smallest and largest window that this side advertised, scaled; lower bounds with `window_unscaled`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_bytes: Option<(u64, u64)>,
+    /// The capture does not have the window scale option: the true windows are these or larger ones by a power of two.
+    #[serde(skip_serializing_if = "is_false")]
+    pub window_unscaled: bool,
+    /// Smallest shift of the window that explains what the peer had in flight, where the option is not in the capture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_scale_at_least: Option<u8>,
     /// MSS option of the SYN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mss: Option<u16>,
@@ -398,6 +436,9 @@ pub struct DirectionMore {
     /// Data segments that filled the peer's window to its edge.
     #[serde(skip_serializing_if = "is_zero")]
     pub window_full: u64,
+    /// The round trip of this side's data, without ACKs that were delayed or rode on data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round_trip: Option<RoundTrip>,
     /// RTT by time stamp echo, microseconds (resolution of the peer's clock, mostly 1 ms).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_ts_us: Option<Rtt>,
@@ -470,6 +511,11 @@ pub enum SpuriousEvidence {
     Timestamps,
     /// The ACK came sooner after the retransmission than the path allows.
     AckTooSoon,
+    /// Later ACKs covered what had been sent once, before the timeout (F-RTO, RFC 5682), or a duplicate ACK answered the
+    /// retransmission.
+    AckPattern,
+    /// The data had been ACKed when its retransmission passed.
+    Acked,
 }
 
 pub(crate) fn is_zero(n: &u64) -> bool {

@@ -11,6 +11,7 @@ use tcplab_wire::CaqmInfo;
 
 use crate::budget::Span;
 use crate::compat::Verdicts;
+use crate::conn::TIMER_US;
 
 /// Which packets of a stream get a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +49,8 @@ pub struct StreamTrace {
     pub whole: usize,
     /// The packets, in the order of the file.
     pub rows: Vec<Row>,
+    /// The windows of the client, and of the server, are lower bounds: the capture lacks the window scale option.
+    pub window_unscaled: [bool; 2],
     /// Where the time of the stream went: stretches without a gap, oldest first, as far as they were kept.
     pub spans: Vec<Span>,
     /// Marked rows among them.
@@ -62,9 +65,25 @@ impl StreamTrace {
             start: rows.first().map(|r| r.time).unwrap_or_default(),
             packets: rows.len() as u64,
             whole: rows.len(),
+            window_unscaled: [false; 2],
             spans: Vec::new(),
             marked: 0,
             rows,
+        }
+    }
+
+    /// The ACKs of one side that were unclear are of this class, as the end of the connection shows. They have a sample
+    /// of the round trip (nothing was sent again) and no class; a FIN and a trigger explain the others.
+    pub(crate) fn settle(&mut self, from_a: bool, class: AckClass) {
+        let fin = tcplab_wire::TcpFlags::FIN;
+        for row in &mut self.rows {
+            let whole = row.from_client == from_a && row.rtt_us.is_some() && row.flags & fin == 0;
+            if let Some(ack) = row.acked.as_mut().filter(|_| whole)
+                && ack.class == AckClass::Other
+                && ack.wait_us < ack.path_us.saturating_add(TIMER_US)
+            {
+                ack.class = class;
+            }
         }
     }
 
@@ -150,7 +169,7 @@ pub struct Row {
     pub flags: u16,
     /// Relative ACK number, when the ACK flag is set.
     pub ack: Option<u64>,
-    /// Advertised window in bytes, scaled.
+    /// Advertised window in bytes, scaled; a lower bound where [`StreamTrace::window_unscaled`] says so.
     pub window: u32,
     /// SACK blocks, relative, right edge exclusive.
     pub sack: Vec<(u64, u64)>,

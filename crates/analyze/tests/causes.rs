@@ -182,7 +182,8 @@ fn what_comes_before_anybody_could_ask_for_it_is_late() {
         "370 > . 101 7501 0 60000",
     ]);
     let answer = after_handshake(&lines);
-    assert_eq!(answer.ids(), ["spurious_retransmission_reordering"]);
+    let both = ["reordering", "spurious_retransmission_reordering"];
+    assert_eq!(answer.ids(), both);
     let again = &answer.streams[0].server_to_client.retransmissions;
     assert_eq!((again.total, again.fast, again.spurious), (1, 1, 1));
 }
@@ -192,7 +193,7 @@ fn what_comes_a_round_trip_after_the_hole_showed_was_sent_again() {
     let mut lines = HOLE.to_vec();
     lines.extend(["306 < . 1501 101 1000 60000", "306 > . 101 6501 0 60000"]);
     let answer = after_handshake(&lines);
-    assert_eq!(answer.ids(), [""; 0]);
+    assert_eq!(answer.ids(), ["loss"]);
     let again = &answer.streams[0].server_to_client.retransmissions;
     assert_eq!((again.total, again.fast, again.spurious), (1, 1, 0));
 }

@@ -48,7 +48,10 @@ fn figures(frames: &[Frame], options: Options, only: &[u32]) -> Vec<(u32, String
 fn drain(analyzer: &mut Analyzer, said: &mut Vec<(u32, String)>) {
     while let Some(output) = analyzer.poll() {
         said.push(match output {
-            Output::Stream(s) => (s.stream, serde_json::to_string(&s).expect("JSON")),
+            Output::Stream(s) => {
+                common::adds_up(&s);
+                (s.stream, serde_json::to_string(&s).expect("JSON"))
+            }
             Output::Finding(f) => (f.stream, serde_json::to_string(&f).expect("JSON")),
             Output::Trace(_) => continue,
         });

@@ -21,6 +21,7 @@
 mod bulk;
 mod doing;
 mod extent;
+mod messages;
 mod patience;
 mod ping;
 mod program;

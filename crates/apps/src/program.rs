@@ -4,6 +4,7 @@ use tcplab_base::Instant;
 use tcplab_plan::app::AppKind;
 
 use crate::bulk::{Bulk, Sink};
+use crate::messages::Talk;
 use crate::ping::{Ping, Pings};
 use crate::record::Record;
 use crate::stream::{Stream, Watch};
@@ -80,6 +81,7 @@ enum Kind {
     Bulk(Box<Bulk>),
     Sink(Sink),
     Ask(Box<Ask>),
+    Talk(Box<Talk>),
     Answer(Answer),
     Pages(Box<Pages>),
     Serve(Box<Serve>),
@@ -99,6 +101,7 @@ impl Program {
             | AppKind::ConnectRequestResponse { .. } => Kind::Ask(Box::new(Ask::new(app))),
             AppKind::Bulk { reverse: true, .. } => Kind::Watch(Watch::new(Watch::BULK_READ)),
             AppKind::Bulk { .. } => Kind::Bulk(Box::new(Bulk::new(app))),
+            AppKind::Messages { .. } => Kind::Talk(Box::new(Talk::new(app, true))),
             AppKind::Web { .. } => Kind::Pages(Box::new(Pages::new(app))),
             AppKind::Sink { hold_ns } => Kind::Sink(Sink::new(*hold_ns)),
             AppKind::UdpStream { .. } | AppKind::UdpRr { .. } => {
@@ -123,6 +126,7 @@ impl Program {
             AppKind::Bulk { .. } | AppKind::Sink { .. } | AppKind::Replay { .. } => {
                 Kind::Watch(Watch::new(Watch::BULK_READ))
             }
+            AppKind::Messages { .. } => Kind::Talk(Box::new(Talk::new(app, false))),
             AppKind::Web { .. } => Kind::Serve(Box::new(Serve::new(app))),
             AppKind::UdpStream { .. } | AppKind::UdpRr { .. } | AppKind::Ping { .. } => {
                 Kind::Replies(Box::new(Replies::new(app)))
@@ -151,6 +155,7 @@ impl Program {
     pub fn restart(&mut self, app: &AppKind, is_client: bool) {
         match &mut self.kind {
             Kind::Ask(p) => p.restart(),
+            Kind::Talk(p) => p.restart(),
             Kind::Answer(p) => p.restart(),
             Kind::Pages(p) => p.restart(),
             Kind::Serve(p) => p.restart(),
@@ -187,6 +192,7 @@ impl Program {
             Kind::Bulk(p) => p.next(now, last, record),
             Kind::Sink(p) => p.next(now),
             Kind::Ask(p) => p.next(now, last, record),
+            Kind::Talk(p) => p.next(now, last, record),
             Kind::Answer(p) => p.next(last, record),
             Kind::Pages(p) => p.next(now, last, record),
             Kind::Serve(p) => p.next(last, record),
@@ -202,6 +208,7 @@ impl Program {
             Kind::Stream(p) => size_of_val(&**p),
             Kind::Bulk(p) => size_of_val(&**p),
             Kind::Ask(p) => size_of_val(&**p),
+            Kind::Talk(p) => size_of_val(&**p),
             Kind::Pages(p) => size_of_val(&**p),
             Kind::Serve(p) => size_of_val(&**p),
             Kind::Datagrams(p) => size_of_val(&**p),

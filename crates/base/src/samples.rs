@@ -86,6 +86,20 @@ impl Samples {
         }
     }
 
+    /// Adds all samples of another set.
+    pub fn absorb(&mut self, other: &Self) {
+        match &other.store {
+            Store::Few(n, few) => few.iter().take(usize::from(*n)).for_each(|v| self.push(*v)),
+            Store::Exact(v) => v.iter().for_each(|v| self.push(*v)),
+            Store::Counted(c) => {
+                c.fresh.iter().for_each(|v| self.push(*v));
+                for &(value, count) in &c.counts {
+                    (0..count).for_each(|_| self.push(value));
+                }
+            }
+        }
+    }
+
     /// Memory beside its own size, bytes, about.
     pub fn heap_bytes(&self) -> usize {
         match &self.store {
@@ -274,6 +288,21 @@ mod tests {
                 (f64::from(got) / want - 1.0).abs() < 0.001,
                 "{got} against {want}"
             );
+        }
+    }
+
+    #[test]
+    fn sets_join() {
+        for n in [3_u32, 100, 10_000] {
+            let (mut low, mut high) = (Samples::default(), Samples::default());
+            for i in 0..n {
+                low.push(i);
+                high.push(n + i);
+            }
+            low.absorb(&high);
+            let q = low.quantiles();
+            assert_eq!((q.min, q.samples), (0, u64::from(2 * n)));
+            assert!(q.p50.abs_diff(n) <= 1 + n / 1000, "{n}: {}", q.p50);
         }
     }
 

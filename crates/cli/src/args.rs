@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use tcplab_analyze::trace::Rows;
+use tcplab_lab::prove;
 use tcplab_report::page;
 use tcplab_wire::{CaqmUnits, caqm_ethertype};
 
@@ -182,14 +183,16 @@ pub enum SchemaName {
 #[command(after_help = "\
 Examples:
   tcplab analyze slow.pcapng                     report for a person
+  tcplab analyze --explain quick-ACK             what does a word of the report mean?
   tcplab analyze --json *.pcap.gz | jq ...       all figures, one document
   tcplab analyze --acks --stream 0 slow.pcapng   one row for each ACK
+  tcplab analyze --prove slow.pcapng             does the cure help? asked from the model
   tcplab analyze --annotate out.pcapng in.pcap   then in Wireshark: frame.comment contains \"tcplab\"
   ssh host tcpdump -U -w - port 80 | tcplab analyze -
   sudo tcplab analyze -i eth0 --for 10s")]
 pub struct AnalyzeArgs {
     /// Captures: pcap, pcapng, the text of `tcpdump -n`, each also as gzip or zstd; `-` is standard input
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present_any = ["interface", "pair"])]
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present_any = ["interface", "pair", "explain"])]
     pub files: Vec<PathBuf>,
 
     /// Capture live from this interface (needs root or CAP_NET_RAW), until Ctrl-C or --for
@@ -202,6 +205,11 @@ pub struct AnalyzeArgs {
     #[arg(long, num_args = 2, value_names = ["A", "B"], value_hint = ValueHint::FilePath,
           conflicts_with_all = ["files", "acks", "tshark_compat", "html", "annotate", "flows"])]
     pub pair: Vec<PathBuf>,
+    /// Explain a word of a report, such as rcv_mss, TLP or the id of a finding; without WORD list all words
+    #[arg(long, value_name = "WORD", num_args = 0..=1, default_missing_value = "",
+          conflicts_with_all = ["files", "interface", "pair", "json", "acks", "tshark_compat", "html", "annotate", "flows",
+                                "output"])]
+    pub explain: Option<String>,
 
     /// Print one JSON document (see `tcplab schema analyze`); with --acks one JSON line for each ACK
     #[arg(long, help_heading = "Output")]
@@ -221,6 +229,13 @@ pub struct AnalyzeArgs {
     /// Write one row for each stream as Parquet
     #[arg(long, help_heading = "Output", value_name = "FILE.parquet", value_hint = ValueHint::FilePath)]
     pub flows: Option<PathBuf>,
+    /// Prove findings: repeat their conversation on the model, with and without each cure
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["pair", "acks", "tshark_compat"])]
+    pub prove: bool,
+    /// Prove findings, and write each experiment into this folder as a file for `tcplab run`
+    #[arg(long, help_heading = "Output", value_name = "DIR", value_hint = ValueHint::DirPath,
+          conflicts_with_all = ["pair", "acks", "tshark_compat"])]
+    pub prove_out: Option<PathBuf>,
     /// Write to FILE what would go to standard output; a link is followed, a device or FIFO is written as it is
     #[arg(short, long, help_heading = "Output", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
@@ -243,8 +258,8 @@ pub struct AnalyzeArgs {
     /// early and counted. `none`: no limit
     #[arg(long, help_heading = "Analysis", value_name = "N", default_value = "1000000", value_parser = parse_bound)]
     pub max_streams: Bound,
-    /// Hold at most N packets at once for --acks, --annotate, --html, --pair or --tshark-compat; those beyond are
-    /// counted. `none`: no limit
+    /// Hold at most N packets at once for --acks, --annotate, --html, --pair, --prove or --tshark-compat; those beyond
+    /// are counted. `none`: no limit
     #[arg(long, help_heading = "Analysis", value_name = "N", default_value = "1000000", value_parser = parse_bound)]
     pub max_packets: Bound,
     /// EtherType of the CAQM tag, from 0x0600 on
@@ -288,15 +303,20 @@ impl AnalyzeArgs {
         self.stream.is_empty() || self.stream.contains(&stream)
     }
 
+    /// Whether findings shall be proved.
+    pub fn proves(&self) -> bool {
+        self.prove || self.prove_out.is_some()
+    }
+
     /// The packets that the outputs need, beside the sums.
     pub fn rows(&self) -> Rows {
-        let page = self.html.is_some();
+        let page = match self.html {
+            Some(_) => page::Options::default().packets_per_stream,
+            None => 0,
+        };
+        let proof = if self.proves() { prove::MOST_ROWS } else { 0 };
         Rows {
-            first: if page {
-                page::Options::default().packets_per_stream
-            } else {
-                0
-            },
+            first: page.max(proof),
             marked: self.acks || self.tshark_compat || self.annotate.is_some(),
         }
     }

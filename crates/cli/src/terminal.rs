@@ -11,7 +11,19 @@ pub fn theme(when: Color, to_file: bool) -> Theme {
     Theme {
         color: colors(when, to_file),
         width: width(to_file),
+        ascii: is_ascii(),
     }
+}
+
+/// Whether the locale names a character set other than UTF-8. No locale says nothing: most terminals show UTF-8.
+fn is_ascii() -> bool {
+    let set = |name| std::env::var(name).ok().filter(|v| !v.is_empty());
+    let Some(locale) = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set) else {
+        return false;
+    };
+    let locale = locale.to_lowercase();
+    let is_utf8 = locale.contains("utf-8") || locale.contains("utf8");
+    !is_utf8
 }
 
 /// Whether to colour the result: `--color`, then NO_COLOR (<https://no-color.org>), then

@@ -22,6 +22,7 @@ mod model;
 mod packets;
 mod point;
 pub mod population;
+pub mod prove;
 pub mod qa;
 pub mod reproduce;
 mod stack;

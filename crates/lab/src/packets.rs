@@ -5,6 +5,7 @@ use std::fs::File;
 use std::path::Path;
 
 use serde_json::Value as Json;
+use tcplab_analyze::findings::Finding;
 use tcplab_analyze::report::Stream;
 use tcplab_analyze::trace::StreamTrace;
 use tcplab_analyze::{Analyzer, Options, Output};
@@ -76,6 +77,28 @@ fn streams(path: &Path, config: &Config) -> Result<Vec<Stream>, LabError> {
     })?;
     streams.sort_by_key(|stream| stream.stream);
     Ok(streams)
+}
+
+/// What the analyser says of a capture of one connection.
+#[derive(Debug, Default)]
+pub(crate) struct Heard {
+    pub findings: Vec<Finding>,
+    pub trace: StreamTrace,
+}
+
+/// Has the analyser read a capture of one connection.
+pub(crate) fn heard(path: &Path) -> Result<Heard, LabError> {
+    let options = Options {
+        rows: tcplab_analyze::trace::Rows::ALL,
+        ..Options::default()
+    };
+    let mut heard = Heard::default();
+    read(path, &Config::default(), options, |output| match output {
+        Output::Finding(finding) => heard.findings.push(*finding),
+        Output::Trace(trace) => heard.trace = *trace,
+        Output::Stream(_) => {}
+    })?;
+    Ok(heard)
 }
 
 /// The packets of each connection of a capture, with verdicts.

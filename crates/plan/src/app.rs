@@ -68,6 +68,19 @@ pub struct Extent {
     pub duration_ns: Option<i64>,
 }
 
+/// One write of `messages`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    /// The client writes it, else the server.
+    pub from_client: bool,
+    /// Bytes of the write.
+    pub bytes: u64,
+    /// Pause before it, from the time at which the writer could have written it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub after_ns: i64,
+}
+
 /// What an application does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
@@ -158,6 +171,12 @@ pub enum AppKind {
         /// The client's pause before each request but the first; the last one is used again.
         think_ns: Vec<i64>,
     },
+    /// Both ends write the messages of a list in its order: each one when its writer has read what the list has of the
+    /// other end before it.
+    Messages {
+        /// The messages.
+        messages: Vec<Message>,
+    },
     /// The server reads and throws away; the client connects, sends nothing and holds the connection.
     Sink {
         /// How long the client holds it.
@@ -224,6 +243,7 @@ impl AppKind {
             Self::RequestResponse { .. } => "request-response",
             Self::ConnectRequestResponse { .. } => "connect-request-response",
             Self::Web { .. } => "web",
+            Self::Messages { .. } => "messages",
             Self::Sink { .. } => "sink",
             Self::UdpStream { .. } => "udp-stream",
             Self::UdpRr { .. } => "udp-rr",

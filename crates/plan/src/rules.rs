@@ -105,6 +105,8 @@ pub(crate) const LEAST_PING_NS: i64 = 1_000_000;
 pub(crate) const MAX_COUNT: u64 = 1_000_000_000;
 /// Entries of `sizes` and `think` at most.
 pub(crate) const MAX_PAGES: usize = 100_000;
+/// Entries of `messages` at most.
+pub(crate) const MAX_MESSAGES: usize = 10_000;
 
 /// Series of a set at most: 64 flows each way and 4 pings.
 pub(crate) const MAX_SERIES: usize = 2 * 64 + 4;

@@ -138,6 +138,12 @@ duration = "5s"
 up = 1
 down = 1
 [[app]]
+kind = "messages"
+messages = ["client 10", "server 20 after 1s"]
+server = "r"
+client = "client"
+
+[[app]]
 kind = "replay"
 file = "x.pcap"
 server = "r"
@@ -451,6 +457,21 @@ fn cases_4() -> Cases {
             "apps/2/does/web/think_ns",
             json!([-1]),
             "apps[2].does.web.think_ns[0]: must be 0",
+        ),
+        (
+            "apps/9/does/messages/messages",
+            json!([]),
+            "apps[9].does.messages.messages: 1 to 10000",
+        ),
+        (
+            "apps/9/does/messages/messages/1/bytes",
+            json!(0),
+            "apps[9].does.messages.messages[1].bytes: must be 1",
+        ),
+        (
+            "apps/9/does/messages/messages/1/after_ns",
+            json!(-1),
+            "apps[9].does.messages.messages[1].after_ns: must be 0",
         ),
         (
             "apps/2/client_timeout_ns",

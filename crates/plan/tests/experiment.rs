@@ -113,6 +113,9 @@ size = 200
 kind = "udp-rr"
 timeout = "20ms"
 count = 3
+[[app]]
+kind = "messages"
+messages = ["client 200", "server 1k after 60ms"]
 "#;
     let point = one(text);
     let does: Vec<Value> = point
@@ -157,11 +160,18 @@ count = 3
         json!({"size": 200, "every_ns": 10_000_000, "until": ten()})
     );
     assert_eq!(
+        does[10]["messages"],
+        json!({"messages": [
+            {"from_client": true, "bytes": 200},
+            {"from_client": false, "bytes": 1024, "after_ns": 60_000_000},
+        ]})
+    );
+    assert_eq!(
         does[9]["udp-rr"],
         json!({"request": 1, "response": 1, "pause_ns": 0, "timeout_ns": 20_000_000, "until": until(json!(3), null)})
     );
     let ports: Vec<u16> = point.apps.iter().map(|a| a.port).collect();
-    assert_eq!(ports, (5001..=5010).collect::<Vec<u16>>());
+    assert_eq!(ports, (5001..=5011).collect::<Vec<u16>>());
     // The sink holds on for an hour: twice that and a minute.
     assert_eq!(point.max_ns, (2 * 3600 + 60) * 1_000_000_000);
 }

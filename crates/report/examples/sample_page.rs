@@ -3,23 +3,25 @@
 //!
 //! Stream 0: 1 kB each 100 ms, quick ACKs end at segment 17. 1: a bulk transfer with every kind
 //! of retransmission. 2: a bulk transfer of 100,000 packets. 3: a SYN that nobody answers.
-//! 4: one direction only. 5 and up: short exchanges, the last of them without charts.
+//! 4: one direction only. 5 to 11: short exchanges, most of them without charts. 12: requests over one
+//! connection. 13: a capture that begins in the middle.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
-use tcplab_analyze::findings::{Finding, Id, Severity};
+use tcplab_analyze::findings::{Finding, Id, Lacks, Need, NotChecked, Severity};
 use tcplab_analyze::report::{
-    AckMode, Artefact, Capture, Direction, Handshake, Mode, Report, State, Stream, Vantage,
+    AckMode, Artefact, Capture, Direction, Handshake, Mode, Report, State, Stream, Totals, Vantage,
 };
 use tcplab_analyze::trace::StreamTrace;
 use tcplab_report::page::{Options, Page};
 
 mod sample {
+    pub mod budget;
     pub mod flows;
 }
-use sample::flows;
+use sample::{budget, flows};
 
 fn main() -> ExitCode {
     let Some(path) = std::env::args().nth(1) else {
@@ -55,7 +57,9 @@ fn write_page(path: &str) -> Result<(), String> {
     };
     for trace in &traces {
         let own = findings.iter().filter(|f| f.stream == trace.stream);
-        page.add_stream(0, stream(trace));
+        let stream = stream(trace);
+        add_up(&mut capture.totals, &stream);
+        page.add_stream(0, stream);
         own.clone().for_each(|f| page.add_finding(0, f));
         page.add_trace(0, trace, own);
         capture.totals.packets += trace.rows.len() as u64;
@@ -78,6 +82,24 @@ fn write_page(path: &str) -> Result<(), String> {
     out.flush().map_err(|e| format!("{path}: {e}"))
 }
 
+/// Adds the time of a stream, and what could not be looked for in it.
+fn add_up(totals: &mut Totals, stream: &Stream) {
+    totals.budget_us.add_all(&stream.budget_us);
+    for request in &stream.requests {
+        totals.waited_us.add_all(&request.budget_us);
+    }
+    for lacks in &stream.not_checked {
+        totals
+            .not_checked
+            .extend(lacks.findings.iter().map(|&finding| NotChecked {
+                finding,
+                lacks: lacks.lacks,
+                streams: 1,
+                stream: stream.stream,
+            }));
+    }
+}
+
 /// Figures good enough to look at; the real ones come from the analyser.
 fn stream(trace: &StreamTrace) -> Stream {
     let first = trace.rows.first().map_or(0, |r| r.time.as_nanos());
@@ -89,16 +111,37 @@ fn stream(trace: &StreamTrace) -> Stream {
         start_ns: first,
         duration_us: ((last - first) / 1_000) as u64,
         state: State::Complete,
-        handshake: Some(Handshake::default()),
+        handshake: Some(Handshake {
+            server_rtt_us: Some(300),
+            client_rtt_us: Some(20),
+            ..Handshake::default()
+        }),
         vantage: Vantage::Server,
         client_to_server: Box::new(direction(trace, true)),
         server_to_client: Box::new(direction(trace, false)),
+        requests: budget::requests(trace),
+        budget_us: budget::sum(&trace.spans, 0, u64::MAX),
         ..Stream::default()
     };
     match trace.stream {
         0 => quick_then_delayed(&mut stream.client_to_server),
-        3 => stream.state = State::HalfOpen,
-        4 => stream.artefacts.push(Artefact::OneDirection),
+        3 => (stream.state, stream.handshake) = (State::HalfOpen, Some(Handshake::default())),
+        4 => {
+            stream.artefacts.push(Artefact::OneDirection);
+            cut(
+                &mut stream,
+                Need::BothDirections,
+                &["quickack_exhausted", "rto_stall"],
+            );
+        }
+        13 => {
+            cut(
+                &mut stream,
+                Need::Handshake,
+                &["quickack_exhausted", "black_hole"],
+            );
+            second_segments(&mut stream.client_to_server);
+        }
         5 => {
             stream.client = "[2001:db8:1:2:3:4:5:6]:40005".into();
             stream.server = "[2001:db8::80]:443".into();
@@ -106,6 +149,26 @@ fn stream(trace: &StreamTrace) -> Stream {
         _ => {}
     }
     stream
+}
+
+/// A stream without its beginning.
+fn cut(stream: &mut Stream, lacks: Need, findings: &[&str]) {
+    (stream.state, stream.handshake) = (State::Middle, None);
+    stream.client_to_server.more.window_unscaled = true;
+    stream.server_to_client.more.window_unscaled = true;
+    let findings = findings.iter().map(|name| id(name)).collect();
+    stream.not_checked = vec![Lacks { lacks, findings }];
+}
+
+/// A delayed-ACK receiver whose timer never had to fire.
+fn second_segments(d: &mut Direction) {
+    d.acks_sent.modes = vec![AckMode {
+        mode: Mode::Delayed,
+        from_segment: 1,
+        from_byte: 0,
+        acks: 120,
+        mean_us: 70,
+    }];
 }
 
 fn direction(trace: &StreamTrace, client: bool) -> Direction {
@@ -137,7 +200,33 @@ fn quick_then_delayed(d: &mut Direction) {
     ];
 }
 
+/// Equal findings on several streams are one group.
+fn stalls() -> impl Iterator<Item = Finding> {
+    [(1, flows::rto_packets()), (12, vec![300_051]), (5, vec![])]
+        .into_iter()
+        .map(|(stream, packets)| Finding {
+            id: id("rto_stall"),
+            severity: Severity::Medium,
+            stream,
+            packets,
+            title: format!(
+                "The server stood still for {} ms until its retransmission timer fired",
+                230 + stream
+            ),
+            cause: "The last segments of a window were lost and no ACK came back.".into(),
+            remedy: vec!["Look for loss on the path; `tc -s qdisc` on the sender.".into()],
+            confidence: Some(0.97),
+            proof: None,
+        })
+}
+
 fn findings() -> Vec<Finding> {
+    let mut all: Vec<Finding> = single().into_iter().chain(stalls()).collect();
+    all.sort_by_key(|f| (f.severity, f.stream));
+    all
+}
+
+fn single() -> Vec<Finding> {
     let delayed = flows::delayed_packets();
     vec![
         Finding {
@@ -156,16 +245,7 @@ fn findings() -> Vec<Finding> {
                 "Set TCP_QUICKACK before each read in the application.".into(),
             ],
             confidence: Some(0.99),
-        },
-        Finding {
-            id: id("rto_stall"),
-            severity: Severity::Medium,
-            stream: 1,
-            packets: flows::rto_packets(),
-            title: "The server stood still for 231 ms until its retransmission timer fired".into(),
-            cause: "The last segments of a window were lost and no ACK came back.".into(),
-            remedy: vec!["Look for loss on the path; `tc -s qdisc` on the sender.".into()],
-            confidence: Some(0.97),
+            proof: None,
         },
         Finding {
             id: id("syn_retries"),
@@ -176,6 +256,7 @@ fn findings() -> Vec<Finding> {
             cause: "A firewall drops it or </script> the host is down.".into(),
             remedy: vec![],
             confidence: Some(1.0),
+            proof: None,
         },
     ]
 }

@@ -176,8 +176,8 @@ mod tests {
                 &document,
                 false,
                 &Theme {
-                    color: false,
                     width: 100,
+                    ..Theme::default()
                 },
             ),
             markdown(&document),
@@ -204,8 +204,8 @@ mod tests {
         document.add(Section::not_run("script", hostile, hostile));
         document.before = hostile.into();
         let theme = Theme {
-            color: false,
             width: 100,
+            ..Theme::default()
         };
         let (text, page) = (markdown(&document), html(&document));
         for form in [&terminal(&document, false, &theme), &text, &page] {

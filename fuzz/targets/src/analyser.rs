@@ -2,7 +2,6 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use tcplab_analyze::findings::Id;
 use tcplab_analyze::report::{Direction, Rtt, Stream};
 use tcplab_analyze::trace::Rows;
 use tcplab_analyze::{Analyzer, Options, Output};
@@ -144,12 +143,12 @@ impl Check {
                     assert!(self.streams.contains(&f.stream), "a finding of no stream");
                     // What a capture lacks shows in no packet.
                     assert!(
-                        !f.packets.is_empty() || f.id == Id::CaptureArtefacts,
+                        !f.packets.is_empty() || f.id.name() == "capture_artefacts",
                         "{f:?}"
                     );
                     assert!(f.packets.len() <= 16);
                     assert!(f.packets.iter().all(|n| (1..=self.fed).contains(n)));
-                    assert!((0.0..=1.0).contains(&f.confidence));
+                    assert!((0.0..=1.0).contains(&f.confidence.unwrap_or(1.0)));
                     assert!(!f.title.is_empty() && !f.cause.is_empty());
                 }
                 Output::Trace(trace) => {
@@ -169,6 +168,18 @@ impl Check {
     fn stream(&mut self, s: &Stream) {
         assert!(!self.streams.contains(&s.stream), "a stream comes once");
         self.streams.push(s.stream);
+        assert_eq!(
+            s.budget_us.total(),
+            s.duration_us,
+            "the parts sum to the whole"
+        );
+        for r in &s.requests {
+            assert_eq!(
+                r.budget_us.total(),
+                r.duration_us,
+                "a request's parts sum up"
+            );
+        }
         for d in [&s.client_to_server, &s.server_to_client] {
             direction(d);
             self.packets_out += d.packets;

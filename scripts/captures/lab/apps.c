@@ -1,7 +1,8 @@
 /* The applications: each end of a connection runs a small script.
  *   wN write N bytes   rN read exactly N bytes   uN one read of at most N bytes   d read until the peer closes
  *   sN sleep N us   pN sleep until N us after the last pN (no drift)   jN sleep a random time below N us
- *   qN TCP_QUICKACK N   h shut down writing   c close   R reset   (...)*N repeat */
+ *   qN TCP_QUICKACK N   h shut down writing   c close   R reset   (...)*N repeat
+ * a_script and b_script given several times: the n-th is the n-th connection's, the last one that of all further ones. */
 #define _GNU_SOURCE
 #include "lab.h"
 #include <arpa/inet.h>
@@ -16,17 +17,21 @@
 
 #define CLIENT_PORT 40000
 #define LOOPS 8
+#define MAX_STEPS 2000
 
 struct end {
 	int side, conn, fd, open, done, error;
 	const char *script, *at;
 	long long left;              /* of the write or read under way; -1: none */
-	ns_t pace, opened_at;
+	ns_t pace, began_at, opened_at, done_at;
 	struct { const char *start; long long left; } loop[LOOPS];
 	int depth, quickack_each;
 	long long wrote, got;
 	struct tcp_info info;
 	int has_info;
+	ns_t began;                  /* of the step under way; 0: none */
+	struct step { char op; long long n; ns_t from, to; } *steps;
+	int n_steps;
 };
 static struct end *ends[2];
 static int conns, listener = -1;
@@ -58,6 +63,7 @@ static void finish(struct end *e, int error)
 {
 	e->error = error;
 	e->done = 1;
+	e->done_at = now_ns();
 	if (e->fd < 0)
 		return;
 	take_info(e);
@@ -143,6 +149,15 @@ static void loop_end(struct end *e, long long times)
 		e->depth--;
 }
 
+/* Remembers a step that is over: the truth about the application's times (with `steps=1`). */
+static void step_over(struct end *e, char op, long long n, ns_t to)
+{
+	if (!e->steps || e->n_steps == MAX_STEPS || !strchr("wrudsjp", op))
+		return;
+	e->steps[e->n_steps++] = (struct step){ op, n, e->began ? e->began : to, to };
+	e->began = 0;
+}
+
 /* Steps through the script until something has to be waited for. */
 static void run(struct end *e)
 {
@@ -150,6 +165,9 @@ static void run(struct end *e)
 
 	for (;;) {
 		char op = *e->at;
+
+		if (!e->began)
+			e->began = now_ns();
 		char *next = (char *)e->at + 1;
 		long long x = op && strchr("wrusjpq", op) ? strtoll(next, &next, 10) : 0;
 		int got;
@@ -181,10 +199,13 @@ static void run(struct end *e)
 		case 's':
 		case 'j':
 			e->at = next;
-			return sleep_until(e, now_ns() + (op == 's' ? x * 1000 : (ns_t)(rnd() % (x * 1000))));
+			x = op == 's' ? x * 1000 : (long long)(rnd() % (x * 1000));
+			step_over(e, op, x / 1000, now_ns() + x);
+			return sleep_until(e, now_ns() + x);
 		case 'p':
 			e->at = next;
 			e->pace += x * 1000;
+			step_over(e, op, x, e->pace > now_ns() ? e->pace : now_ns());
 			return sleep_until(e, e->pace);
 		case 'q':
 			option(e->fd, IPPROTO_TCP, TCP_QUICKACK, x);
@@ -216,6 +237,8 @@ static void run(struct end *e)
 		default:
 			die(e->at);
 		}
+		step_over(e, op, x, now_ns());
+		e->began = 0;
 		e->at = next;
 	}
 }
@@ -245,6 +268,7 @@ static void begin(struct end *e)
 	long long v = side_int("quickack", e->side, -1);
 
 	e->open = 1;
+	e->began = 0;
 	e->opened_at = e->pace = now_ns();
 	if (v >= 0)
 		option(e->fd, IPPROTO_TCP, TCP_QUICKACK, v);
@@ -321,6 +345,7 @@ static void connect_now(void *arg, int num)
 
 	(void)num;
 	host_enter(A);
+	e->began_at = now_ns();
 	e->fd = socket(ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (e->fd < 0)
 		die("socket");
@@ -333,6 +358,18 @@ static void connect_now(void *arg, int num)
 	if (connect(e->fd, (void *)&to, len) && errno != EINPROGRESS)
 		die("connect");
 	watch(e->fd, EPOLLOUT, connected, e);
+}
+
+/* The script of a side's n-th connection. */
+static const char *script_of(int side, int n)
+{
+	char key[16];
+	const char *s;
+
+	snprintf(key, sizeof(key), "%c_script", "ab"[side]);
+	while (!(s = scn_nth(key, n)) && n)
+		n--;
+	return s ? s : "d";
 }
 
 void apps_start(void)
@@ -358,9 +395,6 @@ void apps_start(void)
 			watch(listener, EPOLLIN, accepted, NULL);
 	}
 	for (int side = 0; side < 2; side++) {
-		char key[16];
-
-		snprintf(key, sizeof(key), "%c_script", "ab"[side]);
 		ends[side] = calloc(conns, sizeof(struct end));
 		if (!ends[side])
 			die("memory");
@@ -371,7 +405,9 @@ void apps_start(void)
 			e->conn = i;
 			e->fd = -1;
 			e->left = -1;
-			e->at = e->script = scn_str(key, "d");
+			e->at = e->script = script_of(side, i);
+			if (scn_int("steps", 0) && !(e->steps = calloc(MAX_STEPS, sizeof(*e->steps))))
+				die("memory");
 			e->quickack_each = side_int("quickack_each", side, -1);
 			if (side == A)
 				timer_at(t_start + i * scn_int("stagger", 0) * 1000, connect_now, e, 0);
@@ -388,6 +424,18 @@ int apps_finished(void)
 	return 1;
 }
 
+/* Each step: what, its number, when it began and was over, seconds since the start. */
+static void steps_json(FILE *f, const struct end *e)
+{
+	if (!e->steps)
+		return;
+	fprintf(f, ",\"steps\":[");
+	for (int i = 0; i < e->n_steps; i++)
+		fprintf(f, "%s[\"%c\",%lld,%.6f,%.6f]", i ? "," : "", e->steps[i].op, e->steps[i].n,
+			(e->steps[i].from - t_start) / 1e9, (e->steps[i].to - t_start) / 1e9);
+	fputc(']', f);
+}
+
 void apps_json(FILE *f)
 {
 	for (int i = 0; i < conns; i++) {
@@ -400,13 +448,19 @@ void apps_json(FILE *f)
 				take_info(e);
 			fprintf(f, ",\"%c\":{\"opened\":%.6f,\"done\":%d,\"error\":%d,\"wrote\":%lld,\"got\":%lld", "ab"[side],
 				e->open ? (e->opened_at - t_start) / 1e9 : -1.0, e->done, e->error, e->wrote, e->got);
+			fprintf(f, ",\"began\":%.6f,\"ended\":%.6f", e->began_at ? (e->began_at - t_start) / 1e9 : -1.0,
+				e->done ? (e->done_at - t_start) / 1e9 : -1.0);
+			steps_json(f, e);
 			if (e->has_info)
 				fprintf(f, ",\"rtt_us\":%u,\"rttvar_us\":%u,\"min_rtt_us\":%u,\"rto_us\":%u,\"ato_us\":%u,\"snd_mss\":%u,\"rcv_mss\":%u,"
 					"\"advmss\":%u,\"cwnd\":%u,\"ssthresh\":%u,\"total_retrans\":%u,\"dsack_dups\":%u,\"reord_seen\":%u,"
-					"\"segs_out\":%u,\"segs_in\":%u,\"data_segs_out\":%u,\"data_segs_in\":%u",
+					"\"segs_out\":%u,\"segs_in\":%u,\"data_segs_out\":%u,\"data_segs_in\":%u,"
+					"\"busy_us\":%llu,\"rwnd_limited_us\":%llu,\"sndbuf_limited_us\":%llu",
 					t->tcpi_rtt, t->tcpi_rttvar, t->tcpi_min_rtt, t->tcpi_rto, t->tcpi_ato, t->tcpi_snd_mss, t->tcpi_rcv_mss,
 					t->tcpi_advmss, t->tcpi_snd_cwnd, t->tcpi_snd_ssthresh, t->tcpi_total_retrans, t->tcpi_dsack_dups,
-					t->tcpi_reord_seen, t->tcpi_segs_out, t->tcpi_segs_in, t->tcpi_data_segs_out, t->tcpi_data_segs_in);
+					t->tcpi_reord_seen, t->tcpi_segs_out, t->tcpi_segs_in, t->tcpi_data_segs_out, t->tcpi_data_segs_in,
+					(unsigned long long)t->tcpi_busy_time, (unsigned long long)t->tcpi_rwnd_limited,
+					(unsigned long long)t->tcpi_sndbuf_limited);
 			fputc('}', f);
 		}
 		fputc('}', f);

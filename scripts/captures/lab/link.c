@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #define VNET 10 /* size of the virtio header in front of a frame, with offloads */
-enum action { DROP, DELAY, DUP, HOLD, MARK };
-static const char *const action_names[] = { "drop", "delay", "dup", "hold", "mark" };
+enum action { DROP, DELAY, DUP, HOLD, MARK, STRIP, RESET };
+static const char *const action_names[] = { "drop", "delay", "dup", "hold", "mark", "strip", "reset" };
 
 struct rule {
 	int dir, what;          /* dir: the sender's side; what: a letter, see rule_parse() */
@@ -27,8 +27,10 @@ static struct rule rules[MAX_RULES];
 static int n_rules;
 
 struct direction {
-	ns_t delay, jitter, rate_free, last_due, per_byte_ps;
-	long queue, queue_max, delivered, queue_drops;
+	ns_t delay, jitter, rate_free, last_due, per_byte_ps, longest_wait;
+	long queue, queue_max, delivered, queue_drops, policed;
+	double tokens, police_bytes_ns, police_burst; /* a token bucket that drops; police_burst 0: none */
+	ns_t police_at;
 } dirs[2];
 
 struct flow { /* initial sequence numbers, to tell relative ones */
@@ -167,9 +169,9 @@ static void rule_parse(const char *line)
 		else {
 			int i;
 
-			for (i = 0; i <= MARK && strncmp(word, action_names[i], n); i++)
+			for (i = 0; i <= RESET && strncmp(word, action_names[i], n); i++)
 				;
-			if (i > MARK)
+			if (i > RESET)
 				die(line);
 			r->action = i;
 			r->amount = x * 1000;
@@ -270,6 +272,95 @@ static void mark_ce(uint8_t *f)
 	}
 }
 
+/* A token bucket: a frame that finds too few tokens is dropped. */
+static int policer_lets(struct direction *d, size_t len, ns_t now)
+{
+	d->tokens += (now - d->police_at) * d->police_bytes_ns;
+	d->police_at = now;
+	if (d->tokens > d->police_burst)
+		d->tokens = d->police_burst;
+	if (d->tokens < len)
+		return 0;
+	d->tokens -= len;
+	return 1;
+}
+
+/* The TCP checksum from scratch, over the pseudo header of either family. */
+static void tcp_checksum(uint8_t *f, const struct view *v, size_t tcp_len)
+{
+	uint8_t *t = f + v->tcp_at;
+	uint32_t s = f[12] == 8 ? sum16(f + 26, 8, 6 + tcp_len) : sum16(f + 22, 32, 6 + tcp_len);
+
+	put16(t + 16, 0);
+	put16(t + 16, fold(sum16(t, tcp_len, s)));
+}
+
+/* A middle box that takes an option away: its bytes become NOPs. */
+static void option_strip(uint8_t *f, const struct view *v, int kind)
+{
+	uint8_t *t = f + v->tcp_at, *end = t + (t[12] >> 4) * 4;
+
+	for (uint8_t *o = t + 20; o < end && *o;) {
+		size_t n = *o == 1 ? 1 : o[1];
+
+		if (!n || o + n > end)
+			break;
+		if (*o == kind)
+			memset(o, 1, n);
+		o += n;
+	}
+	tcp_checksum(f, v, end - t + v->len);
+}
+
+/* A middle box that ends the connection: a RST to either end in the other one's name, with a time to live of its own. */
+static void reset_both(int dir, const uint8_t *data, size_t len, const struct view *v, ns_t now)
+{
+	size_t head = offload ? VNET : 0, n = v->tcp_at + 20, alen = v->ip_at == 14 && data[head + 12] == 8 ? 4 : 16;
+
+	(void)len;
+	for (int back = 0; back < 2; back++) {
+		struct packet *p = calloc(1, sizeof(*p) + head + n);
+		uint8_t *f, *t, swap[16];
+		struct view own = *v;
+
+		if (!p)
+			die("memory");
+		p->dir = back ? !dir : dir;
+		p->len = head + n;
+		memcpy(p->data + head, data + head, n);
+		f = p->data + head;
+		t = f + v->tcp_at;
+		if (back) {
+			uint8_t *from = f + (alen == 4 ? 26 : 22), ports[2] = { t[0], t[1] };
+
+			memcpy(swap, from, alen);
+			memmove(from, from + alen, alen);
+			memcpy(from + alen, swap, alen);
+			memmove(t, t + 2, 2);
+			memcpy(t + 2, ports, 2);
+			memcpy(t + 4, data + head + v->tcp_at + 8, 4); /* the sequence number that the packet acknowledges */
+		}
+		t[12] = 5 << 4;
+		t[13] = 4;
+		put16(t + 14, 0);
+		memset(t + 8, 0, 4);
+		memset(t + 18, 0, 2);
+		if (alen == 4) {
+			put16(f + 16, n - 14);
+			f[22] = 240; /* not the 64 of the hosts */
+			put16(f + 24, 0);
+			put16(f + 24, fold(sum16(f + 14, v->tcp_at - 14, 0)));
+		} else {
+			put16(f + 18, 20);
+			f[21] = 240;
+		}
+		own.len = 0;
+		tcp_checksum(f, &own, 20);
+		timer_at(now + dirs[p->dir].delay / 2, pass_mid, p, 0); /* just before the packet itself, else it is out of order */
+		timer_at(now + dirs[p->dir].delay, arrive, p, 0);
+	}
+}
+
 /* A frame enters the link at one side: rate and queue, then rules, then the delay. */
 static void enter(int dir, const uint8_t *data, size_t len, ns_t now)
 {
@@ -277,7 +368,7 @@ static void enter(int dir, const uint8_t *data, size_t len, ns_t now)
 	size_t head = offload ? VNET : 0;
 	struct view v;
 	struct packet *p, *twin = NULL;
-	ns_t due = now, extra = 0, hold_to = 0;
+	ns_t due = now, extra = 0, hold_to = 0, twin_later = 0;
 	int drop = 0, after_mid = 0;
 
 	p = malloc(sizeof(*p) + len);
@@ -299,11 +390,19 @@ static void enter(int dir, const uint8_t *data, size_t len, ns_t now)
 		remember(dir, r->action, r->after_mid, &v, now);
 		if (r->action == DROP) drop = 1, after_mid = r->after_mid;
 		else if (r->action == DELAY) extra += r->amount;
-		else if (r->action == DUP) twin = p;
+		else if (r->action == DUP) twin = p, twin_later = r->amount;
 		else if (r->action == HOLD) hold_to = t_start + r->from + r->amount;
+		else if (r->action == STRIP) option_strip(p->data + head, &v, r->amount / 1000);
+		else if (r->action == RESET) reset_both(dir, p->data, len, &v, now);
 		else mark_ce(p->data + head);
 	}
 	if (drop && !after_mid) {
+		free(p);
+		return;
+	}
+	if (d->police_burst && !policer_lets(d, len - head, now)) {
+		d->policed++;
+		remember(dir, DROP, 0, &v, now);
 		free(p);
 		return;
 	}
@@ -318,6 +417,8 @@ static void enter(int dir, const uint8_t *data, size_t len, ns_t now)
 			d->rate_free = now;
 		d->rate_free += d->per_byte_ps * (ns_t)(len - head + 24) / 1000;
 		due = d->rate_free;
+		if (due - now > d->longest_wait)
+			d->longest_wait = due - now;
 		d->queue++;
 		timer_at(due, leave_queue, NULL, dir);
 	}
@@ -342,8 +443,8 @@ static void enter(int dir, const uint8_t *data, size_t len, ns_t now)
 		if (!q)
 			die("memory");
 		memcpy(q, p, sizeof(*p) + len);
-		timer_at(due, pass_mid, q, 0);
-		timer_at(due + d->delay - d->delay / 2, arrive, q, 0);
+		timer_at(due + twin_later, pass_mid, q, 0);
+		timer_at(due + twin_later + d->delay - d->delay / 2, arrive, q, 0);
 	}
 }
 
@@ -425,6 +526,11 @@ void link_start(void)
 		d->per_byte_ps = kbit ? 8000000000LL / kbit : 0;
 		snprintf(key, sizeof(key), "queue_%s", dir ? "ba" : "ab");
 		d->queue_max = scn_int(key, 1000);
+		snprintf(key, sizeof(key), "police_%s", dir ? "ba" : "ab");
+		d->police_bytes_ns = scn_int(key, 0) / 8e6;
+		snprintf(key, sizeof(key), "burst_%s", dir ? "ba" : "ab");
+		d->tokens = d->police_burst = d->police_bytes_ns > 0 ? scn_int(key, 20000) : 0;
+		d->police_at = t_start;
 		watch(hosts[dir].tap_fd, EPOLLIN, tap_ready, (void *)(intptr_t)dir);
 	}
 	for (int i = 0; (line = scn_nth("rule", i)); i++)
@@ -434,7 +540,8 @@ void link_start(void)
 void link_json(FILE *f)
 {
 	for (int dir = 0; dir < 2; dir++)
-		fprintf(f, "\"%s\":{\"delivered\":%ld,\"queue_drops\":%ld},", dir ? "ba" : "ab", dirs[dir].delivered, dirs[dir].queue_drops);
+		fprintf(f, "\"%s\":{\"delivered\":%ld,\"queue_drops\":%ld,\"policed\":%ld,\"longest_wait\":%.6f},", dir ? "ba" : "ab", dirs[dir].delivered,
+			dirs[dir].queue_drops, dirs[dir].policed, dirs[dir].longest_wait / 1e9);
 	fprintf(f, "\"happenings\":[");
 	for (int i = 0; i < n_happenings && i < 5000; i++) {
 		struct happening *h = &happenings[i];

@@ -1,15 +1,19 @@
 // The charts of one direction of a stream, side by side in time: one range, one cursor.
 
+import type { Classes } from '../data/budget';
 import type { AcksSent } from '../data/model';
+import type { Spans } from '../data/spans';
 import { timeAt, type View } from '../data/view';
 import { h } from '../dom';
 import { exact, micros } from '../format';
 import { chartHead } from '../ui/legend';
 import type { Tooltip } from '../ui/tooltip';
+import { Band } from './band';
 import { Chart, type Spec } from './chart';
 import { FlightChart } from './flight';
 import { RttChart } from './rtt';
 import { sequenceSpec } from './sequence';
+import { ThroughputChart } from './throughput';
 import { WaitChart } from './wait';
 
 type Range = [number, number];
@@ -27,6 +31,7 @@ export class Board {
   private range: Range;
   private past: Range[] = [];
   private current = -1;
+  private readonly band: Band | null = null;
   private readonly sizes: ResizeObserver;
   /** The frame that will draw; 0 for none. */
   private frame = 0;
@@ -35,16 +40,49 @@ export class Board {
     private readonly view: View,
     acks: AcksSent | null,
     private readonly tooltip: Tooltip,
+    time: { spans: Spans; classes: Classes },
   ) {
     const [from, to] = view.span;
     const pad = (to - from) * 0.015;
     this.full = [from - pad, to + pad];
     this.range = this.full;
-    const specs = [sequenceSpec(view), new WaitChart(view, acks), new RttChart(view), new FlightChart(view)];
+    const specs = [
+      sequenceSpec(view),
+      new ThroughputChart(view),
+      new WaitChart(view, acks),
+      new RttChart(view),
+      new FlightChart(view),
+    ];
     this.sizes = new ResizeObserver(() => {
-      for (const chart of this.charts) chart.resize();
+      this.resize();
     });
     this.element.append(...specs.map((spec) => this.section(spec)));
+    if (time.spans.to.length > 0) {
+      this.band = new Band(time.spans, time.classes, {
+        hover: (at) => this.point(-1, at),
+        zoom: (from, to) => this.zoom(from, to),
+        reveal: (at) => this.reveal(at),
+      });
+      this.element.firstElementChild?.after(this.band.element);
+    }
+  }
+
+  /** Takes the sizes that the style sheet gives. */
+  resize(): void {
+    for (const chart of this.charts) chart.resize();
+    this.showBand();
+  }
+
+  /** Under the chart above it, from edge to edge of its plot. */
+  private showBand(): void {
+    const above = this.charts.find((c) => c.spec.id === 'sequence') ?? this.charts[0];
+    if (above) this.band?.show(...this.range, above.plane());
+  }
+
+  private reveal(time: number): void {
+    const [from, to] = this.range;
+    if (time < from || time > to) this.pan(time - (to - from) / 2);
+    this.show();
   }
 
   private readonly later: (() => void)[] = [];
@@ -90,6 +128,7 @@ export class Board {
   /** Draws anew, for new colours. */
   repaint(): void {
     for (const chart of this.charts) chart.redraw();
+    this.showBand();
   }
 
   destroy(): void {
@@ -118,6 +157,7 @@ export class Board {
     this.frame ||= requestAnimationFrame(() => {
       this.frame = 0;
       for (const chart of this.charts) chart.show();
+      this.showBand();
     });
     const [from, to] = this.range;
     this.element.dataset.from = String(from);

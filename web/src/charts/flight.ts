@@ -3,7 +3,7 @@
 
 import { lowerBound, type View } from '../data/view';
 import type { Layer, Plane, Spec } from './chart';
-import { byteAxis, dashed, drawSteps, timeAxis, visible } from './marks';
+import { byteAxis, dashed, drawSteps, timeAxis, visible, windowLayer } from './marks';
 
 const WINDOW_REACH = 2.5;
 
@@ -19,14 +19,7 @@ export class FlightChart implements Spec {
     const n = view.flight.time.length;
     this.layers = [
       { key: 'flight', label: 'in flight', ink: 'flight', shape: 'line', count: n, on: true },
-      {
-        key: 'window',
-        label: 'window',
-        ink: 'window',
-        shape: 'dash',
-        count: n > 0 ? view.acks.length : 0,
-        on: true,
-      },
+      windowLayer(view, n > 0 ? view.acks.length : 0),
     ];
     this.empty = n > 0 ? null : 'No data was sent in this direction.';
   }

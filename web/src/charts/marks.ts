@@ -1,6 +1,6 @@
 // Small shapes and helpers that the charts share.
 
-import { lowerBound } from '../data/view';
+import { lowerBound, type View } from '../data/view';
 import { byteUnit, decimals, rateUnit, timeUnit } from '../format';
 import type { Axis, Layer, Plane } from './chart';
 import { type Ink, ink } from './palette';
@@ -86,6 +86,13 @@ export function drawSteps(
   else columns.flush();
   ctx.stroke();
   return columns.drawn;
+}
+
+/** The line of the peer's window. Without the scale it is no fact: off until a reader asks for it. */
+export function windowLayer(view: View, count: number): Layer {
+  const { windowUnscaled } = view;
+  const name = windowUnscaled ? 'window (scale unknown: a lower bound)' : 'window';
+  return { key: 'window', label: name, ink: 'window', shape: 'dash', count, on: !windowUnscaled };
 }
 
 /** Draws with broken lines. */

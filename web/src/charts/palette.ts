@@ -18,12 +18,14 @@ export type Ink =
   | 'plain'
   | 'rtt'
   | 'flight'
+  | 'goodput'
   | 'text'
   | 'faint'
   | 'grid'
   | 'mark'
   | 'page'
-  | `line-${number}`;
+  | `line-${number}`
+  | `time-${string}`;
 
 let cache = new Map<Ink, string>();
 

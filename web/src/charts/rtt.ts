@@ -1,4 +1,5 @@
-// Round-trip time of the data, one dot for each ACK that gives a sample (Karn's rule applied).
+// From data to its ACK at the capture point, one dot for each ACK that gives a sample (Karn's rule applied). It is the
+// path's round trip only where the capture was taken at the data's sender and the ACK was sent at once.
 
 import type { View } from '../data/view';
 import { lowerBound } from '../data/view';
@@ -9,23 +10,21 @@ import { DotCells } from './reduce';
 
 export class RttChart implements Spec {
   readonly id = 'rtt';
-  readonly title = 'Round-trip time';
+  readonly title = 'From data to its ACK, at the capture point';
   readonly layers: Layer[];
   readonly empty: string | null;
   readonly x = timeAxis;
-  readonly y = durationAxis('RTT');
+  readonly y = durationAxis('time');
 
   constructor(private readonly view: View) {
     const n = view.rtts.length;
     this.layers = [{ key: 'rtt', label: 'sample', ink: 'rtt', shape: 'disc', count: n, on: true }];
     this.empty =
-      n > 0
-        ? null
-        : 'No round-trip sample: no ACK covers data that was sent exactly once and seen by this capture.';
+      n > 0 ? null : 'No sample: no ACK covers data that was sent exactly once and seen by this capture.';
   }
 
   get summary(): string {
-    return `Round-trip time over time: ${this.view.rtts.length} samples.`;
+    return `Time from data to its ACK at the capture point: ${this.view.rtts.length} samples.`;
   }
 
   private rtt(row: number): number {

@@ -4,7 +4,7 @@
 import { KIND } from '../data/columns';
 import { lowerBound, seqEnd, type View } from '../data/view';
 import type { Layer, Plane, Spec } from './chart';
-import { byteAxis, dashed, drawSteps, label, nearest, shape, timeAxis, visible } from './marks';
+import { byteAxis, dashed, drawSteps, label, nearest, shape, timeAxis, visible, windowLayer } from './marks';
 import { type Ink, ink } from './palette';
 import { BarColumns, DotCells } from './reduce';
 
@@ -59,7 +59,7 @@ class SequenceChart implements Spec {
       ),
       layer('spurious', 'spurious', 'text', 'ring', spurious),
       layer('ack', 'ACK', 'ack', 'line', acks.length),
-      layer('window', 'window', 'window', 'dash', acks.length),
+      windowLayer(view, acks.length),
       layer('sack', 'SACK', 'sack', 'bar', sacks),
       layer('zero', 'zero window', 'rto', 'diamond', this.zeroWindows().length),
       layer('reset', 'RST', 'rto', 'cross', this.resets().length),

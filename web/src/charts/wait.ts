@@ -18,9 +18,12 @@ const LOOKS: [Ink, Layer['shape']][] = [
   ['plain', 'cross'],
 ];
 
+const DELAYED = CLASSES.indexOf('delayed');
+const IMMEDIATE = CLASSES.indexOf('immediate');
+
 /** A stretch of quick or delayed ACKs, by segments. */
 interface Stretch {
-  mode: AckMode['mode'];
+  ink: Ink;
   from: number;
   to: number;
   /** Median wait, microseconds. */
@@ -141,7 +144,7 @@ export class WaitChart implements Spec {
       const from = Math.max(plane.left, plane.x(stretch.from - 0.5));
       const to = Math.min(right, plane.x(stretch.to + 0.5));
       if (to <= from) return;
-      const colour = ink(stretch.mode === 'quick' ? 'immediate' : 'delayed');
+      const colour = ink(stretch.ink);
       ctx.globalAlpha = 0.08;
       ctx.fillStyle = colour;
       ctx.fillRect(from, plane.top, to - from, plane.height);
@@ -210,27 +213,44 @@ function roof(high: number): number {
 const NAMED = 200;
 
 function stretchesOf(view: View, modes: AckMode[]): Stretch[] {
-  const { trace, waits } = view;
   return modes.map((mode, i) => {
     const from = mode.from_segment;
     const to = Math.max(from, (modes[i + 1]?.from_segment ?? view.segments + 1) - 1);
-    const own: number[] = [];
-    if (modes.length <= NAMED) {
-      const newest = (n: number) => trace.acks.newest[trace.ackRow[waits[n]]];
-      for (let n = lowerBound(waits.length, newest, from); n < waits.length && newest(n) <= to; n++) {
-        own.push(trace.acks.waitUs[trace.ackRow[waits[n]]]);
-      }
-      own.sort((a, b) => a - b);
-    }
-    // Nearest rank, as everywhere in tcplab.
-    const median = own.length > 0 ? own[Math.ceil(own.length / 2) - 1] : mode.mean_us;
     const where = to > from ? `segments ${count(from)} to ${count(to)}` : `segment ${count(from)}`;
-    return {
-      mode: mode.mode,
-      from,
-      to,
-      median: Math.max(1, median),
-      text: `${mode.mode}: ${where}, median ${micros(median)}`,
-    };
+    const delayed = mode.mode === 'delayed';
+    const [all, own] =
+      modes.length <= NAMED ? waitsIn(view, from, to, delayed ? DELAYED : IMMEDIATE) : [[], []];
+    if (delayed && all.length > 0 && own.length === 0) {
+      // The receiver may delay, but each ACK was due before its timer fired: nothing waited for it.
+      const median = medianOf(all, mode);
+      return { ink: 'second', from, to, median, text: `none delayed: ${where}, median ${micros(median)}` };
+    }
+    // ACKs of other classes in the stretch say nothing about its mode.
+    const median = medianOf(own, mode);
+    const some =
+      delayed && own.length < all.length ? `${count(own.length)} of ${count(all.length)} ACKs, ` : '';
+    const text = `${mode.mode}: ${where}, ${some}median ${micros(median)}`;
+    return { ink: delayed ? 'delayed' : 'immediate', from, to, median, text };
   });
+}
+
+/** Waits of the ACKs of a stretch, and of those of one class; microseconds, sorted. */
+function waitsIn(view: View, from: number, to: number, kind: number): [all: number[], own: number[]] {
+  const { trace, waits } = view;
+  const { acks } = trace;
+  const newest = (n: number) => acks.newest[trace.ackRow[waits[n]]];
+  const all: number[] = [];
+  const own: number[] = [];
+  for (let n = lowerBound(waits.length, newest, from); n < waits.length && newest(n) <= to; n++) {
+    const k = trace.ackRow[waits[n]];
+    all.push(acks.waitUs[k]);
+    if (acks.class[k] === kind) own.push(acks.waitUs[k]);
+  }
+  const up = (a: number, b: number) => a - b;
+  return [all.sort(up), own.sort(up)];
+}
+
+/** Nearest rank, as everywhere in tcplab. */
+function medianOf(sorted: number[], mode: AckMode): number {
+  return Math.max(1, sorted.length > 0 ? sorted[Math.ceil(sorted.length / 2) - 1] : mode.mean_us);
 }

@@ -69,12 +69,18 @@ export interface Trace {
   /** Index into `acks`; -1 when the packet acknowledges nothing new. */
   ackRow: Int32Array;
   acks: Acks;
+  /** The windows of the server, and of the client, are known only up to a power of two. */
+  unscaled: [boolean, boolean];
 }
 
 /** A cursor over one column. */
-class Column {
+export class Column {
   private at = 0;
   constructor(private readonly bytes: Uint8Array) {}
+
+  get done(): boolean {
+    return this.at >= this.bytes.length;
+  }
 
   plain(): number {
     let value = 0;
@@ -133,6 +139,7 @@ function emptyTrace(rows: number): Trace {
     sackEdges: new Float64Array(0),
     ackRow: new Int32Array(rows).fill(-1),
     acks: emptyAcks(rows),
+    unscaled: [false, false],
   };
 }
 

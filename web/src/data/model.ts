@@ -11,6 +11,8 @@ export interface PageDocument {
   charts: ChartInfo[];
   /** Wireshark's names of the bits of a packet's verdicts. */
   wireshark: [number, string][];
+  /** The classes of time: name in JSON, name in text, meaning. */
+  classes: [string, string, string][];
   charts_left_out: number;
 }
 
@@ -18,9 +20,43 @@ export interface Capture {
   file: string;
   totals: Totals;
   findings: Finding[];
+  /** Indexes of findings that are told together; the first of each is told in full. */
+  groups: number[][];
+  /** Words of the glossary in the findings, with their meaning. */
+  words: [string, string][];
+  /** What silence means, where nothing was found in the connections; else `null`. */
+  verdict: string | null;
+  /** Trouble that no finding explains. */
+  unexplained: string[];
+  /** Packets that no detector has seen. */
+  not_read: string[];
+  /** How long clients waited, and for what. */
+  waited: string | null;
+  /** What could not be looked for. */
+  not_checked: Missing[];
+  /** Words for `not_checked` of the streams. */
+  missing: Record<string, string>;
   lines: StreamLine[];
   lines_left_out: number;
   details: Stream[];
+}
+
+/** The round trip of the whole path, as far as the capture point can tell it. */
+export interface RoundTrip {
+  us: { min: number; p50: number; p95: number; max: number; samples: number };
+  from: string;
+}
+
+/** Microseconds of each class of time; those that are 0 are left out. */
+export type Budget = Record<string, number>;
+
+/** Evidence that a capture lacks, and the findings that need it. */
+export interface Missing {
+  lacks: string;
+  /** `the handshake` */
+  missing: string;
+  how_to_get: string;
+  findings: { finding: string; said_when: string; streams: number; stream: number }[];
 }
 
 export interface Totals {
@@ -37,6 +73,9 @@ export interface Totals {
   forgotten_streams?: number;
   time_ns?: [number, number];
   findings_not_listed?: number;
+  dropped?: number;
+  budget_us?: Budget;
+  waited_us?: Budget;
   error?: { offset: number; message: string };
 }
 
@@ -64,6 +103,8 @@ export interface StreamLine {
   retransmissions: number;
   delayed_acks: number;
   findings: number;
+  /** Class of time and microseconds. */
+  budget: [number, number][];
 }
 
 export interface ChartInfo {
@@ -88,9 +129,24 @@ export interface Stream {
     client_rtt_us?: number;
   };
   vantage: string;
+  round_trip?: RoundTrip;
   artefacts?: string[];
+  not_checked?: { lacks: string; findings: string[] }[];
+  budget_us?: Budget;
+  requests?: Request[];
+  requests_not_listed?: number;
   client_to_server: Direction;
   server_to_client: Direction;
+}
+
+/** A request of the client and the answer to it. */
+export interface Request {
+  packet: number;
+  start_us: number;
+  duration_us: number;
+  request_bytes: number;
+  response_bytes: number;
+  budget_us: Budget;
 }
 
 export interface Spread {
@@ -114,6 +170,8 @@ export interface AcksSent {
   delayed: number;
   piggybacked: number;
   other: number;
+  /** Of `other`: late or not, nobody can tell. */
+  unclear?: number;
   first_delayed_segment: number | null;
   immediate_us: Spread;
   delayed_us: Spread;
@@ -145,6 +203,8 @@ export interface Direction {
   max_in_flight_bytes?: number;
   mss?: number;
   window_scale?: number;
+  window_unscaled?: boolean;
+  round_trip?: RoundTrip;
   sack_permitted?: boolean;
   timestamps?: boolean;
   dsacks?: number;

@@ -22,6 +22,8 @@ export interface View {
   span: [number, number];
   /** Segments that the ACKs cover. */
   segments: number;
+  /** The peer's windows are known only up to a power of two. */
+  windowUnscaled: boolean;
   /** Time against the newest segment that is ACKed, both rising. */
   knots: { time: number[]; segment: number[] };
 }
@@ -72,7 +74,8 @@ export function makeView(trace: Trace, fromClient: boolean): View {
   const final = order.length > 0 ? trace.time[order[order.length - 1]] : 0;
   // One packet, or all at one time, still needs a range to draw in.
   const span: [number, number] = [first, Math.max(final, first + 1e-6)];
-  const view = { trace, fromClient, data, acks, ackLine, waits, rtts, span };
+  const windowUnscaled = trace.unscaled[fromClient ? 0 : 1];
+  const view = { trace, fromClient, data, acks, ackLine, waits, rtts, span, windowUnscaled };
   const knots = makeKnots(trace, waits, span);
   const segments = waits.reduce((most, r) => Math.max(most, trace.acks.newest[trace.ackRow[r]]), 0);
   return { ...view, flight: makeFlight(trace, order, sender), segments, knots };

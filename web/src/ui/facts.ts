@@ -37,6 +37,9 @@ export function streamNotes(stream: Stream): HTMLElement {
   notes.append(h('span', {}, STATES[stream.state] ?? stream.state));
   notes.append(h('span', {}, VANTAGES[stream.vantage] ?? stream.vantage));
   notes.append(h('span', {}, `lasted ${micros(stream.duration_us)}`));
+  const trip = stream.round_trip;
+  if (trip)
+    notes.append(h('span', {}, `round trip ${micros(trip.us.p50)}, ${TOLD_BY[trip.from] ?? trip.from}`));
   const { handshake } = stream;
   if (handshake) {
     const again = handshake.syn_retransmissions + handshake.synack_retransmissions;
@@ -47,6 +50,12 @@ export function streamNotes(stream: Stream): HTMLElement {
     notes.append(h('span', { class: 'warn' }, ARTEFACTS[name] ?? name));
   return notes;
 }
+
+const TOLD_BY: Record<string, string> = {
+  handshake: 'told by the handshake',
+  acks: 'told by ACKs that were sent at once',
+  time_stamps: 'at most, told by time stamps',
+};
 
 function retransmissionFact(d: Direction): Fact {
   const r = d.retransmissions;
@@ -78,6 +87,7 @@ function ackFacts(peer: Direction): Fact[] {
   )
     .filter(([, n]) => n > 0)
     .map(([name, n]) => `${count(n)} ${name}`);
+  if (a.unclear) classes.push(`of these ${count(a.unclear)} late or not, nobody can tell`);
   const facts: Fact[] = [['ACKs of it', count(a.total), classes.join(', ')]];
   if (a.delayed > 0) {
     const first = a.first_delayed_segment;
@@ -97,8 +107,14 @@ export function directionFacts(d: Direction, peer: Direction): HTMLElement {
   if (d.goodput_bps) facts.push(['goodput', rate(d.goodput_bps)]);
   facts.push(retransmissionFact(d));
   if (d.out_of_order > 0) facts.push(['out of order', count(d.out_of_order)]);
+  if (d.round_trip) {
+    const { us, from } = d.round_trip;
+    const range = us.samples > 1 ? `median; ${micros(us.min)} to ${micros(us.max)}; ` : '';
+    facts.push(['round trip', micros(us.p50), `${range}${TOLD_BY[from] ?? from}`]);
+  }
   if (d.rtt_us.samples > 0) {
-    facts.push(['RTT', micros(d.rtt_us.p50), `median; ${micros(d.rtt_us.min)} to ${micros(d.rtt_us.max)}`]);
+    const range = `median; ${micros(d.rtt_us.min)} to ${micros(d.rtt_us.max)}`;
+    facts.push(['data to ACK here', micros(d.rtt_us.p50), range]);
   }
   facts.push(...ackFacts(peer));
   if (peer.duplicate_acks > 0) facts.push(['duplicate ACKs', count(peer.duplicate_acks)]);

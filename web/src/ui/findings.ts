@@ -1,26 +1,12 @@
-// The list of findings: title first; the chosen one opens to cause, remedies and packets.
+// The findings; equal ones are told once. The chosen group opens to what to do, why, and where it was seen.
 
-import type { Finding } from '../data/model';
+import type { Capture, Finding } from '../data/model';
 import { h } from '../dom';
 import { count, plural } from '../format';
+import { toPaste, withCode } from './words';
 
-const AT_FIRST = 40;
-/** From so many findings on the list can be cut down to one kind. */
-const MANY = 8;
-
-/** Text with `code` in backticks. */
-function withCode(text: string): Node[] {
-  return text
-    .split('`')
-    .map((part, i) => (i % 2 === 1 ? h('code', {}, part) : document.createTextNode(part)))
-    .filter((node) => node.textContent !== '');
-}
-
-/** The commands of a remedy, one a line; all of it where it holds none. */
-export function toPaste(remedy: string): string {
-  const commands = remedy.split('`').filter((_, i) => i % 2 === 1);
-  return commands.length > 0 ? commands.join('\n') : remedy;
-}
+/** Places of a group that are listed at first. */
+const AT_FIRST = 30;
 
 function copyButton(remedy: string): HTMLElement {
   const text = toPaste(remedy);
@@ -37,156 +23,197 @@ function copyButton(remedy: string): HTMLElement {
   return button;
 }
 
-function details(finding: Finding, packet: (n: number) => void): HTMLElement {
-  const remedies = finding.remedy.map((text) =>
-    h('li', {}, h('span', { class: 'text' }, ...withCode(text)), copyButton(text)),
-  );
-  const packets = finding.packets.map((n) =>
-    h('button', { class: 'packet', type: 'button', onclick: () => packet(n) }, `#${count(n)}`),
-  );
-  return h(
-    'div',
-    { class: 'more' },
-    h('h4', {}, 'Why'),
-    h('p', {}, ...withCode(finding.cause)),
-    remedies.length > 0 && h('h4', {}, 'What to do'),
-    remedies.length > 0 && h('ul', { class: 'remedies' }, ...remedies),
-    packets.length > 0 && h('h4', {}, 'Packets'),
-    packets.length > 0 && h('p', { class: 'packets' }, ...packets),
-  );
-}
-
 export interface FindingsHandlers {
   choose(index: number): void;
-  packet(index: number, number: number): void;
+  packet(number: number): void;
 }
 
-/** The list; `chosen` is an index into `findings` or -1. */
+/** The list; `chosen` is an index into the findings or -1. */
 export class FindingsList {
   readonly element = h('section', { class: 'findings', 'aria-label': 'Findings' });
-  private shown = AT_FIRST;
+  /** Indexes of findings; the first of a group is one with charts, if any is. */
+  readonly groups: number[][];
+  private readonly findings: Finding[];
   private chosen = -1;
-  /** Only findings of this id; empty for all. */
-  private kind = '';
+  /** Places that are listed in the open group. */
+  private shown = AT_FIRST;
+  /** Everything is open, for paper. */
+  private whole = false;
+  /** The glossary is open; drawing the list anew keeps it so. */
+  private words = false;
 
   constructor(
-    private readonly findings: Finding[],
-    private readonly notListed: number,
+    private readonly capture: Capture,
+    charted: Set<number>,
     private readonly handlers: FindingsHandlers,
   ) {
+    this.findings = capture.findings;
+    const seen = (i: number) => charted.has(capture.findings[i].stream);
+    this.groups = capture.groups.map((g) => [...g.filter(seen), ...g.filter((i) => !seen(i))]);
     this.render();
   }
 
   select(index: number): void {
+    if (this.groupOf(index) !== this.groupOf(this.chosen)) this.shown = AT_FIRST;
     this.chosen = index;
-    const finding = this.findings[index];
-    if (finding && this.kind && finding.id !== this.kind) this.kind = '';
-    const place = this.list().indexOf(index);
-    if (place >= this.shown) this.shown = place + 1;
-    const focused = this.element.contains(document.activeElement);
+    const focused = this.element.contains(document.activeElement)
+      ? (document.activeElement as HTMLElement).dataset.place
+      : undefined;
     this.render();
     const item = this.element.querySelector<HTMLElement>('.finding[aria-current]');
     if (!item) return;
     // Drawing the list anew took the focus away.
-    if (focused) item.querySelector<HTMLElement>('.head')?.focus({ preventScroll: true });
-    this.reveal(item);
-  }
-
-  /** Indexes of the findings of the chosen kind. */
-  private list(): number[] {
-    return [...this.findings.keys()].filter((i) => !this.kind || this.findings[i].id === this.kind);
-  }
-
-  /** The title must be seen; what hangs out below can be scrolled to. */
-  private reveal(item: HTMLElement): void {
-    const { element } = this;
-    const top = item.offsetTop - (element.querySelector<HTMLElement>('h2')?.offsetHeight ?? 0);
-    const seen =
-      element.scrollTop <= top && top + item.offsetHeight <= element.scrollTop + element.clientHeight;
-    if (!seen) element.scrollTop = top;
-  }
-
-  private head(): HTMLElement {
-    const total = this.findings.length + this.notListed;
-    const head = h('h2', {}, 'Findings', h('span', { class: 'count' }, count(total)));
-    const kinds = new Map<string, number>();
-    for (const { id } of this.findings) kinds.set(id, (kinds.get(id) ?? 0) + 1);
-    if (this.findings.length < MANY || kinds.size < 2) return head;
-    const chooser = h('select', { 'aria-label': 'kind of finding' }, h('option', { value: '' }, 'all kinds'));
-    for (const [id, n] of kinds) {
-      chooser.append(h('option', { value: id, selected: id === this.kind }, `${id} (${count(n)})`));
+    if (focused !== undefined) {
+      const same = item.querySelector<HTMLElement>(`[data-place="${focused}"]`);
+      (same ?? item.querySelector<HTMLElement>('.head'))?.focus({ preventScroll: true });
     }
-    chooser.addEventListener('change', () => {
-      this.kind = chooser.value;
-      this.shown = AT_FIRST;
-      this.render();
-      this.element.querySelector('select')?.focus();
-    });
-    head.append(chooser);
-    return head;
+    // The title must be seen; what hangs out below can be scrolled to.
+    item.querySelector('.head')?.scrollIntoView({ block: 'nearest' });
+  }
+
+  /** Opens all groups, or only the chosen one. */
+  print(whole: boolean): void {
+    this.whole = whole;
+    this.render();
+  }
+
+  /** Place of the group that holds a finding; -1 for none. */
+  groupOf(index: number): number {
+    return this.groups.findIndex((g) => g.includes(index));
   }
 
   private render(): void {
-    this.element.replaceChildren(this.head());
-    if (this.findings.length === 0) {
-      this.element.append(
-        h(
-          'p',
-          { class: 'none' },
-          'No findings: these packets show none of the causes of delay and loss that tcplab knows. The figures of each stream are below.',
-        ),
-      );
-      return;
+    const notListed = this.capture.totals.findings_not_listed ?? 0;
+    const total = this.findings.length + notListed;
+    const kinds = this.groups.length < total ? `, ${plural(this.groups.length, 'kind')}` : '';
+    this.element.replaceChildren(
+      h('h2', {}, 'Findings', h('span', { class: 'count' }, `${count(total)}${kinds}`)),
+    );
+    const { verdict, totals } = this.capture;
+    if (verdict !== null) {
+      const nothing = 'No findings: there is no TCP connection to look at.';
+      this.element.append(h('p', { class: 'none verdict' }, totals.tcp_streams > 0 ? verdict : nothing));
     }
-    const list = this.list();
-    for (const i of list.slice(0, this.shown)) this.element.append(this.item(this.findings[i], i));
-    this.rest(list.length - this.shown);
-  }
-
-  /** What stands below the list: more of it, or why it ends. */
-  private rest(rest: number): void {
-    if (rest > 0) {
-      const text = `show ${count(Math.min(rest, 100))} more of ${count(rest)}`;
-      const more = h('button', { class: 'show-more', type: 'button' }, text);
-      more.addEventListener('click', () => {
-        this.shown += 100;
-        this.render();
-      });
-      this.element.append(more);
-    } else if (this.notListed > 0) {
-      const more = plural(this.notListed, 'more finding was', 'more findings were');
+    for (const group of this.groups) this.element.append(this.item(group));
+    if (notListed > 0) {
+      const more = plural(notListed, 'more finding was', 'more findings were');
       this.element.append(h('p', { class: 'none' }, `${more} counted but not listed.`));
     }
+    if (this.capture.words.length > 0) this.element.append(this.glossary());
   }
 
-  private item(finding: Finding, index: number): HTMLElement {
-    const open = index === this.chosen;
+  /** The words of the kernel that the findings use. */
+  private glossary(): HTMLElement {
+    const list = h('dl', {});
+    for (const [word, meaning] of this.capture.words) list.append(h('dt', {}, word), h('dd', {}, meaning));
+    return h(
+      'details',
+      { class: 'meanings', open: this.whole || this.words },
+      h('summary', { onclick: () => this.turnWords() }, 'What these words mean'),
+      list,
+    );
+  }
+
+  private turnWords(): void {
+    this.words = !this.words;
+  }
+
+  private item(group: number[]): HTMLElement {
+    const current = group.includes(this.chosen);
+    const open = current || this.whole;
+    const index = current ? this.chosen : group[0];
+    const finding = this.findings[index];
     const head = h(
       'button',
       {
         class: 'head',
         type: 'button',
         'aria-expanded': String(open),
+        // A click on an open group closes it.
         onclick: () => this.handlers.choose(index),
       },
       h('span', { class: `severity ${finding.severity}` }, finding.severity),
       h('span', { class: 'title' }, finding.title),
-      h('span', { class: 'meta' }, origin(finding)),
+      h('span', { class: 'meta' }, this.origin(group, finding)),
     );
     return h(
       'article',
-      { class: `finding ${finding.severity}`, 'aria-current': open ? 'true' : undefined },
+      {
+        class: `finding ${finding.severity}`,
+        'aria-current': current ? 'true' : undefined,
+        'data-findings': group.length,
+      },
       head,
-      open && details(finding, (n) => this.handlers.packet(index, n)),
+      open && this.details(group, index),
     );
   }
-}
 
-/** Stream, name, and how often findings of this name were right, where that was measured. */
-function origin(finding: Finding): string {
-  const parts = [`stream ${finding.stream}`, finding.id];
-  if (finding.confidence !== undefined) {
-    parts.push(`${Math.round(finding.confidence * 100)} % sure`);
+  /** Where, the name, and how often findings of this name were right, where that was measured. */
+  private origin(group: number[], finding: Finding): string {
+    const streams = new Set(group.map((i) => this.findings[i].stream));
+    const parts = [streams.size === 1 ? `stream ${finding.stream}` : plural(streams.size, 'stream')];
+    if (group.length > streams.size) parts.push(`${count(group.length)} times`);
+    parts.push(finding.id);
+    if (finding.confidence !== undefined) parts.push(`${Math.round(finding.confidence * 100)} % sure`);
+    return parts.join(' · ');
   }
-  return parts.join(' · ');
+
+  private details(group: number[], index: number): HTMLElement {
+    const finding = this.findings[index];
+    const remedies = finding.remedy.map((text) =>
+      h('li', {}, h('span', { class: 'text' }, ...withCode(text)), copyButton(text)),
+    );
+    const packets = finding.packets.map((n) =>
+      h(
+        'button',
+        { class: 'packet', type: 'button', onclick: () => this.handlers.packet(n) },
+        `#${count(n)}`,
+      ),
+    );
+    return h(
+      'div',
+      { class: 'more' },
+      remedies.length > 0 && h('h4', {}, 'What to do'),
+      remedies.length > 0 && h('ul', { class: 'remedies' }, ...remedies),
+      h('h4', {}, 'Why'),
+      h('p', {}, ...withCode(finding.cause)),
+      group.length > 1 && h('h4', {}, 'Where'),
+      group.length > 1 && this.places(group, index),
+      packets.length > 0 && h('h4', {}, `Packets of stream ${finding.stream}`),
+      packets.length > 0 && h('p', { class: 'packets' }, ...packets),
+    );
+  }
+
+  /** One button for each finding of a group. */
+  private places(group: number[], index: number): HTMLElement {
+    const shown = this.whole ? group.length : Math.max(this.shown, group.indexOf(index) + 1);
+    const list = h('p', { class: 'packets places' });
+    for (const i of group.slice(0, shown)) {
+      const { stream, title } = this.findings[i];
+      const act = () => i !== index && this.handlers.choose(i);
+      list.append(
+        h(
+          'button',
+          {
+            class: 'packet',
+            type: 'button',
+            title,
+            'data-place': i,
+            'aria-pressed': String(i === index),
+            onclick: act,
+          },
+          `stream ${stream}`,
+        ),
+      );
+    }
+    if (shown < group.length) {
+      const more = h('button', { class: 'packet', type: 'button' }, `${count(group.length - shown)} more`);
+      more.addEventListener('click', () => {
+        this.shown = shown + 10 * AT_FIRST;
+        this.render();
+      });
+      list.append(more);
+    }
+    return list;
+  }
 }

@@ -13,7 +13,8 @@ const KEYS: [string, string][] = [
   ['← and →', 'move along'],
   ['. and ,', 'next and previous packet'],
   ['d', 'the other direction'],
-  ['n and p', 'next and previous finding'],
+  ['n and p', 'next and previous kind of finding'],
+  ['band of time: ← → Home End', 'from span to span; Enter or a double click shows one'],
   ['t', 'dark or light'],
   ['?', 'this list'],
 ];

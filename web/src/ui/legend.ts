@@ -33,7 +33,12 @@ export function chartHead(spec: Spec, changed: () => void): HTMLElement {
     if (layer.count === 0) continue;
     const button = h(
       'button',
-      { class: 'layer', type: 'button', 'aria-pressed': 'true', title: `show or hide: ${layer.label}` },
+      {
+        class: 'layer',
+        type: 'button',
+        'aria-pressed': String(layer.on),
+        title: `show or hide: ${layer.label}`,
+      },
       swatch(layer),
       layer.label,
     );

@@ -1,12 +1,17 @@
 // The right side of the page: one stream, one direction, its figures and charts.
 
 import { Board } from '../charts/board';
+import { Classes, total } from '../data/budget';
 import { bytesOf as decodeBase64, decodeColumns, type Trace } from '../data/columns';
 import type { Capture, ChartInfo, PageDocument, Stream, StreamLine } from '../data/model';
+import { decodeSpans, type Spans } from '../data/spans';
 import { bytesOf, directionOf, makeView, rowsOf } from '../data/view';
 import { h } from '../dom';
-import { count, date, plural } from '../format';
+import { count, date, micros, plural } from '../format';
+import { budgetFigure, meanings } from './budget';
 import { directionFacts, streamNotes } from './facts';
+import { notCheckedIn } from './not_checked';
+import { RequestList } from './requests';
 import { Tooltip } from './tooltip';
 
 /** What is shown. */
@@ -25,19 +30,25 @@ export class StreamPanel {
   board: Board | null = null;
   private choice: Choice | null = null;
   private fromClient = true;
+  private requests: RequestList | null = null;
   private traces = new Map<number, Trace>();
+  private readonly classes: Classes;
 
   constructor(
     private readonly page: PageDocument,
     private readonly root: Document,
   ) {
     this.tooltip = new Tooltip(page.wireshark);
+    this.classes = new Classes(page.classes);
   }
 
   show(choice: Choice): void {
+    const same = this.choice?.capture === choice.capture && this.choice.stream === choice.stream;
+    if (!same) this.element.scrollTop = 0;
     this.choice = choice;
     this.board?.destroy();
     this.board = null;
+    this.requests = null;
     const capture = this.page.captures[choice.capture];
     const line = capture?.lines.find((l) => l.stream === choice.stream);
     if (!capture || !line) {
@@ -49,11 +60,11 @@ export class StreamPanel {
       (c) => c.capture === choice.capture && c.stream === choice.stream,
     );
     if (index < 0) {
-      this.element.replaceChildren(this.title(line, null), this.without(line.stream, details, capture));
+      this.element.replaceChildren(this.title(line, null), this.without(line, details, capture));
       return;
     }
     try {
-      this.charts(choice, line, details, index);
+      this.charts(choice, capture, line, details, index);
     } catch (error) {
       this.element.replaceChildren(
         this.title(line, null),
@@ -93,22 +104,50 @@ export class StreamPanel {
     return trace;
   }
 
-  private charts(choice: Choice, line: StreamLine, details: Stream | undefined, index: number): void {
+  /** Lists everything and takes the sizes of paper, or goes back. */
+  print(whole: boolean): void {
+    this.requests?.print(whole);
+    this.board?.resize();
+    this.repaint();
+  }
+
+  private spans(index: number): Spans {
+    return decodeSpans(decodeBase64(this.root.getElementById(`tcplab-spans-${index}`)?.textContent ?? ''));
+  }
+
+  private charts(
+    choice: Choice,
+    capture: Capture,
+    line: StreamLine,
+    details: Stream | undefined,
+    index: number,
+  ): void {
     const trace = this.trace(index);
+    if (details) {
+      trace.unscaled = [
+        details.server_to_client.window_unscaled === true,
+        details.client_to_server.window_unscaled === true,
+      ];
+    }
     const rows = rowsOf(trace, choice.packets);
     if (choice.fromClient !== null) this.fromClient = choice.fromClient;
     else if (rows.length > 0) this.fromClient = directionOf(trace, rows);
     else this.fromClient = bytesOf(trace, 1) >= bytesOf(trace, 0);
     const [data, peer] = this.sides(details);
-    const board = new Board(makeView(trace, this.fromClient), peer?.acks_sent ?? null, this.tooltip);
+    const time = { spans: this.spans(index), classes: this.classes };
+    const board = new Board(makeView(trace, this.fromClient), peer?.acks_sent ?? null, this.tooltip, time);
     const info = this.page.charts[index];
+    this.requests = this.requestsOf(details, board);
     this.element.replaceChildren(
       this.title(line, info),
       details ? streamNotes(details) : '',
       this.cut(info),
+      ...(details ? notCheckedIn(details, capture.missing) : []),
+      this.time(line),
       data && peer ? directionFacts(data, peer) : '',
       this.tools(board, trace),
       board.element,
+      this.requests?.element ?? '',
     );
     this.board = board;
     board.mount();
@@ -123,13 +162,44 @@ export class StreamPanel {
   }
 
   private title(line: StreamLine, info: ChartInfo | null): HTMLElement {
+    const charts = this.page.charts.filter((c) => c.capture === this.choice?.capture).length;
     return h(
       'h2',
       {},
+      charts > 1 &&
+        h(
+          'small',
+          { class: 'paper-only' },
+          `Paper has the charts of the chosen stream only; the page has those of ${plural(charts, 'stream')}.`,
+        ),
       h('span', { class: 'number' }, `Stream ${line.stream}`),
       h('span', { class: 'ends' }, `${line.client} → ${line.server}`),
       h('span', { class: 'began' }, `${date(info?.origin_ns ?? line.start_ns)} UTC`),
     );
+  }
+
+  /** Where the time of the stream went. */
+  private time(line: StreamLine): HTMLElement | string {
+    const whole = total(line.budget);
+    if (whole === 0) return '';
+    const title = h('h3', {}, `Where ${micros(whole)} went`);
+    return h(
+      'section',
+      { class: 'stream-time' },
+      title,
+      budgetFigure(this.classes, line.budget),
+      meanings(this.classes, line.budget),
+    );
+  }
+
+  private requestsOf(details: Stream | undefined, board: Board | null): RequestList | null {
+    if (!details?.requests?.length) return null;
+    const show = (from: number, to: number) => {
+      const pad = Math.max(1e-5, (to - from) * 0.1);
+      board?.zoom(from - pad, to + pad);
+      board?.element.scrollIntoView({ block: 'nearest' });
+    };
+    return new RequestList(this.classes, details, board && show);
   }
 
   private cut(info: ChartInfo): HTMLElement | string {
@@ -183,16 +253,17 @@ export class StreamPanel {
     );
   }
 
-  private without(stream: number, details: Stream | undefined, capture: Capture): HTMLElement {
+  private without(line: StreamLine, details: Stream | undefined, capture: Capture): HTMLElement {
     const kept = this.page.charts.length;
     const why = h(
       'p',
       { class: 'nothing' },
       `No charts for this stream: the page holds those of ${plural(kept, 'stream')}, the ones with the most severe findings and the largest. `,
       'To see it, cut it out and look at it alone: ',
-      h('code', {}, `tshark -r ${capture.file} -Y tcp.stream==${stream} -w one.pcapng`),
+      h('code', {}, `tshark -r ${capture.file} -Y tcp.stream==${line.stream} -w one.pcapng`),
     );
-    if (!details) return why;
+    const time = this.time(line);
+    if (!details) return h('div', {}, time || null, why);
     const pair = h('div', { class: 'pair' });
     for (const [name, d, peer] of [
       ['client → server', details.client_to_server, details.server_to_client],
@@ -200,6 +271,16 @@ export class StreamPanel {
     ] as const) {
       pair.append(h('h3', {}, name), directionFacts(d, peer));
     }
-    return h('div', {}, streamNotes(details), why, pair);
+    this.requests = this.requestsOf(details, null);
+    return h(
+      'div',
+      {},
+      streamNotes(details),
+      ...notCheckedIn(details, capture.missing),
+      time || null,
+      why,
+      pair,
+      this.requests?.element,
+    );
   }
 }

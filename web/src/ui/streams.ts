@@ -1,8 +1,10 @@
 // The table of streams: sort by a column, filter by address or number, choose one.
 
+import type { Classes } from '../data/budget';
 import type { Capture, StreamLine } from '../data/model';
 import { h } from '../dom';
 import { bytes, count, micros, plural } from '../format';
+import { budgetBar } from './budget';
 
 const PAGE = 200;
 
@@ -82,6 +84,7 @@ export class StreamTable {
   constructor(
     private readonly capture: Capture,
     private readonly charted: Set<number>,
+    private readonly classes: Classes,
     private readonly choose: (stream: number) => void,
   ) {
     const search = h('input', {
@@ -133,6 +136,11 @@ export class StreamTable {
       this.body.rows[0].tabIndex = 0;
   }
 
+  /** Lists every stream, or as many as before. */
+  print(whole: boolean): void {
+    this.render(whole ? Number.POSITIVE_INFINITY : this.limit);
+  }
+
   private sortBy(column: number): void {
     // Figures are looked at from the largest; names and numbers from the smallest.
     this.down = this.sort === column ? !this.down : COLUMNS[column].numeric && column > 0;
@@ -146,7 +154,7 @@ export class StreamTable {
     return `${s.client} ${s.server} ${s.state.replace('_', ' ')}`.toLowerCase().includes(this.filter);
   }
 
-  private render(): void {
+  private render(limit = this.limit): void {
     const { value } = COLUMNS[this.sort];
     const sign = this.down ? -1 : 1;
     const rows = this.capture.lines.filter((s) => this.matches(s));
@@ -159,19 +167,19 @@ export class StreamTable {
       else head.removeAttribute('aria-sort');
     });
     this.element.style.setProperty('--rows', String(Math.min(rows.length, 100)));
-    this.body.replaceChildren(...rows.slice(0, this.limit).map((s) => this.row(s)));
+    this.body.replaceChildren(...rows.slice(0, limit).map((s) => this.row(s)));
     this.select(this.chosen);
-    this.renderFoot(rows.length);
+    this.renderFoot(rows.length, limit);
   }
 
-  private renderFoot(found: number): void {
+  private renderFoot(found: number, limit: number): void {
     const { capture } = this;
     this.foot.replaceChildren();
     if (capture.lines.length === 0) {
       this.foot.append(this.whyNone());
     } else if (found === 0) {
       this.foot.append('No stream matches the filter.');
-    } else if (found > this.limit) {
+    } else if (found > limit) {
       const more = h('button', { class: 'show-more', type: 'button' }, `show more of ${count(found)}`);
       more.addEventListener('click', () => {
         this.limit += 5 * PAGE;
@@ -202,6 +210,8 @@ export class StreamTable {
         cell.append(`${s.client} → ${s.server}`);
         if (s.findings > 0)
           cell.append(' ', h('span', { class: 'flag', title: 'findings' }, plural(s.findings, 'finding')));
+        // The words are in the panel of the stream.
+        if (s.budget.length > 0) cell.append(budgetBar(this.classes, s.budget));
       } else {
         cell.textContent = column.text(s);
       }

@@ -57,10 +57,14 @@ export function packetFields(trace: Trace, row: number, names: [number, string][
   fields.push(['seq', len[row] > 0 ? `${count(seq[row])}–${count(seq[row] + len[row])}` : count(seq[row])]);
   fields.push(['len', `${count(len[row])} B`]);
   if (!Number.isNaN(trace.ack[row])) fields.push(['ack', count(trace.ack[row])]);
-  fields.push(['win', `${count(trace.window[row])} B`]);
+  const unscaled = trace.unscaled[trace.fromClient[row] ? 1 : 0] && trace.window[row] > 0;
+  fields.push([
+    'win',
+    unscaled ? `${count(trace.window[row])}, scale unknown` : `${count(trace.window[row])} B`,
+  ]);
   fields.push(['flags', flagNames(trace.flags[row])]);
   if (len[row] > 0) fields.push(['in flight', `${count(trace.flight[row])} B`]);
-  if (!Number.isNaN(trace.rttUs[row])) fields.push(['RTT', micros(trace.rttUs[row])]);
+  if (!Number.isNaN(trace.rttUs[row])) fields.push(['since its data', micros(trace.rttUs[row])]);
   const sack = sackBlocks(trace, row);
   if (sack) fields.push(['SACK', sack]);
   fields.push(...ackFields(trace, row));

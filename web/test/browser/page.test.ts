@@ -47,8 +47,8 @@ describe('the page', () => {
     expect(await page.locator('.facts').textContent()).toContain('segment 17');
   });
 
-  it('draws four charts', async () => {
-    for (const chart of ['sequence', 'wait', 'rtt', 'flight']) {
+  it('draws five charts', async () => {
+    for (const chart of ['sequence', 'throughput', 'wait', 'rtt', 'flight']) {
       expect(await drawn(chart), chart).toBeGreaterThan(10);
       expect(await page.locator(`.chart.${chart} canvas`).count()).toBe(1);
     }
@@ -196,7 +196,7 @@ describe('the page', () => {
     expect(why).toContain('No charts for this stream');
     expect(why).toMatch(/tshark -r sample\.pcapng -Y tcp\.stream==\d+ -w one\.pcapng/);
     await page.locator('.top select').selectOption('1');
-    expect(await page.locator('.findings').textContent()).toContain('No findings');
+    expect(await page.locator('.findings').textContent()).toContain('there is no TCP connection to look at');
     expect(await page.locator('.streams').textContent()).toContain('The file holds no packets');
   });
 
@@ -205,7 +205,7 @@ describe('the page', () => {
     expect(await page.locator('.chart.flight').textContent()).toContain('No data was sent');
     await choose(4);
     expect(await page.locator('.notes').textContent()).toContain('only one direction');
-    expect(await page.locator('.chart.rtt').textContent()).toContain('No round-trip sample');
+    expect(await page.locator('.chart.rtt').textContent()).toContain('No sample: no ACK covers');
   });
 });
 

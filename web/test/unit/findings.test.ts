@@ -1,7 +1,7 @@
 // What the copy button of a remedy gives.
 
 import { describe, expect, it } from 'vitest';
-import { toPaste } from '../../src/ui/findings';
+import { toPaste } from '../../src/ui/words';
 
 describe('a remedy', () => {
   it('is copied as its commands, which can be pasted', () => {

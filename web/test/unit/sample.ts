@@ -46,6 +46,7 @@ export function traceOf(packets: Packet[]): Trace {
     sackEdges: Float64Array.from(edges),
     ackRow,
     acks: acksOf(packets),
+    unscaled: [false, false],
   };
 }
 

@@ -88,6 +88,7 @@ pub fn execute(folder: &Scratch, tcplab: &Path, command: &str) -> Result<Ran> {
         .env("PATH", format!("{}:{path}", bin.display()))
         .env("NO_COLOR", "1")
         .env("COLUMNS", "120")
+        .env("LC_ALL", "C.UTF-8")
         .stdin(Stdio::null())
         .output()
         .with_context(|| format!("cannot run bash for `{command}`"))?;

@@ -120,7 +120,8 @@ fn halve(does: &mut AppKind) {
         | AppKind::UdpStream { until, .. }
         | AppKind::UdpRr { until, .. }
         | AppKind::Ping { until, .. } => until.count.iter_mut().for_each(half),
-        AppKind::Sink { .. } | AppKind::Replay { .. } => {}
+        AppKind::Messages { messages } if messages.len() > 1 => drop(messages.pop()),
+        AppKind::Messages { .. } | AppKind::Sink { .. } | AppKind::Replay { .. } => {}
     }
 }
 

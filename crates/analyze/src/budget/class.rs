@@ -116,6 +116,34 @@ impl Class {
             Self::Unknown => "unknown",
         }
     }
+
+    /// What it means, for the schema.
+    const fn means(self) -> &'static str {
+        match self {
+            Self::Handshake => "From the first SYN to the ACK of the SYN-ACK.",
+            Self::ClientThinks => {
+                "The client had all of the answer and had not sent the next request."
+            }
+            Self::ServerThinks => "The server had all of the request and had not begun the answer.",
+            Self::Path => "Packets were on their way: the path's delay, and its rate.",
+            Self::CongestionWindow => "The sender's congestion window was full.",
+            Self::Pacing => "The sender spread its packets over time.",
+            Self::ReceiveWindow => "The receiver's window was full, and not zero.",
+            Self::Sender => {
+                "The sender was in the middle of a message and had nothing to send: its application or its send buffer."
+            }
+            Self::DelayedAck => "The receiver delayed an ACK that the sender waited for.",
+            Self::Nagle => "Nagle's algorithm held a small segment.",
+            Self::FastRecovery => "Recovery by duplicate ACKs or SACK.",
+            Self::Tlp => "Recovery by a tail loss probe.",
+            Self::Rto => "The retransmission timer had to fire.",
+            Self::Spurious => "A retransmission timeout or recovery though nothing was lost.",
+            Self::ZeroWindow => "The receiver's window was zero.",
+            Self::Closing => "After the first FIN.",
+            Self::Idle => "Nobody waited for anything.",
+            Self::Unknown => "The packets do not tell.",
+        }
+    }
 }
 
 /// Microseconds of each class. JSON names only those that are not 0.
@@ -136,6 +164,13 @@ impl Budget {
     /// Adds all of another one.
     pub fn add_all(&mut self, other: &Self) {
         self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a += b);
+    }
+
+    /// Moves time from one class to another one, at most as much as there is.
+    pub(crate) fn turn(&mut self, was: Class, is: Class, us: u64) {
+        let us = us.min(self.of(was));
+        self.0[was as usize] -= us;
+        self.add(is, us);
     }
 
     /// All of it, microseconds.
@@ -171,13 +206,16 @@ impl JsonSchema for Budget {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut schema = json_schema!({ "type": "object", "additionalProperties": false });
+        let mut schema = json_schema!({
+            "type": "object",
+            "additionalProperties": false,
+            "description": "Microseconds of each class of time; those that are 0 are left out.",
+        });
         let mut parts = json_schema!({});
         for class in Class::ALL {
-            parts.insert(
-                class.name().to_owned(),
-                u64::json_schema(generator).to_value(),
-            );
+            let mut part = u64::json_schema(generator);
+            part.insert("description".to_owned(), class.means().into());
+            parts.insert(class.name().to_owned(), part.to_value());
         }
         schema.insert("properties".to_owned(), parts.to_value());
         schema

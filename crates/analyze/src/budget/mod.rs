@@ -4,11 +4,17 @@
 //! whole. `docs/analyze.md` states the evidence for each class and where a capture cannot tell two of them apart.
 
 mod class;
+mod ledger;
+mod recovery;
+mod sending;
+mod tracker;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use class::{Budget, Class};
+pub(crate) use ledger::Account;
+pub(crate) use tracker::{Event, Tracker};
 
 /// A request of the client and the answer to it.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]

@@ -9,17 +9,16 @@
 use tcplab_base::{Instant, Samples};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
-use super::dir::Dir;
+use super::dir::{Dir, PROVEN};
 use super::flight::Taken;
 use super::quick_model::QuickModel;
+use super::unclear::{Evidence, Held};
 use crate::report::Mode;
 use crate::trace::{AckClass, AckRow};
 
 /// A wait of at least this, less the path, is the timer's (shortest timer in use: 40 ms on Linux
 /// and FreeBSD, 25 ms on some BSDs; reads and scheduling stay well below).
 pub(crate) const TIMER_US: u32 = 20_000;
-/// Linux's delayed-ACK timer never fires earlier.
-const LINUX_TIMER_US: u32 = 36_000;
 /// New data counts as the trigger when the ACK followed it within this, less the path.
 const TRIGGER_US: u32 = 1_000;
 /// Most stretches of one mode that are kept.
@@ -39,6 +38,8 @@ pub(crate) struct AckStats {
     pub evidence: Option<Box<Evidence>>,
     /// All data was just ACKed: does its sender go on at once?
     pub release: Option<Release>,
+    /// Frame number of the newest data that went on at once after such an ACK.
+    pub let_go: u64,
     /// Immediate ACKs before the first delayed one.
     pub quick_before: u32,
     /// ACKs of more than one full segment that came late all the same: Linux does that only while
@@ -53,30 +54,6 @@ pub(crate) struct AckStats {
     pub full_segment: bool,
 }
 
-/// What is kept of delayed ACKs, for the report and the findings.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Evidence {
-    /// Waits of the delayed ACKs.
-    pub delayed_us: Samples,
-    /// Delayed ACKs of one pushed segment of exactly `rcv_mss`.
-    pub delayed_exact_mss: u64,
-    /// Delayed ACKs after at least Linux's shortest timer (`TCP_DELACK_MIN`, 40 ms, less what the
-    /// clocks blur).
-    pub linux_timer: u64,
-    /// From the newest data packet to the delayed ACKs.
-    pub since_last_us: Samples,
-    /// Frame numbers of the first delayed ACKs.
-    pub packets: Vec<u64>,
-    /// Delayed ACKs whose arrival let the sender go on at once: with a small segment after an
-    /// unACKed small one (Nagle), and for other reasons.
-    pub released_nagle: Released,
-    pub released_other: Released,
-    /// The first data segment stood alone, and the next ones waited for its delayed ACK.
-    pub released_first: bool,
-    /// Sum of the delayed waits less the path, microseconds.
-    pub delayed_net_us: u64,
-}
-
 /// An ACK of everything sent: what its receiver sends next may have waited for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Release {
@@ -86,25 +63,9 @@ pub(crate) struct Release {
     /// Payload of the newest segment that it covers.
     pub last_len: u32,
     /// It was a delayed one.
-    pub delayed: bool,
+    pub held: Held,
     /// It covers the first data segment and nothing else.
     pub first: bool,
-}
-
-/// Data that went on the moment a delayed ACK came.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Released {
-    pub count: u64,
-    pub packets: Vec<u64>,
-}
-
-impl Released {
-    pub(crate) fn add(&mut self, ack: u64, data: u64) {
-        self.count += 1;
-        if self.packets.len() < 8 {
-            self.packets.extend([ack, data]);
-        }
-    }
 }
 
 /// A stretch of ACKs of one mode.
@@ -143,6 +104,18 @@ impl Modes {
         }
     }
 
+    /// A stretch whose mode turned out later.
+    pub(super) fn put(&mut self, stretch: Stretch) {
+        let earlier = self.earlier.get_or_insert_default();
+        let at = earlier.partition_point(|s| s.from_segment <= stretch.from_segment);
+        match self.last {
+            Some(last) if at < earlier.len() || last.from_segment > stretch.from_segment => {
+                earlier.insert(at, stretch);
+            }
+            _ => earlier.extend(self.last.replace(stretch)),
+        }
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Stretch> {
         self.earlier.iter().flat_map(|e| e.iter()).chain(&self.last)
     }
@@ -164,6 +137,7 @@ pub(crate) enum Credits {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Classified {
     pub class: AckClass,
+    pub held: Held,
     pub wait_us: u32,
     pub since_last_us: u32,
     pub path_us: u32,
@@ -181,29 +155,50 @@ pub(crate) fn classify(
     let wait_us = now.since(taken.first).as_micros_u32();
     let since_last_us = now.since(taken.last).as_micros_u32();
     let pure = p.payload_len == 0 && !p.flags.has(TcpFlags::FIN | TcpFlags::RST);
-    if pure && !taken.repaired {
+    if !taken.repaired {
         acker.answered_after(since_last_us);
+        if pure && acker.path_proofs < PROVEN {
+            prove(acker, taken, next, since_last_us);
+        }
     }
     let path_us = acker.path_or_zero();
     let held_us = held(wait_us, path_us, taken.first, next);
+    let mut timer = Held::No;
     let class = if p.payload_len > 0 {
         AckClass::Piggybacked
     } else if !pure || taken.repaired {
         AckClass::Other
-    } else if taken.bytes > acker.rcv_mss {
+    } else if taken.bytes > u32::from(acker.rcv_mss) {
         AckClass::SecondSegment
-    } else if held_us < TIMER_US {
+    } else if held_us < TIMER_US && (wait_us < TIMER_US || acker.knows_path()) {
         AckClass::Immediate
+    } else if held_us < TIMER_US {
+        timer = Held::Unclear;
+        AckClass::Other
     } else if is_triggered(taken, path_us, now) {
         AckClass::Other
     } else {
+        timer = Held::Yes;
         AckClass::Delayed
     };
     Classified {
         class,
+        held: timer,
         wait_us,
         since_last_us,
         path_us,
+    }
+}
+
+/// Does this answer show that the shortest one is the path? It does when it left out data that came soon after what it
+/// covers: the receiver had not waited for that. A second segment is answered at once (RFC 5681 4.2), mostly.
+fn prove(acker: &mut Dir, taken: &Taken, next: Option<Instant>, since_last_us: u32) {
+    let left_out = next.is_some_and(|n| n.since(taken.first).as_micros_u32() < TIMER_US);
+    let as_fast = since_last_us.saturating_sub(acker.path_us) < TIMER_US / 4;
+    if left_out {
+        acker.prove_path(PROVEN / 2);
+    } else if as_fast && taken.bytes > u32::from(acker.rcv_mss) {
+        acker.prove_path(1);
     }
 }
 
@@ -237,7 +232,8 @@ impl Dir {
         before: u64,
         full: u32,
     ) {
-        let exact = taken.segments == 1 && taken.newest_psh && taken.bytes == self.rcv_mss;
+        let exact =
+            taken.segments == 1 && taken.newest_psh && taken.bytes == u32::from(self.rcv_mss);
         let stats = self.acks.get_or_insert_default();
         stats.full_segment |= taken.largest >= full;
         match c.class {
@@ -248,10 +244,11 @@ impl Dir {
             }
             AckClass::Delayed => {
                 stats.delayed += 1;
-                stats.note_delayed(c, taken, number);
-                let e = stats.evidence.get_or_insert_default();
-                e.delayed_us.push(c.wait_us);
-                e.delayed_exact_mss += u64::from(exact);
+                if stats.first_delayed_segment.is_none() {
+                    stats.first_delayed_segment = Some(taken.newest);
+                    stats.quick_before = stats.immediate + stats.unclear().map_or(0, |u| u.acks);
+                }
+                stats.evidence_of(Held::Yes).add(c, number, exact);
                 stats.stretch(Mode::Delayed, c, taken, before);
             }
             AckClass::SecondSegment => {
@@ -262,25 +259,13 @@ impl Dir {
             AckClass::Piggybacked => stats.piggybacked += 1,
             AckClass::Other => stats.other += 1,
         }
+        if c.held == Held::Unclear {
+            stats.note_unclear(c, taken, number, before, exact);
+        }
     }
 }
 
 impl AckStats {
-    fn note_delayed(&mut self, c: &Classified, taken: &Taken, number: u64) {
-        if self.first_delayed_segment.is_none() {
-            self.first_delayed_segment = Some(taken.newest);
-            self.quick_before = self.immediate;
-        }
-        let e = self.evidence.get_or_insert_default();
-        let net = c.wait_us.saturating_sub(c.path_us);
-        e.linux_timer += u64::from(net >= LINUX_TIMER_US);
-        e.since_last_us.push(c.since_last_us);
-        e.delayed_net_us += u64::from(net);
-        if e.packets.len() < 8 {
-            e.packets.push(number);
-        }
-    }
-
     fn stretch(&mut self, mode: Mode, c: &Classified, taken: &Taken, before: u64) {
         self.modes.add(mode, c.wait_us, || Stretch {
             mode,
@@ -289,6 +274,13 @@ impl AckStats {
             acks: 1,
             sum_us: u64::from(c.wait_us),
         });
+    }
+
+    /// Whether the peer may wait for these ACKs: a sender that does goes on at once after quick ones, too; one that writes
+    /// by a clock may only seem to.
+    pub(crate) fn peer_waits(&self) -> bool {
+        let [quick, at_once] = self.quick_answers;
+        quick < 3 || at_once * 2 >= quick
     }
 
     /// All ACKs for new data.

@@ -32,6 +32,11 @@ impl TsClock {
         }
     }
 
+    /// A time stamp on data was seen.
+    pub(crate) fn runs(&self) -> bool {
+        self.at.is_some()
+    }
+
     /// Newest time stamp on data.
     pub(crate) fn newest(&self) -> u32 {
         self.last
@@ -39,14 +44,24 @@ impl TsClock {
 
     /// How long the side had been silent, by its own clock, when it sent `tsval`.
     pub(crate) fn silence(&self, tsval: u32, now: Instant) -> Duration {
-        let Some(tick) = self.tick_length(tsval, now) else {
-            return Duration::ZERO;
-        };
-        let ticks = Seq(tsval).distance(Seq(self.last)).max(0);
-        Duration::from_nanos(i64::from(ticks) * tick)
+        self.between(self.last, tsval, now)
+            .unwrap_or(Duration::ZERO)
     }
 
-    fn tick_length(&self, tsval: u32, now: Instant) -> Option<i64> {
+    /// Time from one time stamp to a later one, by the side's own clock; `None` while its rate is not known.
+    pub(crate) fn between(&self, earlier: u32, tsval: u32, now: Instant) -> Option<Duration> {
+        let tick = self.tick_length(tsval, now)?;
+        let ticks = Seq(tsval).distance(Seq(earlier)).max(0);
+        Some(Duration::from_nanos(i64::from(ticks) * tick))
+    }
+
+    /// First time stamp on data, and when it passed.
+    pub(crate) fn began(&self) -> Option<(u32, Instant)> {
+        Some((self.first, self.at.get()?))
+    }
+
+    /// Length of a tick in nanoseconds, when it is one of those in use.
+    pub(crate) fn tick_length(&self, tsval: u32, now: Instant) -> Option<i64> {
         let at = self.at.get()?;
         let (ticks, length) = (Seq(tsval).distance(Seq(self.first)), now.since(at));
         if ticks <= 0 || length < ENOUGH {

@@ -4,16 +4,29 @@
 use tcplab_base::{Duration, Instant, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
+use super::ack::TIMER_US;
 use super::dir::Dir;
 use super::flight::Segment;
-use super::loss::{Again, Loss};
+use super::hidden;
+use super::input;
+use super::load::{BULK, SILENCE};
+use super::loss::{Again, Hole, Loss};
 use super::rounds::{self, Rounds};
+use super::unclear::Held;
 use crate::trace::SegmentKind;
 
 /// A sequence number further away than this belongs to something else.
 const SANE: u32 = 1 << 30;
+/// What comes so soon after its hole showed was not sent again, whatever the round trip is.
+const SURELY_LATE: Duration = Duration::from_millis(5);
 /// Two IP identifications this close come from one counter (RFC 6864).
-const NEAR_IDS: i16 = 1000;
+pub(super) const NEAR_IDS: i16 = 1000;
+
+/// Payload of a full Ethernet frame (RFC 894, RFC 9293 3.7.1).
+const ETHERNET: u32 = 1460;
+
+/// Few round trips are longer.
+const FAR: Duration = Duration::from_millis(300);
 
 /// Where a packet stands: its frame number and time.
 #[derive(Clone, Copy, Debug)]
@@ -59,18 +72,55 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
         resync(tx, seq);
     }
     let kind = match distance {
-        0 => new_data(tx, rx, p, seq, at),
+        0 => {
+            let again = if p.payload_len > 0 {
+                hidden::timeout(tx, rx, p, at)
+            } else {
+                None
+            };
+            let kind = new_data(tx, rx, p, seq, at);
+            again.map_or(kind, |again| tx.loss().again(&again))
+        }
         1..=i32::MAX if distance.unsigned_abs() <= SANE => {
-            tx.loss();
+            hole_shows(tx, at.now);
             new_data(tx, rx, p, seq, at)
         }
         _ if distance.unsigned_abs() > SANE => new_data(tx, rx, p, seq, at),
         _ => old_data(tx, rx, p, at),
     };
     if p.payload_len > 0 {
+        let silence = at.now.since(tx.last_data);
+        if tx.ordinal > BULK && (tx.ordinal & 3 == 0 || silence >= SILENCE) {
+            under_load(tx, rx, p, silence, at);
+        }
         tx.last_data = at.now;
     }
     kind
+}
+
+/// Data of a sender of bulk passes, one in four or after `silence`.
+fn under_load(tx: &mut Dir, rx: &Dir, p: &TcpPacket, silence: Duration, at: At) {
+    let idle_us = tx.path_or_zero().saturating_add(rx.path_or_zero());
+    let load = tx.rtt.as_deref_mut().and_then(|r| r.load.as_deref_mut());
+    let Some(load) = load else { return };
+    load.after(silence, tx.ordinal, at.now);
+    if let Some((tsval, _)) = p.options.timestamps {
+        load.arrives(&tx.clock, tsval, idle_us, at);
+    }
+}
+
+/// Data passes beyond what was seen so far: a hole, unless the capture missed it.
+fn hole_shows(tx: &mut Dir, now: Instant) {
+    let near = near(tx);
+    let load = tx.load();
+    let hole = Hole {
+        queued: load.and_then(|l| l.arrived.queued()),
+        timed_out: load.and_then(|l| l.timed_out(tx.ordinal, near?, now)),
+    };
+    let loss = tx.loss();
+    if loss.asked.is_none() {
+        loss.hole = Some(Box::new(hole));
+    }
 }
 
 /// Keep-alives (RFC 9293 3.8.4) and zero-window probes (3.8.6.1) carry at most one byte.
@@ -131,6 +181,9 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
             loss.episodes.new_data(at.now, near_us);
         }
         receive(tx, rx, payload, p);
+        if payload > tx.unpushed.into() && payload <= ETHERNET && !p.flags.has(TcpFlags::PSH) {
+            tx.unpushed = payload as u16;
+        }
     }
     let segment = Segment {
         seq: from,
@@ -144,7 +197,7 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
         sacked: false,
         payload,
         psh: p.flags.has(TcpFlags::PSH),
-        after_forgotten: false,
+        after_forgotten: tx.ordinal == 1 && input::begun_before(tx),
     };
     tx.flight.push(segment, tx.acks_seen);
     tx.advance(end);
@@ -159,17 +212,17 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
 /// 536 bytes with their header.
 fn receive(tx: &Dir, rx: &mut Dir, payload: u32, p: &TcpPacket) {
     let last = std::mem::take(&mut rx.last_seg_size);
-    if payload >= rx.rcv_mss {
-        let limit = tx.wire_mss(rx.mss).unwrap_or(1460);
-        rx.rcv_mss = payload.min(limit).max(rx.rcv_mss);
+    if payload >= rx.rcv_mss.into() {
+        let limit = tx.full_payload(rx.mss);
+        rx.rcv_mss = (payload.min(limit) as u16).max(rx.rcv_mss);
         return;
     }
     let length = payload + u32::from(p.header_len);
     let pushed = p.flags.has(TcpFlags::PSH | TcpFlags::FIN | TcpFlags::URG);
     if length >= 556 || (length >= 108 && !pushed) {
-        rx.last_seg_size = payload;
-        if payload == last {
-            rx.rcv_mss = payload;
+        rx.last_seg_size = payload as u16;
+        if payload == u32::from(last) {
+            rx.rcv_mss = payload as u16;
         }
     }
 }
@@ -182,19 +235,27 @@ fn released(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) {
     let Some(release) = acks.release.take() else {
         return;
     };
+    // The peer answered, and the capture missed the answer.
+    let missed = rx.rare.as_deref().map(|r| &r.missed);
+    if missed.is_some_and(|m| m.bytes > 0 && m.at >= release.at) {
+        return;
+    }
     let near = i64::from(tx.path_or_zero());
     let off = at.now.since(release.at).as_micros() - near;
     let at_once = off.abs() <= 500 + near / 20;
-    if !release.delayed {
+    if at_once {
+        acks.let_go = at.number;
+    }
+    if release.held == Held::No {
         acks.quick_answers[0] += 1;
         acks.quick_answers[1] += u32::from(at_once);
     }
-    if !at_once || !release.delayed {
+    if !at_once || release.held == Held::No {
         return;
     }
-    let mss = tx.wire_mss(rx.mss).unwrap_or(1460);
+    let mss = tx.full_payload(rx.mss);
     let small = p.payload_len < mss && release.last_len < mss;
-    let evidence = acks.evidence.get_or_insert_default();
+    let evidence = acks.evidence_of(release.held);
     evidence.released_first |= release.first && !small;
     let list = if small {
         &mut evidence.released_nagle
@@ -227,6 +288,13 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
     }
     let known = end.at_or_before(tx.una) || tx.flight.covers(seq, end);
     let kind = if !known && late_not_lost(tx, p, at.now) {
+        let shown = tx.flight.first_seen_after(end).unwrap_or(at.now);
+        let overtaken = tx.nxt - end.min(tx.nxt);
+        let late = at.now.since(shown);
+        // Later than that it may be a late retransmission.
+        if late < near(tx).unwrap_or(SURELY_LATE) {
+            tx.loss().reordered(overtaken, late, at.number);
+        }
         fill_hole(tx, p, at);
         SegmentKind::OutOfOrder
     } else {
@@ -263,7 +331,9 @@ fn late_not_lost(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
     if let (Some(shown), Some(near)) = (tx.flight.first_seen_after(p.seq_end()), near(tx)) {
         // Nobody asks for it before the hole shows, and the answer takes the way to the sender and
         // back; three quarters, because RACK (RFC 8985) may have seen it a little before.
-        let asked = loss.and_then(|l| l.asked).map_or(shown, |a| a.max(shown));
+        let asked = loss
+            .and_then(|l| l.asked.get())
+            .map_or(shown, |a| a.max(shown));
         return now.since(asked).as_nanos() < near.as_nanos() / 4 * 3;
     }
     let recovering = loss.is_some_and(|l| l.dupacks >= 3 || l.recovering());
@@ -308,16 +378,19 @@ fn fill_hole(tx: &mut Dir, p: &TcpPacket, at: At) {
 }
 
 /// How long the sender had been silent, and how long it may be without a timeout.
-fn silence(tx: &Dir, tsval: Option<u32>, now: Instant) -> (Duration, Duration) {
+pub(super) fn silence(tx: &Dir, tsval: Option<u32>, now: Instant) -> (Duration, Duration) {
     let loss = tx.loss.as_deref();
-    let told = loss.and_then(|l| l.told);
+    let told = loss.and_then(|l| l.told.get());
     let active = tx.progress.max(tx.last_data);
     // One SACK for a probe alone asks for nothing (RFC 6675): what follows much later is a timeout.
     let after_probe = told == Some(active) && loss.is_some_and(Loss::probing);
     // What is sent upon news comes at once (RACK may wait a quarter of a round trip); without
     // news a round trip is no silence yet.
     let near = Duration::from_micros(tx.path_or_zero().into());
+    // A capture at the receiver that lacks the handshake does not know the round trip: what was asked for may take long.
+    let unknown = tx.path_us == u32::MAX && tx.srtt_us < TIMER_US && input::begun_before(tx);
     let wait = match told {
+        Some(_) if unknown => FAR,
         Some(t) if t > active || after_probe => near + Duration::from_nanos(rtt(tx).as_nanos() / 4),
         _ => rtt(tx),
     };
@@ -332,6 +405,15 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
     let (seq, end) = (p.seq, p.seq_end());
     let tsval = p.options.timestamps.map(|t| t.0);
     let (idle, wait) = silence(tx, tsval, at.now);
+    let hole = tx.loss.as_deref().and_then(|l| l.hole.as_deref().copied());
+    // A timeout was there, but its first retransmission filled no hole that the capture shows.
+    let recovering = tx.loss.as_deref().is_some_and(Loss::recovering);
+    let hidden = hole.and_then(|h| h.timed_out).filter(|_| !recovering);
+    let idle = hidden.map_or(idle, |silence| silence.max(idle));
+    let load = tx.load();
+    // What stands in a queue before the capture comes later by as much.
+    let queue = load.and_then(|l| l.arrived.queued()).unwrap_or_default();
+    let wait = wait + Duration::from_micros(queue.least.into());
     let again = Again {
         seq,
         end,
@@ -344,10 +426,18 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
         tsval,
         start: tx.flight.front().map_or(at.now, |s| s.first),
         nxt: tx.nxt,
-        sack_permitted: tx.sack_permitted && rx.sack_permitted,
+        sack_permitted: tx.may_sack() && rx.may_sack(),
         acks_seen: tx.acks_seen,
         rtt: rtt(tx),
-        acked: end.at_or_before(tx.una),
+        // Before the first ACK that is only where the capture begins.
+        acked: tx.acks_seen && end.at_or_before(tx.una),
+        queued: [
+            load.and_then(|l| l.answered.queued()),
+            hole.and_then(|h| h.queued),
+        ],
+        flight: tx.nxt - tx.una.min(tx.nxt),
+        passed: tx.relative(tx.una),
+        lost: false,
     };
     let loss = tx.loss();
     let kind = loss.again(&again);

@@ -3,10 +3,12 @@
 use tcplab_base::{Duration, Instant, Samples, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
-use super::ack::AckStats;
+use super::ack::{AckStats, TIMER_US};
 use super::caqm::Tags;
 use super::clock::TsClock;
+use super::data::At;
 use super::flight::Flight;
+use super::load::Load;
 use super::loss::Loss;
 use super::moment::Moment;
 use super::rounds::Rounds;
@@ -31,6 +33,9 @@ pub(crate) struct Dir {
     pub acks_seen: bool,
     pub fin_seen: bool,
     pub fin_acked: bool,
+    /// TTL or hop limit of its newest packet, RSTs left out, and whether there were others.
+    pub ttl: u8,
+    pub ttl_varies: bool,
     /// Highest sequence number seen, exclusive.
     pub nxt: Seq,
     /// Highest ACK seen from the peer.
@@ -45,6 +50,8 @@ pub(crate) struct Dir {
     pub progress: Instant,
     /// Newest IP identification (RFC 6864), as far as they count up.
     pub newest_id: u16,
+    /// How many steps of one it made in a row.
+    pub id_run: u8,
     /// Its last packet, for capture duplicates: see [`mark`].
     pub previous: u64,
     pub flight: Flight,
@@ -61,12 +68,18 @@ pub(crate) struct Dir {
     /// Smallest and largest so far; the smallest is above the largest before the first.
     pub window_range: (u32, u32),
     /// Its guess of the peer's segment size (Linux `rcv_mss`), as far as packets tell.
-    pub rcv_mss: u32,
+    pub rcv_mss: u16,
     /// Length of the last short segment (Linux `last_seg_size`): two alike make a new `rcv_mss`.
-    pub last_seg_size: u32,
+    pub last_seg_size: u16,
     /// Shortest time from a packet of the peer to this side's answer, microseconds: the path
     /// between the capture and this side and back. `u32::MAX` before the first.
     pub path_us: u32,
+    /// How well it is proven that this is the path, up to [`PROVEN`].
+    pub path_proofs: u8,
+    /// Its SYN was seen with all options.
+    pub options_seen: bool,
+    /// Largest payload without PSH so far, up to what Ethernet carries: a full segment, if the MSS is not known.
+    pub unpushed: u16,
     /// Smoothed RTT of this side's data at the capture point, microseconds.
     pub srtt_us: u32,
     /// How fast its time stamps run.
@@ -74,6 +87,8 @@ pub(crate) struct Dir {
     /// A TSval of this side that waits for its echo, and when it passed.
     pub echo_tsval: u32,
     pub echo_at: Moment,
+    /// It was on a pure ACK: its echo comes when the peer next sends, at once or not.
+    pub echo_bare: bool,
     // Rare things, allocated when they happen.
     tally: Option<Box<Tally>>,
     pub acks: Option<Box<AckStats>>,
@@ -100,8 +115,39 @@ pub(crate) struct Tally {
 pub(crate) struct RttSamples {
     /// From a segment to its ACK.
     pub by_ack: Samples,
+    /// Those of `by_ack` whose ACK was sent at once and for nothing but the data; `None`: all of them.
+    pub prompt: Option<Box<Samples>>,
     /// By the echo of a time stamp.
     pub by_ts: Samples,
+    /// What the path does under load, of senders of bulk.
+    pub load: Option<Box<Load>>,
+}
+
+impl RttSamples {
+    /// The sender turns out to be one of bulk.
+    pub(crate) fn begin(&mut self, us: u32, at: At) {
+        let mut load = Box::new(Load::default());
+        load.answered.least = self.by_ack.quantiles().min.into();
+        load.answered(us, at.now, at.number);
+        self.load = Some(load);
+    }
+}
+
+impl RttSamples {
+    /// A sample; `prompt` tells that the ACK neither waited nor rode on data.
+    pub(crate) fn by_ack(&mut self, us: u32, prompt: bool) {
+        match &mut self.prompt {
+            Some(samples) if prompt => samples.push(us),
+            None if !prompt => self.prompt = Some(Box::new(self.by_ack.clone())),
+            _ => {}
+        }
+        self.by_ack.push(us);
+    }
+
+    /// The samples of ACKs that were sent at once.
+    pub(crate) fn prompt(&mut self) -> &mut Samples {
+        self.prompt.as_deref_mut().unwrap_or(&mut self.by_ack)
+    }
 }
 
 /// Counters that most connections never need.
@@ -118,12 +164,18 @@ pub(crate) struct Rare {
     pub capture_duplicates: u32,
     /// Packets that came twice and that the receiver got twice (DSACK): doubled by the network.
     pub network_duplicates: u32,
+    /// What the receiver got twice (DSACK) though the capture shows it once.
+    pub unseen_duplicates: u32,
+    /// Its first RST.
+    pub reset: Option<Box<Reset>>,
     pub super_segments: u32,
     /// Frame number of the first super-segment.
     pub first_super: u64,
     pub missed: Missed,
     pub truncated: u32,
     pub unanswered: Option<Box<Unanswered>>,
+    /// How often one IP identification was left out: a packet that the capture does not show.
+    pub id_gaps: u32,
 }
 
 /// Keep-alives since the peer's last packet.
@@ -159,13 +211,30 @@ impl Rare {
     }
 }
 
+/// A RST, and what was there before and after it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reset {
+    pub packet: u64,
+    pub seq: Seq,
+    pub ttl: u8,
+    /// TTL of the packets of this side before, if they had one and the same.
+    pub usual_ttl: Option<u8>,
+    /// No side had sent its FIN.
+    pub open: bool,
+    /// Bytes that its peer had sent and it had not ACKed, and the other way round.
+    pub unacked: [u32; 2],
+    /// First later packet of this side with data that the RST does not know of.
+    pub went_on: u64,
+}
+
 /// Data that was ACKed though the capture had not shown it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Missed {
     pub bytes: u64,
     from: Seq,
     to: Seq,
-    at: Instant,
+    /// When the newest ACK of such data passed.
+    pub at: Instant,
 }
 
 /// What a capture writes in the wrong order is not further apart; later it was sent again.
@@ -244,6 +313,8 @@ impl Default for Dir {
             acks_seen: false,
             fin_seen: false,
             fin_acked: false,
+            ttl: 0,
+            ttl_varies: false,
             nxt: Seq(0),
             una: Seq(0),
             nxt_rel: 0,
@@ -252,6 +323,7 @@ impl Default for Dir {
             last_packet: Instant::default(),
             progress: Instant::default(),
             newest_id: 0,
+            id_run: 0,
             previous: 0,
             flight: Flight::default(),
             mss: None,
@@ -265,9 +337,13 @@ impl Default for Dir {
             last_seg_size: 0,
             clock: TsClock::default(),
             path_us: u32::MAX,
+            path_proofs: 0,
+            options_seen: false,
+            unpushed: 0,
             srtt_us: 0,
             echo_tsval: 0,
             echo_at: Moment::default(),
+            echo_bare: false,
             tally: None,
             acks: None,
             rtt: None,
@@ -279,8 +355,11 @@ impl Default for Dir {
     }
 }
 
+/// So much proof of a path is enough: the handshake, or two answers that left out what came next.
+pub(crate) const PROVEN: u8 = 4;
+
 /// Linux `tcp_initialize_rcv_mss()`: a receiver starts with 536 at most.
-const RCV_MSS_START: u32 = 536;
+const RCV_MSS_START: u16 = 536;
 
 impl Dir {
     pub(crate) fn rare(&mut self) -> &mut Rare {
@@ -297,6 +376,16 @@ impl Dir {
     pub(crate) fn caqm_answer(&self) -> u64 {
         let tags = self.rare.as_deref().and_then(|r| r.caqm_tags.as_deref());
         tags.map_or(0, |tags| tags.first.answer)
+    }
+
+    /// What the path did under load, if this is a sender of bulk.
+    pub(crate) fn load(&self) -> Option<&Load> {
+        self.rtt.as_deref()?.load.as_deref()
+    }
+
+    /// Packets that the capture does not show, by gaps of one in the IP identification.
+    pub(crate) fn hidden(&self) -> u32 {
+        self.rare.as_deref().map_or(0, |r| r.id_gaps)
     }
 
     pub(crate) fn loss(&mut self) -> &mut Loss {
@@ -323,6 +412,8 @@ impl Dir {
                 rare.caqm_tags.get_or_insert_default().packets += 1;
             }
             rare.truncated += u32::from(p.header_truncated);
+            // The options that were cut off: on data they are time stamps, mostly (RFC 7323 appendix A: 12 bytes).
+            self.timestamps |= p.header_truncated && p.header_len >= 32 && p.payload_len > 0;
         }
         if !handshake && p.flags.has(TcpFlags::ECE | TcpFlags::CWR) {
             let rare = self.rare();
@@ -359,6 +450,14 @@ impl Dir {
     /// Follows the IP identification: late packets do not turn it back.
     pub(crate) fn follow_id(&mut self, id: u16) {
         let step = id.wrapping_sub(self.newest_id) as i16;
+        if step == 1 {
+            self.id_run = self.id_run.saturating_add(1);
+        } else {
+            if step == 2 && self.id_run >= 2 {
+                self.rare().id_gaps += 1;
+            }
+            self.id_run = 0;
+        }
         if self.newest_id == 0 || !(-1000..0).contains(&step) {
             self.newest_id = id;
         }
@@ -369,11 +468,50 @@ impl Dir {
         id != 0 && id == self.newest_id.wrapping_add(1)
     }
 
+    /// Follows the TTL.
+    #[inline]
+    pub(crate) fn follow_ttl(&mut self, ttl: u8) {
+        self.ttl_varies |= self.ttl != ttl && self.ttl != 0;
+        self.ttl = ttl;
+    }
+
+    /// Notes its first RST; `peer` is the other side.
+    pub(crate) fn note_reset(&mut self, peer: &Self, p: &TcpPacket, number: u64) {
+        let usual = self.ttl != 0 && !self.ttl_varies && self.packets > 2;
+        let unacked = |d: &Self| d.nxt - d.una.min(d.nxt);
+        let reset = Reset {
+            packet: number,
+            seq: p.seq,
+            ttl: p.ttl,
+            usual_ttl: usual.then_some(self.ttl),
+            open: !self.fin_seen && !peer.fin_seen,
+            unacked: [unacked(peer), unacked(self)],
+            went_on: 0,
+        };
+        self.rare().reset.get_or_insert(Box::new(reset));
+    }
+
+    /// A packet after a RST of some side.
+    pub(crate) fn after_reset(&mut self, p: &TcpPacket, number: u64) {
+        if let Some(reset) = self
+            .rare
+            .as_deref_mut()
+            .and_then(|r| r.reset.as_deref_mut())
+            && reset.went_on == 0
+            && p.payload_len > 0
+            && !p.flags.has(TcpFlags::RST)
+            && p.seq_end().after(reset.seq)
+        {
+            reset.went_on = number;
+        }
+    }
+
     /// Learns the options of a SYN or SYN-ACK.
     pub(crate) fn learn_options(&mut self, p: &TcpPacket) {
         self.mss = p.options.mss;
         self.window_scale = p.options.window_scale;
         self.sack_permitted = p.options.sack_permitted;
+        self.options_seen = !p.header_truncated || p.options.window_scale.is_some();
     }
 
     /// Relative sequence number without wrap.
@@ -403,8 +541,63 @@ impl Dir {
         }
     }
 
-    /// This side answered a packet of its peer after `us` microseconds.
+    /// Waits for the echo of a TSval: of new data, and of ACKs where no handshake tells the path.
+    pub(crate) fn await_echo(&mut self, tsval: u32, data: bool, now: Instant) {
+        let bare = !data && !self.options_seen && self.mss.is_none() && tsval != self.echo_tsval;
+        if data || bare {
+            self.echo_tsval = tsval;
+            self.echo_at.set(now);
+            self.echo_bare = bare;
+        }
+    }
+
+    /// This side, which sends data without a pause (`gap` after the last), echoed an ACK after `us`: it had not had the
+    /// ACK one packet before, so that the path is about this long.
+    pub(crate) fn echoed_after(&mut self, us: u32, gap: Duration) {
+        let dense = gap.as_micros() < i64::from(us / 4);
+        if !dense || self.knows_path() {
+            return;
+        }
+        if self.path_us == u32::MAX || us.saturating_add(TIMER_US) <= self.path_us {
+            self.answered_after(us);
+        }
+        if us / 4 * 3 <= self.path_us {
+            self.prove_path(1);
+        }
+    }
+
+    /// SACK was permitted, or nobody saw whether: stacks do.
+    pub(crate) fn may_sack(&self) -> bool {
+        self.sack_permitted || !self.options_seen
+    }
+
+    /// Whether [`Dir::path_us`] is the path and no wait of a timer: shorter than any, or proven.
+    pub(crate) fn knows_path(&self) -> bool {
+        self.path_us < TIMER_US || (self.path_us != u32::MAX && self.path_proofs >= PROVEN)
+    }
+
+    /// This side answered a packet of its peer after `us` microseconds: the path is not longer.
     pub(crate) fn answered_after(&mut self, us: u32) {
-        self.path_us = self.path_us.min(us);
+        if us < self.path_us {
+            if us.saturating_add(TIMER_US) <= self.path_us {
+                self.path_proofs = 0;
+            }
+            self.path_us = us;
+        }
+    }
+
+    /// An answer shows that no timer made [`Dir::path_us`] what it is. One may be wrong: a packet may be lost.
+    pub(crate) fn prove_path(&mut self, weight: u8) {
+        self.path_proofs = self.path_proofs.saturating_add(weight).min(PROVEN);
+    }
+
+    /// Largest payload of one packet on the wire towards `peer`. Without the MSS option: the largest one that was not
+    /// pushed (more followed it, so it was full), or what Ethernet carries.
+    pub(crate) fn full_payload(&self, peer_mss: Option<u16>) -> u32 {
+        let guess = || match self.unpushed {
+            536.. => u32::from(self.unpushed),
+            _ => self.wire_mss(Some(1460)).unwrap_or(1460),
+        };
+        self.wire_mss(peer_mss).unwrap_or_else(guess)
     }
 }

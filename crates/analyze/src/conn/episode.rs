@@ -2,6 +2,7 @@
 
 use tcplab_base::{Duration, Instant, Seq};
 
+use super::load::Queued;
 use super::loss::Again;
 use crate::report::{EpisodeKind, SpuriousEvidence};
 use crate::trace::SegmentKind;
@@ -30,6 +31,8 @@ pub(crate) struct Open {
     pub at: Instant,
     pub number: u64,
     pub tsval: Option<u32>,
+    /// End of the latest retransmission.
+    pub latest: Seq,
     /// The ACK that tells spurious from needed was seen.
     pub judged: bool,
     /// A probe that may have been a timeout: its frame number, and the silence before it.
@@ -54,6 +57,19 @@ pub(crate) struct Record {
     pub evidence: bool,
     /// The data was ACKed when its retransmission passed: the data was not lost, perhaps its ACK.
     pub acked: bool,
+    /// Stretches of data that were sent again: what lies between them had arrived.
+    pub runs: u32,
+    /// How many of the retransmissions passed after the ACK of their data.
+    pub unneeded: u32,
+    /// How long packets waited before it: to their ACKs, and on the way to the capture.
+    pub queued: [Option<Queued>; 2],
+    /// Bytes in flight when it began, and the round trip.
+    pub flight: u32,
+    /// Bytes before the first lost one.
+    pub passed: u64,
+    pub rtt: Duration,
+    /// The first original was lost before the capture, for certain.
+    pub lost: bool,
     /// How many of the retransmissions the receiver reported as duplicates.
     pub dsacked: u32,
     /// The first retransmission was not needed, by time stamps or by the time of its ACK.
@@ -67,11 +83,20 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// It is called a fast retransmission only because no ACK was seen before it.
+    pub(crate) fn reason_unknown(&self) -> bool {
+        let guessed = matches!(self.kind, Some(EpisodeKind::Fast | EpisodeKind::Other));
+        guessed && !self.evidence && !self.acked
+    }
+
     /// Whether the whole episode was spurious: all it sent was reported as duplicate, or the first
     /// retransmission was too early and hardly anything else was sent that was needed.
     pub(crate) fn spurious(&self) -> Option<SpuriousEvidence> {
         if self.dsacked > 0 && self.dsacked >= self.retransmissions {
             return Some(SpuriousEvidence::Dsack);
+        }
+        if self.unneeded > 0 && self.unneeded >= self.retransmissions {
+            return Some(SpuriousEvidence::Acked);
         }
         let rest = self.retransmissions.saturating_sub(self.dsacked);
         self.too_early.filter(|_| rest <= 2)
@@ -97,6 +122,9 @@ impl Episodes {
             None => self.open = Some(Box::new(Open::begin(kind, a, evidence))),
             Some(open) => {
                 open.record.retransmissions += 1;
+                open.record.unneeded += u32::from(a.acked);
+                open.record.runs += u32::from(a.seq != open.latest);
+                open.latest = a.end;
                 if a.head && a.seq.before(open.seq) && !open.judged {
                     // A probe of the end came first: an ACK's echo tells of the first one.
                     (open.seq, open.at, open.number, open.tsval) =
@@ -135,6 +163,7 @@ impl Episodes {
                 .is_some_and(|e| a.now.since(e) <= a.rtt + a.rtt + Duration::from_millis(20))
         {
             last.retransmissions += 1;
+            last.unneeded += 1;
             return self.index() - 1;
         }
         self.open = Some(Box::new(Open::begin(kind, a, evidence)));

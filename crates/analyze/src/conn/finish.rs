@@ -2,12 +2,16 @@
 
 use tcplab_base::{Duration, Samples};
 
-use super::{AckStats, Connection, Dir, Record};
-use crate::budget::Budget;
+use super::ack::TIMER_US;
+use super::dir::PROVEN;
+use super::window::Scale;
+use super::{AckStats, Connection, Dir, Record, round_trip};
+use crate::budget::{Account, Class};
 use crate::report::{
     AckMode, AcksSent, Artefact, Direction, DirectionMore, Episode, EpisodeKind, Handshake,
-    Retransmissions, Rtt, Spread, State, Stream, Vantage,
+    Retransmissions, Rtt, Spread, State, Stream, Totals, Vantage,
 };
+use crate::trace::AckClass;
 
 /// Shorter stretches of one ACK mode than this are not worth a line.
 const STRETCH: u32 = 3;
@@ -16,9 +20,14 @@ impl Connection {
     /// Ends what is still open, for the report.
     pub(crate) fn close(&mut self) {
         let here = [0, 1].map(|d| self.dirs[d].is_here(&self.dirs[1 - d]));
-        for (dir, here) in self.dirs.iter_mut().zip(here) {
+        for (i, (dir, here)) in self.dirs.iter_mut().zip(here).enumerate() {
             if let Some(loss) = dir.loss.as_deref_mut() {
                 loss.episodes.close(None);
+            }
+            if let Some(class) = dir.settle()
+                && let Some(trace) = self.trace.as_deref_mut()
+            {
+                trace.settle(i == 0, class);
             }
             if let Some(rounds) = dir.rounds.as_deref_mut() {
                 rounds.close(dir.fin_seen || (here && dir.una == dir.nxt));
@@ -29,10 +38,19 @@ impl Connection {
         }
     }
 
-    /// The report. Call [`Connection::close`] first.
-    pub(crate) fn report(&mut self) -> Stream {
+    /// The report; its time is added to that of the capture. Call [`Connection::close`] first.
+    pub(crate) fn report(&mut self, totals: &mut Totals) -> Stream {
         let client = self.client_index();
         let ends = [self.key.a, self.key.b];
+        let duration_us = self.last.since(self.start).as_micros().max(0) as u64;
+        let account = self.account(client, duration_us);
+        totals.budget_us.add_all(&account.budget);
+        totals.waited_us.add_all(&account.asked);
+        let opening = account.budget.of(Class::Handshake);
+        totals.waited_us.add(Class::Handshake, opening);
+        let [a, b] = &self.dirs;
+        let scales = [Scale::of(a, b), Scale::of(b, a)];
+        let round_trip = self.round_trip();
         let h = &self.handshake;
         let seen = h.syn_at.is_some() || h.synack_at.is_some();
         Stream {
@@ -40,7 +58,7 @@ impl Connection {
             client: ends[client].text(),
             server: ends[1 - client].text(),
             start_ns: self.start.as_nanos(),
-            duration_us: self.last.since(self.start).as_micros().max(0) as u64,
+            duration_us,
             state: self.state(),
             handshake: seen.then_some(Handshake {
                 syn_retransmissions: h.syns_again,
@@ -50,14 +68,27 @@ impl Connection {
                 caqm: h.caqm.report(),
             }),
             vantage: self.vantage(),
+            round_trip,
             artefacts: self.artefacts(),
             not_checked: Vec::new(),
-            budget_us: Budget::default(),
-            requests: Vec::new(),
-            requests_not_listed: 0,
-            client_to_server: Box::new(direction(&mut self.dirs[client])),
-            server_to_client: Box::new(direction(&mut self.dirs[1 - client])),
+            budget_us: account.budget,
+            requests: account.requests,
+            requests_not_listed: account.not_listed,
+            client_to_server: Box::new(direction(&mut self.dirs[client], scales[client])),
+            server_to_client: Box::new(direction(&mut self.dirs[1 - client], scales[1 - client])),
         }
+    }
+
+    /// Where the time went. The spans go to the trace.
+    fn account(&mut self, client: usize, duration_us: u64) -> Account {
+        let Some(tracker) = self.tracker.take() else {
+            return Account::default();
+        };
+        let mut account = tracker.close(&self.dirs, client, (self.start, duration_us));
+        if let Some(trace) = &mut self.trace {
+            trace.spans = std::mem::take(&mut account.spans);
+        }
+        account
     }
 
     fn state(&self) -> State {
@@ -80,7 +111,8 @@ impl Connection {
     /// Where the capture was taken: near the side whose answers come soonest.
     pub(crate) fn vantage(&self) -> Vantage {
         let client = self.client_index();
-        let (c, s) = (self.dirs[client].path_us, self.dirs[1 - client].path_us);
+        let path = |d: &Dir| if d.knows_path() { d.path_us } else { u32::MAX };
+        let (c, s) = (path(&self.dirs[client]), path(&self.dirs[1 - client]));
         let near = |a: u32, b: u32| u64::from(a) * 4 < u64::from(b);
         match (c, s) {
             (u32::MAX, _) | (_, u32::MAX) => Vantage::Unknown,
@@ -125,8 +157,25 @@ impl Connection {
     }
 }
 
+impl Dir {
+    /// Judges the ACKs that could not be judged while the path was not known, and gives their class.
+    fn settle(&mut self) -> Option<AckClass> {
+        let acks = self.acks.as_deref_mut()?;
+        acks.unclear()?;
+        if acks.shows_timer(self.path_us) {
+            self.path_proofs = PROVEN;
+        }
+        let known = self.path_us < TIMER_US || self.path_proofs >= PROVEN;
+        if known {
+            acks.settle(self.path_us)
+        } else {
+            None
+        }
+    }
+}
+
 /// What one side sent.
-fn direction(d: &mut Dir) -> Direction {
+fn direction(d: &mut Dir, scale: Scale) -> Direction {
     let loss = d.loss.as_deref();
     let tally = d.tally();
     Direction {
@@ -152,11 +201,11 @@ fn direction(d: &mut Dir) -> Direction {
             .map(|r| rtt(&mut r.by_ack))
             .unwrap_or_default(),
         acks_sent: acks_sent(d),
-        more: more(d),
+        more: more(d, scale),
     }
 }
 
-fn rtt(samples: &mut Samples) -> Rtt {
+pub(super) fn rtt(samples: &mut Samples) -> Rtt {
     let q = samples.quantiles();
     Rtt {
         min: q.min,
@@ -177,7 +226,7 @@ fn spread(samples: &mut Samples) -> Spread {
 }
 
 fn acks_sent(d: &mut Dir) -> AcksSent {
-    let path_us = (d.path_us != u32::MAX).then_some(d.path_us);
+    let path_us = d.knows_path().then_some(d.path_us);
     let Some(a) = d.acks.as_deref_mut() else {
         return AcksSent::default();
     };
@@ -196,6 +245,10 @@ fn acks_sent(d: &mut Dir) -> AcksSent {
             .map(|e| spread(&mut e.delayed_us))
             .unwrap_or_default(),
         path_us,
+        unclear: a.unclear().map_or(0, |u| u.acks.into()),
+        unclear_us: a
+            .unclear()
+            .map(|u| spread(&mut u.evidence.delayed_us.clone())),
         since_last_us: a
             .evidence
             .as_mut()
@@ -228,7 +281,8 @@ fn modes(a: &AckStats) -> Vec<AckMode> {
     }
 }
 
-fn more(d: &mut Dir) -> DirectionMore {
+fn more(d: &mut Dir, scale: Scale) -> DirectionMore {
+    let round_trip = round_trip::of_data(d);
     let by_ts = d.rtt.as_deref_mut().map(|r| &mut r.by_ts);
     let rtt_ts_us = by_ts.filter(|s| !s.is_empty()).map(rtt);
     let (low, high) = d.window_range;
@@ -241,6 +295,8 @@ fn more(d: &mut Dir) -> DirectionMore {
         max_payload_bytes: u64::from(d.max_payload),
         max_in_flight_bytes: u64::from(d.max_in_flight),
         window_bytes: (low <= high).then(|| (u64::from(low), u64::from(high))),
+        window_unscaled: !scale.known && low <= high,
+        window_scale_at_least: scale.at_least,
         mss: d.mss,
         window_scale: d.window_scale,
         sack_permitted: d.sack_permitted,
@@ -250,6 +306,7 @@ fn more(d: &mut Dir) -> DirectionMore {
         keep_alives: u64::from(rare.keep_alives),
         window_updates: u64::from(tally.window_updates),
         window_full: u64::from(tally.window_full),
+        round_trip,
         rtt_ts_us,
         ecn_ect: rare.ecn_ect.into(),
         ecn_ce: rare.ecn_ce.into(),

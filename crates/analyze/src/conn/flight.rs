@@ -241,10 +241,12 @@ impl Flight {
         let mut taken = Taken::default();
         let mut reached = una;
         while let Some(&s) = self.segments.front() {
-            if !s.after_forgotten {
+            if s.after_forgotten {
+                reached = reached.max(s.seq.min(ack));
+            } else {
                 taken.unseen(reached, s.seq.min(ack));
             }
-            reached = reached.max(s.end());
+            reached = reached.max(s.end().min(ack));
             if s.end().after(ack) {
                 if s.seq.before(ack) {
                     let done = ack - s.seq;

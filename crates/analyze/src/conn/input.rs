@@ -4,9 +4,11 @@ use tcplab_base::{Duration, Instant, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
 use super::ack::{self, Classified, Release};
-use super::data::At;
+use super::data::{At, rtt};
 use super::dir::Dir;
-use super::flight::Taken;
+use super::flight::{Segment, Taken};
+use super::load::BULK;
+use super::window;
 use crate::compat::Verdicts;
 use crate::trace::{AckClass, AckRow};
 
@@ -31,20 +33,69 @@ pub(crate) fn on_ack(
         sender.acks_seen = true;
         return Told::default();
     }
+    if !sender.acks_seen && p.ack.before(sender.una) && begun_before(sender) {
+        // The capture begins behind data that is still in flight.
+        sender.una = p.ack;
+        sender.acks_seen = true;
+    }
     echo(acker, sender, p, at.now);
-    let dsack = !p.options.sack.is_empty() && sack(acker, sender, p, at.now);
+    let high = sender.loss.as_deref().and_then(|l| l.sacked_high);
+    let dsack = if p.header_truncated {
+        cut_sack(acker, sender, p, at.now)
+    } else {
+        !p.options.sack.is_empty() && sack(acker, sender, p, at.now)
+    };
     let advance = p.ack.distance(sender.una);
     if advance <= 0 || advance > 1 << 30 {
         let duplicate = verdicts.has(Verdicts::DUPLICATE_ACK) && advance == 0 && !dsack;
-        if duplicate && !sender.flight.is_empty() {
-            let loss = sender.loss();
-            loss.dupacks += 1;
-            loss.tell(at.now);
+        if duplicate {
+            duplicate_ack(acker, sender, at.now);
         }
         return Told::default();
     }
     sender.acks_seen = true;
+    if let Some(high) = high {
+        came_late(sender, p.ack, high, at);
+    }
     new_ack(acker, sender, p, at)
+}
+
+/// SACK had told of data up to `high` before this ACK came. Was the hole filled by what was sent once?
+fn came_late(sender: &mut Dir, ack: Seq, high: Seq, at: At) {
+    let una = sender.una;
+    let hole = sender.flight.front().filter(|s| {
+        let once = s.times == 1 && !(s.sacked || s.filled_hole);
+        once && s.seq == una && s.end().at_or_before(ack) && s.end().before(high)
+    });
+    if let Some(end) = hole.map(Segment::end)
+        && let Some(loss) = sender.loss.as_deref_mut()
+        && let Some(asked) = loss.asked.get()
+    {
+        loss.reordered(high - end, at.now.since(asked), at.number);
+    }
+}
+
+/// A duplicate ACK: it tells of a hole, unless nothing that is in flight can have reached the receiver yet.
+fn duplicate_ack(acker: &Dir, sender: &mut Dir, now: Instant) {
+    let first = sender.flight.front().map(|s| s.first);
+    let path = i64::from(acker.path_or_zero());
+    let answers_older = first.is_none_or(|f| now.since(f).as_micros() < path - path / 8);
+    let rtt = rtt(sender);
+    if let Some(loss) = sender.loss.as_deref_mut()
+        && answers_older
+    {
+        loss.answered_twice(now, rtt);
+    }
+    if first.is_some() {
+        let loss = sender.loss();
+        loss.dupacks += 1;
+        loss.tell(now);
+    }
+}
+
+/// The connection was older than the capture, which shows nothing of this side's data before what it showed first.
+pub(super) fn begun_before(sender: &Dir) -> bool {
+    !sender.options_seen && sender.mss.is_none()
 }
 
 /// The ACK number moved forward.
@@ -57,27 +108,62 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
         rounds.acked(p.ack, acker.window, at.now);
     }
     sender.fin_acked |= sender.fin_seen && p.ack == sender.nxt;
-    let rtt_us = taken.sample.map(|t| at.now.since(t).as_micros_u32());
-    if let Some(us) = rtt_us.filter(|_| taken.segments > 0) {
+    let sample = taken.sample.filter(|_| taken.segments > 0);
+    let rtt_us = sample.map(|t| at.now.since(t).as_micros_u32());
+    if let Some(us) = rtt_us {
         sender.srtt_us = smooth(sender.srtt_us, us);
-        sender.rtt.get_or_insert_default().by_ack.push(us);
     }
     if let Some(loss) = sender.loss.as_deref_mut() {
         let tsecr = p.options.timestamps.map(|t| t.1);
-        let path = acker.path_or_zero();
+        // Without the handshake the shortest answer may have waited in a queue.
+        let path = if begun_before(acker) {
+            0
+        } else {
+            acker.path_or_zero()
+        };
         loss.eifel(
             covered,
+            &taken,
             tsecr,
             at.now,
             Duration::from_micros(i64::from(path)),
         );
         loss.advanced(p.ack, at.now);
     }
+    if let Some(fin) = taken
+        .bare
+        .filter(|_| taken.segments == 0 && !taken.repaired)
+        && !p.flags.has(TcpFlags::RST | TcpFlags::SYN)
+    {
+        acker.answered_after(at.now.since(fin).as_micros_u32());
+    }
     let counts = taken.segments > 0 && !p.flags.has(TcpFlags::RST | TcpFlags::SYN);
     let acked = counts.then(|| data_acked(acker, sender, p, &taken, at));
-    Told {
-        acked,
-        rtt_us: rtt_us.filter(|_| taken.segments > 0),
+    if let Some(us) = rtt_us {
+        let prompt = acked
+            .as_ref()
+            .is_some_and(|a| matches!(a.class, AckClass::Immediate | AckClass::SecondSegment));
+        sender.rtt.get_or_insert_default().by_ack(us, prompt);
+        under_load(acker, sender, us, p.ip_id.unwrap_or(0), at);
+    }
+    Told { acked, rtt_us }
+}
+
+/// An ACK came after `us`; `id` is its IP identification.
+fn under_load(acker: &Dir, sender: &mut Dir, us: u32, id: u16, at: At) {
+    let is_bulk = sender.ordinal >= BULK;
+    let more = !sender.flight.is_empty();
+    let rtt = sender.rtt.get_or_insert_default();
+    match rtt.load.as_deref_mut() {
+        Some(load) => {
+            load.ack_ids.step(acker.newest_id, id);
+            // While more is in flight no timer holds the ACK.
+            if more {
+                load.answered(us, at.now, at.number);
+            }
+        }
+        None if is_bulk => rtt.begin(us, at),
+        _ => {}
     }
 }
 
@@ -88,23 +174,26 @@ fn data_acked(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, taken: &Taken, a
     let before = sender
         .relative(p.ack)
         .saturating_sub(u64::from(taken.bytes) + 1);
-    let (window, rcv_mss) = (acker.window, acker.rcv_mss);
-    let mss = sender.wire_mss(acker.mss).unwrap_or(1460);
+    let (window, rcv_mss) = (acker.window, u32::from(acker.rcv_mss));
+    let mss = sender.full_payload(acker.mss);
     acker.record_ack(&c, taken, at.number, before, mss);
     // A sender that had filled the window waited for the program that reads, not for the timer.
-    let room = acker.window_before.saturating_sub(taken.bytes);
-    let waits = sender.flight.is_empty() && room >= mss;
+    let room = acker.window_before.saturating_sub(taken.bytes) >= mss
+        || (acker.window_before > 0 && !window::scale_known(acker, sender));
+    let waits = sender.flight.is_empty() && room;
     let release = waits.then_some(Release {
         at: at.now,
         ack: at.number,
         last_len: taken.newest_len,
-        delayed: c.class == AckClass::Delayed,
+        held: c.held,
         first: taken.newest == 1,
     });
+    let hidden = (acker.hidden() + sender.hidden()).min(255) as u8;
     let credits = acker.acks.as_deref_mut().and_then(|a| {
         a.release = release;
         a.credits.on_data(window, rcv_mss);
-        a.model.on_ack(window, rcv_mss, c.class, taken.last);
+        a.model
+            .on_ack((window, rcv_mss), c.class, taken.last, hidden);
         a.credits.on_ack(c.class)
     });
     ack::row(&c, taken, credits)
@@ -138,12 +227,8 @@ fn sack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) -> bool 
     if dsack {
         acker.rare().dsacks += 1;
         let of_retransmission = sender.loss().dsack(left, right);
-        if let Some(rare) = sender.rare.as_deref_mut()
-            && !of_retransmission
-            && rare.capture_duplicates > 0
-        {
-            rare.capture_duplicates -= 1;
-            rare.network_duplicates += 1;
+        if !of_retransmission {
+            doubled(sender, right - left);
         }
     }
     let skip = usize::from(dsack);
@@ -161,6 +246,44 @@ fn sack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) -> bool 
     dsack
 }
 
+/// The receiver got something twice that was sent once. Probes of one byte or none are answered like that, too.
+fn doubled(sender: &mut Dir, bytes: u32) {
+    let rare = sender.rare();
+    if rare.capture_duplicates > 0 {
+        rare.capture_duplicates -= 1;
+        rare.network_duplicates += 1;
+    } else if bytes > 1 {
+        rare.unseen_duplicates += 1;
+    }
+}
+
+/// Headers of time stamps and one block are this long.
+const WITH_BLOCKS: u8 = 20 + 12 + 12;
+
+/// SACK blocks that the capture cut off show in the length of the header. On an ACK of everything a block can only be a
+/// DSACK, of what was sent again last; another one tells of a hole.
+#[cold]
+fn cut_sack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) -> bool {
+    if p.header_len < WITH_BLOCKS || p.payload_len > 0 || p.flags.has(TcpFlags::SYN) {
+        return false;
+    }
+    let all = p.ack == sender.nxt;
+    let Some(loss) = sender.loss.as_deref_mut() else {
+        if !all {
+            sender.loss().tell(now);
+        }
+        return false;
+    };
+    if all {
+        acker.rare().dsacks += 1;
+        loss.dsack_of_newest();
+    } else {
+        loss.dupacks += u32::from(p.ack == sender.una);
+        loss.tell(now);
+    }
+    all
+}
+
 /// RTT by time stamp echo (RFC 7323 4): one TSval of each side is in the air at a time.
 fn echo(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) {
     let Some((_, tsecr)) = p.options.timestamps else {
@@ -174,11 +297,14 @@ fn echo(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) {
         sender.echo_at.clear();
         if tsecr == tsval {
             acker.timestamps = true;
-            sender
-                .rtt
-                .get_or_insert_default()
-                .by_ts
-                .push(now.since(sent).as_micros_u32());
+            let us = now.since(sent).as_micros_u32();
+            if sender.echo_bare {
+                if p.payload_len > 0 {
+                    acker.echoed_after(us, now.since(acker.last_data));
+                }
+                return;
+            }
+            sender.rtt.get_or_insert_default().by_ts.push(us);
         }
     }
 }

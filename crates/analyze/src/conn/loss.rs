@@ -12,6 +12,9 @@ use std::collections::VecDeque;
 use tcplab_base::{Duration, Instant, Seq};
 
 use super::episode::{Episodes, Open, Record};
+use super::flight::Taken;
+use super::load::{Queued, Reordered};
+use super::moment::Moment;
 use crate::report::{EpisodeKind, SpuriousEvidence};
 use crate::trace::SegmentKind;
 
@@ -39,14 +42,26 @@ pub(crate) struct Loss {
     pub syn: u32,
     pub syn_packets: Vec<u64>,
     /// When SACK or a duplicate ACK last told of a hole.
-    pub told: Option<Instant>,
+    pub told: Moment,
     /// When they first told of the oldest hole that is still open, or of one before it.
-    pub asked: Option<Instant>,
+    pub asked: Moment,
+    /// What was seen when the oldest open hole showed to a capture behind the loss.
+    pub hole: Option<Box<Hole>>,
+    /// Segments that came late though nobody asked for them.
+    pub reordered: Option<Box<Reordered>>,
     /// End of the last probe; until an ACK goes beyond it Linux sends no other (`tlp_high_seq`).
     probed: Option<Seq>,
     sent: VecDeque<Sent>,
     /// Corrections to rows of the trace that were already written, each with its frame number.
     pub fixes: Vec<Fix>,
+}
+
+/// The moment in which a hole showed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hole {
+    pub queued: Option<Queued>,
+    /// A timeout had just ended a silence of this length.
+    pub timed_out: Option<Duration>,
 }
 
 /// A correction to a row of the trace.
@@ -93,6 +108,14 @@ pub(crate) struct Again {
     pub rtt: Duration,
     /// Its data was ACKed already when it passed.
     pub acked: bool,
+    /// How long packets waited before the loss: to their ACKs, and on the way to the capture.
+    pub queued: [Option<Queued>; 2],
+    /// Bytes in flight.
+    pub flight: u32,
+    /// Bytes before the first unACKed one.
+    pub passed: u64,
+    /// The original never came to the capture, though it was sent.
+    pub lost: bool,
 }
 
 impl Again {
@@ -105,6 +128,17 @@ impl Again {
 impl Loss {
     /// Classifies and counts a retransmission.
     pub(crate) fn again(&mut self, a: &Again) -> SegmentKind {
+        if !a.acks_seen
+            && self
+                .episodes
+                .open
+                .as_ref()
+                .is_some_and(|o| o.record.more_to_send)
+        {
+            // Without ACKs nobody sees its end; the sender went on.
+            self.episodes.close(None);
+            self.probed = None;
+        }
         let kind = self.kind_of(a);
         let was_tlp = self
             .episodes
@@ -157,6 +191,7 @@ impl Loss {
         let lately = a.rtt + a.rtt + Duration::from_millis(20);
         let hole_was_told = self
             .told
+            .get()
             .is_some_and(|t| a.now.since(t) <= lately + RTO_FLOOR);
         if a.acked && !silent && self.episodes.open.is_none() {
             // The recovery it belongs to was over when it passed the capture: the late original
@@ -200,9 +235,11 @@ impl Loss {
     /// Gives whether it was a retransmission that the capture had shown.
     pub(crate) fn dsack(&mut self, left: Seq, right: Seq) -> bool {
         self.probed = None;
-        let hit = |s: &&mut Sent| !s.spurious && s.seq.before(right) && left.before(s.end);
-        let Some(s) = self.sent.iter_mut().find(hit) else {
-            return false;
+        let hit = |s: &Sent| s.seq.before(right) && left.before(s.end);
+        let mut sent = self.sent.iter_mut();
+        let Some(s) = sent.find(|s| !s.spurious && hit(s)) else {
+            // Time stamps may have told before.
+            return self.sent.iter().any(hit);
         };
         s.spurious = true;
         self.spurious += 1;
@@ -211,11 +248,19 @@ impl Loss {
         true
     }
 
-    /// An ACK of `[una, ack)` covers the first retransmission of the open episode: did it come from
-    /// the original? `path` is the shortest way from the capture to the receiver and back.
+    /// A DSACK block that was cut off: the receiver had what was sent again last.
+    pub(crate) fn dsack_of_newest(&mut self) {
+        if let Some(&Sent { seq, end, .. }) = self.sent.back() {
+            self.dsack(seq, end);
+        }
+    }
+
+    /// An ACK of `[una, ack)`, which took `taken` out of the flight, covers the first retransmission of the open
+    /// episode: did it come from the original? `path` is the shortest way from the capture to the receiver and back.
     pub(crate) fn eifel(
         &mut self,
         (una, ack): (Seq, Seq),
+        taken: &Taken,
         tsecr: Option<u32>,
         now: Instant,
         path: Duration,
@@ -223,7 +268,17 @@ impl Loss {
         let Some(open) = self.episodes.open.as_mut() else {
             return;
         };
-        if open.judged || !ack.after(open.seq) {
+        if open.judged {
+            // RFC 5682: a second ACK for what was sent once, before the timeout. What the receiver had kept behind a
+            // hole would have come with the first.
+            let original = taken.segments > 0 && !taken.repaired && taken.last < open.at;
+            let record = &mut open.record;
+            if open.kind == EpisodeKind::Rto && original && record.retransmissions <= 2 {
+                record.too_early.get_or_insert(SpuriousEvidence::AckPattern);
+            }
+            return;
+        }
+        if !ack.after(open.seq) {
             return;
         }
         open.judged = true;
@@ -234,8 +289,9 @@ impl Loss {
             }
             _ => None,
         };
-        let too_soon =
-            now.since(open.at).as_nanos() < path.as_nanos() / 2 && path > Duration::from_millis(2);
+        // The shortest way is four quarters of itself; one is for jitter.
+        let too_soon = now.since(open.at).as_nanos() < path.as_nanos() / 4 * 3
+            && path > Duration::from_millis(2);
         let evidence = match old_echo {
             Some(true) => SpuriousEvidence::Timestamps,
             None if too_soon => SpuriousEvidence::AckTooSoon,
@@ -251,10 +307,30 @@ impl Loss {
         self.episodes.spurious(index, evidence);
     }
 
+    /// A segment came after `bytes` that were sent later, `late` after the first of them, and nobody had asked for it.
+    pub(crate) fn reordered(&mut self, bytes: u32, late: Duration, number: u64) {
+        let reordered = self.reordered.get_or_insert_default();
+        reordered.add(bytes, late, number);
+    }
+
+    /// A duplicate ACK that nothing in flight can have caused: it answers the retransmission of what had arrived.
+    /// (With SACK it would be a DSACK.)
+    pub(crate) fn answered_twice(&mut self, now: Instant, rtt: Duration) {
+        let Some(last) = self.episodes.ended.last_mut() else {
+            return;
+        };
+        let near = last
+            .end
+            .is_some_and(|e| now.since(e) <= rtt + rtt + RTO_FLOOR);
+        if near && last.retransmissions == 1 && last.duration.is_some() {
+            last.too_early.get_or_insert(SpuriousEvidence::AckPattern);
+        }
+    }
+
     /// SACK or a duplicate ACK tells of a hole.
     pub(crate) fn tell(&mut self, now: Instant) {
-        self.told = Some(now);
-        self.asked.get_or_insert(now);
+        self.told.set(now);
+        self.asked.set_first(now);
     }
 
     /// The first unACKed byte moved.
@@ -267,7 +343,8 @@ impl Loss {
             self.sacked_high = None;
         }
         if self.sacked_high.is_none() {
-            self.asked = None;
+            self.asked.clear();
+            self.hole = None;
         }
         self.episodes.advanced(una, now);
     }
@@ -275,7 +352,10 @@ impl Loss {
     /// Bytes that it takes, about.
     pub(crate) fn weight(&self) -> usize {
         let episodes = self.episodes.ended.capacity() * size_of::<Record>();
-        size_of::<Self>() + episodes + self.sent.capacity() * size_of::<Sent>()
+        let reordered = self.reordered.as_deref().map_or(0, size_of_val);
+        let hole = self.hole.as_deref().map_or(0, size_of_val);
+        let sent = self.sent.capacity() * size_of::<Sent>();
+        size_of::<Self>() + episodes + reordered + hole + sent
     }
 
     /// Retransmissions of all kinds.
@@ -310,15 +390,23 @@ impl Open {
             at: a.now,
             number: a.number,
             tsval: a.tsval,
+            latest: a.end,
             judged: false,
             maybe_rto: unsure.then_some((a.number, a.idle)),
             record: Record {
                 packet: a.number,
                 evidence,
                 acked: a.acked,
+                lost: a.lost,
                 longest_idle: a.idle,
                 timeouts: u32::from(kind == EpisodeKind::Rto),
                 retransmissions: 1,
+                unneeded: u32::from(a.acked),
+                runs: 1,
+                queued: a.queued,
+                flight: a.flight,
+                passed: a.passed,
+                rtt: a.rtt,
                 ..Record::default()
             },
         }

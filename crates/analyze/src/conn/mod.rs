@@ -12,32 +12,40 @@ mod dir;
 mod episode;
 mod finish;
 mod flight;
+mod hidden;
 mod input;
+mod load;
 mod loss;
 mod moment;
 mod opening;
 mod quick_model;
+mod round_trip;
 mod rounds;
 mod turns;
+mod unclear;
 mod weight;
 mod window;
 
 use tcplab_base::{Duration, Instant};
 use tcplab_wire::{CaqmUnits, TcpFlags, TcpPacket};
 
-pub(crate) use ack::{AckStats, Evidence, Released};
+pub(crate) use ack::{AckStats, TIMER_US};
 pub(crate) use caqm::{Offer, Tags};
-pub(crate) use dir::{Dir, Unanswered};
-pub(crate) use episode::Record;
+pub(crate) use dir::{Dir, Reset, Unanswered};
+pub(crate) use episode::{Episodes, Record};
 pub(crate) use flight::Segment;
+pub(crate) use load::{QueueWaits, Reordered, STANDING_US};
 pub(crate) use opening::Opening;
 pub(crate) use rounds::{Level, Run};
 pub(crate) use turns::{SLOW_US, Waits};
+pub(crate) use unclear::{Evidence, Released};
 
+use crate::budget::{Event, Tracker};
 use crate::compat::{Compat, Verdicts};
 use crate::table::Key;
-use crate::trace::{Row, SegmentKind, Shelf, StreamTrace};
+use crate::trace::{AckClass, Row, SegmentKind, Shelf, StreamTrace};
 use data::At;
+use dir::PROVEN;
 use input::Told;
 use loss::Fix;
 use moment::Moment;
@@ -64,6 +72,8 @@ pub(crate) struct Connection {
     pub over: bool,
     pub time_out_of_order: u32,
     trace: Option<Box<StreamTrace>>,
+    /// Where the time went; made with the first packet that can tell.
+    tracker: Option<Box<Tracker>>,
 }
 
 /// What was seen of the handshake and the end.
@@ -82,6 +92,11 @@ pub(crate) struct Handshake {
 }
 
 impl Handshake {
+    /// A SYN or a SYN-ACK was seen.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.syn_at.is_some() || self.synack_at.is_some()
+    }
+
     /// Both the SYN and the SYN-ACK were seen.
     pub(crate) fn is_whole(&self) -> bool {
         self.syn_at.is_some() && self.synack_at.is_some()
@@ -112,6 +127,17 @@ impl Connection {
             over: false,
             time_out_of_order: 0,
             trace,
+            tracker: None,
+        }
+    }
+
+    /// Whether the scale of the windows that a side advertises is known.
+    pub(crate) fn scale_known(&self, of_a: bool) -> bool {
+        let [a, b] = &self.dirs;
+        if of_a {
+            window::scale_known(a, b)
+        } else {
+            window::scale_known(b, a)
         }
     }
 
@@ -150,7 +176,13 @@ impl Connection {
             (kind, told) = self.segment(dir, p, verdicts, at);
             self.tag(dir, p, number, units);
             self.handshake_ack(dir, p, now);
+            if self.handshake.reset {
+                self.dirs[dir].after_reset(p, number);
+            } else {
+                self.dirs[dir].follow_ttl(p.ttl);
+            }
             self.dirs[dir].previous = mark;
+            self.spend(dir, p, At { number, now }, (kind, &told));
             self.dirs[dir].follow_id(p.ip_id.unwrap_or(0));
             self.dirs[dir].last_packet = now;
         }
@@ -196,7 +228,7 @@ impl Connection {
         let [a, b] = &mut self.dirs;
         let (tx, rx) = if dir == 0 { (a, b) } else { (b, a) };
         let scaled = tx.window_scale.is_some() && rx.window_scale.is_some();
-        tx.follow_window(p, scaled, at.number, at.now);
+        tx.follow_window(p, scaled, rx, at);
         let begins = p.payload_len > 0 && self.talker != Some(dir as u8);
         let before = begins.then(|| Before::look(tx, rx, p));
         let told = if p.flags.has(TcpFlags::ACK) {
@@ -213,12 +245,11 @@ impl Connection {
             if p.payload_len > 0 {
                 tx.clock.tick(tsval, at.now);
             }
-            if tx.echo_at.is_none() && kind == SegmentKind::New {
-                tx.echo_tsval = tsval;
-                tx.echo_at.set(at.now);
+            if tx.echo_at.is_none() {
+                tx.await_echo(tsval, kind == SegmentKind::New, at.now);
             }
         }
-        let limit = tx.wire_mss(rx.mss).unwrap_or(1460);
+        let limit = tx.full_payload(rx.mss);
         if p.payload_len > limit {
             let rare = tx.rare();
             rare.super_segments += 1;
@@ -279,6 +310,12 @@ impl Connection {
     /// SYN, FIN, RST.
     fn control(&mut self, dir: usize, p: &TcpPacket, at: At) {
         let now = at.now;
+        let begins = self.handshake.syn_at.is_some() && !self.handshake.done;
+        if p.flags.has(TcpFlags::RST) && !begins {
+            let [a, b] = &mut self.dirs;
+            let (tx, rx) = if dir == 0 { (a, b) } else { (b, a) };
+            tx.note_reset(rx, p, at.number);
+        }
         let ack = p.flags.has(TcpFlags::ACK);
         if ack && p.flags.has(TcpFlags::SYN) {
             self.answered(dir, at);
@@ -308,6 +345,7 @@ impl Connection {
                 h.server_rtt_us = Some(us);
                 if h.syns_again == 0 {
                     self.dirs[dir].answered_after(us);
+                    self.dirs[dir].prove_path(PROVEN);
                 }
             }
             self.client
@@ -359,9 +397,57 @@ impl Connection {
             h.client_rtt_us = Some(us);
             if h.synacks_again == 0 {
                 self.dirs[dir].answered_after(us);
+                self.dirs[dir].prove_path(PROVEN);
             }
         }
         self.over |= self.dirs[0].fin_acked && self.dirs[1].fin_acked;
+    }
+
+    /// Gives out the time up to this packet.
+    #[inline]
+    fn spend(&mut self, dir: usize, p: &TcpPacket, at: At, (kind, told): (SegmentKind, &Told)) {
+        let Some(tracker) = self.tracker.as_deref() else {
+            if self.last != self.start || p.payload_len > 0 {
+                let begun = self.handshake.is_begun();
+                self.tracker = Some(Box::new(Tracker::new(begun, self.trace.is_some())));
+                self.book(dir, p, at, (kind, told));
+            }
+            return;
+        };
+        let own = &self.dirs[dir];
+        // Most packets without payload tell nothing.
+        let tells = p.payload_len > 0
+            || tracker.listens(dir)
+            || p.flags.has(TcpFlags::FIN)
+            || match &told.acked {
+                Some(acked) => acked.class == AckClass::Delayed,
+                None => own.window > own.window_before || kind != SegmentKind::PureAck,
+            };
+        if tells {
+            self.book(dir, p, at, (kind, told));
+        }
+    }
+
+    /// The same, of a packet that tells something.
+    fn book(&mut self, dir: usize, p: &TcpPacket, at: At, (kind, told): (SegmentKind, &Told)) {
+        let client = self.client_index();
+        let Some(tracker) = self.tracker.as_deref_mut() else {
+            return;
+        };
+        let event = Event {
+            dirs: &self.dirs,
+            dir,
+            client,
+            packet: p,
+            number: at.number,
+            kind,
+            acked: told.acked.as_ref(),
+            at: self.last.since(self.start).as_micros().max(0) as u64,
+            now: at.now,
+            start: self.start,
+            opening: self.handshake.is_begun() && !self.handshake.done,
+        };
+        tracker.packet(&event);
     }
 
     /// Writes the row of the trace.
@@ -425,6 +511,7 @@ impl Connection {
     pub(crate) fn take_trace(&mut self) -> Option<Box<StreamTrace>> {
         let client = self.client_index();
         let mut trace = self.trace.take()?;
+        trace.window_unscaled = [client == 0, client == 1].map(|of_a| !self.scale_known(of_a));
         for row in &mut trace.rows {
             row.from_client = row.from_client == (client == 0);
         }
@@ -459,11 +546,11 @@ mod tests {
     fn a_connection_stays_small() {
         // What the bound of 1 kB for each open connection is made of.
         let sizes = [
-            ("a connection", size_of::<Connection>(), 760),
-            ("a side of it", size_of::<Dir>(), 232),
-            ("its ACKs", size_of::<AckStats>(), 184),
+            ("a connection", size_of::<Connection>(), 784),
+            ("a side of it", size_of::<Dir>(), 240),
+            ("its ACKs", size_of::<AckStats>(), 192),
             ("its losses", size_of::<loss::Loss>(), 200),
-            ("its rare counters", size_of::<dir::Rare>(), 96),
+            ("its rare counters", size_of::<dir::Rare>(), 112),
             ("a segment in flight", size_of::<Segment>(), 48),
         ];
         for (what, size, most) in sizes {

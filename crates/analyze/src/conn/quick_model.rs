@@ -13,6 +13,9 @@ use crate::trace::AckClass;
 /// A pause of this length may give new credits: no RTO is shorter.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// Linux `TCP_MAX_QUICKACKS`.
+const MOST: u32 = 16;
+
 /// What was seen until the first delayed ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct QuickModel {
@@ -24,20 +27,31 @@ pub(crate) struct QuickModel {
     acks: u32,
     last: Moment,
     paused: bool,
+    /// Packets until then that the capture does not show.
+    hidden: u8,
     decided: bool,
 }
 
 impl QuickModel {
     /// An ACK for new data leaves; the newest of that data came at `data`.
-    pub(crate) fn on_ack(&mut self, window: u32, rcv_mss: u32, class: AckClass, data: Instant) {
+    /// The capture has missed `hidden` packets so far.
+    pub(crate) fn on_ack(
+        &mut self,
+        (window, rcv_mss): (u32, u32),
+        class: AckClass,
+        data: Instant,
+        hidden: u8,
+    ) {
         if self.decided {
             return;
         }
         if self.acks == 0 {
-            self.credits = (window / (2 * rcv_mss.max(1))).min(16);
+            self.credits = (window / (2 * rcv_mss.max(1))).min(MOST);
             self.first_window = window;
         }
-        self.paused |= self.last.get().is_some_and(|l| data.since(l) > PAUSE);
+        // A packet that the capture missed makes no pause.
+        let whole = hidden == std::mem::replace(&mut self.hidden, hidden);
+        self.paused |= whole && self.last.get().is_some_and(|l| data.since(l) > PAUSE);
         self.last.set(data);
         if class == AckClass::Delayed {
             self.decided = true;
@@ -50,13 +64,17 @@ impl QuickModel {
     /// Whether the first delayed ACK came where the credits end. `handshake` tells that the
     /// connection was seen from its start.
     pub(crate) fn explains(&self, handshake: bool) -> bool {
-        if !handshake || self.paused {
+        if self.paused {
             return true;
+        }
+        if !handshake {
+            // So many at most, unless the window grew by nobody knows how much.
+            return self.last_window > self.first_window || self.acks <= MOST + 1;
         }
         let growth = self.last_window.saturating_sub(self.first_window);
         let given = growth / self.rcv_mss.max(1);
         let most = self.credits.max(2) + given + 1;
-        (self.credits.saturating_sub(1)..=most).contains(&self.acks)
+        self.acks + u32::from(self.hidden) >= self.credits.saturating_sub(1) && self.acks <= most
     }
 }
 
@@ -72,12 +90,8 @@ mod tests {
             } else {
                 AckClass::Immediate
             };
-            m.on_ack(
-                windows(i),
-                1024,
-                class,
-                Instant::from_nanos(i64::from(i) * 100_000_000),
-            );
+            let at = Instant::from_nanos(i64::from(i) * 100_000_000);
+            m.on_ack((windows(i), 1024), class, at, 0);
         }
         m
     }
@@ -87,9 +101,14 @@ mod tests {
         assert!(after(16, |_| 64_128).explains(true));
         assert!(!after(29, |_| 64_128).explains(true));
         assert!(!after(6, |_| 64_128).explains(true));
+        assert!(!after(13, |_| 64_128).explains(true));
         assert!(
-            after(29, |_| 64_128).explains(false),
+            after(6, |_| 64_128).explains(false),
             "credits before the capture are not known"
+        );
+        assert!(
+            !after(29, |_| 64_128).explains(false),
+            "there are never so many"
         );
     }
 

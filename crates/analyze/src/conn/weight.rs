@@ -4,6 +4,7 @@
 use tcplab_base::Samples;
 
 use super::{AckStats, Connection, Dir};
+use crate::budget::Tracker;
 
 /// A connection of which only one side has sent, and no more than this, has barely begun: a SYN and the
 /// retransmissions of it that Linux allows by default (`tcp_syn_retries`, 6).
@@ -18,8 +19,10 @@ impl Connection {
 
     /// Bytes, about.
     pub(crate) fn weight(&self) -> usize {
+        let time = self.tracker.as_deref().map_or(0, Tracker::weight);
         let turns = self.turns.as_deref().map_or(0, size_of_val);
-        size_of::<Self>() + turns + self.dirs.iter().map(Dir::weight).sum::<usize>()
+        let sides = self.dirs.iter().map(Dir::weight).sum::<usize>();
+        size_of::<Self>() + turns + sides + time
     }
 }
 
@@ -27,7 +30,13 @@ impl Dir {
     fn weight(&self) -> usize {
         let acks = self.acks.as_deref().map_or(0, AckStats::weight);
         let rtt = self.rtt.as_deref().map_or(0, |r| {
-            size_of_val(r) + r.by_ack.heap_bytes() + r.by_ts.heap_bytes()
+            size_of_val(r)
+                + r.by_ack.heap_bytes()
+                + r.by_ts.heap_bytes()
+                + r.prompt
+                    .as_deref()
+                    .map_or(0, |p| size_of_val(p) + p.heap_bytes())
+                + r.load.as_deref().map_or(0, size_of_val)
         });
         let loss = self.loss.as_deref().map_or(0, |l| l.weight());
         let rare = self.rare.as_deref().map_or(0, size_of_val);

@@ -3,8 +3,12 @@
 
 use tcplab_base::{Duration, Instant};
 
+use super::data::At;
 use super::dir::Dir;
 use tcplab_wire::{TcpFlags, TcpPacket};
+
+/// No probe comes earlier: the sender's retransmission timer sends it (RFC 9293 3.8.6.1, Linux `tcp_probe_timer()`).
+const PROBED_AFTER: Duration = Duration::from_millis(150);
 
 /// The zero windows that one side advertised.
 #[derive(Clone, Debug, Default)]
@@ -35,10 +39,46 @@ impl ZeroWindow {
     }
 }
 
+/// Whether the scale of the windows that `side` advertises to `peer` is known (RFC 7323 2.2): it holds only when both
+/// SYNs have the option, and a SYN-ACK has it only after a SYN that has it.
+pub(crate) fn scale_known(side: &Dir, peer: &Dir) -> bool {
+    let without = |d: &Dir| d.options_seen && d.window_scale.is_none();
+    without(side) || without(peer) || (side.window_scale.is_some() && peer.window_scale.is_some())
+}
+
+/// What can be said of the scale of the windows that `side` advertised, at the end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    /// The windows are in bytes.
+    pub known: bool,
+    /// The smallest shift that explains what the peer had in flight, where the scale is not known.
+    pub at_least: Option<u8>,
+}
+
+impl Scale {
+    pub(super) fn of(side: &Dir, peer: &Dir) -> Self {
+        let known = scale_known(side, peer);
+        let whole = |d: &Dir| d.rare.as_deref().is_none_or(|r| r.missed.bytes == 0);
+        let (low, high) = side.window_range;
+        // A sender keeps within the window; data or ACKs that the capture missed make the flight look longer.
+        let told = !known && peer.acks_seen && low <= high && whole(side) && whole(peer);
+        let explains = |k: &u8| u64::from(high) << k >= u64::from(peer.max_in_flight);
+        let at_least = told.then(|| (1..=14).find(explains)).flatten();
+        let beyond = peer.max_in_flight > high;
+        Self {
+            known,
+            at_least: at_least.filter(|_| beyond),
+        }
+    }
+}
+
 impl Dir {
     /// Follows the window that this side advertises with `p`; `scaled` tells that both sides sent
     /// the window scale option.
-    pub(crate) fn follow_window(&mut self, p: &TcpPacket, scaled: bool, number: u64, now: Instant) {
+    ///
+    /// Without the peer's packets its probes show in the answers: the same zero window again, much later.
+    pub(crate) fn follow_window(&mut self, p: &TcpPacket, scaled: bool, peer: &Self, at: At) {
+        let (number, now) = (at.number, at.now);
         let shift = if scaled && !p.flags.has(TcpFlags::SYN) {
             self.window_scale
         } else {
@@ -53,7 +93,8 @@ impl Dir {
         self.window_range = (low.min(self.window), high.max(self.window));
         if self.window == 0 && !p.flags.has(TcpFlags::FIN) {
             let z = self.zero.get_or_insert_default();
-            z.since.get_or_insert((now, number));
+            let since = z.since.get_or_insert((now, number)).0;
+            z.probed |= peer.packets == 0 && p.ack == peer.una && now.since(since) >= PROBED_AFTER;
         } else if let Some(z) = self.zero.as_deref_mut() {
             z.reopen(number, now);
         }

@@ -1,7 +1,7 @@
 //! A listener that did not take a connection though the packets of the handshake reached it: its accept queue or its
 //! SYN queue was full (Linux `tcp_conn_request()`, `tcp_v4_syn_recv_sock()` with `tcp_abort_on_overflow` 0).
 
-use super::{Detector, Finding, Id, Severity, Side, packets, times};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets, times};
 use crate::conn::{Connection, Opening, Record};
 
 pub(crate) const DETECTOR: Detector = Detector {
@@ -9,8 +9,23 @@ pub(crate) const DETECTOR: Detector = Detector {
     severity: "high",
     said_when: "Seen at the server: it repeated its SYN-ACK though the ACK that ends the handshake had come, or ignored SYNs or the first data until the client sent them again",
     needs: &[],
-    detect: |side, out| out.extend(find(side)),
+    detect,
 };
+
+fn detect(side: &Side<'_>, out: &mut Found) {
+    let found = find(side);
+    if found.is_none() && side.sender_is_client() {
+        let repeats = |r: &Record| r.passed <= 1 && r.spurious().is_none();
+        let data = side.episodes().iter().any(repeats);
+        let synack = side.connection.handshake.synacks_again > 0;
+        if !side.has(Need::BothDirections) && (data || synack) {
+            out.cannot_tell(Need::BothDirections);
+        } else if side.episodes().iter().any(|r| side.may_be_unaccepted(r)) {
+            out.cannot_tell(Need::Handshake);
+        }
+    }
+    out.extend(found);
+}
 
 /// What the server ignored.
 enum Ignored {

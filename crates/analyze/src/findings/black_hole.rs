@@ -7,8 +7,14 @@ pub(crate) const DETECTOR: Detector = Detector {
     id: Id("black_hole"),
     severity: "high",
     said_when: "Three timeouts or more without any progress, to the end of the capture. When no full segment of the sender ever arrived and smaller ones did: a path-MTU black hole, and two timeouts are enough (with two full segments or more waiting)",
-    needs: &[Need::BothDirections],
-    detect: |side, out| out.extend(find(side)),
+    needs: &[],
+    detect: |side, out| {
+        // Without the data it may be that nothing arrived any more.
+        if side.is_used() && !side.has(Need::Data) && !side.connection.over {
+            out.cannot_tell(Need::Data);
+        }
+        out.extend(find(side));
+    },
 };
 
 /// So many timeouts without any progress, to the end of the capture.
@@ -60,6 +66,13 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     if last.duration.is_some() || last.timeouts < ENOUGH_LARGE {
         return None;
     }
+    if side.receiver.packets == 0 {
+        // Only the repetitions speak: each one after a timeout, and no new data among them.
+        let sender = side.sender;
+        let to_the_end = sender.last_packet == sender.last_data && !sender.fin_seen;
+        let stuck = last.retransmissions <= last.timeouts + 1 && !last.more_to_send && to_the_end;
+        return (stuck && last.timeouts >= ENOUGH).then(|| finding(side, last, None));
+    }
     let look = Large::look(side, side.sender.flight.front()?.payload);
     if last.timeouts < ENOUGH && !look.as_ref().is_some_and(Large::certain) {
         return None;
@@ -73,20 +86,25 @@ fn finding(side: &Side<'_>, last: &Record, large: Option<u32>) -> Finding {
     let mut f = side.finding(DETECTOR.id, Severity::High);
     f.packets = packets([last.packet]);
     f.title = format!(
-        "nothing{} from {} arrives any more: {} timeouts, no progress",
+        "nothing{} from {} arrives any more{}: it tried {}",
         if large.is_some() { " large" } else { "" },
         side.sender_end,
-        last.timeouts
+        if large.is_some() {
+            ", small packets do"
+        } else {
+            ""
+        },
+        times(u64::from(last.timeouts))
     );
     f.cause = if let Some(full) = large {
         format!(
             "Full segments of {full} bytes are never ACKed while small packets pass: the path's MTU is \
-             smaller than the segments, and the ICMP message that should say so does not come \
-             through (path MTU black hole)."
+             smaller, and the ICMP message that should say so does not come through (path MTU black \
+             hole)."
         )
     } else {
         format!(
-            "The retransmission timer fired {} and nothing came back: the path to {} is cut, or a \
+            "The retransmission timer fired {} and no ACK came back: the path to {} is cut, or a \
              device on it dropped its state.",
             times(u64::from(last.timeouts)),
             side.receiver_end
@@ -94,16 +112,19 @@ fn finding(side: &Side<'_>, last: &Record, large: Option<u32>) -> Finding {
     };
     f.remedy = if large.is_some() {
         vec![
-            "Let ICMP \"fragmentation needed\" / \"packet too big\" pass, or lower the MTU or MSS \
-             (ip route ... advmss, nft ... tcp option maxseg size set rt mtu)."
-                .to_owned(),
             format!(
                 "On {}: `sysctl net.ipv4.tcp_mtu_probing=1` lets TCP find the size itself.",
                 side.sender_end.ip
             ),
+            "Or let ICMP \"fragmentation needed\" and \"packet too big\" pass, or lower the MTU or MSS \
+             (ip route ... advmss, nft ... tcp option maxseg size set rt mtu)."
+                .to_owned(),
         ]
     } else {
-        vec!["Check the path and stateful devices on it (NAT and firewall idle times).".to_owned()]
+        vec![
+            "Check the path, and the idle times of NAT and firewalls on it: they forget connections."
+                .to_owned(),
+        ]
     };
     f
 }

@@ -4,7 +4,7 @@
 
 use tcplab_base::Duration;
 
-use super::{Detector, Finding, Id, Need, Severity, Side, length, packets, quickack, times, us};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets, quickack, times};
 use crate::conn::{AckStats, Evidence, Released};
 
 pub(crate) const NAGLE: Detector = Detector {
@@ -12,7 +12,10 @@ pub(crate) const NAGLE: Detector = Detector {
     severity: "high",
     said_when: "A small segment left the moment a delayed ACK of an earlier small segment came (write-write-read)",
     needs: &[Need::BothDirections],
-    detect: |side, out| out.extend(find_nagle(side)),
+    detect: |side, out| {
+        unclear(side, out, |e| e.released_nagle.count >= 2);
+        out.extend(find_nagle(side));
+    },
 };
 
 pub(crate) const HELD: Detector = Detector {
@@ -20,17 +23,27 @@ pub(crate) const HELD: Detector = Detector {
     severity: "high",
     said_when: "The same with full segments: a small congestion window, receive window or send buffer waited for the delayed ACK",
     needs: &[Need::BothDirections],
-    detect: |side, out| out.extend(find_held(side)),
+    detect: |side, out| {
+        unclear(side, out, |e| e.released_other.count >= 2);
+        out.extend(find_held(side));
+    },
 };
 
 /// What the receiver's delayed ACKs show; nothing when its sender does not wait for ACKs.
 fn evidence<'a>(side: &Side<'a>) -> Option<(&'a AckStats, &'a Evidence)> {
     let acks = side.receiver.acks.as_deref()?;
     let evidence = acks.evidence.as_deref()?;
-    // A sender that waits for ACKs goes on at once after quick ones, too; one that writes by a
-    // clock may only seem to.
-    let [quick, at_once] = acks.quick_answers;
-    (quick < 3 || at_once * 2 >= quick).then_some((acks, evidence))
+    acks.peer_waits().then_some((acks, evidence))
+}
+
+/// Data waited for ACKs of which nobody can tell whether the timer held them.
+fn unclear(side: &Side<'_>, out: &mut Found, waited: fn(&Evidence) -> bool) {
+    let acks = side.receiver.acks.as_deref();
+    if let Some(unclear) = acks.and_then(AckStats::unclear)
+        && waited(&unclear.evidence)
+    {
+        out.cannot_tell(Need::RoundTrip);
+    }
 }
 
 /// Whether these are more than a few of the delayed ACKs.
@@ -50,7 +63,8 @@ fn find_held(side: &Side<'_>) -> Option<Finding> {
     (is_share(&e.released_other, acks) || e.released_first).then(|| held(side, acks, e))
 }
 
-fn lost(acks: &AckStats, e: &Evidence, count: u64) -> String {
+/// How long so many delayed ACKs waited at the receiver, without the path's share.
+pub(super) fn net_wait(acks: &AckStats, e: &Evidence, count: u64) -> String {
     let all = e.delayed_net_us;
     let share = all / u64::from(acks.delayed.max(1)) * count;
     length(Duration::from_micros(
@@ -60,32 +74,31 @@ fn lost(acks: &AckStats, e: &Evidence, count: u64) -> String {
 
 fn nagle(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
     let r = &e.released_nagle;
-    let median = e.delayed_us.clone().quantiles().p50;
     let mut f = side.finding(NAGLE.id, Severity::High);
     f.packets = packets(r.packets.iter().copied());
     f.title = format!(
-        "{} held small segments {} times until a delayed ACK came ({} each, {} in all)",
+        "{} held back {} small packets for {} each ({} in all), because {} acknowledges late",
         side.sender_end.ip,
         r.count,
-        us(median),
-        lost(acks, e, r.count)
+        net_wait(acks, e, 1),
+        net_wait(acks, e, r.count),
+        side.receiver_end.ip
     );
     f.cause = format!(
         "{s} writes a message in two or more small parts. Nagle's algorithm holds the second part \
-         while the first is not ACKed, and {r} delays that ACK because it has nothing to send yet \
+         until the ACK of the first, and {r} delays that ACK because it has nothing to send yet \
          (write-write-read). The second part left the moment the ACK came.",
         s = side.sender_end.ip,
         r = side.receiver_end.ip
     );
     f.remedy = vec![
         format!(
-            "In the program on {}: write each message with one call (writev, a buffer, MSG_MORE or \
-             TCP_CORK).",
+            "In the program on {}: write each message with one call (writev, or a buffer).",
             side.sender_end.ip
         ),
-        format!(
-            "Or switch Nagle off there: `setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one)`."
-        ),
+        "Or switch Nagle's algorithm off there: \
+         `setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one)`."
+            .to_owned(),
     ];
     f.remedy.extend(quickack::quickack_routes(side));
     f
@@ -93,27 +106,27 @@ fn nagle(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
 
 fn held(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
     let r = &e.released_other;
-    let median = e.delayed_us.clone().quantiles().p50;
     let mut f = side.finding(HELD.id, Severity::High);
     f.packets = packets(r.packets.iter().copied());
     f.title = format!(
-        "{} went on {} only when a delayed ACK came ({} each, {} in all)",
+        "{} stood still {} ({} each, {} in all), because {} acknowledges late",
         side.sender_end.ip,
         times(r.count),
-        us(median),
-        lost(acks, e, r.count)
+        net_wait(acks, e, 1),
+        net_wait(acks, e, r.count),
+        side.receiver_end.ip
     );
     f.cause = format!(
-        "{s} had more to send and waited for the ACK of what was under way; {r} held that ACK for \
-         its delayed-ACK timer. Nagle's algorithm does not explain it (the segments are full), so a \
+        "{s} had more to send and waited for the ACK of what was in flight; {r} held that ACK for \
+         its delayed-ACK timer. The segments are full, so Nagle's algorithm does not explain it. A \
          small congestion window, receive window or send buffer does: with an odd number of \
          segments in flight the last one waits for the timer.",
         s = side.sender_end.ip,
         r = side.receiver_end.ip
     );
     f.remedy = vec![format!(
-        "On {}: allow more in flight (a larger SO_SNDBUF, a larger initial window: ip route ... \
-         initcwnd 10, no cwnd reset when idle: `sysctl net.ipv4.tcp_slow_start_after_idle=0`).",
+        "On {}: allow more in flight: a larger SO_SNDBUF, a larger initial window (ip route ... \
+         initcwnd 10), and `sysctl net.ipv4.tcp_slow_start_after_idle=0`.",
         side.sender_end.ip
     )];
     f.remedy.extend(quickack::quickack_routes(side));

@@ -19,6 +19,10 @@ impl<'a> Episodes<'a> {
         Some(Self { first, list })
     }
 
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'a Record> {
+        self.list.iter().copied()
+    }
+
     pub(crate) fn count(&self) -> u64 {
         self.list.len() as u64
     }

@@ -14,7 +14,8 @@ pub(crate) const DETECTOR: Detector = Detector {
 /// Fewer may just have been lost.
 const ENOUGH: u32 = 3;
 
-fn unanswered<'a>(side: &'a Side<'_>) -> Option<&'a Unanswered> {
+/// Keep-alives of the sender that nobody answered, enough of them.
+pub(super) fn unanswered<'a>(side: &'a Side<'_>) -> Option<&'a Unanswered> {
     let probes = side.sender.rare.as_deref()?.unanswered.as_deref()?;
     let heard = side.receiver.last_packet;
     (probes.count >= ENOUGH && heard < probes.since).then_some(probes)

@@ -1,9 +1,10 @@
 //! All detectors: a new one is a file, its `mod` line in `findings/mod.rs` and its row here.
 
 use super::{
-    Detector, Id, accept_queue_overflow, artefacts, black_hole, caqm, delayed_ack, keepalive_death,
-    quickack, receive_window, refused, reordering, rto, send_buffer, slow_client, slow_server,
-    slow_start, syn, tail_loss, time_wait_reuse, window_after_idle, zero_window,
+    Detector, Id, Need, accept_queue_overflow, ack_loss, artefacts, black_hole, bufferbloat, caqm,
+    delayed_ack, duplication, keepalive_death, loss, options, policer, quickack, receive_window,
+    refused, releases::mss_boundary, reordered, reordering, reset, rto, send_buffer, slow_client,
+    slow_server, slow_start, syn, tail_loss, time_wait_reuse, window_after_idle, zero_window,
 };
 
 /// The detectors that look at each connection, in the order in which their findings are handed out.
@@ -18,6 +19,18 @@ pub(super) static LIST: &[Detector] = &[
     zero_window::DETECTOR,
     tail_loss::DETECTOR,
     black_hole::DETECTOR,
+    // The path.
+    loss::QUEUE,
+    loss::RANDOM,
+    loss::UNTOLD,
+    bufferbloat::DETECTOR,
+    reordered::DETECTOR,
+    duplication::DETECTOR,
+    ack_loss::DETECTOR,
+    options::DETECTOR,
+    policer::DETECTOR,
+    reset::BY_MIDDLEBOX,
+    reset::BY_END,
     artefacts::DETECTOR,
     // The two ends.
     slow_server::DETECTOR,
@@ -59,6 +72,21 @@ pub fn ids() -> impl Iterator<Item = Id> {
 pub fn about(id: &str) -> Option<(&'static str, &'static str)> {
     let detector = all().find(|d| d.id.name() == id)?;
     Some((detector.severity, detector.said_when))
+}
+
+/// What a finding has to see.
+pub fn needs(id: &str) -> &'static [Need] {
+    all().find(|d| d.id.name() == id).map_or(&[], |d| d.needs)
+}
+
+/// How many causes are looked for in every connection; those of CAQM are looked for only where it is spoken.
+pub fn looked_for() -> usize {
+    LIST.len()
+}
+
+/// What is known of a finding beyond a report: releases that have it.
+pub fn releases(id: &str) -> Option<String> {
+    (id == quickack::DETECTOR.id.name()).then(mss_boundary)
 }
 
 /// The table of all findings, as it stands in `docs/findings.md`.

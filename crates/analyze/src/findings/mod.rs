@@ -4,21 +4,30 @@
 //! `receiver`) and says nothing unless the packets show the cause.
 
 mod accept_queue_overflow;
+mod ack_loss;
 mod artefacts;
 mod black_hole;
+mod bufferbloat;
 mod caqm;
 mod delayed_ack;
+mod duplication;
 mod episodes;
 mod keepalive_death;
 mod limits;
 mod list;
+mod loss;
 mod measured;
 mod needs;
+mod options;
+mod policer;
+pub mod proof;
 mod quickack;
 mod receive_window;
 mod refused;
 mod releases;
+mod reordered;
 mod reordering;
+mod reset;
 mod rto;
 mod send_buffer;
 mod slow_client;
@@ -40,8 +49,10 @@ use tcplab_wire::Endpoint;
 use crate::conn::{Connection, Dir, Record};
 
 pub(crate) use limits::Limits;
-pub use list::{about, ids, table};
+pub use list::{about, ids, looked_for, needs, releases, table};
+use needs::Missing;
 pub use needs::{Lacks, Need, NotChecked};
+pub use proof::Proof;
 
 /// One thing worth telling a person.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -64,6 +75,9 @@ pub struct Finding {
     /// measured it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
+    /// What an experiment said about it (`--prove`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Box<Proof>>,
 }
 
 /// The stable name of a finding; `findings/list.rs` has all of them.
@@ -74,6 +88,11 @@ impl Id {
     /// The name in JSON and on the command line.
     pub const fn name(self) -> &'static str {
         self.0
+    }
+
+    /// It is about the capture as a whole, and explains nothing of a stream.
+    pub fn is_about_the_capture(self) -> bool {
+        self == artefacts::DETECTOR.id
     }
 
     /// The finding with this name.
@@ -142,9 +161,11 @@ impl Found {
     }
 
     /// Runs one detector.
-    fn run(&mut self, detector: &Detector, side: &Side<'_>) {
+    ///
+    /// `missing` is what the capture lacks in this direction: it is the same for all detectors.
+    fn run(&mut self, detector: &Detector, side: &Side<'_>, missing: Missing) {
         self.current = Some(detector.id);
-        match detector.needs.iter().find(|need| !side.has(**need)) {
+        match detector.needs.iter().find(|need| missing.has(**need)) {
             Some(need) if side.is_used() => self.cannot_tell(*need),
             Some(_) => {}
             None => (detector.detect)(side, self),
@@ -194,6 +215,12 @@ impl Side<'_> {
         all.get(ignored..).unwrap_or_default()
     }
 
+    /// Nothing before this had been ACKed, and the beginning of the connection is not in the capture: a server that never
+    /// accepted the connection leaves the same packets as a loss.
+    pub(crate) fn may_be_unaccepted(&self, r: &Record) -> bool {
+        r.passed <= 1 && !self.has(Need::Handshake)
+    }
+
     /// The sender is `key.a` of the connection.
     pub(crate) fn is_a(&self) -> bool {
         std::ptr::eq(self.sender, &self.connection.dirs[0])
@@ -210,6 +237,7 @@ impl Side<'_> {
             cause: String::new(),
             remedy: Vec::new(),
             confidence: measured::confidence(id),
+            proof: None,
         }
     }
 
@@ -237,8 +265,10 @@ pub(crate) fn of(connection: &Connection) -> Found {
             receiver_end: ends[r],
             connection,
         };
-        let detectors = list::LIST.iter().chain(caqm);
-        detectors.for_each(|detector| found.run(detector, &side));
+        let missing = side.missing();
+        for detector in list::LIST.iter().chain(caqm) {
+            found.run(detector, &side, missing);
+        }
     }
     found
 }
@@ -267,6 +297,11 @@ pub(crate) fn times(n: u64) -> String {
     } else {
         format!("{n} times")
     }
+}
+
+/// Before the longest of so many lengths.
+pub(crate) fn up_to(n: u64) -> &'static str {
+    if n == 1 { "" } else { "up to " }
 }
 
 /// At most 16 packet numbers.

@@ -29,9 +29,39 @@ pub enum Need {
     AtReceiver,
     /// The data itself, not only its ACKs.
     Data,
+    /// The path's round trip: a handshake, or an answer that cannot have waited.
+    RoundTrip,
 }
 
 impl Need {
+    /// All of them.
+    const ALL: [Self; 9] = [
+        Self::Handshake,
+        Self::BothDirections,
+        Self::EveryPacket,
+        Self::WholeHeaders,
+        Self::TimeStamps,
+        Self::AtSender,
+        Self::AtReceiver,
+        Self::Data,
+        Self::RoundTrip,
+    ];
+
+    /// What has to be there, for a sentence that begins with "needs".
+    pub fn what(self) -> &'static str {
+        match self {
+            Self::Handshake => "the handshake",
+            Self::BothDirections => "both directions",
+            Self::EveryPacket => "every packet",
+            Self::WholeHeaders => "whole TCP headers",
+            Self::TimeStamps => "TCP time stamps",
+            Self::AtSender => "the sender's end of the path",
+            Self::AtReceiver => "the receiver's end of the path",
+            Self::Data => "the data",
+            Self::RoundTrip => "the path's round trip, apart from waits",
+        }
+    }
+
     /// What is missing, for a sentence that begins with "not in this capture: ".
     pub fn missing(self) -> &'static str {
         match self {
@@ -43,7 +73,44 @@ impl Need {
             Self::AtSender => "the sender's end of the path",
             Self::AtReceiver => "the receiver's end of the path",
             Self::Data => "the data",
+            Self::RoundTrip => "the path's round trip, apart from waits",
         }
+    }
+
+    /// How to capture so that it is there, as an imperative.
+    pub fn how_to_get(self) -> &'static str {
+        match self {
+            Self::Handshake => {
+                "Start the capture before the connection begins, or make the client connect again."
+            }
+            Self::BothDirections => {
+                "Capture where both directions pass, without a filter on one address as source."
+            }
+            Self::EveryPacket => {
+                "Capture with a larger buffer (`tcpdump -B 65536`) and a short snap length (-s 128)."
+            }
+            Self::WholeHeaders => "Capture at least 128 bytes of each packet (`tcpdump -s 128`).",
+            Self::TimeStamps => {
+                "Turn TCP time stamps on at both ends (`sysctl net.ipv4.tcp_timestamps=1`)."
+            }
+            Self::AtSender => "Capture at the host that sends the data.",
+            Self::AtReceiver => "Capture at the host that receives the data.",
+            Self::Data => "Capture where the data passes, not only its ACKs.",
+            Self::RoundTrip => {
+                "Start the capture before the connection begins: the handshake tells the round trip."
+            }
+        }
+    }
+}
+
+/// What one direction of a connection lacks: a set of needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Missing(u16);
+
+impl Missing {
+    /// Whether this is missing.
+    pub(crate) fn has(self, need: Need) -> bool {
+        self.0 & (1 << need as u16) != 0
     }
 }
 
@@ -70,14 +137,20 @@ pub struct NotChecked {
 }
 
 impl Side<'_> {
-    /// Whether there is anything to look at in this direction.
+    /// Whether there is anything to look at in this direction. A single byte that was missed may be a FIN.
     pub(crate) fn is_used(&self) -> bool {
         let hidden = self
             .sender
             .rare
             .as_deref()
-            .is_some_and(|r| r.missed.bytes > 0);
+            .is_some_and(|r| r.missed.bytes > 1);
         self.sender.data_segments > 0 || hidden
+    }
+
+    /// All that the capture lacks.
+    pub(crate) fn missing(&self) -> Missing {
+        let bit = |need: &Need| u16::from(!self.has(*need)) << *need as u16;
+        Missing(Need::ALL.iter().fold(0, |set, need| set | bit(need)))
     }
 
     /// Whether the capture has this.
@@ -94,7 +167,13 @@ impl Side<'_> {
             Need::AtSender => self.vantage_is(true),
             Need::AtReceiver => self.vantage_is(false),
             Need::Data => self.sender.data_segments > 0,
+            Need::RoundTrip => self.receiver.knows_path(),
         }
+    }
+
+    /// Time stamps were cut off, which would tell what was sent again for nothing.
+    pub(super) fn stamps_cut(&self) -> bool {
+        !self.has(Need::WholeHeaders) && self.sender.timestamps && !self.sender.clock.runs()
     }
 
     /// Whether the capture was taken at this direction's sender, or at its receiver.

@@ -1,67 +1,107 @@
 //! The receiver left quick-ACK mode: Linux up to 6.1.56 ACKs writes of exactly one `rcv_mss` by
 //! the timer once its quick-ACK credits are used up (commits 4720852ed9af and 059217c18be6).
 
-use super::{Detector, Finding, Id, Need, Severity, Side, packets, releases, us};
+use super::delayed_ack::net_wait;
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets, times, us};
 use crate::conn::{AckStats, Evidence};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("quickack_exhausted"),
     severity: "high",
     said_when: "The receiver ACKed the first segments at once and later ones by the delayed-ACK timer; the segments are pushed and exactly as long as its `rcv_mss`; the change came where Linux's quick-ACK credits end. Linux up to 6.1.56",
-    needs: &[Need::BothDirections, Need::WholeHeaders],
-    detect: |side, out| out.extend(find(side)),
+    needs: &[Need::BothDirections],
+    detect,
 };
 
 /// Fewer delayed ACKs are no pattern.
 const ENOUGH: u64 = 4;
 
-pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
-    let acks = side.receiver.acks.as_deref()?;
-    let e = acks.evidence.as_deref()?;
+fn detect(side: &Side<'_>, out: &mut Found) {
+    let Some((acks, e)) = evidence(side) else {
+        return;
+    };
+    let handshake = &side.connection.handshake;
+    if let Some(unclear) = acks.unclear()
+        && is_exact(side, &unclear.evidence, unclear.acks.into())
+    {
+        out.cannot_tell(Need::RoundTrip);
+    }
+    // An ACK that the capture does not show makes the next one seem to cover two segments.
+    let hidden = side.receiver.hidden();
     let delayed = u64::from(acks.delayed);
-    let after = u64::from(acks.immediate - acks.quick_before) + delayed;
-    let one_way = u64::from(side.receiver.data_segments) * 4 <= delayed;
-    let pattern = delayed >= ENOUGH
-        && acks.quick_before >= 2
-        && e.delayed_exact_mss * 10 >= delayed * 7
-        && delayed * 5 >= after
-        && one_way
-        && e.linux_timer * 10 >= delayed * 8
-        && u64::from(acks.second_late) * 10 <= delayed
-        && acks
-            .model
-            .explains(side.connection.handshake.synack_at.is_some());
-    pattern.then(|| describe(side, acks, e))
+    let after = u64::from(acks.immediate.saturating_sub(acks.quick_before)) + delayed;
+    let pattern =
+        is_exact(side, e, delayed) && delayed * 5 >= after && e.linux_timer * 10 >= delayed * 8;
+    if !pattern {
+        return;
+    }
+    let second_late = u64::from(acks.second_late.saturating_sub(hidden));
+    if acks.quick_before < 2 {
+        // Nobody saw how the connection began: were there quick ACKs?
+        if !handshake.is_whole() {
+            out.cannot_tell(Need::Handshake);
+        }
+    } else if !is_explained(side, acks, e) {
+        // The change has another reason.
+    } else if second_late * 10 <= delayed {
+        out.extend([describe(side, acks, e)]);
+    } else if !side.has(Need::EveryPacket) {
+        out.cannot_tell(Need::EveryPacket);
+    }
+}
+
+fn evidence<'a>(side: &Side<'a>) -> Option<(&'a AckStats, &'a Evidence)> {
+    let acks = side.receiver.acks.as_deref()?;
+    Some((acks, acks.evidence.as_deref()?))
+}
+
+/// Whether the change came where the quick-ACK credits end, as far as the capture tells.
+fn is_explained(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> bool {
+    let greeted = side.connection.handshake.synack_at.is_some();
+    let known = greeted && side.connection.scale_known(!side.is_a());
+    (known || is_timer(side, e)) && acks.model.explains(known) && acks.unclear().is_none()
+}
+
+/// Without a handshake nobody knows where the credits end, and a path that became longer looks the same, unless by the
+/// length of Linux's timer: 40 ms, and a tick of at most 10 ms.
+fn is_timer(side: &Side<'_>, e: &Evidence) -> bool {
+    let median = e.delayed_us.clone().quantiles().p50;
+    (38_000..55_000).contains(&median.saturating_sub(side.receiver.path_or_zero()))
+}
+
+/// Whether `late` ACKs are a pattern: of single pushed segments, exactly as long as `rcv_mss`, from a side that sends
+/// hardly any data.
+fn is_exact(side: &Side<'_>, e: &Evidence, late: u64) -> bool {
+    let one_way = u64::from(side.receiver.data_segments) * 4 <= late;
+    late >= ENOUGH && e.delayed_exact_mss * 10 >= late * 7 && one_way
 }
 
 fn describe(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
     let first = acks.first_delayed_segment.unwrap_or_default();
+    let delayed = u64::from(acks.delayed);
     let (mut quick_us, mut delayed_us) = (acks.immediate_us.clone(), e.delayed_us.clone());
     let (quick, late) = (quick_us.quantiles(), delayed_us.quantiles());
     let mut f = side.finding(DETECTOR.id, Severity::High);
     f.packets = packets(e.packets.iter().copied());
     f.title = format!(
-        "{} left quick-ACK mode after {} segments: from segment {first} on, ACKs come {} late",
+        "{} answers {} late, {} ({} in all): it waits for a second packet before it acknowledges",
         side.receiver_end.ip,
-        first.saturating_sub(1),
-        us(late.p50)
+        net_wait(acks, e, 1),
+        times(delayed),
+        net_wait(acks, e, delayed)
     );
     f.cause = format!(
-        "The first {} ACKs came at once (median {}), {} later ones waited for the delayed-ACK timer \
-         (median {}, {} to {}). Each segment is exactly as long as the receiver's guess of the \
-         segment size (rcv_mss, {} bytes). Linux starts a connection with at most 16 quick-ACK \
-         credits (more while the window grows); when they are used up, one segment of exactly \
-         rcv_mss is neither more than one segment (ACK at once) nor less (ACK when it is read), so \
-         the timer has to send the ACK. Fixed by \"tcp: fix delayed ACKs for MSS boundary \
-         condition\" (4720852ed9af) in 6.1.57. {}",
+        "The receiver left quick-ACK mode after {} segments. The first {} ACKs came at once (median \
+         {}), {delayed} later ones waited for the delayed-ACK timer ({} to {}). Each segment is exactly \
+         rcv_mss long ({} bytes): neither more than one segment (ACK at once) nor less (ACK when it \
+         is read). Linux up to 6.1.56 does this when its quick-ACK credits (16 at the start) are \
+         used up; \"tcp: fix delayed ACKs for MSS boundary condition\" (4720852ed9af) ended it.",
+        first.saturating_sub(1),
         acks.quick_before,
         us(quick.p50),
-        acks.delayed,
-        us(late.p50),
         us(late.min),
         us(late.max),
         side.receiver.rcv_mss,
-        releases::mss_boundary(),
     );
     f.remedy = remedies(side);
     f
@@ -69,8 +109,7 @@ fn describe(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
 
 fn remedies(side: &Side<'_>) -> Vec<String> {
     let mut list = vec![format!(
-        "On {}: install a kernel with the fix (upstream 6.1.57 or later; Debian 12: linux-image \
-         6.1.0-15 or later) and reboot.",
+        "On {}: upgrade Linux to 6.1.57 or later (Debian 12: linux-image 6.1.0-15) and reboot.",
         side.receiver_end.ip
     )];
     list.extend(quickack_routes(side));
@@ -87,18 +126,18 @@ pub(crate) fn quickack_routes(side: &Side<'_>) -> Vec<String> {
     };
     vec![
         format!(
-            "On {at}, without a reboot: `ip {prefix}route replace {to}/{bits} dev DEVICE quickack 1` \
-             (with \"via GATEWAY\" before \"dev\" when {to} is behind a router; \
-             `ip {prefix}route get {to}` shows both)."
+            "Until the next reboot, on {at}: \
+             `ip {prefix}route replace {to}/{bits} [via GATEWAY] dev DEVICE quickack 1` \
+             (`ip {prefix}route get {to}` names both)."
         ),
         format!(
-            "The same to stay, with NetworkManager: \
-             `nmcli connection modify CONNECTION +{family}.routes \"{to}/{bits} GATEWAY quickack=true\"` \
-             and `nmcli connection up CONNECTION` (leave GATEWAY out on the same network)."
+            "To make it permanent (NetworkManager): \
+             `nmcli connection modify CONNECTION +{family}.routes \"{to}/{bits} [GATEWAY] quickack=true\"`, \
+             then `nmcli connection up CONNECTION`."
         ),
         format!(
-            "In the program on {at}: `setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &one, sizeof one)` \
-             before each read; once is not enough, the kernel leaves the mode by itself."
+            "Or in the program on {at}, before each read: \
+             `setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &one, sizeof one)`."
         ),
     ]
 }

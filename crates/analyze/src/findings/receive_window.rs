@@ -18,7 +18,12 @@ pub(crate) const UNSCALED: Detector = Detector {
     id: Id("window_scaling_off"),
     severity: "medium",
     said_when: "The same, with a window of 65,535 bytes at most, because the two sides did not agree on window scaling",
-    needs: &[Need::Handshake, Need::BothDirections, Need::Data],
+    needs: &[
+        Need::Handshake,
+        Need::WholeHeaders,
+        Need::BothDirections,
+        Need::Data,
+    ],
     detect: |side, out| out.extend(unscaled(side)),
 };
 

@@ -68,9 +68,5 @@ pub(crate) fn mss_boundary() -> String {
             .collect();
         names.join(", ")
     };
-    format!(
-        "Known late: {}. Known not late: {}.",
-        list(true),
-        list(false)
-    )
+    format!("Affected: {}. Not affected: {}.", list(true), list(false))
 }

@@ -3,7 +3,8 @@
 use tcplab_base::Duration;
 
 use super::episodes::Episodes;
-use super::{Detector, Finding, Id, Need, Severity, Side, length, times};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, times, up_to};
+use crate::conn::Record;
 use crate::report::{EpisodeKind, SpuriousEvidence};
 
 pub(crate) const STALL: Detector = Detector {
@@ -11,26 +12,74 @@ pub(crate) const STALL: Detector = Detector {
     severity: "high from 1 s of silence, else medium",
     said_when: "Segments were repeated after a silence of a retransmission timeout, and they were needed",
     needs: &[Need::Data],
-    detect: |side, out| out.extend(stall(side)),
+    detect: stalls,
 };
 
 pub(crate) const SPURIOUS: Detector = Detector {
     id: Id("spurious_rto"),
     severity: "medium",
     said_when: "The same, and DSACK, time stamps or the time of the ACK show that nothing was lost",
-    needs: &[Need::BothDirections, Need::WholeHeaders],
-    detect: |side, out| out.extend(spurious(side)),
+    needs: &[],
+    detect: |side, out| {
+        let found = spurious(side);
+        if found.is_none() {
+            unproven(side, out, EpisodeKind::Rto);
+        }
+        out.extend(found);
+    },
 };
 
-/// Episodes begun or continued by the retransmission timer.
-fn timeouts<'a>(side: &'a Side<'_>, spurious: bool) -> Option<Episodes<'a>> {
-    Episodes::of(side, |r| {
-        r.kind == Some(EpisodeKind::Rto) && r.timeouts > 0 && r.spurious().is_some() == spurious
-    })
+/// The sender repeated segments for this reason, and the capture lacks what would show that they were not needed.
+pub(super) fn unproven(side: &Side<'_>, out: &mut Found, kind: EpisodeKind) {
+    reason_unknown(side, out);
+    let judged = side
+        .episodes()
+        .iter()
+        .any(|r| r.kind == Some(kind) || r.kind == Some(EpisodeKind::Other));
+    let hidden = !side.has(Need::Data) && side.is_used();
+    if (judged || hidden) && !side.has(Need::BothDirections) {
+        out.cannot_tell(Need::BothDirections);
+    } else if judged && !side.has(Need::WholeHeaders) {
+        out.cannot_tell(Need::WholeHeaders);
+    }
 }
 
-pub(crate) fn stall(side: &Side<'_>) -> Option<Finding> {
-    let list = timeouts(side, false)?;
+/// A retransmission was not needed, and the capture does not show what made the sender send it: a timer or ACKs.
+fn reason_unknown(side: &Side<'_>, out: &mut Found) {
+    let unknown = |r: &&Record| r.spurious().is_some() && r.reason_unknown();
+    if side.episodes().iter().any(|r| unknown(&r)) {
+        out.cannot_tell(Need::EveryPacket);
+    }
+}
+
+/// The retransmission timer began the episode, or fired in it.
+pub(crate) fn is_timeout(r: &Record) -> bool {
+    r.kind == Some(EpisodeKind::Rto) && r.timeouts > 0
+}
+
+/// The same, needed or not.
+fn is_kind(r: &Record, spurious: bool) -> bool {
+    is_timeout(r) && r.spurious().is_some() == spurious
+}
+
+fn stalls(side: &Side<'_>, out: &mut Found) {
+    // Segments that were sent again for nothing cost time as well, but they were not lost.
+    let blind = if !side.has(Need::BothDirections) {
+        Some(Need::BothDirections)
+    } else {
+        side.stamps_cut().then_some(Need::WholeHeaders)
+    };
+    let unaccepted = |r: &Record| side.may_be_unaccepted(r) && !r.lost;
+    let sure = |r: &Record| is_kind(r, false) && (blind.is_none() || r.lost) && !unaccepted(r);
+    let found = Episodes::of(side, sure).map(|list| stall(side, &list));
+    let stalled = side.episodes().iter().any(|r| is_kind(r, false));
+    if found.is_none() && stalled {
+        out.cannot_tell(blind.unwrap_or(Need::Handshake));
+    }
+    out.extend(found);
+}
+
+fn stall(side: &Side<'_>, list: &Episodes<'_>) -> Finding {
     let severity = if list.silence() >= Duration::from_secs(1) {
         Severity::High
     } else {
@@ -38,53 +87,103 @@ pub(crate) fn stall(side: &Side<'_>) -> Option<Finding> {
     };
     let mut f = list.finding(side, STALL.id, severity);
     f.title = format!(
-        "{} stood still until its retransmission timer fired ({}, longest silence {})",
+        "{} lost packets and stood still for {}{}: only its timer noticed ({})",
         side.sender_end.ip,
-        times(list.timeouts()),
-        length(list.longest())
+        up_to(list.timeouts()),
+        length(list.longest()),
+        times(list.timeouts())
     );
+    let blind = if !side.sender.sack_permitted && !side.has(super::Need::TimeStamps) {
+        " Without SACK and time stamps the packets do not always tell lost segments from late ones."
+    } else {
+        ""
+    };
     f.cause = format!(
-        "Segments of {} were lost and no duplicate ACKs or SACK blocks told it so in time, so it \
-         waited for the retransmission timeout (RFC 6298; on Linux at least 200 ms plus the round \
-         trip, doubled each time it fires) and began again with a window of one segment.",
+        "No duplicate ACKs or SACK blocks told {} of the loss in time, so it waited for the \
+         retransmission timeout (RFC 6298: on Linux at least 200 ms plus the round trip, doubled \
+         each time it fires) and began again with a window of one segment.{blind}",
         side.sender_end.ip
     );
     f.remedy = vec![
-        "Find where the packets are lost: compare captures taken at both ends (`tcplab analyze \
-         --pair A B`), look at the drops of interfaces and queues (`ip -s link`, `tc -s qdisc`)."
+        "Find where the packets are lost: `ip -s link` and `tc -s qdisc` count drops; `tcplab \
+         analyze --pair A B` compares captures of both ends."
             .to_owned(),
-        "Check that SACK and tail loss probes are on at the sender: `sysctl net.ipv4.tcp_sack \
-         net.ipv4.tcp_early_retrans` (1 and 3)."
+        format!(
+            "On {}: keep SACK and tail loss probes on: `sysctl net.ipv4.tcp_sack \
+             net.ipv4.tcp_early_retrans` (1 and 3).",
+            side.sender_end.ip
+        ),
+    ];
+    f
+}
+
+pub(crate) fn spurious(side: &Side<'_>) -> Option<Finding> {
+    let list = Episodes::of(side, |r| is_kind(r, true))?;
+    let evidence = list.first.spurious()?;
+    let mut f = list.finding(side, SPURIOUS.id, Severity::Medium);
+    let end = side.sender_end.ip;
+    let spike = spike(side, &list);
+    let shown = spike.as_ref().map_or_else(
+        || format!("silence {}", length(list.longest())),
+        |s| {
+            format!(
+                "an ACK took {} instead of {}",
+                length(s.took),
+                length(s.usual)
+            )
+        },
+    );
+    f.title = format!(
+        "{end} repeated packets for nothing after a timeout, {}: they were late, not lost ({shown})",
+        times(list.count())
+    );
+    let when = spike.map_or_else(String::new, |s| {
+        format!(
+            " The longest such wait began {} after the connection's first packet.",
+            length(s.at)
+        )
+    });
+    f.cause = format!(
+        "The round trip suddenly took longer than the retransmission timeout of {end}, or ACKs were lost.{when} {} \
+         The sender takes the path for congested and slows down, unless F-RTO (RFC 5682) or time stamps undo \
+         that.",
+        proof(evidence)
+    );
+    f.remedy = vec![
+        "Find what held the packets: a long queue, a wireless link, a paused virtual machine. The \
+         RTT chart of the page (--html) shows when."
             .to_owned(),
+        format!(
+            "On {}: keep time stamps and F-RTO on: `sysctl net.ipv4.tcp_timestamps \
+             net.ipv4.tcp_frto` (1 and 2).",
+            side.sender_end.ip
+        ),
     ];
     Some(f)
 }
 
-pub(crate) fn spurious(side: &Side<'_>) -> Option<Finding> {
-    let list = timeouts(side, true)?;
-    let evidence = list.first.spurious()?;
-    let mut f = list.finding(side, SPURIOUS.id, Severity::Medium);
-    f.title = format!(
-        "{} retransmitted after a timeout though nothing was lost ({}, silence {})",
-        side.sender_end.ip,
-        times(list.count()),
-        length(list.longest())
-    );
-    f.cause = format!(
-        "The round trip grew suddenly beyond the retransmission timeout of {}. {} It then takes the \
-         path for congested and slows down, unless F-RTO (RFC 5682) or time stamps undo that.",
-        side.sender_end.ip,
-        proof(evidence)
-    );
-    f.remedy = vec![
-        "Find what held the packets (a queue without AQM, a wireless link, a paused virtual \
-         machine); the RTT chart of the report shows when."
-            .to_owned(),
-        "Keep time stamps and F-RTO on at the sender: `sysctl net.ipv4.tcp_timestamps \
-         net.ipv4.tcp_frto` (1 and 2)."
-            .to_owned(),
-    ];
-    Some(f)
+/// The delay that fooled the timer.
+struct Spike {
+    /// From the oldest unACKed segment to its ACK.
+    took: Duration,
+    /// The round trip before.
+    usual: Duration,
+    /// Since the connection's first packet.
+    at: Duration,
+}
+
+/// The longest delay, where the capture shows round trips of the sender.
+fn spike(side: &Side<'_>, list: &Episodes<'_>) -> Option<Spike> {
+    let longest = list.iter().filter(|r| r.duration.is_some());
+    let longest = longest.max_by_key(|r| r.duration)?;
+    let path = Duration::from_micros(i64::from(side.receiver.path_or_zero()));
+    let spike = Spike {
+        took: longest.duration?,
+        usual: longest.rtt.max(path),
+        at: longest.start.since(side.connection.start),
+    };
+    let is_one = spike.usual > Duration::ZERO && spike.took >= spike.usual + spike.usual;
+    (is_one && spike.took >= list.longest()).then_some(spike)
 }
 
 /// The evidence in words.
@@ -96,6 +195,12 @@ pub(crate) fn proof(evidence: SpuriousEvidence) -> &'static str {
         }
         SpuriousEvidence::AckTooSoon => {
             "The ACK came sooner after the retransmission than the path allows."
+        }
+        SpuriousEvidence::AckPattern => {
+            "ACKs followed that only the originals can have caused (F-RTO, RFC 5682)."
+        }
+        SpuriousEvidence::Acked => {
+            "The data had arrived and was ACKed before the retransmission passed the capture; the ACK was late or lost."
         }
     }
 }

@@ -9,7 +9,7 @@ pub(crate) const DETECTOR: Detector = Detector {
     id: Id("slow_server"),
     severity: "high from 1 s in all, else medium",
     said_when: "The server's answers came 20 ms or more after the whole request, less the path, a quarter or more of the time that the client waited. Seen at the server, or the server had ACKed the request before, or every answer was as late. Nothing was sent again meanwhile",
-    needs: &[Need::BothDirections],
+    needs: &[Need::BothDirections, Need::EveryPacket],
     detect,
 };
 

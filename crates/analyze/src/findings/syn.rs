@@ -1,7 +1,9 @@
 //! SYNs and SYN-ACKs that had to be sent again (RFC 9293 3.8.3, RFC 6298 5.7).
 
-use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets, times};
-use super::{accept_queue_overflow, time_wait_reuse};
+use super::{
+    Detector, Finding, Found, Id, Need, Severity, Side, accept_queue_overflow, packets,
+    time_wait_reuse,
+};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("syn_retries"),
@@ -13,7 +15,8 @@ pub(crate) const DETECTOR: Detector = Detector {
 
 fn detect(side: &Side<'_>, out: &mut Found) {
     let h = &side.connection.handshake;
-    if h.syn_at.is_none() && h.synack_at.is_none() {
+    let seen = h.syn_at.is_some() || (!side.sender_is_client() && h.synack_at.is_some());
+    if !seen {
         out.cannot_tell(Need::Handshake);
     }
     out.extend(find(side));
@@ -35,37 +38,36 @@ fn find(side: &Side<'_>) -> Option<Finding> {
     };
     let mut f = side.finding(DETECTOR.id, severity);
     f.packets = packets(loss.syn_packets.iter().copied());
-    f.title = format!(
-        "{} sent its {what} again {}{}",
-        side.sender_end,
-        times(u64::from(loss.syn)),
-        if answered { "" } else { " and got no answer" }
-    );
+    let (s, r, tries) = (side.sender_end, side.receiver_end, loss.syn + 1);
+    f.title = match (from_client, answered) {
+        (true, true) => format!("it took {tries} tries to connect {s} to {r}"),
+        (true, false) => format!("{s} tried {tries} times to connect to {r} and got no answer"),
+        (false, _) => format!("{s} had to answer {tries} times when {r} connected"),
+    };
     f.cause = if answered {
         format!(
             "The {what} or its answer was lost, or the listener dropped it (full accept queue). \
-             The first retry comes after 1 s, then the wait doubles: a connection that needs one \
-             retry takes a second longer."
+             The first retry comes after 1 s, and the waits grow: one retry makes the connection a \
+             second late."
         )
     } else {
         format!(
-            "Nothing came back from {}: a filter drops the packets, the host is down, its listener's \
-             queue is full, or the answers take another way and are lost.",
+            "Nothing came back to the {what} from {}: a filter drops the packets, the host is down, its \
+             listener's queue is full, or the answers take another way and are lost.",
             side.receiver_end
         )
     };
     f.remedy = if answered {
         vec![
-            "Look at the listener: `nstat -az TcpExtListenOverflows TcpExtListenDrops \
-             TcpExtTCPReqQFullDrop`; raise the listen() backlog and net.core.somaxconn."
+            "At the listener: does `nstat -az TcpExtListenOverflows TcpExtListenDrops \
+             TcpExtTCPReqQFullDrop` count? Then raise the listen() backlog and net.core.somaxconn."
                 .to_owned(),
-            "Look for loss on the path at that time.".to_owned(),
+            "If not, look for loss on the path at that time: `ip -s link`.".to_owned(),
         ]
     } else {
         vec![format!(
-            "Capture at {} as well: does the SYN arrive? Then check its filter and that something \
-             listens on port {}. If the SYN arrives there, look at the listener's queue: `nstat -az \
-             TcpExtListenOverflows`.",
+            "Capture at {} as well. If the {what} arrives there, check its packet filter, the program on port \
+             {}, and the listener's queue: `nstat -az TcpExtListenOverflows`.",
             side.receiver_end.ip, side.receiver_end.port
         )]
     };

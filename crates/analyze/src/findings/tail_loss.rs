@@ -1,7 +1,7 @@
 //! The last segments of a burst were lost: nothing after them could tell the sender (RFC 8985 7).
 
 use super::episodes::Episodes;
-use super::{Detector, Finding, Id, Need, Severity, Side, length, times};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, times, up_to};
 use crate::conn::Record;
 use crate::report::EpisodeKind;
 
@@ -9,13 +9,13 @@ pub(crate) const DETECTOR: Detector = Detector {
     id: Id("tail_loss"),
     severity: "medium",
     said_when: "The end of a burst was lost: repaired by a tail loss probe or timeout without any SACK or duplicate ACK, and the sender had nothing more to send",
-    needs: &[Need::BothDirections],
-    detect: |side, out| out.extend(find(side)),
+    needs: &[],
+    detect,
 };
 
 /// A burst ended with a loss: repaired by a probe or a timeout without any SACK or duplicate ACK
 /// before it, and the sender had nothing more to send.
-fn is_tail(r: &Record) -> bool {
+pub(crate) fn is_tail(r: &Record) -> bool {
     let by_timer = matches!(r.kind, Some(EpisodeKind::Tlp | EpisodeKind::Rto));
     let by_probe_then_sack = r.kind == Some(EpisodeKind::Fast) && !r.evidence;
     (by_timer || by_probe_then_sack)
@@ -26,26 +26,51 @@ fn is_tail(r: &Record) -> bool {
         && r.duration.is_some()
 }
 
-pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
-    let list = Episodes::of(side, is_tail)?;
+fn detect(side: &Side<'_>, out: &mut Found) {
+    if !side.has(Need::BothDirections) {
+        let by_timer = |r: &Record| matches!(r.kind, Some(EpisodeKind::Tlp | EpisodeKind::Rto));
+        let hidden = !side.has(Need::Data) && side.is_used();
+        if hidden || side.episodes().iter().any(by_timer) {
+            out.cannot_tell(Need::BothDirections);
+        }
+        return;
+    }
+    let found = find(side);
+    let unsure = |r: &Record| is_tail(r) && side.may_be_unaccepted(r);
+    if found.is_none() && side.episodes().iter().any(unsure) {
+        out.cannot_tell(Need::Handshake);
+    }
+    if found.is_some() && side.stamps_cut() {
+        out.cannot_tell(Need::WholeHeaders);
+    } else {
+        out.extend(found);
+    }
+}
+
+fn find(side: &Side<'_>) -> Option<Finding> {
+    let list = Episodes::of(side, |r| is_tail(r) && !side.may_be_unaccepted(r))?;
     let mut f = list.finding(side, DETECTOR.id, Severity::Medium);
     f.title = format!(
-        "the last segments of a burst from {} were lost {} (silence up to {})",
+        "the end of what {} sent was lost {}: it noticed after {}{} of silence",
         side.sender_end.ip,
         times(list.count()),
+        up_to(list.count()),
         length(list.longest())
     );
     f.cause = format!(
-        "Nothing followed the lost segments, so no duplicate ACK or SACK block could report them: \
-         {} had to wait for its tail loss probe (two round trips on Linux, plus 200 ms when one \
-         segment is out) or for the retransmission timeout.",
+        "Nothing followed the lost segments, so no duplicate ACK or SACK block could report them. \
+         {} had to wait for its tail loss probe (on Linux two round trips, plus 200 ms when one \
+         segment is in flight) or for the retransmission timeout.",
         side.sender_end.ip
     );
     f.remedy = vec![
-        "Find the queue that drops the end of bursts (`tc -s qdisc`, switch counters); pacing at the \
-         sender (qdisc fq) makes bursts shorter."
+        "Find the queue that drops the end of bursts: `tc -s qdisc`, counters of switches."
             .to_owned(),
-        "Check that the probes are on: `sysctl net.ipv4.tcp_early_retrans` (3).".to_owned(),
+        format!(
+            "On {}: pace the packets (qdisc fq), and keep tail loss probes on: `sysctl \
+             net.ipv4.tcp_early_retrans` (3).",
+            side.sender_end.ip
+        ),
     ];
     Some(f)
 }

@@ -8,7 +8,12 @@ pub(crate) const DETECTOR: Detector = Detector {
     id: Id("window_after_idle"),
     severity: "medium",
     said_when: "After a pause of 200 ms or more a transfer began with half or less of the largest flight before, grew from round trip to round trip and waited for ACKs meanwhile (20 ms at least)",
-    needs: &[Need::Handshake, Need::BothDirections, Need::Data],
+    needs: &[
+        Need::Handshake,
+        Need::BothDirections,
+        Need::Data,
+        Need::EveryPacket,
+    ],
     detect: |side, out| out.extend(find(side)),
 };
 

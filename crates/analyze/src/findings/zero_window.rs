@@ -2,20 +2,31 @@
 
 use tcplab_base::Duration;
 
-use super::{Detector, Finding, Id, Need, Severity, Side, length, packets, times};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets, times};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("zero_window_stall"),
     severity: "high from 1 s, else medium",
     said_when: "The window was zero for 20 ms or more, and the sender probed or went on the moment it opened",
-    needs: &[Need::BothDirections],
-    detect: |side, out| out.extend(find(side)),
+    needs: &[],
+    detect,
 };
 
 /// A shorter pause is no stall.
 const WORTH: Duration = Duration::from_millis(20);
 
-pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
+fn detect(side: &Side<'_>, out: &mut Found) {
+    let found = find(side);
+    // Nobody saw the windows, or not who waited for one.
+    let blind = side.receiver.packets == 0 && side.sender.data_segments > 0;
+    let closed = side.sender.packets == 0 && side.receiver.zero.is_some();
+    if found.is_none() && (blind || closed) {
+        out.cannot_tell(Need::BothDirections);
+    }
+    out.extend(found);
+}
+
+fn find(side: &Side<'_>) -> Option<Finding> {
     let zero = side.receiver.zero.as_deref()?;
     let mut stalls = u64::from(zero.stalls);
     let mut stalled = zero.stalled;
@@ -40,25 +51,27 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     let mut f = side.finding(DETECTOR.id, severity);
     f.packets = packets(numbers);
     f.title = format!(
-        "{} closed its window {}: the sender waited {} (longest {})",
+        "{} waited {} for the program on {} to read ({}{})",
+        side.sender_end.ip,
+        length(stalled),
         side.receiver_end.ip,
         times(stalls),
-        length(stalled),
-        length(longest)
+        match stalls {
+            1 => String::new(),
+            _ => format!(", up to {}", length(longest)),
+        }
     );
     f.cause = format!(
-        "The program on {} does not read as fast as {} sends: its receive buffer is full. TCP and \
-         the network are not the bottleneck.",
+        "The program on {} does not read as fast as {} sends: its receive buffer was full and it \
+         advertised a zero window. TCP and the network are not the bottleneck.",
         side.receiver_end, side.sender_end
     );
     f.remedy = vec![
         format!(
-            "Find out what the program on {} waits for (CPU, disk, a lock, a slow client behind \
-             it).",
+            "Find out what the program on {} waits for: CPU, disk, a lock, a slow peer of its own.",
             side.receiver_end.ip
         ),
-        "When it only reads in bursts, a larger receive buffer bridges them: sysctl \
-         net.ipv4.tcp_rmem, or SO_RCVBUF."
+        "If it reads in bursts, give it a larger receive buffer: net.ipv4.tcp_rmem or SO_RCVBUF."
             .to_owned(),
     ];
     Some(f)

@@ -7,6 +7,7 @@ pub mod script;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use tcplab_analyze::budget::Budget;
 use tcplab_analyze::findings::Finding;
 use tcplab_analyze::report::{Stream, Totals};
 use tcplab_analyze::trace::StreamTrace;
@@ -65,7 +66,7 @@ pub fn analyze_script(lines: &[&str]) -> Answer {
     answer(analyzer)
 }
 
-fn answer(mut analyzer: Analyzer) -> Answer {
+pub fn answer(mut analyzer: Analyzer) -> Answer {
     analyzer.finish();
     let mut answer = Answer::default();
     while let Some(output) = analyzer.poll() {
@@ -77,6 +78,35 @@ fn answer(mut analyzer: Analyzer) -> Answer {
     }
     answer.totals = analyzer.totals().clone();
     answer
+}
+
+/// The parts of a stream's time sum to the whole, and those of its requests, which follow one another.
+pub fn adds_up(s: &Stream) {
+    let time = &s.budget_us;
+    assert_eq!(time.total(), s.duration_us, "{}: {time:?}", s.stream);
+    let mut before = 0;
+    for r in &s.requests {
+        assert_eq!(r.budget_us.total(), r.duration_us, "{}: {r:?}", s.stream);
+        assert!(r.start_us >= before, "{}: {r:?}", s.stream);
+        before = r.start_us + r.duration_us;
+    }
+    assert!(before <= s.duration_us);
+}
+
+/// The spans of a stream have no gap, and are what its time went to.
+pub fn spans_add_up(s: &Stream, trace: &StreamTrace) {
+    let mut sums = Budget::default();
+    let mut at = 0;
+    for span in &trace.spans {
+        assert!(
+            span.from_us == at && span.to_us > at,
+            "{}: {span:?}",
+            s.stream
+        );
+        sums.add(span.class, span.to_us - span.from_us);
+        at = span.to_us;
+    }
+    assert_eq!(sums, s.budget_us, "{}", s.stream);
 }
 
 /// The repository.

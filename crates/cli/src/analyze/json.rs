@@ -9,6 +9,7 @@ use tcplab_analyze::Output;
 use tcplab_analyze::findings::Finding;
 use tcplab_analyze::report::{Report, SCHEMA, Totals};
 
+use crate::analyze::fast;
 use crate::analyze::form::Form;
 use crate::analyze::order::Reorder;
 use crate::failure::Failure;
@@ -74,7 +75,7 @@ impl Form for Json {
                 // As text, because a stream holds many small pieces of memory, and the next one can use them again.
                 let mut text = self.window.buffer();
                 text.push(b'\n');
-                serde_json::to_writer(&mut text, &stream)?;
+                fast::write(&mut text, &stream)?;
                 self.window.push(stream.stream, text);
                 while let Some(ready) = self.window.ready() {
                     self.stream(out, ready)?;

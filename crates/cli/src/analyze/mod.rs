@@ -5,7 +5,9 @@ mod acks;
 mod annotate;
 pub mod asked;
 mod compat;
+mod explain;
 pub mod fail_on;
+mod fast;
 mod flows;
 mod form;
 pub mod html;
@@ -13,6 +15,7 @@ pub mod json;
 mod live;
 mod order;
 pub mod pair;
+mod prove;
 mod run;
 mod side;
 mod text;
@@ -27,6 +30,7 @@ use tcplab_kernel::say;
 
 use crate::analyze::asked::Asked;
 use crate::analyze::form::Form;
+use crate::analyze::prove::Prover;
 use crate::analyze::side::Side;
 use crate::args::{AnalyzeArgs, Color};
 use crate::failure::{Failure, Kind};
@@ -34,6 +38,9 @@ use crate::files::{Out, Spool, distinct};
 
 /// Runs the command. Failures after this point are part of the document when `--json` is on.
 pub fn main(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
+    if let Some(word) = &args.explain {
+        return explain::main(word, color);
+    }
     let outputs = [
         ("-o", args.output.as_deref()),
         ("--html", args.html.as_deref()),
@@ -85,6 +92,7 @@ struct Outputs {
     form: Box<dyn Form>,
     sides: Vec<Box<dyn Side>>,
     verdict: fail_on::Verdict,
+    prover: Option<Prover>,
     asked: Asked,
     /// The first thing that went wrong.
     failure: Option<Failure>,
@@ -104,6 +112,7 @@ fn analyze(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
         out: Out::open(args.output.as_deref())?,
         form: form::choose(args, color),
         verdict: fail_on::Verdict::new(&args.fail_on),
+        prover: Prover::new(args)?,
         asked: Asked::new(args.stream.iter().map(|n| u64::from(*n))),
         failure: None,
         broken: None,
@@ -127,10 +136,24 @@ impl Outputs {
         for side in &mut self.sides {
             side.begin(name);
         }
+        if let Some(prover) = &mut self.prover {
+            prover.begin(name);
+        }
         Ok(self.form.begin(&mut self.out, name)?)
     }
 
     fn take(&mut self, output: Output) -> std::io::Result<()> {
+        match &mut self.prover {
+            None => self.give(output),
+            Some(prover) => {
+                let ready = prover.take(output);
+                ready.into_iter().try_for_each(|output| self.give(output))
+            }
+        }
+    }
+
+    /// To everybody who wants it.
+    fn give(&mut self, output: Output) -> std::io::Result<()> {
         self.verdict.see(&output);
         if !self.sides.is_empty() && self.broken.is_none() {
             self.broken = self.sides.iter_mut().find_map(|s| s.see(&output).err());
@@ -162,6 +185,8 @@ impl Outputs {
         if totals.error.is_none() {
             self.asked.capture(name, totals.tcp_streams);
         }
+        let held = self.prover.as_mut().map(Prover::end).unwrap_or_default();
+        held.into_iter().try_for_each(|output| self.give(output))?;
         if totals.rows_left_out > 0 {
             left_out(name, totals.rows_left_out);
         }
@@ -173,6 +198,9 @@ impl Outputs {
 
     fn close(mut self, args: &AnalyzeArgs) -> Result<ExitCode, Failure> {
         let mut written = Vec::new();
+        if let Some(failure) = self.prover.as_mut().and_then(|p| p.broken.take()) {
+            self.broken.get_or_insert(failure);
+        }
         if self.broken.is_none() {
             for side in std::mem::take(&mut self.sides) {
                 match side.close() {

@@ -57,7 +57,10 @@ impl Form for Text {
             out.write_all(b"\n")?;
         }
         self.captures += 1;
-        let text = collector.render(&self.theme, &self.file, totals);
+        let mut text = collector.render(&self.theme, &self.file, totals);
+        if self.theme.ascii {
+            text = style::ascii(&text);
+        }
         out.write_all(style::screen(&text, self.theme.color).as_bytes())?;
         // The reports of many files come one by one, not all at the end.
         out.flush()

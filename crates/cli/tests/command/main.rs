@@ -25,8 +25,10 @@ mod marks;
 mod outputs;
 mod population;
 mod probe;
+mod prove;
 mod qdisc;
 mod qemu;
+mod reading;
 mod replay;
 mod reproduce;
 mod rows;
@@ -80,7 +82,7 @@ pub fn command(args: &[&str]) -> Command {
     for name in ["NO_COLOR", "CLICOLOR_FORCE", "COLUMNS"] {
         command.env_remove(name);
     }
-    command.stdin(Stdio::null());
+    command.env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
     command
 }
 

@@ -8,6 +8,7 @@ use super::fields::Fields;
 use super::host::{at_name, socket};
 use super::keys::{APP, KINDS};
 use super::link::host_index;
+use super::messages;
 use super::units::{SIZE, TIME};
 use crate::app::{App, AppKind, Extent};
 use crate::network::direct_link;
@@ -209,6 +210,7 @@ fn does(fields: &Fields<'_>, kind: &str) -> Result<AppKind, Fault> {
             until: extent(fields)?,
         },
         "web" => web(fields)?,
+        "messages" => messages::read(fields)?,
         "sink" => AppKind::Sink {
             hold_ns: time("hold", DEFAULT_DURATION_NS)?,
         },
@@ -375,6 +377,10 @@ pub(crate) fn planned_ns(app: &App) -> i64 {
                 .saturating_add(times(last, more))
                 .saturating_add(times(SECOND_NS, answers))
         }
+        AppKind::Messages { messages } => messages.iter().fold(0, |sum: i64, message| {
+            sum.saturating_add(message.after_ns)
+                .saturating_add(SECOND_NS)
+        }),
         AppKind::Sink { hold_ns } => *hold_ns,
         // The file is not read yet; the run ends with its last frame.
         AppKind::Replay { .. } => 1_800 * SECOND_NS,

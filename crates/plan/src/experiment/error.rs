@@ -64,7 +64,7 @@ fn nearer<'a>(word: &str, known: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// The known word that a mistyped one most likely means.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     if length > 100 {
         return None;

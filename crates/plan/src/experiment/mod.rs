@@ -15,6 +15,7 @@ mod groups;
 pub(crate) mod host;
 pub(crate) mod keys;
 mod link;
+mod messages;
 mod one_way;
 pub(crate) mod rrul;
 pub(crate) mod schema;
@@ -37,8 +38,7 @@ use crate::rules::{
 use crate::view::View;
 use axes::Axis;
 use error::Fault;
-pub use error::ParseError;
-pub(crate) use error::nearest;
+pub use error::{ParseError, nearest};
 use fields::Fields;
 use keys::{FILE, RUN};
 use tree::{Choice, Entry, Node, Table, Value};

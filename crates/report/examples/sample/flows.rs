@@ -5,6 +5,8 @@ use tcplab_analyze::report::Direction;
 use tcplab_analyze::trace::{AckClass, AckRow, Row, SegmentKind, StreamTrace};
 use tcplab_base::Instant;
 
+use super::budget;
+
 /// First time stamp.
 pub const START_NS: i64 = 1_700_000_000_123_456_000;
 /// Frame number of the first SYN of stream 3.
@@ -85,6 +87,10 @@ pub fn all() -> Vec<StreamTrace> {
         one_direction(),
     ];
     traces.extend((5..12).map(exchange));
+    traces.extend([requests(), middle()]);
+    for trace in &mut traces {
+        trace.spans = budget::spans(trace);
+    }
     traces
 }
 
@@ -371,5 +377,85 @@ fn exchange(stream: u32) -> StreamTrace {
     let fin = f.push(start + 40_000, true);
     (fin.seq, fin.ack, fin.flags) = (1 + u64::from(len), Some(901), 0x11);
     fin.kind = SegmentKind::New;
+    f.done()
+}
+
+/// Requests over one connection; the server thinks before each answer, sometimes for long.
+fn requests() -> StreamTrace {
+    let mut f = Flow::new(12, 300_001);
+    let mut random = Random(11);
+    f.handshake(500_000, 12_000);
+    let (mut now, mut asked, mut answered) = (512_200_i64, 1_u64, 1_u64);
+    for i in 0..250_u64 {
+        let request = f.push(now, true);
+        (request.seq, request.len, request.flags, request.ack) = (asked, 180, 0x18, Some(answered));
+        (request.kind, request.in_flight) = (SegmentKind::New, 180);
+        let trigger = request.number;
+        asked += 180;
+        let think = 4_000 + random.below(3_000) + if i % 9 == 4 { 40_000 } else { 0 };
+        let think = think + if i == 31 { 310_000 } else { 0 };
+        now += 12_000 + think as i64;
+        for k in 0..6_u64 {
+            let late = i % 20 == 7 && k == 5;
+            let answer = f.push(now + k as i64 * 80 + if late { 201_000 } else { 0 }, false);
+            (answer.seq, answer.len, answer.flags, answer.ack) = (answered, MSS, 0x10, Some(asked));
+            (answer.in_flight, answer.rtt_us) = ((k as u32 + 1) * MSS, (k == 0).then_some(12_000));
+            answer.kind = if late {
+                SegmentKind::Rto
+            } else {
+                SegmentKind::New
+            };
+            if k == 0 {
+                answer.acked = Some(ack_row(
+                    AckClass::Piggybacked,
+                    180,
+                    1,
+                    i + 1,
+                    trigger,
+                    12_000,
+                ));
+            }
+            answered += u64::from(MSS);
+            now += if late { 201_000 } else { 0 };
+        }
+        now += 500;
+        let ack = f.push(now, true);
+        (ack.seq, ack.ack) = (asked, Some(answered));
+        ack.acked = Some(ack_row(
+            AckClass::SecondSegment,
+            6 * MSS,
+            6,
+            6 * (i + 1),
+            ack.number - 1,
+            90,
+        ));
+        now += 3_000 + random.below(9_000) as i64;
+    }
+    f.done()
+}
+
+/// A capture that begins in the middle: an ACK for each second segment, windows without their scale.
+fn middle() -> StreamTrace {
+    let mut f = Flow::new(13, 310_001);
+    let mut random = Random(13);
+    for i in 0..120_u64 {
+        let us = 3_000_000 + i as i64 * 2_500;
+        for k in 0..2 {
+            let data = f.push(us + k as i64 * 40, false);
+            (data.seq, data.len, data.window) = (1 + (2 * i + k) * u64::from(MSS), MSS, 229);
+            (data.kind, data.in_flight) = (SegmentKind::New, 2 * MSS);
+        }
+        let wait = 60 + random.below(20) as u32;
+        let ack = f.push(us + 40 + i64::from(wait), true);
+        (ack.ack, ack.window) = (Some(1 + (2 * i + 2) * u64::from(MSS)), 502);
+        ack.acked = Some(ack_row(
+            AckClass::SecondSegment,
+            2 * MSS,
+            2,
+            2 * i + 2,
+            ack.number - 1,
+            wait,
+        ));
+    }
     f.done()
 }

@@ -176,7 +176,7 @@ impl Encoder {
     }
 }
 
-fn leb128(out: &mut Vec<u8>, mut value: u64) {
+pub(super) fn leb128(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push((value & 0x7f) as u8 | 0x80);
         value >>= 7;

@@ -1,15 +1,20 @@
 //! The JSON document of the page, schema `tcplab.page/1`: what `tcplab.analyze/1` says, with
 //! one line for each stream and the full figures only where they will be looked at.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+use tcplab_analyze::budget::Class;
 use tcplab_analyze::compat::Verdicts;
-use tcplab_analyze::findings::Finding;
+use tcplab_analyze::findings::{Finding, Need};
 use tcplab_analyze::report::{Capture, Report, State, Stream, Totals};
 
 use super::gather::{self, Gathered};
+use super::not_checked::{self, Missing};
 use super::{Chart, Options, Page};
+use crate::glossary::{self, meaning};
+use crate::groups;
+use crate::terminal::bars::waited;
 
 /// The whole document.
 #[derive(Serialize)]
@@ -20,6 +25,8 @@ pub(super) struct Document<'a> {
     charts: Vec<ChartPart>,
     /// Wireshark's names of the bits in the column of verdicts.
     wireshark: Vec<(u32, &'static str)>,
+    /// The classes of time: name in JSON, name in text, meaning. Spans and lines name a class by its place here.
+    classes: Vec<(&'static str, &'static str, &'static str)>,
     /// Streams that could have had charts and do not.
     charts_left_out: usize,
 }
@@ -29,6 +36,22 @@ struct CapturePart<'a> {
     file: &'a str,
     totals: &'a Totals,
     findings: &'a [Finding],
+    /// Indexes of findings that are told together.
+    groups: Vec<Vec<usize>>,
+    /// Words in them that need a word: each with its meaning.
+    words: Vec<(&'static str, &'static str)>,
+    /// What silence means, when there are no findings, or only such as are about the capture.
+    verdict: Option<String>,
+    /// Trouble that no finding explains.
+    unexplained: Vec<String>,
+    /// Packets that no detector has seen.
+    not_read: Vec<String>,
+    /// How long clients waited, and for what.
+    waited: Option<String>,
+    /// What could not be looked for.
+    not_checked: Vec<Missing>,
+    /// Words for `not_checked` of the streams.
+    missing: BTreeMap<Need, &'static str>,
     /// One line each, by number.
     lines: Vec<Line<'a>>,
     /// Streams that have no line.
@@ -52,9 +75,12 @@ struct Line<'a> {
     retransmissions: u64,
     delayed_acks: u64,
     findings: usize,
+    /// Where the time went: class and microseconds.
+    budget: Vec<(usize, u64)>,
 }
 
-/// Where the packets of a stream are: in the element `tcplab-chart-N`, N counted from 0.
+/// Where the packets of a stream are: in the element `tcplab-chart-N`, N counted from 0; its spans are in
+/// `tcplab-spans-N`.
 #[derive(Serialize)]
 struct ChartPart {
     capture: usize,
@@ -87,6 +113,9 @@ impl<'a> Document<'a> {
                 })
                 .collect(),
             wireshark: Verdicts::FIELDS.to_vec(),
+            classes: Class::ALL
+                .map(|c| (c.name(), c.words(), meaning(c)))
+                .to_vec(),
             charts_left_out: page.left_out,
         }
     }
@@ -121,14 +150,41 @@ fn capture_part<'a>(
     details.sort_by_key(|s| s.stream);
     let mut lines: Vec<Line<'a>> = lines.into_iter().map(|(_, l)| l).collect();
     lines.sort_by_key(|l| l.stream);
+    let mut coverage = gathered.map(|g| g.coverage.clone()).unwrap_or_default();
+    coverage.settle();
+    let totals = &capture.totals;
     CapturePart {
         file: &capture.file,
         totals: &capture.totals,
         findings: &capture.findings,
+        groups: groups::fold(&capture.findings),
+        words: words(&capture.findings),
+        verdict: capture
+            .findings
+            .iter()
+            .all(|f| f.id.is_about_the_capture())
+            .then(|| coverage.verdict(totals, totals.tcp_streams).0),
+        unexplained: coverage.unexplained(),
+        not_read: coverage.not_read(totals),
+        waited: waited(totals, totals.tcp_streams),
+        not_checked: not_checked::of(&capture.totals),
+        missing: not_checked::words(details.iter().copied()),
         lines,
         lines_left_out,
         details,
     }
+}
+
+/// The words of the glossary in findings.
+fn words(findings: &[Finding]) -> Vec<(&'static str, &'static str)> {
+    let mut text = String::new();
+    for group in groups::fold(findings) {
+        let f = &findings[group[0]];
+        let parts = [&f.title, &f.cause].into_iter().chain(&f.remedy);
+        parts.for_each(|part| text.extend([part, "\n"]));
+    }
+    let entries = glossary::occurring(&text);
+    entries.iter().map(|e| (e.word, e.short)).collect()
 }
 
 fn line(s: &Stream, findings: usize) -> Line<'_> {
@@ -148,5 +204,10 @@ fn line(s: &Stream, findings: usize) -> Line<'_> {
             .saturating_add(b.retransmissions.total),
         delayed_acks: a.acks_sent.delayed.saturating_add(b.acks_sent.delayed),
         findings,
+        budget: s
+            .budget_us
+            .parts()
+            .map(|(c, us)| (c as usize, us))
+            .collect(),
     }
 }

@@ -2,9 +2,11 @@
 
 use std::cmp::Reverse;
 
+use tcplab_analyze::findings::Finding;
 use tcplab_analyze::report::{Direction, Stream};
 
-use super::Options;
+use super::{Options, requests};
+use crate::terminal::coverage::Coverage;
 
 /// A stream and what it is ranked by: findings, trouble, packets. More matters more.
 #[derive(Debug)]
@@ -37,19 +39,32 @@ fn trouble(s: &Stream) -> u64 {
 pub(super) struct Gathered {
     kept: Vec<Kept>,
     dropped: usize,
+    /// Streams among them that hold requests, at least.
+    with_requests: usize,
+    /// What the packets show and no finding names.
+    pub coverage: Coverage,
 }
 
 impl Gathered {
     /// Takes a stream; `has_chart` says which streams have charts so far: those stay.
     pub(super) fn stream(
         &mut self,
-        stream: Stream,
+        mut stream: Stream,
         options: &Options,
         has_chart: impl Fn(u32) -> bool,
     ) {
         // Before the new one: the findings of the last one have come by now.
         if self.kept.len() >= options.streams.saturating_mul(2).max(1) {
-            self.shrink(options, has_chart);
+            self.shrink(options, &has_chart);
+        }
+        self.coverage.stream(&stream);
+        if !stream.requests.is_empty() {
+            let detailed = options.details.saturating_add(options.charts);
+            if self.with_requests >= detailed.saturating_mul(2).max(1) {
+                self.drop_requests(detailed, &has_chart);
+            }
+            requests::choose(&mut stream, options.requests);
+            self.with_requests += 1;
         }
         self.kept.push(Kept {
             findings: 0,
@@ -58,15 +73,16 @@ impl Gathered {
     }
 
     /// Takes a finding on the newest stream, or on one before it.
-    pub(super) fn finding(&mut self, stream: u32) {
+    pub(super) fn finding(&mut self, finding: &Finding) {
+        self.coverage.finding(finding);
         let mut newest = self.kept.iter_mut().rev();
-        if let Some(kept) = newest.find(|k| k.stream.stream == stream) {
+        if let Some(kept) = newest.find(|k| k.stream.stream == finding.stream) {
             kept.findings += 1;
         }
     }
 
     /// What will not be on the page goes: a stream that has no chart now gets none later, and its rank stays.
-    fn shrink(&mut self, options: &Options, has_chart: impl Fn(u32) -> bool) {
+    fn shrink(&mut self, options: &Options, has_chart: &impl Fn(u32) -> bool) {
         self.kept.sort_by_cached_key(Kept::rank);
         let before = self.kept.len();
         let mut place = 0;
@@ -86,6 +102,25 @@ impl Gathered {
             charted || place <= options.streams
         });
         self.dropped += before - self.kept.len();
+    }
+
+    /// Requests go from all streams but those with charts and the `detailed` ones that matter most.
+    fn drop_requests(&mut self, detailed: usize, has_chart: &impl Fn(u32) -> bool) {
+        let holds = self
+            .kept
+            .iter_mut()
+            .filter(|k| !k.stream.requests.is_empty());
+        let mut holds: Vec<&mut Kept> = holds.collect();
+        holds.sort_by_cached_key(|k| k.rank());
+        let mut left = holds.len().min(detailed);
+        for kept in holds.into_iter().skip(detailed) {
+            if has_chart(kept.stream.stream) {
+                left += 1;
+            } else {
+                kept.stream.requests = Vec::new();
+            }
+        }
+        self.with_requests = left;
     }
 
     /// The streams that may be on the page, each with its number of findings.

@@ -13,7 +13,10 @@ mod columns;
 mod document;
 mod gather;
 pub mod matrix;
+mod not_checked;
 pub mod population;
+mod requests;
+mod spans;
 
 use std::io::{self, Write};
 
@@ -54,6 +57,8 @@ pub struct Options {
     pub details: usize,
     /// Streams in the table.
     pub streams: usize,
+    /// Requests of one stream: so many of the first ones, and as many of the slowest.
+    pub requests: usize,
 }
 
 impl Default for Options {
@@ -64,6 +69,7 @@ impl Default for Options {
             packets_per_stream: 500_000,
             details: 200,
             streams: 5_000,
+            requests: 100,
         }
     }
 }
@@ -82,6 +88,8 @@ struct Chart {
     /// Time stamp of the first packet, nanoseconds since 1970.
     origin_ns: i64,
     bytes: Vec<u8>,
+    /// Where the time went, packed.
+    spans: Vec<u8>,
 }
 
 /// Collects what the page shows, then writes it.
@@ -125,7 +133,7 @@ impl Page {
     /// Counts a finding on a stream of that capture.
     pub fn add_finding(&mut self, capture: usize, finding: &Finding) {
         if let Some(gathered) = self.gathered.get_mut(capture) {
-            gathered.finding(finding.stream);
+            gathered.finding(finding);
         }
     }
 
@@ -159,12 +167,16 @@ impl Page {
             rows,
             origin_ns: first.time.as_nanos(),
             bytes: Vec::new(),
+            spans: Vec::new(),
         });
         self.shrink();
         // Packed only when it stays: most streams of a large capture do not.
         let same = |c: &&mut Chart| (c.capture, c.stream) == (capture, trace.stream);
         if let Some(chart) = self.charts.last_mut().filter(same) {
             chart.bytes = columns::encode(trace.rows.get(..rows).unwrap_or_default());
+            // About two for each packet: packets begin and end them.
+            let most = trace.spans.len().min(2 * rows);
+            chart.spans = spans::encode(trace.spans.get(..most).unwrap_or_default());
         }
     }
 
@@ -185,6 +197,11 @@ impl Page {
                 out,
                 "<script id=\"tcplab-chart-{index}\" type=\"text/plain\">{}</script>",
                 STANDARD.encode(&chart.bytes)
+            )?;
+            writeln!(
+                out,
+                "<script id=\"tcplab-spans-{index}\" type=\"text/plain\">{}</script>",
+                STANDARD.encode(&chart.spans)
             )?;
         }
         out.write_all(tail.as_bytes())?;

@@ -1,7 +1,8 @@
 //! The page as text: what is in it, what is left out, and that hostile names stay text.
 
+use tcplab_analyze::budget::{Class, Request, Span};
 use tcplab_analyze::compat::Verdicts;
-use tcplab_analyze::findings::{Finding, Id, Severity};
+use tcplab_analyze::findings::{Finding, Id, Lacks, Need, NotChecked, Severity};
 use tcplab_analyze::report::{Capture, Stream};
 use tcplab_analyze::trace::{AckClass, AckRow, Row, SegmentKind};
 use tcplab_base::Instant;
@@ -95,6 +96,7 @@ fn finding(severity: Severity) -> Finding {
         cause: String::new(),
         remedy: vec![],
         confidence: Some(1.0),
+        proof: None,
     }
 }
 
@@ -262,4 +264,198 @@ fn a_chart_ends_where_packets_are_missing() {
     let mut page = Page::new(Options::default());
     page.add_trace(0, &whole, []);
     assert_eq!((page.charts[0].rows, page.charts[0].packets), (40, 1_000));
+}
+
+/// The JSON document of a page with one capture.
+fn document_of(page: &Page, capture: Capture) -> serde_json::Value {
+    let report = Report {
+        captures: vec![capture],
+        ..Report::default()
+    };
+    let charts: Vec<&Chart> = page.charts.iter().collect();
+    serde_json::to_value(document::Document::new(&report, &charts, page)).expect("JSON")
+}
+
+#[test]
+fn the_golden_spans_that_the_page_decodes_too() {
+    // web/test/unit/time.test.ts holds the same text. The last span begins before the one before it ends.
+    let span = |from_us, to_us, class| Span {
+        from_us,
+        to_us,
+        class,
+    };
+    let spans = [
+        span(0, 300, Class::Handshake),
+        span(200, 50_000, Class::ClientThinks),
+        span(60_000, 60_010, Class::Rto),
+    ];
+    assert_eq!(
+        STANDARD.encode(spans::encode(&spans)),
+        "AACsAgEApIQDDJBOCg=="
+    );
+}
+
+#[test]
+fn a_chart_keeps_two_spans_for_each_packet() {
+    let mut long = trace(1, 10);
+    long.spans = (0..1_000)
+        .map(|i| Span {
+            from_us: i,
+            to_us: i + 1,
+            class: Class::Path,
+        })
+        .collect();
+    let mut page = Page::new(Options::default());
+    page.add_trace(0, &long, []);
+    assert_eq!(page.charts[0].spans.len(), 2 * 10 * 3);
+}
+
+/// A stream with these requests, by their duration.
+fn asks(stream: u32, durations_us: impl IntoIterator<Item = u64>) -> Stream {
+    let mut s = line(stream, 2);
+    s.requests = durations_us
+        .into_iter()
+        .map(|duration_us| Request {
+            duration_us,
+            ..Request::default()
+        })
+        .collect();
+    s
+}
+
+#[test]
+fn the_first_requests_and_the_slowest_stay_in_their_order() {
+    let mut s = asks(0, [5, 6, 70, 7, 90, 8, 80]);
+    s.requests_not_listed = 10;
+    requests::choose(&mut s, 2);
+    let left: Vec<u64> = s.requests.iter().map(|r| r.duration_us).collect();
+    assert_eq!((left, s.requests_not_listed), (vec![5, 6, 90, 80], 13));
+    let mut few = asks(0, [5, 6]);
+    requests::choose(&mut few, 2);
+    assert_eq!((few.requests.len(), few.requests_not_listed), (2, 0));
+}
+
+#[test]
+fn requests_are_held_for_few_streams() {
+    let mut page = Page::new(Options {
+        charts: 3,
+        details: 5,
+        requests: 4,
+        ..Options::default()
+    });
+    for number in 0..2_000 {
+        page.add_stream(0, asks(number, 0..20));
+        if number == 7 {
+            page.add_trace(0, &trace(number, 2), []);
+        }
+        let held = page.gathered[0].streams();
+        let held: Vec<usize> = held
+            .map(|(s, _)| s.requests.len())
+            .filter(|n| *n > 0)
+            .collect();
+        assert!(
+            held.len() <= 2 * (3 + 5) + 1 && held.iter().all(|n| *n <= 8),
+            "{held:?}"
+        );
+    }
+    let document = document_of(&page, Capture::default());
+    let details = document["captures"][0]["details"]
+        .as_array()
+        .expect("details");
+    // The one with a chart, and those that matter most: of equal ones the first.
+    let asked = |d: &&serde_json::Value| d["requests"].is_array();
+    let streams: Vec<u64> = details
+        .iter()
+        .filter(asked)
+        .filter_map(|d| d["stream"].as_u64())
+        .collect();
+    assert!(
+        [0, 1, 2, 3, 4, 7].iter().all(|n| streams.contains(n)),
+        "{streams:?}"
+    );
+}
+
+#[test]
+fn equal_findings_are_one_group_and_what_was_not_checked_has_words() {
+    let (rto, syn) = (
+        finding(Severity::Medium),
+        Finding {
+            id: Id::of("syn_retries").expect("an id"),
+            ..finding(Severity::High)
+        },
+    );
+    let rto_of = |stream| Finding {
+        stream,
+        ..rto.clone()
+    };
+    let unseen = |name: &str, lacks, streams| NotChecked {
+        finding: Id::of(name).expect("an id"),
+        lacks,
+        streams,
+        stream: 3,
+    };
+    let mut capture = Capture {
+        findings: vec![rto_of(1), syn, rto_of(2), rto_of(3)],
+        ..Capture::default()
+    };
+    capture.totals.not_checked = vec![
+        unseen("rto_stall", Need::BothDirections, 1),
+        unseen("rto_stall", Need::Handshake, 9),
+        unseen("syn_retries", Need::Handshake, 2),
+    ];
+    let mut page = Page::new(Options::default());
+    let mut stream = line(3, 5);
+    stream.budget_us.add(Class::ServerThinks, 41_000);
+    stream.not_checked = vec![Lacks {
+        lacks: Need::Data,
+        findings: vec![rto.id],
+    }];
+    page.add_stream(0, stream);
+    let document = document_of(&page, capture);
+    let part = &document["captures"][0];
+    assert_eq!(part["groups"], serde_json::json!([[1], [0, 2, 3]]));
+    let missing = &part["not_checked"][0];
+    assert_eq!(missing["missing"], "the handshake");
+    assert_eq!(missing["findings"][0]["streams"], 9);
+    assert_eq!(missing["findings"].as_array().map(Vec::len), Some(2));
+    assert!(
+        missing["findings"][0]["said_when"]
+            .as_str()
+            .is_some_and(|s| !s.is_empty())
+    );
+    assert_eq!(part["missing"], serde_json::json!({ "data": "the data" }));
+    assert_eq!(part["lines"][0]["budget"], serde_json::json!([[2, 41_000]]));
+    assert_eq!(document["classes"][2][0], "server_thinks");
+}
+
+#[test]
+fn silence_is_an_all_clear_only_where_all_was_seen_and_explained() {
+    let mut page = Page::new(Options::default());
+    let mut lossy = line(1, 9);
+    lossy.client_to_server.retransmissions.total = 95;
+    page.add_stream(0, lossy);
+    let page_part = |capture: Capture| document_of(&page, capture)["captures"][0].clone();
+    let part = page_part(Capture::default());
+    let verdict = part["verdict"].as_str().expect("a verdict");
+    assert!(verdict.contains("this is no all-clear"), "{verdict}");
+    assert_eq!(
+        part["unexplained"][0],
+        "95 packets were sent again (stream 1)"
+    );
+    let mut cut = Capture::default();
+    cut.totals.dropped = 7;
+    assert_eq!(page_part(cut)["not_read"].as_array().map(Vec::len), Some(1));
+    // A finding speaks for itself, and explains what its stream shows.
+    let found = Finding {
+        stream: 1,
+        ..finding(Severity::High)
+    };
+    page.add_finding(0, &found);
+    let mut capture = Capture::default();
+    capture.findings.push(found);
+    let part = document_of(&page, capture)["captures"][0].clone();
+    assert_eq!(
+        (&part["verdict"], &part["unexplained"]),
+        (&serde_json::Value::Null, &serde_json::json!([]))
+    );
 }

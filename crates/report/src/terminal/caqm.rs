@@ -195,7 +195,11 @@ mod tests {
         }
         for width in [80, 120, 160] {
             let color = false;
-            let text = caqm.render(&Theme { color, width });
+            let text = caqm.render(&Theme {
+                color,
+                width,
+                ..Theme::default()
+            });
             assert!(text.contains("60 lines more"), "{text}");
             assert_eq!(text.matches("12,000").count(), SHOWN / 2, "{text}");
             assert!(!text.contains("minus") && !text.contains("both"), "{text}");

@@ -1,14 +1,18 @@
 //! Collects from the outputs of one capture what the report shows of it, in bounded memory: the
 //! findings (the analyser bounds them), the most interesting streams, and counts.
 
+use tcplab_analyze::budget::Budget;
 use tcplab_analyze::findings::Finding;
 use tcplab_analyze::report::{Stream, Totals};
 
+use super::bars::{self, Bar};
 use super::caqm::Caqm;
+use super::coverage::Coverage;
 use super::notes::Notes;
 use super::streams::{Row, Shown};
 use super::style::{Ink, safe};
 use super::{Theme, findings, notes, streams, units};
+use crate::glossary;
 
 /// Streams shown unless all are asked for.
 const SHOWN: usize = 30;
@@ -20,6 +24,8 @@ pub struct Collector {
     findings: Vec<Finding>,
     notes: Notes,
     caqm: Caqm,
+    coverage: Coverage,
+    budget: Budget,
     streams: u64,
     limit: Option<usize>,
 }
@@ -32,6 +38,8 @@ impl Collector {
             findings: Vec::new(),
             notes: Notes::default(),
             caqm: Caqm::default(),
+            coverage: Coverage::default(),
+            budget: Budget::default(),
             streams: 0,
             limit: (!all).then_some(SHOWN),
         }
@@ -41,6 +49,8 @@ impl Collector {
     pub fn stream(&mut self, stream: &Stream) {
         self.streams += 1;
         self.notes.stream(stream);
+        self.coverage.stream(stream);
+        self.budget.add_all(&stream.budget_us);
         self.caqm.stream(stream, self.limit.is_none());
         if let Some(limit) = self.limit
             && self.rows.len() >= 4 * limit
@@ -61,6 +71,7 @@ impl Collector {
         if let Some(row) = mine {
             row.finding(finding);
         }
+        self.coverage.finding(finding);
         self.findings.push(finding.clone());
     }
 
@@ -81,10 +92,13 @@ impl Collector {
             out.push_str(&self.notes.render(theme, totals));
             return out;
         }
+        out.push_str(&bars::sentence(theme, totals, self.streams));
         out.push('\n');
-        out.push_str(&findings::render(theme, &self.findings, totals));
+        let told = self.told(theme, totals);
+        out.push_str(&told);
         out.push('\n');
         self.rows.sort_by_key(Row::rank);
+        self.time(theme, &mut out);
         let shown = Shown {
             of: self.streams,
             limit: self.limit,
@@ -92,7 +106,37 @@ impl Collector {
         out.push_str(&streams::render(theme, &self.rows, shown));
         out.push_str(&self.caqm.render(theme));
         out.push_str(&self.notes.render(theme, totals));
+        out.push_str(&glossary::under_a_report(theme, &told));
         out
+    }
+
+    /// What was found, what no finding explains, and what could not be looked for.
+    fn told(&mut self, theme: &Theme, totals: &Totals) -> String {
+        self.coverage.settle();
+        let mut out = String::new();
+        let is_about_the_capture = |f: &Finding| f.id.is_about_the_capture();
+        if self.findings.iter().all(is_about_the_capture) {
+            out.push_str(&self.coverage.all_clear(theme, totals, self.streams));
+        }
+        if !self.findings.is_empty() {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&findings::render(theme, &self.findings, totals));
+        }
+        out.push_str(&self.coverage.render(theme, totals));
+        out
+    }
+
+    /// A bar for each row.
+    fn time(&self, theme: &Theme, out: &mut String) {
+        let bars: Vec<Bar> = self.rows.iter().filter_map(|row| row.bar).collect();
+        let is_limited = self.limit.is_some();
+        let text = bars::render(theme, &bars, &self.budget, self.streams, is_limited);
+        if !text.is_empty() {
+            out.push_str(&text);
+            out.push('\n');
+        }
     }
 }
 

@@ -1,15 +1,18 @@
-//! The findings: what happened, why, what to do, which packets. The same finding on many streams
-//! is told once.
+//! The findings, each read from the top: what happened in a sentence, what to do, why, and which packets show it. The
+//! same finding on many streams is told once.
 
 use std::fmt::Write;
 
 use serde::Serialize;
+use tcplab_analyze::findings::proof::Outcome;
 use tcplab_analyze::findings::{Finding, Severity};
 use tcplab_analyze::report::Totals;
 
 use super::collect::{heading, which_streams};
 use super::style::{Ink, safe, wrap};
 use super::{Theme, units};
+use crate::glossary::capital;
+use crate::groups;
 
 /// Width of the column with severity and labels.
 const LABEL: usize = 8;
@@ -25,12 +28,18 @@ struct Group<'a> {
     all: Vec<&'a Finding>,
 }
 
+impl Group<'_> {
+    /// The streams that have it, by number.
+    fn streams(&self) -> Vec<u64> {
+        let mut streams: Vec<u64> = self.all.iter().map(|f| u64::from(f.stream)).collect();
+        streams.sort_unstable();
+        streams.dedup();
+        streams
+    }
+}
+
 /// All findings, the most severe first.
 pub(super) fn render(theme: &Theme, findings: &[Finding], totals: &Totals) -> String {
-    if findings.is_empty() {
-        let text = "No findings: nothing in these packets that TCP should not do.";
-        return format!("{}\n", theme.paint(Ink::Green, text));
-    }
     let groups = fold(findings);
     let n = findings.len() as u64 + totals.findings_not_listed;
     let remark = match (n, groups.len() as u64) {
@@ -47,10 +56,12 @@ pub(super) fn render(theme: &Theme, findings: &[Finding], totals: &Totals) -> St
         let f = group.first;
         let same = |g: &Group<'_>| g.first.cause == f.cause && g.first.remedy == f.remedy;
         if before.into_iter().any(same) {
-            let _ = writeln!(out, "  {:LABEL$}Why and what to do: as above.", "");
+            let _ = writeln!(out, "  {:LABEL$}What to do and why: as above.", "");
+            proof(theme, group, &mut out);
         } else {
-            advice(theme, f, &mut out);
+            advice(theme, group, &mut out);
         }
+        evidence(theme, group, &mut out);
     }
     if totals.findings_not_listed > 0 {
         let more = units::count(totals.findings_not_listed);
@@ -60,83 +71,87 @@ pub(super) fn render(theme: &Theme, findings: &[Finding], totals: &Totals) -> St
     out
 }
 
-/// Groups by id and severity, in the order in which they are told.
+/// The findings in groups, in the order in which they are told.
 fn fold(findings: &[Finding]) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for f in findings {
-        let same = |g: &&mut Group<'_>| g.first.id == f.id && g.first.severity == f.severity;
-        match groups.iter_mut().find(same) {
-            Some(group) => group.all.push(f),
-            None => groups.push(Group {
-                first: f,
-                all: vec![f],
-            }),
-        }
-    }
-    for group in &mut groups {
-        // The surest one is the best example.
-        let surest = |a: &&&Finding, b: &&&Finding| {
-            a.confidence
-                .unwrap_or(0.0)
-                .total_cmp(&b.confidence.unwrap_or(0.0))
-        };
-        if let Some(best) = group.all.iter().rev().max_by(surest) {
-            group.first = best;
-        }
-    }
-    groups.sort_by_key(|g| (g.first.severity, std::cmp::Reverse(g.all.len())));
-    groups
+    let groups = groups::fold(findings).into_iter();
+    let groups = groups.map(|group| {
+        let all: Vec<&Finding> = group.into_iter().map(|i| &findings[i]).collect();
+        Group { first: all[0], all }
+    });
+    groups.collect()
 }
 
 fn text_width(theme: &Theme) -> usize {
     theme.width.saturating_sub(LABEL + 2).min(TEXT)
 }
 
-/// What happened, and where.
+/// What happened.
 fn title(theme: &Theme, group: &Group<'_>, out: &mut String) {
     let f = group.first;
     let width = text_width(theme);
+    let text = capital(&safe(&f.title));
+    let text = match group.streams().len() {
+        1 => text,
+        n => format!(
+            "{text} (and {} like it)",
+            units::plural(n as u64 - 1, "stream")
+        ),
+    };
     let label = match f.severity {
         Severity::High => "HIGH",
         Severity::Medium => "MEDIUM",
         Severity::Info => "INFO",
     };
-    for (i, line) in wrap(&capital(&safe(&f.title)), width).iter().enumerate() {
+    for (i, line) in wrap(&text, width).iter().enumerate() {
         let label = if i == 0 { label } else { "" };
         let pad = " ".repeat(LABEL - label.len());
         let label = theme.paint(Ink::of(f.severity), label);
         let _ = writeln!(out, "  {label}{pad}{}", theme.paint(Ink::Bold, line));
     }
-    for line in wrap(&place(group), width) {
-        let _ = writeln!(out, "  {:LABEL$}{}", "", theme.paint(Ink::Dim, &line));
-    }
 }
 
-/// With a capital letter at the start.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
-}
-
-/// Why it happened and what to do.
-fn advice(theme: &Theme, f: &Finding, out: &mut String) {
-    let width = text_width(theme);
-    labelled(theme, "Why", "", &f.cause, width, out);
+/// What to do, what an experiment said about that, and why it happened.
+fn advice(theme: &Theme, group: &Group<'_>, out: &mut String) {
+    let f = group.first;
     for (i, remedy) in f.remedy.iter().enumerate() {
         let label = if i == 0 { "Do" } else { "" };
         let mark = match f.remedy.len() {
             1 => String::new(),
             _ => format!("{}. ", i + 1),
         };
-        labelled(theme, label, &mark, remedy, width, out);
+        labelled(theme, label, &mark, remedy, out);
+    }
+    proof(theme, group, out);
+    labelled(theme, "Why", "", &f.cause, out);
+}
+
+/// Which packets show it, its id, how sure it is.
+fn evidence(theme: &Theme, group: &Group<'_>, out: &mut String) {
+    for (i, line) in wrap(&place(group), text_width(theme)).iter().enumerate() {
+        let label = if i == 0 { "Seen" } else { "" };
+        let line = format!("{label:LABEL$}{line}");
+        let _ = writeln!(out, "  {}", theme.paint(Ink::Dim, &line));
+    }
+}
+
+/// What the experiments said: the best answer of the group.
+fn proof(theme: &Theme, group: &Group<'_>, out: &mut String) {
+    let proofs = group.all.iter().filter_map(|f| f.proof.as_deref());
+    let best = proofs.min_by_key(|proof| match proof.outcome {
+        Outcome::Proved => 0,
+        Outcome::NotReproduced => 1,
+        Outcome::NotProved => 2,
+    });
+    if let Some(best) = best {
+        let (label, text) = best.words();
+        labelled(theme, label, "", &text, out);
     }
 }
 
 /// A text with a label before its first line, and after that a mark that the other lines make
 /// room for.
-fn labelled(theme: &Theme, label: &str, mark: &str, text: &str, width: usize, out: &mut String) {
+pub(super) fn labelled(theme: &Theme, label: &str, mark: &str, text: &str, out: &mut String) {
+    let width = text_width(theme);
     // Line ends in a text separate commands from prose; everything else is made safe.
     let text: Vec<String> = text.lines().map(safe).collect();
     let lines = wrap(&text.join("\n"), width.saturating_sub(mark.len()));
@@ -169,9 +184,7 @@ fn commands(theme: &Theme, line: &str) -> String {
 
 /// Where it is: streams, packets of the example, id, how sure.
 fn place(group: &Group<'_>) -> String {
-    let mut streams: Vec<u64> = group.all.iter().map(|f| u64::from(f.stream)).collect();
-    streams.sort_unstable();
-    streams.dedup();
+    let streams = group.streams();
     let f = group.first;
     let mut parts = vec![which_streams(&streams)];
     if group.all.len() > streams.len() {
@@ -226,6 +239,7 @@ mod tests {
                 "`ip route change default via 10.0.0.1 quickack 1`".into(),
             ],
             confidence: Some(0.99),
+            proof: None,
         }
     }
 
@@ -252,8 +266,8 @@ mod tests {
         let mut f = finding(0, id("rto_stall"), Severity::Info);
         f.title = "a\x1b[2Jb".into();
         let theme = Theme {
-            color: false,
             width: 40,
+            ..Theme::default()
         };
         let text = render(&theme, &[f], &Totals::default());
         assert!(text.contains("`ip route change default via 10.0.0.1 quickack 1`"));

@@ -2,8 +2,10 @@
 //! the capture. Plain text that fits its width; colours only where the caller says so.
 
 pub mod acks;
+pub(crate) mod bars;
 mod caqm;
 mod collect;
+pub(crate) mod coverage;
 mod findings;
 pub mod fit;
 pub mod grid;
@@ -24,6 +26,8 @@ pub struct Theme {
     pub color: bool,
     /// Columns to fit into, at least 40.
     pub width: usize,
+    /// The terminal shows ASCII only.
+    pub ascii: bool,
 }
 
 impl Default for Theme {
@@ -31,6 +35,7 @@ impl Default for Theme {
         Self {
             color: false,
             width: 80,
+            ascii: false,
         }
     }
 }

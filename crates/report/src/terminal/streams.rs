@@ -5,8 +5,9 @@ use std::cmp::Reverse;
 use std::fmt::Write;
 
 use tcplab_analyze::findings::{Finding, Severity};
-use tcplab_analyze::report::{AcksSent, State, Stream};
+use tcplab_analyze::report::{AcksSent, RoundTripFrom, State, Stream};
 
+use super::bars::Bar;
 use super::collect::heading;
 use super::findings::word;
 use super::style::Ink;
@@ -25,10 +26,28 @@ pub(super) struct Row {
     received: u64,
     duration_us: u64,
     retransmissions: u64,
-    rtt_us: Option<u32>,
+    round_trip: String,
     acks: [u64; 5],
     state: State,
+    is_checked: bool,
     finding: Option<(Severity, String)>,
+    /// Where its time went, when it was counted.
+    pub bar: Option<Bar>,
+}
+
+/// Index of the delayed ones among the classes of ACKs.
+const LATE: usize = 2;
+
+/// The column RTT: the round trip of the path, one meaning for every stream. Time stamps give an upper bound only.
+fn round_trip(s: &Stream) -> String {
+    let Some(trip) = s.round_trip else {
+        return "-".to_owned();
+    };
+    let bound = match trip.from {
+        RoundTripFrom::Handshake | RoundTripFrom::Acks => "",
+        RoundTripFrom::TimeStamps => "≤ ",
+    };
+    format!("{bound}{}", units::micros(trip.us.p50.into()))
 }
 
 /// How many rows are shown, of how many streams.
@@ -56,12 +75,6 @@ impl Row {
         for (sum, n) in acks.iter_mut().zip(classes(&r.acks_sent)) {
             *sum += n;
         }
-        // The direction with more samples crosses more of the path.
-        let rtt = if c.rtt_us.samples >= r.rtt_us.samples {
-            c.rtt_us
-        } else {
-            r.rtt_us
-        };
         Self {
             number: s.stream,
             client: s.client.clone(),
@@ -71,15 +84,20 @@ impl Row {
             received: r.data_bytes,
             duration_us: s.duration_us,
             retransmissions: c.retransmissions.total + r.retransmissions.total,
-            rtt_us: (rtt.samples > 0).then_some(rtt.p50),
+            round_trip: round_trip(s),
             acks,
             state: s.state,
+            is_checked: s.not_checked.is_empty() && c.acks_sent.unclear + r.acks_sent.unclear == 0,
             finding: None,
+            bar: Bar::of(s),
         }
     }
 
     /// Notes the most severe finding of the stream.
     pub fn finding(&mut self, f: &Finding) {
+        if f.id.is_about_the_capture() {
+            return;
+        }
         let worse = |(severity, _): &(Severity, String)| f.severity < *severity;
         if self.finding.as_ref().is_none_or(worse) {
             self.finding = Some((f.severity, word(&f.id)));
@@ -110,24 +128,26 @@ impl Row {
         let text = match self.state {
             State::HalfOpen => return ("no answer".into(), Some(Ink::Yellow)),
             State::Refused => return ("refused".into(), Some(Ink::Yellow)),
-            State::Complete | State::Open | State::Middle if self.retransmissions > 0 => {
-                return ("some loss".into(), None);
-            }
             State::Reset => "reset",
-            State::Middle => "ok, start not seen",
-            State::Complete | State::Open => "ok",
+            State::Complete | State::Open | State::Middle => self.calm(),
         };
         (text.into(), None)
     }
 
-    fn rtt(&self) -> String {
-        self.rtt_us
-            .map_or_else(|| "-".into(), |us| units::micros(us.into()))
+    /// The verdict on a stream without a finding. "ok" is said where everything was looked at and nothing is left over.
+    fn calm(&self) -> &'static str {
+        let late = self.acks[LATE];
+        match (self.retransmissions, late, self.is_checked) {
+            (1.., _, _) => "resent, not explained",
+            (0, 1.., _) => "late ACKs, not explained",
+            (0, 0, false) => "partly checked",
+            (0, 0, true) => "ok",
+        }
     }
 }
 
 /// Words for the table; an id that has none here stands for itself.
-fn short(id: &str) -> String {
+pub(super) fn short(id: &str) -> String {
     match id {
         "quickack_exhausted" => "left quick-ACK mode",
         "delack_nagle" => "delayed ACK and Nagle",
@@ -191,7 +211,7 @@ fn figures(row: &Row) -> Vec<Cell> {
         units::bytes(row.received).into(),
         units::micros(row.duration_us).into(),
         units::count(row.retransmissions).into(),
-        row.rtt().into(),
+        row.round_trip.as_str().into(),
     ];
     cells.extend(row.acks.iter().map(|n| Cell::from(units::count(*n))));
     cells
@@ -289,8 +309,8 @@ mod tests {
     fn drawn(width: usize, client: &str) -> String {
         let rows: Vec<Row> = (0..3).map(|n| Row::new(&stream(n, client))).collect();
         let theme = Theme {
-            color: false,
             width,
+            ..Theme::default()
         };
         let shown = Shown { of: 3, limit: None };
         render(&theme, &rows, shown)

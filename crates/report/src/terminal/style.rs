@@ -105,6 +105,33 @@ fn paint_at(text: &str) -> usize {
         .unwrap_or(0)
 }
 
+/// A text for a terminal without Unicode: each sign that our reports draw with becomes one of ASCII.
+pub fn ascii(text: &str) -> String {
+    let sign = |c: char| match c {
+        '█' => '#',
+        '▓' => '%',
+        '▒' => '=',
+        '░' => '-',
+        '▚' => 'x',
+        '▄' => '_',
+        '▀' => '"',
+        '▌' => '[',
+        '▐' => ']',
+        '▞' => '/',
+        '■' => '@',
+        '□' => 'o',
+        '▪' => '+',
+        '▫' => ':',
+        '◆' => '&',
+        '◇' => '~',
+        '→' => '>',
+        '·' => '.',
+        '≤' => '<',
+        c => c,
+    };
+    text.chars().map(sign).collect()
+}
+
 /// Breaks text into lines of at most `width` characters, at spaces; existing line ends are kept.
 /// A word that is too long, and a command in `backticks`, stays in one piece: it must survive
 /// copy and paste.
@@ -165,7 +192,7 @@ mod tests {
     fn only_our_own_colours_reach_a_screen() {
         let theme = Theme {
             color: true,
-            width: 80,
+            ..Theme::default()
         };
         for ink in Ink::ALL {
             let text = format!("{}\n", theme.paint(ink, "a\tb"));

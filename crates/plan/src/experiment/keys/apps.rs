@@ -159,6 +159,12 @@ const WEB: &[Key] = &[
         "the client waits before each request but the first; the last one is used again",
     ),
 ];
+const MESSAGES: &[Key] = &[key(
+    "messages",
+    Form::Texts,
+    "",
+    "the writes, in order: `client BYTES` or `server BYTES`, and `after TIME` for a pause before it",
+)];
 const SINK: &[Key] = &[key(
     "hold",
     Form::Time,
@@ -276,7 +282,7 @@ pub(crate) const RRUL: &[Key] = &[
 ];
 
 /// The kinds of applications, what they do and their own keys.
-pub(crate) const KINDS: [(&str, &str, &[Key]); 14] = [
+pub(crate) const KINDS: [(&str, &str, &[Key]); 15] = [
     (
         "stream",
         "the server writes `chunk` bytes each `every`; the client only reads",
@@ -307,6 +313,11 @@ pub(crate) const KINDS: [(&str, &str, &[Key]); 14] = [
         "web",
         "a request and a response for each of `sizes` on one connection",
         WEB,
+    ),
+    (
+        "messages",
+        "both ends write the messages of a list, each when its writer has read those of the other end before it",
+        MESSAGES,
     ),
     (
         "sink",

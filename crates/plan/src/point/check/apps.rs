@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::hosts::socket;
 use super::links::host;
 use super::{Checked, Wrong, at_most, each, name, number, number_if, text, time, time_if};
-use crate::app::{App, AppKind, Extent};
+use crate::app::{App, AppKind, Extent, Message};
 use crate::experiment::units::SIZE;
 use crate::network::direct_link;
 use crate::point::Point;
 use crate::rules::{
     LEAST_PING, LEAST_PING_NS, MAX_ALL_APPS, MAX_CHUNK, MAX_CONNECTIONS, MAX_COUNT, MAX_DATAGRAM,
-    MAX_MESSAGE, MAX_PAGES, MAX_PATH, MAX_TEXT, RESERVED, Range,
+    MAX_MESSAGE, MAX_MESSAGES, MAX_PAGES, MAX_PATH, MAX_TEXT, RESERVED, Range,
 };
 use crate::ways::Ways;
 
@@ -184,6 +184,7 @@ fn does(does: &AppKind) -> Checked {
             sizes,
             think_ns,
         } => web(*request, sizes, think_ns),
+        AppKind::Messages { messages } => written(messages),
         AppKind::Sink { hold_ns } => time("hold_ns", *hold_ns, 0),
         datagrams => udp(datagrams),
     }
@@ -239,6 +240,18 @@ fn udp(does: &AppKind) -> Checked {
         }
         _ => Ok(()),
     }
+}
+
+fn written(messages: &[Message]) -> Checked {
+    if messages.is_empty() {
+        let wrong = format!("1 to {MAX_MESSAGES} messages are allowed");
+        return Err(Wrong::at("messages", wrong));
+    }
+    at_most("messages", messages.len(), MAX_MESSAGES, "messages")?;
+    each("messages", messages, |message| {
+        number("bytes", message.bytes, MESSAGE)?;
+        time("after_ns", message.after_ns, 0)
+    })
 }
 
 fn turns(pause_ns: i64, until: &Extent) -> Checked {

@@ -1,0 +1,285 @@
+//! The account: what each stretch of time was given to, in the connection as a whole, in its requests, and as spans.
+//!
+//! Time is given out from left to right, each stretch to one class, so that the parts sum to the whole.
+
+use super::{Budget, Class, Request, Span};
+
+/// Most requests that are listed for one connection; later ones are counted.
+const LISTED: usize = 256;
+/// Most spans that are kept for one connection.
+const SPANS: usize = 8_192;
+
+/// The account of one connection. Times are microseconds after its first packet.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    total: Budget,
+    /// Everything before it is given out.
+    cursor: u64,
+    /// The newest stretch, which may go on: its class, and where it begins.
+    class: Class,
+    from: u64,
+    requests: Option<Box<Requests>>,
+    /// Kept only with a trace.
+    #[expect(
+        clippy::box_collection,
+        reason = "mostly there is no trace, and no box"
+    )]
+    spans: Option<Box<Vec<Span>>>,
+}
+
+/// The requests of one connection.
+#[derive(Debug, Default)]
+struct Requests {
+    open: Option<Request>,
+    /// What client and server had sent when it began.
+    sent: [u64; 2],
+    listed: Vec<Request>,
+    not_listed: u64,
+    /// Where the time of those that are not listed went.
+    rest: Budget,
+}
+
+/// What a ledger says at the end.
+#[derive(Debug, Default)]
+pub(crate) struct Account {
+    pub budget: Budget,
+    pub requests: Vec<Request>,
+    pub not_listed: u64,
+    /// Where the time of all requests went.
+    pub asked: Budget,
+    pub spans: Vec<Span>,
+}
+
+impl Ledger {
+    pub(crate) fn new(spans: bool) -> Self {
+        Self {
+            total: Budget::default(),
+            cursor: 0,
+            class: Class::Unknown,
+            from: 0,
+            requests: None,
+            spans: spans.then(Box::default),
+        }
+    }
+
+    /// Everything before it is given out.
+    #[inline]
+    pub(crate) fn cursor(&self) -> u64 {
+        self.cursor
+    }
+
+    /// Gives the time up to `to` to a class.
+    #[inline]
+    pub(crate) fn until(&mut self, class: Class, to: u64) {
+        if to > self.cursor {
+            if class != self.class {
+                self.settle();
+                self.class = class;
+            }
+            self.cursor = to;
+        }
+    }
+
+    /// Books the newest stretch.
+    fn settle(&mut self) {
+        let us = self.cursor - self.from;
+        if us == 0 {
+            return;
+        }
+        self.total.add(self.class, us);
+        if let Some(open) = self.requests.as_mut().and_then(|r| r.open.as_mut()) {
+            open.budget_us.add(self.class, us);
+        }
+        if let Some(spans) = self.spans.as_deref_mut() {
+            let span = Span {
+                from_us: self.from,
+                to_us: self.cursor,
+                class: self.class,
+            };
+            let room = spans.len() < SPANS;
+            match spans.last_mut() {
+                Some(last) if last.class == span.class && last.to_us == span.from_us => {
+                    last.to_us = span.to_us;
+                }
+                _ if room => spans.push(span),
+                _ => {}
+            }
+        }
+        self.from = self.cursor;
+    }
+
+    /// A request begins at the cursor, with this frame. `sent` are the bytes that client and server sent before it.
+    pub(crate) fn ask(&mut self, packet: u64, sent: [u64; 2]) {
+        self.settle();
+        let requests = self.requests.get_or_insert_default();
+        requests.sent = sent;
+        requests.open = Some(Request {
+            packet,
+            start_us: self.cursor,
+            ..Request::default()
+        });
+    }
+
+    /// The request that is open ended at the cursor. `sent` are the bytes that client and server sent so far.
+    pub(crate) fn answered(&mut self, sent: [u64; 2]) {
+        self.settle();
+        let Some(requests) = self.requests.as_deref_mut() else {
+            return;
+        };
+        let Some(mut request) = requests.open.take() else {
+            return;
+        };
+        request.duration_us = self.cursor - request.start_us;
+        request.request_bytes = sent[0].saturating_sub(requests.sent[0]);
+        request.response_bytes = sent[1].saturating_sub(requests.sent[1]);
+        if requests.listed.len() < LISTED {
+            if requests.listed.capacity() == 0 {
+                // Most connections have one.
+                requests.listed.reserve_exact(1);
+            }
+            requests.listed.push(request);
+        } else {
+            requests.not_listed += 1;
+            requests.rest.add_all(&request.budget_us);
+        }
+    }
+
+    /// The time in `[from, to)` that was given to `was` belongs to `is`: the evidence came later. All of it must have
+    /// been given to `was`.
+    pub(crate) fn turn(&mut self, (from, to): (u64, u64), was: Class, is: Class) {
+        self.settle();
+        let shared = |a: u64, b: u64| b.min(to).saturating_sub(a.max(from));
+        self.total.turn(was, is, to.saturating_sub(from));
+        if let Some(requests) = self.requests.as_deref_mut() {
+            let all = requests.listed.iter_mut();
+            let mut before = 0;
+            for r in all {
+                let us = shared(r.start_us, r.start_us + r.duration_us);
+                r.budget_us.turn(was, is, us);
+                before = r.start_us + r.duration_us;
+            }
+            if let Some(r) = &mut requests.open {
+                r.budget_us.turn(was, is, shared(r.start_us, u64::MAX));
+            } else if requests.not_listed > 0 {
+                requests.rest.turn(was, is, shared(before, u64::MAX));
+            }
+        }
+        if let Some(spans) = self.spans.as_deref_mut() {
+            let parts = |s: Span| {
+                let (a, b) = (from.clamp(s.from_us, s.to_us), to.clamp(s.from_us, s.to_us));
+                let piece = |from_us, to_us, class| Span {
+                    from_us,
+                    to_us,
+                    class,
+                };
+                let other = if s.class == was { is } else { s.class };
+                [
+                    piece(s.from_us, a, s.class),
+                    piece(a, b, other),
+                    piece(b, s.to_us, s.class),
+                ]
+            };
+            *spans = std::mem::take(spans)
+                .into_iter()
+                .flat_map(parts)
+                .filter(|s| s.from_us < s.to_us)
+                .collect();
+        }
+    }
+
+    /// Microseconds that were given to a class so far.
+    pub(crate) fn booked(&mut self, class: Class) -> u64 {
+        self.settle();
+        self.total.of(class)
+    }
+
+    /// What was given to `was` since `from`, when `before` was booked for it, belongs to `is`. Of the requests only the
+    /// open one changes.
+    pub(crate) fn turn_since(&mut self, from: u64, before: u64, was: Class, is: Class) {
+        let us = self.booked(was).saturating_sub(before);
+        if us == 0 {
+            return;
+        }
+        self.total.turn(was, is, us);
+        if let Some(open) = self.requests.as_mut().and_then(|r| r.open.as_mut()) {
+            open.budget_us.turn(was, is, us);
+        }
+        let spans = self.spans.iter_mut().flat_map(|s| s.iter_mut());
+        let since = |s: &&mut Span| s.class == was && s.from_us >= from;
+        spans.filter(since).for_each(|s| s.class = is);
+    }
+
+    /// Ends the account, in which no request is open.
+    pub(crate) fn close(mut self) -> Account {
+        self.settle();
+        let requests = self.requests.map(|r| *r).unwrap_or_default();
+        let mut asked = requests.rest;
+        requests
+            .listed
+            .iter()
+            .for_each(|r| asked.add_all(&r.budget_us));
+        Account {
+            budget: self.total,
+            requests: requests.listed,
+            not_listed: requests.not_listed,
+            asked,
+            spans: self.spans.map(|s| *s).unwrap_or_default(),
+        }
+    }
+
+    /// Bytes behind it, about; spans count as rows of the trace do: not here.
+    pub(crate) fn weight(&self) -> usize {
+        self.requests.as_deref().map_or(0, |r| {
+            size_of_val(r) + r.listed.capacity() * size_of::<Request>()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_sum_to_the_whole_and_requests_have_their_share() {
+        let mut l = Ledger::new(true);
+        l.until(Class::Handshake, 10);
+        l.ask(4, [1, 2]);
+        l.until(Class::Path, 20);
+        l.until(Class::Path, 15);
+        l.until(Class::ServerThinks, 70);
+        l.answered([6, 9]);
+        l.until(Class::ClientThinks, 100);
+        l.ask(9, [6, 9]);
+        l.until(Class::Rto, 300);
+        l.turn((150, 250), Class::Rto, Class::Spurious);
+        l.answered([7, 9]);
+        let a = l.close();
+        assert_eq!(a.budget.total(), 300);
+        assert_eq!(a.budget.of(Class::Spurious), 100);
+        let of = |r: &Request| (r.start_us, r.duration_us, r.budget_us.total());
+        assert_eq!(
+            a.requests.iter().map(of).collect::<Vec<_>>(),
+            [(10, 60, 60), (100, 200, 200)]
+        );
+        assert_eq!(
+            (a.requests[0].request_bytes, a.requests[0].response_bytes),
+            (5, 7)
+        );
+        assert_eq!(a.asked.total(), 260);
+        assert_eq!(a.spans.first().map(|s| s.class), Some(Class::Handshake));
+        assert!(a.spans.windows(2).all(|w| w[0].to_us == w[1].from_us));
+    }
+
+    #[test]
+    fn requests_beyond_the_bound_are_counted() {
+        let mut l = Ledger::new(false);
+        for i in 0..LISTED as u64 + 3 {
+            l.ask(i, [i, 0]);
+            l.until(Class::ServerThinks, l.cursor() + 5);
+            l.answered([i + 1, 0]);
+        }
+        let a = l.close();
+        assert_eq!((a.requests.len(), a.not_listed), (LISTED, 3));
+        assert_eq!(a.asked.of(Class::ServerThinks), (LISTED as u64 + 3) * 5);
+    }
+}

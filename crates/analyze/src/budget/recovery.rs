@@ -1,0 +1,224 @@
+//! The time that repair of losses took.
+//!
+//! A timeout and a tail loss probe take the silence before them; all kinds take the time from their first retransmission
+//! to the ACK that ends the episode. Whether an episode was needed is often known later: its stretches are kept for that.
+
+use tcplab_base::Instant;
+
+use super::Class;
+use super::ledger::Ledger;
+use super::tracker::Event;
+use crate::conn::{Dir, Episodes, Record};
+use crate::report::EpisodeKind;
+use crate::trace::SegmentKind;
+
+/// Most stretches that can still turn out spurious.
+const STRETCHES: usize = 512;
+
+/// The recoveries of both sides.
+#[derive(Debug, Default)]
+pub(crate) struct Recovery {
+    /// For each side: the class of its open episode.
+    open: [Option<Class>; 2],
+    /// How many episodes of each side had ended.
+    ended: [u32; 2],
+    /// The receiver told of a hole, and no retransmission passed yet; and how many episodes had ended then.
+    asked: [bool; 2],
+    before_asked: [u32; 2],
+    stretches: Vec<Stretch>,
+}
+
+/// Time that was given to an episode.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    from: u64,
+    to: u64,
+    class: Class,
+    dir: u8,
+    /// Which episode of that side, in the order in which they ended.
+    episode: u32,
+    /// Something was lost, whatever the verdict on the retransmission that came.
+    needed: bool,
+}
+
+fn class_of(kind: EpisodeKind) -> Class {
+    match kind {
+        EpisodeKind::Fast => Class::FastRecovery,
+        EpisodeKind::Rto => Class::Rto,
+        EpisodeKind::Tlp => Class::Tlp,
+        EpisodeKind::Other => Class::Unknown,
+    }
+}
+
+impl Recovery {
+    /// Gives out what belongs to recovery of the time up to a packet with payload. `lost`: packets of its sender before it
+    /// did not come so far.
+    #[inline]
+    pub(crate) fn goes_on(&mut self, e: &Event<'_>, lost: bool, ledger: &mut Ledger) {
+        for dir in [e.dir, 1 - e.dir] {
+            if !self.is_quiet(dir, e) {
+                self.side(dir, e, lost && dir == e.dir, ledger);
+            }
+        }
+    }
+
+    /// Nothing of this side is being repaired, and nothing was when the last packet came.
+    #[inline]
+    pub(crate) fn is_quiet(&self, dir: usize, e: &Event<'_>) -> bool {
+        let Some(loss) = e.dirs[dir].loss.as_deref() else {
+            return true;
+        };
+        loss.episodes.open.is_none()
+            && loss.asked.is_none()
+            && self.open[dir].is_none()
+            && !self.asked[dir]
+            && matches!(e.kind, SegmentKind::New | SegmentKind::OutOfOrder)
+    }
+
+    #[cold]
+    fn side(&mut self, dir: usize, e: &Event<'_>, lost: bool, ledger: &mut Ledger) {
+        let Some(loss) = e.dirs[dir].loss.as_deref() else {
+            return;
+        };
+        let episodes = &loss.episodes;
+        let index = count(episodes);
+        let was = self.open[dir];
+        let now_open = episodes.open.as_deref();
+        let more_ended = index > std::mem::replace(&mut self.ended[dir], index);
+        let last = episodes.ended.last().filter(|_| more_ended);
+        self.asked(dir, e, index, ledger);
+        // The one that was open goes on, or ended.
+        match (was, last) {
+            (Some(class), Some(ended)) => {
+                let class = ended.kind.map_or(class, class_of);
+                let to = ended.end.map_or(e.at, |end| place(e.start, end));
+                self.give(class, to.min(e.at), (dir, index - 1), ledger);
+            }
+            (Some(class), None) => {
+                let class = now_open.map_or(class, |open| class_of(open.kind));
+                self.give(class, e.at, (dir, index), ledger);
+            }
+            _ => {}
+        }
+        // The silence before a timeout and a probe is theirs.
+        let silence = match e.kind {
+            SegmentKind::Rto => Some(Class::Rto),
+            SegmentKind::Tlp => Some(Class::Tlp),
+            _ => None,
+        };
+        if let Some(class) = silence.filter(|_| dir == e.dir) {
+            let class = now_open.map_or(class, |o| class_of(o.kind));
+            let at = index - u32::from(now_open.is_none() && index > 0);
+            self.give(class, e.at, (dir, at), ledger);
+            if lost && let Some(s) = self.stretches.last_mut().filter(|s| s.to == e.at) {
+                s.needed = true;
+            }
+        }
+        self.open[dir] = now_open.map(|o| class_of(o.kind));
+    }
+
+    /// Seen from the receiver the retransmission comes a round trip after the hole: all of that is recovery, unless the
+    /// hole closes without one.
+    fn asked(&mut self, dir: usize, e: &Event<'_>, index: u32, ledger: &mut Ledger) {
+        let side = &e.dirs[dir];
+        let Some(loss) = side.loss.as_deref() else {
+            return;
+        };
+        let open = loss.episodes.open.is_some() || index > self.before_asked[dir];
+        if self.asked[dir] {
+            if loss.asked.is_some() || open {
+                self.give(
+                    Class::FastRecovery,
+                    e.at,
+                    (dir, self.before_asked[dir]),
+                    ledger,
+                );
+            } else {
+                let of_it = |s: &Stretch| (usize::from(s.dir), s.episode) == (dir, index);
+                for s in self.stretches.iter().filter(|s| of_it(s)) {
+                    ledger.turn((s.from, s.to), s.class, Class::Path);
+                }
+                self.stretches.retain(|s| !of_it(s));
+            }
+        }
+        let far = e.dirs[1 - dir].path_or_zero();
+        let at_sender = u64::from(side.path_or_zero()) * 4 <= u64::from(far);
+        self.asked[dir] = loss.asked.is_some() && loss.episodes.open.is_none() && !at_sender;
+        self.before_asked[dir] = index;
+    }
+
+    /// Gives the time up to `to` to an episode.
+    fn give(&mut self, class: Class, to: u64, (dir, episode): (usize, u32), ledger: &mut Ledger) {
+        let from = ledger.cursor();
+        if to <= from {
+            return;
+        }
+        ledger.until(class, to);
+        let dir = dir as u8;
+        let room = self.stretches.len() < STRETCHES;
+        match self.stretches.last_mut() {
+            Some(s) if (s.to, s.class, s.dir, s.episode) == (from, class, dir, episode) => {
+                s.to = to
+            }
+            _ if room => self.stretches.push(Stretch {
+                from,
+                to,
+                class,
+                dir,
+                episode,
+                needed: false,
+            }),
+            _ => {}
+        }
+    }
+
+    /// The capture ends at `end`: an episode that is open takes the rest.
+    pub(crate) fn close(
+        &mut self,
+        dirs: &[Dir; 2],
+        (start, end): (Instant, u64),
+        ledger: &mut Ledger,
+    ) {
+        for (dir, side) in dirs.iter().enumerate() {
+            let Some(class) = self.open[dir] else {
+                continue;
+            };
+            let Some(loss) = side.loss.as_deref() else {
+                continue;
+            };
+            // The connection closed what was open: such an episode has no end.
+            let own = loss.episodes.ended.get(self.ended[dir] as usize);
+            let to = own.and_then(|r| r.end).map_or(end, |t| place(start, t));
+            let to = to.min(end);
+            self.give(class, to, (dir, self.ended[dir]), ledger);
+        }
+    }
+
+    /// Moves the time of episodes that were not needed.
+    pub(crate) fn judge(&self, dirs: &[Dir; 2], ledger: &mut Ledger) {
+        for s in self.stretches.iter().filter(|s| !s.needed) {
+            let loss = dirs[usize::from(s.dir)].loss.as_deref();
+            let record = loss.and_then(|l| l.episodes.ended.get(s.episode as usize));
+            if record.and_then(Record::spurious).is_some() {
+                ledger.turn((s.from, s.to), s.class, Class::Spurious);
+            }
+        }
+    }
+
+    /// Bytes behind it, about.
+    pub(crate) fn weight(&self) -> usize {
+        self.stretches.capacity() * size_of::<Stretch>()
+    }
+}
+
+/// How many episodes ended.
+fn count(episodes: &Episodes) -> u32 {
+    u32::try_from(episodes.not_listed)
+        .unwrap_or(u32::MAX)
+        .saturating_add(episodes.index())
+}
+
+/// Where an instant lies on the time of a connection that began at `start`.
+fn place(start: Instant, at: Instant) -> u64 {
+    at.since(start).as_micros().max(0) as u64
+}

@@ -1,0 +1,297 @@
+//! Gives out the time of one connection, packet by packet.
+//!
+//! Only packets with payload move the account: each ends a gap since the one before it, and the gap is cut into the
+//! stretches that `docs/analyze.md` names. ACKs in between leave notes: what they allowed, and whether they were late.
+
+use tcplab_base::Instant;
+use tcplab_wire::{TcpFlags, TcpPacket};
+
+use super::Class;
+use super::ledger::{Account, Ledger};
+use super::recovery::Recovery;
+use super::sending::{Gap, Side};
+use crate::conn::Dir;
+use crate::trace::{AckClass, AckRow, SegmentKind};
+
+/// What is known of the time of one connection.
+#[derive(Debug)]
+pub(crate) struct Tracker {
+    ledger: Ledger,
+    /// The handshake is not over.
+    opening: bool,
+    /// Where the last packet with payload passed, and who sent it.
+    at: u64,
+    by: Option<u8>,
+    /// Where the first FIN passed.
+    fin: Option<u64>,
+    /// A keep-alive passed since the last packet with payload.
+    kept_alive: bool,
+    /// How often the client, and the server, went on after a pause without an answer.
+    pauses: [u32; 2],
+    /// The server sent data.
+    served: bool,
+    sides: [Side; 2],
+    recovery: Recovery,
+}
+
+/// A packet, and the connection after it.
+pub(crate) struct Event<'a> {
+    pub dirs: &'a [Dir; 2],
+    /// Who sent it.
+    pub dir: usize,
+    /// Index of the client's side.
+    pub client: usize,
+    pub packet: &'a TcpPacket,
+    pub number: u64,
+    pub kind: SegmentKind,
+    pub acked: Option<&'a AckRow>,
+    /// Its place on the connection's time, microseconds, and time stamp.
+    pub at: u64,
+    pub now: Instant,
+    pub start: Instant,
+    /// The handshake, as far as it was seen, is going on.
+    pub opening: bool,
+}
+
+impl Tracker {
+    /// `opening`: a handshake was seen to begin. `spans`: they are wanted.
+    pub(crate) fn new(opening: bool, spans: bool) -> Self {
+        Self {
+            ledger: Ledger::new(spans),
+            opening,
+            at: 0,
+            by: None,
+            fin: None,
+            kept_alive: false,
+            pauses: [0; 2],
+            served: false,
+            sides: [Side::default(), Side::default()],
+            recovery: Recovery::default(),
+        }
+    }
+
+    /// Takes a packet, but not those without payload that tell nothing.
+    #[inline]
+    pub(crate) fn packet(&mut self, e: &Event<'_>) {
+        let probe = matches!(
+            e.kind,
+            SegmentKind::KeepAlive | SegmentKind::ZeroWindowProbe
+        );
+        if self.opening {
+            self.handshake(e);
+        } else if e.packet.payload_len > 0 && !probe {
+            self.payload(e);
+        } else {
+            self.bare(e);
+        }
+        if e.packet.flags.has(TcpFlags::FIN) {
+            self.fin.get_or_insert(e.at);
+        }
+    }
+
+    /// Whether the next packet of this side, whatever it is, tells something.
+    #[inline]
+    pub(crate) fn listens(&self, dir: usize) -> bool {
+        self.opening || self.sides[1 - dir].listens()
+    }
+
+    /// A packet without payload, after the handshake.
+    fn bare(&mut self, e: &Event<'_>) {
+        let own = &e.dirs[e.dir];
+        let peer = &mut self.sides[1 - e.dir];
+        peer.heard(e);
+        match e.acked {
+            Some(acked) if acked.class == AckClass::Delayed => {
+                peer.acked_late(e.at, acked.wait_us.saturating_sub(acked.path_us));
+            }
+            None if own.window > own.window_before => peer.opened_at = e.at,
+            _ => {}
+        }
+        self.kept_alive |= e.kind == SegmentKind::KeepAlive;
+    }
+
+    /// A packet of the handshake.
+    #[cold]
+    fn handshake(&mut self, e: &Event<'_>) {
+        self.ledger.until(Class::Handshake, e.at);
+        self.opening = e.opening && e.packet.payload_len == 0;
+        if !self.opening && e.packet.payload_len > 0 {
+            self.payload(e);
+        } else {
+            self.at = e.at;
+        }
+    }
+
+    /// A packet with payload.
+    #[inline]
+    fn payload(&mut self, e: &Event<'_>) {
+        let side = &mut self.sides[e.dir];
+        let goes_on = e.kind == SegmentKind::New
+            && self.by == Some(e.dir as u8)
+            && side.goes_on(self.ledger.cursor(), e.at)
+            && e.dirs[1 - e.dir].zero.is_none()
+            && self.recovery.is_quiet(0, e)
+            && self.recovery.is_quiet(1, e);
+        if goes_on {
+            // Most packets of a bulk transfer.
+            self.ledger.until(side.last_class(), e.at);
+            self.at = e.at;
+            side.sent(e);
+        } else {
+            self.message(e);
+        }
+    }
+
+    /// A packet with payload that may begin something, or end a pause.
+    fn message(&mut self, e: &Event<'_>) {
+        let again = !matches!(e.kind, SegmentKind::New | SegmentKind::OutOfOrder);
+        let turn = !again && self.by != Some(e.dir as u8);
+        let asks = turn && e.dir == e.client;
+        let sent = || {
+            let bytes = |dir: usize| e.dirs[dir].unique_bytes;
+            let own = bytes(e.client);
+            [
+                own - own.min(e.packet.payload_len.into()),
+                bytes(1 - e.client),
+            ]
+        };
+        if asks {
+            self.ledger.answered(sent());
+        }
+        if e.at > self.ledger.cursor() {
+            self.gap(e, again, turn);
+        } else if again {
+            self.recovery.goes_on(e, false, &mut self.ledger);
+        }
+        if asks {
+            self.ledger.ask(e.number, sent());
+        }
+        self.ledger.until(Class::Unknown, e.at);
+        if again {
+            return;
+        }
+        self.served |= e.dir != e.client;
+        self.kept_alive = false;
+        self.at = e.at;
+        self.by = Some(e.dir as u8);
+        if turn {
+            self.sides[e.dir].begins(e);
+        }
+        self.sides[e.dir].sent(e);
+    }
+
+    /// The time since the last packet with payload.
+    fn gap(&mut self, e: &Event<'_>, again: bool, turn: bool) {
+        let lost = again && self.sides[e.dir].lost_before(e);
+        self.recovery.goes_on(e, lost, &mut self.ledger);
+        if self.ledger.cursor() >= e.at {
+            return;
+        }
+        let rx = &e.dirs[1 - e.dir];
+        if rx.zero.is_some() {
+            self.zero_window(e);
+        }
+        if again {
+            // The time until duplicate ACKs told of the loss.
+            let class = self.sides[e.dir].last_class();
+            self.ledger.until(class, e.at);
+        } else if turn {
+            self.turn(e);
+        } else {
+            let gap = Gap {
+                from: self.ledger.cursor(),
+            };
+            let paused = self.sides[e.dir].gap(gap, e, &mut self.ledger);
+            let who = usize::from(e.dir != e.client);
+            self.pauses[who] = self.pauses[who].saturating_add(u32::from(paused));
+        }
+    }
+
+    /// The other side begins to send: the path to it and back, and its program.
+    fn turn(&mut self, e: &Event<'_>) {
+        let tx = &e.dirs[e.dir];
+        if self.by.is_none() && !e.opening && e.dirs.iter().all(|d| d.mss.is_none()) {
+            // Without the handshake nobody knows what came before.
+            self.ledger.until(Class::Unknown, e.at);
+            return;
+        }
+        let there = self.at + u64::from(tx.path_or_zero());
+        self.ledger.until(Class::Path, there.min(e.at));
+        let class = if e.dir != e.client {
+            let late = e.at.saturating_sub(self.ledger.cursor());
+            let repair = self.sides[e.dir].begins_after_loss(e, late);
+            repair.unwrap_or(Class::ServerThinks)
+        } else if self.kept_alive {
+            Class::Idle
+        } else {
+            Class::ClientThinks
+        };
+        self.ledger.until(class, e.at);
+    }
+
+    /// The part of the gap in which the sender waited for a closed window.
+    #[cold]
+    fn zero_window(&mut self, e: &Event<'_>) {
+        let Some(zero) = e.dirs[1 - e.dir].zero.as_deref() else {
+            return;
+        };
+        let stalled = zero.stalled.as_micros().max(0) as u64;
+        let new = stalled.saturating_sub(std::mem::replace(
+            &mut self.sides[e.dir].stalled_us,
+            stalled,
+        ));
+        if new > 0 {
+            let begins = e.at.saturating_sub(new);
+            self.ledger.until(self.sides[e.dir].last_class(), begins);
+            self.ledger.until(Class::ZeroWindow, e.at);
+        }
+    }
+
+    /// The connection ended, or the capture did: `e.at` is where.
+    pub(crate) fn close(
+        mut self,
+        dirs: &[Dir; 2],
+        client: usize,
+        (start, end): (Instant, u64),
+    ) -> Account {
+        if self.opening {
+            self.ledger.until(Class::Handshake, end);
+            return self.ledger.close();
+        }
+        let quiet_to = self.fin.unwrap_or(end);
+        self.recovery
+            .close(dirs, (start, quiet_to), &mut self.ledger);
+        let last = self.by.map(usize::from);
+        let unanswered = last == Some(client) && (self.served || self.pauses[0] == 0);
+        let sent = [client, 1 - client].map(|dir| dirs[dir].unique_bytes);
+        if !unanswered {
+            self.ledger.answered(sent);
+        }
+        if let Some(by) = last {
+            let rx = &dirs[1 - by];
+            let closed = rx.zero.as_deref().filter(|z| z.probed && z.since.is_some());
+            if closed.is_some() {
+                self.ledger.until(Class::ZeroWindow, quiet_to);
+            }
+            let path = self.at + u64::from(rx.path_or_zero());
+            self.ledger.until(Class::Path, path.min(quiet_to));
+        }
+        let class = if unanswered {
+            Class::ServerThinks
+        } else if last.is_none() && dirs.iter().all(|d| d.mss.is_none()) {
+            Class::Unknown
+        } else {
+            Class::Idle
+        };
+        self.ledger.until(class, quiet_to);
+        self.ledger.answered(sent);
+        self.ledger.until(Class::Closing, end);
+        self.recovery.judge(dirs, &mut self.ledger);
+        self.ledger.close()
+    }
+
+    /// Bytes behind it, about.
+    pub(crate) fn weight(&self) -> usize {
+        size_of::<Self>() + self.ledger.weight() + self.recovery.weight()
+    }
+}

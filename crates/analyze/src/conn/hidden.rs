@@ -1,0 +1,66 @@
+//! Timeouts whose original was lost before the capture: at the receiver a retransmission looks like new data.
+//!
+//! What tells it is the IP identification (RFC 6864). Linux counts it up one by one for each connection and leaves a gap
+//! for packets that were sent and did not come. Windows counts for several connections together; it sends no time stamps
+//! unless asked, so only connections with time stamps are looked at. A silence that ends with the very next data and such a gap was
+//! the retransmission timer's (RFC 6298), or a probe's (RFC 8985 7.3): the sender had sent that data before.
+
+use tcplab_base::Duration;
+use tcplab_wire::TcpPacket;
+
+use super::data::{At, NEAR_IDS, rtt, silence};
+use super::dir::Dir;
+use super::loss::Again;
+
+/// The identification counts one by one after so many steps of one.
+const STEADY: u8 = 2;
+/// Most doublings of the timer that are assumed (RFC 6298 5.5).
+const BACKED_OFF: u32 = 6;
+/// Linux's shortest timer.
+const RTO_MIN: Duration = Duration::from_millis(200);
+
+/// New data of `tx` that continues where it stopped: was it sent before, and lost?
+pub(super) fn timeout(tx: &Dir, rx: &Dir, p: &TcpPacket, at: At) -> Option<Again> {
+    if at.now.since(tx.last_data) < RTO_MIN || tx.id_run < STEADY || !tx.timestamps {
+        return None;
+    }
+    let lost = p.ip_id?.wrapping_sub(tx.newest_id).checked_sub(1)?;
+    let missed = tx.rare.as_deref().map(|r| &r.missed);
+    let dropped = missed.is_some_and(|m| m.bytes > 0 && (lost == 1 || m.at >= tx.last_data));
+    // What is missing may be an ACK for what this packet ACKs once more.
+    let acks = rx.progress == at.now;
+    let alive = tx.rare.as_deref().is_some_and(|r| r.keep_alives > 0);
+    let waits = tx.acks_seen && !tx.flight.is_empty();
+    let joined = p.payload_len > tx.full_payload(rx.mss);
+    if lost == 0 || lost >= NEAR_IDS as u16 || dropped || alive || acks || joined || waits {
+        return None;
+    }
+    let tsval = p.options.timestamps.map(|t| t.0);
+    let (idle, wait) = silence(tx, tsval, at.now);
+    // The program may have been silent first: the timer is not behind more of it than so many losses explain.
+    let doublings = u32::from(lost).min(BACKED_OFF);
+    let most = (wait + RTO_MIN).as_nanos() << doublings;
+    let again = Again {
+        seq: p.seq,
+        end: p.seq_end(),
+        now: at.now,
+        number: at.number,
+        idle: idle.min(Duration::from_nanos(most)),
+        wait,
+        head: true,
+        // One lost packet and nothing after it: Linux sends the probe before the timer fires.
+        tail: lost == 1,
+        tsval,
+        start: tx.last_data,
+        nxt: p.seq_end(),
+        sack_permitted: tx.may_sack() && rx.may_sack(),
+        acks_seen: tx.acks_seen,
+        rtt: rtt(tx),
+        acked: false,
+        queued: [None; 2],
+        flight: 0,
+        passed: tx.relative(tx.una),
+        lost: true,
+    };
+    again.silent().then_some(again)
+}

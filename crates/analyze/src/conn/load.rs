@@ -1,0 +1,363 @@
+//! What a path does under load: how long packets wait in its queues, and what arrives out of order.
+//!
+//! Two clocks tell of queues. At the sender: the time from a segment to its ACK, less the shortest one. Behind the
+//! queue: when a segment passes, less the time stamp that its sender put on it (RFC 7323), less the smallest such
+//! difference. Kept for senders of bulk only; the rest is too short to fill a queue.
+
+use tcplab_base::{Duration, Instant, Seq};
+
+use super::clock::TsClock;
+use super::data::At;
+use super::moment::Moment;
+
+/// A sender of fewer segments has no record.
+pub(crate) const BULK: u32 = 16;
+/// The shortest waits of stretches of at least this length are compared: one slow packet is no queue.
+const STRETCH: Duration = Duration::from_millis(100);
+/// A queue that stands has this wait at least, and so many times the idle round trip.
+pub(crate) const STANDING_US: u32 = 100_000;
+pub(crate) const TIMES: u32 = 2;
+/// A sample is taken at most so often: a fast path has more packets than the queue has news.
+const EVERY: Duration = Duration::from_micros(500);
+/// Samples that a stretch needs, and the time between two of them.
+const SAMPLES: u32 = 4;
+const SPACE: Duration = Duration::from_millis(5);
+/// The sender's clock is measured over at least this.
+const CLOCK: Duration = Duration::from_millis(200);
+/// A silence that a retransmission timer may have ended (200 ms on Linux, less what clocks blur).
+pub(crate) const SILENCE: Duration = Duration::from_millis(150);
+
+/// What was seen of the load of one sender.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Load {
+    /// From a segment to its ACK.
+    pub answered: QueueWaits,
+    /// From the sender to the capture, by its time stamps.
+    pub arrived: QueueWaits,
+    tick_ns: u32,
+    /// Data came after a silence: when, and how long that was.
+    resumed: Moment,
+    resumed_with: u32,
+    silence: Duration,
+    /// What the IP identifications of the ACKs say.
+    pub ack_ids: Ids,
+}
+
+/// How the IP identification of one side's packets went on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ids {
+    /// By one, and by more.
+    pub next: u32,
+    pub gaps: u32,
+    /// Numbers left out in the gaps, and numbers that came late.
+    pub missing: u32,
+    pub late: u32,
+    /// Steps that no counter of one connection makes.
+    pub strange: u32,
+}
+
+impl Ids {
+    /// `id` came after `newest`.
+    pub(crate) fn step(&mut self, newest: u16, id: u16) {
+        if newest == 0 || id == 0 {
+            return;
+        }
+        match id.wrapping_sub(newest) as i16 {
+            1 => self.next += 1,
+            more @ 2..=64 => {
+                self.gaps += 1;
+                self.missing += more.unsigned_abs() as u32 - 1;
+            }
+            -64..=-1 => self.late += 1,
+            _ => self.strange += 1,
+        }
+    }
+}
+
+/// Segments that came late though nobody had asked for them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reordered {
+    pub segments: u32,
+    /// Bytes that overtook the one that came latest, and the longest time that a hole was open.
+    pub bytes: u32,
+    pub longest: Duration,
+    pub packets: Vec<u64>,
+}
+
+/// Waits of one kind.
+#[derive(Clone, Debug)]
+pub(crate) struct QueueWaits {
+    /// Shortest, microseconds; `i64::MAX` before the first.
+    pub least: i64,
+    /// The newest four, and when the newest was taken.
+    recent: [i64; 4],
+    next: u8,
+    last: Instant,
+    samples: u32,
+    /// Longest wait that four in a row had at least.
+    pub most: i64,
+    /// The stretch that goes on.
+    from: Moment,
+    stretch_least: i64,
+    stretch_samples: u32,
+    /// When the last sample that counts was taken: a burst after a standstill counts once.
+    counted: Moment,
+    pub stretches: u32,
+    /// Stretches with a standing queue in a row now, the most of them so far, all of them.
+    row: u32,
+    pub longest_row: u32,
+    pub standing: u32,
+    /// Shortest wait of the worst stretch, and the first packet of the first one.
+    pub worst: i64,
+    pub packet: u64,
+}
+
+impl Default for QueueWaits {
+    fn default() -> Self {
+        Self {
+            least: i64::MAX,
+            recent: [0; 4],
+            next: 0,
+            last: Instant::from_nanos(i64::MIN),
+            samples: 0,
+            most: i64::MIN,
+            from: Moment::default(),
+            stretch_least: i64::MAX,
+            stretch_samples: 0,
+            counted: Moment::default(),
+            stretches: 0,
+            row: 0,
+            longest_row: 0,
+            standing: 0,
+            worst: 0,
+            packet: 0,
+        }
+    }
+}
+
+/// How long packets waited when something happened, microseconds: the newest four of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Queued {
+    pub least: u32,
+    pub most: u32,
+}
+
+impl QueueWaits {
+    /// Whether it is time for another sample.
+    #[inline]
+    fn due(&self, now: Instant) -> bool {
+        now.since(self.last) >= EVERY
+    }
+
+    /// One more wait; `idle_us` is the round trip of the idle path as far as it is known.
+    fn add(&mut self, us: i64, idle_us: u32, now: Instant, number: u64) {
+        self.last = now;
+        self.least = self.least.min(us);
+        self.recent[usize::from(self.next & 3)] = us;
+        self.next = self.next.wrapping_add(1);
+        self.samples = self.samples.saturating_add(1);
+        if self.samples >= 4 {
+            let [a, b, c, d] = self.recent;
+            self.most = self.most.max(a.min(b).min(c.min(d)));
+        }
+        let Some(from) = self.from.get() else {
+            self.begin(now, us);
+            return;
+        };
+        self.stretch_least = self.stretch_least.min(us);
+        if self
+            .counted
+            .get()
+            .is_none_or(|last| now.since(last) >= SPACE)
+        {
+            self.stretch_samples += 1;
+            self.counted.set(now);
+            let length = now.since(from);
+            let long = length >= STRETCH && length.as_micros() >= i64::from(idle_us);
+            if long && self.stretch_samples > SAMPLES {
+                self.end(idle_us, length, number);
+                self.begin(now, us);
+            }
+        }
+    }
+
+    fn begin(&mut self, now: Instant, us: i64) {
+        self.from.set(now);
+        self.counted.set(now);
+        self.stretch_least = us;
+        self.stretch_samples = 1;
+    }
+
+    /// Judges the stretch that ends. One that was much longer than asked for had a pause in it.
+    fn end(&mut self, idle_us: u32, length: Duration, number: u64) {
+        let pause = length.as_micros() > 4 * STRETCH.as_micros().max(i64::from(idle_us));
+        if pause {
+            self.row = 0;
+            return;
+        }
+        self.stretches += 1;
+        let wait = self.stretch_least - self.least;
+        if wait < i64::from(STANDING_US.max(idle_us.saturating_mul(TIMES))) {
+            self.row = 0;
+            return;
+        }
+        if self.standing == 0 {
+            self.packet = number;
+        }
+        self.standing += 1;
+        self.row += 1;
+        self.longest_row = self.longest_row.max(self.row);
+        self.worst = self.worst.max(wait);
+    }
+
+    /// The waits of the newest four; `None` before there were as many.
+    pub(crate) fn queued(&self) -> Option<Queued> {
+        let least = self.recent.iter().min()?;
+        let most = self.recent.iter().max()?;
+        let us = |wait: &i64| u32::try_from(wait - self.least).unwrap_or(0);
+        (self.samples >= 4).then(|| Queued {
+            least: us(least),
+            most: us(most),
+        })
+    }
+
+    /// Longest wait that several packets in a row had, microseconds.
+    pub(crate) fn longest_us(&self) -> u32 {
+        u32::try_from(self.most.saturating_sub(self.least)).unwrap_or(0)
+    }
+}
+
+impl Load {
+    /// An ACK came `us` after its segment while more was in flight.
+    #[inline]
+    pub(crate) fn answered(&mut self, us: u32, now: Instant, number: u64) {
+        if !self.answered.due(now) {
+            return;
+        }
+        let idle = u32::try_from(self.answered.least.min(u32::MAX.into())).unwrap_or(0);
+        self.answered.add(us.into(), idle, now, number);
+    }
+
+    /// Data passes. `idle_us` is the idle round trip, 0 when it is not known.
+    pub(crate) fn arrives(&mut self, clock: &TsClock, tsval: u32, idle_us: u32, at: At) {
+        let (now, number) = (at.now, at.number);
+        if !self.arrived.due(now) {
+            return;
+        }
+        let Some((first, began)) = clock.began() else {
+            return;
+        };
+        let since = now.since(began);
+        if self.tick_ns == 0 {
+            if since < CLOCK {
+                return;
+            }
+            self.tick_ns = tick(clock, tsval, now);
+            if self.tick_ns == 0 {
+                return;
+            }
+            // The first segment met an idle path.
+            self.arrived.least = 0;
+        }
+        let ticks = i64::from(Seq(tsval).distance(Seq(first)));
+        let sent_us = ticks * i64::from(self.tick_ns) / 1000;
+        self.arrived
+            .add(since.as_micros() - sent_us, idle_us, now, number);
+    }
+
+    /// The data that passes ends a silence; it is the sender's segment number `ordinal`, or the one after.
+    pub(crate) fn after(&mut self, silence: Duration, ordinal: u32, now: Instant) {
+        if silence >= SILENCE {
+            self.resumed.set(now);
+            (self.silence, self.resumed_with) = (silence, ordinal);
+        }
+    }
+
+    /// A hole shows behind the losses. Was it a timeout that ended the silence before? Its sender repeats one segment
+    /// and, a round trip later, sends new data before it repeats the rest (RFC 5682). Gives the silence.
+    pub(crate) fn timed_out(&self, ordinal: u32, near: Duration, now: Instant) -> Option<Duration> {
+        let since = now.since(self.resumed.get()?);
+        let one = ordinal.saturating_sub(self.resumed_with) <= 1;
+        let half = Duration::from_nanos(near.as_nanos() / 2).max(Duration::from_micros(500));
+        (one && since >= half && since <= near + near + near).then_some(self.silence)
+    }
+}
+
+/// Length of a tick of the sender's clock in nanoseconds, 0 when it cannot be told. A queue that grows makes it look
+/// longer: up to 2.6 times (with 4 ms the next one in use).
+fn tick(clock: &TsClock, tsval: u32, now: Instant) -> u32 {
+    let Some((first, at)) = clock.began() else {
+        return 0;
+    };
+    let ticks = Seq(tsval).distance(Seq(first));
+    let per_tick = now.since(at).as_nanos() / i64::from(ticks.max(1));
+    if (700_000..2_600_000).contains(&per_tick) {
+        return 1_000_000;
+    }
+    let tick = clock.tick_length(tsval, now).unwrap_or(0);
+    u32::try_from(tick).unwrap_or(0)
+}
+
+impl Reordered {
+    /// A segment came after `bytes` that were sent later, `late` after the first of these.
+    pub(crate) fn add(&mut self, bytes: u32, late: Duration, number: u64) {
+        self.segments += 1;
+        self.bytes = self.bytes.max(bytes);
+        self.longest = self.longest.max(late);
+        if self.packets.len() < 8 {
+            self.packets.push(number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fill(waits: impl Fn(i64) -> i64) -> Load {
+        let mut load = Load::default();
+        for i in 0..200 {
+            let now = Instant::from_nanos(i * 10_000_000);
+            let us = u32::try_from(waits(i)).expect("a wait");
+            load.answered(us, now, u64::try_from(i).expect("a number"));
+        }
+        load
+    }
+
+    #[test]
+    fn a_queue_that_stands_is_told_from_a_spike() {
+        let queue = fill(|i| if i < 20 { 40_000 } else { 240_000 });
+        assert!(queue.answered.longest_row >= 10, "{:?}", queue.answered);
+        assert_eq!(queue.answered.worst, 200_000);
+        // Each third packet comes late; 20 in a row do, once.
+        let spikes = fill(|i| {
+            if i % 3 == 0 || (50..70).contains(&i) {
+                700_000
+            } else {
+                40_000
+            }
+        });
+        assert!(spikes.answered.longest_row <= 2, "{:?}", spikes.answered);
+        // Twice the idle round trip is no more than a buffer of one such trip.
+        let full = fill(|i| if i < 20 { 150_000 } else { 300_000 });
+        assert_eq!(full.answered.standing, 0);
+    }
+
+    #[test]
+    fn the_newest_waits_are_kept() {
+        let load = fill(|i| {
+            if i < 196 {
+                10_000
+            } else {
+                10_000 + (i - 190) * 1000
+            }
+        });
+        let newest = Queued {
+            least: 6_000,
+            most: 9_000,
+        };
+        assert_eq!(load.answered.queued(), Some(newest));
+        assert_eq!(load.answered.longest_us(), 6_000);
+        assert_eq!(Load::default().answered.queued(), None);
+    }
+}

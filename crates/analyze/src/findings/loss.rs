@@ -1,0 +1,260 @@
+//! Losses that were repaired without a timeout: how many, what they cost, and of which kind they look.
+//!
+//! A queue that overflows is full when it drops: the packets around the lost ones waited longest. What is lost while
+//! the queue is empty, though longer waits had gone well, was not lost by that queue. Everything else stays untold.
+
+use tcplab_base::Duration;
+
+use super::episodes::Episodes;
+use super::{
+    Detector, Finding, Id, Need, Severity, Side, length, policer, reordering, rto, tail_loss,
+};
+use crate::conn::Record;
+
+pub(crate) const QUEUE: Detector = Detector {
+    id: Id("congestion_loss"),
+    severity: "medium from 1 % of the segments, else info",
+    said_when: "Segments were lost and repaired without a timeout, and most of them while packets waited longest in a queue of the path",
+    needs: &[
+        Need::Data,
+        Need::BothDirections,
+        Need::EveryPacket,
+        Need::WholeHeaders,
+    ],
+    detect: |side, out| out.extend(find(side, Kind::Queue)),
+};
+
+pub(crate) const RANDOM: Detector = Detector {
+    id: Id("random_loss"),
+    severity: "medium from 1 % of the segments, else info",
+    said_when: "The same, and most of them while no packet waited, though much longer waits or much more in flight had gone well",
+    needs: &[
+        Need::Data,
+        Need::BothDirections,
+        Need::EveryPacket,
+        Need::WholeHeaders,
+    ],
+    detect: |side, out| out.extend(find(side, Kind::Random)),
+};
+
+pub(crate) const UNTOLD: Detector = Detector {
+    id: Id("loss"),
+    severity: "medium from 1 % of the segments, else info",
+    said_when: "The same, and the packets do not tell which kind it was",
+    needs: &[Need::Data, Need::EveryPacket, Need::WholeHeaders],
+    detect: |side, out| out.extend(find(side, Kind::Untold)),
+};
+
+/// Waits below this are no queue on any path, microseconds: clocks and hosts blur as much.
+const BLUR_US: u32 = 1_000;
+/// An active queue management drops while packets wait longer than this (CoDel's target is 5 ms, PIE's 15 ms).
+const AQM_US: u32 = 3_500;
+/// So many times is a habit. A queue that runs over lets one of two or three segments in, so the holes are many; a link
+/// that goes away for a moment makes one.
+const OFTEN: usize = 3;
+const MANY: u32 = 4;
+
+/// What lost the segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Queue,
+    Random,
+    Untold,
+    /// Another finding speaks of it.
+    Policed,
+}
+
+/// Repaired, needed, and no other finding speaks of it.
+fn is_quick(side: &Side<'_>, r: &Record) -> bool {
+    r.spurious().is_none()
+        && r.duration.is_some()
+        && !reordering::is_false_alarm(side, r)
+        && !rto::is_timeout(r)
+        && !tail_loss::is_tail(r)
+}
+
+/// What the path looked like around the losses.
+pub(crate) struct Path {
+    /// Which of the two waits of a record the queue shows in.
+    wait: usize,
+    pub idle_us: u32,
+    longest_us: u32,
+    /// The most that was in flight when losses were told, 0 when the capture does not show it.
+    most_in_flight: u32,
+}
+
+impl Path {
+    pub(crate) fn of(side: &Side<'_>) -> Option<Self> {
+        let load = side.sender.load()?;
+        let at_sender = side.has(Need::AtSender);
+        let waits = if at_sender {
+            &load.answered
+        } else {
+            &load.arrived
+        };
+        waits.queued()?;
+        let ends = [side.sender, side.receiver].map(|d| d.path_or_zero());
+        Some(Self {
+            wait: usize::from(!at_sender),
+            idle_us: ends[0].saturating_add(ends[1]),
+            longest_us: waits.longest_us(),
+            most_in_flight: if at_sender {
+                side.episodes().iter().map(|r| r.flight).max()?
+            } else {
+                0
+            },
+        })
+    }
+
+    /// What a record looks like.
+    fn kind(&self, r: &Record) -> Kind {
+        let Some(queued) = r.queued[self.wait] else {
+            return Kind::Untold;
+        };
+        let longest = self.longest_us;
+        let crowded = r.flight >= self.most_in_flight / 5 * 2;
+        if longest >= self.blur().max(self.idle_us / 20)
+            && crowded
+            && queued.least >= longest / 10 * 7
+        {
+            Kind::Queue
+        } else if longest >= 2 * self.blur() && queued.most <= (longest / 2).min(AQM_US) {
+            Kind::Random
+        } else {
+            Kind::Untold
+        }
+    }
+
+    /// No queue worth the name was ever seen.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.longest_us <= (self.idle_us / 10).max(self.blur())
+    }
+
+    /// Where time stamps tell, they tell milliseconds.
+    fn blur(&self) -> u32 {
+        BLUR_US * (1 + self.wait as u32)
+    }
+}
+
+/// What most of the losses look like: a full queue loses many at once, or again and again at one length; chance loses at
+/// every length.
+fn kind(side: &Side<'_>, list: &[&Record]) -> Kind {
+    let Some(path) = Path::of(side) else {
+        return Kind::Untold;
+    };
+    if policer::rate(&path, list).is_some() {
+        return Kind::Policed;
+    }
+    let count = |kind| list.iter().filter(|r| path.kind(r) == kind).count();
+    let [queue, random] = [Kind::Queue, Kind::Random].map(count);
+    let often = list.len() >= OFTEN;
+    let many = list.iter().any(|r| r.runs >= MANY);
+    let long = path.longest_us >= (path.idle_us / 4).max(2 * path.blur());
+    if queue * 4 >= list.len() * 3 && (often || (many && long)) {
+        Kind::Queue
+    } else if random * 2 >= list.len() && often {
+        Kind::Random
+    } else {
+        Kind::Untold
+    }
+}
+
+/// Those of the sender that this file speaks of.
+pub(crate) fn episodes<'a>(side: &'a Side<'_>) -> Option<Episodes<'a>> {
+    Episodes::of(side, |r| is_quick(side, r))
+}
+
+/// How many segments were lost in them.
+pub(crate) fn lost(list: &Episodes<'_>) -> u64 {
+    let lost = list
+        .iter()
+        .map(|r| r.retransmissions.saturating_sub(r.dsacked + r.unneeded));
+    lost.map(u64::from).sum()
+}
+
+fn find(side: &Side<'_>, wanted: Kind) -> Option<Finding> {
+    let list = episodes(side)?;
+    let records: Vec<&Record> = list.iter().collect();
+    (kind(side, &records) == wanted).then(|| finding(side, &list, wanted))
+}
+
+fn finding(side: &Side<'_>, list: &Episodes<'_>, kind: Kind) -> Finding {
+    let lost = lost(list);
+    let sent = u64::from(side.sender.data_segments).max(1);
+    let cost = list.iter().filter_map(|r| r.duration);
+    let cost = cost.fold(Duration::ZERO, |sum, d| sum + d);
+    let severity = if lost * 100 >= sent {
+        Severity::Medium
+    } else {
+        Severity::Info
+    };
+    let id = match kind {
+        Kind::Queue => QUEUE.id,
+        Kind::Random => RANDOM.id,
+        Kind::Untold | Kind::Policed => UNTOLD.id,
+    };
+    let mut f = list.finding(side, id, severity);
+    let segments = if lost == 1 { "segment" } else { "segments" };
+    let end = side.sender_end.ip;
+    let how = match kind {
+        Kind::Queue => "by a full queue",
+        Kind::Random => "though no queue was full",
+        Kind::Untold | Kind::Policed => "on the way",
+    };
+    f.title = format!(
+        "{lost} {segments} from {end} ({:.2} %) got lost {how}; repairing them took {} in all",
+        lost as f64 * 100.0 / sent as f64,
+        length(cost)
+    );
+    f.cause = cause(side, kind);
+    f.remedy = remedy(side, kind);
+    f
+}
+
+fn cause(side: &Side<'_>, kind: Kind) -> String {
+    let quick = "The receiver told of the holes in time (duplicate ACKs, SACK), so no retransmission timeout was \
+                 needed; the sender halves its window or so each time all the same.";
+    let path = Path::of(side);
+    let waits = path.map_or(0, |p| p.longest_us);
+    let waits = super::us(waits);
+    let told = match kind {
+        Kind::Queue => format!(
+            "Packets around the lost ones waited about as long as any ({waits} over the idle path): the queue in front of \
+             the slowest link was full and dropped. That is how TCP finds its rate (RFC 5681)."
+        ),
+        Kind::Random => format!(
+            "Packets around most of the lost ones hardly waited, while others waited {waits} and arrived: no full queue \
+             dropped them. A radio link, a bad cable or port, or a policer loses packets like that."
+        ),
+        Kind::Untold | Kind::Policed => {
+            "The packets do not tell whether a full queue or a bad link lost them.".to_owned()
+        }
+    };
+    format!("{told} {quick}")
+}
+
+fn remedy(side: &Side<'_>, kind: Kind) -> Vec<String> {
+    let end = side.sender_end.ip;
+    match kind {
+        Kind::Queue => vec![
+            "A few such losses are normal. If they are too many, look at the queue that drops (`tc -s qdisc`, `ip -s \
+             link`, counters of the switch): an AQM there (`tc qdisc replace dev DEVICE root fq_codel`) drops fewer."
+                .to_owned(),
+            format!("On {end}, pace what is sent: `tc qdisc replace dev DEVICE root fq`."),
+        ],
+        Kind::Random => vec![
+            "Find the link that loses: errors of interfaces (`ip -s -s link`, `ethtool -S DEVICE | grep -i err`), the \
+             signal of radio links, a policer of the provider."
+                .to_owned(),
+            format!(
+                "On {end}, a congestion control that does not take each loss for congestion helps: `sysctl \
+                 net.ipv4.tcp_congestion_control=bbr`."
+            ),
+        ],
+        Kind::Untold | Kind::Policed => vec![
+            "Find where the packets are lost: capture at both ends and compare (`tcplab analyze --pair A B`), look at the \
+             drops of interfaces and queues (`ip -s link`, `tc -s qdisc`)."
+                .to_owned(),
+        ],
+    }
+}

@@ -1,0 +1,128 @@
+//! What an experiment said about a finding: plain data. The laboratory makes it (`tcplab analyze --prove`); the analyser
+//! never does.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The experiment of a finding, and what came out.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct Proof {
+    /// What came out.
+    pub outcome: Outcome,
+    /// Why it is not proved, or not reproduced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What is compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub figure: Option<String>,
+    /// This figure in the capture, microseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub captured_us: Option<u64>,
+    /// The stack that repeated the conversation as it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
+    /// The figure there, microseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before_us: Option<u64>,
+    /// The cures that were tried, in the order of the remedies.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cures: Vec<Cure>,
+    /// The experiment: the text of a file for `tcplab run`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<String>,
+    /// The file that it was written to (`--prove-out`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+}
+
+impl Proof {
+    /// No experiment was made.
+    pub fn none(reason: impl Into<String>) -> Self {
+        Self {
+            reason: Some(reason.into()),
+            ..Self::default()
+        }
+    }
+
+    /// What came out, for a person: the word before it, and the sentence.
+    pub fn words(&self) -> (&'static str, String) {
+        let reason = self.reason.as_deref().unwrap_or_default();
+        match self.outcome {
+            Outcome::Proved => ("Proved", self.proved()),
+            Outcome::NotReproduced => ("Proof", format!("Not reproduced: {reason}.")),
+            Outcome::NotProved => ("Proof", format!("Not proved: {reason}.")),
+        }
+    }
+
+    /// The first cure that helps as a sentence, and then the others.
+    fn proved(&self) -> String {
+        let before = length(self.before_us.unwrap_or_default());
+        let after = |cure: &Cure| cure.after_us.map_or("no figure".to_owned(), length);
+        let mut parts = Vec::new();
+        let first = self.cures.iter().position(|cure| self.helps(cure));
+        if let Some(cure) = first.and_then(|n| self.cures.get(n)) {
+            let what = self.figure.as_deref().unwrap_or_default();
+            let captured = self.captured_us.map(length).unwrap_or_default();
+            parts.push(format!(
+                "On the model, {} takes {before} to {} ({what}; {captured} in the capture).",
+                cure.change,
+                after(cure)
+            ));
+        }
+        for (n, cure) in self.cures.iter().enumerate() {
+            let there = match cure.gone {
+                true => "",
+                false => ", and the finding stays",
+            };
+            if first != Some(n) {
+                parts.push(format!("With {}: {}{there}.", cure.change, after(cure)));
+            }
+        }
+        if let Some(file) = &self.file {
+            parts.push(format!("Run it again: `tcplab run {file}`."));
+        }
+        parts.join(" ")
+    }
+
+    /// Whether the finding is gone with this cure, and its figure smaller.
+    pub fn helps(&self, cure: &Cure) -> bool {
+        let smaller = |after| self.before_us.is_some_and(|before| after < before);
+        cure.gone && cure.after_us.is_some_and(smaller)
+    }
+}
+
+/// `43.4 ms`, `1.35 s`.
+pub fn length(us: u64) -> String {
+    super::length(tcplab_base::Duration::from_micros(
+        i64::try_from(us).unwrap_or(i64::MAX),
+    ))
+}
+
+/// What came out of the experiment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Without a cure the finding is there again, and with at least one cure it is gone and the figure is smaller.
+    Proved,
+    /// The experiment ran, and the finding or its figure is another one there, or no cure helps.
+    NotReproduced,
+    /// There is no experiment of this finding.
+    #[default]
+    NotProved,
+}
+
+/// A cure and what it did.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Cure {
+    /// What was changed, in words.
+    pub change: String,
+    /// The variant of the experiment.
+    pub variant: String,
+    /// The stack.
+    pub stack: String,
+    /// The figure with it, microseconds; absent when the run has no such figure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_us: Option<u64>,
+    /// The finding is gone.
+    pub gone: bool,
+}

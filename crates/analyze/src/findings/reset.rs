@@ -1,0 +1,107 @@
+//! Connections that a RST ended: by an end, or by somebody between (RFC 9293 3.5.2, RFC 3360).
+
+use super::{Detector, Finding, Id, Severity, Side, keepalive_death, packets};
+use crate::conn::Reset;
+
+pub(crate) const BY_MIDDLEBOX: Detector = Detector {
+    id: Id("reset_by_middlebox"),
+    severity: "high",
+    said_when: "A RST has another TTL than all other packets of its end, or its end goes on with data that the RST does not know of",
+    needs: &[],
+    detect: |side, out| out.extend(middlebox(side)),
+};
+
+pub(crate) const BY_END: Detector = Detector {
+    id: Id("reset"),
+    severity: "medium when data was not ACKed, else info",
+    said_when: "A RST of an end broke a connection that had carried data, before any FIN",
+    needs: &[],
+    detect: |side, out| out.extend(end(side)),
+};
+
+/// The first RST of the side, in a connection that stood.
+fn reset<'a>(side: &'a Side<'_>) -> Option<&'a Reset> {
+    let rare = side.sender.rare.as_deref()?;
+    rare.reset.as_deref().filter(|_| side.sender.started)
+}
+
+fn is_foreign(r: &Reset) -> bool {
+    r.usual_ttl.is_some_and(|ttl| ttl != r.ttl) || r.went_on > 0
+}
+
+fn middlebox(side: &Side<'_>) -> Option<Finding> {
+    let r = reset(side).filter(|r| is_foreign(r))?;
+    let end = side.sender_end.ip;
+    let mut f = side.finding(BY_MIDDLEBOX.id, Severity::High);
+    f.packets = packets(
+        [r.packet]
+            .into_iter()
+            .chain((r.went_on > 0).then_some(r.went_on)),
+    );
+    f.title = format!("a device on the path, not {end}, reset the connection");
+    let ttl = r.usual_ttl.filter(|ttl| *ttl != r.ttl).map(|ttl| {
+        format!(
+            "The RST came with TTL {}, all other packets of {end} with {ttl}.",
+            r.ttl
+        )
+    });
+    let went_on = (r.went_on > 0)
+        .then(|| format!("{end} sent more data after it: it does not know of the RST."));
+    let shown: Vec<String> = ttl.into_iter().chain(went_on).collect();
+    f.cause = format!(
+        "{} So another machine made it in the name of {end}: a firewall, a load balancer, a filter, or a NAT whose entry had \
+         run out.",
+        shown.join(" ")
+    );
+    f.remedy = vec![
+        format!(
+            "Look for devices that keep state between {} and {}: their rules, their logs and their idle times.",
+            side.receiver_end.ip, end
+        ),
+        "If connections die after a pause, keep them busy: `sysctl net.ipv4.tcp_keepalive_time=60`, with SO_KEEPALIVE in \
+         the program."
+            .to_owned(),
+    ];
+    Some(f)
+}
+
+fn end(side: &Side<'_>) -> Option<Finding> {
+    let r = reset(side).filter(|r| r.open && !is_foreign(r))?;
+    let peer_reset = side
+        .receiver
+        .rare
+        .as_deref()
+        .and_then(|p| p.reset.as_deref());
+    let second = peer_reset.is_some_and(|p| p.packet < r.packet);
+    let data = side.sender.data_segments + side.receiver.data_segments;
+    // The side that sent them in vain gives up by a RST.
+    let gave_up = keepalive_death::unanswered(side).is_some();
+    if data == 0 || second || gave_up {
+        return None;
+    }
+    let (a, b) = (side.sender_end.ip, side.receiver_end.ip);
+    let unacked = r.unacked[0].max(r.unacked[1]);
+    let severity = if unacked > 0 {
+        Severity::Medium
+    } else {
+        Severity::Info
+    };
+    let mut f = side.finding(BY_END.id, severity);
+    f.packets = packets([r.packet]);
+    f.title = if unacked > 0 {
+        format!(
+            "{a} broke off the connection with {b} by a RST; {unacked} bytes on their way may be lost"
+        )
+    } else {
+        format!("{a} broke off the connection with {b} by a RST")
+    };
+    f.cause = format!(
+        "A RST ends a connection at once, and {b} gets an error (ECONNRESET). The program on {a} was killed or closed its \
+         socket while data was unread (or with SO_LINGER 0), or the system on {a} no longer knew the connection."
+    );
+    f.remedy = vec![format!(
+        "Look at the program on {a}: its log at that time, whether it reads everything before it closes (`shutdown(SHUT_WR)`, \
+         then read to the end)."
+    )];
+    Some(f)
+}

@@ -1,0 +1,108 @@
+//! Where the time went: the parts sum to the whole on every capture, and the known captures and hand-made conversations
+//! have their class.
+
+mod common;
+
+use common::{Answer, analyze, analyze_script, root};
+use tcplab_analyze::Options;
+use tcplab_analyze::budget::Class;
+use tcplab_analyze::report::Stream;
+use tcplab_analyze::trace::Rows;
+
+fn shipped(name: &str) -> Answer {
+    let options = Options {
+        rows: Rows::ALL,
+        ..Options::default()
+    };
+    analyze(&root().join("tests/captures").join(name), options)
+}
+
+/// Share of a class in a stream's time, without idle time and the handshake.
+fn share(s: &Stream, class: Class) -> f64 {
+    let left_out = [Class::Idle, Class::Handshake, Class::Closing];
+    let less: u64 = left_out.iter().map(|c| s.budget_us.of(*c)).sum();
+    s.budget_us.of(class) as f64 / (s.budget_us.total() - less) as f64
+}
+
+#[test]
+fn spans_are_the_time_without_a_gap() {
+    let folder = root().join("tests/captures");
+    for file in std::fs::read_dir(folder).expect("captures") {
+        let name = file.expect("a file").file_name();
+        let name = name.to_str().expect("a name");
+        if name.ends_with(".pcap") {
+            let answer = shipped(name);
+            for (s, trace) in answer.streams.iter().zip(&answer.traces) {
+                common::spans_add_up(s, trace);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_capture_has_the_sum_of_its_streams() {
+    let answer = shipped("write-write-read.a.pcap");
+    let s = &answer.streams[0];
+    assert_eq!(answer.totals.budget_us, s.budget_us);
+    let asked: u64 = s.requests.iter().map(|r| r.duration_us).sum();
+    assert_eq!(s.requests.len(), 12);
+    let waited = answer.totals.waited_us;
+    assert_eq!(waited.total(), asked + s.budget_us.of(Class::Handshake));
+    assert_eq!(waited.of(Class::ClientThinks), 0);
+    assert!(waited.of(Class::DelayedAck) * 10 > waited.total() * 8);
+}
+
+#[test]
+fn known_captures_have_their_class() {
+    use Class::*;
+    let table: [(&str, Class, f64); 12] = [
+        ("black-hole-mtu.b.pcap", Rto, 0.95),
+        ("bulk-rto.b.pcap", Rto, 0.8),
+        ("bulk-clean.a.pcap", Path, 0.5),
+        ("quickack-6.1.176.a.pcap", Sender, 0.95),
+        ("quickack-rtt50-hz1000.b.pcap", Sender, 0.95),
+        ("request-held.a.pcap", ClientThinks, 0.9),
+        ("request-held.b.pcap", ClientThinks, 0.9),
+        ("write-write-read.a.pcap", DelayedAck, 0.35),
+        ("write-write-read.b.pcap", DelayedAck, 0.35),
+        ("spurious-rto.b.pcap", Spurious, 0.5),
+        ("zero-window.a.pcap", ZeroWindow, 0.85),
+        ("zero-window.b.pcap", ZeroWindow, 0.85),
+    ];
+    for (name, class, least) in table {
+        let answer = shipped(name);
+        let got = share(&answer.streams[0], class);
+        assert!(
+            got >= least,
+            "{name}: {class:?} {got:.2}, {:?}",
+            answer.streams[0].budget_us
+        );
+    }
+}
+
+#[test]
+fn a_slow_server_is_told_from_the_path() {
+    let s = &analyze_script(&[
+        "0 > S 100 0 0 60000 mss=1460",
+        "20 < S. 500 101 0 60000 mss=1460",
+        "20 > . 101 501 0 60000",
+        "120 > P. 101 501 100 60000",
+        "180 < P. 501 201 700 60000",
+        "180.1 > . 201 1201 0 60000",
+        "400 > F. 201 1201 0 60000",
+        "420 < F. 1201 202 0 60000",
+        "420 > . 202 1202 0 60000",
+    ])
+    .streams[0];
+    let of = |class| s.budget_us.of(class);
+    assert_eq!(of(Class::Handshake), 20_000);
+    assert_eq!(of(Class::ClientThinks), 100_000);
+    assert_eq!(of(Class::Path), 20_000);
+    assert_eq!(of(Class::ServerThinks), 40_000);
+    assert_eq!(of(Class::Idle), 220_000);
+    assert_eq!(of(Class::Closing), 20_000);
+    let r = &s.requests[0];
+    assert_eq!((r.packet, r.start_us, r.duration_us), (4, 120_000, 60_000));
+    assert_eq!((r.request_bytes, r.response_bytes), (100, 700));
+    assert_eq!(r.budget_us.of(Class::ServerThinks), 40_000);
+}

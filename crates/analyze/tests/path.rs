@@ -1,0 +1,500 @@
+//! Causes on the path, as short conversations built by hand: losses and their kind, queues, reordering, duplicates, RSTs,
+//! and timeouts that were not needed, each beside a conversation that looks like it and is not.
+
+mod common;
+
+use common::{Answer, analyze_script};
+
+/// Options of both SYNs.
+const SACK: &str = "mss=1460 sackok";
+const BARE: &str = "mss=1460";
+
+/// A bulk sender at the capture, 40 ms from its receiver, as lines of a script.
+struct Bulk {
+    lines: Vec<(f64, String)>,
+    seq: u32,
+}
+
+impl Bulk {
+    fn new(options: &str) -> Self {
+        let lines = vec![
+            (0.0, format!("> S 100 0 0 60000 {options}")),
+            (40.0, format!("< S. 500 101 0 60000 {options}")),
+            (40.0, "> . 101 501 0 60000".to_owned()),
+        ];
+        Self { lines, seq: 101 }
+    }
+
+    fn say(&mut self, ms: f64, line: &str) {
+        self.lines.push((ms, line.to_owned()));
+    }
+
+    /// Full segments from `ms` on, one each `gap` milliseconds, each ACKed after what `wait` says for it.
+    fn send(&mut self, ms: f64, count: u32, gap: f64, wait: impl Fn(u32) -> f64) -> f64 {
+        for i in 0..count {
+            let at = ms + f64::from(i) * gap;
+            self.say(at, &format!("> . {} 501 1460 60000", self.seq));
+            self.seq += 1460;
+            self.say(at + wait(i), &format!("< . 501 {} 0 60000", self.seq));
+        }
+        ms + f64::from(count) * gap
+    }
+
+    /// Of `count + 4` segments at `ms` the first `count` are lost and repaired; SACK tells after `wait` milliseconds.
+    fn lose(&mut self, ms: f64, count: u32, wait: f64) -> f64 {
+        let (first, high) = (self.seq, self.seq + 1460 * count);
+        for i in 0..count + 4 {
+            self.say(
+                ms + f64::from(i) * 0.1,
+                &format!("> . {} 501 1460 60000", self.seq),
+            );
+            self.seq += 1460;
+        }
+        for i in 1..=4 {
+            let told = high + 1460 * i;
+            self.say(
+                ms + wait + f64::from(i),
+                &format!("< . 501 {first} 0 60000 sack={high}-{told}"),
+            );
+        }
+        let again = ms + wait + 5.0;
+        for i in 0..count {
+            self.say(again, &format!("> . {} 501 1460 60000", first + 1460 * i));
+        }
+        self.say(again + wait, &format!("< . 501 {} 0 60000", self.seq));
+        again + wait + 1.0
+    }
+
+    fn analyze(mut self) -> Answer {
+        self.lines.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let lines: Vec<String> = self
+            .lines
+            .iter()
+            .map(|(ms, line)| {
+                let (direction, rest) = line.split_once(' ').expect("a direction");
+                format!("{ms} {direction} {rest}")
+            })
+            .collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        analyze_script(&lines)
+    }
+}
+
+fn title<'a>(answer: &'a Answer, id: &str) -> &'a str {
+    let found = answer.findings.iter().find(|f| f.id.name() == id);
+    &found
+        .unwrap_or_else(|| panic!("no {id}: {:?}", answer.ids()))
+        .title
+}
+
+#[test]
+fn a_queue_that_stands_is_bufferbloat() {
+    let mut bulk = Bulk::new(SACK);
+    bulk.send(50.0, 300, 10.0, |i| {
+        if i < 20 {
+            40.0
+        } else {
+            40.0 + f64::from(i.min(60) - 20) * 8.0
+        }
+    });
+    let answer = bulk.analyze();
+    assert_eq!(answer.ids(), ["bufferbloat"]);
+    assert!(
+        title(&answer, "bufferbloat").contains("from 40.0 ms to 360.0 ms"),
+        "{answer_title}",
+        answer_title = title(&answer, "bufferbloat")
+    );
+    // Half of that is a buffer of one round trip, and a spike of the same height is none.
+    let mut short = Bulk::new(SACK);
+    short.send(50.0, 300, 10.0, |i| 40.0 + f64::from(i.min(60)));
+    assert_eq!(short.analyze().ids(), [""; 0]);
+    let mut spikes = Bulk::new(SACK);
+    spikes.send(50.0, 300, 10.0, |i| if i % 50 == 40 { 400.0 } else { 40.0 });
+    assert!(!spikes.analyze().ids().contains(&"bufferbloat"));
+}
+
+#[test]
+fn acks_that_were_held_and_come_at_once_are_no_queue() {
+    // The way back stands still again and again: each 300 ms all ACKs come together.
+    let held = |ms: f64| ((ms + 40.0) / 300.0).ceil() * 300.0 - ms;
+    let mut bulk = Bulk::new(SACK);
+    bulk.send(50.0, 20, 10.0, |_| 40.0);
+    bulk.send(300.0, 300, 10.0, |i| {
+        held(300.0 + f64::from(i) * 10.0) + f64::from(i) * 0.001
+    });
+    assert!(!bulk.analyze().ids().contains(&"bufferbloat"));
+}
+
+#[test]
+fn what_was_acked_tells_of_reordering_only_where_something_came_late() {
+    // At the receiver, without SACK: needless repeats after a real loss, as NewReno sends them.
+    let mut lines = vec![
+        "0 < S 500 0 0 60000 mss=1460".to_owned(),
+        "0 > S. 100 501 0 60000 mss=1460".to_owned(),
+        "40 < . 501 101 0 60000".to_owned(),
+    ];
+    for i in 0..6 {
+        lines.push(format!(
+            "50 < . {} 101 1000 60000 id={}",
+            501 + 1000 * i,
+            10 + i
+        ));
+        lines.push(format!("50 > . 101 {} 0 60000", 1501 + 1000 * i));
+    }
+    for i in 2..5 {
+        lines.push(format!(
+            "92 < . {} 101 1000 60000 id={}",
+            501 + 1000 * i,
+            20 + i
+        ));
+        lines.push("92 > . 101 6501 0 60000".to_owned());
+    }
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let ids = analyze_script(&lines).ids();
+    assert!(
+        !ids.contains(&"spurious_retransmission_reordering") && !ids.contains(&"loss"),
+        "{ids:?}"
+    );
+}
+
+#[test]
+fn losses_at_a_full_queue_are_told_from_losses_by_chance() {
+    // The wait rises from 40 to 80 ms, then some of what follows is lost.
+    let with = |waits: [f64; 4]| {
+        let mut bulk = Bulk::new(SACK);
+        let mut ms = 50.0;
+        for wait in waits {
+            ms = bulk.send(ms, 40, 2.0, |i| 40.0 + f64::from(i)) + 100.0;
+            ms = bulk.send(ms, 8, 1.0, |_| wait) + wait;
+            ms = bulk.lose(ms, 1, wait) + 50.0;
+        }
+        bulk.analyze()
+    };
+    assert_eq!(with([78.0; 4]).ids(), ["congestion_loss"]);
+    assert_eq!(with([40.0; 4]).ids(), ["random_loss"]);
+    assert_eq!(with([60.0; 4]).ids(), ["loss"]);
+    assert_eq!(with([40.0, 78.0, 60.0, 60.0]).ids(), ["loss"]);
+}
+
+#[test]
+fn one_loss_does_not_tell_its_kind() {
+    let mut bulk = Bulk::new(SACK);
+    let ms = bulk.send(50.0, 40, 2.0, |i| 40.0 + f64::from(i)) + 100.0;
+    bulk.lose(ms, 1, 79.0);
+    let answer = bulk.analyze();
+    assert_eq!(answer.ids(), ["loss"]);
+    assert!(title(&answer, "loss").starts_with("1 segment from"));
+}
+
+#[test]
+fn a_hole_that_closes_by_itself_at_the_sender_is_reordering() {
+    let lines = |again: &str| {
+        let mut bulk = Bulk::new(SACK);
+        for i in 0..4 {
+            bulk.say(50.0, &format!("> . {} 501 1000 60000", 101 + 1000 * i));
+        }
+        bulk.say(90.0, "< . 501 1101 0 60000");
+        bulk.say(90.5, "< . 501 1101 0 60000 sack=2101-3101");
+        bulk.say(90.6, "< . 501 1101 0 60000 sack=2101-4101");
+        if !again.is_empty() {
+            bulk.say(91.0, again);
+        }
+        bulk.say(132.0, "< . 501 4101 0 60000");
+        bulk.analyze()
+    };
+    let answer = lines("");
+    assert_eq!(answer.ids(), ["reordering"]);
+    assert!(title(&answer, "reordering").contains("2 segments or 41.5 ms"));
+    assert_eq!(lines("> . 1101 501 1000 60000").ids(), ["loss"]);
+}
+
+#[test]
+fn an_ack_that_tells_of_the_next_hole_is_no_reordering() {
+    let mut bulk = Bulk::new(SACK);
+    for i in 0..4 {
+        bulk.say(50.0, &format!("> . {} 501 1000 60000", 101 + 1000 * i));
+    }
+    // One ACK takes the first segment and tells of the third.
+    bulk.say(90.0, "< . 501 1101 0 60000 sack=2101-3101");
+    bulk.say(90.6, "< . 501 1101 0 60000 sack=2101-4101");
+    bulk.say(91.0, "> . 1101 501 1000 60000");
+    bulk.say(132.0, "< . 501 4101 0 60000");
+    assert_eq!(bulk.analyze().ids(), ["loss"]);
+}
+
+#[test]
+fn dsack_for_what_was_sent_once_is_duplication() {
+    let sent = |again: bool| {
+        let mut bulk = Bulk::new(SACK);
+        bulk.say(50.0, "> . 101 501 1000 60000");
+        bulk.say(50.0, "> . 1101 501 1000 60000");
+        if again {
+            bulk.say(80.0, "> . 1101 501 1000 60000");
+        }
+        bulk.say(90.0, "< . 501 2101 0 60000");
+        bulk.say(90.5, "< . 501 2101 0 60000 sack=1101-2101");
+        bulk.analyze()
+    };
+    assert_eq!(sent(false).ids(), ["duplication"]);
+    assert!(!sent(true).ids().contains(&"duplication"));
+    // A keep-alive is answered like that, too.
+    let mut alive = Bulk::new(SACK);
+    alive.say(50.0, "> . 101 501 1000 60000");
+    alive.say(90.0, "< . 501 1101 0 60000");
+    alive.say(9000.0, "> . 1100 501 1 60000");
+    alive.say(9040.0, "< . 501 1101 0 60000 sack=1100-1101");
+    assert_eq!(alive.analyze().ids(), [""; 0]);
+}
+
+#[test]
+fn acks_of_what_was_sent_once_show_a_timeout_that_was_not_needed() {
+    // No SACK, no time stamps: eight segments, a silence, the first one again.
+    let with = |acks: &[(f64, u32)]| {
+        let mut bulk = Bulk::new(BARE);
+        for i in 0..8 {
+            bulk.say(50.0, &format!("> . {} 501 1000 60000", 101 + 1000 * i));
+        }
+        bulk.say(350.0, "> . 101 501 1000 60000");
+        for (ms, ack) in acks {
+            bulk.say(*ms, &format!("< . 501 {ack} 0 60000"));
+        }
+        bulk.analyze()
+    };
+    // The originals come late, each second one is ACKed.
+    let late = with(&[(380.0, 2101), (381.0, 4101), (382.0, 6101), (383.0, 8101)]);
+    assert_eq!(late.ids(), ["spurious_rto"]);
+    assert!(
+        title(&late, "spurious_rto").contains("an ACK took 333.0 ms instead of 40.0 ms"),
+        "{}",
+        title(&late, "spurious_rto")
+    );
+    // Only the first one was lost: its ACK covers all that the receiver had kept.
+    let lost = with(&[(390.0, 8101)]).ids();
+    assert!(lost.contains(&"rto_stall") && !lost.contains(&"spurious_rto"));
+}
+
+#[test]
+fn a_duplicate_ack_answers_a_request_that_had_arrived() {
+    let with = |twice: bool| {
+        let mut bulk = Bulk::new(BARE);
+        bulk.say(50.0, "> P. 101 501 300 60000");
+        bulk.say(300.0, "> P. 101 501 300 60000");
+        bulk.say(345.0, "< . 501 401 0 60000");
+        if twice {
+            bulk.say(346.0, "< . 501 401 0 60000");
+        }
+        bulk.analyze()
+    };
+    assert_eq!(with(true).ids(), ["spurious_rto"]);
+    assert!(with(false).ids().contains(&"rto_stall"));
+}
+
+#[test]
+fn what_was_acked_before_it_came_again_was_not_lost() {
+    // At the receiver: the ACK passes, 300 ms later the data comes again.
+    let answer = analyze_script(&[
+        "0 < S 500 0 0 60000 mss=1460",
+        "0 > S. 100 501 0 60000 mss=1460",
+        "40 < . 501 101 0 60000",
+        "50 < P. 501 101 1000 60000",
+        "50 > . 101 1501 0 60000",
+        "350 < P. 501 101 1000 60000",
+        "350 > . 101 1501 0 60000",
+    ]);
+    assert_eq!(answer.ids(), ["spurious_rto"]);
+    let [stream] = &answer.streams[..] else {
+        panic!("one stream");
+    };
+    let sent = [&stream.client_to_server, &stream.server_to_client];
+    let unneeded: Vec<u64> = sent.iter().map(|d| d.retransmissions.unneeded).collect();
+    assert!(unneeded.contains(&1));
+}
+
+/// 40 segments of 1460 bytes, ACKed one by one by packets with these IP identifications.
+fn acked_with(id: impl Fn(u32) -> u32) -> Answer {
+    let mut bulk = Bulk::new(SACK);
+    for i in 0..120 {
+        let at = 50.0 + f64::from(i) * 5.0;
+        bulk.say(at, &format!("> . {} 501 1460 60000", bulk.seq));
+        bulk.seq += 1460;
+        bulk.say(
+            at + 40.0,
+            &format!("< . 501 {} 0 60000 id={}", bulk.seq, id(i)),
+        );
+    }
+    bulk.analyze()
+}
+
+#[test]
+fn numbers_that_are_missing_among_the_acks_are_lost_acks() {
+    let answer = acked_with(|i| 1000 + i + i / 10);
+    assert_eq!(answer.ids(), ["ack_loss"]);
+    assert!(
+        title(&answer, "ack_loss").starts_with("at least 1"),
+        "{}",
+        title(&answer, "ack_loss")
+    );
+    assert_eq!(acked_with(|i| 1000 + i).ids(), [""; 0]);
+    // A counter that other connections share, or numbers by chance, tell nothing.
+    assert_eq!(acked_with(|i| 1000 + 3 * i).ids(), [""; 0]);
+    assert_eq!(acked_with(|i| 1 + i * 7919 % 65_000).ids(), [""; 0]);
+}
+
+#[test]
+fn an_option_that_the_answer_leaves_out_is_told_where_it_matters() {
+    let with = |answer: &str, segments| {
+        let mut bulk = Bulk::new(SACK);
+        bulk.lines[1].1 = format!("< S. 500 101 0 60000 {answer}");
+        bulk.lines[0].1 += " ws=7";
+        bulk.send(50.0, segments, 5.0, |_| 40.0);
+        bulk.analyze()
+    };
+    let both = with("mss=1460", 40);
+    assert_eq!(both.ids(), ["option_not_agreed"]);
+    assert!(title(&both, "option_not_agreed").contains("offered window scale, SACK,"));
+    assert_eq!(with("mss=1460 sackok ws=7", 40).ids(), [""; 0]);
+    assert_eq!(with("mss=1460", 5).ids(), [""; 0]);
+}
+
+#[test]
+fn a_link_that_goes_away_for_a_moment_is_no_full_queue() {
+    let with = |holes: bool| {
+        let mut bulk = Bulk::new(SACK);
+        let ms = bulk.send(50.0, 40, 2.0, |i| 40.0 + f64::from(i));
+        let first = bulk.seq;
+        for i in 0..12 {
+            bulk.say(ms, &format!("> . {} 501 1460 60000", first + 1460 * i));
+        }
+        let again: Vec<u32> = (0..12)
+            .filter(|i| if holes { i % 2 == 0 } else { *i < 6 })
+            .collect();
+        bulk.say(
+            ms + 80.0,
+            &format!(
+                "< . 501 {first} 0 60000 sack={}-{}",
+                first + 1460 * 11,
+                first + 1460 * 12
+            ),
+        );
+        bulk.say(
+            ms + 80.1,
+            &format!(
+                "< . 501 {first} 0 60000 sack={}-{}",
+                first + 1460 * 9,
+                first + 1460 * 10
+            ),
+        );
+        for i in again {
+            bulk.say(
+                ms + 81.0,
+                &format!("> . {} 501 1460 60000", first + 1460 * i),
+            );
+        }
+        bulk.say(
+            ms + 161.0,
+            &format!("< . 501 {} 0 60000", first + 1460 * 12),
+        );
+        bulk.analyze()
+    };
+    assert_eq!(with(true).ids(), ["congestion_loss"]);
+    assert_eq!(with(false).ids(), ["loss"]);
+}
+
+/// Six losses, each after so many segments at one a millisecond (an idle path of 40 ms); the first one takes `many`.
+fn held(segments: impl Fn(u32) -> u32, many: u32, wait: f64) -> Answer {
+    let mut bulk = Bulk::new(SACK);
+    let mut ms = 50.0;
+    for i in 0..6 {
+        ms = bulk.send(ms, segments(i), 1.0, |n| if n > 10 { wait } else { 40.0 });
+        let begin = ms;
+        bulk.lose(begin, if i == 0 { many } else { 2 }, wait);
+        ms = begin + 150.0;
+    }
+    bulk.analyze()
+}
+
+#[test]
+fn a_policer_lets_one_rate_pass_between_its_drops() {
+    let answer = held(|_| 300, 8, 40.0);
+    assert_eq!(answer.ids(), ["policer"]);
+    assert!(
+        title(&answer, "policer").contains("held to about 7."),
+        "{}",
+        title(&answer, "policer")
+    );
+    // Losses by chance come at any time; a program that sends at one rate never loses many at once; a queue is seen.
+    assert!(
+        !held(|i| 100 + 150 * (i * 5 % 6), 8, 40.0)
+            .ids()
+            .contains(&"policer")
+    );
+    assert!(!held(|_| 300, 2, 40.0).ids().contains(&"policer"));
+    assert!(!held(|_| 300, 8, 70.0).ids().contains(&"policer"));
+}
+
+/// A connection with some data, and a RST of the server as given.
+fn reset(lines: &[&str]) -> Answer {
+    let begin = [
+        "0 > S 100 0 0 60000 mss=1460 ttl=64",
+        "40 < S. 500 101 0 60000 mss=1460 ttl=52",
+        "40 > . 101 501 0 60000 ttl=64",
+        "50 > P. 101 501 300 60000 ttl=64",
+        "90 < . 501 401 0 60000 ttl=52",
+        "95 < P. 501 401 200 60000 ttl=52",
+        "95 > . 401 701 0 60000 ttl=64",
+    ];
+    let all: Vec<&str> = begin.iter().chain(lines).copied().collect();
+    analyze_script(&all)
+}
+
+#[test]
+fn a_rst_of_another_machine_is_told_from_one_of_the_end() {
+    let answer = reset(&["200 < R. 701 401 0 0 ttl=61"]);
+    assert_eq!(answer.ids(), ["reset_by_middlebox"]);
+    assert!(
+        answer.findings[0]
+            .cause
+            .contains("TTL 61, all other packets of 127.0.0.1 with 52")
+    );
+    assert_eq!(reset(&["200 < R. 701 401 0 0 ttl=52"]).ids(), ["reset"]);
+    // The end goes on: it knows nothing of the RST.
+    let goes_on = [
+        "200 < R. 701 401 0 0 ttl=52",
+        "260 < P. 701 401 200 60000 ttl=52",
+    ];
+    assert_eq!(reset(&goes_on).ids(), ["reset_by_middlebox"]);
+    // What the RST has overtaken was sent before it.
+    let overtaken = [
+        "200 < R. 901 401 0 0 ttl=52",
+        "201 < P. 701 401 200 60000 ttl=52",
+    ];
+    assert_eq!(reset(&overtaken).ids(), ["reset"]);
+    // The way had changed before.
+    let moved = [
+        "99 < . 701 401 0 60000 ttl=50",
+        "200 < R. 701 401 0 0 ttl=61",
+    ];
+    assert_eq!(reset(&moved).ids(), ["reset"]);
+}
+
+#[test]
+fn a_rst_after_the_close_is_no_finding() {
+    let closed = [
+        "200 > F. 401 701 0 60000 ttl=64",
+        "240 < R. 701 402 0 0 ttl=52",
+    ];
+    assert_eq!(reset(&closed).ids(), [""; 0]);
+}
+
+#[test]
+fn a_reset_says_how_much_was_on_its_way() {
+    let answer = reset(&[
+        "100 > P. 401 701 500 60000 ttl=64",
+        "140 < R 701 0 0 0 ttl=52",
+    ]);
+    assert!(
+        title(&answer, "reset").contains("500 bytes"),
+        "{}",
+        title(&answer, "reset")
+    );
+}

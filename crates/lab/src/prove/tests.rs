@@ -1,0 +1,235 @@
+//! Shipped captures: what is read of their conversations, and what the experiments say.
+
+use std::fs::File as Opened;
+use std::path::Path;
+
+use tcplab_analyze::trace::Rows;
+use tcplab_analyze::{Analyzer, Options, Output};
+use tcplab_capture::{Body, Reader};
+use tcplab_kernel::Stop;
+use tcplab_plan::app::Message;
+use tcplab_wire::{Config, Parsed, parse_frame};
+
+use super::conversation::Shown;
+use super::*;
+
+/// The findings of a shipped capture, its only connection and that one's packets.
+fn analysed(name: &str) -> (Vec<Finding>, Stream, StreamTrace) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/captures")
+        .join(name);
+    let mut reader = Reader::new(Opened::open(path).unwrap()).unwrap();
+    let mut analyzer = Analyzer::new(Options {
+        rows: Rows {
+            first: MOST_ROWS,
+            marked: false,
+        },
+        ..Options::default()
+    });
+    while let Some(record) = reader.next().unwrap() {
+        let Body::Frame {
+            link,
+            data,
+            orig_len,
+        } = record.body
+        else {
+            continue;
+        };
+        if let Parsed::Tcp(p) = parse_frame(link, data, orig_len, &Config::default()) {
+            analyzer.packet(record.number, record.time, &p);
+        }
+    }
+    analyzer.finish();
+    let (mut findings, mut stream, mut trace) = (Vec::new(), None, None);
+    while let Some(output) = analyzer.poll() {
+        match output {
+            Output::Finding(f) => findings.push(*f),
+            Output::Stream(s) => stream = Some(*s),
+            Output::Trace(t) => trace = Some(*t),
+        }
+    }
+    (findings, stream.unwrap(), trace.unwrap())
+}
+
+/// The proof of the finding with this name.
+fn proof(capture: &str, id: &str) -> Proof {
+    let (findings, stream, trace) = analysed(capture);
+    let finding = findings.iter().find(|f| f.id.name() == id);
+    let seen = Seen {
+        finding: finding.unwrap_or_else(|| panic!("{capture}: no {id}")),
+        stream: &stream,
+        trace: &trace,
+    };
+    prove(&Lab::new(Stop::never()), &seen)
+}
+
+#[test]
+fn a_conversation_has_the_writes_and_pauses_of_its_programs() {
+    // Client: 200 and 300 bytes apart, 60 ms after each answer of 600 (tests/captures/README.md).
+    for file in ["write-write-read.a.pcap", "write-write-read.b.pcap"] {
+        let (_, stream, trace) = analysed(file);
+        let talk = Conversation::of(&stream, &trace).unwrap();
+        assert_eq!((talk.mss, talk.cut), (1460, None), "{file}");
+        assert!((2_000_000..2_300_000).contains(&talk.rtt_ns), "{talk:?}");
+        assert_eq!(talk.sides, [Shown::default(); 2], "{file}");
+        assert_eq!(talk.messages.len(), 36, "{file}");
+        for (n, turn) in talk.messages.chunks(3).enumerate() {
+            let sizes: Vec<(bool, u64)> = turn.iter().map(|m| (m.from_client, m.bytes)).collect();
+            assert_eq!(sizes, [(true, 200), (true, 300), (false, 600)], "{file}");
+            let [head, body, answer] = turn else {
+                panic!("{turn:?}")
+            };
+            let pause = if n == 0 {
+                0..1_000_000
+            } else {
+                59_000_000..62_000_000
+            };
+            assert!(pause.contains(&head.after_ns), "{file}: {n}: {head:?}");
+            assert_eq!(
+                body.after_ns, 0,
+                "{file}: it waited for the ACK of the head"
+            );
+            assert!(answer.after_ns < 1_000_000, "{file}: {answer:?}");
+        }
+    }
+}
+
+#[test]
+fn a_small_congestion_window_is_read_from_the_flights() {
+    for file in ["request-held.a.pcap", "request-held.b.pcap"] {
+        let (_, stream, trace) = analysed(file);
+        let talk = Conversation::of(&stream, &trace).unwrap();
+        assert_eq!(talk.sides[0].initcwnd, Some(1), "{file}");
+        assert_eq!(talk.sides[1], Shown::default(), "{file}");
+        let request = |m: &&Message| m.from_client;
+        assert!(
+            talk.messages
+                .iter()
+                .filter(request)
+                .all(|m| m.bytes == 3500)
+        );
+    }
+}
+
+#[test]
+fn nagle_against_delayed_acks_is_proved_at_either_end() {
+    for file in ["write-write-read.a.pcap", "write-write-read.b.pcap"] {
+        let proof = proof(file, "delack_nagle");
+        assert_eq!(proof.outcome, Outcome::Proved, "{file}: {proof:?}");
+        let before = proof.before_us.unwrap();
+        assert!((40_000..60_000).contains(&before), "{proof:?}");
+        for cure in &proof.cures {
+            assert!(
+                cure.gone && cure.after_us.unwrap() < 10_000,
+                "{file}: {cure:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_small_window_against_delayed_acks_is_proved() {
+    for file in ["request-held.a.pcap", "request-held.b.pcap"] {
+        let proof = proof(file, "delack_request_response");
+        assert_eq!(proof.outcome, Outcome::Proved, "{file}: {proof:?}");
+        let cure = proof
+            .cures
+            .iter()
+            .find(|c| c.variant == "initcwnd-10")
+            .unwrap();
+        assert!(
+            cure.gone && cure.after_us.unwrap() < 10_000,
+            "{file}: {cure:?}"
+        );
+    }
+}
+
+#[test]
+fn the_end_of_quick_acks_is_proved() {
+    for file in [
+        "quickack-5.10.46.a.pcap",
+        "quickack-5.10.46.b.pcap",
+        "quickack-rtt50-hz1000.a.pcap",
+    ] {
+        let proof = proof(file, "quickack_exhausted");
+        assert_eq!(proof.outcome, Outcome::Proved, "{file}: {proof:?}");
+        assert!(
+            proof.cures.iter().all(|c| c.gone),
+            "{file}: {:?}",
+            proof.cures
+        );
+        let fixed = proof
+            .cures
+            .iter()
+            .find(|c| c.stack == "model:linux-6.1")
+            .unwrap();
+        assert!(fixed.after_us < proof.before_us, "{file}: {fixed:?}");
+    }
+}
+
+#[test]
+fn what_the_path_did_is_not_proved_and_says_why() {
+    let mut seen = 0;
+    for file in [
+        "bulk-rto.b.pcap",
+        "bulk-loss.b.pcap",
+        "zero-window.a.pcap",
+        "spurious-rto.b.pcap",
+    ] {
+        let (findings, stream, trace) = analysed(file);
+        for finding in &findings {
+            let seen_here = Seen {
+                finding,
+                stream: &stream,
+                trace: &trace,
+            };
+            let proof = prove(&Lab::new(Stop::never()), &seen_here);
+            assert_eq!(proof.outcome, Outcome::NotProved, "{file}: {proof:?}");
+            assert!(
+                proof.reason.is_some() && proof.experiment.is_none(),
+                "{file}"
+            );
+            seen += 1;
+        }
+    }
+    assert!(seen >= 4, "{seen}");
+}
+
+#[test]
+fn a_conversation_without_its_handshake_says_so() {
+    let (findings, mut stream, trace) = analysed("write-write-read.a.pcap");
+    stream.handshake = None;
+    let seen = Seen {
+        finding: &findings[0],
+        stream: &stream,
+        trace: &trace,
+    };
+    let proof = prove(&Lab::new(Stop::never()), &seen);
+    assert_eq!(proof.outcome, Outcome::NotProved);
+    assert!(proof.reason.unwrap().contains("handshake"));
+}
+
+#[test]
+fn another_timer_is_no_proof() {
+    // Windows waits 200 ms: the same finding, and another stack.
+    let (findings, stream, mut trace) = analysed("write-write-read.a.pcap");
+    let mut late = tcplab_base::Duration::from_nanos(0);
+    for row in &mut trace.rows {
+        if row
+            .acked
+            .as_ref()
+            .is_some_and(|a| a.class == tcplab_analyze::trace::AckClass::Delayed)
+        {
+            late = late + tcplab_base::Duration::from_millis(160);
+        }
+        row.time = row.time + late;
+    }
+    let seen = Seen {
+        finding: &findings[0],
+        stream: &stream,
+        trace: &trace,
+    };
+    let proof = prove(&Lab::new(Stop::never()), &seen);
+    assert_eq!(proof.outcome, Outcome::NotReproduced, "{proof:?}");
+    assert!(proof.reason.unwrap().contains("another stack"));
+}

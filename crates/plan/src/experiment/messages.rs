@@ -1,0 +1,51 @@
+//! `kind = "messages"`: `client 512`, `server 1448 after 40ms`.
+
+use super::error::Fault;
+use super::fields::Fields;
+use super::units::{SIZE, TIME};
+use crate::app::{AppKind, Message};
+use crate::rules::{MAX_MESSAGE, MAX_MESSAGES};
+
+const FORM: &str =
+    "write `client BYTES` or `server BYTES`, with `after TIME` for a pause before it";
+
+pub(super) fn read(fields: &Fields<'_>) -> Result<AppKind, Fault> {
+    const KEY: &str = "messages";
+    let texts = fields.texts(KEY)?.ok_or_else(|| fields.missing(KEY))?;
+    if let (Some(node), true) = (
+        fields.node(KEY),
+        texts.is_empty() || texts.len() > MAX_MESSAGES,
+    ) {
+        let message = format!("1 to {MAX_MESSAGES} messages are allowed");
+        return Err(fields.fault(KEY, node, message));
+    }
+    let one = |(node, text)| message(text).map_err(|why| fields.fault(KEY, node, why));
+    let messages = texts.into_iter().map(one).collect::<Result<_, _>>()?;
+    Ok(AppKind::Messages { messages })
+}
+
+fn message(text: &str) -> Result<Message, String> {
+    let bad = || format!("`{text}` is no message: {FORM}");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (end, bytes, after) = match *words.as_slice() {
+        [end, bytes] => (end, bytes, None),
+        [end, bytes, "after", time] => (end, bytes, Some(time)),
+        _ => return Err(bad()),
+    };
+    let from_client = match end {
+        "client" => true,
+        "server" => false,
+        _ => return Err(bad()),
+    };
+    let bytes = SIZE.parse(bytes)?;
+    if bytes == 0 || bytes > MAX_MESSAGE {
+        return Err(format!("must be 1 to {MAX_MESSAGE} bytes, not {bytes}"));
+    }
+    let after = after.map_or(Ok(0), |time| TIME.parse(time))?;
+    Ok(Message {
+        from_client,
+        bytes,
+        // The quantity's own bound keeps it far below 2^63.
+        after_ns: i64::try_from(after).unwrap_or(i64::MAX),
+    })
+}

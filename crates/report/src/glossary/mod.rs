@@ -1,0 +1,308 @@
+//! What the words of a report mean: `tcplab analyze --explain WORD`, and the lines under a report.
+//!
+//! The kernel's words stand in `words.rs`, the classes of time in `classes.rs`; findings bring their own (when they are
+//! said, what they need to see) from the analyser's list.
+
+mod classes;
+mod words;
+
+pub(crate) use classes::meaning;
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use tcplab_analyze::budget::Class;
+use tcplab_analyze::findings;
+use tcplab_plan::experiment::nearest;
+
+use crate::terminal::Theme;
+use crate::terminal::style::{Ink, safe, wrap};
+
+/// Longest line of running text.
+const TEXT: usize = 100;
+
+/// Stands for a blank at which no line is broken.
+const NO_BREAK: &str = "\u{a0}";
+
+/// Words under a report at most.
+const UNDER_A_REPORT: usize = 6;
+
+/// A word of TCP or of the kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The word as people write it.
+    pub word: &'static str,
+    /// Other ways to write or say it.
+    pub also: &'static [&'static str],
+    /// What it is, in half a line.
+    pub short: &'static str,
+    /// The rest: how it works, what it costs, where to look.
+    pub more: &'static str,
+}
+
+/// A word that the glossary lacks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no entry for `{}`{}", safe(word), hint(near))]
+pub struct Unknown {
+    /// As it was asked for.
+    pub word: String,
+    /// Words of the glossary that it may mean.
+    pub near: Vec<&'static str>,
+}
+
+fn hint(near: &[&str]) -> String {
+    match near {
+        [] => "; `tcplab analyze --explain` lists the words".to_owned(),
+        near => format!("; did you mean `{}`?", near.join("` or `")),
+    }
+}
+
+/// What a word means, as text for a terminal.
+pub fn explain(theme: &Theme, word: &str) -> Result<String, Unknown> {
+    let asked = plain(word);
+    if let Some(entry) = words::WORDS.iter().find(|e| e.is(&asked)) {
+        let about = format!("{}.\n{}", capital(entry.short), entry.more);
+        return Ok(page(theme, entry.word, &about));
+    }
+    if let Some(id) = findings::ids().find(|id| plain(id.name()) == asked) {
+        return Ok(page(theme, id.name(), &finding(id.name())));
+    }
+    let is_class = |c: &Class| [c.name(), c.words()].map(plain).contains(&asked);
+    if let Some(class) = Class::ALL.into_iter().find(is_class) {
+        let title = format!("{} (where the time went)", class.words());
+        return Ok(page(theme, &title, meaning(class)));
+    }
+    Err(Unknown {
+        word: word.to_owned(),
+        near: near(&asked),
+    })
+}
+
+/// All words that can be explained, by kind.
+pub fn list(theme: &Theme) -> String {
+    let kinds = [
+        ("Words", words::WORDS.iter().map(|e| e.word).collect()),
+        ("Findings", findings::ids().map(|id| id.name()).collect()),
+        (
+            "Where the time went",
+            Class::ALL.into_iter().map(Class::words).collect::<Vec<_>>(),
+        ),
+    ];
+    let mut out = String::new();
+    for (i, (kind, list)) in kinds.into_iter().enumerate() {
+        let gap = if i == 0 { "" } else { "\n" };
+        let _ = writeln!(out, "{gap}{}\n", theme.paint(Ink::Bold, kind));
+        // A word of several parts stays on one line.
+        let joined = list.iter().map(|word| word.replace(' ', NO_BREAK));
+        for line in wrap(&joined.collect::<Vec<_>>().join(", "), width(theme)) {
+            let _ = writeln!(out, "  {}", line.replace(NO_BREAK, " "));
+        }
+    }
+    out
+}
+
+/// The words that occur in a text, in the order of the glossary.
+pub fn occurring(text: &str) -> Vec<&'static Entry> {
+    // Commands stand between backticks; their words are no prose.
+    let prose: String = text.split('`').step_by(2).collect();
+    let mut text = format!(" {} ", plain(&prose));
+    let mut names: Vec<(String, usize)> = Vec::new();
+    for (i, entry) in words::WORDS.iter().enumerate() {
+        names.extend(entry.names().map(|name| (name, i)));
+    }
+    // The long ones first: `rcv_mss` is no MSS.
+    names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+    let mut found = BTreeSet::new();
+    for (name, i) in names {
+        for form in [format!(" {name} "), format!(" {name}s ")] {
+            if text.contains(&form) {
+                text = text.replace(&form, " | ");
+                found.insert(i);
+            }
+        }
+    }
+    found.into_iter().map(|i| &words::WORDS[i]).collect()
+}
+
+/// One line for each word that occurs in a text; nothing where none does.
+pub fn under_a_report(theme: &Theme, text: &str) -> String {
+    let mut entries = occurring(text);
+    if entries.is_empty() {
+        return String::new();
+    }
+    entries.truncate(UNDER_A_REPORT);
+    let widest = entries.iter().map(|e| e.word.chars().count()).max();
+    let widest = widest.unwrap_or(0);
+    let mut out = format!("\n{}\n\n", theme.paint(Ink::Bold, "Words"));
+    for e in entries {
+        let lines = wrap(e.short, width(theme).saturating_sub(widest + 2));
+        for (i, line) in lines.iter().enumerate() {
+            let word = if i == 0 { e.word } else { "" };
+            let pad = " ".repeat(widest - word.chars().count());
+            let _ = writeln!(out, "  {}{pad}  {line}", theme.paint(Ink::Cyan, word));
+        }
+    }
+    let more = "`tcplab analyze --explain WORD` says more, also of the names of findings.";
+    for line in wrap(more, width(theme)) {
+        let _ = writeln!(out, "  {}", theme.paint(Ink::Dim, &line));
+    }
+    out
+}
+
+impl Entry {
+    /// The word and its other forms, plain.
+    fn names(&self) -> impl Iterator<Item = String> {
+        std::iter::once(&self.word)
+            .chain(self.also)
+            .map(|name| plain(name))
+    }
+
+    fn is(&self, asked: &str) -> bool {
+        self.names()
+            .any(|name| name == asked || format!("{name}s") == asked)
+    }
+}
+
+/// When a finding is said, what it needs to see, which releases have it.
+fn finding(id: &str) -> String {
+    let (severity, said_when) = findings::about(id).unwrap_or_default();
+    let mut about = format!("A finding. Severity: {severity}.\nSaid when: {said_when}.\n");
+    let needs: Vec<&str> = findings::needs(id).iter().map(|n| n.what()).collect();
+    let _ = match needs.as_slice() {
+        [] => writeln!(about, "It is looked for in every capture."),
+        needs => writeln!(
+            about,
+            "It is looked for where the capture has {}.",
+            and(needs)
+        ),
+    };
+    about.push_str(&findings::releases(id).unwrap_or_default());
+    about
+}
+
+/// `a, b and c`.
+fn and(parts: &[&str]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+fn page(theme: &Theme, title: &str, about: &str) -> String {
+    let mut out = format!("{}\n\n", theme.paint(Ink::Bold, title));
+    for line in wrap(about, width(theme)) {
+        let _ = writeln!(out, "  {line}");
+    }
+    out
+}
+
+fn width(theme: &Theme) -> usize {
+    theme.width.saturating_sub(2).min(TEXT)
+}
+
+/// Words in small letters, with one blank between two: `Quick-ACK` and `quick_ack` are the same.
+fn plain(text: &str) -> String {
+    let letters = text.chars().map(|c| match c {
+        c if c.is_alphanumeric() => c.to_ascii_lowercase(),
+        _ => ' ',
+    });
+    let letters: String = letters.collect();
+    letters.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// With a capital letter at the start.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}
+
+/// Words of the glossary that a word may mean: part of it, or few letters away.
+fn near(asked: &str) -> Vec<&'static str> {
+    let known: Vec<&'static str> = words::WORDS
+        .iter()
+        .map(|e| e.word)
+        .chain(findings::ids().map(|id| id.name()))
+        .chain(Class::ALL.into_iter().map(Class::words))
+        .collect();
+    let holds = |k: &&str| asked.len() > 2 && plain(k).contains(asked);
+    let mut near: Vec<&'static str> = known.iter().copied().filter(holds).take(3).collect();
+    if let Some(typo) = nearest(asked, known.iter().copied())
+        && !near.contains(&typo)
+    {
+        near.insert(0, typo);
+    }
+    near
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_finding_and_class_is_explained() {
+        let theme = Theme::default();
+        let words = words::WORDS.iter().flat_map(Entry::names);
+        let ids = findings::ids().map(|id| id.name().to_owned());
+        let classes = Class::ALL.into_iter().flat_map(|c| [c.name(), c.words()]);
+        for word in words.chain(ids).chain(classes.map(str::to_owned)) {
+            let text = explain(&theme, &word).unwrap_or_else(|e| panic!("{e}"));
+            assert!(text.lines().count() >= 3, "{text}");
+            for line in text.lines().filter(|l| !l.contains('`')) {
+                assert!(line.chars().count() <= 80, "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_word_stands_twice_in_the_glossary() {
+        let mut names: Vec<String> = words::WORDS.iter().flat_map(Entry::names).collect();
+        names.sort();
+        let all = names.len();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+
+    #[test]
+    fn a_word_is_found_however_it_is_written() {
+        let theme = Theme::default();
+        let same = explain(&theme, "quick-ACK").unwrap();
+        for word in ["Quick ACK", "quick_acks", "quickack", "QUICK-ACK MODE"] {
+            assert_eq!(explain(&theme, word).unwrap(), same, "{word}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_word_gets_suggestions() {
+        let theme = Theme::default();
+        let message = |word: &str| explain(&theme, word).unwrap_err().to_string();
+        assert!(
+            message("nagel").contains("did you mean `Nagle`"),
+            "{}",
+            message("nagel")
+        );
+        assert!(message("quickack_exausted").contains("`quickack_exhausted`"));
+        assert!(
+            message("delay").contains("`delayed ACK`"),
+            "{}",
+            message("delay")
+        );
+        assert!(message("xyzzy").contains("--explain` lists"));
+        assert!(!message("a\x1b[2Jb").contains('\x1b'));
+    }
+
+    #[test]
+    fn whole_words_only_are_found_in_a_text() {
+        let found = |text: &str| -> Vec<&str> { occurring(text).iter().map(|e| e.word).collect() };
+        assert_eq!(found("two DSACKs"), ["DSACK"]);
+        assert_eq!(found("a backpack"), [""; 0]);
+        assert_eq!(
+            found("its delayed-ACK timer (rcv_mss)"),
+            ["delayed ACK", "rcv_mss"]
+        );
+        assert_eq!(found("the ACKs of an MSS"), ["ACK", "MSS"]);
+        assert_eq!(found("run `sysctl net.ipv4.tcp_sack SACK` now"), [""; 0]);
+    }
+}

@@ -1,0 +1,415 @@
+//! How far "no findings" can be believed: what the packets show and no finding names, and what could not be looked for.
+
+use std::fmt::Write;
+
+use tcplab_analyze::findings::{self, Finding, Id, Need};
+use tcplab_analyze::report::{Direction, State, Stream, Totals};
+
+use super::collect::{heading, which_streams};
+use super::findings::labelled;
+use super::streams::short;
+use super::style::{Ink, wrap};
+use super::{Theme, units};
+
+/// Streams that are named of each kind.
+const NAMED: usize = 8;
+
+/// What a stream may show without a finding that explains it, with a noun for one and for many.
+const LOOSE: [(&str, &str); 6] = [
+    ("packet was sent again", "packets were sent again"),
+    ("ACK was delayed", "ACKs were delayed"),
+    (
+        "ACK may have waited for a timer or for the path",
+        "ACKs may have waited for a timer or for the path",
+    ),
+    ("connection got no answer", "connections got no answer"),
+    ("connection was refused", "connections were refused"),
+    ("connection was reset", "connections were reset"),
+];
+
+/// The kind that is a doubt, not an event.
+const UNCLEAR: usize = 2;
+
+/// How often each kind of [`LOOSE`] is in a stream.
+fn loose(s: &Stream) -> [u64; LOOSE.len()] {
+    let both = |n: fn(&Direction) -> u64| n(&s.client_to_server) + n(&s.server_to_client);
+    let is = |state: State| u64::from(s.state == state);
+    [
+        both(|d| d.retransmissions.total),
+        both(|d| d.acks_sent.delayed),
+        both(|d| d.acks_sent.unclear),
+        is(State::HalfOpen),
+        is(State::Refused),
+        is(State::Reset),
+    ]
+}
+
+/// Which kinds of [`LOOSE`] a finding explains, by index. What is not named here explains nothing: a slow server is no
+/// reason to send a packet again.
+fn explained(id: Id) -> &'static [usize] {
+    match id.name() {
+        "rto_stall"
+        | "spurious_rto"
+        | "spurious_retransmission_reordering"
+        | "tail_loss"
+        | "black_hole"
+        | "loss"
+        | "congestion_loss"
+        | "random_loss"
+        | "reordering"
+        | "duplication"
+        | "caqm_no_switch" => &[0],
+        "quickack_exhausted" | "delack_nagle" | "delack_request_response" => &[1, UNCLEAR],
+        "syn_retries" | "accept_queue_overflow" | "time_wait_reuse" => &[0, 3],
+        "refused" => &[0, 4],
+        "keepalive_death" => &[0, 5],
+        "reset" | "reset_by_middlebox" => &[5],
+        _ => &[],
+    }
+}
+
+/// One kind over the streams.
+#[derive(Clone, Debug, Default)]
+struct Kind {
+    count: u64,
+    streams: u64,
+    first: Vec<u64>,
+}
+
+/// Over the streams of a capture.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Coverage {
+    kinds: [Kind; LOOSE.len()],
+    /// The last stream, until its findings are known: what no finding has explained yet.
+    last: Option<(u32, [u64; LOOSE.len()])>,
+}
+
+impl Coverage {
+    /// Takes a stream; its findings follow it.
+    pub fn stream(&mut self, stream: &Stream) {
+        self.settle();
+        self.last = Some((stream.stream, loose(stream)));
+    }
+
+    /// A finding explains some of what its stream shows.
+    pub fn finding(&mut self, finding: &Finding) {
+        if let Some((_, counts)) = self.last.as_mut().filter(|last| last.0 == finding.stream) {
+            explained(finding.id).iter().for_each(|i| counts[*i] = 0);
+        }
+    }
+
+    /// The findings of the last stream are known.
+    pub fn settle(&mut self) {
+        let Some((stream, counts)) = self.last.take() else {
+            return;
+        };
+        for (kind, n) in self.kinds.iter_mut().zip(counts).filter(|(_, n)| *n > 0) {
+            kind.count += n;
+            kind.streams += 1;
+            if kind.first.len() < NAMED {
+                kind.first.push(u64::from(stream));
+            }
+        }
+    }
+
+    /// What no finding names, as sentences.
+    pub fn unexplained(&self) -> Vec<String> {
+        self.sentences(|i| i != UNCLEAR)
+    }
+
+    /// What nobody can tell or has seen: ACKs that may have been late, and packets that could not be read, as sentences.
+    pub fn not_read(&self, totals: &Totals) -> Vec<String> {
+        let mut texts = self.sentences(|i| i == UNCLEAR);
+        texts.extend(not_read(totals));
+        texts
+    }
+
+    fn sentences(&self, which: impl Fn(usize) -> bool) -> Vec<String> {
+        let kinds = self.kinds.iter().zip(LOOSE).enumerate();
+        kinds
+            .filter(|(i, (kind, _))| which(*i) && kind.count > 0)
+            .map(|(_, (kind, (one, many)))| {
+                let noun = if kind.count == 1 { one } else { many };
+                let streams = match kind.streams as usize {
+                    n if n == kind.first.len() => which_streams(&kind.first),
+                    _ => format!(
+                        "{}: {}, ...",
+                        units::plural(kind.streams, "stream"),
+                        units::some_of(&kind.first, NAMED)
+                    ),
+                };
+                format!("{} {noun} ({streams})", units::count(kind.count))
+            })
+            .collect()
+    }
+
+    /// What to say when there are no findings, and whether it is an all-clear.
+    pub fn verdict(&self, totals: &Totals, streams: u64) -> (String, bool) {
+        let looked = format!(
+            "{} checked for {} causes",
+            units::plural(streams, "stream"),
+            findings::looked_for()
+        );
+        let doubts = match (self.unexplained().is_empty(), self.is_all_checked(totals)) {
+            (true, true) => return (format!("No findings: {looked}."), true),
+            (false, true) => "the packets show something that no finding explains",
+            (true, false) => "not everything could be checked",
+            (false, false) => {
+                "the packets show something that no finding explains, and not everything could be checked"
+            }
+        };
+        let text = format!("No findings ({looked}), but this is no all-clear: {doubts}.");
+        (text, false)
+    }
+
+    /// The line in place of the findings when there are none, with how far it can be believed.
+    pub fn all_clear(&self, theme: &Theme, totals: &Totals, streams: u64) -> String {
+        let (text, is_clear) = self.verdict(totals, streams);
+        if is_clear {
+            let text = theme.paint(Ink::Green, &text);
+            let list = theme.paint(Ink::Dim, "`tcplab analyze --explain` lists them.");
+            return format!("{text}\n  {list}\n");
+        }
+        let lines = wrap(&text, theme.width.min(100));
+        let painted = lines.iter().map(|line| theme.paint(Ink::Yellow, line));
+        painted.map(|line| format!("{line}\n")).collect()
+    }
+
+    /// Every detector saw what it needs, in all packets.
+    fn is_all_checked(&self, totals: &Totals) -> bool {
+        totals.not_checked.is_empty() && self.not_read(totals).is_empty()
+    }
+
+    /// What no finding names, and what could not be looked for.
+    pub fn render(&self, theme: &Theme, totals: &Totals) -> String {
+        let mut out = String::new();
+        let unexplained = self.unexplained();
+        if !unexplained.is_empty() {
+            let _ = write!(
+                out,
+                "\n{}\n",
+                heading(theme, "Not explained", "no finding says why")
+            );
+            unexplained
+                .iter()
+                .for_each(|text| item(theme, text, &mut out));
+        }
+        if !self.is_all_checked(totals) {
+            let _ = write!(out, "\n{}\n", heading(theme, "Not checked", ""));
+            self.not_read(totals)
+                .iter()
+                .for_each(|text| item(theme, text, &mut out));
+            lacks(theme, totals, &mut out);
+        }
+        out
+    }
+}
+
+/// Packets that no detector has seen, as sentences.
+fn not_read(totals: &Totals) -> Vec<String> {
+    let mut texts = Vec::new();
+    if totals.error.is_some() {
+        texts.push("What comes behind the damage of the file.".to_owned());
+    }
+    let frames = [
+        totals.fragments,
+        totals.truncated,
+        totals.malformed,
+        totals.unknown_link,
+        totals.late_packets,
+        totals.dropped,
+    ];
+    let frames: u64 = frames.iter().sum();
+    if frames > 0 {
+        let frames = units::plural(frames, "frame");
+        texts.push(format!(
+            "{frames} that could not be read or came too late (see below)."
+        ));
+    }
+    texts
+}
+
+/// A line with a mark before it.
+fn item(theme: &Theme, text: &str, out: &mut String) {
+    let width = theme.width.saturating_sub(4).min(100);
+    for (i, line) in wrap(text, width).iter().enumerate() {
+        let _ = writeln!(out, "  {} {line}", if i == 0 { "-" } else { " " });
+    }
+}
+
+/// What the capture lacks, what was not looked for because of that, and how to capture it.
+fn lacks(theme: &Theme, totals: &Totals, out: &mut String) {
+    let mut needs: Vec<Need> = totals.not_checked.iter().map(|n| n.lacks).collect();
+    needs.sort_unstable();
+    needs.dedup();
+    for (i, need) in needs.into_iter().enumerate() {
+        let of = || totals.not_checked.iter().filter(|n| n.lacks == need);
+        let streams = of().map(|n| n.streams).max().unwrap_or(0);
+        let first = of().map(|n| n.stream).min().unwrap_or(0);
+        let names: Vec<String> = of().map(|n| short(n.finding.name())).collect();
+        let streams = match streams {
+            1 => format!("stream {first}"),
+            n => format!("{}, the first is {first}", units::plural(n, "stream")),
+        };
+        if i > 0 {
+            out.push('\n');
+        }
+        let lacks = format!(
+            "{} ({streams}). Not checked: {}.",
+            need.missing(),
+            names.join(", ")
+        );
+        labelled(theme, "Lacks", "", &lacks, out);
+        labelled(theme, "Do", "", need.how_to_get(), out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tcplab_analyze::findings::{NotChecked, Severity};
+    use tcplab_analyze::report::ReadError;
+
+    fn finding(stream: u32, id: &str) -> Finding {
+        Finding {
+            id: Id::of(id).expect("an id"),
+            severity: Severity::High,
+            stream,
+            packets: vec![],
+            title: String::new(),
+            cause: String::new(),
+            remedy: vec![],
+            confidence: None,
+            proof: None,
+        }
+    }
+
+    fn stream(number: u32, retransmissions: u64, late: u64) -> Stream {
+        let mut s = Stream {
+            stream: number,
+            state: State::Complete,
+            ..Stream::default()
+        };
+        s.server_to_client.retransmissions.total = retransmissions;
+        s.client_to_server.acks_sent.delayed = late;
+        s
+    }
+
+    fn lacking() -> Totals {
+        let lack = |id: &str, streams, stream| NotChecked {
+            finding: Id::of(id).expect("an id"),
+            lacks: Need::Handshake,
+            streams,
+            stream,
+        };
+        Totals {
+            not_checked: vec![lack("syn_retries", 3, 2), lack("quickack_exhausted", 2, 4)],
+            ..Totals::default()
+        }
+    }
+
+    #[test]
+    fn ids_that_explain_something_are_ids() {
+        let known = findings::ids().filter(|id| !explained(*id).is_empty());
+        assert_eq!(known.count(), 21);
+    }
+
+    #[test]
+    fn an_all_clear_says_what_was_looked_at() {
+        let mut coverage = Coverage::default();
+        coverage.stream(&stream(0, 0, 0));
+        coverage.settle();
+        let text = coverage.all_clear(&Theme::default(), &Totals::default(), 12);
+        let text = text.replace("\n  `tcplab analyze --explain` lists them.", "");
+        let causes = findings::looked_for();
+        assert_eq!(
+            text,
+            format!("No findings: 12 streams checked for {causes} causes.\n")
+        );
+        assert_eq!(coverage.render(&Theme::default(), &Totals::default()), "");
+    }
+
+    #[test]
+    fn what_no_finding_explains_is_no_all_clear() {
+        let mut coverage = Coverage::default();
+        coverage.stream(&stream(0, 95, 0));
+        coverage.stream(&stream(1, 5, 7));
+        coverage.finding(&finding(1, "rto_stall"));
+        coverage.finding(&finding(1, "delack_nagle"));
+        coverage.stream(&stream(2, 0, 59));
+        coverage.finding(&finding(2, "rto_stall"));
+        coverage.finding(&finding(2, "capture_artefacts"));
+        coverage.stream(&Stream {
+            state: State::Reset,
+            ..stream(3, 1, 0)
+        });
+        coverage.settle();
+        let totals = Totals::default();
+        let text = coverage.all_clear(&Theme::default(), &totals, 4);
+        assert!(text.contains("no all-clear"), "{text}");
+        let text = coverage.render(&Theme::default(), &totals);
+        for part in [
+            "- 96 packets were sent again (2 streams: 0, 3)",
+            "- 59 ACKs were delayed (stream 2)",
+            "- 1 connection was reset (stream 3)",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains("Not checked"), "{text}");
+    }
+
+    #[test]
+    fn what_could_not_be_looked_for_is_said_with_a_way_to_get_it() {
+        let (theme, totals) = (Theme::default(), lacking());
+        let coverage = Coverage::default();
+        let text = coverage.all_clear(&theme, &totals, 5);
+        let line = text.replace('\n', " ");
+        assert!(line.contains("not everything could be checked"), "{text}");
+        let text = coverage
+            .render(&theme, &totals)
+            .replace("\n          ", " ");
+        for part in [
+            "the handshake (3 streams, the first is 2)",
+            "Not checked: SYN retries, left quick-ACK mode.",
+            "Start the capture before the connection begins",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+
+    #[test]
+    fn acks_that_may_have_been_late_are_a_doubt() {
+        let mut coverage = Coverage::default();
+        let mut s = stream(0, 0, 0);
+        s.client_to_server.acks_sent.unclear = 81;
+        coverage.stream(&s);
+        coverage.settle();
+        let totals = Totals::default();
+        let text = coverage.all_clear(&Theme::default(), &totals, 1);
+        assert!(text.contains("checked"), "{text}");
+        assert!(!text.contains("something"), "{text}");
+        let text = coverage.render(&Theme::default(), &totals);
+        assert!(text.contains("- 81 ACKs may have waited"), "{text}");
+    }
+
+    #[test]
+    fn a_damaged_file_or_frames_that_nobody_read_are_no_all_clear() {
+        let damaged = Totals {
+            error: Some(ReadError {
+                offset: 7,
+                message: "cut".into(),
+            }),
+            ..Totals::default()
+        };
+        let unread = Totals {
+            malformed: 3,
+            ..Totals::default()
+        };
+        for totals in [damaged, unread] {
+            let text = Coverage::default().all_clear(&Theme::default(), &totals, 1);
+            assert!(text.contains("no all-clear"), "{text}");
+            let text = Coverage::default().render(&Theme::default(), &totals);
+            assert!(text.contains("Not checked"), "{text}");
+        }
+    }
+}

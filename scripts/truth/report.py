@@ -1,0 +1,103 @@
+"""The result as text for a terminal, as the section of docs/findings.md, and as the table of confidences."""
+
+import datetime
+import re
+from pathlib import Path
+
+from ids import ACCEPT
+
+BEGIN, END = "<!-- measured: written by scripts/campaign_truth.py -->", "<!-- end of measured -->"
+
+
+def ratio(x):
+    return "" if x is None else f"{x:.4f}"
+
+
+def ids_table(table, blind=False):
+    out = ["| id | right | false | missed |" + (" not checked |" if blind else "") + " precision | recall |", "|---|---|---|---|" + ("---|" if blind else "") + "---|---|"]
+    for i, t in table.items():
+        out.append(f"| `{i}` | {t['right']} | {t['false']} | {t['missed']} |" + (f" {t['not_checked']} |" if blind else "") + f" {ratio(t['precision'])} | {ratio(t['recall'])} |")
+    return out
+
+
+def cut_table(by_cut):
+    cuts = [c for c in ("whole", "no-handshake", "late", "snap60", "one-direction", "every-10th") if any(c in x for x in by_cut.values())]
+    out = ["| cause | " + " | ".join(cuts) + " |", "|---|" + "---|" * len(cuts)]
+    for name, x in sorted(by_cut.items()):
+        words = " or ".join(dict.fromkeys(f"`{ACCEPT[n][0]}`" for n in name.split("/")))
+        out.append(f"| {words} | " + " | ".join("/".join(str(x.get(c, {}).get(w, 0)) for w in ("right", "not_checked", "missed", "gone")) for c in cuts) + " |")
+    return out
+
+
+def confidence_lines(c):
+    if not c["findings"]:
+        return ["No finding stated a confidence."]
+    out = ["| confidence stated | findings | mean stated | right |", "|---|---|---|---|"]
+    out += [f"| {b['from']:.2f} to {b['to']:.2f} | {b['findings']} | {b['said']:.4f} | {b['right']:.4f} |" for b in c["bins"]]
+    return [*out, "", f"Brier score {c['brier']:.5f}; that of the constant {c['base_rate']:.4f} (the share of right findings): {c['brier_of_base_rate']:.5f}."]
+
+
+def budget_lines(b):
+    if not b["total_s"]:
+        return ["No budget."]
+    out = ["| class | captures | seconds | recall | captures below 0.9 |", "|---|---|---|---|---|"]
+    out += [f"| {n} | {x['captures']} | {x['truth_s']:.1f} | {x['recall']:.4f} | {x['captures_below_0.9']} |" for n, x in b["classes"].items()]
+    out += ["", "Where the counters and the steps rule a class out, and what the budget gave to it all the same:", "",
+            "| class | seconds of those captures | given | captures with more than 20 ms |", "|---|---|---|---|"]
+    out += [f"| {n} | {x['seconds']:.1f} | {x['given_s']:.3f} | {x['captures']} |" for n, x in b["absent"].items()]
+    return [*out, "", f"Unknown: {b['unknown_share']:.2%} of {b['total_s'] - b['idle_s']:.0f} s that were not idle."]
+
+
+def short_of_aim(table, where):
+    """What misses the aims: precision 0.97, recall 0.9."""
+    low = [f"`{i}` {t['precision']:.3f}" for i, t in table.items() if t["precision"] is not None and t["precision"] < 0.97]
+    few = [f"`{i}` {t['recall']:.3f}" for i, t in table.items() if t["recall"] is not None and t["recall"] < 0.9]
+    return [f"Aims missed {where}: precision 0.97: {', '.join(low) or 'by none'}; recall 0.9: {', '.join(few) or 'by none'}."]
+
+
+def body(r):
+    q = r["quiet"]
+    return [
+        f"{r['captures']} captures of {r['runs']} runs ({r['runs_left_out']} runs did not do what they were meant to do and are left out), seed {r['seed']}, "
+        f"{datetime.date.today().isoformat()}, `make campaign-truth SEED={r['seed']} EACH={r['each']}`.", "",
+        "Whole captures, at the client, at the server and in between:", "", *ids_table(r["whole"]), "", *short_of_aim(r["whole"], "on whole captures"), "",
+        f"Without any trouble: {q['captures']} captures, {q['with_false']} with a false finding, {q['all_clear']} with an all-clear.", "",
+        "Of these the kinds of trouble that the detectors were not written against:", "", *ids_table(r["kinds_held_out"]), "",
+        f"Cut ({r['cut_captures']} captures; a cause that lies before the first packet that is left is not asked for):", "", *ids_table(r["cut"], blind=True), "",
+        "Each cause by cut: found/said not checked/missed/before the first packet that is left:", "", *cut_table(r["by_cut"]), "",
+        f"All-clears of cut captures in which a cause was still asked for: {r['cut_all_clear_with_a_cause']}.", "",
+        "Confidence, whole captures:", "", *confidence_lines(r["confidence"]), "",
+        "Time budget, whole captures at the ends: seconds that the applications' times, the link's record or the kernel's clocks determine.", "", *budget_lines(r["budget"])]
+
+
+def terminal(r, misses):
+    out = [*body(r), "", f"Broken: {len(r['broken'])} {r['broken'][:5]}"]
+    for what in ("false", "missed", "false_cut"):
+        for i, names in sorted(r[what].items()):
+            out.append(f"{what} {i} ({len(names)}): {', '.join(names[:misses])}")
+    out += [f"budget {n}: {', '.join(x['examples'][:misses])}" for n, x in r["budget"]["classes"].items() if x["examples"]]
+    out += [f"budget {n}, ruled out: {', '.join(x['examples'][:misses])}" for n, x in r["budget"].get("absent", {}).items() if x["examples"]]
+    out += [f"left out: {n} x {why}" for why, n in sorted(r["left_out"].items())]
+    return "\n".join(out)
+
+
+def write(path, r):
+    """Puts the section between its markers; at the end of the document when there are none yet."""
+    text, section = Path(path).read_text(), "\n".join([BEGIN, *body(r), END])
+    if BEGIN in text:
+        text = text[:text.index(BEGIN)] + section + text[text.index(END) + len(END):]
+    else:
+        text = text.rstrip() + "\n\n## Measured\n" + section + "\n"
+    Path(path).write_text(text)
+
+
+def measured(path, r):
+    """Writes the rows of the const MEASURED: name, right, made; rows of ids that were not met stay as they are."""
+    text = Path(path).read_text()
+    begin = re.search(r"const MEASURED: [^=]*= &\[\n", text).end()
+    end = text.index("];", begin)
+    rows = {m[1]: m[0] for m in re.finditer(r'    \("(\w+)", \d+, \d+\),\n', text[begin:end])}
+    for i, t in r["whole"].items():
+        if t["right"] + t["false"]:
+            rows[i] = f'    ("{i}", {t["right"]}, {t["right"] + t["false"]}),\n'
+    Path(path).write_text(text[:begin] + "".join(rows.values()) + text[end:])
