@@ -168,7 +168,7 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
             let new = rounds::New {
                 seq: from,
                 payload,
-                next_id: tx.is_next_id(p),
+                id: p.ip_id.unwrap_or(0),
             };
             rounds.data(&new, tx, rx, at);
             tx.rounds = Some(rounds);

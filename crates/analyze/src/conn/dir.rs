@@ -464,9 +464,8 @@ impl Dir {
         }
     }
 
-    /// Whether `p` is the next packet of this side by its IP identification: none was lost before it.
-    pub(crate) fn is_next_id(&self, p: &TcpPacket) -> bool {
-        let id = p.ip_id.unwrap_or(0);
+    /// Whether `id` is the next IP identification of this side: no packet was lost before it.
+    pub(crate) fn is_next(&self, id: u16) -> bool {
         id != 0 && id == self.newest_id.wrapping_add(1)
     }
 

@@ -21,8 +21,8 @@ const IDLE: Duration = Duration::from_millis(200);
 pub(crate) struct New {
     pub seq: Seq,
     pub payload: u32,
-    /// Its IP identification is the next one: the capture lacks no packet before it.
-    pub next_id: bool,
+    /// Its IP identification, 0 when it has none.
+    pub id: u16,
 }
 
 /// The rounds of one sender.
@@ -245,7 +245,7 @@ impl Rounds {
             let near = i64::from(tx.path_or_zero());
             let since = at.now.since(acked).as_micros();
             if since >= near - near / 8 {
-                let quiet = tx.una == p.seq && (tx.is_here(rx) || p.next_id);
+                let quiet = tx.una == p.seq && (tx.is_here(rx) || tx.is_next(p.id));
                 self.turn(since - near, quiet, tx, rx, at);
                 (self.start, self.number, self.began) = (p.seq, at.number, at.now);
                 (self.bytes, self.window) = (0, self.next_window);

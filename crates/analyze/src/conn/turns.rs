@@ -78,7 +78,7 @@ impl Before {
         Self {
             acked: acked.then_some(rx.progress),
             in_order: p.seq == tx.nxt && tx.flight.is_empty(),
-            next_id: tx.is_next_id(p),
+            next_id: tx.is_next(p.ip_id.unwrap_or(0)),
         }
     }
 }
