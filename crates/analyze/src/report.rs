@@ -306,7 +306,7 @@ pub enum RoundTripFrom {
     Handshake,
     /// Data and the ACKs that were sent at once for it, plus the way between the capture and the sender.
     Acks,
-    /// The echo of time stamps, both halves: an upper bound, 1 ms coarse.
+    /// The shortest answer of each side, by ACK number or by the echo of a time stamp (1 ms coarse): an upper bound.
     TimeStamps,
 }
 
