@@ -57,6 +57,8 @@ pub(crate) struct Connection {
     pub stream: u32,
     pub key: Key,
     pub start: Instant,
+    /// Frame number of its first packet.
+    pub first: u64,
     pub last: Instant,
     pub compat: Compat,
     /// `[0]` is what `key.a` sent.
@@ -116,6 +118,7 @@ impl Connection {
             stream,
             key,
             start,
+            first: 0,
             last: start,
             compat,
             dirs: [Dir::default(), Dir::default()],
@@ -151,6 +154,9 @@ impl Connection {
         units: &CaqmUnits,
         shelf: &mut Shelf,
     ) {
+        if self.first == 0 {
+            self.first = number;
+        }
         let verdicts = self.compat.packet(now, number, dir == 0, p);
         self.time_out_of_order += u32::from(now < self.last);
         self.last = self.last.max(now);
@@ -546,7 +552,7 @@ mod tests {
     fn a_connection_stays_small() {
         // What the bound of 1 kB for each open connection is made of.
         let sizes = [
-            ("a connection", size_of::<Connection>(), 784),
+            ("a connection", size_of::<Connection>(), 792),
             ("a side of it", size_of::<Dir>(), 240),
             ("its ACKs", size_of::<AckStats>(), 192),
             ("its losses", size_of::<loss::Loss>(), 200),

@@ -168,7 +168,14 @@ impl Found {
         match detector.needs.iter().find(|need| missing.has(**need)) {
             Some(need) if side.is_used() => self.cannot_tell(*need),
             Some(_) => {}
-            None => (detector.detect)(side, self),
+            None => {
+                let before = self.findings.len();
+                (detector.detect)(side, self);
+                // Where no single packet shows it: the connection's first.
+                let new = self.findings.iter_mut().skip(before);
+                new.filter(|f| f.packets.is_empty())
+                    .for_each(|f| f.packets.push(side.connection.first));
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ pub(crate) const DETECTOR: Detector = Detector {
     id: Id("option_not_agreed"),
     severity: "medium for window scale and SACK, else info",
     said_when: "A SYN offered window scale, SACK or time stamps, the SYN-ACK answers without it, and the connection carried 16 segments or more one way: the peer has it off, or a device on the way removed it",
-    needs: &[Need::Handshake],
+    needs: &[Need::Handshake, Need::WholeHeaders],
     detect: |side, out| {
         if side.sender_is_client() {
             out.extend(find(side));
