@@ -18,6 +18,7 @@ const PLACES: [&str; 12] = [
     "app = [{ @, bytes = '1k' }]",
     "app = [{ @, file = 'a.pcap' }]",
     "app = [{ kind = 'replay', file = 'a.pcap', @ }]",
+    "app = [{ messages = ['client 200', 'server 600'], @ }]",
 ];
 
 /// The same of a population.
