@@ -5,7 +5,7 @@ use tcplab_plan::point::Direction;
 use tcplab_plan::{Experiment, Population};
 
 /// Files in which a key is tried at `@`.
-const PLACES: [&str; 12] = [
+const PLACES: [&str; 13] = [
     "@\n[[app]]\nkind = 'stream'\ncount = 1",
     "run = { @ }\n[[app]]\nkind = 'stream'\ncount = 1",
     "host = [{ name = 'client', @ }, { name = 'server' }]\n[[app]]\nkind = 'stream'\ncount = 1",
@@ -18,7 +18,7 @@ const PLACES: [&str; 12] = [
     "app = [{ @, bytes = '1k' }]",
     "app = [{ @, file = 'a.pcap' }]",
     "app = [{ kind = 'replay', file = 'a.pcap', @ }]",
-    "app = [{ messages = ['client 200', 'server 600'], @ }]",
+    "app = [{ @, messages = ['client 200', 'server 600'] }]",
 ];
 
 /// The same of a population.
