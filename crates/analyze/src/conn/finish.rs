@@ -91,10 +91,13 @@ impl Connection {
 
     /// Where the time went. The spans go to the trace.
     fn account(&mut self, client: usize, duration_us: u64) -> Account {
-        let Some(tracker) = self.tracker.take() else {
-            return Account::default();
+        let mut account = match self.tracker.take() {
+            Some(tracker) => tracker.close(&self.dirs, client, (self.start, duration_us)),
+            None => Account::default(),
         };
-        let mut account = tracker.close(&self.dirs, client, (self.start, duration_us));
+        // Packets of which nothing but the header's fields is known tell nothing.
+        let rest = duration_us.saturating_sub(account.budget.total());
+        account.budget.add(Class::Unknown, rest);
         if let Some(trace) = &mut self.trace {
             trace.spans = std::mem::take(&mut account.spans);
         }
