@@ -154,7 +154,7 @@ impl Shown {
         let far = u64::from(rx.path_or_zero());
         let progress = tx.progress.since(e.start).as_micros().max(0) as u64;
         let allowed = progress.max(side.opened_at) + near;
-        let us = e.at - gap.from;
+        let us = e.at.saturating_sub(gap.from);
         let slack = AT_ONCE_US.min(us / 4 + 20) + near / 8;
         Self {
             us,
@@ -210,7 +210,7 @@ impl Side {
             if let Some(at) = self.echo.at
                 && Seq(tsecr).at_or_after(Seq(self.echo.tsval))
             {
-                let us = u32::try_from(e.at - at).unwrap_or(u32::MAX);
+                let us = u32::try_from(e.at.saturating_sub(at)).unwrap_or(u32::MAX);
                 let least = self.echo.least.map_or(us, |least| least.min(us));
                 (self.echo.us, self.echo.least, self.echo.at) = (us, Some(least), None);
             }
@@ -274,7 +274,7 @@ impl Side {
         if shown.let_go && self.late_at >= gap.from && self.late_at > 0 {
             // The path, or Nagle's algorithm, would have taken the rest of it anyway.
             let held = u64::from(self.late_us).min(shown.us);
-            ledger.until(class, e.at - held);
+            ledger.until(class, e.at.saturating_sub(held));
             ledger.until(Class::DelayedAck, e.at);
         } else {
             ledger.until(class, e.at);
@@ -303,7 +303,7 @@ impl Side {
             return class;
         }
         // Nagle's algorithm may hold the end of each write: one short segment stands for a few writes.
-        let lately = |at: u64| e.at - at <= shown.us + 2 * shown.round;
+        let lately = |at: u64| e.at.saturating_sub(at) <= shown.us + 2 * shown.round;
         let ran_out = self.short_at.is_some_and(lately);
         if ran_out && (shown.long || !shown.released) {
             return Class::Sender;
@@ -342,7 +342,7 @@ impl Side {
         };
         let silent = shown.at_sender
             && self.in_flight > 0
-            && tx.nxt - tx.una == self.in_flight + e.packet.payload_len
+            && tx.nxt - tx.una == self.in_flight.saturating_add(e.packet.payload_len)
             && shown.us > u64::from(tx.srtt_us) + shown.round + waits + 2_000
             && tx.may_sack();
         silent.then_some(Class::Tlp)
@@ -398,7 +398,7 @@ impl Side {
     /// Measures what is sent in a round trip.
     fn measure(&mut self, e: &Event<'_>, shown: &Shown, ledger: &mut Ledger) {
         let sent = sent_before(e);
-        let elapsed = e.at - self.round.at;
+        let elapsed = e.at.saturating_sub(self.round.at);
         if elapsed < shown.round.max(1) {
             return;
         }
@@ -425,7 +425,7 @@ impl Side {
     /// The window left no room for another segment when the gap began: in flight here, or sent in the round before.
     fn window_was_full(&self, e: &Event<'_>, shown: &Shown) -> bool {
         let room = |window: u32, used: u64| {
-            window > 0 && used + 2 * u64::from(shown.mss) > u64::from(window)
+            window > 0 && used.saturating_add(2 * u64::from(shown.mss)) > u64::from(window)
         };
         if room(self.window, self.in_flight.into()) {
             return true;
@@ -434,7 +434,7 @@ impl Side {
             return false;
         }
         let burst = sent_before(e) - self.burst.sent.min(sent_before(e));
-        let fresh = e.at - self.burst.at <= 2 * shown.round;
+        let fresh = e.at.saturating_sub(self.burst.at) <= 2 * shown.round;
         let (window, sent) = if shown.long && fresh {
             (self.burst_window, burst.max(self.per_round))
         } else {
