@@ -105,8 +105,9 @@ fn limited(side: &Side<'_>) -> Option<Finding> {
 /// Which sides offered the window scale option, when not both did.
 fn unscaled(side: &Side<'_>) -> Option<Finding> {
     let offers = [side.sender.window_scale, side.receiver.window_scale].map(|w| w.is_some());
-    let (_, each) = at_window(side).filter(|_| offers != [true, true])?;
+    let (level, each) = at_window(side).filter(|_| offers != [true, true])?;
     let mut f = side.finding(UNSCALED.id, Severity::Medium);
+    f.packets = packets([level.number].into_iter().filter(|n| *n > 0));
     let (sender, receiver) = (side.sender_end.ip, side.receiver_end.ip);
     let who = match offers {
         [false, false] => format!("neither {sender} nor {receiver} offers"),

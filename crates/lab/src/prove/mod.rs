@@ -238,8 +238,7 @@ fn covered(rows: &[Row], last_frame: u64) -> Vec<Row> {
     rows.get(..end).unwrap_or_default().to_vec()
 }
 
-/// The side whose data waited: the other one's late ACKs are among the packets of the finding, or else its own data. A finding
-/// without packets is about the side that sent more.
+/// The side whose data waited: the other one's late ACKs are among the packets of the finding, or else its own data.
 fn sender(finding: &Finding, rows: &[Row]) -> Option<End> {
     let late = |row: &&Row| {
         let class = row.acked.as_ref().map(|ack| ack.class);
@@ -251,14 +250,7 @@ fn sender(finding: &Finding, rows: &[Row]) -> Option<End> {
     };
     let ack = named().find(late).map(|row| usize::from(row.from_client));
     let data = || named().find(|row| row.len > 0);
-    let sent = |client: bool| {
-        let own = rows.iter().filter(|row| row.from_client == client);
-        own.map(|row| u64::from(row.len)).sum::<u64>()
-    };
-    match finding.packets.is_empty() {
-        true => Some(usize::from(sent(false) > sent(true))),
-        false => ack.or_else(|| data().map(|row| usize::from(!row.from_client))),
-    }
+    ack.or_else(|| data().map(|row| usize::from(!row.from_client)))
 }
 
 /// The figure's values in `rows`, for what was late in `before`.

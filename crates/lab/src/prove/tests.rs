@@ -208,6 +208,12 @@ fn windows_that_make_transfers_slow_are_proved() {
             None,
             "2m",
         ),
+        (
+            "window_scaling_off",
+            "sysctl = { \"net.ipv4.tcp_window_scaling\" = 0 }",
+            None,
+            "2m",
+        ),
     ] {
         let (findings, stream, trace) = recorded(client, pause, bytes);
         let names: Vec<&str> = findings.iter().map(|f| f.id.name()).collect();
