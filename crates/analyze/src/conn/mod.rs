@@ -184,6 +184,7 @@ impl Connection {
             self.handshake_ack(dir, p, now);
             if self.handshake.reset {
                 self.dirs[dir].after_reset(p, number);
+                self.dirs[1 - dir].peer_after_reset(p);
             } else {
                 self.dirs[dir].follow_ttl(p.ttl);
             }
@@ -341,6 +342,11 @@ impl Connection {
             };
             if first {
                 self.dirs[dir].learn_options(p);
+                if ack && p.options.timestamps.is_none() && !p.header_truncated {
+                    self.dirs[1 - dir].timestamps = false;
+                }
+            } else if self.dirs[dir].copies_syn(now) {
+                // Nothing was sent again.
             } else if ack {
                 h.synacks_again += 1;
             } else {
@@ -372,8 +378,9 @@ impl Connection {
             let path = Duration::from_micros(h.server_rtt_us.unwrap_or(0).into());
             let only_synacks = self.dirs[dir].packets == h.synacks_again + 2;
             if only_synacks {
+                let has_data = self.dirs[1 - dir].first_data.is_some();
                 let opening = self.opening.get_or_insert_default();
-                opening.synack_again(done_at, path, at.now, at.number);
+                opening.synack_again(done_at, path, has_data, at);
             }
         }
     }

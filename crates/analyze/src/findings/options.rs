@@ -24,7 +24,7 @@ fn find(side: &Side<'_>) -> Option<Finding> {
     }
     let scale = client.window_scale.is_some() && server.window_scale.is_none();
     let sack = client.sack_permitted && !server.sack_permitted;
-    let stamps = client.timestamps && !server.timestamps;
+    let stamps = client.timestamps_offered && !server.timestamps_offered;
     let named = [
         (scale, "window scale"),
         (sack, "SACK"),
