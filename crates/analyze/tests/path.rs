@@ -397,7 +397,7 @@ fn an_option_that_the_answer_leaves_out_is_told_where_it_matters() {
     };
     let both = with("mss=1460", 40);
     assert_eq!(both.ids(), ["option_not_agreed"]);
-    assert!(title(&both, "option_not_agreed").contains("offered window scale, SACK,"));
+    assert!(title(&both, "option_not_agreed").contains("offered window scale and SACK,"));
     assert_eq!(with("mss=1460 sackok ws=7", 40).ids(), [""; 0]);
     assert_eq!(with("mss=1460", 5).ids(), [""; 0]);
 }

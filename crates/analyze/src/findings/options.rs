@@ -31,9 +31,6 @@ fn find(side: &Side<'_>) -> Option<Finding> {
         (stamps, "time stamps"),
     ];
     let names: Vec<&str> = named.iter().filter(|n| n.0).map(|n| n.1).collect();
-    if names.is_empty() {
-        return None;
-    }
     let severity = if scale || sack {
         Severity::Medium
     } else {
@@ -41,8 +38,12 @@ fn find(side: &Side<'_>) -> Option<Finding> {
     };
     let (a, b) = (side.sender_end.ip, side.receiver_end.ip);
     let mut f = side.finding(DETECTOR.id, severity);
-    let names = names.join(", ");
-    f.title = format!("{a} offered {names}, the answer of {b} came without");
+    let (names, it) = match &names[..] {
+        [one] => ((*one).to_owned(), "it"),
+        [all @ .., last] => (format!("{} and {last}", all.join(", ")), "them"),
+        [] => return None,
+    };
+    f.title = format!("{a} offered {names}, and the answer of {b} came without {it}");
     let costs = [
         (
             scale,
@@ -59,15 +60,15 @@ fn find(side: &Side<'_>) -> Option<Finding> {
     ];
     let costs: String = costs.iter().filter(|c| c.0).map(|c| c.1).collect();
     f.cause = format!(
-        "Either {b} has {names} switched off, or a device on the way took it out of the SYN or of the answer; one capture \
-         cannot tell these apart, captures at both ends can.{costs}"
+        "Either {b} has {names} switched off, or a device on the way took {it} out of the SYN or the answer. One capture \
+         cannot tell which; captures at both ends can.{costs}"
     );
     f.remedy = vec![
         format!(
             "On {b}, look at `sysctl net.ipv4.tcp_window_scaling net.ipv4.tcp_sack net.ipv4.tcp_timestamps` (1 each)."
         ),
         format!(
-            "Capture the SYN at {b}, too: if {names} is missing there, a firewall or proxy between removed it (\"TCP \
+            "Capture the SYN at {b}, too: if it comes without {names} there, a firewall or proxy between removed it (\"TCP \
              normalization\", \"SYN proxy\")."
         ),
     ];
