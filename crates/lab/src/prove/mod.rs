@@ -18,7 +18,7 @@ mod text;
 use tcplab_analyze::findings::proof::{Cure, Outcome, Proof, length};
 use tcplab_analyze::findings::{Finding, Id};
 use tcplab_analyze::report::{Stream, Vantage};
-use tcplab_analyze::trace::{Row, StreamTrace};
+use tcplab_analyze::trace::{Row, Rows, StreamTrace};
 use tcplab_kernel::Scratch;
 use tcplab_plan::{Experiment as File, Point};
 
@@ -217,7 +217,7 @@ impl<'a> Case<'a> {
             Vantage::Between | Vantage::Unknown => self.sender,
         };
         let file = tcplab_plan::network::capture_file(HOSTS[host], "eth0");
-        let heard = heard(&folder.path().join(file))?;
+        let heard = heard(&folder.path().join(file), Rows::ALL)?;
         let found = heard.findings.iter().any(|f| f.id == self.seen.finding.id);
         Ok(Showed { heard, found })
     }
