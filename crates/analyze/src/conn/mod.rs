@@ -19,6 +19,7 @@ mod loss;
 mod moment;
 mod opening;
 mod quick_model;
+mod roles;
 mod round_trip;
 mod rounds;
 mod turns;
@@ -63,7 +64,7 @@ pub(crate) struct Connection {
     pub compat: Compat,
     /// `[0]` is what `key.a` sent.
     pub dirs: [Dir; 2],
-    /// Index of the client's side, where the handshake told.
+    /// Index of the client's side, where the handshake told, or at the end its requests.
     client: Option<u8>,
     /// Index of the side whose data came last.
     talker: Option<u8>,
@@ -529,14 +530,6 @@ impl Connection {
             row.from_client = row.from_client == (client == 0);
         }
         Some(trace)
-    }
-
-    /// Index of the client's side: the one that sent the SYN; without one, the higher port.
-    pub(crate) fn client_index(&self) -> usize {
-        self.client.map_or_else(
-            || usize::from(self.key.b.port > self.key.a.port),
-            usize::from,
-        )
     }
 }
 

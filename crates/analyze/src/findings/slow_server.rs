@@ -90,6 +90,13 @@ fn detect(side: &Side<'_>, out: &mut Found) {
     if side.sender_is_client() {
         return;
     }
+    if !side.connection.roles_known() {
+        // It may be the client that pauses before its requests.
+        if proven(side).is_some() {
+            out.cannot_tell(Need::Handshake);
+        }
+        return;
+    }
     match thinking(side).filter(|t| t.us * 4 >= t.waits.waited_us) {
         Some(t) => out.extend([find(side, &t)]),
         // Without the handshake the shortest answer is taken for the path.
