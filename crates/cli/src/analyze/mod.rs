@@ -156,7 +156,7 @@ impl Outputs {
         }
     }
 
-    /// To everybody who wants it.
+    /// Hands it to every output.
     fn give(&mut self, output: Output) -> std::io::Result<()> {
         self.verdict.see(&output);
         if !self.sides.is_empty() && self.broken.is_none() {

@@ -55,7 +55,7 @@ pub fn why_not(id: Id) -> Option<&'static str> {
     }
 }
 
-/// Runs the experiment of a finding. Whatever goes wrong is the reason of a proof that is none.
+/// Runs the experiment of a finding. If anything goes wrong, the proof says why it is not one.
 pub fn prove(lab: &Lab, seen: &Seen<'_>) -> Proof {
     let experiment = match table::how(seen.finding.id.name()) {
         How::Try(experiment) => experiment,
@@ -75,7 +75,7 @@ pub fn prove(lab: &Lab, seen: &Seen<'_>) -> Proof {
 struct Case<'a> {
     seen: &'a Seen<'a>,
     experiment: &'a Experiment,
-    /// Who sends the data that waited.
+    /// The side whose data waited.
     sender: End,
     figure: Figure,
     /// The bursts of the sender; nothing where ACKs are compared.
