@@ -305,8 +305,7 @@ fn more(d: &mut Dir, scale: Scale) -> DirectionMore {
     let rare = d.rare.as_deref().cloned().unwrap_or_default();
     let tally = d.tally();
     DirectionMore {
-        // A capture that begins inside a flight may count a hole of it twice.
-        unique_bytes: d.unique_bytes.min(d.data_bytes),
+        unique_bytes: d.unique_bytes,
         goodput_bps: goodput(d),
         max_payload_bytes: u64::from(d.max_payload),
         max_in_flight_bytes: u64::from(d.max_in_flight),

@@ -142,17 +142,16 @@ impl Flight {
     /// Appends a segment after all others. `acks_seen` chooses the bound.
     pub(crate) fn push(&mut self, segment: Segment, acks_seen: bool) {
         let limit = if acks_seen { LIMIT } else { LIMIT_WITHOUT_ACKS };
-        if self.segments.len() >= limit {
-            self.segments.pop_front();
-            if let Some(front) = self.segments.front_mut() {
+        // Most flights never hold more than one: room for four would be the default.
+        let one = || Box::new(VecDeque::with_capacity(1));
+        let segments = &mut **self.segments.0.get_or_insert_with(one);
+        if segments.len() >= limit {
+            segments.pop_front();
+            if let Some(front) = segments.front_mut() {
                 front.after_forgotten = true;
             }
         }
-        if self.segments.capacity() == 0 {
-            // Most flights never hold more than one: room for four would be the default.
-            self.segments.reserve_exact(1);
-        }
-        self.segments.push_back(segment);
+        segments.push_back(segment);
     }
 
     /// Index of the first segment that ends after `seq`.
@@ -240,32 +239,38 @@ impl Flight {
     pub(crate) fn take(&mut self, una: Seq, ack: Seq) -> Taken {
         let mut taken = Taken::default();
         let mut reached = una;
-        while let Some(&s) = self.segments.front() {
-            if s.after_forgotten {
-                reached = reached.max(s.seq.min(ack));
-            } else {
-                taken.unseen(reached, s.seq.min(ack));
+        let Some(segments) = self.segments.0.as_deref_mut() else {
+            taken.unseen(reached, ack);
+            return taken;
+        };
+        while let Some(s) = segments.front_mut() {
+            if s.seq != reached {
+                let from = s.seq.min(ack);
+                if !s.after_forgotten {
+                    taken.unseen(reached, from);
+                }
+                reached = reached.max(from);
             }
-            reached = reached.max(s.end().min(ack));
-            if s.end().after(ack) {
+            let end = s.end();
+            reached = reached.max(end.min(ack));
+            if end.after(ack) {
                 if s.seq.before(ack) {
                     let done = ack - s.seq;
-                    taken.add(&s, done.min(s.payload));
-                    let front = &mut self.segments[0];
-                    (front.seq, front.len) = (ack, s.len - done);
-                    front.payload = s.payload.saturating_sub(done);
+                    taken.add(s, done.min(s.payload));
+                    (s.seq, s.len) = (ack, s.len - done);
+                    s.payload = s.payload.saturating_sub(done);
                 }
                 break;
             }
-            taken.add(&s, s.payload);
-            if s.end() == ack && s.times == 1 && !s.sacked && !taken.repaired {
+            taken.add(s, s.payload);
+            if end == ack && s.times == 1 && !s.sacked && !taken.repaired {
                 taken.sample = Some(s.first);
             }
-            self.segments.pop_front();
+            segments.pop_front();
         }
         taken.unseen(reached, ack);
-        if self.segments.is_empty() && self.segments.capacity() <= SMALL {
-            self.segments = Segments::default();
+        if segments.is_empty() && segments.capacity() <= SMALL {
+            self.clear();
         }
         taken
     }

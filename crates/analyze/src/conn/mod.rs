@@ -224,6 +224,8 @@ impl Connection {
     }
 
     /// The packet as an ACK and as data.
+    // One caller: what it tells is large, and stays in place.
+    #[inline(always)]
     fn segment(&mut self, dir: usize, p: &TcpPacket, v: Verdicts, at: At) -> (SegmentKind, Told) {
         if self.answers_older_connection(dir, p) {
             if !p.flags.has(TcpFlags::RST) {
@@ -255,8 +257,7 @@ impl Connection {
                 tx.await_echo(tsval, kind == SegmentKind::New, at.now);
             }
         }
-        let limit = tx.full_payload(rx.mss);
-        if p.payload_len > limit {
+        if p.payload_len > 0 && p.payload_len > tx.full_payload(rx.mss) {
             let rare = tx.rare();
             rare.super_segments += 1;
             if rare.first_super == 0 {
@@ -281,10 +282,10 @@ impl Connection {
     fn answers_older_connection(&self, dir: usize, p: &TcpPacket) -> bool {
         let h = &self.handshake;
         let peer = &self.dirs[1 - dir];
-        h.syn_at.is_some()
+        !self.dirs[dir].started
+            && h.syn_at.is_some()
             && h.synack_at.is_none()
             && self.client == Some(1 - dir as u8)
-            && !self.dirs[dir].started
             && !p.flags.has(TcpFlags::SYN)
             && p.payload_len == 0
             && !(p.ack.after(peer.una) && p.ack.at_or_before(peer.nxt))
@@ -293,8 +294,7 @@ impl Connection {
     /// The CAQM tag, and the answer to an offer.
     #[inline]
     fn tag(&mut self, dir: usize, p: &TcpPacket, number: u64, units: &CaqmUnits) {
-        let is_answer =
-            p.flags.0 & (TcpFlags::SYN | TcpFlags::ACK) == TcpFlags::SYN | TcpFlags::ACK;
+        let is_answer = p.flags.has(TcpFlags::SYN) && p.flags.has(TcpFlags::ACK);
         if is_answer && self.handshake.caqm.is_answered() {
             let own = self.dirs[dir].rare().caqm_tags.get_or_insert_default();
             own.answer(number);
@@ -412,7 +412,7 @@ impl Connection {
     /// Gives out the time up to this packet.
     #[inline]
     fn spend(&mut self, dir: usize, p: &TcpPacket, at: At, (kind, told): (SegmentKind, &Told)) {
-        let Some(tracker) = self.tracker.as_deref() else {
+        let Some(tracker) = self.tracker.as_deref_mut() else {
             if self.last != self.start || p.payload_len > 0 {
                 let begun = self.handshake.is_begun();
                 self.tracker = Some(Box::new(Tracker::new(begun, self.trace.is_some())));
@@ -421,20 +421,25 @@ impl Connection {
             return;
         };
         let own = &self.dirs[dir];
-        // Most packets without payload tell nothing.
-        let tells = p.payload_len > 0
-            || tracker.listens(dir)
-            || p.flags.has(TcpFlags::FIN)
-            || match &told.acked {
-                Some(acked) => acked.class == AckClass::Delayed,
-                None => own.window > own.window_before || kind != SegmentKind::PureAck,
-            };
-        if tells {
+        // Most packets tell nothing, or what the one before told.
+        let is_told = if p.payload_len > 0 {
+            let us = micros(self.last.since(self.start));
+            kind == SegmentKind::New && tracker.goes_on(&self.dirs, dir, p, us)
+        } else {
+            !tracker.listens(dir)
+                && !p.flags.has(TcpFlags::FIN)
+                && match &told.acked {
+                    Some(acked) => acked.class != AckClass::Delayed,
+                    None => own.window <= own.window_before && kind == SegmentKind::PureAck,
+                }
+        };
+        if !is_told {
             self.book(dir, p, at, (kind, told));
         }
     }
 
     /// The same, of a packet that tells something.
+    #[inline(never)]
     fn book(&mut self, dir: usize, p: &TcpPacket, at: At, (kind, told): (SegmentKind, &Told)) {
         let client = self.client_index();
         let Some(tracker) = self.tracker.as_deref_mut() else {
@@ -448,7 +453,7 @@ impl Connection {
             number: at.number,
             kind,
             acked: told.acked.as_ref(),
-            at: self.last.since(self.start).as_micros().max(0) as u64,
+            at: micros(self.last.since(self.start)),
             now: at.now,
             start: self.start,
             opening: self.handshake.is_begun() && !self.handshake.done,
@@ -531,6 +536,12 @@ impl Connection {
             usize::from,
         )
     }
+}
+
+/// A length that is not negative, microseconds.
+#[inline]
+fn micros(length: Duration) -> u64 {
+    length.as_micros().max(0) as u64
 }
 
 /// What was seen of one packet.

@@ -346,6 +346,13 @@ impl Rounds {
         }
     }
 
+    /// No round stayed at a limit, none followed a pause, and the first run did not grow.
+    pub(crate) fn is_short(&self) -> bool {
+        let limited = self.at_window.rounds > 0 || self.below.rounds > 0;
+        let grew = self.opening.is_some_and(|run| run.grew > 0);
+        !limited && self.restarts.count == 0 && !grew
+    }
+
     /// The connection is over. `whole` tells that all data of its sender passed.
     pub(crate) fn close(&mut self, whole: bool) {
         self.run.bytes += u64::from(self.bytes);

@@ -22,6 +22,7 @@ mod options;
 mod policer;
 pub mod proof;
 mod quickack;
+mod quiet;
 mod receive_window;
 mod refused;
 mod releases;
@@ -160,6 +161,11 @@ impl Found {
         all
     }
 
+    /// Nothing was found, and everything was looked for.
+    fn is_silent(&self) -> bool {
+        self.findings.is_empty() && self.not_checked.is_empty()
+    }
+
     /// Runs one detector.
     ///
     /// `missing` is what the capture lacks in this direction: it is the same for all detectors.
@@ -254,8 +260,17 @@ impl Side<'_> {
     }
 }
 
-/// Runs every detector on both directions of a connection.
+/// What the detectors say of a connection.
 pub(crate) fn of(connection: &Connection) -> Found {
+    if quiet::is_quiet(connection) {
+        debug_assert!(run_all(connection).is_silent(), "it has nothing to tell");
+        return Found::default();
+    }
+    run_all(connection)
+}
+
+/// Runs every detector on both directions of a connection.
+fn run_all(connection: &Connection) -> Found {
     let mut found = Found::default();
     let ends = [connection.key.a, connection.key.b];
     let caqm: &[Detector] = if caqm::is_spoken(connection) {
