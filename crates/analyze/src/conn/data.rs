@@ -16,7 +16,7 @@ use super::unclear::Held;
 use crate::trace::SegmentKind;
 
 /// A sequence number further away than this belongs to something else.
-const SANE: u32 = 1 << 30;
+pub(super) const SANE: u32 = 1 << 30;
 /// What comes so soon after its hole showed was not sent again, whatever the round trip is.
 const SURELY_LATE: Duration = Duration::from_millis(5);
 /// Two IP identifications this close come from one counter (RFC 6864).
@@ -155,10 +155,21 @@ pub(crate) fn rtt(tx: &Dir) -> Duration {
     Duration::from_micros(i64::from(tx.srtt_us) + i64::from(near))
 }
 
+/// Payload of `p` in `[from, to)`, which lies inside it: SYN and FIN are not payload.
+#[inline]
+fn payload_between(p: &TcpPacket, from: Seq, to: Seq) -> u32 {
+    if from == p.seq && to == p.seq_end() {
+        return p.payload_len;
+    }
+    let first = p.seq + u32::from(p.flags.has(TcpFlags::SYN));
+    let (from, to) = (from.max(first), to.min(first + p.payload_len));
+    if from.before(to) { to - from } else { 0 }
+}
+
 /// `[from, end of p)` was not seen before.
 fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> SegmentKind {
     let end = p.seq_end();
-    let payload = p.payload_len.min(end - from);
+    let payload = payload_between(p, from, end);
     if payload > 0 {
         tx.ordinal = tx.ordinal.saturating_add(1);
         if tx.rounds.is_none() {
@@ -355,7 +366,7 @@ fn fill_hole(tx: &mut Dir, p: &TcpPacket, at: At) {
         .flight
         .uncovered(p.seq.max(tx.una), p.seq_end().min(tx.nxt));
     for (from, to) in holes {
-        let payload = p.payload_len.min(to - from);
+        let payload = payload_between(p, from, to);
         if payload > 0 {
             tx.ordinal = tx.ordinal.saturating_add(1);
             tx.unique_bytes += u64::from(payload);

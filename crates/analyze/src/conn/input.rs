@@ -4,7 +4,7 @@ use tcplab_base::{Duration, Instant, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
 use super::ack::{self, Classified, Release};
-use super::data::{At, rtt};
+use super::data::{At, SANE, rtt};
 use super::dir::Dir;
 use super::flight::{Segment, Taken};
 use super::load::BULK;
@@ -33,7 +33,8 @@ pub(crate) fn on_ack(
         sender.acks_seen = true;
         return Told::default();
     }
-    if !sender.acks_seen && p.ack.before(sender.una) && begun_before(sender) {
+    let behind = || sender.una.distance(p.ack).unsigned_abs() <= SANE;
+    if !sender.acks_seen && p.ack.before(sender.una) && begun_before(sender) && behind() {
         // The capture begins behind data that is still in flight.
         sender.una = p.ack;
         sender.acks_seen = true;
