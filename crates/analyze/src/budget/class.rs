@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 /// What time went to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -192,11 +192,11 @@ impl Budget {
 
 impl Serialize for Budget {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
+        let mut parts = serializer.serialize_struct("Budget", self.parts().count())?;
         for (class, us) in self.parts() {
-            map.serialize_entry(class.name(), &us)?;
+            parts.serialize_field(class.name(), &us)?;
         }
-        map.end()
+        parts.end()
     }
 }
 

@@ -201,7 +201,7 @@ impl Side {
     }
 
     /// It sent a packet with payload at `at`; `tx` is the sender's side after it, `rx` its peer's.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn sent(&mut self, (tx, rx): (&Dir, &Dir), p: &TcpPacket, at: u64) {
         self.len = p.payload_len;
         self.sent_to = tx.nxt_rel;

@@ -156,11 +156,8 @@ pub(crate) fn rtt(tx: &Dir) -> Duration {
 }
 
 /// Payload of `p` in `[from, to)`, which lies inside it: SYN and FIN are not payload.
-#[inline]
+#[cold]
 fn payload_between(p: &TcpPacket, from: Seq, to: Seq) -> u32 {
-    if from == p.seq && to == p.seq_end() {
-        return p.payload_len;
-    }
     let first = p.seq + u32::from(p.flags.has(TcpFlags::SYN));
     let (from, to) = (from.max(first), to.min(first + p.payload_len));
     if from.before(to) { to - from } else { 0 }
@@ -169,20 +166,16 @@ fn payload_between(p: &TcpPacket, from: Seq, to: Seq) -> u32 {
 /// `[from, end of p)` was not seen before.
 fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> SegmentKind {
     let end = p.seq_end();
-    let payload = payload_between(p, from, end);
+    let payload = if from == p.seq {
+        p.payload_len
+    } else {
+        payload_between(p, from, end)
+    };
     if payload > 0 {
         tx.ordinal = tx.ordinal.saturating_add(1);
-        if tx.rounds.is_none() {
-            tx.rounds = Rounds::begin(tx, rx, at.now);
-        }
-        if let Some(mut rounds) = tx.rounds.take() {
-            let new = rounds::New {
-                seq: from,
-                payload,
-                id: p.ip_id.unwrap_or(0),
-            };
-            rounds.data(&new, tx, rx, at);
-            tx.rounds = Some(rounds);
+        let goes_on = tx.rounds.as_deref_mut();
+        if !goes_on.is_some_and(|r| r.goes_on(payload, at.now)) {
+            round(tx, rx, p, (from, payload), at);
         }
         tx.unique_bytes += u64::from(payload);
         tx.first_data.set_first(at.now);
@@ -214,6 +207,16 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
     tx.advance(end);
     tx.max_in_flight = tx.max_in_flight.max(tx.nxt - tx.una.min(tx.nxt));
     SegmentKind::New
+}
+
+/// The first data of `tx`, or data after an ACK of the round: does another one begin?
+fn round(tx: &mut Dir, rx: &Dir, p: &TcpPacket, (seq, payload): (Seq, u32), at: At) {
+    let begun = tx.rounds.take().or_else(|| Rounds::begin(tx, rx, at.now));
+    if let Some(mut rounds) = begun {
+        let id = p.ip_id.unwrap_or(0);
+        rounds.data(&rounds::New { seq, payload, id }, tx, rx, at);
+        tx.rounds = Some(rounds);
+    }
 }
 
 /// The receiver's guess of the segment size grows with what arrives (Linux `tcp_measure_rcv_mss()`),

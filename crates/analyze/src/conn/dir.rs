@@ -449,16 +449,18 @@ impl Dir {
     }
 
     /// Follows the IP identification: late packets do not turn it back.
+    #[inline]
     pub(crate) fn follow_id(&mut self, id: u16) {
         let step = id.wrapping_sub(self.newest_id) as i16;
         if step == 1 {
             self.id_run = self.id_run.saturating_add(1);
-        } else {
-            if step == 2 && self.id_run >= 2 {
-                self.rare().id_gaps += 1;
-            }
-            self.id_run = 0;
+            self.newest_id = id;
+            return;
         }
+        if step == 2 && self.id_run >= 2 {
+            self.rare().id_gaps += 1;
+        }
+        self.id_run = 0;
         if self.newest_id == 0 || !(-1000..0).contains(&step) {
             self.newest_id = id;
         }
@@ -472,8 +474,10 @@ impl Dir {
     /// Follows the TTL.
     #[inline]
     pub(crate) fn follow_ttl(&mut self, ttl: u8) {
-        self.ttl_varies |= self.ttl != ttl && self.ttl != 0;
-        self.ttl = ttl;
+        if self.ttl != ttl {
+            self.ttl_varies |= self.ttl != 0;
+            self.ttl = ttl;
+        }
     }
 
     /// Notes its first RST; `peer` is the other side.

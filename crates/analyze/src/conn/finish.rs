@@ -3,12 +3,12 @@
 use tcplab_base::{Duration, Samples};
 
 use super::ack::TIMER_US;
-use super::dir::PROVEN;
+use super::dir::{PROVEN, Rare};
 use super::window::Scale;
 use super::{AckStats, Connection, Dir, Record, round_trip};
 use crate::budget::{Account, Class};
 use crate::report::{
-    AckMode, AcksSent, Artefact, Direction, DirectionMore, Episode, EpisodeKind, Handshake,
+    AckMode, AcksSent, Artefact, Direction, Episode, EpisodeKind, Handshake,
     Retransmissions, RoundTrip, Rtt, Spread, State, Stream, Totals, Vantage,
 };
 use crate::trace::AckClass;
@@ -138,7 +138,7 @@ impl Connection {
 
     pub(crate) fn artefacts(&self) -> Vec<Artefact> {
         let mut list = Vec::new();
-        let rare = |f: fn(&super::dir::Rare) -> bool| {
+        let rare = |f: fn(&Rare) -> bool| {
             self.dirs.iter().filter_map(|d| d.rare.as_deref()).any(f)
         };
         let [a, b] = &self.dirs;
@@ -189,8 +189,16 @@ impl Dir {
 
 /// What one side sent.
 fn direction(d: &mut Dir, scale: Scale, trip: Option<RoundTrip>) -> Direction {
+    let times = d.rtt.as_deref_mut();
+    let [by_ack, by_ts] = times.map_or([None; 2], |r| {
+        let by_ts = Some(&mut r.by_ts).filter(|s| !s.is_empty());
+        [Some(rtt(&mut r.by_ack)), by_ts.map(rtt)]
+    });
+    let acks_sent = acks_sent(d);
     let loss = d.loss.as_deref();
+    let rare = |field: fn(&Rare) -> u32| u64::from(d.rare.as_deref().map_or(0, field));
     let tally = d.tally();
+    let (low, high) = d.window_range;
     Direction {
         packets: u64::from(d.packets),
         data_segments: u64::from(d.data_segments),
@@ -208,16 +216,36 @@ fn direction(d: &mut Dir, scale: Scale, trip: Option<RoundTrip>) -> Direction {
         duplicate_acks: u64::from(tally.duplicate_acks),
         lost_segments: u64::from(tally.lost_segments),
         zero_windows: u64::from(tally.zero_windows),
-        rtt_us: d
-            .rtt
-            .as_deref_mut()
-            .map(|r| rtt(&mut r.by_ack))
+        rtt_us: by_ack.unwrap_or_default(),
+        acks_sent,
+        unique_bytes: d.unique_bytes,
+        goodput_bps: goodput(d),
+        max_payload_bytes: u64::from(d.max_payload),
+        max_in_flight_bytes: u64::from(d.max_in_flight),
+        window_bytes: (low <= high).then(|| (u64::from(low), u64::from(high))),
+        window_unscaled: !scale.known && low <= high,
+        window_scale_at_least: scale.at_least,
+        mss: d.mss,
+        window_scale: d.window_scale,
+        sack_permitted: d.sack_permitted,
+        timestamps: d.timestamps,
+        dsacks: rare(|r| r.dsacks),
+        zero_window_probes: rare(|r| r.zero_window_probes),
+        keep_alives: rare(|r| r.keep_alives),
+        window_updates: u64::from(tally.window_updates),
+        window_full: u64::from(tally.window_full),
+        round_trip: trip,
+        rtt_ts_us: by_ts,
+        ecn_ect: rare(|r| r.ecn_ect),
+        ecn_ce: rare(|r| r.ecn_ce),
+        ecn_ece: rare(|r| r.ecn_ece),
+        ecn_cwr: rare(|r| r.ecn_cwr),
+        caqm: rare(|r| r.caqm_tags.as_ref().map_or(0, |t| t.packets)),
+        caqm_tags: d.caqm().map(|tags| Box::new(tags.seen)),
+        episodes: loss
+            .map(|l| l.episodes.ended.iter().map(episode).collect())
             .unwrap_or_default(),
-        acks_sent: acks_sent(d),
-        more: DirectionMore {
-            round_trip: trip,
-            ..more(d, scale)
-        },
+        episodes_not_listed: loss.map_or(0, |l| l.episodes.not_listed),
     }
 }
 
@@ -294,45 +322,6 @@ fn modes(a: &AckStats) -> Vec<AckMode> {
         Vec::new()
     } else {
         modes
-    }
-}
-
-fn more(d: &mut Dir, scale: Scale) -> DirectionMore {
-    let by_ts = d.rtt.as_deref_mut().map(|r| &mut r.by_ts);
-    let rtt_ts_us = by_ts.filter(|s| !s.is_empty()).map(rtt);
-    let (low, high) = d.window_range;
-    let loss = d.loss.as_deref();
-    let rare = d.rare.as_deref().cloned().unwrap_or_default();
-    let tally = d.tally();
-    DirectionMore {
-        unique_bytes: d.unique_bytes,
-        goodput_bps: goodput(d),
-        max_payload_bytes: u64::from(d.max_payload),
-        max_in_flight_bytes: u64::from(d.max_in_flight),
-        window_bytes: (low <= high).then(|| (u64::from(low), u64::from(high))),
-        window_unscaled: !scale.known && low <= high,
-        window_scale_at_least: scale.at_least,
-        mss: d.mss,
-        window_scale: d.window_scale,
-        sack_permitted: d.sack_permitted,
-        timestamps: d.timestamps,
-        dsacks: rare.dsacks.into(),
-        zero_window_probes: u64::from(rare.zero_window_probes),
-        keep_alives: u64::from(rare.keep_alives),
-        window_updates: u64::from(tally.window_updates),
-        window_full: u64::from(tally.window_full),
-        round_trip: None,
-        rtt_ts_us,
-        ecn_ect: rare.ecn_ect.into(),
-        ecn_ce: rare.ecn_ce.into(),
-        ecn_ece: rare.ecn_ece.into(),
-        ecn_cwr: rare.ecn_cwr.into(),
-        caqm: rare.caqm_tags.as_ref().map_or(0, |t| t.packets.into()),
-        caqm_tags: d.caqm().map(|tags| Box::new(tags.seen)),
-        episodes: loss
-            .map(|l| l.episodes.ended.iter().map(episode).collect())
-            .unwrap_or_default(),
-        episodes_not_listed: loss.map_or(0, |l| l.episodes.not_listed),
     }
 }
 

@@ -33,11 +33,8 @@ pub(crate) fn on_ack(
         sender.acks_seen = true;
         return Told::default();
     }
-    let behind = || sender.una.distance(p.ack).unsigned_abs() <= SANE;
-    if !sender.acks_seen && p.ack.before(sender.una) && begun_before(sender) && behind() {
-        // The capture begins behind data that is still in flight.
-        sender.una = p.ack;
-        sender.acks_seen = true;
+    if !sender.acks_seen {
+        begins_behind(sender, p.ack);
     }
     echo(acker, sender, p, at.now);
     let high = sender.loss.as_deref().and_then(|l| l.sacked_high);
@@ -59,6 +56,16 @@ pub(crate) fn on_ack(
         came_late(sender, p.ack, high, at);
     }
     new_ack(acker, sender, p, at)
+}
+
+/// No ACK was seen before `ack`: the capture may begin behind data that is still in flight.
+#[cold]
+fn begins_behind(sender: &mut Dir, ack: Seq) {
+    let near = sender.una.distance(ack).unsigned_abs() <= SANE;
+    if near && ack.before(sender.una) && begun_before(sender) {
+        sender.una = ack;
+        sender.acks_seen = true;
+    }
 }
 
 /// SACK had told of data up to `high` before this ACK came. Was the hole filled by what was sent once?

@@ -236,8 +236,18 @@ impl Rounds {
         }
     }
 
-    /// New data passes.
+    /// New data passes. Gives whether nothing more is to be seen to: the round goes on.
     #[inline]
+    pub(crate) fn goes_on(&mut self, payload: u32, now: Instant) -> bool {
+        let waits = self.acked.is_none();
+        if waits {
+            self.bytes = self.bytes.saturating_add(payload);
+            self.last = now;
+        }
+        waits
+    }
+
+    /// New data passes after an ACK of the round.
     pub(crate) fn data(&mut self, p: &New, tx: &Dir, rx: &Dir, at: At) {
         if let Some(acked) = self.acked.get()
             && tx.path_us != u32::MAX
