@@ -58,6 +58,8 @@ pub(crate) struct Dir {
     // Options of its SYN.
     pub mss: Option<u16>,
     pub window_scale: Option<u8>,
+    /// Shift of the windows that it advertises: 0 until both sides have sent the option.
+    pub shift: u8,
     pub sack_permitted: bool,
     pub timestamps: bool,
     // How it receives.
@@ -329,6 +331,7 @@ impl Default for Dir {
             flight: Flight::default(),
             mss: None,
             window_scale: None,
+            shift: 0,
             sack_permitted: false,
             timestamps: false,
             window: 0,

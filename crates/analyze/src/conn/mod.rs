@@ -235,8 +235,7 @@ impl Connection {
         }
         let [a, b] = &mut self.dirs;
         let (tx, rx) = if dir == 0 { (a, b) } else { (b, a) };
-        let scaled = tx.window_scale.is_some() && rx.window_scale.is_some();
-        tx.follow_window(p, scaled, rx, at);
+        tx.follow_window(p, rx, at);
         let begins = p.payload_len > 0 && self.talker != Some(dir as u8);
         let before = begins.then(|| Before::look(tx, rx, p));
         let told = if p.flags.has(TcpFlags::ACK) {
@@ -341,6 +340,7 @@ impl Connection {
             };
             if first {
                 self.dirs[dir].learn_options(p);
+                window::agree_on_scale(&mut self.dirs);
             } else if ack {
                 h.synacks_again += 1;
             } else {

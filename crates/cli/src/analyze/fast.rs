@@ -49,10 +49,11 @@ impl Text {
     /// Room for what is short; [`Text::at`] is moved by who uses it.
     #[inline(always)]
     fn room(&mut self) -> &mut [u8; ROOM] {
-        if self.at > CHUNK - ROOM {
+        let mut at = self.at;
+        if at > CHUNK - ROOM {
             self.flush();
+            at = 0;
         }
-        let at = self.at.min(CHUNK - ROOM);
         let room = self.chunk[at..].first_chunk_mut();
         room.expect("at least so much is left")
     }
@@ -109,13 +110,16 @@ impl Text {
     #[inline(never)]
     fn digits(&mut self, n: u64) {
         const EIGHT: u64 = 100_000_000;
+        if n < 100 {
+            return self.put(&PAIRS[n as usize % 128]);
+        }
         if n < 10_000 {
-            let [a, b] = PAIRS[n as usize / 100 % 100];
-            let [c, d] = PAIRS[n as usize % 100];
-            return match n {
-                0..100 => self.put(&[c, d]),
-                100..1000 => self.put(&[b, c, d]),
-                _ => self.put(&[a, b, c, d]),
+            let (high, low) = (n as usize / 100, n as usize % 100);
+            let ([a, b], [c, d]) = (PAIRS[high % 128], PAIRS[low % 128]);
+            return if high < 10 {
+                self.put(&[b, c, d])
+            } else {
+                self.put(&[a, b, c, d])
             };
         }
         if n >= EIGHT {
@@ -130,9 +134,9 @@ impl Text {
     }
 }
 
-/// `00` to `99`.
-const PAIRS: [[u8; 2]; 100] = {
-    let mut pairs = [[0; 2]; 100];
+/// `00` to `99`; a power of two is as long as it takes for an index to need no check.
+const PAIRS: [[u8; 2]; 128] = {
+    let mut pairs = [[0; 2]; 128];
     let mut n = 0;
     while n < 100 {
         pairs[n] = [b'0' + (n / 10) as u8, b'0' + (n % 10) as u8];
