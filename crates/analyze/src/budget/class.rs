@@ -192,9 +192,19 @@ impl Budget {
 
 impl Serialize for Budget {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut parts = serializer.serialize_struct("Budget", self.parts().count())?;
-        for (class, us) in self.parts() {
-            parts.serialize_field(class.name(), &us)?;
+        let mut parts = serializer.serialize_struct("Budget", Class::ALL.len())?;
+        // One by one, so that each name is a constant for the compiler: every stream and request has some.
+        macro_rules! each {
+            ($($class:ident)*) => {$(
+                let us = self.of(Class::$class);
+                if us > 0 {
+                    parts.serialize_field(Class::$class.name(), &us)?;
+                }
+            )*};
+        }
+        each! {
+            Handshake ClientThinks ServerThinks Path CongestionWindow Pacing ReceiveWindow Sender DelayedAck
+            Nagle FastRecovery Tlp Rto Spurious ZeroWindow Closing Idle Unknown
         }
         parts.end()
     }
@@ -219,5 +229,21 @@ impl JsonSchema for Budget {
         }
         schema.insert("properties".to_owned(), parts.to_value());
         schema
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_has_every_class_under_its_name() {
+        let mut all = Budget::default();
+        let classes = Class::ALL.into_iter().zip(1..);
+        classes.clone().for_each(|(class, us)| all.add(class, us));
+        let json = serde_json::to_value(all).expect("plain data");
+        let named = classes.map(|(class, us)| (class.name().to_owned(), us.into()));
+        assert_eq!(json, named.collect::<serde_json::Map<_, _>>().into());
+        assert_eq!(serde_json::to_string(&Budget::default()).expect("plain data"), "{}");
     }
 }
