@@ -108,13 +108,7 @@ fn windows_without_their_scale_are_lower_bounds() {
     lines.insert(0, "0 < . 501 101 0 500".to_owned());
     lines.push("10 < . 501 5101 0 500".to_owned());
     let answer = script(&lines);
-    let windows = |d: &Direction| {
-        (
-            d.window_bytes,
-            d.window_unscaled,
-            d.window_scale_at_least,
-        )
-    };
+    let windows = |d: &Direction| (d.window_bytes, d.window_unscaled, d.window_scale_at_least);
     let stream = &answer.streams[0];
     // 5,000 bytes in flight do not fit into a window of 500 or of 500 << 3.
     assert_eq!(

@@ -8,8 +8,8 @@ use super::window::Scale;
 use super::{AckStats, Connection, Dir, Record, round_trip};
 use crate::budget::{Account, Class};
 use crate::report::{
-    AckMode, AcksSent, Artefact, Direction, Episode, EpisodeKind, Handshake,
-    Retransmissions, RoundTrip, Rtt, Spread, State, Stream, Totals, Vantage,
+    AckMode, AcksSent, Artefact, Direction, Episode, EpisodeKind, Handshake, Retransmissions,
+    RoundTrip, Rtt, Spread, State, Stream, Totals, Vantage,
 };
 use crate::trace::AckClass;
 
@@ -138,9 +138,7 @@ impl Connection {
 
     pub(crate) fn artefacts(&self) -> Vec<Artefact> {
         let mut list = Vec::new();
-        let rare = |f: fn(&Rare) -> bool| {
-            self.dirs.iter().filter_map(|d| d.rare.as_deref()).any(f)
-        };
+        let rare = |f: fn(&Rare) -> bool| self.dirs.iter().filter_map(|d| d.rare.as_deref()).any(f);
         let [a, b] = &self.dirs;
         let busy = a.packets.max(b.packets) >= 4;
         if rare(|r| r.super_segments > 0) {

@@ -47,11 +47,7 @@ impl Caqm {
                 stream: s.stream,
                 from,
                 offer: word(offer),
-                tags: direction
-                    .caqm_tags
-                    .as_deref()
-                    .copied()
-                    .unwrap_or_default(),
+                tags: direction.caqm_tags.as_deref().copied().unwrap_or_default(),
             });
         }
     }
