@@ -101,11 +101,12 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
 /// Data of a sender of bulk passes, one in four or after `silence`.
 fn under_load(tx: &mut Dir, rx: &Dir, p: &TcpPacket, silence: Duration, at: At) {
     let idle_us = tx.path_or_zero().saturating_add(rx.path_or_zero());
-    let load = tx.rtt.as_deref_mut().and_then(|r| r.load.as_deref_mut());
-    let Some(load) = load else { return };
-    load.after(silence, tx.ordinal, at.now);
+    let (ordinal, clock) = (tx.ordinal, tx.clock);
+    let Some(load) = tx.load_mut() else { return };
+    load.after(silence, ordinal, at.now);
     if let Some(stamps) = p.options.timestamps {
-        load.arrives(&tx.clock, stamps, idle_us, at);
+        load.heard.echoed(stamps.1);
+        load.arrives(&clock, stamps, idle_us, at);
     }
 }
 
@@ -114,6 +115,7 @@ fn hole_shows(tx: &mut Dir, now: Instant) {
     let near = near(tx);
     let load = tx.load();
     let hole = Hole {
+        at: (now, tx.data_bytes),
         queued: load.and_then(|l| l.arrived.queued()),
         timed_out: load.and_then(|l| l.timed_out(tx.ordinal, near?, now)),
     };
@@ -435,6 +437,7 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
             load.and_then(|l| l.answered.queued()),
             hole.and_then(|h| h.queued),
         ],
+        hole: hole.map(|h| h.at),
         flight: tx.nxt - tx.una.min(tx.nxt),
         passed: tx.relative(tx.una),
         lost: false,

@@ -7,6 +7,7 @@
 mod ack;
 mod caqm;
 mod clock;
+mod copy;
 mod data;
 mod dir;
 mod episode;
@@ -166,7 +167,7 @@ impl Connection {
         let mark = dir::mark(p);
         if !p.standing.has_length() {
             // Nothing but its header fields is known.
-        } else if self.captured_twice(dir, mark, p, now) {
+        } else if self.is_copy(dir, mark, p, now) {
             self.dirs[dir].rare().capture_duplicates += 1;
         } else {
             let at = At { number, now };
@@ -209,20 +210,6 @@ impl Connection {
         self.apply_fixes();
     }
 
-    /// Whether this is the packet before, captured once more.
-    fn captured_twice(&self, dir: usize, mark: u64, p: &TcpPacket, now: Instant) -> bool {
-        let d = &self.dirs[dir];
-        if d.previous != mark || d.packets <= 1 {
-            return false;
-        }
-        let doubled = self
-            .dirs
-            .iter()
-            .filter_map(|d| d.rare.as_ref())
-            .any(|r| r.capture_duplicates > 0);
-        dir::repeats(p, now.since(d.last_packet), doubled)
-    }
-
     /// The packet as an ACK and as data.
     fn segment(&mut self, dir: usize, p: &TcpPacket, v: Verdicts, at: At) -> (SegmentKind, Told) {
         if self.answers_older_connection(dir, p) {
@@ -248,6 +235,7 @@ impl Connection {
         let kind = data::on_segment(tx, rx, p, at);
         if let Some((tsval, _)) = p.options.timestamps {
             tx.timestamps = true;
+            tx.stamps_used |= !p.flags.has(TcpFlags::SYN | TcpFlags::RST);
             if p.payload_len > 0 {
                 tx.clock.tick(tsval, at.now);
             }

@@ -106,6 +106,11 @@ impl Path {
         })
     }
 
+    /// The capture was taken behind the losses.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.wait == 1
+    }
+
     /// What a record looks like.
     fn kind(&self, r: &Record) -> Kind {
         let Some(queued) = r.queued[self.wait] else {

@@ -5,6 +5,7 @@
 
 mod accept_queue_overflow;
 mod ack_loss;
+mod ack_thinning;
 mod artefacts;
 mod black_hole;
 mod bufferbloat;

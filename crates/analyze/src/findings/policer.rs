@@ -4,6 +4,8 @@
 //! time: always the same rate, while no packet waits. A sender that its program holds to a rate and that loses by chance
 //! shows such rates as well; it does not lose many at once.
 
+use tcplab_base::Instant;
+
 use super::loss::{self, Path};
 use super::{Detector, Finding, Id, Need, Severity, Side};
 use crate::conn::Record;
@@ -21,8 +23,10 @@ const AT_ONCE: u32 = 6;
 const IN_ALL: u32 = 10;
 /// At least so many times between losses with the same rate.
 const ALIKE: usize = 4;
-/// Shorter times between losses are too short to measure a rate, microseconds.
+/// Shorter times between losses are too short to measure a rate, microseconds; behind the policer, where a packet that is
+/// let through or not makes a difference, so many bytes have to pass as well.
 const SHORT_US: i64 = 50_000;
+const FEW: u64 = 40_000;
 
 /// The rate that passes, bit/s, when these losses look like a policer's.
 pub(crate) fn rate(path: &Path, list: &[&Record]) -> Option<f64> {
@@ -31,15 +35,17 @@ pub(crate) fn rate(path: &Path, list: &[&Record]) -> Option<f64> {
         return None;
     }
     let long = SHORT_US.max(2 * i64::from(path.idle_us));
-    let rates: Vec<f64> = list
-        .windows(2)
-        .filter_map(|pair| {
-            let [a, b] = pair else { return None };
-            let us = b.start.since(a.start).as_micros();
-            let bytes = b.passed.checked_sub(a.passed)?;
-            (us >= long).then(|| bytes as f64 * 8e6 / us as f64)
-        })
-        .collect();
+    let rates = if path.is_behind() {
+        let holes = list.iter().filter_map(|r| r.hole);
+        rates(holes, long, FEW)
+    } else {
+        // The sender sees a loss a round trip later, and of what arrived only what is ACKed in order.
+        let pairs = list.windows(2).flat_map(|pair| {
+            let [a, b] = [pair.first(), pair.last()].map(|r| r.map(|r| (r.start, r.passed)));
+            rates(a.into_iter().chain(b), long, 0)
+        });
+        pairs.collect()
+    };
     let alike = |rate: f64| {
         rates
             .iter()
@@ -48,6 +54,26 @@ pub(crate) fn rate(path: &Path, list: &[&Record]) -> Option<f64> {
     };
     let best = rates.iter().copied().max_by_key(|r| alike(*r))?;
     (alike(best) >= ALIKE && alike(best) * 2 >= rates.len()).then_some(best)
+}
+
+/// Rates between losses, each of which has its time and the bytes that had passed by then, at least `long` microseconds and
+/// `many` bytes apart.
+fn rates(losses: impl Iterator<Item = (Instant, u64)>, long: i64, many: u64) -> Vec<f64> {
+    let mut from: Option<(Instant, u64)> = None;
+    let mut rates = Vec::new();
+    for (time, passed) in losses {
+        let Some((began, before)) = from else {
+            from = Some((time, passed));
+            continue;
+        };
+        let us = time.since(began).as_micros();
+        let bytes = passed.checked_sub(before);
+        if us >= long && bytes.is_none_or(|b| b >= many) {
+            rates.extend(bytes.map(|b| b as f64 * 8e6 / us as f64));
+            from = Some((time, passed));
+        }
+    }
+    rates
 }
 
 fn find(side: &Side<'_>) -> Option<Finding> {
