@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Answer, analyze_script};
+use common::{Answer, adds_up, analyze_script};
 
 /// Options of both SYNs.
 const SACK: &str = "mss=1460 sackok";
@@ -530,6 +530,82 @@ fn segments_that_come_twice_a_moment_later_are_no_retransmissions() {
     // With a number and a time stamp of its own it was sent again.
     let wrapped = 0_u32.wrapping_sub(1);
     assert!(!with(wrapped, wrapped).ids().contains(&"duplication"));
+}
+
+/// Requests and answers each 22 ms, at the client; from the 20th packet on the clock is moved by `step` milliseconds, and the
+/// time stamps of the server by `server`. `lone`: only the 20th packet.
+fn stepped(step: f64, server: f64, lone: bool) -> Answer {
+    let mut lines = vec![
+        (0.0, format!("> S 100 0 0 60000 {SACK} ts=1000,0")),
+        (20.0, format!("< S. 500 101 0 60000 {SACK} ts=7020,1000")),
+        (20.0, "> . 101 501 0 60000 ts=1020,7020".to_owned()),
+    ];
+    for i in 0..30_u32 {
+        let at = 50.0 + 22.0 * f64::from(i);
+        let (seq, ack) = (101 + 100 * i, 501 + 500 * i);
+        let ms = |base: f64, at: f64| (base + at) as u32;
+        lines.push((
+            at,
+            format!(
+                "> P. {seq} {ack} 100 60000 ts={},{}",
+                ms(1000.0, at),
+                ms(7000.0, at - 2.0)
+            ),
+        ));
+        let late = if i >= 10 { server } else { 0.0 };
+        lines.push((
+            at + 20.0,
+            format!(
+                "< P. {ack} {} 500 60000 ts={},{}",
+                seq + 100,
+                ms(7000.0 + late, at + 20.0),
+                ms(1000.0, at)
+            ),
+        ));
+    }
+    let moved = |n: usize| n == 20 || (n > 20 && !lone);
+    let lines: Vec<String> = (0..)
+        .zip(&lines)
+        .map(|(n, (at, line))| format!("{} {line}", at + if moved(n) { step } else { 0.0 }))
+        .collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    analyze_script(&lines)
+}
+
+#[test]
+fn a_clock_that_is_set_while_it_captures_is_no_wait() {
+    let steady = stepped(0.0, 0.0, false);
+    assert_eq!(steady.ids(), [""; 0]);
+    let length = steady.streams[0].duration_us;
+    // Ahead: an hour that did not pass is in no class, and what goes by times is not checked.
+    let ahead = stepped(3_600_000.0, 0.0, false);
+    assert_eq!(ahead.ids(), ["capture_clock_step"]);
+    assert!(
+        title(&ahead, "capture_clock_step").contains("ahead by 3600.00 s at packet 21"),
+        "{}",
+        title(&ahead, "capture_clock_step")
+    );
+    assert!(not_checked(&ahead).contains(&"slow_server"));
+    let stream = &ahead.streams[0];
+    assert!(
+        stream.duration_us.abs_diff(length) < 1_000,
+        "{} of {length}",
+        stream.duration_us
+    );
+    adds_up(stream);
+    // Back: the times are moved, and all is looked for.
+    let back = stepped(-30_000.0, 0.0, false);
+    assert_eq!(back.ids(), ["capture_clock_step"]);
+    assert_eq!(not_checked(&back), not_checked(&steady));
+    assert!(back.streams[0].duration_us.abs_diff(length) < 50_000);
+    adds_up(&back.streams[0]);
+    // One packet in the wrong place of the file is no step.
+    let lone = stepped(-300.0, 0.0, true);
+    assert_eq!(lone.ids(), ["capture_artefacts"]);
+    assert!(lone.streams[0].duration_us.abs_diff(length) < 1_000);
+    // A server that took as long: its own time stamps say so.
+    let slow = stepped(3_000.0, 3_000.0, false);
+    assert!(!slow.ids().contains(&"capture_clock_step"));
 }
 
 #[test]

@@ -71,6 +71,11 @@ impl Heard {
         }
     }
 
+    pub(crate) fn newest(&self) -> Option<u32> {
+        let at = self.count.checked_sub(1)?;
+        self.stamps.get(at % self.stamps.len()).copied()
+    }
+
     /// The sender echoes `tsecr`.
     pub(crate) fn echoed(&mut self, tsecr: u32) {
         let known = self.stamps.get(..self.count).unwrap_or(&self.stamps);

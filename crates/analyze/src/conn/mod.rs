@@ -22,6 +22,7 @@ mod opening;
 mod quick_model;
 mod round_trip;
 mod rounds;
+mod steps;
 mod turns;
 mod unclear;
 mod weight;
@@ -38,6 +39,7 @@ pub(crate) use flight::Segment;
 pub(crate) use load::{QueueWaits, Reordered, STANDING_US};
 pub(crate) use opening::Opening;
 pub(crate) use rounds::{Level, Run};
+pub(crate) use steps::Step;
 pub(crate) use turns::{SLOW_US, Waits};
 pub(crate) use unclear::{Evidence, Released};
 
@@ -66,14 +68,15 @@ pub(crate) struct Connection {
     pub dirs: [Dir; 2],
     /// Index of the client's side, where the handshake told.
     client: Option<u8>,
-    /// Index of the side whose data came last.
-    talker: Option<u8>,
+    /// The side whose data came last is the second one.
+    talker: Option<bool>,
     pub turns: Option<Box<Turns>>,
     pub opening: Option<Box<Opening>>,
     pub handshake: Handshake,
     /// The connection is over (both FINs ACKed, or a RST).
     pub over: bool,
-    pub time_out_of_order: u32,
+    /// Steps of the capture's clock.
+    steps: Option<Box<steps::Steps>>,
     trace: Option<Box<StreamTrace>>,
     /// Where the time went; made with the first packet that can tell.
     tracker: Option<Box<Tracker>>,
@@ -129,7 +132,7 @@ impl Connection {
             opening: None,
             handshake: Handshake::default(),
             over: false,
-            time_out_of_order: 0,
+            steps: None,
             trace,
             tracker: None,
         }
@@ -159,7 +162,10 @@ impl Connection {
             self.first = number;
         }
         let verdicts = self.compat.packet(now, number, dir == 0, p);
-        self.time_out_of_order += u32::from(now < self.last);
+        let now = self.clock(dir, p, number, now);
+        if now < self.last {
+            self.steps.get_or_insert_default().out_of_order += 1;
+        }
         self.last = self.last.max(now);
         self.dirs[dir].count(p, verdicts);
         let mut kind = SegmentKind::PureAck;
@@ -210,6 +216,21 @@ impl Connection {
         self.apply_fixes();
     }
 
+    /// The time of a packet, with steps of the capture's clock taken out.
+    #[inline]
+    fn clock(&mut self, dir: usize, p: &TcpPacket, number: u64, now: Instant) -> Instant {
+        let now = match self.steps.as_deref() {
+            Some(steps) => now + steps.shift,
+            None => now,
+        };
+        let gap = now.since(self.last);
+        if gap <= steps::BACK || gap >= steps::AHEAD || self.steps.is_some() {
+            self.steady(dir, p, number, now)
+        } else {
+            now
+        }
+    }
+
     /// The packet as an ACK and as data.
     fn segment(&mut self, dir: usize, p: &TcpPacket, v: Verdicts, at: At) -> (SegmentKind, Told) {
         if self.answers_older_connection(dir, p) {
@@ -222,7 +243,7 @@ impl Connection {
         let (tx, rx) = if dir == 0 { (a, b) } else { (b, a) };
         let scaled = tx.window_scale.is_some() && rx.window_scale.is_some();
         tx.follow_window(p, scaled, rx, at);
-        let begins = p.payload_len > 0 && self.talker != Some(dir as u8);
+        let begins = p.payload_len > 0 && self.talker != Some(dir == 1);
         let before = begins.then(|| Before::look(tx, rx, p));
         let told = if p.flags.has(TcpFlags::ACK) {
             input::on_ack(tx, rx, p, v, at)
@@ -253,7 +274,7 @@ impl Connection {
         }
         if let Some(before) = before
             && kind == SegmentKind::New
-            && self.talker.replace(dir as u8).is_some()
+            && self.talker.replace(dir == 1).is_some()
         {
             let turns = self.turns.get_or_insert_default();
             turns.begin(dir, &self.dirs, before, at);

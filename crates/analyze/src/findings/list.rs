@@ -2,9 +2,9 @@
 
 use super::{
     Detector, Id, Need, accept_queue_overflow, ack_loss, ack_thinning, artefacts, black_hole,
-    bufferbloat, caqm, delayed_ack, duplication, keepalive_death, loss, options, policer, quickack,
-    receive_window, refused, releases::mss_boundary, reordered, reordering, reset, rto,
-    send_buffer, slow_client, slow_server, slow_start, syn, tail_loss, time_wait_reuse,
+    bufferbloat, caqm, clock_step, delayed_ack, duplication, keepalive_death, loss, options,
+    policer, quickack, receive_window, refused, releases::mss_boundary, reordered, reordering,
+    reset, rto, send_buffer, slow_client, slow_server, slow_start, syn, tail_loss, time_wait_reuse,
     window_after_idle, zero_window,
 };
 
@@ -33,6 +33,7 @@ pub(super) static LIST: &[Detector] = &[
     policer::DETECTOR,
     reset::BY_MIDDLEBOX,
     reset::BY_END,
+    clock_step::DETECTOR,
     artefacts::DETECTOR,
     // The two ends.
     slow_server::DETECTOR,

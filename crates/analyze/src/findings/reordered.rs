@@ -15,7 +15,7 @@ pub(crate) const DETECTOR: Detector = Detector {
             .as_deref()
             .and_then(|l| l.reordered.as_deref());
         let sack = side.sender.sack_permitted && side.receiver.sack_permitted;
-        if side.connection.time_out_of_order > 0 {
+        if side.connection.out_of_order() > 0 {
             out.cannot_tell(Need::EveryPacket);
         } else if found.is_none()
             && !sack
@@ -27,7 +27,7 @@ pub(crate) const DETECTOR: Detector = Detector {
         out.extend(
             found
                 .map(|r| finding(side, r))
-                .filter(|_| side.connection.time_out_of_order == 0),
+                .filter(|_| side.connection.out_of_order() == 0),
         );
     },
 };
