@@ -112,10 +112,12 @@ fn under_load(tx: &mut Dir, rx: &Dir, p: &TcpPacket, silence: Duration, at: At) 
 
 /// Data passes beyond what was seen so far: a hole, unless the capture missed it.
 fn hole_shows(tx: &mut Dir, now: Instant) {
-    let near = near(tx);
+    let (near, bytes) = (near(tx), tx.data_bytes);
+    if let Some(load) = tx.load_mut() {
+        load.hole_shows(bytes, now);
+    }
     let load = tx.load();
     let hole = Hole {
-        at: (now, tx.data_bytes),
         queued: load.and_then(|l| l.arrived.queued()),
         timed_out: load.and_then(|l| l.timed_out(tx.ordinal, near?, now)),
     };
@@ -437,7 +439,6 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
             load.and_then(|l| l.answered.queued()),
             hole.and_then(|h| h.queued),
         ],
-        hole: hole.map(|h| h.at),
         flight: tx.nxt - tx.una.min(tx.nxt),
         passed: tx.relative(tx.una),
         lost: false,

@@ -63,8 +63,6 @@ pub(crate) struct Record {
     pub unneeded: u32,
     /// How long packets waited before it: to their ACKs, and on the way to the capture.
     pub queued: [Option<Queued>; 2],
-    /// When a hole showed to a capture behind the loss, and how many bytes of data had come by then.
-    pub hole: Option<(Instant, u64)>,
     /// Bytes in flight when it began, and the round trip.
     pub flight: u32,
     /// Bytes before the first lost one.

@@ -60,7 +60,6 @@ pub(super) fn timeout(tx: &Dir, rx: &Dir, p: &TcpPacket, at: At) -> Option<Again
         queued: [None; 2],
         flight: 0,
         passed: tx.relative(tx.una),
-        hole: None,
         lost: true,
     };
     again.silent().then_some(again)

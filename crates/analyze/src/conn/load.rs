@@ -47,7 +47,15 @@ pub(crate) struct Load {
     /// What the IP identifications of the ACKs say, and their time stamps.
     pub ack_ids: Ids,
     pub heard: Heard,
+    /// When holes showed, and how many bytes of data had come by then.
+    pub holes: Vec<(Instant, u64)>,
+    /// Times between two segments, of one in four, by their logarithms to the base of two.
+    gaps: [u32; 24],
 }
+
+/// Most holes that are noted, and the time between two of them.
+const HOLES: usize = 256;
+const APART: Duration = Duration::from_millis(20);
 
 /// The newest time stamps of the packets that the receiver sent, each once. An echo of one between them that the capture does
 /// not show tells that the sender got a packet which the capture missed.
@@ -399,8 +407,27 @@ impl Load {
         self.arrived.add(wait, idle_us, now, number);
     }
 
+    /// A hole shows: `bytes` of data have come by now.
+    pub(crate) fn hole_shows(&mut self, bytes: u64, now: Instant) {
+        let apart = self.holes.last().is_none_or(|h| now.since(h.0) >= APART);
+        if apart && self.holes.len() < HOLES {
+            self.holes.push((now, bytes));
+        }
+    }
+
+    /// Share of the segments that came less than `us` after the one before, about.
+    pub(crate) fn closer_than(&self, us: f64) -> f64 {
+        let all: u32 = self.gaps.iter().sum();
+        let whole = us.max(1.0).log2() as usize;
+        let close: u32 = self.gaps.iter().take(whole).sum();
+        f64::from(close) / f64::from(all.max(1))
+    }
+
     /// The data that passes ends a silence; it is the sender's segment number `ordinal`, or the one after.
     pub(crate) fn after(&mut self, silence: Duration, ordinal: u32, now: Instant) {
+        let gap = silence.as_micros_u32().max(1).ilog2();
+        let last = self.gaps.len() - 1;
+        self.gaps[last.min(gap as usize)] += 1;
         if silence >= SILENCE {
             self.resumed.set(now);
             (self.silence, self.resumed_with) = (silence, ordinal);

@@ -59,8 +59,6 @@ pub(crate) struct Loss {
 /// The moment in which a hole showed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hole {
-    /// When, and how many bytes of data had come by then.
-    pub at: (Instant, u64),
     pub queued: Option<Queued>,
     /// A timeout had just ended a silence of this length.
     pub timed_out: Option<Duration>,
@@ -112,8 +110,6 @@ pub(crate) struct Again {
     pub acked: bool,
     /// How long packets waited before the loss: to their ACKs, and on the way to the capture.
     pub queued: [Option<Queued>; 2],
-    /// When the first hole showed to a capture behind the loss, and how many bytes of data had come by then.
-    pub hole: Option<(Instant, u64)>,
     /// Bytes in flight.
     pub flight: u32,
     /// Bytes before the first unACKed one.
@@ -410,7 +406,6 @@ impl Open {
                 unneeded: u32::from(a.acked),
                 runs: 1,
                 queued: a.queued,
-                hole: a.hole,
                 flight: a.flight,
                 passed: a.passed,
                 rtt: a.rtt,

@@ -106,11 +106,6 @@ impl Path {
         })
     }
 
-    /// The capture was taken behind the losses.
-    pub(crate) fn is_behind(&self) -> bool {
-        self.wait == 1
-    }
-
     /// What a record looks like.
     fn kind(&self, r: &Record) -> Kind {
         let Some(queued) = r.queued[self.wait] else {
@@ -144,12 +139,12 @@ impl Path {
 /// What most of the losses look like: a full queue loses many at once, or again and again at one length; chance loses at
 /// every length.
 fn kind(side: &Side<'_>, list: &[&Record]) -> Kind {
+    if policer::rate(side).is_some() {
+        return Kind::Policed;
+    }
     let Some(path) = Path::of(side) else {
         return Kind::Untold;
     };
-    if policer::rate(&path, list).is_some() {
-        return Kind::Policed;
-    }
     let count = |kind| list.iter().filter(|r| path.kind(r) == kind).count();
     let [queue, random] = [Kind::Queue, Kind::Random].map(count);
     let often = list.len() >= OFTEN;

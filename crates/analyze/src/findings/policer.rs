@@ -6,6 +6,7 @@
 
 use tcplab_base::Instant;
 
+use super::episodes::Episodes;
 use super::loss::{self, Path};
 use super::{Detector, Finding, Id, Need, Severity, Side};
 use crate::conn::Record;
@@ -13,9 +14,15 @@ use crate::conn::Record;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("policer"),
     severity: "medium",
-    said_when: "Segments were lost again and again and many at once, no queue was seen, and between most losses the same rate passed, to 4 %",
-    needs: &[Need::Data, Need::BothDirections],
-    detect: |side, out| out.extend(find(side)),
+    said_when: "Segments were lost again and again and many at once, no queue was seen, and between most losses the same rate passed, to 6 %",
+    needs: &[Need::Data, Need::BothDirections, Need::WholeHeaders],
+    detect: |side, out| {
+        if is_sampled(side) {
+            out.cannot_tell(Need::EveryPacket);
+        } else {
+            out.extend(find(side));
+        }
+    },
 };
 
 /// At least so many segments lost, in one episode and in all.
@@ -27,33 +34,66 @@ const ALIKE: usize = 4;
 /// let through or not makes a difference, so many bytes have to pass as well.
 const SHORT_US: i64 = 50_000;
 const FEW: u64 = 40_000;
+/// Bytes of a full packet.
+const ETHERNET: f64 = 1514.0;
+/// Rates that differ by less are one.
+const SAME: f64 = 0.04;
+/// Behind a queue segments come at its rate. A policer lets them pass as they were sent: so many come in half the time.
+const BURSTS: f64 = 0.25;
 
-/// The rate that passes, bit/s, when these losses look like a policer's.
-pub(crate) fn rate(path: &Path, list: &[&Record]) -> Option<f64> {
-    let lost = list.iter().map(|r| r.retransmissions);
-    if lost.clone().max()? < AT_ONCE || lost.sum::<u32>() < IN_ALL || !path.is_empty() {
+/// Behind the losses the holes of a capture that missed packets look like losses.
+fn is_sampled(side: &Side<'_>) -> bool {
+    let lost = side.episodes().iter().any(|r| r.retransmissions >= AT_ONCE);
+    lost && !side.has(Need::AtSender) && !side.has(Need::EveryPacket)
+}
+
+/// What was lost and sent again: all that was needed, by whatever means.
+fn lost(r: &Record) -> bool {
+    r.spurious().is_none() && r.retransmissions > r.unneeded
+}
+
+/// The rate that passes, bit/s, when the losses of this side look like a policer's.
+pub(crate) fn rate(side: &Side<'_>) -> Option<f64> {
+    let again = |r: &&Record| lost(r);
+    let list: Vec<&Record> = side.episodes().iter().filter(again).collect();
+    let counts = list.iter().map(|r| r.retransmissions);
+    if counts.clone().max()? < AT_ONCE || counts.sum::<u32>() < IN_ALL {
         return None;
     }
-    let long = SHORT_US.max(2 * i64::from(path.idle_us));
-    let rates = if path.is_behind() {
-        let holes = list.iter().filter_map(|r| r.hole);
-        rates(holes, long, FEW)
-    } else {
+    let load = side.sender.load()?;
+    let path = Path::of(side);
+    if path.as_ref().is_some_and(|p| !p.is_empty()) {
+        return None;
+    }
+    let ends = [side.sender, side.receiver].map(|d| i64::from(d.path_or_zero()));
+    let long = SHORT_US.max(2 * (ends[0] + ends[1]));
+    let rates = if side.has(Need::AtSender) {
         // The sender sees a loss a round trip later, and of what arrived only what is ACKed in order.
         let pairs = list.windows(2).flat_map(|pair| {
             let [a, b] = [pair.first(), pair.last()].map(|r| r.map(|r| (r.start, r.passed)));
             rates(a.into_iter().chain(b), long, 0)
         });
         pairs.collect()
+    } else {
+        rates(load.holes.iter().copied(), long, FEW)
+    };
+    // Behind it, one packet more or less at either end of a stretch.
+    let blur = if side.has(Need::AtSender) {
+        SAME
+    } else {
+        1.5 * ETHERNET / FEW as f64
     };
     let alike = |rate: f64| {
         rates
             .iter()
-            .filter(|r| (**r - rate).abs() <= rate * 0.04)
+            .filter(|r| (**r - rate).abs() <= rate * blur)
             .count()
     };
     let best = rates.iter().copied().max_by_key(|r| alike(*r))?;
-    (alike(best) >= ALIKE && alike(best) * 2 >= rates.len()).then_some(best)
+    let segment_us = f64::from(side.sender.max_payload.min(1460)) * 8e6 / best;
+    // Where nothing tells how long packets waited.
+    let no_queue = path.is_some() || load.closer_than(segment_us / 2.0) >= BURSTS;
+    (alike(best) >= ALIKE && alike(best) * 2 >= rates.len() && no_queue).then_some(best)
 }
 
 /// Rates between losses, each of which has its time and the bytes that had passed by then, at least `long` microseconds and
@@ -77,18 +117,22 @@ fn rates(losses: impl Iterator<Item = (Instant, u64)>, long: i64, many: u64) -> 
 }
 
 fn find(side: &Side<'_>) -> Option<Finding> {
-    let list = loss::episodes(side)?;
-    let records: Vec<&Record> = list.iter().collect();
-    let rate = rate(&Path::of(side)?, &records)?;
+    let rate = rate(side)?;
+    let list = Episodes::of(side, lost)?;
     let lost = loss::lost(&list);
     let (a, b) = (side.sender_end.ip, side.receiver_end.ip);
     let mut f = list.finding(side, DETECTOR.id, Severity::Medium);
     let mbit = rate / 1e6;
+    let unqueued = if Path::of(side).is_some() {
+        "no packet waited before a loss"
+    } else {
+        "segments came faster than that, as no queue lets them pass"
+    };
     f.title = format!(
         "{a} is held to about {mbit:.2} Mbit/s: what goes beyond is dropped at once, without a queue ({lost} segments)"
     );
     f.cause = format!(
-        "Between losses {mbit:.2} Mbit/s of data passed, again and again, and no packet waited before a loss: a policer \
+        "Between losses {mbit:.2} Mbit/s of data passed, again and again, and {unqueued}: a policer \
          between {a} and {b} has a bucket of tokens that fills at that rate, lets bursts pass, and drops the rest. A queue \
          too short to be seen looks alike."
     );
