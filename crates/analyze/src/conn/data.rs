@@ -296,8 +296,14 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
         let overtaken = tx.nxt - end.min(tx.nxt);
         let late = at.now.since(shown);
         // Later than that it may be a late retransmission.
-        if late < near(tx).unwrap_or(SURELY_LATE) {
+        let sure = match near(tx) {
+            Some(near) => late < near,
+            None => late < SURELY_LATE && left_earlier(tx, p).is_some(),
+        };
+        if sure {
             tx.loss().reordered(overtaken, late, at.number);
+        } else if near(tx).is_none() {
+            tx.loss().perhaps_reordered();
         }
         fill_hole(tx, p, at);
         SegmentKind::OutOfOrder
@@ -320,16 +326,8 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
 /// lost before the capture and sent again? Its time stamp and IP identification tell whether it
 /// left before or after the packet seen last.
 fn late_not_lost(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
-    let newest = tx.clock.newest();
-    if let Some((tsval, _)) = p.options.timestamps
-        && tsval != newest
-    {
-        return Seq(tsval).before(Seq(newest));
-    }
-    let (id, before) = (p.ip_id.unwrap_or(0), tx.newest_id);
-    let step = id.wrapping_sub(before) as i16;
-    if id != 0 && before != 0 && step != 0 && step.unsigned_abs() < NEAR_IDS as u16 {
-        return step < 0;
+    if let Some(earlier) = left_earlier(tx, p) {
+        return earlier;
     }
     let loss = tx.loss.as_deref();
     if let (Some(shown), Some(near)) = (tx.flight.first_seen_after(p.seq_end()), near(tx)) {
@@ -345,10 +343,24 @@ fn late_not_lost(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
     !recovering && now.since(tx.last_data) < limit
 }
 
+/// Whether `p` left before the newest packet that was seen; `None` when its time stamp and IP identification do not tell.
+fn left_earlier(tx: &Dir, p: &TcpPacket) -> Option<bool> {
+    let newest = tx.clock.newest();
+    if let Some((tsval, _)) = p.options.timestamps
+        && tsval != newest
+    {
+        return Some(Seq(tsval).before(Seq(newest)));
+    }
+    let (id, before) = (p.ip_id.unwrap_or(0), tx.newest_id);
+    let step = id.wrapping_sub(before) as i16;
+    let counts = id != 0 && before != 0 && step != 0 && step.unsigned_abs() < NEAR_IDS as u16;
+    counts.then_some(step < 0)
+}
+
 /// Shortest way from the capture to the sender and back, when the handshake told it: later ACKs
 /// may all have waited for a program or a timer. A handshake of a second may hold a SYN that was
 /// sent again (RFC 6298 2.1).
-fn near(tx: &Dir) -> Option<Duration> {
+pub(super) fn near(tx: &Dir) -> Option<Duration> {
     let told = tx.mss.is_some() && tx.path_us < 1_000_000;
     told.then(|| Duration::from_micros(tx.path_us.into()))
 }

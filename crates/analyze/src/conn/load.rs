@@ -198,6 +198,8 @@ impl Ids {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reordered {
     pub segments: u32,
+    /// Others that may have been sent again: without the handshake nothing tells how soon that can be.
+    pub perhaps: u32,
     /// Bytes that overtook the one that came latest, and the longest time that a hole was open.
     pub bytes: u32,
     pub longest: Duration,
@@ -432,6 +434,11 @@ impl Load {
             self.resumed.set(now);
             (self.silence, self.resumed_with) = (silence, ordinal);
         }
+    }
+
+    /// The sender was silent, and went on less than `lately` ago.
+    pub(crate) fn resumed_lately(&self, now: Instant, lately: Duration) -> bool {
+        self.resumed.get().is_some_and(|at| now.since(at) <= lately)
     }
 
     /// A hole shows behind the losses. Was it a timeout that ended the silence before? Its sender repeats one segment

@@ -17,10 +17,15 @@ pub(crate) const DETECTOR: Detector = Detector {
     said_when: "Segments were lost again and again and many at once, no queue was seen, and between most losses the same rate passed, to 6 %",
     needs: &[Need::Data, Need::BothDirections, Need::WholeHeaders],
     detect: |side, out| {
-        if is_sampled(side) {
-            out.cannot_tell(Need::EveryPacket);
-        } else {
-            out.extend(find(side));
+        let sampled = is_sampled(side);
+        match find(side).filter(|_| !sampled || side.has(Need::AtSender)) {
+            Some(finding) => out.extend([finding]),
+            None if sampled => out.cannot_tell(Need::EveryPacket),
+            // Nothing tells on which side of the losses it was captured.
+            None if loses_much(side) && !side.has(Need::Handshake) => {
+                out.cannot_tell(Need::Handshake);
+            }
+            None => {}
         }
     },
 };
@@ -30,21 +35,31 @@ const AT_ONCE: u32 = 6;
 const IN_ALL: u32 = 10;
 /// At least so many times between losses with the same rate.
 const ALIKE: usize = 4;
-/// Shorter times between losses are too short to measure a rate, microseconds; behind the policer, where a packet that is
-/// let through or not makes a difference, so many bytes have to pass as well.
+/// Shorter times between losses are too short to measure a rate, microseconds, and fewer bytes too few.
 const SHORT_US: i64 = 50_000;
 const FEW: u64 = 40_000;
-/// Bytes of a full packet.
-const ETHERNET: f64 = 1514.0;
-/// Rates that differ by less are one.
-const SAME: f64 = 0.04;
+/// Rates that differ by less are one: a packet more or less at either end of a stretch.
+const SAME: f64 = 1.5 * 1514.0 / FEW as f64;
 /// Behind a queue segments come at its rate. A policer lets them pass as they were sent: so many come in half the time.
 const BURSTS: f64 = 0.25;
 
-/// Behind the losses the holes of a capture that missed packets look like losses.
+/// Behind the losses the holes of a capture that missed packets look like losses. What was in flight when it began does not
+/// matter.
 fn is_sampled(side: &Side<'_>) -> bool {
-    let lost = side.episodes().iter().any(|r| r.retransmissions >= AT_ONCE);
-    lost && !side.has(Need::AtSender) && !side.has(Need::EveryPacket)
+    let c = side.connection;
+    let missed = side.sender.rare.as_deref().map(|r| &r.missed);
+    let [late, all] = [missed.map_or(c.start, |m| m.at), c.last].map(|at| at.since(c.start));
+    let later = late.as_nanos() > all.as_nanos() / 8;
+    loses_much(side) && !side.has(Need::EveryPacket) && later
+}
+
+/// Enough was lost for a policer.
+fn loses_much(side: &Side<'_>) -> bool {
+    let counts = || {
+        let lost = side.episodes().iter().filter(|r| lost(r));
+        lost.map(|r| r.retransmissions)
+    };
+    counts().max().is_some_and(|most| most >= AT_ONCE) && counts().sum::<u32>() >= IN_ALL
 }
 
 /// What was lost and sent again: all that was needed, by whatever means.
@@ -54,12 +69,11 @@ fn lost(r: &Record) -> bool {
 
 /// The rate that passes, bit/s, when the losses of this side look like a policer's.
 pub(crate) fn rate(side: &Side<'_>) -> Option<f64> {
-    let again = |r: &&Record| lost(r);
-    let list: Vec<&Record> = side.episodes().iter().filter(again).collect();
-    let counts = list.iter().map(|r| r.retransmissions);
-    if counts.clone().max()? < AT_ONCE || counts.sum::<u32>() < IN_ALL {
+    if !loses_much(side) {
         return None;
     }
+    let again = |r: &&Record| lost(r);
+    let list: Vec<&Record> = side.episodes().iter().filter(again).collect();
     let load = side.sender.load()?;
     let path = Path::of(side);
     if path.as_ref().is_some_and(|p| !p.is_empty()) {
@@ -68,25 +82,14 @@ pub(crate) fn rate(side: &Side<'_>) -> Option<f64> {
     let ends = [side.sender, side.receiver].map(|d| i64::from(d.path_or_zero()));
     let long = SHORT_US.max(2 * (ends[0] + ends[1]));
     let rates = if side.has(Need::AtSender) {
-        // The sender sees a loss a round trip later, and of what arrived only what is ACKed in order.
-        let pairs = list.windows(2).flat_map(|pair| {
-            let [a, b] = [pair.first(), pair.last()].map(|r| r.map(|r| (r.start, r.passed)));
-            rates(a.into_iter().chain(b), long, 0)
-        });
-        pairs.collect()
+        rates(list.iter().map(|r| (r.start, r.passed)), long)
     } else {
-        rates(load.holes.iter().copied(), long, FEW)
-    };
-    // Behind it, one packet more or less at either end of a stretch.
-    let blur = if side.has(Need::AtSender) {
-        SAME
-    } else {
-        1.5 * ETHERNET / FEW as f64
+        rates(load.holes.iter().copied(), long)
     };
     let alike = |rate: f64| {
         rates
             .iter()
-            .filter(|r| (**r - rate).abs() <= rate * blur)
+            .filter(|r| (**r - rate).abs() <= rate * SAME)
             .count()
     };
     let best = rates.iter().copied().max_by_key(|r| alike(*r))?;
@@ -96,9 +99,8 @@ pub(crate) fn rate(side: &Side<'_>) -> Option<f64> {
     (alike(best) >= ALIKE && alike(best) * 2 >= rates.len() && no_queue).then_some(best)
 }
 
-/// Rates between losses, each of which has its time and the bytes that had passed by then, at least `long` microseconds and
-/// `many` bytes apart.
-fn rates(losses: impl Iterator<Item = (Instant, u64)>, long: i64, many: u64) -> Vec<f64> {
+/// Rates between losses, each of which has its time and the bytes that had passed by then.
+fn rates(losses: impl Iterator<Item = (Instant, u64)>, long: i64) -> Vec<f64> {
     let mut from: Option<(Instant, u64)> = None;
     let mut rates = Vec::new();
     for (time, passed) in losses {
@@ -107,9 +109,9 @@ fn rates(losses: impl Iterator<Item = (Instant, u64)>, long: i64, many: u64) -> 
             continue;
         };
         let us = time.since(began).as_micros();
-        let bytes = passed.checked_sub(before);
-        if us >= long && bytes.is_none_or(|b| b >= many) {
-            rates.extend(bytes.map(|b| b as f64 * 8e6 / us as f64));
+        let bytes = passed.saturating_sub(before);
+        if us >= long && bytes >= FEW {
+            rates.push(bytes as f64 * 8e6 / us as f64);
             from = Some((time, passed));
         }
     }
