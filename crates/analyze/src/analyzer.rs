@@ -30,6 +30,9 @@ pub enum Output {
 /// Of the connections that may be held, this part (1 of so many) may have barely begun.
 const BEGUN: usize = 8;
 
+/// From this part (1 of so many) of the TCP packets on, those that were cut before their header may hide anything.
+const UNREAD: u64 = 100;
+
 /// The analyser of one capture.
 #[derive(Debug)]
 pub struct Analyzer {
@@ -44,6 +47,8 @@ pub struct Analyzer {
     limits: Limits,
     shelf: Shelf,
     scales: Scales,
+    /// TCP packets cut so short that nobody knows whose they are.
+    stubs: u64,
     last: Option<Instant>,
     ready: VecDeque<Output>,
     /// No packet follows.
@@ -65,6 +70,7 @@ impl Analyzer {
             limits: Limits::default(),
             shelf: Shelf::new(options.rows, options.max_rows),
             scales: Scales::new(options.max_streams),
+            stubs: 0,
             last: None,
             ready: VecDeque::new(),
             finished: false,
@@ -228,6 +234,7 @@ impl Analyzer {
             NotTcp::TcpStub => {
                 self.totals.tcp_packets += 1;
                 self.totals.truncated += 1;
+                self.stubs += 1;
             }
             NotTcp::Truncated => self.totals.truncated += 1,
             NotTcp::Malformed => self.totals.malformed += 1,
@@ -269,7 +276,8 @@ impl Analyzer {
         self.ready
             .extend(rest.into_iter().map(|f| Output::Finding(Box::new(f))));
         self.totals.findings_not_listed = self.limits.not_listed();
-        self.totals.not_checked = self.limits.not_checked();
+        let unread = self.stubs > 0 && self.stubs * UNREAD >= self.totals.tcp_packets;
+        self.totals.not_checked = self.limits.not_checked(unread);
         self.totals.forgotten_streams = self.table.forgotten();
         self.totals.rows_left_out = self.shelf.left_out;
     }

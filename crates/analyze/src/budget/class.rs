@@ -166,6 +166,12 @@ impl Budget {
         self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a += b);
     }
 
+    /// Takes from a class, at most as much as there is.
+    pub(crate) fn less(&mut self, class: Class, us: u64) {
+        let part = &mut self.0[class as usize];
+        *part = part.saturating_sub(us);
+    }
+
     /// Moves time from one class to another one, at most as much as there is.
     pub(crate) fn turn(&mut self, was: Class, is: Class, us: u64) {
         let us = us.min(self.of(was));

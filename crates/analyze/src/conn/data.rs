@@ -101,17 +101,21 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
 /// Data of a sender of bulk passes, one in four or after `silence`.
 fn under_load(tx: &mut Dir, rx: &Dir, p: &TcpPacket, silence: Duration, at: At) {
     let idle_us = tx.path_or_zero().saturating_add(rx.path_or_zero());
-    let load = tx.rtt.as_deref_mut().and_then(|r| r.load.as_deref_mut());
-    let Some(load) = load else { return };
-    load.after(silence, tx.ordinal, at.now);
+    let (ordinal, clock) = (tx.ordinal, tx.clock);
+    let Some(load) = tx.load_mut() else { return };
+    load.after(silence, ordinal, at.now);
     if let Some(stamps) = p.options.timestamps {
-        load.arrives(&tx.clock, stamps, idle_us, at);
+        load.heard.echoed(stamps.1);
+        load.arrives(&clock, stamps, idle_us, at);
     }
 }
 
 /// Data passes beyond what was seen so far: a hole, unless the capture missed it.
 fn hole_shows(tx: &mut Dir, now: Instant) {
-    let near = near(tx);
+    let (near, bytes) = (near(tx), tx.data_bytes);
+    if let Some(load) = tx.load_mut() {
+        load.hole_shows(bytes, now);
+    }
     let load = tx.load();
     let hole = Hole {
         queued: load.and_then(|l| l.arrived.queued()),
@@ -306,8 +310,14 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
         let overtaken = tx.nxt - end.min(tx.nxt);
         let late = at.now.since(shown);
         // Later than that it may be a late retransmission.
-        if late < near(tx).unwrap_or(SURELY_LATE) {
+        let sure = match near(tx) {
+            Some(near) => late < near,
+            None => late < SURELY_LATE && left_earlier(tx, p).is_some(),
+        };
+        if sure {
             tx.loss().reordered(overtaken, late, at.number);
+        } else if near(tx).is_none() {
+            tx.loss().perhaps_reordered();
         }
         fill_hole(tx, p, at);
         SegmentKind::OutOfOrder
@@ -330,16 +340,8 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
 /// lost before the capture and sent again? Its time stamp and IP identification tell whether it
 /// left before or after the packet seen last.
 fn late_not_lost(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
-    let newest = tx.clock.newest();
-    if let Some((tsval, _)) = p.options.timestamps
-        && tsval != newest
-    {
-        return Seq(tsval).before(Seq(newest));
-    }
-    let (id, before) = (p.ip_id.unwrap_or(0), tx.newest_id);
-    let step = id.wrapping_sub(before) as i16;
-    if id != 0 && before != 0 && step != 0 && step.unsigned_abs() < NEAR_IDS as u16 {
-        return step < 0;
+    if let Some(earlier) = left_earlier(tx, p) {
+        return earlier;
     }
     let loss = tx.loss.as_deref();
     if let (Some(shown), Some(near)) = (tx.flight.first_seen_after(p.seq_end()), near(tx)) {
@@ -355,10 +357,24 @@ fn late_not_lost(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
     !recovering && now.since(tx.last_data) < limit
 }
 
+/// Whether `p` left before the newest packet that was seen; `None` when its time stamp and IP identification do not tell.
+fn left_earlier(tx: &Dir, p: &TcpPacket) -> Option<bool> {
+    let newest = tx.clock.newest();
+    if let Some((tsval, _)) = p.options.timestamps
+        && tsval != newest
+    {
+        return Some(Seq(tsval).before(Seq(newest)));
+    }
+    let (id, before) = (p.ip_id.unwrap_or(0), tx.newest_id);
+    let step = id.wrapping_sub(before) as i16;
+    let counts = id != 0 && before != 0 && step != 0 && step.unsigned_abs() < NEAR_IDS as u16;
+    counts.then_some(step < 0)
+}
+
 /// Shortest way from the capture to the sender and back, when the handshake told it: later ACKs
 /// may all have waited for a program or a timer. A handshake of a second may hold a SYN that was
 /// sent again (RFC 6298 2.1).
-fn near(tx: &Dir) -> Option<Duration> {
+pub(super) fn near(tx: &Dir) -> Option<Duration> {
     let told = tx.mss.is_some() && tx.path_us < 1_000_000;
     told.then(|| Duration::from_micros(tx.path_us.into()))
 }

@@ -61,7 +61,12 @@ pub(crate) struct Dir {
     /// Shift of the windows that it advertises: 0 until both sides have sent the option.
     pub shift: u8,
     pub sack_permitted: bool,
+    pub stamps_offered: bool,
+    /// ECN, as RFC 3168 sets it up.
+    pub ecn_offered: bool,
+    /// It has sent time stamps, on its SYN or later, and later.
     pub timestamps: bool,
+    pub stamps_used: bool,
     // How it receives.
     /// Window it advertises, scaled bytes.
     pub window: u32,
@@ -333,7 +338,10 @@ impl Default for Dir {
             window_scale: None,
             shift: 0,
             sack_permitted: false,
+            stamps_offered: false,
+            ecn_offered: false,
             timestamps: false,
+            stamps_used: false,
             window: 0,
             window_before: 0,
             window_range: (u32::MAX, 0),
@@ -385,6 +393,12 @@ impl Dir {
     /// What the path did under load, if this is a sender of bulk.
     pub(crate) fn load(&self) -> Option<&Load> {
         self.rtt.as_deref()?.load.as_deref()
+    }
+
+    /// The same, to take more in.
+    #[inline]
+    pub(crate) fn load_mut(&mut self) -> Option<&mut Load> {
+        self.rtt.as_deref_mut()?.load.as_deref_mut()
     }
 
     /// Packets that the capture does not show, by gaps of one in the IP identification.
@@ -520,6 +534,14 @@ impl Dir {
         self.mss = p.options.mss;
         self.window_scale = p.options.window_scale;
         self.sack_permitted = p.options.sack_permitted;
+        self.stamps_offered = p.options.timestamps.is_some();
+        let ecn = p.flags.0 & (TcpFlags::ECE | TcpFlags::CWR | TcpFlags::AE);
+        self.ecn_offered = ecn
+            == if p.flags.has(TcpFlags::ACK) {
+                TcpFlags::ECE
+            } else {
+                TcpFlags::ECE | TcpFlags::CWR
+            };
         self.options_seen = !p.header_truncated || p.options.window_scale.is_some();
     }
 

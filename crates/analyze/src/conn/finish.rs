@@ -42,8 +42,7 @@ impl Connection {
     pub(crate) fn report(&mut self, totals: &mut Totals) -> Stream {
         let client = self.client_index();
         let ends = [self.key.a, self.key.b];
-        let duration_us = self.last.since(self.start).as_micros().max(0) as u64;
-        let account = self.account(client, duration_us);
+        let (account, duration_us) = self.account(client);
         totals.budget_us.add_all(&account.budget);
         totals.waited_us.add_all(&account.asked);
         let opening = account.budget.of(Class::Handshake);
@@ -90,7 +89,8 @@ impl Connection {
     }
 
     /// Where the time went. The spans go to the trace.
-    fn account(&mut self, client: usize, duration_us: u64) -> Account {
+    fn account(&mut self, client: usize) -> (Account, u64) {
+        let duration_us = self.last.since(self.start).as_micros().max(0) as u64;
         let mut account = match self.tracker.take() {
             Some(tracker) => tracker.close(&self.dirs, client, (self.start, duration_us)),
             None => Account::default(),
@@ -98,10 +98,19 @@ impl Connection {
         // Packets of which nothing but the header's fields is known tell nothing.
         let rest = duration_us.saturating_sub(account.budget.total());
         account.budget.add(Class::Unknown, rest);
+        let ahead = self.clock_step().filter(|step| !step.back);
+        if let Some(step) = ahead {
+            let us = |d: Duration| d.as_micros().max(0) as u64;
+            account.skip(us(step.after.since(self.start)), us(step.by));
+            if let Some(trace) = &mut self.trace {
+                trace.skip(step.packet, step.by);
+            }
+        }
         if let Some(trace) = &mut self.trace {
             trace.spans = std::mem::take(&mut account.spans);
         }
-        account
+        let duration_us = account.budget.total();
+        (account, duration_us)
     }
 
     fn state(&self) -> State {
@@ -158,7 +167,7 @@ impl Connection {
         if self.dirs.iter().any(twice) {
             list.push(Artefact::Duplicates);
         }
-        if self.time_out_of_order > 0 {
+        if self.out_of_order() > 0 {
             list.push(Artefact::TimeOutOfOrder);
         }
         if rare(|r| r.truncated > 0) {

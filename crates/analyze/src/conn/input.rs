@@ -7,7 +7,7 @@ use super::ack::{self, Classified, Release};
 use super::data::{At, SANE, rtt};
 use super::dir::Dir;
 use super::flight::{Segment, Taken};
-use super::load::BULK;
+use super::load::{BULK, Step};
 use super::window;
 use crate::compat::Verdicts;
 use crate::trace::{AckClass, AckRow};
@@ -37,6 +37,9 @@ pub(crate) fn on_ack(
         begins_behind(sender, p.ack);
     }
     echo(acker, sender, p, at.now);
+    if let (Some(load), Some((tsval, _))) = (sender.load_mut(), p.options.timestamps) {
+        load.heard.add(tsval);
+    }
     let high = sender.loss.as_deref().and_then(|l| l.sacked_high);
     let dsack = if p.header_truncated {
         cut_sack(acker, sender, p, at.now)
@@ -152,23 +155,29 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
             .as_ref()
             .is_some_and(|a| matches!(a.class, AckClass::Immediate | AckClass::SecondSegment));
         sender.rtt.get_or_insert_default().by_ack(us, prompt);
-        under_load(acker, sender, us, p, at);
+        under_load(acker, sender, (us, taken.bytes), p, at);
     }
     Told { acked, rtt_us }
 }
 
-/// An ACK came after `us`.
-fn under_load(acker: &Dir, sender: &mut Dir, us: u32, p: &TcpPacket, at: At) {
+/// An ACK of `covered` bytes came after `us`.
+fn under_load(acker: &Dir, sender: &mut Dir, (us, covered): (u32, u32), p: &TcpPacket, at: At) {
     let is_bulk = sender.ordinal >= BULK;
     // While two full segments or more are in flight no timer holds the ACK.
-    let more = sender.nxt - p.ack.min(sender.nxt) >= 2 * sender.full_payload(acker.mss);
+    let full = sender.full_payload(acker.mss);
+    let more = sender.nxt - p.ack.min(sender.nxt) >= 2 * full;
     let rtt = sender.rtt.get_or_insert_default();
     match rtt.load.as_deref_mut() {
         Some(load) => {
             if let Some((tsval, _)) = p.options.timestamps {
                 load.acks(tsval, at.now);
             }
-            load.ack_ids.step(acker.newest_id, p.ip_id.unwrap_or(0));
+            load.ack_ids.step(Step {
+                newest: acker.newest_id,
+                id: p.ip_id.unwrap_or(0),
+                gap: at.now.since(acker.last_packet),
+                stretched: covered > 2 * full,
+            });
             if more {
                 load.answered(us, at.now, at.number);
             }

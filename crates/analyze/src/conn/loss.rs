@@ -313,6 +313,11 @@ impl Loss {
         reordered.add(bytes, late, number);
     }
 
+    /// A segment came late, or was sent again.
+    pub(crate) fn perhaps_reordered(&mut self) {
+        self.reordered.get_or_insert_default().perhaps += 1;
+    }
+
     /// A duplicate ACK that nothing in flight can have caused: it answers the retransmission of what had arrived.
     /// (With SACK it would be a DSACK.)
     pub(crate) fn answered_twice(&mut self, now: Instant, rtt: Duration) {

@@ -7,6 +7,7 @@
 mod ack;
 mod caqm;
 mod clock;
+mod copy;
 mod data;
 mod dir;
 mod episode;
@@ -21,6 +22,7 @@ mod opening;
 mod quick_model;
 mod round_trip;
 mod rounds;
+mod steps;
 mod turns;
 mod unclear;
 mod weight;
@@ -37,6 +39,7 @@ pub(crate) use flight::Segment;
 pub(crate) use load::{QueueWaits, Reordered, STANDING_US};
 pub(crate) use opening::Opening;
 pub(crate) use rounds::{Level, Run};
+pub(crate) use steps::Step;
 pub(crate) use turns::{SLOW_US, Waits};
 pub(crate) use unclear::{Evidence, Released};
 
@@ -65,14 +68,15 @@ pub(crate) struct Connection {
     pub dirs: [Dir; 2],
     /// Index of the client's side, where the handshake told.
     client: Option<u8>,
-    /// Index of the side whose data came last.
-    talker: Option<u8>,
+    /// The side whose data came last is the second one.
+    talker: Option<bool>,
     pub turns: Option<Box<Turns>>,
     pub opening: Option<Box<Opening>>,
     pub handshake: Handshake,
     /// The connection is over (both FINs ACKed, or a RST).
     pub over: bool,
-    pub time_out_of_order: u32,
+    /// Steps of the capture's clock.
+    steps: Option<Box<steps::Steps>>,
     trace: Option<Box<StreamTrace>>,
     /// Where the time went; made with the first packet that can tell.
     tracker: Option<Box<Tracker>>,
@@ -128,7 +132,7 @@ impl Connection {
             opening: None,
             handshake: Handshake::default(),
             over: false,
-            time_out_of_order: 0,
+            steps: None,
             trace,
             tracker: None,
         }
@@ -158,7 +162,10 @@ impl Connection {
             self.first = number;
         }
         let verdicts = self.compat.packet(now, number, dir == 0, p);
-        self.time_out_of_order += u32::from(now < self.last);
+        let now = self.clock(dir, p, number, now);
+        if now < self.last {
+            self.steps.get_or_insert_default().out_of_order += 1;
+        }
         self.last = self.last.max(now);
         self.dirs[dir].count(p, verdicts);
         let mut kind = SegmentKind::PureAck;
@@ -166,7 +173,7 @@ impl Connection {
         let mark = dir::mark(p);
         if !p.standing.has_length() {
             // Nothing but its header fields is known.
-        } else if self.captured_twice(dir, mark, p, now) {
+        } else if self.is_copy(dir, mark, p, now) {
             self.dirs[dir].rare().capture_duplicates += 1;
         } else {
             let at = At { number, now };
@@ -209,18 +216,19 @@ impl Connection {
         self.apply_fixes();
     }
 
-    /// Whether this is the packet before, captured once more.
-    fn captured_twice(&self, dir: usize, mark: u64, p: &TcpPacket, now: Instant) -> bool {
-        let d = &self.dirs[dir];
-        if d.previous != mark || d.packets <= 1 {
-            return false;
+    /// The time of a packet, with steps of the capture's clock taken out.
+    #[inline]
+    fn clock(&mut self, dir: usize, p: &TcpPacket, number: u64, now: Instant) -> Instant {
+        let now = match self.steps.as_deref() {
+            Some(steps) => now + steps.shift,
+            None => now,
+        };
+        let gap = now.since(self.last);
+        if gap <= steps::BACK || gap >= steps::AHEAD || self.steps.is_some() {
+            self.steady(dir, p, number, now)
+        } else {
+            now
         }
-        let doubled = self
-            .dirs
-            .iter()
-            .filter_map(|d| d.rare.as_ref())
-            .any(|r| r.capture_duplicates > 0);
-        dir::repeats(p, now.since(d.last_packet), doubled)
     }
 
     /// The packet as an ACK and as data.
@@ -236,7 +244,7 @@ impl Connection {
         let [a, b] = &mut self.dirs;
         let (tx, rx) = if dir == 0 { (a, b) } else { (b, a) };
         tx.follow_window(p, rx, at);
-        let begins = p.payload_len > 0 && self.talker != Some(dir as u8);
+        let begins = p.payload_len > 0 && self.talker != Some(dir == 1);
         let before = begins.then(|| Before::look(tx, rx, p));
         let told = if p.flags.has(TcpFlags::ACK) {
             input::on_ack(tx, rx, p, v, at)
@@ -249,6 +257,7 @@ impl Connection {
         let kind = data::on_segment(tx, rx, p, at);
         if let Some((tsval, _)) = p.options.timestamps {
             tx.timestamps = true;
+            tx.stamps_used |= !p.flags.has(TcpFlags::SYN | TcpFlags::RST);
             if p.payload_len > 0 {
                 tx.clock.tick(tsval, at.now);
             }
@@ -265,7 +274,7 @@ impl Connection {
         }
         if let Some(before) = before
             && kind == SegmentKind::New
-            && self.talker.replace(dir as u8).is_some()
+            && self.talker.replace(dir == 1).is_some()
         {
             let turns = self.turns.get_or_insert_default();
             turns.begin(dir, &self.dirs, before, at);

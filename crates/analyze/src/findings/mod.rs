@@ -5,10 +5,12 @@
 
 mod accept_queue_overflow;
 mod ack_loss;
+mod ack_thinning;
 mod artefacts;
 mod black_hole;
 mod bufferbloat;
 mod caqm;
+mod clock_step;
 mod delayed_ack;
 mod duplication;
 mod episodes;
@@ -93,7 +95,7 @@ impl Id {
 
     /// It is about the capture as a whole, and explains nothing of a stream.
     pub fn is_about_the_capture(self) -> bool {
-        self == artefacts::DETECTOR.id
+        self == artefacts::DETECTOR.id || self == clock_step::DETECTOR.id
     }
 
     /// The finding with this name.
@@ -171,7 +173,11 @@ impl Found {
     /// `missing` is what the capture lacks in this direction: it is the same for all detectors.
     fn run(&mut self, detector: &Detector, side: &Side<'_>, missing: Missing) {
         self.current = Some(detector.id);
-        match detector.needs.iter().find(|need| missing.has(**need)) {
+        let mut needs = detector
+            .needs
+            .iter()
+            .chain(clock_step::needed_by(detector.id));
+        match needs.find(|need| missing.has(**need)) {
             Some(need) if side.is_used() => self.cannot_tell(*need),
             Some(_) => {}
             None => {

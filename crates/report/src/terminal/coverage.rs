@@ -249,6 +249,7 @@ fn lacks(theme: &Theme, totals: &Totals, out: &mut String) {
         let first = of().map(|n| n.stream).min().unwrap_or(0);
         let names: Vec<String> = of().map(|n| short(n.finding.name())).collect();
         let streams = match streams {
+            0 => "frames cut before the TCP header".to_owned(),
             1 => format!("stream {first}"),
             n => format!("{}, the first is {first}", units::plural(n, "stream")),
         };
