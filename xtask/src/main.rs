@@ -39,6 +39,10 @@ fn main() -> ExitCode {
     if let Some(code) = tcplab_kernel::guest::stage(&[]) {
         return code;
     }
+    // Without this their folders stay until the next command.
+    if let Err(error) = tcplab_kernel::Scratch::remove_on_signals() {
+        eprintln!("xtask: signals: {error}");
+    }
     let result = match Cli::parse().command {
         Command::Tidy(args) => tidy::run(&repository_root(), &args),
         Command::Documents(args) => documents::run(&repository_root(), &args),

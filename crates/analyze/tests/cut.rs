@@ -7,14 +7,12 @@
 mod common;
 
 use std::fmt::Write as _;
-use std::fs::File;
 
-use common::{Answer, answer, root};
+use common::{Answer, answer, frames, root};
 use serde_json::Value;
 use tcplab_analyze::{Analyzer, Options};
 use tcplab_base::Instant;
-use tcplab_capture::{Body, Reader};
-use tcplab_wire::{Config, Parsed, TcpFlags, TcpPacket, parse_frame};
+use tcplab_wire::{Parsed, TcpFlags, TcpPacket};
 
 /// Bytes of each frame that a snapped capture keeps.
 const SNAP: usize = 60;
@@ -58,32 +56,24 @@ struct Packet {
 }
 
 fn packets(file: &str) -> Vec<Packet> {
-    let path = root().join("tests/captures").join(file);
-    let mut reader = Reader::new(File::open(&path).expect("the capture")).expect("a capture");
     let mut packets = Vec::new();
-    while let Some(record) = reader.next().expect("an undamaged capture") {
-        let Body::Frame {
-            link,
-            data,
-            orig_len,
-        } = record.body
-        else {
-            continue;
-        };
-        let parse = |data| match parse_frame(link, data, orig_len, &Config::default()) {
-            Parsed::Tcp(packet) => Some(packet),
-            Parsed::NotTcp(_) => None,
-        };
-        if let Some(whole) = parse(data) {
-            let snapped = parse(&data[..data.len().min(SNAP)]);
-            packets.push(Packet {
-                number: record.number,
-                time: record.time,
-                whole,
-                snapped,
-            });
-        }
-    }
+    frames(
+        &root().join("tests/captures").join(file),
+        |number, time, parse| {
+            let tcp = |kept| match parse(kept) {
+                Parsed::Tcp(packet) => Some(packet),
+                Parsed::NotTcp(_) => None,
+            };
+            if let Some(whole) = tcp(usize::MAX) {
+                packets.push(Packet {
+                    number,
+                    time,
+                    whole,
+                    snapped: tcp(SNAP),
+                });
+            }
+        },
+    );
     packets
 }
 

@@ -4,6 +4,7 @@
 mod common;
 
 use common::{Answer, analyze_script};
+use tcplab_analyze::findings::Lacks;
 
 const CLIENT: [&str; 3] = [
     "0 > S 100 0 0 60000 mss=1460 sackok",
@@ -292,6 +293,75 @@ fn a_listener_that_does_not_take_the_connection() {
         !has(&answer, "accept_queue_overflow") && has(&answer, "tail_loss"),
         "{:?}",
         answer.ids()
+    );
+}
+
+#[test]
+fn a_listener_that_waits_for_data_is_no_full_queue() {
+    // TCP_DEFER_ACCEPT: the SYN-ACK comes again when no data has come for so long.
+    let lines = [
+        "31000 < S. 500 101 0 60000 mss=1460 sackok",
+        "31100 > . 101 501 0 60000",
+        "60000 > R. 101 501 0 0",
+    ];
+    let answer = run(&SERVER, &lines.map(str::to_owned));
+    assert_eq!(answer.ids(), [""; 0]);
+    let [stream] = &answer.streams[..] else {
+        panic!("one stream");
+    };
+    let said = |l: &Lacks| {
+        l.findings
+            .iter()
+            .any(|id| id.name() == "accept_queue_overflow")
+    };
+    assert!(
+        stream.not_checked.iter().any(said),
+        "{:?}",
+        stream.not_checked
+    );
+}
+
+#[test]
+fn a_handshake_that_was_repeated_does_not_tell_the_place() {
+    // In the middle of the path; the client's ACK comes after its second SYN.
+    let lines = [
+        "0 > S 100 0 0 60000 mss=1460",
+        "10 < S. 500 101 0 60000 mss=1460",
+        "2000 > S 100 0 0 60000 mss=1460",
+        "2001 > . 101 501 2 60000",
+        "2001 > P. 101 501 521 60000",
+        "2010 < S. 500 101 0 60000 mss=1460",
+        "2012 < . 501 622 0 60000",
+        "2013 < P. 501 622 1000 60000",
+        "2015 > . 622 1501 0 60000",
+    ];
+    let answer = analyze_script(&lines);
+    assert!(!has(&answer, "accept_queue_overflow"), "{:?}", answer.ids());
+}
+
+#[test]
+fn acks_of_a_proxy_do_not_tell_the_path_to_the_server() {
+    // The SYN-ACK takes 56 ms, the ACKs of a NAT that ends the connection here 0.1 ms.
+    let said = |think: f64| {
+        let answer = [
+            "0 > S 100 0 0 60000 mss=1460".to_owned(),
+            "56 < S. 500 101 0 60000 mss=1460".to_owned(),
+            "56.1 > . 101 501 0 60000".to_owned(),
+            "57 > P. 101 501 200 60000".to_owned(),
+            "57.1 < . 501 301 0 60000".to_owned(),
+            format!("{} < P. 501 301 500 60000", 57.1 + think),
+        ];
+        let all: Vec<&str> = answer.iter().map(String::as_str).collect();
+        analyze_script(&all)
+    };
+    let path = said(57.0);
+    assert_eq!(path.ids(), [""; 0]);
+    assert!(!path.streams[0].not_checked.is_empty());
+    let slow = said(140.0);
+    assert!(
+        title(&slow, "slow_server").contains("took 84."),
+        "{}",
+        title(&slow, "slow_server")
     );
 }
 

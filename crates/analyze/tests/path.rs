@@ -672,7 +672,7 @@ fn an_option_that_the_answer_leaves_out_is_told_where_it_matters() {
     };
     let both = with("mss=1460", 40);
     assert_eq!(both.ids(), ["option_not_agreed"]);
-    assert!(title(&both, "option_not_agreed").contains("offered window scale, SACK,"));
+    assert!(title(&both, "option_not_agreed").contains("offered window scale and SACK,"));
     assert_eq!(with("mss=1460 sackok ws=7", 40).ids(), [""; 0]);
     assert_eq!(with("mss=1460", 5).ids(), [""; 0]);
 }
@@ -784,6 +784,16 @@ fn a_rst_of_another_machine_is_told_from_one_of_the_end() {
         "260 < P. 701 401 200 60000 ttl=52",
     ];
     assert_eq!(reset(&goes_on).ids(), ["reset_by_middlebox"]);
+    // Its IP identification follows: the end made the RST itself.
+    let own = [
+        "199 < . 701 401 0 60000 ttl=52 id=8",
+        "200 < R. 701 401 0 0 ttl=52 id=9",
+        "260 < P. 701 401 200 60000 ttl=52 id=10",
+    ];
+    assert_eq!(reset(&own).ids(), [""; 0]);
+    // The peer goes on with it: the RST did not reset anything.
+    let ignored = [goes_on[0], goes_on[1], "261 > . 401 901 0 60000 ttl=64"];
+    assert_eq!(reset(&ignored).ids(), [""; 0]);
     // What the RST has overtaken was sent before it.
     let overtaken = [
         "200 < R. 901 401 0 0 ttl=52",
@@ -796,6 +806,25 @@ fn a_rst_of_another_machine_is_told_from_one_of_the_end() {
         "200 < R. 701 401 0 0 ttl=61",
     ];
     assert_eq!(reset(&moved).ids(), ["reset"]);
+}
+
+#[test]
+fn bytes_that_the_rst_acknowledges_are_not_lost() {
+    let said = |ack: u32| {
+        let rst = format!("205 < R. 701 {ack} 0 0 ttl=52");
+        reset(&["200 > P. 401 701 72 60000 ttl=64", &rst])
+    };
+    let title = |a: &Answer| a.findings[0].title.clone();
+    assert!(
+        title(&said(401)).contains("72 bytes"),
+        "{}",
+        title(&said(401))
+    );
+    assert!(
+        !title(&said(473)).contains("bytes"),
+        "{}",
+        title(&said(473))
+    );
 }
 
 #[test]

@@ -1,22 +1,33 @@
 //! Temporary folders, and those that a killed process has left.
 //!
 //! A folder's name holds the number of its process, which holds a lock on it. A process that was killed cannot remove
-//! its own; the next one does. Only their user may enter them.
+//! its own; the next one does. Only their user may enter them. A program whose work no [`crate::Stop`] ends calls
+//! [`Scratch::remove_on_signals`].
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use nix::fcntl::{Flock, FlockArg};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
 use tempfile::TempDir;
 
 const PREFIX: &str = "tcplab-run-";
 
 /// The places that this process has swept.
 static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// The folders of this process.
+static LIVE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn live() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    LIVE.lock().unwrap_or_else(|e| e.into_inner())
+}
 
 /// A folder that goes with this value.
 #[derive(Debug)]
@@ -51,6 +62,7 @@ impl Scratch {
             .permissions(Permissions::from_mode(0o700))
             .tempdir_in(place)?;
         let lock = lock(folder.path());
+        live().insert(folder.path().to_owned());
         Ok(Self {
             folder,
             _lock: lock,
@@ -60,6 +72,45 @@ impl Scratch {
     /// Where it is.
     pub fn path(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Ctrl-C and SIGTERM end this process as always, and remove its folders before.
+    ///
+    /// # Errors
+    /// When the system does not allow it.
+    pub fn remove_on_signals() -> io::Result<()> {
+        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        std::thread::Builder::new()
+            .name("scratch".to_owned())
+            .spawn(move || {
+                for signal in signals.forever() {
+                    Self::end_with(|| {
+                        let _ = emulate_default_handler(signal);
+                    });
+                }
+            })?;
+        Ok(())
+    }
+
+    /// Removes all folders of this process and ends it with this exit code.
+    pub fn exit(code: i32) -> ! {
+        Self::end_with(|| std::process::exit(code));
+        std::process::exit(code)
+    }
+
+    /// Nobody makes a folder meanwhile.
+    fn end_with(end: impl FnOnce()) {
+        let live = live();
+        for folder in live.iter() {
+            let _ = fs::remove_dir_all(folder);
+        }
+        end();
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        live().remove(self.folder.path());
     }
 }
 
@@ -138,6 +189,42 @@ mod tests {
         assert_eq!(mode & 0o777, 0o700);
         drop(folder);
         assert!(!path.exists());
+    }
+
+    /// The child of the next test: a folder, and a process that waits to be ended.
+    #[test]
+    fn waits_with_a_folder() {
+        let Some(place) = std::env::var_os("TCPLAB_TEST_SCRATCH") else {
+            return;
+        };
+        let folder = Scratch::new_in(Path::new(&place)).unwrap();
+        Scratch::remove_on_signals().unwrap();
+        fs::write(folder.path().join("ready"), "").unwrap();
+        std::thread::sleep(std::time::Duration::from_secs(600));
+    }
+
+    #[test]
+    fn signals_remove_it_and_end_the_process_as_always() {
+        use std::os::unix::process::ExitStatusExt;
+        for signal in [SIGINT, SIGTERM] {
+            let place = tempfile::tempdir().unwrap();
+            let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", "scratch::tests::waits_with_a_folder"])
+                .env("TCPLAB_TEST_SCRATCH", place.path())
+                .stdout(std::process::Stdio::null())
+                .spawn()
+                .unwrap();
+            let folders = || fs::read_dir(place.path()).unwrap().flatten();
+            while !folders().any(|entry| entry.path().join("ready").exists()) {
+                assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            let pid = nix::unistd::Pid::from_raw(child.id().cast_signed());
+            nix::sys::signal::kill(pid, nix::sys::signal::Signal::try_from(signal).unwrap())
+                .unwrap();
+            assert_eq!(child.wait().unwrap().signal(), Some(signal));
+            assert_eq!(folders().count(), 0);
+        }
     }
 
     #[test]

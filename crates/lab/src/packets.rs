@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value as Json;
 use tcplab_analyze::findings::Finding;
 use tcplab_analyze::report::Stream;
-use tcplab_analyze::trace::StreamTrace;
+use tcplab_analyze::trace::{Rows, StreamTrace};
 use tcplab_analyze::{Analyzer, Options, Output};
 use tcplab_capture::{Body, Reader};
 use tcplab_plan::Point;
@@ -83,20 +83,21 @@ fn streams(path: &Path, config: &Config) -> Result<Vec<Stream>, LabError> {
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     pub findings: Vec<Finding>,
+    pub stream: Stream,
     pub trace: StreamTrace,
 }
 
-/// Has the analyser read a capture of one connection.
-pub(crate) fn heard(path: &Path) -> Result<Heard, LabError> {
+/// Has the analyser read a capture of one connection, and keeps these rows.
+pub(crate) fn heard(path: &Path, rows: Rows) -> Result<Heard, LabError> {
     let options = Options {
-        rows: tcplab_analyze::trace::Rows::ALL,
+        rows,
         ..Options::default()
     };
     let mut heard = Heard::default();
     read(path, &Config::default(), options, |output| match output {
         Output::Finding(finding) => heard.findings.push(*finding),
         Output::Trace(trace) => heard.trace = *trace,
-        Output::Stream(_) => {}
+        Output::Stream(stream) => heard.stream = *stream,
     })?;
     Ok(heard)
 }
@@ -104,7 +105,7 @@ pub(crate) fn heard(path: &Path) -> Result<Heard, LabError> {
 /// The packets of each connection of a capture, with verdicts.
 pub(crate) fn traces(path: &Path) -> Result<Vec<StreamTrace>, LabError> {
     let options = Options {
-        rows: tcplab_analyze::trace::Rows::ALL,
+        rows: Rows::ALL,
         ..Options::default()
     };
     let mut traces = Vec::new();

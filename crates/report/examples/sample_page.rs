@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
+use tcplab_analyze::findings::proof::{Cure, Outcome, Proof};
 use tcplab_analyze::findings::{Finding, Id, Lacks, Need, NotChecked, Severity};
 use tcplab_analyze::report::{
     AckMode, Artefact, Capture, Direction, Handshake, Mode, Report, State, Stream, Totals, Vantage,
@@ -216,8 +217,44 @@ fn stalls() -> impl Iterator<Item = Finding> {
             cause: "The last segments of a window were lost and no ACK came back.".into(),
             remedy: vec!["Look for loss on the path; `tc -s qdisc` on the sender.".into()],
             confidence: Some(0.97),
-            proof: None,
+            proof: Some(Box::new(Proof::none(
+                "the losses of the path are not in the experiment",
+            ))),
         })
+}
+
+/// What an experiment said about the first finding.
+fn proof() -> Proof {
+    let cure = |change: &str, stack: &str, after_us: Option<u64>, gone| Cure {
+        change: change.into(),
+        variant: "cure".into(),
+        stack: stack.into(),
+        after_us,
+        gone,
+    };
+    let old = "model:linux-6.1.56";
+    Proof {
+        outcome: Outcome::Proved,
+        figure: Some("median wait of 84 ACKs".into()),
+        captured_us: Some(42_190),
+        stack: Some(old.into()),
+        before_us: Some(40_100),
+        cures: vec![
+            cure(
+                "a kernel with the fix on 192.0.2.10",
+                "model:linux-6.1",
+                Some(0),
+                true,
+            ),
+            cure("`ip route ... quickack 1` on 192.0.2.10", old, None, false),
+        ],
+        experiment: Some(format!(
+            "# One message each 100 ms.\nschema = \"tcplab.experiment/1\"\n{}",
+            "messages = [\"server 1024 after 100ms\"]\n".repeat(30)
+        )),
+        file: Some("experiments/sample-0.toml".into()),
+        ..Proof::default()
+    }
 }
 
 fn findings() -> Vec<Finding> {
@@ -245,7 +282,7 @@ fn single() -> Vec<Finding> {
                 "Set TCP_QUICKACK before each read in the application.".into(),
             ],
             confidence: Some(0.99),
-            proof: None,
+            proof: Some(Box::new(proof())),
         },
         Finding {
             id: id("syn_retries"),

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tcplab_fuzz_targets::manifest::{Fate, Finished, mutant, read, run, trees};
-use tcplab_kernel::Stop;
+use tcplab_kernel::{Scratch, Stop};
 
 /// Kilobytes of address space of a process.
 const MEMORY_KB: u64 = 3_000_000;
@@ -55,7 +55,7 @@ type Tally = [u64; 5];
 /// A process of its own: mutants of this range, a line for each step.
 fn work(kind: &str, seed: u64, range: std::ops::Range<u64>) {
     let trees = trees();
-    let root = tempfile::tempdir().expect("a folder");
+    let root = Scratch::new().expect("a folder");
     let finished = (kind == "folder").then(|| Finished::new(&root.path().join("out")));
     let clock: Arc<Mutex<Option<(Instant, Stop)>>> = Arc::default();
     watch(Arc::clone(&clock));
@@ -106,7 +106,7 @@ fn watch(clock: Arc<Mutex<Option<(Instant, Stop)>>>) {
                 stop.request();
             }
             if began.elapsed() > HANG {
-                std::process::exit(HUNG);
+                Scratch::exit(HUNG);
             }
         }
     });

@@ -90,6 +90,32 @@ export interface Finding {
   remedy: string[];
   /** Absent when nobody has measured it. */
   confidence?: number;
+  /** With `--prove`. */
+  proof?: Proof;
+}
+
+/** What an experiment said about a finding. */
+export interface Proof {
+  outcome: 'proved' | 'not_reproduced' | 'not_proved';
+  /** Why it is not proved, or not reproduced. */
+  reason?: string;
+  /** What is compared. */
+  figure?: string;
+  captured_us?: number;
+  stack?: string;
+  before_us?: number;
+  cures?: Cure[];
+  /** The text of a file for `tcplab run`, and where it was written. */
+  experiment?: string;
+  file?: string;
+}
+
+export interface Cure {
+  change: string;
+  stack: string;
+  /** Absent when the run has no such figure. */
+  after_us?: number;
+  gone: boolean;
 }
 
 export interface StreamLine {

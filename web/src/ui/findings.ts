@@ -3,6 +3,7 @@
 import type { Capture, Finding } from '../data/model';
 import { h } from '../dom';
 import { count, plural } from '../format';
+import { proofOf } from './proof';
 import { toPaste, withCode } from './words';
 
 /** Places of a group that are listed at first. */
@@ -154,6 +155,7 @@ export class FindingsList {
     const parts = [streams.size === 1 ? `stream ${finding.stream}` : plural(streams.size, 'stream')];
     if (group.length > streams.size) parts.push(`${count(group.length)} times`);
     parts.push(finding.id);
+    if (finding.proof?.outcome === 'proved') parts.push('proved');
     if (finding.confidence !== undefined) parts.push(`${Math.round(finding.confidence * 100)} % sure`);
     return parts.join(' · ');
   }
@@ -175,6 +177,7 @@ export class FindingsList {
       { class: 'more' },
       remedies.length > 0 && h('h4', {}, 'What to do'),
       remedies.length > 0 && h('ul', { class: 'remedies' }, ...remedies),
+      proofOf(finding.proof, this.whole),
       h('h4', {}, 'Why'),
       h('p', {}, ...withCode(finding.cause)),
       group.length > 1 && h('h4', {}, 'Where'),

@@ -1,37 +1,15 @@
 // The page that the Rust code writes, opened from disk in a real browser.
 
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { drag, launch, needPage, open, pointTo, range, run, scratch } from './browser';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { drag, open, pointTo, range } from './browser';
+import { samplePage } from './sample';
 
-const files = scratch();
-const sample = files.path('sample.html');
-let browser: Browser;
 let page: Page;
-let problems: string[];
-
-beforeAll(async () => {
-  needPage();
-  run('cargo', ['run', '--quiet', '-p', 'tcplab-report', '--example', 'sample_page', '--', sample]);
-  browser = await launch();
-}, 300_000);
-
-afterAll(async () => {
-  await browser?.close();
-  files.remove();
+const sample = samplePage((opened) => {
+  page = opened;
 });
-
-beforeEach(async () => {
-  ({ page, problems } = await open(browser, sample));
-});
-
-afterEach(async () => {
-  await page.close();
-  // Whatever a test did: no error, and nothing was asked of the network.
-  expect(problems).toEqual([]);
-});
-
-const choose = (stream: number) => page.locator(`tr[data-stream="${stream}"]`).click();
+const { choose } = sample;
 const drawn = async (chart: string) =>
   Number(await page.locator(`.chart.${chart} .plot`).getAttribute('data-drawn'));
 const draws = async (chart: string) =>
@@ -138,7 +116,7 @@ describe('the page', () => {
     await page.locator('button.theme').click();
     expect(await ground()).toBe('rgb(18, 20, 23)');
     await expect.poll(() => draws('sequence')).toBeGreaterThan(painted);
-    const dark = await open(browser, sample, 'dark');
+    const dark = await open(sample.browser(), sample.file, 'dark');
     expect(await dark.page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(
       'rgb(18, 20, 23)',
     );
@@ -184,10 +162,10 @@ describe('the page', () => {
 
   it('filters and sorts the streams', async () => {
     await page.locator('input[type="search"]').fill('2001:db8');
-    expect(await page.locator('tbody tr').count()).toBe(1);
+    expect(await page.locator('.streams tbody tr').count()).toBe(1);
     await page.locator('input[type="search"]').fill('');
     await page.locator('th button', { hasText: 'pkts' }).click();
-    expect(await page.locator('tbody tr').first().getAttribute('data-stream')).toBe('2');
+    expect(await page.locator('.streams tbody tr').first().getAttribute('data-stream')).toBe('2');
   });
 
   it('says why a stream has no charts, and why a capture has no streams', async () => {

@@ -1,37 +1,16 @@
 // Where the time went, what was not checked, paper and narrow windows, in a real browser.
 
 import { readFileSync } from 'node:fs';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { launch, needPage, open, range, run, scratch } from './browser';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { range } from './browser';
+import { samplePage } from './sample';
 
-const files = scratch();
-const sample = files.path('sample.html');
-let browser: Browser;
 let page: Page;
-let problems: string[];
-
-beforeAll(async () => {
-  needPage();
-  run('cargo', ['run', '--quiet', '-p', 'tcplab-report', '--example', 'sample_page', '--', sample]);
-  browser = await launch();
-}, 300_000);
-
-afterAll(async () => {
-  await browser?.close();
-  files.remove();
+const sample = samplePage((opened) => {
+  page = opened;
 });
-
-beforeEach(async () => {
-  ({ page, problems } = await open(browser, sample));
-});
-
-afterEach(async () => {
-  await page.close();
-  expect(problems).toEqual([]);
-});
-
-const choose = (stream: number) => page.locator(`tr[data-stream="${stream}"]`).click();
+const { choose } = sample;
 const text = async (what: string) =>
   ((await page.locator(what).first().textContent()) ?? '').replaceAll('\u00a0', ' ');
 const over = () =>
@@ -135,7 +114,35 @@ describe('findings', () => {
 
   it('give the cure first, then the reason, then the evidence', async () => {
     const heads = await page.locator('.finding[aria-current] h4').allTextContents();
-    expect(heads).toEqual(['What to do', 'Why', 'Packets of stream 0']);
+    expect(heads).toEqual(['What to do', 'Proved by an experiment', 'Why', 'Packets of stream 0']);
+  });
+
+  it('show what an experiment said, with the figures of each cure', async () => {
+    const finding = page.locator('.finding[aria-current]');
+    expect(await finding.locator('.meta').textContent()).toContain('proved');
+    expect(await text('.proof caption')).toBe('Median wait of 84 ACKs.');
+    const rows = (await finding.locator('.proof tr').allTextContents()).map((r) =>
+      r.replaceAll('\u00a0', ' '),
+    );
+    expect(rows).toEqual([
+      'in the capture42.19 ms',
+      'without a curemodel:linux-6.1.5640.10 ms',
+      'with a kernel with the fix on 192.0.2.10model:linux-6.10 µsfinding gone',
+      'with ip route ... quickack 1 on 192.0.2.10model:linux-6.1.56no figurefinding stays',
+    ]);
+    const file = finding.locator('.proof details');
+    expect(await file.locator('pre').isVisible()).toBe(false);
+    await file.locator('summary').click();
+    expect(await file.locator('pre').textContent()).toContain('schema = "tcplab.experiment/1"');
+    expect(await file.textContent()).toContain('tcplab run experiments/sample-0.toml');
+  });
+
+  it('say why there is no proof', async () => {
+    await page.locator('.finding.medium .head').click();
+    const proof = page.locator('.finding.medium .proof');
+    expect(await proof.locator('h4').textContent()).toBe('Not proved');
+    expect(await proof.locator('p').textContent()).toBe('The losses of the path are not in the experiment.');
+    expect(await proof.locator('table, details').count()).toBe(0);
   });
 
   it('that could not be looked for are named, with what is missing and where', async () => {
@@ -190,7 +197,7 @@ describe('paper', () => {
   });
 
   it('becomes a PDF of some sheets', async () => {
-    const path = files.path('sample.pdf');
+    const path = sample.path('sample.pdf');
     await page.pdf({ path, format: 'A4' });
     const sheets = readFileSync(path, 'latin1').match(/\/Type\s*\/Page\b/g) ?? [];
     expect(sheets.length).toBeGreaterThan(2);

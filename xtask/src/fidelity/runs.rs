@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, anyhow};
 use sha2::{Digest, Sha256};
-use tcplab_kernel::{Stop, cpu};
+use tcplab_kernel::{Scratch, Stop, cpu};
 use tcplab_lab::{Lab, Stack};
 use tcplab_plan::Point;
 use tcplab_plan::result::PointResult;
@@ -96,7 +96,7 @@ impl Runs {
     }
 
     fn on_model(&self, point: &Point, cpu: Option<usize>) -> Result<Record, String> {
-        let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
+        let folder = Scratch::new().map_err(|e| e.to_string())?;
         let run = || self.lab.run_one(point, &self.model, folder.path(), cpu);
         let result = catch_unwind(AssertUnwindSafe(run));
         let result = result.map_err(|_| "it panicked".to_owned())?;

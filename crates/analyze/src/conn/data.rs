@@ -286,6 +286,10 @@ fn released(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) {
 /// Data at or before the highest sequence number seen.
 fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
     let (seq, end) = (p.seq, p.seq_end());
+    if p.flags.has(TcpFlags::SYN) && tx.copies_syn(at.now) {
+        tx.rare().capture_duplicates += 1;
+        return SegmentKind::PureAck;
+    }
     if p.flags.has(TcpFlags::SYN) {
         let loss = tx.loss();
         loss.syn += 1;

@@ -64,7 +64,7 @@ pub(crate) struct Dir {
     pub stamps_offered: bool,
     /// ECN, as RFC 3168 sets it up.
     pub ecn_offered: bool,
-    /// It has sent time stamps, on its SYN or later, and later.
+    /// Time stamps are on its packets, and it has not learned that the peer has none; and on packets after its SYN.
     pub timestamps: bool,
     pub stamps_used: bool,
     // How it receives.
@@ -233,6 +233,12 @@ pub(crate) struct Reset {
     pub unacked: [u32; 2],
     /// First later packet of this side with data that the RST does not know of.
     pub went_on: u64,
+    /// Its IP identification follows that of this side's last packet: this side made it.
+    pub own_id: bool,
+    /// It has no ACK: the answer to a packet that arrived (RFC 9293 3.5.2).
+    pub answers: bool,
+    /// The peer ACKed data that this side sent later: it did not take the RST.
+    pub ignored: bool,
 }
 
 /// Data that was ACKed though the capture had not shown it.
@@ -370,6 +376,9 @@ impl Default for Dir {
 /// So much proof of a path is enough: the handshake, or two answers that left out what came next.
 pub(crate) const PROVEN: u8 = 4;
 
+/// No timer in use sends a SYN again sooner (RFC 6298 2.1: 1 s; Windows after a RST: 500 ms).
+const SYN_TIMER: Duration = Duration::from_millis(50);
+
 /// Linux `tcp_initialize_rcv_mss()`: a receiver starts with 536 at most.
 const RCV_MSS_START: u16 = 536;
 
@@ -500,7 +509,12 @@ impl Dir {
     /// Notes its first RST; `peer` is the other side.
     pub(crate) fn note_reset(&mut self, peer: &Self, p: &TcpPacket, number: u64) {
         let usual = self.ttl != 0 && !self.ttl_varies && self.packets > 2;
-        let unacked = |d: &Self| d.nxt - d.una.min(d.nxt);
+        let ack = p.flags.has(TcpFlags::ACK).then_some(p.ack);
+        let by_rst = ack.filter(|a| a.at_or_before(peer.nxt));
+        let unacked = |d: &Self, by: Option<Seq>| {
+            let una = by.map_or(d.una, |a| a.max(d.una));
+            d.nxt - una.min(d.nxt)
+        };
         let near = p.seq.distance(self.nxt).unsigned_abs() < 1 << 24;
         let reset = Reset {
             packet: number,
@@ -508,10 +522,21 @@ impl Dir {
             ttl: p.ttl,
             usual_ttl: usual.then_some(self.ttl),
             open: !self.fin_seen && !peer.fin_seen,
-            unacked: [unacked(peer), unacked(self)],
+            unacked: [unacked(peer, by_rst), unacked(self, None)],
             went_on: 0,
+            own_id: p.ip_id.is_some_and(|id| self.is_next(id)),
+            answers: ack.is_none(),
+            ignored: false,
         };
         self.rare().reset.get_or_insert(Box::new(reset));
+    }
+
+    /// A packet of the peer of a side that sent a RST.
+    pub(crate) fn peer_after_reset(&mut self, p: &TcpPacket) {
+        let rare = self.rare.as_deref_mut();
+        if let Some(reset) = rare.and_then(|r| r.reset.as_deref_mut()) {
+            reset.ignored |= p.flags.has(TcpFlags::ACK) && p.ack.after(reset.end);
+        }
     }
 
     /// A packet after a RST of some side.
@@ -543,6 +568,11 @@ impl Dir {
                 TcpFlags::ECE | TcpFlags::CWR
             };
         self.options_seen = !p.header_truncated || p.options.window_scale.is_some();
+    }
+
+    /// A SYN or SYN-ACK of this side passes once more: sooner than any timer sends it again, so it is a copy.
+    pub(crate) fn copies_syn(&self, now: Instant) -> bool {
+        now.since(self.last_packet) < SYN_TIMER
     }
 
     /// Relative sequence number without wrap.

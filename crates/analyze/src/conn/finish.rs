@@ -36,6 +36,7 @@ impl Connection {
         if let (Some(turns), Some(talker)) = (self.turns.as_deref_mut(), self.talker) {
             turns.close(usize::from(talker), &self.dirs);
         }
+        self.settle_roles();
     }
 
     /// The report; its time is added to that of the capture. Call [`Connection::close`] first.
@@ -95,6 +96,7 @@ impl Connection {
             Some(tracker) => tracker.close(&self.dirs, client, (self.start, duration_us)),
             None => Account::default(),
         };
+        self.put_right(&mut account);
         // Packets of which nothing but the header's fields is known tell nothing.
         let rest = duration_us.saturating_sub(account.budget.total());
         account.budget.add(Class::Unknown, rest);

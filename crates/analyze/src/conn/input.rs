@@ -268,11 +268,14 @@ fn sack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) -> bool 
 
 /// The receiver got something twice that was sent once. Probes of one byte or none are answered like that, too.
 fn doubled(sender: &mut Dir, bytes: u32) {
+    if bytes <= 1 {
+        return;
+    }
     let rare = sender.rare();
     if rare.capture_duplicates > 0 {
         rare.capture_duplicates -= 1;
         rare.network_duplicates += 1;
-    } else if bytes > 1 {
+    } else {
         rare.unseen_duplicates += 1;
     }
 }

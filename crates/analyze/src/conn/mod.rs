@@ -20,6 +20,7 @@ mod loss;
 mod moment;
 mod opening;
 mod quick_model;
+mod roles;
 mod round_trip;
 mod rounds;
 mod steps;
@@ -66,7 +67,7 @@ pub(crate) struct Connection {
     pub compat: Compat,
     /// `[0]` is what `key.a` sent.
     pub dirs: [Dir; 2],
-    /// Index of the client's side, where the handshake told.
+    /// Index of the client's side, where the handshake told, or at the end its requests.
     client: Option<u8>,
     /// The side whose data came last is the second one.
     talker: Option<bool>,
@@ -191,6 +192,7 @@ impl Connection {
             self.handshake_ack(dir, p, now);
             if self.handshake.reset {
                 self.dirs[dir].after_reset(p, number);
+                self.dirs[1 - dir].peer_after_reset(p);
             } else {
                 self.dirs[dir].follow_ttl(p.ttl);
             }
@@ -350,6 +352,11 @@ impl Connection {
             if first {
                 self.dirs[dir].learn_options(p);
                 window::agree_on_scale(&mut self.dirs);
+                if ack && p.options.timestamps.is_none() && !p.header_truncated {
+                    self.dirs[1 - dir].timestamps = false;
+                }
+            } else if self.dirs[dir].copies_syn(now) {
+                // Nothing was sent again.
             } else if ack {
                 h.synacks_again += 1;
             } else {
@@ -381,8 +388,9 @@ impl Connection {
             let path = Duration::from_micros(h.server_rtt_us.unwrap_or(0).into());
             let only_synacks = self.dirs[dir].packets == h.synacks_again + 2;
             if only_synacks {
+                let has_data = self.dirs[1 - dir].first_data.is_some();
                 let opening = self.opening.get_or_insert_default();
-                opening.synack_again(done_at, path, at.now, at.number);
+                opening.synack_again(done_at, path, has_data, at);
             }
         }
     }
@@ -536,14 +544,6 @@ impl Connection {
             row.from_client = row.from_client == (client == 0);
         }
         Some(trace)
-    }
-
-    /// Index of the client's side: the one that sent the SYN; without one, the higher port.
-    pub(crate) fn client_index(&self) -> usize {
-        self.client.map_or_else(
-            || usize::from(self.key.b.port > self.key.a.port),
-            usize::from,
-        )
     }
 }
 

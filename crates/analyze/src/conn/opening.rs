@@ -4,6 +4,7 @@
 
 use tcplab_base::{Duration, Instant};
 
+use super::data::At;
 use super::moment::Moment;
 
 /// Most packets shown.
@@ -18,6 +19,8 @@ pub(crate) struct Opening {
     done_at: Moment,
     /// SYN-ACKs that came again though that one must have arrived.
     pub deaf: u32,
+    /// The same before the client had sent any data.
+    pub deferred: u32,
     /// Segments that the client sent again before the server sent anything but SYN-ACKs.
     pub ignored: u32,
     /// When the server first sent something else than a SYN-ACK after that.
@@ -33,14 +36,17 @@ impl Opening {
         &mut self,
         done_at: Instant,
         path: Duration,
-        now: Instant,
-        number: u64,
+        has_data: bool,
+        at: At,
     ) {
         self.done_at.set_first(done_at);
         let done = self.done_at.get().unwrap_or(done_at);
-        if self.taken.is_none() && now.since(done) > path + path + Duration::from_millis(100) {
+        let late = at.now.since(done) > path + path + Duration::from_millis(100);
+        if self.taken.is_none() && late && has_data {
             self.deaf += 1;
-            self.show(number);
+            self.show(at.number);
+        } else if self.taken.is_none() && late {
+            self.deferred += 1;
         }
     }
 

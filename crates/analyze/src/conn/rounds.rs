@@ -21,7 +21,7 @@ const IDLE: Duration = Duration::from_millis(200);
 pub(crate) struct New {
     pub seq: Seq,
     pub payload: u32,
-    /// Its IP identification, 0 when it has none.
+    /// Its IP identification, or 0.
     pub id: u16,
 }
 

@@ -149,6 +149,11 @@ impl Connection {
         self.steps.as_deref().map_or(0, |s| s.out_of_order)
     }
 
+    /// Nothing is known against the capture's clock.
+    pub(crate) fn is_steady(&self) -> bool {
+        self.steps.is_none()
+    }
+
     /// The clock of the capture was set while this connection was captured.
     pub(crate) fn clock_step(&self) -> Option<Step> {
         let steps = self.steps.as_deref()?;

@@ -7,7 +7,7 @@ use crate::conn::{Connection, Opening, Record};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("accept_queue_overflow"),
     severity: "high",
-    said_when: "Seen at the server: it repeated its SYN-ACK though the ACK that ends the handshake had come, or ignored SYNs or the first data until the client sent them again",
+    said_when: "Seen at the server: it repeated its SYN-ACK though the ACK that ends the handshake and data had come, or ignored SYNs or the first data until the client sent them again",
     needs: &[],
     detect,
 };
@@ -22,6 +22,8 @@ fn detect(side: &Side<'_>, out: &mut Found) {
             out.cannot_tell(Need::BothDirections);
         } else if side.episodes().iter().any(|r| side.may_be_unaccepted(r)) {
             out.cannot_tell(Need::Handshake);
+        } else if may_be_deferred(side.connection) {
+            out.cannot_tell(Need::Data);
         }
     }
     out.extend(found);
@@ -32,15 +34,16 @@ enum Ignored {
     Ack(u32),
     Syn(u32),
     /// With SYN cookies the SYN-ACK is not repeated.
-    Data,
+    Data(u32),
 }
 
 /// The capture was taken at the server.
 fn at_server(c: &Connection) -> bool {
     let client = c.client_index();
-    let way = |side: usize, told: Option<u32>| c.dirs[side].path_us.min(told.unwrap_or(u32::MAX));
-    let near = way(1 - client, c.handshake.server_rtt_us);
-    let far = way(client, c.handshake.client_rtt_us);
+    let told = c.handshake.server_rtt_us.unwrap_or(u32::MAX);
+    let near = c.dirs[1 - client].path_us.min(told);
+    // Not the handshake's: it is no round trip where a SYN-ACK was sent again before its answer.
+    let far = c.dirs[client].path_us;
     far != u32::MAX && u64::from(near) * 4 < u64::from(far) && far >= 100
 }
 
@@ -50,16 +53,23 @@ fn ignored(c: &Connection) -> Option<Ignored> {
     if opening.deaf > 0 {
         Some(Ignored::Ack(opening.deaf))
     } else if opening.ignored > 0 {
-        Some(Ignored::Data)
+        Some(Ignored::Data(opening.ignored))
     } else {
         let syns = opening.unanswered_syns;
         (syns > 0).then_some(Ignored::Syn(syns))
     }
 }
 
+/// The SYN-ACK came again before the client had sent any data: a full queue, or a listener that waits for data
+/// (`TCP_DEFER_ACCEPT`, tcp(7)), which is no trouble.
+fn may_be_deferred(c: &Connection) -> bool {
+    let opening = c.opening.as_deref().filter(|_| at_server(c));
+    opening.is_some_and(|o| o.deferred > 0)
+}
+
 /// The server's listener explains that SYNs or SYN-ACKs were sent again.
 pub(super) fn explains_handshake(side: &Side<'_>) -> bool {
-    ignored(side.connection).is_some()
+    ignored(side.connection).is_some() || may_be_deferred(side.connection)
 }
 
 /// How many of these episodes, the oldest first, came of it that the server had not taken the connection.
@@ -71,7 +81,7 @@ pub(super) fn episodes_explained(side: &Side<'_>, all: &[Record]) -> usize {
             .is_none_or(|t| r.start < t)
     };
     match all.first().and_then(|_| ignored(side.connection)) {
-        Some(Ignored::Ack(_) | Ignored::Data) => all.iter().take_while(before_taken).count(),
+        Some(Ignored::Ack(_) | Ignored::Data(_)) => all.iter().take_while(before_taken).count(),
         Some(Ignored::Syn(_)) | None => 0,
     }
 }
@@ -107,7 +117,7 @@ fn find(side: &Side<'_>) -> Option<Finding> {
     ];
     f.cause = match ignored {
         Ignored::Ack(n) => format!(
-            "{server} sent its SYN-ACK again {}, though {} had answered it. On Linux a full accept queue looks like \
+            "{server} sent its SYN-ACK again {}, though {} had answered it and sent data. On Linux a full accept queue looks like \
              this: the kernel drops the ACK that ends the handshake and all data with it, while the client takes the \
              connection for open and repeats its request. Packet loss does not explain it.",
             times(n.into()),
@@ -123,10 +133,12 @@ fn find(side: &Side<'_>) -> Option<Finding> {
                 format!("{n} SYNs")
             }
         ),
-        Ignored::Data => format!(
-            "The capture was taken at {}: it answered the SYN, and then ignored what {} sent, again and again. On Linux \
-             a full accept queue looks like this when SYN cookies are in use: the SYN-ACK is not repeated then.",
-            server.ip, client.ip
+        Ignored::Data(n) => format!(
+            "The capture was taken at {}: it answered the SYN, and then ignored the data of {}, which sent it again {}. \
+             On Linux a full accept queue looks like this when SYN cookies are in use: the SYN-ACK is not repeated then.",
+            server.ip,
+            client.ip,
+            times(n.into())
         ),
     };
     Some(f)

@@ -63,7 +63,7 @@ impl Large {
 
 pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     let last = side.episodes().last()?;
-    if last.duration.is_some() || last.timeouts < ENOUGH_LARGE {
+    if last.duration.is_some() || last.timeouts < ENOUGH_LARGE || is_answered(side) {
         return None;
     }
     if side.receiver.packets == 0 {
@@ -81,21 +81,28 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     Some(finding(side, last, large))
 }
 
+/// The receiver answered with a RST: the packets do arrive, and it no longer knows the connection.
+fn is_answered(side: &Side<'_>) -> bool {
+    let reset = side
+        .receiver
+        .rare
+        .as_deref()
+        .and_then(|r| r.reset.as_deref());
+    reset.is_some_and(|r| r.answers)
+}
+
 /// `large` is the payload of full segments, when only these vanish.
 fn finding(side: &Side<'_>, last: &Record, large: Option<u32>) -> Finding {
     let mut f = side.finding(DETECTOR.id, Severity::High);
     f.packets = packets([last.packet]);
-    f.title = format!(
-        "nothing{} from {} arrives any more{}: it tried {}",
-        if large.is_some() { " large" } else { "" },
-        side.sender_end,
-        if large.is_some() {
-            ", small packets do"
-        } else {
-            ""
-        },
-        times(u64::from(last.timeouts))
-    );
+    let (sender, tried) = (side.sender_end, times(u64::from(last.timeouts)));
+    f.title = if large.is_some() {
+        format!("nothing large from {sender} arrives any more, small packets do: it tried {tried}")
+    } else {
+        format!(
+            "{sender} gets no ACK any more: it sent the same data again, and its timer fired {tried}"
+        )
+    };
     f.cause = if let Some(full) = large {
         format!(
             "Full segments of {full} bytes are never ACKed while small packets pass: the path's MTU is \
@@ -104,10 +111,9 @@ fn finding(side: &Side<'_>, last: &Record, large: Option<u32>) -> Finding {
         )
     } else {
         format!(
-            "The retransmission timer fired {} and no ACK came back: the path to {} is cut, or a \
-             device on it dropped its state.",
-            times(u64::from(last.timeouts)),
-            side.receiver_end
+            "The retransmission timer fired {tried} and no ACK came back: the packets or their ACKs are lost, {} is \
+             gone, or a device on the path dropped its state.",
+            side.receiver_end.ip
         )
     };
     f.remedy = if large.is_some() {

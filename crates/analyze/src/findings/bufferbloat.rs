@@ -63,7 +63,7 @@ fn find(side: &Side<'_>, waits: &QueueWaits) -> Option<Finding> {
         )
     };
     f.cause = format!(
-        "{end} sends until a queue in front of the slowest link is full (\"bufferbloat\"): each packet then waits {}, and so \
+        "{end} keeps a long queue in front of the slowest link filled (\"bufferbloat\"): each packet then waits {}, and so \
          does every other connection over that link. The queue is longer than the path needs.",
         us(waited)
     );

@@ -216,8 +216,18 @@ fn finding(side: &Side<'_>, list: &Episodes<'_>, kind: Kind) -> Finding {
 }
 
 fn cause(side: &Side<'_>, kind: Kind) -> String {
-    let quick = "The receiver told of the holes in time (duplicate ACKs, SACK), so no retransmission timeout was \
-                 needed; the sender halves its window or so each time all the same.";
+    let reported = side
+        .sender
+        .loss
+        .as_deref()
+        .is_some_and(|l| l.told.is_some());
+    let quick = match reported {
+        true => {
+            "The receiver reported the holes in time (duplicate ACKs, SACK), so no retransmission timeout was needed; \
+             the sender still halves its window or so each time."
+        }
+        false => "The sender repeated them without a retransmission timeout.",
+    };
     let path = Path::of(side);
     let waits = path.map_or(0, |p| p.longest_us);
     let waits = super::us(waits);

@@ -82,7 +82,7 @@ impl Need {
         }
     }
 
-    /// How to capture so that it is there, as an imperative.
+    /// How to capture it: a sentence that begins with a verb.
     pub fn how_to_get(self) -> &'static str {
         match self {
             Self::Handshake => {

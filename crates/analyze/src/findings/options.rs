@@ -87,17 +87,18 @@ fn refused(side: &Side<'_>) -> Option<Finding> {
         .collect();
     let (a, b) = (side.sender_end.ip, side.receiver_end.ip);
     let (names, mut f) = begin(side, &kinds)?;
-    f.title = format!("{a} offered {names}, the answer of {b} came without");
+    let it = if kinds.len() == 1 { "it" } else { "them" };
+    f.title = format!("{a} offered {names}, and the answer of {b} came without {it}");
     f.cause = format!(
-        "Either {b} has {names} switched off, or a device on the way took it out of the SYN or of the answer; one capture \
-         cannot tell these apart, captures at both ends can (`tcplab analyze --pair A B`).{}",
+        "Either {b} has {names} switched off, or a device on the way took {it} out of the SYN or the answer. One capture \
+         cannot tell which; captures at both ends can (`tcplab analyze --pair A B`).{}",
         costs(&kinds)
     );
     let settings: Vec<&str> = kinds.iter().map(|k| k.sysctl).collect();
     f.remedy = vec![
         format!("On {b}, switch it on: `sysctl -w {}`.", settings.join(" ")),
         format!(
-            "Capture the SYN at {b}, too: if {names} is missing there, a firewall or proxy between removed it (\"TCP \
+            "Capture the SYN at {b}, too: if it comes without {names} there, a firewall or proxy between removed it (\"TCP \
              normalization\", \"SYN proxy\")."
         ),
     ];
@@ -184,7 +185,7 @@ fn device(a: String, b: String) -> String {
 fn begin(side: &Side<'_>, kinds: &[&Kind]) -> Option<(String, Finding)> {
     let severity = kinds.iter().map(|k| k.severity).min()?;
     let names: Vec<&str> = kinds.iter().map(|k| k.name).collect();
-    Some((names.join(", "), side.finding(DETECTOR.id, severity)))
+    Some((names.join(" and "), side.finding(DETECTOR.id, severity)))
 }
 
 fn costs(kinds: &[&Kind]) -> String {

@@ -16,17 +16,19 @@ pub(super) fn is_quiet(connection: &Connection) -> bool {
     opened
         && !h.reset
         && connection.opening.is_none()
-        && connection.time_out_of_order == 0
+        && connection.is_steady()
         && is_plain(a)
         && is_plain(b)
         && options(a) == options(b)
+        && !a.ecn_offered
         && slow.is_none_or(|t| t.sides.iter().all(|w| w.slow.all == 0))
         && !caqm::is_spoken(connection)
 }
 
 /// What both sides have to have offered.
-fn options(d: &Dir) -> [bool; 3] {
-    [d.window_scale.is_some(), d.sack_permitted, d.timestamps]
+fn options(d: &Dir) -> [bool; 4] {
+    let scale = d.window_scale.is_some();
+    [scale, d.sack_permitted, d.stamps_offered, d.stamps_used]
 }
 
 /// Nothing of this side's data and ACKs stands out.

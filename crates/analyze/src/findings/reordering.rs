@@ -48,7 +48,7 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
     };
     let mut f = list.finding(side, DETECTOR.id, severity);
     f.title = format!(
-        "{} repeated packets for nothing, {}: they overtook each other and none was lost",
+        "{} repeated packets {}, though nothing was lost: they overtook each other",
         side.sender_end.ip,
         times(list.count())
     );

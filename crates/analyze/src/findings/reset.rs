@@ -23,11 +23,12 @@ pub(crate) const BY_END: Detector = Detector {
 fn reset<'a>(side: &'a Side<'_>) -> Option<&'a Reset> {
     let of = |d: &'a Dir| d.rare.as_deref().and_then(|r| r.reset.as_deref());
     let earlier = |r: &Reset| of(side.receiver).is_some_and(|peer| peer.packet < r.packet);
-    of(side.sender).filter(|r| side.sender.started && !earlier(r))
+    of(side.sender).filter(|r| side.sender.started && !r.ignored && !earlier(r))
 }
 
+/// Made in the name of its end. One that follows the end's own IP identification is the end's.
 fn is_foreign(r: &Reset) -> bool {
-    r.usual_ttl.is_some_and(|ttl| ttl != r.ttl) || r.went_on > 0
+    r.usual_ttl.is_some_and(|ttl| ttl != r.ttl) || (r.went_on > 0 && !r.own_id)
 }
 
 fn middlebox(side: &Side<'_>) -> Option<Finding> {
@@ -67,7 +68,7 @@ fn middlebox(side: &Side<'_>) -> Option<Finding> {
 }
 
 fn end(side: &Side<'_>) -> Option<Finding> {
-    let r = reset(side).filter(|r| r.open && !is_foreign(r))?;
+    let r = reset(side).filter(|r| r.open && !is_foreign(r) && r.went_on == 0)?;
     let data = side.sender.data_segments + side.receiver.data_segments;
     // The side that sent them in vain gives up by a RST.
     let gave_up = keepalive_death::unanswered(side).is_some();

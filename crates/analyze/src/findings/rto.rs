@@ -134,7 +134,7 @@ pub(crate) fn spurious(side: &Side<'_>) -> Option<Finding> {
         },
     );
     f.title = format!(
-        "{end} repeated packets for nothing after a timeout, {}: they were late, not lost ({shown})",
+        "{end} timed out and repeated packets {}, though nothing was lost: they were late ({shown})",
         times(list.count())
     );
     let when = spike.map_or_else(String::new, |s| {

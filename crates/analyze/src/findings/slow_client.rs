@@ -28,7 +28,7 @@ fn is_worth_saying(side: &Side<'_>, t: &Thinking<'_>) -> bool {
 }
 
 fn find(side: &Side<'_>) -> Option<Finding> {
-    if !side.sender_is_client() {
+    if !side.sender_is_client() || !side.connection.roles_known() {
         return None;
     }
     let t = thinking(side).filter(|t| is_worth_saying(side, t))?;

@@ -36,8 +36,28 @@ impl Thinking<'_> {
     }
 }
 
+/// How much longer than the least ACK the answer to the SYN took, where that is much: another machine on the way (a NAT or
+/// a proxy that ACKs for the end) may have sent the ACKs, and the path is longer than they say.
+fn hidden_path_us(side: &Side<'_>) -> u32 {
+    let h = &side.connection.handshake;
+    let near = side.sender.path_or_zero();
+    let told = h
+        .server_rtt_us
+        .filter(|_| h.syns_again == 0 && !side.sender_is_client());
+    told.filter(|told| *told / 4 > near)
+        .map_or(0, |told| told - near)
+}
+
 /// What the packets prove of the pauses of the sender's program.
 pub(super) fn thinking<'a>(side: &Side<'a>) -> Option<Thinking<'a>> {
+    let hidden = hidden_path_us(side);
+    let mut t = proven(side)?;
+    t.us = t.us.saturating_sub(u64::from(t.turns) * u64::from(hidden));
+    (t.each() >= Duration::from_micros(SLOW_US.into())).then_some(t)
+}
+
+/// The same, less the path that ACKs tell.
+fn proven<'a>(side: &Side<'a>) -> Option<Thinking<'a>> {
     let turns = side.connection.turns.as_deref()?;
     let waits = &turns.sides[usize::from(!side.is_a())];
     let slow = &waits.slow;
@@ -70,11 +90,21 @@ fn detect(side: &Side<'_>, out: &mut Found) {
     if side.sender_is_client() {
         return;
     }
+    if !side.connection.roles_known() {
+        // It may be the client that pauses before its requests.
+        if proven(side).is_some() {
+            out.cannot_tell(Need::Handshake);
+        }
+        return;
+    }
     match thinking(side).filter(|t| t.us * 4 >= t.waits.waited_us) {
         Some(t) => out.extend([find(side, &t)]),
         // Without the handshake the shortest answer is taken for the path.
         None if !side.has(Need::Handshake) && side.sender.path_or_zero() >= SLOW_US => {
             out.cannot_tell(Need::Handshake);
+        }
+        None if hidden_path_us(side) > 0 && proven(side).is_some() => {
+            out.cannot_tell(Need::RoundTrip);
         }
         None => {}
     }

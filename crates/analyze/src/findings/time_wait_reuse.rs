@@ -5,7 +5,7 @@ use super::{Detector, Finding, Id, Severity, Side, packets};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("time_wait_reuse"),
     severity: "medium",
-    said_when: "The SYN was answered by an ACK with numbers of another connection, not by a SYN-ACK",
+    said_when: "The SYN was answered by an ACK with numbers of another connection, not by a SYN-ACK, and had to be sent again",
     needs: &[],
     detect: |side, out| out.extend(find(side)),
 };
@@ -19,7 +19,8 @@ pub(super) fn explains(side: &Side<'_>) -> bool {
 }
 
 fn find(side: &Side<'_>) -> Option<Finding> {
-    if !side.sender_is_client() || !explains(side) {
+    let waited = side.connection.handshake.syns_again > 0;
+    if !side.sender_is_client() || !explains(side) || !waited {
         return None;
     }
     let opening = side.connection.opening.as_deref()?;

@@ -49,6 +49,7 @@ fn find(side: &Side<'_>) -> Option<Finding> {
         Severity::Medium
     };
     let mut f = side.finding(DETECTOR.id, severity);
+    numbers.dedup();
     f.packets = packets(numbers);
     f.title = format!(
         "{} waited {} for the program on {} to read ({}{})",

@@ -12,6 +12,7 @@ use tcplab_analyze::findings::Finding;
 use tcplab_analyze::report::{Stream, Totals};
 use tcplab_analyze::trace::StreamTrace;
 use tcplab_analyze::{Analyzer, Options, Output};
+use tcplab_base::Instant;
 use tcplab_capture::{Body, Reader};
 use tcplab_wire::{Config, Parsed, parse_frame};
 
@@ -34,25 +35,33 @@ impl Answer {
     }
 }
 
-/// Analyses a file.
-pub fn analyze(path: &Path, options: Options) -> Answer {
+/// Gives each frame of a file: its number, its time, and what a capture holds that keeps so many bytes of it.
+pub fn frames(path: &Path, mut take: impl FnMut(u64, Option<Instant>, &dyn Fn(usize) -> Parsed)) {
     let file = File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let mut reader = Reader::new(file).expect("a capture");
-    let mut analyzer = Analyzer::new(options);
     while let Some(record) = reader.next().expect("an undamaged capture") {
-        let Body::Frame {
+        if let Body::Frame {
             link,
             data,
             orig_len,
         } = record.body
-        else {
-            continue;
-        };
-        match parse_frame(link, data, orig_len, &Config::default()) {
-            Parsed::Tcp(packet) => analyzer.packet(record.number, record.time, &packet),
-            Parsed::NotTcp(why) => analyzer.other(why),
+        {
+            let parse = |kept: usize| {
+                let data = &data[..data.len().min(kept)];
+                parse_frame(link, data, orig_len, &Config::default())
+            };
+            take(record.number, record.time, &parse);
         }
     }
+}
+
+/// Analyses a file.
+pub fn analyze(path: &Path, options: Options) -> Answer {
+    let mut analyzer = Analyzer::new(options);
+    frames(path, |number, time, parse| match parse(usize::MAX) {
+        Parsed::Tcp(packet) => analyzer.packet(number, time, &packet),
+        Parsed::NotTcp(why) => analyzer.other(why),
+    });
     answer(analyzer)
 }
 

@@ -26,7 +26,7 @@ use std::process::ExitCode;
 
 use tcplab_analyze::Output;
 use tcplab_analyze::report::{ReadError, Totals};
-use tcplab_kernel::say;
+use tcplab_kernel::{Scratch, say};
 
 use crate::analyze::asked::Asked;
 use crate::analyze::form::Form;
@@ -101,6 +101,10 @@ struct Outputs {
 }
 
 fn analyze(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
+    // A live capture ends in good order.
+    if args.interface.is_none() && (args.proves() || args.annotate.is_some()) {
+        Scratch::remove_on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;
+    }
     let sources: Result<Vec<Source>, _> = args.files.iter().map(|f| Source::new(args, f)).collect();
     let sources = sources?;
     let mut live = match &args.interface {
@@ -152,7 +156,7 @@ impl Outputs {
         }
     }
 
-    /// To everybody who wants it.
+    /// Hands it to every output.
     fn give(&mut self, output: Output) -> std::io::Result<()> {
         self.verdict.see(&output);
         if !self.sides.is_empty() && self.broken.is_none() {

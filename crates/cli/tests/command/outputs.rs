@@ -397,6 +397,34 @@ fn nothing_is_left_of_a_run_that_was_ended() {
     assert_eq!(go("-INT"), (Some(130), 0));
 }
 
+/// It waits for the rest of its input when it is ended.
+#[test]
+fn nothing_is_left_of_an_analysis_that_was_ended() {
+    let place = folder();
+    let (tmp, out) = (place.path().join("tmp"), place.path().join("out"));
+    fs::create_dir(&tmp).unwrap();
+    for (name, number) in [("-INT", 2), ("-TERM", 15)] {
+        let mut child = command(&["analyze", "-", "--annotate", text(&out)])
+            .env("TMPDIR", &tmp)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        while names(&tmp).is_empty() {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        let id = child.id().to_string();
+        let kill = Command::new("kill").args([name, &id]).status().unwrap();
+        assert!(kill.success());
+        let ended = child.wait().unwrap();
+        assert_eq!(
+            std::os::unix::process::ExitStatusExt::signal(&ended),
+            Some(number)
+        );
+        assert!(names(&tmp).is_empty(), "{name}");
+    }
+}
+
 #[test]
 fn a_copy_of_standard_input_goes_with_the_command() {
     let place = folder();

@@ -76,6 +76,19 @@ fn the_report_names_the_figures_below_what_to_do() {
 }
 
 #[test]
+fn the_page_holds_the_proof() {
+    let folder = folder();
+    let page = folder.path().join("page.html");
+    let page = page.to_str().unwrap();
+    let capture = format!("{CAPTURES}/write-write-read.a.pcap");
+    let run = tcplab(&["analyze", "--prove", "--html", page, &capture]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let text = std::fs::read_to_string(page).unwrap();
+    assert!(text.contains("\"outcome\":\"proved\""), "{page}");
+    assert!(text.contains("\"change\":\"each message in one write\""));
+}
+
+#[test]
 fn what_cannot_be_proved_says_why() {
     let run = tcplab(&[
         "analyze",

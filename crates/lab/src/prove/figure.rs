@@ -1,7 +1,7 @@
 //! The figures that a proof compares, read from packets: the captured ones, and those of the experiment.
 //!
-//! A burst is what a side wrote before it waited for the other one. It is known by its bytes, so that it is the same one
-//! in the capture and in every run.
+//! A burst is what a side wrote before it waited for the other one. Its bytes identify it in the capture and in every
+//! run.
 
 use tcplab_analyze::trace::{AckClass, Row};
 use tcplab_plan::app::Message;

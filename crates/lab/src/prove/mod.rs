@@ -18,7 +18,7 @@ mod text;
 use tcplab_analyze::findings::proof::{Cure, Outcome, Proof, length};
 use tcplab_analyze::findings::{Finding, Id};
 use tcplab_analyze::report::{Stream, Vantage};
-use tcplab_analyze::trace::{Row, StreamTrace};
+use tcplab_analyze::trace::{Row, Rows, StreamTrace};
 use tcplab_kernel::Scratch;
 use tcplab_plan::{Experiment as File, Point};
 
@@ -55,7 +55,7 @@ pub fn why_not(id: Id) -> Option<&'static str> {
     }
 }
 
-/// Runs the experiment of a finding. Whatever goes wrong is the reason of a proof that is none.
+/// Runs the experiment of a finding. If anything goes wrong, the proof says why it is not one.
 pub fn prove(lab: &Lab, seen: &Seen<'_>) -> Proof {
     let experiment = match table::how(seen.finding.id.name()) {
         How::Try(experiment) => experiment,
@@ -75,7 +75,7 @@ pub fn prove(lab: &Lab, seen: &Seen<'_>) -> Proof {
 struct Case<'a> {
     seen: &'a Seen<'a>,
     experiment: &'a Experiment,
-    /// Who sends the data that waited.
+    /// The side whose data waited.
     sender: End,
     figure: Figure,
     /// The bursts of the sender; nothing where ACKs are compared.
@@ -217,7 +217,7 @@ impl<'a> Case<'a> {
             Vantage::Between | Vantage::Unknown => self.sender,
         };
         let file = tcplab_plan::network::capture_file(HOSTS[host], "eth0");
-        let heard = heard(&folder.path().join(file))?;
+        let heard = heard(&folder.path().join(file), Rows::ALL)?;
         let found = heard.findings.iter().any(|f| f.id == self.seen.finding.id);
         Ok(Showed { heard, found })
     }

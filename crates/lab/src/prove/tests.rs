@@ -1,76 +1,59 @@
 //! Shipped captures: what is read of their conversations, and what the experiments say.
 
-use std::fs::File as Opened;
 use std::path::Path;
 
-use tcplab_analyze::trace::Rows;
-use tcplab_analyze::{Analyzer, Options, Output};
-use tcplab_capture::{Body, Reader};
 use tcplab_kernel::Stop;
 use tcplab_plan::app::Message;
-use tcplab_wire::{Config, Parsed, parse_frame};
 
 use super::conversation::Shown;
 use super::*;
 
 /// The findings of a shipped capture, its only connection and that one's packets.
-fn analysed(name: &str) -> (Vec<Finding>, Stream, StreamTrace) {
+fn analysed(name: &str) -> Heard {
     let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/captures");
     read(&captures.join(name))
 }
 
-fn read(path: &Path) -> (Vec<Finding>, Stream, StreamTrace) {
-    let mut reader = Reader::new(Opened::open(path).unwrap()).unwrap();
-    let mut analyzer = Analyzer::new(Options {
-        rows: Rows {
-            first: MOST_ROWS,
-            marked: false,
-        },
-        ..Options::default()
-    });
-    while let Some(record) = reader.next().unwrap() {
-        let Body::Frame {
-            link,
-            data,
-            orig_len,
-        } = record.body
-        else {
-            continue;
-        };
-        if let Parsed::Tcp(p) = parse_frame(link, data, orig_len, &Config::default()) {
-            analyzer.packet(record.number, record.time, &p);
-        }
-    }
-    analyzer.finish();
-    let (mut findings, mut stream, mut trace) = (Vec::new(), None, None);
-    while let Some(output) = analyzer.poll() {
-        match output {
-            Output::Finding(f) => findings.push(*f),
-            Output::Stream(s) => stream = Some(*s),
-            Output::Trace(t) => trace = Some(*t),
-        }
-    }
-    (findings, stream.unwrap(), trace.unwrap())
+/// What `--prove` would keep of a capture.
+fn read(path: &Path) -> Heard {
+    let rows = Rows {
+        first: MOST_ROWS,
+        marked: false,
+    };
+    heard(path, rows).unwrap()
 }
 
-/// The proof of the finding with this name.
-fn proof(capture: &str, id: &str) -> Proof {
-    let (findings, stream, trace) = analysed(capture);
-    let finding = findings.iter().find(|f| f.id.name() == id);
+/// What the experiment says about a finding of it.
+fn ask(heard: &Heard, finding: &Finding) -> Proof {
     let seen = Seen {
-        finding: finding.unwrap_or_else(|| panic!("{capture}: no {id}")),
-        stream: &stream,
-        trace: &trace,
+        finding,
+        stream: &heard.stream,
+        trace: &heard.trace,
     };
     prove(&Lab::new(Stop::never()), &seen)
+}
+
+/// The same for the finding with this name.
+fn proof_of(heard: &Heard, id: &str) -> Proof {
+    let names: Vec<&str> = heard.findings.iter().map(|f| f.id.name()).collect();
+    let finding = heard.findings.iter().find(|f| f.id.name() == id);
+    ask(
+        heard,
+        finding.unwrap_or_else(|| panic!("{id}: only {names:?}")),
+    )
+}
+
+/// The same for a finding of a shipped capture.
+fn proof(capture: &str, id: &str) -> Proof {
+    proof_of(&analysed(capture), id)
 }
 
 #[test]
 fn a_conversation_has_the_writes_and_pauses_of_its_programs() {
     // Client: 200 and 300 bytes apart, 60 ms after each answer of 600 (tests/captures/README.md).
     for file in ["write-write-read.a.pcap", "write-write-read.b.pcap"] {
-        let (_, stream, trace) = analysed(file);
-        let talk = Conversation::of(&stream, &trace).unwrap();
+        let heard = analysed(file);
+        let talk = Conversation::of(&heard.stream, &heard.trace).unwrap();
         assert_eq!((talk.mss, talk.cut), (1460, None), "{file}");
         assert!((2_000_000..2_300_000).contains(&talk.rtt_ns), "{talk:?}");
         assert_eq!(talk.sides, [Shown::default(); 2], "{file}");
@@ -99,8 +82,8 @@ fn a_conversation_has_the_writes_and_pauses_of_its_programs() {
 #[test]
 fn a_small_congestion_window_is_read_from_the_flights() {
     for file in ["request-held.a.pcap", "request-held.b.pcap"] {
-        let (_, stream, trace) = analysed(file);
-        let talk = Conversation::of(&stream, &trace).unwrap();
+        let heard = analysed(file);
+        let talk = Conversation::of(&heard.stream, &heard.trace).unwrap();
         assert_eq!(talk.sides[0].initcwnd, Some(1), "{file}");
         assert_eq!(talk.sides[1], Shown::default(), "{file}");
         let request = |m: &&Message| m.from_client;
@@ -178,7 +161,7 @@ fn the_end_of_quick_acks_is_proved() {
 }
 
 /// The same of a conversation on the model, captured at the server: it answers with `bytes` each time.
-fn recorded(client: &str, pause: Option<&str>, bytes: &str) -> (Vec<Finding>, Stream, StreamTrace) {
+fn recorded(client: &str, pause: Option<&str>, bytes: &str) -> Heard {
     let talk = format!("\"client 200\", \"server {bytes}\"");
     let again = pause.map(|pause| format!(", \"client 200 after {pause}\", \"server {bytes}\""));
     let again = again.unwrap_or_default().repeat(4);
@@ -215,15 +198,7 @@ fn windows_that_make_transfers_slow_are_proved() {
             "2m",
         ),
     ] {
-        let (findings, stream, trace) = recorded(client, pause, bytes);
-        let names: Vec<&str> = findings.iter().map(|f| f.id.name()).collect();
-        let finding = findings.iter().find(|f| f.id.name() == id);
-        let seen = Seen {
-            finding: finding.unwrap_or_else(|| panic!("{id}: only {names:?}")),
-            stream: &stream,
-            trace: &trace,
-        };
-        let proof = prove(&Lab::new(Stop::never()), &seen);
+        let proof = proof_of(&recorded(client, pause, bytes), id);
         assert_eq!(proof.outcome, Outcome::Proved, "{id}: {proof:?}");
         let (captured, before) = (proof.captured_us.unwrap(), proof.before_us.unwrap());
         assert!(
@@ -242,14 +217,9 @@ fn what_the_path_did_is_not_proved_and_says_why() {
         "zero-window.a.pcap",
         "spurious-rto.b.pcap",
     ] {
-        let (findings, stream, trace) = analysed(file);
-        for finding in &findings {
-            let seen_here = Seen {
-                finding,
-                stream: &stream,
-                trace: &trace,
-            };
-            let proof = prove(&Lab::new(Stop::never()), &seen_here);
+        let heard = analysed(file);
+        for finding in &heard.findings {
+            let proof = ask(&heard, finding);
             assert_eq!(proof.outcome, Outcome::NotProved, "{file}: {proof:?}");
             assert!(
                 proof.reason.is_some() && proof.experiment.is_none(),
@@ -263,14 +233,9 @@ fn what_the_path_did_is_not_proved_and_says_why() {
 
 #[test]
 fn a_conversation_without_its_handshake_says_so() {
-    let (findings, mut stream, trace) = analysed("write-write-read.a.pcap");
-    stream.handshake = None;
-    let seen = Seen {
-        finding: &findings[0],
-        stream: &stream,
-        trace: &trace,
-    };
-    let proof = prove(&Lab::new(Stop::never()), &seen);
+    let mut heard = analysed("write-write-read.a.pcap");
+    heard.stream.handshake = None;
+    let proof = ask(&heard, &heard.findings[0]);
     assert_eq!(proof.outcome, Outcome::NotProved);
     assert!(proof.reason.unwrap().contains("handshake"));
 }
@@ -278,9 +243,9 @@ fn a_conversation_without_its_handshake_says_so() {
 #[test]
 fn another_timer_is_no_proof() {
     // Windows waits 200 ms: the same finding, and another stack.
-    let (findings, stream, mut trace) = analysed("write-write-read.a.pcap");
+    let mut heard = analysed("write-write-read.a.pcap");
     let mut late = tcplab_base::Duration::from_nanos(0);
-    for row in &mut trace.rows {
+    for row in &mut heard.trace.rows {
         if row
             .acked
             .as_ref()
@@ -290,12 +255,7 @@ fn another_timer_is_no_proof() {
         }
         row.time = row.time + late;
     }
-    let seen = Seen {
-        finding: &findings[0],
-        stream: &stream,
-        trace: &trace,
-    };
-    let proof = prove(&Lab::new(Stop::never()), &seen);
+    let proof = ask(&heard, &heard.findings[0]);
     assert_eq!(proof.outcome, Outcome::NotReproduced, "{proof:?}");
     assert!(proof.reason.unwrap().contains("another stack"));
 }

@@ -12,7 +12,7 @@ pub(super) struct Missing {
     lacks: Need,
     /// `the handshake`.
     missing: &'static str,
-    /// How to capture so that it is there.
+    /// How to capture it.
     how_to_get: &'static str,
     findings: Vec<Unseen>,
 }
