@@ -16,7 +16,7 @@ use super::unclear::Held;
 use crate::trace::SegmentKind;
 
 /// A sequence number further away than this belongs to something else.
-const SANE: u32 = 1 << 30;
+pub(super) const SANE: u32 = 1 << 30;
 /// What comes so soon after its hole showed was not sent again, whatever the round trip is.
 const SURELY_LATE: Duration = Duration::from_millis(5);
 /// Two IP identifications this close come from one counter (RFC 6864).
@@ -167,7 +167,6 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
         if let Some(mut rounds) = tx.rounds.take() {
             let new = rounds::New {
                 seq: from,
-                payload,
                 id: p.ip_id.unwrap_or(0),
             };
             rounds.data(&new, tx, rx, at);

@@ -176,6 +176,17 @@ impl Side<'_> {
         !self.has(Need::WholeHeaders) && self.sender.timestamps && !self.sender.clock.runs()
     }
 
+    /// What is missing to know the receiver's windows in bytes: without their scale they look smaller than they are.
+    pub(super) fn scale_lacks(&self) -> Option<Need> {
+        if self.connection.scale_known(!self.is_a()) {
+            None
+        } else if self.has(Need::Handshake) {
+            Some(Need::WholeHeaders)
+        } else {
+            Some(Need::Handshake)
+        }
+    }
+
     /// Whether the capture was taken at this direction's sender, or at its receiver.
     fn vantage_is(&self, sender: bool) -> bool {
         match self.connection.vantage() {
