@@ -254,6 +254,9 @@ impl Analyzer {
         self.ready
             .extend(rest.into_iter().map(|f| Output::Finding(Box::new(f))));
         self.totals.findings_not_listed = self.limits.not_listed();
+        if self.totals.truncated > 0 {
+            self.limits.note_unread();
+        }
         self.totals.not_checked = self.limits.not_checked();
         self.totals.forgotten_streams = self.table.forgotten();
         self.totals.rows_left_out = self.shelf.left_out;

@@ -136,7 +136,10 @@ fn probe(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> Option<SegmentKin
         }
         return Some(SegmentKind::ZeroWindowProbe);
     }
-    if p.seq + 1 == tx.nxt && p.seq + 1 == tx.una && tx.flight.is_empty() && tx.nxt_rel > 0 {
+    // Without the peer's packets nobody knows what is ACKed.
+    let idle = p.seq + 1 == tx.una && tx.flight.is_empty();
+    let alone = rx.packets == 0 && p.payload_len == 0;
+    if p.seq + 1 == tx.nxt && (idle || alone) && tx.nxt_rel > 0 {
         tx.rare().keep_alive(rx.last_packet, at.number, at.now);
         return Some(SegmentKind::KeepAlive);
     }

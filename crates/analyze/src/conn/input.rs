@@ -50,7 +50,8 @@ pub(crate) fn on_ack(
     if advance <= 0 || advance > 1 << 30 {
         let duplicate = verdicts.has(Verdicts::DUPLICATE_ACK) && advance == 0 && !dsack;
         if duplicate {
-            duplicate_ack(acker, sender, at.now);
+            let bare = !p.header_truncated && p.options.sack.is_empty();
+            duplicate_ack(acker, sender, bare, at.now);
         }
         return Told::default();
     }
@@ -76,14 +77,16 @@ fn came_late(sender: &mut Dir, ack: Seq, high: Seq, at: At) {
     }
 }
 
-/// A duplicate ACK: it tells of a hole, unless nothing that is in flight can have reached the receiver yet.
-fn duplicate_ack(acker: &Dir, sender: &mut Dir, now: Instant) {
+/// A duplicate ACK: it tells of a hole, unless it is `bare` of SACK blocks and nothing that is in flight can have reached
+/// the receiver yet.
+fn duplicate_ack(acker: &Dir, sender: &mut Dir, bare: bool, now: Instant) {
     let first = sender.flight.front().map(|s| s.first);
     let path = sure_path(acker);
     let answers_older =
         first.is_none_or(|f| path > CLOSE && now.since(f).as_nanos() < path.as_nanos() / 8 * 7);
     let rtt = rtt(sender);
     if let Some(loss) = sender.loss.as_deref_mut()
+        && bare
         && answers_older
     {
         loss.answered_twice(now, rtt);

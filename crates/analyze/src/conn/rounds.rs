@@ -10,6 +10,7 @@ use tcplab_base::{Duration, Instant, Seq};
 
 use super::data::{At, SANE};
 use super::dir::Dir;
+use super::hidden::STEADY;
 use super::moment::Moment;
 use super::window::scale_known;
 
@@ -266,8 +267,11 @@ impl Rounds {
             let since = at.now.since(acked).as_micros();
             if since >= sooner(near) {
                 let quiet = tx.una == p.seq && (tx.is_here(rx) || tx.is_next(p.id));
+                let lost = tx.id_run >= STEADY && p.id != 0 && !tx.is_next(p.id);
                 self.sent_to(p.seq);
                 self.turn(since - near, quiet, tx, rx, at);
+                // A flight of which the first packets were lost before the capture looks like a small one.
+                self.run.harmed |= lost && self.run.began == at.now;
                 (self.start, self.number, self.began) = (p.seq, at.number, at.now);
                 self.window = self.next_window;
                 self.acked.clear();

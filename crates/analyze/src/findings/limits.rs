@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::artefacts::{self, Noted};
-use super::{Finding, Id, Need, NotChecked};
+use super::{Finding, Id, Need, NotChecked, list};
 use crate::conn::Connection;
 use crate::report::{Artefact, Stream};
 
@@ -43,6 +43,22 @@ impl Limits {
                     streams: 1,
                     stream,
                 }),
+            }
+        }
+    }
+
+    /// Frames were cut so short that no stream came of them: nothing could be looked for there.
+    pub(crate) fn note_unread(&mut self) {
+        let lacks = Need::WholeHeaders;
+        for finding in list::LIST.iter().map(|d| d.id) {
+            let known = |n: &NotChecked| n.finding == finding && n.lacks == lacks;
+            if !self.not_checked.iter().any(known) {
+                self.not_checked.push(NotChecked {
+                    finding,
+                    lacks,
+                    streams: 0,
+                    stream: 0,
+                });
             }
         }
     }

@@ -130,7 +130,7 @@ pub struct NotChecked {
     pub finding: Id,
     /// What the capture lacks.
     pub lacks: Need,
-    /// Streams in which it could not be looked for.
+    /// Streams in which it could not be looked for; 0: in frames that were cut before the TCP header.
     pub streams: u64,
     /// The first of them.
     pub stream: u32,
