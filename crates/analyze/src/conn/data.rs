@@ -140,7 +140,10 @@ fn probe(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> Option<SegmentKin
         }
         return Some(SegmentKind::ZeroWindowProbe);
     }
-    if p.seq + 1 == tx.nxt && p.seq + 1 == tx.una && tx.flight.is_empty() && tx.nxt_rel > 0 {
+    // Without the peer's packets nobody knows what is ACKed.
+    let idle = p.seq + 1 == tx.una && tx.flight.is_empty();
+    let alone = rx.packets == 0 && p.payload_len == 0;
+    if p.seq + 1 == tx.nxt && (idle || alone) && tx.nxt_rel > 0 {
         tx.rare().keep_alive(rx.last_packet, at.number, at.now);
         return Some(SegmentKind::KeepAlive);
     }
@@ -178,8 +181,8 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
     if payload > 0 {
         tx.ordinal = tx.ordinal.saturating_add(1);
         let goes_on = tx.rounds.as_deref_mut();
-        if !goes_on.is_some_and(|r| r.goes_on(payload, at.now)) {
-            round(tx, rx, p, (from, payload), at);
+        if !goes_on.is_some_and(|r| r.goes_on(at.now)) {
+            round(tx, rx, p, from, at);
         }
         tx.unique_bytes += u64::from(payload);
         tx.first_data.set_first(at.now);
@@ -214,11 +217,11 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
 }
 
 /// The first data of `tx`, or data after an ACK of the round: does another one begin?
-fn round(tx: &mut Dir, rx: &Dir, p: &TcpPacket, (seq, payload): (Seq, u32), at: At) {
+fn round(tx: &mut Dir, rx: &Dir, p: &TcpPacket, seq: Seq, at: At) {
     let begun = tx.rounds.take().or_else(|| Rounds::begin(tx, rx, at.now));
     if let Some(mut rounds) = begun {
         let id = p.ip_id.unwrap_or(0);
-        rounds.data(&rounds::New { seq, payload, id }, tx, rx, at);
+        rounds.data(&rounds::New { seq, id }, tx, rx, at);
         tx.rounds = Some(rounds);
     }
 }

@@ -30,7 +30,7 @@ impl Connection {
                 trace.settle(i == 0, class);
             }
             if let Some(rounds) = dir.rounds.as_deref_mut() {
-                rounds.close(dir.fin_seen || (here && dir.una == dir.nxt));
+                rounds.close(dir.nxt, dir.fin_seen || (here && dir.una == dir.nxt));
             }
         }
         if let (Some(turns), Some(talker)) = (self.turns.as_deref_mut(), self.talker) {

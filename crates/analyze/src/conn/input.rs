@@ -8,6 +8,7 @@ use super::data::{At, SANE, rtt};
 use super::dir::Dir;
 use super::flight::{Segment, Taken};
 use super::load::{BULK, Step};
+use super::loss::CLOSE;
 use super::window;
 use crate::compat::Verdicts;
 use crate::trace::{AckClass, AckRow};
@@ -50,7 +51,8 @@ pub(crate) fn on_ack(
     if advance <= 0 || advance > 1 << 30 {
         let duplicate = verdicts.has(Verdicts::DUPLICATE_ACK) && advance == 0 && !dsack;
         if duplicate {
-            duplicate_ack(acker, sender, at.now);
+            let bare = !p.header_truncated && p.options.sack.is_empty();
+            duplicate_ack(acker, sender, bare, at.now);
         }
         return Told::default();
     }
@@ -86,13 +88,16 @@ fn came_late(sender: &mut Dir, ack: Seq, high: Seq, at: At) {
     }
 }
 
-/// A duplicate ACK: it tells of a hole, unless nothing that is in flight can have reached the receiver yet.
-fn duplicate_ack(acker: &Dir, sender: &mut Dir, now: Instant) {
+/// A duplicate ACK: it tells of a hole, unless it is `bare` of SACK blocks and nothing that is in flight can have reached
+/// the receiver yet.
+fn duplicate_ack(acker: &Dir, sender: &mut Dir, bare: bool, now: Instant) {
     let first = sender.flight.front().map(|s| s.first);
-    let path = i64::from(acker.path_or_zero());
-    let answers_older = first.is_none_or(|f| now.since(f).as_micros() < path - path / 8);
+    let path = sure_path(acker);
+    let answers_older =
+        first.is_none_or(|f| path > CLOSE && now.since(f).as_nanos() < path.as_nanos() / 8 * 7);
     let rtt = rtt(sender);
     if let Some(loss) = sender.loss.as_deref_mut()
+        && bare
         && answers_older
     {
         loss.answered_twice(now, rtt);
@@ -102,6 +107,16 @@ fn duplicate_ack(acker: &Dir, sender: &mut Dir, now: Instant) {
         loss.dupacks += 1;
         loss.tell(now);
     }
+}
+
+/// The shortest way from the capture to the side that ACKs and back, 0 when it is not known: without the handshake the
+/// shortest answer may have waited in a queue.
+fn sure_path(acker: &Dir) -> Duration {
+    let us = match begun_before(acker) {
+        true => 0,
+        false => acker.path_or_zero(),
+    };
+    Duration::from_micros(us.into())
 }
 
 /// The connection was older than the capture, which shows nothing of this side's data before what it showed first.
@@ -127,18 +142,8 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     if let Some(loss) = sender.loss.as_deref_mut() {
         let tsecr = p.options.timestamps.map(|t| t.1);
         // Without the handshake the shortest answer may have waited in a queue.
-        let path = if begun_before(acker) {
-            0
-        } else {
-            acker.path_or_zero()
-        };
-        loss.eifel(
-            covered,
-            &taken,
-            tsecr,
-            at.now,
-            Duration::from_micros(i64::from(path)),
-        );
+        let path = sure_path(acker);
+        loss.eifel(covered, &taken, tsecr, at.now, path);
         loss.advanced(p.ack, at.now);
     }
     if let Some(fin) = taken

@@ -41,7 +41,7 @@ pub(crate) use load::{QueueWaits, Reordered, STANDING_US};
 pub(crate) use opening::Opening;
 pub(crate) use rounds::{Level, Run};
 pub(crate) use steps::Step;
-pub(crate) use turns::{SLOW_US, Waits};
+pub(crate) use turns::{SLOW_US, Slow, Waits};
 pub(crate) use unclear::{Evidence, Released};
 
 use crate::budget::{Event, Tracker};
@@ -53,7 +53,7 @@ use dir::PROVEN;
 use input::Told;
 use loss::Fix;
 use moment::Moment;
-use turns::{Before, Turns};
+use turns::{Before, SILENT, Turns};
 
 /// State of one connection.
 #[derive(Debug)]
@@ -246,8 +246,9 @@ impl Connection {
         let [a, b] = &mut self.dirs;
         let (tx, rx) = if dir == 0 { (a, b) } else { (b, a) };
         tx.follow_window(p, rx, at);
-        let begins = p.payload_len > 0 && self.talker != Some(dir == 1);
-        let before = begins.then(|| Before::look(tx, rx, p));
+        let speaks = |talker| talker != Some(dir == 1) || at.now.since(tx.last_data) >= SILENT;
+        let begins = p.payload_len > 0 && speaks(self.talker);
+        let before = begins.then(|| Before::look(tx, rx, p, at.now));
         let told = if p.flags.has(TcpFlags::ACK) {
             input::on_ack(tx, rx, p, v, at)
         } else {
@@ -276,10 +277,16 @@ impl Connection {
         }
         if let Some(before) = before
             && kind == SegmentKind::New
-            && self.talker.replace(dir == 1).is_some()
+            && let Some(talker) = self.talker.replace(dir == 1)
         {
-            let turns = self.turns.get_or_insert_default();
-            turns.begin(dir, &self.dirs, before, at);
+            if talker != (dir == 1) {
+                let turns = self.turns.get_or_insert_default();
+                turns.begin(dir, &self.dirs, before, at);
+            } else if let Some(turns) = self.turns.as_deref_mut()
+                && !self.handshake.reset
+            {
+                turns.go_on(dir, &self.dirs, before, at);
+            }
         }
         if kind.is_again() {
             self.sent_again(dir, at.number);
@@ -326,7 +333,7 @@ impl Connection {
     /// SYN, FIN, RST.
     fn control(&mut self, dir: usize, p: &TcpPacket, at: At) {
         let now = at.now;
-        let begins = self.handshake.syn_at.is_some() && !self.handshake.done;
+        let begins = self.only_syns(dir);
         if p.flags.has(TcpFlags::RST) && !begins {
             let [a, b] = &mut self.dirs;
             let (tx, rx) = if dir == 0 { (a, b) } else { (b, a) };
@@ -339,7 +346,7 @@ impl Connection {
         let h = &mut self.handshake;
         if p.flags.has(TcpFlags::RST) {
             let by_server = self.client == Some(1 - dir as u8);
-            h.refused |= by_server && h.syn_at.is_some() && h.synack_at.is_none() && !h.done;
+            h.refused |= by_server && begins && h.synack_at.is_none();
             h.reset = true;
             self.over = true;
         } else if p.flags.has(TcpFlags::SYN) {
@@ -374,7 +381,20 @@ impl Connection {
                 .get_or_insert((if ack { 1 - dir } else { dir }) as u8);
         } else {
             self.dirs[dir].fin_seen = true;
+            if let (Some(turns), Some(talker)) = (self.turns.as_deref_mut(), self.talker) {
+                turns.fin(dir, talker.into(), &self.dirs, p, now);
+            }
         }
+    }
+
+    /// The client, of which the capture has the SYN, has sent nothing but SYNs before this packet of side `dir`.
+    fn only_syns(&self, dir: usize) -> bool {
+        let h = &self.handshake;
+        let sent = |client: u8| {
+            let client = usize::from(client);
+            self.dirs[client].packets - u32::from(client == dir)
+        };
+        h.syn_at.is_some() && self.client.is_some_and(|c| sent(c) == h.syns_again + 1)
     }
 
     /// A SYN-ACK of side `dir`, before the handshake takes it in.

@@ -138,7 +138,7 @@ pub struct NotChecked {
     pub finding: Id,
     /// What the capture lacks.
     pub lacks: Need,
-    /// Streams in which it could not be looked for; 0: in packets that were cut before the TCP header.
+    /// Streams in which it could not be looked for; 0: in frames that were cut before the TCP header.
     pub streams: u64,
     /// The first of them.
     pub stream: u32,
@@ -184,6 +184,17 @@ impl Side<'_> {
     /// Time stamps were cut off, which would tell what was sent again for nothing.
     pub(super) fn stamps_cut(&self) -> bool {
         !self.has(Need::WholeHeaders) && self.sender.timestamps && !self.sender.clock.runs()
+    }
+
+    /// What is missing to know the receiver's windows in bytes: without their scale they look smaller than they are.
+    pub(super) fn scale_lacks(&self) -> Option<Need> {
+        if self.connection.scale_known(!self.is_a()) {
+            None
+        } else if self.has(Need::Handshake) {
+            Some(Need::WholeHeaders)
+        } else {
+            Some(Need::Handshake)
+        }
     }
 
     /// Whether the capture was taken at this direction's sender, or at its receiver.

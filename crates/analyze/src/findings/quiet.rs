@@ -5,14 +5,14 @@
 //! to be silent: a detector that looks at something new shows there.
 
 use super::caqm;
-use crate::conn::{Connection, Dir};
+use crate::conn::{Connection, Dir, Waits};
 
 /// Whether there is nothing to look at.
 pub(super) fn is_quiet(connection: &Connection) -> bool {
     let [a, b] = &connection.dirs;
     let h = &connection.handshake;
     let opened = h.is_whole() && h.done && h.syns_again == 0 && h.synacks_again == 0;
-    let slow = connection.turns.as_deref();
+    let turns = connection.turns.as_deref();
     opened
         && !h.reset
         && connection.opening.is_none()
@@ -21,7 +21,7 @@ pub(super) fn is_quiet(connection: &Connection) -> bool {
         && is_plain(b)
         && options(a) == options(b)
         && !a.ecn_offered
-        && slow.is_none_or(|t| t.sides.iter().all(|w| w.slow.all == 0))
+        && turns.is_none_or(|t| t.sides.iter().all(Waits::are_short))
         && !caqm::is_spoken(connection)
 }
 
