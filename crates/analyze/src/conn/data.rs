@@ -233,7 +233,10 @@ fn round(tx: &mut Dir, rx: &Dir, p: &TcpPacket, seq: Seq, at: At) {
 /// 536 bytes with their header.
 fn receive(tx: &Dir, rx: &mut Dir, payload: u32, p: &TcpPacket) {
     let last = std::mem::take(&mut rx.last_seg_size);
-    if payload >= rx.rcv_mss.into() {
+    if payload == u32::from(rx.rcv_mss) {
+        return;
+    }
+    if payload > u32::from(rx.rcv_mss) {
         let limit = tx.full_payload(rx.mss);
         rx.rcv_mss = (payload.min(limit) as u16).max(rx.rcv_mss);
         return;

@@ -380,7 +380,7 @@ pub(crate) const PROVEN: u8 = 4;
 const SYN_TIMER: Duration = Duration::from_millis(50);
 
 /// Linux `tcp_initialize_rcv_mss()`: a receiver starts with 536 at most.
-const RCV_MSS_START: u16 = 536;
+pub(super) const RCV_MSS_START: u16 = 536;
 
 impl Dir {
     pub(crate) fn rare(&mut self) -> &mut Rare {

@@ -164,10 +164,6 @@ impl Connection {
         }
         let verdicts = self.compat.packet(now, number, dir == 0, p);
         let now = self.clock(dir, p, number, now);
-        if now < self.last {
-            self.steps.get_or_insert_default().out_of_order += 1;
-        }
-        self.last = self.last.max(now);
         self.dirs[dir].count(p, verdicts);
         let mut kind = SegmentKind::PureAck;
         let mut told = Told::default();
@@ -221,16 +217,15 @@ impl Connection {
     /// The time of a packet, with steps of the capture's clock taken out.
     #[inline]
     fn clock(&mut self, dir: usize, p: &TcpPacket, number: u64, now: Instant) -> Instant {
-        let now = match self.steps.as_deref() {
-            Some(steps) => now + steps.shift,
-            None => now,
-        };
-        let gap = now.since(self.last);
-        if gap <= steps::BACK || gap >= steps::AHEAD || self.steps.is_some() {
-            self.steady(dir, p, number, now)
-        } else {
+        let gap = now.as_nanos().wrapping_sub(self.last.as_nanos());
+        let goes_on = (0..steps::AHEAD.as_nanos()).contains(&gap) && self.steps.is_none();
+        let now = if goes_on {
             now
-        }
+        } else {
+            self.unsteady(dir, p, number, now)
+        };
+        self.last = self.last.max(now);
+        now
     }
 
     /// The packet as an ACK and as data.
@@ -268,7 +263,7 @@ impl Connection {
                 tx.await_echo(tsval, kind == SegmentKind::New, at.now);
             }
         }
-        if p.payload_len > 0 && p.payload_len > tx.full_payload(rx.mss) {
+        if is_unusual(p.payload_len, rx) && p.payload_len > tx.full_payload(rx.mss) {
             let rare = tx.rare();
             rare.super_segments += 1;
             if rare.first_super == 0 {
@@ -565,6 +560,12 @@ impl Connection {
         }
         Some(trace)
     }
+}
+
+/// A payload of another length than the full segments that the receiver got so far.
+#[inline]
+fn is_unusual(payload: u32, rx: &Dir) -> bool {
+    payload > 0 && (payload != u32::from(rx.rcv_mss) || rx.rcv_mss <= dir::RCV_MSS_START)
 }
 
 /// A length that is not negative, microseconds.

@@ -12,7 +12,7 @@ use super::Connection;
 use super::dir::Dir;
 
 /// Smaller steps back are packets of several queues, written out of order.
-pub(super) const BACK: Duration = Duration::from_millis(-100);
+const BACK: Duration = Duration::from_millis(-100);
 /// Smaller steps ahead are waits.
 pub(super) const AHEAD: Duration = Duration::from_millis(500);
 /// Packets that are out of order in the file are not more than this behind their place.
@@ -75,15 +75,33 @@ pub(crate) struct Step {
 }
 
 impl Connection {
-    /// The time of a packet, with the steps back taken out; `now` is the file's time, moved by those before.
+    /// The time of a packet before which the clock may not have gone on as it should; `now` is the file's time.
     #[cold]
-    pub(super) fn steady(
+    pub(super) fn unsteady(
         &mut self,
         dir: usize,
         p: &TcpPacket,
         number: u64,
         now: Instant,
     ) -> Instant {
+        let now = match self.steps.as_deref() {
+            Some(steps) => now + steps.shift,
+            None => now,
+        };
+        let gap = now.since(self.last);
+        let now = if gap <= BACK || gap >= AHEAD || self.steps.is_some() {
+            self.without_steps(dir, p, number, now)
+        } else {
+            now
+        };
+        if now < self.last {
+            self.steps.get_or_insert_default().out_of_order += 1;
+        }
+        now
+    }
+
+    /// The same, with the steps back taken out; `now` is the file's time, moved by those before.
+    fn without_steps(&mut self, dir: usize, p: &TcpPacket, number: u64, now: Instant) -> Instant {
         let gap = now.since(self.last);
         if gap <= BACK {
             let by = self.last.since(now);
