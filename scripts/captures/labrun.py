@@ -10,6 +10,7 @@ Kernels (names as the labels have them):
 
 import functools
 import gzip
+import hashlib
 import json
 import os
 import platform
@@ -30,11 +31,11 @@ def say(text):
 
 
 def build_lab():
-    """Compiles the laboratory (static, so that it can be a guest's /init); again only when a source is newer."""
+    """Compiles the laboratory (static, so that it can be a guest's /init), once for each state of its sources."""
     sources = sorted((HERE / "lab").glob("*.c"))
-    out = CACHE / "lab"
-    newest = max(p.stat().st_mtime for p in [*sources, HERE / "lab" / "lab.h"])
-    if not out.exists() or out.stat().st_mtime < newest:
+    state = hashlib.sha256(b"".join(p.read_bytes() for p in [*sources, HERE / "lab" / "lab.h"]))
+    out = CACHE / f"lab-{state.hexdigest()[:12]}"
+    if not out.exists():
         out.parent.mkdir(parents=True, exist_ok=True)
         new = out.with_suffix(f".new{os.getpid()}-{threading.get_ident()}")
         subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-static", "-o", new, *sources], check=True)
@@ -55,8 +56,8 @@ def cpio(files):
 
 def initramfs(lab, kernel, modules):
     """The guest's file system: the laboratory as /init, and tun.ko where TUN is a module."""
-    out = CACHE / f"init-{kernel}.cpio.gz"
-    if out.exists() and out.stat().st_mtime >= lab.stat().st_mtime:
+    out = CACHE / f"init-{kernel}-{lab.name}.cpio.gz"
+    if out.exists():
         return out
     files = [("dev", 0o40755, b""), ("proc", 0o40755, b""), ("mnt", 0o40755, b""), ("init", 0o100755, lab.read_bytes())]
     if modules:

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use tcplab_base::Instant;
-use tcplab_wire::{NotTcp, TcpPacket};
+use tcplab_wire::{NotTcp, TcpFlags, TcpPacket};
 
 use crate::bounds::{Options, Scales};
 use crate::compat::Compat;
@@ -30,6 +30,9 @@ pub enum Output {
 /// Of the connections that may be held, this part (1 of so many) may have barely begun.
 const BEGUN: usize = 8;
 
+/// From this part (1 of so many) of the TCP packets on, those that were cut before their header may hide anything.
+const UNREAD: u64 = 100;
+
 /// The analyser of one capture.
 #[derive(Debug)]
 pub struct Analyzer {
@@ -39,11 +42,13 @@ pub struct Analyzer {
     totals: Totals,
     table: Table,
     slots: Slots,
-    /// Fingerprint and slot of the connection of the last packet: packets come in groups.
-    recent: Option<(u64, u32)>,
+    /// The last packet's pair and the slot of its connection: packets come in groups.
+    recent: Option<(Key, u32)>,
     limits: Limits,
     shelf: Shelf,
     scales: Scales,
+    /// TCP packets cut so short that nobody knows whose they are.
+    stubs: u64,
     last: Option<Instant>,
     ready: VecDeque<Output>,
     /// No packet follows.
@@ -65,6 +70,7 @@ impl Analyzer {
             limits: Limits::default(),
             shelf: Shelf::new(options.rows, options.max_rows),
             scales: Scales::new(options.max_streams),
+            stubs: 0,
             last: None,
             ready: VecDeque::new(),
             finished: false,
@@ -90,10 +96,10 @@ impl Analyzer {
         self.totals.packets += 1;
         self.totals.tcp_packets += 1;
         let now = self.clock(time);
-        let (key, from_a) = Key::of(packet);
-        let dir = usize::from(!from_a);
-        let fingerprint = self.table.fingerprint(&key);
-        let Some(index) = self.place(fingerprint, key, dir, now, packet) else {
+        let Some((index, dir)) = self
+            .same_as_before(packet)
+            .or_else(|| self.place(now, packet))
+        else {
             return;
         };
         let Some(connection) = self.slots.get_mut(index) else {
@@ -120,27 +126,30 @@ impl Analyzer {
         }
     }
 
-    /// The slot of the packet's connection, a new one where it begins one; `None` for a late
+    /// The slot of the last packet and the direction, when this one belongs to the same connection.
+    #[inline]
+    fn same_as_before(&self, p: &TcpPacket) -> Option<(u32, usize)> {
+        let (key, index) = self.recent.as_ref()?;
+        if p.flags.has(TcpFlags::SYN) {
+            return None;
+        }
+        let dir = key.direction(p)?;
+        Some((*index, dir))
+    }
+
+    /// The slot of the packet's connection and the direction, a new one where it begins one; `None` for a late
     /// packet of a connection that was handed out.
-    fn place(
-        &mut self,
-        fingerprint: u64,
-        key: Key,
-        dir: usize,
-        now: Instant,
-        p: &TcpPacket,
-    ) -> Option<u32> {
+    fn place(&mut self, now: Instant, p: &TcpPacket) -> Option<(u32, usize)> {
+        let (key, from_a) = Key::of(p);
+        let dir = usize::from(!from_a);
+        let fingerprint = self.table.fingerprint(&key);
         let mut reused = false;
-        let place = match self.recent {
-            Some((f, index)) if f == fingerprint => Some(Place::Live(index)),
-            _ => self.table.find(fingerprint),
-        };
-        match place {
+        match self.table.find(fingerprint) {
             Some(Place::Live(index)) => {
                 let connection = self.slots.get_mut(index)?;
-                if !connection.compat.reuses(dir == 0, p) {
-                    self.recent = Some((fingerprint, index));
-                    return Some(index);
+                if !connection.compat.reuses(from_a, p) {
+                    self.recent = Some((key, index));
+                    return Some((index, dir));
                 }
                 reused = true;
                 self.hand_out(index);
@@ -168,7 +177,7 @@ impl Analyzer {
             let old = self.slots.began(index, limit / BEGUN);
             old.into_iter().flatten().for_each(|i| self.evict(i));
         }
-        Some(index)
+        Some((index, dir))
     }
 
     /// Keeps the number of live connections below the limit.
@@ -191,17 +200,29 @@ impl Analyzer {
     }
 
     /// Time of the packet; without one, that of the packet before.
+    #[inline]
     fn clock(&mut self, time: Option<Instant>) -> Instant {
+        match (time, self.last, &mut self.totals.time_ns) {
+            (Some(now), Some(last), Some((_, end))) if now >= last => {
+                self.last = time;
+                *end = now.as_nanos().max(*end);
+                now
+            }
+            _ => self.odd_clock(time),
+        }
+    }
+
+    /// The same for the first packet, for one without a time, and for one that is before the last.
+    #[cold]
+    fn odd_clock(&mut self, time: Option<Instant>) -> Instant {
         let now = time.or(self.last).unwrap_or_default();
         if time.is_none() || self.last.is_some_and(|l| now < l) {
             self.totals.time_out_of_order += 1;
         }
         self.last = Some(now);
-        let (first, last) = self
-            .totals
-            .time_ns
-            .unwrap_or((now.as_nanos(), now.as_nanos()));
-        self.totals.time_ns = Some((first.min(now.as_nanos()), last.max(now.as_nanos())));
+        let ns = now.as_nanos();
+        let (first, last) = self.totals.time_ns.unwrap_or((ns, ns));
+        self.totals.time_ns = Some((first.min(ns), last.max(ns)));
         now
     }
 
@@ -213,6 +234,7 @@ impl Analyzer {
             NotTcp::TcpStub => {
                 self.totals.tcp_packets += 1;
                 self.totals.truncated += 1;
+                self.stubs += 1;
             }
             NotTcp::Truncated => self.totals.truncated += 1,
             NotTcp::Malformed => self.totals.malformed += 1,
@@ -254,7 +276,8 @@ impl Analyzer {
         self.ready
             .extend(rest.into_iter().map(|f| Output::Finding(Box::new(f))));
         self.totals.findings_not_listed = self.limits.not_listed();
-        self.totals.not_checked = self.limits.not_checked();
+        let unread = self.stubs > 0 && self.stubs * UNREAD >= self.totals.tcp_packets;
+        self.totals.not_checked = self.limits.not_checked(unread);
         self.totals.forgotten_streams = self.table.forgotten();
         self.totals.rows_left_out = self.shelf.left_out;
     }

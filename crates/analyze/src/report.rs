@@ -250,9 +250,85 @@ pub struct Direction {
     pub rtt_us: Rtt,
     /// The ACKs that this side sent for new data of its peer.
     pub acks_sent: AcksSent,
-    /// Everything else.
-    #[serde(flatten)]
-    pub more: DirectionMore,
+    // What follows is left out of the JSON where it says nothing.
+    /// Payload bytes sent for the first time.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unique_bytes: u64,
+    /// Unique payload over the time from the first to the last data packet, bit/s.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub goodput_bps: u64,
+    /// Largest payload of one packet.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub max_payload_bytes: u64,
+    /// Most bytes in flight (sent and not ACKed, as seen here).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub max_in_flight_bytes: u64,
+    /// Smallest and largest window that this side advertised, scaled; lower bounds with `window_unscaled`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_bytes: Option<(u64, u64)>,
+    /// The capture does not have the window scale option: the true windows are these or larger ones by a power of two.
+    #[serde(skip_serializing_if = "is_false")]
+    pub window_unscaled: bool,
+    /// Smallest shift of the window that explains what the peer had in flight, where the option is not in the capture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_scale_at_least: Option<u8>,
+    /// MSS option of the SYN.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mss: Option<u16>,
+    /// Window scale option of the SYN.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_scale: Option<u8>,
+    /// SACK permitted in the SYN.
+    #[serde(skip_serializing_if = "is_false")]
+    pub sack_permitted: bool,
+    /// Time stamps option used.
+    #[serde(skip_serializing_if = "is_false")]
+    pub timestamps: bool,
+    /// ACKs with a DSACK block (RFC 2883) that this side sent.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub dsacks: u64,
+    /// Zero-window probes sent.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub zero_window_probes: u64,
+    /// Keep-alives sent.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub keep_alives: u64,
+    /// Window updates sent.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub window_updates: u64,
+    /// Data segments that filled the peer's window to its edge.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub window_full: u64,
+    /// The round trip of this side's data, without ACKs that were delayed or rode on data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round_trip: Option<RoundTrip>,
+    /// RTT by time stamp echo, microseconds (resolution of the peer's clock, mostly 1 ms).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_ts_us: Option<Rtt>,
+    /// Packets with ECT(0) or ECT(1).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub ecn_ect: u64,
+    /// Packets with CE.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub ecn_ce: u64,
+    /// Packets with the ECE flag (after the handshake).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub ecn_ece: u64,
+    /// Packets with the CWR flag (after the handshake).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub ecn_cwr: u64,
+    /// Packets with a CAQM tag.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub caqm: u64,
+    /// What these tags say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caqm_tags: Option<Box<CaqmTags>>,
+    /// Recovery episodes of this sender.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub episodes: Vec<Episode>,
+    /// Episodes beyond those listed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub episodes_not_listed: u64,
 }
 
 /// Segments sent again, by the sender's reason. `total` = `fast` + `rto` + `tlp` + `other`.
@@ -383,89 +459,6 @@ pub enum Mode {
     Quick,
     /// By the timer or with the second segment.
     Delayed,
-}
-
-/// The parts of a direction that are left out of the JSON when they say nothing.
-#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-pub struct DirectionMore {
-    /// Payload bytes sent for the first time.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub unique_bytes: u64,
-    /// Unique payload over the time from the first to the last data packet, bit/s.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub goodput_bps: u64,
-    /// Largest payload of one packet.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub max_payload_bytes: u64,
-    /// Most bytes in flight (sent and not ACKed, as seen here).
-    #[serde(skip_serializing_if = "is_zero")]
-    pub max_in_flight_bytes: u64,
-    /// Smallest and largest window that this side advertised, scaled; lower bounds with `window_unscaled`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window_bytes: Option<(u64, u64)>,
-    /// The capture does not have the window scale option: the true windows are these or larger ones by a power of two.
-    #[serde(skip_serializing_if = "is_false")]
-    pub window_unscaled: bool,
-    /// Smallest shift of the window that explains what the peer had in flight, where the option is not in the capture.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window_scale_at_least: Option<u8>,
-    /// MSS option of the SYN.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mss: Option<u16>,
-    /// Window scale option of the SYN.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window_scale: Option<u8>,
-    /// SACK permitted in the SYN.
-    #[serde(skip_serializing_if = "is_false")]
-    pub sack_permitted: bool,
-    /// Time stamps option used.
-    #[serde(skip_serializing_if = "is_false")]
-    pub timestamps: bool,
-    /// ACKs with a DSACK block (RFC 2883) that this side sent.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub dsacks: u64,
-    /// Zero-window probes sent.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub zero_window_probes: u64,
-    /// Keep-alives sent.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub keep_alives: u64,
-    /// Window updates sent.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub window_updates: u64,
-    /// Data segments that filled the peer's window to its edge.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub window_full: u64,
-    /// The round trip of this side's data, without ACKs that were delayed or rode on data.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub round_trip: Option<RoundTrip>,
-    /// RTT by time stamp echo, microseconds (resolution of the peer's clock, mostly 1 ms).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rtt_ts_us: Option<Rtt>,
-    /// Packets with ECT(0) or ECT(1).
-    #[serde(skip_serializing_if = "is_zero")]
-    pub ecn_ect: u64,
-    /// Packets with CE.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub ecn_ce: u64,
-    /// Packets with the ECE flag (after the handshake).
-    #[serde(skip_serializing_if = "is_zero")]
-    pub ecn_ece: u64,
-    /// Packets with the CWR flag (after the handshake).
-    #[serde(skip_serializing_if = "is_zero")]
-    pub ecn_cwr: u64,
-    /// Packets with a CAQM tag.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub caqm: u64,
-    /// What these tags say.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub caqm_tags: Option<Box<CaqmTags>>,
-    /// Recovery episodes of this sender.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub episodes: Vec<Episode>,
-    /// Episodes beyond those listed.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub episodes_not_listed: u64,
 }
 
 /// One recovery episode (start: first transmission of the first unACKed packet when recovery

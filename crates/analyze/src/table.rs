@@ -41,6 +41,16 @@ impl Key {
             (Self { a: p.dst, b: p.src }, false)
         }
     }
+
+    /// 0 when `a` sent the packet, 1 when `b` did; `None` for packets of another pair.
+    #[inline]
+    pub(crate) fn direction(&self, p: &TcpPacket) -> Option<usize> {
+        if self.a == p.src && self.b == p.dst {
+            Some(0)
+        } else {
+            (self.a == p.dst && self.b == p.src).then_some(1)
+        }
+    }
 }
 
 /// Where a connection is.

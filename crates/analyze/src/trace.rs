@@ -6,7 +6,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use tcplab_base::Instant;
+use tcplab_base::{Duration, Instant};
 use tcplab_wire::CaqmInfo;
 
 use crate::budget::Span;
@@ -58,6 +58,14 @@ pub struct StreamTrace {
 }
 
 impl StreamTrace {
+    /// The capture's clock was set ahead by this much before this packet.
+    pub(crate) fn skip(&mut self, packet: u64, by: Duration) {
+        for row in self.rows.iter_mut().filter(|r| r.number >= packet) {
+            let ns = row.time.as_nanos().saturating_sub(by.as_nanos());
+            row.time = Instant::from_nanos(ns);
+        }
+    }
+
     /// The trace of a stream with these packets and no others.
     pub fn of(stream: u32, rows: Vec<Row>) -> Self {
         Self {

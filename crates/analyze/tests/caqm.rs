@@ -144,7 +144,7 @@ fn tags_add_up() {
     };
     let answer = talk.answer();
     let stream = &answer.streams[0];
-    let tags = |d: &tcplab_analyze::report::Direction| *d.more.caqm_tags.clone().expect("tags");
+    let tags = |d: &tcplab_analyze::report::Direction| *d.caqm_tags.clone().expect("tags");
     assert_eq!(
         tags(&stream.client_to_server),
         CaqmTags {
@@ -170,7 +170,7 @@ fn tags_add_up() {
             ..CaqmTags::default()
         }
     );
-    assert_eq!(stream.client_to_server.more.caqm, 50);
+    assert_eq!(stream.client_to_server.caqm, 50);
     let offer = stream.handshake.and_then(|h| h.caqm);
     assert_eq!(offer, Some(CaqmOffer::Negotiated));
 }
@@ -448,6 +448,6 @@ fn what_was_captured_twice_counts_once() {
     let twice: Vec<&str> = twice.iter().map(String::as_str).collect();
     let answer = analyze_script(&twice);
     let sent = &answer.streams[0].client_to_server;
-    let tags = sent.more.caqm_tags.clone().expect("tags");
+    let tags = sent.caqm_tags.clone().expect("tags");
     assert_eq!(tags.requests, 64);
 }

@@ -108,13 +108,7 @@ fn windows_without_their_scale_are_lower_bounds() {
     lines.insert(0, "0 < . 501 101 0 500".to_owned());
     lines.push("10 < . 501 5101 0 500".to_owned());
     let answer = script(&lines);
-    let windows = |d: &Direction| {
-        (
-            d.more.window_bytes,
-            d.more.window_unscaled,
-            d.more.window_scale_at_least,
-        )
-    };
+    let windows = |d: &Direction| (d.window_bytes, d.window_unscaled, d.window_scale_at_least);
     let stream = &answer.streams[0];
     // 5,000 bytes in flight do not fit into a window of 500 or of 500 << 3.
     assert_eq!(
@@ -131,7 +125,7 @@ fn windows_without_their_scale_are_lower_bounds() {
         "10 > . 101 501 0 60000",
     ]);
     assert!(
-        !greeted.streams[0].server_to_client.more.window_unscaled,
+        !greeted.streams[0].server_to_client.window_unscaled,
         "the client does not scale"
     );
 }
@@ -206,14 +200,13 @@ fn the_round_trip_is_the_handshakes_wherever_the_capture_was_taken() {
     // The server's data: 80 ms beyond the capture, 20 ms before it. The client has sent none.
     let server = stream
         .server_to_client
-        .more
         .round_trip
         .expect("its data was ACKed");
     assert_eq!(
         (server.us.p50, server.us.samples, server.from),
         (100_000, 1, RoundTripFrom::Acks)
     );
-    assert!(stream.client_to_server.more.round_trip.is_none());
+    assert!(stream.client_to_server.round_trip.is_none());
 }
 
 #[test]
@@ -234,7 +227,7 @@ fn waits_of_a_timer_or_a_program_are_no_round_trip() {
     ]);
     let sent = &answer.streams[0].client_to_server;
     assert_eq!((sent.rtt_us.samples, sent.rtt_us.p50), (4, 50_000));
-    let own = sent.more.round_trip.expect("one ACK came at once").us;
+    let own = sent.round_trip.expect("one ACK came at once").us;
     assert_eq!((own.samples, own.p50), (1, 10_000));
 }
 
@@ -250,7 +243,7 @@ fn what_was_in_flight_when_the_capture_began_is_not_missed() {
     ]);
     assert_eq!(answer.ids(), [""; 0]);
     assert_eq!(
-        answer.streams[0].client_to_server.more.max_in_flight_bytes,
+        answer.streams[0].client_to_server.max_in_flight_bytes,
         5_000
     );
 }

@@ -130,6 +130,7 @@ impl Samples {
     pub fn quantiles(&mut self) -> Quantiles {
         let n = self.len();
         match &mut self.store {
+            Store::Few(0, _) => Quantiles::default(),
             Store::Few(n, few) => of_all(few.get_mut(..usize::from(*n)).unwrap_or_default()),
             Store::Exact(v) => of_all(v),
             Store::Counted(c) => c.quantiles(n),

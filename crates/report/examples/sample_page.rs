@@ -155,8 +155,8 @@ fn stream(trace: &StreamTrace) -> Stream {
 /// A stream without its beginning.
 fn cut(stream: &mut Stream, lacks: Need, findings: &[&str]) {
     (stream.state, stream.handshake) = (State::Middle, None);
-    stream.client_to_server.more.window_unscaled = true;
-    stream.server_to_client.more.window_unscaled = true;
+    stream.client_to_server.window_unscaled = true;
+    stream.server_to_client.window_unscaled = true;
     let findings = findings.iter().map(|name| id(name)).collect();
     stream.not_checked = vec![Lacks { lacks, findings }];
 }

@@ -31,26 +31,29 @@ impl Endpoint {
         let IpAddr::V4(ip) = self.ip else {
             return self.to_string();
         };
-        let mut text = String::with_capacity("255.255.255.255:65535".len());
-        for (octet, after) in ip.octets().into_iter().zip(['.', '.', '.', ':']) {
-            decimal(&mut text, octet.into(), [100, 10]);
-            text.push(after);
+        let mut text = [0; "255.255.255.255:65535".len()];
+        let mut at = 0;
+        for (octet, after) in ip.octets().into_iter().zip(*b"...:") {
+            at = decimal(&mut text, at, octet.into(), [100, 10]);
+            text[at] = after;
+            at += 1;
         }
-        decimal(&mut text, self.port, [10_000, 1_000, 100, 10]);
-        text
+        at = decimal(&mut text, at, self.port, [10_000, 1_000, 100, 10]);
+        String::from_utf8_lossy(&text[..at]).into_owned()
     }
 }
 
-/// Appends a number; `powers` are those of ten that it may reach, the last one apart.
+/// Puts a number at `at` and gives where it ends; `powers` are those of ten that it may reach, the last one apart.
 #[inline]
-fn decimal<const N: usize>(text: &mut String, n: u16, powers: [u16; N]) {
-    let digit = |text: &mut String, d: u16| text.push(char::from(b'0' + (d % 10) as u8));
+fn decimal<const N: usize>(text: &mut [u8], mut at: usize, n: u16, powers: [u16; N]) -> usize {
     for power in powers {
         if n >= power {
-            digit(text, n / power);
+            text[at] = b'0' + (n / power % 10) as u8;
+            at += 1;
         }
     }
-    digit(text, n);
+    text[at] = b'0' + (n % 10) as u8;
+    at + 1
 }
 
 /// The flag bits of a TCP header (RFC 9293 3.1), the low 12 bits of bytes 12 and 13.

@@ -210,7 +210,7 @@ fn direction(d: &Direction) {
     assert_eq!(r.total, r.fast + r.rto + r.tlp + r.other, "{r:?}");
     assert!(r.spurious <= r.total && r.unneeded <= r.total, "{r:?}");
     assert!(d.data_segments <= d.packets && r.total <= d.packets);
-    assert!(d.more.unique_bytes <= d.data_bytes);
+    assert!(d.unique_bytes <= d.data_bytes);
     let a = &d.acks_sent;
     assert_eq!(
         a.total,
@@ -222,7 +222,7 @@ fn direction(d: &Direction) {
     for s in [a.immediate_us, a.delayed_us] {
         assert!(s.min <= s.p50 && s.p50 <= s.max, "{s:?}");
     }
-    for rtt in d.more.rtt_ts_us.iter().chain([&d.rtt_us]) {
+    for rtt in d.rtt_ts_us.iter().chain([&d.rtt_us]) {
         let Rtt {
             min, p50, p95, max, ..
         } = *rtt;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 /// What time went to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -166,6 +166,12 @@ impl Budget {
         self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a += b);
     }
 
+    /// Takes from a class, at most as much as there is.
+    pub(crate) fn less(&mut self, class: Class, us: u64) {
+        let part = &mut self.0[class as usize];
+        *part = part.saturating_sub(us);
+    }
+
     /// Moves time from one class to another one, at most as much as there is.
     pub(crate) fn turn(&mut self, was: Class, is: Class, us: u64) {
         let us = us.min(self.of(was));
@@ -192,11 +198,21 @@ impl Budget {
 
 impl Serialize for Budget {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (class, us) in self.parts() {
-            map.serialize_entry(class.name(), &us)?;
+        let mut parts = serializer.serialize_struct("Budget", Class::ALL.len())?;
+        // One by one, so that each name is a constant for the compiler: every stream and request has some.
+        macro_rules! each {
+            ($($class:ident)*) => {$(
+                let us = self.of(Class::$class);
+                if us > 0 {
+                    parts.serialize_field(Class::$class.name(), &us)?;
+                }
+            )*};
         }
-        map.end()
+        each! {
+            Handshake ClientThinks ServerThinks Path CongestionWindow Pacing ReceiveWindow Sender DelayedAck
+            Nagle FastRecovery Tlp Rto Spurious ZeroWindow Closing Idle Unknown
+        }
+        parts.end()
     }
 }
 
@@ -219,5 +235,25 @@ impl JsonSchema for Budget {
         }
         schema.insert("properties".to_owned(), parts.to_value());
         schema
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_has_every_class_under_its_name() {
+        let mut all = Budget::default();
+        let classes = Class::ALL.into_iter().zip(1..);
+        classes.clone().for_each(|(class, us)| all.add(class, us));
+        let json = serde_json::to_value(all).expect("plain data");
+        let named = classes.map(|(class, us)| (class.name().to_owned(), us.into()));
+        let named = serde_json::Value::Object(named.collect());
+        assert_eq!(json, named);
+        assert_eq!(
+            serde_json::to_string(&Budget::default()).expect("plain data"),
+            "{}"
+        );
     }
 }

@@ -7,6 +7,7 @@ mod class;
 mod ledger;
 mod recovery;
 mod sending;
+mod skip;
 mod tracker;
 
 use schemars::JsonSchema;

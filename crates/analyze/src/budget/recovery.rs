@@ -56,7 +56,8 @@ impl Recovery {
     #[inline]
     pub(crate) fn goes_on(&mut self, e: &Event<'_>, lost: bool, ledger: &mut Ledger) {
         for dir in [e.dir, 1 - e.dir] {
-            if !self.is_quiet(dir, e) {
+            let told = matches!(e.kind, SegmentKind::New | SegmentKind::OutOfOrder);
+            if !told || !self.is_quiet(dir, &e.dirs[dir]) {
                 self.side(dir, e, lost && dir == e.dir, ledger);
             }
         }
@@ -64,15 +65,14 @@ impl Recovery {
 
     /// Nothing of this side is being repaired, and nothing was when the last packet came.
     #[inline]
-    pub(crate) fn is_quiet(&self, dir: usize, e: &Event<'_>) -> bool {
-        let Some(loss) = e.dirs[dir].loss.as_deref() else {
+    pub(crate) fn is_quiet(&self, dir: usize, side: &Dir) -> bool {
+        let Some(loss) = side.loss.as_deref() else {
             return true;
         };
         loss.episodes.open.is_none()
             && loss.asked.is_none()
             && self.open[dir].is_none()
             && !self.asked[dir]
-            && matches!(e.kind, SegmentKind::New | SegmentKind::OutOfOrder)
     }
 
     #[cold]

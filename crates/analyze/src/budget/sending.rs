@@ -3,6 +3,7 @@
 //! All of it is the sender's view: an ACK that passes the capture lets data pass one way to the sender and back later.
 
 use tcplab_base::Seq;
+use tcplab_wire::TcpPacket;
 
 use super::Class;
 use super::ledger::Ledger;
@@ -199,24 +200,23 @@ impl Side {
         }
     }
 
-    /// It sent the packet of the event.
-    #[inline]
-    pub(crate) fn sent(&mut self, e: &Event<'_>) {
-        let tx = &e.dirs[e.dir];
-        self.len = e.packet.payload_len;
+    /// It sent a packet with payload at `at`; `tx` is the sender's side after it, `rx` its peer's.
+    #[inline(always)]
+    pub(crate) fn sent(&mut self, (tx, rx): (&Dir, &Dir), p: &TcpPacket, at: u64) {
+        self.len = p.payload_len;
         self.sent_to = tx.nxt_rel;
-        if let Some((tsval, tsecr)) = e.packet.options.timestamps {
+        if let Some((tsval, tsecr)) = p.options.timestamps {
             self.tsval = tsval;
-            if let Some(at) = self.echo.at
+            if let Some(acked) = self.echo.at
                 && Seq(tsecr).at_or_after(Seq(self.echo.tsval))
             {
-                let us = u32::try_from(e.at.saturating_sub(at)).unwrap_or(u32::MAX);
+                let us = u32::try_from(at.saturating_sub(acked)).unwrap_or(u32::MAX);
                 let least = self.echo.least.map_or(us, |least| least.min(us));
                 (self.echo.us, self.echo.least, self.echo.at) = (us, Some(least), None);
             }
         }
         self.in_flight = tx.nxt - tx.una.min(tx.nxt);
-        self.window = e.dirs[1 - e.dir].window;
+        self.window = rx.window;
     }
 
     /// The packet of the event, which may be a retransmission, brings data that the capture has not seen.

@@ -80,7 +80,7 @@ impl Tracker {
         if self.opening {
             self.handshake(e);
         } else if e.packet.payload_len > 0 && !probe {
-            self.payload(e);
+            self.message(e);
         } else {
             self.bare(e);
         }
@@ -116,30 +116,31 @@ impl Tracker {
         self.ledger.until(Class::Handshake, e.at);
         self.opening = e.opening && e.packet.payload_len == 0;
         if !self.opening && e.packet.payload_len > 0 {
-            self.payload(e);
+            self.message(e);
         } else {
             self.at = e.at;
         }
     }
 
-    /// A packet with payload.
+    /// Takes a packet with new data that goes on with what its sender does: most packets of a bulk transfer. `false`: this
+    /// is another one, for [`Tracker::packet`].
     #[inline]
-    fn payload(&mut self, e: &Event<'_>) {
-        let side = &mut self.sides[e.dir];
-        let goes_on = e.kind == SegmentKind::New
-            && self.by == Some(e.dir as u8)
-            && side.goes_on(self.ledger.cursor(), e.at)
-            && e.dirs[1 - e.dir].zero.is_none()
-            && self.recovery.is_quiet(0, e)
-            && self.recovery.is_quiet(1, e);
-        if goes_on {
-            // Most packets of a bulk transfer.
-            self.ledger.until(side.last_class(), e.at);
-            self.at = e.at;
-            side.sent(e);
-        } else {
-            self.message(e);
+    pub(crate) fn goes_on(&mut self, dirs: &[Dir; 2], dir: usize, p: &TcpPacket, at: u64) -> bool {
+        let [a, b] = dirs;
+        let (tx, rx) = if dir == 0 { (a, b) } else { (b, a) };
+        let side = &mut self.sides[dir];
+        let steady = self.by == Some(dir as u8)
+            && side.goes_on(self.ledger.cursor(), at)
+            && rx.zero.is_none()
+            && self.recovery.is_quiet(0, a)
+            && self.recovery.is_quiet(1, b)
+            && !p.flags.has(TcpFlags::FIN);
+        if steady {
+            self.ledger.until(side.last_class(), at);
+            self.at = at;
+            side.sent((tx, rx), p, at);
         }
+        steady
     }
 
     /// A packet with payload that may begin something, or end a pause.
@@ -178,7 +179,8 @@ impl Tracker {
         if turn {
             self.sides[e.dir].begins(e);
         }
-        self.sides[e.dir].sent(e);
+        let ends = (&e.dirs[e.dir], &e.dirs[1 - e.dir]);
+        self.sides[e.dir].sent(ends, e.packet, e.at);
     }
 
     /// The time since the last packet with payload.

@@ -72,19 +72,18 @@ impl Compat {
     pub fn packet(&mut self, time: Instant, number: u64, from_a: bool, p: &TcpPacket) -> Verdicts {
         let mut verdicts = self.begin(from_a, p);
         if p.standing.has_length() {
-            let (fwd, rev) = self.flows(from_a);
-            fwd.base_seq.get_or_insert_with(|| {
-                let syn = u32::from(p.flags.has(TcpFlags::SYN));
-                p.seq - (1 - syn)
-            });
-            if p.flags.has(TcpFlags::ACK) {
-                rev.base_seq.get_or_insert(p.ack - 1);
-            }
             let context = Context {
                 first_rtt_ns: self.first_rtt_ns,
                 mptcp: self.mptcp,
             };
             let (fwd, rev) = self.flows(from_a);
+            if fwd.base_seq.is_none() {
+                let syn = u32::from(p.flags.has(TcpFlags::SYN));
+                fwd.base_seq = Some(p.seq - (1 - syn));
+            }
+            if rev.base_seq.is_none() && p.flags.has(TcpFlags::ACK) {
+                rev.base_seq = Some(p.ack - 1);
+            }
             let segment = Segment::new(time, number, p, context);
             verdicts.0 = segment.judge(fwd, rev, verdicts.0);
         }

@@ -16,7 +16,7 @@ use super::unclear::Held;
 use crate::trace::SegmentKind;
 
 /// A sequence number further away than this belongs to something else.
-const SANE: u32 = 1 << 30;
+pub(super) const SANE: u32 = 1 << 30;
 /// What comes so soon after its hole showed was not sent again, whatever the round trip is.
 const SURELY_LATE: Duration = Duration::from_millis(5);
 /// Two IP identifications this close come from one counter (RFC 6864).
@@ -101,17 +101,21 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
 /// Data of a sender of bulk passes, one in four or after `silence`.
 fn under_load(tx: &mut Dir, rx: &Dir, p: &TcpPacket, silence: Duration, at: At) {
     let idle_us = tx.path_or_zero().saturating_add(rx.path_or_zero());
-    let load = tx.rtt.as_deref_mut().and_then(|r| r.load.as_deref_mut());
-    let Some(load) = load else { return };
-    load.after(silence, tx.ordinal, at.now);
+    let (ordinal, clock) = (tx.ordinal, tx.clock);
+    let Some(load) = tx.load_mut() else { return };
+    load.after(silence, ordinal, at.now);
     if let Some(stamps) = p.options.timestamps {
-        load.arrives(&tx.clock, stamps, idle_us, at);
+        load.heard.echoed(stamps.1);
+        load.arrives(&clock, stamps, idle_us, at);
     }
 }
 
 /// Data passes beyond what was seen so far: a hole, unless the capture missed it.
 fn hole_shows(tx: &mut Dir, now: Instant) {
-    let near = near(tx);
+    let (near, bytes) = (near(tx), tx.data_bytes);
+    if let Some(load) = tx.load_mut() {
+        load.hole_shows(bytes, now);
+    }
     let load = tx.load();
     let hole = Hole {
         queued: load.and_then(|l| l.arrived.queued()),
@@ -136,7 +140,10 @@ fn probe(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> Option<SegmentKin
         }
         return Some(SegmentKind::ZeroWindowProbe);
     }
-    if p.seq + 1 == tx.nxt && p.seq + 1 == tx.una && tx.flight.is_empty() && tx.nxt_rel > 0 {
+    // Without the peer's packets nobody knows what is ACKed.
+    let idle = p.seq + 1 == tx.una && tx.flight.is_empty();
+    let alone = rx.packets == 0 && p.payload_len == 0;
+    if p.seq + 1 == tx.nxt && (idle || alone) && tx.nxt_rel > 0 {
         tx.rare().keep_alive(rx.last_packet, at.number, at.now);
         return Some(SegmentKind::KeepAlive);
     }
@@ -155,23 +162,27 @@ pub(crate) fn rtt(tx: &Dir) -> Duration {
     Duration::from_micros(i64::from(tx.srtt_us) + i64::from(near))
 }
 
+/// Payload of `p` in `[from, to)`, which lies inside it: SYN and FIN are not payload.
+#[cold]
+fn payload_between(p: &TcpPacket, from: Seq, to: Seq) -> u32 {
+    let first = p.seq + u32::from(p.flags.has(TcpFlags::SYN));
+    let (from, to) = (from.max(first), to.min(first + p.payload_len));
+    if from.before(to) { to - from } else { 0 }
+}
+
 /// `[from, end of p)` was not seen before.
 fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> SegmentKind {
     let end = p.seq_end();
-    let payload = p.payload_len.min(end - from);
+    let payload = if from == p.seq {
+        p.payload_len
+    } else {
+        payload_between(p, from, end)
+    };
     if payload > 0 {
         tx.ordinal = tx.ordinal.saturating_add(1);
-        if tx.rounds.is_none() {
-            tx.rounds = Rounds::begin(tx, rx, at.now);
-        }
-        if let Some(mut rounds) = tx.rounds.take() {
-            let new = rounds::New {
-                seq: from,
-                payload,
-                id: p.ip_id.unwrap_or(0),
-            };
-            rounds.data(&new, tx, rx, at);
-            tx.rounds = Some(rounds);
+        let goes_on = tx.rounds.as_deref_mut();
+        if !goes_on.is_some_and(|r| r.goes_on(at.now)) {
+            round(tx, rx, p, from, at);
         }
         tx.unique_bytes += u64::from(payload);
         tx.first_data.set_first(at.now);
@@ -205,6 +216,16 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
     SegmentKind::New
 }
 
+/// The first data of `tx`, or data after an ACK of the round: does another one begin?
+fn round(tx: &mut Dir, rx: &Dir, p: &TcpPacket, seq: Seq, at: At) {
+    let begun = tx.rounds.take().or_else(|| Rounds::begin(tx, rx, at.now));
+    if let Some(mut rounds) = begun {
+        let id = p.ip_id.unwrap_or(0);
+        rounds.data(&rounds::New { seq, id }, tx, rx, at);
+        tx.rounds = Some(rounds);
+    }
+}
+
 /// The receiver's guess of the segment size grows with what arrives (Linux `tcp_measure_rcv_mss()`),
 /// up to what fits into a packet of the path: more is a super-segment.
 ///
@@ -212,7 +233,10 @@ fn new_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, from: Seq, at: At) -> Seg
 /// 536 bytes with their header.
 fn receive(tx: &Dir, rx: &mut Dir, payload: u32, p: &TcpPacket) {
     let last = std::mem::take(&mut rx.last_seg_size);
-    if payload >= rx.rcv_mss.into() {
+    if payload == u32::from(rx.rcv_mss) {
+        return;
+    }
+    if payload > u32::from(rx.rcv_mss) {
         let limit = tx.full_payload(rx.mss);
         rx.rcv_mss = (payload.min(limit) as u16).max(rx.rcv_mss);
         return;
@@ -296,8 +320,14 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
         let overtaken = tx.nxt - end.min(tx.nxt);
         let late = at.now.since(shown);
         // Later than that it may be a late retransmission.
-        if late < near(tx).unwrap_or(SURELY_LATE) {
+        let sure = match near(tx) {
+            Some(near) => late < near,
+            None => late < SURELY_LATE && left_earlier(tx, p).is_some(),
+        };
+        if sure {
             tx.loss().reordered(overtaken, late, at.number);
+        } else if near(tx).is_none() {
+            tx.loss().perhaps_reordered();
         }
         fill_hole(tx, p, at);
         SegmentKind::OutOfOrder
@@ -320,16 +350,8 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
 /// lost before the capture and sent again? Its time stamp and IP identification tell whether it
 /// left before or after the packet seen last.
 fn late_not_lost(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
-    let newest = tx.clock.newest();
-    if let Some((tsval, _)) = p.options.timestamps
-        && tsval != newest
-    {
-        return Seq(tsval).before(Seq(newest));
-    }
-    let (id, before) = (p.ip_id.unwrap_or(0), tx.newest_id);
-    let step = id.wrapping_sub(before) as i16;
-    if id != 0 && before != 0 && step != 0 && step.unsigned_abs() < NEAR_IDS as u16 {
-        return step < 0;
+    if let Some(earlier) = left_earlier(tx, p) {
+        return earlier;
     }
     let loss = tx.loss.as_deref();
     if let (Some(shown), Some(near)) = (tx.flight.first_seen_after(p.seq_end()), near(tx)) {
@@ -345,10 +367,24 @@ fn late_not_lost(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
     !recovering && now.since(tx.last_data) < limit
 }
 
+/// Whether `p` left before the newest packet that was seen; `None` when its time stamp and IP identification do not tell.
+fn left_earlier(tx: &Dir, p: &TcpPacket) -> Option<bool> {
+    let newest = tx.clock.newest();
+    if let Some((tsval, _)) = p.options.timestamps
+        && tsval != newest
+    {
+        return Some(Seq(tsval).before(Seq(newest)));
+    }
+    let (id, before) = (p.ip_id.unwrap_or(0), tx.newest_id);
+    let step = id.wrapping_sub(before) as i16;
+    let counts = id != 0 && before != 0 && step != 0 && step.unsigned_abs() < NEAR_IDS as u16;
+    counts.then_some(step < 0)
+}
+
 /// Shortest way from the capture to the sender and back, when the handshake told it: later ACKs
 /// may all have waited for a program or a timer. A handshake of a second may hold a SYN that was
 /// sent again (RFC 6298 2.1).
-fn near(tx: &Dir) -> Option<Duration> {
+pub(super) fn near(tx: &Dir) -> Option<Duration> {
     let told = tx.mss.is_some() && tx.path_us < 1_000_000;
     told.then(|| Duration::from_micros(tx.path_us.into()))
 }
@@ -359,7 +395,7 @@ fn fill_hole(tx: &mut Dir, p: &TcpPacket, at: At) {
         .flight
         .uncovered(p.seq.max(tx.una), p.seq_end().min(tx.nxt));
     for (from, to) in holes {
-        let payload = p.payload_len.min(to - from);
+        let payload = payload_between(p, from, to);
         if payload > 0 {
             tx.ordinal = tx.ordinal.saturating_add(1);
             tx.unique_bytes += u64::from(payload);

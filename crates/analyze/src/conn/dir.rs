@@ -58,10 +58,15 @@ pub(crate) struct Dir {
     // Options of its SYN.
     pub mss: Option<u16>,
     pub window_scale: Option<u8>,
+    /// Shift of the windows that it advertises: 0 until both sides have sent the option.
+    pub shift: u8,
     pub sack_permitted: bool,
-    pub timestamps_offered: bool,
-    /// Time stamps are on its packets, and it has not learned that the peer has none.
+    pub stamps_offered: bool,
+    /// ECN, as RFC 3168 sets it up.
+    pub ecn_offered: bool,
+    /// Time stamps are on its packets, and it has not learned that the peer has none; and on packets after its SYN.
     pub timestamps: bool,
+    pub stamps_used: bool,
     // How it receives.
     /// Window it advertises, scaled bytes.
     pub window: u32,
@@ -337,9 +342,12 @@ impl Default for Dir {
             flight: Flight::default(),
             mss: None,
             window_scale: None,
+            shift: 0,
             sack_permitted: false,
-            timestamps_offered: false,
+            stamps_offered: false,
+            ecn_offered: false,
             timestamps: false,
+            stamps_used: false,
             window: 0,
             window_before: 0,
             window_range: (u32::MAX, 0),
@@ -372,7 +380,7 @@ pub(crate) const PROVEN: u8 = 4;
 const SYN_TIMER: Duration = Duration::from_millis(50);
 
 /// Linux `tcp_initialize_rcv_mss()`: a receiver starts with 536 at most.
-const RCV_MSS_START: u16 = 536;
+pub(super) const RCV_MSS_START: u16 = 536;
 
 impl Dir {
     pub(crate) fn rare(&mut self) -> &mut Rare {
@@ -394,6 +402,12 @@ impl Dir {
     /// What the path did under load, if this is a sender of bulk.
     pub(crate) fn load(&self) -> Option<&Load> {
         self.rtt.as_deref()?.load.as_deref()
+    }
+
+    /// The same, to take more in.
+    #[inline]
+    pub(crate) fn load_mut(&mut self) -> Option<&mut Load> {
+        self.rtt.as_deref_mut()?.load.as_deref_mut()
     }
 
     /// Packets that the capture does not show, by gaps of one in the IP identification.
@@ -461,16 +475,18 @@ impl Dir {
     }
 
     /// Follows the IP identification: late packets do not turn it back.
+    #[inline]
     pub(crate) fn follow_id(&mut self, id: u16) {
         let step = id.wrapping_sub(self.newest_id) as i16;
         if step == 1 {
             self.id_run = self.id_run.saturating_add(1);
-        } else {
-            if step == 2 && self.id_run >= 2 {
-                self.rare().id_gaps += 1;
-            }
-            self.id_run = 0;
+            self.newest_id = id;
+            return;
         }
+        if step == 2 && self.id_run >= 2 {
+            self.rare().id_gaps += 1;
+        }
+        self.id_run = 0;
         if self.newest_id == 0 || !(-1000..0).contains(&step) {
             self.newest_id = id;
         }
@@ -484,8 +500,10 @@ impl Dir {
     /// Follows the TTL.
     #[inline]
     pub(crate) fn follow_ttl(&mut self, ttl: u8) {
-        self.ttl_varies |= self.ttl != ttl && self.ttl != 0;
-        self.ttl = ttl;
+        if self.ttl != ttl {
+            self.ttl_varies |= self.ttl != 0;
+            self.ttl = ttl;
+        }
     }
 
     /// Notes its first RST; `peer` is the other side.
@@ -541,8 +559,15 @@ impl Dir {
         self.mss = p.options.mss;
         self.window_scale = p.options.window_scale;
         self.sack_permitted = p.options.sack_permitted;
+        self.stamps_offered = p.options.timestamps.is_some();
+        let ecn = p.flags.0 & (TcpFlags::ECE | TcpFlags::CWR | TcpFlags::AE);
+        self.ecn_offered = ecn
+            == if p.flags.has(TcpFlags::ACK) {
+                TcpFlags::ECE
+            } else {
+                TcpFlags::ECE | TcpFlags::CWR
+            };
         self.options_seen = !p.header_truncated || p.options.window_scale.is_some();
-        self.timestamps_offered = p.options.timestamps.is_some();
     }
 
     /// A SYN or SYN-ACK of this side passes once more: sooner than any timer sends it again, so it is a copy.

@@ -95,6 +95,10 @@ impl Record {
         if self.dsacked > 0 && self.dsacked >= self.retransmissions {
             return Some(SpuriousEvidence::Dsack);
         }
+        // What never came to the capture was needed, whatever ACKs seem to say.
+        if self.lost {
+            return None;
+        }
         if self.unneeded > 0 && self.unneeded >= self.retransmissions {
             return Some(SpuriousEvidence::Acked);
         }

@@ -3,13 +3,13 @@
 use tcplab_base::{Duration, Samples};
 
 use super::ack::TIMER_US;
-use super::dir::PROVEN;
+use super::dir::{PROVEN, Rare};
 use super::window::Scale;
 use super::{AckStats, Connection, Dir, Record, round_trip};
 use crate::budget::{Account, Class};
 use crate::report::{
-    AckMode, AcksSent, Artefact, Direction, DirectionMore, Episode, EpisodeKind, Handshake,
-    Retransmissions, RoundTrip, Rtt, Spread, State, Stream, Totals, Vantage,
+    AckMode, AcksSent, Artefact, Direction, Episode, EpisodeKind, Handshake, Retransmissions,
+    RoundTrip, Rtt, Spread, State, Stream, Totals, Vantage,
 };
 use crate::trace::AckClass;
 
@@ -30,7 +30,7 @@ impl Connection {
                 trace.settle(i == 0, class);
             }
             if let Some(rounds) = dir.rounds.as_deref_mut() {
-                rounds.close(dir.fin_seen || (here && dir.una == dir.nxt));
+                rounds.close(dir.nxt, dir.fin_seen || (here && dir.una == dir.nxt));
             }
         }
         if let (Some(turns), Some(talker)) = (self.turns.as_deref_mut(), self.talker) {
@@ -43,8 +43,7 @@ impl Connection {
     pub(crate) fn report(&mut self, totals: &mut Totals) -> Stream {
         let client = self.client_index();
         let ends = [self.key.a, self.key.b];
-        let duration_us = self.last.since(self.start).as_micros().max(0) as u64;
-        let account = self.account(client, duration_us);
+        let (account, duration_us) = self.account(client);
         totals.budget_us.add_all(&account.budget);
         totals.waited_us.add_all(&account.asked);
         let opening = account.budget.of(Class::Handshake);
@@ -91,7 +90,8 @@ impl Connection {
     }
 
     /// Where the time went. The spans go to the trace.
-    fn account(&mut self, client: usize, duration_us: u64) -> Account {
+    fn account(&mut self, client: usize) -> (Account, u64) {
+        let duration_us = self.last.since(self.start).as_micros().max(0) as u64;
         let mut account = match self.tracker.take() {
             Some(tracker) => tracker.close(&self.dirs, client, (self.start, duration_us)),
             None => Account::default(),
@@ -100,10 +100,19 @@ impl Connection {
         // Packets of which nothing but the header's fields is known tell nothing.
         let rest = duration_us.saturating_sub(account.budget.total());
         account.budget.add(Class::Unknown, rest);
+        let ahead = self.clock_step().filter(|step| !step.back);
+        if let Some(step) = ahead {
+            let us = |d: Duration| d.as_micros().max(0) as u64;
+            account.skip(us(step.after.since(self.start)), us(step.by));
+            if let Some(trace) = &mut self.trace {
+                trace.skip(step.packet, step.by);
+            }
+        }
         if let Some(trace) = &mut self.trace {
             trace.spans = std::mem::take(&mut account.spans);
         }
-        account
+        let duration_us = account.budget.total();
+        (account, duration_us)
     }
 
     fn state(&self) -> State {
@@ -140,9 +149,7 @@ impl Connection {
 
     pub(crate) fn artefacts(&self) -> Vec<Artefact> {
         let mut list = Vec::new();
-        let rare = |f: fn(&super::dir::Rare) -> bool| {
-            self.dirs.iter().filter_map(|d| d.rare.as_deref()).any(f)
-        };
+        let rare = |f: fn(&Rare) -> bool| self.dirs.iter().filter_map(|d| d.rare.as_deref()).any(f);
         let [a, b] = &self.dirs;
         let busy = a.packets.max(b.packets) >= 4;
         if rare(|r| r.super_segments > 0) {
@@ -162,7 +169,7 @@ impl Connection {
         if self.dirs.iter().any(twice) {
             list.push(Artefact::Duplicates);
         }
-        if self.time_out_of_order > 0 {
+        if self.out_of_order() > 0 {
             list.push(Artefact::TimeOutOfOrder);
         }
         if rare(|r| r.truncated > 0) {
@@ -191,8 +198,16 @@ impl Dir {
 
 /// What one side sent.
 fn direction(d: &mut Dir, scale: Scale, trip: Option<RoundTrip>) -> Direction {
+    let times = d.rtt.as_deref_mut();
+    let [by_ack, by_ts] = times.map_or([None; 2], |r| {
+        let by_ts = Some(&mut r.by_ts).filter(|s| !s.is_empty());
+        [Some(rtt(&mut r.by_ack)), by_ts.map(rtt)]
+    });
+    let acks_sent = acks_sent(d);
     let loss = d.loss.as_deref();
+    let rare = |field: fn(&Rare) -> u32| u64::from(d.rare.as_deref().map_or(0, field));
     let tally = d.tally();
+    let (low, high) = d.window_range;
     Direction {
         packets: u64::from(d.packets),
         data_segments: u64::from(d.data_segments),
@@ -210,16 +225,36 @@ fn direction(d: &mut Dir, scale: Scale, trip: Option<RoundTrip>) -> Direction {
         duplicate_acks: u64::from(tally.duplicate_acks),
         lost_segments: u64::from(tally.lost_segments),
         zero_windows: u64::from(tally.zero_windows),
-        rtt_us: d
-            .rtt
-            .as_deref_mut()
-            .map(|r| rtt(&mut r.by_ack))
+        rtt_us: by_ack.unwrap_or_default(),
+        acks_sent,
+        unique_bytes: d.unique_bytes,
+        goodput_bps: goodput(d),
+        max_payload_bytes: u64::from(d.max_payload),
+        max_in_flight_bytes: u64::from(d.max_in_flight),
+        window_bytes: (low <= high).then(|| (u64::from(low), u64::from(high))),
+        window_unscaled: !scale.known && low <= high,
+        window_scale_at_least: scale.at_least,
+        mss: d.mss,
+        window_scale: d.window_scale,
+        sack_permitted: d.sack_permitted,
+        timestamps: d.timestamps,
+        dsacks: rare(|r| r.dsacks),
+        zero_window_probes: rare(|r| r.zero_window_probes),
+        keep_alives: rare(|r| r.keep_alives),
+        window_updates: u64::from(tally.window_updates),
+        window_full: u64::from(tally.window_full),
+        round_trip: trip,
+        rtt_ts_us: by_ts,
+        ecn_ect: rare(|r| r.ecn_ect),
+        ecn_ce: rare(|r| r.ecn_ce),
+        ecn_ece: rare(|r| r.ecn_ece),
+        ecn_cwr: rare(|r| r.ecn_cwr),
+        caqm: rare(|r| r.caqm_tags.as_ref().map_or(0, |t| t.packets)),
+        caqm_tags: d.caqm().map(|tags| Box::new(tags.seen)),
+        episodes: loss
+            .map(|l| l.episodes.ended.iter().map(episode).collect())
             .unwrap_or_default(),
-        acks_sent: acks_sent(d),
-        more: DirectionMore {
-            round_trip: trip,
-            ..more(d, scale)
-        },
+        episodes_not_listed: loss.map_or(0, |l| l.episodes.not_listed),
     }
 }
 
@@ -296,46 +331,6 @@ fn modes(a: &AckStats) -> Vec<AckMode> {
         Vec::new()
     } else {
         modes
-    }
-}
-
-fn more(d: &mut Dir, scale: Scale) -> DirectionMore {
-    let by_ts = d.rtt.as_deref_mut().map(|r| &mut r.by_ts);
-    let rtt_ts_us = by_ts.filter(|s| !s.is_empty()).map(rtt);
-    let (low, high) = d.window_range;
-    let loss = d.loss.as_deref();
-    let rare = d.rare.as_deref().cloned().unwrap_or_default();
-    let tally = d.tally();
-    DirectionMore {
-        // A capture that begins inside a flight may count a hole of it twice.
-        unique_bytes: d.unique_bytes.min(d.data_bytes),
-        goodput_bps: goodput(d),
-        max_payload_bytes: u64::from(d.max_payload),
-        max_in_flight_bytes: u64::from(d.max_in_flight),
-        window_bytes: (low <= high).then(|| (u64::from(low), u64::from(high))),
-        window_unscaled: !scale.known && low <= high,
-        window_scale_at_least: scale.at_least,
-        mss: d.mss,
-        window_scale: d.window_scale,
-        sack_permitted: d.sack_permitted,
-        timestamps: d.timestamps,
-        dsacks: rare.dsacks.into(),
-        zero_window_probes: u64::from(rare.zero_window_probes),
-        keep_alives: u64::from(rare.keep_alives),
-        window_updates: u64::from(tally.window_updates),
-        window_full: u64::from(tally.window_full),
-        round_trip: None,
-        rtt_ts_us,
-        ecn_ect: rare.ecn_ect.into(),
-        ecn_ce: rare.ecn_ce.into(),
-        ecn_ece: rare.ecn_ece.into(),
-        ecn_cwr: rare.ecn_cwr.into(),
-        caqm: rare.caqm_tags.as_ref().map_or(0, |t| t.packets.into()),
-        caqm_tags: d.caqm().map(|tags| Box::new(tags.seen)),
-        episodes: loss
-            .map(|l| l.episodes.ended.iter().map(episode).collect())
-            .unwrap_or_default(),
-        episodes_not_listed: loss.map_or(0, |l| l.episodes.not_listed),
     }
 }
 

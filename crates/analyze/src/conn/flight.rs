@@ -16,9 +16,6 @@ const LIMIT_WITHOUT_ACKS: usize = 64;
 /// So many segments above a hole are looked at: the next one may have been late itself.
 const LOOK: usize = 64;
 
-/// An empty flight with room for at most so many gives its memory back.
-const SMALL: usize = 4;
-
 /// A segment in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
@@ -117,6 +114,13 @@ impl DerefMut for Segments {
 }
 
 impl Flight {
+    /// Gives the memory of an empty flight back: a connection that is idle need not hold it.
+    pub(crate) fn trim(&mut self) {
+        if self.is_empty() {
+            self.clear();
+        }
+    }
+
     /// Bytes that it takes.
     pub(crate) fn weight(&self) -> usize {
         self.segments.capacity() * size_of::<Segment>()
@@ -142,17 +146,16 @@ impl Flight {
     /// Appends a segment after all others. `acks_seen` chooses the bound.
     pub(crate) fn push(&mut self, segment: Segment, acks_seen: bool) {
         let limit = if acks_seen { LIMIT } else { LIMIT_WITHOUT_ACKS };
-        if self.segments.len() >= limit {
-            self.segments.pop_front();
-            if let Some(front) = self.segments.front_mut() {
+        // Most flights never hold more than one: room for four would be the default.
+        let one = || Box::new(VecDeque::with_capacity(1));
+        let segments = &mut **self.segments.0.get_or_insert_with(one);
+        if segments.len() >= limit {
+            segments.pop_front();
+            if let Some(front) = segments.front_mut() {
                 front.after_forgotten = true;
             }
         }
-        if self.segments.capacity() == 0 {
-            // Most flights never hold more than one: room for four would be the default.
-            self.segments.reserve_exact(1);
-        }
-        self.segments.push_back(segment);
+        segments.push_back(segment);
     }
 
     /// Index of the first segment that ends after `seq`.
@@ -240,33 +243,36 @@ impl Flight {
     pub(crate) fn take(&mut self, una: Seq, ack: Seq) -> Taken {
         let mut taken = Taken::default();
         let mut reached = una;
-        while let Some(&s) = self.segments.front() {
-            if s.after_forgotten {
-                reached = reached.max(s.seq.min(ack));
-            } else {
-                taken.unseen(reached, s.seq.min(ack));
+        let Some(segments) = self.segments.0.as_deref_mut() else {
+            taken.unseen(reached, ack);
+            return taken;
+        };
+        while let Some(s) = segments.front_mut() {
+            if s.seq != reached {
+                let from = s.seq.min(ack);
+                if !s.after_forgotten {
+                    taken.unseen(reached, from);
+                }
+                reached = reached.max(from);
             }
-            reached = reached.max(s.end().min(ack));
-            if s.end().after(ack) {
+            let end = s.end();
+            reached = reached.max(end.min(ack));
+            if end.after(ack) {
                 if s.seq.before(ack) {
                     let done = ack - s.seq;
-                    taken.add(&s, done.min(s.payload));
-                    let front = &mut self.segments[0];
-                    (front.seq, front.len) = (ack, s.len - done);
-                    front.payload = s.payload.saturating_sub(done);
+                    taken.add(s, done.min(s.payload));
+                    (s.seq, s.len) = (ack, s.len - done);
+                    s.payload = s.payload.saturating_sub(done);
                 }
                 break;
             }
-            taken.add(&s, s.payload);
-            if s.end() == ack && s.times == 1 && !s.sacked && !taken.repaired {
+            taken.add(s, s.payload);
+            if end == ack && s.times == 1 && !s.sacked && !taken.repaired {
                 taken.sample = Some(s.first);
             }
-            self.segments.pop_front();
+            segments.pop_front();
         }
         taken.unseen(reached, ack);
-        if self.segments.is_empty() && self.segments.capacity() <= SMALL {
-            self.segments = Segments::default();
-        }
         taken
     }
 

@@ -13,7 +13,7 @@ use super::dir::Dir;
 use super::loss::Again;
 
 /// The identification counts one by one after so many steps of one.
-const STEADY: u8 = 2;
+pub(super) const STEADY: u8 = 2;
 /// Most doublings of the timer that are assumed (RFC 6298 5.5).
 const BACKED_OFF: u32 = 6;
 /// Linux's shortest timer.
@@ -29,7 +29,8 @@ pub(super) fn timeout(tx: &Dir, rx: &Dir, p: &TcpPacket, at: At) -> Option<Again
     let dropped = missed.is_some_and(|m| m.bytes > 0 && (lost == 1 || m.at >= tx.last_data));
     // What is missing may be an ACK for what this packet ACKs once more.
     let acks = rx.progress == at.now;
-    let alive = tx.rare.as_deref().is_some_and(|r| r.keep_alives > 0);
+    let probes = |d: &Dir| d.rare.as_deref().is_some_and(|r| r.keep_alives > 0);
+    let alive = probes(tx) || probes(rx);
     let waits = tx.acks_seen && !tx.flight.is_empty();
     let joined = p.payload_len > tx.full_payload(rx.mss);
     if lost == 0 || lost >= NEAR_IDS as u16 || dropped || alive || acks || joined || waits {

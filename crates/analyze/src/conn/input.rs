@@ -4,10 +4,11 @@ use tcplab_base::{Duration, Instant, Seq};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
 use super::ack::{self, Classified, Release};
-use super::data::{At, rtt};
+use super::data::{At, SANE, rtt};
 use super::dir::Dir;
 use super::flight::{Segment, Taken};
-use super::load::BULK;
+use super::load::{BULK, Step};
+use super::loss::CLOSE;
 use super::window;
 use crate::compat::Verdicts;
 use crate::trace::{AckClass, AckRow};
@@ -33,12 +34,13 @@ pub(crate) fn on_ack(
         sender.acks_seen = true;
         return Told::default();
     }
-    if !sender.acks_seen && p.ack.before(sender.una) && begun_before(sender) {
-        // The capture begins behind data that is still in flight.
-        sender.una = p.ack;
-        sender.acks_seen = true;
+    if !sender.acks_seen {
+        begins_behind(sender, p.ack);
     }
     echo(acker, sender, p, at.now);
+    if let (Some(load), Some((tsval, _))) = (sender.load_mut(), p.options.timestamps) {
+        load.heard.add(tsval);
+    }
     let high = sender.loss.as_deref().and_then(|l| l.sacked_high);
     let dsack = if p.header_truncated {
         cut_sack(acker, sender, p, at.now)
@@ -49,7 +51,8 @@ pub(crate) fn on_ack(
     if advance <= 0 || advance > 1 << 30 {
         let duplicate = verdicts.has(Verdicts::DUPLICATE_ACK) && advance == 0 && !dsack;
         if duplicate {
-            duplicate_ack(acker, sender, at.now);
+            let bare = !p.header_truncated && p.options.sack.is_empty();
+            duplicate_ack(acker, sender, bare, at.now);
         }
         return Told::default();
     }
@@ -58,6 +61,16 @@ pub(crate) fn on_ack(
         came_late(sender, p.ack, high, at);
     }
     new_ack(acker, sender, p, at)
+}
+
+/// No ACK was seen before `ack`: the capture may begin behind data that is still in flight.
+#[cold]
+fn begins_behind(sender: &mut Dir, ack: Seq) {
+    let near = sender.una.distance(ack).unsigned_abs() <= SANE;
+    if near && ack.before(sender.una) && begun_before(sender) {
+        sender.una = ack;
+        sender.acks_seen = true;
+    }
 }
 
 /// SACK had told of data up to `high` before this ACK came. Was the hole filled by what was sent once?
@@ -75,13 +88,16 @@ fn came_late(sender: &mut Dir, ack: Seq, high: Seq, at: At) {
     }
 }
 
-/// A duplicate ACK: it tells of a hole, unless nothing that is in flight can have reached the receiver yet.
-fn duplicate_ack(acker: &Dir, sender: &mut Dir, now: Instant) {
+/// A duplicate ACK: it tells of a hole, unless it is `bare` of SACK blocks and nothing that is in flight can have reached
+/// the receiver yet.
+fn duplicate_ack(acker: &Dir, sender: &mut Dir, bare: bool, now: Instant) {
     let first = sender.flight.front().map(|s| s.first);
-    let path = i64::from(acker.path_or_zero());
-    let answers_older = first.is_none_or(|f| now.since(f).as_micros() < path - path / 8);
+    let path = sure_path(acker);
+    let answers_older =
+        first.is_none_or(|f| path > CLOSE && now.since(f).as_nanos() < path.as_nanos() / 8 * 7);
     let rtt = rtt(sender);
     if let Some(loss) = sender.loss.as_deref_mut()
+        && bare
         && answers_older
     {
         loss.answered_twice(now, rtt);
@@ -91,6 +107,16 @@ fn duplicate_ack(acker: &Dir, sender: &mut Dir, now: Instant) {
         loss.dupacks += 1;
         loss.tell(now);
     }
+}
+
+/// The shortest way from the capture to the side that ACKs and back, 0 when it is not known: without the handshake the
+/// shortest answer may have waited in a queue.
+fn sure_path(acker: &Dir) -> Duration {
+    let us = match begun_before(acker) {
+        true => 0,
+        false => acker.path_or_zero(),
+    };
+    Duration::from_micros(us.into())
 }
 
 /// The connection was older than the capture, which shows nothing of this side's data before what it showed first.
@@ -116,18 +142,8 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     if let Some(loss) = sender.loss.as_deref_mut() {
         let tsecr = p.options.timestamps.map(|t| t.1);
         // Without the handshake the shortest answer may have waited in a queue.
-        let path = if begun_before(acker) {
-            0
-        } else {
-            acker.path_or_zero()
-        };
-        loss.eifel(
-            covered,
-            &taken,
-            tsecr,
-            at.now,
-            Duration::from_micros(i64::from(path)),
-        );
+        let path = sure_path(acker);
+        loss.eifel(covered, &taken, tsecr, at.now, path);
         loss.advanced(p.ack, at.now);
     }
     if let Some(fin) = taken
@@ -144,23 +160,29 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
             .as_ref()
             .is_some_and(|a| matches!(a.class, AckClass::Immediate | AckClass::SecondSegment));
         sender.rtt.get_or_insert_default().by_ack(us, prompt);
-        under_load(acker, sender, us, p, at);
+        under_load(acker, sender, (us, taken.bytes), p, at);
     }
     Told { acked, rtt_us }
 }
 
-/// An ACK came after `us`.
-fn under_load(acker: &Dir, sender: &mut Dir, us: u32, p: &TcpPacket, at: At) {
+/// An ACK of `covered` bytes came after `us`.
+fn under_load(acker: &Dir, sender: &mut Dir, (us, covered): (u32, u32), p: &TcpPacket, at: At) {
     let is_bulk = sender.ordinal >= BULK;
     // While two full segments or more are in flight no timer holds the ACK.
-    let more = sender.nxt - p.ack.min(sender.nxt) >= 2 * sender.full_payload(acker.mss);
+    let full = sender.full_payload(acker.mss);
+    let more = sender.nxt - p.ack.min(sender.nxt) >= 2 * full;
     let rtt = sender.rtt.get_or_insert_default();
     match rtt.load.as_deref_mut() {
         Some(load) => {
             if let Some((tsval, _)) = p.options.timestamps {
                 load.acks(tsval, at.now);
             }
-            load.ack_ids.step(acker.newest_id, p.ip_id.unwrap_or(0));
+            load.ack_ids.step(Step {
+                newest: acker.newest_id,
+                id: p.ip_id.unwrap_or(0),
+                gap: at.now.since(acker.last_packet),
+                stretched: covered > 2 * full,
+            });
             if more {
                 load.answered(us, at.now, at.number);
             }

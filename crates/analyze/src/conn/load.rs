@@ -44,11 +44,64 @@ pub(crate) struct Load {
     resumed: Moment,
     resumed_with: u32,
     silence: Duration,
-    /// What the IP identifications of the ACKs say.
+    /// What the IP identifications of the ACKs say, and their time stamps.
     pub ack_ids: Ids,
+    pub heard: Heard,
+    /// When holes showed, and how many bytes of data had come by then.
+    pub holes: Vec<(Instant, u64)>,
+    /// Times between two segments, of one in four, by their logarithms to the base of two.
+    gaps: [u32; 24],
 }
 
-/// How the IP identification of one side's packets went on.
+/// Most holes that are noted, and the time between two of them.
+const HOLES: usize = 256;
+const APART: Duration = Duration::from_millis(20);
+
+/// The newest time stamps of the packets that the receiver sent, each once. An echo of one between them that the capture does
+/// not show tells that the sender got a packet which the capture missed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Heard {
+    stamps: [u32; 16],
+    /// How many there were in all.
+    count: usize,
+    /// Echoes of others, each once.
+    pub unseen: u32,
+    last_unseen: u32,
+}
+
+impl Heard {
+    #[inline]
+    pub(crate) fn add(&mut self, tsval: u32) {
+        let len = self.stamps.len();
+        if self.count == 0 || self.stamps[(self.count - 1) % len] != tsval {
+            self.stamps[self.count % len] = tsval;
+            self.count += 1;
+        }
+    }
+
+    pub(crate) fn newest(&self) -> Option<u32> {
+        let at = self.count.checked_sub(1)?;
+        self.stamps.get(at % self.stamps.len()).copied()
+    }
+
+    /// The sender echoes `tsecr`.
+    pub(crate) fn echoed(&mut self, tsecr: u32) {
+        let known = self.stamps.get(..self.count).unwrap_or(&self.stamps);
+        let oldest = if self.count < self.stamps.len() {
+            self.stamps[0]
+        } else {
+            self.stamps[self.count % self.stamps.len()]
+        };
+        let within = !known.is_empty() && Seq(tsecr).after(Seq(oldest));
+        if within && tsecr != self.last_unseen && !known.contains(&tsecr) {
+            self.unseen += 1;
+            self.last_unseen = tsecr;
+        }
+    }
+}
+
+/// How the IP identification of one side's packets went on, and whether a number that is missing took its time: ACKs that
+/// were lost leave their place empty; those that a filter took out of a queue do not.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ids {
     /// By one, and by more.
@@ -59,23 +112,85 @@ pub(crate) struct Ids {
     pub late: u32,
     /// Steps that no counter of one connection makes.
     pub strange: u32,
+    /// ACKs of more than two full segments.
+    pub stretched: u32,
+    /// Steps by one since the last gap; the fewest and the most of them between two gaps.
+    run: u32,
+    runs: Option<(u32, u32)>,
+    /// Sums over steps: of their logarithms, of those of the times between, and of squares and products.
+    fit: [u64; 4],
+}
+
+/// What a packet with new ACK looks like beside the packet before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub newest: u16,
+    pub id: u16,
+    pub gap: Duration,
+    /// It covers more than two full segments.
+    pub stretched: bool,
+}
+
+/// Sixteen times the logarithm to the base of two, about.
+fn log(n: u32) -> u64 {
+    let n = u64::from(n.max(1));
+    let whole = n.ilog2();
+    let part = (n << 4 >> whole) & 15;
+    u64::from(whole) * 16 + part
 }
 
 impl Ids {
-    /// `id` came after `newest`.
-    pub(crate) fn step(&mut self, newest: u16, id: u16) {
-        if newest == 0 || id == 0 {
+    /// A packet came after another.
+    pub(crate) fn step(&mut self, s: Step) {
+        self.stretched += u32::from(s.stretched);
+        if s.newest == 0 || s.id == 0 {
             return;
         }
-        match id.wrapping_sub(newest) as i16 {
-            1 => self.next += 1,
-            more @ 2..=64 => {
+        let step = s.id.wrapping_sub(s.newest) as i16;
+        match step {
+            1 => {
+                self.next += 1;
+                self.run += 1;
+            }
+            2..=256 => {
+                let run = std::mem::take(&mut self.run);
+                let (least, most) = self.runs.unwrap_or((run, run));
+                // Before the first gap it is of any length.
+                if self.gaps > 0 {
+                    self.runs = Some((least.min(run), most.max(run)));
+                }
                 self.gaps += 1;
-                self.missing += more.unsigned_abs() as u32 - 1;
+                self.missing += u32::from(step.unsigned_abs()) - 1;
             }
             -64..=-1 => self.late += 1,
             _ => self.strange += 1,
         }
+        if (1..=256).contains(&step) {
+            let x = log(step.unsigned_abs().into());
+            let y = log(s.gap.as_micros_u32());
+            let [sx, sy, sxx, sxy] = &mut self.fit;
+            *sx += x;
+            *sy += y;
+            *sxx += x * x;
+            *sxy += x * y;
+        }
+    }
+
+    /// One number at a time is missing, always after as many others: a capture that leaves out each tenth packet does that.
+    pub(crate) fn is_regular(&self) -> bool {
+        let even = self.runs.is_none_or(|(least, most)| most - least <= 1);
+        self.missing == self.gaps && even
+    }
+
+    /// By which power of the step the time between grew: about one where each number that is missing had its time, about
+    /// zero where it had none. `None` while the steps are too much alike.
+    pub(crate) fn power(&self) -> Option<f64> {
+        /// A quarter of an octave around their mean.
+        const ALIKE: f64 = 16.0;
+        let n = f64::from(self.next + self.gaps).max(1.0);
+        let [sx, sy, sxx, sxy] = self.fit.map(|sum| sum as f64 / n);
+        let spread = sxx - sx * sx;
+        (spread >= ALIKE).then(|| (sxy - sx * sy) / spread)
     }
 }
 
@@ -83,6 +198,8 @@ impl Ids {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reordered {
     pub segments: u32,
+    /// Others that may have been sent again: without the handshake nothing tells how soon that can be.
+    pub perhaps: u32,
     /// Bytes that overtook the one that came latest, and the longest time that a hole was open.
     pub bytes: u32,
     pub longest: Duration,
@@ -292,12 +409,36 @@ impl Load {
         self.arrived.add(wait, idle_us, now, number);
     }
 
+    /// A hole shows: `bytes` of data have come by now.
+    pub(crate) fn hole_shows(&mut self, bytes: u64, now: Instant) {
+        let apart = self.holes.last().is_none_or(|h| now.since(h.0) >= APART);
+        if apart && self.holes.len() < HOLES {
+            self.holes.push((now, bytes));
+        }
+    }
+
+    /// Share of the segments that came less than `us` after the one before, about.
+    pub(crate) fn closer_than(&self, us: f64) -> f64 {
+        let all: u32 = self.gaps.iter().sum();
+        let whole = us.max(1.0).log2() as usize;
+        let close: u32 = self.gaps.iter().take(whole).sum();
+        f64::from(close) / f64::from(all.max(1))
+    }
+
     /// The data that passes ends a silence; it is the sender's segment number `ordinal`, or the one after.
     pub(crate) fn after(&mut self, silence: Duration, ordinal: u32, now: Instant) {
+        let gap = silence.as_micros_u32().max(1).ilog2();
+        let last = self.gaps.len() - 1;
+        self.gaps[last.min(gap as usize)] += 1;
         if silence >= SILENCE {
             self.resumed.set(now);
             (self.silence, self.resumed_with) = (silence, ordinal);
         }
+    }
+
+    /// The sender was silent, and went on less than `lately` ago.
+    pub(crate) fn resumed_lately(&self, now: Instant, lately: Duration) -> bool {
+        self.resumed.get().is_some_and(|at| now.since(at) <= lately)
     }
 
     /// A hole shows behind the losses. Was it a timeout that ended the silence before? Its sender repeats one segment
@@ -368,6 +509,51 @@ mod tests {
         // Twice the idle round trip is no more than a buffer of one such trip.
         let full = fill(|i| if i < 20 { 150_000 } else { 300_000 });
         assert_eq!(full.answered.standing, 0);
+    }
+
+    /// ACKs of which `kept` says after how many numbers the next one comes, each `gap` microseconds later.
+    fn numbered(kept: &[u16], gap: impl Fn(u16) -> i64) -> Ids {
+        let mut ids = Ids::default();
+        let mut newest = 1_u16;
+        for step in kept.iter().cycle().take(200) {
+            let id = newest.wrapping_add(*step);
+            ids.step(Step {
+                newest,
+                id,
+                gap: Duration::from_micros(gap(*step)),
+                stretched: *step > 1,
+            });
+            newest = id;
+        }
+        ids
+    }
+
+    #[test]
+    fn a_lost_ack_leaves_its_place_and_a_filtered_one_does_not() {
+        let kept = [1, 3, 1, 2, 5, 1, 2];
+        let lost = numbered(&kept, |step| 250 * i64::from(step));
+        assert!((lost.power().expect("they differ") - 1.0).abs() < 0.1);
+        let filtered = numbered(&kept, |_| 2112);
+        assert!(filtered.power().expect("they differ").abs() < 0.01);
+        assert_eq!(lost.next + lost.gaps, 200);
+        assert_eq!(numbered(&[2], |_| 500).power(), None);
+    }
+
+    #[test]
+    fn an_echo_of_what_was_not_heard_is_told() {
+        let mut heard = Heard::default();
+        heard.echoed(5);
+        (0..40).for_each(|n| heard.add(100 + 10 * n));
+        // Older than what is kept, kept, and the newest.
+        for echo in [100, 340, 350, 490] {
+            heard.echoed(echo);
+        }
+        assert_eq!(heard.unseen, 0);
+        // One between, twice, and one that is newer.
+        for echo in [455, 455, 500] {
+            heard.echoed(echo);
+        }
+        assert_eq!(heard.unseen, 2);
     }
 
     #[test]

@@ -21,6 +21,8 @@ use crate::trace::SegmentKind;
 /// No retransmission timer in use fires earlier after a round trip: 200 ms on Linux, less what the
 /// clocks and the estimate of the round trip blur.
 const RTO_FLOOR: Duration = Duration::from_millis(150);
+/// So close to the receiver every answer comes at once, and none is too soon.
+pub(super) const CLOSE: Duration = Duration::from_millis(2);
 /// Retransmissions that a later DSACK can still be matched with.
 const REMEMBERED: usize = 512;
 
@@ -290,8 +292,7 @@ impl Loss {
             _ => None,
         };
         // The shortest way is four quarters of itself; one is for jitter.
-        let too_soon = now.since(open.at).as_nanos() < path.as_nanos() / 4 * 3
-            && path > Duration::from_millis(2);
+        let too_soon = now.since(open.at).as_nanos() < path.as_nanos() / 4 * 3 && path > CLOSE;
         let evidence = match old_echo {
             Some(true) => SpuriousEvidence::Timestamps,
             None if too_soon => SpuriousEvidence::AckTooSoon,
@@ -311,6 +312,11 @@ impl Loss {
     pub(crate) fn reordered(&mut self, bytes: u32, late: Duration, number: u64) {
         let reordered = self.reordered.get_or_insert_default();
         reordered.add(bytes, late, number);
+    }
+
+    /// A segment came late, or was sent again.
+    pub(crate) fn perhaps_reordered(&mut self) {
+        self.reordered.get_or_insert_default().perhaps += 1;
     }
 
     /// A duplicate ACK that nothing in flight can have caused: it answers the retransmission of what had arrived.

@@ -7,6 +7,7 @@
 mod ack;
 mod caqm;
 mod clock;
+mod copy;
 mod data;
 mod dir;
 mod episode;
@@ -22,6 +23,7 @@ mod quick_model;
 mod roles;
 mod round_trip;
 mod rounds;
+mod steps;
 mod turns;
 mod unclear;
 mod weight;
@@ -38,7 +40,8 @@ pub(crate) use flight::Segment;
 pub(crate) use load::{QueueWaits, Reordered, STANDING_US};
 pub(crate) use opening::Opening;
 pub(crate) use rounds::{Level, Run};
-pub(crate) use turns::{SLOW_US, Waits};
+pub(crate) use steps::Step;
+pub(crate) use turns::{SLOW_US, Slow, Waits};
 pub(crate) use unclear::{Evidence, Released};
 
 use crate::budget::{Event, Tracker};
@@ -50,7 +53,7 @@ use dir::PROVEN;
 use input::Told;
 use loss::Fix;
 use moment::Moment;
-use turns::{Before, Turns};
+use turns::{Before, SILENT, Turns};
 
 /// State of one connection.
 #[derive(Debug)]
@@ -66,14 +69,15 @@ pub(crate) struct Connection {
     pub dirs: [Dir; 2],
     /// Index of the client's side, where the handshake told, or at the end its requests.
     client: Option<u8>,
-    /// Index of the side whose data came last.
-    talker: Option<u8>,
+    /// The side whose data came last is the second one.
+    talker: Option<bool>,
     pub turns: Option<Box<Turns>>,
     pub opening: Option<Box<Opening>>,
     pub handshake: Handshake,
     /// The connection is over (both FINs ACKed, or a RST).
     pub over: bool,
-    pub time_out_of_order: u32,
+    /// Steps of the capture's clock.
+    steps: Option<Box<steps::Steps>>,
     trace: Option<Box<StreamTrace>>,
     /// Where the time went; made with the first packet that can tell.
     tracker: Option<Box<Tracker>>,
@@ -129,7 +133,7 @@ impl Connection {
             opening: None,
             handshake: Handshake::default(),
             over: false,
-            time_out_of_order: 0,
+            steps: None,
             trace,
             tracker: None,
         }
@@ -159,15 +163,14 @@ impl Connection {
             self.first = number;
         }
         let verdicts = self.compat.packet(now, number, dir == 0, p);
-        self.time_out_of_order += u32::from(now < self.last);
-        self.last = self.last.max(now);
+        let now = self.clock(dir, p, number, now);
         self.dirs[dir].count(p, verdicts);
         let mut kind = SegmentKind::PureAck;
         let mut told = Told::default();
         let mark = dir::mark(p);
         if !p.standing.has_length() {
             // Nothing but its header fields is known.
-        } else if self.captured_twice(dir, mark, p, now) {
+        } else if self.is_copy(dir, mark, p, now) {
             self.dirs[dir].rare().capture_duplicates += 1;
         } else {
             let at = At { number, now };
@@ -211,21 +214,23 @@ impl Connection {
         self.apply_fixes();
     }
 
-    /// Whether this is the packet before, captured once more.
-    fn captured_twice(&self, dir: usize, mark: u64, p: &TcpPacket, now: Instant) -> bool {
-        let d = &self.dirs[dir];
-        if d.previous != mark || d.packets <= 1 {
-            return false;
-        }
-        let doubled = self
-            .dirs
-            .iter()
-            .filter_map(|d| d.rare.as_ref())
-            .any(|r| r.capture_duplicates > 0);
-        dir::repeats(p, now.since(d.last_packet), doubled)
+    /// The time of a packet, with steps of the capture's clock taken out.
+    #[inline]
+    fn clock(&mut self, dir: usize, p: &TcpPacket, number: u64, now: Instant) -> Instant {
+        let gap = now.as_nanos().wrapping_sub(self.last.as_nanos());
+        let goes_on = (0..steps::AHEAD.as_nanos()).contains(&gap) && self.steps.is_none();
+        let now = if goes_on {
+            now
+        } else {
+            self.unsteady(dir, p, number, now)
+        };
+        self.last = self.last.max(now);
+        now
     }
 
     /// The packet as an ACK and as data.
+    // One caller: what it tells is large, and stays in place.
+    #[inline(always)]
     fn segment(&mut self, dir: usize, p: &TcpPacket, v: Verdicts, at: At) -> (SegmentKind, Told) {
         if self.answers_older_connection(dir, p) {
             if !p.flags.has(TcpFlags::RST) {
@@ -235,10 +240,10 @@ impl Connection {
         }
         let [a, b] = &mut self.dirs;
         let (tx, rx) = if dir == 0 { (a, b) } else { (b, a) };
-        let scaled = tx.window_scale.is_some() && rx.window_scale.is_some();
-        tx.follow_window(p, scaled, rx, at);
-        let begins = p.payload_len > 0 && self.talker != Some(dir as u8);
-        let before = begins.then(|| Before::look(tx, rx, p));
+        tx.follow_window(p, rx, at);
+        let speaks = |talker| talker != Some(dir == 1) || at.now.since(tx.last_data) >= SILENT;
+        let begins = p.payload_len > 0 && speaks(self.talker);
+        let before = begins.then(|| Before::look(tx, rx, p, at.now));
         let told = if p.flags.has(TcpFlags::ACK) {
             input::on_ack(tx, rx, p, v, at)
         } else {
@@ -250,6 +255,7 @@ impl Connection {
         let kind = data::on_segment(tx, rx, p, at);
         if let Some((tsval, _)) = p.options.timestamps {
             tx.timestamps = true;
+            tx.stamps_used |= !p.flags.has(TcpFlags::SYN | TcpFlags::RST);
             if p.payload_len > 0 {
                 tx.clock.tick(tsval, at.now);
             }
@@ -257,8 +263,7 @@ impl Connection {
                 tx.await_echo(tsval, kind == SegmentKind::New, at.now);
             }
         }
-        let limit = tx.full_payload(rx.mss);
-        if p.payload_len > limit {
+        if is_unusual(p.payload_len, rx) && p.payload_len > tx.full_payload(rx.mss) {
             let rare = tx.rare();
             rare.super_segments += 1;
             if rare.first_super == 0 {
@@ -267,10 +272,16 @@ impl Connection {
         }
         if let Some(before) = before
             && kind == SegmentKind::New
-            && self.talker.replace(dir as u8).is_some()
+            && let Some(talker) = self.talker.replace(dir == 1)
         {
-            let turns = self.turns.get_or_insert_default();
-            turns.begin(dir, &self.dirs, before, at);
+            if talker != (dir == 1) {
+                let turns = self.turns.get_or_insert_default();
+                turns.begin(dir, &self.dirs, before, at);
+            } else if let Some(turns) = self.turns.as_deref_mut()
+                && !self.handshake.reset
+            {
+                turns.go_on(dir, &self.dirs, before, at);
+            }
         }
         if kind.is_again() {
             self.sent_again(dir, at.number);
@@ -283,10 +294,10 @@ impl Connection {
     fn answers_older_connection(&self, dir: usize, p: &TcpPacket) -> bool {
         let h = &self.handshake;
         let peer = &self.dirs[1 - dir];
-        h.syn_at.is_some()
+        !self.dirs[dir].started
+            && h.syn_at.is_some()
             && h.synack_at.is_none()
             && self.client == Some(1 - dir as u8)
-            && !self.dirs[dir].started
             && !p.flags.has(TcpFlags::SYN)
             && p.payload_len == 0
             && !(p.ack.after(peer.una) && p.ack.at_or_before(peer.nxt))
@@ -295,8 +306,7 @@ impl Connection {
     /// The CAQM tag, and the answer to an offer.
     #[inline]
     fn tag(&mut self, dir: usize, p: &TcpPacket, number: u64, units: &CaqmUnits) {
-        let is_answer =
-            p.flags.0 & (TcpFlags::SYN | TcpFlags::ACK) == TcpFlags::SYN | TcpFlags::ACK;
+        let is_answer = p.flags.has(TcpFlags::SYN) && p.flags.has(TcpFlags::ACK);
         if is_answer && self.handshake.caqm.is_answered() {
             let own = self.dirs[dir].rare().caqm_tags.get_or_insert_default();
             own.answer(number);
@@ -318,7 +328,7 @@ impl Connection {
     /// SYN, FIN, RST.
     fn control(&mut self, dir: usize, p: &TcpPacket, at: At) {
         let now = at.now;
-        let begins = self.handshake.syn_at.is_some() && !self.handshake.done;
+        let begins = self.only_syns(dir);
         if p.flags.has(TcpFlags::RST) && !begins {
             let [a, b] = &mut self.dirs;
             let (tx, rx) = if dir == 0 { (a, b) } else { (b, a) };
@@ -331,7 +341,7 @@ impl Connection {
         let h = &mut self.handshake;
         if p.flags.has(TcpFlags::RST) {
             let by_server = self.client == Some(1 - dir as u8);
-            h.refused |= by_server && h.syn_at.is_some() && h.synack_at.is_none() && !h.done;
+            h.refused |= by_server && begins && h.synack_at.is_none();
             h.reset = true;
             self.over = true;
         } else if p.flags.has(TcpFlags::SYN) {
@@ -343,6 +353,7 @@ impl Connection {
             };
             if first {
                 self.dirs[dir].learn_options(p);
+                window::agree_on_scale(&mut self.dirs);
                 if ack && p.options.timestamps.is_none() && !p.header_truncated {
                     self.dirs[1 - dir].timestamps = false;
                 }
@@ -365,7 +376,20 @@ impl Connection {
                 .get_or_insert((if ack { 1 - dir } else { dir }) as u8);
         } else {
             self.dirs[dir].fin_seen = true;
+            if let (Some(turns), Some(talker)) = (self.turns.as_deref_mut(), self.talker) {
+                turns.fin(dir, talker.into(), &self.dirs, p, now);
+            }
         }
+    }
+
+    /// The client, of which the capture has the SYN, has sent nothing but SYNs before this packet of side `dir`.
+    fn only_syns(&self, dir: usize) -> bool {
+        let h = &self.handshake;
+        let sent = |client: u8| {
+            let client = usize::from(client);
+            self.dirs[client].packets - u32::from(client == dir)
+        };
+        h.syn_at.is_some() && self.client.is_some_and(|c| sent(c) == h.syns_again + 1)
     }
 
     /// A SYN-ACK of side `dir`, before the handshake takes it in.
@@ -420,7 +444,7 @@ impl Connection {
     /// Gives out the time up to this packet.
     #[inline]
     fn spend(&mut self, dir: usize, p: &TcpPacket, at: At, (kind, told): (SegmentKind, &Told)) {
-        let Some(tracker) = self.tracker.as_deref() else {
+        let Some(tracker) = self.tracker.as_deref_mut() else {
             if self.last != self.start || p.payload_len > 0 {
                 let begun = self.handshake.is_begun();
                 self.tracker = Some(Box::new(Tracker::new(begun, self.trace.is_some())));
@@ -429,20 +453,25 @@ impl Connection {
             return;
         };
         let own = &self.dirs[dir];
-        // Most packets without payload tell nothing.
-        let tells = p.payload_len > 0
-            || tracker.listens(dir)
-            || p.flags.has(TcpFlags::FIN)
-            || match &told.acked {
-                Some(acked) => acked.class == AckClass::Delayed,
-                None => own.window > own.window_before || kind != SegmentKind::PureAck,
-            };
-        if tells {
+        // Most packets tell nothing, or what the one before told.
+        let is_told = if p.payload_len > 0 {
+            let us = micros(self.last.since(self.start));
+            kind == SegmentKind::New && tracker.goes_on(&self.dirs, dir, p, us)
+        } else {
+            !tracker.listens(dir)
+                && !p.flags.has(TcpFlags::FIN)
+                && match &told.acked {
+                    Some(acked) => acked.class != AckClass::Delayed,
+                    None => own.window <= own.window_before && kind == SegmentKind::PureAck,
+                }
+        };
+        if !is_told {
             self.book(dir, p, at, (kind, told));
         }
     }
 
     /// The same, of a packet that tells something.
+    #[inline(never)]
     fn book(&mut self, dir: usize, p: &TcpPacket, at: At, (kind, told): (SegmentKind, &Told)) {
         let client = self.client_index();
         let Some(tracker) = self.tracker.as_deref_mut() else {
@@ -456,7 +485,7 @@ impl Connection {
             number: at.number,
             kind,
             acked: told.acked.as_ref(),
-            at: self.last.since(self.start).as_micros().max(0) as u64,
+            at: micros(self.last.since(self.start)),
             now: at.now,
             start: self.start,
             opening: self.handshake.is_begun() && !self.handshake.done,
@@ -531,6 +560,18 @@ impl Connection {
         }
         Some(trace)
     }
+}
+
+/// A payload of another length than the full segments that the receiver got so far.
+#[inline]
+fn is_unusual(payload: u32, rx: &Dir) -> bool {
+    payload > 0 && (payload != u32::from(rx.rcv_mss) || rx.rcv_mss <= dir::RCV_MSS_START)
+}
+
+/// A length that is not negative, microseconds.
+#[inline]
+fn micros(length: Duration) -> u64 {
+    length.as_micros().max(0) as u64
 }
 
 /// What was seen of one packet.

@@ -8,9 +8,11 @@
 
 use tcplab_base::{Duration, Instant, Seq};
 
-use super::data::At;
+use super::data::{At, SANE};
 use super::dir::Dir;
+use super::hidden::STEADY;
 use super::moment::Moment;
+use super::window::scale_known;
 
 /// A flight that begins after a pause of this is one after idle time: no retransmission timeout is shorter
 /// (Linux `tcp_cwnd_restart()`, RFC 5681 4.1).
@@ -20,8 +22,7 @@ const IDLE: Duration = Duration::from_millis(200);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct New {
     pub seq: Seq,
-    pub payload: u32,
-    /// Its IP identification, or 0.
+    /// Its IP identification, 0 when it has none.
     pub id: u16,
 }
 
@@ -38,11 +39,12 @@ pub(crate) struct Rounds {
     /// The receiver's window that the sender knew, and the one that came with that ACK.
     window: u32,
     next_window: u32,
+    two_segments: u32,
     losses: u32,
     /// What the peer had sent: an answer to something new is no answer to an ACK.
     heard: u64,
     run: Run,
-    /// The largest round of the runs before.
+    /// The largest round since something was sent again.
     largest: u32,
     /// Rounds that stay alike: now, and the longest ones at the receiver's window and far below it.
     level: Level,
@@ -86,12 +88,16 @@ pub(crate) struct Level {
     pub window: u32,
     pub time: Duration,
     pub number: u64,
+    /// What had been sent again by then.
+    losses: u32,
 }
 
 /// Flights that began small after a pause, though larger ones had gone before.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Restarts {
     pub count: u32,
+    /// All flights after a pause.
+    pub starts: u32,
     /// Time in which the sender waited for ACKs, all together.
     pub silent: Duration,
     /// Of the first one: bytes of the first round and of the largest before.
@@ -131,13 +137,31 @@ impl Length {
 }
 
 impl Length {
-    /// Not at the sender: the silence is more than the usual distance of the round's packets.
-    fn is_gap(&self, packets: u32) -> bool {
+    /// Not at the sender: the silence is more than the usual distance of the round's packets, and this part of the round.
+    fn has_gap(&self, packets: u32, part: i64) -> bool {
         let spread = self.time - self.rest;
         let gaps = i64::from(packets) - 1;
         let wide = self.rest.as_nanos().saturating_mul(gaps) >= spread.as_nanos().saturating_mul(3);
-        !self.is_here && self.is_silent && packets >= 3 && wide
+        let long = self.rest.as_nanos().saturating_mul(part) >= self.time.as_nanos();
+        !self.is_here && long && packets >= 3 && wide
     }
+}
+
+/// The soonest that an answer passes which takes `near_us` at best as far as is known: jitter, and at the sender itself
+/// the few microseconds that its first answer took longer than later ones.
+fn sooner(near_us: i64) -> i64 {
+    near_us - near_us / 8 - 20
+}
+
+/// The sender used nearly all of the window.
+fn is_full(bytes: u32, window: u32) -> bool {
+    u64::from(bytes) * 8 >= u64::from(window) * 7
+}
+
+/// What both sides sent again: a capture behind a loss may show only that of the peer, which got no answer.
+fn losses(tx: &Dir, rx: &Dir) -> u32 {
+    let of = |d: &Dir| d.loss.as_deref().map_or(0, |l| l.total() as u32);
+    of(tx).wrapping_add(of(rx))
 }
 
 impl Run {
@@ -184,39 +208,36 @@ impl Rounds {
                 number: front.number,
                 now: front.first,
             };
-            return Some(Box::new(Self::new(
-                front.seq,
-                tx.flight.span(),
-                first,
-                (tx, rx),
-            )));
+            return Some(Box::new(Self::new(front.seq, first, (tx, rx))));
         }
         // At the receiver the ACK may have passed already: the sender cannot have seen it yet.
         let near = i64::from(tx.path_or_zero());
-        if before == now || now.since(tx.last_data).as_micros() >= near - near / 8 {
+        if before == now || now.since(tx.last_data).as_micros() >= sooner(near) {
             return None;
         }
         let first = At {
             number: 0,
             now: tx.last_data,
         };
-        let mut rounds = Self::new(tx.nxt, tx.max_payload, first, (tx, rx));
+        let start = Seq(tx.nxt.0.wrapping_sub(tx.max_payload));
+        let mut rounds = Self::new(start, first, (tx, rx));
         rounds.acked.set(tx.progress);
         Some(Box::new(rounds))
     }
 
-    fn new(start: Seq, bytes: u32, first: At, (tx, rx): (&Dir, &Dir)) -> Self {
+    fn new(start: Seq, first: At, (tx, rx): (&Dir, &Dir)) -> Self {
         Self {
             start,
             number: first.number,
             began: first.now,
             last: tx.last_data,
             acked: Moment::default(),
-            bytes,
+            bytes: 0,
             window: rx.window,
             next_window: rx.window,
+            two_segments: 0,
             heard: rx.unique_bytes,
-            losses: tx.loss.as_deref().map_or(0, |l| l.total() as u32),
+            losses: losses(tx, rx),
             run: Run::new(first, 0),
             largest: 0,
             level: Level::default(),
@@ -236,42 +257,67 @@ impl Rounds {
         }
     }
 
-    /// New data passes.
+    /// New data passes. Gives whether nothing more is to be seen to: the round goes on.
     #[inline]
+    pub(crate) fn goes_on(&mut self, now: Instant) -> bool {
+        let waits = self.acked.is_none();
+        if waits {
+            self.last = now;
+        }
+        waits
+    }
+
+    /// New data passes after an ACK of the round.
     pub(crate) fn data(&mut self, p: &New, tx: &Dir, rx: &Dir, at: At) {
         if let Some(acked) = self.acked.get()
             && tx.path_us != u32::MAX
         {
             let near = i64::from(tx.path_or_zero());
             let since = at.now.since(acked).as_micros();
-            if since >= near - near / 8 {
+            if since >= sooner(near) {
                 let quiet = tx.una == p.seq && (tx.is_here(rx) || tx.is_next(p.id));
+                let lost = tx.id_run >= STEADY && p.id != 0 && !tx.is_next(p.id);
+                self.sent_to(p.seq);
                 self.turn(since - near, quiet, tx, rx, at);
+                // A flight of which the first packets were lost before the capture looks like a small one.
+                self.run.harmed |= lost && self.run.began == at.now;
                 (self.start, self.number, self.began) = (p.seq, at.number, at.now);
-                (self.bytes, self.window) = (0, self.next_window);
+                self.window = self.next_window;
                 self.acked.clear();
             }
         }
-        self.bytes = self.bytes.saturating_add(p.payload);
         self.last = at.now;
+    }
+
+    /// The data of the round ends before `end`. What the capture missed was sent, too; a jump of the numbers was not.
+    fn sent_to(&mut self, end: Seq) {
+        let bytes = end - self.start;
+        self.bytes = if bytes <= SANE { bytes } else { 0 };
     }
 
     /// The round is over: the next one begins `late_us` later than it could. `quiet` tells that nothing of what was sent
     /// before is missing or on its way.
     fn turn(&mut self, late_us: i64, quiet: bool, tx: &Dir, rx: &Dir, at: At) {
         let near = i64::from(tx.path_or_zero());
-        let losses = tx.loss.as_deref().map_or(0, |l| l.total() as u32);
-        self.run.harmed |= losses != self.losses;
+        let losses = losses(tx, rx);
+        let harmed = losses != self.losses;
         self.losses = losses;
+        self.run.harmed |= harmed;
         self.run.bytes += u64::from(self.bytes);
-        self.largest = self.largest.max(self.bytes);
+        // RFC 5681 3.1: a loss makes the congestion window smaller; what went before tells nothing of the next flight.
+        self.largest = match harmed {
+            true => 0,
+            false => self.largest.max(self.bytes),
+        };
         let asked = self.heard != rx.unique_bytes;
         let at_once = late_us <= 1_000 + near / 8 && !asked;
         self.heard = rx.unique_bytes;
+        let slack = 2 * tx.wire_mss(rx.mss).unwrap_or(1460);
+        self.two_segments = slack;
         if at_once {
             let length = Length::of(self, tx, rx, at.now);
-            let slack = 2 * tx.wire_mss(rx.mss).unwrap_or(1460);
-            let open = self.bytes.saturating_add(slack) <= self.window;
+            let full = self.bytes.saturating_add(slack) > self.window;
+            let open = !full || !scale_known(rx, tx);
             self.run.round(self.bytes, &length, open);
             self.keep_level(&length, slack);
         } else {
@@ -283,9 +329,15 @@ impl Rounds {
 
     /// Counts rounds alike in which the path could have carried more.
     fn keep_level(&mut self, length: &Length, slack: u32) {
-        let spare = length.is_short || length.is_gap(self.bytes / (slack / 2).max(1));
+        let full = is_full(self.bytes, self.window);
+        // A window in each round trip leaves no room for a queue: any gap tells of the sender.
+        let part = if full { 8 } else { 4 };
+        let spare = length.is_short || length.has_gap(self.bytes / (slack / 2).max(1), part);
         let alike = self.bytes.abs_diff(self.level.bytes) <= slack.max(self.level.bytes / 16);
-        if self.level.rounds == 0 || !alike || !spare || self.run.harmed {
+        // Later ACKs may spread the window over the round trip.
+        let spread = !length.is_here && full;
+        let goes_on = self.level.rounds > 0 && alike && (spare || spread);
+        if !goes_on || self.run.harmed {
             self.keep_longest();
             self.level = Level {
                 bytes: self.bytes,
@@ -299,7 +351,7 @@ impl Rounds {
         self.level.rounds += 1;
         self.level.silent += u32::from(length.is_silent);
         self.level.time = self.level.time + length.time;
-        self.level.window = self.window;
+        (self.level.window, self.level.losses) = (self.window, self.losses);
     }
 
     /// Keeps the present level if it is the longest of its kind.
@@ -310,14 +362,21 @@ impl Rounds {
             rounds,
             ..
         } = self.level;
-        let kept = if u64::from(bytes) * 8 >= u64::from(window) * 7 {
+        let kept = if is_full(bytes, window) {
             &mut self.at_window
         } else if u64::from(bytes) * 2 <= u64::from(window) {
             &mut self.below
         } else {
             return;
         };
-        if rounds > kept.rounds {
+        let alike = u64::from(kept.bytes.abs_diff(bytes)) * 4 <= u64::from(bytes);
+        let same = alike && kept.rounds > 0 && kept.losses == self.level.losses;
+        if is_full(bytes, window) && same {
+            // A program that pauses, or a packet that the capture missed, parts what is one.
+            kept.rounds += rounds;
+            kept.silent += self.level.silent;
+            kept.time = kept.time + self.level.time;
+        } else if rounds > kept.rounds {
             *kept = self.level;
         }
     }
@@ -332,7 +391,10 @@ impl Rounds {
         if self.opening.is_none() {
             self.opening = Some(*run);
         }
-        let small = run.first > 0 && u64::from(run.first) * 2 <= u64::from(run.before);
+        self.restarts.starts += u32::from(run.before > 0);
+        // No restart is as small as one segment (RFC 5681 4.1): that is what a timeout leaves (3.1).
+        let restarts = run.first >= self.two_segments;
+        let small = restarts && u64::from(run.first) * 2 <= u64::from(run.before);
         if small && run.grew > 0 && !run.harmed {
             let r = &mut self.restarts;
             if r.count == 0 {
@@ -346,8 +408,16 @@ impl Rounds {
         }
     }
 
-    /// The connection is over. `whole` tells that all data of its sender passed.
-    pub(crate) fn close(&mut self, whole: bool) {
+    /// No round stayed at a limit, none followed a pause, and the first run did not grow.
+    pub(crate) fn is_short(&self) -> bool {
+        let limited = self.at_window.rounds > 0 || self.below.rounds > 0;
+        let grew = self.opening.is_some_and(|run| run.grew > 0);
+        !limited && self.restarts.count == 0 && !grew
+    }
+
+    /// The connection is over, its sender's data ended before `end`. `whole` tells that all of it passed.
+    pub(crate) fn close(&mut self, end: Seq, whole: bool) {
+        self.sent_to(end);
         self.run.bytes += u64::from(self.bytes);
         self.end_run(whole);
     }

@@ -2,10 +2,11 @@
 //!
 //! A turn begins with the first data of one side after data of the other. Its wait runs from the last data of the
 //! other side to that byte, at the capture point; `path_us` of it is the way to the speaker and back. What a
-//! retransmission, a hole or data that still waited for its ACK may explain is not counted. Who spoke last stands in
+//! retransmission, a hole or data that still waited for its ACK may explain is not counted. A speaker that stops in the
+//! middle, with all of its data ACKed, pauses: that is counted apart. Who spoke last stands in
 //! the connection; the rest is allocated with the first turn.
 
-use tcplab_base::Instant;
+use tcplab_base::{Duration, Instant};
 use tcplab_wire::TcpPacket;
 
 use super::data::At;
@@ -13,6 +14,8 @@ use super::dir::Dir;
 
 /// A wait of at least this, less the path, is slow.
 pub(crate) const SLOW_US: u32 = 20_000;
+/// A silence of a speaker that is looked at.
+pub(crate) const SILENT: Duration = Duration::from_micros(SLOW_US as i64);
 /// From here on an answer may be one that was lost and sent again: no retransmission timer in use is shorter.
 const TIMER_US: u32 = 150_000;
 /// A request of more than this may still lie in a queue of the path when its last packet has passed.
@@ -28,6 +31,15 @@ pub(crate) struct Turns {
     bytes: [u64; 2],
     losses: u64,
     counted: bool,
+    /// What its speaker had sent before it began, or before it went on after a pause.
+    from: u64,
+    /// The wait that is booked when it is known how the answer went on.
+    late: Option<Late>,
+    /// Pauses of this turn, the frame after the first one, and whether the answer was over when the speaker stopped: who
+    /// waited for it went on at once.
+    within: Slow,
+    within_at: u64,
+    over: bool,
     /// By side, as in `Connection::dirs`.
     pub sides: [Waits; 2],
 }
@@ -39,9 +51,14 @@ pub(crate) struct Waits {
     pub turns: u32,
     /// The slow ones, by what the packets prove.
     pub slow: Slow,
-    /// Shortest and longest wait less the path, of all turns.
+    /// Pauses in the middle of an answer, in which nothing kept the speaker from going on.
+    pub pauses: Slow,
+    /// Waits that may have been slow, if the packets told more.
+    pub unclear: u32,
+    /// Shortest and longest wait of all turns, and the sum; with the path.
     pub shortest_us: Option<u32>,
     pub longest_us: u32,
+    pub all_us: u64,
     /// How long the other side waited for the whole answer, over the same turns.
     pub waited_us: u64,
     pub packets: Vec<u64>,
@@ -59,6 +76,27 @@ pub(crate) struct Slow {
     /// So late that the first answer may have been lost before the capture.
     pub doubtful: u32,
     pub doubtful_us: u64,
+    /// Those of `proven` before which packets of the speaker are not there: the same, if the capture missed some.
+    pub gapped: u32,
+    pub gapped_us: u64,
+}
+
+/// A slow turn, or a pause.
+#[derive(Clone, Copy, Debug)]
+struct Late {
+    pause: bool,
+    us: u32,
+    /// So much of it is proven.
+    proven_us: Option<u32>,
+    /// It may have been a timer, for what is known so far: something was lost.
+    lost: bool,
+    here: bool,
+    unsure: bool,
+    losses: u64,
+    /// Its first segment: when, and what had been sent up to its end.
+    at: Instant,
+    sent: u64,
+    number: u64,
 }
 
 /// A turn that begins: what of it is known before the packet is taken in.
@@ -70,16 +108,46 @@ pub(crate) struct Before {
     pub in_order: bool,
     /// It follows the sender's packet before it by one IP identification: none was lost between.
     pub next_id: bool,
+    /// It acknowledges nothing of the other side that the capture has not seen.
+    pub heard_all: bool,
+    /// The sender's last data, how much it had sent, and the last packet of the other side.
+    pub last: Instant,
+    pub sent: u64,
+    pub heard: Instant,
+    /// How long the sender had been silent, by its own clock.
+    pub silence: Option<Duration>,
 }
 
 impl Before {
-    pub(crate) fn look(tx: &Dir, rx: &Dir, p: &TcpPacket) -> Self {
+    pub(crate) fn look(tx: &Dir, rx: &Dir, p: &TcpPacket, now: Instant) -> Self {
         let acked = rx.una == rx.nxt && rx.progress >= rx.last_data;
+        let missed = rx.rare.as_deref().map(|r| &r.missed);
+        let missed = missed.is_some_and(|m| m.bytes > 0 && m.at > rx.last_data);
+        let stamp = p.options.timestamps.map(|t| t.0);
         Self {
             acked: acked.then_some(rx.progress),
             in_order: p.seq == tx.nxt && tx.flight.is_empty(),
             next_id: tx.is_next(p.ip_id.unwrap_or(0)),
+            heard_all: p.ack.at_or_before(rx.nxt) && !missed,
+            last: tx.last_data,
+            sent: tx.unique_bytes,
+            heard: rx.last_packet,
+            silence: stamp.and_then(|t| tx.clock.between(tx.clock.newest(), t, now)),
         }
+    }
+
+    /// The sender's clock says that it was not the sender who waited so long: the path held the packet.
+    fn was_held(&self, us: u32, now: Instant) -> Option<bool> {
+        let missing = now.since(self.last).as_micros() - self.silence?.as_micros();
+        Some(missing > i64::from(us / 2))
+    }
+}
+
+impl Waits {
+    /// None of them was slow, or may have been.
+    pub(crate) fn are_short(&self) -> bool {
+        let prompt = self.shortest_us.is_none_or(|us| us < SLOW_US);
+        prompt && self.slow.all + self.pauses.all + self.unclear == 0
     }
 }
 
@@ -87,50 +155,131 @@ impl Turns {
     /// Side `d` begins to speak with `at`.
     pub(crate) fn begin(&mut self, d: usize, dirs: &[Dir; 2], before: Before, at: At) {
         let (tx, rx) = (&dirs[d], &dirs[1 - d]);
+        let gross = at.now.since(rx.last_data).as_micros_u32();
+        let net = gross.saturating_sub(tx.path_or_zero());
+        self.over |= net < SLOW_US;
         self.end(1 - d, dirs);
         let losses = losses(dirs);
         let harmed = losses != self.losses;
         let asked_bytes = rx.unique_bytes - self.bytes[1 - d];
         self.losses = losses;
         self.bytes = [dirs[0].unique_bytes, dirs[1].unique_bytes];
+        self.from = before.sent;
         self.asked = rx.last_data;
-        let known = tx.path_us != u32::MAX && rx.window > 0;
+        let known = tx.path_us != u32::MAX && rx.window > 0 && before.heard_all;
         self.counted = before.in_order && !harmed && known && at.now >= rx.last_data;
+        let waits = &mut self.sides[d];
         if !self.counted {
+            waits.unclear += u32::from(net >= SLOW_US);
             return;
         }
-        let waits = &mut self.sides[d];
-        waits.turns += 1;
-        let net = at.now.since(rx.last_data).as_micros_u32();
-        let net = net.saturating_sub(tx.path_us);
-        waits.shortest_us = Some(waits.shortest_us.map_or(net, |s| s.min(net)));
-        waits.longest_us = waits.longest_us.max(net);
+        waits.count(gross);
         if net < SLOW_US {
             return;
         }
-        let near = tx.is_here(rx);
+        let here = tx.is_here(rx);
         let acked = before.acked.map(|a| at.now.since(a).as_micros_u32());
-        let proven = near || acked.is_some_and(|a| a >= SLOW_US && a >= net / 4);
-        let lost = !near && net >= TIMER_US && !before.next_id;
-        let unsure = !proven && asked_bytes > SHORT;
-        waits.slow.all += 1;
-        waits.slow.us += u64::from(net);
-        if lost || unsure {
-            waits.slow.doubtful += 1;
-            waits.slow.doubtful_us += u64::from(net);
-        } else if proven {
-            waits.slow.proven += 1;
-            // The ACK may have been delayed, too.
-            let sure = acked.filter(|a| !near && *a < net / 2).unwrap_or(net);
-            waits.slow.proven_us += u64::from(sure);
+        let proven = here || acked.is_some_and(|a| a >= SLOW_US && a >= net / 4);
+        // The ACK may have been delayed, too.
+        let sure = acked.filter(|a| !here && *a < net / 2).unwrap_or(net);
+        self.late = Some(Late {
+            pause: false,
+            us: net,
+            proven_us: proven.then_some(sure),
+            lost: net >= TIMER_US && !before.next_id,
+            here,
+            unsure: !proven && asked_bytes > SHORT || before.was_held(net, at.now) == Some(true),
+            losses,
+            at: at.now,
+            sent: tx.unique_bytes,
+            number: at.number,
+        });
+    }
+
+    /// Side `d`, which spoke last, goes on with `at` after a silence.
+    pub(crate) fn go_on(&mut self, d: usize, dirs: &[Dir; 2], before: Before, at: At) {
+        let (tx, rx) = (&dirs[d], &dirs[1 - d]);
+        self.book(d, dirs, (before.last, before.sent));
+        let from = std::mem::replace(&mut self.from, before.sent);
+        // Since its last data, and since anything came that may have let it go on.
+        let since = at.now.since(before.last.max(before.heard));
+        let net = since.as_micros_u32().saturating_sub(tx.path_or_zero());
+        if net < SLOW_US || !self.counted || rx.zero.is_some() {
+            return;
         }
-        if waits.packets.len() < SHOWN {
-            waits.packets.push(at.number);
+        let here = tx.is_here(rx);
+        // A short segment ends what the program had to send. In a stream of full ones the path may have stood still.
+        let ended = (before.sent - from) % u64::from(tx.full_payload(rx.mss)) != 0;
+        let us = if ended {
+            at.now.since(before.last).as_micros_u32()
+        } else {
+            net
+        };
+        let held = before.was_held(net, at.now).unwrap_or(!ended) && !here;
+        if !before.in_order || !before.heard_all || held || losses(dirs) != self.losses {
+            self.sides[d].unclear += 1;
+            return;
         }
+        self.late = Some(Late {
+            pause: true,
+            us,
+            proven_us: Some(us),
+            lost: net >= TIMER_US && !before.next_id,
+            here,
+            unsure: false,
+            losses: self.losses,
+            at: at.now,
+            sent: tx.unique_bytes,
+            number: at.number,
+        });
+    }
+
+    /// Books the wait of side `d`, which has sent so much since, and that last at this time.
+    fn book(&mut self, d: usize, dirs: &[Dir; 2], (last, sent): (Instant, u64)) {
+        let Some(late) = self.late.take() else {
+            return;
+        };
+        let near = i64::from(dirs[d].path_or_zero());
+        // A timer sends one segment again, and the next one only after its ACK (RFC 5681 3.1).
+        let together = sent > late.sent && last.since(late.at).as_micros() * 4 < near * 3;
+        let lost = late.lost && !together;
+        let waits = &mut self.sides[d];
+        if late.pause && !late.here && losses(dirs) != late.losses {
+            waits.unclear += 1;
+            return;
+        }
+        if late.pause {
+            if self.within.all == 0 {
+                self.within_at = late.number;
+            }
+            self.within.add(&late, lost);
+        } else {
+            waits.slow.add(&late, lost);
+            waits.show(late.number);
+        }
+    }
+
+    /// Side `d` sends its FIN: it had waited for what the other side said, or had said everything.
+    pub(crate) fn fin(
+        &mut self,
+        d: usize,
+        talker: usize,
+        dirs: &[Dir; 2],
+        p: &TcpPacket,
+        now: Instant,
+    ) {
+        let since = now.since(dirs[talker].last_data).as_micros_u32();
+        let path = if d == talker {
+            0
+        } else {
+            dirs[d].path_or_zero()
+        };
+        self.over |= p.payload_len > 0 || since.saturating_sub(path) < SLOW_US;
     }
 
     /// The turn of side `d` is over.
     fn end(&mut self, d: usize, dirs: &[Dir; 2]) {
+        self.book(d, dirs, (dirs[d].last_data, dirs[d].unique_bytes));
         if self.counted {
             // The way to the side that waits is a part of it.
             let far = u64::from(dirs[1 - d].path_or_zero());
@@ -138,11 +287,75 @@ impl Turns {
             self.sides[d].waited_us += waited.unsigned_abs() + far;
             self.counted = false;
         }
+        // Otherwise what came later may be a message of its own, for which nobody waited.
+        let within = std::mem::take(&mut self.within);
+        let waits = &mut self.sides[d];
+        if std::mem::take(&mut self.over) {
+            waits.pauses.join(&within);
+            if within.all > 0 {
+                waits.show(self.within_at);
+            }
+        }
     }
 
     /// The connection is over; side `d` spoke last.
     pub(crate) fn close(&mut self, d: usize, dirs: &[Dir; 2]) {
         self.end(d, dirs);
+    }
+}
+
+impl Waits {
+    fn count(&mut self, us: u32) {
+        self.turns += 1;
+        self.shortest_us = Some(self.shortest_us.map_or(us, |s| s.min(us)));
+        self.longest_us = self.longest_us.max(us);
+        self.all_us += u64::from(us);
+    }
+
+    fn show(&mut self, number: u64) {
+        if self.packets.len() < SHOWN {
+            self.packets.push(number);
+        }
+    }
+}
+
+impl Slow {
+    fn add(&mut self, late: &Late, lost: bool) {
+        let us = u64::from(late.us);
+        self.all += 1;
+        self.us += us;
+        if (lost && !late.here) || late.unsure {
+            self.doubtful += 1;
+            self.doubtful_us += us;
+        } else if let Some(sure) = late.proven_us {
+            self.proven += 1;
+            self.proven_us += u64::from(sure);
+            if lost {
+                self.gapped += 1;
+                self.gapped_us += u64::from(sure);
+            }
+        }
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.all += other.all;
+        self.us += other.us;
+        self.proven += other.proven;
+        self.proven_us += other.proven_us;
+        self.doubtful += other.doubtful;
+        self.doubtful_us += other.doubtful_us;
+        self.gapped += other.gapped;
+        self.gapped_us += other.gapped_us;
+    }
+
+    /// The same, where the capture missed packets: what is not there may have come in between.
+    pub(crate) fn with_drops(mut self) -> Self {
+        self.doubtful += self.gapped;
+        self.doubtful_us += self.gapped_us;
+        self.proven -= self.gapped;
+        self.proven_us -= self.gapped_us;
+        (self.gapped, self.gapped_us) = (0, 0);
+        self
     }
 }
 

@@ -46,6 +46,13 @@ pub(crate) fn scale_known(side: &Dir, peer: &Dir) -> bool {
     without(side) || without(peer) || (side.window_scale.is_some() && peer.window_scale.is_some())
 }
 
+/// The window scale option holds from now on, if both sides sent it (RFC 7323 2.2).
+pub(super) fn agree_on_scale([a, b]: &mut [Dir; 2]) {
+    if let (Some(of_a), Some(of_b)) = (a.window_scale, b.window_scale) {
+        (a.shift, b.shift) = (of_a.min(14), of_b.min(14));
+    }
+}
+
 /// What can be said of the scale of the windows that `side` advertised, at the end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
@@ -73,20 +80,18 @@ impl Scale {
 }
 
 impl Dir {
-    /// Follows the window that this side advertises with `p`; `scaled` tells that both sides sent
-    /// the window scale option.
+    /// Follows the window that this side advertises with `p`.
     ///
     /// Without the peer's packets its probes show in the answers: the same zero window again, much later.
-    pub(crate) fn follow_window(&mut self, p: &TcpPacket, scaled: bool, peer: &Self, at: At) {
+    pub(crate) fn follow_window(&mut self, p: &TcpPacket, peer: &Self, at: At) {
         let (number, now) = (at.number, at.now);
-        let shift = if scaled && !p.flags.has(TcpFlags::SYN) {
-            self.window_scale
-        } else {
-            None
-        };
         self.window_before = self.window;
-        self.window = u32::from(p.window) << shift.unwrap_or(0).min(14);
-        if p.flags.has(TcpFlags::SYN | TcpFlags::RST) {
+        if p.flags.has(TcpFlags::SYN) {
+            self.window = u32::from(p.window);
+            return;
+        }
+        self.window = u32::from(p.window) << self.shift;
+        if p.flags.has(TcpFlags::RST) {
             return;
         }
         let (low, high) = self.window_range;

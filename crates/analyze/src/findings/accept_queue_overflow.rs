@@ -17,8 +17,11 @@ fn detect(side: &Side<'_>, out: &mut Found) {
     if found.is_none() && side.sender_is_client() {
         let repeats = |r: &Record| r.passed <= 1 && r.spurious().is_none();
         let data = side.episodes().iter().any(repeats);
-        let synack = side.connection.handshake.synacks_again > 0;
-        if !side.has(Need::BothDirections) && (data || synack) {
+        let h = &side.connection.handshake;
+        // Of the server alone nobody sees what it ignored.
+        let again =
+            h.synacks_again > 0 || h.syns_again > 0 || h.syn_at.is_none() && h.synack_at.is_some();
+        if !side.has(Need::BothDirections) && (data || again) {
             out.cannot_tell(Need::BothDirections);
         } else if side.episodes().iter().any(|r| side.may_be_unaccepted(r)) {
             out.cannot_tell(Need::Handshake);

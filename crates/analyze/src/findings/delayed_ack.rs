@@ -25,7 +25,11 @@ pub(crate) const HELD: Detector = Detector {
     needs: &[Need::BothDirections],
     detect: |side, out| {
         unclear(side, out, |e| e.released_other.count >= 2);
-        out.extend(find_held(side));
+        let found = find_held(side);
+        match found.as_ref().and_then(|_| full_window_lacks(side)) {
+            Some(lacks) => out.cannot_tell(lacks),
+            None => out.extend(found),
+        }
     },
 };
 
@@ -34,6 +38,26 @@ fn evidence<'a>(side: &Side<'a>) -> Option<(&'a AckStats, &'a Evidence)> {
     let acks = side.receiver.acks.as_deref()?;
     let evidence = acks.evidence.as_deref()?;
     acks.peer_waits().then_some((acks, evidence))
+}
+
+/// The receiver's window was closed or full now and then: where the capture lacks this, an ACK that came late may have
+/// waited for the program that reads, and opened the window.
+fn full_window_lacks(side: &Side<'_>) -> Option<Need> {
+    let closed = side.receiver.zero.is_some();
+    let dropped = closed && !side.has(Need::EveryPacket);
+    let lacks = side.scale_lacks().filter(|_| closed || may_be_full(side));
+    lacks.or(dropped.then_some(Need::EveryPacket))
+}
+
+/// With the smallest scale that explains what was in flight, that filled the window.
+fn may_be_full(side: &Side<'_>) -> bool {
+    let (flight, window) = (
+        u64::from(side.sender.max_in_flight),
+        u64::from(side.receiver.window_range.1),
+    );
+    let scaled = (0..=14).map(|shift| window << shift);
+    let fits = scaled.into_iter().find(|window| *window >= flight);
+    fits.is_some_and(|window| flight * 8 >= window * 7)
 }
 
 /// Data waited for ACKs of which nobody can tell whether the timer held them.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::artefacts::{self, Noted};
+use super::list::LIST;
 use super::{Finding, Id, Need, NotChecked};
 use crate::conn::Connection;
 use crate::report::{Artefact, Stream};
@@ -47,9 +48,18 @@ impl Limits {
         }
     }
 
-    /// What could not be looked for, over the whole capture.
-    pub(crate) fn not_checked(&self) -> Vec<NotChecked> {
-        self.not_checked.clone()
+    /// What could not be looked for, over the whole capture. `unread`: there are TCP packets of which no stream is known.
+    pub(crate) fn not_checked(&self, unread: bool) -> Vec<NotChecked> {
+        let mut all = self.not_checked.clone();
+        let named = |id: Id| self.not_checked.iter().any(|n| n.finding == id);
+        let rest = LIST.iter().map(|d| d.id).filter(|id| unread && !named(*id));
+        all.extend(rest.map(|finding| NotChecked {
+            finding,
+            lacks: Need::WholeHeaders,
+            streams: 0,
+            stream: 0,
+        }));
+        all
     }
 
     /// Notes the artefacts of a stream.

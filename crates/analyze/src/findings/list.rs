@@ -1,10 +1,11 @@
 //! All detectors: a new one is a file, its `mod` line in `findings/mod.rs` and its row here.
 
 use super::{
-    Detector, Id, Need, accept_queue_overflow, ack_loss, artefacts, black_hole, bufferbloat, caqm,
-    delayed_ack, duplication, keepalive_death, loss, options, policer, quickack, receive_window,
-    refused, releases::mss_boundary, reordered, reordering, reset, rto, send_buffer, slow_client,
-    slow_server, slow_start, syn, tail_loss, time_wait_reuse, window_after_idle, zero_window,
+    Detector, Id, Need, accept_queue_overflow, ack_loss, ack_thinning, artefacts, black_hole,
+    bufferbloat, caqm, clock_step, delayed_ack, duplication, keepalive_death, loss, options,
+    policer, quickack, receive_window, refused, releases::mss_boundary, reordered, reordering,
+    reset, rto, send_buffer, slow_client, slow_server, slow_start, syn, tail_loss, time_wait_reuse,
+    window_after_idle, zero_window,
 };
 
 /// The detectors that look at each connection, in the order in which their findings are handed out.
@@ -27,10 +28,12 @@ pub(super) static LIST: &[Detector] = &[
     reordered::DETECTOR,
     duplication::DETECTOR,
     ack_loss::DETECTOR,
+    ack_thinning::DETECTOR,
     options::DETECTOR,
     policer::DETECTOR,
     reset::BY_MIDDLEBOX,
     reset::BY_END,
+    clock_step::DETECTOR,
     artefacts::DETECTOR,
     // The two ends.
     slow_server::DETECTOR,

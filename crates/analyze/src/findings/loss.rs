@@ -139,12 +139,12 @@ impl Path {
 /// What most of the losses look like: a full queue loses many at once, or again and again at one length; chance loses at
 /// every length.
 fn kind(side: &Side<'_>, list: &[&Record]) -> Kind {
+    if policer::rate(side).is_some() {
+        return Kind::Policed;
+    }
     let Some(path) = Path::of(side) else {
         return Kind::Untold;
     };
-    if policer::rate(&path, list).is_some() {
-        return Kind::Policed;
-    }
     let count = |kind| list.iter().filter(|r| path.kind(r) == kind).count();
     let [queue, random] = [Kind::Queue, Kind::Random].map(count);
     let often = list.len() >= OFTEN;
@@ -175,6 +175,10 @@ pub(crate) fn lost(list: &Episodes<'_>) -> u64 {
 fn find(side: &Side<'_>, wanted: Kind) -> Option<Finding> {
     let list = episodes(side)?;
     let records: Vec<&Record> = list.iter().collect();
+    // All of it came in the end, and none of it was needed.
+    if lost(&list) == 0 {
+        return None;
+    }
     (kind(side, &records) == wanted).then(|| finding(side, &list, wanted))
 }
 

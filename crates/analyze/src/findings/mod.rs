@@ -5,10 +5,12 @@
 
 mod accept_queue_overflow;
 mod ack_loss;
+mod ack_thinning;
 mod artefacts;
 mod black_hole;
 mod bufferbloat;
 mod caqm;
+mod clock_step;
 mod delayed_ack;
 mod duplication;
 mod episodes;
@@ -22,6 +24,7 @@ mod options;
 mod policer;
 pub mod proof;
 mod quickack;
+mod quiet;
 mod receive_window;
 mod refused;
 mod releases;
@@ -92,7 +95,7 @@ impl Id {
 
     /// It is about the capture as a whole, and explains nothing of a stream.
     pub fn is_about_the_capture(self) -> bool {
-        self == artefacts::DETECTOR.id
+        self == artefacts::DETECTOR.id || self == clock_step::DETECTOR.id
     }
 
     /// The finding with this name.
@@ -160,12 +163,21 @@ impl Found {
         all
     }
 
+    /// Nothing was found, and everything was looked for.
+    fn is_silent(&self) -> bool {
+        self.findings.is_empty() && self.not_checked.is_empty()
+    }
+
     /// Runs one detector.
     ///
     /// `missing` is what the capture lacks in this direction: it is the same for all detectors.
     fn run(&mut self, detector: &Detector, side: &Side<'_>, missing: Missing) {
         self.current = Some(detector.id);
-        match detector.needs.iter().find(|need| missing.has(**need)) {
+        let mut needs = detector
+            .needs
+            .iter()
+            .chain(clock_step::needed_by(detector.id));
+        match needs.find(|need| missing.has(**need)) {
             Some(need) if side.is_used() => self.cannot_tell(*need),
             Some(_) => {}
             None => {
@@ -254,8 +266,17 @@ impl Side<'_> {
     }
 }
 
-/// Runs every detector on both directions of a connection.
+/// What the detectors say of a connection.
 pub(crate) fn of(connection: &Connection) -> Found {
+    if quiet::is_quiet(connection) {
+        debug_assert!(run_all(connection).is_silent(), "it has nothing to tell");
+        return Found::default();
+    }
+    run_all(connection)
+}
+
+/// Runs every detector on both directions of a connection.
+fn run_all(connection: &Connection) -> Found {
     let mut found = Found::default();
     let ends = [connection.key.a, connection.key.b];
     let caqm: &[Detector] = if caqm::is_spoken(connection) {

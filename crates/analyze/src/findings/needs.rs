@@ -31,11 +31,13 @@ pub enum Need {
     Data,
     /// The path's round trip: a handshake, or an answer that cannot have waited.
     RoundTrip,
+    /// A clock that nobody set while it captured.
+    SteadyClock,
 }
 
 impl Need {
     /// All of them.
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Handshake,
         Self::BothDirections,
         Self::EveryPacket,
@@ -45,6 +47,7 @@ impl Need {
         Self::AtReceiver,
         Self::Data,
         Self::RoundTrip,
+        Self::SteadyClock,
     ];
 
     /// What has to be there, for a sentence that begins with "needs".
@@ -59,6 +62,7 @@ impl Need {
             Self::AtReceiver => "the receiver's end of the path",
             Self::Data => "the data",
             Self::RoundTrip => "the path's round trip, apart from waits",
+            Self::SteadyClock => "a clock that runs evenly",
         }
     }
 
@@ -74,6 +78,7 @@ impl Need {
             Self::AtReceiver => "the receiver's end of the path",
             Self::Data => "the data",
             Self::RoundTrip => "the path's round trip, apart from waits",
+            Self::SteadyClock => "a clock that runs evenly (it was set meanwhile)",
         }
     }
 
@@ -98,6 +103,9 @@ impl Need {
             Self::Data => "Capture where the data passes, not only its ACKs.",
             Self::RoundTrip => {
                 "Start the capture before the connection begins: the handshake tells the round trip."
+            }
+            Self::SteadyClock => {
+                "Capture again while nothing sets the clock of the capturing host (`chronyc tracking`)."
             }
         }
     }
@@ -130,7 +138,7 @@ pub struct NotChecked {
     pub finding: Id,
     /// What the capture lacks.
     pub lacks: Need,
-    /// Streams in which it could not be looked for.
+    /// Streams in which it could not be looked for; 0: in frames that were cut before the TCP header.
     pub streams: u64,
     /// The first of them.
     pub stream: u32,
@@ -168,12 +176,25 @@ impl Side<'_> {
             Need::AtReceiver => self.vantage_is(false),
             Need::Data => self.sender.data_segments > 0,
             Need::RoundTrip => self.receiver.knows_path(),
+            // A step back is taken out of all times. One ahead shows only later.
+            Need::SteadyClock => self.connection.clock_step().is_none_or(|step| step.back),
         }
     }
 
     /// Time stamps were cut off, which would tell what was sent again for nothing.
     pub(super) fn stamps_cut(&self) -> bool {
         !self.has(Need::WholeHeaders) && self.sender.timestamps && !self.sender.clock.runs()
+    }
+
+    /// What is missing to know the receiver's windows in bytes: without their scale they look smaller than they are.
+    pub(super) fn scale_lacks(&self) -> Option<Need> {
+        if self.connection.scale_known(!self.is_a()) {
+            None
+        } else if self.has(Need::Handshake) {
+            Some(Need::WholeHeaders)
+        } else {
+            Some(Need::Handshake)
+        }
     }
 
     /// Whether the capture was taken at this direction's sender, or at its receiver.

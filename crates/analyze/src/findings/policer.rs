@@ -4,6 +4,9 @@
 //! time: always the same rate, while no packet waits. A sender that its program holds to a rate and that loses by chance
 //! shows such rates as well; it does not lose many at once.
 
+use tcplab_base::Instant;
+
+use super::episodes::Episodes;
 use super::loss::{self, Path};
 use super::{Detector, Finding, Id, Need, Severity, Side};
 use crate::conn::Record;
@@ -11,9 +14,20 @@ use crate::conn::Record;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("policer"),
     severity: "medium",
-    said_when: "Segments were lost again and again and many at once, no queue was seen, and between most losses the same rate passed, to 4 %",
-    needs: &[Need::Data, Need::BothDirections],
-    detect: |side, out| out.extend(find(side)),
+    said_when: "Segments were lost again and again and many at once, no queue was seen, and between most losses the same rate passed, to 6 %",
+    needs: &[Need::Data, Need::BothDirections, Need::WholeHeaders],
+    detect: |side, out| {
+        let sampled = is_sampled(side);
+        match find(side).filter(|_| !sampled || side.has(Need::AtSender)) {
+            Some(finding) => out.extend([finding]),
+            None if sampled => out.cannot_tell(Need::EveryPacket),
+            // Nothing tells on which side of the losses it was captured.
+            None if loses_much(side) && !side.has(Need::Handshake) => {
+                out.cannot_tell(Need::Handshake);
+            }
+            None => {}
+        }
+    },
 };
 
 /// At least so many segments lost, in one episode and in all.
@@ -21,48 +35,106 @@ const AT_ONCE: u32 = 6;
 const IN_ALL: u32 = 10;
 /// At least so many times between losses with the same rate.
 const ALIKE: usize = 4;
-/// Shorter times between losses are too short to measure a rate, microseconds.
+/// Shorter times between losses are too short to measure a rate, microseconds, and fewer bytes too few.
 const SHORT_US: i64 = 50_000;
+const FEW: u64 = 40_000;
+/// Rates that differ by less are one: a packet more or less at either end of a stretch.
+const SAME: f64 = 1.5 * 1514.0 / FEW as f64;
+/// Behind a queue segments come at its rate. A policer lets them pass as they were sent: so many come in half the time.
+const BURSTS: f64 = 0.25;
 
-/// The rate that passes, bit/s, when these losses look like a policer's.
-pub(crate) fn rate(path: &Path, list: &[&Record]) -> Option<f64> {
-    let lost = list.iter().map(|r| r.retransmissions);
-    if lost.clone().max()? < AT_ONCE || lost.sum::<u32>() < IN_ALL || !path.is_empty() {
+/// Behind the losses the holes of a capture that missed packets look like losses. What was in flight when it began does not
+/// matter.
+fn is_sampled(side: &Side<'_>) -> bool {
+    let c = side.connection;
+    let missed = side.sender.rare.as_deref().map(|r| &r.missed);
+    let [late, all] = [missed.map_or(c.start, |m| m.at), c.last].map(|at| at.since(c.start));
+    let later = late.as_nanos() > all.as_nanos() / 8;
+    loses_much(side) && !side.has(Need::EveryPacket) && later
+}
+
+/// Enough was lost for a policer.
+fn loses_much(side: &Side<'_>) -> bool {
+    let counts = || {
+        let lost = side.episodes().iter().filter(|r| lost(r));
+        lost.map(|r| r.retransmissions)
+    };
+    counts().max().is_some_and(|most| most >= AT_ONCE) && counts().sum::<u32>() >= IN_ALL
+}
+
+/// What was lost and sent again: all that was needed, by whatever means.
+fn lost(r: &Record) -> bool {
+    r.spurious().is_none() && r.retransmissions > r.unneeded
+}
+
+/// The rate that passes, bit/s, when the losses of this side look like a policer's.
+pub(crate) fn rate(side: &Side<'_>) -> Option<f64> {
+    if !loses_much(side) {
         return None;
     }
-    let long = SHORT_US.max(2 * i64::from(path.idle_us));
-    let rates: Vec<f64> = list
-        .windows(2)
-        .filter_map(|pair| {
-            let [a, b] = pair else { return None };
-            let us = b.start.since(a.start).as_micros();
-            let bytes = b.passed.checked_sub(a.passed)?;
-            (us >= long).then(|| bytes as f64 * 8e6 / us as f64)
-        })
-        .collect();
+    let again = |r: &&Record| lost(r);
+    let list: Vec<&Record> = side.episodes().iter().filter(again).collect();
+    let load = side.sender.load()?;
+    let path = Path::of(side);
+    if path.as_ref().is_some_and(|p| !p.is_empty()) {
+        return None;
+    }
+    let ends = [side.sender, side.receiver].map(|d| i64::from(d.path_or_zero()));
+    let long = SHORT_US.max(2 * (ends[0] + ends[1]));
+    let rates = if side.has(Need::AtSender) {
+        rates(list.iter().map(|r| (r.start, r.passed)), long)
+    } else {
+        rates(load.holes.iter().copied(), long)
+    };
     let alike = |rate: f64| {
         rates
             .iter()
-            .filter(|r| (**r - rate).abs() <= rate * 0.04)
+            .filter(|r| (**r - rate).abs() <= rate * SAME)
             .count()
     };
     let best = rates.iter().copied().max_by_key(|r| alike(*r))?;
-    (alike(best) >= ALIKE && alike(best) * 2 >= rates.len()).then_some(best)
+    let segment_us = f64::from(side.sender.max_payload.min(1460)) * 8e6 / best;
+    // Where nothing tells how long packets waited.
+    let no_queue = path.is_some() || load.closer_than(segment_us / 2.0) >= BURSTS;
+    (alike(best) >= ALIKE && alike(best) * 2 >= rates.len() && no_queue).then_some(best)
+}
+
+/// Rates between losses, each of which has its time and the bytes that had passed by then.
+fn rates(losses: impl Iterator<Item = (Instant, u64)>, long: i64) -> Vec<f64> {
+    let mut from: Option<(Instant, u64)> = None;
+    let mut rates = Vec::new();
+    for (time, passed) in losses {
+        let Some((began, before)) = from else {
+            from = Some((time, passed));
+            continue;
+        };
+        let us = time.since(began).as_micros();
+        let bytes = passed.saturating_sub(before);
+        if us >= long && bytes >= FEW {
+            rates.push(bytes as f64 * 8e6 / us as f64);
+            from = Some((time, passed));
+        }
+    }
+    rates
 }
 
 fn find(side: &Side<'_>) -> Option<Finding> {
-    let list = loss::episodes(side)?;
-    let records: Vec<&Record> = list.iter().collect();
-    let rate = rate(&Path::of(side)?, &records)?;
+    let rate = rate(side)?;
+    let list = Episodes::of(side, lost)?;
     let lost = loss::lost(&list);
     let (a, b) = (side.sender_end.ip, side.receiver_end.ip);
     let mut f = list.finding(side, DETECTOR.id, Severity::Medium);
     let mbit = rate / 1e6;
+    let unqueued = if Path::of(side).is_some() {
+        "no packet waited before a loss"
+    } else {
+        "segments came faster than that, as no queue lets them pass"
+    };
     f.title = format!(
         "{a} is held to about {mbit:.2} Mbit/s: what goes beyond is dropped at once, without a queue ({lost} segments)"
     );
     f.cause = format!(
-        "Between losses {mbit:.2} Mbit/s of data passed, again and again, and no packet waited before a loss: a policer \
+        "Between losses {mbit:.2} Mbit/s of data passed, again and again, and {unqueued}: a policer \
          between {a} and {b} has a bucket of tokens that fills at that rate, lets bursts pass, and drops the rest. A queue \
          too short to be seen looks alike."
     );

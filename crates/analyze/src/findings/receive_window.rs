@@ -3,7 +3,7 @@
 
 use tcplab_base::Duration;
 
-use super::{Detector, Finding, Id, Need, Severity, Side, length, packets};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets};
 use crate::conn::Level;
 
 pub(crate) const LIMITED: Detector = Detector {
@@ -11,20 +11,15 @@ pub(crate) const LIMITED: Detector = Detector {
     severity: "medium",
     said_when: "Eight round trips or more, a third or more of the transfer, in which the sender filled the advertised window and waited, though the path had room; the window was not closed",
     needs: &[Need::Handshake, Need::BothDirections, Need::Data],
-    detect: |side, out| out.extend(limited(side)),
+    detect: |side, out| look(side, out, limited),
 };
 
 pub(crate) const UNSCALED: Detector = Detector {
     id: Id("window_scaling_off"),
     severity: "medium",
     said_when: "The same, with a window of 65,535 bytes at most, because the two sides did not agree on window scaling",
-    needs: &[
-        Need::Handshake,
-        Need::WholeHeaders,
-        Need::BothDirections,
-        Need::Data,
-    ],
-    detect: |side, out| out.extend(unscaled(side)),
+    needs: LIMITED.needs,
+    detect: |side, out| look(side, out, unscaled),
 };
 
 /// So many rounds at least.
@@ -50,6 +45,29 @@ pub(super) fn level<'a>(
 
 fn at_window<'a>(side: &Side<'a>) -> Option<(&'a Level, Duration)> {
     level(side, &side.sender.rounds.as_deref()?.at_window, ROUNDS)
+}
+
+/// Looks for a full window, or says why nobody can tell.
+fn look(side: &Side<'_>, out: &mut Found, find: fn(&Side<'_>) -> Option<Finding>) {
+    let Some(rounds) = side.sender.rounds.as_deref() else {
+        return;
+    };
+    let level = at_window(side);
+    if level.is_none() {
+        unsteady(side, out, &rounds.at_window, ROUNDS);
+    }
+    match side.scale_lacks() {
+        // It looks full all the time.
+        Some(lacks) if level.is_some() => out.cannot_tell(lacks),
+        _ => out.extend(find(side)),
+    }
+}
+
+/// Packets that the capture missed part rounds that were alike.
+pub(super) fn unsteady(side: &Side<'_>, out: &mut Found, level: &Level, least: u32) {
+    if level.rounds >= least / 4 && !side.has(Need::EveryPacket) {
+        out.cannot_tell(Need::EveryPacket);
+    }
 }
 
 /// Bits a second of `bytes` in each `time`, for a sentence.

@@ -1,14 +1,25 @@
 //! A RST answered the SYN (RFC 9293 3.10.7.1).
 
-use super::{Detector, Finding, Id, Severity, Side};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("refused"),
     severity: "medium",
     said_when: "A RST answered the SYN",
     needs: &[],
-    detect: |side, out| out.extend(find(side)),
+    detect,
 };
+
+fn detect(side: &Side<'_>, out: &mut Found) {
+    let h = &side.connection.handshake;
+    // A SYN without an answer, or the RST alone.
+    let asked = h.syn_at.is_some() && h.syns_again == 0 && side.sender.packets == 1;
+    let answered = side.sender.packets == 0 && h.reset && side.receiver.data_segments == 0;
+    if side.sender_is_client() && !side.has(Need::BothDirections) && (asked || answered) {
+        out.cannot_tell(Need::BothDirections);
+    }
+    out.extend(find(side));
+}
 
 fn find(side: &Side<'_>) -> Option<Finding> {
     if !side.connection.handshake.refused || !side.sender_is_client() {

@@ -9,26 +9,19 @@ pub(crate) const DETECTOR: Detector = Detector {
     said_when: "Segments came after others that were sent later, and nobody had asked for them again: by their time stamps or IP identification behind the place, by SACK at the sender",
     needs: &[Need::Data, Need::BothDirections, Need::EveryPacket],
     detect: |side, out| {
-        let found = side
-            .sender
-            .loss
-            .as_deref()
-            .and_then(|l| l.reordered.as_deref());
+        let loss = side.sender.loss.as_deref();
+        let late = loss.and_then(|l| l.reordered.as_deref());
+        let found = late.filter(|r| r.segments > 0);
         let sack = side.sender.sack_permitted && side.receiver.sack_permitted;
-        if side.connection.time_out_of_order > 0 {
+        if side.connection.out_of_order() > 0 {
             out.cannot_tell(Need::EveryPacket);
-        } else if found.is_none()
-            && !sack
-            && side.has(Need::AtSender)
-            && side.sender.load().is_some()
-        {
+        } else if let Some(found) = found {
+            out.extend([finding(side, found)]);
+        } else if late.is_some() {
+            out.cannot_tell(Need::Handshake);
+        } else if !sack && side.has(Need::AtSender) && side.sender.load().is_some() {
             out.cannot_tell(Need::AtReceiver);
         }
-        out.extend(
-            found
-                .map(|r| finding(side, r))
-                .filter(|_| side.connection.time_out_of_order == 0),
-        );
     },
 };
 

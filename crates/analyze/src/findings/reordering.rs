@@ -33,7 +33,8 @@ pub(crate) fn find(side: &Side<'_>) -> Option<Finding> {
         .sender
         .loss
         .as_deref()
-        .is_some_and(|l| l.reordered.is_some());
+        .and_then(|l| l.reordered.as_deref())
+        .is_some_and(|r| r.segments > 0);
     // That the data had arrived does not tell why it was sent again: without SACK a sender repeats more than was lost.
     let list = Episodes::of(side, |r| {
         let told = r.spurious() != Some(SpuriousEvidence::Acked) || overtaken;

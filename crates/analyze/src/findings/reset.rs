@@ -1,6 +1,6 @@
 //! Connections that a RST ended: by an end, or by somebody between (RFC 9293 3.5.2, RFC 3360).
 
-use super::{Detector, Finding, Id, Severity, Side, keepalive_death, packets};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, keepalive_death, packets};
 use crate::conn::{Dir, Reset};
 
 pub(crate) const BY_MIDDLEBOX: Detector = Detector {
@@ -8,7 +8,7 @@ pub(crate) const BY_MIDDLEBOX: Detector = Detector {
     severity: "high",
     said_when: "Before any FIN a RST has another TTL than all other packets of its end, or its end goes on with data that the RST does not know of",
     needs: &[],
-    detect: |side, out| out.extend(middlebox(side)),
+    detect: |side, out| look(side, out, middlebox, |_| false),
 };
 
 pub(crate) const BY_END: Detector = Detector {
@@ -16,8 +16,36 @@ pub(crate) const BY_END: Detector = Detector {
     severity: "medium when data was not ACKed, else info",
     said_when: "A RST of an end broke a connection that had carried data, before any FIN",
     needs: &[],
-    detect: |side, out| out.extend(end(side)),
+    detect: |side, out| look(side, out, end, is_told),
 };
+
+/// Looks for a reset, or says why nobody can tell: the capture shows no end of the connection, and `told` does not hold.
+fn look(
+    side: &Side<'_>,
+    out: &mut Found,
+    find: fn(&Side<'_>) -> Option<Finding>,
+    told: fn(&[Dir; 2]) -> bool,
+) {
+    let found = find(side);
+    let dirs = &side.connection.dirs;
+    let by_fin = dirs.iter().any(|d| d.fin_seen);
+    // No RST breaks what has only begun.
+    let stood = dirs.iter().any(|d| d.packets > 1);
+    let lacks = [Need::BothDirections, Need::EveryPacket];
+    let lacks = lacks.into_iter().find(|need| !side.has(*need));
+    match lacks.filter(|_| found.is_none() && stood && !by_fin && !told(dirs)) {
+        Some(lacks) => out.cannot_tell(lacks),
+        None => out.extend(found),
+    }
+}
+
+/// The capture has a RST and what it broke.
+fn is_told(dirs: &[Dir; 2]) -> bool {
+    let reset = |d: &Dir| d.rare.as_deref().is_some_and(|r| r.reset.is_some());
+    let data = dirs.iter().any(|d| d.data_segments > 0);
+    let alone = dirs.iter().any(|d| d.packets == 0);
+    dirs.iter().any(reset) && (data || !alone)
+}
 
 /// The first RST of the connection, if it came from this side and the connection stood.
 fn reset<'a>(side: &'a Side<'_>) -> Option<&'a Reset> {
@@ -71,7 +99,13 @@ fn end(side: &Side<'_>) -> Option<Finding> {
     let r = reset(side).filter(|r| r.open && !is_foreign(r) && r.went_on == 0)?;
     let data = side.sender.data_segments + side.receiver.data_segments;
     // The side that sent them in vain gives up by a RST.
-    let gave_up = keepalive_death::unanswered(side).is_some();
+    let probed = side
+        .sender
+        .rare
+        .as_deref()
+        .is_some_and(|r| r.keep_alives > 0);
+    let gave_up =
+        keepalive_death::unanswered(side).is_some() || probed && !side.has(Need::BothDirections);
     if data == 0 || gave_up {
         return None;
     }

@@ -22,7 +22,10 @@ pub(crate) const SPURIOUS: Detector = Detector {
     needs: &[],
     detect: |side, out| {
         let found = spurious(side);
-        if found.is_none() {
+        let weak = |r: &Record| is_kind(r, true) && !is_proven(side, r);
+        if found.is_none() && side.episodes().iter().any(weak) {
+            out.cannot_tell(Need::EveryPacket);
+        } else if found.is_none() {
             unproven(side, out, EpisodeKind::Rto);
         }
         out.extend(found);
@@ -60,6 +63,11 @@ pub(crate) fn is_timeout(r: &Record) -> bool {
 /// The same, needed or not.
 fn is_kind(r: &Record, spurious: bool) -> bool {
     is_timeout(r) && r.spurious().is_some() == spurious
+}
+
+/// A pattern of ACKs tells only where the capture has all data that may have caused them.
+fn is_proven(side: &Side<'_>, r: &Record) -> bool {
+    r.spurious() != Some(SpuriousEvidence::AckPattern) || side.has(Need::EveryPacket)
 }
 
 fn stalls(side: &Side<'_>, out: &mut Found) {
@@ -118,7 +126,7 @@ fn stall(side: &Side<'_>, list: &Episodes<'_>) -> Finding {
 }
 
 pub(crate) fn spurious(side: &Side<'_>) -> Option<Finding> {
-    let list = Episodes::of(side, |r| is_kind(r, true))?;
+    let list = Episodes::of(side, |r| is_kind(r, true) && is_proven(side, r))?;
     let evidence = list.first.spurious()?;
     let mut f = list.finding(side, SPURIOUS.id, Severity::Medium);
     let end = side.sender_end.ip;

@@ -1,32 +1,51 @@
 //! The sender sends the same amount in each round trip, far below the receiver's window, and nothing was ever lost: its
 //! send buffer, or a fixed congestion window, is the limit.
 
-use super::receive_window::{level, rate};
-use super::{Detector, Finding, Id, Need, Severity, Side, length, packets};
+use tcplab_base::Duration;
+
+use super::receive_window::{level, rate, unsteady};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets};
+use crate::conn::Level;
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("send_buffer_limited"),
     severity: "medium",
     said_when: "Sixteen round trips or more, a third or more of the transfer, with the same amount in flight, at most half of the receiver's window, and silence until the ACKs came; nothing was lost in the whole connection, so a congestion window would have grown",
     needs: &[Need::Handshake, Need::BothDirections, Need::Data],
-    detect: |side, out| out.extend(find(side)),
+    detect,
 };
 
 /// A congestion window that grows by half a segment in each round trip has left the level by then.
 const ROUNDS: u32 = 16;
 
-fn find(side: &Side<'_>) -> Option<Finding> {
-    let below = &side.sender.rounds.as_deref()?.below;
-    let (level, each) = level(side, below, ROUNDS)?;
+fn detect(side: &Side<'_>, out: &mut Found) {
+    let Some(rounds) = side.sender.rounds.as_deref() else {
+        return;
+    };
+    if waits(side, &rounds.below).is_none() {
+        unsteady(side, out, &rounds.below, ROUNDS);
+    }
+    // A window of which the scale is not known may be larger than it looks.
+    match side.scale_lacks() {
+        Some(lacks) if waits(side, &rounds.at_window).is_some() => out.cannot_tell(lacks),
+        _ => out.extend(waits(side, &rounds.below).map(|found| describe(side, found))),
+    }
+}
+
+/// The rounds, if the sender waits in them and its congestion window is not the reason.
+fn waits<'a>(side: &Side<'a>, rounds: &'a Level) -> Option<(&'a Level, Duration)> {
+    let (level, each) = level(side, rounds, ROUNDS)?;
     let marked = side.receiver.rare.as_deref().is_some_and(|r| r.ecn_ece > 0);
     let lost = side
         .sender
         .loss
         .as_deref()
         .is_some_and(|l| l.total() > u64::from(l.syn));
-    if marked || lost || level.silent * 5 < level.rounds * 4 {
-        return None;
-    }
+    let waits = level.silent * 5 >= level.rounds * 4;
+    (waits && !marked && !lost).then_some((level, each))
+}
+
+fn describe(side: &Side<'_>, (level, each): (&Level, Duration)) -> Finding {
     let mut f = side.finding(DETECTOR.id, Severity::Medium);
     f.packets = packets([level.number].into_iter().filter(|n| *n > 0));
     let (sender, receiver) = (side.sender_end, side.receiver_end);
@@ -57,5 +76,5 @@ fn find(side: &Side<'_>) -> Option<Finding> {
          is full, the program must wait.",
         level.rounds, sender.ip, level.bytes, receiver.ip, level.window
     );
-    Some(f)
+    f
 }

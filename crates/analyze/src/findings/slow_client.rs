@@ -2,19 +2,20 @@
 
 use tcplab_base::Duration;
 
-use super::slow_server::{Thinking, thinking};
-use super::{Detector, Finding, Id, Need, Severity, Side, length, packets, times};
+use super::slow_server::{Thinking, thinking, waits};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets, times};
+use crate::conn::SLOW_US;
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("slow_client"),
     severity: "info",
-    said_when: "In ten requests or more of one connection the client paused before most of them, 20 to 500 ms each, and these pauses are 55 % of the connection's life or more",
+    said_when: "In eight requests or more of one connection the client paused before most of them, 20 to 500 ms each, and these pauses are 55 % of the connection's life or more",
     needs: &[Need::BothDirections],
-    detect: |side, out| out.extend(find(side)),
+    detect,
 };
 
 /// Fewer requests are no habit.
-const REQUESTS: u32 = 10;
+const REQUESTS: u32 = 8;
 /// A person, or a program with nothing to do: nobody waits.
 const IDLE: Duration = Duration::from_millis(500);
 
@@ -27,10 +28,27 @@ fn is_worth_saying(side: &Side<'_>, t: &Thinking<'_>) -> bool {
         && t.all().as_nanos() >= life.as_nanos() / 20 * 11
 }
 
-fn find(side: &Side<'_>) -> Option<Finding> {
-    if !side.sender_is_client() || !side.connection.roles_known() {
-        return None;
+fn detect(side: &Side<'_>, out: &mut Found) {
+    let roles = side.connection.roles_known() && side.sender_is_client();
+    let Some(waits) = waits(side).filter(|_| roles) else {
+        return;
+    };
+    let many = waits.turns + waits.unclear >= REQUESTS;
+    let found = find(side);
+    if found.is_none() && many && waits.unclear > 0 && !side.has(Need::EveryPacket) {
+        out.cannot_tell(Need::EveryPacket);
+    } else if found.is_none()
+        && many
+        && !side.has(Need::Handshake)
+        && waits.shortest_us >= Some(SLOW_US)
+    {
+        // The shortest pause was taken for the path.
+        out.cannot_tell(Need::Handshake);
     }
+    out.extend(found);
+}
+
+fn find(side: &Side<'_>) -> Option<Finding> {
     let t = thinking(side).filter(|t| is_worth_saying(side, t))?;
     let mut f = side.finding(DETECTOR.id, Severity::Info);
     f.packets = packets(t.waits.packets.iter().copied());

@@ -3,18 +3,21 @@
 use tcplab_base::Duration;
 
 use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets, times};
-use crate::conn::{SLOW_US, Waits};
+use crate::conn::{SLOW_US, Slow, Waits};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("slow_server"),
     severity: "high from 1 s in all, else medium",
-    said_when: "The server's answers came 20 ms or more after the whole request, less the path, a quarter or more of the time that the client waited. Seen at the server, or the server had ACKed the request before, or every answer was as late. Nothing was sent again meanwhile",
-    needs: &[Need::BothDirections, Need::EveryPacket],
+    said_when: "The server's answers came 20 ms or more after the whole request, less the path, a quarter or more of the time that the client waited. Seen at the server, or the server had ACKed the request before, or every answer was as late; or it stopped as long in the middle of an answer, with everything ACKed. Nothing was sent again meanwhile",
+    needs: &[Need::BothDirections],
     detect,
 };
 
 /// So many answers, all late alike, without further proof.
 const ALIKE: u32 = 5;
+
+/// So many pauses for each answer are a stream's own pace.
+const PACE: u32 = 4;
 
 /// Slow turns of the sender that its program explains.
 pub(super) struct Thinking<'a> {
@@ -27,13 +30,16 @@ pub(super) struct Thinking<'a> {
 impl Thinking<'_> {
     /// The time of one of them.
     pub(super) fn each(&self) -> Duration {
-        let us = self.us / u64::from(self.turns.max(1));
-        Duration::from_micros(i64::try_from(us).unwrap_or(i64::MAX))
+        time(self.us / u64::from(self.turns.max(1)))
     }
 
     pub(super) fn all(&self) -> Duration {
-        Duration::from_micros(i64::try_from(self.us).unwrap_or(i64::MAX))
+        time(self.us)
     }
+}
+
+fn time(us: u64) -> Duration {
+    Duration::from_micros(i64::try_from(us).unwrap_or(i64::MAX))
 }
 
 /// How much longer than the least ACK the answer to the SYN took, where that is much: another machine on the way (a NAT or
@@ -48,22 +54,48 @@ fn hidden_path_us(side: &Side<'_>) -> u32 {
         .map_or(0, |told| told - near)
 }
 
-/// What the packets prove of the pauses of the sender's program.
-pub(super) fn thinking<'a>(side: &Side<'a>) -> Option<Thinking<'a>> {
-    let hidden = hidden_path_us(side);
-    let mut t = proven(side)?;
-    t.us = t.us.saturating_sub(u64::from(t.turns) * u64::from(hidden));
-    (t.each() >= Duration::from_micros(SLOW_US.into())).then_some(t)
+/// How the sender answered.
+pub(super) fn waits<'a>(side: &Side<'a>) -> Option<&'a Waits> {
+    let turns = side.connection.turns.as_deref()?;
+    Some(&turns.sides[usize::from(!side.is_a())])
 }
 
-/// The same, less the path that ACKs tell.
-fn proven<'a>(side: &Side<'a>) -> Option<Thinking<'a>> {
-    let turns = side.connection.turns.as_deref()?;
-    let waits = &turns.sides[usize::from(!side.is_a())];
-    let slow = &waits.slow;
-    let shortest = waits.shortest_us.unwrap_or(0);
+/// What the packets prove of these.
+fn proven(side: &Side<'_>, slow: Slow) -> Slow {
+    if side.has(Need::EveryPacket) {
+        slow
+    } else {
+        slow.with_drops()
+    }
+}
+
+/// What the packets prove of the times that the sender's program took before it began to answer.
+pub(super) fn thinking<'a>(side: &Side<'a>) -> Option<Thinking<'a>> {
+    let mut t = told(side)?;
+    let hidden = u64::from(t.turns) * u64::from(hidden_path_us(side));
+    t.us = t.us.saturating_sub(hidden);
+    (t.each() >= time(SLOW_US.into())).then_some(t)
+}
+
+/// The same, less no more of the path than ACKs tell.
+fn told<'a>(side: &Side<'a>) -> Option<Thinking<'a>> {
+    let waits = waits(side)?;
+    let path = side.sender.path_or_zero();
+    let shortest = waits.shortest_us?.saturating_sub(path);
+    let mut slow = proven(side, waits.slow);
+    if shortest >= SLOW_US && slow.all < waits.turns {
+        // The path was known only later.
+        (slow.all, slow.us) = (
+            waits.turns,
+            waits.all_us - u64::from(waits.turns) * u64::from(path),
+        );
+        if side.sender.is_here(side.receiver) {
+            (slow.proven, slow.proven_us) = (slow.all - slow.doubtful, slow.us - slow.doubtful_us);
+        }
+    }
     let always = slow.all == waits.turns && shortest >= SLOW_US;
-    let alike = always && waits.turns >= ALIKE && waits.longest_us / 2 <= shortest;
+    let alike =
+        always && waits.turns >= ALIKE && waits.longest_us.saturating_sub(path) / 2 <= shortest;
     let often = always && waits.turns >= 3 && slow.proven > 0;
     if (alike || often) && slow.doubtful * 2 < slow.all {
         return Some(Thinking {
@@ -86,52 +118,61 @@ fn proven<'a>(side: &Side<'a>) -> Option<Thinking<'a>> {
     })
 }
 
+/// The pauses of the sender in the middle of its answers.
+fn pauses<'a>(side: &Side<'a>) -> Option<Thinking<'a>> {
+    let waits = waits(side)?;
+    let pauses = proven(side, waits.pauses);
+    let few = pauses.all <= waits.turns.saturating_mul(PACE);
+    (few && pauses.proven > 0).then_some(Thinking {
+        waits,
+        turns: pauses.proven,
+        us: pauses.proven_us,
+    })
+}
+
 fn detect(side: &Side<'_>, out: &mut Found) {
-    if side.sender_is_client() {
+    let Some(waits) = waits(side).filter(|_| !side.sender_is_client()) else {
         return;
-    }
+    };
     if !side.connection.roles_known() {
         // It may be the client that pauses before its requests.
-        if proven(side).is_some() {
+        if told(side).is_some() {
             out.cannot_tell(Need::Handshake);
         }
         return;
     }
-    match thinking(side).filter(|t| t.us * 4 >= t.waits.waited_us) {
-        Some(t) => out.extend([find(side, &t)]),
-        // Without the handshake the shortest answer is taken for the path.
-        None if !side.has(Need::Handshake) && side.sender.path_or_zero() >= SLOW_US => {
-            out.cannot_tell(Need::Handshake);
-        }
-        None if hidden_path_us(side) > 0 && proven(side).is_some() => {
-            out.cannot_tell(Need::RoundTrip);
-        }
-        None => {}
+    let (before, within) = (thinking(side), pauses(side));
+    let us = |t: &Option<Thinking<'_>>| t.as_ref().map_or(0, |t| t.us);
+    let all = us(&before) + us(&within);
+    if all > 0 && all.saturating_mul(4) >= waits.waited_us {
+        out.extend([find(side, before.as_ref(), within.as_ref())]);
+    } else if !side.has(Need::Handshake) && waits.shortest_us.is_some_and(|us| us >= SLOW_US) {
+        // The shortest answer was taken for the path.
+        out.cannot_tell(Need::Handshake);
+    } else if hidden_path_us(side) > 0 && told(side).is_some() {
+        out.cannot_tell(Need::RoundTrip);
+    } else if !side.has(Need::EveryPacket) && waits.unclear + waits.slow.all + waits.pauses.all > 0
+    {
+        out.cannot_tell(Need::EveryPacket);
+    } else if waits.slow.doubtful > 0 {
+        out.cannot_tell(Need::AtSender);
     }
 }
 
-fn find(side: &Side<'_>, t: &Thinking<'_>) -> Finding {
-    let severity = if t.all() >= Duration::from_secs(1) {
+fn find(side: &Side<'_>, before: Option<&Thinking<'_>>, within: Option<&Thinking<'_>>) -> Finding {
+    let us = |t: Option<&Thinking<'_>>| t.map_or(0, |t| t.us);
+    let severity = if time(us(before) + us(within)) >= Duration::from_secs(1) {
         Severity::High
     } else {
         Severity::Medium
     };
     let mut f = side.finding(DETECTOR.id, severity);
-    f.packets = packets(t.waits.packets.iter().copied());
+    let mainly_within = us(within) > us(before);
+    if let Some(t) = if mainly_within { within } else { before } {
+        f.packets = packets(t.waits.packets.iter().copied());
+        f.title = title(side, t, mainly_within);
+    }
     let server = side.sender_end.ip;
-    f.title = if t.turns == 1 {
-        format!(
-            "{server} took {} to answer: the program, not TCP",
-            length(t.each())
-        )
-    } else {
-        format!(
-            "{server} takes {} to answer: the program, not TCP ({}, {} in all)",
-            length(t.each()),
-            times(t.turns.into()),
-            length(t.all())
-        )
-    };
     f.remedy = vec![
         format!(
             "Find out what the program on {} does between request and answer (its log of slow requests, a \
@@ -141,11 +182,39 @@ fn find(side: &Side<'_>, t: &Thinking<'_>) -> Finding {
         "Leave TCP alone: no setting of the network or the kernel makes these answers faster."
             .to_owned(),
     ];
+    let mut shown = Vec::new();
+    if let Some(t) = before {
+        shown.push(format!(
+            "The whole request had arrived at {server}, and the first byte of the answer left {} later. The path's \
+             round trip is taken off already.",
+            length(t.each())
+        ));
+    }
+    if let Some(t) = within {
+        shown.push(format!(
+            "In the middle of an answer {server} sent nothing for {}, though the client had acknowledged everything \
+             and had room for more.",
+            length(t.each())
+        ));
+    }
     f.cause = format!(
-        "The whole request had arrived at {server}, and the first byte of the answer left {} later. The path's \
-         round trip is taken off already. Nothing was lost or sent again meanwhile, and no delayed ACK or full window \
-         held the answer back.",
-        length(t.each())
+        "{} Nothing was lost or sent again meanwhile, and no delayed ACK or full window held the answer back.",
+        shown.join(" ")
     );
     f
+}
+
+fn title(side: &Side<'_>, t: &Thinking<'_>, within: bool) -> String {
+    let (server, each) = (side.sender_end.ip, length(t.each()));
+    let again = format!("({}, {} in all)", times(t.turns.into()), length(t.all()));
+    match (t.turns, within) {
+        (1, false) => format!("{server} took {each} to answer: the program, not TCP"),
+        (_, false) => format!("{server} takes {each} to answer: the program, not TCP {again}"),
+        (1, true) => {
+            format!("{server} paused for {each} in the middle of its answer: the program, not TCP")
+        }
+        (_, true) => format!(
+            "{server} pauses for {each} in the middle of its answers: the program, not TCP {again}"
+        ),
+    }
 }

@@ -3,19 +3,32 @@
 
 use tcplab_base::Duration;
 
-use super::{Detector, Finding, Id, Need, Severity, Side, length, packets};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets};
 use crate::conn::Run;
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("slow_start"),
     severity: "info",
-    said_when: "The first transfer of a connection took three round trips or more that grew from a small first one, and waited for ACKs in half of its time or more (50 ms at least)",
+    said_when: "The first transfer of a connection took three round trips or more that grew from a small first one, and waited for ACKs in half of its time or more (100 ms at least)",
     needs: &[Need::Handshake, Need::BothDirections, Need::Data],
-    detect: |side, out| out.extend(find(side)),
+    detect,
 };
 
 /// Less is not worth a line.
-const WORTH: Duration = Duration::from_millis(50);
+const WORTH: Duration = Duration::from_millis(100);
+
+fn detect(side: &Side<'_>, out: &mut Found) {
+    let opening = side.sender.rounds.as_deref().and_then(|r| r.opening);
+    let may_be = |run: &Run| run.rounds >= 2 && run.length >= WORTH;
+    match (find(side), side.scale_lacks()) {
+        // The receiver's window may have been the limit.
+        (Some(_), Some(lacks)) => out.cannot_tell(lacks),
+        (None, _) if !side.has(Need::EveryPacket) && opening.as_ref().is_some_and(may_be) => {
+            out.cannot_tell(Need::EveryPacket);
+        }
+        (found, _) => out.extend(found),
+    }
+}
 
 fn is_slow_start(run: &Run) -> bool {
     !run.harmed

@@ -2,23 +2,34 @@
 
 use tcplab_base::Duration;
 
-use super::{Detector, Finding, Id, Need, Severity, Side, length, packets, times};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets, times};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("window_after_idle"),
     severity: "medium",
     said_when: "After a pause of 200 ms or more a transfer began with half or less of the largest flight before, grew from round trip to round trip and waited for ACKs meanwhile (20 ms at least)",
-    needs: &[
-        Need::Handshake,
-        Need::BothDirections,
-        Need::Data,
-        Need::EveryPacket,
-    ],
-    detect: |side, out| out.extend(find(side)),
+    needs: &[Need::Handshake, Need::BothDirections, Need::Data],
+    detect,
 };
 
 /// Less is not worth a line.
 const WORTH: Duration = Duration::from_millis(20);
+
+fn detect(side: &Side<'_>, out: &mut Found) {
+    let starts = side
+        .sender
+        .rounds
+        .as_deref()
+        .map_or(0, |r| r.restarts.starts);
+    match (find(side), side.scale_lacks()) {
+        // The receiver's window may have been the limit.
+        (Some(_), Some(lacks)) => out.cannot_tell(lacks),
+        (None, _) if starts > 0 && !side.has(Need::EveryPacket) => {
+            out.cannot_tell(Need::EveryPacket)
+        }
+        (found, _) => out.extend(found),
+    }
+}
 
 fn find(side: &Side<'_>) -> Option<Finding> {
     let r = &side.sender.rounds.as_deref()?.restarts;

@@ -113,6 +113,7 @@ mod tests {
             ip_id,
             number,
             time: Instant::default(),
+            ecn: 0,
         }
     }
 

@@ -2,16 +2,18 @@
 //! the clocks are compared, and each ACK is shown as its sender and as its receiver saw it.
 //!
 //! Packets are matched by what no router changes: addresses, ports, sequence and ACK number,
-//! flags, payload length, time stamp option; the IP identification tells equal ones apart.
+//! flags, payload length, time stamp option (not in a SYN); the IP identification tells equal ones apart.
 //! Addresses that a NAT changed, and data that offloads joined or split, do not match.
 
+mod changed;
 mod clock;
 mod matching;
 mod report;
 
 use tcplab_base::Instant;
-use tcplab_wire::{Endpoint, TcpPacket};
+use tcplab_wire::{Endpoint, TcpFlags, TcpPacket};
 
+pub use changed::{Changed, Offer};
 pub use clock::Clock;
 pub use report::{Ack, End, OneWay, Packets, Pair, SCHEMA, Stream};
 
@@ -36,6 +38,8 @@ pub(crate) struct Packet {
     ip_id: Option<u16>,
     number: u64,
     time: Instant,
+    /// The ECN field of IP.
+    ecn: u8,
 }
 
 /// Verdicts of the analyser on one packet.
@@ -52,6 +56,7 @@ pub(crate) struct Verdict {
 #[derive(Debug, Default)]
 pub struct Capture {
     packets: Vec<Packet>,
+    syns: Vec<changed::Syn>,
     verdicts: Vec<Verdict>,
     without_time: u64,
     /// Most packets that are kept.
@@ -78,19 +83,28 @@ impl Capture {
             self.left_out += 1;
             return;
         }
+        self.syns.extend(changed::Syn::of(number, p));
+        // Time stamps and ECN of a SYN may be taken out on the way.
+        let opens = p.flags.has(TcpFlags::SYN);
+        let kept = if opens {
+            !(TcpFlags::ECE | TcpFlags::CWR)
+        } else {
+            !0
+        };
         self.packets.push(Packet {
             key: Key {
                 src: p.src,
                 dst: p.dst,
                 seq: p.seq.0,
                 ack: p.ack.0,
-                flags: p.flags.0,
+                flags: p.flags.0 & kept,
                 len: p.payload_len,
-                stamps: p.options.timestamps,
+                stamps: p.options.timestamps.filter(|_| !opens),
             },
             ip_id: p.ip_id,
             number,
             time,
+            ecn: p.ecn,
         });
     }
 

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tcplab_base::Samples;
 
+use super::changed::{self, Changed};
 use super::clock::Sides;
 use super::matching::Matched;
 use super::{Capture, Clock, Packet};
@@ -81,6 +82,9 @@ pub struct Stream {
     pub client_to_server: OneWay,
     /// What the server sent.
     pub server_to_client: OneWay,
+    /// What something between the captures changed in the SYN or the SYN-ACK.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<Changed>,
     /// ACKs for new data that are in both captures.
     pub acks: Vec<Ack>,
 }
@@ -94,6 +98,9 @@ pub struct OneWay {
     pub only_at_sender: u64,
     /// Packets that only the receiver's end has: not captured by the sender's end, or changed.
     pub only_at_receiver: u64,
+    /// Packets with an ECN mark (ECT or CE) at the sender's end that arrived without.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub ecn_cleared: u64,
     /// Time from end to end, microseconds, with the clock's offset taken out.
     pub one_way_us: Rtt,
 }
@@ -140,6 +147,11 @@ pub(crate) fn build(
         add(a, b, (x, y), &clock, sides, &mut streams);
     }
     let mut streams: Vec<Stream> = streams.into_values().map(finish).collect();
+    let mut changed = changed::find(a, b);
+    for s in &mut streams {
+        let mine = |c: &mut ((u32, u32), Changed)| c.0 == (s.stream_a, s.stream_b);
+        s.changed = changed.extract_if(.., mine).map(|c| c.1).collect();
+    }
     let lost = [(End::A, a, &matched.only_a), (End::B, b, &matched.only_b)];
     for (end, capture, packets) in lost {
         let index: BTreeMap<u32, usize> = numbers(&streams, end).zip(0..).collect();
@@ -198,10 +210,14 @@ fn add(
         ahead.saturating_neg()
     };
     let one_way_us = u32::try_from(way.max(0) / 1_000).unwrap_or(u32::MAX);
+    let (left, arrived) = if from_a { (x, y) } else { (y, x) };
+    let cleared = u64::from(left.ecn != 0 && arrived.ecn == 0 && side.is_some());
     if in_a.from_client {
         building.to_server.push(one_way_us);
+        building.stream.client_to_server.ecn_cleared += cleared;
     } else {
         building.to_client.push(one_way_us);
+        building.stream.server_to_client.ecn_cleared += cleared;
     }
     let (receiver, sender) = if from_a {
         (in_a.ack, in_b.ack)

@@ -3,7 +3,7 @@
 //! The left side is 192.0.2.1:2000, the right one 192.0.2.2:80.
 //! A line is `ms direction flags seq ack len window [option...]`, direction `>` or `<`, flags as
 //! tcpdump writes them (S F R P E W, `.` for ACK), A for AE, V for CAQM's 0x200. Options: `ws=SHIFT`, `mss=N`, `sackok`,
-//! `ts=VAL,ECR`, `sack=LEFT-RIGHT` (more than once), `id=N` (IP identification), `ttl=N`,
+//! `ts=VAL,ECR`, `sack=LEFT-RIGHT` (more than once), `id=N` (IP identification), `ttl=N`, `ecn=N` (the two bits of IP),
 //! `caqm=HEX` (INFO of a tag).
 
 use std::net::{IpAddr, Ipv4Addr};
@@ -50,13 +50,13 @@ pub fn parse(line: &str) -> (Instant, bool, TcpPacket) {
     let (left, right) = (end(1, 2000), end(2, 80));
     let (src, dst) = if from_a { (left, right) } else { (right, left) };
     let (mut options, mut ip_id, mut option_bytes) = (TcpOptions::default(), None, 0);
-    let (mut caqm, mut ttl) = (None, 64);
+    let (mut caqm, mut ttl, mut ecn) = (None, 64, 0);
     for option in more {
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
         option_bytes += match name {
             "ts" => 12,
             "sack" => 8,
-            "id" | "caqm" | "ttl" => 0,
+            "id" | "caqm" | "ttl" | "ecn" => 0,
             _ => 4,
         };
         match name {
@@ -69,6 +69,7 @@ pub fn parse(line: &str) -> (Instant, bool, TcpPacket) {
                 options.sack.push(Seq(left), Seq(right));
             }
             "ttl" => ttl = number(value),
+            "ecn" => ecn = number(value),
             "id" => ip_id = Some(number(value)),
             "caqm" => caqm = Some(CaqmInfo(u16::from_str_radix(value, 16).expect("hex"))),
             _ => panic!("option {option}"),
@@ -85,7 +86,7 @@ pub fn parse(line: &str) -> (Instant, bool, TcpPacket) {
         payload_len: number(len),
         header_len: 20 + option_bytes,
         options,
-        ecn: 0,
+        ecn,
         ttl,
         ip_id,
         header_truncated: false,

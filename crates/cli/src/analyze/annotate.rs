@@ -86,7 +86,7 @@ impl Annotate {
 
 /// Where the sender's recovery began.
 fn episodes(direction: &Direction, comments: &mut Vec<Comment>) {
-    for e in &direction.more.episodes {
+    for e in &direction.episodes {
         let duration = match e.duration_us {
             Some(us) => format!("duration_us={us}"),
             None => "unfinished=1".into(),

@@ -9,7 +9,7 @@ use tcplab_analyze::Output;
 use tcplab_analyze::findings::Finding;
 use tcplab_analyze::report::{Report, SCHEMA, Totals};
 
-use crate::analyze::fast;
+use crate::analyze::fast::Text;
 use crate::analyze::form::Form;
 use crate::analyze::order::Reorder;
 use crate::failure::Failure;
@@ -32,6 +32,7 @@ pub struct Document {
 /// Writes the document piece by piece.
 #[derive(Default)]
 pub struct Json {
+    text: Box<Text>,
     window: Reorder,
     findings: Vec<Finding>,
     captures: usize,
@@ -75,7 +76,7 @@ impl Form for Json {
                 // As text, because a stream holds many small pieces of memory, and the next one can use them again.
                 let mut text = self.window.buffer();
                 text.push(b'\n');
-                fast::write(&mut text, &stream)?;
+                self.text.append_json(&mut text, &stream)?;
                 self.window.push(stream.stream, text);
                 while let Some(ready) = self.window.ready() {
                     self.stream(out, ready)?;

@@ -125,10 +125,10 @@ impl Conversation {
         let handshake = stream.handshake.ok_or(NO_HANDSHAKE)?;
         let gap = |us: Option<u32>| us.map(|us| i64::from(us) * 1000).ok_or(NO_HANDSHAKE);
         let gaps = [gap(handshake.client_rtt_us)?, gap(handshake.server_rtt_us)?];
-        let mss = |d: &Direction| d.more.mss.ok_or(NO_HANDSHAKE);
+        let mss = |d: &Direction| d.mss.ok_or(NO_HANDSHAKE);
         let mss = mss(client)?.min(mss(server)?);
         let both = |has: fn(&Direction) -> bool| has(client) && has(server);
-        let timestamps = both(|d| d.more.timestamps);
+        let timestamps = both(|d| d.timestamps);
         let mut reader = Reader {
             sides: gaps.map(|gap_ns| Side {
                 gap_ns,
@@ -146,7 +146,7 @@ impl Conversation {
         if reader.messages.is_empty() {
             return Err(cut.unwrap_or("no data were captured"));
         }
-        let scaling = both(|d| d.more.window_scale.is_some());
+        let scaling = both(|d| d.window_scale.is_some());
         let mut shown = reader.sides.map(|side| side.shown);
         if !scaling {
             // The field of 16 bits is the limit, not the buffer.
@@ -159,7 +159,7 @@ impl Conversation {
             rtt_ns: gaps.iter().sum(),
             mss,
             timestamps,
-            sack: both(|d| d.more.sack_permitted),
+            sack: both(|d| d.sack_permitted),
             scaling,
             sides: shown,
             last_frame: reader.last_frame,

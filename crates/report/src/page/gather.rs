@@ -95,7 +95,7 @@ impl Gathered {
                     &mut kept.stream.client_to_server,
                     &mut kept.stream.server_to_client,
                 ] {
-                    d.more.episodes = Vec::new();
+                    d.episodes = Vec::new();
                     d.acks_sent.modes = Vec::new();
                 }
             }

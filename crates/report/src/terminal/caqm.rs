@@ -34,7 +34,7 @@ impl Caqm {
             ("client", &s.client_to_server),
             ("server", &s.server_to_client),
         ];
-        let is_tagged = |d: &Direction| d.more.caqm_tags.is_some();
+        let is_tagged = |d: &Direction| d.caqm_tags.is_some();
         if offer.is_none() && !sides.iter().any(|(_, d)| is_tagged(d)) {
             return;
         }
@@ -47,12 +47,7 @@ impl Caqm {
                 stream: s.stream,
                 from,
                 offer: word(offer),
-                tags: direction
-                    .more
-                    .caqm_tags
-                    .as_deref()
-                    .copied()
-                    .unwrap_or_default(),
+                tags: direction.caqm_tags.as_deref().copied().unwrap_or_default(),
             });
         }
     }
@@ -169,7 +164,7 @@ mod tests {
             }),
             ..Stream::default()
         };
-        s.client_to_server.more.caqm_tags = Some(Box::new(CaqmTags {
+        s.client_to_server.caqm_tags = Some(Box::new(CaqmTags {
             requests: 12_345,
             granted: 12_000,
             refused: 300,
@@ -179,7 +174,7 @@ mod tests {
             granted_bytes: 12_288_000,
             ..CaqmTags::default()
         }));
-        s.server_to_client.more.caqm_tags = Some(Box::new(CaqmTags {
+        s.server_to_client.caqm_tags = Some(Box::new(CaqmTags {
             feedback: 6_000,
             feedback_plus_bytes: 12_288_000,
             ..CaqmTags::default()

@@ -246,9 +246,11 @@ fn lacks(theme: &Theme, totals: &Totals, out: &mut String) {
     for (i, need) in needs.into_iter().enumerate() {
         let of = || totals.not_checked.iter().filter(|n| n.lacks == need);
         let streams = of().map(|n| n.streams).max().unwrap_or(0);
-        let first = of().map(|n| n.stream).min().unwrap_or(0);
+        let numbers = of().filter(|n| n.streams > 0).map(|n| n.stream);
+        let first = numbers.min().unwrap_or(0);
         let names: Vec<String> = of().map(|n| short(n.finding.name())).collect();
         let streams = match streams {
+            0 => "frames cut before the TCP header".to_owned(),
             1 => format!("stream {first}"),
             n => format!("{}, the first is {first}", units::plural(n, "stream")),
         };

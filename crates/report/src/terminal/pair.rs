@@ -116,6 +116,7 @@ fn one(theme: &Theme, s: &Stream, all: bool, out: &mut String) {
     table.row(way("client → server", &s.client_to_server));
     table.row(way("server → client", &s.server_to_client));
     out.push_str(&table.render(theme));
+    changed(theme, s, out);
     for (from_client, who) in [(true, "client"), (false, "server")] {
         let acks: Vec<&Ack> = s
             .acks
@@ -128,6 +129,44 @@ fn one(theme: &Theme, s: &Stream, all: bool, out: &mut String) {
                 "\nACKs of the {who}: own wait, wait as the data's sender saw it, path"
             );
             rows(theme, &acks, all, out);
+        }
+    }
+}
+
+/// What a device between the captures changed, a sentence each.
+fn changed(theme: &Theme, s: &Stream, out: &mut String) {
+    let mut say = |text: &str| {
+        for line in wrap(text, theme.width) {
+            let _ = writeln!(out, "{}", theme.paint(Ink::Yellow, &line));
+        }
+    };
+    for c in &s.changed {
+        let syn = if c.from_client {
+            "the client's SYN"
+        } else {
+            "the server's SYN-ACK"
+        };
+        let value = |says: Option<u32>| says.map_or("none".to_owned(), |n| n.to_string());
+        let name = c.offer.name();
+        let what = match (c.in_a, c.in_b) {
+            (Some(_), None) => format!("has {name} in A and none in B"),
+            (None, Some(_)) => format!("has {name} in B and none in A"),
+            (a, b) => format!("has {name} {} in A and {} in B", value(a), value(b)),
+        };
+        say(&format!(
+            "Changed on the way: {syn} {what} (packet {} in A, {} in B)",
+            c.packet_a, c.packet_b
+        ));
+    }
+    for (who, w) in [
+        ("client", s.client_to_server),
+        ("server", s.server_to_client),
+    ] {
+        if w.ecn_cleared > 0 {
+            let n = units::plural(w.ecn_cleared, "packet");
+            say(&format!(
+                "Changed on the way: {n} of the {who} lost their ECN mark"
+            ));
         }
     }
 }

@@ -6,6 +6,10 @@ use serde::Serialize;
 
 use super::*;
 
+fn write(out: &mut Vec<u8>, value: &impl Serialize) -> Result {
+    Text::default().append_json(out, value)
+}
+
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Name {
@@ -90,6 +94,15 @@ fn every_form_is_written_as_serde_json_writes_it() {
 }
 
 #[test]
+fn texts_of_every_length_are_whole() {
+    for n in (0..300).chain([4090, 4096, 5000, 70_000]) {
+        let text = "x".repeat(n);
+        same(&sample(7, &text));
+        same(&BTreeMap::from([(text, 1)]));
+    }
+}
+
+#[test]
 fn what_no_report_holds_is_an_error() {
     #[derive(Serialize)]
     enum Foreign {
@@ -105,8 +118,8 @@ fn numbers_of_every_length() {
     let twos = (0..64).map(|i| 1_u64 << i).flat_map(near);
     let all = 0..100_000;
     for n in all.chain(powers).chain(twos).chain([u64::MAX]) {
-        let mut out = Vec::new();
-        number(&mut out, n);
-        assert_eq!(String::from_utf8(out).unwrap(), n.to_string());
+        let mut ours = Vec::new();
+        write(&mut ours, &n).expect("plain data");
+        assert_eq!(String::from_utf8(ours).expect("UTF-8"), n.to_string());
     }
 }

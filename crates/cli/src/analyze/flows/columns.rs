@@ -68,7 +68,7 @@ fn rtt(rtt: &Rtt, get: fn(&Rtt) -> u32) -> Option<i64> {
 
 /// None: it sent no tag.
 fn caqm(d: &Direction, get: fn(&CaqmTags) -> u64) -> Option<i64> {
-    d.more.caqm_tags.as_deref().and_then(|tags| int(get(tags)))
+    d.caqm_tags.as_deref().and_then(|tags| int(get(tags)))
 }
 
 fn spread(count: u64, spread: &Spread, get: fn(&Spread) -> u32) -> Option<i64> {
@@ -109,10 +109,10 @@ const DIRECTION: &[OfDirection] = &[
     ("packets", |d| int(d.packets)),
     ("data_segments", |d| int(d.data_segments)),
     ("data_bytes", |d| int(d.data_bytes)),
-    ("unique_bytes", |d| int(d.more.unique_bytes)),
-    ("goodput_bps", |d| int(d.more.goodput_bps)),
-    ("max_in_flight_bytes", |d| int(d.more.max_in_flight_bytes)),
-    ("mss_bytes", |d| d.more.mss.map(i64::from)),
+    ("unique_bytes", |d| int(d.unique_bytes)),
+    ("goodput_bps", |d| int(d.goodput_bps)),
+    ("max_in_flight_bytes", |d| int(d.max_in_flight_bytes)),
+    ("mss_bytes", |d| d.mss.map(i64::from)),
     ("retransmissions", |d| int(d.retransmissions.total)),
     ("retransmissions_fast", |d| int(d.retransmissions.fast)),
     ("retransmissions_rto", |d| int(d.retransmissions.rto)),
@@ -126,14 +126,14 @@ const DIRECTION: &[OfDirection] = &[
     }),
     ("out_of_order", |d| int(d.out_of_order)),
     ("duplicate_acks", |d| int(d.duplicate_acks)),
-    ("dsacks", |d| int(d.more.dsacks)),
+    ("dsacks", |d| int(d.dsacks)),
     ("lost_segments", |d| int(d.lost_segments)),
     ("zero_windows", |d| int(d.zero_windows)),
-    ("window_updates", |d| int(d.more.window_updates)),
-    ("window_full", |d| int(d.more.window_full)),
-    ("keep_alives", |d| int(d.more.keep_alives)),
-    ("ecn_ce", |d| int(d.more.ecn_ce)),
-    ("caqm", |d| int(d.more.caqm)),
+    ("window_updates", |d| int(d.window_updates)),
+    ("window_full", |d| int(d.window_full)),
+    ("keep_alives", |d| int(d.keep_alives)),
+    ("ecn_ce", |d| int(d.ecn_ce)),
+    ("caqm", |d| int(d.caqm)),
     ("caqm_requests", |d| caqm(d, |t| t.requests)),
     ("caqm_granted", |d| caqm(d, |t| t.granted)),
     ("caqm_refused", |d| caqm(d, |t| t.refused)),
@@ -154,7 +154,7 @@ const DIRECTION: &[OfDirection] = &[
     ("caqm_on_syn", |d| caqm(d, |t| t.on_syn)),
     ("caqm_oversize", |d| caqm(d, |t| t.oversize)),
     ("episodes", |d| {
-        int(d.more.episodes.len() as u64 + d.more.episodes_not_listed)
+        int(d.episodes.len() as u64 + d.episodes_not_listed)
     }),
     ("rtt_samples", |d| int(d.rtt_us.samples)),
     ("rtt_min_us", |d| rtt(&d.rtt_us, |r| r.min)),

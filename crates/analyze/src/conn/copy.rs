@@ -1,0 +1,84 @@
+//! Packets that come twice: captured twice, or doubled by the network. A DSACK tells which (RFC 2883).
+//!
+//! A copy that follows at once repeats all fields of the packet before. One that comes a moment later shows by what its
+//! sender counts, the IP identification (RFC 6864) and the time stamp: it left no later than the newest data that was seen,
+//! so no timer sent it, and nobody had asked for it. Where it has neither, the time alone has to show that.
+
+use tcplab_base::{Duration, Instant, Seq};
+use tcplab_wire::{TcpFlags, TcpPacket};
+
+use super::data::{NEAR_IDS, near, rtt};
+use super::dir::{self, Dir};
+use super::{Connection, loss};
+
+impl Connection {
+    /// Whether this is a packet that was there before, once more.
+    pub(super) fn is_copy(&self, dir: usize, mark: u64, p: &TcpPacket, now: Instant) -> bool {
+        let d = &self.dirs[dir];
+        (d.previous == mark && d.packets > 1 && self.repeats(d, p, now))
+            || (p.payload_len > 1 && p.seq.before(d.nxt) && came_later(d, p, now))
+    }
+
+    /// It looks like the packet before.
+    fn repeats(&self, d: &Dir, p: &TcpPacket, now: Instant) -> bool {
+        let doubled = self
+            .dirs
+            .iter()
+            .filter_map(|d| d.rare.as_ref())
+            .any(|r| r.capture_duplicates > 0);
+        dir::repeats(p, now.since(d.last_packet), doubled)
+    }
+}
+
+/// `p` repeats what `tx` sent before. Did it leave with that, and not later?
+fn came_later(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
+    let end = p.seq_end();
+    let was_there = end.at_or_before(tx.nxt)
+        && (end.at_or_before(tx.una) || tx.flight.covers(p.seq, end))
+        && !p.flags.has(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST);
+    // What the capture missed may turn up late, and come for the first time.
+    let missed = tx.rare.as_deref().is_some_and(|r| r.missed.bytes > 0);
+    was_there && tx.acks_seen && !missed && left_before(tx, p, now) && !was_asked_for(tx, now)
+}
+
+/// It left no later than the newest data that was seen.
+fn left_before(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
+    let newest = tx.clock.newest();
+    let stamps = p.options.timestamps.filter(|_| tx.clock.runs());
+    let by_stamp = stamps.map(|(tsval, _)| Seq(tsval).at_or_before(Seq(newest)));
+    let (id, before) = (p.ip_id.unwrap_or(0), tx.newest_id);
+    let step = id.wrapping_sub(before) as i16;
+    let counts = id != 0 && before != 0 && step.unsigned_abs() < NEAR_IDS as u16;
+    match (counts, by_stamp) {
+        (true, Some(stamp)) => step <= 0 && stamp,
+        // Without time stamps a number that is drawn at random may be near.
+        (true, None) => step <= 0 && tx.id_run >= 1,
+        (false, Some(stamp)) => stamp,
+        (false, None) => soon(tx, now),
+    }
+}
+
+/// Without numbers and time stamps: data has been coming without a pause, so that no timer of its sender had run down.
+fn soon(tx: &Dir, now: Instant) -> bool {
+    let (Some(load), Some(near)) = (tx.load(), near(tx)) else {
+        return false;
+    };
+    let idle = now.since(tx.last_data.max(tx.progress));
+    idle.as_nanos() < near.as_nanos() / 2 && !load.resumed_lately(now, lately(tx))
+}
+
+/// As long as what was told may still come.
+fn lately(tx: &Dir) -> Duration {
+    rtt(tx) + rtt(tx) + Duration::from_millis(20)
+}
+
+/// Something told the sender of a hole, now or a moment ago: a retransmission may have been overtaken.
+fn was_asked_for(tx: &Dir, now: Instant) -> bool {
+    let asked = |l: &loss::Loss| {
+        l.dupacks > 0
+            || l.sacked_high.is_some()
+            || l.recovering()
+            || l.episodes.just_ended(now, lately(tx)).is_some()
+    };
+    tx.loss.as_deref().is_some_and(asked)
+}

@@ -1,0 +1,230 @@
+//! Steps of the clock of the capturing host, while it captured.
+//!
+//! Back: a packet that its sender sent after others (new data, a newer time stamp, a new ACK) has an earlier time. From then
+//! on all times are moved, so that the clock goes on from where it was; a file whose packets are out of order goes back to
+//! the old times soon. Ahead: the time stamps of both ends (RFC 7323) say that much less time passed, from then on and for
+//! good. A path that stood still looks like that for a moment and in one direction only.
+
+use tcplab_base::{Duration, Instant, Seq};
+use tcplab_wire::TcpPacket;
+
+use super::Connection;
+use super::dir::Dir;
+
+/// Smaller steps back are packets of several queues, written out of order.
+const BACK: Duration = Duration::from_millis(-100);
+/// Smaller steps ahead are waits.
+pub(super) const AHEAD: Duration = Duration::from_millis(500);
+/// Packets that are out of order in the file are not more than this behind their place.
+const SOON: u32 = 8;
+/// So many packets of an end show a step, of each end where it went ahead.
+const SHOWN: u32 = 2;
+/// Length of a tick of an end whose time stamps are too few to measure it: longer ones are rare.
+const TICK_NS: i64 = 10_000_000;
+
+/// What was seen of the clock; nothing, while all times are in order and no packet is long after the one before.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Steps {
+    /// What is added to the times of packets.
+    pub(super) shift: Duration,
+    back: Option<Back>,
+    ahead: Option<Ahead>,
+    /// Packets with an earlier time than the one before.
+    pub(super) out_of_order: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Back {
+    packet: u64,
+    by: Duration,
+    /// Packets since then.
+    since: u32,
+}
+
+/// Perhaps a step ahead.
+#[derive(Clone, Copy, Debug)]
+struct Ahead {
+    packet: u64,
+    /// When the packet before it passed.
+    after: Instant,
+    /// How far the clock went on.
+    gap: Duration,
+    ends: [Option<Before>; 2],
+}
+
+/// The newest time stamp of an end before it, and when it passed.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    tsval: u32,
+    at: Instant,
+    tick_ns: i64,
+    /// Packets since then, and the least by which the capture's clock is ahead of this one.
+    packets: u32,
+    least: Duration,
+}
+
+/// A step that was found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub packet: u64,
+    pub back: bool,
+    /// By how much, at least.
+    pub by: Duration,
+    /// When the packet before it passed.
+    pub after: Instant,
+}
+
+impl Connection {
+    /// The time of a packet before which the clock may not have gone on as it should; `now` is the file's time.
+    #[cold]
+    pub(super) fn unsteady(
+        &mut self,
+        dir: usize,
+        p: &TcpPacket,
+        number: u64,
+        now: Instant,
+    ) -> Instant {
+        let now = match self.steps.as_deref() {
+            Some(steps) => now + steps.shift,
+            None => now,
+        };
+        let gap = now.since(self.last);
+        let now = if gap <= BACK || gap >= AHEAD || self.steps.is_some() {
+            self.without_steps(dir, p, number, now)
+        } else {
+            now
+        };
+        if now < self.last {
+            self.steps.get_or_insert_default().out_of_order += 1;
+        }
+        now
+    }
+
+    /// The same, with the steps back taken out; `now` is the file's time, moved by those before.
+    fn without_steps(&mut self, dir: usize, p: &TcpPacket, number: u64, now: Instant) -> Instant {
+        let gap = now.since(self.last);
+        if gap <= BACK {
+            let by = self.last.since(now);
+            if !self.is_newer(dir, p, now) {
+                return now;
+            }
+            let steps = self.steps.get_or_insert_default();
+            steps.shift = steps.shift + by;
+            steps.back = Some(Back {
+                packet: number,
+                by,
+                since: 1,
+            });
+            return self.last;
+        }
+        if gap >= AHEAD && self.steps.as_deref().is_none_or(|s| s.ahead.is_none()) {
+            let ends = [0, 1].map(|d| before(&self.dirs[d], &self.dirs[1 - d]));
+            let ahead = Ahead {
+                packet: number,
+                after: self.last,
+                gap,
+                ends,
+            };
+            if ends.iter().all(Option::is_some) {
+                self.steps.get_or_insert_default().ahead = Some(ahead);
+            }
+        }
+        let Some(steps) = self.steps.as_deref_mut() else {
+            return now;
+        };
+        if let Some(back) = &mut steps.back {
+            // Out of order in the file, and now it goes on where it was.
+            if back.since < SOON && gap.as_nanos() >= back.by.as_nanos() / 10 * 9 {
+                let by = back.by;
+                steps.shift = Duration::from_nanos(steps.shift.as_nanos() - by.as_nanos());
+                (steps.back, steps.ahead) = (None, None);
+                steps.out_of_order += 1;
+                return Instant::from_nanos(now.as_nanos().saturating_sub(by.as_nanos()));
+            }
+            back.since = back.since.saturating_add(1);
+        }
+        if let (Some(ahead), Some((tsval, _))) = (&mut steps.ahead, p.options.timestamps)
+            && !ahead.goes_on(dir, tsval, now)
+        {
+            steps.ahead = None;
+        }
+        now
+    }
+
+    /// Its sender sent it after all that was seen of it.
+    fn is_newer(&self, dir: usize, p: &TcpPacket, now: Instant) -> bool {
+        let (own, peer) = (&self.dirs[dir], &self.dirs[1 - dir]);
+        let data = p.payload_len > 0 && p.seq.at_or_after(own.nxt);
+        let stamp = p.options.timestamps.is_some_and(|(tsval, _)| {
+            own.clock.runs() && Seq(tsval).after(Seq(own.clock.newest()))
+        });
+        let ack = peer.acks_seen && p.ack.after(peer.una) && p.ack.at_or_before(peer.nxt);
+        own.packets > 0 && own.started && now < own.last_packet && (data || stamp || ack)
+    }
+
+    /// Packets whose time is earlier than that of the packet before them in the file.
+    pub(crate) fn out_of_order(&self) -> u32 {
+        self.steps.as_deref().map_or(0, |s| s.out_of_order)
+    }
+
+    /// Nothing is known against the capture's clock.
+    pub(crate) fn is_steady(&self) -> bool {
+        self.steps.is_none()
+    }
+
+    /// The clock of the capture was set while this connection was captured.
+    pub(crate) fn clock_step(&self) -> Option<Step> {
+        let steps = self.steps.as_deref()?;
+        let back = steps.back.filter(|b| b.since > SHOWN).map(|b| Step {
+            packet: b.packet,
+            back: true,
+            by: b.by,
+            after: self.start,
+        });
+        back.or_else(|| steps.ahead?.found())
+    }
+}
+
+/// The newest time stamp of `own`: on data, or on the ACKs that a sender of bulk got.
+fn before(own: &Dir, peer: &Dir) -> Option<Before> {
+    let (tsval, at) = match peer.load().and_then(|l| l.heard.newest()) {
+        Some(tsval) if !own.clock.runs() => (tsval, own.last_packet),
+        _ if own.clock.runs() => (own.clock.newest(), own.last_data),
+        _ => return None,
+    };
+    Some(Before {
+        tsval,
+        at,
+        tick_ns: own.clock.tick_length(tsval, at).unwrap_or(TICK_NS),
+        packets: 0,
+        least: Duration::from_nanos(i64::MAX),
+    })
+}
+
+impl Ahead {
+    /// A packet with this time stamp passes: may it still be a step?
+    fn goes_on(&mut self, dir: usize, tsval: u32, now: Instant) -> bool {
+        let Some(end) = self.ends.get_mut(dir).and_then(Option::as_mut) else {
+            return true;
+        };
+        let ticks = i64::from(Seq(tsval).distance(Seq(end.tsval)));
+        let passed = now.since(end.at).as_nanos();
+        let ahead = passed.saturating_sub(ticks.saturating_mul(end.tick_ns));
+        end.packets += 1;
+        end.least = end.least.min(Duration::from_nanos(ahead));
+        ahead >= self.gap.as_nanos() / 2
+    }
+
+    fn found(self) -> Option<Step> {
+        let [Some(a), Some(b)] = self.ends else {
+            return None;
+        };
+        let by = a.least.min(b.least).min(self.gap);
+        (a.packets >= SHOWN && b.packets >= SHOWN && by >= AHEAD).then_some(Step {
+            packet: self.packet,
+            back: false,
+            by,
+            after: self.after,
+        })
+    }
+}

@@ -1,0 +1,56 @@
+//! ACKs that were taken out of a queue: an ACK filter (that of CAKE, of cable modems, of satellite links), or a full queue on
+//! a narrow way back.
+//!
+//! Lost ACKs leave their place empty: the time to the next one grows with the numbers that are missing. Where ACKs wait in
+//! line and only one of several is let through, the next one comes after the same time, however many were left out before
+//! it. With several connections in one queue this does not show: `ack_loss` speaks of what is missing then.
+
+use super::ack_loss::Thinned;
+use super::{Detector, Finding, Id, Need, Side};
+
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("ack_thinning"),
+    severity: "medium from a quarter of the ACKs, else info",
+    said_when: "As `ack_loss`, and the time between two ACKs does not grow with the numbers that are missing between them: an ACK filter or a full queue on the way back took them out of a line",
+    needs: &[Need::Data, Need::BothDirections, Need::EveryPacket],
+    detect: |side, out| {
+        let found = Thinned::look(side, out).filter(is_filter);
+        out.extend(found.map(|t| finding(side, t)));
+    },
+};
+
+/// Lost ACKs have 0.85 and more, a filter of a single connection -0.6 to 0.3.
+const TIMELESS: f64 = 0.3;
+
+pub(super) fn is_filter(t: &Thinned) -> bool {
+    t.power.is_some_and(|p| p <= TIMELESS)
+}
+
+fn finding(side: &Side<'_>, t: Thinned) -> Finding {
+    let (a, b) = (side.sender_end.ip, side.receiver_end.ip);
+    let mut f = side.finding(DETECTOR.id, t.severity());
+    let each = f64::from(t.all) / f64::from((t.all - t.lost).max(1));
+    f.title = format!(
+        "the way from {b} to {a} thins ACKs out: at least {} of {} are missing ({:.1} %), one of {each:.1} comes through",
+        t.lost,
+        t.all,
+        t.share()
+    );
+    f.cause = format!(
+        "{b} numbers its packets, and numbers are missing. The ACKs that arrive follow each other in the same time, however \
+         many are missing between them: they waited in line, and only some were let through. An ACK filter does that \
+         (CAKE's `ack-filter`, some cable modems and satellite links), and so does a queue that is full. TCP copes with it, \
+         because each ACK covers all before; {a} then sends in larger bursts."
+    );
+    f.remedy = vec![
+        format!(
+            "The way from {b} to {a} carries fewer packets than {b} sends ACKs. If downloads are as fast as they should \
+             be, leave it."
+        ),
+        format!(
+            "If not: look for the queue (`tc -s qdisc` on the way shows `ack_drop` and `dropped`), and give the way back \
+             more rate, or let {b} send fewer ACKs (GRO on its interface: `ethtool -K DEVICE gro on`)."
+        ),
+    ];
+    f
+}

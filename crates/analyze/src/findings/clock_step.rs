@@ -1,0 +1,74 @@
+//! The clock of the capturing host was set while it captured: what times say is wrong from there on.
+
+use super::{
+    Detector, Finding, Id, Need, Severity, Side, duplication, length, options, refused, reset,
+    time_wait_reuse,
+};
+use crate::conn::Step;
+
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("capture_clock_step"),
+    severity: "info",
+    said_when: "The capture's clock went back by 100 ms or more from one packet of an end to a later one, and stayed there; or it went ahead, and the time stamps of both ends say from then on that 500 ms less or more had passed",
+    needs: &[],
+    detect: |side, out| {
+        if side.is_a() {
+            out.extend(side.connection.clock_step().map(|step| finding(side, step)));
+        }
+    },
+};
+
+/// A clock that runs evenly, for findings that go by times.
+pub(super) fn needed_by(id: Id) -> &'static [Need] {
+    let timeless = [
+        DETECTOR.id,
+        duplication::DETECTOR.id,
+        options::DETECTOR.id,
+        refused::DETECTOR.id,
+        reset::BY_MIDDLEBOX.id,
+        reset::BY_END.id,
+        time_wait_reuse::DETECTOR.id,
+    ];
+    if timeless.contains(&id) {
+        &[]
+    } else {
+        &[Need::SteadyClock]
+    }
+}
+
+fn finding(side: &Side<'_>, step: Step) -> Finding {
+    let mut f = side.finding(DETECTOR.id, Severity::Info);
+    f.packets = vec![step.packet];
+    let by = length(step.by);
+    let (way, then) = if step.back {
+        (
+            "back",
+            "Times behind it are moved here, so that the clock goes on where it was; how long the step itself took is not \
+             known.",
+        )
+    } else {
+        (
+            "ahead",
+            "What the clock skipped is in no class of the time; other findings that go by times are not looked for in this \
+             stream.",
+        )
+    };
+    f.title = format!(
+        "the capture's clock was set {way} by {by} at packet {}",
+        step.packet
+    );
+    let shows = if step.back {
+        "This packet was sent after others that have later times, and so were those that follow."
+    } else {
+        "The time stamps of both ends say that much less time passed, and go on from there."
+    };
+    f.cause = format!(
+        "{shows} Something set the clock of the capturing host meanwhile (NTP, a person, a virtual machine that went on). {then}"
+    );
+    f.remedy = vec![
+        "Let the clock settle before a capture (`chronyc waitsync`), or let it slew instead of step (`makestep` in \
+         chrony.conf)."
+            .to_owned(),
+    ];
+    f
+}

@@ -1,0 +1,44 @@
+//! Connections of which no detector can say anything: most of them, in a capture of many short ones.
+//!
+//! Loss, resets, late ACKs, full windows and slow answers all leave a mark in the state of a connection. Where none of these marks
+//! is, and nothing is missing, the detectors are not asked. With debug assertions they are asked all the same, and have
+//! to be silent: a detector that looks at something new shows there.
+
+use super::caqm;
+use crate::conn::{Connection, Dir, Waits};
+
+/// Whether there is nothing to look at.
+pub(super) fn is_quiet(connection: &Connection) -> bool {
+    let [a, b] = &connection.dirs;
+    let h = &connection.handshake;
+    let opened = h.is_whole() && h.done && h.syns_again == 0 && h.synacks_again == 0;
+    let turns = connection.turns.as_deref();
+    opened
+        && !h.reset
+        && connection.opening.is_none()
+        && connection.is_steady()
+        && is_plain(a)
+        && is_plain(b)
+        && options(a) == options(b)
+        && !a.ecn_offered
+        && turns.is_none_or(|t| t.sides.iter().all(Waits::are_short))
+        && !caqm::is_spoken(connection)
+}
+
+/// What both sides have to have offered.
+fn options(d: &Dir) -> [bool; 4] {
+    let scale = d.window_scale.is_some();
+    [scale, d.sack_permitted, d.stamps_offered, d.stamps_used]
+}
+
+/// Nothing of this side's data and ACKs stands out.
+fn is_plain(d: &Dir) -> bool {
+    let late = d.acks.as_deref().is_some_and(|a| a.evidence.is_some());
+    let rounds = d.rounds.as_deref();
+    d.loss.is_none()
+        && d.rare.is_none()
+        && d.zero.is_none()
+        && d.load().is_none()
+        && !late
+        && rounds.is_none_or(|r| r.is_short())
+}

@@ -1,0 +1,270 @@
+//! Who waited for what, where a pause, a lost packet or a cut capture makes it look like something else. Short
+//! conversations built by hand, at the client of a path of 100 ms unless a test says otherwise.
+
+mod common;
+
+use common::{Answer, analyze_script};
+
+const SYNS: [&str; 3] = [
+    "0 > S 100 0 0 60000 mss=1460 sackok",
+    "100 < S. 500 101 0 60000 mss=1460 sackok",
+    "100 > . 101 501 0 60000",
+];
+/// The same at the server.
+const AT_SERVER: [&str; 3] = [
+    "0 > S 100 0 0 60000 mss=1460 sackok",
+    "0.1 < S. 500 101 0 60000 mss=1460 sackok",
+    "100 > . 101 501 0 60000",
+];
+
+fn run(begin: &[&str], rest: &[impl AsRef<str>]) -> Answer {
+    let rest = rest.iter().map(AsRef::as_ref);
+    let all: Vec<&str> = begin.iter().copied().chain(rest).collect();
+    analyze_script(&all)
+}
+
+fn has(answer: &Answer, id: &str) -> bool {
+    answer.ids().contains(&id)
+}
+
+/// What a finding needs that the capture lacks.
+fn lacks(answer: &Answer, id: &str) -> Option<String> {
+    let all = &answer.totals.not_checked;
+    let n = all.iter().find(|n| n.finding.name() == id)?;
+    Some(format!("{:?}", n.lacks))
+}
+
+/// A request, and an answer in two pieces with so many milliseconds between them; the client speaks again after `then`.
+fn in_pieces(gap: f64, then: f64) -> Vec<String> {
+    let (second, next) = (211.0 + gap, 211.2 + gap + then);
+    vec![
+        "110 > P. 101 501 200 60000".to_owned(),
+        "210 < P. 501 301 700 60000 id=7".to_owned(),
+        "210.1 > . 301 1201 0 60000".to_owned(),
+        format!("{second} < P. 1201 301 700 60000 id=8"),
+        format!("{} > . 301 1901 0 60000", second + 0.1),
+        format!("{next} > P. 301 1901 200 60000"),
+    ]
+}
+
+#[test]
+fn a_server_that_stops_in_the_middle_of_its_answer() {
+    let answer = run(&SYNS, &in_pieces(400.0, 0.0));
+    assert_eq!(answer.ids(), ["slow_server"]);
+    let said = &answer.findings[0].title;
+    let want = "192.0.2.2 paused for 401.0 ms in the middle of its answer: the program, not TCP";
+    assert_eq!(said, want);
+    // Nobody waited for the second one: it may be a message of its own.
+    assert!(!has(&run(&SYNS, &in_pieces(400.0, 900.0)), "slow_server"));
+    // A packet is missing before the second one: a timer may have sent it.
+    let lost = in_pieces(400.0, 0.0).join("\n").replace("id=8", "id=9");
+    let lost: Vec<&str> = lost.lines().collect();
+    assert!(!has(&run(&SYNS, &lost), "slow_server"));
+    // It waited for the ACK.
+    let mut waited = in_pieces(400.0, 0.0);
+    waited[2] = "610 > . 301 1201 0 60000".to_owned();
+    assert!(!has(&run(&SYNS, &waited), "slow_server"));
+}
+
+#[test]
+fn a_late_answer_of_two_segments_is_no_retransmission() {
+    let late = |lines: &[&str]| run(&SYNS, lines);
+    let request = ["110 > P. 101 501 200 60000", "210 < . 501 301 0 60000"];
+    // No IP identification tells whether an answer was lost, but a timer sends one segment at a time.
+    let two = late(
+        &[
+            &request[..],
+            &[
+                "700 < . 501 301 1460 60000",
+                "700.1 < P. 1961 301 500 60000",
+            ],
+        ]
+        .concat(),
+    );
+    assert!(has(&two, "slow_server"), "{:?}", two.ids());
+    let one = late(&[&request[..], &["700 < P. 501 301 500 60000"]].concat());
+    assert!(!has(&one, "slow_server"));
+    assert_eq!(lacks(&one, "slow_server").as_deref(), Some("AtSender"));
+}
+
+#[test]
+fn a_request_that_the_capture_missed_is_no_wait() {
+    // The second half of the request came just before the answer; its ACK tells.
+    let lines = [
+        "110 > P. 101 501 200 60000",
+        "150 < . 501 301 0 60000",
+        "400 < . 501 401 0 60000",
+        "400.1 < P. 501 401 700 60000",
+        "500 > . 401 1201 0 60000",
+    ];
+    let answer = run(&AT_SERVER, &lines);
+    assert!(!has(&answer, "slow_server"), "{:?}", answer.ids());
+    assert_eq!(
+        lacks(&answer, "slow_server").as_deref(),
+        Some("EveryPacket")
+    );
+}
+
+/// Rounds of full segments from the server, at the client; the segments are numbered from `id`.
+fn rounds(
+    lines: &mut Vec<String>,
+    (mut seq, mut now, mut id): (u32, f64, u32),
+    lengths: &[u32],
+) -> (u32, f64, u32) {
+    for &segments in lengths {
+        for i in 0..segments {
+            let at = now + f64::from(i) * 0.02;
+            lines.push(format!("{at} < . {seq} 301 1460 60000 id={id}"));
+            seq += 1460;
+            lines.push(format!("{} > . 301 {seq} 0 60000", at + 0.01));
+            id += 1;
+        }
+        now += 100.0;
+    }
+    (seq, now, id)
+}
+
+#[test]
+fn a_flight_after_a_timeout_is_no_restart_after_idle() {
+    let with = |id_skips: u32, first: u32, lost: bool| {
+        let mut lines = vec!["110 > P. 101 501 200 60000".to_owned()];
+        let (seq, now, id) = rounds(&mut lines, (501, 210.0, 1), &[4, 8, 16, 30]);
+        let ask = now + 900.0;
+        lines.push(format!("{ask} > P. 301 {seq} 200 60000"));
+        if lost {
+            lines.push(format!("{} > P. 301 {seq} 200 60000", ask + 400.0));
+        }
+        let begin = (seq, ask + 700.0, id + id_skips);
+        let (end, at, _) = rounds(&mut lines, begin, &[first, 2 * first, 4 * first, first]);
+        lines.push(format!("{at} < F. {end} 501 0 60000"));
+        run(&SYNS, &lines)
+    };
+    assert!(has(&with(0, 10, false), "window_after_idle"));
+    // Segments of the answer were lost before the capture, or the request was.
+    assert!(!has(&with(10, 10, false), "window_after_idle"), "lost");
+    assert!(!has(&with(0, 10, true), "window_after_idle"), "asked again");
+    // No window after idle time is one segment; that of a timeout is.
+    assert!(!has(&with(0, 1, false), "window_after_idle"), "one segment");
+}
+
+#[test]
+fn a_timeout_seen_behind_the_loss_is_not_spurious() {
+    let mut lines = vec!["110 > P. 101 501 200 60000 ts=1,1".to_owned()];
+    let stamp = |line: &str, ms: u32| format!("{line} ts={ms},1");
+    for i in 0..6 {
+        let (seq, at) = (501 + 1448 * i, 210 + i);
+        lines.push(stamp(
+            &format!("{at} < . {seq} 301 1448 60000 id={}", i + 1),
+            at,
+        ));
+        lines.push(stamp(
+            &format!("{at}.01 > . 301 {} 0 60000", seq + 1448),
+            at,
+        ));
+    }
+    // Six segments are lost before the capture; the timer repeats the first, and new data goes on behind the hole.
+    let hole = 501 + 1448 * 6;
+    lines.push(stamp(&format!("700 < . {hole} 301 1448 60000 id=13"), 700));
+    lines.push(stamp(
+        &format!("700.01 > . 301 {} 0 60000", hole + 1448),
+        700,
+    ));
+    for i in 0..2 {
+        let seq = hole + 1448 * (6 + i);
+        lines.push(stamp(
+            &format!("80{i} < . {seq} 301 1448 60000 id={}", 14 + i),
+            800 + i,
+        ));
+        lines.push(stamp(
+            &format!("80{i} > . 301 {} 0 60000", hole + 1448),
+            800 + i,
+        ));
+    }
+    let answer = run(&SYNS, &lines);
+    assert!(has(&answer, "rto_stall"), "{:?}", answer.ids());
+    assert!(!has(&answer, "spurious_rto"));
+}
+
+#[test]
+fn a_rst_long_after_the_handshake_is_no_refusal() {
+    // The capture missed the SYN-ACK.
+    let lines = [
+        "100 > . 101 501 0 60000",
+        "110 > P. 101 501 200 60000",
+        "210 < R. 501 301 0 0",
+    ];
+    let answer = run(&SYNS[..1], &lines);
+    assert_eq!(answer.ids(), ["reset"]);
+    let refused = run(&SYNS[..1], &["100 < R. 0 101 0 0"]);
+    assert_eq!(refused.ids(), ["refused"]);
+}
+
+#[test]
+fn half_of_a_connection_does_not_tell_how_it_ended() {
+    let client = ["110 > P. 101 501 200 60000", "210 > . 301 1201 0 60000"];
+    let open = run(&[SYNS[0], SYNS[2]], &client);
+    for id in ["reset", "reset_by_middlebox"] {
+        assert_eq!(lacks(&open, id).as_deref(), Some("BothDirections"), "{id}");
+    }
+    let closed = run(
+        &[SYNS[0], SYNS[2]],
+        &[&client[..], &["300 > F. 301 1201 0 60000"]].concat(),
+    );
+    assert_eq!(lacks(&closed, "reset"), None);
+    // A SYN alone, or the RST alone.
+    for line in [SYNS[0], "100 < R. 0 101 0 0"] {
+        let answer = analyze_script(&[line]);
+        assert_eq!(
+            lacks(&answer, "refused").as_deref(),
+            Some("BothDirections"),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn late_acks_of_a_reader_whose_window_was_closed() {
+    // Two segments that are ACKed at once, and then single ones that are ACKed after 40 ms, each followed at once by the
+    // next: a late ACK, or a window that opens.
+    let stream = |window: u32, closed: bool| {
+        let mut lines = vec![format!("110 > P. 101 501 200 {window}")];
+        let (mut seq, mut at) = (501, 210.0);
+        for i in 0..12 {
+            lines.push(format!("{at} < . {seq} 301 1460 60000"));
+            seq += 1460;
+            if i < 6 {
+                lines.push(format!("{} < . {seq} 301 1460 60000", at + 0.1));
+                seq += 1460;
+            }
+            at += if i < 6 { 0.2 } else { 40.0 };
+            lines.push(format!("{at} > . 301 {seq} 0 {window}"));
+            at += 100.0;
+        }
+        if closed {
+            lines.push(format!("{} > . 301 {seq} 0 0", at + 50.0));
+            lines.push(format!("{} > . 301 {seq} 0 {window}", at + 99.0));
+        }
+        lines
+    };
+    let scaled = [
+        "0 > S 100 0 0 60000 mss=1460 ws=7",
+        "100 < S. 500 101 0 60000 mss=1460 ws=7",
+        SYNS[2],
+    ];
+    assert!(has(
+        &run(&scaled, &stream(500, true)),
+        "delack_request_response"
+    ));
+    assert!(has(
+        &run(&[], &stream(500, false)),
+        "delack_request_response"
+    ));
+    let unknown = run(&[], &stream(500, true));
+    assert!(!has(&unknown, "delack_request_response"));
+    assert!(lacks(&unknown, "delack_request_response").is_some());
+    // With the smallest scale that there can be, two segments fill this window.
+    assert!(!has(
+        &run(&[], &stream(1500, false)),
+        "delack_request_response"
+    ));
+}
