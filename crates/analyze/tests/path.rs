@@ -820,6 +820,13 @@ fn bytes_that_the_rst_acknowledges_are_not_lost() {
         "{}",
         title(&said(401))
     );
+    let one_way = analyze_script(&[
+        "0 > P. 101 501 300 60000",
+        "50 > P. 401 501 300 60000",
+        "90 > R. 701 501 0 0",
+    ]);
+    let reset = one_way.findings.iter().find(|f| f.id.name() == "reset");
+    assert!(!reset.expect("a RST").title.contains("bytes"));
     assert!(
         !title(&said(473)).contains("bytes"),
         "{}",

@@ -513,7 +513,12 @@ impl Dir {
         let by_rst = ack.filter(|a| a.at_or_before(peer.nxt));
         let unacked = |d: &Self, by: Option<Seq>| {
             let una = by.map_or(d.una, |a| a.max(d.una));
-            d.nxt - una.min(d.nxt)
+            // Without any captured ACK nobody can tell.
+            if d.acks_seen {
+                d.nxt - una.min(d.nxt)
+            } else {
+                0
+            }
         };
         let near = p.seq.distance(self.nxt).unsigned_abs() < 1 << 24;
         let reset = Reset {
