@@ -3,8 +3,11 @@
 
 mod common;
 
-use common::{Answer, analyze_script};
+use std::net::{IpAddr, Ipv4Addr};
+
+use common::{Answer, analyze_script, answer, script};
 use tcplab_analyze::findings::Lacks;
+use tcplab_analyze::{Analyzer, Options};
 
 const CLIENT: [&str; 3] = [
     "0 > S 100 0 0 60000 mss=1460 sackok",
@@ -67,7 +70,7 @@ fn a_server_that_thinks_is_said_with_its_time() {
     let answer = run(&CLIENT, &requests(3, |_| 300.0, Some(0.1)));
     assert_eq!(answer.ids(), ["slow_server"]);
     let said = title(&answer, "slow_server");
-    let want = "127.0.0.1 takes 300.0 ms to answer: the program, not TCP";
+    let want = "192.0.2.2 takes 300.0 ms to answer: the program, not TCP";
     assert!(said.starts_with(want), "{said}");
     // One answer is enough when the ACK of the request came long before it.
     let once = run(&CLIENT, &requests(1, |_| 1500.0, Some(0.1)));
@@ -76,6 +79,29 @@ fn a_server_that_thinks_is_said_with_its_time() {
         "{:?}",
         once.ids()
     );
+}
+
+#[test]
+fn a_host_that_talks_to_itself_sees_both_ends() {
+    let lines = [
+        "0 > S 100 0 0 60000 mss=1460 sackok",
+        "1000 > S 100 0 0 60000 mss=1460 sackok",
+        "1000.02 < S. 500 101 0 60000 mss=1460 sackok",
+        "1000.04 > . 101 501 0 60000",
+        "1010 > P. 101 501 1 60000",
+        "1220 > P. 101 501 1 60000",
+        "1220.03 < . 501 102 0 60000",
+        "1221 < P. 501 102 1 60000",
+        "1221.02 > . 102 502 0 60000",
+    ];
+    let mut analyzer = Analyzer::new(Options::default());
+    for (number, line) in (1..).zip(lines) {
+        let (time, _, mut packet) = script::parse(line);
+        packet.src.ip = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        packet.dst.ip = packet.src.ip;
+        analyzer.packet(number, Some(time), &packet);
+    }
+    assert_eq!(answer(analyzer).ids(), ["accept_queue_overflow"]);
 }
 
 #[test]
@@ -181,7 +207,7 @@ fn a_window_that_is_filled_in_each_round_trip_is_too_small() {
     );
     let said = title(&answer, "receive_window_limited");
     assert!(
-        said.starts_with("127.0.0.1 accepts at most 14 kB per round trip of 1"),
+        said.starts_with("192.0.2.2 accepts at most 14 kB per round trip of 1"),
         "{said}"
     );
     assert_eq!(
@@ -223,7 +249,7 @@ fn a_short_transfer_in_slow_start() {
     assert_eq!(answer.ids(), ["slow_start"]);
     let said = title(&answer, "slow_start");
     assert!(
-        said.starts_with("127.0.0.1 needed 4 round trips for 55 kB, because TCP starts slowly"),
+        said.starts_with("192.0.2.1 needed 4 round trips for 55 kB, because TCP starts slowly"),
         "{said}"
     );
     assert_eq!(run(&CLIENT, &rounds(&[4, 8], 60_000)).ids(), [""; 0]);
@@ -394,7 +420,7 @@ fn a_refused_connection() {
     assert_eq!(answer.ids(), ["refused"]);
     assert_eq!(
         title(&answer, "refused"),
-        "127.0.0.1:80 refused the connection of 127.0.0.1"
+        "192.0.2.2:80 refused the connection of 192.0.2.1"
     );
     // The client gave up.
     let own = analyze_script(&["0 > S 100 0 0 60000 mss=1460", "20 > R 101 0 0 0"]);

@@ -775,7 +775,7 @@ fn a_rst_of_another_machine_is_told_from_one_of_the_end() {
     assert!(
         answer.findings[0]
             .cause
-            .contains("TTL 61, all other packets of 127.0.0.1 with 52")
+            .contains("TTL 61, all other packets of 192.0.2.2 with 52")
     );
     assert_eq!(reset(&["200 < R. 701 401 0 0 ttl=52"]).ids(), ["reset"]);
     // The end goes on: it knows nothing of the RST.

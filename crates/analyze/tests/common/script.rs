@@ -1,5 +1,6 @@
 //! Packets from lines of text, for tests that build their conversations by hand.
 //!
+//! The left side is 192.0.2.1:2000, the right one 192.0.2.2:80.
 //! A line is `ms direction flags seq ack len window [option...]`, direction `>` or `<`, flags as
 //! tcpdump writes them (S F R P E W, `.` for ACK), A for AE, V for CAQM's 0x200. Options: `ws=SHIFT`, `mss=N`, `sackok`,
 //! `ts=VAL,ECR`, `sack=LEFT-RIGHT` (more than once), `id=N` (IP identification), `ttl=N`, `ecn=N` (the two bits of IP),
@@ -41,16 +42,13 @@ pub fn parse(line: &str) -> (Instant, bool, TcpPacket) {
     let [ms, direction, flag_text, seq, ack, len, window, more @ ..] = &words[..] else {
         panic!("line {line}");
     };
-    let end = |port| Endpoint {
-        ip: IpAddr::V4(Ipv4Addr::LOCALHOST),
+    let end = |host, port| Endpoint {
+        ip: IpAddr::V4(Ipv4Addr::new(192, 0, 2, host)),
         port,
     };
     let from_a = *direction == ">";
-    let (src, dst) = if from_a {
-        (end(2000), end(80))
-    } else {
-        (end(80), end(2000))
-    };
+    let (left, right) = (end(1, 2000), end(2, 80));
+    let (src, dst) = if from_a { (left, right) } else { (right, left) };
     let (mut options, mut ip_id, mut option_bytes) = (TcpOptions::default(), None, 0);
     let (mut caqm, mut ttl, mut ecn) = (None, 64, 0);
     for option in more {
