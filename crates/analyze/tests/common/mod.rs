@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub mod bulk;
 pub mod script;
 
 use std::fs::File;
