@@ -13,7 +13,7 @@ use tcplab_analyze::report::{Stream, Totals};
 use tcplab_analyze::trace::StreamTrace;
 use tcplab_analyze::{Analyzer, Options, Output};
 use tcplab_capture::{Body, Reader};
-use tcplab_wire::{Config, Parsed, parse_frame};
+use tcplab_wire::{Config, Parsed, TcpPacket, parse_frame};
 
 /// Everything that the analyser hands out.
 #[derive(Default)]
@@ -36,6 +36,11 @@ impl Answer {
 
 /// Analyses a file.
 pub fn analyze(path: &Path, options: Options) -> Answer {
+    analyze_some(path, options, |_| true)
+}
+
+/// Analyses those packets of a file.
+pub fn analyze_some(path: &Path, options: Options, keep: impl Fn(&TcpPacket) -> bool) -> Answer {
     let file = File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let mut reader = Reader::new(file).expect("a capture");
     let mut analyzer = Analyzer::new(options);
@@ -49,7 +54,10 @@ pub fn analyze(path: &Path, options: Options) -> Answer {
             continue;
         };
         match parse_frame(link, data, orig_len, &Config::default()) {
-            Parsed::Tcp(packet) => analyzer.packet(record.number, record.time, &packet),
+            Parsed::Tcp(packet) if keep(&packet) => {
+                analyzer.packet(record.number, record.time, &packet);
+            }
+            Parsed::Tcp(_) => {}
             Parsed::NotTcp(why) => analyzer.other(why),
         }
     }
