@@ -24,7 +24,7 @@ pub(super) struct Notes {
 /// Packets that a tail loss probe sent again though nothing was lost: the ACK came later than its timer.
 pub(super) fn needless_probes(stream: &Stream) -> u64 {
     let sides = [&stream.client_to_server, &stream.server_to_client];
-    let episodes = sides.into_iter().flat_map(|d| &d.more.episodes);
+    let episodes = sides.into_iter().flat_map(|d| &d.episodes);
     let probes = episodes.filter(|e| e.kind == EpisodeKind::Tlp && e.spurious.is_some());
     probes.map(|e| u64::from(e.retransmissions)).sum()
 }
@@ -231,7 +231,7 @@ mod tests {
             spurious,
         };
         let dsack = Some(SpuriousEvidence::Dsack);
-        stream.server_to_client.more.episodes = vec![probe(dsack), probe(None)];
+        stream.server_to_client.episodes = vec![probe(dsack), probe(None)];
         notes.stream(&stream);
         let text = notes.render(&Theme::default(), &Totals::default());
         assert!(text.contains("1 tail loss probe was not needed"), "{text}");
