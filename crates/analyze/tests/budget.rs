@@ -3,11 +3,12 @@
 
 mod common;
 
-use common::{Answer, analyze, analyze_script, root};
+use common::{Answer, analyze, analyze_script, analyze_some, root};
 use tcplab_analyze::Options;
 use tcplab_analyze::budget::Class;
 use tcplab_analyze::report::Stream;
 use tcplab_analyze::trace::Rows;
+use tcplab_wire::TcpFlags;
 
 fn shipped(name: &str) -> Answer {
     let options = Options {
@@ -78,6 +79,15 @@ fn known_captures_have_their_class() {
             answer.streams[0].budget_us
         );
     }
+}
+
+#[test]
+fn a_window_without_its_scale_is_not_full() {
+    let file = root().join("tests/captures/bulk-clean.a.pcap");
+    let cut = analyze_some(&file, Options::default(), |p| !p.flags.has(TcpFlags::SYN));
+    let s = &cut.streams[0];
+    assert!(s.server_to_client.window_unscaled || s.client_to_server.window_unscaled);
+    assert_eq!(s.budget_us.of(Class::ReceiveWindow), 0, "{:?}", s.budget_us);
 }
 
 #[test]

@@ -268,3 +268,34 @@ fn late_acks_of_a_reader_whose_window_was_closed() {
         "delack_request_response"
     ));
 }
+
+#[test]
+fn a_queue_that_cannot_have_stood_is_not_left_open() {
+    // At the receiver and without time stamps nobody sees a queue before the capture.
+    let bulk = |len: u32, window: u32, answers: bool| {
+        let mut lines = Vec::new();
+        for i in 0..40 {
+            let (seq, at) = (501 + len * i, 200 + 20 * i);
+            lines.push(format!(
+                "{at} < . {seq} {} {len} 60000",
+                101 + if answers { i } else { 0 }
+            ));
+            let said = if answers { 1 } else { 0 };
+            lines.push(format!(
+                "{at}.1 > P. {} {} {said} {window}",
+                101 + i * said,
+                seq + len
+            ));
+        }
+        let done = format!("100 > . 101 501 0 {window}");
+        run(&[SYNS[0], SYNS[1], &done], &lines)
+    };
+    assert_eq!(
+        lacks(&bulk(1460, 60_000, false), "bufferbloat").as_deref(),
+        Some("TimeStamps")
+    );
+    // Never a full segment; a window that holds little; data of the peer that was ACKed in time.
+    assert_eq!(lacks(&bulk(400, 60_000, false), "bufferbloat"), None);
+    assert_eq!(lacks(&bulk(1460, 3_000, false), "bufferbloat"), None);
+    assert_eq!(lacks(&bulk(1460, 60_000, true), "bufferbloat"), None);
+}

@@ -8,7 +8,7 @@ use tcplab_wire::TcpPacket;
 use super::Class;
 use super::ledger::Ledger;
 use super::tracker::Event;
-use crate::conn::Dir;
+use crate::conn::{Dir, scale_known};
 
 /// What a sender does upon an ACK it does within this, microseconds, beside the path.
 const AT_ONCE_US: u64 = 500;
@@ -424,6 +424,10 @@ impl Side {
 
     /// The window left no room for another segment when the gap began: in flight here, or sent in the round before.
     fn window_was_full(&self, e: &Event<'_>, shown: &Shown) -> bool {
+        // Without its scale a window looks smaller than it is.
+        if !scale_known(&e.dirs[1 - e.dir], &e.dirs[e.dir]) {
+            return false;
+        }
         let room = |window: u32, used: u64| {
             window > 0 && used.saturating_add(2 * u64::from(shown.mss)) > u64::from(window)
         };

@@ -418,9 +418,9 @@ impl Load {
     }
 
     /// Share of the segments that came less than `us` after the one before, about.
-    pub(crate) fn closer_than(&self, us: f64) -> f64 {
+    pub(crate) fn closer_than(&self, us: u32) -> f64 {
         let all: u32 = self.gaps.iter().sum();
-        let whole = us.max(1.0).log2() as usize;
+        let whole = us.max(1).ilog2() as usize;
         let close: u32 = self.gaps.iter().take(whole).sum();
         f64::from(close) / f64::from(all.max(1))
     }

@@ -43,6 +43,7 @@ pub(crate) use rounds::{Level, Run};
 pub(crate) use steps::Step;
 pub(crate) use turns::{SLOW_US, Slow, Waits};
 pub(crate) use unclear::{Evidence, Released};
+pub(crate) use window::scale_known;
 
 use crate::budget::{Event, Tracker};
 use crate::compat::{Compat, Verdicts};

@@ -20,6 +20,8 @@ pub(crate) const SILENT: Duration = Duration::from_micros(SLOW_US as i64);
 const TIMER_US: u32 = 150_000;
 /// A request of more than this may still lie in a queue of the path when its last packet has passed.
 const SHORT: u64 = 14_600;
+/// What comes after a longer pause is rather a message of its own than the rest of one.
+const OWN_US: u32 = 3_000_000;
 /// Most packets shown.
 const SHOWN: usize = 8;
 
@@ -216,7 +218,8 @@ impl Turns {
             net
         };
         let held = before.was_held(net, at.now).unwrap_or(!ended) && !here;
-        if !before.in_order || !before.heard_all || held || losses(dirs) != self.losses {
+        let own = us > OWN_US;
+        if !before.in_order || !before.heard_all || held || own || losses(dirs) != self.losses {
             self.sides[d].unclear += 1;
             return;
         }

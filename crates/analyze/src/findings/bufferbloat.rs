@@ -1,6 +1,6 @@
 //! A queue that stands while data is sent: the round trip under load is many times that of the idle path.
 
-use super::{Detector, Finding, Id, Need, Severity, Side, packets, us};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets, us};
 use crate::conn::{QueueWaits, STANDING_US};
 
 pub(crate) const DETECTOR: Detector = Detector {
@@ -8,21 +8,60 @@ pub(crate) const DETECTOR: Detector = Detector {
     severity: "high",
     said_when: "For 0.4 s or more, and a fifth of the time of sending, every packet waited 100 ms and twice the idle round trip longer than on the idle path: by the ACKs at the sender, by time stamps behind the queue",
     needs: &[Need::Data, Need::BothDirections],
-    detect: |side, out| {
-        let waits = waits(side);
-        if waits.is_none() && side.sender.load().is_some() {
-            out.cannot_tell(if side.has(Need::TimeStamps) {
+    detect,
+};
+
+fn detect(side: &Side<'_>, out: &mut Found) {
+    let waits = waits(side);
+    let found = waits.and_then(|w| find(side, w));
+    if let Some(load) = side.sender.load()
+        && found.is_none()
+        && !is_ruled_out(side)
+    {
+        // A capture that begins in the middle may never have seen the path without its queue.
+        let seen_idle = side.has(Need::AtSender) && load.answered.least < i64::from(STANDING_US);
+        if waits.is_none() {
+            let stamps = side.has(Need::TimeStamps);
+            out.cannot_tell(if stamps {
                 Need::AtSender
             } else {
                 Need::TimeStamps
             });
+        } else if !side.has(Need::Handshake) && !seen_idle {
+            out.cannot_tell(Need::RoundTrip);
         }
-        out.extend(waits.and_then(|w| find(side, w)));
-    },
-};
+    }
+    out.extend(found);
+}
 
 /// Stretches of 100 ms (or of the idle round trip) in a row.
 const ROW: u32 = 4;
+
+/// No such queue can have stood, though its waits cannot be seen.
+fn is_ruled_out(side: &Side<'_>) -> bool {
+    // A sender that never has a full segment to send fills no queue.
+    let full = side.sender.full_payload(side.receiver.mss);
+    side.sender.max_payload < full || answers_in_time(side) || fits_into_window(side)
+}
+
+/// What the peer sent was answered in time all along, by packets that had passed the same queue.
+fn answers_in_time(side: &Side<'_>) -> bool {
+    let Some(trips) = side.receiver.rtt.as_deref() else {
+        return false;
+    };
+    let us = trips.by_ack.clone().quantiles();
+    us.samples >= 3 && us.max - us.min < STANDING_US
+}
+
+/// The receiver's window held less than half of what had to be on its way.
+fn fits_into_window(side: &Side<'_>) -> bool {
+    let window = u64::from(side.receiver.window_range.1);
+    let first = side.sender.first_data.get();
+    let time = first.map_or(0, |first| side.sender.last_data.since(first).as_micros());
+    let passed = side.sender.unique_bytes.max(1);
+    let trip = window.saturating_mul(time.max(0).unsigned_abs()) / passed;
+    side.scale_lacks().is_none() && trip * 2 < u64::from(STANDING_US)
+}
 
 /// The waits that a queue of this direction shows in.
 fn waits<'a>(side: &Side<'a>) -> Option<&'a QueueWaits> {

@@ -95,7 +95,7 @@ pub(crate) fn rate(side: &Side<'_>) -> Option<f64> {
     let best = rates.iter().copied().max_by_key(|r| alike(*r))?;
     let segment_us = f64::from(side.sender.max_payload.min(1460)) * 8e6 / best;
     // Where nothing tells how long packets waited.
-    let no_queue = path.is_some() || load.closer_than(segment_us / 2.0) >= BURSTS;
+    let no_queue = path.is_some() || load.closer_than((segment_us / 2.0) as u32) >= BURSTS;
     (alike(best) >= ALIKE && alike(best) * 2 >= rates.len() && no_queue).then_some(best)
 }
 

@@ -7,13 +7,14 @@ use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets,
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("zero_window_stall"),
     severity: "high from 1 s, else medium",
-    said_when: "The window was zero for 20 ms or more, and the sender probed or went on the moment it opened",
+    said_when: "The window was zero for 20 ms or more (50 ms in all), and the sender probed or went on the moment it opened",
     needs: &[],
     detect,
 };
 
-/// A shorter pause is no stall.
+/// A shorter pause is no stall, unless there are so many of them.
 const WORTH: Duration = Duration::from_millis(20);
+const WORTH_IN_ALL: Duration = Duration::from_millis(50);
 
 fn detect(side: &Side<'_>, out: &mut Found) {
     let found = find(side);
@@ -40,7 +41,7 @@ fn find(side: &Side<'_>) -> Option<Finding> {
         longest = longest.max(open_end);
         numbers.push(number);
     }
-    if longest < WORTH {
+    if longest < WORTH && stalled < WORTH_IN_ALL {
         return None;
     }
     let severity = if stalled >= Duration::from_secs(1) {

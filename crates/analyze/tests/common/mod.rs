@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub mod bulk;
 pub mod script;
 
 use std::fs::File;
@@ -14,7 +15,7 @@ use tcplab_analyze::trace::StreamTrace;
 use tcplab_analyze::{Analyzer, Options, Output};
 use tcplab_base::Instant;
 use tcplab_capture::{Body, Reader};
-use tcplab_wire::{Config, Parsed, parse_frame};
+use tcplab_wire::{Config, Parsed, TcpPacket, parse_frame};
 
 /// Everything that the analyser hands out.
 #[derive(Default)]
@@ -57,9 +58,15 @@ pub fn frames(path: &Path, mut take: impl FnMut(u64, Option<Instant>, &dyn Fn(us
 
 /// Analyses a file.
 pub fn analyze(path: &Path, options: Options) -> Answer {
+    analyze_some(path, options, |_| true)
+}
+
+/// Analyses those packets of a file.
+pub fn analyze_some(path: &Path, options: Options, keep: impl Fn(&TcpPacket) -> bool) -> Answer {
     let mut analyzer = Analyzer::new(options);
     frames(path, |number, time, parse| match parse(usize::MAX) {
-        Parsed::Tcp(packet) => analyzer.packet(number, time, &packet),
+        Parsed::Tcp(packet) if keep(&packet) => analyzer.packet(number, time, &packet),
+        Parsed::Tcp(_) => {}
         Parsed::NotTcp(why) => analyzer.other(why),
     });
     answer(analyzer)

@@ -231,6 +231,21 @@ pub(super) const WORDS: &[Entry] = &[
         more: "Transfers run fast for a moment, then lose many packets at once.",
     },
     Entry {
+        word: "ACK filter",
+        also: &["ACK thinning", "ack_drop"],
+        short: "a queue throws an ACK away when a later one of the same connection waits behind it",
+        more: "A later ACK says all that an earlier one says, so a slow way back can carry fewer of them. CAKE does it with \
+               `ack-filter`; cable modems and satellite links have filters of their own. The sender then sends in larger \
+               bursts.",
+    },
+    Entry {
+        word: "IP identification",
+        also: &["ip.id"],
+        short: "a number in each IPv4 packet; Linux counts it up for each connection",
+        more: "Numbers that are missing show packets that the capture never saw, and two packets with one number are one \
+               packet. IPv6 has none. Some systems share one counter among all connections, or draw the numbers.",
+    },
+    Entry {
         word: "ECN",
         also: &["CE", "ECE", "CWR"],
         short: "a queue marks packets in place of dropping them, and the sender slows down",
@@ -248,6 +263,13 @@ pub(super) const WORDS: &[Entry] = &[
         short: "the receiver joins packets before the capture sees them",
         more: "`ethtool -k DEVICE` shows it. One packet of the capture then stands for several of the wire, and one ACK \
                answers all of them.",
+    },
+    Entry {
+        word: "clock step",
+        also: &["makestep"],
+        short: "something set the clock of the capturing host while it captured",
+        more: "NTP does so when a clock is far off (`makestep` in chrony.conf), and so does a virtual machine that goes on \
+               after a pause. Times before and behind the step do not belong together.",
     },
     Entry {
         word: "snap length",

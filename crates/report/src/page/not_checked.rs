@@ -32,7 +32,8 @@ struct Unseen {
 /// Over the whole capture, what most streams lack first.
 pub(super) fn of(totals: &Totals) -> Vec<Missing> {
     let mut all: Vec<Missing> = Vec::new();
-    for n in &totals.not_checked {
+    // Frames of no stream are named apart.
+    for n in totals.not_checked.iter().filter(|n| n.streams > 0) {
         let unseen = Unseen {
             finding: n.finding,
             said_when: about(n.finding.name()).map_or("", |a| a.1),

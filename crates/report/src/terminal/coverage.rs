@@ -7,6 +7,7 @@ use tcplab_analyze::report::{Direction, State, Stream, Totals};
 
 use super::collect::{heading, which_streams};
 use super::findings::labelled;
+use super::notes::needless_probes;
 use super::streams::short;
 use super::style::{Ink, wrap};
 use super::{Theme, units};
@@ -35,7 +36,8 @@ fn loose(s: &Stream) -> [u64; LOOSE.len()] {
     let both = |n: fn(&Direction) -> u64| n(&s.client_to_server) + n(&s.server_to_client);
     let is = |state: State| u64::from(s.state == state);
     [
-        both(|d| d.retransmissions.total),
+        // A probe that was not needed is nothing that TCP should not do; the notes name it.
+        both(|d| d.retransmissions.total).saturating_sub(needless_probes(s)),
         both(|d| d.acks_sent.delayed),
         both(|d| d.acks_sent.unclear),
         is(State::HalfOpen),

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use tcplab_analyze::report::{Artefact, Stream, Totals, Vantage};
+use tcplab_analyze::report::{Artefact, EpisodeKind, Stream, Totals, Vantage};
 
 use super::collect::heading;
 use super::style::wrap;
@@ -17,11 +17,22 @@ pub(super) struct Notes {
     server: u64,
     between: u64,
     artefacts: Vec<(Artefact, u64)>,
+    /// Tail loss probes that were not needed.
+    probes: u64,
+}
+
+/// Packets that a tail loss probe sent again though nothing was lost: the ACK came later than its timer.
+pub(super) fn needless_probes(stream: &Stream) -> u64 {
+    let sides = [&stream.client_to_server, &stream.server_to_client];
+    let episodes = sides.into_iter().flat_map(|d| &d.episodes);
+    let probes = episodes.filter(|e| e.kind == EpisodeKind::Tlp && e.spurious.is_some());
+    probes.map(|e| u64::from(e.retransmissions)).sum()
 }
 
 impl Notes {
     pub fn stream(&mut self, stream: &Stream) {
         self.streams += 1;
+        self.probes += needless_probes(stream);
         match stream.vantage {
             Vantage::Client => self.client += 1,
             Vantage::Server => self.server += 1,
@@ -41,6 +52,15 @@ impl Notes {
         self.vantage(&mut notes);
         for (artefact, n) in &self.artefacts {
             notes.push(format!("{} ({})", meaning(*artefact), self.share(*n)));
+        }
+        if self.probes > 0 {
+            notes.push(format!(
+                "{} not needed: nothing was lost, the ACK came later than the sender's timer for it (RFC 8985)",
+                match self.probes {
+                    1 => "1 tail loss probe was".to_owned(),
+                    n => format!("{} tail loss probes were", units::count(n)),
+                }
+            ));
         }
         left_out(totals, &mut notes);
         if notes.is_empty() {
@@ -195,6 +215,26 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
+    }
+
+    #[test]
+    fn a_probe_that_was_not_needed_is_named() {
+        use tcplab_analyze::report::{Episode, SpuriousEvidence};
+        let mut notes = Notes::default();
+        let mut stream = Stream::default();
+        let probe = |spurious| Episode {
+            kind: EpisodeKind::Tlp,
+            packet: 61,
+            start_ns: 0,
+            duration_us: Some(33_000),
+            retransmissions: 1,
+            spurious,
+        };
+        let dsack = Some(SpuriousEvidence::Dsack);
+        stream.server_to_client.episodes = vec![probe(dsack), probe(None)];
+        notes.stream(&stream);
+        let text = notes.render(&Theme::default(), &Totals::default());
+        assert!(text.contains("1 tail loss probe was not needed"), "{text}");
     }
 
     #[test]
