@@ -273,6 +273,28 @@ fn an_option_that_was_taken_out_on_the_way_shows_in_later_packets() {
 }
 
 #[test]
+fn windows_that_are_scaled_without_a_word_show_what_was_taken_out() {
+    let with = |window: u32| {
+        let mut bulk = Bulk::new(SACK);
+        bulk.lines[0].1 += " ws=7";
+        for i in 0..40_u32 {
+            let at = 50.0 + f64::from(i) * 5.0;
+            bulk.say(at, &format!("> . {} 501 400 60000", bulk.seq));
+            bulk.seq += 400;
+            bulk.say(at + 40.0, &format!("< . 501 {} 0 {window}", bulk.seq));
+        }
+        bulk.analyze()
+    };
+    let removed = with(60_000 >> 7);
+    let words = title(&removed, "option_not_agreed");
+    assert!(
+        words.contains("took window scale out of the SYN-ACK"),
+        "{words}"
+    );
+    assert!(title(&with(60_000), "option_not_agreed").contains("offered window scale"));
+}
+
+#[test]
 fn ecn_bits_that_do_not_arrive_were_cleared_on_the_way() {
     // At the receiver.
     let with = |syn: &str, answer: &str, ecn: u8| {

@@ -60,6 +60,8 @@ pub(crate) struct Dir {
     pub window_scale: Option<u8>,
     pub sack_permitted: bool,
     pub stamps_offered: bool,
+    /// The window of its SYN, which is never scaled.
+    pub syn_window: u16,
     /// ECN, as RFC 3168 sets it up.
     pub ecn_offered: bool,
     /// It has sent time stamps, on its SYN or later, and later.
@@ -336,6 +338,7 @@ impl Default for Dir {
             window_scale: None,
             sack_permitted: false,
             stamps_offered: false,
+            syn_window: 0,
             ecn_offered: false,
             timestamps: false,
             stamps_used: false,
@@ -528,6 +531,7 @@ impl Dir {
         self.window_scale = p.options.window_scale;
         self.sack_permitted = p.options.sack_permitted;
         self.stamps_offered = p.options.timestamps.is_some();
+        self.syn_window = p.window;
         let ecn = p.flags.0 & (TcpFlags::ECE | TcpFlags::CWR | TcpFlags::AE);
         self.ecn_offered = ecn
             == if p.flags.has(TcpFlags::ACK) {
