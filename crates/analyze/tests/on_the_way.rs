@@ -240,6 +240,15 @@ fn a_clock_that_is_set_while_it_captures_is_no_wait() {
     let lone = stepped(-300.0, 0.0, true);
     assert_eq!(lone.ids(), ["capture_artefacts"]);
     assert!(lone.streams[0].duration_us.abs_diff(length) < 1_000);
+    // Nor is one at the end of the capture, which nothing follows.
+    let last = analyze_script(&[
+        "0 > S 100 0 0 60000 mss=1460",
+        "20 < S. 500 101 0 60000 mss=1460",
+        "20 > . 101 501 0 60000",
+        "50 > P. 101 501 100 60000",
+        "-9000 > P. 201 501 100 60000",
+    ]);
+    assert_eq!(last.ids(), ["capture_artefacts"]);
     // A server that took as long: its own time stamps say so.
     let slow = stepped(3_000.0, 3_000.0, false);
     assert!(!slow.ids().contains(&"capture_clock_step"));

@@ -148,7 +148,10 @@ impl Connection {
 
     /// Packets whose time is earlier than that of the packet before them in the file.
     pub(crate) fn out_of_order(&self) -> u32 {
-        self.steps.as_deref().map_or(0, |s| s.out_of_order)
+        self.steps.as_deref().map_or(0, |s| {
+            let lone = s.back.is_some_and(|b| b.since <= SHOWN);
+            s.out_of_order.saturating_add(lone.into())
+        })
     }
 
     /// The clock of the capture was set while this connection was captured.
