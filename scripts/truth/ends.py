@@ -138,4 +138,20 @@ def stripped(rng):
     return Case("option-removed", [*lines, *path(rng, p, rng.choice([1, 20, 60]))], judge, "b", rng.choice(KERNELS), p)
 
 
-KINDS = [(syn_lost, 3), (nobody, 1), (refused, 2), (overflow, 2), (reset, 2), (middlebox, 2), (silent_peer, 2), (dead_while_sending, 2), (stripped, 1)]
+def stripped_elsewhere(rng):
+    """The same either way, window scale too; always before the capture between."""
+    p, n = {}, rng.randint(8, 16)
+    what, way = rng.choice([3, 4, 8]), rng.choice(["ab", "ba"])
+    p.update(option={3: "window scale", 4: "SACK permitted", 8: "time stamps"}[what], way=way)
+    lines = [f"a_script=(w200 r5000 s5000)*{n} c", f"b_script=(r200 w5000)*{n} d c", f"rule={way} syn strip={what}", "steps=1"]
+    # Where the option was seen to be offered and the answer came without it.
+    at = "am" if way == "ba" else "a"
+
+    def judge(seen):
+        if not seen.done("strip") or seen.drops():
+            return "nothing was stripped"
+        return truth({"option_removed": at}, ["option_removed", "window_scaling", "receive_window"])
+    return Case("option-removed-elsewhere", [*lines, *path(rng, p, rng.choice([1, 20, 60]))], judge, "b", rng.choice(KERNELS), p)
+
+
+KINDS = [(syn_lost, 3), (nobody, 1), (refused, 2), (overflow, 2), (reset, 2), (middlebox, 2), (silent_peer, 2), (dead_while_sending, 2), (stripped, 1), (stripped_elsewhere, 1)]

@@ -240,6 +240,15 @@ fn a_clock_that_is_set_while_it_captures_is_no_wait() {
     let lone = stepped(-300.0, 0.0, true);
     assert_eq!(lone.ids(), ["capture_artefacts"]);
     assert!(lone.streams[0].duration_us.abs_diff(length) < 1_000);
+    // Nor is one at the end of the capture, which nothing follows.
+    let last = analyze_script(&[
+        "0 > S 100 0 0 60000 mss=1460",
+        "20 < S. 500 101 0 60000 mss=1460",
+        "20 > . 101 501 0 60000",
+        "50 > P. 101 501 100 60000",
+        "-9000 > P. 201 501 100 60000",
+    ]);
+    assert_eq!(last.ids(), ["capture_artefacts"]);
     // A server that took as long: its own time stamps say so.
     let slow = stepped(3_000.0, 3_000.0, false);
     assert!(!slow.ids().contains(&"capture_clock_step"));
@@ -270,6 +279,28 @@ fn an_option_that_was_taken_out_on_the_way_shows_in_later_packets() {
     assert!(title(&refused, "option_not_agreed").contains("offered time stamps"));
     let agreed = with(stamp[0], stamp[1], " ts=1100,7000", stamp[1]);
     assert_eq!(agreed.ids(), [""; 0]);
+}
+
+#[test]
+fn windows_that_are_scaled_without_a_word_show_what_was_taken_out() {
+    let with = |window: u32| {
+        let mut bulk = Bulk::new(SACK);
+        bulk.lines[0].1 += " ws=7";
+        for i in 0..40_u32 {
+            let at = 50.0 + f64::from(i) * 5.0;
+            bulk.say(at, &format!("> . {} 501 400 60000", bulk.seq));
+            bulk.seq += 400;
+            bulk.say(at + 40.0, &format!("< . 501 {} 0 {window}", bulk.seq));
+        }
+        bulk.analyze()
+    };
+    let removed = with(60_000 >> 7);
+    let words = title(&removed, "option_not_agreed");
+    assert!(
+        words.contains("took window scale out of the SYN-ACK"),
+        "{words}"
+    );
+    assert!(title(&with(60_000), "option_not_agreed").contains("offered window scale"));
 }
 
 #[test]

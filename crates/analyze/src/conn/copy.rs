@@ -34,7 +34,7 @@ impl Connection {
 fn came_later(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
     let end = p.seq_end();
     let was_there = end.at_or_before(tx.nxt)
-        && (end.at_or_before(tx.una) || tx.flight.covers(p.seq, end))
+        && (end.at_or_before(tx.una) || tx.flight.holds(p.seq, end))
         && !p.flags.has(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST);
     // What the capture missed may turn up late, and come for the first time.
     let missed = tx.rare.as_deref().is_some_and(|r| r.missed.bytes > 0);

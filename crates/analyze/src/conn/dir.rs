@@ -62,6 +62,8 @@ pub(crate) struct Dir {
     pub shift: u8,
     pub sack_permitted: bool,
     pub stamps_offered: bool,
+    /// The window of its SYN, which is never scaled.
+    pub syn_window: u16,
     /// ECN, as RFC 3168 sets it up.
     pub ecn_offered: bool,
     /// Time stamps are on its packets, and it has not learned that the peer has none; and on packets after its SYN.
@@ -345,6 +347,7 @@ impl Default for Dir {
             shift: 0,
             sack_permitted: false,
             stamps_offered: false,
+            syn_window: 0,
             ecn_offered: false,
             timestamps: false,
             stamps_used: false,
@@ -565,6 +568,7 @@ impl Dir {
         self.window_scale = p.options.window_scale;
         self.sack_permitted = p.options.sack_permitted;
         self.stamps_offered = p.options.timestamps.is_some();
+        self.syn_window = p.window;
         let ecn = p.flags.0 & (TcpFlags::ECE | TcpFlags::CWR | TcpFlags::AE);
         self.ecn_offered = ecn
             == if p.flags.has(TcpFlags::ACK) {

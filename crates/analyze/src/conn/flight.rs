@@ -175,6 +175,13 @@ impl Flight {
         self.segments.get(at).is_some_and(|s| s.seq.before(end))
     }
 
+    /// Whether `[seq, end)` is one segment. What is sent again for a smaller MTU has other ends.
+    pub(crate) fn holds(&self, seq: Seq, end: Seq) -> bool {
+        let at = self.index_after(seq);
+        let segment = self.segments.get(at);
+        segment.is_some_and(|s| s.seq == seq && s.end() == end)
+    }
+
     /// The parts of `[seq, end)` that no segment covers.
     pub(crate) fn uncovered(&self, seq: Seq, end: Seq) -> Vec<(Seq, Seq)> {
         let mut holes = Vec::new();

@@ -160,7 +160,8 @@ impl Ids {
                     self.runs = Some((least.min(run), most.max(run)));
                 }
                 self.gaps += 1;
-                self.missing += u32::from(step.unsigned_abs()) - 1;
+                let left_out = u32::from(step.unsigned_abs()) - 1;
+                self.missing = self.missing.saturating_add(left_out);
             }
             -64..=-1 => self.late += 1,
             _ => self.strange += 1,

@@ -19,8 +19,8 @@ pub(super) const AHEAD: Duration = Duration::from_millis(500);
 const SOON: u32 = 8;
 /// So many packets of an end show a step, of each end where it went ahead.
 const SHOWN: u32 = 2;
-/// Length of a tick of an end whose time stamps are too few to measure it: longer ones are rare.
-const TICK_NS: i64 = 10_000_000;
+/// Longest tick that is allowed (RFC 7323 5.4), of an end whose time stamps are too few to measure it.
+const TICK_NS: i64 = 1_000_000_000;
 
 /// What was seen of the clock; nothing, while all times are in order and no packet is long after the one before.
 #[derive(Clone, Debug, Default)]
@@ -58,9 +58,11 @@ struct Before {
     tsval: u32,
     at: Instant,
     tick_ns: i64,
-    /// Packets since then, and the least by which the capture's clock is ahead of this one.
+    /// Packets since then, and by how much the capture's clock was ahead of this one at the first of them.
     packets: u32,
-    least: Duration,
+    ahead: Duration,
+    /// Its time stamps went on: a device may give all packets the same.
+    runs: bool,
 }
 
 /// A step that was found.
@@ -164,7 +166,10 @@ impl Connection {
 
     /// Packets whose time is earlier than that of the packet before them in the file.
     pub(crate) fn out_of_order(&self) -> u32 {
-        self.steps.as_deref().map_or(0, |s| s.out_of_order)
+        self.steps.as_deref().map_or(0, |s| {
+            let lone = s.back.is_some_and(|b| b.since <= SHOWN);
+            s.out_of_order.saturating_add(lone.into())
+        })
     }
 
     /// Nothing is known against the capture's clock.
@@ -197,7 +202,8 @@ fn before(own: &Dir, peer: &Dir) -> Option<Before> {
         at,
         tick_ns: own.clock.tick_length(tsval, at).unwrap_or(TICK_NS),
         packets: 0,
-        least: Duration::from_nanos(i64::MAX),
+        ahead: Duration::ZERO,
+        runs: false,
     })
 }
 
@@ -210,8 +216,11 @@ impl Ahead {
         let ticks = i64::from(Seq(tsval).distance(Seq(end.tsval)));
         let passed = now.since(end.at).as_nanos();
         let ahead = passed.saturating_sub(ticks.saturating_mul(end.tick_ns));
-        end.packets += 1;
-        end.least = end.least.min(Duration::from_nanos(ahead));
+        if end.packets == 0 {
+            end.ahead = Duration::from_nanos(ahead);
+        }
+        end.packets = end.packets.saturating_add(1);
+        end.runs |= ticks > 0;
         ahead >= self.gap.as_nanos() / 2
     }
 
@@ -219,8 +228,9 @@ impl Ahead {
         let [Some(a), Some(b)] = self.ends else {
             return None;
         };
-        let by = a.least.min(b.least).min(self.gap);
-        (a.packets >= SHOWN && b.packets >= SHOWN && by >= AHEAD).then_some(Step {
+        let by = a.ahead.min(b.ahead).min(self.gap);
+        let shown = |end: Before| end.packets >= SHOWN && end.runs;
+        (shown(a) && shown(b) && by >= AHEAD).then_some(Step {
             packet: self.packet,
             back: false,
             by,

@@ -11,7 +11,7 @@ use crate::conn::Dir;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("option_not_agreed"),
     severity: "medium for window scale and SACK, else info",
-    said_when: "The connection carried 16 segments or more one way, and a SYN offered window scale, SACK, time stamps or ECN and the SYN-ACK answers without it: the peer has it off, or a device on the way removed it. Or a device did for sure: an end uses time stamps that its SYN-ACK lacks, or lacks those that both SYNs have, or ECN was agreed and no data is marked for it",
+    said_when: "The connection carried 16 segments or more one way, and a SYN offered window scale, SACK, time stamps or ECN and the SYN-ACK answers without it: the peer has it off, or a device on the way removed it. Or a device did for sure: an end uses time stamps or window scale that its SYN-ACK lacks, or lacks those that both SYNs have, or ECN was agreed and no data is marked for it",
     needs: &[Need::Handshake, Need::WholeHeaders],
     detect: |side, out| {
         if side.sender_is_client() && carries(side) {
@@ -25,6 +25,10 @@ pub(crate) const DETECTOR: Detector = Detector {
 const BULK: u32 = 16;
 /// An end that does not use what was agreed shows it in so many packets.
 const SHOWN: u32 = 3;
+
+/// A window that was scaled down by so much, or more, and was not small before: nobody takes back what it offered.
+const SHRUNK: u32 = 16;
+const SYN_WINDOW: u16 = 8_192;
 
 /// What a SYN may offer.
 struct Kind {
@@ -77,6 +81,17 @@ fn stamps_removed(client: &Dir, server: &Dir) -> bool {
     client.stamps_offered && (before || behind)
 }
 
+/// The server scales the windows that it advertises, though its SYN-ACK does not say so: they are a small part of the one in
+/// the SYN-ACK, from the first one on.
+fn scale_removed(client: &Dir, server: &Dir) -> bool {
+    let largest = server.window_range.1;
+    client.window_scale.is_some()
+        && server.window_scale.is_none()
+        && server.packets > SHOWN
+        && server.syn_window >= SYN_WINDOW
+        && largest.saturating_mul(SHRUNK) < server.syn_window.into()
+}
+
 /// Offered and not answered, and nothing shows who it was.
 fn refused(side: &Side<'_>) -> Option<Finding> {
     let (client, server) = (side.sender, side.receiver);
@@ -84,6 +99,7 @@ fn refused(side: &Side<'_>) -> Option<Finding> {
         .into_iter()
         .filter(|k| (k.offered)(client) && !(k.offered)(server))
         .filter(|k| k.name != STAMPS.name || !stamps_removed(client, server))
+        .filter(|k| k.name != SCALE.name || !scale_removed(client, server))
         .collect();
     let (a, b) = (side.sender_end.ip, side.receiver_end.ip);
     let (names, mut f) = begin(side, &kinds)?;
@@ -114,6 +130,11 @@ fn removed(side: &Side<'_>) -> Vec<Finding> {
         && let Some((_, f)) = begin(side, &[&STAMPS])
     {
         all.push(stamps(f, ends, server.stamps_offered));
+    }
+    if scale_removed(client, server)
+        && let Some((_, f)) = begin(side, &[&SCALE])
+    {
+        all.push(scale(f, ends, server));
     }
     let agreed = client.ecn_offered && server.ecn_offered;
     for (from_client, sender) in [(true, client), (false, server)] {
@@ -154,6 +175,25 @@ fn stamps(mut f: Finding, [client, server]: [Endpoint; 2], behind: bool) -> Find
         STAMPS.cost
     );
     f.remedy = vec![device(a.to_string(), b.to_string())];
+    f
+}
+
+fn scale(mut f: Finding, [client, server]: [Endpoint; 2], sender: &Dir) -> Finding {
+    let (a, b) = (client.ip, server.ip);
+    let largest = sender.window_range.1;
+    f.title = format!("something on the way from {b} to {a} took window scale out of the SYN-ACK");
+    f.cause = format!(
+        "The SYN-ACK of {b} offers {} bytes, and no later packet offers more than {largest}: {b} scales its windows down, \
+         and {a}, which saw no window scale, takes them as bytes (RFC 7323 2.2). {a} sends that little at a time, and {b} \
+         believes that {a} takes more than it does.",
+        sender.syn_window
+    );
+    f.remedy = vec![
+        device(a.to_string(), b.to_string()),
+        format!(
+            "Until then, switch it off at one end: `sysctl -w net.ipv4.tcp_window_scaling=0` on {b}."
+        ),
+    ];
     f
 }
 
