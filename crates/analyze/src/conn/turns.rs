@@ -203,7 +203,8 @@ impl Turns {
         }
         let here = tx.is_here(rx);
         // A short segment ends what the program had to send. In a stream of full ones the path may have stood still.
-        let ended = (before.sent - from) % u64::from(tx.full_payload(rx.mss)) != 0;
+        let full = u64::from(tx.full_payload(rx.mss));
+        let ended = !(before.sent - from).is_multiple_of(full);
         let us = if ended {
             at.now.since(before.last).as_micros_u32()
         } else {
