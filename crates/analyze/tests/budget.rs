@@ -137,3 +137,27 @@ fn an_answer_that_was_lost_on_the_way_here_is_an_answer() {
     assert!(repair >= 250_000, "{:?}", s.budget_us);
     assert_eq!(s.budget_us.of(Class::Sender), 0);
 }
+
+#[test]
+fn a_probe_into_a_full_window_costs_nothing_of_its_own() {
+    let with = |window: u32| {
+        let lines = [
+            "0 > S 100 0 0 60000 mss=1460 sackok ws=0".to_owned(),
+            format!("20 < S. 500 101 0 {window} mss=1460 sackok ws=0"),
+            "20 > . 101 501 0 60000".to_owned(),
+            "20.1 > . 101 501 1460 60000".to_owned(),
+            "20.2 > . 1561 501 1460 60000".to_owned(),
+            "70 > . 1561 501 1460 60000".to_owned(),
+            format!("80 < . 501 3021 0 {window}"),
+            format!("90 < . 501 3021 0 {window} sack=1561-3021"),
+            "90.1 > . 3021 501 1460 60000".to_owned(),
+        ];
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let budget = analyze_script(&lines).streams[0].budget_us;
+        (budget.of(Class::ReceiveWindow), budget.of(Class::Spurious))
+    };
+    let (window, spurious) = with(2_920);
+    assert!(window >= 50_000 && spurious == 0, "{window} {spurious}");
+    let (window, spurious) = with(60_000);
+    assert!(window == 0 && spurious >= 50_000, "{window} {spurious}");
+}

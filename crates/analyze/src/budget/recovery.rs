@@ -8,7 +8,7 @@ use tcplab_base::Instant;
 use super::Class;
 use super::ledger::Ledger;
 use super::tracker::Event;
-use crate::conn::{Dir, Episodes, Record};
+use crate::conn::{Dir, Episodes, Record, scale_known};
 use crate::report::EpisodeKind;
 use crate::trace::SegmentKind;
 
@@ -39,6 +39,8 @@ struct Stretch {
     episode: u32,
     /// Something was lost, whatever the verdict on the retransmission that came.
     needed: bool,
+    /// A probe began it, and the window had no room for new data: if nothing was lost, that was what kept the sender.
+    full: bool,
 }
 
 fn class_of(kind: EpisodeKind) -> Class {
@@ -110,8 +112,9 @@ impl Recovery {
             let class = now_open.map_or(class, |o| class_of(o.kind));
             let at = index - u32::from(now_open.is_none() && index > 0);
             self.give(class, e.at, (dir, at), ledger);
-            if lost && let Some(s) = self.stretches.last_mut().filter(|s| s.to == e.at) {
-                s.needed = true;
+            if let Some(s) = self.stretches.last_mut().filter(|s| s.to == e.at) {
+                s.needed |= lost;
+                s.full |= class == Class::Tlp && is_full(e);
             }
         }
         self.open[dir] = now_open.map(|o| class_of(o.kind));
@@ -167,6 +170,7 @@ impl Recovery {
                 dir,
                 episode,
                 needed: false,
+                full: false,
             }),
             _ => {}
         }
@@ -200,7 +204,12 @@ impl Recovery {
             let loss = dirs[usize::from(s.dir)].loss.as_deref();
             let record = loss.and_then(|l| l.episodes.ended.get(s.episode as usize));
             if record.and_then(Record::spurious).is_some() {
-                ledger.turn((s.from, s.to), s.class, Class::Spurious);
+                let class = if s.full {
+                    Class::ReceiveWindow
+                } else {
+                    Class::Spurious
+                };
+                ledger.turn((s.from, s.to), s.class, class);
             }
         }
     }
@@ -209,6 +218,13 @@ impl Recovery {
     pub(crate) fn weight(&self) -> usize {
         self.stretches.capacity() * size_of::<Stretch>()
     }
+}
+
+/// The receiver's window has no room for another segment of the event's sender.
+fn is_full(e: &Event<'_>) -> bool {
+    let (tx, rx) = (&e.dirs[e.dir], &e.dirs[1 - e.dir]);
+    let flight = tx.nxt - tx.una.min(tx.nxt);
+    scale_known(rx, tx) && flight.saturating_add(tx.full_payload(rx.mss)) > rx.window
 }
 
 /// How many episodes ended.

@@ -153,9 +153,11 @@ fn sooner(near_us: i64) -> i64 {
     near_us - near_us / 8 - 20
 }
 
-/// The sender used nearly all of the window.
-fn is_full(bytes: u32, window: u32) -> bool {
-    u64::from(bytes) * 8 >= u64::from(window) * 7
+/// The sender used nearly all of the window: 7/8 of it, or all but the segment whose ACK is delayed.
+fn is_full(bytes: u32, window: u32, two_segments: u32) -> bool {
+    let (bytes, window) = (u64::from(bytes), u64::from(window));
+    let but_one = bytes + u64::from(two_segments / 2) >= window && bytes * 4 >= window * 3;
+    bytes * 8 >= window * 7 || but_one
 }
 
 /// What both sides sent again: a capture behind a loss may show only that of the peer, which got no answer.
@@ -329,7 +331,7 @@ impl Rounds {
 
     /// Counts rounds alike in which the path could have carried more.
     fn keep_level(&mut self, length: &Length, slack: u32) {
-        let full = is_full(self.bytes, self.window);
+        let full = is_full(self.bytes, self.window, slack);
         // A window in each round trip leaves no room for a queue: any gap tells of the sender.
         let part = if full { 8 } else { 4 };
         let spare = length.is_short || length.has_gap(self.bytes / (slack / 2).max(1), part);
@@ -362,7 +364,8 @@ impl Rounds {
             rounds,
             ..
         } = self.level;
-        let kept = if is_full(bytes, window) {
+        let full = is_full(bytes, window, self.two_segments);
+        let kept = if full {
             &mut self.at_window
         } else if u64::from(bytes) * 2 <= u64::from(window) {
             &mut self.below
@@ -371,7 +374,7 @@ impl Rounds {
         };
         let alike = u64::from(kept.bytes.abs_diff(bytes)) * 4 <= u64::from(bytes);
         let same = alike && kept.rounds > 0 && kept.losses == self.level.losses;
-        if is_full(bytes, window) && same {
+        if full && same {
             // A program that pauses, or a packet that the capture missed, parts what is one.
             kept.rounds += rounds;
             kept.silent += self.level.silent;
