@@ -63,7 +63,7 @@ impl Scales {
     pub(crate) fn weigh(&mut self, number: u64, slots: &mut Slots) -> Vec<u32> {
         let budget = self.budget.unwrap_or(usize::MAX);
         if self.excess == 0 {
-            let weight = slots.weigh();
+            let weight = slots.weight();
             // A little more than is too much, so that the next look need not come at once.
             self.excess = weight.saturating_sub(budget);
             self.excess += if self.excess > 0 { budget / 8 } else { 0 };

@@ -83,15 +83,10 @@ impl Slots {
         None
     }
 
-    /// Memory that the connections take, about; bytes. Those that are idle give back what they do not need.
-    pub(crate) fn weigh(&mut self) -> usize {
-        let live = self.slots.iter_mut();
-        let live = live.filter_map(|s| s.connection.as_deref_mut());
-        live.map(|connection| {
-            connection.trim();
-            connection.weight()
-        })
-        .sum()
+    /// Memory that the connections take, about; bytes.
+    pub(crate) fn weight(&self) -> usize {
+        let live = self.slots.iter().filter_map(|s| s.connection.as_deref());
+        live.map(Connection::weight).sum()
     }
 
     /// Memory that one connection takes.

@@ -36,7 +36,7 @@ struct Requests {
     listed: Vec<Request>,
     not_listed: u64,
     /// Where the time of those that are not listed went.
-    rest: Budget,
+    rest: Option<Box<Budget>>,
 }
 
 /// What a ledger says at the end.
@@ -140,7 +140,8 @@ impl Ledger {
             requests.listed.push(request);
         } else {
             requests.not_listed += 1;
-            requests.rest.add_all(&request.budget_us);
+            let rest = requests.rest.get_or_insert_default();
+            rest.add_all(&request.budget_us);
         }
     }
 
@@ -160,8 +161,8 @@ impl Ledger {
             }
             if let Some(r) = &mut requests.open {
                 r.budget_us.turn(was, is, shared(r.start_us, u64::MAX));
-            } else if requests.not_listed > 0 {
-                requests.rest.turn(was, is, shared(before, u64::MAX));
+            } else if let Some(rest) = &mut requests.rest {
+                rest.turn(was, is, shared(before, u64::MAX));
             }
         }
         if let Some(spans) = self.spans.as_deref_mut() {
@@ -213,7 +214,7 @@ impl Ledger {
     pub(crate) fn close(mut self) -> Account {
         self.settle();
         let requests = self.requests.map(|r| *r).unwrap_or_default();
-        let mut asked = requests.rest;
+        let mut asked = requests.rest.map(|rest| *rest).unwrap_or_default();
         requests
             .listed
             .iter()

@@ -16,6 +16,9 @@ const LIMIT_WITHOUT_ACKS: usize = 64;
 /// So many segments above a hole are looked at: the next one may have been late itself.
 const LOOK: usize = 64;
 
+/// An empty flight with room for at most so many gives its memory back.
+const SMALL: usize = 4;
+
 /// A segment in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
@@ -114,13 +117,6 @@ impl DerefMut for Segments {
 }
 
 impl Flight {
-    /// Gives the memory of an empty flight back: a connection that is idle need not hold it.
-    pub(crate) fn trim(&mut self) {
-        if self.is_empty() {
-            self.clear();
-        }
-    }
-
     /// Bytes that it takes.
     pub(crate) fn weight(&self) -> usize {
         self.segments.capacity() * size_of::<Segment>()
@@ -280,6 +276,9 @@ impl Flight {
             segments.pop_front();
         }
         taken.unseen(reached, ack);
+        if segments.is_empty() && segments.capacity() <= SMALL {
+            self.clear();
+        }
         taken
     }
 

@@ -36,14 +36,20 @@ pub(crate) struct Turns {
     /// What its speaker had sent before it began, or before it went on after a pause.
     from: u64,
     /// The wait that is booked when it is known how the answer went on.
-    late: Option<Late>,
-    /// Pauses of this turn, the frame after the first one, and whether the answer was over when the speaker stopped: who
-    /// waited for it went on at once.
-    within: Slow,
-    within_at: u64,
+    late: Option<Box<Late>>,
+    /// Pauses of this turn.
+    within: Option<Box<Within>>,
+    /// The answer was over when the speaker stopped: who waited for it went on at once.
     over: bool,
     /// By side, as in `Connection::dirs`.
     pub sides: [Waits; 2],
+}
+
+/// Pauses in the middle of a turn, and the frame after the first one.
+#[derive(Clone, Copy, Debug)]
+struct Within {
+    pauses: Slow,
+    number: u64,
 }
 
 /// How one side answered.
@@ -51,10 +57,7 @@ pub(crate) struct Turns {
 pub(crate) struct Waits {
     /// Turns whose wait is known.
     pub turns: u32,
-    /// The slow ones, by what the packets prove.
-    pub slow: Slow,
-    /// Pauses in the middle of an answer, in which nothing kept the speaker from going on.
-    pub pauses: Slow,
+    slow: Option<Box<SlowWaits>>,
     /// Waits that may have been slow, if the packets told more.
     pub unclear: u32,
     /// Shortest and longest wait of all turns, and the sum; with the path.
@@ -63,7 +66,14 @@ pub(crate) struct Waits {
     pub all_us: u64,
     /// How long the other side waited for the whole answer, over the same turns.
     pub waited_us: u64,
-    pub packets: Vec<u64>,
+}
+
+/// What of the waits was slow: most connections have nothing of it.
+#[derive(Clone, Debug, Default)]
+struct SlowWaits {
+    answers: Slow,
+    pauses: Slow,
+    packets: Vec<u64>,
 }
 
 /// Slow turns.
@@ -149,7 +159,7 @@ impl Waits {
     /// None of them was slow, or may have been.
     pub(crate) fn are_short(&self) -> bool {
         let prompt = self.shortest_us.is_none_or(|us| us < SLOW_US);
-        prompt && self.slow.all + self.pauses.all + self.unclear == 0
+        prompt && self.slow.is_none() && self.unclear == 0
     }
 }
 
@@ -184,7 +194,7 @@ impl Turns {
         let proven = here || acked.is_some_and(|a| a >= SLOW_US && a >= net / 4);
         // The ACK may have been delayed, too.
         let sure = acked.filter(|a| !here && *a < net / 2).unwrap_or(net);
-        self.late = Some(Late {
+        let late = Late {
             pause: false,
             us: net,
             proven_us: proven.then_some(sure),
@@ -195,7 +205,8 @@ impl Turns {
             at: at.now,
             sent: tx.unique_bytes,
             number: at.number,
-        });
+        };
+        self.late = Some(Box::new(late));
     }
 
     /// Side `d`, which spoke last, goes on with `at` after a silence.
@@ -224,7 +235,7 @@ impl Turns {
             self.sides[d].unclear += 1;
             return;
         }
-        self.late = Some(Late {
+        let late = Late {
             pause: true,
             us,
             proven_us: Some(us),
@@ -235,7 +246,8 @@ impl Turns {
             at: at.now,
             sent: tx.unique_bytes,
             number: at.number,
-        });
+        };
+        self.late = Some(Box::new(late));
     }
 
     /// Books the wait of side `d`, which has sent so much since, and that last at this time.
@@ -253,13 +265,18 @@ impl Turns {
             return;
         }
         if late.pause {
-            if self.within.all == 0 {
-                self.within_at = late.number;
-            }
-            self.within.add(&late, lost);
+            let new = || {
+                Box::new(Within {
+                    pauses: Slow::default(),
+                    number: late.number,
+                })
+            };
+            let within = self.within.get_or_insert_with(new);
+            within.pauses.add(&late, lost);
         } else {
-            waits.slow.add(&late, lost);
-            waits.show(late.number);
+            let slow = waits.slow.get_or_insert_default();
+            slow.answers.add(&late, lost);
+            slow.show(late.number);
         }
     }
 
@@ -292,13 +309,13 @@ impl Turns {
             self.counted = false;
         }
         // Otherwise what came later may be a message of its own, for which nobody waited.
-        let within = std::mem::take(&mut self.within);
-        let waits = &mut self.sides[d];
-        if std::mem::take(&mut self.over) {
-            waits.pauses.join(&within);
-            if within.all > 0 {
-                waits.show(self.within_at);
-            }
+        let within = self.within.take();
+        if std::mem::take(&mut self.over)
+            && let Some(within) = within
+        {
+            let slow = self.sides[d].slow.get_or_insert_default();
+            slow.pauses.join(&within.pauses);
+            slow.show(within.number);
         }
     }
 
@@ -316,6 +333,23 @@ impl Waits {
         self.all_us += u64::from(us);
     }
 
+    /// The slow ones, by what the packets prove.
+    pub(crate) fn answers(&self) -> Slow {
+        self.slow.as_deref().map_or_else(Slow::default, |s| s.answers)
+    }
+
+    /// Pauses in the middle of an answer, in which nothing kept the speaker from going on.
+    pub(crate) fn pauses(&self) -> Slow {
+        self.slow.as_deref().map_or_else(Slow::default, |s| s.pauses)
+    }
+
+    /// Frames that show them.
+    pub(crate) fn packets(&self) -> &[u64] {
+        self.slow.as_deref().map_or(&[], |s| &s.packets)
+    }
+}
+
+impl SlowWaits {
     fn show(&mut self, number: u64) {
         if self.packets.len() < SHOWN {
             self.packets.push(number);

@@ -17,11 +17,6 @@ impl Connection {
         a.min(b) == 0 && a.max(b) <= FEW
     }
 
-    /// Gives back memory that only a busy connection needs.
-    pub(crate) fn trim(&mut self) {
-        self.dirs.iter_mut().for_each(|d| d.flight.trim());
-    }
-
     /// Bytes, about.
     pub(crate) fn weight(&self) -> usize {
         let time = self.tracker.as_deref().map_or(0, Tracker::weight);

@@ -51,7 +51,7 @@ fn detect(side: &Side<'_>, out: &mut Found) {
 fn find(side: &Side<'_>) -> Option<Finding> {
     let t = thinking(side).filter(|t| is_worth_saying(side, t))?;
     let mut f = side.finding(DETECTOR.id, Severity::Info);
-    f.packets = packets(t.waits.packets.iter().copied());
+    f.packets = packets(t.waits.packets().iter().copied());
     let client = side.sender_end.ip;
     f.title = format!(
         "{client} waits {} before its next request: the program, not TCP ({}, {} in all)",

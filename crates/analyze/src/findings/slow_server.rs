@@ -82,7 +82,7 @@ fn told<'a>(side: &Side<'a>) -> Option<Thinking<'a>> {
     let waits = waits(side)?;
     let path = side.sender.path_or_zero();
     let shortest = waits.shortest_us?.saturating_sub(path);
-    let mut slow = proven(side, waits.slow);
+    let mut slow = proven(side, waits.answers());
     if shortest >= SLOW_US && slow.all < waits.turns {
         // The path was known only later.
         (slow.all, slow.us) = (
@@ -121,7 +121,7 @@ fn told<'a>(side: &Side<'a>) -> Option<Thinking<'a>> {
 /// The pauses of the sender in the middle of its answers.
 fn pauses<'a>(side: &Side<'a>) -> Option<Thinking<'a>> {
     let waits = waits(side)?;
-    let pauses = proven(side, waits.pauses);
+    let pauses = proven(side, waits.pauses());
     let few = pauses.all <= waits.turns.saturating_mul(PACE);
     (few && pauses.proven > 0).then_some(Thinking {
         waits,
@@ -151,10 +151,10 @@ fn detect(side: &Side<'_>, out: &mut Found) {
         out.cannot_tell(Need::Handshake);
     } else if hidden_path_us(side) > 0 && told(side).is_some() {
         out.cannot_tell(Need::RoundTrip);
-    } else if !side.has(Need::EveryPacket) && waits.unclear + waits.slow.all + waits.pauses.all > 0
+    } else if !side.has(Need::EveryPacket) && waits.unclear + waits.answers().all + waits.pauses().all > 0
     {
         out.cannot_tell(Need::EveryPacket);
-    } else if waits.slow.doubtful > 0 {
+    } else if waits.answers().doubtful > 0 {
         out.cannot_tell(Need::AtSender);
     }
 }
@@ -169,7 +169,7 @@ fn find(side: &Side<'_>, before: Option<&Thinking<'_>>, within: Option<&Thinking
     let mut f = side.finding(DETECTOR.id, severity);
     let mainly_within = us(within) > us(before);
     if let Some(t) = if mainly_within { within } else { before } {
-        f.packets = packets(t.waits.packets.iter().copied());
+        f.packets = packets(t.waits.packets().iter().copied());
         f.title = title(side, t, mainly_within);
     }
     let server = side.sender_end.ip;
