@@ -207,7 +207,7 @@ fn a_window_that_is_filled_in_each_round_trip_is_too_small() {
     );
     let said = title(&answer, "receive_window_limited");
     assert!(
-        said.starts_with("192.0.2.2 accepts at most 14 kB per round trip of 1"),
+        said.starts_with("192.0.2.2 accepts at most 15 kB per round trip of 1"),
         "{said}"
     );
     assert_eq!(

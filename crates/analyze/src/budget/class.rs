@@ -42,7 +42,7 @@ pub enum Class {
     Closing,
     /// Nobody waited for anything.
     Idle,
-    /// The packets do not tell.
+    /// The packets do not show where it went.
     Unknown,
 }
 
@@ -141,7 +141,7 @@ impl Class {
             Self::ZeroWindow => "The receiver's window was zero.",
             Self::Closing => "After the first FIN.",
             Self::Idle => "Nobody waited for anything.",
-            Self::Unknown => "The packets do not tell.",
+            Self::Unknown => "The packets do not show where it went.",
         }
     }
 }

@@ -50,6 +50,21 @@ pub(crate) struct Account {
     pub spans: Vec<Span>,
 }
 
+impl Account {
+    /// Of so much time nothing is known.
+    pub(crate) fn unknown(us: u64) -> Self {
+        let span = Span {
+            from_us: 0,
+            to_us: us,
+            class: Class::Unknown,
+        };
+        let mut account = Self::default();
+        account.budget.add(Class::Unknown, us);
+        account.spans.extend((us > 0).then_some(span));
+        account
+    }
+}
+
 impl Ledger {
     pub(crate) fn new(spans: bool) -> Self {
         Self {

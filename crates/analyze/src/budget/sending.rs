@@ -290,7 +290,19 @@ impl Side {
         class == Class::Sender
     }
 
+    /// What the gap went to, as far as the capture has what tells it.
     fn judge(&self, e: &Event<'_>, shown: &Shown) -> Class {
+        let class = self.likely(e, shown);
+        let own = matches!(class, Class::Sender | Class::CongestionWindow);
+        // Without its scale a window looks smaller than it is: it may have been full, or not.
+        let scaled = scale_known(&e.dirs[1 - e.dir], &e.dirs[e.dir]);
+        if own && !scaled && self.window_looks_full(e, shown) {
+            return Class::Unknown;
+        }
+        class
+    }
+
+    fn likely(&self, e: &Event<'_>, shown: &Shown) -> Class {
         let tx = &e.dirs[e.dir];
         if !tx.acks_seen {
             return Class::Unknown;
@@ -311,7 +323,8 @@ impl Side {
         if !shown.placed && shown.us > UNPLACED_US {
             return Class::Unknown;
         }
-        if self.window_was_full(e, shown) {
+        let scaled = scale_known(&e.dirs[1 - e.dir], tx);
+        if scaled && self.window_looks_full(e, shown) {
             return Class::ReceiveWindow;
         }
         if !shown.at_sender && !shown.long {
@@ -360,6 +373,10 @@ impl Side {
             && (own.as_micros().max(0) as u64) < shown.us / 2
         {
             return Some(Class::Path);
+        }
+        if e.packet.header_truncated {
+            // The time stamps, which would tell whether the sender or the path stood still, were cut off.
+            return Some(Class::Unknown);
         }
         let by_timer = shown.us >= shown.round + RTO_FLOOR_US;
         match self.skipped(e, shown.mss) {
@@ -423,11 +440,7 @@ impl Side {
     }
 
     /// The window left no room for another segment when the gap began: in flight here, or sent in the round before.
-    fn window_was_full(&self, e: &Event<'_>, shown: &Shown) -> bool {
-        // Without its scale a window looks smaller than it is.
-        if !scale_known(&e.dirs[1 - e.dir], &e.dirs[e.dir]) {
-            return false;
-        }
+    fn window_looks_full(&self, e: &Event<'_>, shown: &Shown) -> bool {
         let room = |window: u32, used: u64| {
             window > 0 && used.saturating_add(2 * u64::from(shown.mss)) > u64::from(window)
         };

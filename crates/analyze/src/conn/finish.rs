@@ -93,6 +93,8 @@ impl Connection {
     fn account(&mut self, client: usize) -> (Account, u64) {
         let duration_us = self.last.since(self.start).as_micros().max(0) as u64;
         let mut account = match self.tracker.take() {
+            // One side alone shows neither who waited nor for what.
+            Some(_) if self.is_one_sided() => Account::unknown(duration_us),
             Some(tracker) => tracker.close(&self.dirs, client, (self.start, duration_us)),
             None => Account::default(),
         };
@@ -115,13 +117,25 @@ impl Connection {
         (account, duration_us)
     }
 
+    /// Only the packets of one side are there, and they show that the other one answered.
+    fn is_one_sided(&self) -> bool {
+        let [a, b] = &self.dirs;
+        let h = &self.handshake;
+        let opening = match (h.syn_at.is_some(), h.synack_at.is_some()) {
+            (true, _) => 1 + h.syns_again,
+            (false, true) => 1 + h.synacks_again,
+            (false, false) => 0,
+        };
+        a.packets.min(b.packets) == 0 && !h.reset && a.packets.max(b.packets) > opening
+    }
+
     fn state(&self) -> State {
         let h = &self.handshake;
         if h.refused {
             State::Refused
         } else if h.reset {
             State::Reset
-        } else if h.syn_at.is_some() && h.synack_at.is_none() && !h.done {
+        } else if h.syn_at.is_some() && h.synack_at.is_none() && !h.done && !self.is_one_sided() {
             State::HalfOpen
         } else if self.over && h.syn_at.is_some() {
             State::Complete
@@ -155,10 +169,11 @@ impl Connection {
         if rare(|r| r.super_segments > 0) {
             list.push(Artefact::SuperSegments);
         }
-        if busy && a.packets.min(b.packets) == 0 {
+        let one_sided = a.packets.min(b.packets) == 0;
+        if one_sided && (busy || self.is_one_sided()) {
             list.push(Artefact::OneDirection);
         }
-        if rare(|r| r.missed.bytes > 0) {
+        if !one_sided && rare(|r| r.missed.bytes > 0) {
             list.push(Artefact::MissedPackets);
         }
         let twice = |d: &Dir| {

@@ -21,8 +21,9 @@ fn detect(side: &Side<'_>, out: &mut Found) {
         // A capture that begins in the middle may never have seen the path without its queue.
         let seen_idle = side.has(Need::AtSender) && load.answered.least < i64::from(STANDING_US);
         if waits.is_none() {
-            let stamps = side.has(Need::TimeStamps);
-            out.cannot_tell(if stamps {
+            out.cannot_tell(if !side.has(Need::WholeHeaders) {
+                Need::WholeHeaders
+            } else if side.has(Need::TimeStamps) {
                 Need::AtSender
             } else {
                 Need::TimeStamps

@@ -64,7 +64,7 @@ impl Proof {
             let what = self.figure.as_deref().unwrap_or_default();
             let captured = self.captured_us.map(length).unwrap_or_default();
             parts.push(format!(
-                "On the model, {} takes {before} to {} ({what}; {captured} in the capture).",
+                "On the model, {} cuts {before} to {} ({what}; {captured} in the capture).",
                 cure.change,
                 after(cure)
             ));

@@ -80,6 +80,16 @@ pub(super) fn rate(bytes: u32, time: Duration) -> String {
     }
 }
 
+/// `5.9`, `131`: thousands of bytes for a sentence.
+pub(super) fn kilobytes(bytes: u32) -> String {
+    let kb = f64::from(bytes) / 1e3;
+    if kb < 10.0 {
+        format!("{kb:.1}")
+    } else {
+        format!("{kb:.0}")
+    }
+}
+
 /// The window that 100 Mbit/s need over this round trip, in kB.
 fn needed(time: Duration) -> i64 {
     time.as_nanos() / 80_000
@@ -93,9 +103,9 @@ fn limited(side: &Side<'_>) -> Option<Finding> {
     f.title = format!(
         "{} accepts at most {} kB per round trip of {}: {}",
         receiver.ip,
-        level.window / 1000,
+        kilobytes(level.window),
         length(each),
-        rate(level.bytes, each)
+        rate(level.window, each)
     );
     f.remedy = vec![
         format!(

@@ -3,7 +3,7 @@
 
 use tcplab_base::Duration;
 
-use super::receive_window::{level, rate, unsteady};
+use super::receive_window::{kilobytes, level, rate, unsteady};
 use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets};
 use crate::conn::Level;
 
@@ -52,7 +52,7 @@ fn describe(side: &Side<'_>, (level, each): (&Level, Duration)) -> Finding {
     f.title = format!(
         "{} sends only {} kB per round trip of {} ({}): its own limit, not the network's",
         sender.ip,
-        level.bytes / 1000,
+        kilobytes(level.bytes),
         length(each),
         rate(level.bytes, each)
     );

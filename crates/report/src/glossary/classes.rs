@@ -62,7 +62,7 @@ pub(crate) fn meaning(class: Class) -> &'static str {
         Class::Closing => "After the first FIN: the connection was being closed.",
         Class::Idle => "Nobody waited for anything: no request was open and no data was under way.",
         Class::Unknown => {
-            "The packets do not tell. A capture at the other end, from the connection's start, or of whole packets \
+            "The packets do not show where it went. A capture at the other end, from the connection's start, or of whole packets \
              may tell more; the section \"Not checked\" of the report says what this one lacks."
         }
     }

@@ -240,7 +240,7 @@ fn went_to(class: Class) -> &'static str {
         Class::ZeroWindow => "for receivers that do not read",
         Class::Closing => "for the close",
         Class::Idle => "idle",
-        Class::Unknown => "for reasons that the packets do not tell",
+        Class::Unknown => "for reasons that the packets do not show",
     }
 }
 
