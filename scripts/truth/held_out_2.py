@@ -21,9 +21,9 @@ def dress(rng, p, small=True):
     return lines
 
 
-def recoveries(seen):
-    """How often the sender repaired losses without a timeout."""
-    return seen.s("TCPSackRecovery") + seen.s("TCPRenoRecovery")
+def mostly_without_timeouts(seen):
+    """Whether the sender repaired most losses without a timeout, and no timeout came in vain."""
+    return seen.s("TCPSackRecovery") + seen.s("TCPRenoRecovery") >= max(3, seen.timeouts(seen.sender)) and not seen.s("TCPSpuriousRTOs")
 
 
 def case(kind, rng, p, lines, rtt, judge, sender, clothes=True):
@@ -44,7 +44,7 @@ def wifi(rng):
         p["sack"] = False
 
     def judge(seen):
-        if len(seen.drops()) < 6 or recoveries(seen) < max(3, seen.timeouts(s)) or seen.raw[seen.dir]["queue_drops"] or not seen.finished():
+        if len(seen.drops()) < 6 or not mostly_without_timeouts(seen) or seen.raw[seen.dir]["queue_drops"] or not seen.finished():
             return "too few losses"
         return truth({**must("random_loss"), **({"rto": s} if seen.timeouts(s) else {})}, ["tail_loss"], never=["congestion_loss"])
     return case("wifi", rng, p, lines, rng.choice([3, 8, 15, 30, 55]), judge, s)
@@ -73,7 +73,7 @@ def uplink_shallow(rng):
     lines = [f"a_script=(w{size} r60 s{pause * 1000})*{n} c", f"b_script=(r{size} w60)*{n} d c", *rate(p, "ab", mbit, rng.choice([7, 11, 16]))]
 
     def judge(seen):
-        if seen.raw["ab"]["queue_drops"] < 6 or recoveries(seen) < max(3, seen.timeouts("a")) or not seen.finished():
+        if seen.raw["ab"]["queue_drops"] < 6 or not mostly_without_timeouts(seen) or not seen.finished():
             return "too few losses"
         return truth({**must("congestion_loss"), **({"rto": "a"} if seen.timeouts("a") else {})}, ["policer", "tail_loss"], never=["random_loss"])
     return case("uplink-shallow", rng, p, [*lines, *dress(rng, p, small=False)], rng.choice([15, 35, 70]), judge, "a", clothes=False)
@@ -124,7 +124,7 @@ def slow_then_cut(rng):
     lines += [f"rule={way} packet t={start * 1000}-{(start + length) * 1000} drop" for way in (["ab", "ba"] if rng.random() < 0.5 else [toward(s)])]
 
     def judge(seen):
-        if not seen.drops(seen.dir) or not seen.timeouts(s) or not seen.finished():
+        if not seen.drops(seen.dir) or not seen.timeouts(s) or seen.s("TCPSpuriousRTOs") or not seen.finished():
             return "no timeout"
         if thought(seen, "b") < 0.35 * sum(seen.exchanges("a")):
             return "the transfer took longer than the server"
