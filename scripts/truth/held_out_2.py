@@ -26,6 +26,11 @@ def mostly_without_timeouts(seen):
     return seen.s("TCPSackRecovery") + seen.s("TCPRenoRecovery") >= max(3, seen.timeouts(seen.sender)) and not seen.s("TCPSpuriousRTOs")
 
 
+def timeouts(seen):
+    """A sender's timeouts, unless DSACK says that something arrived twice: then it is a matter of words whether they were needed."""
+    return {"rto": seen.sender} if seen.timeouts(seen.sender) and not seen.s("TCPDSACKRecv") else {}
+
+
 def case(kind, rng, p, lines, rtt, judge, sender, clothes=True):
     p["sender"] = sender
     return Case(kind, ["steps=1", *lines, *path(rng, p, rtt), *(dress(rng, p) if clothes else [])], judge, sender, rng.choice(KERNELS), p)
@@ -46,7 +51,7 @@ def wifi(rng):
     def judge(seen):
         if len(seen.drops()) < 6 or not mostly_without_timeouts(seen) or seen.raw[seen.dir]["queue_drops"] or not seen.finished():
             return "too few losses"
-        return truth({**must("random_loss"), **({"rto": s} if seen.timeouts(s) else {})}, ["tail_loss"], never=["congestion_loss"])
+        return truth({**must("random_loss"), **timeouts(seen)}, ["tail_loss"], never=["congestion_loss"])
     return case("wifi", rng, p, lines, rng.choice([3, 8, 15, 30, 55]), judge, s)
 
 
@@ -75,7 +80,7 @@ def uplink_shallow(rng):
     def judge(seen):
         if seen.raw["ab"]["queue_drops"] < 6 or not mostly_without_timeouts(seen) or not seen.finished():
             return "too few losses"
-        return truth({**must("congestion_loss"), **({"rto": "a"} if seen.timeouts("a") else {})}, ["policer", "tail_loss"], never=["random_loss"])
+        return truth({**must("congestion_loss"), **timeouts(seen)}, ["policer", "tail_loss"], never=["random_loss"])
     return case("uplink-shallow", rng, p, [*lines, *dress(rng, p, small=False)], rng.choice([15, 35, 70]), judge, "a", clothes=False)
 
 
@@ -128,7 +133,9 @@ def slow_then_cut(rng):
             return "no timeout"
         if thought(seen, "b") < 0.35 * sum(seen.exchanges("a")):
             return "the transfer took longer than the server"
-        return truth({"slow_server": POINTS, "rto": s}, ["tail_loss"], budget={"server_thinks": thought(seen, "b")})
+        # Where the ACKs are lost, too, the first segment that is repeated may have arrived.
+        either = [] if timeouts(seen) else [[["rto", "spurious_rto"], s]]
+        return truth({"slow_server": POINTS, **timeouts(seen)}, ["tail_loss"], one_of=either, budget={"server_thinks": thought(seen, "b")})
     return case("slow-then-cut", rng, p, lines, rtt, judge, s)
 
 
