@@ -260,7 +260,7 @@ def scans(rng):
 def marked(rng):
     """Quiet: ECN works; a queue marks packets and nothing is lost."""
     p, s = {}, rng.choice("ab")
-    lines = [f"{s}_script=w{rng.choice([800, 1600]) * 1000} c", f"{other(s)}_script=d c", "sysctl_a=net.ipv4.tcp_ecn 1", f"rule={toward(s)} data n=40 k=1000000 p={rng.choice([8000, 20000])} mark",
+    lines = [f"{s}_script=w{rng.choice([800, 1600]) * 1000} c", f"{other(s)}_script=d c", "sysctl_a=net.ipv4.tcp_ecn 1", f"rule={toward(s)} data n=40 k=1000000 p={rng.choice([12000, 25000])} mark",
              *rate(p, toward(s), rng.choice([20, 45]), 4000)]
 
     def judge(seen):
@@ -282,7 +282,7 @@ def two_way(rng):
 
     def judge(seen):
         return truth(allowed=["slow_client", "slow_server"]) if seen.quiet and seen.finished() else "not quiet"
-    return case("two-way", rng, p, lines, rng.choice([0.3, 5, 45, 130, 260]), judge, "b")
+    return case("two-way", rng, p, lines, rng.choice([0.3, 25, 45, 130, 260]), judge, "b")
 
 
 KINDS = [(wifi, 5), (uplink_deep, 4), (uplink_shallow, 4), (collector, 4), (player, 4), (slow_then_cut, 4), (answer_in_two, 4), (satellite, 4), (jumbo, 4), (handover, 4), (bonded, 4),
