@@ -69,7 +69,7 @@ fn the_report_names_the_figures_below_what_to_do() {
     let words: Vec<&str> = run.out.split_whitespace().collect();
     let text = words.join(" ");
     assert!(
-        text.contains("On the model, each message in one write takes"),
+        text.contains("On the model, each message in one write cuts"),
         "{text}"
     );
     assert!(text.contains("With TCP_NODELAY on 10.77.0.1:"), "{text}");
