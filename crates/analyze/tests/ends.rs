@@ -298,7 +298,7 @@ fn a_listener_that_does_not_take_the_connection() {
     assert_eq!(answer.ids(), ["accept_queue_overflow"]);
     assert!(
         title(&answer, "accept_queue_overflow")
-            .contains("wait: its queue of new connections was full")
+            .contains("waiting: its queue of new connections was full")
     );
     // At the client one repeated SYN-ACK may be the loss of the ACK.
     let client: Vec<String> = lines(&deaf[..5]);

@@ -53,7 +53,7 @@ export function streamNotes(stream: Stream): HTMLElement {
 
 const TOLD_BY: Record<string, string> = {
   handshake: 'told by the handshake',
-  acks: 'told by ACKs that were sent at once',
+  acks: 'measured by ACKs that were sent at once',
   time_stamps: 'at most, told by time stamps',
 };
 

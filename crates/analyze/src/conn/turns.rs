@@ -335,12 +335,16 @@ impl Waits {
 
     /// The slow ones, by what the packets prove.
     pub(crate) fn answers(&self) -> Slow {
-        self.slow.as_deref().map_or_else(Slow::default, |s| s.answers)
+        self.slow
+            .as_deref()
+            .map_or_else(Slow::default, |s| s.answers)
     }
 
     /// Pauses in the middle of an answer, in which nothing kept the speaker from going on.
     pub(crate) fn pauses(&self) -> Slow {
-        self.slow.as_deref().map_or_else(Slow::default, |s| s.pauses)
+        self.slow
+            .as_deref()
+            .map_or_else(Slow::default, |s| s.pauses)
     }
 
     /// Frames that show them.

@@ -112,7 +112,7 @@ fn find(side: &Side<'_>) -> Option<Finding> {
     f.title = title(side, opening);
     f.remedy = vec![
         format!(
-            "On {}: check that it is so: `nstat -az TcpExtListenOverflows TcpExtListenDrops \
+            "On {}: confirm it: `nstat -az TcpExtListenOverflows TcpExtListenDrops \
              TcpExtTCPReqQFullDrop`; `ss -ltn 'sport = :{}'` shows the queue (Recv-Q) and its length (Send-Q).",
             server.ip, server.port
         ),
@@ -154,12 +154,12 @@ fn title(side: &Side<'_>, opening: Option<&Opening>) -> String {
     let (client, server) = (side.sender_end, side.receiver_end);
     let taken = opening.is_none_or(|o| o.taken.is_some());
     let what = if taken && side.receiver.packets > 1 {
-        "let the connection of"
+        "kept the connection of"
     } else {
         "never took the connection of"
     };
     let wait = if taken && side.receiver.packets > 1 {
-        " wait"
+        " waiting"
     } else {
         ""
     };

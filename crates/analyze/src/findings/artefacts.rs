@@ -51,8 +51,8 @@ fn words(artefact: Artefact) -> (&'static str, &'static str, &'static str) {
         ),
         Artefact::OneDirection => (
             "only one direction was captured",
-            "The other direction takes another way or was filtered out. RTT, ACK delays and the \
-             reasons for retransmissions cannot be told.",
+            "The other direction takes another route or was filtered out. RTT, ACK delays and the \
+             reasons for retransmissions are unknown.",
             "Capture where both directions pass, without a filter on one address as source.",
         ),
         Artefact::MissedPackets => (

@@ -224,7 +224,7 @@ fn cause(side: &Side<'_>, kind: Kind) -> String {
     let quick = match reported {
         true => {
             "The receiver reported the holes in time (duplicate ACKs, SACK), so no retransmission timeout was needed; \
-             the sender still halves its window or so each time."
+             the sender still cuts its window by a third to a half each time."
         }
         false => "The sender repeated them without a retransmission timeout.",
     };

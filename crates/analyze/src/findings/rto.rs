@@ -10,7 +10,7 @@ use crate::report::{EpisodeKind, SpuriousEvidence};
 pub(crate) const STALL: Detector = Detector {
     id: Id("rto_stall"),
     severity: "high from 1 s of silence, else medium",
-    said_when: "Segments were repeated after a silence of a retransmission timeout, and they were needed",
+    said_when: "The retransmission timer sent segments again, and they had been lost",
     needs: &[Need::Data],
     detect: stalls,
 };

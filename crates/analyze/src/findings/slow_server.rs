@@ -151,7 +151,8 @@ fn detect(side: &Side<'_>, out: &mut Found) {
         out.cannot_tell(Need::Handshake);
     } else if hidden_path_us(side) > 0 && told(side).is_some() {
         out.cannot_tell(Need::RoundTrip);
-    } else if !side.has(Need::EveryPacket) && waits.unclear + waits.answers().all + waits.pauses().all > 0
+    } else if !side.has(Need::EveryPacket)
+        && waits.unclear + waits.answers().all + waits.pauses().all > 0
     {
         out.cannot_tell(Need::EveryPacket);
     } else if waits.answers().doubtful > 0 {

@@ -172,7 +172,7 @@ fn finding(id: &str) -> String {
         [] => writeln!(about, "It is looked for in every capture."),
         needs => writeln!(
             about,
-            "It is looked for where the capture has {}.",
+            "tcplab looks for it where the capture has {}.",
             and(needs)
         ),
     };

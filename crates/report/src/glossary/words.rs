@@ -55,7 +55,7 @@ pub(super) const WORDS: &[Entry] = &[
         word: "rwnd",
         also: &["receive window", "advertised window"],
         short: "how much data the receiver allows in flight: the room in its buffer",
-        more: "Each ACK says it. When it is smaller than the BDP, it limits the rate. On Linux net.ipv4.tcp_rmem and \
+        more: "Each ACK carries it. When it is smaller than the BDP, it limits the rate. On Linux net.ipv4.tcp_rmem and \
                SO_RCVBUF decide it.",
     },
     Entry {
@@ -93,7 +93,7 @@ pub(super) const WORDS: &[Entry] = &[
     Entry {
         word: "SACK",
         also: &["selective acknowledgment"],
-        short: "the ACK also lists what arrived behind a gap, so that only the gap is sent again",
+        short: "the ACK also lists what arrived after a gap, so that only the gap is sent again",
         more: "RFC 2018. Both sides must offer it in the SYN (net.ipv4.tcp_sack = 1). Without it a second loss in one \
                window mostly costs a timeout.",
     },
@@ -153,7 +153,7 @@ pub(super) const WORDS: &[Entry] = &[
     Entry {
         word: "window scale",
         also: &["window scaling", "wscale"],
-        short: "a factor for the window that is only said in the SYN",
+        short: "a factor for the window, which only the SYN carries",
         more: "RFC 7323. Without it a window is at most 64 KiB. A capture without the handshake does not show it, so \
                windows in it may be many times larger than they look.",
     },
@@ -269,7 +269,7 @@ pub(super) const WORDS: &[Entry] = &[
         also: &["makestep"],
         short: "something set the clock of the capturing host while it captured",
         more: "NTP does so when a clock is far off (`makestep` in chrony.conf), and so does a virtual machine that goes on \
-               after a pause. Times before and behind the step do not belong together.",
+               after a pause. Times before and after the step do not belong together.",
     },
     Entry {
         word: "snap length",

@@ -212,7 +212,7 @@ impl Coverage {
 fn not_read(totals: &Totals) -> Vec<String> {
     let mut texts = Vec::new();
     if totals.error.is_some() {
-        texts.push("What comes behind the damage of the file.".to_owned());
+        texts.push("What follows the damage in the file.".to_owned());
     }
     let frames = [
         totals.fragments,
