@@ -161,3 +161,23 @@ fn a_probe_into_a_full_window_costs_nothing_of_its_own() {
     let (window, spurious) = with(60_000);
     assert!(window == 0 && spurious >= 50_000, "{window} {spurious}");
 }
+
+#[test]
+fn one_side_alone_tells_nothing_of_its_time() {
+    let lines = [
+        "0 < S 500 0 0 60000 mss=1460",
+        "40 < . 501 101 0 60000",
+        "50 < P. 501 101 200 60000",
+        "3000 < R. 701 5101 0 0",
+    ];
+    for kept in [3, 4] {
+        let answer = analyze_script(&lines[..kept]);
+        let stream = &answer.streams[0];
+        assert_eq!(stream.budget_us.of(Class::Unknown), stream.duration_us);
+        assert!(stream.requests.is_empty());
+    }
+    // A SYN that nobody answered: all of it is the handshake's.
+    let alone = analyze_script(&[lines[0], "1000 < S 500 0 0 60000 mss=1460"]);
+    let stream = &alone.streams[0];
+    assert_eq!(stream.budget_us.of(Class::Handshake), stream.duration_us);
+}

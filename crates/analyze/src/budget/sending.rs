@@ -292,17 +292,18 @@ impl Side {
 
     /// What the gap went to, as far as the capture has what tells it.
     fn judge(&self, e: &Event<'_>, shown: &Shown) -> Class {
-        let class = self.likely(e, shown);
-        let own = matches!(class, Class::Sender | Class::CongestionWindow);
         // Without its scale a window looks smaller than it is: it may have been full, or not.
         let scaled = scale_known(&e.dirs[1 - e.dir], &e.dirs[e.dir]);
+        let class = self.likely(e, shown, scaled);
+        let own = matches!(class, Class::Sender | Class::CongestionWindow);
         if own && !scaled && self.window_looks_full(e, shown) {
             return Class::Unknown;
         }
         class
     }
 
-    fn likely(&self, e: &Event<'_>, shown: &Shown) -> Class {
+    /// The same; `scaled` tells that the receiver's window is in bytes.
+    fn likely(&self, e: &Event<'_>, shown: &Shown, scaled: bool) -> Class {
         let tx = &e.dirs[e.dir];
         if !tx.acks_seen {
             return Class::Unknown;
@@ -323,7 +324,6 @@ impl Side {
         if !shown.placed && shown.us > UNPLACED_US {
             return Class::Unknown;
         }
-        let scaled = scale_known(&e.dirs[1 - e.dir], tx);
         if scaled && self.window_looks_full(e, shown) {
             return Class::ReceiveWindow;
         }

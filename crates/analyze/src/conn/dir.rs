@@ -66,8 +66,9 @@ pub(crate) struct Dir {
     pub syn_window: u16,
     /// ECN, as RFC 3168 sets it up.
     pub ecn_offered: bool,
-    /// Time stamps are on its packets, and it has not learned that the peer has none; and on packets after its SYN.
+    /// It sends time stamps, and the peer's SYN or SYN-ACK did not turn them down.
     pub timestamps: bool,
+    /// A packet of it after the SYN had time stamps.
     pub stamps_used: bool,
     // How it receives.
     /// Window it advertises, scaled bytes.

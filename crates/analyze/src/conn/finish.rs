@@ -126,7 +126,9 @@ impl Connection {
             (false, true) => 1 + h.synacks_again,
             (false, false) => 0,
         };
-        a.packets.min(b.packets) == 0 && !h.reset && a.packets.max(b.packets) > opening
+        // A RST alone answers nothing.
+        let opening = opening + u32::from(h.reset);
+        a.packets.min(b.packets) == 0 && a.packets.max(b.packets) > opening
     }
 
     fn state(&self) -> State {

@@ -22,7 +22,7 @@ const IDLE: Duration = Duration::from_millis(200);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct New {
     pub seq: Seq,
-    /// Its IP identification, 0 when it has none.
+    /// Its IP identification; 0 for IPv6.
     pub id: u16,
 }
 

@@ -243,7 +243,7 @@ pub(super) const WORDS: &[Entry] = &[
         also: &["ip.id"],
         short: "a number in each IPv4 packet; Linux counts it up for each connection",
         more: "Numbers that are missing show packets that the capture never saw, and two packets with one number are one \
-               packet. IPv6 has none. Some systems share one counter among all connections, or draw the numbers.",
+               packet. IPv6 packets carry none. Some systems share one counter among all connections, or use random numbers.",
     },
     Entry {
         word: "ECN",
