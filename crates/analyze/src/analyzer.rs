@@ -12,9 +12,10 @@ use crate::conn::Connection;
 use crate::findings::{self, Finding, Limits};
 use crate::numbering::Isns;
 use crate::report::{Stream, Totals};
-use crate::slots::Slots;
+use crate::slots::{Life, Slots};
 use crate::table::{Key, Place, Table};
 use crate::trace::{Shelf, StreamTrace};
+use crate::young::Young;
 
 /// Something that is finished.
 #[derive(Debug)]
@@ -102,7 +103,10 @@ impl Analyzer {
         else {
             return;
         };
-        let Some(connection) = self.slots.get_mut(index) else {
+        let with = (&self.options.caqm, &mut self.shelf);
+        let take = |young: &mut Young| young.take(number, now, dir, packet);
+        let Some(connection) = self.slots.grown(index, take, with) else {
+            self.weigh();
             return;
         };
         let was_over = connection.over;
@@ -120,6 +124,12 @@ impl Analyzer {
                 self.hand_out(index);
             }
         }
+        self.weigh();
+    }
+
+    /// Keeps the memory of all connections below its limit.
+    #[inline]
+    fn weigh(&mut self) {
         if self.totals.tcp_packets >= self.scales.next {
             let heavy = self.scales.weigh(self.totals.tcp_packets, &mut self.slots);
             heavy.into_iter().for_each(|index| self.evict(index));
@@ -146,8 +156,7 @@ impl Analyzer {
         let mut reused = false;
         match self.table.find(fingerprint) {
             Some(Place::Live(index)) => {
-                let connection = self.slots.get_mut(index)?;
-                if !connection.compat.reuses(from_a, p) {
+                if !self.reuses(index, from_a, p)? {
                     self.recent = Some((key, index));
                     return Some((index, dir));
                 }
@@ -162,22 +171,36 @@ impl Analyzer {
             None => {}
         }
         self.make_room();
-        let compat = if reused {
-            Compat::after_reuse()
-        } else {
-            Compat::default()
-        };
         let stream = self.totals.tcp_streams as u32;
         self.totals.tcp_streams += 1;
         let trace = self.shelf.is_open() && self.wants(stream);
-        let connection = Connection::new(stream, key, now, compat, trace);
-        let index = self.slots.insert(Box::new(connection));
+        let life = if trace {
+            let compat = Compat::new(reused);
+            Life::Grown(Box::new(Connection::new(stream, key, now, compat, trace)))
+        } else {
+            Life::Young(Box::new(Young::new(stream, key, now, reused)))
+        };
+        let index = self.slots.insert(life);
         self.table.begins(fingerprint, index);
         if let Some(limit) = self.options.max_streams {
             let old = self.slots.began(index, limit / BEGUN);
             old.into_iter().flatten().for_each(|i| self.evict(i));
         }
         Some((index, dir))
+    }
+
+    /// Whether a packet with the ports of the connection in a slot begins another one.
+    fn reuses(&mut self, index: u32, from_a: bool, p: &TcpPacket) -> Option<bool> {
+        let mut told = None;
+        let with = (&self.options.caqm, &mut self.shelf);
+        let look = |young: &mut Young| {
+            told = young.reuses(p);
+            told.is_some()
+        };
+        match self.slots.grown(index, look, with) {
+            Some(connection) => Some(connection.compat.reuses(from_a, p)),
+            None => told,
+        }
     }
 
     /// Keeps the number of live connections below the limit.
@@ -289,7 +312,8 @@ impl Analyzer {
 
     /// Reports a connection and leaves its tombstone.
     fn hand_out(&mut self, index: u32) {
-        let Some(mut connection) = self.slots.take(index) else {
+        let with = (&self.options.caqm, &mut self.shelf);
+        let Some(mut connection) = self.slots.take(index, with) else {
             return;
         };
         self.recent = None;
@@ -318,5 +342,6 @@ impl Analyzer {
             self.shelf.took(&trace);
             self.ready.push_back(Output::Trace(trace));
         }
+        self.slots.give_back(connection);
     }
 }

@@ -16,6 +16,7 @@ pub mod report;
 mod slots;
 mod table;
 pub mod trace;
+mod young;
 
 pub use analyzer::{Analyzer, Output};
 pub use bounds::Options;

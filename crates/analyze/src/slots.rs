@@ -3,7 +3,11 @@
 
 use std::collections::VecDeque;
 
+use tcplab_wire::CaqmUnits;
+
 use crate::conn::Connection;
+use crate::trace::Shelf;
+use crate::young::Young;
 
 /// Most connections that are over and stay for late packets. Not limited by time: a packet may come minutes after a
 /// RST that its receiver ignored, and Wireshark's verdicts on it count too.
@@ -12,8 +16,40 @@ const LINGERING: usize = 8_192;
 /// A limit of connections that have barely begun is not below this.
 const LEAST_BEGUN: usize = 1_024;
 
+/// A connection, or the few packets that it will be made of.
+#[derive(Debug)]
+pub(crate) enum Life {
+    Young(Box<Young>),
+    Grown(Box<Connection>),
+}
+
+impl Life {
+    /// Memory that it takes, about; bytes.
+    fn weight(&self) -> usize {
+        match self {
+            Self::Young(young) => size_of_val(&**young),
+            Self::Grown(connection) => connection.weight(),
+        }
+    }
+
+    /// Packets that each side sent.
+    fn sent(&self) -> [u32; 2] {
+        match self {
+            Self::Young(young) => young.sent(),
+            Self::Grown(connection) => [0, 1].map(|d| connection.dirs[d].packets),
+        }
+    }
+}
+
+/// What a connection is made with.
+pub(crate) type Makings<'a> = (&'a CaqmUnits, &'a mut Shelf);
+
+/// A connection of which only one side has sent, and no more than this, has barely begun: a SYN and the
+/// retransmissions of it that Linux allows by default (`tcp_syn_retries`, 6).
+const FEW: u32 = 7;
+
 struct Slot {
-    connection: Option<Box<Connection>>,
+    life: Option<Life>,
     /// Grows each time the slot is emptied: old entries of the queue do not count.
     generation: u32,
     /// Active since the clock hand passed.
@@ -31,6 +67,8 @@ pub(crate) struct Slots {
     /// More than the limit had barely begun when that was last looked at.
     crowded: bool,
     hand: usize,
+    /// Memory of the last connection that was handed out.
+    spare: Option<Box<Connection>>,
 }
 
 impl Slots {
@@ -40,13 +78,13 @@ impl Slots {
     }
 
     /// Gives a connection a slot.
-    pub(crate) fn insert(&mut self, connection: Box<Connection>) -> u32 {
+    pub(crate) fn insert(&mut self, life: Life) -> u32 {
         if let Some(index) = self.free.pop() {
-            self.slots[index as usize].connection = Some(connection);
+            self.slots[index as usize].life = Some(life);
             return index;
         }
         let slot = Slot {
-            connection: Some(connection),
+            life: Some(life),
             generation: 0,
             active: true,
         };
@@ -85,32 +123,54 @@ impl Slots {
 
     /// Memory that the connections take, about; bytes.
     pub(crate) fn weight(&self) -> usize {
-        let live = self.slots.iter().filter_map(|s| s.connection.as_deref());
-        live.map(Connection::weight).sum()
+        let live = self.slots.iter().filter_map(|s| s.life.as_ref());
+        live.map(Life::weight).sum()
     }
 
     /// Memory that one connection takes.
     pub(crate) fn weight_of(&self, index: u32) -> usize {
         let slot = self.slots.get(index as usize);
-        slot.and_then(|s| s.connection.as_deref())
-            .map_or(0, Connection::weight)
+        slot.and_then(|s| s.life.as_ref()).map_or(0, Life::weight)
     }
 
-    /// The connection in a slot; marks it active.
+    /// The connection in a slot, which is active. `None`: it is young, and `suffices` says that it may stay so.
     #[inline]
-    pub(crate) fn get_mut(&mut self, index: u32) -> Option<&mut Connection> {
+    pub(crate) fn grown(
+        &mut self,
+        index: u32,
+        suffices: impl FnOnce(&mut Young) -> bool,
+        with: Makings<'_>,
+    ) -> Option<&mut Connection> {
         let slot = self.slots.get_mut(index as usize)?;
         slot.active = true;
-        slot.connection.as_deref_mut()
+        if let Some(Life::Young(young)) = &mut slot.life {
+            if suffices(young) {
+                return None;
+            }
+            let grown = make(&mut self.spare, young, with);
+            slot.life = Some(Life::Grown(grown));
+        }
+        match &mut slot.life {
+            Some(Life::Grown(connection)) => Some(connection),
+            _ => None,
+        }
     }
 
-    /// Empties a slot.
-    pub(crate) fn take(&mut self, index: u32) -> Option<Box<Connection>> {
+    /// Empties a slot. The box shall come back by [`Slots::give_back`].
+    pub(crate) fn take(&mut self, index: u32, with: Makings<'_>) -> Option<Box<Connection>> {
         let slot = self.slots.get_mut(index as usize)?;
-        let connection = slot.connection.take()?;
+        let life = slot.life.take()?;
         slot.generation = slot.generation.wrapping_add(1);
         self.free.push(index);
-        Some(connection)
+        Some(match life {
+            Life::Grown(connection) => connection,
+            Life::Young(young) => make(&mut self.spare, &young, with),
+        })
+    }
+
+    /// The memory of a connection that is not needed any more.
+    pub(crate) fn give_back(&mut self, connection: Box<Connection>) {
+        self.spare = Some(connection);
     }
 
     /// Notes that the connection in a slot is over.
@@ -140,7 +200,7 @@ impl Slots {
             let index = self.hand;
             self.hand = (self.hand + 1) % self.slots.len();
             let slot = &mut self.slots[index];
-            if slot.connection.is_some() && !std::mem::take(&mut slot.active) {
+            if slot.life.is_some() && !std::mem::take(&mut slot.active) {
                 return Some(index as u32);
             }
         }
@@ -157,8 +217,21 @@ impl Slots {
 fn barely_begun(slots: &[Slot], (index, generation): (u32, u32)) -> bool {
     let slot = slots.get(index as usize);
     let slot = slot.filter(|s| s.generation == generation);
-    slot.and_then(|s| s.connection.as_deref())
-        .is_some_and(Connection::barely_begun)
+    let sent = slot.and_then(|s| s.life.as_ref()).map(Life::sent);
+    sent.is_some_and(|[a, b]| a.min(b) == 0 && a.max(b) <= FEW)
+}
+
+/// The connection that some packets make, in memory that was used before where there is some.
+#[inline(never)]
+fn make(spare: &mut Option<Box<Connection>>, young: &Young, with: Makings<'_>) -> Box<Connection> {
+    let grown = young.grow(with.0, with.1);
+    match spare.take() {
+        Some(mut memory) => {
+            *memory = grown;
+            memory
+        }
+        None => Box::new(grown),
+    }
 }
 
 impl std::fmt::Debug for Slots {

@@ -181,3 +181,26 @@ fn one_side_alone_tells_nothing_of_its_time() {
     let stream = &alone.streams[0];
     assert_eq!(stream.budget_us.of(Class::Handshake), stream.duration_us);
 }
+
+#[test]
+fn data_that_is_on_its_way_behind_a_fin_is_not_the_close() {
+    // A queue of 200 ms holds the last flight; the receiver holds no ACK.
+    let s = &analyze_script(&[
+        "0 > S 100 0 0 60000 mss=1460",
+        "20 < S. 500 101 0 60000 mss=1460",
+        "20 > . 101 501 0 60000",
+        "20 > P. 101 501 100 60000",
+        "40 < . 501 201 1460 60000",
+        "40 < . 1961 201 1460 60000",
+        "40 < FP. 3421 201 1460 60000",
+        "140 > . 201 1961 0 60000",
+        "240 > . 201 4882 0 60000",
+        "340 > F. 201 4882 0 60000",
+        "360 < . 4882 202 0 60000",
+    ])
+    .streams[0];
+    let of = |class| s.budget_us.of(class);
+    assert_eq!(of(Class::Path), 20_000 + 200_000, "{:?}", s.budget_us);
+    assert_eq!(of(Class::Closing), 120_000, "{:?}", s.budget_us);
+    assert_eq!(s.requests[0].duration_us, 220_000);
+}

@@ -20,7 +20,7 @@ fn check(script: &[(&str, &str)]) -> Compat {
     for (number, (line, expected)) in (1..).zip(script) {
         let (time, from_a, packet) = parse(line);
         if compat.reuses(from_a, &packet) {
-            compat = Compat::after_reuse();
+            compat = Compat::new(true);
         }
         let got = compat.packet(time, number, from_a, &packet);
         assert_eq!(names(got), *expected, "frame {number}: {line}");

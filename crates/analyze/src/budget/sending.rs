@@ -166,7 +166,7 @@ impl Shown {
             released: e.at <= allowed + slack,
             let_go: rx
                 .acks
-                .as_deref()
+                .as_ref()
                 .is_some_and(|a| a.let_go == e.number && a.peer_waits()),
             mss: mss(e),
             echo_us: side.echo.us,

@@ -92,11 +92,14 @@ impl Tracker {
     /// Whether the next packet of this side, whatever it is, tells something.
     #[inline]
     pub(crate) fn listens(&self, dir: usize) -> bool {
-        self.opening || self.sides[1 - dir].listens()
+        self.opening || self.fin.is_some() || self.sides[1 - dir].listens()
     }
 
     /// A packet without payload, after the handshake.
     fn bare(&mut self, e: &Event<'_>) {
+        if self.fin.is_some() {
+            self.last_flight(e);
+        }
         let own = &e.dirs[e.dir];
         let peer = &mut self.sides[1 - e.dir];
         peer.heard(e);
@@ -108,6 +111,22 @@ impl Tracker {
             _ => {}
         }
         self.kept_alive |= e.kind == SegmentKind::KeepAlive;
+    }
+
+    /// After a FIN data is still on its way until it is ACKed; not the time that the receiver held the ACK.
+    #[cold]
+    fn last_flight(&mut self, e: &Event<'_>) {
+        let Some(acked) = e.acked.filter(|a| a.segments > 0) else {
+            return;
+        };
+        if self.by == Some(1 - e.dir as u8) {
+            let held = match acked.class {
+                AckClass::Delayed => acked.wait_us.saturating_sub(acked.path_us),
+                _ => 0,
+            };
+            self.ledger
+                .until(Class::Path, e.at.saturating_sub(held.into()));
+        }
     }
 
     /// A packet of the handshake.

@@ -38,11 +38,11 @@ pub struct Compat {
 }
 
 impl Compat {
-    /// State for a connection whose first packet is one that [`Compat::reuses`] spoke of:
-    /// that packet gets [`Verdicts::REUSED_PORTS`].
-    pub fn after_reuse() -> Self {
+    /// State for a connection that begins. `reused`: its first packet is one that [`Compat::reuses`] spoke of, and
+    /// gets [`Verdicts::REUSED_PORTS`].
+    pub fn new(reused: bool) -> Self {
         Self {
-            reused: true,
+            reused,
             ..Self::default()
         }
     }

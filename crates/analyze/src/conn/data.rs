@@ -51,7 +51,7 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
     }
     if p.payload_len > 0 {
         // What the peer sends now may answer this, not an ACK before it.
-        if let Some(acks) = tx.acks.as_deref_mut() {
+        if let Some(acks) = tx.acks.as_mut() {
             acks.release = None;
         }
         if let Some(last) = rx
@@ -253,7 +253,7 @@ fn receive(tx: &Dir, rx: &mut Dir, payload: u32, p: &TcpPacket) {
 
 /// Did a delayed ACK hold this data back?
 fn released(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) {
-    let Some(acks) = rx.acks.as_deref_mut() else {
+    let Some(acks) = rx.acks.as_mut() else {
         return;
     };
     let Some(release) = acks.release.take() else {

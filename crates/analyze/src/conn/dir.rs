@@ -101,8 +101,8 @@ pub(crate) struct Dir {
     pub echo_bare: bool,
     // Rare things, allocated when they happen.
     tally: Option<Box<Tally>>,
-    pub acks: Option<Box<AckStats>>,
-    pub rtt: Option<Box<RttSamples>>,
+    pub acks: Option<AckStats>,
+    pub rtt: Option<RttSamples>,
     pub loss: Option<Box<Loss>>,
     pub zero: Option<Box<ZeroWindow>>,
     pub rounds: Option<Box<Rounds>>,
@@ -405,13 +405,13 @@ impl Dir {
 
     /// What the path did under load, if this is a sender of bulk.
     pub(crate) fn load(&self) -> Option<&Load> {
-        self.rtt.as_deref()?.load.as_deref()
+        self.rtt.as_ref()?.load.as_deref()
     }
 
     /// The same, to take more in.
     #[inline]
     pub(crate) fn load_mut(&mut self) -> Option<&mut Load> {
-        self.rtt.as_deref_mut()?.load.as_deref_mut()
+        self.rtt.as_mut()?.load.as_deref_mut()
     }
 
     /// Packets that the capture does not show, by gaps of one in the IP identification.

@@ -199,7 +199,7 @@ impl Connection {
 impl Dir {
     /// Judges the ACKs that could not be judged while the path was not known, and gives their class.
     fn settle(&mut self) -> Option<AckClass> {
-        let acks = self.acks.as_deref_mut()?;
+        let acks = self.acks.as_mut()?;
         acks.unclear()?;
         if acks.shows_timer(self.path_us) {
             self.path_proofs = PROVEN;
@@ -215,7 +215,7 @@ impl Dir {
 
 /// What one side sent.
 fn direction(d: &mut Dir, scale: Scale, trip: Option<RoundTrip>) -> Direction {
-    let times = d.rtt.as_deref_mut();
+    let times = d.rtt.as_mut();
     let [by_ack, by_ts] = times.map_or([None; 2], |r| {
         let by_ts = Some(&mut r.by_ts).filter(|s| !s.is_empty());
         [Some(rtt(&mut r.by_ack)), by_ts.map(rtt)]
@@ -297,7 +297,7 @@ fn spread(samples: &mut Samples) -> Spread {
 
 fn acks_sent(d: &mut Dir) -> AcksSent {
     let path_us = d.knows_path().then_some(d.path_us);
-    let Some(a) = d.acks.as_deref_mut() else {
+    let Some(a) = d.acks.as_mut() else {
         return AcksSent::default();
     };
     AcksSent {

@@ -4,7 +4,6 @@
 //! oldest segments are forgotten.
 
 use std::collections::VecDeque;
-use std::ops::{Deref, DerefMut};
 
 use tcplab_base::{Instant, Seq};
 
@@ -90,29 +89,121 @@ pub(crate) struct Flight {
     segments: Segments,
 }
 
-/// A list that takes eight bytes while it is empty: most connections are idle most of the time, and there may be a
-/// million of them.
+/// A list whose only segment takes no memory of its own: most flights of requests and answers never hold more than one.
 #[derive(Clone, Debug, Default)]
-#[expect(
-    clippy::box_collection,
-    reason = "an empty list has no box; the list itself takes 32 bytes"
-)]
-struct Segments(Option<Box<VecDeque<Segment>>>);
-
-impl Deref for Segments {
-    type Target = VecDeque<Segment>;
-
-    #[inline]
-    fn deref(&self) -> &Self::Target {
-        static EMPTY: VecDeque<Segment> = VecDeque::new();
-        self.0.as_deref().unwrap_or(&EMPTY)
-    }
+struct Segments {
+    /// The only one, while there is no list.
+    only: Option<Segment>,
+    #[expect(
+        clippy::box_collection,
+        reason = "mostly there is no list; the list itself takes 32 bytes"
+    )]
+    list: Option<Box<VecDeque<Segment>>>,
 }
 
-impl DerefMut for Segments {
+impl Segments {
+    fn len(&self) -> usize {
+        match &self.list {
+            Some(list) => list.len(),
+            None => usize::from(self.only.is_some()),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn capacity(&self) -> usize {
+        self.list.as_ref().map_or(0, |list| list.capacity())
+    }
+
     #[inline]
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        self.0.get_or_insert_default()
+    fn front(&self) -> Option<&Segment> {
+        match &self.list {
+            Some(list) => list.front(),
+            None => self.only.as_ref(),
+        }
+    }
+
+    #[inline]
+    fn front_mut(&mut self) -> Option<&mut Segment> {
+        match &mut self.list {
+            Some(list) => list.front_mut(),
+            None => self.only.as_mut(),
+        }
+    }
+
+    #[inline]
+    fn back(&self) -> Option<&Segment> {
+        match &self.list {
+            Some(list) => list.back(),
+            None => self.only.as_ref(),
+        }
+    }
+
+    #[inline]
+    fn pop_front(&mut self) {
+        match &mut self.list {
+            Some(list) => _ = list.pop_front(),
+            None => self.only = None,
+        }
+    }
+
+    /// The list, made of the only segment where there was none.
+    #[inline]
+    fn list(&mut self) -> &mut VecDeque<Segment> {
+        let only = &mut self.only;
+        self.list.get_or_insert_with(|| {
+            let mut list = Box::new(VecDeque::with_capacity(SMALL));
+            list.extend(only.take());
+            list
+        })
+    }
+
+    #[inline]
+    fn push_back(&mut self, segment: Segment) {
+        if self.list.is_none() && self.only.is_none() {
+            self.only = Some(segment);
+        } else {
+            self.list().push_back(segment);
+        }
+    }
+
+    fn slices(&self) -> (&[Segment], &[Segment]) {
+        match &self.list {
+            Some(list) => list.as_slices(),
+            None => (self.only.as_slice(), &[]),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Segment> {
+        self.from(0)
+    }
+
+    /// Those from an index on.
+    fn from(&self, at: usize) -> impl Iterator<Item = &Segment> {
+        let (a, b) = self.slices();
+        let (in_a, in_b) = (at.min(a.len()), at.saturating_sub(a.len()).min(b.len()));
+        a[in_a..].iter().chain(&b[in_b..])
+    }
+
+    fn from_mut(&mut self, at: usize) -> impl Iterator<Item = &mut Segment> {
+        let (a, b) = match &mut self.list {
+            Some(list) => list.as_mut_slices(),
+            None => (self.only.as_mut_slice(), &mut [][..]),
+        };
+        let (in_a, in_b) = (at.min(a.len()), at.saturating_sub(a.len()).min(b.len()));
+        a[in_a..].iter_mut().chain(&mut b[in_b..])
+    }
+
+    /// The index of the first one that does not end before or at `seq`.
+    fn index_after(&self, seq: Seq) -> usize {
+        let before = |s: &Segment| !s.end().after(seq);
+        let (a, b) = self.slices();
+        match b.first() {
+            Some(s) if before(s) => a.len() + b.partition_point(before),
+            _ => a.partition_point(before),
+        }
     }
 }
 
@@ -142,9 +233,7 @@ impl Flight {
     /// Appends a segment after all others. `acks_seen` chooses the bound.
     pub(crate) fn push(&mut self, segment: Segment, acks_seen: bool) {
         let limit = if acks_seen { LIMIT } else { LIMIT_WITHOUT_ACKS };
-        // Most flights never hold more than one: room for four would be the default.
-        let one = || Box::new(VecDeque::with_capacity(1));
-        let segments = &mut **self.segments.0.get_or_insert_with(one);
+        let segments = &mut self.segments;
         if segments.len() >= limit {
             segments.pop_front();
             if let Some(front) = segments.front_mut() {
@@ -162,19 +251,20 @@ impl Flight {
             Some(s) if s.end().after(seq) => return 0,
             Some(_) => {}
         }
-        self.segments.partition_point(|s| !s.end().after(seq))
+        self.segments.index_after(seq)
     }
 
     /// Whether some segment covers a part of `[seq, end)`.
     pub(crate) fn covers(&self, seq: Seq, end: Seq) -> bool {
         let at = self.index_after(seq);
-        self.segments.get(at).is_some_and(|s| s.seq.before(end))
+        let mut from = self.segments.from(at);
+        from.next().is_some_and(|s| s.seq.before(end))
     }
 
     /// Whether `[seq, end)` is one segment. What is sent again for a smaller MTU has other ends.
     pub(crate) fn holds(&self, seq: Seq, end: Seq) -> bool {
         let at = self.index_after(seq);
-        let segment = self.segments.get(at);
+        let segment = self.segments.from(at).next();
         segment.is_some_and(|s| s.seq == seq && s.end() == end)
     }
 
@@ -183,7 +273,7 @@ impl Flight {
         let mut holes = Vec::new();
         let mut from = seq;
         let at = self.index_after(seq);
-        for s in self.segments.range(at..).take_while(|s| s.seq.before(end)) {
+        for s in self.segments.from(at).take_while(|s| s.seq.before(end)) {
             if from.before(s.seq) {
                 holes.push((from, s.seq));
             }
@@ -198,18 +288,14 @@ impl Flight {
     /// When something from `seq` on was first seen: since then a hole before it shows.
     pub(crate) fn first_seen_after(&self, seq: Seq) -> Option<Instant> {
         let at = self.index_after(seq);
-        let near = self.segments.range(at..).take(LOOK);
+        let near = self.segments.from(at).take(LOOK);
         near.map(|s| s.first).min()
     }
 
     /// Notes that `[seq, end)` was sent again.
     pub(crate) fn sent_again(&mut self, seq: Seq, end: Seq, now: Instant, number: u64) {
         let at = self.index_after(seq);
-        for s in self
-            .segments
-            .range_mut(at..)
-            .take_while(|s| s.seq.before(end))
-        {
+        for s in self.segments.from_mut(at).take_while(|s| s.seq.before(end)) {
             s.times = s.times.saturating_add(1);
             s.last = now;
             s.number = number;
@@ -220,7 +306,7 @@ impl Flight {
     pub(crate) fn insert(&mut self, segment: Segment) {
         if self.segments.len() < LIMIT {
             let at = self.index_after(segment.seq);
-            self.segments.insert(at, segment);
+            self.segments.list().insert(at, segment);
         }
     }
 
@@ -233,7 +319,7 @@ impl Flight {
         let mut new = false;
         for s in self
             .segments
-            .range_mut(at..)
+            .from_mut(at)
             .take_while(|s| s.end().at_or_before(right))
         {
             new |= !s.sacked && s.seq.at_or_after(left);
@@ -246,10 +332,7 @@ impl Flight {
     pub(crate) fn take(&mut self, una: Seq, ack: Seq) -> Taken {
         let mut taken = Taken::default();
         let mut reached = una;
-        let Some(segments) = self.segments.0.as_deref_mut() else {
-            taken.unseen(reached, ack);
-            return taken;
-        };
+        let segments = &mut self.segments;
         while let Some(s) = segments.front_mut() {
             if s.seq != reached {
                 let from = s.seq.min(ack);
@@ -276,7 +359,7 @@ impl Flight {
             segments.pop_front();
         }
         taken.unseen(reached, ack);
-        if segments.is_empty() && segments.capacity() <= SMALL {
+        if segments.is_empty() && (1..=SMALL).contains(&segments.capacity()) {
             self.clear();
         }
         taken

@@ -214,7 +214,7 @@ fn data_acked(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, taken: &Taken, a
         first: taken.newest == 1,
     });
     let hidden = (acker.hidden() + sender.hidden()).min(255) as u8;
-    let credits = acker.acks.as_deref_mut().and_then(|a| {
+    let credits = acker.acks.as_mut().and_then(|a| {
         a.release = release;
         a.credits.on_data(window, rcv_mss);
         a.model

@@ -44,7 +44,7 @@ pub(super) fn of_data(sender: &mut Dir) -> Option<RoundTrip> {
     if !sender.knows_path() || u64::from(sender.srtt_us) * 2 < u64::from(near) {
         return None;
     }
-    let half = rtt(sender.rtt.as_deref_mut()?.prompt());
+    let half = rtt(sender.rtt.as_mut()?.prompt());
     let far_enough = half.samples > 0 && half.min >= near;
     far_enough.then(|| RoundTrip {
         us: Rtt {

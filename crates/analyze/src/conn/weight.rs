@@ -6,17 +6,7 @@ use tcplab_base::Samples;
 use super::{AckStats, Connection, Dir};
 use crate::budget::Tracker;
 
-/// A connection of which only one side has sent, and no more than this, has barely begun: a SYN and the
-/// retransmissions of it that Linux allows by default (`tcp_syn_retries`, 6).
-const FEW: u32 = 7;
-
 impl Connection {
-    /// Whether only one side has sent, and only a few packets.
-    pub(crate) fn barely_begun(&self) -> bool {
-        let [a, b] = [self.dirs[0].packets, self.dirs[1].packets];
-        a.min(b) == 0 && a.max(b) <= FEW
-    }
-
     /// Bytes, about.
     pub(crate) fn weight(&self) -> usize {
         let time = self.tracker.as_deref().map_or(0, Tracker::weight);
@@ -28,10 +18,9 @@ impl Connection {
 
 impl Dir {
     fn weight(&self) -> usize {
-        let acks = self.acks.as_deref().map_or(0, AckStats::weight);
-        let rtt = self.rtt.as_deref().map_or(0, |r| {
-            size_of_val(r)
-                + r.by_ack.heap_bytes()
+        let acks = self.acks.as_ref().map_or(0, AckStats::weight);
+        let rtt = self.rtt.as_ref().map_or(0, |r| {
+            r.by_ack.heap_bytes()
                 + r.by_ts.heap_bytes()
                 + r.prompt
                     .as_deref()
@@ -55,9 +44,6 @@ impl AckStats {
                     .sum::<usize>()
         });
         let modes = self.modes.iter().count().saturating_sub(1);
-        size_of::<Self>()
-            + self.immediate_us.heap_bytes()
-            + evidence
-            + modes * size_of::<super::ack::Stretch>()
+        self.immediate_us.heap_bytes() + evidence + modes * size_of::<super::ack::Stretch>()
     }
 }

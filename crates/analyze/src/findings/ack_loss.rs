@@ -43,7 +43,7 @@ impl Thinned {
         if !numbered {
             // A receiver that ACKs each second segment (RFC 5681 4.2) shows that none is missing; one that ACKs what its
             // GRO joined looks like one whose ACKs are thinned out.
-            let acks = side.receiver.acks.as_deref().map_or(0, |a| a.total());
+            let acks = side.receiver.acks.as_ref().map_or(0, |a| a.total());
             if u64::from(ids.stretched) * 4 > acks.max(ENOUGH.into()) {
                 out.cannot_tell(Need::AtReceiver);
             }

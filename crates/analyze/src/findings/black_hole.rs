@@ -39,7 +39,7 @@ impl Large {
         if stuck < full {
             return None;
         }
-        let acks = side.receiver.acks.as_deref();
+        let acks = side.receiver.acks.as_ref();
         let (large, small): (Vec<&Segment>, Vec<&Segment>) = side
             .sender
             .flight

@@ -47,7 +47,7 @@ fn is_ruled_out(side: &Side<'_>) -> bool {
 
 /// What the peer sent was answered in time all along, by packets that had passed the same queue.
 fn answers_in_time(side: &Side<'_>) -> bool {
-    let Some(trips) = side.receiver.rtt.as_deref() else {
+    let Some(trips) = side.receiver.rtt.as_ref() else {
         return false;
     };
     let us = trips.by_ack.clone().quantiles();

@@ -35,7 +35,7 @@ pub(crate) const HELD: Detector = Detector {
 
 /// What the receiver's delayed ACKs show; nothing when its sender does not wait for ACKs.
 fn evidence<'a>(side: &Side<'a>) -> Option<(&'a AckStats, &'a Evidence)> {
-    let acks = side.receiver.acks.as_deref()?;
+    let acks = side.receiver.acks.as_ref()?;
     let evidence = acks.evidence.as_deref()?;
     acks.peer_waits().then_some((acks, evidence))
 }
@@ -62,7 +62,7 @@ fn may_be_full(side: &Side<'_>) -> bool {
 
 /// Data waited for ACKs of which nobody can tell whether the timer held them.
 fn unclear(side: &Side<'_>, out: &mut Found, waited: fn(&Evidence) -> bool) {
-    let acks = side.receiver.acks.as_deref();
+    let acks = side.receiver.acks.as_ref();
     if let Some(unclear) = acks.and_then(AckStats::unclear)
         && waited(&unclear.evidence)
     {

@@ -51,7 +51,7 @@ fn detect(side: &Side<'_>, out: &mut Found) {
 }
 
 fn evidence<'a>(side: &Side<'a>) -> Option<(&'a AckStats, &'a Evidence)> {
-    let acks = side.receiver.acks.as_deref()?;
+    let acks = side.receiver.acks.as_ref()?;
     Some((acks, acks.evidence.as_deref()?))
 }
 

@@ -33,7 +33,7 @@ fn options(d: &Dir) -> [bool; 4] {
 
 /// Nothing of this side's data and ACKs stands out.
 fn is_plain(d: &Dir) -> bool {
-    let late = d.acks.as_deref().is_some_and(|a| a.evidence.is_some());
+    let late = d.acks.as_ref().is_some_and(|a| a.evidence.is_some());
     let rounds = d.rounds.as_deref();
     d.loss.is_none()
         && d.rare.is_none()
