@@ -66,7 +66,8 @@ def body(r):
         f"Cut ({r['cut_captures']} captures; a cause that lies before the first packet that is left is not asked for):", "", *ids_table(r["cut"], blind=True), "",
         "Each cause by cut: found/said not checked/missed/before the first packet that is left:", "", *cut_table(r["by_cut"]), "",
         f"All-clears of cut captures in which a cause was still asked for: {r['cut_all_clear_with_a_cause']}.", "",
-        "Confidence, whole captures:", "", *confidence_lines(r["confidence"]), "",
+        "Confidence, whole captures (stated by the table of the campaign before this one):", "", *confidence_lines(r["confidence"]), "",
+        "Confidence, cut captures:", "", *confidence_lines(r["confidence_cut"]), "",
         "Time budget, whole captures at the ends: seconds that the applications' times, the link's record or the kernel's clocks determine.", "", *budget_lines(r["budget"])]
 
 
@@ -92,12 +93,14 @@ def write(path, r):
 
 
 def measured(path, r):
-    """Writes the rows of the const MEASURED: name, right, made; rows of ids that were not met stay as they are."""
+    """Writes the rows of the const MEASURED: name, right, made, on whole and on cut captures; rows of ids that were not met stay."""
     text = Path(path).read_text()
     begin = re.search(r"const MEASURED: [^=]*= &\[\n", text).end()
     end = text.index("];", begin)
     rows = {m[1]: m[0] for m in re.finditer(r'    \("(\w+)", \d+, \d+\),\n', text[begin:end])}
-    for i, t in r["whole"].items():
-        if t["right"] + t["false"]:
-            rows[i] = f'    ("{i}", {t["right"]}, {t["right"] + t["false"]}),\n'
+    for i in sorted({*r["whole"], *r["cut"]}):
+        some = [t[i] for t in (r["whole"], r["cut"]) if i in t]
+        right, false = (sum(t[what] for t in some) for what in ("right", "false"))
+        if right + false:
+            rows[i] = f'    ("{i}", {right}, {right + false}),\n'
     Path(path).write_text(text[:begin] + "".join(rows.values()) + text[end:])

@@ -143,7 +143,7 @@ def calibration(rows):
     if not said:
         return {"findings": 0}
     base = sum(ok for _, ok in said) / len(said)
-    edges = [0.0, 0.5, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 1.01]
+    edges = [0.0, 0.5, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 1.01]
     bins = []
     for low, high in zip(edges, edges[1:]):
         some = [(c, ok) for c, ok in said if low <= c < high]

@@ -156,7 +156,7 @@ export class FindingsList {
     if (group.length > streams.size) parts.push(`${count(group.length)} times`);
     parts.push(finding.id);
     if (finding.proof?.outcome === 'proved') parts.push('proved');
-    if (finding.confidence !== undefined) parts.push(`${Math.round(finding.confidence * 100)} % sure`);
+    if (finding.confidence !== undefined) parts.push(`${Math.floor(finding.confidence * 1000) / 10} % sure`);
     return parts.join(' · ');
   }
 

@@ -204,9 +204,14 @@ fn place(group: &Group<'_>) -> String {
     }
     parts.push(word(&f.id));
     if let Some(confidence) = f.confidence {
-        parts.push(format!("{:.0} % sure", confidence * 100.0));
+        parts.push(sure(confidence));
     }
     parts.join(" · ")
+}
+
+/// A confidence, rounded down: nothing is 100 % sure.
+fn sure(confidence: f64) -> String {
+    format!("{} % sure", (confidence * 1000.0).floor() / 10.0)
 }
 
 /// The name of a unit variant in the JSON.
@@ -241,6 +246,12 @@ mod tests {
             confidence: Some(0.99),
             proof: None,
         }
+    }
+
+    #[test]
+    fn what_is_nearly_certain_is_not_certain() {
+        assert_eq!(sure(0.9996), "99.9 % sure");
+        assert_eq!(sure(0.88), "88 % sure");
     }
 
     #[test]
