@@ -7,8 +7,7 @@ use tcplab_base::Instant;
 use tcplab_wire::{NotTcp, TcpFlags, TcpPacket};
 
 use crate::bounds::{Options, Scales};
-use crate::compat::Compat;
-use crate::conn::Connection;
+use crate::conn::{Connection, Moment};
 use crate::findings::{self, Finding, Limits};
 use crate::numbering::Isns;
 use crate::report::{Stream, Totals};
@@ -153,21 +152,20 @@ impl Analyzer {
         let (key, from_a) = Key::of(p);
         let dir = usize::from(!from_a);
         let fingerprint = self.table.fingerprint(&key);
-        let mut reused = false;
+        let mut reused = None;
         match self.table.find(fingerprint) {
             Some(Place::Live(index)) => {
                 if !self.reuses(index, from_a, p)? {
                     self.recent = Some((key, index));
                     return Some((index, dir));
                 }
-                reused = true;
-                self.hand_out(index);
+                reused = Some(self.hand_out(index));
             }
             Some(Place::Gone(isns)) if !isns.reused_by(dir, p) => {
                 self.totals.late_packets += 1;
                 return None;
             }
-            Some(Place::Gone(_)) => reused = true,
+            Some(Place::Gone(older)) => reused = Some(older.ended),
             None => {}
         }
         self.make_room();
@@ -175,8 +173,7 @@ impl Analyzer {
         self.totals.tcp_streams += 1;
         let trace = self.shelf.is_open() && self.wants(stream);
         let life = if trace {
-            let compat = Compat::new(reused);
-            Life::Grown(Box::new(Connection::new(stream, key, now, compat, trace)))
+            Life::Grown(Box::new(Connection::new(stream, key, now, reused, trace)))
         } else {
             Life::Young(Box::new(Young::new(stream, key, now, reused)))
         };
@@ -310,20 +307,21 @@ impl Analyzer {
         &self.totals
     }
 
-    /// Reports a connection and leaves its tombstone.
-    fn hand_out(&mut self, index: u32) {
+    /// Reports a connection and leaves its tombstone. Gives when it ended, if it had been open.
+    fn hand_out(&mut self, index: u32) -> Moment {
         let with = (&self.options.caqm, &mut self.shelf);
         let Some(mut connection) = self.slots.take(index, with) else {
-            return;
+            return Moment::default();
         };
         self.recent = None;
+        let ended = connection.ended();
         let isns = [true, false].map(|from_a| connection.compat.base_seq(from_a));
         let fingerprint = self.table.fingerprint(&connection.key);
         if !self.finished {
-            self.table.ends(fingerprint, Isns::new(isns));
+            self.table.ends(fingerprint, Isns::new(isns, ended));
         }
         if !self.wants(connection.stream) {
-            return;
+            return ended;
         }
         connection.close();
         let found = findings::of(&connection);
@@ -343,5 +341,6 @@ impl Analyzer {
             self.ready.push_back(Output::Trace(trace));
         }
         self.slots.give_back(connection);
+        ended
     }
 }

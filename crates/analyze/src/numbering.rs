@@ -3,18 +3,23 @@
 use tcplab_base::Seq;
 use tcplab_wire::{TcpFlags, TcpPacket};
 
+use crate::conn::Moment;
+
 /// The first sequence number known for each direction (see [`crate::compat::Compat::base_seq`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Isns {
     known: [bool; 2],
     isn: [Seq; 2],
+    /// When it ended, if it had been open.
+    pub ended: Moment,
 }
 
 impl Isns {
-    pub(crate) fn new(isns: [Option<Seq>; 2]) -> Self {
+    pub(crate) fn new(isns: [Option<Seq>; 2], ended: Moment) -> Self {
         Self {
             known: isns.map(|i| i.is_some()),
             isn: isns.map(|i| i.unwrap_or_default()),
+            ended,
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Numbers are given as Wireshark gives `tcp.stream`: a new one for a pair of endpoints that was
 //! not seen before, or for a SYN whose sequence number differs from the ISN known for its
-//! direction (ports reused). A connection that was handed out leaves a tombstone of 24 bytes, so
+//! direction (ports reused). A connection that was handed out leaves a tombstone of 32 bytes, so
 //! that its late packets are recognised and the numbering goes on. The oldest tombstones are forgotten
 //! when there are too many; how many is counted.
 

@@ -9,8 +9,7 @@ mod brief;
 use tcplab_base::Instant;
 use tcplab_wire::{CaqmUnits, TcpFlags, TcpPacket};
 
-use crate::compat::Compat;
-use crate::conn::Connection;
+use crate::conn::{Connection, Moment};
 use crate::table::Key;
 use crate::trace::Shelf;
 use brief::Brief;
@@ -24,15 +23,15 @@ pub(crate) struct Young {
     stream: u32,
     key: Key,
     start: Instant,
-    /// The ports were those of an older connection.
-    reused: bool,
+    /// The ports were those of an older connection: when that ended, if it had been open.
+    reused: Option<Moment>,
     /// How many packets each side sent.
     sent: [u8; 2],
     packets: [Brief; MOST],
 }
 
 impl Young {
-    pub(crate) fn new(stream: u32, key: Key, start: Instant, reused: bool) -> Self {
+    pub(crate) fn new(stream: u32, key: Key, start: Instant, reused: Option<Moment>) -> Self {
         Self {
             stream,
             key,
@@ -63,7 +62,7 @@ impl Young {
         true
     }
 
-    /// Whether `p` is a SYN that belongs to a new connection with the same ports (see [`Compat::reuses`]); `None` where the
+    /// Whether `p` is a SYN that belongs to a new connection with the same ports (see [`crate::compat::Compat::reuses`]); `None` where the
     /// packets so far have to be looked at for that.
     pub(crate) fn reuses(&self, p: &TcpPacket) -> Option<bool> {
         if !p.flags.has(TcpFlags::SYN) || p.flags.has(TcpFlags::ACK) {
@@ -83,8 +82,7 @@ impl Young {
     /// The state that these packets make.
     #[inline(never)]
     pub(crate) fn grow(&self, units: &CaqmUnits, shelf: &mut Shelf) -> Connection {
-        let compat = Compat::new(self.reused);
-        let mut connection = Connection::new(self.stream, self.key, self.start, compat, false);
+        let mut connection = Connection::new(self.stream, self.key, self.start, self.reused, false);
         for brief in self.packets.iter().take(self.len()) {
             let p = brief.packet(&self.key);
             connection.packet(brief.number, brief.now, brief.dir(), &p, units, shelf);

@@ -414,6 +414,39 @@ fn syns_that_the_servers_end_ignores() {
     );
 }
 
+/// A connection of 192.0.2.1's port that ends after 200 ms, and from `ms` the same port again, with `tries` SYNs.
+fn port_comes_back(ms: u32, tries: u32) -> Answer {
+    let mut lines: Vec<String> = CLIENT.map(String::from).to_vec();
+    lines.push("110 > F. 101 501 0 60000".into());
+    lines.push("200 < F. 501 102 0 60000".into());
+    lines.push("200 > . 102 502 0 60000".into());
+    for n in 0..tries {
+        lines.push(format!("{} > S 90000 0 0 60000 mss=1460", ms + 1000 * n));
+    }
+    lines.push(format!(
+        "{} < S. 7000 90001 0 60000 mss=1460",
+        ms + 1000 * tries
+    ));
+    lines.push(format!("{} > . 90001 7001 0 60000", ms + 1000 * tries));
+    run(&[], &lines)
+}
+
+#[test]
+fn ports_that_come_back_while_somebody_may_remember_them() {
+    let cause = |answer: &Answer| {
+        assert_eq!(answer.ids(), ["syn_retries"]);
+        answer.findings[0].cause.clone()
+    };
+    let soon = port_comes_back(12_200, 2);
+    let says = cause(&soon);
+    assert!(says.contains("ended only 12.00 s before"), "{says}");
+    assert!(soon.findings[0].remedy[0].contains("ip_local_port_range"));
+    let late = cause(&port_comes_back(180_000, 2));
+    assert!(!late.contains("remember"), "{late}");
+    // Nobody waited.
+    assert!(port_comes_back(12_200, 1).ids().is_empty());
+}
+
 #[test]
 fn a_refused_connection() {
     let answer = analyze_script(&["0 > S 100 0 0 60000 mss=1460", "20 < R. 0 101 0 0"]);

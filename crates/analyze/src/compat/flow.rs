@@ -29,7 +29,7 @@ pub(super) enum Scale {
 }
 
 /// What one direction has shown.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Flow {
     /// The initial sequence number, seen or guessed.
     pub base_seq: Option<Seq>,
@@ -38,27 +38,27 @@ pub(super) struct Flow {
     /// After the highest byte without a hole below it; 0 means not known. What the peer may ACK.
     pub contiguous: Seq,
     /// ACK field of the last packet, whether or not its ACK flag was set.
-    last_ack: Seq,
+    pub last_ack: Seq,
     /// How often that ACK was repeated; `u32::MAX` after an ACK of something not captured, which
     /// both silences further ones and counts as "two or more".
     pub dup_acks: u32,
     /// Frame of the ACK that is repeated (the low 32 bits of its number).
     pub last_new_ack: u32,
     /// Window field of the last packet; `u32::MAX` before the first.
-    window: u32,
+    pub window: u32,
     /// Time of the last packet.
-    last_time_ns: i64,
+    pub last_time_ns: i64,
     /// Time of the packet that moved `next_seq`.
-    next_seq_time_ns: i64,
+    pub next_seq_time_ns: i64,
     /// Scaling of the windows that this direction announces.
     pub scale: Scale,
     /// The last window announced stood in a SYN, where scaling does not hold.
     pub unscaled: bool,
     /// KEEP_ALIVE and ZERO_WINDOW_PROBE as the last packet had them.
-    last_probe: u16,
+    pub last_probe: u16,
     /// Kinds of Multipath TCP options that the connection had shown before the last packet.
-    mptcp: u8,
-    unacked: Unacked,
+    pub mptcp: u8,
+    pub unacked: Unacked,
 }
 
 impl Default for Flow {
@@ -84,7 +84,8 @@ impl Default for Flow {
 
 impl Flow {
     /// Right edge of the window that this direction announced last.
-    fn window_edge(&self) -> Option<Seq> {
+    #[inline]
+    pub(super) fn window_edge(&self) -> Option<Seq> {
         let shift = match self.scale {
             Scale::Unknown => return None,
             Scale::Shift(shift) if !self.unscaled => shift,
@@ -97,8 +98,8 @@ impl Flow {
 /// About how many segments wait for an ACK. Exact while no ACK comes at all (a capture of one
 /// direction, the only case where the limit is met); otherwise counted in two portions, so at
 /// most one portion too high.
-#[derive(Clone, Copy, Debug, Default)]
-struct Unacked {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Unacked {
     /// End of the older portion.
     mark: Seq,
     older: u16,
@@ -106,11 +107,13 @@ struct Unacked {
 }
 
 impl Unacked {
-    fn is_full(self) -> bool {
+    #[inline]
+    pub(super) fn is_full(self) -> bool {
         u32::from(self.older) + u32::from(self.newer) >= MAX_UNACKED_SEGMENTS
     }
 
-    fn add(&mut self, end: Seq) {
+    #[inline]
+    pub(super) fn add(&mut self, end: Seq) {
         if self.older == 0 {
             self.mark = end;
             self.older = 1;
@@ -120,7 +123,7 @@ impl Unacked {
     }
 
     #[inline]
-    fn acked(&mut self, ack: Seq, next_seq: Seq) {
+    pub(super) fn acked(&mut self, ack: Seq, next_seq: Seq) {
         if self.older == 0 || self.mark.after(ack) {
             return;
         }

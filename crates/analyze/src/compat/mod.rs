@@ -11,6 +11,7 @@
 //! else, so a [`Compat`] is small and allocates nothing.
 
 mod flow;
+mod steady;
 mod verdicts;
 
 use tcplab_base::{Instant, Seq};
@@ -23,7 +24,7 @@ pub use verdicts::Verdicts;
 const MIN_HEADER: usize = 20;
 
 /// State of one connection, both directions.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compat {
     a: Flow,
     b: Flow,
@@ -69,7 +70,28 @@ impl Compat {
     /// Packets that are not [`Standing::Whole`] belong here too: Wireshark gives them to a stream and
     /// remembers their SYN, but judges only what has a length, and shows no verdict where it gave
     /// up before the end of the header.
+    #[inline]
     pub fn packet(&mut self, time: Instant, number: u64, from_a: bool, p: &TcpPacket) -> Verdicts {
+        #[cfg(debug_assertions)]
+        let mut by_rules = self.clone();
+        if self.goes_on(time, number, from_a, p) {
+            #[cfg(debug_assertions)]
+            {
+                let verdicts = by_rules.by_rules(time, number, from_a, p);
+                assert_eq!(
+                    (verdicts, &by_rules),
+                    (Verdicts::default(), &*self),
+                    "{p:?}"
+                );
+            }
+            return Verdicts::default();
+        }
+        self.by_rules(time, number, from_a, p)
+    }
+
+    /// The same for a packet of which the rules have to be asked.
+    #[inline(never)]
+    fn by_rules(&mut self, time: Instant, number: u64, from_a: bool, p: &TcpPacket) -> Verdicts {
         let mut verdicts = self.begin(from_a, p);
         if p.standing.has_length() {
             let context = Context {

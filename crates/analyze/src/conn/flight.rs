@@ -187,7 +187,7 @@ impl Segments {
         a[in_a..].iter().chain(&b[in_b..])
     }
 
-    fn from_mut(&mut self, at: usize) -> impl Iterator<Item = &mut Segment> {
+    fn rest_mut(&mut self, at: usize) -> impl Iterator<Item = &mut Segment> {
         let (a, b) = match &mut self.list {
             Some(list) => list.as_mut_slices(),
             None => (self.only.as_mut_slice(), &mut [][..]),
@@ -295,7 +295,7 @@ impl Flight {
     /// Notes that `[seq, end)` was sent again.
     pub(crate) fn sent_again(&mut self, seq: Seq, end: Seq, now: Instant, number: u64) {
         let at = self.index_after(seq);
-        for s in self.segments.from_mut(at).take_while(|s| s.seq.before(end)) {
+        for s in self.segments.rest_mut(at).take_while(|s| s.seq.before(end)) {
             s.times = s.times.saturating_add(1);
             s.last = now;
             s.number = number;
@@ -319,7 +319,7 @@ impl Flight {
         let mut new = false;
         for s in self
             .segments
-            .from_mut(at)
+            .rest_mut(at)
             .take_while(|s| s.end().at_or_before(right))
         {
             new |= !s.sacked && s.seq.at_or_after(left);

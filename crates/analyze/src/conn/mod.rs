@@ -53,7 +53,7 @@ use data::At;
 use dir::PROVEN;
 use input::Told;
 use loss::Fix;
-use moment::Moment;
+pub(crate) use moment::Moment;
 use turns::{Before, SILENT, Turns};
 
 /// State of one connection.
@@ -87,6 +87,8 @@ pub(crate) struct Connection {
 /// What was seen of the handshake and the end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Handshake {
+    /// When an open connection of the same ports ended.
+    pub ports_free: Moment,
     pub syn_at: Moment,
     pub synack_at: Moment,
     pub done: bool,
@@ -112,7 +114,14 @@ impl Handshake {
 }
 
 impl Connection {
-    pub(crate) fn new(stream: u32, key: Key, start: Instant, compat: Compat, trace: bool) -> Self {
+    /// `reused`: its ports were those of an older connection; when that ended, if it had been open.
+    pub(crate) fn new(
+        stream: u32,
+        key: Key,
+        start: Instant,
+        reused: Option<Moment>,
+        trace: bool,
+    ) -> Self {
         let trace = trace.then(|| {
             Box::new(StreamTrace {
                 stream,
@@ -126,18 +135,30 @@ impl Connection {
             start,
             first: 0,
             last: start,
-            compat,
+            compat: Compat::new(reused.is_some()),
             dirs: [Dir::default(), Dir::default()],
             client: None,
             talker: None,
             turns: None,
             opening: None,
-            handshake: Handshake::default(),
+            handshake: Handshake {
+                ports_free: reused.unwrap_or_default(),
+                ..Handshake::default()
+            },
             over: false,
             steps: None,
             trace,
             tracker: None,
         }
+    }
+
+    /// When its last packet passed, if it was ever open.
+    pub(crate) fn ended(&self) -> Moment {
+        let mut ended = Moment::default();
+        if self.handshake.done || self.dirs.iter().all(|d| d.data_bytes > 0) {
+            ended.set(self.last);
+        }
+        ended
     }
 
     /// Whether the scale of the windows that a side advertises is known.
@@ -594,7 +615,7 @@ mod tests {
     fn a_connection_stays_small() {
         // What the bound of 1 kB for each open connection is made of.
         let sizes = [
-            ("a connection", size_of::<Connection>(), 1400),
+            ("a connection", size_of::<Connection>(), 1408),
             ("a side of it", size_of::<Dir>(), 544),
             ("its ACKs", size_of::<AckStats>(), 192),
             ("its losses", size_of::<loss::Loss>(), 200),

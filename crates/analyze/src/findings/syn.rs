@@ -1,7 +1,9 @@
 //! SYNs and SYN-ACKs that had to be sent again (RFC 9293 3.8.3, RFC 6298 5.7).
 
+use tcplab_base::Duration;
+
 use super::{
-    Detector, Finding, Found, Id, Need, Severity, Side, accept_queue_overflow, packets,
+    Detector, Finding, Found, Id, Need, Severity, Side, accept_queue_overflow, length, packets,
     time_wait_reuse,
 };
 
@@ -12,6 +14,10 @@ pub(crate) const DETECTOR: Detector = Detector {
     needs: &[],
     detect,
 };
+
+/// A connection that is over is remembered so long: 60 s by Linux (TIME-WAIT), 120 s by its packet filter
+/// (`nf_conntrack_tcp_timeout_time_wait`).
+const REMEMBERED: Duration = Duration::from_secs(120);
 
 fn detect(side: &Side<'_>, out: &mut Found) {
     let h = &side.connection.handshake;
@@ -31,6 +37,7 @@ fn find(side: &Side<'_>) -> Option<Finding> {
     let from_client = side.sender_is_client();
     let answered = h.synack_at.is_some() || h.done;
     let what = if from_client { "SYN" } else { "SYN-ACK" };
+    let ports = from_client.then(|| ports_back(side)).flatten();
     let severity = if answered {
         Severity::Medium
     } else {
@@ -57,6 +64,7 @@ fn find(side: &Side<'_>) -> Option<Finding> {
             side.receiver_end
         )
     };
+    f.cause.extend(ports.map(|gap| used_before(side, gap)));
     f.remedy = if answered {
         vec![
             "At the listener: does `nstat -az TcpExtListenOverflows TcpExtListenDrops \
@@ -71,5 +79,34 @@ fn find(side: &Side<'_>) -> Option<Finding> {
             side.receiver_end.ip, side.receiver_end.port
         )]
     };
+    if ports.is_some() {
+        f.remedy.insert(0, new_ports(side));
+    }
     Some(f)
+}
+
+/// How long ago an open connection of the same ports had ended, if somebody may still remember it.
+fn ports_back(side: &Side<'_>) -> Option<Duration> {
+    let ended = side.connection.handshake.ports_free.get()?;
+    let gap = side.connection.start.since(ended);
+    (gap < REMEMBERED).then_some(gap)
+}
+
+fn used_before(side: &Side<'_>, gap: Duration) -> String {
+    let (client, server) = (side.sender_end, side.receiver_end);
+    format!(
+        " Its port {} had been used for a connection to {server} that ended only {} before: a firewall or NAT between \
+         them, or the server, may still remember that one and drop the SYN.",
+        client.port,
+        length(gap)
+    )
+}
+
+fn new_ports(side: &Side<'_>) -> String {
+    format!(
+        "On {}: keep connections open instead of opening one for each request, or let it have more ports \
+         (`sysctl net.ipv4.ip_local_port_range`): its ports come back while the connections before are still \
+         remembered. `ss -tan state time-wait | wc -l` tells how many are.",
+        side.sender_end.ip
+    )
 }
