@@ -30,6 +30,10 @@ pub enum Output {
 /// Of the connections that may be held, this part (1 of so many) may have barely begun.
 const BEGUN: usize = 8;
 
+/// While fewer connections live, there is memory for the whole state of each from its first packet on. Few in a debug
+/// build, so that tests meet both.
+const FEW: usize = if cfg!(debug_assertions) { 2 } else { 16_384 };
+
 /// From this part (1 of so many) of the TCP packets on, those that were cut before their header may hide anything.
 const UNREAD: u64 = 100;
 
@@ -172,8 +176,11 @@ impl Analyzer {
         let stream = self.totals.tcp_streams as u32;
         self.totals.tcp_streams += 1;
         let trace = self.shelf.is_open() && self.wants(stream);
-        let life = if trace {
-            Life::Grown(Box::new(Connection::new(stream, key, now, reused, trace)))
+        let life = if trace || self.slots.live() < FEW {
+            Life::Grown(
+                self.slots
+                    .room(Connection::new(stream, key, now, reused, trace)),
+            )
         } else {
             Life::Young(Box::new(Young::new(stream, key, now, reused)))
         };

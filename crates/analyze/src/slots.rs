@@ -147,7 +147,7 @@ impl Slots {
             if suffices(young) {
                 return None;
             }
-            let grown = make(&mut self.spare, young, with);
+            let grown = room(&mut self.spare, young.grow(with.0, with.1));
             slot.life = Some(Life::Grown(grown));
         }
         match &mut slot.life {
@@ -164,8 +164,13 @@ impl Slots {
         self.free.push(index);
         Some(match life {
             Life::Grown(connection) => connection,
-            Life::Young(young) => make(&mut self.spare, &young, with),
+            Life::Young(young) => room(&mut self.spare, young.grow(with.0, with.1)),
         })
+    }
+
+    /// A place for a connection.
+    pub(crate) fn room(&mut self, connection: Connection) -> Box<Connection> {
+        room(&mut self.spare, connection)
     }
 
     /// The memory of a connection that is not needed any more.
@@ -221,16 +226,15 @@ fn barely_begun(slots: &[Slot], (index, generation): (u32, u32)) -> bool {
     sent.is_some_and(|[a, b]| a.min(b) == 0 && a.max(b) <= FEW)
 }
 
-/// The connection that some packets make, in memory that was used before where there is some.
-#[inline(never)]
-fn make(spare: &mut Option<Box<Connection>>, young: &Young, with: Makings<'_>) -> Box<Connection> {
-    let grown = young.grow(with.0, with.1);
+/// A connection in memory that was used before where there is some.
+#[inline]
+fn room(spare: &mut Option<Box<Connection>>, connection: Connection) -> Box<Connection> {
     match spare.take() {
         Some(mut memory) => {
-            *memory = grown;
+            *memory = connection;
             memory
         }
-        None => Box::new(grown),
+        None => Box::new(connection),
     }
 }
 
