@@ -204,3 +204,33 @@ fn data_that_is_on_its_way_behind_a_fin_is_not_the_close() {
     assert_eq!(of(Class::Closing), 120_000, "{:?}", s.budget_us);
     assert_eq!(s.requests[0].duration_us, 220_000);
 }
+
+#[test]
+fn a_request_that_stands_in_a_queue_is_not_with_the_server_yet() {
+    // The ACK comes 500 ms after the request, the answer 100 ms after that.
+    let opened = [
+        "0 > S 100 0 0 60000 mss=1460",
+        "20 < S. 500 101 0 60000 mss=1460",
+        "20 > . 101 501 0 60000",
+    ];
+    let with = |rest: &[&str]| {
+        let lines = [&opened[..], rest].concat();
+        analyze_script(&lines).streams[0].budget_us.clone()
+    };
+    let queue = with(&[
+        "20 > . 101 501 1460 60000",
+        "20 > P. 1561 501 1460 60000",
+        "520 < . 501 3021 0 60000",
+        "620 < P. 501 3021 700 60000",
+    ]);
+    assert_eq!(queue.of(Class::Path), 500_000, "{queue:?}");
+    assert_eq!(queue.of(Class::ServerThinks), 100_000, "{queue:?}");
+    // The answer itself brings the ACK, so the server had the request for no longer than it may hold an ACK.
+    let answer = |at: &str| {
+        let answer = format!("{at} < P. 501 1561 700 60000");
+        let budget = with(&["20 > P. 101 501 1460 60000", &answer]);
+        (budget.of(Class::Path), budget.of(Class::ServerThinks))
+    };
+    assert_eq!(answer("620"), (380_000, 220_000));
+    assert_eq!(answer("200"), (20_000, 160_000));
+}

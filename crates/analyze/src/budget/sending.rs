@@ -27,6 +27,8 @@ const RTO_FLOOR_US: u64 = 150_000;
 /// A probe of a single segment waits this much longer for a delayed ACK, microseconds (Linux `tcp_schedule_loss_probe()`,
 /// with what the clocks blur).
 const PROBE_WAITS_US: u64 = 100_000;
+/// No stack in use holds an ACK longer, microseconds (Linux `TCP_DELACK_MAX`, with a tick; RFC 1122 4.2.3.2 allows 500 ms).
+const LONGEST_HOLD_US: u64 = 220_000;
 /// A flight that stays the same for so many round trips, though nothing was lost, is held by the send buffer: a
 /// congestion window that is used grows by 5 % or more in each (Linux `bictcp_update()`, before the first loss).
 const PLATEAU: u32 = 6;
@@ -184,6 +186,25 @@ impl Side {
     /// A delayed ACK for its data passed.
     pub(crate) fn acked_late(&mut self, at: u64, hold_us: u32) {
         (self.late_at, self.late_us) = (at, hold_us);
+    }
+
+    /// When an ACK showed that all its data had arrived, without the time that its receiver held that ACK. Where the data
+    /// that the peer sends now is the first to show it, the earliest that it can have been; 0: nothing shows it.
+    pub(crate) fn arrived(&self, e: &Event<'_>) -> u64 {
+        let own = &e.dirs[1 - e.dir];
+        let missed = e
+            .dirs
+            .iter()
+            .any(|d| d.rare.as_deref().is_some_and(|r| r.missed.bytes > 0));
+        if own.una != own.nxt || missed {
+            return 0;
+        }
+        if own.progress >= e.now {
+            return e.at.saturating_sub(LONGEST_HOLD_US);
+        }
+        let at = own.progress.since(e.start).as_micros().max(0) as u64;
+        let held = if at == self.late_at { self.late_us } else { 0 };
+        at.saturating_sub(held.into())
     }
 
     /// It waits for a time stamp of its peer.

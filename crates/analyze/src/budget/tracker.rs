@@ -237,18 +237,36 @@ impl Tracker {
             self.ledger.until(Class::Unknown, e.at);
             return;
         }
-        let there = self.at + u64::from(tx.path_or_zero());
-        self.ledger.until(Class::Path, there.min(e.at));
-        let class = if e.dir != e.client {
-            let late = e.at.saturating_sub(self.ledger.cursor());
-            let repair = self.sides[e.dir].begins_after_loss(e, late);
-            repair.unwrap_or(Class::ServerThinks)
+        let there = (self.at + u64::from(tx.path_or_zero())).min(e.at);
+        let late = e.at - there.max(self.ledger.cursor()).min(e.at);
+        let repair = if e.dir == e.client {
+            None
+        } else {
+            self.sides[e.dir].begins_after_loss(e, late)
+        };
+        let class = match repair {
+            Some(repair) => {
+                self.ledger.until(Class::Path, there);
+                repair
+            }
+            None => {
+                let acked = self.sides[1 - e.dir].arrived(e);
+                self.ledger.until(Class::Path, there.max(acked).min(e.at));
+                self.thinks(e)
+            }
+        };
+        self.ledger.until(class, e.at);
+    }
+
+    /// Whose program was busy before it began to send.
+    fn thinks(&self, e: &Event<'_>) -> Class {
+        if e.dir != e.client {
+            Class::ServerThinks
         } else if self.kept_alive {
             Class::Idle
         } else {
             Class::ClientThinks
-        };
-        self.ledger.until(class, e.at);
+        }
     }
 
     /// The part of the gap in which the sender waited for a closed window.

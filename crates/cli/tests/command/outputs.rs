@@ -414,9 +414,12 @@ fn nothing_is_left_of_an_analysis_that_was_ended() {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
         let id = child.id().to_string();
+        // `wait` closes the input, and an end of the input may overtake the signal.
+        let input = child.stdin.take();
         let kill = Command::new("kill").args([name, &id]).status().unwrap();
         assert!(kill.success());
         let ended = child.wait().unwrap();
+        drop(input);
         assert_eq!(
             std::os::unix::process::ExitStatusExt::signal(&ended),
             Some(number)
