@@ -29,6 +29,8 @@ const RTO_FLOOR_US: u64 = 150_000;
 const PROBE_WAITS_US: u64 = 100_000;
 /// No stack in use holds an ACK longer, microseconds (Linux `TCP_DELACK_MAX`, with a tick; RFC 1122 4.2.3.2 allows 500 ms).
 const LONGEST_HOLD_US: u64 = 220_000;
+/// No queue is longer, microseconds: its sender would have sent again (RFC 6298).
+const LONGEST_QUEUE_US: u64 = 10_000_000;
 /// A flight that stays the same for so many round trips, though nothing was lost, is held by the send buffer: a
 /// congestion window that is used grows by 5 % or more in each (Linux `bictcp_update()`, before the first loss).
 const PLATEAU: u32 = 6;
@@ -188,9 +190,9 @@ impl Side {
         (self.late_at, self.late_us) = (at, hold_us);
     }
 
-    /// When an ACK showed that all its data had arrived, without the time that its receiver held that ACK. Where the data
+    /// When an ACK showed that all its data, the last of which passed at `sent_at`, had arrived, without the time that its receiver held that ACK. Where the data
     /// that the peer sends now is the first to show it, the earliest that it can have been; 0: nothing shows it.
-    pub(crate) fn arrived(&self, e: &Event<'_>) -> u64 {
+    pub(crate) fn arrived(&self, sent_at: u64, e: &Event<'_>) -> u64 {
         let own = &e.dirs[1 - e.dir];
         let missed = e
             .dirs
@@ -200,7 +202,13 @@ impl Side {
             return 0;
         }
         if own.progress >= e.now {
-            return e.at.saturating_sub(LONGEST_HOLD_US);
+            let earliest = e.at.saturating_sub(LONGEST_HOLD_US);
+            // A sender without an ACK for so long would have sent again: the capture's clock was set, or packets are missing.
+            return if earliest > sent_at + LONGEST_QUEUE_US {
+                0
+            } else {
+                earliest
+            };
         }
         let at = own.progress.since(e.start).as_micros().max(0) as u64;
         let held = if at == self.late_at { self.late_us } else { 0 };

@@ -1,7 +1,7 @@
 //! Time that did not pass: the clock of the capture was set ahead.
 
 use super::ledger::Account;
-use super::{Budget, Class, Span};
+use super::{Budget, Class, Request, Span};
 
 impl Account {
     /// Takes `by` microseconds out, which the capture's clock skipped `at` microseconds after the first packet.
@@ -13,7 +13,7 @@ impl Account {
         let budget = self.budget;
         let mut classes = budget.parts().filter(long);
         let (first, second) = (classes.next(), classes.next());
-        let (Some((class, _)), None) = (first, second) else {
+        let (Some((class, _)), None, true) = (first, second, self.is_in_one(at, by)) else {
             self.forget(whole);
             return;
         };
@@ -35,6 +35,13 @@ impl Account {
             }
         }
         self.spans.retain(|span| span.to_us > span.from_us);
+    }
+
+    /// Whether the request that it lies in gave so much to one class.
+    fn is_in_one(&self, at: u64, by: u64) -> bool {
+        let over = |r: &&Request| r.start_us <= at && r.start_us + r.duration_us > at;
+        let mut parts = self.requests.iter().filter(over);
+        parts.all(|r| r.duration_us < by || r.budget_us.parts().any(|part| part.1 >= by))
     }
 
     /// Nothing is known of all this time.

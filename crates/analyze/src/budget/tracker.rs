@@ -250,7 +250,7 @@ impl Tracker {
                 repair
             }
             None => {
-                let acked = self.sides[1 - e.dir].arrived(e);
+                let acked = self.sides[1 - e.dir].arrived(self.at, e);
                 self.ledger.until(Class::Path, there.max(acked).min(e.at));
                 self.thinks(e)
             }
