@@ -163,7 +163,9 @@ fn kind(side: &Side<'_>, list: &[&Record]) -> Kind {
 /// A queue that runs over lets a segment in for each that leaves, so those that it drops seldom follow one another. A link
 /// that is gone for a moment loses several in a row.
 fn lie_apart<'a>(list: impl Iterator<Item = &'a &'a Record>) -> bool {
-    let sums = list.fold((0, 0), |(lost, runs), r| (lost + r.retransmissions, runs + r.runs));
+    let sums = list.fold((0, 0), |(lost, runs), r| {
+        (lost + r.retransmissions, runs + r.runs)
+    });
     sums.0 * 2 <= sums.1 * 3
 }
 

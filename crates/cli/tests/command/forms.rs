@@ -110,6 +110,13 @@ fn tshark_compat_names_wiresharks_fields() {
 }
 
 #[test]
+fn a_capture_is_no_pair_with_itself() {
+    let run = tcplab(&["analyze", "--pair", QUICKACK, QUICKACK]);
+    assert_eq!(run.code, 2, "{}", run.out);
+    assert!(run.err.contains("are the same capture"), "{}", run.err);
+}
+
+#[test]
 fn a_pair_shows_the_same_ack_from_both_ends() {
     let [a, b] = [
         "tests/captures/quickack-rtt50-hz1000.a.pcap",
