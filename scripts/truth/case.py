@@ -220,7 +220,7 @@ def absent(seen):
     if not seen.both("DelayedACKs"):
         out |= {"delayed_ack", "nagle"}
     if not seen.retrans and not seen.drops():
-        out |= {"rto", "tlp", "fast_recovery", "spurious"}
+        out |= {"rto", "fast_recovery", "spurious"} | (set() if seen.both("TCPLossProbes") else {"tlp"})  # a probe may be new data
     if not seen.both("TCPToZeroWindowAdv") and not seen.both("TCPWantZeroWindowAdv"):
         out |= {"zero_window"}
     if not any(c[s].get("rwnd_limited_us") for c in seen.raw["connections"] for s in "ab"):
