@@ -25,7 +25,7 @@ fn the_report_fits_80_columns_and_tells_findings_first() {
             .unwrap_or_else(|| panic!("{part}: {}", run.out))
     };
     assert!(at("Findings") < at("Streams"));
-    assert!(at("HIGH") < at("Do  ") && at("Do  ") < at("quickack 1"));
+    assert!(at("INFO") < at("Do  ") && at("Do  ") < at("quickack 1"));
     assert!(at("quickack 1") < at("Why  ") && at("Why  ") < at("Seen  "));
     assert!(run.out.contains("No findings"), "{}", run.out);
 }
