@@ -135,6 +135,12 @@ impl Ledger {
         });
     }
 
+    /// The frame that began the open request.
+    pub(crate) fn asked(&self) -> Option<u64> {
+        let open = self.requests.as_deref()?.open.as_ref();
+        open.map(|request| request.packet)
+    }
+
     /// The request that is open ended at the cursor. `sent` are the bytes that client and server sent so far.
     pub(crate) fn answered(&mut self, sent: [u64; 2]) {
         self.settle();

@@ -20,6 +20,7 @@ mod list;
 mod loss;
 mod measured;
 mod needs;
+mod no_answer;
 mod options;
 mod policer;
 pub mod proof;
