@@ -34,7 +34,7 @@ def no_answer(rng):
     def judge(seen):
         if not (seen.quiet and seen.finished()):
             return "not quiet"
-        return truth(must("no_answer"))
+        return truth(must("no_answer"), budget={"server_thinks": wait / 1000})
     return Case("no-answer", [*lines, *path(rng, p, rtt), *sometimes(rng, p)], judge, "b", rng.choice(KERNELS), p)
 
 

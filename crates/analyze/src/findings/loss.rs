@@ -166,7 +166,7 @@ fn lie_apart<'a>(list: impl Iterator<Item = &'a &'a Record>) -> bool {
     let sums = list.fold((0, 0), |(lost, runs), r| {
         (lost + r.retransmissions, runs + r.runs)
     });
-    sums.0 * 2 <= sums.1 * 3
+    sums.0 * 4 <= sums.1 * 5
 }
 
 /// Those of the sender that this file speaks of.
