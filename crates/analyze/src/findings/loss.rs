@@ -198,6 +198,9 @@ fn finding(side: &Side<'_>, list: &Episodes<'_>, kind: Kind) -> Finding {
         Kind::Untold | Kind::Policed => UNTOLD.id,
     };
     let mut f = list.finding(side, id, severity);
+    if !side.is_told(id) {
+        return f;
+    }
     let segments = if lost == 1 { "segment" } else { "segments" };
     let end = side.sender_end.ip;
     let how = match kind {
