@@ -355,8 +355,13 @@ fn acks_sent(d: &mut Dir) -> AcksSent {
 
 /// The stretches, without flickers; nothing when there was only one mode.
 fn modes(a: &AckStats) -> Vec<AckMode> {
+    let stretches = || a.modes.iter().filter(|s| s.acks >= STRETCH);
+    let first = stretches().next().map(|s| s.mode);
     let mut modes: Vec<AckMode> = Vec::new();
-    for s in a.modes.iter().filter(|s| s.acks >= STRETCH) {
+    if a.delayed == 0 && stretches().all(|s| Some(s.mode) == first) {
+        return modes;
+    }
+    for s in stretches() {
         let mean = u32::try_from(s.sum_us / u64::from(s.acks.max(1))).unwrap_or(u32::MAX);
         match modes.last_mut() {
             Some(last) if last.mode == s.mode => last.acks += u64::from(s.acks),
@@ -369,11 +374,7 @@ fn modes(a: &AckStats) -> Vec<AckMode> {
             }),
         }
     }
-    if modes.len() < 2 && a.delayed == 0 {
-        Vec::new()
-    } else {
-        modes
-    }
+    modes
 }
 
 /// Unique payload over the time between the first and the last data packet.

@@ -184,12 +184,11 @@ pub(crate) fn lost(list: &Episodes<'_>) -> u64 {
 
 fn find(side: &Side<'_>, wanted: Kind) -> Option<Finding> {
     let list = episodes(side)?;
-    let records: Vec<&Record> = list.iter().collect();
     // All of it came in the end, and none of it was needed.
     if lost(&list) == 0 {
         return None;
     }
-    (kind(side, &records) == wanted).then(|| finding(side, &list, wanted))
+    (kind(side, list.as_slice()) == wanted).then(|| finding(side, &list, wanted))
 }
 
 fn finding(side: &Side<'_>, list: &Episodes<'_>, kind: Kind) -> Finding {
@@ -208,6 +207,9 @@ fn finding(side: &Side<'_>, list: &Episodes<'_>, kind: Kind) -> Finding {
         Kind::Untold | Kind::Policed => UNTOLD.id,
     };
     let mut f = list.finding(side, id, severity);
+    if !side.is_told(id) {
+        return f;
+    }
     let segments = if lost == 1 { "segment" } else { "segments" };
     let end = side.sender_end.ip;
     let how = match kind {
