@@ -190,7 +190,8 @@ impl Ledger {
 
     /// The frame that began the open request.
     pub(crate) fn asked(&self) -> Option<u64> {
-        let open = self.requests.as_deref()?.open.as_ref();
+        let requests = &self.requests;
+        let open = requests.list.last().filter(|_| requests.open);
         open.map(|request| request.packet)
     }
 
