@@ -188,11 +188,11 @@ impl Ledger {
         self.requests.ask(request, sent);
     }
 
-    /// The frame that began the open request.
-    pub(crate) fn asked(&self) -> Option<u64> {
+    /// The frame that began the open request, and when.
+    pub(crate) fn asked(&self) -> Option<(u64, u64)> {
         let requests = &self.requests;
         let open = requests.list.last().filter(|_| requests.open);
-        open.map(|request| request.packet)
+        open.map(|request| (request.packet, request.start_us))
     }
 
     /// The request that is open ended at the cursor. `sent` are the bytes that client and server sent so far.

@@ -336,11 +336,11 @@ impl Tracker {
         last == Some(client) && (self.served || self.pauses[0] == 0)
     }
 
-    /// The request that nothing answered: its frame, when the last data of it passed, and when the connection began to
-    /// close, microseconds after the first packet.
-    pub(crate) fn unanswered(&self, client: usize) -> Option<(u64, u64, Option<u64>)> {
-        let packet = self.ledger.asked().filter(|_| self.is_unanswered(client))?;
-        Some((packet, self.at, self.fin))
+    /// The request that nothing answered: its frame, when its first and its last data passed, and when the connection
+    /// began to close, microseconds after the first packet.
+    pub(crate) fn unanswered(&self, client: usize) -> Option<(u64, [u64; 2], Option<u64>)> {
+        let (packet, began) = self.ledger.asked().filter(|_| self.is_unanswered(client))?;
+        Some((packet, [began, self.at], self.fin))
     }
 
     /// Bytes behind it, about.

@@ -40,7 +40,6 @@ const MEASURED: &[(&str, u32, u32)] = &[
     ("accept_queue_overflow", 13, 14),
     ("ack_thinning", 48, 48),
     ("capture_clock_step", 48, 48),
-    ("no_answer", 35, 35),
 ];
 
 /// How many findings of a name weigh as much as all findings together: what was right 22 times of 22 may be wrong the
