@@ -6,6 +6,8 @@ use super::{Budget, Class, Request, Span};
 
 /// Most requests that are listed for one connection; later ones are counted.
 const LISTED: usize = 256;
+/// Most connections have no more, and take no memory for more: a list grows by one at a time up to here.
+const FEW: usize = 4;
 /// Most spans that are kept for one connection.
 const SPANS: usize = 8_192;
 
@@ -48,8 +50,7 @@ impl Requests {
     }
 
     fn ask(&mut self, request: Request, sent: [u64; 2]) {
-        if self.list.capacity() == 0 {
-            // Most connections have one.
+        if self.list.len() < FEW {
             self.list.reserve_exact(1);
         }
         self.list.push(request);
