@@ -64,7 +64,7 @@ def courier(rng):
     writes = [head, body] if rng.random() < 0.5 else [4, head, body]
     every = rng.choice([0, 15, 90])
     p.update(news=n, writes=len(writes), every_ms=every)
-    lines = [f"a_script=(r{sum(writes)} w{word})*{n} c", f"b_script=({' '.join(f'w{x}' for x in writes)} r{word}{f' s{every * 1000}' if every else ''})*{n} d c"]
+    lines = [f"a_script=(r{sum(writes)} w{word})*{n} c", f"b_script=({f's{every * 1000} ' if every else ''}{' '.join(f'w{x}' for x in writes)} r{word})*{n} d c"]
 
     def judge(seen):
         late = seen.count("a", "DelayedACKs")
@@ -116,7 +116,7 @@ def printer(rng):
 
 def pipelined(rng):
     """A client asks for much at once, is busy with something else, and reads the answers when its memory has long been full."""
-    p, k, cap = {}, rng.randint(12, 30), rng.choice([30, 70, 130]) * 1000
+    p, k, cap = {}, rng.randint(12, 30), rng.choice([50, 90, 160]) * 1000
     reply, busy, n = cap * rng.choice([3, 5]) // k, rng.choice([700, 1800, 4000]), rng.randint(2, 4)
     p.update(requests=k, busy_ms=busy, buffer=cap)
     lines = [f"a_script=(w{90 * k} s{busy * 1000} r{reply * k})*{n} c", f"b_script=(r90 w{reply})*{k * n} d c", f"sysctl_a=net.ipv4.tcp_rmem 4096 {min(cap, 49152)} {cap}", *rate(p, "ba", rng.choice([30, 90]))]
@@ -154,10 +154,10 @@ def firewall(rng):
     """A firewall takes window scaling out of the client's SYN, or out of the answer alone; then something large is sent."""
     p, way = {}, rng.choice(["ab", "ab", "ba"])
     s, rtt = ("a" if way == "ba" else rng.choice("ab")), rng.choice([35, 70]) if way == "ba" else rng.choice([85, 140, 210])
-    size = rng.choice([60, 150]) * 1000 if way == "ba" else rng.choice([1200, 2600]) * 1000
+    size = rng.choice([25, 50]) * 1000 if way == "ba" else rng.choice([1200, 2600]) * 1000
     p.update(way=way, bytes=size)
     ask, answer = (f"w{size} r50", f"r{size} w50") if s == "a" else (f"w50 r{size}", f"r50 w{size}")
-    lines = [f"a_script={ask} c", f"b_script={answer} d c", f"rule={way} syn strip=3", *rate(p, toward(s), 100)]
+    lines = [f"a_script={ask} c", f"b_script={answer} d c", f"rule={way} syn strip=3", "max=150000000", *rate(p, toward(s), 100)]
     words = ["option_removed", "window_scaling", "receive_window", "slow_start", "zero_window"]
 
     def judge(seen):
