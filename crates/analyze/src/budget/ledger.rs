@@ -232,6 +232,16 @@ impl Ledger {
     }
 
     /// Microseconds that were given to a class so far.
+    pub(crate) fn given(&self, class: Class) -> u64 {
+        let newest = if class == self.class {
+            self.cursor - self.from
+        } else {
+            0
+        };
+        self.total.of(class) + newest
+    }
+
+    /// The same, and a stretch of it ends here.
     pub(crate) fn booked(&mut self, class: Class) -> u64 {
         self.settle();
         self.total.of(class)

@@ -11,6 +11,11 @@ use super::data::{NEAR_IDS, near, rtt};
 use super::dir::{self, Dir};
 use super::{Connection, loss};
 
+/// No stack repeats what it has sent a moment ago: a card that cuts large segments was captured before and after the cut.
+const AT_ONCE: Duration = Duration::from_micros(100);
+/// After so long a timer may have sent it again: some stacks and tunnels keep the IP identification then.
+const TIMER: Duration = Duration::from_millis(150);
+
 impl Connection {
     /// Whether this is a packet that was there before, once more.
     pub(super) fn is_copy(&self, dir: usize, mark: u64, p: &TcpPacket, now: Instant) -> bool {
@@ -33,12 +38,16 @@ impl Connection {
 /// `p` repeats what `tx` sent before. Did it leave with that, and not later?
 fn came_later(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
     let end = p.seq_end();
-    let was_there = end.at_or_before(tx.nxt)
-        && (end.at_or_before(tx.una) || tx.flight.holds(p.seq, end))
-        && !p.flags.has(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST);
+    let alone = !p.flags.has(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST);
     // What the capture missed may turn up late, and come for the first time.
     let missed = tx.rare.as_deref().is_some_and(|r| r.missed.bytes > 0);
-    was_there && tx.acks_seen && !missed && left_before(tx, p, now) && !was_asked_for(tx, now)
+    if !alone || missed || end.after(tx.nxt) || !tx.acks_seen || was_asked_for(tx, now) {
+        return false;
+    }
+    let was_there = end.at_or_before(tx.una) || tx.flight.holds(p.seq, end);
+    let soon = now.since(tx.last_data) < TIMER;
+    (was_there && soon && left_before(tx, p, now))
+        || tx.flight.sent_since(p.seq, end, now - AT_ONCE)
 }
 
 /// It left no later than the newest data that was seen.

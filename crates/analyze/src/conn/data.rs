@@ -89,7 +89,8 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
         _ => old_data(tx, rx, p, at),
     };
     if p.payload_len > 0 {
-        let silence = at.now.since(tx.last_data);
+        // An answer waits for its request, not for a timer.
+        let silence = at.now.since(tx.last_data.max(rx.last_data));
         if tx.ordinal > BULK && (tx.ordinal & 3 == 0 || silence >= SILENCE) {
             under_load(tx, rx, p, silence, at);
         }
@@ -443,6 +444,12 @@ pub(super) fn silence(tx: &Dir, tsval: Option<u32>, now: Instant) -> (Duration, 
 /// A retransmission: count it, find its reason.
 fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
     let (seq, end) = (p.seq, p.seq_end());
+    if tx.flight.front().is_some_and(Segment::lacks_its_payload) && p.payload_len == 0 {
+        // The payload that this FIN came with was ACKed, so nothing was lost: the peer does not close yet.
+        let loss = tx.loss();
+        loss.other += 1;
+        return SegmentKind::Retransmission;
+    }
     let tsval = p.options.timestamps.map(|t| t.0);
     let (idle, wait) = silence(tx, tsval, at.now);
     let hole = tx.loss.as_deref().and_then(|l| l.hole.as_deref().copied());

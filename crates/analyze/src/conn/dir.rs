@@ -176,6 +176,10 @@ pub(crate) struct Rare {
     pub network_duplicates: u32,
     /// What the receiver got twice (DSACK) though the capture shows it once.
     pub unseen_duplicates: u32,
+    /// Frame number of the first DSACK that told of either.
+    pub first_doubled: u64,
+    /// SACK blocks told of data that the capture had not shown.
+    pub sacked_unseen: bool,
     /// Its first RST.
     pub reset: Option<Box<Reset>>,
     pub super_segments: u32,
@@ -308,12 +312,13 @@ pub(crate) fn mark(p: &TcpPacket) -> u64 {
 }
 
 /// Whether `p`, which looks like the packet `gap` before it, is that packet once more. A non-zero IP identification proves
-/// it; without one, only data that repeats sooner than any timer allows, or a SYN (two SYN-ACKs may: one by the timer, one
+/// it, unless so late that a timer of a stack that keeps the number may have sent it; without one, only data that repeats sooner than any timer allows, or a SYN (two SYN-ACKs may: one by the timer, one
 /// for a SYN).
 pub(crate) fn repeats(p: &TcpPacket, gap: Duration, doubled: bool) -> bool {
     let opens = p.flags.0 & (TcpFlags::SYN | TcpFlags::ACK) == TcpFlags::SYN;
     let close = gap <= Duration::from_micros(100);
-    p.ip_id.unwrap_or(0) != 0 || (close && (p.payload_len > 0 || opens || doubled))
+    let soon = gap < Duration::from_millis(150);
+    (soon && p.ip_id.unwrap_or(0) != 0) || (close && (p.payload_len > 0 || opens || doubled))
 }
 
 impl Default for Dir {

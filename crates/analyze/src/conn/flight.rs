@@ -50,6 +50,11 @@ impl Segment {
     pub(crate) fn end(&self) -> Seq {
         self.seq + self.len
     }
+
+    /// A FIN that came with payload, which was ACKed without it.
+    pub(crate) fn lacks_its_payload(&self) -> bool {
+        self.ordinal > 0 && self.payload == 0
+    }
 }
 
 /// What an ACK took out of the flight.
@@ -266,6 +271,19 @@ impl Flight {
         let at = self.index_after(seq);
         let segment = self.segments.from(at).next();
         segment.is_some_and(|s| s.seq == seq && s.end() == end)
+    }
+
+    /// Whether all of `[seq, end)` was sent at `since` or later.
+    pub(crate) fn sent_since(&self, seq: Seq, end: Seq, since: Instant) -> bool {
+        let at = self.index_after(seq);
+        let mut from = seq;
+        for s in self.segments.from(at).take_while(|s| s.seq.before(end)) {
+            if s.last < since || from.before(s.seq) {
+                return false;
+            }
+            from = s.end();
+        }
+        from.at_or_after(end)
     }
 
     /// The parts of `[seq, end)` that no segment covers.

@@ -81,7 +81,7 @@ pub(crate) struct Connection {
     steps: Option<Box<steps::Steps>>,
     trace: Option<Box<StreamTrace>>,
     /// Where the time went; made with the first packet that can tell.
-    tracker: Option<Box<Tracker>>,
+    pub(crate) tracker: Option<Box<Tracker>>,
 }
 
 /// What was seen of the handshake and the end.
@@ -620,7 +620,7 @@ mod tests {
             ("its time budget", size_of::<Tracker>(), 712),
             ("its ACKs", size_of::<AckStats>(), 192),
             ("its losses", size_of::<loss::Loss>(), 200),
-            ("its rare counters", size_of::<dir::Rare>(), 112),
+            ("its rare counters", size_of::<dir::Rare>(), 120),
             ("a segment in flight", size_of::<Segment>(), 48),
         ];
         for (what, size, most) in sizes {

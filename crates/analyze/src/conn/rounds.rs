@@ -47,7 +47,7 @@ pub(crate) struct Rounds {
     heard: u64,
     run: Run,
     /// The largest round since something was sent again.
-    largest: u32,
+    pub largest: u32,
     /// Rounds that stay alike: now, and the longest ones at the receiver's window and far below it.
     level: Level,
     pub at_window: Level,
@@ -409,7 +409,9 @@ impl Rounds {
         self.restarts.starts += u32::from(run.before > 0);
         // No restart is as small as one segment (RFC 5681 4.1): that is what a timeout leaves (3.1).
         let restarts = run.first >= self.two_segments;
-        let small = restarts && u64::from(run.first) * 2 <= u64::from(run.before);
+        // The congestion window lets whole segments go; a flight with a short one at its end waited for Nagle, or had no more.
+        let whole = run.first.is_multiple_of((self.two_segments / 2).max(1));
+        let small = restarts && whole && u64::from(run.first) * 2 <= u64::from(run.before);
         if small && run.grew > 0 && !run.harmed {
             let r = &mut self.restarts;
             if r.count == 0 {

@@ -21,6 +21,9 @@ const LONG: Duration = Duration::from_secs(5);
 /// A message that comes sooner after data may be the answer to it.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// So many messages before were answered: one that comes at once after an answer asks as well.
+const HABIT: u32 = 5;
+
 /// A message without an answer.
 struct Unanswered {
     packet: u64,
@@ -52,10 +55,11 @@ fn unanswered(side: &Side<'_>) -> Option<Unanswered> {
     // What comes at once after the server's data may be the answer to that.
     let pause =
         message.began.since(server.last_data) - Duration::from_micros(client.path_or_zero().into());
-    let asks = server.first_data.is_none() || pause >= PAUSE;
+    let closed = message.closed || side.connection.handshake.reset;
+    let in_turn = closed && answered(side) >= HABIT;
+    let asks = server.first_data.is_none() || pause >= PAUSE || in_turn;
     // A lone byte is a keep-alive of a connection that was idle before.
     let sent_once = client.loss.is_none() && client.unique_bytes > 1;
-    let closed = message.closed || side.connection.handshake.reset;
     let least = if closed { SILENT } else { LONG };
     (acked && asks && sent_once && client.acks_seen && !gone && waited >= least).then_some(
         Unanswered {
@@ -64,6 +68,12 @@ fn unanswered(side: &Side<'_>) -> Option<Unanswered> {
             closed,
         },
     )
+}
+
+/// How many messages of the client the server answered.
+fn answered(side: &Side<'_>) -> u32 {
+    let turns = side.connection.turns.as_deref();
+    turns.map_or(0, |t| t.sides[usize::from(side.is_a())].turns)
 }
 
 fn describe(side: &Side<'_>, message: &Unanswered) -> Finding {

@@ -3,6 +3,7 @@
 
 use tcplab_base::Duration;
 
+use super::receive_window::kilobytes;
 use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets};
 use crate::conn::Run;
 
@@ -46,7 +47,7 @@ fn find(side: &Side<'_>) -> Option<Finding> {
     f.title = format!(
         "{sender} needed {} round trips for {} kB, because TCP starts slowly ({} of {} went to waiting)",
         run.rounds + 1,
-        run.bytes / 1000,
+        kilobytes(run.bytes),
         length(run.silent),
         length(run.length)
     );
@@ -63,7 +64,7 @@ fn find(side: &Side<'_>) -> Option<Finding> {
     f.cause = format!(
         "{sender} may send {} kB at first and about twice as much in each later round trip. The transfer was over \
          before the path was full, so the round trip and not the path's rate made its time.",
-        run.first / 1000
+        kilobytes(run.first)
     );
     Some(f)
 }

@@ -30,6 +30,10 @@ fn detect(side: &Side<'_>, out: &mut Found) {
 
 fn find(side: &Side<'_>) -> Option<Finding> {
     let loss = side.sender.loss.as_deref().filter(|l| l.syn > 0)?;
+    // A client that tries again after a refusal got its answer.
+    if side.connection.handshake.refused && side.sender_is_client() {
+        return None;
+    }
     if accept_queue_overflow::explains_handshake(side) || time_wait_reuse::explains(side) {
         return None;
     }

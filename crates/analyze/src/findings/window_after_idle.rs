@@ -2,6 +2,7 @@
 
 use tcplab_base::Duration;
 
+use super::receive_window::kilobytes;
 use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets, times};
 
 pub(crate) const DETECTOR: Detector = Detector {
@@ -54,8 +55,8 @@ fn find(side: &Side<'_>) -> Option<Finding> {
         "Before a pause {sender} had up to {} kB in flight; after it, it sent {} kB and waited for the ACKs before it \
          sent more. Linux halves the congestion window for each retransmission timeout of idle time, down to the \
          initial window.",
-        r.before / 1000,
-        r.first / 1000
+        kilobytes(r.before),
+        kilobytes(r.first)
     );
     Some(f)
 }
