@@ -7,8 +7,8 @@ use super::{Detector, Finding, Found, Id, Need, Severity, Side, keepalive_death,
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("no_answer"),
-    severity: "medium, info while the connection stays open",
-    said_when: "A message of the client was acknowledged and nothing of the client was sent again; it came 20 ms or more after the last answer (a sooner one may be an answer itself), or was the first and only one. The server sent no data for 1 s or more until the connection was closed, or for 5 s or more while it stayed open",
+    severity: "medium; info while the connection stays open, and for a message that followed an answer at once",
+    said_when: "A message of the client was acknowledged and nothing of the client was sent again; it came 20 ms or more after the last answer (a sooner one may be an answer itself), or was the first and only one, or the connection was closed and at least five messages before had been answered. The server sent no data for 1 s or more until the connection was closed, or for 5 s or more while it stayed open",
     needs: &[Need::BothDirections, Need::Data],
     detect,
 };
@@ -30,6 +30,8 @@ struct Unanswered {
     waited: Duration,
     /// The connection began to close; else the capture ended.
     closed: bool,
+    /// It came some time after the last answer, and not at once after it.
+    apart: bool,
 }
 
 fn detect(side: &Side<'_>, out: &mut Found) {
@@ -56,8 +58,8 @@ fn unanswered(side: &Side<'_>) -> Option<Unanswered> {
     let pause =
         message.began.since(server.last_data) - Duration::from_micros(client.path_or_zero().into());
     let closed = message.closed || side.connection.handshake.reset;
-    let in_turn = closed && answered(side) >= HABIT;
-    let asks = server.first_data.is_none() || pause >= PAUSE || in_turn;
+    let apart = server.first_data.is_none() || pause >= PAUSE;
+    let asks = apart || (closed && answered(side) >= HABIT);
     // A lone byte is a keep-alive of a connection that was idle before.
     let sent_once = client.loss.is_none() && client.unique_bytes > 1;
     let least = if closed { SILENT } else { LONG };
@@ -66,6 +68,7 @@ fn unanswered(side: &Side<'_>) -> Option<Unanswered> {
             packet: message.packet,
             waited,
             closed,
+            apart,
         },
     )
 }
@@ -77,7 +80,7 @@ fn answered(side: &Side<'_>) -> u32 {
 }
 
 fn describe(side: &Side<'_>, message: &Unanswered) -> Finding {
-    let severity = match message.closed {
+    let severity = match message.closed && message.apart {
         true => Severity::Medium,
         false => Severity::Info,
     };

@@ -14,7 +14,7 @@ use crate::conn::Record;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("policer"),
     severity: "medium",
-    said_when: "Segments were lost again and again and many at once, no queue was seen, and between most losses the same rate passed, to 6 %",
+    said_when: "Segments were lost again and again and many at once, no queue was seen, and between most losses the same rate passed, to 6 %, and what was sent again passed no faster",
     needs: &[Need::Data, Need::BothDirections, Need::WholeHeaders],
     detect: |side, out| {
         let sampled = is_sampled(side);

@@ -9,7 +9,7 @@ use crate::conn::Level;
 pub(crate) const LIMITED: Detector = Detector {
     id: Id("receive_window_limited"),
     severity: "medium",
-    said_when: "Eight round trips or more, a third or more of the transfer, in which the sender filled the advertised window and waited, though the path had room; the window was not closed",
+    said_when: "Eight round trips or more, a third or more of the transfer (half of it, where late ACKs spread the round trips), in which the sender filled the advertised window and waited, though the path had room; the window was not closed",
     needs: &[Need::Handshake, Need::BothDirections, Need::Data],
     detect: |side, out| look(side, out, limited),
 };
