@@ -345,6 +345,11 @@ impl Side {
         if let Some(class) = self.hidden(e, shown).or_else(|| self.probed(e, shown)) {
             return class;
         }
+        // Less than a segment: a sender waits for more room, or for its timer (RFC 9293 3.8.6.2.1).
+        let filled = u64::from(e.packet.payload_len) * 4 >= u64::from(self.window) * 3;
+        if scaled && (1..shown.mss).contains(&self.window) && filled {
+            return Class::ReceiveWindow;
+        }
         // Nagle's algorithm may hold the end of each write: one short segment stands for a few writes.
         let lately = |at: u64| e.at.saturating_sub(at) <= shown.us + 2 * shown.round;
         let ran_out = self.short_at.is_some_and(lately);

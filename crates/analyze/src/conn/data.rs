@@ -298,7 +298,13 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
         return SegmentKind::PureAck;
     }
     if p.flags.has(TcpFlags::SYN) {
+        let refused = rx.rare.as_deref().is_some_and(|r| r.refuses);
         let loss = tx.loss();
+        if refused {
+            // It had its answer, and tries again.
+            loss.other += 1;
+            return SegmentKind::Retransmission;
+        }
         loss.syn += 1;
         loss.rto += 1;
         if loss.syn_packets.len() < 8 {

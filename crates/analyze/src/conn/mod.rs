@@ -363,7 +363,10 @@ impl Connection {
         let h = &mut self.handshake;
         if p.flags.has(TcpFlags::RST) {
             let by_server = self.client == Some(1 - dir as u8);
-            h.refused |= by_server && begins && h.synack_at.is_none();
+            if by_server && begins && h.synack_at.is_none() {
+                h.refused = true;
+                self.dirs[dir].rare().refuses = true;
+            }
             h.reset = true;
             self.over = true;
         } else if p.flags.has(TcpFlags::SYN) {

@@ -71,7 +71,10 @@ fn by_time(side: &Side<'_>) -> Option<(Level, Duration)> {
     let passed = tx.unique_bytes as f64 * each.as_nanos() as f64 / life.as_nanos().max(1) as f64;
     let mut level = Level::default();
     (level.rounds, level.window, level.bytes, level.time) = (rounds, window, window, full);
-    let fits = passed >= f64::from(window) * UNQUEUED && full.as_nanos() * 2 >= life.as_nanos();
+    // A sender waits long before it sends less than a segment into such a window.
+    let tiny = window < tx.full_payload(rx.mss);
+    let unqueued = tiny || passed >= f64::from(window) * UNQUEUED;
+    let fits = unqueued && full.as_nanos() * 2 >= life.as_nanos();
     (rounds >= ROUNDS && fits).then_some((level, each))
 }
 

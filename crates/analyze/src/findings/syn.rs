@@ -30,16 +30,12 @@ fn detect(side: &Side<'_>, out: &mut Found) {
 
 fn find(side: &Side<'_>) -> Option<Finding> {
     let loss = side.sender.loss.as_deref().filter(|l| l.syn > 0)?;
-    // A client that tries again after a refusal got its answer.
-    if side.connection.handshake.refused && side.sender_is_client() {
-        return None;
-    }
     if accept_queue_overflow::explains_handshake(side) || time_wait_reuse::explains(side) {
         return None;
     }
     let h = &side.connection.handshake;
     let from_client = side.sender_is_client();
-    let answered = h.synack_at.is_some() || h.done;
+    let answered = h.synack_at.is_some() || h.done || h.refused;
     let what = if from_client { "SYN" } else { "SYN-ACK" };
     let ports = from_client.then(|| ports_back(side)).flatten();
     let severity = if answered {
@@ -54,6 +50,9 @@ fn find(side: &Side<'_>) -> Option<Finding> {
     f.packets = packets(loss.syn_packets.iter().copied());
     let (s, r, tries) = (side.sender_end, side.receiver_end, loss.syn + 1);
     f.title = match (from_client, answered) {
+        (true, true) if h.refused => {
+            format!("{s} tried {tries} times to connect before {r} refused")
+        }
         (true, true) => format!("it took {tries} tries to connect {s} to {r}"),
         (true, false) => format!("{s} tried {tries} times to connect to {r} and got no answer"),
         (false, _) => format!("{s} had to answer {tries} times when {r} connected"),
