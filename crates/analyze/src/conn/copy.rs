@@ -11,7 +11,7 @@ use super::data::{NEAR_IDS, near, rtt};
 use super::dir::{self, Dir};
 use super::{Connection, loss};
 
-/// No stack repeats what it has sent a moment ago: a card that cuts large segments was captured before and after the cut.
+/// The parts of a segment that a card cuts follow it at once.
 const AT_ONCE: Duration = Duration::from_micros(100);
 /// After so long a timer may have sent it again: some stacks and tunnels keep the IP identification then.
 const TIMER: Duration = Duration::from_millis(150);
@@ -46,8 +46,15 @@ fn came_later(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
     }
     let was_there = end.at_or_before(tx.una) || tx.flight.holds(p.seq, end);
     let soon = now.since(tx.last_data) < TIMER;
-    (was_there && soon && left_before(tx, p, now))
-        || tx.flight.sent_since(p.seq, end, now - AT_ONCE)
+    (was_there && soon && left_before(tx, p, now)) || is_cut(tx, p, now)
+}
+
+/// A card cut a large segment, which was captured before and after the cut: nothing of it is newer.
+fn is_cut(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
+    let newest = tx.clock.newest();
+    let stamps = p.options.timestamps;
+    let newer = stamps.is_some_and(|(tsval, _)| Seq(tsval).after(Seq(newest)));
+    !newer && tx.flight.cut_of(p.seq, p.seq_end(), now - AT_ONCE)
 }
 
 /// It left no later than the newest data that was seen.

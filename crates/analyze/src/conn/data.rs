@@ -428,7 +428,9 @@ fn fill_hole(tx: &mut Dir, p: &TcpPacket, at: At) {
 pub(super) fn silence(tx: &Dir, tsval: Option<u32>, now: Instant) -> (Duration, Duration) {
     let loss = tx.loss.as_deref();
     let told = loss.and_then(|l| l.told.get());
-    let active = tx.progress.max(tx.last_data);
+    // A FIN is sent like data.
+    let fin = tx.flight.newest().unwrap_or(tx.last_data);
+    let active = tx.progress.max(tx.last_data).max(fin);
     // One SACK for a probe alone asks for nothing (RFC 6675): what follows much later is a timeout.
     let after_probe = told == Some(active) && loss.is_some_and(Loss::probing);
     // What is sent upon news comes at once (RACK may wait a quarter of a round trip); without

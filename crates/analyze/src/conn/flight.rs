@@ -231,6 +231,11 @@ impl Flight {
         self.segments.iter()
     }
 
+    /// When the last one was sent, the first time.
+    pub(crate) fn newest(&self) -> Option<Instant> {
+        self.segments.back().map(|s| s.first)
+    }
+
     pub(crate) fn clear(&mut self) {
         self.segments = Segments::default();
     }
@@ -273,17 +278,14 @@ impl Flight {
         segment.is_some_and(|s| s.seq == seq && s.end() == end)
     }
 
-    /// Whether all of `[seq, end)` was sent at `since` or later.
-    pub(crate) fn sent_since(&self, seq: Seq, end: Seq, since: Instant) -> bool {
+    /// Whether `[seq, end)` is a part of a longer segment that was sent at `since` or later.
+    pub(crate) fn cut_of(&self, seq: Seq, end: Seq, since: Instant) -> bool {
         let at = self.index_after(seq);
-        let mut from = seq;
-        for s in self.segments.from(at).take_while(|s| s.seq.before(end)) {
-            if s.last < since || from.before(s.seq) {
-                return false;
-            }
-            from = s.end();
-        }
-        from.at_or_after(end)
+        let whole = self.segments.from(at).next();
+        whole.is_some_and(|s| {
+            let inside = s.seq.at_or_before(seq) && s.end().at_or_after(end);
+            inside && s.len > end - seq && s.last >= since
+        })
     }
 
     /// The parts of `[seq, end)` that no segment covers.

@@ -17,7 +17,7 @@ pub(crate) const LIMITED: Detector = Detector {
 pub(crate) const UNSCALED: Detector = Detector {
     id: Id("window_scaling_off"),
     severity: "medium",
-    said_when: "The same, with a window of 65,535 bytes at most, because the two sides did not agree on window scaling",
+    said_when: "As for `receive_window_limited`, with a window of 65,535 bytes at most, because the two sides did not agree on window scaling",
     needs: LIMITED.needs,
     detect: |side, out| look(side, out, unscaled),
 };
