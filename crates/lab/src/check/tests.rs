@@ -3,7 +3,9 @@
 use tcplab_plan::{Experiment, Point, Population};
 use tcplab_tcp::{Sysctl, UNREAD};
 
-use super::{Kind, RULES, left_out, points, refusals};
+use tcplab_plan::contract::rules;
+
+use super::{Kind, kind_of, left_out, points, refusals};
 
 fn point(text: &str) -> Point {
     let experiment = Experiment::parse("x.toml", text).unwrap_or_else(|e| panic!("{e}"));
@@ -125,6 +127,7 @@ fn every_rule_stands_against_its_kinds_and_no_other() {
             ),
         ),
         ("boot", with("boot = \"5s\"", "", BULK)),
+        ("max_events", with("max_events = 1000", "", BULK)),
         (
             "link_every",
             with("link_every = \"1ms\"", "", &format!("{BULK}{by_kernel}")),
@@ -151,7 +154,7 @@ fn every_rule_stands_against_its_kinds_and_no_other() {
             ),
         ),
     ];
-    for rule in RULES {
+    for rule in rules() {
         if rule.name != "options of a socket" {
             assert!(
                 examples.iter().any(|(name, _)| *name == rule.name),
@@ -162,12 +165,13 @@ fn every_rule_stands_against_its_kinds_and_no_other() {
     }
     for (name, point) in &examples {
         for kind in [Kind::Model, Kind::Uml, Kind::Qemu, Kind::Host, Kind::Ssh] {
-            let own = RULES.iter().filter(|rule| rule.name == *name);
+            let rules = rules();
+            let own = rules.iter().filter(|rule| rule.name == *name);
             let wants = own
                 .filter(|rule| rule.not_on.contains(&kind))
-                .map(|rule| (rule.asks)(point).len());
+                .map(|rule| rule.judge(point, kind).len());
             let wants: usize = wants.sum();
-            let found = RULES
+            let found = rules
                 .iter()
                 .map(|rule| rule.judge(point, kind).len())
                 .sum::<usize>();
@@ -192,7 +196,7 @@ fn the_examples_run_on_the_stacks_that_they_name() {
             false => experiment.stacks.clone(),
         };
         for stack in &stacks {
-            let kind = Kind::of(stack).unwrap();
+            let kind = kind_of(stack).unwrap();
             let result = points(&experiment.points().unwrap(), &[(stack, kind)]);
             assert!(result.is_ok(), "{}: {result:?}", path.display());
         }
