@@ -190,8 +190,9 @@ impl Side {
         (self.late_at, self.late_us) = (at, hold_us);
     }
 
-    /// When an ACK showed that all its data, the last of which passed at `sent_at`, had arrived, without the time that its receiver held that ACK. Where the data
-    /// that the peer sends now is the first to show it, the earliest that it can have been; 0: nothing shows it.
+    /// When an ACK showed that all its data had arrived, less the time that its receiver held that ACK. The last data
+    /// passed at `sent_at`. If the data that the peer sends now is the first to show it: the earliest possible time.
+    /// 0: nothing shows it.
     pub(crate) fn arrived(&self, sent_at: u64, e: &Event<'_>) -> u64 {
         let own = &e.dirs[1 - e.dir];
         let missed = e

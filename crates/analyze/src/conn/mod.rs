@@ -617,6 +617,7 @@ mod tests {
         let sizes = [
             ("a connection", size_of::<Connection>(), 1408),
             ("a side of it", size_of::<Dir>(), 544),
+            ("its time budget", size_of::<Tracker>(), 712),
             ("its ACKs", size_of::<AckStats>(), 192),
             ("its losses", size_of::<loss::Loss>(), 200),
             ("its rare counters", size_of::<dir::Rare>(), 112),

@@ -1,0 +1,98 @@
+//! A request that nothing answered: the server acknowledged it, and its program stayed silent until the connection or the
+//! capture ended.
+
+use tcplab_base::Duration;
+
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, keepalive_death, length};
+
+pub(crate) const DETECTOR: Detector = Detector {
+    id: Id("no_answer"),
+    severity: "medium, info while the connection stays open",
+    said_when: "A message of the client was acknowledged and nothing of the client was sent again; it came 20 ms or more after the last answer (a sooner one may be an answer itself), or was the first and only one. The server sent no data for 1 s or more until the connection was closed, or for 5 s or more while it stayed open",
+    needs: &[Need::BothDirections, Need::Data],
+    detect,
+};
+
+/// A shorter silence may be the end of a connection that is just being closed.
+pub(super) const SILENT: Duration = Duration::from_secs(1);
+/// A connection that stays open may be idle, and mostly is not for so long.
+const LONG: Duration = Duration::from_secs(5);
+
+/// A message that comes sooner after data may be the answer to it.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// A message without an answer.
+struct Unanswered {
+    packet: u64,
+    waited: Duration,
+    /// The connection began to close; else the capture ended.
+    closed: bool,
+}
+
+fn detect(side: &Side<'_>, out: &mut Found) {
+    let Some(message) = unanswered(side) else {
+        return;
+    };
+    if !side.connection.roles_known() {
+        out.cannot_tell(Need::Handshake);
+    } else if !side.has(Need::EveryPacket) {
+        out.cannot_tell(Need::EveryPacket);
+    } else if side.sender_is_client() {
+        out.extend([describe(side, &message)]);
+    }
+}
+
+fn unanswered(side: &Side<'_>) -> Option<Unanswered> {
+    let (client, server) = (side.sender, side.receiver);
+    let message = side.connection.unanswered(side.is_a())?;
+    let acked = (client.una + u32::from(client.fin_seen)).at_or_after(client.nxt);
+    let gone = keepalive_death::unanswered(side).is_some();
+    let waited =
+        message.until.since(message.sent) - Duration::from_micros(server.path_or_zero().into());
+    // What comes at once after the server's data may be the answer to that.
+    let pause =
+        message.began.since(server.last_data) - Duration::from_micros(client.path_or_zero().into());
+    let asks = server.first_data.is_none() || pause >= PAUSE;
+    // A lone byte is a keep-alive of a connection that was idle before.
+    let sent_once = client.loss.is_none() && client.unique_bytes > 1;
+    let closed = message.closed || side.connection.handshake.reset;
+    let least = if closed { SILENT } else { LONG };
+    (acked && asks && sent_once && client.acks_seen && !gone && waited >= least).then_some(
+        Unanswered {
+            packet: message.packet,
+            waited,
+            closed,
+        },
+    )
+}
+
+fn describe(side: &Side<'_>, message: &Unanswered) -> Finding {
+    let severity = match message.closed {
+        true => Severity::Medium,
+        false => Severity::Info,
+    };
+    let (client, server) = (side.sender_end.ip, side.receiver_end.ip);
+    let until = match message.closed {
+        true => " until the connection was closed",
+        false => " or more",
+    };
+    let mut f = side.finding(DETECTOR.id, severity);
+    f.packets = vec![message.packet];
+    f.title = format!(
+        "{server} never answered the last message of {client}: it was silent for {}{until}",
+        length(message.waited)
+    );
+    f.remedy = vec![
+        format!(
+            "Find out what the program on {} did with this message (its log, `strace -p PID`, a stack trace): a lock, a \
+             database, another server, or a message that it took for incomplete.",
+            side.receiver_end
+        ),
+        "Leave TCP alone: the message was acknowledged.".to_owned(),
+    ];
+    f.cause = format!(
+        "All that {client} had sent was acknowledged, and no data came back. If {client} expects no answer to such a \
+         message, this is normal. If a proxy or NAT acknowledged it, it may never have reached {server}."
+    );
+    f
+}
