@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::keys::{
     APP, Bounds, FILE, Form, HOST, KIND_NAMES, KINDS, Key, LINK, REPORT, RUN, SOCKET, VARIANT, WAY,
+    are_same,
 };
 use super::units::{PERCENT, Quantity, RATE, SIZE, TIME};
 use crate::profile::{BEHAVIOURS, Behaviour, KNOWN, NOT_MODELLED, Takes};
@@ -235,7 +236,7 @@ pub(super) fn reference() -> String {
     for (title, keys) in parts {
         let _ = write!(out, "\n### {title}\n\n");
         rows(keys, &mut out);
-        if std::ptr::eq(keys, HOST) {
+        if are_same(keys, HOST) {
             profiles(&mut out);
         }
     }
@@ -284,7 +285,7 @@ fn rows(keys: &[Key], out: &mut String) {
             true => "it must be there".to_owned(),
             false => key.default(),
         };
-        let no_axis = !key.axis && !std::ptr::eq(keys, FILE);
+        let no_axis = !key.axis && !are_same(keys, FILE);
         let axis = if no_axis { " (no axis)" } else { "" };
         let takes = takes(&key.form);
         let _ = writeln!(

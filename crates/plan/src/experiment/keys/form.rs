@@ -99,9 +99,7 @@ impl Form {
     /// Whether both take the same, whatever their range.
     pub fn is(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Table(a), Self::Table(b)) | (Self::Tables(a), Self::Tables(b)) => {
-                std::ptr::eq(*a, *b)
-            }
+            (Self::Table(a), Self::Table(b)) | (Self::Tables(a), Self::Tables(b)) => are_same(a, b),
             (Self::Words(a), Self::Words(b)) => a == b,
             (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
         }
@@ -130,6 +128,13 @@ impl Form {
             _ => n.to_string(),
         }
     }
+}
+
+/// Whether both tables have the same keys. By name: a constant may have another address at each use.
+pub(crate) fn are_same(a: &[Key], b: &[Key]) -> bool {
+    a.iter()
+        .map(|key| key.name)
+        .eq(b.iter().map(|key| key.name))
 }
 
 /// A time in its largest whole unit.

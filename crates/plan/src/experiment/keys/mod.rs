@@ -27,7 +27,7 @@ use crate::rules::Range;
 
 pub(crate) use self::apps::{APP, KIND_NAMES, KINDS, RRUL};
 pub(crate) use self::file::{FILE, VARIANT};
-pub(crate) use self::form::{Bounds, Form};
+pub(crate) use self::form::{Bounds, Form, are_same};
 pub(crate) use self::host::{CARD, HOST, PROFILE_NAMES};
 pub(crate) use self::links::{LINK, WAY};
 pub(crate) use self::report::REPORT;
