@@ -1,12 +1,14 @@
 //! What a stack does not honour, said before anything runs: the contract of each kind of stack.
 //!
 //! The rules stand with the keys' definitions (`tcplab_plan::contract`). Sysctls, congestion controls and links of the model
-//! are judged where they are known (`tcplab_sim::refusals`), points between two machines in `tcplab_kernel::ssh`. A kernel
-//! says itself which sysctls it has: a run that meets one that it has not ends with an error (crates/kernel, `run/host.rs`).
+//! are judged where they are known (`tcplab_sim::refusals`), points between two machines in `tcplab_kernel::ssh`. What no
+//! kernel of a known release lets a namespace set is refused before the run (`sysctls.rs`); of the rest a kernel says itself
+//! what it has: a run that meets a sysctl that it does not have ends with an error (crates/kernel, `run/host.rs`).
 //!
 //! What a profile sets itself, and lines of packetdrill scripts, are not judged here: both have rules of their own
 //! (docs/model.md).
 
+mod sysctls;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +21,7 @@ use tcplab_plan::{Point, Refusal};
 use crate::error::LabError;
 use crate::model::Model;
 
+pub use sysctls::{RefusedSysctl, SysctlEntry, sysctls};
 pub use tcplab_plan::contract::Kind;
 
 /// The kind of a stack's name. Whether a kernel or a machine of this name is there is not looked at.
@@ -76,7 +79,8 @@ pub fn points(points: &[Point], stacks: &[(&str, Kind)]) -> Result<(), LabError>
     for (name, kind) in stacks {
         let mut seen = BTreeSet::new();
         for point in points {
-            for refusal in refusals(point, *kind) {
+            let sysctls = sysctls::refusals(point, *kind, name);
+            for refusal in refusals(point, *kind).into_iter().chain(sysctls) {
                 let line = format!("{name}: {refusal}");
                 if !refusal.is_tolerated(point) && seen.insert(refusal) {
                     lines.push(line);

@@ -105,6 +105,40 @@ fn a_name_that_nothing_has_is_not_tolerated() {
     assert!(error.to_string().contains("tcp_sak"), "{error}");
 }
 
+/// What the release of a kernel's name says, before anything runs.
+#[test]
+fn sysctls_that_a_release_of_linux_does_not_have_are_refused() {
+    let kinds = [
+        ("model", [true; 4]),
+        ("uml:6.1", [false; 4]),
+        ("uml:6.1.192+mss-boundary@1000", [false; 4]),
+        ("uml:6.6", [false, true, false, false]),
+        ("uml:6.11", [false, true, true, false]),
+        ("uml:6.1+mine", [false, true, true, true]),
+        ("uml:mine", [false, true, true, true]),
+        ("qemu:debian", [false, true, true, true]),
+        ("host", [false, true, true, true]),
+        ("ssh:a,b", [true; 4]),
+    ];
+    let names = [
+        "net.core.rmem_max",
+        "net.ipv4.tcp_syn_linear_timeouts",
+        "net.ipv4.tcp_rto_min_us",
+        "net.core.sysctl_caqm_enable",
+    ];
+    for (stack, takes) in kinds {
+        for (name, takes) in names.iter().zip(takes) {
+            let host = format!("sysctl = {{ \"{name}\" = 1 }}");
+            let stacks = [(stack, kind_of(stack).unwrap())];
+            let one = with("", &host, BULK);
+            let result = points(&[one], &stacks);
+            assert_eq!(result.is_ok(), takes, "{name} on {stack}: {result:?}");
+            let tolerated = with(&format!("tolerate = [\"{name}\"]"), &host, BULK);
+            assert!(points(&[tolerated], &stacks).is_ok(), "{name} on {stack}");
+        }
+    }
+}
+
 /// For each rule a point that asks for it: refused on the kinds of the rule, and on no other.
 #[test]
 fn every_rule_stands_against_its_kinds_and_no_other() {
@@ -133,6 +167,9 @@ fn every_rule_stands_against_its_kinds_and_no_other() {
             with("link_every = \"1ms\"", "", &format!("{BULK}{by_kernel}")),
         ),
         ("offload", with("", "offload = \"gro\"", BULK)),
+        ("by", with("", "", &format!("{BULK}{by_kernel}"))),
+        ("route", with("", "route = \"quickack 1\"", BULK)),
+        ("forward", with("", "forward = true", BULK)),
         (
             "rcvbuf, sndbuf",
             with(
@@ -171,8 +208,11 @@ fn every_rule_stands_against_its_kinds_and_no_other() {
                 .filter(|rule| rule.not_on.contains(&kind))
                 .map(|rule| rule.judge(point, kind).len());
             let wants: usize = wants.sum();
-            let found = rules
+            // An example has links of kernels for another rule, too.
+            let others = rules
                 .iter()
+                .filter(|rule| rule.name != "by" || *name == "by");
+            let found = others
                 .map(|rule| rule.judge(point, kind).len())
                 .sum::<usize>();
             assert_eq!(found, wants, "{name} on {kind:?}");

@@ -3,7 +3,7 @@
 use super::Kind;
 use crate::app::App;
 use crate::network::HOST_SYSCTLS;
-use crate::point::{By, Host, Link, Offload, Point, QuickAck, SocketOptions};
+use crate::point::{By, Host, Link, Offload, Point, QuickAck, Route, SocketOptions};
 use crate::refusal::Refusal;
 
 /// A key that some kinds of stack do not honour.
@@ -13,6 +13,8 @@ pub struct Rule {
     pub name: &'static str,
     /// The kinds of stack that do not honour it.
     pub not_on: &'static [Kind],
+    /// Which settings of the key, in words that follow "refused on KIND"; empty: all of them.
+    pub when: &'static str,
     /// Why.
     pub why: &'static str,
     /// What to do.
@@ -39,6 +41,9 @@ pub(crate) const CPU: &[&Rule] = &[&CPU_RULE, &CPU_GUEST_RULE, &CPU_HOST_RULE, &
 pub(crate) const BOOT: &[&Rule] = &[&BOOT_RULE];
 pub(crate) const LINK_EVERY: &[&Rule] = &[&LINK_EVERY_RULE];
 pub(crate) const OFFLOAD: &[&Rule] = &[&OFFLOAD_RULE];
+pub(crate) const BY: &[&Rule] = &[&BY_RULE];
+pub(crate) const ROUTE: &[&Rule] = &[&ROUTE_RULE];
+pub(crate) const FORWARD: &[&Rule] = &[&FORWARD_RULE];
 pub(crate) const MAX_EVENTS: &[&Rule] = &[&MAX_EVENTS_RULE];
 pub(crate) const BUFFERS: &[&Rule] = &[&DATAGRAM_BUFFERS_RULE, &REPLAY_SOCKET_RULE];
 pub(crate) const OF_TCP: &[&Rule] = &[&TCP_OPTIONS_RULE];
@@ -47,6 +52,7 @@ pub(crate) const OF_SOCKET: &[&Rule] = &[&REPLAY_SOCKET_RULE];
 static PROFILE_RULE: Rule = Rule {
     name: "profile",
     not_on: KERNELS,
+    when: "",
     why: MODEL_ONLY,
     remedy: ON_MODEL,
     tolerable: true,
@@ -60,6 +66,7 @@ static PROFILE_RULE: Rule = Rule {
 static BEHAVIOUR_RULE: Rule = Rule {
     name: "behaviour",
     not_on: KERNELS,
+    when: "",
     why: MODEL_ONLY,
     remedy: ON_MODEL,
     tolerable: true,
@@ -74,6 +81,7 @@ static BEHAVIOUR_RULE: Rule = Rule {
 static CARD_RULE: Rule = Rule {
     name: "card",
     not_on: KERNELS,
+    when: "",
     why: "only the model has a card with these keys",
     remedy: ON_MODEL,
     tolerable: true,
@@ -88,6 +96,7 @@ static CARD_RULE: Rule = Rule {
 static CPU_RULE: Rule = Rule {
     name: "cpu",
     not_on: &[Kind::Model],
+    when: "",
     why: "the model has no CPUs",
     remedy: "run it on host, or leave it out",
     tolerable: true,
@@ -97,6 +106,7 @@ static CPU_RULE: Rule = Rule {
 static CPU_GUEST_RULE: Rule = Rule {
     name: "cpu",
     not_on: &[Kind::Uml, Kind::Qemu],
+    when: "",
     why: "a guest has one CPU",
     remedy: "run it on host, or leave it out",
     tolerable: true,
@@ -106,6 +116,7 @@ static CPU_GUEST_RULE: Rule = Rule {
 static CPU_HOST_RULE: Rule = Rule {
     name: "cpu",
     not_on: &[Kind::Host],
+    when: "when applications name different CPUs",
     why: "all applications of a run are one thread, which has one CPU",
     remedy: "write the same number everywhere",
     tolerable: true,
@@ -115,6 +126,7 @@ static CPU_HOST_RULE: Rule = Rule {
 static CPU_SSH_RULE: Rule = Rule {
     name: "cpu",
     not_on: &[Kind::Ssh],
+    when: "when applications of a host name different CPUs",
     why: "all applications of a host are one thread, which has one CPU",
     remedy: "write the same number for all applications of a host",
     tolerable: true,
@@ -124,6 +136,7 @@ static CPU_SSH_RULE: Rule = Rule {
 static BOOT_RULE: Rule = Rule {
     name: "boot",
     not_on: &[Kind::Qemu, Kind::Host, Kind::Ssh],
+    when: "",
     why: "the hosts' clocks are the machine's own",
     remedy: "run it on model: or uml:, or leave it out",
     tolerable: true,
@@ -138,6 +151,7 @@ static BOOT_RULE: Rule = Rule {
 static LINK_EVERY_RULE: Rule = Rule {
     name: "link_every",
     not_on: &[Kind::Uml, Kind::Qemu, Kind::Host],
+    when: "when all links are by = \"kernel\"",
     why: "links of the kernel have no samples, and this experiment has no other links",
     remedy: "leave out by = \"kernel\", or link_every",
     tolerable: true,
@@ -154,6 +168,7 @@ static LINK_EVERY_RULE: Rule = Rule {
 static OFFLOAD_RULE: Rule = Rule {
     name: "offload",
     not_on: &[Kind::Uml, Kind::Qemu, Kind::Host],
+    when: "at a link with by = \"tcplab\", unless it is \"none\"",
     why: "offload other than \"none\" needs a link with by = \"kernel\"",
     remedy: "write by = \"kernel\" at the link, or run it on model:",
     tolerable: false,
@@ -173,6 +188,7 @@ static OFFLOAD_RULE: Rule = Rule {
 static DATAGRAM_BUFFERS_RULE: Rule = Rule {
     name: "rcvbuf, sndbuf",
     not_on: &[Kind::Model],
+    when: "at an application that sends datagrams",
     why: "datagram sockets of the model have the kernel's default buffers",
     remedy: "run it on uml:, or leave it out",
     tolerable: false,
@@ -189,7 +205,8 @@ static DATAGRAM_BUFFERS_RULE: Rule = Rule {
 static TCP_OPTIONS_RULE: Rule = Rule {
     name: "options of TCP",
     not_on: ALL,
-    why: "this application sends datagrams; TCP's socket options do not apply to it",
+    when: "at an application that sends datagrams",
+    why: "TCP's socket options do not apply to datagrams",
     remedy: "leave it out",
     tolerable: false,
     asks: |point| {
@@ -201,6 +218,7 @@ static TCP_OPTIONS_RULE: Rule = Rule {
 static REPLAY_SOCKET_RULE: Rule = Rule {
     name: "options of a socket",
     not_on: ALL,
+    when: "at a replay",
     why: "a replay has no socket",
     remedy: "leave it out",
     tolerable: false,
@@ -217,9 +235,51 @@ static REPLAY_SOCKET_RULE: Rule = Rule {
     },
 };
 
+pub(super) static BY_RULE: Rule = Rule {
+    name: "by",
+    not_on: &[Kind::Model],
+    when: "when it is \"kernel\"",
+    why: "the model has tcplab's own links, not the kernel's",
+    remedy: "run it on uml:, or leave it out",
+    tolerable: false,
+    asks: |point| {
+        let name = |host: usize| point.hosts.get(host).map_or("?", |h| h.name.as_str());
+        let links = point.links.iter().filter(|link| link.by == By::Kernel);
+        let place = |link: &Link| format!("link {}-{}", name(link.a), name(link.b));
+        links
+            .map(|link| (place(link), "by = \"kernel\"".to_owned()))
+            .collect()
+    },
+};
+
+static ROUTE_RULE: Rule = Rule {
+    name: "route",
+    not_on: &[Kind::Ssh],
+    when: "",
+    why: "routes of a real machine are not changed",
+    remedy: "set it there with `ip route change`, and leave it out",
+    tolerable: false,
+    asks: |point| {
+        of_hosts(point, "route", |host| {
+            (host.route != Route::default()).then(String::new)
+        })
+    },
+};
+
+static FORWARD_RULE: Rule = Rule {
+    name: "forward",
+    not_on: &[Kind::Ssh],
+    when: "",
+    why: "there is nothing behind a real machine",
+    remedy: "leave it out",
+    tolerable: false,
+    asks: |point| of_hosts(point, "forward", |host| host.forward.then(String::new)),
+};
+
 static MAX_EVENTS_RULE: Rule = Rule {
     name: "max_events",
     not_on: KERNELS,
+    when: "",
     why: "only the model counts events",
     remedy: "leave it out, or write `max`, which ends a run on every stack",
     tolerable: true,

@@ -296,7 +296,8 @@ fn rows(keys: &[Key], out: &mut String) {
     }
 }
 
-fn takes(form: &Form) -> String {
+/// What a form takes, as the documents' tables say it.
+pub(crate) fn takes(form: &Form) -> String {
     let text = match form {
         Form::Flag => "true or false",
         Form::Count(_) => "number",

@@ -117,6 +117,31 @@ impl Form {
         }
     }
 
+    /// Whether it takes numbers, or lists of them.
+    pub const fn is_number(&self) -> bool {
+        matches!(
+            self,
+            Self::Count(_)
+                | Self::Size(_)
+                | Self::Sizes(_)
+                | Self::Time(_)
+                | Self::Times
+                | Self::Rate
+                | Self::Percent
+        )
+    }
+
+    /// The unit of its numbers.
+    pub const fn unit(&self) -> Option<&'static str> {
+        match self {
+            Self::Size(_) | Self::Sizes(_) => Some("bytes"),
+            Self::Time(_) | Self::Times => Some("ns"),
+            Self::Rate => Some("bit/s"),
+            Self::Percent => Some("ppb"),
+            _ => None,
+        }
+    }
+
     /// A number of this form as a file would have it.
     pub fn written(&self, n: u64) -> String {
         match self {

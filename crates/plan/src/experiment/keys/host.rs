@@ -10,9 +10,9 @@ const CARD_TIME: Bounds = Bounds::AtMost(SECOND_NS);
 
 pub(crate) const NAME: Key = fixed("name", Form::Name, MUST, "its name; it must have one");
 pub(crate) const COUNT: Key = key("count", Form::Count((1, MAX_ALL_HOSTS)), says("one host of this name"), "so many hosts, called `NAME-1`, `NAME-2` and so on; links and applications that name `NAME` multiply with them");
-pub(crate) const FORWARD: Key = key("forward", Form::Flag, flag(false), "it is a router: packets of others may go through it (net.ipv4.ip_forward)");
+pub(crate) const FORWARD: Key = key("forward", Form::Flag, flag(false), "it is a router: packets of others may go through it (net.ipv4.ip_forward)").refused(contract::FORWARD);
 pub(crate) const SYSCTL: Key = key("sysctl", Form::Sysctl, says("the kernel's"), "`net.` sysctls of this host by name");
-pub(crate) const ROUTE: Key = key("route", Form::Text, says("none"), "metrics of its routes in the words of ip-route(8): quickack, initcwnd, initrwnd, rto_min, advmss, mtu, congctl");
+pub(crate) const ROUTE: Key = key("route", Form::Text, says("none"), "metrics of its routes in the words of ip-route(8): quickack, initcwnd, initrwnd, rto_min, advmss, mtu, congctl").refused(contract::ROUTE);
 pub(crate) const SOCKET: Key = key("socket", Form::Table(super::SOCKET), says("none"), "options of every socket of this host");
 pub(crate) const OFFLOAD: Key = key("offload", Form::Words(&["none", "tso", "gro"]), word("none"), "none: each frame is a segment; tso: the card cuts super-segments; gro: and the receiver joins them").refused(contract::OFFLOAD);
 pub(crate) const RX_QUEUES: Key = key("rx_queues", Form::Count((1, 256)), number(1), "receive queues of its card, up to 256, each with a CPU; flows are hashed to them (`ethtool -L`; cards are on `model:` only)").refused(contract::CARD);

@@ -1,6 +1,7 @@
 //! Keys of `[[link]]`, and of one way of a link.
 
 use super::{Bounds, Form, Key, key, number, says, word};
+use crate::contract;
 use crate::experiment::units::SIZE;
 use crate::rules::MAX_LIMIT;
 
@@ -15,7 +16,7 @@ pub(crate) const OVERHEAD: Key = key("overhead", Form::Size((0, 256)), number(0)
 pub(crate) const QUEUE_FROM: Key = key("queue_from", Form::Time(Bounds::Any), says("not measured"), "time after the run's start from which on the queue's bytes are measured at each packet, weighted by time: measures `queue_mean_bytes` and so on");
 pub(crate) const OUTAGE: Key = key("outage", Form::Texts, says("none"), "times in which every frame is lost: `FROM..UNTIL` or `FROM..` for ever, after the run's start");
 pub(crate) const BETWEEN: Key = key("between", Form::Texts, says("the two hosts"), "two hosts, A and B, or groups of hosts; variants and measures call the link `A-B`");
-pub(crate) const BY: Key = key("by", Form::Words(&["tcplab", "kernel"]), word("tcplab"), "who forwards: tcplab's own code, the same on every stack, or the kernel's veth and qdisc");
+pub(crate) const BY: Key = key("by", Form::Words(&["tcplab", "kernel"]), word("tcplab"), "who forwards: tcplab's own code, the same on every stack, or the kernel's veth and qdisc").refused(contract::BY);
 pub(crate) const MTU: Key = key("mtu", Form::Size(crate::rules::MTU), number(1500), "largest IP packet");
 pub(crate) const RATE: Key = key("rate", Form::Rate, says("no limit"), "of Ethernet frames, both ways");
 pub(crate) const DELAY: Key = key("delay", Form::Time(Bounds::Any), number(0), "one way, both ways");
