@@ -3,7 +3,7 @@
 use tcplab_plan::{Experiment, Point, Population};
 use tcplab_tcp::{Sysctl, UNREAD};
 
-use tcplab_plan::contract::rules;
+use tcplab_plan::contract::{Rule, entries, rules};
 
 use super::{Kind, kind_of, left_out, points, refusals};
 
@@ -103,6 +103,20 @@ fn a_name_that_nothing_has_is_not_tolerated() {
     let point = with("tolerate = [\"net.ipv4.tcp_sak\"]", "", BULK);
     let error = points(&[point], &[("uml:6.1", Kind::Uml)]).unwrap_err();
     assert!(error.to_string().contains("tcp_sak"), "{error}");
+}
+
+/// The list of rules is that of the keys.
+#[test]
+fn every_rule_is_listed_once_and_stands_at_a_key() {
+    let of_keys: Vec<&Rule> = entries().iter().flat_map(|e| e.rules()).copied().collect();
+    let is_in =
+        |list: &[&Rule], rule: &Rule| list.iter().filter(|r| std::ptr::eq(**r, rule)).count();
+    for rule in rules() {
+        assert!(is_in(&of_keys, rule) > 0, "{}", rule.name);
+    }
+    for rule in of_keys {
+        assert_eq!(is_in(rules(), rule), 1, "{}", rule.name);
+    }
 }
 
 /// What the release of a kernel's name says, before anything runs.

@@ -135,7 +135,7 @@ fn plain_takes(form: &Form) -> String {
 
 /// Every key of an experiment.
 pub fn entries() -> Vec<Entry> {
-    let tables: [(&str, &'static [Key]); 9] = [
+    let tables: [(&str, &[Key]); 9] = [
         ("file", FILE),
         ("run", RUN),
         ("host", HOST),
@@ -160,16 +160,8 @@ pub fn entries() -> Vec<Entry> {
 }
 
 /// The rules of all keys, each once.
-pub fn rules() -> Vec<&'static Rule> {
-    let mut found: Vec<&'static Rule> = Vec::new();
-    for entry in entries() {
-        for rule in entry.key.rules.iter().copied() {
-            if !found.iter().any(|known| std::ptr::eq(*known, rule)) {
-                found.push(rule);
-            }
-        }
-    }
-    found
+pub fn rules() -> &'static [&'static Rule] {
+    &rules::RULES
 }
 
 /// The links of a point that this kind of stack leaves to kernels.
@@ -179,7 +171,6 @@ pub fn links_of_kernels(point: &Point, kind: Kind) -> Vec<Refusal> {
 
 /// Everything of a point whose rule stands against this kind of stack.
 pub fn refusals(point: &Point, kind: Kind) -> Vec<Refusal> {
-    let rules = rules();
-    let rules = rules.iter().flat_map(|rule| rule.judge(point, kind));
+    let rules = rules().iter().flat_map(|rule| rule.judge(point, kind));
     rules.collect()
 }

@@ -49,6 +49,27 @@ pub(crate) const BUFFERS: &[&Rule] = &[&DATAGRAM_BUFFERS_RULE, &REPLAY_SOCKET_RU
 pub(crate) const OF_TCP: &[&Rule] = &[&TCP_OPTIONS_RULE];
 pub(crate) const OF_SOCKET: &[&Rule] = &[&REPLAY_SOCKET_RULE];
 
+/// All of them.
+pub(super) static RULES: [&Rule; 17] = [
+    &PROFILE_RULE,
+    &BEHAVIOUR_RULE,
+    &CARD_RULE,
+    &CPU_RULE,
+    &CPU_GUEST_RULE,
+    &CPU_HOST_RULE,
+    &CPU_SSH_RULE,
+    &BOOT_RULE,
+    &LINK_EVERY_RULE,
+    &OFFLOAD_RULE,
+    &DATAGRAM_BUFFERS_RULE,
+    &TCP_OPTIONS_RULE,
+    &REPLAY_SOCKET_RULE,
+    &BY_RULE,
+    &ROUTE_RULE,
+    &FORWARD_RULE,
+    &MAX_EVENTS_RULE,
+];
+
 static PROFILE_RULE: Rule = Rule {
     name: "profile",
     not_on: KERNELS,
