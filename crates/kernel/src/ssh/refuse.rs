@@ -1,10 +1,10 @@
 //! What of a point two real machines cannot do, and what of it they do not.
 
 use tcplab_plan::app::AppKind;
-use tcplab_plan::point::{Direction, Link, Offload, Route};
+use tcplab_plan::point::{Direction, Link, Offload};
 use tcplab_plan::{App, Point};
 
-/// Whether a point can be run between two machines.
+/// Whether a point can be run between two machines, beside the rules of its keys (`tcplab_plan::contract`).
 ///
 /// # Errors
 /// Why not, with the key.
@@ -20,19 +20,6 @@ pub fn refuse(point: &Point) -> Result<(), String> {
         return Err(format!(
             "one way joins two machines, this experiment has {links} (links)"
         ));
-    }
-    for host in &point.hosts {
-        let name = &host.name;
-        if host.route != Route::default() {
-            return Err(format!(
-                "host.{name}.route: routes of a real machine are not changed; set it there with `ip route change`, and leave it out"
-            ));
-        }
-        if host.forward {
-            return Err(format!(
-                "host.{name}.forward: there is nothing behind a real machine"
-            ));
-        }
     }
     point.apps.iter().try_for_each(of_app)
 }
