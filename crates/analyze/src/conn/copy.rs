@@ -11,7 +11,7 @@ use super::data::{NEAR_IDS, near, rtt};
 use super::dir::{self, Dir};
 use super::{Connection, loss};
 
-/// The parts of a segment that a card cuts follow it at once.
+/// So soon nothing can have told the sender of a loss.
 const AT_ONCE: Duration = Duration::from_micros(100);
 /// After so long a timer may have sent it again: some stacks and tunnels keep the IP identification then.
 const TIMER: Duration = Duration::from_millis(150);
@@ -46,15 +46,19 @@ fn came_later(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
     }
     let was_there = end.at_or_before(tx.una) || tx.flight.holds(p.seq, end);
     let soon = now.since(tx.last_data) < TIMER;
-    (was_there && soon && left_before(tx, p, now)) || is_cut(tx, p, now)
+    (was_there && soon && left_before(tx, p, now)) || came_at_once(tx, p, now)
 }
 
-/// A card cut a large segment, which was captured before and after the cut: nothing of it is newer.
-fn is_cut(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
+/// It repeats what passed a moment ago, and nothing of it is newer: a card cut a large segment, which was captured before and
+/// after the cut, or the capture has it twice. Behind a path that stood still a retransmission follows as closely; its time
+/// stamp tells, or the time that the path stood still.
+fn came_at_once(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
     let newest = tx.clock.newest();
-    let stamps = p.options.timestamps;
-    let newer = stamps.is_some_and(|(tsval, _)| Seq(tsval).after(Seq(newest)));
-    !newer && tx.flight.cut_of(p.seq, p.seq_end(), now - AT_ONCE)
+    let newer = match p.options.timestamps {
+        Some((tsval, _)) => Seq(tsval).after(Seq(newest)),
+        None => now.since(tx.progress) >= TIMER,
+    };
+    !newer && tx.flight.passed_since(p.seq, p.seq_end(), now - AT_ONCE)
 }
 
 /// It left no later than the newest data that was seen.

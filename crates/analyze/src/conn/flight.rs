@@ -278,14 +278,12 @@ impl Flight {
         segment.is_some_and(|s| s.seq == seq && s.end() == end)
     }
 
-    /// Whether `[seq, end)` is a part of a longer segment that was sent at `since` or later.
-    pub(crate) fn cut_of(&self, seq: Seq, end: Seq, since: Instant) -> bool {
+    /// Whether `[seq, end)` is one segment that passed at `since` or later, or a part of one.
+    pub(crate) fn passed_since(&self, seq: Seq, end: Seq, since: Instant) -> bool {
         let at = self.index_after(seq);
         let whole = self.segments.from(at).next();
-        whole.is_some_and(|s| {
-            let inside = s.seq.at_or_before(seq) && s.end().at_or_after(end);
-            inside && s.len > end - seq && s.last >= since
-        })
+        whole
+            .is_some_and(|s| s.seq.at_or_before(seq) && s.end().at_or_after(end) && s.last >= since)
     }
 
     /// The parts of `[seq, end)` that no segment covers.
