@@ -195,6 +195,9 @@ impl Sysctl {
                 Err("the value is out of its range".into())
             }
             "net.ipv4.tcp_congestion_control" => self.knows_congestion(),
+            "net.ipv4.tcp_reordering" if self.tcp_reordering > self.tcp_max_reordering => {
+                Err("the value is above tcp_max_reordering".into())
+            }
             _ => Ok(()),
         }
     }
@@ -245,6 +248,9 @@ mod tests {
             ("net.ipv4.ip_local_port_range", "9 8"),
             ("net.core.sysctl_caqm_filter_nics", "0x80000000"),
             ("net.ipv4.tcp_congestion_control", "bbr3"),
+            ("net.ipv4.tcp_ecn", "3"),
+            ("net.ipv4.tcp_min_rtt_wlen", "86401"),
+            ("net.ipv4.tcp_reordering", "301"),
         ] {
             let before = s.clone();
             assert!(s.set(name, text).is_err(), "{name} = {text}");
@@ -263,6 +269,7 @@ mod tests {
                 "net.ipv4.tcp_congestion_control" => "dctcp",
                 "net.core.sysctl_caqm_mtu_unit" => "1024",
                 "net.core.sysctl_caqm_tpid" => "0x8200",
+                "net.ipv4.tcp_min_snd_mss" | "net.ipv4.tcp_mtu_probe_floor" => "48",
                 _ => "1",
             };
             assert_eq!(Sysctl::default().set(name, text), Ok(()), "{name}");
