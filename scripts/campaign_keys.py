@@ -39,7 +39,6 @@ LEFT = {"name", "title", "measures", "schema", "run", "host", "link", "app", "va
 # Values beyond these make a run of hours or of GB.
 MOST = {"time": 2_000_000_000, "size": 200_000, "whole number": 400, "rate": 10**9}
 LEAST = {"rate": 200_000}
-UNITS = {"time": 1, "size": 1, "rate": 1}
 
 CAUSES = [
     ("the kernel refuses the value of a sysctl", r"net\.[a-z0-9_.]+.*(Invalid argument|refuse|does not take|has no)"),

@@ -53,41 +53,25 @@ impl Value for bool {
 }
 
 macro_rules! plain {
-    ($($kind:ty),+) => {
+    ($($kind:ty: $most:expr),+) => {
         $(impl Value for $kind {
-            const RANGE: Option<(i64, i64)> = Some((<$kind>::MIN as i64, <$kind>::MAX as i64));
+            const RANGE: Option<(i64, i64)> = Some((<$kind>::MIN as i64, $most as i64));
 
             fn read(text: &str) -> Result<Self, String> {
                 number(text)
             }
 
             fn is_within(&self, (min, max): (i64, i64)) -> bool {
-        (i128::from(min)..=i128::from(max)).contains(&i128::from(*self))
-    }
+                (i128::from(min)..=i128::from(max)).contains(&i128::from(*self))
+            }
 
-    fn text(&self) -> String {
-        self.to_string()
-    }
+            fn text(&self) -> String {
+                self.to_string()
+            }
         })+
     };
 }
-plain!(u8, i8, u16);
-
-impl Value for u64 {
-    const RANGE: Option<(i64, i64)> = Some((0, i64::MAX));
-
-    fn read(text: &str) -> Result<Self, String> {
-        number(text)
-    }
-
-    fn is_within(&self, (min, max): (i64, i64)) -> bool {
-        (i128::from(min)..=i128::from(max)).contains(&i128::from(*self))
-    }
-
-    fn text(&self) -> String {
-        self.to_string()
-    }
-}
+plain!(u8: u8::MAX, i8: i8::MAX, u16: u16::MAX, u64: i64::MAX);
 
 impl Value for u32 {
     const RANGE: Option<(i64, i64)> = Some((0, u32::MAX as i64));
@@ -178,7 +162,7 @@ impl Sysctl {
     /// Sets the sysctl of this full name (`net.ipv4.tcp_sack`).
     ///
     /// # Errors
-    /// The name is none of TCP's, or the text is no value for it: why.
+    /// Says why: the model does not know the name, or the sysctl does not take this value.
     pub fn set(&mut self, name: &str, text: &str) -> Result<(), String> {
         let mut new = self.clone();
         new.put(name, text)?;

@@ -161,12 +161,7 @@ static BOOT_RULE: Rule = Rule {
     why: "the hosts' clocks are the machine's own",
     remedy: "run it on model: or uml:, or leave it out",
     tolerable: true,
-    asks: |point| {
-        let boot = point
-            .boot_ns
-            .map(|ns| ("run.boot".to_owned(), format!("{ns} ns")));
-        boot.into_iter().collect()
-    },
+    asks: |point| of_run("boot", point.boot_ns.map(|ns| format!("{ns} ns"))),
 };
 
 static LINK_EVERY_RULE: Rule = Rule {
@@ -181,8 +176,7 @@ static LINK_EVERY_RULE: Rule = Rule {
         let asked = point
             .link_every_ns
             .filter(|_| links.all(|link| link.by == By::Kernel));
-        let asked = asked.map(|ns| ("run.link_every".to_owned(), format!("{ns} ns")));
-        asked.into_iter().collect()
+        of_run("link_every", asked.map(|ns| format!("{ns} ns")))
     },
 };
 
@@ -304,11 +298,7 @@ static MAX_EVENTS_RULE: Rule = Rule {
     why: "only the model counts events",
     remedy: "leave it out, or write `max`, which ends a run on every stack",
     tolerable: true,
-    asks: |point| {
-        let most = point.max_events;
-        let asked = most.map(|most| ("run.max_events".to_owned(), most.to_string()));
-        asked.into_iter().collect()
-    },
+    asks: |point| of_run("max_events", point.max_events.map(|most| most.to_string())),
 };
 
 impl Rule {
@@ -330,6 +320,12 @@ impl Rule {
         };
         (self.asks)(point).into_iter().map(refusal).collect()
     }
+}
+
+/// `run.KEY`, where the point has it.
+fn of_run(key: &str, value: Option<String>) -> Vec<(String, String)> {
+    let one = value.map(|value| (format!("run.{key}"), value));
+    one.into_iter().collect()
 }
 
 /// `host.NAME.KEY` of the hosts that have it.

@@ -83,7 +83,7 @@ pub(super) fn names() -> Vec<&'static str> {
     COLUMNS.iter().map(|c| c.0).collect()
 }
 
-/// Words for the table; an id that has none here stands for itself.
+/// How a table names a finding: in words of its own, or else its id with blanks.
 pub(crate) fn short(id: &str) -> String {
     match id {
         "quickack_exhausted" => "left quick-ACK mode",

@@ -76,7 +76,7 @@ impl Key {
         }
     }
 
-    /// The number that holds when it is left out; 0: none does.
+    /// Its default as a number; 0 if it has none.
     pub const fn number(&self) -> u64 {
         match self.absent {
             Absent::Number(n) => n,
