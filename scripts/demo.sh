@@ -5,7 +5,7 @@
 
 . "$(dirname "$0")/lib.sh"
 
-capture=${1:-tests/captures/quickack-5.10.46.a.pcap}
+capture=${1:-tests/captures/write-write-read.a.pcap}
 report=target/demo/report.html
 
 bash scripts/setup.sh build
