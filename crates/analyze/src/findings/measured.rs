@@ -25,7 +25,7 @@ const MEASURED: &[(&str, u32, u32)] = &[
     ("loss", 831, 850),
     ("option_not_agreed", 41, 41),
     ("policer", 93, 93),
-    ("random_loss", 93, 93),
+    ("random_loss", 225, 231),
     ("receive_window_limited", 154, 154),
     ("refused", 89, 89),
     ("reordering", 217, 220),
