@@ -52,7 +52,7 @@ fn a_server_that_stops_in_the_middle_of_its_answer() {
     let answer = run(&SYNS, &in_pieces(400.0, 0.0));
     assert_eq!(answer.ids(), ["slow_server"]);
     let said = &answer.findings[0].title;
-    let want = "192.0.2.2 paused for 401.0 ms in the middle of its answer: the program, not TCP";
+    let want = "192.0.2.2 paused for 401 ms in the middle of its answer: the program, not TCP";
     assert_eq!(said, want);
     // Nobody waited for the second one: it may be a message of its own.
     assert!(!has(&run(&SYNS, &in_pieces(400.0, 900.0)), "slow_server"));

@@ -4,9 +4,9 @@
 
 use super::error::Fault;
 use super::fields::Fields;
-use super::units::{PERCENT, SIZE, TIME};
 use crate::point::{BurstLoss, By, Faults, Outage, Spikes};
 use crate::rules::{ALL_PPB, MAX_OUTAGES, MAX_OVERHEAD, MAX_SIGMA};
+use tcplab_base::quantity::{PERCENT, SIZE, TIME};
 
 /// What a table says; none: what stands around it holds.
 #[derive(Clone, Debug, Default)]

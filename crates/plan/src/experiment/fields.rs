@@ -3,8 +3,8 @@
 use super::error::{Fault, Span};
 use super::keys::Key;
 use super::tree::{Choice, Node, Table, Value};
-use super::units::{Quantity, TIME};
 use crate::rules::{MAX_NAME, MAX_TEXT, bad_text, is_name};
+use tcplab_base::quantity::{Quantity, TIME};
 
 /// A table, where it stands, and the point's choice at each axis.
 #[derive(Clone, Debug)]
@@ -131,7 +131,7 @@ impl<'a> Fields<'a> {
         let Some(node) = self.node(key) else {
             return Ok(None);
         };
-        let n = self.quantity_of(key, node, &super::units::SIZE)?;
+        let n = self.quantity_of(key, node, &tcplab_base::quantity::SIZE)?;
         self.within(key, node, n, min, max).map(Some)
     }
 

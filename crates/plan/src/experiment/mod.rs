@@ -21,7 +21,6 @@ pub(crate) mod rrul;
 pub(crate) mod schema;
 mod tc;
 pub(crate) mod tree;
-pub(crate) mod units;
 pub(crate) mod variant;
 mod view;
 
@@ -36,11 +35,13 @@ use crate::rules::{
     MAX_TIME_NS, MOST_SAMPLES, SECOND_NS,
 };
 use crate::view::View;
+// The keys name the units of their values `units`.
 use axes::Axis;
 use error::Fault;
 pub use error::{ParseError, nearest};
 use fields::Fields;
 use keys::{FILE, RUN};
+pub(crate) use tcplab_base::quantity as units;
 use tree::{Choice, Entry, Node, Table, Value};
 use variant::Variant;
 

@@ -8,8 +8,8 @@ use serde_json::{Map, Value as Json, json};
 use super::keys::{
     APP, FILE, Form, HOST, KIND_NAMES, KINDS, Key, LINK, REPORT, RUN, SOCKET, VARIANT, WAY,
 };
-use super::units::{PERCENT, Quantity, RATE, SIZE, TIME};
 use crate::profile::{BEHAVIOURS, Behaviour, KNOWN, NOT_MODELLED, Takes};
+use tcplab_base::quantity::{PERCENT, Quantity, RATE, SIZE, TIME};
 
 /// The forms that have a name in the schema, so that a key only refers to them.
 const NAMED: [(&str, Form); 18] = [

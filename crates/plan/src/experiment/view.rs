@@ -4,9 +4,9 @@ use super::axes::Axis;
 use super::error::Fault;
 use super::fields::Fields;
 use super::keys::REPORT;
-use super::units::PERCENT;
 use super::variant::Variant;
 use crate::view::{USUAL_BAND_PPB, View};
+use tcplab_base::quantity::PERCENT;
 
 /// Reads the table; `title` is the file's.
 pub(super) fn view(file: &Fields<'_>, title: Option<String>) -> Result<View, Fault> {

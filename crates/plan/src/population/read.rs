@@ -10,9 +10,9 @@ use crate::experiment::fields::Fields;
 use crate::experiment::host::{behaviours, hosts, sysctls, within};
 use crate::experiment::keys::PROFILE_NAMES;
 use crate::experiment::tree::{Choice, Table, Value};
-use crate::experiment::units::PERCENT;
 use crate::experiment::variant::{self, Variant};
 use crate::experiment::{root, stem, tree};
+use tcplab_base::quantity::PERCENT;
 
 /// The base population.
 const WEB: &str = include_str!("web.toml");

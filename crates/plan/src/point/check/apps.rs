@@ -6,7 +6,6 @@ use super::hosts::socket;
 use super::links::host;
 use super::{Checked, Wrong, at_most, each, name, number, number_if, text, time, time_if};
 use crate::app::{App, AppKind, Extent, Message};
-use crate::experiment::units::SIZE;
 use crate::network::direct_link;
 use crate::point::Point;
 use crate::rules::{
@@ -14,6 +13,7 @@ use crate::rules::{
     MAX_MESSAGE, MAX_MESSAGES, MAX_PAGES, MAX_PATH, MAX_TEXT, RESERVED, Range,
 };
 use crate::ways::Ways;
+use tcplab_base::quantity::SIZE;
 
 const CHUNK: Range = (1, MAX_CHUNK);
 const MESSAGE: Range = (1, MAX_MESSAGE);
