@@ -23,6 +23,21 @@ def slow_server(rng):
     return Case("slow-server", [*lines, *path(rng, p, rtt), *sometimes(rng, p)], judge, "b", rng.choice(KERNELS), p)
 
 
+def no_answer(rng):
+    """The server takes a request and never answers it; the client gives up."""
+    p, n = {}, rng.choice([0, 0, 3, 8])
+    wait, rtt = rng.choice([1500, 3000, 8000, 20000]), rng.choice(RTTS)
+    p.update(wait_ms=wait, answered=n)
+    before = [f"(w200 r900)*{n}", f"(r200 w900)*{n}"] if n else ["", ""]
+    lines = [f"a_script={before[0]} w200 s{wait * 1000} c", f"b_script={before[1]} r200 d c", "steps=1"]
+
+    def judge(seen):
+        if not (seen.quiet and seen.finished()):
+            return "not quiet"
+        return truth(must("no_answer"), budget={"server_thinks": wait / 1000})
+    return Case("no-answer", [*lines, *path(rng, p, rtt), *sometimes(rng, p)], judge, "b", rng.choice(KERNELS), p)
+
+
 def thought(seen, side, conn=0):
     """Seconds of the pauses between a read and a write of an end."""
     steps, out, run = seen.steps(side, conn), 0.0, 0.0
@@ -215,5 +230,5 @@ def slow_start(rng):
     return Case("slow-start", [*lines, *path(rng, p, rtt), *sometimes(rng, p)], judge, s, rng.choice(KERNELS), p)
 
 
-KINDS = [(slow_server, 3), (slow_client, 2), (nagle, 2), (small_window, 1), (quick_acks, 2), (receive_window, 3), (scaling_off, 2), (zero_window, 3),
+KINDS = [(slow_server, 3), (no_answer, 2), (slow_client, 2), (nagle, 2), (small_window, 1), (quick_acks, 2), (receive_window, 3), (scaling_off, 2), (zero_window, 3),
          (send_buffer, 2), (after_idle, 2), (slow_start, 2)]

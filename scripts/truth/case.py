@@ -213,14 +213,14 @@ def absent(seen):
     logged = [len(c[s].get("steps", [])) for c in seen.raw["connections"] for s in "ab"]
     for side, name in (("b", "server_thinks"), ("a", "client_thinks")):
         # Connections that were not accepted have no steps, and `tcplab run` logs no pauses.
-        # A server that accepts late thinks, too.
-        late = side == "b" and any(x.startswith("accept_after=") for x in seen.case.lines)
+        # A server that accepts late thinks, too, and one that never answers.
+        late = side == "b" and (seen.case.kind == "no-answer" or any(x.startswith("accept_after=") for x in seen.case.lines))
         if "start" in seen.raw and all(logged) and not late and not any(x > 0.0005 for n in range(len(seen.raw["connections"])) for x in seen.pauses(side, n)):
             out.add(name)
     if not seen.both("DelayedACKs"):
         out |= {"delayed_ack", "nagle"}
     if not seen.retrans and not seen.drops():
-        out |= {"rto", "tlp", "fast_recovery", "spurious"}
+        out |= {"rto", "fast_recovery", "spurious"} | (set() if seen.both("TCPLossProbes") else {"tlp"})  # a probe may be new data
     if not seen.both("TCPToZeroWindowAdv") and not seen.both("TCPWantZeroWindowAdv"):
         out |= {"zero_window"}
     if not any(c[s].get("rwnd_limited_us") for c in seen.raw["connections"] for s in "ab"):

@@ -1,4 +1,4 @@
-"""Kinds of trouble that nobody who writes detectors looks at before the last measurement. Do not describe them elsewhere."""
+"""More kinds, mostly on the path of one connection or a few. They were held out once; the detectors' authors have read them since."""
 
 from apps import thought
 from case import KERNELS, POINTS, Case, must, n_round_trips, other, path, rate, toward, truth

@@ -6,7 +6,8 @@ a part of the time budget is called here, and the classes of the analyser's budg
 
 ACCEPT = {
     # trouble of the applications and the ends
-    "slow_server": ("slow_server",),
+    "slow_server": ("slow_server", "no_answer"),
+    "no_answer": ("no_answer",),
     "slow_client": ("slow_client",),
     "delack_nagle": ("delack_nagle",),
     "delack_request_response": ("delack_request_response",),

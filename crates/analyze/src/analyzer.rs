@@ -331,7 +331,7 @@ impl Analyzer {
             return ended;
         }
         connection.close();
-        let found = findings::of(&connection);
+        let found = findings::of(&connection, &self.limits);
         let mut report = connection.report(&mut self.totals);
         report.not_checked = found.lacks();
         self.limits

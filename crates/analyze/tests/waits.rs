@@ -299,3 +299,37 @@ fn a_queue_that_cannot_have_stood_is_not_left_open() {
     assert_eq!(lacks(&bulk(1460, 3_000, false), "bufferbloat"), None);
     assert_eq!(lacks(&bulk(1460, 60_000, true), "bufferbloat"), None);
 }
+
+#[test]
+fn a_request_without_an_answer() {
+    let asked = ["110 > P. 101 501 200 60000", "210 < . 501 301 0 60000"];
+    let with = |rest: &[&str]| run(&SYNS, &[&asked[..], rest].concat());
+    let given_up = with(&["30110 > F. 301 501 0 60000", "30210 < F. 501 302 0 60000"]);
+    assert_eq!(given_up.ids(), ["no_answer"]);
+    let said = "192.0.2.2 never answered the last message of 192.0.2.1: it was silent for 29.90 s until the connection was closed";
+    assert_eq!(given_up.findings[0].title, said);
+    assert_eq!(given_up.findings[0].packets, [4]);
+    // The last packet is a keep-alive: the connection is still open.
+    let open = with(&["9110 > . 300 501 0 60000", "9210 < . 501 301 0 60000"]);
+    assert!(
+        open.findings[0]
+            .title
+            .ends_with("silent for 9.00 s or more")
+    );
+    // It closes at once, it got its answer, or its message never arrived.
+    for rest in [
+        &["300 > F. 301 501 0 60000", "400 < F. 501 302 0 60000"][..],
+        &["400 < P. 501 301 90 60000", "9000 > F. 301 591 0 60000"],
+    ] {
+        assert!(!has(&with(rest), "no_answer"), "{rest:?}");
+    }
+    let lost = run(&SYNS, &[asked[0], "30110 > F. 301 501 0 60000"]);
+    assert!(!has(&lost, "no_answer"));
+    // Messages at a pace of its own that nothing ever answered are no requests.
+    let pace = with(&[
+        "1110 > P. 301 501 200 60000",
+        "1210 < . 501 501 0 60000",
+        "9110 > F. 501 501 0 60000",
+    ]);
+    assert!(!has(&pace, "no_answer"));
+}

@@ -39,7 +39,8 @@ impl Endpoint {
             at += 1;
         }
         at = decimal(&mut text, at, self.port, [10_000, 1_000, 100, 10]);
-        String::from_utf8_lossy(&text[..at]).into_owned()
+        // It is ASCII.
+        String::from_utf8(text[..at].to_vec()).unwrap_or_default()
     }
 }
 

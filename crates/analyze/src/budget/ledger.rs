@@ -18,7 +18,7 @@ pub(crate) struct Ledger {
     /// The newest stretch, which may go on: its class, and where it begins.
     class: Class,
     from: u64,
-    requests: Option<Box<Requests>>,
+    requests: Requests,
     /// Kept only with a trace.
     #[expect(
         clippy::box_collection,
@@ -30,13 +30,67 @@ pub(crate) struct Ledger {
 /// The requests of one connection.
 #[derive(Debug, Default)]
 struct Requests {
-    open: Option<Request>,
-    /// What client and server had sent when it began.
+    /// Those that are listed; behind them the open one, so that it stays where it is.
+    list: Vec<Request>,
+    open: bool,
+    /// What client and server had sent when the open one began.
     sent: [u64; 2],
-    listed: Vec<Request>,
     not_listed: u64,
     /// Where the time of those that are not listed went.
     rest: Option<Box<Budget>>,
+}
+
+impl Requests {
+    /// The one that is going on.
+    #[inline]
+    fn open(&mut self) -> Option<&mut Request> {
+        self.list.last_mut().filter(|_| self.open)
+    }
+
+    fn ask(&mut self, request: Request, sent: [u64; 2]) {
+        if self.list.capacity() == 0 {
+            // Most connections have one.
+            self.list.reserve_exact(1);
+        }
+        self.list.push(request);
+        (self.open, self.sent) = (true, sent);
+    }
+
+    /// The open one ended at `at`.
+    fn answered(&mut self, at: u64, sent: [u64; 2]) {
+        let before = self.sent;
+        let Some(request) = self.open() else {
+            return;
+        };
+        request.duration_us = at - request.start_us;
+        request.request_bytes = sent[0].saturating_sub(before[0]);
+        request.response_bytes = sent[1].saturating_sub(before[1]);
+        self.open = false;
+        if self.list.len() > LISTED
+            && let Some(request) = self.list.pop()
+        {
+            self.not_listed += 1;
+            let rest = self.rest.get_or_insert_default();
+            rest.add_all(&request.budget_us);
+        }
+    }
+
+    /// The time in `[from, to)` belongs to another class.
+    fn turn(&mut self, (from, to): (u64, u64), was: Class, is: Class) {
+        let shared = |a: u64, b: u64| b.min(to).saturating_sub(a.max(from));
+        let mut before = 0;
+        let closed = self.list.len() - usize::from(self.open);
+        for r in self.list.iter_mut().take(closed) {
+            before = r.start_us + r.duration_us;
+            let us = shared(r.start_us, before);
+            r.budget_us.turn(was, is, us);
+        }
+        if let Some(r) = self.open() {
+            r.budget_us.turn(was, is, shared(r.start_us, u64::MAX));
+        } else if let Some(rest) = &mut self.rest {
+            rest.turn(was, is, shared(before, u64::MAX));
+        }
+    }
 }
 
 /// What a ledger says at the end.
@@ -72,7 +126,7 @@ impl Ledger {
             cursor: 0,
             class: Class::Unknown,
             from: 0,
-            requests: None,
+            requests: Requests::default(),
             spans: spans.then(Box::default),
         }
     }
@@ -102,7 +156,7 @@ impl Ledger {
             return;
         }
         self.total.add(self.class, us);
-        if let Some(open) = self.requests.as_mut().and_then(|r| r.open.as_mut()) {
+        if let Some(open) = self.requests.open() {
             open.budget_us.add(self.class, us);
         }
         if let Some(spans) = self.spans.as_deref_mut() {
@@ -126,60 +180,33 @@ impl Ledger {
     /// A request begins at the cursor, with this frame. `sent` are the bytes that client and server sent before it.
     pub(crate) fn ask(&mut self, packet: u64, sent: [u64; 2]) {
         self.settle();
-        let requests = self.requests.get_or_insert_default();
-        requests.sent = sent;
-        requests.open = Some(Request {
+        let request = Request {
             packet,
             start_us: self.cursor,
             ..Request::default()
-        });
+        };
+        self.requests.ask(request, sent);
+    }
+
+    /// The frame that began the open request.
+    pub(crate) fn asked(&self) -> Option<u64> {
+        let requests = &self.requests;
+        let open = requests.list.last().filter(|_| requests.open);
+        open.map(|request| request.packet)
     }
 
     /// The request that is open ended at the cursor. `sent` are the bytes that client and server sent so far.
     pub(crate) fn answered(&mut self, sent: [u64; 2]) {
         self.settle();
-        let Some(requests) = self.requests.as_deref_mut() else {
-            return;
-        };
-        let Some(mut request) = requests.open.take() else {
-            return;
-        };
-        request.duration_us = self.cursor - request.start_us;
-        request.request_bytes = sent[0].saturating_sub(requests.sent[0]);
-        request.response_bytes = sent[1].saturating_sub(requests.sent[1]);
-        if requests.listed.len() < LISTED {
-            if requests.listed.capacity() == 0 {
-                // Most connections have one.
-                requests.listed.reserve_exact(1);
-            }
-            requests.listed.push(request);
-        } else {
-            requests.not_listed += 1;
-            let rest = requests.rest.get_or_insert_default();
-            rest.add_all(&request.budget_us);
-        }
+        self.requests.answered(self.cursor, sent);
     }
 
     /// The time in `[from, to)` that was given to `was` belongs to `is`: the evidence came later. All of it must have
     /// been given to `was`.
     pub(crate) fn turn(&mut self, (from, to): (u64, u64), was: Class, is: Class) {
         self.settle();
-        let shared = |a: u64, b: u64| b.min(to).saturating_sub(a.max(from));
         self.total.turn(was, is, to.saturating_sub(from));
-        if let Some(requests) = self.requests.as_deref_mut() {
-            let all = requests.listed.iter_mut();
-            let mut before = 0;
-            for r in all {
-                let us = shared(r.start_us, r.start_us + r.duration_us);
-                r.budget_us.turn(was, is, us);
-                before = r.start_us + r.duration_us;
-            }
-            if let Some(r) = &mut requests.open {
-                r.budget_us.turn(was, is, shared(r.start_us, u64::MAX));
-            } else if let Some(rest) = &mut requests.rest {
-                rest.turn(was, is, shared(before, u64::MAX));
-            }
-        }
+        self.requests.turn((from, to), was, is);
         if let Some(spans) = self.spans.as_deref_mut() {
             let parts = |s: Span| {
                 let (a, b) = (from.clamp(s.from_us, s.to_us), to.clamp(s.from_us, s.to_us));
@@ -217,7 +244,7 @@ impl Ledger {
             return;
         }
         self.total.turn(was, is, us);
-        if let Some(open) = self.requests.as_mut().and_then(|r| r.open.as_mut()) {
+        if let Some(open) = self.requests.open() {
             open.budget_us.turn(was, is, us);
         }
         let spans = self.spans.iter_mut().flat_map(|s| s.iter_mut());
@@ -228,16 +255,18 @@ impl Ledger {
     /// Ends the account, in which no request is open.
     pub(crate) fn close(mut self) -> Account {
         self.settle();
-        let requests = self.requests.map(|r| *r).unwrap_or_default();
-        let mut asked = requests.rest.map(|rest| *rest).unwrap_or_default();
-        requests
-            .listed
-            .iter()
-            .for_each(|r| asked.add_all(&r.budget_us));
+        let Requests {
+            list,
+            not_listed,
+            rest,
+            ..
+        } = self.requests;
+        let mut asked = rest.map(|rest| *rest).unwrap_or_default();
+        list.iter().for_each(|r| asked.add_all(&r.budget_us));
         Account {
             budget: self.total,
-            requests: requests.listed,
-            not_listed: requests.not_listed,
+            requests: list,
+            not_listed,
             asked,
             spans: self.spans.map(|s| *s).unwrap_or_default(),
         }
@@ -245,9 +274,7 @@ impl Ledger {
 
     /// Bytes behind it, about; spans count as rows of the trace do: not here.
     pub(crate) fn weight(&self) -> usize {
-        self.requests.as_deref().map_or(0, |r| {
-            size_of_val(r) + r.listed.capacity() * size_of::<Request>()
-        })
+        self.requests.list.capacity() * size_of::<Request>()
     }
 }
 

@@ -302,7 +302,7 @@ impl Tracker {
         self.recovery
             .close(dirs, (start, quiet_to), &mut self.ledger);
         let last = self.by.map(usize::from);
-        let unanswered = last == Some(client) && (self.served || self.pauses[0] == 0);
+        let unanswered = self.is_unanswered(client);
         let sent = [client, 1 - client].map(|dir| dirs[dir].unique_bytes);
         if !unanswered {
             self.ledger.answered(sent);
@@ -328,6 +328,19 @@ impl Tracker {
         self.ledger.until(Class::Closing, end);
         self.recovery.judge(dirs, &mut self.ledger);
         self.ledger.close()
+    }
+
+    /// The client spoke last, and expects an answer: it got one before, or it has said one thing only.
+    fn is_unanswered(&self, client: usize) -> bool {
+        let last = self.by.map(usize::from);
+        last == Some(client) && (self.served || self.pauses[0] == 0)
+    }
+
+    /// The request that nothing answered: its frame, when the last data of it passed, and when the connection began to
+    /// close, microseconds after the first packet.
+    pub(crate) fn unanswered(&self, client: usize) -> Option<(u64, u64, Option<u64>)> {
+        let packet = self.ledger.asked().filter(|_| self.is_unanswered(client))?;
+        Some((packet, self.at, self.fin))
     }
 
     /// Bytes behind it, about.

@@ -1,6 +1,6 @@
 //! From the state of a connection to the report.
 
-use tcplab_base::{Duration, Samples};
+use tcplab_base::{Duration, Instant, Samples};
 
 use super::ack::TIMER_US;
 use super::dir::{PROVEN, Rare};
@@ -16,7 +16,32 @@ use crate::trace::AckClass;
 /// Shorter stretches of one ACK mode than this are not worth a line.
 const STRETCH: u32 = 3;
 
+/// A message that nothing answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    pub packet: u64,
+    /// When the last data of it passed.
+    pub sent: Instant,
+    /// When the connection began to close, or its last packet passed.
+    pub until: Instant,
+    /// It began to close.
+    pub closed: bool,
+}
+
 impl Connection {
+    /// The last message of this side, if nothing answered it.
+    pub(crate) fn unanswered(&self, of_a: bool) -> Option<Asked> {
+        let tracker = self.tracker.as_deref()?;
+        let (packet, sent, fin) = tracker.unanswered(usize::from(!of_a))?;
+        let at = |us: u64| self.start + Duration::from_micros(i64::try_from(us).unwrap_or(0));
+        Some(Asked {
+            packet,
+            sent: at(sent),
+            until: fin.map_or(self.last, at),
+            closed: fin.is_some(),
+        })
+    }
+
     /// Ends what is still open, for the report.
     pub(crate) fn close(&mut self) {
         let here = [0, 1].map(|d| self.dirs[d].is_here(&self.dirs[1 - d]));
@@ -330,8 +355,13 @@ fn acks_sent(d: &mut Dir) -> AcksSent {
 
 /// The stretches, without flickers; nothing when there was only one mode.
 fn modes(a: &AckStats) -> Vec<AckMode> {
+    let stretches = || a.modes.iter().filter(|s| s.acks >= STRETCH);
+    let first = stretches().next().map(|s| s.mode);
     let mut modes: Vec<AckMode> = Vec::new();
-    for s in a.modes.iter().filter(|s| s.acks >= STRETCH) {
+    if a.delayed == 0 && stretches().all(|s| Some(s.mode) == first) {
+        return modes;
+    }
+    for s in stretches() {
         let mean = u32::try_from(s.sum_us / u64::from(s.acks.max(1))).unwrap_or(u32::MAX);
         match modes.last_mut() {
             Some(last) if last.mode == s.mode => last.acks += u64::from(s.acks),
@@ -344,11 +374,7 @@ fn modes(a: &AckStats) -> Vec<AckMode> {
             }),
         }
     }
-    if modes.len() < 2 && a.delayed == 0 {
-        Vec::new()
-    } else {
-        modes
-    }
+    modes
 }
 
 /// Unique payload over the time between the first and the last data packet.

@@ -16,7 +16,7 @@ const LIMIT_WITHOUT_ACKS: usize = 64;
 const LOOK: usize = 64;
 
 /// An empty flight with room for at most so many gives its memory back.
-const SMALL: usize = 4;
+const SMALL: usize = 8;
 
 /// A segment in flight.
 #[derive(Clone, Copy, Debug)]

@@ -219,6 +219,8 @@ pub(crate) struct QueueWaits {
     samples: u32,
     /// Longest wait that four in a row had at least.
     pub most: i64,
+    /// The most that a wait grew from one sample to the next, faster than a queue fills.
+    pub leap: i64,
     /// The stretch that goes on.
     from: Moment,
     stretch_least: i64,
@@ -244,6 +246,7 @@ impl Default for QueueWaits {
             last: Instant::from_nanos(i64::MIN),
             samples: 0,
             most: i64::MIN,
+            leap: 0,
             from: Moment::default(),
             stretch_least: i64::MAX,
             stretch_samples: 0,
@@ -274,6 +277,13 @@ impl QueueWaits {
 
     /// One more wait; `idle_us` is the round trip of the idle path as far as it is known.
     fn add(&mut self, us: i64, idle_us: u32, now: Instant, number: u64) {
+        // A queue that others fill between two packets of this sender grows no faster than they send; where nearly all of
+        // the time between two samples is the wait, the path became longer, or stood still.
+        let leap = us - self.recent[usize::from(self.next.wrapping_sub(1) & 3)];
+        let gap = now.since(self.last).as_micros();
+        if leap > self.leap && leap.saturating_mul(5) >= gap.saturating_mul(4) && self.samples > 0 {
+            self.leap = leap;
+        }
         self.last = now;
         self.least = self.least.min(us);
         self.recent[usize::from(self.next & 3)] = us;

@@ -34,6 +34,8 @@ pub(crate) struct Rounds {
     number: u64,
     began: Instant,
     last: Instant,
+    /// The longest time between two packets of its data.
+    gap: Duration,
     acked: Moment,
     bytes: u32,
     /// The receiver's window that the sender knew, and the one that came with that ACK.
@@ -81,7 +83,8 @@ pub(crate) struct Run {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Level {
     pub rounds: u32,
-    /// Of these: with silence for a quarter of their time.
+    /// Of these: with silence for a quarter of their time, and twice as long as between their packets. A program that
+    /// writes at times of its own leaves gaps that are alike.
     pub silent: u32,
     pub bytes: u32,
     /// The window that the receiver offered at the end.
@@ -233,6 +236,7 @@ impl Rounds {
             number: first.number,
             began: first.now,
             last: tx.last_data,
+            gap: Duration::ZERO,
             acked: Moment::default(),
             bytes: 0,
             window: rx.window,
@@ -264,9 +268,15 @@ impl Rounds {
     pub(crate) fn goes_on(&mut self, now: Instant) -> bool {
         let waits = self.acked.is_none();
         if waits {
-            self.last = now;
+            self.goes_on_at(now);
         }
         waits
+    }
+
+    #[inline]
+    fn goes_on_at(&mut self, now: Instant) {
+        self.gap = self.gap.max(now.since(self.last));
+        self.last = now;
     }
 
     /// New data passes after an ACK of the round.
@@ -286,9 +296,10 @@ impl Rounds {
                 (self.start, self.number, self.began) = (p.seq, at.number, at.now);
                 self.window = self.next_window;
                 self.acked.clear();
+                (self.last, self.gap) = (at.now, Duration::ZERO);
             }
         }
-        self.last = at.now;
+        self.goes_on_at(at.now);
     }
 
     /// The data of the round ends before `end`. What the capture missed was sent, too; a jump of the numbers was not.
@@ -351,7 +362,8 @@ impl Rounds {
             }
         }
         self.level.rounds += 1;
-        self.level.silent += u32::from(length.is_silent);
+        let alone = length.rest.as_nanos() >= 2 * self.gap.as_nanos();
+        self.level.silent += u32::from(length.is_silent && alone);
         self.level.time = self.level.time + length.time;
         (self.level.window, self.level.losses) = (self.window, self.losses);
     }

@@ -19,8 +19,9 @@ pub(super) const AHEAD: Duration = Duration::from_millis(500);
 const SOON: u32 = 8;
 /// So many packets of an end show a step, of each end where it went ahead.
 const SHOWN: u32 = 2;
-/// Longest tick that is allowed (RFC 7323 5.4), of an end whose time stamps are too few to measure it.
-const TICK_NS: i64 = 1_000_000_000;
+/// Longest tick that is allowed (RFC 7323 5.4), and the usual one, of an end whose time stamps are too few to measure it.
+const LONGEST_TICK_NS: i64 = 1_000_000_000;
+const USUAL_TICK_NS: i64 = 1_000_000;
 
 /// What was seen of the clock; nothing, while all times are in order and no packet is long after the one before.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +58,8 @@ struct Ahead {
 struct Before {
     tsval: u32,
     at: Instant,
-    tick_ns: i64,
+    /// A tick of its clock; `None`: not measured.
+    tick_ns: Option<i64>,
     /// Packets since then, and by how much the capture's clock was ahead of this one at the first of them.
     packets: u32,
     ahead: Duration,
@@ -200,7 +202,7 @@ fn before(own: &Dir, peer: &Dir) -> Option<Before> {
     Some(Before {
         tsval,
         at,
-        tick_ns: own.clock.tick_length(tsval, at).unwrap_or(TICK_NS),
+        tick_ns: own.clock.tick_length(tsval, at),
         packets: 0,
         ahead: Duration::ZERO,
         runs: false,
@@ -215,13 +217,16 @@ impl Ahead {
         };
         let ticks = i64::from(Seq(tsval).distance(Seq(end.tsval)));
         let passed = now.since(end.at).as_nanos();
-        let ahead = passed.saturating_sub(ticks.saturating_mul(end.tick_ns));
+        let [longest, usual] = [LONGEST_TICK_NS, USUAL_TICK_NS].map(|otherwise| {
+            let tick = end.tick_ns.unwrap_or(otherwise);
+            passed.saturating_sub(ticks.saturating_mul(tick))
+        });
         if end.packets == 0 {
-            end.ahead = Duration::from_nanos(ahead);
+            end.ahead = Duration::from_nanos(usual);
         }
         end.packets = end.packets.saturating_add(1);
         end.runs |= ticks > 0;
-        ahead >= self.gap.as_nanos() / 2
+        longest >= self.gap.as_nanos() / 2
     }
 
     fn found(self) -> Option<Step> {

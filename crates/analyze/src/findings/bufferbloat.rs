@@ -78,13 +78,18 @@ fn waits<'a>(side: &Side<'a>) -> Option<&'a QueueWaits> {
     }
 }
 
+/// The waits came from one packet to the next: a queue takes as long to fill as its packets wait.
+fn is_another_path(waits: &QueueWaits) -> bool {
+    waits.leap >= STANDING_US.into() && waits.leap * 2 >= waits.worst
+}
+
 fn find(side: &Side<'_>, waits: &QueueWaits) -> Option<Finding> {
     if waits.longest_row < ROW || waits.standing * 5 < waits.stretches {
         return None;
     }
     let waited = u32::try_from(waits.worst)
         .ok()
-        .filter(|w| *w >= STANDING_US)?;
+        .filter(|w| *w >= STANDING_US && !is_another_path(waits))?;
     let ends = [side.sender, side.receiver].map(|d| d.path_or_zero());
     let idle = ends[0].saturating_add(ends[1]);
     let mut f = side.finding(DETECTOR.id, Severity::High);

@@ -23,6 +23,10 @@ impl<'a> Episodes<'a> {
         self.list.iter().copied()
     }
 
+    pub(crate) fn as_slice(&self) -> &[&'a Record] {
+        &self.list
+    }
+
     pub(crate) fn count(&self) -> u64 {
         self.list.len() as u64
     }

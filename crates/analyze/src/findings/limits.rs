@@ -27,6 +27,11 @@ impl Limits {
         *seen <= LISTED
     }
 
+    /// Whether the next one of this kind would be handed out.
+    pub(crate) fn has_room(&self, id: Id) -> bool {
+        self.seen.get(&id).is_none_or(|seen| *seen < LISTED)
+    }
+
     /// How many were not handed out.
     pub(crate) fn not_listed(&self) -> u64 {
         self.seen.values().map(|n| n.saturating_sub(LISTED)).sum()

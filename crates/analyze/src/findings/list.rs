@@ -2,10 +2,10 @@
 
 use super::{
     Detector, Id, Need, accept_queue_overflow, ack_loss, ack_thinning, artefacts, black_hole,
-    bufferbloat, caqm, clock_step, delayed_ack, duplication, keepalive_death, loss, options,
-    policer, quickack, receive_window, refused, releases::mss_boundary, reordered, reordering,
-    reset, rto, send_buffer, slow_client, slow_server, slow_start, syn, tail_loss, time_wait_reuse,
-    window_after_idle, zero_window,
+    bufferbloat, caqm, clock_step, delayed_ack, duplication, keepalive_death, loss, no_answer,
+    options, policer, quickack, receive_window, refused, releases::mss_boundary, reordered,
+    reordering, reset, rto, send_buffer, slow_client, slow_server, slow_start, syn, tail_loss,
+    time_wait_reuse, window_after_idle, zero_window,
 };
 
 /// The detectors that look at each connection, in the order in which their findings are handed out.
@@ -37,6 +37,7 @@ pub(super) static LIST: &[Detector] = &[
     artefacts::DETECTOR,
     // The two ends.
     slow_server::DETECTOR,
+    no_answer::DETECTOR,
     accept_queue_overflow::DETECTOR,
     refused::DETECTOR,
     time_wait_reuse::DETECTOR,

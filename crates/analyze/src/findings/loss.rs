@@ -148,15 +148,25 @@ fn kind(side: &Side<'_>, list: &[&Record]) -> Kind {
     let count = |kind| list.iter().filter(|r| path.kind(r) == kind).count();
     let [queue, random] = [Kind::Queue, Kind::Random].map(count);
     let often = list.len() >= OFTEN;
+    let apart = lie_apart(list.iter().filter(|r| path.kind(r) == Kind::Queue));
     let many = list.iter().any(|r| r.runs >= MANY);
     let long = path.longest_us >= (path.idle_us / 4).max(2 * path.blur());
-    if queue * 4 >= list.len() * 3 && (often || (many && long)) {
+    if queue * 4 >= list.len() * 3 && apart && (often || (many && long)) {
         Kind::Queue
     } else if random * 2 >= list.len() && often {
         Kind::Random
     } else {
         Kind::Untold
     }
+}
+
+/// A queue that runs over lets a segment in for each that leaves, so those that it drops seldom follow one another. A link
+/// that is gone for a moment loses several in a row.
+fn lie_apart<'a>(list: impl Iterator<Item = &'a &'a Record>) -> bool {
+    let sums = list.fold((0, 0), |(lost, runs), r| {
+        (lost + r.retransmissions, runs + r.runs)
+    });
+    sums.0 * 4 <= sums.1 * 5
 }
 
 /// Those of the sender that this file speaks of.
@@ -174,12 +184,11 @@ pub(crate) fn lost(list: &Episodes<'_>) -> u64 {
 
 fn find(side: &Side<'_>, wanted: Kind) -> Option<Finding> {
     let list = episodes(side)?;
-    let records: Vec<&Record> = list.iter().collect();
     // All of it came in the end, and none of it was needed.
     if lost(&list) == 0 {
         return None;
     }
-    (kind(side, &records) == wanted).then(|| finding(side, &list, wanted))
+    (kind(side, list.as_slice()) == wanted).then(|| finding(side, &list, wanted))
 }
 
 fn finding(side: &Side<'_>, list: &Episodes<'_>, kind: Kind) -> Finding {
@@ -198,6 +207,9 @@ fn finding(side: &Side<'_>, list: &Episodes<'_>, kind: Kind) -> Finding {
         Kind::Untold | Kind::Policed => UNTOLD.id,
     };
     let mut f = list.finding(side, id, severity);
+    if !side.is_told(id) {
+        return f;
+    }
     let segments = if lost == 1 { "segment" } else { "segments" };
     let end = side.sender_end.ip;
     let how = match kind {

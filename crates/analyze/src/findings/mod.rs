@@ -20,6 +20,7 @@ mod list;
 mod loss;
 mod measured;
 mod needs;
+mod no_answer;
 mod options;
 mod policer;
 pub mod proof;
@@ -174,19 +175,22 @@ impl Found {
     /// `missing` is what the capture lacks in this direction: it is the same for all detectors.
     fn run(&mut self, detector: &Detector, side: &Side<'_>, missing: Missing) {
         self.current = Some(detector.id);
-        let mut needs = detector
-            .needs
-            .iter()
-            .chain(clock_step::needed_by(detector.id));
-        match needs.find(|need| missing.has(**need)) {
+        let lack = |needs: &'static [Need]| needs.iter().find(|need| missing.has(**need));
+        let mut lacks = lack(detector.needs);
+        // Whether it goes by the clock is asked only where one was set: nearly never.
+        if lacks.is_none() && missing.has(Need::SteadyClock) {
+            lacks = lack(clock_step::needed_by(detector.id));
+        }
+        match lacks {
             Some(need) if side.is_used() => self.cannot_tell(*need),
             Some(_) => {}
             None => {
                 let before = self.findings.len();
                 (detector.detect)(side, self);
                 // Where no single packet shows it: the connection's first.
-                let new = self.findings.iter_mut().skip(before);
-                new.filter(|f| f.packets.is_empty())
+                let new = self.findings.get_mut(before..).unwrap_or_default();
+                new.iter_mut()
+                    .filter(|f| f.packets.is_empty())
                     .for_each(|f| f.packets.push(side.connection.first));
             }
         }
@@ -221,6 +225,7 @@ pub(crate) struct Side<'a> {
     pub receiver: &'a Dir,
     pub receiver_end: Endpoint,
     pub connection: &'a Connection,
+    limits: &'a Limits,
 }
 
 impl Side<'_> {
@@ -261,23 +266,29 @@ impl Side<'_> {
         }
     }
 
+    /// Whether a finding of this name is handed out, and not only counted: its words cost more than all else of it.
+    pub(crate) fn is_told(&self, id: Id) -> bool {
+        self.limits.has_room(id)
+    }
+
     /// The data's sender is the client.
     pub(crate) fn sender_is_client(&self) -> bool {
         self.connection.client_index() == usize::from(!self.is_a())
     }
 }
 
-/// What the detectors say of a connection.
-pub(crate) fn of(connection: &Connection) -> Found {
+/// What the detectors say of a connection. Where `limits` say that a finding is not handed out, it may have no words.
+pub(crate) fn of(connection: &Connection, limits: &Limits) -> Found {
     if quiet::is_quiet(connection) {
-        debug_assert!(run_all(connection).is_silent(), "it has nothing to tell");
+        let silent = || run_all(connection, limits).is_silent();
+        debug_assert!(silent(), "it has nothing to tell");
         return Found::default();
     }
-    run_all(connection)
+    run_all(connection, limits)
 }
 
 /// Runs every detector on both directions of a connection.
-fn run_all(connection: &Connection) -> Found {
+fn run_all(connection: &Connection, limits: &Limits) -> Found {
     let mut found = Found::default();
     let ends = [connection.key.a, connection.key.b];
     let caqm: &[Detector] = if caqm::is_spoken(connection) {
@@ -293,6 +304,7 @@ fn run_all(connection: &Connection) -> Found {
             receiver: &connection.dirs[r],
             receiver_end: ends[r],
             connection,
+            limits,
         };
         let missing = side.missing();
         for detector in list::LIST.iter().chain(caqm) {

@@ -23,7 +23,7 @@ pub(crate) const DETECTOR: Detector = Detector {
             Some(finding) => out.extend([finding]),
             None if sampled => out.cannot_tell(Need::EveryPacket),
             // Nothing tells on which side of the losses it was captured.
-            None if loses_much(side) && !side.has(Need::Handshake) => {
+            None if (loses_much(side) || loses_long(side)) && !side.has(Need::Handshake) => {
                 out.cannot_tell(Need::Handshake);
             }
             None => {}
@@ -56,11 +56,18 @@ fn is_sampled(side: &Side<'_>) -> bool {
 
 /// Enough was lost for a policer.
 fn loses_much(side: &Side<'_>) -> bool {
-    let counts = || {
-        let lost = side.episodes().iter().filter(|r| lost(r));
-        lost.map(|r| r.retransmissions)
-    };
-    counts().max().is_some_and(|most| most >= AT_ONCE) && counts().sum::<u32>() >= IN_ALL
+    counts(side).max().is_some_and(|most| most >= AT_ONCE) && counts(side).sum::<u32>() >= IN_ALL
+}
+
+/// The same, but for the many at once that a connection may have lost at its beginning.
+fn loses_long(side: &Side<'_>) -> bool {
+    counts(side).sum::<u32>() >= 3 * IN_ALL
+}
+
+/// How many segments each episode sent again.
+fn counts<'a>(side: &'a Side<'_>) -> impl Iterator<Item = u32> + 'a {
+    let lost = side.episodes().iter().filter(|r| lost(r));
+    lost.map(|r| r.retransmissions)
 }
 
 /// What was lost and sent again: all that was needed, by whatever means.

@@ -7,7 +7,7 @@ use crate::conn::{AckStats, Evidence};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("quickack_exhausted"),
-    severity: "high",
+    severity: "high if data waited for these ACKs, else info",
     said_when: "The receiver ACKed the first segments at once and later ones by the delayed-ACK timer; the segments are pushed and exactly as long as its `rcv_mss`; the change came where Linux's quick-ACK credits end. Linux up to 6.1.56",
     needs: &[Need::BothDirections],
     detect,
@@ -81,14 +81,22 @@ fn describe(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
     let delayed = u64::from(acks.delayed);
     let (mut quick_us, mut delayed_us) = (acks.immediate_us.clone(), e.delayed_us.clone());
     let (quick, late) = (quick_us.quantiles(), delayed_us.quantiles());
-    let mut f = side.finding(DETECTOR.id, Severity::High);
+    let waited = e.released_nagle.count + e.released_other.count;
+    let held_up = acks.peer_waits() && (waited > 0 || e.released_first);
+    let severity = match held_up {
+        true => Severity::High,
+        false => Severity::Info,
+    };
+    let mut f = side.finding(DETECTOR.id, severity);
     f.packets = packets(e.packets.iter().copied());
+    let (end, each) = (side.receiver_end.ip, net_wait(acks, e, 1));
+    let cost = match held_up {
+        true => format!(" ({} in all)", net_wait(acks, e, delayed)),
+        false => " (no data waited for these ACKs)".to_owned(),
+    };
     f.title = format!(
-        "{} answers {} late, {} ({} in all): it waits for a second packet before it acknowledges",
-        side.receiver_end.ip,
-        net_wait(acks, e, 1),
+        "{end} answers {each} late, {}{cost}: it waits for a second packet before it acknowledges",
         times(delayed),
-        net_wait(acks, e, delayed)
     );
     f.cause = format!(
         "The receiver left quick-ACK mode after {} segments. The first {} ACKs came at once (median \

@@ -4,7 +4,7 @@
 //! is, and nothing is missing, the detectors are not asked. With debug assertions they are asked all the same, and have
 //! to be silent: a detector that looks at something new shows there.
 
-use super::caqm;
+use super::{caqm, no_answer};
 use crate::conn::{Connection, Dir, Waits};
 
 /// Whether there is nothing to look at.
@@ -22,7 +22,14 @@ pub(super) fn is_quiet(connection: &Connection) -> bool {
         && options(a) == options(b)
         && !a.ecn_offered
         && turns.is_none_or(|t| t.sides.iter().all(Waits::are_short))
+        && is_answered(connection)
         && !caqm::is_spoken(connection)
+}
+
+/// The last data was not followed by a silence.
+fn is_answered(connection: &Connection) -> bool {
+    let [a, b] = &connection.dirs;
+    connection.last.since(a.last_data.max(b.last_data)) < no_answer::SILENT
 }
 
 /// What both sides have to have offered.

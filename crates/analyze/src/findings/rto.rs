@@ -94,6 +94,9 @@ fn stall(side: &Side<'_>, list: &Episodes<'_>) -> Finding {
         Severity::Medium
     };
     let mut f = list.finding(side, STALL.id, severity);
+    if !side.is_told(STALL.id) {
+        return f;
+    }
     f.title = format!(
         "{} lost packets and stood still for {}{}: only its timer noticed ({})",
         side.sender_end.ip,

@@ -25,7 +25,7 @@ fn detect(side: &Side<'_>, out: &mut Found) {
         return;
     };
     if waits(side, &rounds.below).is_none() {
-        unsteady(side, out, &rounds.below, ROUNDS);
+        unsteady(side, out, &rounds.below, ROUNDS / 2);
     }
     // A window of which the scale is not known may be larger than it looks.
     match side.scale_lacks() {

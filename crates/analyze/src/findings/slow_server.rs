@@ -168,6 +168,9 @@ fn find(side: &Side<'_>, before: Option<&Thinking<'_>>, within: Option<&Thinking
         Severity::Medium
     };
     let mut f = side.finding(DETECTOR.id, severity);
+    if !side.is_told(DETECTOR.id) {
+        return f;
+    }
     let mainly_within = us(within) > us(before);
     if let Some(t) = if mainly_within { within } else { before } {
         f.packets = packets(t.waits.packets().iter().copied());

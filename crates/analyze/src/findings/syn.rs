@@ -44,6 +44,9 @@ fn find(side: &Side<'_>) -> Option<Finding> {
         Severity::High
     };
     let mut f = side.finding(DETECTOR.id, severity);
+    if !side.is_told(DETECTOR.id) {
+        return Some(f);
+    }
     f.packets = packets(loss.syn_packets.iter().copied());
     let (s, r, tries) = (side.sender_end, side.receiver_end, loss.syn + 1);
     f.title = match (from_client, answered) {

@@ -50,6 +50,9 @@ fn detect(side: &Side<'_>, out: &mut Found) {
 fn find(side: &Side<'_>) -> Option<Finding> {
     let list = Episodes::of(side, |r| is_tail(r) && !side.may_be_unaccepted(r))?;
     let mut f = list.finding(side, DETECTOR.id, Severity::Medium);
+    if !side.is_told(DETECTOR.id) {
+        return Some(f);
+    }
     f.title = format!(
         "the end of what {} sent was lost {}: it noticed after {}{} of silence",
         side.sender_end.ip,

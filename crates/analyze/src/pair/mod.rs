@@ -118,6 +118,14 @@ impl Capture {
         }));
     }
 
+    /// Whether both hold the same packets at the same times: no two places see them so.
+    pub fn is_copy_of(&self, other: &Self) -> bool {
+        let mut both = self.packets.iter().zip(&other.packets);
+        !self.packets.is_empty()
+            && self.packets.len() == other.packets.len()
+            && both.all(|(a, b)| (a.key, a.time) == (b.key, b.time))
+    }
+
     /// The verdict on a packet; [`compare`] has sorted them.
     fn verdict(&self, number: u64) -> Option<&Verdict> {
         let at = self.verdicts.binary_search_by_key(&number, |v| v.number);

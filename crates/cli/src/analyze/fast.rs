@@ -105,23 +105,32 @@ impl Text {
         }
     }
 
-    /// Up to four digits by pairs, more of them eight at a time: found by halving (4, 2, 1) in the lanes of one word, without
-    /// a loop over digits.
+    /// Up to four digits by pairs.
     #[inline(never)]
     fn digits(&mut self, n: u64) {
-        const EIGHT: u64 = 100_000_000;
+        if n >= 10_000 {
+            return self.many_digits(n);
+        }
+        // Below 10,000: 32 bits are enough, and divide faster.
+        let n = n as u32;
+        let pair = |n: u32| PAIRS[n as usize % 128];
         if n < 100 {
-            return self.put(&PAIRS[n as usize % 128]);
+            return self.put(&pair(n));
         }
-        if n < 10_000 {
-            let (high, low) = (n as usize / 100, n as usize % 100);
-            let ([a, b], [c, d]) = (PAIRS[high % 128], PAIRS[low % 128]);
-            return if high < 10 {
-                self.put(&[b, c, d])
-            } else {
-                self.put(&[a, b, c, d])
-            };
+        let (high, low) = (n / 100, n % 100);
+        let ([a, b], [c, d]) = (pair(high), pair(low));
+        if high < 10 {
+            self.put(&[b, c, d])
+        } else {
+            self.put(&[a, b, c, d])
         }
+    }
+
+    /// Many digits, eight at a time: found by halving (4, 2, 1) in the lanes of one word, without a loop over digits. Apart,
+    /// so that short numbers save no registers.
+    #[inline(never)]
+    fn many_digits(&mut self, n: u64) {
+        const EIGHT: u64 = 100_000_000;
         if n >= EIGHT {
             self.number(n / EIGHT);
             self.put(&(eight(n % EIGHT) | ZEROS).to_le_bytes());

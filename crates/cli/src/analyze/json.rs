@@ -95,9 +95,12 @@ impl Form for Json {
         out.write_all(b"],\"findings\":[")?;
         let mut findings = std::mem::take(&mut self.findings);
         findings.sort_by_key(|f| (f.severity, f.stream, f.packets.first().copied()));
+        let mut text = Vec::new();
         for (i, finding) in findings.iter().enumerate() {
-            out.write_all(if i == 0 { b"\n" } else { b",\n" })?;
-            serde_json::to_writer(&mut *out, finding)?;
+            text.extend_from_slice(if i == 0 { b"\n" } else { b",\n" });
+            self.text.append_json(&mut text, finding)?;
+            out.write_all(&text)?;
+            text.clear();
         }
         out.write_all(b"],")?;
         write_members(out, totals)?;

@@ -23,7 +23,8 @@ pub struct Reorder {
 impl Reorder {
     /// An empty buffer for the text of a stream.
     pub fn buffer(&mut self) -> Vec<u8> {
-        self.free.pop().unwrap_or_else(|| Vec::with_capacity(2048))
+        // Most streams take between two and three kilobytes.
+        self.free.pop().unwrap_or_else(|| Vec::with_capacity(4096))
     }
 
     /// Takes back the buffer of a text that was written.

@@ -47,6 +47,14 @@ pub fn main(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
         Ok::<_, Failure>((capture, streams))
     };
     let ((in_a, streams), (in_b, _)) = (read(a)?, read(b)?);
+    if in_a.is_copy_of(&in_b) {
+        return Err(Failure::input(format!(
+            "{} and {} are the same capture: their packets have the same times. --pair compares captures of one connection \
+             at two places",
+            a.display(),
+            b.display()
+        )));
+    }
     let mut pair = compare(in_a, in_b);
     pair.a = a.display().to_string();
     pair.b = b.display().to_string();

@@ -25,7 +25,7 @@ fn the_report_fits_80_columns_and_tells_findings_first() {
             .unwrap_or_else(|| panic!("{part}: {}", run.out))
     };
     assert!(at("Findings") < at("Streams"));
-    assert!(at("HIGH") < at("Do  ") && at("Do  ") < at("quickack 1"));
+    assert!(at("INFO") < at("Do  ") && at("Do  ") < at("quickack 1"));
     assert!(at("quickack 1") < at("Why  ") && at("Why  ") < at("Seen  "));
     assert!(run.out.contains("No findings"), "{}", run.out);
 }
@@ -107,6 +107,13 @@ fn tshark_compat_names_wiresharks_fields() {
     assert_eq!(document["schema"], "tcplab.tshark/1");
     let frames = document["captures"][0]["frames"].as_array().unwrap();
     assert_eq!(frames.len(), run.out.lines().count());
+}
+
+#[test]
+fn a_capture_is_no_pair_with_itself() {
+    let run = tcplab(&["analyze", "--pair", QUICKACK, QUICKACK]);
+    assert_eq!(run.code, 2, "{}", run.out);
+    assert!(run.err.contains("are the same capture"), "{}", run.err);
 }
 
 #[test]

@@ -161,7 +161,7 @@ fn why_not(id: &str) -> &'static str {
             "the delays of the path are not in the experiment"
         }
         "bufferbloat" => "the rate and the queue of the path are not in the experiment",
-        "slow_server" | "slow_client" => {
+        "slow_server" | "slow_client" | "no_answer" => {
             "the program waits, not TCP: the experiment repeats its pauses"
         }
         "send_buffer_limited" => {
