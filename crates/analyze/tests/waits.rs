@@ -306,7 +306,7 @@ fn a_request_without_an_answer() {
     let with = |rest: &[&str]| run(&SYNS, &[&asked[..], rest].concat());
     let given_up = with(&["30110 > F. 301 501 0 60000", "30210 < F. 501 302 0 60000"]);
     assert_eq!(given_up.ids(), ["no_answer"]);
-    let said = "192.0.2.2 never answered the last message of 192.0.2.1: it was silent for 29.90 s until the connection was closed";
+    let said = "192.0.2.2 never answered the last message of 192.0.2.1: it was silent for 29.9 s until the connection was closed";
     assert_eq!(given_up.findings[0].title, said);
     assert_eq!(given_up.findings[0].packets, [4]);
     // The last packet is a keep-alive: the connection is still open.
@@ -314,7 +314,7 @@ fn a_request_without_an_answer() {
     assert!(
         open.findings[0]
             .title
-            .ends_with("silent for 9.00 s or more")
+            .ends_with("silent for 9 s or more")
     );
     // It closes at once, it got its answer, or its message never arrived.
     for rest in [
