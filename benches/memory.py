@@ -3,11 +3,13 @@
 """Is the memory of `tcplab analyze --json` bounded by connections, and not by packets?
 
 Writes synthetic captures of N connections, each on its own four-tuple, and compares the peak memory with the
-bound: 64 MB, 1 kB for each connection that is open at one time, 64 B for each four-tuple ever seen.
+bound: 64 MB, 1 kB for each connection that is open at one time (3 kB for one of more than eight packets), 64 B for each
+four-tuple ever seen.
 
   syn     N lone SYNs (a flood): all stay open
   open    N connections with a handshake and one answered data segment, no end: all stay open
   both    the same with time stamps, a request and a response, each ACKed: all stay open
+  busy    as both, and two more requests and responses: more packets than are kept as packets
   gaps    as open, each with data beyond a hole, sent twice, and a SACK that says so: all open, with a lost segment
   closed  N connections of a handshake, data and FINs, one after the other: none stays open
   reused  as closed, 100 connections on each four-tuple
@@ -78,7 +80,7 @@ def closed(w, c, isn):
     w.packet(c, SERVER, isn + 202, isn + 1502, ACK)
 
 
-def both(w, c):
+def both(w, c, rounds=1):
     def stamps(value, echo, kinds=b"\x01\x01\x08\x0a"):
         return kinds + struct.pack(">II", value, echo)
 
@@ -86,10 +88,12 @@ def both(w, c):
     w.packet(c, SERVER, 100, 0, SYN, options=stamps(1, 0, syn) + b"\x01\x03\x03\x07")
     w.packet(SERVER, c, 500, 101, SYN | ACK, options=stamps(1, 1, syn) + b"\x01\x03\x03\x07")
     w.packet(c, SERVER, 101, 501, ACK, options=stamps(1, 1))
-    w.packet(c, SERVER, 101, 501, ACK | PSH, 100, options=stamps(2, 1))
-    w.packet(SERVER, c, 501, 201, ACK, options=stamps(2, 2))
-    w.packet(SERVER, c, 501, 201, ACK | PSH, 1000, options=stamps(3, 2))
-    w.packet(c, SERVER, 201, 1501, ACK, options=stamps(4, 3))
+    for i in range(rounds):
+        ours, theirs = 101 + 100 * i, 501 + 1000 * i
+        w.packet(c, SERVER, ours, theirs, ACK | PSH, 100, options=stamps(2 + 4 * i, 1 + 4 * i))
+        w.packet(SERVER, c, theirs, ours + 100, ACK, options=stamps(2 + 4 * i, 2 + 4 * i))
+        w.packet(SERVER, c, theirs, ours + 100, ACK | PSH, 1000, options=stamps(3 + 4 * i, 2 + 4 * i))
+        w.packet(c, SERVER, ours + 100, theirs + 1000, ACK, options=stamps(4 + 4 * i, 3 + 4 * i))
 
 
 def gaps(w, c):
@@ -111,6 +115,8 @@ def connections(kind, n, w):
             w.packet(SERVER, client(i), 501, 201, ACK)
         elif kind == "both":
             both(w, client(i))
+        elif kind == "busy":
+            both(w, client(i), 3)
         elif kind == "gaps":
             gaps(w, client(i))
         elif kind == "closed":
@@ -125,7 +131,7 @@ def connections(kind, n, w):
                 w.packet(client(0), SERVER, 101, 501 + 1000 * (i + 1), ACK)
     if kind == "long":
         return 1, 1, 1
-    return n, n if kind in ("syn", "open", "both", "gaps") else 1, (n // 100 or 1) if kind == "reused" else n
+    return n, n if kind in ("syn", "open", "both", "busy", "gaps") else 1, (n // 100 or 1) if kind == "reused" else n
 
 
 def streams_in(path):
@@ -152,14 +158,14 @@ def main():
     args.dir.mkdir(parents=True, exist_ok=True)
     capture, output = args.dir / "memory.pcap", args.dir / "memory.json"
     good = True
-    for kind in args.kind or ["syn", "open", "both", "gaps", "closed", "reused", "long"]:
+    for kind in args.kind or ["syn", "open", "both", "busy", "gaps", "closed", "reused", "long"]:
         with open(capture, "wb") as file:
             w = Writer(file)
             total, open_now, tuples = connections(kind, args.n, w)
             w.flush()
         with open(output, "wb") as file:
             c = cost([tcplab, "analyze", "--json", capture], file)
-        bound = 64 * MB + 1000 * open_now + 64 * tuples
+        bound = 64 * MB + (3000 if kind == "busy" else 1000) * open_now + 64 * tuples
         found = streams_in(output)
         right = c.code == 0 and found == total and c.rss <= bound
         good &= right

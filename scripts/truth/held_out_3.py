@@ -1,4 +1,4 @@
-"""Kinds of trouble that nobody who writes detectors looks at before the last measurement: on the path. Do not describe them elsewhere."""
+"""Kinds of trouble on the path, of many more shapes. They were held out once; the detectors' authors may have read them since."""
 
 import held_out_3_ends
 from case import LOSSES, POINTS, must, other, rate, toward, truth

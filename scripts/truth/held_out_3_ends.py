@@ -1,4 +1,4 @@
-"""The kinds of held_out_3 that applications and ends make, and the quiet ones. Do not describe them elsewhere."""
+"""The kinds of held_out_3 that applications and ends make, and the quiet ones. They were held out once, too."""
 
 from apps import thought
 from case import must, n_round_trips, other, rate, toward, truth

@@ -215,7 +215,7 @@ fn a_request_that_stands_in_a_queue_is_not_with_the_server_yet() {
     ];
     let with = |rest: &[&str]| {
         let lines = [&opened[..], rest].concat();
-        analyze_script(&lines).streams[0].budget_us.clone()
+        analyze_script(&lines).streams[0].budget_us
     };
     let queue = with(&[
         "20 > . 101 501 1460 60000",

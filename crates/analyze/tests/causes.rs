@@ -185,6 +185,22 @@ fn a_rst_that_answers_shows_that_packets_arrive() {
     assert!(has(fin_again("4701 < R. 501 101 0 0")));
 }
 
+#[test]
+fn a_fin_whose_payload_was_acked_was_not_lost() {
+    let again = |ack: &str| {
+        let answer = after_handshake(&[
+            "101 > F. 101 501 100 60000",
+            &format!("201 < . 501 {ack} 0 60000"),
+            "501 > F. 201 501 0 60000",
+            "601 < F. 501 202 0 60000",
+            "602 > . 202 502 0 60000",
+        ]);
+        let retransmissions = &answer.streams[0].client_to_server.retransmissions;
+        (retransmissions.rto, answer.ids().contains(&"rto_stall"))
+    };
+    assert_eq!(again("201"), (0, false), "its end does not close yet");
+}
+
 /// Small writes that arrive, then full segments (1460) of which none does: sent, and sent again
 /// after 300 and 900 ms.
 const LARGE_VANISH: [&str; 8] = [

@@ -227,6 +227,36 @@ fn a_window_that_is_filled_in_each_round_trip_is_too_small() {
     );
 }
 
+/// Two ACKs of each round are delayed by 40 ms, not the same ones, so no two rounds are alike.
+#[test]
+fn a_window_that_late_acks_spread_is_too_small_as_well() {
+    let scaled = [
+        "0 > S 100 0 0 60000 mss=1460 ws=0",
+        "100 < S. 500 101 0 60000 mss=1460 ws=0",
+        CLIENT[2],
+    ];
+    let spread = |window: u32, queue: f64| {
+        let mut lines = Vec::new();
+        let in_flight = (window / 1460) as usize;
+        let mut acked = vec![101.0; in_flight];
+        for i in 0..120_usize {
+            let sent = acked[i];
+            let seq = 101 + i as u32 * 1460;
+            lines.push((sent, format!("> . {seq} 501 1460 60000")));
+            let late = if i % 4 == i / 9 % 4 { 40.0 } else { 0.0 };
+            let at: f64 = (sent + 100.0 + queue + late).max(acked[acked.len() - 1]);
+            lines.push((at, format!("< . 501 {} 0 {window}", seq + 1460)));
+            acked.push(at + 0.01);
+        }
+        lines.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let lines: Vec<String> = lines.iter().map(|(at, l)| format!("{at} {l}")).collect();
+        run(&scaled, &lines)
+    };
+    assert_eq!(spread(5 * 1460, 0.0).ids(), ["receive_window_limited"]);
+    // A queue of the path: its rate is the limit, not the window.
+    assert!(!has(&spread(5 * 1460, 150.0), "receive_window_limited"));
+}
+
 #[test]
 fn a_level_far_below_the_window_is_the_senders_own() {
     assert_eq!(
@@ -455,6 +485,14 @@ fn a_refused_connection() {
         title(&answer, "refused"),
         "192.0.2.2:80 refused the connection of 192.0.2.1"
     );
+    // It tried again, and was refused again: it got its answers.
+    let twice = analyze_script(&[
+        "0 > S 100 0 0 60000 mss=1460",
+        "20 < R. 0 101 0 0",
+        "520 > S 100 0 0 60000 mss=1460",
+        "540 < R. 0 101 0 0",
+    ]);
+    assert_eq!(twice.ids(), ["refused"]);
     // The client gave up.
     let own = analyze_script(&["0 > S 100 0 0 60000 mss=1460", "20 > R 101 0 0 0"]);
     assert!(!has(&own, "refused"));

@@ -162,7 +162,7 @@ fn silence(id: u32, stamps: bool) -> Answer {
 
 #[test]
 fn a_gap_in_the_identification_tells_a_timeout_from_a_pause() {
-    let answer = silence(60, true);
+    let answer = silence(48, true);
     assert_eq!(answer.ids(), ["rto_stall"]);
     assert_eq!(answer.streams[0].server_to_client.retransmissions.rto, 1);
     assert_eq!(
@@ -171,9 +171,14 @@ fn a_gap_in_the_identification_tells_a_timeout_from_a_pause() {
         "nothing was sent in between"
     );
     assert_eq!(
-        silence(60, false).ids(),
+        silence(48, false).ids(),
         [""; 0],
         "the numbers may count for other connections, too"
+    );
+    assert_eq!(
+        silence(60, true).ids(),
+        [""; 0],
+        "no flight of this sender had so many segments"
     );
     // One packet is missing: a tail loss probe.
     let again = &silence(46, true).streams[0]

@@ -7,6 +7,10 @@ pub const REPLACEMENT: char = '\u{fffd}';
 /// marks of direction, format characters, and letters without a shape. Joiners and variation selectors of emoji
 /// (U+FE00 to U+FE0F) change only how the character before them looks, and stay.
 pub fn is_hidden(c: char) -> bool {
+    // Nearly every character is one of these, and each of all outputs is asked.
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
     c.is_control()
         || matches!(
             c,

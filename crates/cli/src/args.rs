@@ -137,6 +137,9 @@ pub struct StacksArgs {
     /// What the model does under each profile, side by side
     #[arg(long)]
     pub profiles: bool,
+    /// Every key of experiments and every sysctl: range, default, meaning, and which stacks refuse it
+    #[arg(long, conflicts_with = "profiles")]
+    pub keys: bool,
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,

@@ -5,6 +5,7 @@
 //! [`Outcome`]. Nothing here opens a file or knows a stack.
 
 pub mod app;
+pub mod contract;
 pub mod dist;
 pub mod endless;
 pub mod experiment;

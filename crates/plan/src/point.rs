@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
+use crate::experiment::keys::host as keys;
 use crate::qdisc::Qdisc;
 use crate::set::AppSet;
 
@@ -155,13 +156,13 @@ pub struct Card {
 impl Default for Card {
     fn default() -> Self {
         Self {
-            rx_queues: 1,
-            rx_ring: 1_024,
-            rx_ns: 0,
-            frame_ns: 0,
-            packet_ns: 0,
-            caqm: true,
-            rps: false,
+            rx_queues: keys::RX_QUEUES.number() as u16,
+            rx_ring: keys::RX_RING.number() as u32,
+            rx_ns: keys::RX_USECS.number().cast_signed(),
+            frame_ns: keys::RX_FRAME_COST.number().cast_signed(),
+            packet_ns: keys::RX_PACKET_COST.number().cast_signed(),
+            caqm: keys::NIC_CAQM.flag(),
+            rps: keys::RPS.flag(),
         }
     }
 }

@@ -30,22 +30,11 @@ pub(crate) const MAX_ALL_LINKS: usize = 1 << 16;
 /// Applications at most, those of groups counted one by one.
 pub(crate) const MAX_ALL_APPS: usize = 1 << 18;
 
-/// Shortest time between two samples of tcp_info.
-pub(crate) const LEAST_INFO_NS: i64 = 100_000;
-/// Shortest time between two samples of a link.
-pub(crate) const LEAST_LINK_NS: i64 = 1_000;
-/// Shortest time from boot to start.
-pub(crate) const LEAST_BOOT_NS: i64 = SECOND_NS;
 /// Samples of a link that a run may take, and samples of tcp_info of one connection.
 pub(crate) const MOST_SAMPLES: i64 = 10_000_000;
-/// Bytes kept of each frame at most.
-pub(crate) const MAX_SNAP: u64 = 262_144;
 
 /// A range of whole numbers, both ends included.
 pub(crate) type Range = (u64, u64);
-
-/// `max_events` of a run.
-pub(crate) const MAX_EVENTS_RANGE: Range = (1, u64::MAX >> 1);
 
 /// Bytes of an IP packet. The smallest packet that IPv4 must be able to send whole is 68 bytes (RFC 791 3.2).
 pub(crate) const MTU: Range = (68, 65_535);
@@ -57,29 +46,9 @@ pub(crate) const ROUTE_WINDOW: Range = (1, 65_535);
 pub(crate) const ROUTE_ADVMSS: Range = (48, 65_495);
 /// Linux keeps `rto_min` of a route in whole milliseconds.
 pub(crate) const MS_NS: i64 = 1_000_000;
-/// Milliseconds of `rto_min`: the longest time that a file may name.
-pub(crate) const MOST_RTO_MIN_MS: i64 = MAX_TIME_NS as i64 / MS_NS;
-/// Buffers and low-water marks of a socket, in bytes.
-pub(crate) const SOCKET_BYTES: Range = (0, 1 << 30);
-/// Seconds of keep-alive: MAX_TCP_KEEPIDLE and MAX_TCP_KEEPINTVL of Linux.
-pub(crate) const MOST_KEEPALIVE_S: i64 = 32_767;
-/// Milliseconds of TCP_USER_TIMEOUT, an `int`.
-pub(crate) const MOST_USER_TIMEOUT_MS: i64 = i32::MAX as i64;
-/// TCP_MAXSEG.
-pub(crate) const MAXSEG: Range = (88, 32_767);
-/// Processors by number.
-pub(crate) const CPU: Range = (0, 1023);
-/// Receive queues of a card.
-pub(crate) const CARD_QUEUES: Range = (1, 256);
-/// Frames of a queue of a card.
-pub(crate) const CARD_RING: Range = (1, 1 << 20);
-/// The longest time of a card.
-pub(crate) const MOST_CARD_NS: i64 = SECOND_NS;
 
 /// Frames that a queue may hold at most.
 pub(crate) const MAX_LIMIT: u32 = 10_000_000;
-/// Bytes that the wire may need for a frame beside its own.
-pub(crate) const MAX_OVERHEAD: u64 = 256;
 /// Listed events of one way at most.
 pub(crate) const MAX_EVENTS: usize = 10_000;
 /// The largest number of a listed frame.
@@ -99,8 +68,6 @@ pub(crate) const MAX_MESSAGE: u64 = 1 << 30;
 pub(crate) const MAX_DATAGRAM: u64 = 65_507;
 /// Payload of a ping: its number has room.
 pub(crate) const LEAST_PING: u64 = 4;
-/// Time between two pings.
-pub(crate) const LEAST_PING_NS: i64 = 1_000_000;
 /// Repetitions at most.
 pub(crate) const MAX_COUNT: u64 = 1_000_000_000;
 /// Entries of `sizes` and `think` at most.

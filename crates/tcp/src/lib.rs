@@ -24,6 +24,7 @@ mod segment;
 mod stack;
 mod sysctl;
 mod sysctl_set;
+mod sysctl_table;
 mod sysctl_unread;
 mod timers;
 
@@ -39,4 +40,5 @@ pub use rtt::timeouts_us;
 pub use segment::{Addr, Caqm, Segment};
 pub use stack::{ConnId, Event, IcmpError, ListenId, Stack, Unreachable};
 pub use sysctl::Sysctl;
+pub use sysctl_table::{Kernels, SysctlRow};
 pub use sysctl_unread::{UNREAD, Unread};

@@ -6,6 +6,8 @@ use super::{Budget, Class, Request, Span};
 
 /// Most requests that are listed for one connection; later ones are counted.
 const LISTED: usize = 256;
+/// Most connections have no more, and take no memory for more: a list grows by one at a time up to here.
+const FEW: usize = 4;
 /// Most spans that are kept for one connection.
 const SPANS: usize = 8_192;
 
@@ -48,8 +50,7 @@ impl Requests {
     }
 
     fn ask(&mut self, request: Request, sent: [u64; 2]) {
-        if self.list.capacity() == 0 {
-            // Most connections have one.
+        if self.list.len() < FEW {
             self.list.reserve_exact(1);
         }
         self.list.push(request);
@@ -188,11 +189,11 @@ impl Ledger {
         self.requests.ask(request, sent);
     }
 
-    /// The frame that began the open request.
-    pub(crate) fn asked(&self) -> Option<u64> {
+    /// The frame that began the open request, and when.
+    pub(crate) fn asked(&self) -> Option<(u64, u64)> {
         let requests = &self.requests;
         let open = requests.list.last().filter(|_| requests.open);
-        open.map(|request| request.packet)
+        open.map(|request| (request.packet, request.start_us))
     }
 
     /// The request that is open ended at the cursor. `sent` are the bytes that client and server sent so far.
@@ -231,6 +232,16 @@ impl Ledger {
     }
 
     /// Microseconds that were given to a class so far.
+    pub(crate) fn given(&self, class: Class) -> u64 {
+        let newest = if class == self.class {
+            self.cursor - self.from
+        } else {
+            0
+        };
+        self.total.of(class) + newest
+    }
+
+    /// The same, and a stretch of it ends here.
     pub(crate) fn booked(&mut self, class: Class) -> u64 {
         self.settle();
         self.total.of(class)

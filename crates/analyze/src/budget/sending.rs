@@ -190,8 +190,9 @@ impl Side {
         (self.late_at, self.late_us) = (at, hold_us);
     }
 
-    /// When an ACK showed that all its data, the last of which passed at `sent_at`, had arrived, without the time that its receiver held that ACK. Where the data
-    /// that the peer sends now is the first to show it, the earliest that it can have been; 0: nothing shows it.
+    /// When an ACK showed that all its data had arrived, less the time that its receiver held that ACK. The last data
+    /// passed at `sent_at`. If the data that the peer sends now is the first to show it: the earliest possible time.
+    /// 0: nothing shows it.
     pub(crate) fn arrived(&self, sent_at: u64, e: &Event<'_>) -> u64 {
         let own = &e.dirs[1 - e.dir];
         let missed = e
@@ -343,6 +344,11 @@ impl Side {
         }
         if let Some(class) = self.hidden(e, shown).or_else(|| self.probed(e, shown)) {
             return class;
+        }
+        // Less than a segment: a sender waits for more room, or for its timer (RFC 9293 3.8.6.2.1).
+        let filled = u64::from(e.packet.payload_len) * 4 >= u64::from(self.window) * 3;
+        if scaled && (1..shown.mss).contains(&self.window) && filled {
+            return Class::ReceiveWindow;
         }
         // Nagle's algorithm may hold the end of each write: one short segment stands for a few writes.
         let lately = |at: u64| e.at.saturating_sub(at) <= shown.us + 2 * shown.round;

@@ -3,7 +3,7 @@
 //! Only packets with payload move the account: each ends a gap since the one before it, and the gap is cut into the
 //! stretches that `docs/analyze.md` names. ACKs in between leave notes: what they allowed, and whether they were late.
 
-use tcplab_base::Instant;
+use tcplab_base::{Duration, Instant};
 use tcplab_wire::{TcpFlags, TcpPacket};
 
 use super::Class;
@@ -336,11 +336,17 @@ impl Tracker {
         last == Some(client) && (self.served || self.pauses[0] == 0)
     }
 
-    /// The request that nothing answered: its frame, when the last data of it passed, and when the connection began to
-    /// close, microseconds after the first packet.
-    pub(crate) fn unanswered(&self, client: usize) -> Option<(u64, u64, Option<u64>)> {
-        let packet = self.ledger.asked().filter(|_| self.is_unanswered(client))?;
-        Some((packet, self.at, self.fin))
+    /// The request that nothing answered: its frame, when its first and its last data passed, and when the connection
+    /// began to close, microseconds after the first packet.
+    pub(crate) fn unanswered(&self, client: usize) -> Option<(u64, [u64; 2], Option<u64>)> {
+        let (packet, began) = self.ledger.asked().filter(|_| self.is_unanswered(client))?;
+        Some((packet, [began, self.at], self.fin))
+    }
+
+    /// How long the sender waited for room in the receiver's window, so far.
+    pub(crate) fn at_window(&self) -> Duration {
+        let us = self.ledger.given(Class::ReceiveWindow);
+        Duration::from_micros(i64::try_from(us).unwrap_or(i64::MAX))
     }
 
     /// Bytes behind it, about.

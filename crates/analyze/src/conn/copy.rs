@@ -11,6 +11,11 @@ use super::data::{NEAR_IDS, near, rtt};
 use super::dir::{self, Dir};
 use super::{Connection, loss};
 
+/// So soon nothing can have told the sender of a loss.
+const AT_ONCE: Duration = Duration::from_micros(100);
+/// After so long a timer may have sent it again: some stacks and tunnels keep the IP identification then.
+const TIMER: Duration = Duration::from_millis(150);
+
 impl Connection {
     /// Whether this is a packet that was there before, once more.
     pub(super) fn is_copy(&self, dir: usize, mark: u64, p: &TcpPacket, now: Instant) -> bool {
@@ -33,12 +38,27 @@ impl Connection {
 /// `p` repeats what `tx` sent before. Did it leave with that, and not later?
 fn came_later(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
     let end = p.seq_end();
-    let was_there = end.at_or_before(tx.nxt)
-        && (end.at_or_before(tx.una) || tx.flight.holds(p.seq, end))
-        && !p.flags.has(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST);
+    let alone = !p.flags.has(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST);
     // What the capture missed may turn up late, and come for the first time.
     let missed = tx.rare.as_deref().is_some_and(|r| r.missed.bytes > 0);
-    was_there && tx.acks_seen && !missed && left_before(tx, p, now) && !was_asked_for(tx, now)
+    if !alone || missed || end.after(tx.nxt) || !tx.acks_seen || was_asked_for(tx, now) {
+        return false;
+    }
+    let was_there = end.at_or_before(tx.una) || tx.flight.holds(p.seq, end);
+    let soon = now.since(tx.last_data) < TIMER;
+    (was_there && soon && left_before(tx, p, now)) || came_at_once(tx, p, now)
+}
+
+/// It repeats what passed a moment ago, and nothing of it is newer: a card cut a large segment, which was captured before and
+/// after the cut, or the capture has it twice. Behind a path that stood still a retransmission follows as closely; its time
+/// stamp tells, or the time that the path stood still.
+fn came_at_once(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
+    let newest = tx.clock.newest();
+    let newer = match p.options.timestamps {
+        Some((tsval, _)) => Seq(tsval).after(Seq(newest)),
+        None => now.since(tx.progress) >= TIMER,
+    };
+    !newer && tx.flight.passed_since(p.seq, p.seq_end(), now - AT_ONCE)
 }
 
 /// It left no later than the newest data that was seen.

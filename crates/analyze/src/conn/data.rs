@@ -89,7 +89,8 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
         _ => old_data(tx, rx, p, at),
     };
     if p.payload_len > 0 {
-        let silence = at.now.since(tx.last_data);
+        // An answer waits for its request, not for a timer.
+        let silence = at.now.since(tx.last_data.max(rx.last_data));
         if tx.ordinal > BULK && (tx.ordinal & 3 == 0 || silence >= SILENCE) {
             under_load(tx, rx, p, silence, at);
         }
@@ -297,7 +298,13 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
         return SegmentKind::PureAck;
     }
     if p.flags.has(TcpFlags::SYN) {
+        let refused = rx.rare.as_deref().is_some_and(|r| r.refuses);
         let loss = tx.loss();
+        if refused {
+            // It had its answer, and tries again.
+            loss.other += 1;
+            return SegmentKind::Retransmission;
+        }
         loss.syn += 1;
         loss.rto += 1;
         if loss.syn_packets.len() < 8 {
@@ -421,7 +428,9 @@ fn fill_hole(tx: &mut Dir, p: &TcpPacket, at: At) {
 pub(super) fn silence(tx: &Dir, tsval: Option<u32>, now: Instant) -> (Duration, Duration) {
     let loss = tx.loss.as_deref();
     let told = loss.and_then(|l| l.told.get());
-    let active = tx.progress.max(tx.last_data);
+    // A FIN is sent like data.
+    let fin = tx.flight.newest().unwrap_or(tx.last_data);
+    let active = tx.progress.max(tx.last_data).max(fin);
     // One SACK for a probe alone asks for nothing (RFC 6675): what follows much later is a timeout.
     let after_probe = told == Some(active) && loss.is_some_and(Loss::probing);
     // What is sent upon news comes at once (RACK may wait a quarter of a round trip); without
@@ -443,6 +452,12 @@ pub(super) fn silence(tx: &Dir, tsval: Option<u32>, now: Instant) -> (Duration, 
 /// A retransmission: count it, find its reason.
 fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
     let (seq, end) = (p.seq, p.seq_end());
+    if tx.flight.front().is_some_and(Segment::lacks_its_payload) && p.payload_len == 0 {
+        // The payload that this FIN came with was ACKed, so nothing was lost: the peer does not close yet.
+        let loss = tx.loss();
+        loss.other += 1;
+        return SegmentKind::Retransmission;
+    }
     let tsval = p.options.timestamps.map(|t| t.0);
     let (idle, wait) = silence(tx, tsval, at.now);
     let hole = tx.loss.as_deref().and_then(|l| l.hole.as_deref().copied());

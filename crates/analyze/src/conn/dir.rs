@@ -176,6 +176,12 @@ pub(crate) struct Rare {
     pub network_duplicates: u32,
     /// What the receiver got twice (DSACK) though the capture shows it once.
     pub unseen_duplicates: u32,
+    /// Frame number of the first DSACK that told of either.
+    pub first_doubled: u64,
+    /// SACK blocks told of data that the capture had not shown.
+    pub sacked_unseen: bool,
+    /// It refused the connection.
+    pub refuses: bool,
     /// Its first RST.
     pub reset: Option<Box<Reset>>,
     pub super_segments: u32,
@@ -230,6 +236,10 @@ pub(crate) struct Reset {
     pub ttl: u8,
     /// TTL of the packets of this side before, if they had one and the same.
     pub usual_ttl: Option<u8>,
+    /// TTL of the packet before; 0: there was none.
+    before_ttl: u8,
+    /// This side had sent its FIN, the other side had ACKed it, and sent data a while later.
+    pub stale: bool,
     /// No side had sent its FIN.
     pub open: bool,
     /// Bytes that its peer had sent and it had not ACKed, and the other way round.
@@ -253,6 +263,9 @@ pub(crate) struct Missed {
     /// When the newest ACK of such data passed.
     pub at: Instant,
 }
+
+/// Data that follows the ACK of a FIN sooner is the end of what its sender was about to say.
+const STALE: Duration = Duration::from_millis(20);
 
 /// What a capture writes in the wrong order is not further apart; later it was sent again.
 const SWAPPED: Duration = Duration::from_millis(20);
@@ -308,12 +321,13 @@ pub(crate) fn mark(p: &TcpPacket) -> u64 {
 }
 
 /// Whether `p`, which looks like the packet `gap` before it, is that packet once more. A non-zero IP identification proves
-/// it; without one, only data that repeats sooner than any timer allows, or a SYN (two SYN-ACKs may: one by the timer, one
+/// it, unless so late that a timer of a stack that keeps the number may have sent it; without one, only data that repeats sooner than any timer allows, or a SYN (two SYN-ACKs may: one by the timer, one
 /// for a SYN).
 pub(crate) fn repeats(p: &TcpPacket, gap: Duration, doubled: bool) -> bool {
     let opens = p.flags.0 & (TcpFlags::SYN | TcpFlags::ACK) == TcpFlags::SYN;
     let close = gap <= Duration::from_micros(100);
-    p.ip_id.unwrap_or(0) != 0 || (close && (p.payload_len > 0 || opens || doubled))
+    let soon = gap < Duration::from_millis(150);
+    (soon && p.ip_id.unwrap_or(0) != 0) || (close && (p.payload_len > 0 || opens || doubled))
 }
 
 impl Default for Dir {
@@ -530,6 +544,10 @@ impl Dir {
             end: if near { p.seq.max(self.nxt) } else { self.nxt },
             ttl: p.ttl,
             usual_ttl: usual.then_some(self.ttl),
+            before_ttl: self.ttl,
+            stale: self.fin_acked
+                && unacked(peer, by_rst) > 1
+                && peer.last_data.since(self.progress) >= STALE,
             open: !self.fin_seen && !peer.fin_seen,
             unacked: [unacked(peer, by_rst), unacked(self, None)],
             went_on: 0,
@@ -550,6 +568,14 @@ impl Dir {
 
     /// A packet after a RST of some side.
     pub(crate) fn after_reset(&mut self, p: &TcpPacket, number: u64) {
+        let rare = self.rare.as_deref_mut();
+        if let Some(reset) = rare.and_then(|r| r.reset.as_deref_mut())
+            && p.ttl == reset.before_ttl
+            && p.ttl != reset.ttl
+        {
+            // The packets around the RST agree.
+            reset.usual_ttl = Some(p.ttl);
+        }
         if let Some(reset) = self
             .rare
             .as_deref_mut()

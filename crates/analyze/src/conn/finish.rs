@@ -20,6 +20,8 @@ const STRETCH: u32 = 3;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
     pub packet: u64,
+    /// When its first data passed.
+    pub began: Instant,
     /// When the last data of it passed.
     pub sent: Instant,
     /// When the connection began to close, or its last packet passed.
@@ -32,10 +34,11 @@ impl Connection {
     /// The last message of this side, if nothing answered it.
     pub(crate) fn unanswered(&self, of_a: bool) -> Option<Asked> {
         let tracker = self.tracker.as_deref()?;
-        let (packet, sent, fin) = tracker.unanswered(usize::from(!of_a))?;
+        let (packet, [began, sent], fin) = tracker.unanswered(usize::from(!of_a))?;
         let at = |us: u64| self.start + Duration::from_micros(i64::try_from(us).unwrap_or(0));
         Some(Asked {
             packet,
+            began: at(began),
             sent: at(sent),
             until: fin.map_or(self.last, at),
             closed: fin.is_some(),

@@ -50,6 +50,11 @@ impl Segment {
     pub(crate) fn end(&self) -> Seq {
         self.seq + self.len
     }
+
+    /// A FIN that came with payload, which was ACKed without it.
+    pub(crate) fn lacks_its_payload(&self) -> bool {
+        self.ordinal > 0 && self.payload == 0
+    }
 }
 
 /// What an ACK took out of the flight.
@@ -226,6 +231,11 @@ impl Flight {
         self.segments.iter()
     }
 
+    /// When the last one was sent, the first time.
+    pub(crate) fn newest(&self) -> Option<Instant> {
+        self.segments.back().map(|s| s.first)
+    }
+
     pub(crate) fn clear(&mut self) {
         self.segments = Segments::default();
     }
@@ -266,6 +276,14 @@ impl Flight {
         let at = self.index_after(seq);
         let segment = self.segments.from(at).next();
         segment.is_some_and(|s| s.seq == seq && s.end() == end)
+    }
+
+    /// Whether `[seq, end)` is one segment that passed at `since` or later, or a part of one.
+    pub(crate) fn passed_since(&self, seq: Seq, end: Seq, since: Instant) -> bool {
+        let at = self.index_after(seq);
+        let whole = self.segments.from(at).next();
+        whole
+            .is_some_and(|s| s.seq.at_or_before(seq) && s.end().at_or_after(end) && s.last >= since)
     }
 
     /// The parts of `[seq, end)` that no segment covers.

@@ -14,6 +14,9 @@ use super::loss::Again;
 
 /// The identification counts one by one after so many steps of one.
 pub(super) const STEADY: u8 = 2;
+/// More identifications than this, and than four of the sender's flights have (they double in slow start), were used for something else than lost
+/// segments and their repetitions.
+const MOST_LOST: u32 = 8;
 /// Most doublings of the timer that are assumed (RFC 6298 5.5).
 const BACKED_OFF: u32 = 6;
 /// Linux's shortest timer.
@@ -33,14 +36,25 @@ pub(super) fn timeout(tx: &Dir, rx: &Dir, p: &TcpPacket, at: At) -> Option<Again
     let alive = probes(tx) || probes(rx);
     let waits = tx.acks_seen && !tx.flight.is_empty();
     let joined = p.payload_len > tx.full_payload(rx.mss);
-    if lost == 0 || lost >= NEAR_IDS as u16 || dropped || alive || acks || joined || waits {
+    if lost == 0
+        || u32::from(lost) > MOST_LOST.max(flights(tx))
+        || dropped
+        || alive
+        || acks
+        || joined
+        || waits
+    {
         return None;
     }
     let tsval = p.options.timestamps.map(|t| t.0);
     let (idle, wait) = silence(tx, tsval, at.now);
-    // The program may have been silent first: the timer is not behind more of it than so many losses explain.
-    let doublings = u32::from(lost).min(BACKED_OFF);
-    let most = (wait + RTO_MIN).as_nanos() << doublings;
+    // Each timeout doubles the next one (RFC 6298 5.5). Of a longer silence the program had a part: it is told while that
+    // is a pause before one or two packets.
+    let timer = (wait + RTO_MIN).as_nanos().saturating_mul(3) / 2;
+    let most = timer.saturating_mul((1 << u32::from(lost).min(BACKED_OFF)) - 1);
+    if idle.as_nanos() > most && lost > 2 {
+        return None;
+    }
     let again = Again {
         seq: p.seq,
         end: p.seq_end(),
@@ -64,4 +78,13 @@ pub(super) fn timeout(tx: &Dir, rx: &Dir, p: &TcpPacket, at: At) -> Option<Again
         lost: true,
     };
     again.silent().then_some(again)
+}
+
+/// So many segments four of its largest flights have, as far as they came here. Without ACKs flights are not known.
+fn flights(tx: &Dir) -> u32 {
+    if !tx.acks_seen {
+        return NEAR_IDS.unsigned_abs().into();
+    }
+    let largest = tx.rounds.as_deref().map_or(0, |r| r.largest);
+    largest / tx.max_payload.max(1) * 4
 }

@@ -45,7 +45,7 @@ pub(crate) fn on_ack(
     let dsack = if p.header_truncated {
         cut_sack(acker, sender, p, at.now)
     } else {
-        !p.options.sack.is_empty() && sack(acker, sender, p, at.now)
+        !p.options.sack.is_empty() && sack(acker, sender, p, at)
     };
     let advance = p.ack.distance(sender.una);
     if advance <= 0 || advance > 1 << 30 {
@@ -239,7 +239,7 @@ fn take(sender: &mut Dir, ack: Seq, now: Instant) -> Taken {
 }
 
 /// SACK blocks (RFC 2018), the first of which may be a DSACK (RFC 2883 4): gives whether it is.
-fn sack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) -> bool {
+fn sack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> bool {
     let blocks = p.options.sack.as_slice();
     let Some(&(left, right)) = blocks.first() else {
         return false;
@@ -252,31 +252,40 @@ fn sack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, now: Instant) -> bool 
     if dsack {
         acker.rare().dsacks += 1;
         let of_retransmission = sender.loss().dsack(left, right);
-        if !of_retransmission {
-            doubled(sender, right - left);
+        // What was SACKed before it passed had been sent before: the one that passed was sent again.
+        let before = sender.rare.as_deref().is_some_and(|r| r.sacked_unseen);
+        if !of_retransmission && !before {
+            doubled(sender, right - left, at.number);
         }
     }
     let skip = usize::from(dsack);
     for &(left, right) in blocks.get(skip..).unwrap_or_default() {
-        if !left.before(right) || right.after(sender.nxt) || left.before(sender.una) {
+        let ahead = right.after(sender.nxt);
+        if ahead && left.before(right) {
+            sender.rare().sacked_unseen = true;
+        }
+        if !left.before(right) || ahead || left.before(sender.una) {
             continue;
         }
         if sender.flight.sack(left, right) {
-            sender.progress = now;
+            sender.progress = at.now;
         }
         let loss = sender.loss();
-        loss.tell(now);
+        loss.tell(at.now);
         loss.sacked_high = Some(loss.sacked_high.map_or(right, |h| h.max(right)));
     }
     dsack
 }
 
 /// The receiver got something twice that was sent once. Probes of one byte or none are answered like that, too.
-fn doubled(sender: &mut Dir, bytes: u32) {
+fn doubled(sender: &mut Dir, bytes: u32, number: u64) {
     if bytes <= 1 {
         return;
     }
     let rare = sender.rare();
+    if rare.first_doubled == 0 {
+        rare.first_doubled = number;
+    }
     if rare.capture_duplicates > 0 {
         rare.capture_duplicates -= 1;
         rare.network_duplicates += 1;

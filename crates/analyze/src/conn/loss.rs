@@ -21,6 +21,8 @@ use crate::trace::SegmentKind;
 /// No retransmission timer in use fires earlier after a round trip: 200 ms on Linux, less what the
 /// clocks and the estimate of the round trip blur.
 const RTO_FLOOR: Duration = Duration::from_millis(150);
+/// No probe comes sooner: Linux waits for two round trips and two ticks of its clock at least (RFC 8985 7.2).
+const PROBE_FLOOR: Duration = Duration::from_millis(1);
 /// So close to the receiver every answer comes at once, and none is too soon.
 pub(super) const CLOSE: Duration = Duration::from_millis(2);
 /// Retransmissions that a later DSACK can still be matched with.
@@ -222,7 +224,8 @@ impl Loss {
     fn kind_without_evidence(&self, a: &Again, silent: bool) -> SegmentKind {
         // A timeout repeats the first unACKed segment, a probe the last one. When both are the
         // same, Linux with SACK sends the probe first: its timer is the earlier, or equal.
-        if a.tail && a.sack_permitted && !(silent && self.probed.is_some()) {
+        let probe = a.tail && a.sack_permitted && a.idle >= PROBE_FLOOR;
+        if probe && !(silent && self.probed.is_some()) {
             SegmentKind::Tlp
         } else if silent {
             SegmentKind::Rto

@@ -81,7 +81,7 @@ pub(crate) struct Connection {
     steps: Option<Box<steps::Steps>>,
     trace: Option<Box<StreamTrace>>,
     /// Where the time went; made with the first packet that can tell.
-    tracker: Option<Box<Tracker>>,
+    pub(crate) tracker: Option<Box<Tracker>>,
 }
 
 /// What was seen of the handshake and the end.
@@ -363,7 +363,10 @@ impl Connection {
         let h = &mut self.handshake;
         if p.flags.has(TcpFlags::RST) {
             let by_server = self.client == Some(1 - dir as u8);
-            h.refused |= by_server && begins && h.synack_at.is_none();
+            if by_server && begins && h.synack_at.is_none() {
+                h.refused = true;
+                self.dirs[dir].rare().refuses = true;
+            }
             h.reset = true;
             self.over = true;
         } else if p.flags.has(TcpFlags::SYN) {
@@ -617,9 +620,10 @@ mod tests {
         let sizes = [
             ("a connection", size_of::<Connection>(), 1408),
             ("a side of it", size_of::<Dir>(), 544),
+            ("its time budget", size_of::<Tracker>(), 712),
             ("its ACKs", size_of::<AckStats>(), 192),
             ("its losses", size_of::<loss::Loss>(), 200),
-            ("its rare counters", size_of::<dir::Rare>(), 112),
+            ("its rare counters", size_of::<dir::Rare>(), 120),
             ("a segment in flight", size_of::<Segment>(), 48),
         ];
         for (what, size, most) in sizes {

@@ -18,6 +18,12 @@ use super::window::scale_known;
 /// (Linux `tcp_cwnd_restart()`, RFC 5681 4.1).
 const IDLE: Duration = Duration::from_millis(200);
 
+/// So many rounds below the window are a transfer.
+const LONG: u32 = 8;
+
+/// Linux delays an ACK so long (`TCP_DELACK_MIN`), and a tick.
+const DELAYED_US: i64 = 45_000;
+
 /// New data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct New {
@@ -47,7 +53,7 @@ pub(crate) struct Rounds {
     heard: u64,
     run: Run,
     /// The largest round since something was sent again.
-    largest: u32,
+    pub largest: u32,
     /// Rounds that stay alike: now, and the longest ones at the receiver's window and far below it.
     level: Level,
     pub at_window: Level,
@@ -122,6 +128,8 @@ struct Length {
     /// At the sender: hardly longer than the shortest round trip, so nothing queued. Elsewhere a round is cut by that
     /// length.
     is_short: bool,
+    /// The same, but for an ACK that was delayed.
+    is_late: bool,
 }
 
 impl Length {
@@ -135,8 +143,14 @@ impl Length {
             is_silent: rest.as_nanos().saturating_mul(4) >= time.as_nanos(),
             is_here,
             is_short: is_here && time.as_micros() <= path + path / 20,
+            is_late: is_here && delays(rx) && time.as_micros() <= path + path / 20 + DELAYED_US,
         }
     }
+}
+
+/// It delays ACKs.
+fn delays(rx: &Dir) -> bool {
+    rx.acks.as_ref().is_some_and(|a| a.delayed > 0)
 }
 
 impl Length {
@@ -345,7 +359,9 @@ impl Rounds {
         let full = is_full(self.bytes, self.window, slack);
         // A window in each round trip leaves no room for a queue: any gap tells of the sender.
         let part = if full { 8 } else { 4 };
-        let spare = length.is_short || length.has_gap(self.bytes / (slack / 2).max(1), part);
+        let spare = length.is_short
+            || length.is_late
+            || length.has_gap(self.bytes / (slack / 2).max(1), part);
         let alike = self.bytes.abs_diff(self.level.bytes) <= slack.max(self.level.bytes / 16);
         // Later ACKs may spread the window over the round trip.
         let spread = !length.is_here && full;
@@ -386,8 +402,10 @@ impl Rounds {
         };
         let alike = u64::from(kept.bytes.abs_diff(bytes)) * 4 <= u64::from(bytes);
         let same = alike && kept.rounds > 0 && kept.losses == self.level.losses;
-        if full && same {
-            // A program that pauses, or a packet that the capture missed, parts what is one.
+        // A program that pauses, or a packet that the capture missed, parts what is one. Below the window a few rounds may be
+        // a message each.
+        let long = full || rounds.min(kept.rounds) >= LONG;
+        if same && long {
             kept.rounds += rounds;
             kept.silent += self.level.silent;
             kept.time = kept.time + self.level.time;
@@ -409,7 +427,9 @@ impl Rounds {
         self.restarts.starts += u32::from(run.before > 0);
         // No restart is as small as one segment (RFC 5681 4.1): that is what a timeout leaves (3.1).
         let restarts = run.first >= self.two_segments;
-        let small = restarts && u64::from(run.first) * 2 <= u64::from(run.before);
+        // The congestion window lets whole segments go; a flight with a short one at its end waited for Nagle, or had no more.
+        let whole = run.first.is_multiple_of((self.two_segments / 2).max(1));
+        let small = restarts && whole && u64::from(run.first) * 2 <= u64::from(run.before);
         if small && run.grew > 0 && !run.harmed {
             let r = &mut self.restarts;
             if r.count == 0 {

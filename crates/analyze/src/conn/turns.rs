@@ -130,6 +130,26 @@ pub(crate) struct Before {
     pub silence: Option<Duration>,
 }
 
+/// Whether a retransmission timer can have ended such a wait, less the path: after one timeout, or several of which each took
+/// twice as long as the one before (RFC 6298 5.5). Linux's timer is the round trip and 200 ms at least, with a probe before
+/// it or none (RFC 8985 7.2); that of Windows is 300 ms, that of RFC 6298 2.4 a second.
+fn may_be_timer(net_us: u32, tx: &Dir, rx: &Dir) -> bool {
+    const LEAST_US: [u64; 3] = [200_000, 300_000, 1_000_000];
+    /// A tick of a coarse clock, and what round trips vary.
+    const BLUR_US: u64 = 12_000;
+    let net = u64::from(net_us);
+    let path = u64::from(tx.path_or_zero()) + u64::from(rx.path_or_zero());
+    let probe = 2 * path + LEAST_US[0] + BLUR_US;
+    let fits = |least: u64| {
+        let before = if least == LEAST_US[0] { probe } else { 0 };
+        let longest = least + 3 * path + BLUR_US;
+        let waits = |k: u32| (1_u64 << k) - 1;
+        let ladder = |k| (least - least / 32) * waits(k)..=longest * waits(k) + before;
+        (1..=6).any(|k| ladder(k).contains(&net))
+    };
+    net_us >= TIMER_US && (net <= probe || LEAST_US.into_iter().any(fits))
+}
+
 impl Before {
     pub(crate) fn look(tx: &Dir, rx: &Dir, p: &TcpPacket, now: Instant) -> Self {
         let acked = rx.una == rx.nxt && rx.progress >= rx.last_data;
@@ -198,7 +218,7 @@ impl Turns {
             pause: false,
             us: net,
             proven_us: proven.then_some(sure),
-            lost: net >= TIMER_US && !before.next_id,
+            lost: !before.next_id && may_be_timer(net, tx, rx),
             here,
             unsure: !proven && asked_bytes > SHORT || before.was_held(net, at.now) == Some(true),
             losses,
@@ -239,7 +259,7 @@ impl Turns {
             pause: true,
             us,
             proven_us: Some(us),
-            lost: net >= TIMER_US && !before.next_id,
+            lost: !before.next_id && may_be_timer(net, tx, rx),
             here,
             unsure: false,
             losses: self.losses,

@@ -21,7 +21,7 @@ pub(crate) const NAGLE: Detector = Detector {
 pub(crate) const HELD: Detector = Detector {
     id: Id("delack_request_response"),
     severity: "high",
-    said_when: "The same with full segments: a small congestion window, receive window or send buffer waited for the delayed ACK",
+    said_when: "A full segment left the moment a delayed ACK came: a small congestion window, receive window or send buffer had held it",
     needs: &[Need::BothDirections],
     detect: |side, out| {
         unclear(side, out, |e| e.released_other.count >= 2);
@@ -132,12 +132,15 @@ fn held(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
     let r = &e.released_other;
     let mut f = side.finding(HELD.id, Severity::High);
     f.packets = packets(r.packets.iter().copied());
+    let (each, all) = (net_wait(acks, e, 1), net_wait(acks, e, r.count));
+    let cost = match r.count {
+        1 => each,
+        _ => format!("{each} each, {all} in all"),
+    };
     f.title = format!(
-        "{} stood still {} ({} each, {} in all), because {} acknowledges late",
+        "{} stood still {} ({cost}), because {} acknowledges late",
         side.sender_end.ip,
         times(r.count),
-        net_wait(acks, e, 1),
-        net_wait(acks, e, r.count),
         side.receiver_end.ip
     );
     f.cause = format!(

@@ -1,6 +1,6 @@
 //! Packets that the network doubled: the receiver got twice what was sent once (RFC 2883).
 
-use super::{Detector, Finding, Id, Need, Severity, Side, times};
+use super::{Detector, Finding, Id, Need, Severity, Side, packets, times};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("duplication"),
@@ -21,8 +21,10 @@ fn find(side: &Side<'_>) -> Option<Finding> {
     if copies == 0 {
         return None;
     }
+    let first = [rare.first_doubled].into_iter().filter(|n| *n > 0);
     let (a, b) = (side.sender_end.ip, side.receiver_end.ip);
     let mut f = side.finding(DETECTOR.id, Severity::Info);
+    f.packets = packets(first);
     f.title = format!(
         "segments from {a} reached {b} twice ({})",
         times(copies.into())

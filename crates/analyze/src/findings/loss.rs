@@ -27,7 +27,7 @@ pub(crate) const QUEUE: Detector = Detector {
 pub(crate) const RANDOM: Detector = Detector {
     id: Id("random_loss"),
     severity: "medium from 1 % of the segments, else info",
-    said_when: "The same, and most of them while no packet waited, though much longer waits or much more in flight had gone well",
+    said_when: "Segments were lost and repaired without a timeout, and most of them while no packet waited, though much longer waits or much more in flight had gone well",
     needs: &[
         Need::Data,
         Need::BothDirections,
@@ -40,7 +40,7 @@ pub(crate) const RANDOM: Detector = Detector {
 pub(crate) const UNTOLD: Detector = Detector {
     id: Id("loss"),
     severity: "medium from 1 % of the segments, else info",
-    said_when: "The same, and the packets do not tell which kind it was",
+    said_when: "Segments were lost and repaired without a timeout, and the packets do not tell whether a full queue or a bad link lost them",
     needs: &[Need::Data, Need::EveryPacket, Need::WholeHeaders],
     detect: |side, out| out.extend(find(side, Kind::Untold)),
 };

@@ -7,16 +7,22 @@ use super::{Detector, Finding, Found, Id, Need, Severity, Side, keepalive_death,
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("no_answer"),
-    severity: "high from 5 s, else medium",
-    said_when: "The server acknowledged the client's last message, which came after earlier answers or in one piece, and sent no data for 1 s or more until the connection was closed, or for 5 s or more while it stayed open",
+    severity: "medium; info while the connection stays open, and for a message that followed an answer at once",
+    said_when: "A message of the client was acknowledged and nothing of the client was sent again; it came 20 ms or more after the last answer (a sooner one may be an answer itself), or was the first and only one, or the connection was closed and at least five messages before had been answered. The server sent no data for 1 s or more until the connection was closed, or for 5 s or more while it stayed open",
     needs: &[Need::BothDirections, Need::Data],
     detect,
 };
 
 /// A shorter silence may be the end of a connection that is just being closed.
 pub(super) const SILENT: Duration = Duration::from_secs(1);
-/// A person gives up about then. A connection that is still open is idle for longer, if it is.
+/// A connection that stays open may be idle, and mostly is not for so long.
 const LONG: Duration = Duration::from_secs(5);
+
+/// A message that comes sooner after data may be the answer to it.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// So many messages before were answered: one that comes at once after an answer asks as well.
+const HABIT: u32 = 5;
 
 /// A message without an answer.
 struct Unanswered {
@@ -24,6 +30,8 @@ struct Unanswered {
     waited: Duration,
     /// The connection began to close; else the capture ended.
     closed: bool,
+    /// It came some time after the last answer, and not at once after it.
+    apart: bool,
 }
 
 fn detect(side: &Side<'_>, out: &mut Found) {
@@ -46,19 +54,35 @@ fn unanswered(side: &Side<'_>) -> Option<Unanswered> {
     let gone = keepalive_death::unanswered(side).is_some();
     let waited =
         message.until.since(message.sent) - Duration::from_micros(server.path_or_zero().into());
+    // What comes at once after the server's data may be the answer to that.
+    let pause =
+        message.began.since(server.last_data) - Duration::from_micros(client.path_or_zero().into());
     let closed = message.closed || side.connection.handshake.reset;
+    let apart = server.first_data.is_none() || pause >= PAUSE;
+    let asks = apart || (closed && answered(side) >= HABIT);
+    // A lone byte is a keep-alive of a connection that was idle before.
+    let sent_once = client.loss.is_none() && client.unique_bytes > 1;
     let least = if closed { SILENT } else { LONG };
-    (acked && client.acks_seen && !gone && waited >= least).then_some(Unanswered {
-        packet: message.packet,
-        waited,
-        closed,
-    })
+    (acked && asks && sent_once && client.acks_seen && !gone && waited >= least).then_some(
+        Unanswered {
+            packet: message.packet,
+            waited,
+            closed,
+            apart,
+        },
+    )
+}
+
+/// How many messages of the client the server answered.
+fn answered(side: &Side<'_>) -> u32 {
+    let turns = side.connection.turns.as_deref();
+    turns.map_or(0, |t| t.sides[usize::from(side.is_a())].turns)
 }
 
 fn describe(side: &Side<'_>, message: &Unanswered) -> Finding {
-    let severity = match message.waited >= LONG {
-        true => Severity::High,
-        false => Severity::Medium,
+    let severity = match message.closed && message.apart {
+        true => Severity::Medium,
+        false => Severity::Info,
     };
     let (client, server) = (side.sender_end.ip, side.receiver_end.ip);
     let until = match message.closed {
@@ -77,11 +101,11 @@ fn describe(side: &Side<'_>, message: &Unanswered) -> Finding {
              database, another server, or a message that it took for incomplete.",
             side.receiver_end
         ),
-        "Leave TCP alone: the message had arrived and was acknowledged.".to_owned(),
+        "Leave TCP alone: the message was acknowledged.".to_owned(),
     ];
     f.cause = format!(
-        "{server} acknowledged all that {client} had sent, so the message had reached its kernel. No data came back, and \
-         nothing was sent again. If {client} expects no answer to such a message, this is normal."
+        "All that {client} had sent was acknowledged, and no data came back. If {client} expects no answer to such a \
+         message, this is normal. If a proxy or NAT acknowledged it, it may never have reached {server}."
     );
     f
 }

@@ -15,7 +15,7 @@ use crate::conn::Record;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("policer"),
     severity: "medium",
-    said_when: "Segments were lost again and again and many at once, no queue was seen, and between most losses the same rate passed, to 6 %",
+    said_when: "Segments were lost again and again and many at once, no queue was seen, and between most losses the same rate passed, to 6 %, and what was sent again passed no faster",
     needs: &[Need::Data, Need::BothDirections, Need::WholeHeaders],
     detect: |side, out| {
         let sampled = is_sampled(side);
@@ -41,6 +41,9 @@ const SHORT_US: i64 = 50_000;
 const FEW: u64 = 40_000;
 /// Rates that differ by less are one: a packet more or less at either end of a stretch.
 const SAME: f64 = 1.5 * 1514.0 / FEW as f64;
+/// A repair of so many segments has a rate; some of them pass with what is left in the bucket.
+const REPAIRS: u32 = 3;
+const SPARE: u32 = 2;
 /// Behind a queue segments come at its rate. A policer lets them pass as they were sent: so many come in half the time.
 const BURSTS: f64 = 0.25;
 
@@ -104,7 +107,25 @@ pub(crate) fn rate(side: &Side<'_>) -> Option<f64> {
     let segment_us = f64::from(side.sender.max_payload.min(1460)) * 8e6 / best;
     // Where nothing tells how long packets waited.
     let no_queue = path.is_some() || load.closer_than((segment_us / 2.0) as u32) >= BURSTS;
-    (alike(best) >= ALIKE && alike(best) * 2 >= rates.len() && no_queue).then_some(best)
+    let fits = alike(best) >= ALIKE && alike(best) * 2 >= rates.len();
+    (fits && no_queue && !repairs_faster(side, best)).then_some(best)
+}
+
+/// After a loss the bucket is empty, so what is sent again passes at its rate as well. Where most repairs were much faster,
+/// the rate between losses was the program's: blocks of one size at equal times that a short queue cuts.
+fn repairs_faster(side: &Side<'_>, rate: f64) -> bool {
+    let segment = f64::from(side.sender.max_payload.min(1460)) * 8e9;
+    let timed = |r: &&Record| lost(r) && r.retransmissions >= REPAIRS;
+    let bits = |r: &Record| f64::from(r.retransmissions - SPARE) * segment;
+    let rates = side.episodes().iter().filter(timed).filter_map(|r| {
+        let ns = r.duration?.as_nanos().max(1);
+        Some(bits(r) / ns as f64)
+    });
+    let (faster, much, all) = rates.fold((0, 0, 0), |(faster, much, all), r| {
+        let than = |times: f64| usize::from(r > times * rate);
+        (faster + than(2.0), much + than(4.0), all + 1)
+    });
+    faster * 2 > all || much > 0
 }
 
 /// Rates between losses, each of which has its time and the bytes that had passed by then.

@@ -10,7 +10,7 @@ use crate::conn::Level;
 pub(crate) const LIMITED: Detector = Detector {
     id: Id("receive_window_limited"),
     severity: "medium",
-    said_when: "Eight round trips or more, a third or more of the transfer, in which the sender filled the advertised window and waited, though the path had room; the window was not closed",
+    said_when: "Eight round trips or more, a third or more of the transfer (half of it, where late ACKs spread the round trips), in which the sender filled the advertised window and waited, though the path had room; the window was not closed",
     needs: &[Need::Handshake, Need::BothDirections, Need::Data],
     detect: |side, out| look(side, out, limited),
 };
@@ -18,13 +18,15 @@ pub(crate) const LIMITED: Detector = Detector {
 pub(crate) const UNSCALED: Detector = Detector {
     id: Id("window_scaling_off"),
     severity: "medium",
-    said_when: "The same, with a window of 65,535 bytes at most, because the two sides did not agree on window scaling",
+    said_when: "As for `receive_window_limited`, with a window of 65,535 bytes at most, because the two sides did not agree on window scaling",
     needs: LIMITED.needs,
     detect: |side, out| look(side, out, unscaled),
 };
 
 /// So many rounds at least.
 const ROUNDS: u32 = 8;
+/// At least this part of the window passes in a round trip of the idle path: delayed ACKs take some of it, a queue more.
+const UNQUEUED: f64 = 0.6;
 /// A shorter round trip has other limits first: the programs, the interrupts.
 const ROUND_TRIP: Duration = Duration::from_millis(2);
 
@@ -44,8 +46,37 @@ pub(super) fn level<'a>(
     (long && each >= ROUND_TRIP).then_some((level, each))
 }
 
-fn at_window<'a>(side: &Side<'a>) -> Option<(&'a Level, Duration)> {
-    level(side, &side.sender.rounds.as_deref()?.at_window, ROUNDS)
+fn at_window(side: &Side<'_>) -> Option<(Level, Duration)> {
+    let rounds = side.sender.rounds.as_deref()?;
+    let by_rounds = level(side, &rounds.at_window, ROUNDS).map(|(l, each)| (*l, each));
+    by_rounds.or_else(|| by_time(side))
+}
+
+/// ACKs that are delayed by turns spread the window over the round trip, and its rounds are not alike. The time at a full
+/// window tells then: half of the transfer at least, nothing was lost, and as much passed in a round trip of the idle path
+/// as the window holds, so nothing queued.
+fn by_time(side: &Side<'_>) -> Option<(Level, Duration)> {
+    let (tx, rx) = (side.sender, side.receiver);
+    let tracker = side.connection.tracker.as_deref()?;
+    let each = i64::from(tx.path_or_zero()) + i64::from(rx.path_or_zero());
+    let known = tx.path_us != u32::MAX && rx.path_us != u32::MAX;
+    let harmed = tx.loss.is_some() || rx.zero.is_some() || rx.unique_bytes > tx.unique_bytes;
+    let each = Duration::from_micros(each);
+    if !known || harmed || each < ROUND_TRIP {
+        return None;
+    }
+    let life = tx.last_data.since(tx.first_data.get()?);
+    let full = tracker.at_window();
+    let rounds = u32::try_from(full.as_nanos() / each.as_nanos()).ok()?;
+    let window = rx.window;
+    let passed = tx.unique_bytes as f64 * each.as_nanos() as f64 / life.as_nanos().max(1) as f64;
+    let mut level = Level::default();
+    (level.rounds, level.window, level.bytes, level.time) = (rounds, window, window, full);
+    // A sender waits long before it sends less than a segment into such a window.
+    let tiny = window < tx.full_payload(rx.mss);
+    let unqueued = tiny || passed >= f64::from(window) * UNQUEUED;
+    let fits = unqueued && full.as_nanos() * 2 >= life.as_nanos();
+    (rounds >= ROUNDS && fits).then_some((level, each))
 }
 
 /// Looks for a full window, or says why nobody can tell.

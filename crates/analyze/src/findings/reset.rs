@@ -1,5 +1,7 @@
 //! Connections that a RST ended: by an end, or by somebody between (RFC 9293 3.5.2, RFC 3360).
 
+use std::net::IpAddr;
+
 use super::{Detector, Finding, Found, Id, Need, Severity, Side, keepalive_death, packets};
 use crate::conn::{Dir, Reset};
 
@@ -14,7 +16,7 @@ pub(crate) const BY_MIDDLEBOX: Detector = Detector {
 pub(crate) const BY_END: Detector = Detector {
     id: Id("reset"),
     severity: "medium when data was not ACKed, else info",
-    said_when: "A RST of an end broke a connection that had carried data, before any FIN",
+    said_when: "A RST of an end broke a connection that had carried data, before any FIN; or the server had closed, the client had ACKed that, and a RST answered the data that it sent all the same",
     needs: &[],
     detect: |side, out| look(side, out, end, is_told),
 };
@@ -96,7 +98,8 @@ fn middlebox(side: &Side<'_>) -> Option<Finding> {
 }
 
 fn end(side: &Side<'_>) -> Option<Finding> {
-    let r = reset(side).filter(|r| r.open && !is_foreign(r) && r.went_on == 0)?;
+    let stale = |r: &Reset| r.stale && side.connection.roles_known() && !side.sender_is_client();
+    let r = reset(side).filter(|r| (r.open || stale(r)) && !is_foreign(r) && r.went_on == 0)?;
     let data = side.sender.data_segments + side.receiver.data_segments;
     // The side that sent them in vain gives up by a RST.
     let probed = side
@@ -118,6 +121,10 @@ fn end(side: &Side<'_>) -> Option<Finding> {
     };
     let mut f = side.finding(BY_END.id, severity);
     f.packets = packets([r.packet]);
+    if !r.open {
+        after_close(&mut f, (a, b), unacked);
+        return Some(f);
+    }
     f.title = if unacked > 0 {
         format!(
             "{a} broke off the connection with {b} by a RST; {unacked} bytes on their way may be lost"
@@ -134,4 +141,22 @@ fn end(side: &Side<'_>) -> Option<Finding> {
          then read to the end)."
     )];
     Some(f)
+}
+
+/// The server `a` had closed a connection that it kept for more requests, and the client `b` used it once more.
+fn after_close(f: &mut Finding, (a, b): (IpAddr, IpAddr), bytes: u32) {
+    f.title =
+        format!("{a} had closed the connection when {b} sent {bytes} more bytes: they were lost");
+    f.cause = format!(
+        "{a} sent its FIN, {b} ACKed it and then sent a request: nobody read that, and a RST answered. A server closes \
+         connections that were idle for its keep-alive time; a client that reuses one at that moment gets an error \
+         (ECONNRESET)."
+    );
+    f.remedy = vec![
+        format!(
+            "In the program on {b}: look whether the other side has closed before it sends, repeat such a request on a new \
+             connection, and keep idle connections for a shorter time than {a} does."
+        ),
+        format!("Or let {a} keep idle connections for longer."),
+    ];
 }

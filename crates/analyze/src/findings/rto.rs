@@ -18,7 +18,7 @@ pub(crate) const STALL: Detector = Detector {
 pub(crate) const SPURIOUS: Detector = Detector {
     id: Id("spurious_rto"),
     severity: "medium",
-    said_when: "The same, and DSACK, time stamps or the time of the ACK show that nothing was lost",
+    said_when: "The retransmission timer sent segments again, and DSACK, time stamps or the time of the ACK show that nothing was lost",
     needs: &[],
     detect: |side, out| {
         let found = spurious(side);
@@ -109,10 +109,18 @@ fn stall(side: &Side<'_>, list: &Episodes<'_>) -> Finding {
     } else {
         ""
     };
+    let told = list.iter().filter(|r| r.evidence).count();
+    let why = if told == 0 {
+        "No duplicate ACKs or SACK blocks told it of the loss in time".to_owned()
+    } else {
+        format!(
+            "Duplicate ACKs or SACK blocks told it of a loss {}, and what it sent again then was lost as well",
+            times(told as u64)
+        )
+    };
     f.cause = format!(
-        "No duplicate ACKs or SACK blocks told {} of the loss in time, so it waited for the \
-         retransmission timeout (RFC 6298: on Linux at least 200 ms plus the round trip, doubled \
-         each time it fires) and began again with a window of one segment.{blind}",
+        "{why}, so {} waited for the retransmission timeout (RFC 6298: on Linux at least 200 ms plus the round trip, \
+         doubled each time it fires) and began again with a window of one segment.{blind}",
         side.sender_end.ip
     );
     f.remedy = vec![

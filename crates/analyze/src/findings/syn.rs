@@ -35,7 +35,7 @@ fn find(side: &Side<'_>) -> Option<Finding> {
     }
     let h = &side.connection.handshake;
     let from_client = side.sender_is_client();
-    let answered = h.synack_at.is_some() || h.done;
+    let answered = h.synack_at.is_some() || h.done || h.refused;
     let what = if from_client { "SYN" } else { "SYN-ACK" };
     let ports = from_client.then(|| ports_back(side)).flatten();
     let severity = if answered {
@@ -50,6 +50,9 @@ fn find(side: &Side<'_>) -> Option<Finding> {
     f.packets = packets(loss.syn_packets.iter().copied());
     let (s, r, tries) = (side.sender_end, side.receiver_end, loss.syn + 1);
     f.title = match (from_client, answered) {
+        (true, true) if h.refused => {
+            format!("{s} tried {tries} times to connect before {r} refused")
+        }
         (true, true) => format!("it took {tries} tries to connect {s} to {r}"),
         (true, false) => format!("{s} tried {tries} times to connect to {r} and got no answer"),
         (false, _) => format!("{s} had to answer {tries} times when {r} connected"),

@@ -30,6 +30,9 @@ pub const BITS_PER_SECOND: &Scale = &[
 /// Times, from microseconds on.
 pub const MICROSECONDS: &Scale = &[("us", 0), ("ms", 3), ("s", 6)];
 
+/// Times, from nanoseconds on.
+pub const NANOSECONDS: &Scale = &[("ns", 0), ("us", 3), ("ms", 6), ("s", 9)];
+
 /// How many digits a figure has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Digits {

@@ -6,8 +6,8 @@ mod parse;
 mod tables;
 
 pub use figure::{
-    BITS_PER_SECOND, BYTES, Digits, MICROSECONDS, Scale, binary, bytes, count, decimal, exact,
-    figure, micros, percent, rate, time,
+    BITS_PER_SECOND, BYTES, Digits, MICROSECONDS, NANOSECONDS, Scale, binary, bytes, count,
+    decimal, exact, figure, micros, percent, rate, time,
 };
 pub use parse::Quantity;
 pub use tables::*;

@@ -125,7 +125,7 @@ impl Input {
     pub fn check(&self, on: &[String]) -> Result<(), Failure> {
         self.check_stacks(on)?;
         let names = self.stacks(on);
-        let kind = |name: &String| check::Kind::of(name);
+        let kind = |name: &String| check::kind_of(name);
         let kinds: Result<Vec<_>, _> = names.iter().map(kind).collect();
         let stacks: Vec<_> = names.iter().map(String::as_str).zip(kinds?).collect();
         check::points(&self.points, &stacks).map_err(|e| match e {

@@ -1,5 +1,7 @@
-//! `tcplab stacks`: what `--on` can name on this machine, and what the model does under each profile.
+//! `tcplab stacks`: what `--on` can name on this machine, what each kind of stack honours, and what the model does under
+//! each profile.
 
+mod keys;
 mod profiles;
 
 use std::io::Write;
@@ -27,6 +29,9 @@ pub fn main(args: &StacksArgs, color: Color) -> ExitCode {
     if args.profiles {
         let done = profiles::main(args.json, &terminal::theme(color, false));
         return json::finish(profiles::SCHEMA, args.json, done);
+    }
+    if args.keys {
+        return json::finish(keys::SCHEMA, args.json, keys::main(args.json));
     }
     json::finish(SCHEMA, args.json, run(args.json))
 }

@@ -157,6 +157,97 @@ fn a_kernel_runs_the_congestion_control_of_a_sysctl_and_refuses_what_it_does_not
     }
 }
 
+/// The contract as it is printed: each key and sysctl with what a user needs, in 80 columns.
+#[test]
+fn the_contract_is_printed_for_people_and_programs() {
+    let text = tcplab(&["stacks", "--keys"]);
+    assert_eq!(text.code, 0, "{}", text.err);
+    let long = text.out.lines().find(|line| line.chars().count() > 80);
+    assert_eq!(long, None);
+    let done = tcplab(&["stacks", "--keys", "--json"]);
+    let document: Value = serde_json::from_str(&done.out).unwrap();
+    assert_eq!(document["schema"], "tcplab.keys/1");
+    let rows = |of: &str| document[of].as_array().unwrap().clone();
+    for (row, name) in [("keys", "key"), ("sysctls", "sysctl")]
+        .into_iter()
+        .flat_map(|(of, name)| rows(of).into_iter().map(move |row| (row, name)))
+    {
+        let name = row[name].as_str().unwrap();
+        assert!(text.out.contains(&format!("\n{name}: ")), "{name}");
+        for member in ["takes", "meaning"] {
+            assert!(!row[member].as_str().unwrap().is_empty(), "{row}");
+        }
+        assert!(!row["honoured"].as_array().unwrap().is_empty(), "{row}");
+    }
+    let find = |of: &str, name: &str, is: &str| {
+        let row = rows(of).into_iter().find(|row| row[name] == is);
+        row.unwrap_or_else(|| panic!("{is}"))
+    };
+    assert_eq!(find("keys", "key", "rx_ring")["honoured"][0], "model");
+    assert_eq!(find("keys", "key", "rx_ring")["range"][1], 1 << 20);
+    let linear = find("sysctls", "sysctl", "net.ipv4.tcp_syn_linear_timeouts");
+    assert_eq!(linear["since"], "6.5");
+    assert_eq!(
+        find("sysctls", "sysctl", "net.ipv4.tcp_autocorking")["model_acts_as"],
+        "0"
+    );
+    let other = tcplab(&["stacks", "--keys", "--profiles"]);
+    assert_eq!(other.code, 2, "{}", other.err);
+}
+
+/// What the release in a kernel's name does not have, before the kernel is looked for.
+#[test]
+fn a_sysctl_that_a_release_does_not_have_is_refused_under_a_dry_run() {
+    let place = folder();
+    for (name, why) in [
+        ("net.core.rmem_max", "the whole machine's"),
+        ("net.core.wmem_max", "the whole machine's"),
+        ("net.ipv4.tcp_rto_min_us", "since 6.11"),
+        ("net.ipv4.tcp_pingpong_thresh", "since 6.7"),
+        ("net.ipv4.tcp_syn_linear_timeouts", "since 6.5"),
+    ] {
+        let file = client(&format!("sysctl = {{ \"{name}\" = 5 }}"));
+        for more in [&["--on", "uml:6.1"][..], &["--on", "uml:6.1", "--dry-run"]] {
+            let (code, out, err) = run(place.path(), &file, more);
+            assert_eq!((code, out.as_str()), (4, ""), "{err}");
+            let place = format!("x.toml: uml:6.1: host.client.sysctl.\"{name}\": 5 cannot be set");
+            assert!(err.contains(&place) && err.contains(why), "{err}");
+            assert!(err.contains("run it on model:"), "{err}");
+        }
+        assert_eq!(run(place.path(), &file, &["--dry-run"]).0, 0, "{name}");
+    }
+}
+
+/// The contract's word on sysctls is held to a kernel: it takes each with its default, or is known to refuse it.
+#[test]
+#[ignore = "needs a kernel: tcplab kernel build 6.1"]
+fn a_kernel_takes_the_sysctls_that_the_contract_says() {
+    let place = folder();
+    let done = tcplab(&["stacks", "--keys", "--json"]);
+    let document: Value = serde_json::from_str(&done.out).unwrap();
+    let (mut names, mut values, mut refused) = (Vec::new(), Vec::new(), 0);
+    for row in document["sysctls"].as_array().unwrap() {
+        let (name, default) = (&row["sysctl"], row["default"].as_str().unwrap());
+        refused += usize::from(row.get("refused").is_some());
+        let value = match default {
+            "made from the seed" => "1-2-3-4",
+            default => default,
+        };
+        names.push(name.to_string());
+        values.push(format!("{name} = \"{value}\""));
+    }
+    let file = format!(
+        "[run]\ntolerate = [{}]\n{}",
+        names.join(", "),
+        client(&format!("sysctl = {{ {} }}", values.join(", ")))
+    );
+    let (code, out, err) = run(place.path(), &file, &["--on", "uml:6.1", "--json"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let document: Value = serde_json::from_str(&out).unwrap();
+    let left = document["points"][0]["tolerated"].as_array().unwrap();
+    assert_eq!(left.len(), refused, "{left:#?}");
+}
+
 /// tcplab's own TCP on a device: refused before a device is made.
 #[test]
 fn an_endpoint_refuses_what_it_does_not_honour() {

@@ -1,10 +1,11 @@
 //! What of a point two real machines cannot do, and what of it they do not.
 
+use tcplab_base::quantity::{BITS_PER_SECOND, NANOSECONDS, exact, percent};
 use tcplab_plan::app::AppKind;
-use tcplab_plan::point::{Direction, Link, Offload, Route};
+use tcplab_plan::point::{Direction, Link, Offload};
 use tcplab_plan::{App, Point};
 
-/// Whether a point can be run between two machines.
+/// Whether a point can be run between two machines, beside the rules of its keys (`tcplab_plan::contract`).
 ///
 /// # Errors
 /// Why not, with the key.
@@ -20,19 +21,6 @@ pub fn refuse(point: &Point) -> Result<(), String> {
         return Err(format!(
             "one way joins two machines, this experiment has {links} (links)"
         ));
-    }
-    for host in &point.hosts {
-        let name = &host.name;
-        if host.route != Route::default() {
-            return Err(format!(
-                "host.{name}.route: routes of a real machine are not changed; set it there with `ip route change`, and leave it out"
-            ));
-        }
-        if host.forward {
-            return Err(format!(
-                "host.{name}.forward: there is nothing behind a real machine"
-            ));
-        }
     }
     point.apps.iter().try_for_each(of_app)
 }
@@ -101,19 +89,19 @@ fn link_keys(link: &Link) -> Vec<String> {
 }
 
 fn way_keys(way: &Direction) -> Vec<String> {
-    let ms = |ns: i64| ns as f64 / 1e6;
+    let time = |ns: i64| exact(ns.max(0).unsigned_abs(), " ", NANOSECONDS);
     let mut keys = Vec::new();
     if let Some(rate) = way.rate_bps {
-        keys.push(format!("rate {} Mbit/s", rate as f64 / 1e6));
+        keys.push(format!("rate {}", exact(rate, " ", BITS_PER_SECOND)));
     }
     if way.delay_ns > 0 {
-        keys.push(format!("delay {} ms", ms(way.delay_ns)));
+        keys.push(format!("delay {}", time(way.delay_ns)));
     }
     if way.jitter_ns > 0 {
-        keys.push(format!("jitter {} ms", ms(way.jitter_ns)));
+        keys.push(format!("jitter {}", time(way.jitter_ns)));
     }
     if way.loss_ppb > 0 {
-        keys.push(format!("loss {} %", f64::from(way.loss_ppb) / 1e7));
+        keys.push(format!("loss {}", percent(way.loss_ppb.into())));
     }
     let others = [
         (!way.faults.is_none(), "faults"),

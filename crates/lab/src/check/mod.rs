@@ -1,60 +1,44 @@
 //! What a stack does not honour, said before anything runs: the contract of each kind of stack.
 //!
-//! [`rules`] has a row for each key that some kind does not honour. Sysctls, congestion controls and links of the model
-//! are judged where they are known (`tcplab_sim::refusals`), points between two machines in `tcplab_kernel::ssh`. A kernel
-//! says itself which sysctls it has: a run that meets one that it has not ends with an error (crates/kernel, `run/host.rs`).
+//! The rules stand with the keys' definitions (`tcplab_plan::contract`). Sysctls, congestion controls and links of the model
+//! are judged where they are known (`tcplab_sim::refusals`), points between two machines in `tcplab_kernel::ssh`. What no
+//! kernel of a known release lets a namespace set is refused before the run (`sysctls.rs`); of the rest a kernel says itself
+//! what it has: a run that meets a sysctl that it does not have ends with an error (crates/kernel, `run/host.rs`).
 //!
 //! What a profile sets itself, and lines of packetdrill scripts, are not judged here: both have rules of their own
 //! (docs/model.md).
 
-mod rules;
-
+mod sysctls;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeSet;
 
 use tcplab_kernel::stack::StackName;
+use tcplab_plan::contract::{self, Rule, SHARED_NAMES};
 use tcplab_plan::{Point, Refusal};
 
 use crate::error::LabError;
 use crate::model::Model;
-use rules::{Rule, SHARED_NAMES};
 
-pub use rules::RULES;
+pub use sysctls::{RefusedSysctl, SysctlEntry, sysctls};
+pub use tcplab_plan::contract::Kind;
 
-/// Kinds of stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// `model:`.
-    Model,
-    /// `uml:`.
-    Uml,
-    /// `qemu:`.
-    Qemu,
-    /// `host`.
-    Host,
-    /// `ssh:A,B`.
-    Ssh,
-}
-
-impl Kind {
-    /// That of a stack's name. Whether a kernel or a machine of this name is there is not looked at.
-    ///
-    /// # Errors
-    /// It is no stack's name, or no profile's.
-    pub fn of(name: &str) -> Result<Self, LabError> {
-        Ok(match StackName::parse(name)? {
-            StackName::Model(profile) => {
-                Model::named(&profile)?;
-                Self::Model
-            }
-            StackName::Uml(_) => Self::Uml,
-            StackName::Qemu(_) => Self::Qemu,
-            StackName::Host => Self::Host,
-            StackName::Ssh(_) => Self::Ssh,
-        })
-    }
+/// The kind of a stack's name. Whether a kernel or a machine of this name is there is not looked at.
+///
+/// # Errors
+/// It is no stack's name, or no profile's.
+pub fn kind_of(name: &str) -> Result<Kind, LabError> {
+    Ok(match StackName::parse(name)? {
+        StackName::Model(profile) => {
+            Model::named(&profile)?;
+            Kind::Model
+        }
+        StackName::Uml(_) => Kind::Uml,
+        StackName::Qemu(_) => Kind::Qemu,
+        StackName::Host => Kind::Host,
+        StackName::Ssh(_) => Kind::Ssh,
+    })
 }
 
 /// Lines of an error at most.
@@ -62,10 +46,7 @@ const MOST: usize = 20;
 
 /// Everything of a point that this kind of stack does not honour.
 pub fn refusals(point: &Point, kind: Kind) -> Vec<Refusal> {
-    let mut found: Vec<Refusal> = RULES
-        .iter()
-        .flat_map(|rule| rule.judge(point, kind))
-        .collect();
+    let mut found = contract::refusals(point, kind);
     match kind {
         Kind::Model => found.extend(tcplab_sim::refusals(point)),
         Kind::Ssh => {
@@ -98,7 +79,8 @@ pub fn points(points: &[Point], stacks: &[(&str, Kind)]) -> Result<(), LabError>
     for (name, kind) in stacks {
         let mut seen = BTreeSet::new();
         for point in points {
-            for refusal in refusals(point, *kind) {
+            let sysctls = sysctls::refusals(point, *kind, name);
+            for refusal in refusals(point, *kind).into_iter().chain(sysctls) {
                 let line = format!("{name}: {refusal}");
                 if !refusal.is_tolerated(point) && seen.insert(refusal) {
                     lines.push(line);
@@ -120,6 +102,10 @@ pub fn points(points: &[Point], stacks: &[(&str, Kind)]) -> Result<(), LabError>
 /// Names that `run.tolerate` has for nothing: misspelt ones allow nothing.
 fn unknown_names(points: &[Point]) -> Result<(), LabError> {
     let wanted: BTreeSet<&String> = points.iter().flat_map(|point| &point.tolerate).collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let rules = contract::rules();
     let is_known = |name: &str| {
         let is_rule = |rule: &Rule| rule.tolerable && rule.name == name;
         let has = |point: &Point| {
@@ -128,12 +114,12 @@ fn unknown_names(points: &[Point]) -> Result<(), LabError> {
                 .iter()
                 .any(|host| host.sysctl.contains_key(name))
         };
-        RULES.iter().any(is_rule) || SHARED_NAMES.contains(&name) || points.iter().any(has)
+        rules.iter().copied().any(is_rule) || SHARED_NAMES.contains(&name) || points.iter().any(has)
     };
     let Some(name) = wanted.into_iter().find(|name| !is_known(name)) else {
         return Ok(());
     };
-    let known: BTreeSet<&str> = RULES
+    let known: BTreeSet<&str> = rules
         .iter()
         .filter(|r| r.tolerable)
         .map(|r| r.name)

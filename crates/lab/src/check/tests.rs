@@ -3,7 +3,9 @@
 use tcplab_plan::{Experiment, Point, Population};
 use tcplab_tcp::{Sysctl, UNREAD};
 
-use super::{Kind, RULES, left_out, points, refusals};
+use tcplab_plan::contract::{Rule, entries, rules};
+
+use super::{Kind, kind_of, left_out, points, refusals};
 
 fn point(text: &str) -> Point {
     let experiment = Experiment::parse("x.toml", text).unwrap_or_else(|e| panic!("{e}"));
@@ -103,6 +105,54 @@ fn a_name_that_nothing_has_is_not_tolerated() {
     assert!(error.to_string().contains("tcp_sak"), "{error}");
 }
 
+/// The list of rules is that of the keys.
+#[test]
+fn every_rule_is_listed_once_and_stands_at_a_key() {
+    let of_keys: Vec<&Rule> = entries().iter().flat_map(|e| e.rules()).copied().collect();
+    let is_in =
+        |list: &[&Rule], rule: &Rule| list.iter().filter(|r| std::ptr::eq(**r, rule)).count();
+    for rule in rules() {
+        assert!(is_in(&of_keys, rule) > 0, "{}", rule.name);
+    }
+    for rule in of_keys {
+        assert_eq!(is_in(rules(), rule), 1, "{}", rule.name);
+    }
+}
+
+/// What the release of a kernel's name says, before anything runs.
+#[test]
+fn sysctls_that_a_release_of_linux_does_not_have_are_refused() {
+    let kinds = [
+        ("model", [true; 4]),
+        ("uml:6.1", [false; 4]),
+        ("uml:6.1.192+mss-boundary@1000", [false; 4]),
+        ("uml:6.6", [false, true, false, false]),
+        ("uml:6.11", [false, true, true, false]),
+        ("uml:6.1+mine", [false, true, true, true]),
+        ("uml:mine", [false, true, true, true]),
+        ("qemu:debian", [false, true, true, true]),
+        ("host", [false, true, true, true]),
+        ("ssh:a,b", [true; 4]),
+    ];
+    let names = [
+        "net.core.rmem_max",
+        "net.ipv4.tcp_syn_linear_timeouts",
+        "net.ipv4.tcp_rto_min_us",
+        "net.core.sysctl_caqm_enable",
+    ];
+    for (stack, takes) in kinds {
+        for (name, takes) in names.iter().zip(takes) {
+            let host = format!("sysctl = {{ \"{name}\" = 1 }}");
+            let stacks = [(stack, kind_of(stack).unwrap())];
+            let one = with("", &host, BULK);
+            let result = points(&[one], &stacks);
+            assert_eq!(result.is_ok(), takes, "{name} on {stack}: {result:?}");
+            let tolerated = with(&format!("tolerate = [\"{name}\"]"), &host, BULK);
+            assert!(points(&[tolerated], &stacks).is_ok(), "{name} on {stack}");
+        }
+    }
+}
+
 /// For each rule a point that asks for it: refused on the kinds of the rule, and on no other.
 #[test]
 fn every_rule_stands_against_its_kinds_and_no_other() {
@@ -125,11 +175,15 @@ fn every_rule_stands_against_its_kinds_and_no_other() {
             ),
         ),
         ("boot", with("boot = \"5s\"", "", BULK)),
+        ("max_events", with("max_events = 1000", "", BULK)),
         (
             "link_every",
             with("link_every = \"1ms\"", "", &format!("{BULK}{by_kernel}")),
         ),
         ("offload", with("", "offload = \"gro\"", BULK)),
+        ("by", with("", "", &format!("{BULK}{by_kernel}"))),
+        ("route", with("", "route = \"quickack 1\"", BULK)),
+        ("forward", with("", "forward = true", BULK)),
         (
             "rcvbuf, sndbuf",
             with(
@@ -151,7 +205,7 @@ fn every_rule_stands_against_its_kinds_and_no_other() {
             ),
         ),
     ];
-    for rule in RULES {
+    for rule in rules() {
         if rule.name != "options of a socket" {
             assert!(
                 examples.iter().any(|(name, _)| *name == rule.name),
@@ -162,13 +216,17 @@ fn every_rule_stands_against_its_kinds_and_no_other() {
     }
     for (name, point) in &examples {
         for kind in [Kind::Model, Kind::Uml, Kind::Qemu, Kind::Host, Kind::Ssh] {
-            let own = RULES.iter().filter(|rule| rule.name == *name);
+            let rules = rules();
+            let own = rules.iter().filter(|rule| rule.name == *name);
             let wants = own
                 .filter(|rule| rule.not_on.contains(&kind))
-                .map(|rule| (rule.asks)(point).len());
+                .map(|rule| rule.judge(point, kind).len());
             let wants: usize = wants.sum();
-            let found = RULES
+            // An example has links of kernels for another rule, too.
+            let others = rules
                 .iter()
+                .filter(|rule| rule.name != "by" || *name == "by");
+            let found = others
                 .map(|rule| rule.judge(point, kind).len())
                 .sum::<usize>();
             assert_eq!(found, wants, "{name} on {kind:?}");
@@ -192,7 +250,7 @@ fn the_examples_run_on_the_stacks_that_they_name() {
             false => experiment.stacks.clone(),
         };
         for stack in &stacks {
-            let kind = Kind::of(stack).unwrap();
+            let kind = kind_of(stack).unwrap();
             let result = points(&experiment.points().unwrap(), &[(stack, kind)]);
             assert!(result.is_ok(), "{}: {result:?}", path.display());
         }

@@ -153,10 +153,10 @@ fn the_models_credits_are_the_kernels_read_by_read() {
 
 #[test]
 fn every_claims_stack_honours_its_experiment() {
-    use crate::check::{Kind, points};
+    use crate::check::{kind_of, points};
     let list = List::new().unwrap();
     for batch in super::engine::batches(&list).unwrap() {
-        let kind = Kind::of(&batch.stack).unwrap();
+        let kind = kind_of(&batch.stack).unwrap();
         let checked = points(&batch.points, &[(&batch.stack, kind)]);
         assert!(checked.is_ok(), "{checked:?}");
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use tcplab_base::quantity::{BYTES, Scale, decimal, exact};
+use tcplab_base::quantity::{BYTES, NANOSECONDS, Scale, decimal, exact};
 
 use super::value::Linear;
 use super::{Dist, Kind, Node};
@@ -125,7 +125,7 @@ impl Display for Text<'_> {
 /// With the largest decimal unit that is not larger than the value, in the words of a file.
 fn quantity(n: u64, kind: Kind) -> String {
     let units: &Scale = match kind {
-        Kind::Time => &[("ns", 0), ("us", 3), ("ms", 6), ("s", 9)],
+        Kind::Time => NANOSECONDS,
         Kind::Rate => &[
             ("bit", 0),
             ("kbit", 3),

@@ -5,18 +5,14 @@ use std::path::Path;
 
 use super::error::Fault;
 use super::fields::Fields;
-use super::host::{at_name, socket};
-use super::keys::{APP, KINDS};
+use super::host::{at_name, options};
+use super::keys::{APP, KINDS, Key, apps as keys};
 use super::link::host_index;
 use super::messages;
-use super::units::{SIZE, TIME};
 use crate::app::{App, AppKind, Extent};
 use crate::network::direct_link;
 use crate::point::{Host, Link};
-use crate::rules::{
-    LEAST_PING, LEAST_PING_NS, MAX_CHUNK, MAX_CONNECTIONS, MAX_COUNT, MAX_DATAGRAM, MAX_MESSAGE,
-    MAX_PAGES, RESERVED, SECOND_NS,
-};
+use crate::rules::{MAX_PAGES, RESERVED, SECOND_NS};
 use crate::ways::Ways;
 
 /// How long an application goes on that no key ends.
@@ -50,13 +46,13 @@ pub(crate) fn apps(
         };
         if let Some(known) = apps.iter().find(same) {
             let message = format!("`{}` has port {} of this server", known.name, app.port);
-            return Err(at_key(fields, "port", message));
+            return Err(fields.at(&keys::PORT, message));
         }
         if app.does.is_replay() {
             check_replay(fields, &app, hosts, links)?;
         }
         if let Some(why) = ways.obstacle(app.client, app.server, hosts) {
-            return Err(at_key(fields, "server", why));
+            return Err(fields.at(&keys::SERVER, why));
         }
         apps.push(app);
     }
@@ -75,11 +71,11 @@ fn check_replay(
     if direct_link(links, from, to).is_none() {
         let (from, to) = (name(from), name(to));
         let message = format!("no link joins `{from}` and `{to}`: frames are not forwarded");
-        return Err(at_key(fields, "server", message));
+        return Err(fields.at(&keys::SERVER, message));
     }
     if app.connections != 1 {
         let message = "a replay has one sender; write an application for each".to_owned();
-        return Err(at_key(fields, "connections", message));
+        return Err(fields.at(&keys::CONNECTIONS, message));
     }
     Ok(())
 }
@@ -94,62 +90,41 @@ pub(crate) fn locate(apps: &mut [App], experiment: &str) {
     }
 }
 
-fn at_key(fields: &Fields<'_>, key: &str, message: String) -> Fault {
-    match fields.node(key) {
-        Some(node) => fields.fault(key, node, message),
-        None => Fault::new(&fields.span, fields.path_of(key), message),
-    }
-}
-
 fn app(fields: &Fields<'_>, hosts: &[Host], port: usize) -> Result<App, Fault> {
     fields.check_fixed(APP)?;
-    let words = KINDS.map(|kind| (kind.0, kind));
     // Without its kind nobody knows which keys it may have.
-    let Some((kind, _, keys)) = fields.word("kind", &words)? else {
-        return Err(fields.missing("kind").suggest("", KINDS.map(|kind| kind.0)));
+    let Some((kind, _, own)) = fields.word(&keys::KIND, &KINDS)? else {
+        let known = KINDS.map(|kind| kind.0);
+        return Err(fields.missing(&keys::KIND).suggest("", known));
     };
-    check_keys(fields, kind, keys)?;
-    let host = |key: &str| match (fields.node(key), fields.text(key)?) {
+    check_keys(fields, kind, own)?;
+    let host = |key: &Key| match (fields.node(key), fields.text(key)?) {
         (Some(node), Some(name)) => host_index(fields, key, node, name, hosts),
         _ => hosts
             .iter()
-            .position(|host| host.name == key)
+            .position(|host| host.name == key.default())
             .ok_or_else(|| fields.missing(key)),
     };
-    let default_port = u64::try_from(port).unwrap_or(5001);
-    let port = fields.count("port", 1, 65_535)?.unwrap_or(default_port);
-    let connections = fields.count("connections", 1, MAX_CONNECTIONS)?;
+    let port = u16::try_from(port).unwrap_or(5001);
     Ok(App {
-        name: fields.name("name")?.unwrap_or_else(|| kind.to_owned()),
+        name: fields.name(&keys::NAME)?.unwrap_or_else(|| kind.to_owned()),
         group: None,
-        client: host("client")?,
-        server: host("server")?,
-        port: u16::try_from(port).unwrap_or(5001),
-        start_ns: fields.time("start")?.unwrap_or(0),
-        connections: connections.and_then(|n| u32::try_from(n).ok()).unwrap_or(1),
-        stagger_ns: fields.time("stagger")?.unwrap_or(0),
-        client_socket: socket(fields, "client_socket")?,
-        server_socket: socket(fields, "server_socket")?,
-        client_timeout_ns: timeout(fields, "client_timeout")?,
-        server_timeout_ns: timeout(fields, "server_timeout")?,
+        client: host(&keys::CLIENT)?,
+        server: host(&keys::SERVER)?,
+        port: fields.find(&keys::PORT)?.unwrap_or(port),
+        start_ns: fields.get(&keys::START)?,
+        connections: fields.get(&keys::CONNECTIONS)?,
+        stagger_ns: fields.get(&keys::STAGGER)?,
+        client_socket: options(fields, &keys::CLIENT_SOCKET)?,
+        server_socket: options(fields, &keys::SERVER_SOCKET)?,
+        client_timeout_ns: fields.find(&keys::CLIENT_TIMEOUT)?,
+        server_timeout_ns: fields.find(&keys::SERVER_TIMEOUT)?,
         does: does(fields, kind)?,
     })
 }
 
-fn timeout(fields: &Fields<'_>, key: &str) -> Result<Option<i64>, Fault> {
-    let ns = fields.time(key)?;
-    match (ns, fields.node(key)) {
-        (Some(0), Some(node)) => Err(fields.fault(
-            key,
-            node,
-            "a wait of 0 is no wait; leave it out for none at all",
-        )),
-        _ => Ok(ns),
-    }
-}
-
 /// A key of another kind is told from one that no kind has.
-fn check_keys(fields: &Fields<'_>, kind: &str, keys: &[super::keys::Key]) -> Result<(), Fault> {
+fn check_keys(fields: &Fields<'_>, kind: &str, keys: &[Key]) -> Result<(), Fault> {
     fields.check(&[APP, keys]).map_err(|mut fault| {
         let owner = |name: &str| {
             KINDS
@@ -171,141 +146,123 @@ fn check_keys(fields: &Fields<'_>, kind: &str, keys: &[super::keys::Key]) -> Res
 }
 
 fn does(fields: &Fields<'_>, kind: &str) -> Result<AppKind, Fault> {
-    let size = |key, default, min, max| Ok(fields.size(key, min, max)?.unwrap_or(default));
-    let message = |key, default| size(key, default, 1, MAX_MESSAGE);
-    let datagram = |key, default| size(key, default, 1, MAX_DATAGRAM);
-    let time = |key, default| Ok::<_, Fault>(fields.time(key)?.unwrap_or(default));
     Ok(match kind {
         "stream" => AppKind::Stream {
-            chunk: size("chunk", 1460, 1, MAX_CHUNK)?,
-            every_ns: time("every", 0)?,
-            late_ns: time("late", 0)?,
-            urgent: fields.count("urgent", 1, MAX_COUNT)?.unwrap_or(0),
-            read: size("read", 64 << 10, 1, MAX_CHUNK)?,
+            chunk: fields.get(&keys::STREAM_CHUNK)?,
+            every_ns: fields.get(&keys::STREAM_EVERY)?,
+            late_ns: fields.get(&keys::STREAM_LATE)?,
+            urgent: fields.find(&keys::STREAM_URGENT)?.unwrap_or(0),
+            read: fields.get(&keys::STREAM_READ)?,
             until: extent(fields)?,
         },
         "echo" => AppKind::Echo {
-            size: message("size", 1)?,
-            pause_ns: time("pause", 0)?,
+            size: fields.get(&keys::ECHO_SIZE)?,
+            pause_ns: fields.get(&keys::PAUSE)?,
             until: extent(fields)?,
         },
         "write-write-read" => AppKind::WriteWriteRead {
-            head: message("head", 512)?,
-            body: size("body", 512, 0, MAX_MESSAGE)?,
-            reply: message("reply", 1448)?,
-            pause_ns: time("pause", 0)?,
+            head: fields.get(&keys::HEAD)?,
+            body: fields.get(&keys::BODY)?,
+            reply: fields.get(&keys::REPLY)?,
+            pause_ns: fields.get(&keys::PAUSE)?,
             until: extent(fields)?,
         },
         "bulk" => bulk(fields)?,
         "request-response" => AppKind::RequestResponse {
-            request: message("request", 1)?,
-            response: message("response", 1)?,
-            pause_ns: time("pause", 0)?,
+            request: fields.get(&keys::RR_REQUEST)?,
+            response: fields.get(&keys::RR_RESPONSE)?,
+            pause_ns: fields.get(&keys::PAUSE)?,
             until: extent(fields)?,
         },
         "connect-request-response" => AppKind::ConnectRequestResponse {
-            request: message("request", 1)?,
-            response: message("response", 1)?,
-            pause_ns: time("pause", 0)?,
+            request: fields.get(&keys::RR_REQUEST)?,
+            response: fields.get(&keys::RR_RESPONSE)?,
+            pause_ns: fields.get(&keys::PAUSE)?,
             until: extent(fields)?,
         },
         "web" => web(fields)?,
         "messages" => messages::read(fields)?,
         "sink" => AppKind::Sink {
-            hold_ns: time("hold", DEFAULT_DURATION_NS)?,
+            hold_ns: fields.get(&keys::SINK_HOLD)?,
         },
         "udp-stream" => AppKind::UdpStream {
-            size: datagram("size", 1400)?,
-            every_ns: time("every", 10_000_000)?,
+            size: fields.get(&keys::UDP_SIZE)?,
+            every_ns: fields.get(&keys::UDP_EVERY)?,
             until: extent(fields)?,
         },
-        "udp-ping" | "ping" => ping(fields, kind == "ping")?,
+        "udp-ping" => ping(fields, false, &keys::UDP_PING_SIZE)?,
+        "ping" => ping(fields, true, &keys::PING_SIZE)?,
         "replay" => replay(fields)?,
         _ => AppKind::UdpRr {
-            request: datagram("request", 1)?,
-            response: datagram("response", 1)?,
-            pause_ns: time("pause", 0)?,
-            timeout_ns: fields.length("timeout")?.unwrap_or(SECOND_NS),
+            request: fields.get(&keys::UDP_RR_REQUEST)?,
+            response: fields.get(&keys::UDP_RR_RESPONSE)?,
+            pause_ns: fields.get(&keys::PAUSE)?,
+            timeout_ns: fields.get(&keys::UDP_RR_TIMEOUT)?,
             until: extent(fields)?,
         },
     })
 }
 
-fn ping(fields: &Fields<'_>, icmp: bool) -> Result<AppKind, Fault> {
-    let size = fields.size("size", LEAST_PING, MAX_DATAGRAM)?;
-    let every_ns = fields.time("every")?.unwrap_or(200_000_000);
-    if every_ns < LEAST_PING_NS {
-        let message = format!("must be at least {}ms", LEAST_PING_NS / 1_000_000);
-        return Err(at_key(fields, "every", message));
-    }
+fn ping(fields: &Fields<'_>, icmp: bool, size: &Key) -> Result<AppKind, Fault> {
     Ok(AppKind::Ping {
         icmp,
-        size: size.unwrap_or(if icmp { 56 } else { 60 }),
-        every_ns,
-        timeout_ns: fields.length("timeout")?.unwrap_or(10 * SECOND_NS),
+        size: fields.get(size)?,
+        every_ns: fields.get(&keys::PING_EVERY)?,
+        timeout_ns: fields.get(&keys::PING_TIMEOUT)?,
         until: extent(fields)?,
     })
 }
 
 fn replay(fields: &Fields<'_>) -> Result<AppKind, Fault> {
-    let file = fields.text("file")?.filter(|file| !file.is_empty());
-    let file = file.ok_or_else(|| fields.missing("file"))?;
-    let from = fields.text("from")?.map(|text| {
+    let file: Option<String> = fields.find(&keys::REPLAY_FILE)?;
+    let file = file.filter(|file| !file.is_empty());
+    let from = fields.text(&keys::REPLAY_FROM)?.map(|text| {
         text.parse::<IpAddr>().map_err(|_| {
             let message = format!("`{text}` is no IP address");
-            at_key(fields, "from", message)
+            fields.at(&keys::REPLAY_FROM, message)
         })
     });
     Ok(AppKind::Replay {
-        file: file.to_owned(),
-        interface: fields.text("interface")?.map(str::to_owned),
+        file: file.ok_or_else(|| fields.missing(&keys::REPLAY_FILE))?,
+        interface: fields.find(&keys::REPLAY_INTERFACE)?,
         from: from.transpose()?,
     })
 }
 
 fn extent(fields: &Fields<'_>) -> Result<Extent, Fault> {
-    let count = fields.count("count", 1, MAX_COUNT)?;
-    let duration_ns = fields.length("duration")?;
+    let count: Option<u64> = fields.find(&keys::COUNT)?;
     let default = count.is_none().then_some(DEFAULT_DURATION_NS);
     Ok(Extent {
         count,
-        duration_ns: duration_ns.or(default),
+        duration_ns: fields.find(&keys::DURATION)?.or(default),
     })
 }
 
 fn bulk(fields: &Fields<'_>) -> Result<AppKind, Fault> {
-    let bytes = fields.size("bytes", 1, SIZE.max)?;
-    let duration_ns = fields.length("duration")?;
+    let bytes: Option<u64> = fields.find(&keys::BULK_BYTES)?;
     let default = bytes.is_none().then_some(DEFAULT_DURATION_NS);
     Ok(AppKind::Bulk {
         bytes,
-        duration_ns: duration_ns.or(default),
-        chunk: fields.size("chunk", 1, MAX_CHUNK)?.unwrap_or(128 << 10),
-        reverse: fields.flag("reverse")?.unwrap_or(false),
+        duration_ns: fields.find(&keys::BULK_DURATION)?.or(default),
+        chunk: fields.get(&keys::BULK_CHUNK)?,
+        reverse: fields.get(&keys::BULK_REVERSE)?,
     })
 }
 
 fn web(fields: &Fields<'_>) -> Result<AppKind, Fault> {
-    let sizes = fields.quantities("sizes", &SIZE, 1, MAX_MESSAGE)?;
-    let think = fields.quantities("think", &TIME, 0, TIME.max)?;
-    let sizes = sizes.unwrap_or_else(|| vec![10 << 10]);
-    let think = think.unwrap_or_default();
+    let sizes = fields.numbers(&keys::WEB_SIZES)?;
+    let sizes = sizes.unwrap_or_else(|| vec![keys::WEB_SIZES.number()]);
+    let think = fields.numbers(&keys::WEB_THINK)?.unwrap_or_default();
     if sizes.is_empty() || sizes.len() > MAX_PAGES {
-        return Err(at_key(
-            fields,
-            "sizes",
-            format!("1 to {MAX_PAGES} sizes are allowed"),
-        ));
+        let message = format!("1 to {MAX_PAGES} sizes are allowed");
+        return Err(fields.at(&keys::WEB_SIZES, message));
     }
     if think.len() > MAX_PAGES {
-        return Err(at_key(
-            fields,
-            "think",
-            format!("at most {MAX_PAGES} times are allowed"),
-        ));
+        let message = format!("at most {MAX_PAGES} times are allowed");
+        return Err(fields.at(&keys::WEB_THINK, message));
     }
     Ok(AppKind::Web {
-        request: fields.size("request", 1, MAX_MESSAGE)?.unwrap_or(200),
+        request: fields.get(&keys::WEB_REQUEST)?,
         sizes,
         think_ns: think
             .into_iter()

@@ -4,9 +4,10 @@
 
 use super::error::Fault;
 use super::fields::Fields;
+use super::keys::{Key, links as keys};
 use crate::point::{BurstLoss, By, Faults, Outage, Spikes};
-use crate::rules::{ALL_PPB, MAX_OUTAGES, MAX_OVERHEAD, MAX_SIGMA};
-use tcplab_base::quantity::{PERCENT, SIZE, TIME};
+use crate::rules::{ALL_PPB, MAX_OUTAGES, MAX_SIGMA};
+use tcplab_base::quantity::{PERCENT, TIME};
 
 /// What a table says; none: what stands around it holds.
 #[derive(Clone, Debug, Default)]
@@ -68,51 +69,31 @@ impl Own {
     }
 }
 
-/// The keys that are read here.
-const KEYS: [&str; 10] = [
-    "burst_loss",
-    "reordering",
-    "duplication",
-    "corruption",
-    "exponential_jitter",
-    "spikes",
-    "limit_bytes",
-    "overhead",
-    "queue_from",
-    "outage",
-];
-
 /// Reads the keys of a link or of one of its ways.
 pub(crate) fn read(fields: &Fields<'_>, by: By) -> Result<Own, Fault> {
-    for key in KEYS {
+    for key in keys::FAULTS {
         if let (Some(node), By::Kernel) = (fields.node(key), by) {
             let message = "is for tcplab's own link; write the kernel's qdisc in tc's words";
             return Err(fields.fault(key, node, message));
         }
     }
-    let chance = |key| {
-        let ppb = fields.quantity(key, &PERCENT)?;
-        Ok::<_, Fault>(ppb.and_then(|n| u32::try_from(n).ok()))
-    };
     Ok(Own {
-        burst_loss: words(fields, "burst_loss", burst_loss)?,
-        reordering: words(fields, "reordering", reordering)?,
-        duplicate_ppb: chance("duplication")?,
-        corrupt_ppb: chance("corruption")?,
-        exponential_jitter_ns: fields.time("exponential_jitter")?,
-        spikes: words(fields, "spikes", spikes)?,
-        limit_bytes: fields.size("limit_bytes", 1, SIZE.max)?,
-        overhead: fields
-            .size("overhead", 0, MAX_OVERHEAD)?
-            .and_then(|n| u32::try_from(n).ok()),
-        queue_from_ns: fields.time("queue_from")?,
+        burst_loss: words(fields, &keys::BURST_LOSS, burst_loss)?,
+        reordering: words(fields, &keys::REORDERING, reordering)?,
+        duplicate_ppb: fields.find(&keys::DUPLICATION)?,
+        corrupt_ppb: fields.find(&keys::CORRUPTION)?,
+        exponential_jitter_ns: fields.find(&keys::EXPONENTIAL_JITTER)?,
+        spikes: words(fields, &keys::SPIKES, spikes)?,
+        limit_bytes: fields.find(&keys::LIMIT_BYTES)?,
+        overhead: fields.find(&keys::OVERHEAD)?,
+        queue_from_ns: fields.find(&keys::QUEUE_FROM)?,
         outages: outages(fields)?,
     })
 }
 
 fn words<T>(
     fields: &Fields<'_>,
-    key: &str,
+    key: &Key,
     read: impl Fn(&[&str]) -> Result<T, String>,
 ) -> Result<Option<T>, Fault> {
     let (Some(node), Some(text)) = (fields.node(key), fields.text(key)?) else {
@@ -189,16 +170,16 @@ fn spikes(words: &[&str]) -> Result<Spikes, String> {
 
 /// `FROM..UNTIL` and `FROM..`, times after the run's start.
 fn outages(fields: &Fields<'_>) -> Result<Option<Vec<Outage>>, Fault> {
-    let Some(texts) = fields.texts("outage")? else {
+    let Some(texts) = fields.texts(&keys::OUTAGE)? else {
         return Ok(None);
     };
     let mut out = Vec::new();
     for (node, text) in texts {
         if out.len() == MAX_OUTAGES {
             let message = format!("more than {MAX_OUTAGES} outages");
-            return Err(fields.fault("outage", node, message));
+            return Err(fields.fault(&keys::OUTAGE, node, message));
         }
-        out.push(outage(text).map_err(|why| fields.fault("outage", node, why))?);
+        out.push(outage(text).map_err(|why| fields.fault(&keys::OUTAGE, node, why))?);
     }
     Ok(Some(out))
 }

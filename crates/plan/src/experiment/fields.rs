@@ -1,10 +1,10 @@
 //! Typed access to the keys of one table at one point of the matrix.
 
 use super::error::{Fault, Span};
-use super::keys::Key;
+use super::keys::{Absent, Form, Key};
 use super::tree::{Choice, Node, Table, Value};
 use crate::rules::{MAX_NAME, MAX_TEXT, bad_text, is_name};
-use tcplab_base::quantity::{Quantity, TIME};
+use tcplab_base::quantity::{PERCENT, Quantity, RATE, SIZE, TIME};
 
 /// A table, where it stands, and the point's choice at each axis.
 #[derive(Clone, Debug)]
@@ -43,61 +43,91 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    pub fn node(&self, key: &str) -> Option<&'a Node> {
-        Some(self.table.entries.get(key)?.node.at(self.choice))
+    pub fn node(&self, key: impl AsRef<str>) -> Option<&'a Node> {
+        Some(self.table.entries.get(key.as_ref())?.node.at(self.choice))
     }
 
-    pub fn path_of(&self, key: &str) -> String {
+    pub fn path_of(&self, key: impl AsRef<str>) -> String {
+        let key = key.as_ref();
         match self.path.as_str() {
             "" => key.to_owned(),
             path => format!("{path}.{key}"),
         }
     }
 
-    pub fn fault(&self, key: &str, node: &Node, message: impl Into<String>) -> Fault {
+    pub fn fault(&self, key: impl AsRef<str>, node: &Node, message: impl Into<String>) -> Fault {
         Fault::new(&node.span, self.path_of(key), message)
     }
 
     /// Something that must be there is not.
-    pub fn missing(&self, key: &str) -> Fault {
-        Fault::new(&self.span, &self.path, format!("`{key}` is missing"))
+    pub fn missing(&self, key: impl AsRef<str>) -> Fault {
+        let message = format!("`{}` is missing", key.as_ref());
+        Fault::new(&self.span, &self.path, message)
     }
 
-    fn expected(&self, key: &str, node: &Node, what: &str) -> Fault {
+    fn expected(&self, key: impl AsRef<str>, node: &Node, what: &str) -> Fault {
         self.fault(key, node, format!("must be {what}, not {}", node.found()))
     }
 
-    pub fn flag(&self, key: &str) -> Result<Option<bool>, Fault> {
+    /// A fault at a key, whether it is there or not.
+    pub fn at(&self, key: impl AsRef<str>, message: impl Into<String>) -> Fault {
+        match self.node(&key) {
+            Some(node) => self.fault(&key, node, message),
+            None => Fault::new(&self.span, self.path_of(&key), message),
+        }
+    }
+
+    /// The value of a key, when it is there.
+    pub fn find<T: Taken>(&self, key: &Key) -> Result<Option<T>, Fault> {
         self.node(key)
-            .map(|node| match node.value {
-                Value::Flag(flag) => Ok(flag),
-                _ => Err(self.expected(key, node, "true or false")),
-            })
+            .map(|node| T::read(self, key, node))
             .transpose()
     }
 
-    /// A whole number within the range.
-    pub fn count(&self, key: &str, min: u64, max: u64) -> Result<Option<u64>, Fault> {
-        let Some(node) = self.node(key) else {
-            return Ok(None);
+    /// The value of a key, or what holds without it.
+    pub fn get<T: Taken>(&self, key: &Key) -> Result<T, Fault> {
+        let value = self.find(key)?.or_else(|| T::absent(key));
+        value.ok_or_else(|| self.missing(key))
+    }
+
+    fn flag(&self, key: &Key, node: &Node) -> Result<bool, Fault> {
+        match node.value {
+            Value::Flag(flag) => Ok(flag),
+            _ => Err(self.expected(key, node, "true or false")),
+        }
+    }
+
+    /// A number of any unit, within the range of its key.
+    fn number(&self, key: &Key, node: &Node) -> Result<u64, Fault> {
+        let n = match key.form {
+            Form::Count(_) => return self.count(key, node),
+            Form::Time(_) => self.quantity_of(key, node, &TIME)?,
+            Form::Rate => self.quantity_of(key, node, &RATE)?,
+            Form::Percent => self.quantity_of(key, node, &PERCENT)?,
+            _ => self.quantity_of(key, node, &SIZE)?,
         };
+        match key.form {
+            Form::Time(bounds) => match bounds.wrong(n.cast_signed()) {
+                Some(why) => Err(self.fault(key, node, why)),
+                None => Ok(n),
+            },
+            Form::Size(_) => self.within(key, node, n),
+            _ => Ok(n),
+        }
+    }
+
+    fn count(&self, key: &Key, node: &Node) -> Result<u64, Fault> {
         let Value::Integer(n) = node.value else {
             return Err(self.expected(key, node, "a whole number"));
         };
+        let (min, max) = key.range();
         match u64::try_from(n) {
-            Ok(n) if (min..=max).contains(&n) => Ok(Some(n)),
+            Ok(n) if (min..=max).contains(&n) => Ok(n),
             _ => Err(self.fault(key, node, format!("must be {min} to {max}, not {n}"))),
         }
     }
 
-    /// A quantity of any unit.
-    pub fn quantity(&self, key: &str, of: &Quantity) -> Result<Option<u64>, Fault> {
-        self.node(key)
-            .map(|node| self.quantity_of(key, node, of))
-            .transpose()
-    }
-
-    fn quantity_of(&self, key: &str, node: &Node, of: &Quantity) -> Result<u64, Fault> {
+    fn quantity_of(&self, key: impl AsRef<str>, node: &Node, of: &Quantity) -> Result<u64, Fault> {
         let parsed = match &node.value {
             Value::Text(text) => of.parse(text),
             Value::Integer(n) => of.parse(&n.to_string()),
@@ -107,49 +137,16 @@ impl<'a> Fields<'a> {
         parsed.map_err(|why| self.fault(key, node, why))
     }
 
-    /// A time in nanoseconds.
-    pub fn time(&self, key: &str) -> Result<Option<i64>, Fault> {
-        let ns = self.quantity(key, &TIME)?;
-        // The quantity's own bound keeps it far below 2^63.
-        Ok(ns.map(|ns| i64::try_from(ns).unwrap_or(i64::MAX)))
-    }
-
-    /// A time longer than 0.
-    pub fn length(&self, key: &str) -> Result<Option<i64>, Fault> {
-        match (self.time(key)?, self.node(key)) {
-            (Some(0), Some(node)) => Err(self.fault(
-                key,
-                node,
-                "must be longer than 0; leave it out for the default",
-            )),
-            (ns, _) => Ok(ns),
-        }
-    }
-
-    /// A size in bytes within the range.
-    pub fn size(&self, key: &str, min: u64, max: u64) -> Result<Option<u64>, Fault> {
-        let Some(node) = self.node(key) else {
-            return Ok(None);
-        };
-        let n = self.quantity_of(key, node, &tcplab_base::quantity::SIZE)?;
-        self.within(key, node, n, min, max).map(Some)
-    }
-
-    fn within(&self, key: &str, node: &Node, n: u64, min: u64, max: u64) -> Result<u64, Fault> {
+    fn within(&self, key: &Key, node: &Node, n: u64) -> Result<u64, Fault> {
+        let (min, max) = key.range();
         match (min..=max).contains(&n) {
             true => Ok(n),
             false => Err(self.fault(key, node, format!("must be {min} to {max} bytes, not {n}"))),
         }
     }
 
-    /// A list of quantities, or one alone.
-    pub fn quantities(
-        &self,
-        key: &str,
-        of: &Quantity,
-        min: u64,
-        max: u64,
-    ) -> Result<Option<Vec<u64>>, Fault> {
+    /// A list of sizes or times, or one alone.
+    pub fn numbers(&self, key: &Key) -> Result<Option<Vec<u64>>, Fault> {
         let Some(node) = self.node(key) else {
             return Ok(None);
         };
@@ -157,24 +154,21 @@ impl<'a> Fields<'a> {
             Value::List(items) => items.iter().map(|item| item.at(self.choice)).collect(),
             _ => vec![node],
         };
-        let one = |item| {
-            let n = self.quantity_of(key, item, of)?;
-            self.within(key, item, n, min, max)
+        let one = |item| match key.form {
+            Form::Times => self.quantity_of(key, item, &TIME),
+            _ => self.within(key, item, self.quantity_of(key, item, &SIZE)?),
         };
-        items
-            .into_iter()
-            .map(one)
-            .collect::<Result<_, _>>()
-            .map(Some)
+        let numbers = items.into_iter().map(one);
+        numbers.collect::<Result<_, _>>().map(Some)
     }
 
-    pub fn text(&self, key: &str) -> Result<Option<&'a str>, Fault> {
-        self.node(key)
-            .map(|node| self.text_of(key, node))
+    pub fn text(&self, key: impl AsRef<str>) -> Result<Option<&'a str>, Fault> {
+        self.node(&key)
+            .map(|node| self.text_of(&key, node))
             .transpose()
     }
 
-    fn text_of(&self, key: &str, node: &'a Node) -> Result<&'a str, Fault> {
+    fn text_of<'n>(&self, key: impl AsRef<str>, node: &'n Node) -> Result<&'n str, Fault> {
         match &node.value {
             Value::Text(text) => match bad_text(text, MAX_TEXT) {
                 Some(why) => Err(self.fault(key, node, why)),
@@ -185,7 +179,8 @@ impl<'a> Fields<'a> {
     }
 
     /// A list of texts, each with its node.
-    pub fn texts(&self, key: &str) -> Result<Option<Vec<(&'a Node, &'a str)>>, Fault> {
+    pub fn texts(&self, key: impl AsRef<str>) -> Result<Option<Vec<(&'a Node, &'a str)>>, Fault> {
+        let key = key.as_ref();
         let Some(node) = self.node(key) else {
             return Ok(None);
         };
@@ -199,27 +194,38 @@ impl<'a> Fields<'a> {
             .map(Some)
     }
 
-    /// One of several words.
-    pub fn word<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Result<Option<T>, Fault> {
-        let Some(node) = self.node(key) else {
+    /// One of the words of a key, each with its value in their order; without it the value of the word that holds.
+    pub fn word<T: Copy>(&self, key: &Key, values: &[T]) -> Result<Option<T>, Fault> {
+        let Form::Words(words) = key.form else {
             return Ok(None);
         };
+        let value = |text: &str| {
+            let mut pairs = words.iter().zip(values);
+            pairs
+                .find(|(word, _)| **word == text)
+                .map(|(_, value)| *value)
+        };
+        let Some(node) = self.node(key) else {
+            let Absent::Word(text) = key.absent else {
+                return Ok(None);
+            };
+            return Ok(value(text));
+        };
         let text = self.text_of(key, node)?;
-        let known = words.iter().find(|(word, _)| *word == text);
-        match known {
-            Some((_, value)) => Ok(Some(*value)),
+        match value(text) {
+            Some(value) => Ok(Some(value)),
             None => Err(self
                 .fault(key, node, format!("`{text}` is none of its words"))
-                .suggest(text, words.iter().map(|(word, _)| *word))),
+                .suggest(text, words.iter().copied())),
         }
     }
 
     /// A name: it becomes part of measures, paths and file names.
-    pub fn name(&self, key: &str) -> Result<Option<String>, Fault> {
-        let Some(node) = self.node(key) else {
+    pub fn name(&self, key: impl AsRef<str>) -> Result<Option<String>, Fault> {
+        let Some(node) = self.node(&key) else {
             return Ok(None);
         };
-        let text = self.text_of(key, node)?;
+        let text = self.text_of(&key, node)?;
         if is_name(text, MAX_NAME) && !text.ends_with('-') {
             return Ok(Some(text.to_owned()));
         }
@@ -231,13 +237,18 @@ impl<'a> Fields<'a> {
     }
 
     /// A table within this one.
-    pub fn table(&self, key: &str) -> Result<Option<Self>, Fault> {
-        self.node(key)
-            .map(|node| self.table_of(key, node, self.path_of(key)))
+    pub fn table(&self, key: impl AsRef<str>) -> Result<Option<Self>, Fault> {
+        self.node(&key)
+            .map(|node| self.table_of(&key, node, self.path_of(&key)))
             .transpose()
     }
 
-    pub fn table_of(&self, key: &str, node: &'a Node, path: String) -> Result<Self, Fault> {
+    pub fn table_of(
+        &self,
+        key: impl AsRef<str>,
+        node: &'a Node,
+        path: String,
+    ) -> Result<Self, Fault> {
         match &node.value {
             Value::Table(table) => Ok(Self {
                 table,
@@ -280,3 +291,56 @@ pub(crate) fn name_of(table: &Table) -> Option<&str> {
         _ => None,
     }
 }
+
+/// What the form of a key gives.
+pub(crate) trait Taken: Sized {
+    fn read(fields: &Fields<'_>, key: &Key, node: &Node) -> Result<Self, Fault>;
+
+    /// What holds when the key is left out, where that is a value.
+    fn absent(key: &Key) -> Option<Self>;
+}
+
+impl Taken for bool {
+    fn read(fields: &Fields<'_>, key: &Key, node: &Node) -> Result<Self, Fault> {
+        fields.flag(key, node)
+    }
+
+    fn absent(key: &Key) -> Option<Self> {
+        match key.absent {
+            Absent::Flag(flag) => Some(flag),
+            _ => None,
+        }
+    }
+}
+
+impl Taken for String {
+    fn read(fields: &Fields<'_>, key: &Key, node: &Node) -> Result<Self, Fault> {
+        Ok(fields.text_of(key, node)?.to_owned())
+    }
+
+    fn absent(key: &Key) -> Option<Self> {
+        match key.absent {
+            Absent::Word(word) => Some(word.to_owned()),
+            _ => None,
+        }
+    }
+}
+
+/// The range of a key keeps its numbers within their type.
+macro_rules! numbers {
+    ($($kind:ty),+) => {
+        $(impl Taken for $kind {
+            fn read(fields: &Fields<'_>, key: &Key, node: &Node) -> Result<Self, Fault> {
+                Ok(fields.number(key, node)?.try_into().unwrap_or(<$kind>::MAX))
+            }
+
+            fn absent(key: &Key) -> Option<Self> {
+                match key.absent {
+                    Absent::Number(n) => Some(n.try_into().unwrap_or(<$kind>::MAX)),
+                    _ => None,
+                }
+            }
+        })+
+    };
+}
+numbers!(u16, u32, u64, i64);

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use super::error::Fault;
 use super::fields::{Fields, name_of};
+use super::keys::{Key, apps, host, links};
 use super::tree::{Entry, Node, Table, Value};
 use crate::rules::MAX_ALL_HOSTS;
 
@@ -33,7 +34,7 @@ pub(crate) fn expand<'a>(root: &Fields<'a>) -> Result<Expanded<'a>, Fault> {
         hosts: BTreeMap::new(),
         apps: BTreeMap::new(),
     };
-    if tables.iter().all(|host| host.node("count").is_none()) {
+    if tables.iter().all(|host| host.node(&host::COUNT).is_none()) {
         return Ok(out);
     }
     let sizes = sizes(&tables)?;
@@ -74,7 +75,7 @@ fn sizes(tables: &[Fields<'_>]) -> Result<Sizes, Fault> {
     let mut sizes = Sizes::new();
     let mut all = 0_u64;
     for fields in tables {
-        let count = fields.count("count", 1, MAX_ALL_HOSTS)?;
+        let count: Option<u64> = fields.find(&host::COUNT)?;
         all = all.saturating_add(count.unwrap_or(1));
         if all > MAX_ALL_HOSTS {
             let message = format!("more than {MAX_ALL_HOSTS} hosts in all");
@@ -112,10 +113,10 @@ fn member(sizes: &Sizes, name: &str, n: u64) -> String {
 }
 
 fn link(fields: &Fields<'_>, sizes: &Sizes, out: &mut Vec<Node>) -> Result<(), Fault> {
-    let ends = fields.texts("between")?.unwrap_or_default();
+    let ends = fields.texts(&links::BETWEEN)?.unwrap_or_default();
     let count = match ends.as_slice() {
         [(_, a), (second, b)] => {
-            together(sizes, a, b).map_err(|why| fields.fault("between", second, why))?
+            together(sizes, a, b).map_err(|why| fields.fault(&links::BETWEEN, second, why))?
         }
         // The decoder says what is wrong with it.
         _ => None,
@@ -142,21 +143,23 @@ fn app(
     out: &mut Vec<Node>,
     groups: &mut BTreeMap<String, String>,
 ) -> Result<(), Fault> {
-    let end = |key| Ok::<_, Fault>(fields.text(key)?.unwrap_or(key));
-    let (client, server) = (end("client")?, end("server")?);
-    let count = together(sizes, client, server).map_err(|why| match fields.node("client") {
-        Some(node) => fields.fault("client", node, why),
-        None => Fault::new(&fields.span, &fields.path, why),
-    })?;
+    let end = |key: &Key| fields.get::<String>(key);
+    let (client, server) = (end(&apps::CLIENT)?, end(&apps::SERVER)?);
+    let (client, server) = (client.as_str(), server.as_str());
+    let count =
+        together(sizes, client, server).map_err(|why| match fields.node(&apps::CLIENT) {
+            Some(node) => fields.fault(&apps::CLIENT, node, why),
+            None => Fault::new(&fields.span, &fields.path, why),
+        })?;
     let Some(count) = count else {
         out.push(node(fields, fields.table.clone()));
         return Ok(());
     };
     let name = match name_of(fields.table) {
         Some(name) => name,
-        None => fields.text("kind")?.unwrap_or("app"),
+        None => fields.text(&apps::KIND)?.unwrap_or("app"),
     };
-    let port = fields.count("port", 1, 65_535)?;
+    let port: Option<u64> = fields.find(&apps::PORT)?;
     for n in 1..=count {
         let own = format!("{name}-{n}");
         let mut table = fields.table.clone();

@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 
 use super::error::Fault;
 use super::fields::Fields;
-use super::keys::{HOST, PROFILE_NAMES, SOCKET};
+use super::keys::{CARD, HOST, Key, PROFILE_NAMES, SOCKET, host as keys, socket};
 use super::tree::{Node, Value};
-use super::units::TIME;
 use crate::point::{Card, Host, Offload, QuickAck, Route, SocketOptions};
 use crate::profile::{BEHAVIOURS, BehaviourError, Profile, Takes};
 use crate::rules::{
-    BAD_CONGESTION, BAD_FORWARD, BAD_SYSCTL, CARD_QUEUES, CARD_RING, CPU, FORWARD_SYSCTL, MAXSEG,
-    MOST_CARD_NS, MOST_KEEPALIVE_S, MOST_USER_TIMEOUT_MS, MS_NS, MTU, RESERVED, ROUTE_ADVMSS,
-    ROUTE_QUICKACK, ROUTE_WINDOW, Range, SECOND_NS, SOCKET_BYTES, is_congestion, is_sysctl,
+    BAD_CONGESTION, BAD_FORWARD, BAD_SYSCTL, FORWARD_SYSCTL, MS_NS, MTU, RESERVED, ROUTE_ADVMSS,
+    ROUTE_QUICKACK, ROUTE_WINDOW, Range, is_congestion, is_sysctl,
 };
+use tcplab_base::quantity::TIME;
 
 pub(crate) fn hosts(tables: &[Fields<'_>]) -> Result<Vec<Host>, Fault> {
     let mut hosts: Vec<Host> = Vec::new();
@@ -29,8 +28,8 @@ pub(crate) fn hosts(tables: &[Fields<'_>]) -> Result<Vec<Host>, Fault> {
 }
 
 pub(crate) fn at_name(fields: &Fields<'_>, message: String) -> Fault {
-    match fields.node("name") {
-        Some(node) => fields.fault("name", node, message),
+    match fields.node(&keys::NAME) {
+        Some(node) => fields.fault(&keys::NAME, node, message),
         None => Fault::new(&fields.span, &fields.path, message),
     }
 }
@@ -38,28 +37,26 @@ pub(crate) fn at_name(fields: &Fields<'_>, message: String) -> Fault {
 fn host(fields: &Fields<'_>) -> Result<Host, Fault> {
     fields.check(&[HOST])?;
     fields.check_fixed(HOST)?;
-    let name = fields.name("name")?.ok_or_else(|| fields.missing("name"))?;
+    let name = fields
+        .name(&keys::NAME)?
+        .ok_or_else(|| fields.missing(&keys::NAME))?;
     if RESERVED.contains(&name.as_str()) {
         return Err(at_name(fields, format!("a host cannot be called `{name}`")));
     }
-    let offloads = [
-        ("none", Offload::None),
-        ("tso", Offload::Tso),
-        ("gro", Offload::Gro),
-    ];
+    let offloads = [Offload::None, Offload::Tso, Offload::Gro];
     Ok(Host {
         sysctl: sysctls(fields)?,
-        route: match fields.text("route")? {
+        route: match fields.text(&keys::ROUTE)? {
             Some(words) => route(fields, words)?,
             None => Route::default(),
         },
-        socket: socket(fields, "socket")?,
-        forward: fields.flag("forward")?.unwrap_or(false),
+        socket: options(fields, &keys::SOCKET)?,
+        forward: fields.get(&keys::FORWARD)?,
         group: None,
-        offload: fields.word("offload", &offloads)?.unwrap_or_default(),
+        offload: fields.word(&keys::OFFLOAD, &offloads)?.unwrap_or_default(),
         card: card(fields)?,
         profile: fields
-            .word("profile", &PROFILE_NAMES.map(|name| (name, name)))?
+            .word(&keys::PROFILE, &PROFILE_NAMES)?
             .map(str::to_owned),
         behaviour: behaviours(fields)?,
         name,
@@ -68,44 +65,23 @@ fn host(fields: &Fields<'_>) -> Result<Host, Fault> {
 
 /// The card; none: no key speaks of it.
 fn card(fields: &Fields<'_>) -> Result<Option<Card>, Fault> {
-    const KEYS: [&str; 7] = [
-        "rx_queues",
-        "rx_ring",
-        "rx_usecs",
-        "rx_frame_cost",
-        "rx_packet_cost",
-        "nic_caqm",
-        "rps",
-    ];
-    if KEYS.iter().all(|key| fields.node(key).is_none()) {
+    if CARD.iter().all(|key| fields.node(key).is_none()) {
         return Ok(None);
     }
-    let none = Card::default();
-    let time = |key| {
-        let ns = fields.time(key)?.unwrap_or(0);
-        match fields.node(key).filter(|_| ns > MOST_CARD_NS) {
-            Some(node) => Err(fields.fault(key, node, "must be at most 1s")),
-            None => Ok(ns),
-        }
-    };
-    let count = |key, (least, most): Range, none: u32| {
-        let n = fields.count(key, least, most)?;
-        Ok::<_, Fault>(n.and_then(|n| u32::try_from(n).ok()).unwrap_or(none))
-    };
     Ok(Some(Card {
-        rx_queues: count("rx_queues", CARD_QUEUES, none.rx_queues.into())? as u16,
-        rx_ring: count("rx_ring", CARD_RING, none.rx_ring)?,
-        rx_ns: time("rx_usecs")?,
-        frame_ns: time("rx_frame_cost")?,
-        packet_ns: time("rx_packet_cost")?,
-        caqm: fields.flag("nic_caqm")?.unwrap_or(none.caqm),
-        rps: fields.flag("rps")?.unwrap_or(none.rps),
+        rx_queues: fields.get(&keys::RX_QUEUES)?,
+        rx_ring: fields.get(&keys::RX_RING)?,
+        rx_ns: fields.get(&keys::RX_USECS)?,
+        frame_ns: fields.get(&keys::RX_FRAME_COST)?,
+        packet_ns: fields.get(&keys::RX_PACKET_COST)?,
+        caqm: fields.get(&keys::NIC_CAQM)?,
+        rps: fields.get(&keys::RPS)?,
     }))
 }
 
 pub(crate) fn sysctls(fields: &Fields<'_>) -> Result<BTreeMap<String, String>, Fault> {
     let mut out = BTreeMap::new();
-    let Some(inner) = fields.table("sysctl")? else {
+    let Some(inner) = fields.table(&keys::SYSCTL)? else {
         return Ok(out);
     };
     for (name, entry) in &inner.table.entries {
@@ -135,7 +111,7 @@ pub(crate) fn sysctls(fields: &Fields<'_>) -> Result<BTreeMap<String, String>, F
 /// Behaviours by name, each value in its own word.
 pub(crate) fn behaviours(fields: &Fields<'_>) -> Result<BTreeMap<String, String>, Fault> {
     let mut out = BTreeMap::new();
-    let Some(inner) = fields.table("behaviour")? else {
+    let Some(inner) = fields.table(&keys::BEHAVIOUR)? else {
         return Ok(out);
     };
     let mut scratch = Profile::default();
@@ -169,22 +145,23 @@ pub(crate) fn behaviours(fields: &Fields<'_>) -> Result<BTreeMap<String, String>
     Ok(out)
 }
 
-const ROUTE_WORDS: [&str; 7] = [
+/// Metrics of a route, in the words of ip-route(8).
+pub(crate) const ROUTE_METRICS: [&str; 7] = [
     "quickack", "initcwnd", "initrwnd", "rto_min", "advmss", "mtu", "congctl",
 ];
 
 fn route(fields: &Fields<'_>, text: &str) -> Result<Route, Fault> {
     let at = |word: &str, message: String| {
-        let node = fields.node("route");
+        let node = fields.node(&keys::ROUTE);
         let span = node.map_or(fields.span.clone(), |node| within(node, text, word));
-        Fault::new(&span, fields.path_of("route"), message)
+        Fault::new(&span, fields.path_of(&keys::ROUTE), message)
     };
     let mut route = Route::default();
     let mut words = text.split_whitespace();
     while let Some(word) = words.next() {
-        if !ROUTE_WORDS.contains(&word) {
+        if !ROUTE_METRICS.contains(&word) {
             return Err(
-                at(word, format!("`{word}` is no metric of a route")).suggest(word, ROUTE_WORDS)
+                at(word, format!("`{word}` is no metric of a route")).suggest(word, ROUTE_METRICS)
             );
         }
         let Some(value) = words.next() else {
@@ -235,45 +212,30 @@ pub(crate) fn within(node: &Node, text: &str, word: &str) -> super::error::Span 
 }
 
 /// Options of sockets.
-pub(crate) fn socket(fields: &Fields<'_>, key: &str) -> Result<SocketOptions, Fault> {
+pub(crate) fn options(fields: &Fields<'_>, key: &Key) -> Result<SocketOptions, Fault> {
     let Some(f) = fields.table(key)? else {
         return Ok(SocketOptions::default());
     };
     f.check(&[SOCKET])?;
-    let size = |key, (min, max): Range| {
-        let n = f.size(key, min, max)?;
-        Ok(n.and_then(|n| u32::try_from(n).ok()))
-    };
-    let whole = |key: &str, unit: i64, most: i64, words: &str| match f.time(key)? {
-        Some(ns) if ns == 0 || ns % unit != 0 || ns / unit > most => {
-            let message = format!("takes whole {words} from 1 to {most}");
-            Err(f
-                .node(key)
-                .map_or_else(|| f.missing(key), |node| f.fault(key, node, message)))
-        }
-        ns => Ok(ns),
-    };
     Ok(SocketOptions {
-        nodelay: f.flag("nodelay")?,
+        nodelay: f.find(&socket::NODELAY)?,
         quickack: quickack(&f)?,
-        rcvbuf: size("rcvbuf", SOCKET_BYTES)?,
-        sndbuf: size("sndbuf", SOCKET_BYTES)?,
-        rcvlowat: size("rcvlowat", SOCKET_BYTES)?,
-        user_timeout_ns: whole("user_timeout", MS_NS, MOST_USER_TIMEOUT_MS, "milliseconds")?,
-        keepalive_ns: whole("keepalive", SECOND_NS, MOST_KEEPALIVE_S, "seconds")?,
+        rcvbuf: f.find(&socket::RCVBUF)?,
+        sndbuf: f.find(&socket::SNDBUF)?,
+        rcvlowat: f.find(&socket::RCVLOWAT)?,
+        user_timeout_ns: f.find(&socket::USER_TIMEOUT)?,
+        keepalive_ns: f.find(&socket::KEEPALIVE)?,
         congestion: congestion(&f)?,
-        notsent_lowat: size("notsent_lowat", SOCKET_BYTES)?,
-        maxseg: size("maxseg", MAXSEG)?,
+        notsent_lowat: f.find(&socket::NOTSENT_LOWAT)?,
+        maxseg: f.find(&socket::MAXSEG)?,
         tos: tos(&f)?,
-        cpu: f
-            .count("cpu", CPU.0, CPU.1)?
-            .and_then(|n| u32::try_from(n).ok()),
+        cpu: f.find(&socket::CPU)?,
     })
 }
 
 /// A word of the DS field, or its byte.
 fn tos(f: &Fields<'_>) -> Result<Option<u8>, Fault> {
-    let Some(node) = f.node("tos") else {
+    let Some(node) = f.node(&socket::TOS) else {
         return Ok(None);
     };
     let parsed = match &node.value {
@@ -283,23 +245,24 @@ fn tos(f: &Fields<'_>) -> Result<Option<u8>, Fault> {
     };
     parsed.map(Some).ok_or_else(|| {
         let found = node.found();
-        let fault = f.fault("tos", node, format!("{found} is no value of IP_TOS"));
+        let fault = f.fault(&socket::TOS, node, format!("{found} is no value of IP_TOS"));
         fault.help("known: BE, BK, LE, CS0 to CS7, AF11 to AF43, VA, EF, and the byte itself: 0 to 255 or \"0x..\"")
     })
 }
 
 fn congestion(f: &Fields<'_>) -> Result<Option<String>, Fault> {
-    let (Some(node), Some(name)) = (f.node("congestion"), f.text("congestion")?) else {
+    let (Some(node), Some(name)) = (f.node(&socket::CONGESTION), f.text(&socket::CONGESTION)?)
+    else {
         return Ok(None);
     };
     match is_congestion(name) {
         true => Ok(Some(name.to_owned())),
-        false => Err(f.fault("congestion", node, BAD_CONGESTION)),
+        false => Err(f.fault(&socket::CONGESTION, node, BAD_CONGESTION)),
     }
 }
 
 fn quickack(f: &Fields<'_>) -> Result<QuickAck, Fault> {
-    let Some(node) = f.node("quickack") else {
+    let Some(node) = f.node(&socket::QUICKACK) else {
         return Ok(QuickAck::Leave);
     };
     let text = match &node.value {
@@ -320,7 +283,7 @@ fn quickack(f: &Fields<'_>) -> Result<QuickAck, Fault> {
         _ => None,
     };
     policy.ok_or_else(|| {
-        f.fault("quickack", node, format!("{} is no policy of TCP_QUICKACK", node.found()))
+        f.fault(&socket::QUICKACK, node, format!("{} is no policy of TCP_QUICKACK", node.found()))
             .help("known: \"leave\", \"once 0\", \"once 1\", \"each 0\", \"each 1\", 0 and 1 (the same as once)")
     })
 }

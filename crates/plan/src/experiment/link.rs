@@ -4,16 +4,13 @@ use super::error::Fault;
 use super::faults::{self, Own};
 use super::fields::Fields;
 use super::host::within;
-use super::keys::{LINK, WAY};
+use super::keys::{Key, LINK, WAY, links as keys};
 use super::tc::{ONLY_KERNEL, Shape};
 use super::tree::{Node, Value};
-use super::units::{PERCENT, RATE, TIME};
 use crate::point::{By, Direction, Does, Event, Host, Link, Of};
 use crate::qdisc::Qdisc;
-use crate::rules::{MAX_EVENT, MAX_EVENTS, MAX_LIMIT, MTU};
-
-/// netem's default, and that of a queue with txqueuelen 1000.
-const DEFAULT_LIMIT: u32 = 1_000;
+use crate::rules::{MAX_EVENT, MAX_EVENTS};
+use tcplab_base::quantity::TIME;
 
 /// The links. There is one at most between two hosts, so their names are its name.
 pub(crate) fn links(tables: &[Fields<'_>], hosts: &[Host]) -> Result<Vec<Link>, Fault> {
@@ -35,19 +32,18 @@ pub(crate) fn links(tables: &[Fields<'_>], hosts: &[Host]) -> Result<Vec<Link>, 
 fn link(fields: &Fields<'_>, hosts: &[Host]) -> Result<Link, Fault> {
     fields.check(&[LINK])?;
     fields.check_fixed(LINK)?;
-    let by = fields.word("by", &[("tcplab", By::Tcplab), ("kernel", By::Kernel)])?;
+    let by = fields.word(&keys::BY, &[By::Tcplab, By::Kernel])?;
     let by = by.unwrap_or_default();
     let (a, b) = between(fields, hosts)?;
-    let mtu = fields.size("mtu", MTU.0, MTU.1)?.unwrap_or(1500);
     let both = queue(fields, by)?;
     let faults = faults::read(fields, by)?;
     Ok(Link {
         a,
         b,
         by,
-        mtu: u32::try_from(mtu).unwrap_or(1500),
-        a_to_b: way(fields, "a_to_b", (&both, &faults), by)?,
-        b_to_a: way(fields, "b_to_a", (&both, &faults), by)?,
+        mtu: fields.get(&keys::MTU)?,
+        a_to_b: way(fields, keys::A_TO_B.name, (&both, &faults), by)?,
+        b_to_a: way(fields, keys::B_TO_A.name, (&both, &faults), by)?,
     })
 }
 
@@ -63,7 +59,7 @@ fn knows_rate(fields: &Fields<'_>, key: &str, way: &Direction) -> Result<(), Fau
         "`{}` shares out the rate of the wire, but the link has no rate: add `rate = \"10gbit\"` to the link, or the words `rate 10gbit`",
         queue.words()
     );
-    let said = [key, "qdisc"].into_iter();
+    let said = [key, keys::QDISC.name].into_iter();
     let said = said.filter_map(|key| Some((key, fields.node(key)?))).next();
     Err(match said {
         Some((key, node)) => fields.fault(key, node, message),
@@ -73,20 +69,16 @@ fn knows_rate(fields: &Fields<'_>, key: &str, way: &Direction) -> Result<(), Fau
 
 fn between(fields: &Fields<'_>, hosts: &[Host]) -> Result<(usize, usize), Fault> {
     let ends = fields
-        .texts("between")?
-        .ok_or_else(|| fields.missing("between"))?;
+        .texts(&keys::BETWEEN)?
+        .ok_or_else(|| fields.missing(&keys::BETWEEN))?;
     let [(first, a), (second, b)] = ends.as_slice() else {
         let message = format!("a link is between two hosts, not {}", ends.len());
-        let node = fields.node("between");
-        return Err(node.map_or_else(
-            || fields.missing("between"),
-            |n| fields.fault("between", n, message),
-        ));
+        return Err(fields.at(&keys::BETWEEN, message));
     };
-    let a = host_index(fields, "between", first, a, hosts)?;
-    let b = host_index(fields, "between", second, b, hosts)?;
+    let a = host_index(fields, &keys::BETWEEN, first, a, hosts)?;
+    let b = host_index(fields, &keys::BETWEEN, second, b, hosts)?;
     if a == b {
-        return Err(fields.fault("between", second, "a host needs no link to itself"));
+        return Err(fields.fault(&keys::BETWEEN, second, "a host needs no link to itself"));
     }
     Ok((a, b))
 }
@@ -94,7 +86,7 @@ fn between(fields: &Fields<'_>, hosts: &[Host]) -> Result<(usize, usize), Fault>
 /// The host of this name.
 pub(crate) fn host_index(
     fields: &Fields<'_>,
-    key: &str,
+    key: &Key,
     node: &Node,
     name: &str,
     hosts: &[Host],
@@ -119,26 +111,26 @@ pub(crate) enum Queue {
 }
 
 fn queue(fields: &Fields<'_>, by: By) -> Result<Queue, Fault> {
-    let keys = keys(fields)?;
-    let (Some(node), Some(words)) = (fields.node("qdisc"), fields.text("qdisc")?) else {
+    let keys = shape(fields)?;
+    let (Some(node), Some(words)) = (fields.node(&keys::QDISC), fields.text(&keys::QDISC)?) else {
         return Ok(Queue::Keys(keys));
     };
-    let queue = qdisc(fields, "qdisc", node, words, by)?;
+    let queue = qdisc(fields, keys::QDISC.name, node, words, by)?;
     if let Queue::Own(own, _) = queue {
         return behind(fields, own, keys);
     }
     if keys != Shape::default() {
         let message = "stands beside rate, delay, jitter, limit or loss; write one or the other";
-        return Err(fields.fault("qdisc", node, message));
+        return Err(fields.fault(&keys::QDISC, node, message));
     }
     Ok(queue)
 }
 
 /// A qdisc of our own with the wire of these keys behind it.
 fn behind(fields: &Fields<'_>, own: Qdisc, keys: Shape) -> Result<Queue, Fault> {
-    if let (Some(_), Some(node)) = (keys.limit_pkts, fields.node("limit")) {
+    if let (Some(_), Some(node)) = (keys.limit_pkts, fields.node(&keys::LIMIT)) {
         let message = format!("the qdisc `{}` has a limit of its own", own.words());
-        return Err(fields.fault("limit", node, message));
+        return Err(fields.fault(&keys::LIMIT, node, message));
     }
     Ok(Queue::Own(own, keys))
 }
@@ -186,17 +178,13 @@ fn of_words(fields: &Fields<'_>, key: &str, node: &Node, words: &str) -> Result<
     })
 }
 
-fn keys(fields: &Fields<'_>) -> Result<Shape, Fault> {
+fn shape(fields: &Fields<'_>) -> Result<Shape, Fault> {
     Ok(Shape {
-        rate_bps: fields.quantity("rate", &RATE)?,
-        delay_ns: fields.time("delay")?,
-        jitter_ns: fields.time("jitter")?,
-        limit_pkts: fields
-            .count("limit", 1, u64::from(MAX_LIMIT))?
-            .and_then(|n| u32::try_from(n).ok()),
-        loss_ppb: fields
-            .quantity("loss", &PERCENT)?
-            .and_then(|n| u32::try_from(n).ok()),
+        rate_bps: fields.find(&keys::RATE)?,
+        delay_ns: fields.find(&keys::DELAY)?,
+        jitter_ns: fields.find(&keys::JITTER)?,
+        limit_pkts: fields.find(&keys::LIMIT)?,
+        loss_ppb: fields.find(&keys::LOSS)?,
     })
 }
 
@@ -204,12 +192,12 @@ fn keys(fields: &Fields<'_>) -> Result<Shape, Fault> {
 fn contradiction(shape: &Shape) -> Option<(&'static str, &'static str)> {
     if shape.rate_bps == Some(0) {
         return Some((
-            "rate",
+            keys::RATE.name,
             "a rate of 0 lets nothing through; leave it out for no limit",
         ));
     }
     let larger = shape.jitter_ns.unwrap_or(0) > shape.delay_ns.unwrap_or(0);
-    larger.then_some(("jitter", "the jitter is larger than the delay"))
+    larger.then_some((keys::JITTER.name, "the jitter is larger than the delay"))
 }
 
 pub(crate) fn way(
@@ -249,7 +237,7 @@ fn one_way(
             inner.check(&[WAY])?;
             let own = queue(&inner, by)?;
             faults = faults::read(&inner, by)?.or(faults);
-            if inner.node("qdisc").is_some() && !matches!(own, Queue::Own(..)) {
+            if inner.node(&keys::QDISC).is_some() && !matches!(own, Queue::Own(..)) {
                 return Ok(direction(own, (events(&inner, by)?, faults), by));
             }
             (own, events(&inner, by)?)
@@ -310,7 +298,7 @@ fn direction(queue: Queue, (events, mut faults): (Vec<Event>, Own), by: By) -> D
         rate_bps: shape.rate_bps,
         delay_ns: shape.delay_ns.unwrap_or(0),
         jitter_ns: shape.jitter_ns.unwrap_or(0),
-        limit_pkts: shape.limit_pkts.unwrap_or(DEFAULT_LIMIT),
+        limit_pkts: shape.limit_pkts.unwrap_or(keys::LIMIT.number() as u32),
         loss_ppb: shape.loss_ppb.unwrap_or(0),
         limit_bytes: faults.limit_bytes,
         overhead: faults.overhead.unwrap_or(0),
@@ -325,7 +313,7 @@ fn direction(queue: Queue, (events, mut faults): (Vec<Event>, Own), by: By) -> D
 
 fn events(fields: &Fields<'_>, by: By) -> Result<Vec<Event>, Fault> {
     let mut out = Vec::new();
-    for key in ["drop", "duplicate", "mark", "late"] {
+    for key in [keys::DROP, keys::DUPLICATE, keys::MARK, keys::LATE].map(|key| key.name) {
         for (node, text) in fields.texts(key)?.unwrap_or_default() {
             if by == By::Kernel {
                 let message = "the kernel's link knows no listed frames; take by = \"tcplab\"";

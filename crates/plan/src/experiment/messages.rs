@@ -2,24 +2,26 @@
 
 use super::error::Fault;
 use super::fields::Fields;
+use super::keys::apps::{MESSAGE, WRITES};
 use crate::app::{AppKind, Message};
-use crate::rules::{MAX_MESSAGE, MAX_MESSAGES};
+use crate::rules::MAX_MESSAGES;
 use tcplab_base::quantity::{SIZE, TIME};
 
 const FORM: &str =
     "write `client BYTES` or `server BYTES`, with `after TIME` for a pause before it";
 
 pub(super) fn read(fields: &Fields<'_>) -> Result<AppKind, Fault> {
-    const KEY: &str = "messages";
-    let texts = fields.texts(KEY)?.ok_or_else(|| fields.missing(KEY))?;
+    let texts = fields
+        .texts(&WRITES)?
+        .ok_or_else(|| fields.missing(&WRITES))?;
     if let (Some(node), true) = (
-        fields.node(KEY),
+        fields.node(&WRITES),
         texts.is_empty() || texts.len() > MAX_MESSAGES,
     ) {
         let message = format!("1 to {MAX_MESSAGES} messages are allowed");
-        return Err(fields.fault(KEY, node, message));
+        return Err(fields.fault(&WRITES, node, message));
     }
-    let one = |(node, text)| message(text).map_err(|why| fields.fault(KEY, node, why));
+    let one = |(node, text)| message(text).map_err(|why| fields.fault(&WRITES, node, why));
     let messages = texts.into_iter().map(one).collect::<Result<_, _>>()?;
     Ok(AppKind::Messages { messages })
 }
@@ -38,8 +40,9 @@ fn message(text: &str) -> Result<Message, String> {
         _ => return Err(bad()),
     };
     let bytes = SIZE.parse(bytes)?;
-    if bytes == 0 || bytes > MAX_MESSAGE {
-        return Err(format!("must be 1 to {MAX_MESSAGE} bytes, not {bytes}"));
+    let (least, most) = MESSAGE;
+    if !(least..=most).contains(&bytes) {
+        return Err(format!("must be {least} to {most} bytes, not {bytes}"));
     }
     let after = after.map_or(Ok(0), |time| TIME.parse(time))?;
     Ok(Message {

@@ -27,21 +27,17 @@ mod view;
 use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
+use tcplab_base::quantity::bytes_a_second;
 
 use crate::measure::Measure;
 use crate::point::Point;
-use crate::rules::{
-    LEAST_BOOT_NS, LEAST_INFO_NS, LEAST_LINK_NS, MAX_EVENTS_RANGE, MAX_POINTS, MAX_SNAP,
-    MAX_TIME_NS, MOST_SAMPLES, SECOND_NS,
-};
+use crate::rules::{MAX_POINTS, MAX_TIME_NS, MOST_SAMPLES, SECOND_NS};
 use crate::view::View;
-// The keys name the units of their values `units`.
 use axes::Axis;
 use error::Fault;
 pub use error::{ParseError, nearest};
 use fields::Fields;
-use keys::{FILE, RUN};
-pub(crate) use tcplab_base::quantity as units;
+use keys::{FILE, Key, RUN, file, run};
 use tree::{Choice, Entry, Node, Table, Value};
 use variant::Variant;
 
@@ -111,18 +107,17 @@ impl Experiment {
         let choice = Choice::new();
         let fields = root(&tree, &choice);
         fields.check(&[FILE])?;
-        fields.word("schema", &[(SCHEMA, ())])?;
-        let run = fields.table("run")?;
-        let (stacks, repeat) = match &run {
-            Some(run) => (stacks(run)?, run.count("repeat", 1, MAX_POINTS as u64)?),
-            None => (Vec::new(), None),
+        fields.word(&file::SCHEMA, &[()])?;
+        let (stacks, repeat) = match &fields.table("run")? {
+            Some(table) => (stacks(table)?, table.get(&run::REPEAT)?),
+            None => (Vec::new(), 1),
         };
         let experiment = Self {
-            name: fields.name("name")?.unwrap_or_else(|| stem(file)),
-            view: view::view(&fields, fields.text("title")?.map(str::to_owned))?,
+            name: fields.name(&file::NAME)?.unwrap_or_else(|| stem(file)),
+            view: view::view(&fields, fields.find(&file::TITLE)?)?,
             stacks,
-            measures: strings(&fields, "measures", 1_000)?,
-            repeat: repeat.and_then(|n| u32::try_from(n).ok()).unwrap_or(1),
+            measures: strings(&fields, &file::MEASURES, 1_000)?,
+            repeat,
             file: file.to_owned(),
             text: text.to_owned(),
             variants: variant::variants(
@@ -144,7 +139,7 @@ impl Experiment {
                 continue;
             };
             if key == "rate"
-                && let Some(told) = units::bytes_a_second(text)
+                && let Some(told) = bytes_a_second(text)
             {
                 let fault = Fault::new(&node.span, "rate", told);
                 found.push(ParseError::new(&self.file, &self.text, fault).in_a_line());
@@ -280,9 +275,9 @@ impl Experiment {
     fn check_measures(&self, point: &Point) -> Result<(), Fault> {
         let choice = Choice::new();
         let fields = root(&self.tree, &choice);
-        for (node, name) in fields.texts("measures")?.unwrap_or_default() {
+        for (node, name) in fields.texts(&file::MEASURES)?.unwrap_or_default() {
             Measure::parse(name, point).map_err(|unknown| {
-                let mut fault = fields.fault("measures", node, unknown.message());
+                let mut fault = fields.fault(&file::MEASURES, node, unknown.message());
                 fault.help = unknown.help;
                 fault
             })?;
@@ -336,8 +331,9 @@ impl Experiment {
             app.group = group.or_else(|| written.apps.get(&app.name)).cloned();
         }
         let planned = apps.iter().map(app::planned_ns).max().unwrap_or(0);
-        let run = fields.table("run")?;
-        let run = Run::read(run.as_ref(), planned)?;
+        let none = Table::default();
+        let run = fields.table("run")?.unwrap_or_else(|| root(&none, choice));
+        let run = Run::read(&run, planned)?;
         // The series of sets are made of these samples.
         let step_ns = written.sets.iter().map(|set| set.step_ns).min();
         let point = Point {
@@ -397,69 +393,37 @@ struct Run {
 }
 
 impl Run {
-    fn read(fields: Option<&Fields<'_>>, planned_ns: i64) -> Result<Self, Fault> {
+    fn read(fields: &Fields<'_>, planned_ns: i64) -> Result<Self, Fault> {
+        fields.check(&[RUN])?;
+        fields.check_fixed(RUN)?;
         let longest = i64::try_from(MAX_TIME_NS).unwrap_or(i64::MAX);
         let max_ns = planned_ns
             .saturating_mul(2)
             .saturating_add(60 * SECOND_NS)
             .min(longest);
-        let mut run = Self {
-            seed: 1,
-            max_ns,
-            max_events: None,
-            boot_ns: None,
-            linger_ns: SECOND_NS / 2,
-            tcp_info_every_ns: None,
-            link_every_ns: None,
-            snap_bytes: 128,
-            captures: true,
-            tcp_info: true,
-            log: false,
-            tolerate: Vec::new(),
+        let run = Self {
+            seed: fields.get(&run::SEED)?,
+            max_ns: fields.find(&run::MAX)?.unwrap_or(max_ns),
+            max_events: fields.find(&run::MAX_EVENTS)?,
+            boot_ns: fields.find(&run::BOOT)?,
+            linger_ns: fields.get(&run::LINGER)?,
+            tcp_info_every_ns: fields.find(&run::TCP_INFO_EVERY)?,
+            link_every_ns: fields.find(&run::LINK_EVERY)?,
+            snap_bytes: fields.get(&run::SNAP)?,
+            captures: fields.get(&run::CAPTURES)?,
+            tcp_info: fields.get(&run::TCP_INFO)?,
+            log: fields.get(&run::LOG)?,
+            tolerate: strings(fields, &run::TOLERATE, 100)?,
         };
-        let Some(fields) = fields else {
-            return Ok(run);
-        };
-        fields.check(&[RUN])?;
-        fields.check_fixed(RUN)?;
-        run.seed = fields
-            .count("seed", 0, i64::MAX.unsigned_abs())?
-            .unwrap_or(run.seed);
-        run.max_ns = fields.time("max")?.unwrap_or(run.max_ns);
-        run.max_events = fields.count("max_events", MAX_EVENTS_RANGE.0, MAX_EVENTS_RANGE.1)?;
-        run.linger_ns = fields.time("linger")?.unwrap_or(run.linger_ns);
-        run.tcp_info_every_ns = fields.time("tcp_info_every")?;
-        run.link_every_ns = fields.time("link_every")?;
-        run.boot_ns = fields.time("boot")?;
-        for (key, ns, least) in [
-            ("max", Some(run.max_ns), 1),
-            ("tcp_info_every", run.tcp_info_every_ns, LEAST_INFO_NS),
-            ("link_every", run.link_every_ns, LEAST_LINK_NS),
-            ("boot", run.boot_ns, LEAST_BOOT_NS),
-        ] {
-            if let (Some(node), Some(ns)) = (fields.node(key), ns)
-                && ns < least
-            {
-                return Err(fields.fault(key, node, format!("must be at least {least}ns")));
+        match (fields.node(&run::LINK_EVERY), run.link_every_ns) {
+            (Some(node), Some(every)) if run.max_ns / every > MOST_SAMPLES => {
+                let message = format!(
+                    "makes more than {MOST_SAMPLES} samples until `max`: write a longer time, or a shorter `max`"
+                );
+                Err(fields.fault(&run::LINK_EVERY, node, message))
             }
+            _ => Ok(run),
         }
-        if let (Some(node), Some(every)) = (fields.node("link_every"), run.link_every_ns)
-            && run.max_ns / every > MOST_SAMPLES
-        {
-            let message = format!(
-                "makes more than {MOST_SAMPLES} samples until `max`: write a longer time, or a shorter `max`"
-            );
-            return Err(fields.fault("link_every", node, message));
-        }
-        let snap = fields
-            .size("snap", 0, MAX_SNAP)?
-            .and_then(|n| u32::try_from(n).ok());
-        run.snap_bytes = snap.unwrap_or(run.snap_bytes);
-        run.captures = fields.flag("captures")?.unwrap_or(true);
-        run.tcp_info = fields.flag("tcp_info")?.unwrap_or(true);
-        run.log = fields.flag("log")?.unwrap_or(false);
-        run.tolerate = strings(fields, "tolerate", 100)?;
-        Ok(run)
     }
 }
 
@@ -473,15 +437,19 @@ pub(crate) fn root<'a>(tree: &'a Table, choice: &'a Choice) -> Fields<'a> {
 }
 
 /// The names of stacks; an empty list would be the default, which it does not say.
-fn stacks(run: &Fields<'_>) -> Result<Vec<String>, Fault> {
-    let names = strings(run, "stacks", 64)?;
-    match run.node("stacks").filter(|_| names.is_empty()) {
-        Some(node) => Err(run.fault("stacks", node, "names no stack; leave it out for the model")),
+fn stacks(table: &Fields<'_>) -> Result<Vec<String>, Fault> {
+    let names = strings(table, &run::STACKS, 64)?;
+    match table.node(&run::STACKS).filter(|_| names.is_empty()) {
+        Some(node) => Err(table.fault(
+            &run::STACKS,
+            node,
+            "names no stack; leave it out for the model",
+        )),
         None => Ok(names),
     }
 }
 
-fn strings(fields: &Fields<'_>, key: &str, max: usize) -> Result<Vec<String>, Fault> {
+fn strings(fields: &Fields<'_>, key: &Key, max: usize) -> Result<Vec<String>, Fault> {
     let list = fields.texts(key)?.unwrap_or_default();
     match (list.len() > max, fields.node(key)) {
         (true, Some(node)) => Err(fields.fault(key, node, format!("more than {max} entries"))),

@@ -13,13 +13,13 @@ use super::error::Fault;
 use super::fields::{Fields, name_of};
 use super::groups::{node, put};
 use super::host::at_name;
-use super::keys::{APP, RRUL};
+use super::keys::{APP, RRUL, apps as keys};
 use super::tree::{Node, Table, Value};
-use crate::rules::{LEAST_STEP_NS, MAX_SERIES, MAX_STEPS, RESERVED, SECOND_NS};
+use crate::rules::{MAX_SERIES, MAX_STEPS, RESERVED};
 use crate::set::{AppSet, DOWNLOAD, PING, SetSeries, UPLOAD};
 
 /// Flows of one direction at most.
-const MAX_FLOWS: u64 = 64;
+pub(crate) const MAX_FLOWS: u64 = 64;
 /// Applications that one of them becomes at most: for the bound on work.
 pub(crate) const MAX_APPS: usize = MAX_SERIES;
 
@@ -122,25 +122,26 @@ impl<'f, 'a> Set<'f, 'a> {
     fn read(fields: &'f Fields<'a>) -> Result<Self, Fault> {
         fields.check_fixed(APP)?;
         fields.check(&[APP, RRUL])?;
-        for key in ["connections", "stagger"] {
+        for key in [&keys::CONNECTIONS, &keys::STAGGER] {
             if let Some(node) = fields.node(key) {
                 let message = "has no meaning for `rrul`: `up` and `down` say how many";
                 return Err(fields.fault(key, node, message));
             }
         }
-        let word = fields.word("marks", &MARKS.map(|word| (word, word)))?;
-        let (up, down) = (count(fields, "up")?, count(fields, "down")?);
-        let has_pings = fields.flag("pings")?.unwrap_or(true);
+        let word = fields.word(&keys::RRUL_MARKS, &MARKS)?;
+        let up: u64 = fields.get(&keys::RRUL_UP)?;
+        let down: u64 = fields.get(&keys::RRUL_DOWN)?;
+        let has_pings = fields.get(&keys::RRUL_PINGS)?;
         let mut set = Self {
             fields,
-            set: times(fields, word.unwrap_or("rrul"))?,
-            port: fields.count("port", 1, 65_535)?,
+            set: times(fields, word.unwrap_or_default())?,
+            port: fields.find(&keys::PORT)?,
             apps: Vec::new(),
         };
         let (classes, pings) = marks(&set.set.test);
         for (prefix, short, flows) in [(UPLOAD, "up", up), (DOWNLOAD, "down", down)] {
             for n in 0..flows {
-                set.flow(prefix, short, classes, n)?;
+                set.flow(prefix, short, classes, n as usize)?;
             }
         }
         if has_pings {
@@ -168,7 +169,7 @@ impl<'f, 'a> Set<'f, 'a> {
         // A reader whose connection the server has given up would wait for ever.
         let most = self.set.delay_ns.saturating_mul(2);
         let most = self.set.duration_ns.saturating_add(most);
-        let waits = match self.fields.node("client_timeout") {
+        let waits = match self.fields.node(&keys::CLIENT_TIMEOUT) {
             Some(node) => node.value.clone(),
             None => ns(most),
         };
@@ -239,47 +240,36 @@ impl<'f, 'a> Set<'f, 'a> {
     }
 }
 
-fn count(fields: &Fields<'_>, key: &str) -> Result<usize, Fault> {
-    let n = fields.count(key, 0, MAX_FLOWS)?.unwrap_or(4);
-    Ok(usize::try_from(n).unwrap_or(0))
-}
-
 fn ns(ns: i64) -> Value {
     Value::Text(format!("{ns}ns"))
 }
 
 /// The set without its series.
 fn times(fields: &Fields<'_>, test: &str) -> Result<AppSet, Fault> {
-    let time = |key, default| Ok::<_, Fault>(fields.time(key)?.unwrap_or(default));
-    let duration_ns = time("duration", 60 * SECOND_NS)?;
+    let duration_ns = fields.get(&keys::RRUL_DURATION)?;
     let set = AppSet {
-        name: fields.name("name")?.unwrap_or_else(|| "rrul".to_owned()),
+        name: fields
+            .name(&keys::NAME)?
+            .unwrap_or_else(|| "rrul".to_owned()),
         test: test.to_owned(),
-        start_ns: time("start", 0)?,
-        delay_ns: time("delay", 5 * SECOND_NS)?,
+        start_ns: fields.get(&keys::START)?,
+        delay_ns: fields.get(&keys::RRUL_DELAY)?,
         duration_ns,
-        settle_ns: time("settle", duration_ns / 4)?,
-        step_ns: time("step", SECOND_NS / 5)?,
+        settle_ns: fields.find(&keys::RRUL_SETTLE)?.unwrap_or(duration_ns / 4),
+        step_ns: fields.get(&keys::RRUL_STEP)?,
         series: Vec::new(),
     };
-    let bad = |key: &str, message: String| match fields.node(key) {
-        Some(node) => fields.fault(key, node, message),
-        None => Fault::new(&fields.span, fields.path_of(key), message),
-    };
     let total = set.total_ns();
-    if set.step_ns < LEAST_STEP_NS {
-        return Err(bad("step", "must be at least 1ms".to_owned()));
-    }
     if total / set.step_ns > MAX_STEPS {
         let message = format!("makes more than {MAX_STEPS} values; write a longer one");
-        return Err(bad("step", message));
+        return Err(fields.at(&keys::RRUL_STEP, message));
     }
     if duration_ns < set.step_ns {
-        return Err(bad("duration", "must be at least a `step`".to_owned()));
+        return Err(fields.at(&keys::RRUL_DURATION, "must be at least a `step`"));
     }
     if set.settle_ns >= duration_ns {
         let message = "must be shorter than `duration`: nothing would be measured";
-        return Err(bad("settle", message.to_owned()));
+        return Err(fields.at(&keys::RRUL_SETTLE, message));
     }
     Ok(set)
 }

@@ -6,7 +6,8 @@ use std::fmt::Write;
 use serde_json::{Map, Value as Json, json};
 
 use super::keys::{
-    APP, FILE, Form, HOST, KIND_NAMES, KINDS, Key, LINK, REPORT, RUN, SOCKET, VARIANT, WAY,
+    APP, Bounds, FILE, Form, HOST, KIND_NAMES, KINDS, Key, LINK, REPORT, RUN, SOCKET, VARIANT, WAY,
+    are_same,
 };
 use crate::profile::{BEHAVIOURS, Behaviour, KNOWN, NOT_MODELLED, Takes};
 use tcplab_base::quantity::{PERCENT, Quantity, RATE, SIZE, TIME};
@@ -14,15 +15,15 @@ use tcplab_base::quantity::{PERCENT, Quantity, RATE, SIZE, TIME};
 /// The forms that have a name in the schema, so that a key only refers to them.
 const NAMED: [(&str, Form); 18] = [
     ("flag", Form::Flag),
-    ("count", Form::Count),
-    ("size", Form::Size),
-    ("time", Form::Time),
+    ("count", Form::Count((0, 0))),
+    ("size", Form::Size((0, 0))),
+    ("time", Form::Time(Bounds::Any)),
     ("rate", Form::Rate),
     ("percent", Form::Percent),
     ("text", Form::Text),
     ("name", Form::Name),
     ("texts", Form::Texts),
-    ("sizes", Form::Sizes),
+    ("sizes", Form::Sizes((0, 0))),
     ("times", Form::Times),
     ("sysctl", Form::Sysctl),
     ("quickack", Form::QuickAck),
@@ -128,7 +129,7 @@ fn property(key: &Key) -> Json {
     };
     let description = match key.is_required() {
         true => key.meaning.to_owned(),
-        false => format!("{}; default: {}", key.meaning, key.default),
+        false => format!("{}; default: {}", key.meaning, key.default()),
     };
     if let Some(schema) = schema.as_object_mut() {
         schema.insert("description".into(), Json::from(description));
@@ -141,17 +142,17 @@ fn define(form: &Form) -> Json {
     let list = |of: &str| json!({"type": "array", "items": refer(&format!("{of}_or_axis"))});
     match form {
         Form::Flag => json!({"type": "boolean"}),
-        Form::Count => json!({"type": "integer", "minimum": 0}),
-        Form::Size => quantity(&SIZE, "bytes"),
-        Form::Time => quantity(&TIME, "a time"),
+        Form::Count(_) => json!({"type": "integer", "minimum": 0}),
+        Form::Size(_) => quantity(&SIZE, "bytes"),
+        Form::Time(_) => quantity(&TIME, "a time"),
         Form::Rate => quantity(&RATE, "a rate in tc's units"),
         Form::Percent => quantity(&PERCENT, "a chance"),
         Form::Text => json!({"type": "string", "maxLength": crate::rules::MAX_TEXT}),
-        Form::Dist => json!({"type": ["string", "number"], "maxLength": crate::rules::MAX_TEXT}),
+        Form::Dist(_) => json!({"type": ["string", "number"], "maxLength": crate::rules::MAX_TEXT}),
         Form::Name => json!({"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,31}$"}),
         Form::Words(words) => json!({"enum": words}),
         Form::Texts => list("text"),
-        Form::Sizes => json!({"anyOf": [refer("size"), list("size")]}),
+        Form::Sizes(_) => json!({"anyOf": [refer("size"), list("size")]}),
         Form::Times => json!({"anyOf": [refer("time"), list("time")]}),
         Form::Sysctl => json!({
             "type": "object",
@@ -235,7 +236,7 @@ pub(super) fn reference() -> String {
     for (title, keys) in parts {
         let _ = write!(out, "\n### {title}\n\n");
         rows(keys, &mut out);
-        if std::ptr::eq(keys, HOST) {
+        if are_same(keys, HOST) {
             profiles(&mut out);
         }
     }
@@ -280,12 +281,11 @@ fn profiles(out: &mut String) {
 fn rows(keys: &[Key], out: &mut String) {
     out.push_str("| key | takes | default | meaning |\n|---|---|---|---|\n");
     for key in keys {
-        let default = if key.is_required() {
-            "it must be there"
-        } else {
-            key.default
+        let default = match key.is_required() {
+            true => "it must be there".to_owned(),
+            false => key.default(),
         };
-        let no_axis = !key.axis && !std::ptr::eq(keys, FILE);
+        let no_axis = !key.axis && !are_same(keys, FILE);
         let axis = if no_axis { " (no axis)" } else { "" };
         let takes = takes(&key.form);
         let _ = writeln!(
@@ -296,16 +296,17 @@ fn rows(keys: &[Key], out: &mut String) {
     }
 }
 
-fn takes(form: &Form) -> String {
+/// What a form takes, as the documents' tables say it.
+pub(crate) fn takes(form: &Form) -> String {
     let text = match form {
         Form::Flag => "true or false",
-        Form::Count => "number",
-        Form::Size => "size",
-        Form::Time => "time",
+        Form::Count(_) => "number",
+        Form::Size(_) => "size",
+        Form::Time(_) => "time",
         Form::Rate => "rate",
         Form::Percent => "percentage",
         Form::Text => "text",
-        Form::Dist => "[distribution](distributions.md)",
+        Form::Dist(_) => "[distribution](distributions.md)",
         Form::Name => "name",
         Form::Words(words) if words.len() > 3 => "word, see below",
         Form::Words(words) => {
@@ -313,7 +314,7 @@ fn takes(form: &Form) -> String {
             return words.join(", ");
         }
         Form::Texts => "list of texts",
-        Form::Sizes => "list of sizes",
+        Form::Sizes(_) => "list of sizes",
         Form::Times => "list of times",
         Form::Sysctl | Form::Set | Form::Behaviour => "table of values",
         Form::QuickAck => "text or number",

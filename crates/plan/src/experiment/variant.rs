@@ -2,7 +2,7 @@
 
 use super::error::{Fault, Span};
 use super::fields::{Fields, name_of};
-use super::keys::{Key, VARIANT};
+use super::keys::{Key, VARIANT, file, run};
 use super::tree::{Entry, Node, Table, Value};
 
 /// What variants of a file may change.
@@ -21,7 +21,7 @@ pub(crate) struct Scope {
 /// An experiment of points.
 pub(super) const EXPERIMENT: Scope = Scope {
     table: "run",
-    whole: &["stacks", "repeat"],
+    whole: &[run::STACKS.name, run::REPEAT.name],
     lists: &["host", "link", "app"],
     keys: VARIANT,
 };
@@ -38,12 +38,14 @@ pub(crate) fn variants(tables: &[Fields<'_>], scope: &Scope) -> Result<Vec<Varia
     let mut out: Vec<Variant> = Vec::new();
     for fields in tables {
         fields.check(&[scope.keys])?;
-        let name = fields.name("name")?.ok_or_else(|| fields.missing("name"))?;
+        let name = fields
+            .name(&file::VARIANT_NAME)?
+            .ok_or_else(|| fields.missing(&file::VARIANT_NAME))?;
         if out.iter().any(|known| known.name == name) {
             let message = format!("there is a variant `{name}` already");
             return Err(super::host::at_name(fields, message));
         }
-        let sets = match fields.table("set")? {
+        let sets = match fields.table(&file::SET)? {
             Some(set) => set
                 .table
                 .entries
@@ -108,7 +110,7 @@ impl Variant {
                     .suggest(name, names.iter().map(String::as_str)),
             );
         };
-        if rest == "name" {
+        if rest == file::VARIANT_NAME.name {
             return Err(fault("a name cannot change".to_owned()));
         }
         put(table, rest, entry).map_err(fault)

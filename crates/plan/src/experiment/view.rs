@@ -3,10 +3,9 @@
 use super::axes::Axis;
 use super::error::Fault;
 use super::fields::Fields;
-use super::keys::REPORT;
+use super::keys::{REPORT, report};
 use super::variant::Variant;
-use crate::view::{USUAL_BAND_PPB, View};
-use tcplab_base::quantity::PERCENT;
+use crate::view::View;
 
 /// Reads the table; `title` is the file's.
 pub(super) fn view(file: &Fields<'_>, title: Option<String>) -> Result<View, Fault> {
@@ -18,15 +17,14 @@ pub(super) fn view(file: &Fields<'_>, title: Option<String>) -> Result<View, Fau
     };
     fields.check(&[REPORT])?;
     fields.check_fixed(REPORT)?;
-    let text = |key| Ok(fields.text(key)?.map(str::to_owned));
     Ok(View {
         title,
-        x: text("x")?,
-        y: text("y")?,
-        measure: text("measure")?,
-        variant: fields.name("variant")?,
-        base: fields.name("base")?,
-        band_ppb: fields.quantity("band", &PERCENT)?.unwrap_or(USUAL_BAND_PPB),
+        x: fields.find(&report::X)?,
+        y: fields.find(&report::Y)?,
+        measure: fields.find(&report::MEASURE)?,
+        variant: fields.name(&report::VARIANT)?,
+        base: fields.name(&report::BASE)?,
+        band_ppb: fields.get(&report::BAND)?,
     })
 }
 
@@ -46,11 +44,11 @@ pub(super) fn check(
     let variants: Vec<&str> = variants.iter().map(|v| v.name.as_str()).collect();
     let measures: Vec<&str> = measures.iter().map(String::as_str).collect();
     for (key, what, known) in [
-        ("x", "axis", &axes),
-        ("y", "axis", &axes),
-        ("variant", "variant", &variants),
-        ("base", "variant", &variants),
-        ("measure", "measure in `measures`", &measures),
+        (&report::X, "axis", &axes),
+        (&report::Y, "axis", &axes),
+        (&report::VARIANT, "variant", &variants),
+        (&report::BASE, "variant", &variants),
+        (&report::MEASURE, "measure in `measures`", &measures),
     ] {
         let (Some(node), Some(name)) = (fields.node(key), fields.text(key)?) else {
             continue;
@@ -60,9 +58,13 @@ pub(super) fn check(
             return Err(fault.suggest(name, known.iter().copied()));
         }
     }
-    match (fields.node("y"), fields.text("x")?, fields.text("y")?) {
+    match (
+        fields.node(&report::Y),
+        fields.text(&report::X)?,
+        fields.text(&report::Y)?,
+    ) {
         (Some(node), Some(x), Some(y)) if x == y => Err(fields.fault(
-            "y",
+            &report::Y,
             node,
             "the axis to the right and the one downwards are the same",
         )),

@@ -1,274 +1,112 @@
 //! The keys of a population.
 
-use crate::experiment::keys::{Form, Key, NAME, SCHEMA, TITLE, VARIANT_NAME, fixed};
+use super::Population;
+use crate::dist::Kind;
+use crate::experiment::keys::file::{NAME, SCHEMA, TITLE, VARIANT_NAME};
+use crate::experiment::keys::{Bounds, Form, HOST, Key, MUST, fixed, host, number, says, word};
 use crate::experiment::variant::Scope;
+
+/// All of something, in parts of a billion.
+const ALL: u64 = crate::rules::ALL_PPB as u64;
+
+pub(crate) const OF: Key = fixed("population", Form::Table(POPULATION), MUST, "what a connection is drawn from");
+pub(crate) const ARM: Key = fixed("arm", Form::Tables(HOST), MUST, "what the server's host is in one arm, with the keys of `[[host]]`; the first is the baseline");
+pub(crate) const HOW: Key = fixed("compare", Form::Table(COMPARE), says("see below"), "how arms are compared");
 
 /// The file.
 pub(crate) const POPULATION_FILE: &[Key] = &[
-    SCHEMA,
-    NAME,
-    TITLE,
-    fixed(
-        "population",
-        Form::Table(POPULATION),
-        "",
-        "what a connection is drawn from",
-    ),
-    fixed(
-        "arm",
-        Form::Tables(crate::experiment::keys::HOST),
-        "",
-        "what the server's host is in one arm, with the keys of `[[host]]`; the first is the baseline",
-    ),
-    fixed(
-        "compare",
-        Form::Table(COMPARE),
-        "see below",
-        "how arms are compared",
-    ),
-    fixed(
-        "variant",
-        Form::Tables(VARIANT),
-        "none",
-        "changes of the file, each run on its own",
-    ),
+    SCHEMA, NAME, TITLE, OF, ARM, HOW,
+    fixed("variant", Form::Tables(VARIANT), says("none"), "changes of the file, each run on its own"),
 ];
 
 /// `[[variant]]`.
 pub(crate) const VARIANT: &[Key] = &[
     VARIANT_NAME,
-    fixed(
-        "set",
-        Form::Set,
-        "nothing",
-        "values by the path of their key: `population.KEY`, `arm.NAME.KEY`; keys of a table within follow after a dot",
-    ),
+    fixed("set", Form::Set, says("nothing"), "values by the path of their key: `population.KEY`, `arm.NAME.KEY`; keys of a table within follow after a dot"),
 ];
 
 /// What a variant may change.
 pub(super) const SCOPE: Scope = Scope {
-    table: "population",
-    whole: &["base", "connections", "seed"],
-    lists: &["arm"],
+    table: OF.name,
+    whole: &[BASE.name, CONNECTIONS.name, SEED.name],
+    lists: &[ARM.name],
     keys: VARIANT,
 };
 
+pub(crate) const BASE: Key = fixed("base", Form::Words(&["web"]), word("web"), "the population whose keys hold where this one says nothing");
+pub(crate) const CONNECTIONS: Key = fixed("connections", Form::Count((1, Population::MAX_CONNECTIONS)), number(100_000), "connections of each arm");
+pub(crate) const SEED: Key = fixed("seed", Form::Count((0, (1 << 53) - 1)), number(1), "connection n is drawn from this and n, and from nothing else");
+pub(crate) const HZ: Key = fixed("hz", Form::Count((24, 1000)), number(1000), "ticks a second of every host");
+pub(crate) const RTT: Key = fixed("rtt", Form::Dist(Kind::Time), says("web's"), "times: round-trip time of the path without queues");
+pub(crate) const RATE: Key = fixed("rate", Form::Dist(Kind::Rate), says("web's"), "rates: of the bottleneck, both ways");
+pub(crate) const BUFFER: Key = fixed("buffer", Form::Dist(Kind::Buffer), says("web's"), "sizes, times of the rate or `bdp`: room of the bottleneck's drop-tail queue");
+pub(crate) const JITTER: Key = fixed("jitter", Form::Dist(Kind::Time), says("web's"), "times: mean of an exponential delay of each packet, in order");
+pub(crate) const REQUESTS: Key = fixed("requests", Form::Dist(Kind::Number), says("web's"), "numbers: requests of a connection");
+pub(crate) const THINK: Key = fixed("think", Form::Dist(Kind::Time), says("web's"), "times: from a response to the next request");
+pub(crate) const REQUEST: Key = fixed("request", Form::Dist(Kind::Size), says("web's"), "sizes: of a request");
+pub(crate) const RESPONSE: Key = fixed("response", Form::Dist(Kind::Size), says("web's"), "sizes: of a response");
+pub(crate) const CLIENT_TIMEOUT: Key = fixed("client_timeout", Form::Dist(Kind::Time), says("web's"), "times: how long the client waits for its socket before it gives up");
+pub(crate) const SERVER_TIMEOUT: Key = fixed("server_timeout", Form::Dist(Kind::Time), says("web's"), "times: the same of the server");
+pub(crate) const THE_LOSS: Key = fixed("loss", Form::Tables(LOSS), says("web's"), "kinds of paths that lose packets; the rest loses none but by full queues");
+pub(crate) const ACK_LOSS: Key = fixed("ack_loss", Form::Percent, says("web's"), "part of a path's loss that the way of the ACKs has");
+pub(crate) const THE_SPIKES: Key = fixed("spikes", Form::Table(SPIKES), says("web's"), "times in which the link stands still");
+pub(crate) const THE_REORDERING: Key = fixed("reordering", Form::Table(REORDERING), says("none"), "data packets that are overtaken");
+pub(crate) const THE_OUTAGE: Key = fixed("outage", Form::Table(OUTAGE), says("web's"), "a time in which every packet is lost");
+pub(crate) const THE_CLIENTS: Key = fixed("clients", Form::Tables(CLIENT), says("web's"), "kinds of clients; their shares add to 100%");
 /// `[population]`.
 pub(crate) const POPULATION: &[Key] = &[
-    fixed(
-        "base",
-        Form::Words(&["web"]),
-        "web",
-        "the population whose keys hold where this one says nothing",
-    ),
-    fixed(
-        "connections",
-        Form::Count,
-        "100000",
-        "connections of each arm",
-    ),
-    fixed(
-        "seed",
-        Form::Count,
-        "1",
-        "connection n is drawn from this and n, and from nothing else",
-    ),
-    fixed("hz", Form::Count, "1000", "ticks a second of every host"),
-    fixed(
-        "rtt",
-        Form::Dist,
-        "web's",
-        "times: round-trip time of the path without queues",
-    ),
-    fixed(
-        "rate",
-        Form::Dist,
-        "web's",
-        "rates: of the bottleneck, both ways",
-    ),
-    fixed(
-        "buffer",
-        Form::Dist,
-        "web's",
-        "sizes, times of the rate or `bdp`: room of the bottleneck's drop-tail queue",
-    ),
-    fixed(
-        "jitter",
-        Form::Dist,
-        "web's",
-        "times: mean of an exponential delay of each packet, in order",
-    ),
-    fixed(
-        "requests",
-        Form::Dist,
-        "web's",
-        "numbers: requests of a connection",
-    ),
-    fixed(
-        "think",
-        Form::Dist,
-        "web's",
-        "times: from a response to the next request",
-    ),
-    fixed("request", Form::Dist, "web's", "sizes: of a request"),
-    fixed("response", Form::Dist, "web's", "sizes: of a response"),
-    fixed(
-        "client_timeout",
-        Form::Dist,
-        "web's",
-        "times: how long the client waits for its socket before it gives up",
-    ),
-    fixed(
-        "server_timeout",
-        Form::Dist,
-        "web's",
-        "times: the same of the server",
-    ),
-    fixed(
-        "loss",
-        Form::Tables(LOSS),
-        "web's",
-        "kinds of paths that lose packets; the rest loses none but by full queues",
-    ),
-    fixed(
-        "ack_loss",
-        Form::Percent,
-        "web's",
-        "part of a path's loss that the way of the ACKs has",
-    ),
-    fixed(
-        "spikes",
-        Form::Table(SPIKES),
-        "web's",
-        "times in which the link stands still",
-    ),
-    fixed(
-        "reordering",
-        Form::Table(REORDERING),
-        "none",
-        "data packets that are overtaken",
-    ),
-    fixed(
-        "outage",
-        Form::Table(OUTAGE),
-        "web's",
-        "a time in which every packet is lost",
-    ),
-    fixed(
-        "clients",
-        Form::Tables(CLIENT),
-        "web's",
-        "kinds of clients; their shares add to 100%",
-    ),
+    BASE, CONNECTIONS, SEED, HZ, RTT, RATE, BUFFER, JITTER, REQUESTS, THINK, REQUEST, RESPONSE, CLIENT_TIMEOUT,
+    SERVER_TIMEOUT, THE_LOSS, ACK_LOSS, THE_SPIKES, THE_REORDERING, THE_OUTAGE, THE_CLIENTS,
 ];
 
+pub(crate) const LOSS_SHARE: Key = fixed("share", Form::Percent, MUST, "part of the paths");
+pub(crate) const LOSS_RATE: Key = fixed("rate", Form::Dist(Kind::Chance), MUST, "chances: mean loss of such a path, on the way of the data");
+pub(crate) const LOSS_BURST: Key = fixed("burst", Form::Dist(Kind::Number), says("none"), "losses come in bursts (Gilbert-Elliott): mean number of packets that meet the bad state");
+pub(crate) const LOSS_BAD: Key = fixed("bad", Form::Percent, number(ALL), "chance of loss in the bad state");
 /// `loss`.
 pub(crate) const LOSS: &[Key] = &[
-    fixed("share", Form::Percent, "", "part of the paths"),
-    fixed(
-        "rate",
-        Form::Dist,
-        "",
-        "chances: mean loss of such a path, on the way of the data",
-    ),
-    fixed(
-        "burst",
-        Form::Dist,
-        "none",
-        "losses come in bursts (Gilbert-Elliott): mean number of packets that meet the bad state",
-    ),
-    fixed(
-        "bad",
-        Form::Percent,
-        "100%",
-        "chance of loss in the bad state",
-    ),
+    LOSS_SHARE, LOSS_RATE, LOSS_BURST, LOSS_BAD,
 ];
 
+pub(crate) const SPIKE_DATA: Key = fixed("data", Form::Percent, number(0), "chance of each packet on the way of the data to meet one");
+pub(crate) const SPIKE_ACK: Key = fixed("ack", Form::Percent, number(0), "the same on the way of the ACKs");
+pub(crate) const SPIKE_MEDIAN: Key = fixed("median", Form::Time(Bounds::Any), MUST, "median of the lognormal length");
+pub(crate) const SPIKE_SIGMA: Key = fixed("sigma", Form::Dist(Kind::Number), says("0"), "its sigma");
 /// `spikes`.
 pub(crate) const SPIKES: &[Key] = &[
-    fixed(
-        "data",
-        Form::Percent,
-        "0%",
-        "chance of each packet on the way of the data to meet one",
-    ),
-    fixed(
-        "ack",
-        Form::Percent,
-        "0%",
-        "the same on the way of the ACKs",
-    ),
-    fixed("median", Form::Time, "", "median of the lognormal length"),
-    fixed("sigma", Form::Dist, "0", "its sigma"),
+    SPIKE_DATA, SPIKE_ACK, SPIKE_MEDIAN, SPIKE_SIGMA,
 ];
 
+pub(crate) const REORDER_DATA: Key = fixed("data", Form::Percent, MUST, "chance of each packet on the way of the data");
+pub(crate) const REORDER_LEAST: Key = fixed("least", Form::Dist(Kind::Time), says("0"), "times: it comes later at least by this");
+pub(crate) const REORDER_MOST: Key = fixed("most", Form::Dist(Kind::Time), MUST, "times: and at most by this");
 /// `reordering`.
 pub(crate) const REORDERING: &[Key] = &[
-    fixed(
-        "data",
-        Form::Percent,
-        "",
-        "chance of each packet on the way of the data",
-    ),
-    fixed(
-        "least",
-        Form::Dist,
-        "0",
-        "times: it comes later at least by this",
-    ),
-    fixed("most", Form::Dist, "", "times: and at most by this"),
+    REORDER_DATA, REORDER_LEAST, REORDER_MOST,
 ];
 
+pub(crate) const OUTAGE_SHARE: Key = fixed("share", Form::Percent, MUST, "part of the connections");
+pub(crate) const OUTAGE_START: Key = fixed("start", Form::Dist(Kind::Time), MUST, "times: when it begins");
+pub(crate) const OUTAGE_LENGTH: Key = fixed("length", Form::Dist(Kind::Time), MUST, "times: how long it lasts");
+pub(crate) const OUTAGE_FINAL: Key = fixed("final", Form::Percent, number(0), "part of the outages that never end");
 /// `outage`.
 pub(crate) const OUTAGE: &[Key] = &[
-    fixed("share", Form::Percent, "", "part of the connections"),
-    fixed("start", Form::Dist, "", "times: when it begins"),
-    fixed("length", Form::Dist, "", "times: how long it lasts"),
-    fixed(
-        "final",
-        Form::Percent,
-        "0%",
-        "part of the outages that never end",
-    ),
+    OUTAGE_SHARE, OUTAGE_START, OUTAGE_LENGTH, OUTAGE_FINAL,
 ];
 
+pub(crate) const CLIENT_SHARE: Key = fixed("share", Form::Percent, MUST, "part of the clients");
 /// `clients`.
 pub(crate) const CLIENT: &[Key] = &[
-    fixed("share", Form::Percent, "", "part of the clients"),
-    fixed(
-        "profile",
-        Form::Words(&crate::experiment::keys::PROFILE_NAMES),
-        "the stack's",
-        "profile of such a client",
-    ),
-    fixed(
-        "behaviour",
-        Form::Behaviour,
-        "the profile's",
-        "behaviours that differ",
-    ),
-    fixed("sysctl", Form::Sysctl, "none", "sysctls of such a client"),
+    CLIENT_SHARE,
+    Key { axis: false, absent: says("the stack's"), meaning: "profile of such a client", ..host::PROFILE },
+    Key { axis: false, meaning: "behaviours that differ", ..host::BEHAVIOUR },
+    Key { axis: false, absent: says("none"), meaning: "sysctls of such a client", ..host::SYSCTL },
 ];
 
+pub(crate) const LEVEL: Key = fixed("level", Form::Percent, number(50_000_000), "share of false discoveries among the decided rows (Benjamini and Hochberg)");
+pub(crate) const BAND: Key = fixed("band", Form::Percent, number(10_000_000), "a latency whose whole interval lies within this of the baseline is the same");
+pub(crate) const STOP: Key = fixed("stop", Form::Words(&["never", "decided"]), word("never"), "`decided`: the run ends at the first of five looks at which every row is decided; the looks share `level`");
 /// `[compare]`.
 pub(crate) const COMPARE: &[Key] = &[
-    fixed(
-        "level",
-        Form::Percent,
-        "5%",
-        "share of false discoveries among the decided rows (Benjamini and Hochberg)",
-    ),
-    fixed(
-        "band",
-        Form::Percent,
-        "1%",
-        "a latency whose whole interval lies within this of the baseline is the same",
-    ),
-    fixed(
-        "stop",
-        Form::Words(&["never", "decided"]),
-        "never",
-        "`decided`: the run ends at the first of five looks at which every row is decided; the looks share `level`",
-    ),
+    LEVEL, BAND, STOP,
 ];

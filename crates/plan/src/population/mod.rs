@@ -4,6 +4,7 @@
 //! only: every arm sees the same network, and any connection can be run again alone.
 
 mod draw;
+#[rustfmt::skip]
 pub(crate) mod keys;
 mod read;
 mod result;
@@ -154,8 +155,8 @@ pub struct Compare {
 impl Default for Compare {
     fn default() -> Self {
         Self {
-            level_ppb: 50_000_000,
-            band_ppb: 10_000_000,
+            level_ppb: keys::LEVEL.number() as u32,
+            band_ppb: keys::BAND.number() as u32,
             stops: false,
         }
     }

@@ -1,18 +1,17 @@
 //! From a file's text to a population.
 
 use super::keys::{
-    CLIENT, COMPARE, LOSS, OUTAGE, POPULATION, POPULATION_FILE, REORDERING, SCOPE, SPIKES,
+    self, CLIENT, COMPARE, LOSS, OUTAGE, POPULATION, POPULATION_FILE, REORDERING, SCOPE, SPIKES,
 };
 use super::{Client, Compare, Loss, OutageRule, Population, Reordering, SpikeRule};
-use crate::dist::{Dist, Kind};
+use crate::dist::Dist;
 use crate::experiment::error::Fault;
 use crate::experiment::fields::Fields;
 use crate::experiment::host::{behaviours, hosts, sysctls, within};
-use crate::experiment::keys::PROFILE_NAMES;
+use crate::experiment::keys::{Form, Key, PROFILE_NAMES, file, host};
 use crate::experiment::tree::{Choice, Table, Value};
 use crate::experiment::variant::{self, Variant};
 use crate::experiment::{root, stem, tree};
-use tcplab_base::quantity::PERCENT;
 
 /// The base population.
 const WEB: &str = include_str!("web.toml");
@@ -63,43 +62,41 @@ fn decode(tree: &Table, file: &str, variant: Option<String>) -> Result<Populatio
     let choice = Choice::new();
     let fields = root(tree, &choice);
     fields.check(&[POPULATION_FILE])?;
-    fields.word("schema", &[(crate::experiment::SCHEMA, ())])?;
+    fields.word(&file::SCHEMA, &[()])?;
     let of = fields
-        .table("population")?
-        .ok_or_else(|| fields.missing("population"))?;
+        .table(&keys::OF)?
+        .ok_or_else(|| fields.missing(&keys::OF))?;
     of.check(&[POPULATION])?;
     of.check_fixed(POPULATION)?;
-    of.word("base", &[("web", ())])?;
-    let arms = hosts(&fields.tables("arm", MAX_ARMS)?)?;
+    of.word(&keys::BASE, &[()])?;
+    let arms = hosts(&fields.tables(keys::ARM.name, MAX_ARMS)?)?;
     if arms.is_empty() {
         return Err(fields
             .missing("[[arm]]")
             .help("write at least one: `[[arm]]` and `name = \"B\"` is a server as it is"));
     }
-    let dist = |key: &str, kind| needed(&of, key, kind);
-    let some = |key: &str, kind| more_than_none(&of, key, kind);
-    let compare = fields.table("compare")?;
+    let dist = |key| needed(&of, key);
+    let some = |key| more_than_none(&of, key);
+    let compare = fields.table(&keys::HOW)?;
     Ok(Population {
-        name: fields.name("name")?.unwrap_or_else(|| stem(file)),
-        title: fields.text("title")?.map(str::to_owned),
+        name: fields.name(&file::NAME)?.unwrap_or_else(|| stem(file)),
+        title: fields.find(&file::TITLE)?,
         variant,
-        connections: of
-            .count("connections", 1, Population::MAX_CONNECTIONS)?
-            .unwrap_or(100_000),
-        seed: of.count("seed", 0, (1 << 53) - 1)?.unwrap_or(1),
-        hz: u32::try_from(of.count("hz", 24, 1000)?.unwrap_or(1000)).unwrap_or(1000),
-        rtt: dist("rtt", Kind::Time)?,
-        rate: some("rate", Kind::Rate)?,
-        buffer: some("buffer", Kind::Buffer)?,
-        jitter: dist("jitter", Kind::Time)?,
-        requests: some("requests", Kind::Number)?,
-        think: dist("think", Kind::Time)?,
-        request: some("request", Kind::Size)?,
-        response: some("response", Kind::Size)?,
-        client_timeout: some("client_timeout", Kind::Time)?,
-        server_timeout: some("server_timeout", Kind::Time)?,
+        connections: of.get(&keys::CONNECTIONS)?,
+        seed: of.get(&keys::SEED)?,
+        hz: of.get(&keys::HZ)?,
+        rtt: dist(&keys::RTT)?,
+        rate: some(&keys::RATE)?,
+        buffer: some(&keys::BUFFER)?,
+        jitter: dist(&keys::JITTER)?,
+        requests: some(&keys::REQUESTS)?,
+        think: dist(&keys::THINK)?,
+        request: some(&keys::REQUEST)?,
+        response: some(&keys::RESPONSE)?,
+        client_timeout: some(&keys::CLIENT_TIMEOUT)?,
+        server_timeout: some(&keys::SERVER_TIMEOUT)?,
         losses: losses(&of)?,
-        ack_loss_ppb: percent(&of, "ack_loss")?.unwrap_or(0),
+        ack_loss_ppb: of.find(&keys::ACK_LOSS)?.unwrap_or(0),
         spikes: spikes(&of)?,
         reordering: reordering(&of)?,
         outage: outage(&of)?,
@@ -130,8 +127,8 @@ fn inherit(tree: &mut Table, base: &Table) {
 }
 
 /// A distribution, when the key is there; a number is its text.
-fn dist(fields: &Fields<'_>, key: &str, kind: Kind) -> Result<Option<Dist>, Fault> {
-    let Some(node) = fields.node(key) else {
+fn dist(fields: &Fields<'_>, key: &Key) -> Result<Option<Dist>, Fault> {
+    let (Some(node), Form::Dist(kind)) = (fields.node(key), &key.form) else {
         return Ok(None);
     };
     let number;
@@ -146,7 +143,7 @@ fn dist(fields: &Fields<'_>, key: &str, kind: Kind) -> Result<Option<Dist>, Faul
         }
         _ => fields.text(key)?.unwrap_or_default(),
     };
-    let parsed = Dist::parse(text, kind).map_err(|wrong| {
+    let parsed = Dist::parse(text, *kind).map_err(|wrong| {
         let word = text.get(wrong.start..wrong.end).unwrap_or(text);
         Fault::new(
             &within(node, text, word),
@@ -157,31 +154,22 @@ fn dist(fields: &Fields<'_>, key: &str, kind: Kind) -> Result<Option<Dist>, Faul
     parsed.map(Some)
 }
 
-fn needed(fields: &Fields<'_>, key: &str, kind: Kind) -> Result<Dist, Fault> {
-    dist(fields, key, kind)?.ok_or_else(|| fields.missing(key))
+fn needed(fields: &Fields<'_>, key: &Key) -> Result<Dist, Fault> {
+    dist(fields, key)?.ok_or_else(|| fields.missing(key))
 }
 
 /// The same of something that every connection has some of: draws below its least are raised to it, and a value that is
 /// always 0 would be another one.
-fn more_than_none(fields: &Fields<'_>, key: &str, kind: Kind) -> Result<Dist, Fault> {
-    let dist = needed(fields, key, kind)?;
+fn more_than_none(fields: &Fields<'_>, key: &Key) -> Result<Dist, Fault> {
+    let dist = needed(fields, key)?;
     match fields.node(key).filter(|_| dist.as_constant() == Some(0)) {
         Some(node) => Err(fields.fault(key, node, "must be more than 0")),
         None => Ok(dist),
     }
 }
 
-fn percent(fields: &Fields<'_>, key: &str) -> Result<Option<u32>, Fault> {
-    let ppb = fields.quantity(key, &PERCENT)?;
-    Ok(ppb.map(|n| u32::try_from(n).unwrap_or(ALL)))
-}
-
-fn needed_percent(fields: &Fields<'_>, key: &str) -> Result<u32, Fault> {
-    percent(fields, key)?.ok_or_else(|| fields.missing(key))
-}
-
 /// A plain number with a fraction, times a million.
-fn millionths(fields: &Fields<'_>, key: &str, most: f64) -> Result<Option<u64>, Fault> {
+fn millionths(fields: &Fields<'_>, key: &Key, most: f64) -> Result<Option<u64>, Fault> {
     let Some(node) = fields.node(key) else {
         return Ok(None);
     };
@@ -200,7 +188,7 @@ fn millionths(fields: &Fields<'_>, key: &str, most: f64) -> Result<Option<u64>, 
 /// Shares that are more than all there is.
 fn check_shares(
     fields: &Fields<'_>,
-    key: &str,
+    key: &Key,
     shares: impl Iterator<Item = u32>,
     all: bool,
 ) -> Result<(), Fault> {
@@ -223,99 +211,100 @@ fn check_shares(
 
 fn losses(of: &Fields<'_>) -> Result<Vec<Loss>, Fault> {
     let mut out = Vec::new();
-    for fields in of.tables("loss", MAX_KINDS)? {
+    for fields in of.tables(keys::THE_LOSS.name, MAX_KINDS)? {
         fields.check(&[LOSS])?;
         out.push(Loss {
-            share_ppb: needed_percent(&fields, "share")?,
-            rate: needed(&fields, "rate", Kind::Chance)?,
-            burst_ppm: match millionths(&fields, "burst", 1e6)? {
+            share_ppb: fields.get(&keys::LOSS_SHARE)?,
+            rate: needed(&fields, &keys::LOSS_RATE)?,
+            burst_ppm: match millionths(&fields, &keys::LOSS_BURST, 1e6)? {
                 Some(n) if n < 1_000_000 => {
-                    let node = fields
-                        .node("burst")
-                        .ok_or_else(|| fields.missing("burst"))?;
-                    return Err(fields.fault("burst", node, "a burst has at least one packet"));
+                    return Err(fields.at(&keys::LOSS_BURST, "a burst has at least one packet"));
                 }
                 burst => burst,
             },
-            bad_ppb: percent(&fields, "bad")?.unwrap_or(ALL).max(1),
+            bad_ppb: fields.get::<u32>(&keys::LOSS_BAD)?.max(1),
         });
     }
-    check_shares(of, "loss", out.iter().map(|l| l.share_ppb), false)?;
+    check_shares(of, &keys::THE_LOSS, out.iter().map(|l| l.share_ppb), false)?;
     Ok(out)
 }
 
 fn spikes(of: &Fields<'_>) -> Result<SpikeRule, Fault> {
-    let Some(fields) = of.table("spikes")? else {
+    let Some(fields) = of.table(&keys::THE_SPIKES)? else {
         return Ok(SpikeRule::default());
     };
     fields.check(&[SPIKES])?;
-    let data_ppb = percent(&fields, "data")?.unwrap_or(0);
-    let ack_ppb = percent(&fields, "ack")?.unwrap_or(0);
-    let median_ns = match fields.time("median")? {
-        None if data_ppb > 0 || ack_ppb > 0 => return Err(fields.missing("median")),
+    let data_ppb = fields.get(&keys::SPIKE_DATA)?;
+    let ack_ppb = fields.get(&keys::SPIKE_ACK)?;
+    let median_ns = match fields.find(&keys::SPIKE_MEDIAN)? {
+        None if data_ppb > 0 || ack_ppb > 0 => return Err(fields.missing(&keys::SPIKE_MEDIAN)),
         median => median.unwrap_or(0),
     };
     Ok(SpikeRule {
         data_ppb,
         ack_ppb,
         median_ns,
-        sigma_ppm: millionths(&fields, "sigma", 5.0)?.unwrap_or(0) as u32,
+        sigma_ppm: millionths(&fields, &keys::SPIKE_SIGMA, 5.0)?.unwrap_or(0) as u32,
     })
 }
 
 fn reordering(of: &Fields<'_>) -> Result<Option<Reordering>, Fault> {
-    let Some(fields) = of.table("reordering")? else {
+    let Some(fields) = of.table(&keys::THE_REORDERING)? else {
         return Ok(None);
     };
     fields.check(&[REORDERING])?;
     Ok(Some(Reordering {
-        data_ppb: needed_percent(&fields, "data")?,
-        least: dist(&fields, "least", Kind::Time)?.unwrap_or_else(|| Dist::fixed(Kind::Time, 0)),
-        most: needed(&fields, "most", Kind::Time)?,
+        data_ppb: fields.get(&keys::REORDER_DATA)?,
+        least: dist(&fields, &keys::REORDER_LEAST)?
+            .unwrap_or_else(|| Dist::fixed(crate::dist::Kind::Time, 0)),
+        most: needed(&fields, &keys::REORDER_MOST)?,
     }))
 }
 
 fn outage(of: &Fields<'_>) -> Result<Option<OutageRule>, Fault> {
-    let Some(fields) = of.table("outage")? else {
+    let Some(fields) = of.table(&keys::THE_OUTAGE)? else {
         return Ok(None);
     };
     fields.check(&[OUTAGE])?;
-    let share_ppb = needed_percent(&fields, "share")?;
+    let share_ppb = fields.get(&keys::OUTAGE_SHARE)?;
     if share_ppb == 0 {
         return Ok(None);
     }
     Ok(Some(OutageRule {
         share_ppb,
-        start: needed(&fields, "start", Kind::Time)?,
-        length: needed(&fields, "length", Kind::Time)?,
-        final_ppb: percent(&fields, "final")?.unwrap_or(0),
+        start: needed(&fields, &keys::OUTAGE_START)?,
+        length: needed(&fields, &keys::OUTAGE_LENGTH)?,
+        final_ppb: fields.get(&keys::OUTAGE_FINAL)?,
     }))
 }
 
 fn clients(of: &Fields<'_>) -> Result<Vec<Client>, Fault> {
     let mut out = Vec::new();
-    for fields in of.tables("clients", MAX_KINDS)? {
+    for fields in of.tables(keys::THE_CLIENTS.name, MAX_KINDS)? {
         fields.check(&[CLIENT])?;
-        let profiles = PROFILE_NAMES.map(|name| (name, name));
         out.push(Client {
-            share_ppb: needed_percent(&fields, "share")?,
-            profile: fields.word("profile", &profiles)?.map(str::to_owned),
+            share_ppb: fields.get(&keys::CLIENT_SHARE)?,
+            profile: fields
+                .word(&host::PROFILE, &PROFILE_NAMES)?
+                .map(str::to_owned),
             behaviour: behaviours(&fields)?,
             sysctl: sysctls(&fields)?,
         });
     }
-    check_shares(of, "clients", out.iter().map(|c| c.share_ppb), true)?;
+    check_shares(
+        of,
+        &keys::THE_CLIENTS,
+        out.iter().map(|c| c.share_ppb),
+        true,
+    )?;
     Ok(out)
 }
 
 fn compare_of(fields: &Fields<'_>) -> Result<Compare, Fault> {
     fields.check(&[COMPARE])?;
-    let default = Compare::default();
     Ok(Compare {
-        level_ppb: percent(fields, "level")?.unwrap_or(default.level_ppb),
-        band_ppb: percent(fields, "band")?.unwrap_or(default.band_ppb),
-        stops: fields
-            .word("stop", &[("never", false), ("decided", true)])?
-            .unwrap_or(default.stops),
+        level_ppb: fields.get(&keys::LEVEL)?,
+        band_ppb: fields.get(&keys::BAND)?,
+        stops: fields.word(&keys::STOP, &[false, true])?.unwrap_or(false),
     })
 }

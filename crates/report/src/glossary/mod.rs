@@ -4,9 +4,11 @@
 //! said, what they need to see) from the analyser's list.
 
 mod classes;
+mod columns;
 mod words;
 
 pub(crate) use classes::meaning;
+pub(crate) use columns::short;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -60,12 +62,21 @@ fn hint(near: &[&str]) -> String {
 /// What a word means, as text for a terminal.
 pub fn explain(theme: &Theme, word: &str) -> Result<String, Unknown> {
     let asked = plain(word);
+    let by_name = findings::ids().find(|id| plain(id.name()) == asked);
+    let said = by_name.or_else(|| findings::ids().find(|id| plain(&short(id.name())) == asked));
     if let Some(entry) = words::WORDS.iter().find(|e| e.is(&asked)) {
         let about = format!("{}.\n{}", capital(entry.short), entry.more);
-        return Ok(page(theme, entry.word, &about));
+        let word = page(theme, entry.word, &about);
+        return Ok(match said {
+            Some(id) => format!("{word}\n{}", page(theme, id.name(), &finding(id.name()))),
+            None => word,
+        });
     }
-    if let Some(id) = findings::ids().find(|id| plain(id.name()) == asked) {
+    if let Some(id) = said {
         return Ok(page(theme, id.name(), &finding(id.name())));
+    }
+    if let Some((name, about)) = columns::find(&asked) {
+        return Ok(page(theme, name, about));
     }
     let is_class = |c: &Class| [c.name(), c.words()].map(plain).contains(&asked);
     if let Some(class) = Class::ALL.into_iter().find(is_class) {
@@ -83,6 +94,7 @@ pub fn list(theme: &Theme) -> String {
     let kinds = [
         ("Words", words::WORDS.iter().map(|e| e.word).collect()),
         ("Findings", findings::ids().map(|id| id.name()).collect()),
+        ("Columns and verdicts", columns::names()),
         (
             "Where the time went",
             Class::ALL.into_iter().map(Class::words).collect::<Vec<_>>(),
@@ -213,6 +225,11 @@ fn plain(text: &str) -> String {
 
 /// With a capital letter at the start.
 pub(crate) fn capital(text: &str) -> String {
+    // An address stays as it is.
+    let first = text.split_whitespace().next().unwrap_or_default();
+    if first.contains([':', '.']) {
+        return text.to_owned();
+    }
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| {
         first.to_uppercase().chain(letters).collect()
@@ -247,13 +264,28 @@ mod tests {
         let words = words::WORDS.iter().flat_map(Entry::names);
         let ids = findings::ids().map(|id| id.name().to_owned());
         let classes = Class::ALL.into_iter().flat_map(|c| [c.name(), c.words()]);
-        for word in words.chain(ids).chain(classes.map(str::to_owned)) {
+        let columns = columns::names().into_iter().map(str::to_owned);
+        let classes = classes.map(str::to_owned).chain(columns);
+        for word in words.chain(ids).chain(classes) {
             let text = explain(&theme, &word).unwrap_or_else(|e| panic!("{e}"));
             assert!(text.lines().count() >= 3, "{text}");
             for line in text.lines().filter(|l| !l.contains('`')) {
                 assert!(line.chars().count() <= 80, "{line}");
             }
         }
+    }
+
+    #[test]
+    fn a_finding_is_explained_beside_its_word_and_by_its_short_name() {
+        let theme = Theme::default();
+        let both = explain(&theme, "policer").unwrap();
+        assert!(
+            both.contains("Said when: ") && both.starts_with("policer"),
+            "{both}"
+        );
+        let short = explain(&theme, "left quick-ACK mode").unwrap();
+        assert_eq!(short, explain(&theme, "quickack_exhausted").unwrap());
+        assert!(explain(&theme, "ACK now").unwrap().contains("at once"));
     }
 
     #[test]

@@ -8,9 +8,9 @@ use tcplab_analyze::report::{Direction, State, Stream, Totals};
 use super::collect::{heading, which_streams};
 use super::findings::labelled;
 use super::notes::needless_probes;
-use super::streams::short;
 use super::style::{Ink, wrap};
 use super::{Theme, units};
+use crate::glossary::short;
 
 /// Streams that are named of each kind.
 const NAMED: usize = 8;

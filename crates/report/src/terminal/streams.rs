@@ -1,6 +1,7 @@
 //! The table of streams, the interesting ones first. Wide terminals get one line for each
 //! stream, narrow ones two.
 
+use crate::glossary::short;
 use std::cmp::Reverse;
 use std::fmt::Write;
 
@@ -144,27 +145,6 @@ impl Row {
             (0, 0, true) => "ok",
         }
     }
-}
-
-/// Words for the table; an id that has none here stands for itself.
-pub(super) fn short(id: &str) -> String {
-    match id {
-        "quickack_exhausted" => "left quick-ACK mode",
-        "delack_nagle" => "delayed ACK and Nagle",
-        "delack_request_response" => "held by delayed ACK",
-        "rto_stall" => "RTO stall",
-        "spurious_rto" => "spurious RTO",
-        "spurious_retransmission_reordering" => "reordering",
-        "syn_retries" => "SYN retries",
-        other => {
-            let words = other.replace('_', " ");
-            return match words.strip_prefix("caqm ") {
-                Some(what) => format!("CAQM: {what}"),
-                None => words,
-            };
-        }
-    }
-    .into()
 }
 
 /// The table.

@@ -1,21 +1,30 @@
 //! What the model does not do: said of a point before it runs.
 
+use tcplab_plan::contract::{self, Kind};
 use tcplab_plan::network::narrow_link;
-use tcplab_plan::point::{By, Host};
+use tcplab_plan::point::Host;
 use tcplab_plan::{Point, Refusal};
 use tcplab_tcp::{Sysctl, Unread, congestion_controls};
 
 use super::replay;
 use crate::events::Events;
 
-/// Everything of a point that the model does not honour, in the order of its hosts, applications and links.
+/// Everything of a point that the model does not honour and no rule of a key says, in the order of its hosts,
+/// applications and links.
 pub fn refusals(point: &Point) -> Vec<Refusal> {
     let sysctls = point.hosts.iter().flat_map(of_sysctls);
-    sysctls.chain(obstacles(point)).collect()
+    sysctls.chain(own(point)).collect()
 }
 
-/// The same without sysctls, which a host refuses as it sets them: cheap enough for each connection of a population.
+/// What a world cannot run, without sysctls, which a host refuses as it sets them: cheap enough for each connection of
+/// a population.
 pub(super) fn obstacles(point: &Point) -> Vec<Refusal> {
+    let mut found = contract::links_of_kernels(point, Kind::Model);
+    found.extend(own(point));
+    found
+}
+
+fn own(point: &Point) -> Vec<Refusal> {
     let mut found = Vec::new();
     of_congestion(point, &mut found);
     of_links(point, &mut found);
@@ -93,13 +102,6 @@ fn is_congestion(name: &str) -> bool {
 fn of_links(point: &Point, found: &mut Vec<Refusal>) {
     let name = |host: usize| point.hosts.get(host).map_or("?", |h| h.name.as_str());
     let place = |a: usize, b: usize| format!("link {}-{}", name(a), name(b));
-    for link in point.links.iter().filter(|link| link.by == By::Kernel) {
-        found.push(Refusal::new(
-            place(link.a, link.b),
-            "by = \"kernel\" is for kernels; the model has tcplab's own links",
-            "",
-        ));
-    }
     for app in point.apps.iter().filter(|app| !app.does.is_udp()) {
         let [a, b] = [app.client, app.server];
         if let Some(link) = narrow_link(point, a, b).or_else(|| narrow_link(point, b, a)) {

@@ -1,284 +1,111 @@
 //! The keys of applications: those of all, those of each kind.
 
-use super::super::rrul::MARKS;
-use super::{Form, Key, SOCKET, fixed, key};
+use super::super::rrul::{MARKS, MAX_FLOWS};
+use super::{Bounds, Form, Key, MUST, SOCKET, fixed, flag, key, number, says, word};
+use tcplab_base::quantity::SIZE;
+use crate::rules::{
+    LEAST_PING, MAX_CHUNK, MAX_CONNECTIONS, MAX_COUNT, MAX_DATAGRAM, MAX_MESSAGE, MS_NS, Range,
+};
 
+const MS: u64 = 1_000_000;
+const S: u64 = 1_000 * MS;
+/// Bytes of one write or read.
+const CHUNK: Range = (1, MAX_CHUNK);
+/// Bytes of a message.
+pub(crate) const MESSAGE: Range = (1, MAX_MESSAGE);
+const DATAGRAM: Range = (1, MAX_DATAGRAM);
+const COUNTS: Range = (1, MAX_COUNT);
+const LONGER: Bounds = Bounds::Longer("must be longer than 0; leave it out for the default");
+const WAIT: Bounds = Bounds::Longer("a wait of 0 is no wait; leave it out for none at all");
+
+pub(crate) const NAME: Key = fixed("name", Form::Name, says("its kind"), "its name in variants and measures");
+pub(crate) const KIND: Key = key("kind", Form::Words(&KIND_NAMES), MUST, "what it does; it must have one");
+pub(crate) const CLIENT: Key = key("client", Form::Text, word("client"), "host that connects");
+pub(crate) const SERVER: Key = key("server", Form::Text, word("server"), "host that listens; with the client's own name it runs over `lo`");
+pub(crate) const PORT: Key = key("port", Form::Count((1, 65_535)), says("5001 and up"), "port of the server");
+pub(crate) const START: Key = key("start", Form::Time(Bounds::Any), number(0), "when the first connection begins");
+pub(crate) const CONNECTIONS: Key = key("connections", Form::Count((1, MAX_CONNECTIONS)), number(1), "connections");
+pub(crate) const STAGGER: Key = key("stagger", Form::Time(Bounds::Any), number(0), "time between two starts, of a group's hosts too");
+pub(crate) const CLIENT_SOCKET: Key = key("client_socket", Form::Table(SOCKET), says("the host's"), "options of the client's sockets");
+pub(crate) const SERVER_SOCKET: Key = key("server_socket", Form::Table(SOCKET), says("the host's"), "options of the server's sockets");
+pub(crate) const CLIENT_TIMEOUT: Key = key("client_timeout", Form::Time(WAIT), says("none"), "a client that waits so long for its socket, and gets nothing that it waits for, gives up (`ETIME`) and closes");
+pub(crate) const SERVER_TIMEOUT: Key = key("server_timeout", Form::Time(WAIT), says("none"), "the same of the server");
 /// `[[app]]`, whatever its kind.
 pub(crate) const APP: &[Key] = &[
-    fixed(
-        "name",
-        Form::Name,
-        "its kind",
-        "its name in variants and measures",
-    ),
-    key(
-        "kind",
-        Form::Words(&KIND_NAMES),
-        "",
-        "what it does; it must have one",
-    ),
-    key("client", Form::Text, "client", "host that connects"),
-    key(
-        "server",
-        Form::Text,
-        "server",
-        "host that listens; with the client's own name it runs over `lo`",
-    ),
-    key("port", Form::Count, "5001 and up", "port of the server"),
-    key("start", Form::Time, "0", "when the first connection begins"),
-    key("connections", Form::Count, "1", "connections"),
-    key(
-        "stagger",
-        Form::Time,
-        "0",
-        "time between two starts, of a group's hosts too",
-    ),
-    key(
-        "client_socket",
-        Form::Table(SOCKET),
-        "the host's",
-        "options of the client's sockets",
-    ),
-    key(
-        "server_socket",
-        Form::Table(SOCKET),
-        "the host's",
-        "options of the server's sockets",
-    ),
-    key(
-        "client_timeout",
-        Form::Time,
-        "none",
-        "a client that waits so long for its socket, and gets nothing that it waits for, gives up (`ETIME`) and closes",
-    ),
-    key(
-        "server_timeout",
-        Form::Time,
-        "none",
-        "the same of the server",
-    ),
+    NAME, KIND, CLIENT, SERVER, PORT, START, CONNECTIONS, STAGGER, CLIENT_SOCKET, SERVER_SOCKET, CLIENT_TIMEOUT,
+    SERVER_TIMEOUT,
 ];
+pub(crate) const COUNT: Key = key("count", Form::Count(COUNTS), says("no limit"), "ends after so many writes, transactions or datagrams");
+pub(crate) const DURATION: Key = key("duration", Form::Time(LONGER), says("10s when there is no count"), "ends this long after the connection stood");
+pub(crate) const PAUSE: Key = key("pause", Form::Time(Bounds::Any), number(0), "the client waits after each response");
 
-const COUNT: Key = key(
-    "count",
-    Form::Count,
-    "no limit",
-    "ends after so many writes, transactions or datagrams",
-);
-const DURATION: Key = key(
-    "duration",
-    Form::Time,
-    "10s when there is no count",
-    "ends this long after the connection stood",
-);
-const PAUSE: Key = key(
-    "pause",
-    Form::Time,
-    "0",
-    "the client waits after each response",
-);
+pub(crate) const STREAM_CHUNK: Key = key("chunk", Form::Size(CHUNK), number(1460), "bytes of each write");
+pub(crate) const STREAM_EVERY: Key = key("every", Form::Time(Bounds::Any), number(0), "time between two writes, on an absolute schedule; 0: as fast as the socket takes them");
+pub(crate) const STREAM_LATE: Key = key("late", Form::Time(Bounds::Any), number(0), "each write comes later by a draw from 0 to this, and so do those after it: a loop that takes time itself");
+pub(crate) const STREAM_URGENT: Key = key("urgent", Form::Count(COUNTS), says("none"), "each Nth write is sent with MSG_OOB: its last byte is urgent, and the client does not read it");
+pub(crate) const STREAM_READ: Key = key("read", Form::Size(CHUNK), number(64 << 10), "bytes of each read at most");
+const STREAM: &[Key] = &[STREAM_CHUNK, STREAM_EVERY, STREAM_LATE, STREAM_URGENT, STREAM_READ, COUNT, DURATION];
 
-const STREAM: &[Key] = &[
-    key("chunk", Form::Size, "1460", "bytes of each write"),
-    key(
-        "every",
-        Form::Time,
-        "0",
-        "time between two writes, on an absolute schedule; 0: as fast as the socket takes them",
-    ),
-    key(
-        "late",
-        Form::Time,
-        "0",
-        "each write comes later by a draw from 0 to this, and so do those after it: a loop that takes time itself",
-    ),
-    key(
-        "urgent",
-        Form::Count,
-        "none",
-        "each Nth write is sent with MSG_OOB: its last byte is urgent, and the client does not read it",
-    ),
-    key("read", Form::Size, "64k", "bytes of each read at most"),
-    COUNT,
-    DURATION,
-];
-const ECHO: &[Key] = &[
-    key("size", Form::Size, "1", "bytes of a message"),
-    PAUSE,
-    COUNT,
-    DURATION,
-];
-const WRITE_WRITE_READ: &[Key] = &[
-    key("head", Form::Size, "512", "bytes of the first write"),
-    key(
-        "body",
-        Form::Size,
-        "512",
-        "bytes of the second write; 0: there is none",
-    ),
-    key("reply", Form::Size, "1448", "bytes of the reply"),
-    PAUSE,
-    COUNT,
-    DURATION,
-];
-const BULK: &[Key] = &[
-    key("bytes", Form::Size, "no limit", "bytes to send"),
-    key(
-        "duration",
-        Form::Time,
-        "10s when there are no bytes",
-        "time to send",
-    ),
-    key("chunk", Form::Size, "128k", "bytes of each write"),
-    key(
-        "reverse",
-        Form::Flag,
-        "false",
-        "the server sends, the client reads",
-    ),
-];
-const REQUEST_RESPONSE: &[Key] = &[
-    key("request", Form::Size, "1", "bytes of a request"),
-    key("response", Form::Size, "1", "bytes of a response"),
-    PAUSE,
-    COUNT,
-    DURATION,
-];
-const WEB: &[Key] = &[
-    key("request", Form::Size, "200", "bytes of a request"),
-    key(
-        "sizes",
-        Form::Sizes,
-        "10k",
-        "bytes of the responses, in order",
-    ),
-    key(
-        "think",
-        Form::Times,
-        "0",
-        "the client waits before each request but the first; the last one is used again",
-    ),
-];
-const MESSAGES: &[Key] = &[key(
-    "messages",
-    Form::Texts,
-    "",
-    "the writes, in order: `client BYTES` or `server BYTES`, and `after TIME` for a pause before it",
-)];
-const SINK: &[Key] = &[key(
-    "hold",
-    Form::Time,
-    "10s",
-    "how long the client holds the connection",
-)];
-const UDP_STREAM: &[Key] = &[
-    key("size", Form::Size, "1400", "bytes of payload"),
-    key(
-        "every",
-        Form::Time,
-        "10ms",
-        "time between two datagrams, on an absolute schedule",
-    ),
-    COUNT,
-    DURATION,
-];
-const UDP_RR: &[Key] = &[
-    key("request", Form::Size, "1", "bytes of a request"),
-    key("response", Form::Size, "1", "bytes of a response"),
-    PAUSE,
-    key(
-        "timeout",
-        Form::Time,
-        "1s",
-        "the client gives a transaction up then",
-    ),
-    COUNT,
-    DURATION,
-];
+pub(crate) const ECHO_SIZE: Key = key("size", Form::Size(MESSAGE), number(1), "bytes of a message");
+const ECHO: &[Key] = &[ECHO_SIZE, PAUSE, COUNT, DURATION];
 
-const PING_EVERY: Key = key(
-    "every",
-    Form::Time,
-    "200ms",
-    "time between two pings, on an absolute schedule; they do not wait for answers",
-);
-const PING_TIMEOUT: Key = key(
-    "timeout",
-    Form::Time,
-    "10s",
-    "a ping without an answer is lost then",
-);
-const UDP_PING: &[Key] = &[
-    key("size", Form::Size, "60", "bytes of payload, each way"),
-    PING_EVERY,
-    PING_TIMEOUT,
-    COUNT,
-    DURATION,
-];
-const PING: &[Key] = &[
-    key("size", Form::Size, "56", "bytes after the ICMP header"),
-    PING_EVERY,
-    PING_TIMEOUT,
-    COUNT,
-    DURATION,
-];
+pub(crate) const HEAD: Key = key("head", Form::Size(MESSAGE), number(512), "bytes of the first write");
+pub(crate) const BODY: Key = key("body", Form::Size((0, MAX_MESSAGE)), number(512), "bytes of the second write; 0: there is none");
+pub(crate) const REPLY: Key = key("reply", Form::Size(MESSAGE), number(1448), "bytes of the reply");
+const WRITE_WRITE_READ: &[Key] = &[HEAD, BODY, REPLY, PAUSE, COUNT, DURATION];
 
-const REPLAY: &[Key] = &[
-    key(
-        "file",
-        Form::Text,
-        "",
-        "the capture (pcap, pcapng, also packed), from the folder of this file; it must have one",
-    ),
-    key(
-        "interface",
-        Form::Text,
-        "all",
-        "only frames of the capture's interface of this name",
-    ),
-    key(
-        "from",
-        Form::Text,
-        "all",
-        "only IP packets from this address",
-    ),
-];
+pub(crate) const BULK_BYTES: Key = key("bytes", Form::Size((1, SIZE.max)), says("no limit"), "bytes to send");
+pub(crate) const BULK_DURATION: Key = key("duration", Form::Time(LONGER), says("10s when there are no bytes"), "time to send");
+pub(crate) const BULK_CHUNK: Key = key("chunk", Form::Size(CHUNK), number(128 << 10), "bytes of each write");
+pub(crate) const BULK_REVERSE: Key = key("reverse", Form::Flag, flag(false), "the server sends, the client reads");
+const BULK: &[Key] = &[BULK_BYTES, BULK_DURATION, BULK_CHUNK, BULK_REVERSE];
 
+pub(crate) const RR_REQUEST: Key = key("request", Form::Size(MESSAGE), number(1), "bytes of a request");
+pub(crate) const RR_RESPONSE: Key = key("response", Form::Size(MESSAGE), number(1), "bytes of a response");
+const REQUEST_RESPONSE: &[Key] = &[RR_REQUEST, RR_RESPONSE, PAUSE, COUNT, DURATION];
+
+pub(crate) const WEB_REQUEST: Key = key("request", Form::Size(MESSAGE), number(200), "bytes of a request");
+pub(crate) const WEB_SIZES: Key = key("sizes", Form::Sizes(MESSAGE), number(10 << 10), "bytes of the responses, in order");
+pub(crate) const WEB_THINK: Key = key("think", Form::Times, number(0), "the client waits before each request but the first; the last one is used again");
+const WEB: &[Key] = &[WEB_REQUEST, WEB_SIZES, WEB_THINK];
+
+pub(crate) const WRITES: Key = key("messages", Form::Texts, MUST, "the writes, in order: `client BYTES` or `server BYTES`, and `after TIME` for a pause before it");
+const MESSAGES: &[Key] = &[WRITES];
+
+pub(crate) const SINK_HOLD: Key = key("hold", Form::Time(Bounds::Any), number(10 * S), "how long the client holds the connection");
+const SINK: &[Key] = &[SINK_HOLD];
+
+pub(crate) const UDP_SIZE: Key = key("size", Form::Size(DATAGRAM), number(1400), "bytes of payload");
+pub(crate) const UDP_EVERY: Key = key("every", Form::Time(Bounds::Any), number(10 * MS), "time between two datagrams, on an absolute schedule");
+const UDP_STREAM: &[Key] = &[UDP_SIZE, UDP_EVERY, COUNT, DURATION];
+
+pub(crate) const UDP_RR_REQUEST: Key = key("request", Form::Size(DATAGRAM), number(1), "bytes of a request");
+pub(crate) const UDP_RR_RESPONSE: Key = key("response", Form::Size(DATAGRAM), number(1), "bytes of a response");
+pub(crate) const UDP_RR_TIMEOUT: Key = key("timeout", Form::Time(LONGER), number(S), "the client gives a transaction up then");
+const UDP_RR: &[Key] = &[UDP_RR_REQUEST, UDP_RR_RESPONSE, PAUSE, UDP_RR_TIMEOUT, COUNT, DURATION];
+
+pub(crate) const PING_EVERY: Key = key("every", Form::Time(Bounds::AtLeast(MS_NS)), number(200 * MS), "time between two pings, on an absolute schedule; they do not wait for answers");
+pub(crate) const PING_TIMEOUT: Key = key("timeout", Form::Time(LONGER), number(10 * S), "a ping without an answer is lost then");
+pub(crate) const UDP_PING_SIZE: Key = key("size", Form::Size((LEAST_PING, MAX_DATAGRAM)), number(60), "bytes of payload, each way");
+pub(crate) const PING_SIZE: Key = key("size", Form::Size((LEAST_PING, MAX_DATAGRAM)), number(56), "bytes after the ICMP header");
+pub(crate) const REPLAY_FILE: Key = key("file", Form::Text, MUST, "the capture (pcap, pcapng, also packed), from the folder of this file; it must have one");
+pub(crate) const REPLAY_INTERFACE: Key = key("interface", Form::Text, says("all"), "only frames of the capture's interface of this name");
+pub(crate) const REPLAY_FROM: Key = key("from", Form::Text, says("all"), "only IP packets from this address");
+const UDP_PING: &[Key] = &[UDP_PING_SIZE, PING_EVERY, PING_TIMEOUT, COUNT, DURATION];
+const PING: &[Key] = &[PING_SIZE, PING_EVERY, PING_TIMEOUT, COUNT, DURATION];
+const REPLAY: &[Key] = &[REPLAY_FILE, REPLAY_INTERFACE, REPLAY_FROM];
+
+pub(crate) const RRUL_DURATION: Key = key("duration", Form::Time(Bounds::Any), number(60 * S), "how long the load lasts");
+pub(crate) const RRUL_DELAY: Key = key("delay", Form::Time(Bounds::Any), number(5 * S), "pings alone before the load, and after it");
+pub(crate) const RRUL_MARKS: Key = key("marks", Form::Words(&MARKS), word("rrul"), "the test of flent: `rrul`: flows BE, BK, CS5, EF; `rrul_be`: all BE; `rrul_noclassification`: flows BE, pings marked");
+pub(crate) const RRUL_UP: Key = key("up", Form::Count((0, MAX_FLOWS)), number(4), "uploads; 0: none");
+pub(crate) const RRUL_DOWN: Key = key("down", Form::Count((0, MAX_FLOWS)), number(4), "downloads; 0: none");
+pub(crate) const RRUL_PINGS: Key = key("pings", Form::Flag, flag(true), "three pings by UDP and one by ICMP");
+pub(crate) const RRUL_STEP: Key = key("step", Form::Time(Bounds::AtLeast(MS_NS)), number(200 * MS), "time between two values of a series, and between two pings");
+pub(crate) const RRUL_SETTLE: Key = key("settle", Form::Time(Bounds::Any), says("a quarter of `duration`"), "time at the load's begin that the statistics of series leave out");
 /// Keys of `rrul`.
 pub(crate) const RRUL: &[Key] = &[
-    key("duration", Form::Time, "60s", "how long the load lasts"),
-    key(
-        "delay",
-        Form::Time,
-        "5s",
-        "pings alone before the load, and after it",
-    ),
-    key(
-        "marks",
-        Form::Words(&MARKS),
-        "rrul",
-        "the test of flent: `rrul`: flows BE, BK, CS5, EF; `rrul_be`: all BE; `rrul_noclassification`: flows BE, pings marked",
-    ),
-    key("up", Form::Count, "4", "uploads; 0: none"),
-    key("down", Form::Count, "4", "downloads; 0: none"),
-    key(
-        "pings",
-        Form::Flag,
-        "true",
-        "three pings by UDP and one by ICMP",
-    ),
-    key(
-        "step",
-        Form::Time,
-        "200ms",
-        "time between two values of a series, and between two pings",
-    ),
-    key(
-        "settle",
-        Form::Time,
-        "a quarter of `duration`",
-        "time at the load's begin that the statistics of series leave out",
-    ),
+    RRUL_DURATION, RRUL_DELAY, RRUL_MARKS, RRUL_UP, RRUL_DOWN, RRUL_PINGS, RRUL_STEP, RRUL_SETTLE,
 ];
 
 /// The kinds of applications, what they do and their own keys.

@@ -4,20 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::hosts::socket;
 use super::links::host;
-use super::{Checked, Wrong, at_most, each, name, number, number_if, text, time, time_if};
+use super::{Checked, Wrong, at_most, each, name, number, of, text, time, timed};
 use crate::app::{App, AppKind, Extent, Message};
+use crate::experiment::keys::apps as keys;
 use crate::network::direct_link;
 use crate::point::Point;
 use crate::rules::{
-    LEAST_PING, LEAST_PING_NS, MAX_ALL_APPS, MAX_CHUNK, MAX_CONNECTIONS, MAX_COUNT, MAX_DATAGRAM,
-    MAX_MESSAGE, MAX_MESSAGES, MAX_PAGES, MAX_PATH, MAX_TEXT, RESERVED, Range,
+    MAX_ALL_APPS, MAX_COUNT, MAX_MESSAGES, MAX_PAGES, MAX_PATH, MAX_TEXT, RESERVED,
 };
 use crate::ways::Ways;
 use tcplab_base::quantity::SIZE;
-
-const CHUNK: Range = (1, MAX_CHUNK);
-const MESSAGE: Range = (1, MAX_MESSAGE);
-const DATAGRAM: Range = (1, MAX_DATAGRAM);
 
 pub(super) fn check(point: &Point) -> Checked {
     let apps = &point.apps;
@@ -92,15 +88,22 @@ fn one(app: &App, point: &Point) -> Checked {
     }
     host("client", app.client, &point.hosts)?;
     host("server", app.server, &point.hosts)?;
-    number("port", app.port, (1, 65_535))?;
-    time("start_ns", app.start_ns, 0)?;
-    number("connections", app.connections, (1, MAX_CONNECTIONS))?;
-    time("stagger_ns", app.stagger_ns, 0)?;
+    of("port", Some(app.port), &keys::PORT)?;
+    timed("start_ns", Some(app.start_ns), &keys::START)?;
+    of("connections", Some(app.connections), &keys::CONNECTIONS)?;
+    timed("stagger_ns", Some(app.stagger_ns), &keys::STAGGER)?;
     socket(&app.client_socket).map_err(|wrong| wrong.under("client_socket"))?;
     socket(&app.server_socket).map_err(|wrong| wrong.under("server_socket"))?;
-    // A wait of 0 is no wait.
-    time_if("client_timeout_ns", app.client_timeout_ns, 1)?;
-    time_if("server_timeout_ns", app.server_timeout_ns, 1)?;
+    timed(
+        "client_timeout_ns",
+        app.client_timeout_ns,
+        &keys::CLIENT_TIMEOUT,
+    )?;
+    timed(
+        "server_timeout_ns",
+        app.server_timeout_ns,
+        &keys::SERVER_TIMEOUT,
+    )?;
     if app.does.is_replay() && app.connections != 1 {
         let message = "a replay has one sender; write an application for each";
         return Err(Wrong::at("connections", message));
@@ -130,11 +133,11 @@ fn does(does: &AppKind) -> Checked {
             read,
             until,
         } => {
-            number("chunk", *chunk, CHUNK)?;
+            of("chunk", Some(*chunk), &keys::STREAM_CHUNK)?;
             time("every_ns", *every_ns, 0)?;
-            time("late_ns", *late_ns, 0)?;
+            timed("late_ns", Some(*late_ns), &keys::STREAM_LATE)?;
             number("urgent", *urgent, (0, MAX_COUNT))?;
-            number("read", *read, CHUNK)?;
+            of("read", Some(*read), &keys::STREAM_READ)?;
             extent(until)
         }
         AppKind::Echo {
@@ -142,7 +145,7 @@ fn does(does: &AppKind) -> Checked {
             pause_ns,
             until,
         } => {
-            number("size", *size, MESSAGE)?;
+            of("size", Some(*size), &keys::ECHO_SIZE)?;
             turns(*pause_ns, until)
         }
         AppKind::WriteWriteRead {
@@ -152,9 +155,9 @@ fn does(does: &AppKind) -> Checked {
             pause_ns,
             until,
         } => {
-            number("head", *head, MESSAGE)?;
-            number("body", *body, (0, MAX_MESSAGE))?;
-            number("reply", *reply, MESSAGE)?;
+            of("head", Some(*head), &keys::HEAD)?;
+            of("body", Some(*body), &keys::BODY)?;
+            of("reply", Some(*reply), &keys::REPLY)?;
             turns(*pause_ns, until)
         }
         AppKind::Bulk {
@@ -175,8 +178,8 @@ fn does(does: &AppKind) -> Checked {
             pause_ns,
             until,
         } => {
-            number("request", *request, MESSAGE)?;
-            number("response", *response, MESSAGE)?;
+            of("request", Some(*request), &keys::RR_REQUEST)?;
+            of("response", Some(*response), &keys::RR_RESPONSE)?;
             turns(*pause_ns, until)
         }
         AppKind::Web {
@@ -185,7 +188,7 @@ fn does(does: &AppKind) -> Checked {
             think_ns,
         } => web(*request, sizes, think_ns),
         AppKind::Messages { messages } => written(messages),
-        AppKind::Sink { hold_ns } => time("hold_ns", *hold_ns, 0),
+        AppKind::Sink { hold_ns } => timed("hold_ns", Some(*hold_ns), &keys::SINK_HOLD),
         datagrams => udp(datagrams),
     }
 }
@@ -197,7 +200,7 @@ fn udp(does: &AppKind) -> Checked {
             every_ns,
             until,
         } => {
-            number("size", *size, DATAGRAM)?;
+            of("size", Some(*size), &keys::UDP_SIZE)?;
             time("every_ns", *every_ns, 0)?;
             extent(until)
         }
@@ -208,8 +211,8 @@ fn udp(does: &AppKind) -> Checked {
             timeout_ns,
             until,
         } => {
-            number("request", *request, DATAGRAM)?;
-            number("response", *response, DATAGRAM)?;
+            of("request", Some(*request), &keys::UDP_RR_REQUEST)?;
+            of("response", Some(*response), &keys::UDP_RR_RESPONSE)?;
             time("timeout_ns", *timeout_ns, 0)?;
             turns(*pause_ns, until)
         }
@@ -220,8 +223,8 @@ fn udp(does: &AppKind) -> Checked {
             timeout_ns,
             until,
         } => {
-            number("size", *size, (LEAST_PING, MAX_DATAGRAM))?;
-            time("every_ns", *every_ns, LEAST_PING_NS)?;
+            of("size", Some(*size), &keys::PING_SIZE)?;
+            timed("every_ns", Some(*every_ns), &keys::PING_EVERY)?;
             time("timeout_ns", *timeout_ns, 0)?;
             extent(until)
         }
@@ -249,19 +252,19 @@ fn written(messages: &[Message]) -> Checked {
     }
     at_most("messages", messages.len(), MAX_MESSAGES, "messages")?;
     each("messages", messages, |message| {
-        number("bytes", message.bytes, MESSAGE)?;
+        number("bytes", message.bytes, keys::MESSAGE)?;
         time("after_ns", message.after_ns, 0)
     })
 }
 
 fn turns(pause_ns: i64, until: &Extent) -> Checked {
-    time("pause_ns", pause_ns, 0)?;
+    timed("pause_ns", Some(pause_ns), &keys::PAUSE)?;
     extent(until)
 }
 
 fn extent(until: &Extent) -> Checked {
-    let checked = number_if("count", until.count, (1, MAX_COUNT))
-        .and_then(|()| time_if("duration_ns", until.duration_ns, 1))
+    let checked = of("count", until.count, &keys::COUNT)
+        .and_then(|()| timed("duration_ns", until.duration_ns, &keys::DURATION))
         .and_then(|()| {
             ends(
                 until.count.is_some() || until.duration_ns.is_some(),
@@ -282,10 +285,10 @@ fn ends(it_does: bool, by: &str) -> Checked {
 }
 
 fn bulk(bytes: Option<u64>, duration_ns: Option<i64>, chunk: u64) -> Checked {
-    number_if("bytes", bytes, (1, SIZE.max))?;
-    time_if("duration_ns", duration_ns, 1)?;
+    of("bytes", bytes, &keys::BULK_BYTES)?;
+    timed("duration_ns", duration_ns, &keys::BULK_DURATION)?;
     ends(bytes.is_some() || duration_ns.is_some(), "bytes")?;
-    number("chunk", chunk, CHUNK)
+    of("chunk", Some(chunk), &keys::BULK_CHUNK)
 }
 
 /// What a population draws may be larger than what a file says: its sizes have no other bound than all sizes have.

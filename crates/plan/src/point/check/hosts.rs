@@ -2,15 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Checked, Wrong, at_most, each, name, number, number_if, quoted, text, time, whole_if};
-use crate::experiment::keys::PROFILE_NAMES;
+use super::{Checked, Wrong, at_most, each, name, number_if, of, quoted, text, time_if, timed};
+use crate::experiment::keys::{PROFILE_NAMES, host as keys, socket as options};
 use crate::point::{Card, Host, QuickAck, Route, SocketOptions};
 use crate::profile::Profile;
 use crate::rules::{
-    BAD_CONGESTION, BAD_FORWARD, BAD_SYSCTL, CARD_QUEUES, CARD_RING, CPU, FORWARD_SYSCTL,
-    MAX_ALL_HOSTS, MAX_TEXT, MAXSEG, MOST_CARD_NS, MOST_KEEPALIVE_S, MOST_RTO_MIN_MS,
-    MOST_USER_TIMEOUT_MS, MS_NS, MTU, RESERVED, ROUTE_ADVMSS, ROUTE_QUICKACK, ROUTE_WINDOW,
-    SECOND_NS, SOCKET_BYTES, is_congestion, is_sysctl,
+    BAD_CONGESTION, BAD_FORWARD, BAD_SYSCTL, FORWARD_SYSCTL, MAX_ALL_HOSTS, MAX_TEXT, MS_NS, MTU,
+    RESERVED, ROUTE_ADVMSS, ROUTE_QUICKACK, ROUTE_WINDOW, is_congestion, is_sysctl,
 };
 
 pub(super) fn check(hosts: &[Host]) -> Checked {
@@ -77,13 +75,10 @@ fn route(route: &Route) -> Checked {
     number_if("quickack", route.quickack, ROUTE_QUICKACK)?;
     number_if("initcwnd", route.initcwnd, ROUTE_WINDOW)?;
     number_if("initrwnd", route.initrwnd, ROUTE_WINDOW)?;
-    whole_if(
-        "rto_min_ns",
-        route.rto_min_ns,
-        MS_NS,
-        MOST_RTO_MIN_MS,
-        "milliseconds",
-    )?;
+    time_if("rto_min_ns", route.rto_min_ns, MS_NS)?;
+    if route.rto_min_ns.is_some_and(|ns| ns % MS_NS != 0) {
+        return Err(Wrong::at("rto_min_ns", "takes whole milliseconds"));
+    }
     number_if("advmss", route.advmss, ROUTE_ADVMSS)?;
     number_if("mtu", route.mtu, MTU)?;
     congestion("congctl", route.congctl.as_deref())
@@ -96,27 +91,23 @@ pub(super) fn socket(socket: &SocketOptions) -> Checked {
     {
         return Err(Wrong::at("quickack", format!("takes 0 or 1, not {n}")));
     }
-    number_if("rcvbuf", socket.rcvbuf, SOCKET_BYTES)?;
-    number_if("sndbuf", socket.sndbuf, SOCKET_BYTES)?;
-    number_if("rcvlowat", socket.rcvlowat, SOCKET_BYTES)?;
-    whole_if(
+    of("rcvbuf", socket.rcvbuf, &options::RCVBUF)?;
+    of("sndbuf", socket.sndbuf, &options::SNDBUF)?;
+    of("rcvlowat", socket.rcvlowat, &options::RCVLOWAT)?;
+    timed(
         "user_timeout_ns",
         socket.user_timeout_ns,
-        MS_NS,
-        MOST_USER_TIMEOUT_MS,
-        "milliseconds",
+        &options::USER_TIMEOUT,
     )?;
-    whole_if(
-        "keepalive_ns",
-        socket.keepalive_ns,
-        SECOND_NS,
-        MOST_KEEPALIVE_S,
-        "seconds",
-    )?;
+    timed("keepalive_ns", socket.keepalive_ns, &options::KEEPALIVE)?;
     congestion("congestion", socket.congestion.as_deref())?;
-    number_if("notsent_lowat", socket.notsent_lowat, SOCKET_BYTES)?;
-    number_if("maxseg", socket.maxseg, MAXSEG)?;
-    number_if("cpu", socket.cpu, CPU)
+    of(
+        "notsent_lowat",
+        socket.notsent_lowat,
+        &options::NOTSENT_LOWAT,
+    )?;
+    of("maxseg", socket.maxseg, &options::MAXSEG)?;
+    of("cpu", socket.cpu, &options::CPU)
 }
 
 fn congestion(path: &str, name: Option<&str>) -> Checked {
@@ -127,19 +118,11 @@ fn congestion(path: &str, name: Option<&str>) -> Checked {
 }
 
 fn card(card: &Card) -> Checked {
-    number("rx_queues", card.rx_queues, CARD_QUEUES)?;
-    number("rx_ring", card.rx_ring, CARD_RING)?;
-    for (path, ns) in [
-        ("rx_ns", card.rx_ns),
-        ("frame_ns", card.frame_ns),
-        ("packet_ns", card.packet_ns),
-    ] {
-        time(path, ns, 0)?;
-        if ns > MOST_CARD_NS {
-            return Err(Wrong::at(path, "must be at most 1s"));
-        }
-    }
-    Ok(())
+    of("rx_queues", Some(card.rx_queues), &keys::RX_QUEUES)?;
+    of("rx_ring", Some(card.rx_ring), &keys::RX_RING)?;
+    timed("rx_ns", Some(card.rx_ns), &keys::RX_USECS)?;
+    timed("frame_ns", Some(card.frame_ns), &keys::RX_FRAME_COST)?;
+    timed("packet_ns", Some(card.packet_ns), &keys::RX_PACKET_COST)
 }
 
 fn behaviours(behaviours: &BTreeMap<String, String>) -> Checked {

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{Checked, Wrong, at_most, chance, each, number, number_if, text, time, time_if};
+use super::{Checked, Wrong, at_most, chance, each, number, number_if, of, text, time, time_if};
+use crate::experiment::keys::links as keys;
 use crate::point::{By, Direction, Does, Event, Faults, Host, Link, Outage};
 use crate::qdisc::Qdisc;
-use crate::rules::{
-    MAX_ALL_LINKS, MAX_EVENT, MAX_EVENTS, MAX_LIMIT, MAX_OUTAGES, MAX_OVERHEAD, MAX_SIGMA,
-    MAX_TEXT, MTU,
-};
-use tcplab_base::quantity::{RATE, SIZE};
+use crate::rules::{MAX_ALL_LINKS, MAX_EVENT, MAX_EVENTS, MAX_OUTAGES, MAX_SIGMA, MAX_TEXT, MTU};
+use tcplab_base::quantity::RATE;
 
 pub(super) fn check(links: &[Link], hosts: &[Host]) -> Checked {
     at_most("links", links.len(), MAX_ALL_LINKS, "links")?;
@@ -73,9 +71,9 @@ fn own(way: &Direction) -> Checked {
             "the jitter is larger than the delay",
         ));
     }
-    number("limit_pkts", way.limit_pkts, (1, u64::from(MAX_LIMIT)))?;
-    number_if("limit_bytes", way.limit_bytes, (1, SIZE.max))?;
-    number("overhead", way.overhead, (0, MAX_OVERHEAD))?;
+    of("limit_pkts", Some(way.limit_pkts), &keys::LIMIT)?;
+    of("limit_bytes", way.limit_bytes, &keys::LIMIT_BYTES)?;
+    of("overhead", Some(way.overhead), &keys::OVERHEAD)?;
     time_if("queue_from_ns", way.queue_from_ns, 0)?;
     chance("loss_ppb", way.loss_ppb)?;
     faults(&way.faults).map_err(|wrong| wrong.under("faults"))?;
@@ -110,7 +108,7 @@ fn kernels(way: &Direction) -> Checked {
         let message = "has a value that is for tcplab's own link; write the kernel's qdisc in tc's words, in `qdisc`";
         return Err(Wrong::at("", message));
     }
-    number("limit_pkts", way.limit_pkts, (1, u64::from(MAX_LIMIT)))?;
+    of("limit_pkts", Some(way.limit_pkts), &keys::LIMIT)?;
     let Some(words) = &way.qdisc else {
         return Ok(());
     };

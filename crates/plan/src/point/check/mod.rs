@@ -15,6 +15,7 @@ use std::fmt;
 use serde_json::Value as Json;
 
 use super::Point;
+use crate::experiment::keys::{Form, Key};
 use crate::rules::{MAX_OWN_NAME, MAX_TIME_NS, Range, is_name};
 
 /// A value of a point that no experiment can have: where it stands (`links[0].a`), and why.
@@ -130,13 +131,22 @@ fn time_if(path: &str, ns: Option<i64>, least: i64) -> Checked {
     ns.map_or(Ok(()), |ns| time(path, ns, least))
 }
 
-/// A time in whole units, of which there is one at least.
-fn whole_if(path: &str, ns: Option<i64>, unit: i64, most: i64, words: &str) -> Checked {
-    time_if(path, ns, unit)?;
-    match ns {
-        Some(ns) if ns % unit != 0 || ns / unit > most => {
-            let message = format!("takes whole {words} from 1 to {most}, not {ns} nanoseconds");
-            Err(Wrong::at(path, message))
+/// A number of a key, when there is one.
+fn of(path: &str, n: Option<impl Into<u64>>, key: &Key) -> Checked {
+    number_if(path, n, key.range())
+}
+
+/// A time of a key, when there is one.
+fn timed(path: &str, ns: Option<i64>, key: &Key) -> Checked {
+    let (least, most) = key.range();
+    time_if(path, ns, least.cast_signed())?;
+    let why = match (&key.form, ns) {
+        (Form::Time(bounds), Some(ns)) => bounds.wrong(ns),
+        _ => None,
+    };
+    match (why, ns) {
+        (Some(why), Some(ns)) if most < MAX_TIME_NS => {
+            Err(Wrong::at(path, format!("{why}, not {ns} nanoseconds")))
         }
         _ => Ok(()),
     }

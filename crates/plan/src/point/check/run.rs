@@ -2,12 +2,10 @@
 
 use serde_json::Value as Json;
 
-use super::{Checked, Wrong, name, number, number_if, quoted, text, time, time_if};
+use super::{Checked, Wrong, name, of, quoted, text, timed};
+use crate::experiment::keys::{Key, run as keys};
 use crate::point::Point;
-use crate::rules::{
-    LEAST_BOOT_NS, LEAST_INFO_NS, LEAST_LINK_NS, MAX_EVENTS_RANGE, MAX_SNAP, MAX_SYSCTL, MAX_TEXT,
-    MOST_SAMPLES,
-};
+use crate::rules::{MAX_SYSCTL, MAX_TEXT, MOST_SAMPLES};
 
 pub(super) fn check(point: &Point) -> Checked {
     name("experiment", &point.experiment)?;
@@ -21,10 +19,10 @@ pub(super) fn check(point: &Point) -> Checked {
         }
         json(value).map_err(|wrong| wrong.under(format_args!("axes.{axis}")))?;
     }
-    time_if("boot_ns", point.boot_ns, LEAST_BOOT_NS)?;
-    time("linger_ns", point.linger_ns, 0)?;
-    time("max_ns", point.max_ns, 1)?;
-    number_if("max_events", point.max_events, MAX_EVENTS_RANGE)?;
+    timed("boot_ns", point.boot_ns, &keys::BOOT)?;
+    timed("linger_ns", Some(point.linger_ns), &keys::LINGER)?;
+    timed("max_ns", Some(point.max_ns), &keys::MAX)?;
+    of("max_events", point.max_events, &keys::MAX_EVENTS)?;
     for (n, name) in point.tolerate.iter().enumerate() {
         text(&format!("tolerate[{n}]"), name, MAX_TEXT)?;
     }
@@ -32,10 +30,15 @@ pub(super) fn check(point: &Point) -> Checked {
         "tcp_info_every_ns",
         point,
         point.tcp_info_every_ns,
-        LEAST_INFO_NS,
+        &keys::TCP_INFO_EVERY,
     )?;
-    samples("link_every_ns", point, point.link_every_ns, LEAST_LINK_NS)?;
-    number("snap_bytes", point.snap_bytes, (0, MAX_SNAP))
+    samples(
+        "link_every_ns",
+        point,
+        point.link_every_ns,
+        &keys::LINK_EVERY,
+    )?;
+    of("snap_bytes", Some(point.snap_bytes), &keys::SNAP)
 }
 
 /// The value of an axis, as a file may have it.
@@ -54,8 +57,8 @@ fn json(value: &Json) -> Checked {
     }
 }
 
-fn samples(path: &str, point: &Point, every_ns: Option<i64>, least_ns: i64) -> Checked {
-    time_if(path, every_ns, least_ns)?;
+fn samples(path: &str, point: &Point, every_ns: Option<i64>, key: &Key) -> Checked {
+    timed(path, every_ns, key)?;
     match every_ns {
         Some(every) if point.max_ns / every > MOST_SAMPLES => Err(Wrong::at(
             path,

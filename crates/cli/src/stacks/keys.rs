@@ -1,0 +1,232 @@
+//! `tcplab stacks --keys`: what each kind of stack honours: the keys of experiments, and the sysctls of their hosts.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use serde::Serialize;
+use tcplab_lab::check::{RefusedSysctl, SysctlEntry, sysctls};
+use tcplab_plan::contract::{self, Entry, Kind, Rule};
+use tcplab_report::terminal::style::wrap;
+
+use crate::failure::Failure;
+use crate::json;
+use crate::screen;
+
+/// Schema of the answer.
+pub const SCHEMA: &str = "tcplab.keys/1";
+
+/// Columns of the text.
+const WIDTH: usize = 80;
+
+const HEAD: &str = "Keys of experiment files, by table: what a key takes, its default, its meaning. \
+    All kinds of stack (model, uml, qemu, host, ssh) honour a key, but for those that its lines name.";
+
+const SYSCTLS: &str = "Sysctls of hosts (`sysctl` of `[[host]]`): those that the model knows, with its defaults. \
+    A kernel takes all of them, and more, but for those that a line names.";
+
+/// The answer of `stacks --keys --json`.
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    kinds: Vec<&'static str>,
+    keys: Vec<KeyRow>,
+    sysctls: Vec<SysctlRow>,
+}
+
+#[derive(Serialize)]
+struct KeyRow {
+    table: String,
+    key: &'static str,
+    takes: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unit: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<(u64, u64)>,
+    /// None: the key must be there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default: Option<String>,
+    axis: bool,
+    meaning: &'static str,
+    honoured: Vec<&'static str>,
+    refused: Vec<Refused>,
+}
+
+/// What some kinds of stack say to a key.
+#[derive(Serialize)]
+struct Refused {
+    on: Vec<&'static str>,
+    /// Which of its settings; empty: all.
+    when: &'static str,
+    why: &'static str,
+    remedy: &'static str,
+    /// The name for `run.tolerate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tolerate: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct SysctlRow {
+    sysctl: &'static str,
+    takes: &'static str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    unit: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<(i64, i64)>,
+    /// The model's, under `linux-6.1`.
+    default: String,
+    meaning: &'static str,
+    honoured: Vec<&'static str>,
+    /// The first release that has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<RefusedSysctl>,
+    /// What the model acts by, whatever is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model_acts_as: Option<&'static str>,
+}
+
+/// Prints keys and sysctls.
+pub fn main(as_json: bool) -> Result<ExitCode, Failure> {
+    if as_json {
+        json::print(&document())?;
+    } else {
+        print()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn words(kinds: impl IntoIterator<Item = Kind>) -> Vec<&'static str> {
+    kinds.into_iter().map(Kind::word).collect()
+}
+
+fn kinds(is_one: impl Fn(Kind) -> bool) -> Vec<&'static str> {
+    words(Kind::ALL.into_iter().filter(|kind| is_one(*kind)))
+}
+
+fn document() -> Document {
+    let refused = |rule: &&'static Rule| Refused {
+        on: words(rule.not_on.iter().copied()),
+        when: rule.when,
+        why: rule.why,
+        remedy: rule.remedy,
+        tolerate: rule.tolerable.then_some(rule.name),
+    };
+    let key = |entry: Entry| KeyRow {
+        key: entry.name(),
+        takes: entry.takes(),
+        unit: entry.unit(),
+        range: entry.range(),
+        default: entry.default(),
+        axis: entry.is_axis(),
+        meaning: entry.meaning(),
+        honoured: kinds(|kind| entry.is_honoured(kind)),
+        refused: entry.rules().iter().map(refused).collect(),
+        table: entry.table,
+    };
+    let sysctl = |entry: SysctlEntry| SysctlRow {
+        honoured: kinds(|kind| entry.is_honoured(kind)),
+        since: entry.since(),
+        sysctl: entry.row.name,
+        takes: entry.row.takes,
+        unit: entry.row.unit,
+        range: entry.row.range,
+        default: entry.row.default,
+        meaning: entry.row.meaning,
+        refused: entry.refused,
+        model_acts_as: entry.model_acts_as,
+    };
+    Document {
+        schema: SCHEMA,
+        kinds: kinds(|_| true),
+        keys: contract::entries().into_iter().map(key).collect(),
+        sysctls: sysctls().into_iter().map(sysctl).collect(),
+    }
+}
+
+fn print() -> Result<(), Failure> {
+    let mut out = screen::plain();
+    let mut text = Vec::new();
+    text.extend(wrap(HEAD, WIDTH));
+    let mut table = String::new();
+    for entry in contract::entries() {
+        if entry.table != table {
+            text.push(String::new());
+            text.push(entry.table.to_uppercase());
+            table.clone_from(&entry.table);
+        }
+        of_key(&entry, &mut text);
+    }
+    text.push(String::new());
+    text.push("SYSCTLS".to_owned());
+    text.extend(wrap(SYSCTLS, WIDTH));
+    for entry in sysctls() {
+        of_sysctl(&entry, &mut text);
+    }
+    for line in text {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
+/// Lines that are further in than the key.
+fn push(text: &mut Vec<String>, line: &str) {
+    let lines = wrap(line, WIDTH - 4);
+    text.extend(lines.iter().map(|line| format!("    {line}")));
+}
+
+/// The line of a key: what it takes, and what holds without it. Its further lines hang.
+fn head(text: &mut Vec<String>, name: &str, takes: &str, default: Option<&str>) {
+    let default = match default {
+        Some(default) => format!("default: {default}"),
+        None => "required".to_owned(),
+    };
+    let lines = wrap(&format!("{name}: {takes}; {default}"), WIDTH - 4);
+    let hang = |(n, line): (usize, String)| if n > 0 { format!("    {line}") } else { line };
+    text.extend(lines.into_iter().enumerate().map(hang));
+}
+
+fn of_key(entry: &Entry, text: &mut Vec<String>) {
+    let takes = match entry.written_range() {
+        Some((min, max)) => format!("{}, {min} to {max}", entry.takes()),
+        None => entry.takes(),
+    };
+    head(text, entry.name(), &takes, entry.default().as_deref());
+    push(text, entry.meaning());
+    for rule in entry.rules() {
+        let when = match rule.when {
+            "" => String::new(),
+            when => format!(" {when}"),
+        };
+        let on = match rule.not_on.len() == Kind::ALL.len() {
+            true => "every stack".to_owned(),
+            false => words(rule.not_on.iter().copied()).join(", "),
+        };
+        push(text, &format!("refused on {on}{when}: {}", rule.why));
+    }
+    if !entry.is_applied(Kind::Ssh) {
+        push(
+            text,
+            "not applied on ssh: the network is real; the result says so",
+        );
+    }
+}
+
+fn of_sysctl(entry: &SysctlEntry, text: &mut Vec<String>) {
+    let row = &entry.row;
+    let takes = match row.range {
+        Some((0, 1)) | None => row.takes.to_owned(),
+        Some((min, max)) => format!("{}, {min} to {max} {}", row.takes, row.unit),
+    };
+    head(text, row.name, takes.trim_end(), Some(&row.default));
+    push(text, row.meaning);
+    if let Some(value) = entry.model_acts_as {
+        push(
+            text,
+            &format!("refused on model, which acts as with {value}"),
+        );
+    }
+    if let Some(RefusedSysctl { on, why }) = &entry.refused {
+        push(text, &format!("refused on {on}: {why}"));
+    }
+}

@@ -1,0 +1,176 @@
+//! What each kind of stack honours: the contract that is made from the definitions of keys.
+//!
+//! A key's definition (`experiment/keys`) names the [`Rule`]s that stand against it: on which kinds of stack, why, and
+//! what to do. [`refusals`] holds a point against them before it runs, [`entries`] lists every key with them.
+
+mod rules;
+
+use crate::experiment::keys::{
+    APP, Absent, FILE, Form, HOST, KINDS, Key, LINK, REPORT, RUN, SOCKET, VARIANT, WAY,
+};
+use crate::experiment::schema::takes;
+use crate::point::Point;
+use crate::refusal::Refusal;
+
+pub(crate) use rules::{
+    BEHAVIOUR, BOOT, BUFFERS, BY, CARD, CPU, FORWARD, LINK_EVERY, MAX_EVENTS, OF_SOCKET, OF_TCP,
+    OFFLOAD, PROFILE, ROUTE,
+};
+
+/// Words of a host's `route`.
+pub const ROUTE_METRICS: &[&str] = &crate::experiment::host::ROUTE_METRICS;
+
+pub use rules::{Rule, SHARED_NAMES};
+
+/// Kinds of stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// `model:`.
+    Model,
+    /// `uml:`.
+    Uml,
+    /// `qemu:`.
+    Qemu,
+    /// `host`.
+    Host,
+    /// `ssh:A,B`.
+    Ssh,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Model, Self::Uml, Self::Qemu, Self::Host, Self::Ssh];
+
+    /// How a stack of this kind begins.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Uml => "uml",
+            Self::Qemu => "qemu",
+            Self::Host => "host",
+            Self::Ssh => "ssh",
+        }
+    }
+}
+
+/// A key in its table.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The table: `run`, `host`, `socket`, `link`, `way`, `app`, `app (echo)`, `file`, `variant`, `report`.
+    pub table: String,
+    key: &'static Key,
+}
+
+impl Entry {
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.key.name
+    }
+
+    /// What it means.
+    pub fn meaning(&self) -> &'static str {
+        self.key.meaning
+    }
+
+    /// What it takes, in words.
+    pub fn takes(&self) -> String {
+        plain_takes(&self.key.form)
+    }
+
+    /// Unit of its numbers as a point has them (`bytes`, `ns`, `bit/s`, `ppb`); none: it has no unit.
+    pub fn unit(&self) -> Option<&'static str> {
+        self.key.form.unit()
+    }
+
+    /// The least and the greatest number, in its unit; none: it takes no numbers.
+    pub fn range(&self) -> Option<(u64, u64)> {
+        self.key.form.is_number().then(|| self.key.range())
+    }
+
+    /// The same as a file would have them.
+    pub fn written_range(&self) -> Option<(String, String)> {
+        let written = |n| self.key.form.written(n);
+        self.range().map(|(min, max)| (written(min), written(max)))
+    }
+
+    /// Whether it may be an axis.
+    pub fn is_axis(&self) -> bool {
+        self.key.axis
+    }
+
+    /// Whether this kind of stack takes it where no rule has a condition.
+    pub fn is_honoured(&self, kind: Kind) -> bool {
+        let mut rules = self.key.rules.iter();
+        let is_refused = rules.any(|rule| rule.not_on.contains(&kind) && rule.when.is_empty());
+        self.is_applied(kind) && !is_refused
+    }
+
+    /// Whether this kind of stack gives it to the network: the one between real machines is as it is, and the result
+    /// says so.
+    pub fn is_applied(&self, kind: Kind) -> bool {
+        let is_link = matches!(self.table.as_str(), "link" | "way") && self.key.name != "between";
+        let is_of_network = is_link || matches!(self.key.name, "offload" | "link_every");
+        kind != Kind::Ssh || !is_of_network
+    }
+
+    /// The rules that stand against it, each on some kinds of stack.
+    pub fn rules(&self) -> &'static [&'static Rule] {
+        self.key.rules
+    }
+
+    /// What holds when it is left out; none: it must be there.
+    pub fn default(&self) -> Option<String> {
+        (!matches!(self.key.absent, Absent::Refused)).then(|| self.key.default())
+    }
+}
+
+/// What a form takes, in words of a table without links.
+fn plain_takes(form: &Form) -> String {
+    match form {
+        Form::Words(words) => words.join(", "),
+        Form::Count(_) => "whole number".to_owned(),
+        form => takes(form),
+    }
+}
+
+/// Every key of an experiment.
+pub fn entries() -> Vec<Entry> {
+    let tables: [(&str, &[Key]); 9] = [
+        ("file", FILE),
+        ("run", RUN),
+        ("host", HOST),
+        ("socket", SOCKET),
+        ("link", LINK),
+        ("way", WAY),
+        ("app", APP),
+        ("variant", VARIANT),
+        ("report", REPORT),
+    ];
+    let tables = tables.map(|(table, keys)| (table.to_owned(), keys));
+    let kinds = KINDS.map(|(kind, _, keys)| (format!("app ({kind})"), keys));
+    let all = tables.into_iter().chain(kinds);
+    let entry = |(table, keys): (String, &'static [Key])| {
+        let one = move |key| Entry {
+            table: table.clone(),
+            key,
+        };
+        keys.iter().map(one)
+    };
+    all.flat_map(entry).collect()
+}
+
+/// The rules of all keys, each once.
+pub fn rules() -> &'static [&'static Rule] {
+    &rules::RULES
+}
+
+/// The links of a point that this kind of stack leaves to kernels.
+pub fn links_of_kernels(point: &Point, kind: Kind) -> Vec<Refusal> {
+    rules::BY_RULE.judge(point, kind)
+}
+
+/// Everything of a point whose rule stands against this kind of stack.
+pub fn refusals(point: &Point, kind: Kind) -> Vec<Refusal> {
+    let rules = rules().iter().flat_map(|rule| rule.judge(point, kind));
+    rules.collect()
+}

@@ -1,0 +1,105 @@
+//! The columns of the table of streams, the verdicts that are no findings, and the short names of findings.
+
+use super::plain;
+
+/// Names (the one of narrow terminals second), and what stands there.
+const COLUMNS: &[(&str, &str, &str)] = &[
+    (
+        "sent",
+        "sent",
+        "Column: bytes of payload that the client sent, each once.",
+    ),
+    (
+        "received",
+        "recvd",
+        "Column: bytes of payload that the server sent, each once.",
+    ),
+    (
+        "time",
+        "time",
+        "Column: from the first packet of the stream to its last.",
+    ),
+    (
+        "retrans",
+        "retr",
+        "Column: segments of both sides that were sent again.",
+    ),
+    (
+        "ACKs now",
+        "ACK now",
+        "Column: ACKs of data that came at once, less the path, for one segment.",
+    ),
+    (
+        "2nd",
+        "2nd",
+        "Column: ACKs that came at once with the second full segment (RFC 1122 4.2.3.2).",
+    ),
+    (
+        "late",
+        "late",
+        "Column: ACKs that the receiver delayed: no second segment and no data of its own came with them. See `delayed ACK`.",
+    ),
+    (
+        "on data",
+        "data",
+        "Column: ACKs that travelled on a packet with data of the receiver.",
+    ),
+    (
+        "other",
+        "other",
+        "Column: ACKs of which the packets do not tell why they came when they did, and those that answered something \
+         else than new data.",
+    ),
+    (
+        "ok",
+        "ok",
+        "Verdict: every cause that tcplab knows was looked for in this stream, and none was found.",
+    ),
+    (
+        "partly checked",
+        "partly checked",
+        "Verdict: nothing was found, but the capture lacks what some causes need to be seen. \"Not checked\" says which.",
+    ),
+    (
+        "resent, not explained",
+        "resent, not explained",
+        "Verdict: segments were sent again, and no finding says why.",
+    ),
+    (
+        "late ACKs, not explained",
+        "late ACKs, not explained",
+        "Verdict: ACKs were delayed, and no finding says that anybody waited for them.",
+    ),
+];
+
+/// The column or verdict of this plain name: its name and what it means.
+pub(super) fn find(asked: &str) -> Option<(&'static str, &'static str)> {
+    let is = |c: &&(&str, &str, &str)| plain(c.0) == asked || plain(c.1) == asked;
+    COLUMNS.iter().find(is).map(|c| (c.0, c.2))
+}
+
+/// The names of all.
+pub(super) fn names() -> Vec<&'static str> {
+    COLUMNS.iter().map(|c| c.0).collect()
+}
+
+/// Words for the table; an id that has none here stands for itself.
+pub(crate) fn short(id: &str) -> String {
+    match id {
+        "quickack_exhausted" => "left quick-ACK mode",
+        "delack_nagle" => "delayed ACK and Nagle",
+        "delack_request_response" => "held by delayed ACK",
+        "rto_stall" => "RTO stall",
+        "spurious_rto" => "spurious RTO",
+        "spurious_retransmission_reordering" => "reordering",
+        "syn_retries" => "SYN retries",
+        other => {
+            let words = other.replace('_', " ");
+            return match words.strip_prefix("caqm ") {
+                Some(what) => format!("CAQM: {what}"),
+                None => words,
+            };
+        }
+    }
+    .into()
+}

@@ -1,0 +1,176 @@
+//! The sysctls that the model knows, a row each: unit, range, which kernels let a host set it, meaning. What a sysctl takes
+//! and its default come from its field ([`Sysctl`]).
+
+use crate::sysctl::Sysctl;
+use crate::sysctl_set::{Value, within};
+
+/// A sysctl.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SysctlRow {
+    /// Its full name (`net.ipv4.tcp_sack`).
+    pub name: &'static str,
+    /// What it takes: `0 or 1`, `number`, `3 numbers`, `name`, `keys`.
+    pub takes: &'static str,
+    /// Unit of its numbers; empty: none.
+    pub unit: &'static str,
+    /// The least and the largest number; none: it takes no numbers.
+    pub range: Option<(i64, i64)>,
+    /// The value of a host that sets nothing, as sysctl(8) prints it.
+    pub default: String,
+    /// What it is for.
+    pub meaning: &'static str,
+    /// Which kernels let a host of an experiment, a network namespace, set it.
+    pub kernels: Kernels,
+}
+
+/// Kernels that let a network namespace set a sysctl.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernels {
+    /// Those of 6.1.192 and later (a test of the command sets them on one).
+    All,
+    /// Those from this release on.
+    Since(u32, u32),
+    /// None: it belongs to the machine.
+    Machine,
+    /// None of kernel.org: trees with CAQM.
+    Caqm,
+}
+
+use Kernels::{All, Caqm, Machine, Since};
+
+const INT_MAX: i64 = i32::MAX as i64;
+
+macro_rules! table {
+    ($($place:literal { $($field:ident, $unit:literal, $range:expr, $kernels:expr, $meaning:literal;)+ })+) => {
+        impl Sysctl {
+            /// Full names of all that [`Sysctl::set`] knows.
+            pub const NAMES: &'static [&'static str] =
+                &[$($(concat!($place, ".", stringify!($field)),)+)+];
+
+            /// A row for each of [`Sysctl::NAMES`].
+            pub fn rows() -> Vec<SysctlRow> {
+                let usual = Self::default();
+                vec![$($(row(&usual.$field, $range, SysctlRow {
+                    name: concat!($place, ".", stringify!($field)),
+                    unit: $unit,
+                    meaning: $meaning,
+                    kernels: $kernels,
+                    takes: "",
+                    range: None,
+                    default: String::new(),
+                }),)+)+]
+            }
+
+            /// Reads a value, within its range, into the field of this name.
+            pub(crate) fn put(&mut self, name: &str, text: &str) -> Result<(), String> {
+                match name {
+                    $($(concat!($place, ".", stringify!($field)) => self.$field = within(text, $range)?,)+)+
+                    _ => return Err("the model has no such sysctl".into()),
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+/// A row, with what the type of its field says.
+fn row<T: Value>(usual: &T, range: Option<(i64, i64)>, row: SysctlRow) -> SysctlRow {
+    SysctlRow {
+        takes: T::TAKES,
+        range: range.or(T::RANGE),
+        default: usual.text(),
+        ..row
+    }
+}
+
+// A row for each sysctl. Ranges narrower than their type's are those of net/ipv4/sysctl_net_ipv4.c.
+#[rustfmt::skip]
+table! {
+    "net.ipv4" {
+        tcp_sack, "", None, All, "selective acknowledgements (RFC 2018)";
+        tcp_dsack, "", None, All, "reports of duplicates by SACK (RFC 2883)";
+        tcp_fack, "", None, All, "forward acknowledgement; Linux reads it until 4.14, the model under profiles that old";
+        tcp_timestamps, "", None, All, "time stamps (RFC 7323): 0 off, 1 with a random offset, 2 without";
+        tcp_window_scaling, "", None, All, "windows beyond 64 KiB (RFC 7323)";
+        tcp_ecn, "", None, All, "ECN: 0 off, 1 asked for and answered, 2 answered";
+        tcp_ecn_fallback, "", None, All, "a SYN that asked for ECN and got lost is sent again without";
+        tcp_rmem, "bytes", Some((1, INT_MAX)), All, "receive buffer: least, default, most of auto-tuning";
+        tcp_wmem, "bytes", Some((1, INT_MAX)), All, "send buffer: least, default, most of auto-tuning";
+        tcp_adv_win_scale, "", Some((-31, 31)), All, "window of a receive buffer: all but 1/2^N of it, with N <= 0 1/2^-N of it";
+        tcp_app_win, "", None, All, "part of the window that is kept for the application: 1/2^N; 0: none";
+        tcp_moderate_rcvbuf, "", None, All, "auto-tuning of the receive buffer";
+        tcp_congestion_control, "", None, All, "congestion control of new sockets";
+        tcp_early_retrans, "", None, All, "tail loss probes: 3 on, 0 off";
+        tcp_recovery, "", None, All, "bits: 1 RACK, 2 a fixed reordering window, 4 no duplicate-ACK threshold";
+        tcp_frto, "", None, All, "detection of spurious timeouts (RFC 5682)";
+        tcp_reordering, "segments", Some((1, u32::MAX as i64)), All, "reordering that is no loss, to begin with";
+        tcp_max_reordering, "segments", None, All, "the most that reordering may grow to";
+        tcp_retries1, "timeouts", None, All, "timeouts before the route is suspected";
+        tcp_retries2, "timeouts", None, All, "timeouts before a connection is given up";
+        tcp_orphan_retries, "timeouts", None, All, "the same for one that its application has closed; 0: 8";
+        tcp_syn_retries, "retries", Some((1, 127)), All, "SYNs sent again before connect() fails";
+        tcp_synack_retries, "retries", None, All, "SYN-ACKs sent again before a request is dropped";
+        tcp_syn_linear_timeouts, "retries", None, Since(6, 5), "first retries of a SYN that do not back off";
+        tcp_syncookies, "", None, All, "SYN cookies: 0 off, 1 when the backlog is full, 2 always";
+        tcp_max_syn_backlog, "requests", None, All, "requests of a listener that wait for their ACK";
+        tcp_abort_on_overflow, "", None, All, "a full accept queue answers with RST (applications of experiments accept at once: scripts show it)";
+        tcp_keepalive_time, "s", Some((0, 4_000_000)), All, "idle time before the first keepalive (a socket's `keepalive` sets its own: scripts show it)";
+        tcp_keepalive_intvl, "s", Some((0, 4_000_000)), All, "time between keepalives (a socket's `keepalive` sets its own: scripts show it)";
+        tcp_keepalive_probes, "probes", None, All, "keepalives without an answer before the connection is given up";
+        tcp_fin_timeout, "s", Some((0, 4_000_000)), All, "time in FIN-WAIT-2 without an application";
+        tcp_slow_start_after_idle, "", None, All, "the congestion window shrinks while a connection is idle";
+        tcp_no_ssthresh_metrics_save, "", None, All, "ssthresh is not kept for the next connection to a host";
+        tcp_no_metrics_save, "", None, All, "nothing of a connection is kept for the next one to a host";
+        tcp_autocorking, "", None, All, "small writes wait while earlier ones lie in the host's own queue";
+        tcp_limit_output_bytes, "bytes", None, All, "bytes of a socket that may lie in the host's own queue";
+        tcp_tso_win_divisor, "", None, All, "share of the window that one super-segment may use: 1/N";
+        tcp_min_tso_segs, "segments", None, All, "least size of a paced super-segment";
+        tcp_tso_rtt_log, "", None, All, "super-segments grow on short paths: RTT >> N";
+        tcp_pacing_ss_ratio, "%", None, All, "pacing rate in slow start, of cwnd/srtt";
+        tcp_pacing_ca_ratio, "%", None, All, "pacing rate in congestion avoidance, of cwnd/srtt";
+        tcp_min_rtt_wlen, "s", None, All, "window of the least round-trip time";
+        tcp_min_snd_mss, "bytes", None, All, "least MSS of what is sent";
+        tcp_base_mss, "bytes", None, All, "MSS with which probing of the path MTU begins";
+        tcp_mtu_probing, "", None, All, "probing of the path MTU (RFC 4821): 0 off, 1 after a black hole, 2 always";
+        tcp_mtu_probe_floor, "bytes", None, All, "least MSS of probing";
+        tcp_probe_threshold, "bytes", None, All, "probing ends when the range is narrower than this";
+        tcp_probe_interval, "s", None, All, "time between two rounds of probing";
+        tcp_comp_sack_delay_ns, "ns", None, All, "most that a compressed SACK waits";
+        tcp_comp_sack_slack_ns, "ns", None, All, "slack of that timer";
+        tcp_comp_sack_nr, "ACKs", None, All, "SACKs that may be compressed; 0: none";
+        tcp_challenge_ack_limit, "ACKs", None, All, "challenge ACKs of a host in a second";
+        tcp_invalid_ratelimit, "ms", None, All, "time between two duplicate ACKs for segments out of the window";
+        tcp_notsent_lowat, "bytes", None, All, "unsent bytes above which a socket takes no more writes";
+        tcp_thin_linear_timeouts, "", None, All, "thin streams do not back off their first timeouts";
+        tcp_retrans_collapse, "", None, All, "small segments are joined when they are sent again";
+        tcp_workaround_signed_windows, "", None, All, "the window of a peer without scaling stays below 32 KiB";
+        tcp_rfc1337, "", None, All, "an RST does not end TIME-WAIT";
+        tcp_tw_reuse, "", None, All, "ports in TIME-WAIT may be used again: 0 no, 1 yes, 2 over loopback";
+        tcp_rto_min_us, "us", None, Since(6, 11), "least retransmission timeout";
+        tcp_pingpong_thresh, "answers", None, Since(6, 7), "answers that lead into interactive mode";
+        tcp_reflect_tos, "", None, All, "the SYN-ACK, and what follows, has the DS field of the SYN";
+        tcp_stdurg, "", None, All, "the urgent pointer as RFC 1122 reads it";
+        tcp_shrink_window, "", None, All, "the window may shrink when memory is short (Linux 6.5; 6.1.192 has it too)";
+        tcp_fastopen, "", None, All, "bits of Fast Open: 1 client, 2 server, 4 without a cookie (no application of experiments sends data in a SYN: scripts show it)";
+        tcp_fastopen_key, "", None, All, "keys that make Fast Open's cookies (scripts show it)";
+        tcp_fastopen_blackhole_timeout_sec, "s", None, All, "time without Fast Open after a path dropped it; 0: not looked for (scripts show it)";
+        ip_local_port_range, "", None, All, "ports that connect() chooses from: first, last";
+    }
+    "net.core" {
+        rmem_max, "bytes", None, Machine, "the most that SO_RCVBUF may ask for";
+        wmem_max, "bytes", None, Machine, "the most that SO_SNDBUF may ask for";
+        somaxconn, "connections", None, All, "the most that listen() may ask for";
+        sysctl_caqm_enable, "", None, Caqm, "CAQM on new connections";
+        sysctl_caqm_filter_nics, "", Some((0, INT_MAX)), Caqm, "interfaces that send CAQM's tags, a bit each; 0: none";
+        sysctl_caqm_cc_type, "", Some((0, 7)), Caqm, "type of congestion control in CAQM's tag";
+        sysctl_caqm_alpha_fx_8, "1/8", Some((1, 32_767)), Caqm, "weight of a request: how fast the window grows";
+        sysctl_caqm_beta, "bytes", Some((1, INT_MAX)), Caqm, "bytes that a marked packet takes away";
+        sysctl_caqm_min_cwnd, "segments", Some((1, INT_MAX)), Caqm, "least congestion window";
+        sysctl_caqm_mtu_unit, "bytes", Some((64, 9000)), Caqm, "bytes of a segment as CAQM counts";
+        sysctl_caqm_data_hint_unit, "bytes", Some((1, 1024)), Caqm, "unit of a request's hint";
+        sysctl_caqm_ack_hint_unit, "bytes", Some((1, 1024)), Caqm, "unit of a feedback's hint";
+        sysctl_caqm_rtt_standard, "us", Some((1, INT_MAX)), Caqm, "round-trip time that growth is scaled to";
+        sysctl_caqm_tpid, "", Some((0x0600, 0xffff)), Caqm, "EtherType of the tag";
+        sysctl_caqm_debug_info, "", Some((0, INT_MAX)), Caqm, "how much CAQM writes into the kernel's log";
+    }
+}
