@@ -279,7 +279,7 @@ fn a_short_transfer_in_slow_start() {
     assert_eq!(answer.ids(), ["slow_start"]);
     let said = title(&answer, "slow_start");
     assert!(
-        said.starts_with("192.0.2.1 needed 4 round trips for 55 kB, because TCP starts slowly"),
+        said.starts_with("192.0.2.1 needed 4 round trips for 55.5 kB, because TCP starts slowly"),
         "{said}"
     );
     assert_eq!(run(&CLIENT, &rounds(&[4, 8], 60_000)).ids(), [""; 0]);
