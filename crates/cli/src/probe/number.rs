@@ -153,7 +153,9 @@ mod tests {
         assert_eq!(seconds("10"), Ok(Duration::from_secs(10)));
         assert_eq!(seconds("2min"), Ok(Duration::from_secs(120)));
         assert!(positive("0").is_err() && positive("100ms").is_ok());
-        for bad in ["", "s", "-1", "1.5s", "99999999999", "4294967295h", "10 s"] {
+        assert_eq!(seconds("1.5s"), Ok(Duration::from_millis(1_500)));
+        assert_eq!(seconds("10 s"), Ok(Duration::from_secs(10)));
+        for bad in ["", "s", "-1", "1.5.0s", "1kb", "99999999999", "4294967295h"] {
             assert!(seconds(bad).is_err(), "{bad}");
         }
     }
