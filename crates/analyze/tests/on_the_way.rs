@@ -218,7 +218,7 @@ fn a_clock_that_is_set_while_it_captures_is_no_wait() {
     let ahead = stepped(3_600_000.0, 0.0, false);
     assert_eq!(ahead.ids(), ["capture_clock_step"]);
     assert!(
-        title(&ahead, "capture_clock_step").contains("ahead by 3600.00 s at packet 21"),
+        title(&ahead, "capture_clock_step").contains("ahead by 1 h 00 min at packet 21"),
         "{}",
         title(&ahead, "capture_clock_step")
     );

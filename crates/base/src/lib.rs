@@ -1,9 +1,10 @@
-//! Words that every crate of tcplab shares: time, sequence numbers, sample statistics.
+//! Words that every crate of tcplab shares: time, sequence numbers, quantities, sample statistics.
 //!
 //! Level 0 of the map: nothing of ours below it, no input or output, no clock.
 
 mod draws;
 pub mod normal;
+pub mod quantity;
 mod quote;
 mod random;
 mod samples;

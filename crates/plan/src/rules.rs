@@ -3,8 +3,8 @@
 //! The decoder of experiment files applies them where it can show the place in the file; [`crate::point`]'s check
 //! applies them to a point, wherever that comes from.
 
-/// The longest time, 1,000,000 s, in nanoseconds.
-pub(crate) const MAX_TIME_NS: u64 = 1_000_000_000_000_000;
+pub(crate) use tcplab_base::quantity::MAX_TIME_NS;
+
 /// A second.
 pub(crate) const SECOND_NS: i64 = 1_000_000_000;
 /// Longest text of a value that is not a file's title or the like.

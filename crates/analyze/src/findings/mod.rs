@@ -47,7 +47,8 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
-use tcplab_base::Duration;
+use tcplab_base::quantity::micros;
+pub(crate) use tcplab_base::quantity::time as length;
 use tcplab_wire::Endpoint;
 
 use crate::conn::{Connection, Dir, Record};
@@ -313,21 +314,9 @@ fn run_all(connection: &Connection, limits: &Limits) -> Found {
     found
 }
 
-/// `41.2 ms`, `1.35 s`: a length for a sentence.
-pub(crate) fn length(d: Duration) -> String {
-    let ns = d.as_nanos().max(0);
-    if ns >= 1_000_000_000 {
-        format!("{:.2} s", ns as f64 / 1e9)
-    } else if ns >= 1_000_000 {
-        format!("{:.1} ms", ns as f64 / 1e6)
-    } else {
-        format!("{} us", ns / 1000)
-    }
-}
-
 /// The length of so many microseconds.
 pub(crate) fn us(us: u32) -> String {
-    length(Duration::from_micros(i64::from(us)))
+    micros(us.into())
 }
 
 /// `1 time`, `5 times`.

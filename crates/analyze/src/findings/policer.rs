@@ -5,6 +5,7 @@
 //! shows such rates as well; it does not lose many at once.
 
 use tcplab_base::Instant;
+use tcplab_base::quantity::{BITS_PER_SECOND, Digits, figure};
 
 use super::episodes::Episodes;
 use super::loss::{self, Path};
@@ -152,17 +153,17 @@ fn find(side: &Side<'_>) -> Option<Finding> {
     let lost = loss::lost(&list);
     let (a, b) = (side.sender_end.ip, side.receiver_end.ip);
     let mut f = list.finding(side, DETECTOR.id, Severity::Medium);
-    let mbit = rate / 1e6;
+    let held = figure(rate, BITS_PER_SECOND, Digits::Three);
     let unqueued = if Path::of(side).is_some() {
         "no packet waited before a loss"
     } else {
         "segments came faster than that, as no queue lets them pass"
     };
     f.title = format!(
-        "{a} is held to about {mbit:.2} Mbit/s: what goes beyond is dropped at once, without a queue ({lost} segments)"
+        "{a} is held to about {held}: what goes beyond is dropped at once, without a queue ({lost} segments)"
     );
     f.cause = format!(
-        "Between losses {mbit:.2} Mbit/s of data passed, again and again, and {unqueued}: a policer \
+        "Between losses {held} of data passed, again and again, and {unqueued}: a policer \
          between {a} and {b} has a bucket of tokens that fills at that rate, lets bursts pass, and drops the rest. A queue \
          too short to be seen looks alike."
     );

@@ -3,6 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use tcplab_base::quantity::micros;
 
 /// The experiment of a finding, and what came out.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
@@ -56,13 +57,13 @@ impl Proof {
 
     /// The first cure that helps as a sentence, and then the others.
     fn proved(&self) -> String {
-        let before = length(self.before_us.unwrap_or_default());
-        let after = |cure: &Cure| cure.after_us.map_or("no figure".to_owned(), length);
+        let before = micros(self.before_us.unwrap_or_default());
+        let after = |cure: &Cure| cure.after_us.map_or("no figure".to_owned(), micros);
         let mut parts = Vec::new();
         let first = self.cures.iter().position(|cure| self.helps(cure));
         if let Some(cure) = first.and_then(|n| self.cures.get(n)) {
             let what = self.figure.as_deref().unwrap_or_default();
-            let captured = self.captured_us.map(length).unwrap_or_default();
+            let captured = self.captured_us.map(micros).unwrap_or_default();
             parts.push(format!(
                 "On the model, {} cuts {before} to {} ({what}; {captured} in the capture).",
                 cure.change,
@@ -89,13 +90,6 @@ impl Proof {
         let smaller = |after| self.before_us.is_some_and(|before| after < before);
         cure.gone && cure.after_us.is_some_and(smaller)
     }
-}
-
-/// `43.4 ms`, `1.35 s`.
-pub fn length(us: u64) -> String {
-    super::length(tcplab_base::Duration::from_micros(
-        i64::try_from(us).unwrap_or(i64::MAX),
-    ))
 }
 
 /// What came out of the experiment.

@@ -2,6 +2,7 @@
 //! trip and waits.
 
 use tcplab_base::Duration;
+use tcplab_base::quantity::{BITS_PER_SECOND, Digits, bytes, figure};
 
 use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets};
 use crate::conn::Level;
@@ -104,26 +105,12 @@ pub(super) fn unsteady(side: &Side<'_>, out: &mut Found, level: &Level, least: u
 /// Bits a second of `bytes` in each `time`, for a sentence.
 pub(super) fn rate(bytes: u32, time: Duration) -> String {
     let bps = f64::from(bytes) * 8e9 / time.as_nanos().max(1) as f64;
-    if bps >= 1e9 {
-        format!("{:.1} Gbit/s", bps / 1e9)
-    } else {
-        format!("{:.1} Mbit/s", bps / 1e6)
-    }
+    figure(bps, BITS_PER_SECOND, Digits::Three)
 }
 
-/// `5.9`, `131`: thousands of bytes for a sentence.
-pub(super) fn kilobytes(bytes: impl Into<u64>) -> String {
-    let kb = bytes.into() as f64 / 1e3;
-    if kb < 10.0 {
-        format!("{kb:.1}")
-    } else {
-        format!("{kb:.0}")
-    }
-}
-
-/// The window that 100 Mbit/s need over this round trip, in kB.
-fn needed(time: Duration) -> i64 {
-    time.as_nanos() / 80_000
+/// The window that 100 Mbit/s need over this round trip.
+fn needed(time: Duration) -> String {
+    bytes(time.as_nanos().max(0).unsigned_abs() / 80)
 }
 
 fn limited(side: &Side<'_>) -> Option<Finding> {
@@ -132,16 +119,16 @@ fn limited(side: &Side<'_>) -> Option<Finding> {
     f.packets = packets([level.number].into_iter().filter(|n| *n > 0));
     let (sender, receiver) = (side.sender_end, side.receiver_end);
     f.title = format!(
-        "{} accepts at most {} kB per round trip of {}: {}",
+        "{} accepts at most {} per round trip of {}: {}",
         receiver.ip,
-        kilobytes(level.window),
+        bytes(level.window.into()),
         length(each),
         rate(level.window, each)
     );
     f.remedy = vec![
         format!(
             "On {}: let the receive buffer grow, `sysctl -w net.ipv4.tcp_rmem='4096 131072 33554432'`; 100 Mbit/s \
-             over {} need a window of {} kB.",
+             over {} need a window of {}.",
             receiver.ip,
             length(each),
             needed(each)

@@ -3,7 +3,9 @@
 
 use tcplab_base::Duration;
 
-use super::receive_window::{kilobytes, level, rate, unsteady};
+use tcplab_base::quantity::bytes;
+
+use super::receive_window::{level, rate, unsteady};
 use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets};
 use crate::conn::Level;
 
@@ -50,9 +52,9 @@ fn describe(side: &Side<'_>, (level, each): (&Level, Duration)) -> Finding {
     f.packets = packets([level.number].into_iter().filter(|n| *n > 0));
     let (sender, receiver) = (side.sender_end, side.receiver_end);
     f.title = format!(
-        "{} sends only {} kB per round trip of {} ({}): its own limit, not the network's",
+        "{} sends only {} per round trip of {} ({}): its own limit, not the network's",
         sender.ip,
-        kilobytes(level.bytes),
+        bytes(level.bytes.into()),
         length(each),
         rate(level.bytes, each)
     );

@@ -2,8 +2,8 @@
 //! waits a round trip before it may send twice as much.
 
 use tcplab_base::Duration;
+use tcplab_base::quantity::bytes;
 
-use super::receive_window::kilobytes;
 use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets};
 use crate::conn::Run;
 
@@ -45,9 +45,9 @@ fn find(side: &Side<'_>) -> Option<Finding> {
     f.packets = packets([run.number].into_iter().filter(|n| *n > 0));
     let sender = side.sender_end.ip;
     f.title = format!(
-        "{sender} needed {} round trips for {} kB, because TCP starts slowly ({} of {} went to waiting)",
+        "{sender} needed {} round trips for {}, because TCP starts slowly ({} of {} went to waiting)",
         run.rounds + 1,
-        kilobytes(run.bytes),
+        bytes(run.bytes),
         length(run.silent),
         length(run.length)
     );
@@ -62,9 +62,9 @@ fn find(side: &Side<'_>) -> Option<Finding> {
         ),
     ];
     f.cause = format!(
-        "{sender} may send {} kB at first and about twice as much in each later round trip. The transfer was over \
+        "{sender} may send {} at first and about twice as much in each later round trip. The transfer was over \
          before the path was full, so the round trip and not the path's rate made its time.",
-        kilobytes(run.first)
+        bytes(run.first.into())
     );
     Some(f)
 }

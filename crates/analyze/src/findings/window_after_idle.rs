@@ -1,8 +1,8 @@
 //! After a pause the sender began again with a small congestion window (RFC 5681 4.1, Linux `tcp_cwnd_restart()`).
 
 use tcplab_base::Duration;
+use tcplab_base::quantity::bytes;
 
-use super::receive_window::kilobytes;
 use super::{Detector, Finding, Found, Id, Need, Severity, Side, length, packets, times};
 
 pub(crate) const DETECTOR: Detector = Detector {
@@ -52,11 +52,11 @@ fn find(side: &Side<'_>) -> Option<Finding> {
             .to_owned(),
     ];
     f.cause = format!(
-        "Before a pause {sender} had up to {} kB in flight; after it, it sent {} kB and waited for the ACKs before it \
+        "Before a pause {sender} had up to {} in flight; after it, it sent {} and waited for the ACKs before it \
          sent more. Linux halves the congestion window for each retransmission timeout of idle time, down to the \
          initial window.",
-        kilobytes(r.before),
-        kilobytes(r.first)
+        bytes(r.before.into()),
+        bytes(r.first.into())
     );
     Some(f)
 }

@@ -9,10 +9,10 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use serde::Serialize;
+use tcplab_base::quantity::bytes;
 use tcplab_kernel::build::{prebuilt, prebuilt_version};
 use tcplab_kernel::stack::{Manifest, Store, UmlKernel};
 
-use super::megabytes;
 use crate::failure::Failure;
 use crate::json;
 use crate::screen;
@@ -118,7 +118,7 @@ fn print(document: &Document) -> Result<(), Failure> {
             stack(kernel),
             m.version,
             m.hz,
-            megabytes(m.binary_bytes),
+            bytes(m.binary_bytes),
             kernel.age_s.map_or(String::new(), age),
         )?;
     }

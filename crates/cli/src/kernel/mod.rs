@@ -54,8 +54,3 @@ impl From<NameError> for Failure {
 fn kernel_name(text: &str) -> Result<UmlName, Failure> {
     Ok(UmlName::parse(text.strip_prefix("uml:").unwrap_or(text))?)
 }
-
-/// Bytes for a person.
-fn megabytes(bytes: u64) -> String {
-    format!("{:.1} MB", bytes as f64 / 1e6)
-}

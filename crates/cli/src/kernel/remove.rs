@@ -4,11 +4,12 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use tcplab_base::quantity::bytes;
 use tcplab_kernel::say;
 use tcplab_kernel::stack::{Store, StoreError, UmlName};
 
 use super::args::RmArgs;
-use super::{kernel_name, megabytes};
+use super::kernel_name;
 use crate::failure::Failure;
 use crate::json;
 use crate::screen;
@@ -71,7 +72,7 @@ pub fn run(args: &RmArgs) -> Result<ExitCode, Failure> {
         writeln!(
             out,
             "removed {} of sources and build folders",
-            megabytes(document.sources_bytes)
+            bytes(document.sources_bytes)
         )?;
     }
     Ok(ExitCode::SUCCESS)

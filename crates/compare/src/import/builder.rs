@@ -70,12 +70,3 @@ impl Builder {
         vec![self.arm]
     }
 }
-
-/// `64 B`, `16 KiB`: sizes as benchmarks name them.
-pub(super) fn size(bytes: f64) -> String {
-    match bytes {
-        b if b >= 1_048_576.0 && b % 1_048_576.0 == 0.0 => format!("{} MiB", b / 1_048_576.0),
-        b if b >= 1_024.0 && b % 1_024.0 == 0.0 => format!("{} KiB", b / 1_024.0),
-        b => format!("{b} B"),
-    }
-}

@@ -4,7 +4,9 @@
 
 use serde_json::{Map, Value};
 
-use super::builder::{Builder, size};
+use tcplab_base::quantity::binary;
+
+use super::builder::Builder;
 use super::json::{at, documents, first, number, text};
 use super::{ImportError, Input};
 use crate::metrics::{Arm, Better, Metric, RemarkKind, Role, Run};
@@ -116,7 +118,7 @@ impl<'a> Test<'a> {
         let asked = |key| number(document, &["start", "test_start", key]);
         let is_reverse = asked("reverse") == Some(1.0);
         let mut words = Vec::new();
-        words.extend(asked("blksize").map(size));
+        words.extend(asked("blksize").map(binary));
         let streams = asked("num_streams").filter(|n| *n > 1.0);
         words.extend(streams.map(|n| format!("{n} streams")));
         if is_reverse {

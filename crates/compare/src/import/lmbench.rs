@@ -1,7 +1,9 @@
 //! lmbench: lines such as `TCP latency using localhost: 15.7700 microseconds`, and behind a heading in quotes tables of
 //! sizes and rates (`bw_tcp` alone prints `0.065536 3040.16 MB/sec`).
 
-use super::builder::{Builder, size};
+use tcplab_base::quantity::binary;
+
+use super::builder::Builder;
 use super::{ImportError, Input};
 use crate::metrics::{Arm, Better, Metric};
 
@@ -77,7 +79,7 @@ fn sized(line: &str, table: &str) -> Option<(Metric, f64)> {
     };
     let value = value.parse().ok().filter(|v: &f64| v.is_finite())?;
     Some((
-        Metric::new(format!("{table} {}", size(bytes)), unit, better),
+        Metric::new(format!("{table} {}", binary(bytes)), unit, better),
         value,
     ))
 }

@@ -2,7 +2,9 @@
 //!
 //! UDP_STREAM has two lines: what the client sent, what the server received.
 
-use super::builder::{Builder, size};
+use tcplab_base::quantity::binary;
+
+use super::builder::Builder;
 use super::{ImportError, Input};
 use crate::metrics::{Arm, Better, Metric, RemarkKind, Role};
 
@@ -76,12 +78,12 @@ impl Open {
         match (self.name.as_str(), figures.as_slice()) {
             (name, [_, message, _, _, _, sent]) if name.starts_with("UDP_STREAM") => {
                 self.sent = Some(*message);
-                let metric = metric(&format!("UDP_STREAM {}", size(*message)));
+                let metric = metric(&format!("UDP_STREAM {}", binary(*message)));
                 builder.value(metric.at(Role::Client), Some(*sent));
             }
             (name, [_, _, _, received]) if name.starts_with("UDP_STREAM") => {
                 if let Some(message) = self.sent.take() {
-                    let metric = metric(&format!("UDP_STREAM {}", size(message)));
+                    let metric = metric(&format!("UDP_STREAM {}", binary(message)));
                     builder.value(metric.at(Role::Server), Some(*received));
                 }
             }
@@ -94,7 +96,7 @@ impl Open {
                 builder.value(metric, Some(*rate));
             }
             (name, [_, _, message, _, rate, ..]) if !name.starts_with("UDP_STREAM") => {
-                builder.value(metric(&format!("{name} {}", size(*message))), Some(*rate));
+                builder.value(metric(&format!("{name} {}", binary(*message))), Some(*rate));
             }
             _ => {}
         }

@@ -1,6 +1,8 @@
 //! netperf's omni output: `-o` is CSV behind the banner, `-k` is `KEY=VALUE`, a line each.
 
-use super::builder::{Builder, size};
+use tcplab_base::quantity::binary;
+
+use super::builder::Builder;
 use super::csv_cells::cells;
 use super::netperf::test;
 use super::{ImportError, Input};
@@ -98,7 +100,7 @@ fn run(test: &str, pairs: &[(String, String)], builder: &mut Builder) {
         number("LOCAL_SEND_SIZE"),
     ) {
         (Some(request), Some(response), _) => name += &format!(" {request}/{response} B"),
-        (_, _, Some(sent)) if sent > 0.0 => name += &format!(" {}", size(sent)),
+        (_, _, Some(sent)) if sent > 0.0 => name += &format!(" {}", binary(sent)),
         _ => {}
     }
     let unit = match text("THROUGHPUT_UNITS") {

@@ -1,5 +1,7 @@
 //! wrk and wrk2 (`--latency` for the percentiles).
 
+use tcplab_base::quantity::{Quantity, SIZE, TIME};
+
 use super::builder::Builder;
 use super::{ImportError, Input};
 use crate::metrics::{Arm, Better, Metric, RemarkKind};
@@ -27,7 +29,7 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
                 builder.value(metric("requests", "1/s", Better::Higher), rate.parse().ok());
             }
             ["Transfer/sec:", rate] => {
-                builder.value(metric("transfer", "B/s", Better::Higher), bytes(rate));
+                builder.value(metric("transfer", "B/s", Better::Higher), SIZES.read(rate));
             }
             ["Latency", mean, _, _, _] => {
                 builder.value(metric("latency mean", "ms", Better::Lower), ms(mean));
@@ -69,33 +71,32 @@ fn plain(percent: &str) -> String {
     number.map_or_else(|_| percent.to_owned(), |n| n.to_string())
 }
 
+/// Times as wrk writes them, in microseconds.
+const TIMES: Quantity = Quantity {
+    units: &[
+        ("us", 1),
+        ("ms", 1_000),
+        ("s", 1_000_000),
+        ("m", 60_000_000),
+        ("h", 3_600_000_000),
+    ],
+    ..TIME
+};
+
+/// Sizes: wrk counts in powers of 1,024.
+const SIZES: Quantity = Quantity {
+    units: &[
+        ("KB", 1 << 10),
+        ("MB", 1 << 20),
+        ("GB", 1 << 30),
+        ("TB", 1 << 40),
+        ("B", 1),
+    ],
+    bare: None,
+    ..SIZE
+};
+
 /// A time with its unit, in milliseconds.
 fn ms(word: &str) -> Option<f64> {
-    let units = [
-        ("us", 1e-3),
-        ("ms", 1.0),
-        ("s", 1e3),
-        ("m", 6e4),
-        ("h", 3.6e6),
-    ];
-    scaled(word, &units)
-}
-
-/// A size with its unit, in bytes (wrk counts in powers of 1,024).
-fn bytes(word: &str) -> Option<f64> {
-    let units = [
-        ("KB", 1_024.0),
-        ("MB", 1_048_576.0),
-        ("GB", 1_073_741_824.0),
-        ("TB", 1_099_511_627_776.0),
-        ("B", 1.0),
-    ];
-    scaled(word, &units)
-}
-
-fn scaled(word: &str, units: &[(&str, f64)]) -> Option<f64> {
-    let at = word.find(|c: char| c.is_ascii_alphabetic())?;
-    let (number, unit) = word.split_at(at);
-    let (_, factor) = units.iter().find(|(name, _)| *name == unit)?;
-    Some(number.parse::<f64>().ok()? * factor)
+    TIMES.read(word).map(|us| us / 1e3)
 }

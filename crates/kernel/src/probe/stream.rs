@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use signal_hook::consts::SIGUSR1;
 use signal_hook::{flag, low_level};
+use tcplab_base::quantity::rate;
 use tcplab_base::{Duration, Instant};
 use tcplab_plan::point::{QuickAck, SocketOptions};
 
@@ -19,7 +20,6 @@ use super::options;
 use super::report::{Ended, What};
 use super::run::{Probe, Waited, os};
 use super::serve::{Service, serve};
-use super::text::rate;
 
 /// What the server does with each client.
 #[derive(Clone, Copy, Debug)]

@@ -3,6 +3,8 @@
 use std::fmt::Write;
 use std::io;
 
+use tcplab_base::quantity::rate;
+
 use super::report::{Connection, Ended, LogLine, Sample, What};
 
 /// How times are written.
@@ -104,16 +106,6 @@ pub(super) fn closed(of: &Connection) -> String {
     text
 }
 
-/// Bits a second with a unit of 1000s.
-pub(super) fn rate(bits: f64) -> String {
-    match bits {
-        b if b < 1e3 => format!("{b:.0} bit/s"),
-        b if b < 1e6 => format!("{:.3} kbit/s", b / 1e3),
-        b if b < 1e9 => format!("{:.3} Mbit/s", b / 1e6),
-        b => format!("{:.3} Gbit/s", b / 1e9),
-    }
-}
-
 /// The fields of tcp_info that a line of text shows.
 const SHOWN: [(&str, &str); 8] = [
     ("tcpi_rtt", "rtt"),
@@ -147,14 +139,6 @@ mod tests {
         let began_unix_ns = 1_763_771_899_999_999_000;
         let absolute = Times::Absolute { began_unix_ns };
         assert_eq!(stamp(absolute, 1_000), "00:38:20.000000     0.000001");
-    }
-
-    #[test]
-    fn rates() {
-        assert_eq!(rate(16.0), "16 bit/s");
-        assert_eq!(rate(80_000.0), "80.000 kbit/s");
-        assert_eq!(rate(586_557_000.0), "586.557 Mbit/s");
-        assert_eq!(rate(2.5e10), "25.000 Gbit/s");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What of a point two real machines cannot do, and what of it they do not.
 
+use tcplab_base::quantity::{BITS_PER_SECOND, NANOSECONDS, exact, percent};
 use tcplab_plan::app::AppKind;
 use tcplab_plan::point::{Direction, Link, Offload};
 use tcplab_plan::{App, Point};
@@ -88,19 +89,19 @@ fn link_keys(link: &Link) -> Vec<String> {
 }
 
 fn way_keys(way: &Direction) -> Vec<String> {
-    let ms = |ns: i64| ns as f64 / 1e6;
+    let time = |ns: i64| exact(ns.max(0).unsigned_abs(), " ", NANOSECONDS);
     let mut keys = Vec::new();
     if let Some(rate) = way.rate_bps {
-        keys.push(format!("rate {} Mbit/s", rate as f64 / 1e6));
+        keys.push(format!("rate {}", exact(rate, " ", BITS_PER_SECOND)));
     }
     if way.delay_ns > 0 {
-        keys.push(format!("delay {} ms", ms(way.delay_ns)));
+        keys.push(format!("delay {}", time(way.delay_ns)));
     }
     if way.jitter_ns > 0 {
-        keys.push(format!("jitter {} ms", ms(way.jitter_ns)));
+        keys.push(format!("jitter {}", time(way.jitter_ns)));
     }
     if way.loss_ppb > 0 {
-        keys.push(format!("loss {} %", f64::from(way.loss_ppb) / 1e7));
+        keys.push(format!("loss {}", percent(way.loss_ppb.into())));
     }
     let others = [
         (!way.faults.is_none(), "faults"),

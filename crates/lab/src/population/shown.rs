@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use tcplab_base::quantity::{BITS_PER_SECOND, BYTES, Digits, MICROSECONDS, Scale, figure};
 use tcplab_plan::Population;
 use tcplab_plan::population::{Drawn, LossKind};
 
@@ -51,24 +52,14 @@ pub enum Unit {
 impl Unit {
     /// A value with its unit, three digits.
     pub fn text(self, n: f64) -> String {
-        let scaled = |steps: &[(f64, &str)]| {
-            let step = steps.iter().find(|(size, _)| n >= *size);
-            let (size, name) = step.or(steps.last()).copied().unwrap_or((1.0, ""));
-            let value = n / size;
-            let digits = match value {
-                v if v >= 100.0 => 0,
-                v if v >= 10.0 => 1,
-                _ => 2,
-            };
-            format!("{value:.digits$}{name}")
+        let (value, scale): (f64, &Scale) = match self {
+            Self::Ns => (n / 1e3, MICROSECONDS),
+            Self::Bps => (n, BITS_PER_SECOND),
+            Self::Bytes => (n, BYTES),
+            Self::Count => (n, &[("", 0)]),
+            Self::Ppb => (n / 1e7, &[("%", 0)]),
         };
-        match self {
-            Self::Ns => scaled(&[(1e9, " s"), (1e6, " ms"), (1e3, " us")]),
-            Self::Bps => scaled(&[(1e9, " Gbit/s"), (1e6, " Mbit/s"), (1e3, " kbit/s")]),
-            Self::Bytes => scaled(&[(1e6, " MB"), (1e3, " kB"), (1.0, " B")]),
-            Self::Count => scaled(&[(1.0, "")]),
-            Self::Ppb => format!("{:.2} %", n / 1e7),
-        }
+        figure(value, scale, Digits::Three)
     }
 }
 
@@ -246,6 +237,6 @@ mod tests {
         assert_eq!(Unit::Ns.text(99_800_000.0), "99.8 ms");
         assert_eq!(Unit::Bps.text(12e6), "12.0 Mbit/s");
         assert_eq!(Unit::Bytes.text(400.0), "400 B");
-        assert_eq!(Unit::Ppb.text(10_000_000.0), "1.00 %");
+        assert_eq!(Unit::Ppb.text(2_500_000.0), "0.25 %");
     }
 }

@@ -15,10 +15,11 @@ mod table;
 mod tests;
 mod text;
 
-use tcplab_analyze::findings::proof::{Cure, Outcome, Proof, length};
+use tcplab_analyze::findings::proof::{Cure, Outcome, Proof};
 use tcplab_analyze::findings::{Finding, Id};
 use tcplab_analyze::report::{Stream, Vantage};
 use tcplab_analyze::trace::{Row, Rows, StreamTrace};
+use tcplab_base::quantity::micros;
 use tcplab_kernel::Scratch;
 use tcplab_plan::{Experiment as File, Point};
 
@@ -191,8 +192,8 @@ impl<'a> Case<'a> {
         (!alike).then(|| {
             format!(
                 "the capture shows {} and the model {}: another timer, or another stack",
-                length(captured),
-                length(before)
+                micros(captured),
+                micros(before)
             )
         })
     }

@@ -6,7 +6,7 @@ use super::lex::{Token, Word, tokens};
 use super::value::Linear;
 use super::{DistError, Kind, MAX_DEPTH, Node, ONE};
 use crate::experiment::nearest;
-use crate::experiment::units::{NUMBER, PERCENT};
+use tcplab_base::quantity::{NUMBER, PERCENT, decimal};
 
 const FORMS: [&str; 6] = [
     "uniform",
@@ -151,7 +151,7 @@ impl<'a> Parser<'a> {
             }
         }
         if weights > 0 && sum != ONE {
-            let percent = super::text::decimal(sum, 7);
+            let percent = decimal(sum, 7);
             let message = format!(
                 "the weights add to {percent}%, not to 100%: change one, or write `else` for the last"
             );
@@ -410,8 +410,8 @@ impl<'a> Parser<'a> {
         if number < least || number > most {
             let message = format!(
                 "this number is from {} to {}",
-                super::text::decimal(least, 9),
-                super::text::decimal(most, 9)
+                decimal(least, 9),
+                decimal(most, 9)
             );
             return Err(DistError::new(place, message));
         }

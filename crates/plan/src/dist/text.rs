@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use tcplab_base::quantity::{BYTES, NANOSECONDS, Scale, decimal, exact};
+
 use super::value::Linear;
 use super::{Dist, Kind, Node};
 
@@ -120,37 +122,20 @@ impl Display for Text<'_> {
     }
 }
 
-/// With the largest decimal unit that is not larger than the value.
+/// With the largest decimal unit that is not larger than the value, in the words of a file.
 fn quantity(n: u64, kind: Kind) -> String {
-    let units: &[(&str, usize)] = match kind {
-        Kind::Time => &[("s", 9), ("ms", 6), ("us", 3), ("ns", 0)],
+    let units: &Scale = match kind {
+        Kind::Time => NANOSECONDS,
         Kind::Rate => &[
-            ("tbit", 12),
-            ("gbit", 9),
-            ("mbit", 6),
-            ("kbit", 3),
             ("bit", 0),
+            ("kbit", 3),
+            ("mbit", 6),
+            ("gbit", 9),
+            ("tbit", 12),
         ],
-        Kind::Size | Kind::Buffer => &[("GB", 9), ("MB", 6), ("kB", 3), ("B", 0)],
+        Kind::Size | Kind::Buffer => &BYTES[..4],
         Kind::Number => &[("", 9)],
         Kind::Chance => &[("%", 7)],
     };
-    let fits = |(_, decimals): &&(&str, usize)| 10_u64.pow(*decimals as u32) <= n;
-    let (unit, decimals) = units
-        .iter()
-        .find(fits)
-        .or(units.last())
-        .copied()
-        .unwrap_or(("", 0));
-    decimal(n, decimals) + unit
-}
-
-/// `n` / 10^`decimals`, exactly, without zeros at the end.
-pub(super) fn decimal(n: u64, decimals: usize) -> String {
-    let one = 10_u64.pow(decimals as u32);
-    let part = format!("{:0decimals$}", n % one);
-    match part.trim_end_matches('0') {
-        "" => (n / one).to_string(),
-        part => format!("{}.{part}", n / one),
-    }
+    exact(n, "", units)
 }

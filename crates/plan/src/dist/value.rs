@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{DistError, Kind, ONE};
-use crate::experiment::units::{NUMBER, PERCENT, Quantity, RATE, SIZE, TIME};
+use tcplab_base::quantity::{NUMBER, PERCENT, Quantity, RATE, SIZE, TIME};
 
 /// `2ms + 3% rtt`: all parts are added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,9 +5,9 @@
 use super::error::Fault;
 use super::fields::Fields;
 use super::keys::{Key, links as keys};
-use super::units::{PERCENT, TIME};
 use crate::point::{BurstLoss, By, Faults, Outage, Spikes};
 use crate::rules::{ALL_PPB, MAX_OUTAGES, MAX_SIGMA};
+use tcplab_base::quantity::{PERCENT, TIME};
 
 /// What a table says; none: what stands around it holds.
 #[derive(Clone, Debug, Default)]

@@ -3,8 +3,8 @@
 use super::error::{Fault, Span};
 use super::keys::{Absent, Form, Key};
 use super::tree::{Choice, Node, Table, Value};
-use super::units::{PERCENT, Quantity, RATE, SIZE, TIME};
 use crate::rules::{MAX_NAME, MAX_TEXT, bad_text, is_name};
+use tcplab_base::quantity::{PERCENT, Quantity, RATE, SIZE, TIME};
 
 /// A table, where it stands, and the point's choice at each axis.
 #[derive(Clone, Debug)]

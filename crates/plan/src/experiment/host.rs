@@ -6,13 +6,13 @@ use super::error::Fault;
 use super::fields::Fields;
 use super::keys::{CARD, HOST, Key, PROFILE_NAMES, SOCKET, host as keys, socket};
 use super::tree::{Node, Value};
-use super::units::TIME;
 use crate::point::{Card, Host, Offload, QuickAck, Route, SocketOptions};
 use crate::profile::{BEHAVIOURS, BehaviourError, Profile, Takes};
 use crate::rules::{
     BAD_CONGESTION, BAD_FORWARD, BAD_SYSCTL, FORWARD_SYSCTL, MS_NS, MTU, RESERVED, ROUTE_ADVMSS,
     ROUTE_QUICKACK, ROUTE_WINDOW, Range, is_congestion, is_sysctl,
 };
+use tcplab_base::quantity::TIME;
 
 pub(crate) fn hosts(tables: &[Fields<'_>]) -> Result<Vec<Host>, Fault> {
     let mut hosts: Vec<Host> = Vec::new();

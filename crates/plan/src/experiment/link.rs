@@ -7,10 +7,10 @@ use super::host::within;
 use super::keys::{Key, LINK, WAY, links as keys};
 use super::tc::{ONLY_KERNEL, Shape};
 use super::tree::{Node, Value};
-use super::units::TIME;
 use crate::point::{By, Direction, Does, Event, Host, Link, Of};
 use crate::qdisc::Qdisc;
 use crate::rules::{MAX_EVENT, MAX_EVENTS};
+use tcplab_base::quantity::TIME;
 
 /// The links. There is one at most between two hosts, so their names are its name.
 pub(crate) fn links(tables: &[Fields<'_>], hosts: &[Host]) -> Result<Vec<Link>, Fault> {

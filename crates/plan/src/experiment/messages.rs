@@ -3,9 +3,9 @@
 use super::error::Fault;
 use super::fields::Fields;
 use super::keys::apps::{MESSAGE, WRITES};
-use super::units::{SIZE, TIME};
 use crate::app::{AppKind, Message};
 use crate::rules::MAX_MESSAGES;
+use tcplab_base::quantity::{SIZE, TIME};
 
 const FORM: &str =
     "write `client BYTES` or `server BYTES`, with `after TIME` for a pause before it";

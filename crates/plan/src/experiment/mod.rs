@@ -21,13 +21,13 @@ pub(crate) mod rrul;
 pub(crate) mod schema;
 mod tc;
 pub(crate) mod tree;
-pub(crate) mod units;
 pub(crate) mod variant;
 mod view;
 
 use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
+use tcplab_base::quantity::bytes_a_second;
 
 use crate::measure::Measure;
 use crate::point::Point;
@@ -139,7 +139,7 @@ impl Experiment {
                 continue;
             };
             if key == "rate"
-                && let Some(told) = units::bytes_a_second(text)
+                && let Some(told) = bytes_a_second(text)
             {
                 let fault = Fault::new(&node.span, "rate", told);
                 found.push(ParseError::new(&self.file, &self.text, fault).in_a_line());

@@ -9,8 +9,8 @@ use super::keys::{
     APP, Bounds, FILE, Form, HOST, KIND_NAMES, KINDS, Key, LINK, REPORT, RUN, SOCKET, VARIANT, WAY,
     are_same,
 };
-use super::units::{PERCENT, Quantity, RATE, SIZE, TIME};
 use crate::profile::{BEHAVIOURS, Behaviour, KNOWN, NOT_MODELLED, Takes};
+use tcplab_base::quantity::{PERCENT, Quantity, RATE, SIZE, TIME};
 
 /// The forms that have a name in the schema, so that a key only refers to them.
 const NAMED: [(&str, Form); 18] = [

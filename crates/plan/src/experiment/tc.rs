@@ -3,7 +3,10 @@
 //! tcplab's link has a FIFO with a rate, a delay with jitter and random loss, so it takes the
 //! words of netem and pfifo that say this and refuses the others by name.
 
-use super::units::{PERCENT, Quantity, TC_PERCENT, TC_RATE, TC_TIME};
+use tcplab_base::quantity;
+
+use crate::qdisc::Wrong;
+use crate::qdisc::words::{Words, begins_with_digit, percent};
 
 /// What a link does to frames one way; what is not said is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,14 +16,6 @@ pub(crate) struct Shape {
     pub jitter_ns: Option<i64>,
     pub limit_pkts: Option<u32>,
     pub loss_ppb: Option<u32>,
-}
-
-/// What is wrong with some words: the word, why, and the words that may stand there.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Wrong<'a> {
-    pub word: &'a str,
-    pub why: String,
-    pub known: &'static [&'static str],
 }
 
 /// Kinds of qdiscs that the kernel has and tcplab does not know, so that they are not taken for mistyped ones.
@@ -42,63 +37,33 @@ const NETEM: [&str; 4] = ["delay", "rate", "loss", "limit"];
 impl Shape {
     /// Reads the words for tcplab's link.
     pub fn parse(text: &str) -> Result<Self, Wrong<'_>> {
-        let mut words = text.split_whitespace().peekable();
+        let mut words = Words::new(text);
         let mut shape = Self::default();
-        let (kind, known): (_, &[&str]) = match words.next() {
-            Some("netem") => ("netem", &NETEM),
-            Some("pfifo") => ("pfifo", &["limit"]),
+        let (what, known): (_, &[&str]) = match words.next() {
+            Some("netem") => ("a word of netem", &NETEM),
+            Some("pfifo") => ("a word of pfifo", &["limit"]),
             Some(word) => return Err(unknown(word, "the kind of a queue", &["netem", "pfifo"])),
-            None => return Err(wrong(text, "there is no word")),
+            None => return Err(Wrong::new(text, "there is no word")),
         };
         while let Some(word) = words.next() {
-            if !known.contains(&word) {
-                let what = match kind {
-                    "netem" => "a word of netem",
-                    _ => "a word of pfifo",
-                };
-                return Err(unknown(
-                    word,
-                    what,
-                    if kind == "netem" { &NETEM } else { &["limit"] },
-                ));
-            }
-            if word == "loss" && words.peek() == Some(&"random") {
-                words.next();
-            }
-            let Some(value) = words.next() else {
-                return Err(wrong(word, format!("`{word}` needs a value")));
-            };
             match word {
+                _ if !known.contains(&word) => return Err(unknown(word, what, known)),
                 "delay" => {
-                    shape.delay_ns = Some(signed(quantity(value, &TC_TIME)?));
-                    if let Some(jitter) = words.next_if(|w| begins_with_digit(w)) {
-                        shape.jitter_ns = Some(signed(quantity(jitter, &TC_TIME)?));
-                    }
+                    shape.delay_ns = Some(words.time()?);
+                    shape.jitter_ns = words.take_time()?.or(shape.jitter_ns);
                 }
-                "rate" => shape.rate_bps = Some(quantity(value, &TC_RATE)?),
-                "loss" if !begins_with_digit(value) => {
-                    let why = format!(
-                        "tcplab's link draws each loss by itself; it does not know `loss {value}`"
-                    );
-                    return Err(Wrong {
-                        word: value,
-                        why,
-                        known: &["random"],
-                    });
+                "rate" => shape.rate_bps = Some(words.rate()?),
+                "loss" => {
+                    words.take("random");
+                    shape.loss_ppb = Some(loss(words.value_of(word)?)?);
                 }
-                "loss" => shape.loss_ppb = u32::try_from(quantity(value, &TC_PERCENT)?).ok(),
-                _ => match value.parse::<u32>() {
-                    Ok(n) if (1..=crate::rules::MAX_LIMIT).contains(&n) => {
-                        shape.limit_pkts = Some(n)
-                    }
-                    _ => return Err(wrong(value, format!("`{value}` is no number of packets"))),
-                },
+                _ => shape.limit_pkts = Some(limit(words.value()?)?),
             }
-            if let Some(more) = words.next_if(|w| begins_with_digit(w)) {
+            if let Some(more) = words.take_value() {
                 let why = format!(
                     "tcplab's link draws each frame by itself; it has no correlation `{more}`"
                 );
-                return Err(wrong(more, why));
+                return Err(Wrong::new(more, why));
             }
         }
         Ok(shape)
@@ -117,7 +82,7 @@ impl Shape {
             words += &format!(" {}", time(jitter));
         }
         if let Some(ppb) = self.loss_ppb {
-            words += &format!(" loss random {}", percent(ppb));
+            words += &format!(" loss random {}", quantity::percent(ppb.into()));
         }
         if let Some(rate) = self.rate_bps {
             words += &format!(" rate {rate}bit");
@@ -137,32 +102,34 @@ impl Shape {
     }
 }
 
-fn begins_with_digit(word: &str) -> bool {
-    word.starts_with(|c: char| c.is_ascii_digit())
+fn loss(value: &str) -> Result<u32, Wrong<'_>> {
+    if begins_with_digit(value) {
+        return percent(value);
+    }
+    Err(Wrong {
+        known: &["random"],
+        ..Wrong::new(
+            value,
+            format!("tcplab's link draws each loss by itself; it does not know `loss {value}`"),
+        )
+    })
 }
 
-/// A time is bounded far below 2^63 by its quantity.
-fn signed(ns: u64) -> i64 {
-    i64::try_from(ns).unwrap_or(i64::MAX)
-}
-
-fn quantity<'a>(word: &'a str, of: &Quantity) -> Result<u64, Wrong<'a>> {
-    of.parse(word).map_err(|why| wrong(word, why))
-}
-
-fn wrong(word: &str, why: impl Into<String>) -> Wrong<'_> {
-    Wrong {
-        word,
-        why: why.into(),
-        known: &[],
+fn limit(value: &str) -> Result<u32, Wrong<'_>> {
+    match value.parse() {
+        Ok(n) if (1..=crate::rules::MAX_LIMIT).contains(&n) => Ok(n),
+        _ => Err(Wrong::new(
+            value,
+            format!("`{value}` is no number of packets"),
+        )),
     }
 }
 
+/// The place in the file names the words that may stand there.
 fn unknown<'a>(word: &'a str, what: &str, known: &'static [&'static str]) -> Wrong<'a> {
     Wrong {
-        word,
-        why: format!("`{word}` is not {what}"),
         known,
+        ..Wrong::new(word, format!("`{word}` is not {what}"))
     }
 }
 
@@ -171,14 +138,6 @@ fn time(ns: i64) -> String {
         0 => format!("{}us", ns / 1_000),
         _ => format!("{ns}ns"),
     }
-}
-
-fn percent(ppb: u32) -> String {
-    // 1 % is 10,000,000 parts of a milliard.
-    let text = format!("{}.{:07}", ppb / 10_000_000, ppb % 10_000_000);
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    debug_assert_eq!(PERCENT.parse(&format!("{text}%")), Ok(u64::from(ppb)));
-    format!("{text}%")
 }
 
 #[cfg(test)]

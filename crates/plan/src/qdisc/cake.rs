@@ -1,7 +1,8 @@
 //! `cake` (tc-cake(8)).
 
-use super::words::{Words, Wrong, begins_with_digit, quantity, signed};
-use crate::experiment::units::{TC_RATE, TC_TIME};
+use tcplab_base::quantity::TC_RATE;
+
+use super::words::{Words, Wrong, begins_with_digit, quantity, time};
 
 /// CAKE's settings, with the defaults of the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -294,7 +295,7 @@ impl Cake {
             }
             _ => {
                 // Whole microseconds, as the kernel has them; tc takes a twentieth as the target.
-                let us = (signed(quantity(value, &TC_TIME)?) / US).max(1);
+                let us = (time(value)? / US).max(1);
                 (self.target_ns, self.interval_ns) = ((us / 20).max(1) * US, us * US);
             }
         }

@@ -3,8 +3,9 @@
 //!
 //! Names and defaults are those of the reference model of UB and, where it is silent, of `docs/caqm.md`.
 
-use super::words::{Words, Wrong, quantity, signed};
-use crate::experiment::units::{NUMBER, TC_TIME};
+use tcplab_base::quantity::NUMBER;
+
+use super::words::{Words, Wrong, quantity, time};
 
 /// The settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +74,7 @@ const KNOWN: [&str; 17] = [
 const QT: u32 = 0x8f * 1_024;
 const ONE: u32 = 1_000_000_000;
 /// The longest period: what is counted in one fits into 64 bits at any rate.
-const MOST_T: u64 = 1_000_000_000;
+const MOST_T: i64 = 1_000_000_000;
 
 impl Default for Caqm {
     fn default() -> Self {
@@ -153,8 +154,8 @@ fn part<'a>(key: &str, words: &mut Words<'a>) -> Result<u32, Wrong<'a>> {
 
 fn period<'a>(words: &mut Words<'a>) -> Result<i64, Wrong<'a>> {
     let word = words.value()?;
-    match quantity(word, &TC_TIME)? {
-        ns @ 1..=MOST_T => Ok(signed(ns)),
+    match time(word)? {
+        ns @ 1..=MOST_T => Ok(ns),
         _ => Err(Wrong::new(
             word,
             format!("`t` lies between 1ns and 1s, and `{word}` does not"),

@@ -1,7 +1,7 @@
 //! What a packet costs on a shaped link: the words that `tbf` and `htb` share (tc-tbf(8), tc-htb(8)).
 
 use super::words::{Words, Wrong, quantity};
-use crate::experiment::units::TC_RATE;
+use tcplab_base::quantity::TC_RATE;
 
 /// `mpu`, `overhead`, `linklayer` (`struct tc_ratespec`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(super) fn byte_rate<'a>(words: &mut Words<'a>) -> Result<u64, Wrong<'a>> {
 
 /// A size with the cell size that tc takes behind a slash, which the kernel no longer uses.
 pub(super) fn size_with_cell<'a>(words: &mut Words<'a>) -> Result<u32, Wrong<'a>> {
-    use crate::experiment::units::TC_SIZE;
+    use tcplab_base::quantity::TC_SIZE;
     let word = words.value()?;
     let size = word.split_once('/').map_or(word, |(size, _)| size);
     let bytes = quantity(size, &TC_SIZE)?;

@@ -14,7 +14,7 @@ pub mod netem;
 mod prio;
 mod red;
 mod tbf;
-mod words;
+pub(crate) mod words;
 
 pub use cake::{AckFilter, Cake, FlowMode, Framing, TinMode};
 pub use caqm::{At, Caqm};

@@ -3,8 +3,7 @@
 //! Chances are what the kernel takes: parts of 2^32, rounded as tc rounds them. Times are nanoseconds, which the kernel
 //! takes as well; tc itself cuts them to 64 ns.
 
-use super::words::{Words, Wrong, begins_with_digit, percent, quantity, signed};
-use crate::experiment::units::TC_TIME;
+use super::words::{Words, Wrong, begins_with_digit, percent, time};
 
 /// The settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -203,8 +202,8 @@ impl Netem {
             "limit" => self.limit = words.size()?,
             "delay" | "latency" => {
                 self.latency_ns = words.time()?;
-                if let Some(jitter) = words.take_value() {
-                    self.jitter_ns = time(jitter)?.min(MAX_JITTER);
+                if let Some(jitter) = words.take_time()? {
+                    self.jitter_ns = jitter.min(MAX_JITTER);
                     self.delay_correlation = optional(words)?;
                 }
             }
@@ -262,10 +261,6 @@ impl Netem {
         }
         Ok(())
     }
-}
-
-fn time(word: &str) -> Result<i64, Wrong<'_>> {
-    Ok(signed(quantity(word, &TC_TIME)?))
 }
 
 /// Parts of 2^32, as tc rounds them.

@@ -2,7 +2,7 @@
 
 use super::link_layer::byte_rate;
 use super::words::{Words, Wrong, quantity};
-use crate::experiment::units::NUMBER;
+use tcplab_base::quantity::NUMBER;
 
 /// The settings, as tc gives them to the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::str::SplitWhitespace;
 
-use crate::experiment::units::{Quantity, TC_PERCENT, TC_RATE, TC_SIZE, TC_TIME};
+use tcplab_base::quantity::{Quantity, TC_PERCENT, TC_RATE, TC_SIZE, TC_TIME};
 
 /// What is wrong with some words: the word, why, and the words that may stand there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +86,11 @@ impl<'a> Words<'a> {
 
     /// The value of the word before.
     pub fn value(&mut self) -> Result<&'a str, Wrong<'a>> {
-        let key = self.last;
+        self.value_of(self.last)
+    }
+
+    /// The next word, which is the value of this one.
+    pub fn value_of(&mut self, key: &'a str) -> Result<&'a str, Wrong<'a>> {
         self.next()
             .ok_or_else(|| Wrong::new(key, format!("`{key}` needs a value")))
     }
@@ -98,7 +102,12 @@ impl<'a> Words<'a> {
 
     /// A time in nanoseconds; a number alone is microseconds.
     pub fn time(&mut self) -> Result<i64, Wrong<'a>> {
-        Ok(signed(quantity(self.value()?, &TC_TIME)?))
+        time(self.value()?)
+    }
+
+    /// The next word as a time when it begins with a digit.
+    pub fn take_time(&mut self) -> Result<Option<i64>, Wrong<'a>> {
+        self.take_value().map(time).transpose()
     }
 
     /// A size in bytes.
@@ -171,9 +180,9 @@ pub(crate) fn percent(word: &str) -> Result<u32, Wrong<'_>> {
     Ok(u32::try_from(ppb).unwrap_or(u32::MAX))
 }
 
-/// A time is bounded far below 2^63 by its quantity.
-pub(crate) fn signed(ns: u64) -> i64 {
-    i64::try_from(ns).unwrap_or(i64::MAX)
+/// A time in nanoseconds: bounded far below 2^63 by its quantity.
+pub(crate) fn time(word: &str) -> Result<i64, Wrong<'_>> {
+    Ok(quantity(word, &TC_TIME)?.cast_signed())
 }
 
 pub(crate) fn begins_with_digit(word: &str) -> bool {

@@ -1,26 +1,6 @@
 //! Values of measures as people write them: the unit follows from the measure's name (docs/experiment.md).
 
-use super::units::count;
-
-/// Units by size, the largest first.
-type Units = &'static [(f64, &'static str)];
-
-const RATES: Units = &[
-    (1e12, "Tbit/s"),
-    (1e9, "Gbit/s"),
-    (1e6, "Mbit/s"),
-    (1e3, "kbit/s"),
-    (1.0, "bit/s"),
-];
-const SIZES: Units = &[
-    (1e12, "TB"),
-    (1e9, "GB"),
-    (1e6, "MB"),
-    (1e3, "kB"),
-    (1.0, "B"),
-];
-/// In microseconds.
-const TIMES: Units = &[(1e6, "s"), (1e3, "ms"), (1.0, "us")];
+use tcplab_base::quantity::{BITS_PER_SECOND, BYTES, Digits, MICROSECONDS, count, figure};
 
 /// A value of a measure in four digits: `4.695 Gbit/s`, `133.2 kB`, `646 us`. What has no unit is a whole number as such,
 /// and others have three decimals.
@@ -30,36 +10,13 @@ pub fn measured(name: &str, value: f64) -> String {
         name.match_indices(word)
             .any(|(at, _)| ends(&name[at + word.len()..]))
     };
-    let units = match () {
-        () if has("_bps") => RATES,
-        () if has("_us") => TIMES,
-        () if has("_bytes") || has(".bytes") => SIZES,
+    let scale = match () {
+        () if has("_bps") => BITS_PER_SECOND,
+        () if has("_us") => MICROSECONDS,
+        () if has("_bytes") || has(".bytes") => BYTES,
         () => return plain(value),
     };
-    // What rounds to 1,000 of a unit is one of the next.
-    let size = value.abs() * 1.000_05;
-    let (one, unit) = units
-        .iter()
-        .find(|(one, _)| size >= *one)
-        .or(units.last())
-        .copied()
-        .unwrap_or((1.0, ""));
-    format!("{} {unit}", digits(value / one))
-}
-
-/// Four digits, without zeros at the end of a fraction.
-fn digits(value: f64) -> String {
-    let decimals = match value.abs() {
-        v if v >= 999.95 => 0,
-        v if v >= 99.995 => 1,
-        v if v >= 9.9995 => 2,
-        _ => 3,
-    };
-    let text = format!("{value:.decimals$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
+    figure(value, scale, Digits::Four)
 }
 
 fn plain(value: f64) -> String {

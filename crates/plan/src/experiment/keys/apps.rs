@@ -2,7 +2,7 @@
 
 use super::super::rrul::{MARKS, MAX_FLOWS};
 use super::{Bounds, Form, Key, MUST, SOCKET, fixed, flag, key, number, says, word};
-use crate::experiment::units::SIZE;
+use tcplab_base::quantity::SIZE;
 use crate::rules::{
     LEAST_PING, MAX_CHUNK, MAX_CONNECTIONS, MAX_COUNT, MAX_DATAGRAM, MAX_MESSAGE, MS_NS, Range,
 };

@@ -2,8 +2,8 @@
 
 use super::Key;
 use crate::dist;
-use crate::experiment::units::{PERCENT, RATE, SIZE};
-use crate::rules::{MAX_TIME_NS, MS_NS, Range, SECOND_NS};
+use crate::rules::{MAX_TIME_NS, Range};
+use tcplab_base::quantity::{NANOSECONDS, PERCENT, RATE, SIZE, exact, percent};
 
 /// What a key takes.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub(crate) enum Form {
     Count(Range),
     /// A size: [`SIZE`].
     Size(Range),
-    /// A time: [`crate::experiment::units::TIME`].
+    /// A time: [`tcplab_base::quantity::TIME`].
     Time(Bounds),
     /// A rate: [`RATE`].
     Rate,
@@ -145,11 +145,11 @@ impl Form {
     /// A number of this form as a file would have it.
     pub fn written(&self, n: u64) -> String {
         match self {
-            Self::Time(_) | Self::Times => time(n),
+            Self::Time(_) | Self::Times if n > 0 => time(n),
             Self::Size(_) | Self::Sizes(_) if n > 0 && n.is_multiple_of(1024) => {
                 format!("{}k", n >> 10)
             }
-            Self::Percent if n > 0 => format!("{}%", n as f64 / 1e7),
+            Self::Percent if n > 0 => percent(n),
             _ => n.to_string(),
         }
     }
@@ -162,14 +162,7 @@ pub(crate) fn are_same(a: &[Key], b: &[Key]) -> bool {
         .eq(b.iter().map(|key| key.name))
 }
 
-/// A time in its largest whole unit.
+/// A time as a file would have it.
 fn time(ns: u64) -> String {
-    let units = [(SECOND_NS, "s"), (MS_NS, "ms"), (1_000, "us"), (1, "ns")];
-    let unit = units
-        .iter()
-        .find(|(unit, _)| ns.is_multiple_of(unit.unsigned_abs()));
-    match unit {
-        Some((unit, word)) if ns > 0 => format!("{}{word}", ns / unit.unsigned_abs()),
-        _ => ns.to_string(),
-    }
+    exact(ns, "", NANOSECONDS)
 }

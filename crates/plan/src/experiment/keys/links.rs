@@ -2,7 +2,7 @@
 
 use super::{Bounds, Form, Key, key, number, says, word};
 use crate::contract;
-use crate::experiment::units::SIZE;
+use tcplab_base::quantity::SIZE;
 use crate::rules::MAX_LIMIT;
 
 pub(crate) const BURST_LOSS: Key = key("burst_loss", Form::Text, says("none"), "losses in bursts (Gilbert-Elliott): `P [R [1-H [1-K]]]` in percent as netem's `loss gemodel`, beside `loss`");

@@ -7,13 +7,13 @@ use super::links::host;
 use super::{Checked, Wrong, at_most, each, name, number, of, text, time, timed};
 use crate::app::{App, AppKind, Extent, Message};
 use crate::experiment::keys::apps as keys;
-use crate::experiment::units::SIZE;
 use crate::network::direct_link;
 use crate::point::Point;
 use crate::rules::{
     MAX_ALL_APPS, MAX_COUNT, MAX_MESSAGES, MAX_PAGES, MAX_PATH, MAX_TEXT, RESERVED,
 };
 use crate::ways::Ways;
+use tcplab_base::quantity::SIZE;
 
 pub(super) fn check(point: &Point) -> Checked {
     let apps = &point.apps;
