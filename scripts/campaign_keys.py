@@ -45,7 +45,6 @@ CAUSES = [
     ("the kernel has no such sysctl", r"(no such sysctl|has no sysctl|No such file)"),
     ("a socket option that the kernel refuses", r"(setsockopt|TCP_[A-Z]+|SO_[A-Z]+).*(Invalid argument|EINVAL|No such file|ENOENT|Operation not)"),
     ("the kernel lacks a congestion control", r"congestion control"),
-    ("its device takes an MTU of 65,521 bytes at most", r"cannot set up eth\d+ .*Invalid argument"),
     ("a size that the device of the kernel refuses", r"(mtu|MTU).*(Invalid argument|refuse|smallest|largest|at least)"),
 ]
 

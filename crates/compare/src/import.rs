@@ -24,6 +24,7 @@ mod run;
 mod wrk;
 
 pub use error::ImportError;
+pub use run::arms as of_run;
 
 use crate::metrics::{Arm, Metrics};
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+pub use tcplab_plan::measure::Better;
 
 /// `schema` of a [`Metrics`].
 pub const METRICS_SCHEMA: &str = "tcplab.metrics/1";
@@ -155,21 +156,6 @@ impl Noise {
     pub fn idle_percent(&self) -> Option<f64> {
         self.others.get("idle_percent").copied()
     }
-}
-
-/// Which way is better.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Better {
-    /// More is better: throughput, requests a second.
-    Higher,
-    /// Less is better: latency, losses.
-    Lower,
-    /// Neither: a counter.
-    #[default]
-    Neither,
 }
 
 /// At which end something was measured.

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tcplab_kernel::Scratch;
 use tcplab_plan::Point;
 use tcplab_plan::endless::endless;
+use tcplab_plan::measure::Described;
 use tcplab_plan::result::{PointResult, RUN_SCHEMA, RunDocument};
 use tcplab_plan::view::View;
 
@@ -107,6 +108,7 @@ pub fn run(
     let mut document = RunDocument {
         schema: RUN_SCHEMA.into(),
         experiment: campaign.experiment.to_owned(),
+        measures: described(campaign.measures),
         ..RunDocument::default()
     };
     for (result, rss) in results.into_iter().flatten() {
@@ -128,6 +130,10 @@ fn processors(jobs: usize) -> Vec<Option<usize>> {
         .collect()
 }
 
+fn described(measures: &[String]) -> Vec<Described> {
+    measures.iter().map(|name| Described::of(name)).collect()
+}
+
 fn manifest(campaign: &Campaign<'_>) -> Result<Manifest, LabError> {
     let program = digest::of_this_program().map_err(LabError::at(Path::new("/proc/self/exe")))?;
     let stacks = campaign.stacks.iter();
@@ -139,7 +145,7 @@ fn manifest(campaign: &Campaign<'_>) -> Result<Manifest, LabError> {
         stacks: stacks
             .map(|s| (s.name.clone(), s.identity().to_owned()))
             .collect(),
-        measures: campaign.measures.to_vec(),
+        measures: described(campaign.measures),
         view: campaign.view.cloned(),
         points: campaign.points.to_vec(),
     })

@@ -8,9 +8,10 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use tcplab_kernel::output::write_own;
 use tcplab_plan::Point;
+use tcplab_plan::measure::Described;
 use tcplab_plan::result::{Cost, PointResult, RUN_SCHEMA, RunDocument};
 use tcplab_plan::view::View;
 
@@ -34,13 +35,29 @@ pub struct Manifest {
     pub program_sha256: String,
     /// The stacks in their order, and the SHA-256 of the kernel of each; empty for the host's.
     pub stacks: Vec<(String, String)>,
-    /// Names of the measures.
-    pub measures: Vec<String>,
+    /// The measures; older manifests have their names alone.
+    #[serde(deserialize_with = "named_or_described")]
+    pub measures: Vec<Described>,
     /// How the result is shown, where its experiment says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<View>,
     /// Every point, in order.
     pub points: Vec<Point>,
+}
+
+fn named_or_described<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Described>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Named(String),
+        Described(Described),
+    }
+    let all = Vec::<Either>::deserialize(from)?.into_iter();
+    let one = |either| match either {
+        Either::Named(name) => Described::of(&name),
+        Either::Described(described) => described,
+    };
+    Ok(all.map(one).collect())
 }
 
 /// What a point cost, beside its result.

@@ -13,6 +13,7 @@ mod digest;
 pub mod drill;
 mod error;
 pub mod explain;
+mod figures;
 mod flent;
 mod folder;
 pub mod inject;

@@ -56,11 +56,12 @@ impl Manifest {
             let checked = point.check();
             checked.map_err(|wrong| plain(&wrong.under(format_args!("points[{n}]"))))?;
         }
+        let names: Vec<String> = self.measures.iter().map(|one| one.name.clone()).collect();
         let mut before = None;
         for (n, point) in self.points.iter().enumerate() {
             // Points of one variant have the same measures: most need no look of their own.
             if before.is_none_or(|before| !is_alike(before, point)) {
-                let checked = measures::check(&self.measures, point);
+                let checked = measures::check(&names, point);
                 checked.map_err(|e| format!("measures: at points[{n}]: {}", plain(&e)))?;
             }
             before = Some(point);
@@ -102,4 +103,33 @@ fn is_alike(a: &Point, b: &Point) -> bool {
     };
     let links = |p: &'_ Point| p.links.iter().map(|l| (l.a, l.b)).collect::<Vec<_>>();
     hosts(a) == hosts(b) && apps(a) == apps(b) && links(a) == links(b) && a.sets == b.sets
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_plan::measure::{Described, Unit};
+
+    use super::*;
+
+    #[test]
+    fn measures_of_older_manifests_are_names() {
+        let experiment = Experiment::parse("x.toml", "[[app]]\nkind = \"echo\"\n").unwrap();
+        let old = serde_json::json!({
+            "schema": MANIFEST_SCHEMA,
+            "experiment": "x",
+            "tcplab": "0.1.0",
+            "program_sha256": "",
+            "stacks": [],
+            "measures": ["echo.latency_us.max", "client.tcpi_of_tomorrow"],
+            "points": experiment.points().unwrap(),
+        });
+        let read = Manifest::read("manifest.json", &old.to_string()).unwrap();
+        let [known, unknown] = read.measures.as_slice() else {
+            panic!("two measures");
+        };
+        assert_eq!(*known, Described::of("echo.latency_us.max"));
+        assert_eq!((known.unit, unknown.kind), (Unit::Microseconds, None));
+        let new = serde_json::to_string(&read).unwrap();
+        assert_eq!(Manifest::read("manifest.json", &new).unwrap(), read);
+    }
 }

@@ -4,26 +4,27 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
-use serde_json::Value as Json;
 use tcplab_analyze::findings::Finding;
 use tcplab_analyze::report::Stream;
 use tcplab_analyze::trace::{Rows, StreamTrace};
 use tcplab_analyze::{Analyzer, Options, Output};
 use tcplab_capture::{Body, Reader};
 use tcplab_plan::Point;
+use tcplab_plan::measure::Sent;
 use tcplab_plan::network::{capture_files, host_address};
 use tcplab_tcp::Sysctl;
 use tcplab_wire::{Config, Parsed, parse_frame};
 
 use crate::error::LabError;
+use crate::figures::figure;
 
-/// For each host what it sent on each TCP connection of its captures, as the analyser's JSON.
+/// For each host what it sent on each TCP connection of its captures, as the analyser says.
 pub(crate) fn sent_by_hosts(
     point: &Point,
     addresses: &BTreeMap<String, String>,
     folder: &Path,
-) -> Result<BTreeMap<String, Vec<Json>>, LabError> {
-    let mut sent: BTreeMap<String, Vec<Json>> = BTreeMap::new();
+) -> Result<BTreeMap<String, Vec<Sent>>, LabError> {
+    let mut sent: BTreeMap<String, Vec<Sent>> = BTreeMap::new();
     for (host, _, file) in capture_files(point) {
         let name = &point.hosts[host].name;
         let ip = match addresses.get(name) {
@@ -39,19 +40,18 @@ pub(crate) fn sent_by_hosts(
 }
 
 /// The directions that this host sends: both, when it talks to itself.
-fn own(ip: &str, stream: &Stream) -> Vec<Json> {
+fn own(ip: &str, stream: &Stream) -> Vec<Sent> {
     let is_own = |end: &str| {
         let address = end.rsplit_once(':').map_or(end, |(address, _)| address);
         address == ip || address == "127.0.0.1"
     };
-    let mut own = Vec::new();
-    if is_own(&stream.client) {
-        own.extend(serde_json::to_value(&stream.client_to_server));
-    }
-    if is_own(&stream.server) {
-        own.extend(serde_json::to_value(&stream.server_to_client));
-    }
-    own
+    let directions = [
+        (&stream.client, &stream.client_to_server),
+        (&stream.server, &stream.server_to_client),
+    ];
+    let own = directions.into_iter().filter(|(end, _)| is_own(end));
+    own.map(|(_, direction)| Sent::of(|name| figure(direction, name)))
+        .collect()
 }
 
 /// How its captures are read: its CAQM tags have the EtherType of its sysctl.

@@ -4,7 +4,7 @@
 //! JSON and read back without loss (a guest kernel gets it so). Times are nanoseconds, sizes are
 //! bytes, rates are bits a second.
 
-mod check;
+pub(crate) mod check;
 mod unique;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,10 +13,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
-use crate::experiment::keys::host as keys;
 use crate::qdisc::Qdisc;
 use crate::set::AppSet;
 
+pub use crate::experiment::keys::{host::Card, route::Route, socket::SocketOptions};
 pub use check::Wrong;
 
 /// One run of an experiment on one stack.
@@ -131,91 +131,6 @@ pub struct Host {
         deserialize_with = "unique::map"
     )]
     pub behaviour: BTreeMap<String, String>,
-}
-
-/// The receive side of a network card, and what its CPUs need; only the model has one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Card {
-    /// Receive queues, each with a CPU (`ethtool -L DEV rx N`).
-    pub rx_queues: u16,
-    /// Frames that a queue holds (`ethtool -G DEV rx N`).
-    pub rx_ring: u32,
-    /// Time from the first frame in an empty queue to the interrupt (`ethtool -C DEV rx-usecs N`).
-    pub rx_ns: i64,
-    /// Time that a CPU needs for a frame of the wire.
-    pub frame_ns: i64,
-    /// Time that a CPU needs for a packet that GRO hands up, in the protocols.
-    pub packet_ns: i64,
-    /// Whether the card finds addresses and ports behind CAQM's tag.
-    pub caqm: bool,
-    /// Receive packet steering over the CPUs (`rps_cpus`), which steps over the tag.
-    pub rps: bool,
-}
-
-impl Default for Card {
-    fn default() -> Self {
-        Self {
-            rx_queues: keys::RX_QUEUES.number() as u16,
-            rx_ring: keys::RX_RING.number() as u32,
-            rx_ns: keys::RX_USECS.number().cast_signed(),
-            frame_ns: keys::RX_FRAME_COST.number().cast_signed(),
-            packet_ns: keys::RX_PACKET_COST.number().cast_signed(),
-            caqm: keys::NIC_CAQM.flag(),
-            rps: keys::RPS.flag(),
-        }
-    }
-}
-
-/// Words of `ip route` that are metrics of a route (iproute2 ip-route(8)).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Route {
-    /// `quickack 1`: every data segment is ACKed at once (RTAX_QUICKACK).
-    pub quickack: Option<u32>,
-    /// `initcwnd N` in segments.
-    pub initcwnd: Option<u32>,
-    /// `initrwnd N` in segments.
-    pub initrwnd: Option<u32>,
-    /// `rto_min TIME`; locked, as `ip route` does it.
-    pub rto_min_ns: Option<i64>,
-    /// `advmss N` in bytes.
-    pub advmss: Option<u32>,
-    /// `mtu N` in bytes.
-    pub mtu: Option<u32>,
-    /// `congctl NAME`.
-    pub congctl: Option<String>,
-}
-
-/// Options of a socket, by their names in socket(7) and tcp(7); `None` leaves the kernel's default.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct SocketOptions {
-    /// TCP_NODELAY.
-    pub nodelay: Option<bool>,
-    /// When TCP_QUICKACK is set, and to what.
-    pub quickack: QuickAck,
-    /// SO_RCVBUF in bytes, as given to setsockopt (Linux doubles it).
-    pub rcvbuf: Option<u32>,
-    /// SO_SNDBUF in bytes, as given to setsockopt.
-    pub sndbuf: Option<u32>,
-    /// SO_RCVLOWAT in bytes.
-    pub rcvlowat: Option<u32>,
-    /// TCP_USER_TIMEOUT.
-    pub user_timeout_ns: Option<i64>,
-    /// SO_KEEPALIVE with this TCP_KEEPIDLE and TCP_KEEPINTVL.
-    pub keepalive_ns: Option<i64>,
-    /// TCP_CONGESTION.
-    pub congestion: Option<String>,
-    /// TCP_NOTSENT_LOWAT in bytes.
-    pub notsent_lowat: Option<u32>,
-    /// TCP_MAXSEG in bytes.
-    pub maxseg: Option<u32>,
-    /// IP_TOS: the DS field of the packets that the socket sends (RFC 2474), with ECN's bits. TCP keeps ECN's to itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tos: Option<u8>,
-    /// CPU that the application runs on (`host` and `probe` only; one CPU in a guest).
-    pub cpu: Option<u32>,
 }
 
 impl SocketOptions {

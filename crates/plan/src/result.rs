@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::measure::Described;
 use crate::outcome::{Flow, LinkCount, LinkSeries};
 
 /// `schema` of a [`RunDocument`].
@@ -25,6 +26,9 @@ pub struct RunDocument {
     pub schema: String,
     /// The experiment's name.
     pub experiment: String,
+    /// The measures of all points: their units, kinds and which way is better.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measures: Vec<Described>,
     /// One for each point and stack: stacks in the order given, points in the order of the plan.
     pub points: Vec<PointResult>,
     /// The most memory that tcplab and its children held at once, as wait4(2) says.

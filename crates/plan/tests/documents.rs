@@ -4,9 +4,23 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use tcplab_plan::measure::{APP, LINK, LOG, PACKETS, RUN};
+use tcplab_plan::measure::{APP, Direction, Known, LINK, LOG, PACKETS, RUN, Values};
 use tcplab_plan::set::STATISTICS;
 use tcplab_plan::{Experiment, Population};
+
+/// Name, meaning, unit and direction of a measure.
+fn row(known: &Known) -> String {
+    let Values {
+        unit, direction, ..
+    } = known.values;
+    let better = match direction {
+        Direction::More => "more",
+        Direction::Less => "less",
+        Direction::Neither(_) => "",
+    };
+    let (name, meaning) = (known.name, known.meaning);
+    format!("| `{name}` | {meaning} | {} | {better} |", unit.name())
+}
 
 /// The tables of measures.
 fn measures() -> String {
@@ -14,34 +28,33 @@ fn measures() -> String {
         "\n### `HOST.`, from the packets\n\n\
          Over all TCP connections in the capture at that host, in the direction that the host sends (both for a host that talks to itself). The fields are those of \
          [`tcplab analyze --json`](analyze.md); the last column says how several connections become one value.\n\n\
-         | name | meaning | of several |\n|---|---|---|\n",
+         | name | meaning | unit | better | of several |\n|---|---|---|---|---|\n",
     );
-    for known in &PACKETS {
-        let _ = writeln!(
-            out,
-            "| `{}` | {} | {} |",
-            known.name,
-            known.meaning,
-            known.over.word()
-        );
+    for of in &PACKETS {
+        let _ = writeln!(out, "{} {} |", row(&of.known), of.over.word());
     }
-    for (title, names) in [
+    for (title, known) in [
         ("`APP.`", &APP[..]),
         (
             "`APP.client.`, `APP.server.`, from the log (`log = true`)",
             &LOG,
         ),
         ("`link.A-B.a_to_b.`, `link.A-B.b_to_a.`", &LINK),
-        (
-            "`SET.SERIES.`, of the series of `kind = \"rrul\"` ([rrul.md](rrul.md))",
-            &STATISTICS,
-        ),
         ("`run.`", &RUN),
     ] {
-        let _ = write!(out, "\n### {title}\n\n| name | meaning |\n|---|---|\n");
-        for (name, meaning) in names {
-            let _ = writeln!(out, "| `{name}` | {meaning} |");
+        let _ = write!(
+            out,
+            "\n### {title}\n\n| name | meaning | unit | better |\n|---|---|---|---|\n"
+        );
+        for known in known {
+            let _ = writeln!(out, "{}", row(known));
         }
+    }
+    out += "\n### `SET.SERIES.`, of the series of `kind = \"rrul\"` ([rrul.md](rrul.md))\n\n\
+            Goodput is in Mbit/s (more is better), the time of a ping in ms (less is better).\n\n\
+            | name | meaning |\n|---|---|\n";
+    for (name, meaning) in STATISTICS {
+        let _ = writeln!(out, "| `{name}` | {meaning} |");
     }
     out
 }

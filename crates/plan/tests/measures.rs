@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-use tcplab_plan::measure::{CannotSay, Expression, Formula, Measure, PACKETS, Sources};
+use tcplab_plan::measure::{CannotSay, Expression, Formula, Measure, PACKETS, Sent, Sources, Unit};
 use tcplab_plan::outcome::{End, Flow, LinkCount, LogLine, Outcome, QueueCount};
 use tcplab_plan::{Experiment, Point};
 
@@ -62,18 +61,26 @@ fn outcome() -> Outcome {
     outcome
 }
 
-/// What the analyser would say of two connections; it leaves out what is 0.
-fn packets() -> BTreeMap<String, Vec<Value>> {
-    let none = json!({
-        "packets": 3, "rtt_us": {"min": 0, "p50": 0, "samples": 0},
-        "acks_sent": {"total": 0, "delayed": 0, "first_delayed_segment": null, "delayed_us": {"p50": 0}},
-    });
-    let some = json!({
-        "packets": 7, "dsacks": 2, "rtt_us": {"min": 20, "p50": 40, "samples": 5},
-        "acks_sent": {"total": 100, "delayed": 84, "first_delayed_segment": 17, "delayed_us": {"p50": 40512}},
-    });
+/// What the analyser would say of two connections, of which the first has no samples.
+fn packets() -> BTreeMap<String, Vec<Sent>> {
+    let none = |name: &str| match name {
+        "packets" => Some(3.0),
+        _ => (!name.contains("_us.") && name != "acks.first_delayed_segment").then_some(0.0),
+    };
+    let some = |name: &str| {
+        Some(match name {
+            "packets" => 7.0,
+            "dsacks" => 2.0,
+            "rtt_us.min" => 20.0,
+            "acks.total" => 100.0,
+            "acks.delayed" => 84.0,
+            "acks.first_delayed_segment" => 17.0,
+            "acks.delayed_us.p50" => 40_512.0,
+            _ => 0.0,
+        })
+    };
     BTreeMap::from([
-        ("client".to_owned(), vec![none, some]),
+        ("client".to_owned(), vec![Sent::of(none), Sent::of(some)]),
         ("server".to_owned(), Vec::new()),
     ])
 }
@@ -360,4 +367,23 @@ fn formulas() {
         formula.names().into_iter().collect::<Vec<_>>(),
         ["a.b", "c.d"]
     );
+}
+
+#[test]
+fn a_formula_has_the_unit_of_its_measures() {
+    for (text, unit) in [
+        ("flow.goodput_bps / 1000000", Some("Mbit/s")),
+        (
+            "a.latency_us.p50 / 1000 - b.latency_us.p50 / 1000",
+            Some("ms"),
+        ),
+        ("client.acks.delayed / client.acks.total", Some("")),
+        ("-client.retransmissions.rto", Some("segments")),
+        ("a.latency_us.p50 - a.goodput_bps", None),
+        ("a.latency_us.p50 * 3", None),
+        ("a.nothing", None),
+    ] {
+        let formula = Formula::parse(text).unwrap();
+        assert_eq!(formula.unit().map(Unit::name), unit, "{text}");
+    }
 }

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::process::ExitCode;
 
 use serde_json::json;
+use tcplab_plan::measure::Described;
 use tcplab_plan::result::{PointResult, RunDocument};
 use tcplab_plan::view::View;
 use tcplab_report::matrix::Matrix;
@@ -29,7 +30,7 @@ fn main() -> ExitCode {
         base: Some("none".into()),
         ..View::default()
     };
-    let matrix = Matrix::of(&document(), &[GOODPUT.into(), LATENCY.into()], &view);
+    let matrix = Matrix::of(&document(), &[GOODPUT, LATENCY].map(Described::of), &view);
     let written = File::create(&path)
         .map_err(|e| e.to_string())
         .and_then(|mut file| {

@@ -24,7 +24,6 @@ mod segment;
 mod stack;
 mod sysctl;
 mod sysctl_set;
-mod sysctl_table;
 mod sysctl_unread;
 mod timers;
 
@@ -39,6 +38,5 @@ pub use options::OpenOptions;
 pub use rtt::timeouts_us;
 pub use segment::{Addr, Caqm, Segment};
 pub use stack::{ConnId, Event, IcmpError, ListenId, Stack, Unreachable};
-pub use sysctl::Sysctl;
-pub use sysctl_table::{Kernels, SysctlRow};
+pub use sysctl::{Kernels, Sysctl, SysctlRow};
 pub use sysctl_unread::{UNREAD, Unread};

@@ -12,8 +12,6 @@ pub struct Unread {
     pub name: &'static str,
     /// The value that the model acts by, whatever is set.
     pub acts_as: &'static str,
-    /// What it does on a kernel.
-    pub does: &'static str,
 }
 
 /// All of them. A test of this file compares the list with the sources.
@@ -21,26 +19,29 @@ pub const UNREAD: &[Unread] = &[
     Unread {
         name: "net.core.sysctl_caqm_debug_info",
         acts_as: "10",
-        does: "how much CAQM writes into the kernel's log",
     },
     Unread {
         name: "net.ipv4.tcp_autocorking",
         acts_as: "0",
-        does: "small writes wait while earlier ones lie in the host's own queue",
     },
     Unread {
         name: "net.ipv4.tcp_challenge_ack_limit",
         acts_as: "2147483647",
-        does: "bounds a host's challenge ACKs a second",
     },
     Unread {
         name: "net.ipv4.tcp_limit_output_bytes",
         acts_as: "2147483647",
-        does: "bounds the bytes of a socket that lie in the host's own queue",
     },
 ];
 
 impl Unread {
+    /// What it does on a kernel.
+    pub fn does(&self) -> &'static str {
+        let mut rows = Sysctl::rows().into_iter();
+        rows.find(|row| row.name == self.name)
+            .map_or("", |row| row.meaning)
+    }
+
     /// The entry for this setting. None: the model reads the sysctl, does not know it, or acts by this value anyway.
     pub fn of(name: &str, text: &str) -> Option<&'static Self> {
         let found = UNREAD.iter().find(|unread| unread.name == name)?;

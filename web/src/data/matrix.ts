@@ -26,6 +26,8 @@ export interface MatrixPage {
   matrix: {
     axes: Axis[];
     measures: string[];
+    /** The unit of each. */
+    units: string[];
     cells: Cell[];
     open: {
       x: number | null;

@@ -7,7 +7,7 @@ import { OverTimeView } from '../over_time/view';
 import { topLine } from '../population/app';
 import { choosers } from './choosers';
 import { HeatMap } from './heatmap';
-import { unitOf } from './unit';
+import { shownIn } from './unit';
 
 /** Rows of the table at most. */
 const MAX_ROWS = 2_000;
@@ -51,8 +51,8 @@ export function showMatrix(page: MatrixPage, place: HTMLElement): void {
 
 function table(page: MatrixPage): HTMLElement {
   const { axes, measures, cells } = page.matrix;
-  const units = measures.map((name, i) =>
-    unitOf(name, Math.max(0, ...cells.map((cell) => Math.abs(cell.values[i]?.[0] ?? 0)))),
+  const units = page.matrix.units.map((unit, i) =>
+    shownIn(unit, Math.max(0, ...cells.map((cell) => Math.abs(cell.values[i]?.[0] ?? 0)))),
   );
   const head = h('tr', {}, ...axes.map((axis) => h('th', { scope: 'col' }, axis.name)));
   measures.forEach((name, i) => {

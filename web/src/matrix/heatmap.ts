@@ -4,7 +4,7 @@
 import type { Cell, Cells, Chosen, MatrixPage } from '../data/matrix';
 import { h } from '../dom';
 import { classOf, classWords, SHADES, shade, signed, steps } from './scale';
-import { type Measured, unitOf } from './unit';
+import { type Measured, shownIn } from './unit';
 
 export class HeatMap {
   readonly element = h('figure', { class: 'chart heatmap', 'data-chart': 'heatmap' });
@@ -17,7 +17,7 @@ export class HeatMap {
   ) {}
 
   show(chosen: Chosen): void {
-    const { axes, measures } = this.page.matrix;
+    const { axes, units } = this.page.matrix;
     const across = chosen.x === null ? null : axes[chosen.x];
     const down = chosen.y === null ? null : axes[chosen.y];
     const places = (down?.labels ?? ['']).map((_, row) =>
@@ -25,10 +25,9 @@ export class HeatMap {
         chosen.pinned.map((value, axis) => (axis === chosen.x ? column : axis === chosen.y ? row : value)),
       ),
     );
-    const name = measures[chosen.measure];
     const values = places.flat().flatMap((p) => this.cells.at(p)?.values[chosen.measure]?.[0] ?? []);
     const [least, most] = [Math.min(...values), Math.max(...values)];
-    const measured = unitOf(name, Math.max(...values.map(Math.abs), 0));
+    const measured = shownIn(units[chosen.measure], Math.max(...values.map(Math.abs), 0));
     const table = h('table', { role: 'grid', 'aria-label': this.caption(chosen, measured) });
     const head = h('tr', {}, h('td', { class: 'corner' }));
     for (const label of across?.labels ?? ['']) head.append(h('th', { scope: 'col' }, label));

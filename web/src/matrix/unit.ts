@@ -1,4 +1,4 @@
-// The unit of a measure, by its name (docs/experiment.md), and numbers in it.
+// Numbers in the unit of their measure.
 
 import { count } from '../format';
 
@@ -21,24 +21,24 @@ function prefixed(most: number, units: [number, string][]): Measured {
   return { unit, text: (value) => digits(value / size) };
 }
 
-/** `most` is the largest value that is shown. */
-export function unitOf(name: string, most: number): Measured {
-  if (/_bps($|\.)/.test(name))
-    return prefixed(most, [
-      [1e9, 'Gbit/s'],
-      [1e6, 'Mbit/s'],
-      [1e3, 'kbit/s'],
-      [1, 'bit/s'],
-    ]);
-  if (/_us($|\.)/.test(name))
-    return prefixed(most, [
-      [1e6, 's'],
-      [1e3, 'ms'],
-      [1, 'µs'],
-    ]);
-  // Series of sets have flent's names and units.
-  if (/\.Ping \(ms\)/.test(name)) return { unit: 'ms', text: digits };
-  if (/\.TCP /.test(name)) return { unit: 'Mbit/s', text: digits };
-  if (/_bytes($|\.)/.test(name)) return { unit: 'bytes', text: digits };
-  return { unit: '', text: digits };
+/** The units that are shown with the prefix that fits; all others are shown as they are. */
+const PREFIXED: Record<string, [number, string][]> = {
+  'bit/s': [
+    [1e9, 'Gbit/s'],
+    [1e6, 'Mbit/s'],
+    [1e3, 'kbit/s'],
+    [1, 'bit/s'],
+  ],
+  us: [
+    [1e6, 's'],
+    [1e3, 'ms'],
+    [1, 'µs'],
+  ],
+};
+
+/** `unit` is the measure's, as the result says it; `most` is the largest value that is shown. */
+export function shownIn(unit: string, most: number): Measured {
+  const prefixes = PREFIXED[unit];
+  if (prefixes) return prefixed(most, prefixes);
+  return { unit: unit === 'B' ? 'bytes' : unit, text: digits };
 }

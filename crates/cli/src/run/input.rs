@@ -87,7 +87,7 @@ impl Input {
             name: manifest.experiment,
             view: manifest.view.unwrap_or_default(),
             points: manifest.points,
-            measures: manifest.measures,
+            measures: manifest.measures.into_iter().map(|one| one.name).collect(),
             stacks: manifest.stacks.into_iter().map(|(name, _)| name).collect(),
             file: path.display().to_string(),
             warnings: Vec::new(),

@@ -108,7 +108,7 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
         point.warnings.extend(input.warnings.iter().cloned());
     }
     if let Some(file) = &args.html {
-        let shown = (input.measures.as_slice(), &input.view);
+        let shown = (document.measures.as_slice(), &input.view);
         page::write(file, &document, &input.points, shown)?;
     }
     if args.json {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use tcplab_lab::Manifest;
 use tcplab_plan::Point;
+use tcplab_plan::measure::Described;
 use tcplab_plan::result::RunDocument;
 use tcplab_plan::view::View;
 use tcplab_report::matrix::{Matrix, OverTime};
@@ -18,7 +19,7 @@ pub fn write(
     file: &Path,
     document: &RunDocument,
     points: &[Point],
-    (measures, view): (&[String], &View),
+    (measures, view): (&[Described], &View),
 ) -> Result<(), Failure> {
     let matrix = Matrix::of(document, measures, view);
     let over_time = OverTime::of(document, points);

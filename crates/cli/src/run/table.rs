@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
+use tcplab_plan::measure::Described;
 use tcplab_plan::result::{PointResult, RunDocument};
 use tcplab_report::matrix::Matrix;
 use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::fit::Points;
 use tcplab_report::terminal::grid::grids;
-use tcplab_report::terminal::value::measured;
 
 use super::input::Input;
 use super::notes::notes;
@@ -26,20 +26,21 @@ pub fn print(document: &RunDocument, input: &Input, theme: &Theme) -> Result<(),
     let axes = axes(&document.points);
     let row = |point: &PointResult| {
         let keys = axes.iter().map(|axis| axis_value(point, axis));
-        let values = input.measures.iter().map(|name| value(point, name));
+        let values = document.measures.iter().map(|one| value(point, one));
         let keys = std::iter::once(point.stack.clone()).chain(keys);
         (keys.collect(), values.collect())
     };
+    let names = document.measures.iter().map(|one| one.name.clone());
     let table = Points {
         keys: std::iter::once("stack".to_owned())
             .chain(axes.iter().cloned())
             .collect(),
-        measures: input.measures.clone(),
+        measures: names.collect(),
         rows: document.points.iter().map(row).collect(),
     };
     write!(out, "{}", table.render(theme))?;
     if input.view.x.is_some() || input.view.y.is_some() {
-        let matrix = Matrix::of(document, &input.measures, &input.view);
+        let matrix = Matrix::of(document, &document.measures, &input.view);
         let band_percent = input.view.band_ppb as f64 / 1e7;
         writeln!(out, "\n{}", grids(&matrix, band_percent, theme).trim_end())?;
     }
@@ -64,10 +65,10 @@ fn axis_value(point: &PointResult, axis: &str) -> String {
 }
 
 /// In the unit that people write; `-` for what has no value.
-fn value(point: &PointResult, name: &str) -> String {
-    match point.measures.get(name).copied().flatten() {
+fn value(point: &PointResult, measure: &Described) -> String {
+    match point.measures.get(&measure.name).copied().flatten() {
         _ if point.error.is_some() => "failed".into(),
         None => "-".into(),
-        Some(v) => measured(name, v),
+        Some(v) => measure.unit.text(v),
     }
 }

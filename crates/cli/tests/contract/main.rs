@@ -14,7 +14,7 @@ use rows::{File, files, folder};
 use tcplab_lab::LabError;
 use tcplab_lab::check::{Kind, points};
 use tcplab_plan::Point;
-use tcplab_plan::contract::{ROUTE_METRICS, entries};
+use tcplab_plan::contract::entries;
 use tcplab_tcp::Sysctl;
 
 /// Keys that name things or hold for the whole file: [`keys_of_the_whole_file_change_what_is_read`] has them.
@@ -32,9 +32,8 @@ fn all_keys() -> BTreeSet<String> {
     let of_points = entries.filter(|e| !["file", "variant", "report"].contains(&e.table.as_str()));
     let keys = of_points.map(|entry| format!("{}.{}", entry.table, entry.name()));
     let keys = keys.filter(|key| !OF_FILES.contains(&key.as_str()));
-    let metrics = ROUTE_METRICS.iter().map(|word| format!("route {word}"));
     let sysctls = Sysctl::NAMES.iter().map(|name| format!("sysctl {name}"));
-    keys.chain(metrics).chain(sysctls).collect()
+    keys.chain(sysctls).collect()
 }
 
 /// What became of keys on one kind of stack.

@@ -143,7 +143,7 @@ fn keys(path: &str, value: Option<&Value>, kinds: &BTreeMap<String, String>) -> 
         ["host", _, "route"] => {
             let words = value.and_then(Value::as_str).unwrap_or_default();
             let words = words.split_whitespace().step_by(2);
-            let metrics = words.map(|word| format!("route {word}"));
+            let metrics = words.map(|word| format!("route.{word}"));
             metrics.chain(["host.route".to_owned()]).collect()
         }
         ["host", _, key] => vec![format!("host.{key}")],

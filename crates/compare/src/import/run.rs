@@ -8,27 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use tcplab_plan::result::{PointResult, RUN_SCHEMA, RunDocument};
 
-use super::builder::Builder;
-use super::{ImportError, Input, json};
-use crate::metrics::{Arm, Better, Metric, RemarkKind, Run};
+use tcplab_plan::measure::Described;
 
-/// Endings of measures, their unit and which way is better.
-const UNITS: [(&str, &str, Better); 14] = [
-    ("goodput_bps", "bit/s", Better::Higher),
-    ("_bps", "bit/s", Better::Higher),
-    ("rate_per_s", "1/s", Better::Higher),
-    ("completed", "", Better::Higher),
-    ("retransmissions.total", "segments", Better::Lower),
-    ("TcpRetransSegs", "segments", Better::Lower),
-    ("failed", "", Better::Lower),
-    ("errors", "", Better::Lower),
-    ("_ns", "ns", Better::Neither),
-    ("_us", "us", Better::Neither),
-    ("_ms", "ms", Better::Neither),
-    ("_s", "s", Better::Neither),
-    ("_bytes", "B", Better::Neither),
-    ("_pkts", "packets", Better::Neither),
-];
+use super::builder::Builder;
+use super::{Format, ImportError, Input, json};
+use crate::metrics::{Arm, Metric, RemarkKind, Run};
 
 pub(super) fn is(text: &str) -> bool {
     let document = json::first(text);
@@ -38,28 +22,69 @@ pub(super) fn is(text: &str) -> bool {
 pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
     let document: RunDocument =
         serde_json::from_str(input.text).map_err(|e| json::damaged(input, &e))?;
-    let stacks: BTreeSet<&str> = document.points.iter().map(|p| p.stack.as_str()).collect();
+    Ok(arms(input.name, &document, &document.points))
+}
+
+/// The arms of these points of a result; `name` is where it comes from.
+pub fn arms(name: &str, document: &RunDocument, points: &[PointResult]) -> Vec<Arm> {
+    let input = Input { name, text: "" };
+    let stacks: BTreeSet<&str> = points.iter().map(|p| p.stack.as_str()).collect();
     let by_stack = stacks.len() != 1;
-    let told = told(&document.points, by_stack);
+    let told = told(points, by_stack);
+    let mut measures = Measures::of(document);
     let mut arms: Vec<(String, Builder)> = Vec::new();
-    for point in &document.points {
+    for point in points {
         let name = match by_stack || !told.by_variant {
             true => point.stack.clone(),
             false => word(point.axes.get("variant")),
         };
         let at = arms.iter().position(|(own, _)| *own == name);
         let at = at.unwrap_or_else(|| {
-            let mut builder = Builder::new(input);
+            let mut builder = Builder::new(&input);
             name.clone_into(&mut builder.arm.name);
             let source = builder.source();
             source.tool = format!("tcplab run {}", document.experiment);
             source.system.clone_from(&point.kernel);
+            Format::Run.name().clone_into(&mut source.format);
             arms.push((name, builder));
             arms.len() - 1
         });
-        one(point, &told, &mut arms[at].1);
+        one(point, &told, &mut measures, &mut arms[at].1);
     }
-    Ok(arms.into_iter().map(|(_, builder)| builder.arm).collect())
+    let mut arms: Vec<Arm> = arms.into_iter().map(|(_, builder)| builder.arm).collect();
+    for arm in &mut arms {
+        for name in &measures.unknown {
+            let text = "its unit and which way is better are not known";
+            arm.remark(RemarkKind::Note, name.clone(), text);
+        }
+    }
+    arms
+}
+
+/// What the values of measures are: as the result says, or, where it is older than that, by the tables of names.
+struct Measures<'a> {
+    told: BTreeMap<&'a str, &'a Described>,
+    /// Names that neither knows.
+    unknown: BTreeSet<String>,
+}
+
+impl<'a> Measures<'a> {
+    fn of(document: &'a RunDocument) -> Self {
+        let told = document.measures.iter();
+        Self {
+            told: told.map(|one| (one.name.as_str(), one)).collect(),
+            unknown: BTreeSet::new(),
+        }
+    }
+
+    fn get(&mut self, name: &str) -> Described {
+        let told = self.told.get(name).map(|one| (*one).clone());
+        let found = told.unwrap_or_else(|| Described::of(name));
+        if found.kind.is_none() {
+            self.unknown.insert(name.to_owned());
+        }
+        found
+    }
 }
 
 /// What of a point's axes its rows tell: those with more than one value, and not what makes the arm.
@@ -95,7 +120,7 @@ fn word(value: Option<&Value>) -> String {
     }
 }
 
-fn one(point: &PointResult, told: &Told, builder: &mut Builder) {
+fn one(point: &PointResult, told: &Told, measures: &mut Measures<'_>, builder: &mut Builder) {
     let axes: Vec<String> = told
         .axes
         .iter()
@@ -125,10 +150,10 @@ fn one(point: &PointResult, told: &Told, builder: &mut Builder) {
     let exact = kinds.iter().any(|kind| point.stack.starts_with(kind));
     let block = point.axes.get("repeat").and_then(Value::as_u64);
     let mut add = |name: &str, value: Option<f64>, why: Option<&String>| {
-        let (unit, better) = unit(name);
+        let what = measures.get(name);
         let metric = Metric {
             exact,
-            ..Metric::new(format!("{name}{place}"), unit, better)
+            ..Metric::new(format!("{name}{place}"), what.unit.name(), what.better)
         };
         let run = Run {
             value: value.filter(|value| value.is_finite()),
@@ -152,21 +177,61 @@ fn one(point: &PointResult, told: &Told, builder: &mut Builder) {
     }
 }
 
-/// The unit of a measure, and which way is better where that is beyond doubt; times of answers and of packets are.
-fn unit(name: &str) -> (&'static str, Better) {
-    let found = UNITS.iter().find(|(end, ..)| name.ends_with(end));
-    let statistic = name
-        .rsplit_once('.')
-        .filter(|(_, end)| ["min", "mean", "p50", "p95", "p99", "max"].contains(end));
-    match (found, statistic) {
-        (Some((_, unit, better)), _) => (unit, *better),
-        (None, Some((whole, _))) => {
-            let (unit, better) = match whole.ends_with("latency_us") || whole.ends_with("rtt_us") {
-                true => ("us", Better::Lower),
-                false => self::unit(whole),
-            };
-            (unit, better)
+#[cfg(test)]
+mod tests {
+    use tcplab_plan::measure::{Better, Kind, Unit};
+
+    use super::*;
+
+    fn document(measures: Vec<Described>) -> RunDocument {
+        let names = ["a.retransmissions.rto", "a.made_up_bps"];
+        RunDocument {
+            measures,
+            points: vec![PointResult {
+                stack: "model:linux-6.1".into(),
+                measures: names.map(|name| (name.to_owned(), Some(1.0))).into(),
+                ..PointResult::default()
+            }],
+            ..RunDocument::default()
         }
-        (None, None) => ("", Better::Neither),
+    }
+
+    #[test]
+    fn an_older_result_has_the_units_of_the_tables_and_says_what_they_lack() {
+        let document = document(Vec::new());
+        let arms = arms("old", &document, &document.points);
+        let of = |name: &str| {
+            let metric = arms[0].metrics.iter().find(|metric| metric.name == name);
+            metric.map(|metric| (metric.unit.as_str(), metric.better))
+        };
+        assert_eq!(
+            of("a.retransmissions.rto"),
+            Some(("segments", Better::Lower))
+        );
+        assert_eq!(of("a.made_up_bps"), Some(("", Better::Neither)));
+        let told: Vec<&str> = arms[0].remarks.iter().map(|r| r.place.as_str()).collect();
+        assert_eq!(told, ["a.made_up_bps"]);
+    }
+
+    #[test]
+    fn a_result_says_itself_what_its_measures_are() {
+        let document = document(vec![Described {
+            name: "a.made_up_bps".into(),
+            unit: Unit::BitsPerSecond,
+            kind: Some(Kind::Rate),
+            better: Better::Higher,
+        }]);
+        let text = serde_json::to_string(&document).unwrap();
+        let input = Input {
+            name: "new",
+            text: &text,
+        };
+        let arms = read(&input).unwrap();
+        let metric = &arms[0].metrics[0];
+        assert_eq!(
+            (metric.unit.as_str(), metric.better),
+            ("bit/s", Better::Higher)
+        );
+        assert!(arms[0].remarks.is_empty());
     }
 }

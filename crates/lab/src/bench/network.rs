@@ -2,7 +2,7 @@
 //! stacks; what they count must be equal, or is named.
 
 use tcplab_compare::Arm as ArmMetrics;
-use tcplab_compare::import::{self, Format, Input};
+use tcplab_compare::import::of_run;
 use tcplab_plan::Experiment;
 use tcplab_plan::result::RunDocument;
 
@@ -59,34 +59,16 @@ pub fn run(
         },
         progress,
     )?;
-    arms(&document, stacks, &experiment.name)
+    Ok(arms(&document, stacks, &experiment.name))
 }
 
 /// The arms of a run: by the stacks' places, for both may be the same one.
-fn arms(
-    document: &RunDocument,
-    stacks: &[Stack; 2],
-    experiment: &str,
-) -> Result<[ArmMetrics; 2], LabError> {
-    let each = document.points.len() / 2;
-    let side = |number: usize| -> Result<ArmMetrics, LabError> {
-        let points = document.points.iter().skip(number * each).take(each);
-        let own = RunDocument {
-            schema: document.schema.clone(),
-            experiment: document.experiment.clone(),
-            points: points.cloned().collect(),
-            ..RunDocument::default()
-        };
-        let text = serde_json::to_string(&own).map_err(|e| LabError::Wrong(e.to_string()))?;
-        let input = Input {
-            name: experiment,
-            text: &text,
-        };
-        let read = import::read(&input, Some(Format::Run));
-        let read = read.map_err(|e| LabError::Wrong(e.to_string()))?;
-        let mut arm = ArmMetrics::named(stacks[number].name.clone());
-        for mut found in read.arms {
-            let variant = (found.name != stacks[number].name).then(|| found.name.clone());
+fn arms(document: &RunDocument, stacks: &[Stack; 2], experiment: &str) -> [ArmMetrics; 2] {
+    let (before, after) = document.points.split_at(document.points.len() / 2);
+    [(before, &stacks[0]), (after, &stacks[1])].map(|(points, stack)| {
+        let mut arm = ArmMetrics::named(stack.name.clone());
+        for mut found in of_run(experiment, document, points) {
+            let variant = (found.name != stack.name).then(|| found.name.clone());
             for metric in &mut found.metrics {
                 metric.name = match &variant {
                     Some(variant) => format!("{experiment} {variant}: {}", metric.name),
@@ -95,9 +77,8 @@ fn arms(
             }
             arm.absorb(found);
         }
-        Ok(arm)
-    };
-    Ok([side(0)?, side(1)?])
+        arm
+    })
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The claims' data, and what becomes of results.
 
-use tcplab_plan::measure::Measure;
+use tcplab_plan::measure::{Measure, Unit};
 
 use super::glob::fits;
-use super::list::List;
+use super::list::{Change, List};
 
 #[test]
 fn every_claim_can_be_measured() {
@@ -18,6 +18,13 @@ fn every_claim_can_be_measured() {
         assert!(!own.is_empty(), "{}: no point has {:?}", claim.id, claim.at);
         let names = claim.value.names();
         assert!(!names.is_empty(), "{}: it measures nothing", claim.id);
+        // Counts are told by what is counted, shares in per cent: only what has a dimension must agree.
+        let unit = match claim.base.as_ref().map(|base| base.change) {
+            Some(Change::Percent) => "%",
+            _ => claim.value.unit().map_or("", Unit::name),
+        };
+        let counted = ["", "segments", "packets"].contains(&unit);
+        assert!(counted || unit == claim.unit, "{}: {unit}", claim.id);
         for name in names
             .into_iter()
             .chain(claim.show.iter().map(String::as_str))

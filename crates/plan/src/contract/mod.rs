@@ -6,19 +6,16 @@
 mod rules;
 
 use crate::experiment::keys::{
-    APP, Absent, FILE, Form, HOST, KINDS, Key, LINK, REPORT, RUN, SOCKET, VARIANT, WAY,
+    APP, Absent, FILE, Form, HOST, KINDS, Key, LINK, METRICS, REPORT, RUN, SOCKET, VARIANT, WAY,
 };
 use crate::experiment::schema::takes;
 use crate::point::Point;
 use crate::refusal::Refusal;
 
 pub(crate) use rules::{
-    BEHAVIOUR, BOOT, BUFFERS, BY, CARD, CPU, FORWARD, LINK_EVERY, MAX_EVENTS, OF_SOCKET, OF_TCP,
-    OFFLOAD, PROFILE, ROUTE,
+    BEHAVIOUR, BOOT, BUFFERS, BY, CARD, CPU, FORWARD, LINK_EVERY, MAX_EVENTS, MTU, OF_SOCKET,
+    OF_TCP, OFFLOAD, PROFILE, ROUTE,
 };
-
-/// Words of a host's `route`.
-pub const ROUTE_METRICS: &[&str] = &crate::experiment::host::ROUTE_METRICS;
 
 pub use rules::{Rule, SHARED_NAMES};
 
@@ -56,7 +53,7 @@ impl Kind {
 /// A key in its table.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The table: `run`, `host`, `socket`, `link`, `way`, `app`, `app (echo)`, `file`, `variant`, `report`.
+    /// The table: `run`, `host`, `socket`, `route`, `link`, `way`, `app`, `app (echo)`, `file`, `variant`, `report`.
     pub table: String,
     key: &'static Key,
 }
@@ -135,11 +132,12 @@ fn plain_takes(form: &Form) -> String {
 
 /// Every key of an experiment.
 pub fn entries() -> Vec<Entry> {
-    let tables: [(&str, &[Key]); 9] = [
+    let tables: [(&str, &[Key]); 10] = [
         ("file", FILE),
         ("run", RUN),
         ("host", HOST),
         ("socket", SOCKET),
+        ("route", METRICS),
         ("link", LINK),
         ("way", WAY),
         ("app", APP),

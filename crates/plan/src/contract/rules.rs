@@ -42,6 +42,7 @@ pub(crate) const BOOT: &[&Rule] = &[&BOOT_RULE];
 pub(crate) const LINK_EVERY: &[&Rule] = &[&LINK_EVERY_RULE];
 pub(crate) const OFFLOAD: &[&Rule] = &[&OFFLOAD_RULE];
 pub(crate) const BY: &[&Rule] = &[&BY_RULE];
+pub(crate) const MTU: &[&Rule] = &[&MTU_RULE];
 pub(crate) const ROUTE: &[&Rule] = &[&ROUTE_RULE];
 pub(crate) const FORWARD: &[&Rule] = &[&FORWARD_RULE];
 pub(crate) const MAX_EVENTS: &[&Rule] = &[&MAX_EVENTS_RULE];
@@ -50,7 +51,7 @@ pub(crate) const OF_TCP: &[&Rule] = &[&TCP_OPTIONS_RULE];
 pub(crate) const OF_SOCKET: &[&Rule] = &[&REPLAY_SOCKET_RULE];
 
 /// All of them.
-pub(super) static RULES: [&Rule; 17] = [
+pub(super) static RULES: [&Rule; 18] = [
     &PROFILE_RULE,
     &BEHAVIOUR_RULE,
     &CARD_RULE,
@@ -65,6 +66,7 @@ pub(super) static RULES: [&Rule; 17] = [
     &TCP_OPTIONS_RULE,
     &REPLAY_SOCKET_RULE,
     &BY_RULE,
+    &MTU_RULE,
     &ROUTE_RULE,
     &FORWARD_RULE,
     &MAX_EVENTS_RULE,
@@ -258,12 +260,32 @@ pub(super) static BY_RULE: Rule = Rule {
     remedy: "run it on uml:, or leave it out",
     tolerable: false,
     asks: |point| {
-        let name = |host: usize| point.hosts.get(host).map_or("?", |h| h.name.as_str());
         let links = point.links.iter().filter(|link| link.by == By::Kernel);
-        let place = |link: &Link| format!("link {}-{}", name(link.a), name(link.b));
-        links
-            .map(|link| (place(link), "by = \"kernel\"".to_owned()))
-            .collect()
+        let place = |link| (name_of(point, link), "by = \"kernel\"".to_owned());
+        links.map(place).collect()
+    },
+};
+
+/// ETH_MAX_MTU less the header of a frame: the most that `tun_set_iff` lets a TAP device have.
+const TAP_MTU: u32 = 65_535 - 14;
+
+static MTU_RULE: Rule = Rule {
+    name: "mtu",
+    not_on: &[Kind::Uml, Kind::Qemu, Kind::Host],
+    when: "above 65521, at a link with by = \"tcplab\"",
+    why: "the TAP device of the link takes 65521 bytes at most",
+    remedy: "write 65521 or less, write by = \"kernel\" at the link, or run it on model:",
+    tolerable: false,
+    asks: |point| {
+        let is_large = |link: &&Link| link.by == By::Tcplab && link.mtu > TAP_MTU;
+        let links = point.links.iter().filter(is_large);
+        let place = |link| {
+            (
+                format!("{}.mtu", name_of(point, link)),
+                link.mtu.to_string(),
+            )
+        };
+        links.map(place).collect()
     },
 };
 
@@ -320,6 +342,12 @@ impl Rule {
         };
         (self.asks)(point).into_iter().map(refusal).collect()
     }
+}
+
+/// `link A-B`.
+fn name_of(point: &Point, link: &Link) -> String {
+    let name = |host: usize| point.hosts.get(host).map_or("?", |h| h.name.as_str());
+    format!("link {}-{}", name(link.a), name(link.b))
 }
 
 /// `run.KEY`, where the point has it.

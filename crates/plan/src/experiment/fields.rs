@@ -3,7 +3,8 @@
 use super::error::{Fault, Span};
 use super::keys::{Absent, Form, Key};
 use super::tree::{Choice, Node, Table, Value};
-use crate::rules::{MAX_NAME, MAX_TEXT, bad_text, is_name};
+use crate::point::check::{self, Wrong};
+use crate::rules::{BAD_CONGESTION, MAX_NAME, MAX_TEXT, bad_text, is_congestion, is_name};
 use tcplab_base::quantity::{PERCENT, Quantity, RATE, SIZE, TIME};
 
 /// A table, where it stands, and the point's choice at each axis.
@@ -101,6 +102,7 @@ impl<'a> Fields<'a> {
     fn number(&self, key: &Key, node: &Node) -> Result<u64, Fault> {
         let n = match key.form {
             Form::Count(_) => return self.count(key, node),
+            Form::Tos => return self.tos(key, node),
             Form::Time(_) => self.quantity_of(key, node, &TIME)?,
             Form::Rate => self.quantity_of(key, node, &RATE)?,
             Form::Percent => self.quantity_of(key, node, &PERCENT)?,
@@ -125,6 +127,20 @@ impl<'a> Fields<'a> {
             Ok(n) if (min..=max).contains(&n) => Ok(n),
             _ => Err(self.fault(key, node, format!("must be {min} to {max}, not {n}"))),
         }
+    }
+
+    /// A word of the DS field, or its byte.
+    fn tos(&self, key: &Key, node: &Node) -> Result<u64, Fault> {
+        let parsed = match &node.value {
+            Value::Integer(n) => u8::try_from(*n).ok(),
+            Value::Text(text) => crate::tos::parse(text),
+            _ => None,
+        };
+        parsed.map(u64::from).ok_or_else(|| {
+            let found = node.found();
+            let fault = self.fault(key, node, format!("{found} is no value of IP_TOS"));
+            fault.help("known: BE, BK, LE, CS0 to CS7, AF11 to AF43, VA, EF, and the byte itself: 0 to 255 or \"0x..\"")
+        })
     }
 
     fn quantity_of(&self, key: impl AsRef<str>, node: &Node, of: &Quantity) -> Result<u64, Fault> {
@@ -298,6 +314,26 @@ pub(crate) trait Taken: Sized {
 
     /// What holds when the key is left out, where that is a value.
     fn absent(key: &Key) -> Option<Self>;
+
+    /// Whether a file could have said it; `path`: where it stands in the point.
+    fn check(&self, _path: &str, _key: &Key) -> Result<(), Wrong> {
+        Ok(())
+    }
+}
+
+/// The kernel's where it is left out.
+impl<T: Taken> Taken for Option<T> {
+    fn read(fields: &Fields<'_>, key: &Key, node: &Node) -> Result<Self, Fault> {
+        T::read(fields, key, node).map(Some)
+    }
+
+    fn absent(_: &Key) -> Option<Self> {
+        Some(None)
+    }
+
+    fn check(&self, path: &str, key: &Key) -> Result<(), Wrong> {
+        self.as_ref().map_or(Ok(()), |value| value.check(path, key))
+    }
 }
 
 impl Taken for bool {
@@ -315,13 +351,26 @@ impl Taken for bool {
 
 impl Taken for String {
     fn read(fields: &Fields<'_>, key: &Key, node: &Node) -> Result<Self, Fault> {
-        Ok(fields.text_of(key, node)?.to_owned())
+        let text = fields.text_of(key, node)?;
+        match key.form {
+            Form::Congestion if !is_congestion(text) => {
+                Err(fields.fault(key, node, BAD_CONGESTION))
+            }
+            _ => Ok(text.to_owned()),
+        }
     }
 
     fn absent(key: &Key) -> Option<Self> {
         match key.absent {
             Absent::Word(word) => Some(word.to_owned()),
             _ => None,
+        }
+    }
+
+    fn check(&self, path: &str, key: &Key) -> Result<(), Wrong> {
+        match key.form {
+            Form::Congestion if !is_congestion(self) => Err(Wrong::at(path, BAD_CONGESTION)),
+            _ => Ok(()),
         }
     }
 }
@@ -340,7 +389,11 @@ macro_rules! numbers {
                     _ => None,
                 }
             }
+
+            fn check(&self, path: &str, key: &Key) -> Result<(), Wrong> {
+                check::number_of(path, i128::from(*self), key)
+            }
         })+
     };
 }
-numbers!(u16, u32, u64, i64);
+numbers!(u8, u16, u32, u64, i64);

@@ -3,16 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::error::Fault;
-use super::fields::Fields;
-use super::keys::{CARD, HOST, Key, PROFILE_NAMES, SOCKET, host as keys, socket};
-use super::tree::{Node, Value};
-use crate::point::{Card, Host, Offload, QuickAck, Route, SocketOptions};
+use super::fields::{Fields, Taken};
+use super::keys::{CARD, HOST, Key, METRICS, PROFILE_NAMES, SOCKET, host as keys};
+use super::tree::{Entry, Node, Table, Value};
+use crate::point::{Card, Host, Offload, QuickAck, Route, SocketOptions, Wrong};
 use crate::profile::{BEHAVIOURS, BehaviourError, Profile, Takes};
-use crate::rules::{
-    BAD_CONGESTION, BAD_FORWARD, BAD_SYSCTL, FORWARD_SYSCTL, MS_NS, MTU, RESERVED, ROUTE_ADVMSS,
-    ROUTE_QUICKACK, ROUTE_WINDOW, Range, is_congestion, is_sysctl,
-};
-use tcplab_base::quantity::TIME;
+use crate::rules::{BAD_FORWARD, BAD_SYSCTL, FORWARD_SYSCTL, RESERVED, is_sysctl};
 
 pub(crate) fn hosts(tables: &[Fields<'_>]) -> Result<Vec<Host>, Fault> {
     let mut hosts: Vec<Host> = Vec::new();
@@ -68,15 +64,7 @@ fn card(fields: &Fields<'_>) -> Result<Option<Card>, Fault> {
     if CARD.iter().all(|key| fields.node(key).is_none()) {
         return Ok(None);
     }
-    Ok(Some(Card {
-        rx_queues: fields.get(&keys::RX_QUEUES)?,
-        rx_ring: fields.get(&keys::RX_RING)?,
-        rx_ns: fields.get(&keys::RX_USECS)?,
-        frame_ns: fields.get(&keys::RX_FRAME_COST)?,
-        packet_ns: fields.get(&keys::RX_PACKET_COST)?,
-        caqm: fields.get(&keys::NIC_CAQM)?,
-        rps: fields.get(&keys::RPS)?,
-    }))
+    Card::read(fields).map(Some)
 }
 
 pub(crate) fn sysctls(fields: &Fields<'_>) -> Result<BTreeMap<String, String>, Fault> {
@@ -145,57 +133,36 @@ pub(crate) fn behaviours(fields: &Fields<'_>) -> Result<BTreeMap<String, String>
     Ok(out)
 }
 
-/// Metrics of a route, in the words of ip-route(8).
-pub(crate) const ROUTE_METRICS: [&str; 7] = [
-    "quickack", "initcwnd", "initrwnd", "rto_min", "advmss", "mtu", "congctl",
-];
-
+/// Metrics of a route: pairs of words, which are keys of their own.
 fn route(fields: &Fields<'_>, text: &str) -> Result<Route, Fault> {
-    let at = |word: &str, message: String| {
-        let node = fields.node(&keys::ROUTE);
-        let span = node.map_or(fields.span.clone(), |node| within(node, text, word));
-        Fault::new(&span, fields.path_of(&keys::ROUTE), message)
-    };
-    let mut route = Route::default();
+    let whole = fields.node(&keys::ROUTE);
+    let span = |word: &str| whole.map_or(fields.span.clone(), |node| within(node, text, word));
+    let mut table = Table::default();
     let mut words = text.split_whitespace();
     while let Some(word) = words.next() {
-        if !ROUTE_METRICS.contains(&word) {
-            return Err(
-                at(word, format!("`{word}` is no metric of a route")).suggest(word, ROUTE_METRICS)
-            );
+        let fault = |message| Fault::new(&span(word), fields.path_of(&keys::ROUTE), message);
+        let known = || METRICS.iter().map(|key| key.name);
+        if known().all(|name| name != word) {
+            let message = format!("`{word}` is no metric of a route");
+            return Err(fault(message).suggest(word, known()));
         }
-        let Some(value) = words.next() else {
-            return Err(at(word, format!("`{word}` needs a value")));
-        };
         // `mtu lock 1400`: the lock keeps path MTU discovery off; no stack here offers that.
-        let number = |(min, max): Range| match value.parse::<u32>() {
-            Ok(n) if (min..=max).contains(&u64::from(n)) => Ok(Some(n)),
-            _ => Err(at(
-                value,
-                format!("`{word}` takes {min} to {max}, not `{value}`"),
-            )),
+        let value = words.next();
+        let value = value.ok_or_else(|| fault(format!("`{word}` needs a value")))?;
+        let number = value.parse().map(Value::Integer);
+        let node = Node {
+            span: span(value),
+            value: number.unwrap_or_else(|_| Value::Text(value.to_owned())),
         };
-        match word {
-            "quickack" => route.quickack = number(ROUTE_QUICKACK)?,
-            "initcwnd" => route.initcwnd = number(ROUTE_WINDOW)?,
-            "initrwnd" => route.initrwnd = number(ROUTE_WINDOW)?,
-            "advmss" => route.advmss = number(ROUTE_ADVMSS)?,
-            "mtu" => route.mtu = number(MTU)?,
-            "rto_min" => route.rto_min_ns = Some(rto_min(value).map_err(|why| at(value, why))?),
-            _ if is_congestion(value) => route.congctl = Some(value.to_owned()),
-            _ => return Err(at(value, BAD_CONGESTION.to_owned())),
-        }
+        let key = span(word);
+        table.entries.insert(word.to_owned(), Entry { key, node });
     }
-    Ok(route)
-}
-
-/// Linux keeps this metric in whole milliseconds.
-fn rto_min(text: &str) -> Result<i64, String> {
-    let ns = i64::try_from(TIME.parse(text)?).unwrap_or(i64::MAX);
-    match ns % MS_NS == 0 && ns > 0 {
-        true => Ok(ns),
-        false => Err("`rto_min` takes whole milliseconds from 1ms on".to_owned()),
-    }
+    Route::read(&Fields {
+        table: &table,
+        span: span(text),
+        path: fields.path_of(&keys::ROUTE),
+        choice: fields.choice,
+    })
 }
 
 /// The place of a word in a text: exact when the text has no escapes before it.
@@ -217,73 +184,44 @@ pub(crate) fn options(fields: &Fields<'_>, key: &Key) -> Result<SocketOptions, F
         return Ok(SocketOptions::default());
     };
     f.check(&[SOCKET])?;
-    Ok(SocketOptions {
-        nodelay: f.find(&socket::NODELAY)?,
-        quickack: quickack(&f)?,
-        rcvbuf: f.find(&socket::RCVBUF)?,
-        sndbuf: f.find(&socket::SNDBUF)?,
-        rcvlowat: f.find(&socket::RCVLOWAT)?,
-        user_timeout_ns: f.find(&socket::USER_TIMEOUT)?,
-        keepalive_ns: f.find(&socket::KEEPALIVE)?,
-        congestion: congestion(&f)?,
-        notsent_lowat: f.find(&socket::NOTSENT_LOWAT)?,
-        maxseg: f.find(&socket::MAXSEG)?,
-        tos: tos(&f)?,
-        cpu: f.find(&socket::CPU)?,
-    })
+    SocketOptions::read(&f)
 }
 
-/// A word of the DS field, or its byte.
-fn tos(f: &Fields<'_>) -> Result<Option<u8>, Fault> {
-    let Some(node) = f.node(&socket::TOS) else {
-        return Ok(None);
-    };
-    let parsed = match &node.value {
-        Value::Integer(n) => u8::try_from(*n).ok(),
-        Value::Text(text) => crate::tos::parse(text),
-        _ => None,
-    };
-    parsed.map(Some).ok_or_else(|| {
-        let found = node.found();
-        let fault = f.fault(&socket::TOS, node, format!("{found} is no value of IP_TOS"));
-        fault.help("known: BE, BK, LE, CS0 to CS7, AF11 to AF43, VA, EF, and the byte itself: 0 to 255 or \"0x..\"")
-    })
-}
-
-fn congestion(f: &Fields<'_>) -> Result<Option<String>, Fault> {
-    let (Some(node), Some(name)) = (f.node(&socket::CONGESTION), f.text(&socket::CONGESTION)?)
-    else {
-        return Ok(None);
-    };
-    match is_congestion(name) {
-        true => Ok(Some(name.to_owned())),
-        false => Err(f.fault(&socket::CONGESTION, node, BAD_CONGESTION)),
-    }
-}
-
-fn quickack(f: &Fields<'_>) -> Result<QuickAck, Fault> {
-    let Some(node) = f.node(&socket::QUICKACK) else {
-        return Ok(QuickAck::Leave);
-    };
-    let text = match &node.value {
-        Value::Integer(n) => n.to_string(),
-        Value::Text(text) => text.clone(),
-        _ => String::new(),
-    };
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let value = |word: &str| match word {
-        "0" => Some(0),
-        "1" => Some(1),
-        _ => None,
-    };
-    let policy = match words.as_slice() {
-        ["leave"] => Some(QuickAck::Leave),
-        ["once", n] | [n] => value(n).map(QuickAck::Once),
-        ["each", n] => value(n).map(QuickAck::Each),
-        _ => None,
-    };
-    policy.ok_or_else(|| {
-        f.fault(&socket::QUICKACK, node, format!("{} is no policy of TCP_QUICKACK", node.found()))
+impl Taken for QuickAck {
+    fn read(f: &Fields<'_>, key: &Key, node: &Node) -> Result<Self, Fault> {
+        let text = match &node.value {
+            Value::Integer(n) => n.to_string(),
+            Value::Text(text) => text.clone(),
+            _ => String::new(),
+        };
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let value = |word: &str| match word {
+            "0" => Some(0),
+            "1" => Some(1),
+            _ => None,
+        };
+        let policy = match words.as_slice() {
+            ["leave"] => Some(QuickAck::Leave),
+            ["once", n] | [n] => value(n).map(QuickAck::Once),
+            ["each", n] => value(n).map(QuickAck::Each),
+            _ => None,
+        };
+        policy.ok_or_else(|| {
+        f.fault(key, node, format!("{} is no policy of TCP_QUICKACK", node.found()))
             .help("known: \"leave\", \"once 0\", \"once 1\", \"each 0\", \"each 1\", 0 and 1 (the same as once)")
     })
+    }
+
+    fn absent(_: &Key) -> Option<Self> {
+        Some(Self::Leave)
+    }
+
+    fn check(&self, path: &str, _: &Key) -> Result<(), Wrong> {
+        match self {
+            Self::Once(n) | Self::Each(n) if ![0, 1].contains(n) => {
+                Err(Wrong::at(path, format!("takes 0 or 1, not {n}")))
+            }
+            _ => Ok(()),
+        }
+    }
 }

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use serde_json::{Map, Value as Json, json};
 
 use super::keys::{
-    APP, Bounds, FILE, Form, HOST, KIND_NAMES, KINDS, Key, LINK, REPORT, RUN, SOCKET, VARIANT, WAY,
-    are_same,
+    APP, Bounds, FILE, Form, HOST, KIND_NAMES, KINDS, Key, LINK, METRICS, REPORT, RUN, SOCKET,
+    VARIANT, WAY, are_same,
 };
 use crate::profile::{BEHAVIOURS, Behaviour, KNOWN, NOT_MODELLED, Takes};
 use tcplab_base::quantity::{PERCENT, Quantity, RATE, SIZE, TIME};
@@ -147,7 +147,9 @@ fn define(form: &Form) -> Json {
         Form::Time(_) => quantity(&TIME, "a time"),
         Form::Rate => quantity(&RATE, "a rate in tc's units"),
         Form::Percent => quantity(&PERCENT, "a chance"),
-        Form::Text => json!({"type": "string", "maxLength": crate::rules::MAX_TEXT}),
+        Form::Text | Form::Congestion | Form::Pairs(_) => {
+            json!({"type": "string", "maxLength": crate::rules::MAX_TEXT})
+        }
         Form::Dist(_) => json!({"type": ["string", "number"], "maxLength": crate::rules::MAX_TEXT}),
         Form::Name => json!({"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,31}$"}),
         Form::Words(words) => json!({"enum": words}),
@@ -222,10 +224,11 @@ fn or_axis(schema: Json) -> Json {
 /// The keys as Markdown: a heading and a table for each part of the file.
 pub(super) fn reference() -> String {
     let mut out = String::new();
-    let parts: [(&str, &[Key]); 9] = [
+    let parts: [(&str, &[Key]); 10] = [
         ("The file", FILE),
         ("`[run]`", RUN),
         ("`[[host]]`", HOST),
+        ("Words of `route`", METRICS),
         ("`socket`, `client_socket`, `server_socket`", SOCKET),
         ("`[[link]]`", LINK),
         ("`a_to_b`, `b_to_a` as tables", WAY),
@@ -313,10 +316,15 @@ pub(crate) fn takes(form: &Form) -> String {
             let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
             return words.join(", ");
         }
+        Form::Pairs(keys) => {
+            let words: Vec<String> = keys.iter().map(|key| format!("`{}`", key.name)).collect();
+            return format!("words and values: {}", words.join(", "));
+        }
         Form::Texts => "list of texts",
         Form::Sizes(_) => "list of sizes",
         Form::Times => "list of times",
         Form::Sysctl | Form::Set | Form::Behaviour => "table of values",
+        Form::Congestion => "name",
         Form::QuickAck => "text or number",
         Form::Tos => "word or number",
         Form::Table(_) => "table",

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::lex::Span;
-use super::parse;
+use super::{Unit, parse, values_of};
 use crate::experiment::nearest;
 
 /// A condition on measures.
@@ -198,6 +198,11 @@ impl Formula {
         out
     }
 
+    /// The unit of its value, as far as its measures say it; none: they differ, or are not known.
+    pub fn unit(&self) -> Option<Unit> {
+        unit(&self.root)
+    }
+
     /// Its value. `value` gives a measure's; none, or no finite number: it has none.
     ///
     /// # Errors
@@ -235,6 +240,24 @@ fn number_names<'a>(number: &'a Number, out: &mut BTreeSet<&'a str>) {
             number_names(a, out);
             number_names(b, out);
         }
+    }
+}
+
+/// A sum has the unit of its parts, a quotient of two alike is a share, and a power of 1,000 below is a prefix.
+fn unit(of: &Number) -> Option<Unit> {
+    match of {
+        Number::Literal(_) => None,
+        Number::Measure(name) => values_of(name).map(|values| values.unit),
+        Number::Negative(a) => unit(a),
+        Number::Binary(a, Operator::Divide, b) => match **b {
+            Number::Literal(n) => unit(a)?.over(n),
+            _ => (unit(a)? == unit(b)?).then_some(Unit::Number),
+        },
+        Number::Binary(a, Operator::Add | Operator::Subtract, b) => {
+            let (a, b) = (unit(a)?, unit(b)?);
+            (a == b).then_some(a)
+        }
+        Number::Binary(_, Operator::Multiply, _) => None,
     }
 }
 

@@ -1,4 +1,18 @@
-//! The measures that have fixed names, and where their values come from.
+//! The measures that have fixed names: each with its unit, its kind and which way is better.
+
+use super::unit::Direction::{self, Less, More, Neither};
+use super::unit::Unit::{self, BitsPerSecond as Bps, Microseconds as Us};
+use super::unit::{Values, bytes, count, packets, rate, segments, share, time};
+
+/// Why more or less of a measure is not better.
+const WORK: Direction = Neither("the experiment says how much there is to do");
+const TELLS: Direction = Neither("it tells what TCP did; either may be right");
+const REPAIR: Direction =
+    Neither("it tells how losses were repaired; the total says how many were");
+const ACKS: Direction = Neither("quick and delayed ACKs both have their place");
+const QUEUE: Direction = Neither("losses, delay and goodput are paid with one another");
+const CHANCE: Direction = Neither("the experiment says what gets lost");
+pub(super) const SAMPLES: Direction = Neither("it tells how much other values rest on");
 
 /// How the values of several connections become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,379 +39,417 @@ impl Over {
     }
 }
 
-/// A measure of a host's packets: a field of what the analyser says of one direction
-/// (`tcplab.analyze/1`), taken from every connection in the capture at that host, in the direction
-/// that the host sends.
+/// A measure with a fixed name.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Packets {
-    /// After `HOST.`.
+pub struct Known {
+    /// After its owner.
     pub name: &'static str,
-    /// Keys of the field.
-    pub path: &'static [&'static str],
-    /// Keys of a count that must not be 0 for the field to say anything.
-    pub when: &'static [&'static str],
-    /// How several connections become one.
-    pub over: Over,
-    /// What it is, with its unit.
+    /// What its values are.
+    pub values: Values,
+    /// What it is.
     pub meaning: &'static str,
 }
 
-const fn sum(name: &'static str, path: &'static [&'static str], meaning: &'static str) -> Packets {
-    Packets {
+const fn known(name: &'static str, values: Values, meaning: &'static str) -> Known {
+    Known {
         name,
-        path,
-        when: &[],
-        over: Over::Sum,
+        values,
         meaning,
     }
 }
 
-const fn of(
-    name: &'static str,
-    path: &'static [&'static str],
-    when: &'static [&'static str],
-    over: Over,
-    meaning: &'static str,
-) -> Packets {
-    Packets {
-        name,
-        path,
-        when,
-        over,
-        meaning,
-    }
+/// A measure of a host's packets: what the analyser says of every connection in the capture at that host, in the
+/// direction that the host sends.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Packets {
+    /// After `HOST.`.
+    pub known: Known,
+    /// How several connections become one.
+    pub over: Over,
 }
 
-const RTT: &[&str] = &["rtt_us", "samples"];
-const IMMEDIATE: &[&str] = &["acks_sent", "immediate"];
-const DELAYED: &[&str] = &["acks_sent", "delayed"];
+const fn over(over: Over, name: &'static str, values: Values, meaning: &'static str) -> Packets {
+    let known = known(name, values, meaning);
+    Packets { known, over }
+}
 
-/// Measures of packets.
+const fn sum(name: &'static str, values: Values, meaning: &'static str) -> Packets {
+    over(Over::Sum, name, values, meaning)
+}
+
+/// Measures of packets, after `HOST.`.
 pub static PACKETS: [Packets; 44] = [
-    sum("packets", &["packets"], "packets sent"),
+    sum("packets", packets(WORK), "packets sent"),
     sum(
         "data_segments",
-        &["data_segments"],
+        segments(WORK),
         "of these with payload, retransmissions included",
     ),
     sum(
         "data_bytes",
-        &["data_bytes"],
+        bytes(WORK),
         "payload bytes, retransmissions included",
     ),
     sum(
         "unique_bytes",
-        &["unique_bytes"],
+        bytes(WORK),
         "payload bytes sent for the first time",
     ),
-    sum("caqm.tags", &["caqm"], "packets sent with CAQM's tag"),
+    sum("caqm.tags", packets(TELLS), "packets sent with CAQM's tag"),
     sum(
         "caqm.requests",
-        &["caqm_tags", "requests"],
+        packets(TELLS),
         "of these those that ask for window",
     ),
     sum(
         "caqm.granted",
-        &["caqm_tags", "granted"],
+        packets(TELLS),
         "requests that switches before this capture granted",
     ),
-    sum(
-        "caqm.refused",
-        &["caqm_tags", "refused"],
-        "that they refused",
-    ),
-    sum("caqm.marked", &["caqm_tags", "marked"], "that they marked"),
+    sum("caqm.refused", packets(TELLS), "that they refused"),
+    sum("caqm.marked", packets(TELLS), "that they marked"),
     sum(
         "caqm.feedback",
-        &["caqm_tags", "feedback"],
+        packets(TELLS),
         "tags that tell a sender what was granted",
     ),
     sum(
         "goodput_bps",
-        &["goodput_bps"],
+        rate(Bps, More),
         "unique payload over the time of the data, bit/s",
     ),
     sum(
         "retransmissions.total",
-        &["retransmissions", "total"],
+        segments(Less),
         "segments sent again",
     ),
     sum(
         "retransmissions.fast",
-        &["retransmissions", "fast"],
+        segments(REPAIR),
         "by fast retransmit, SACK or RACK",
     ),
     sum(
         "retransmissions.rto",
-        &["retransmissions", "rto"],
+        segments(Less),
         "by the retransmission timer",
     ),
     sum(
         "retransmissions.tlp",
-        &["retransmissions", "tlp"],
+        segments(REPAIR),
         "by a tail loss probe",
     ),
     sum(
         "retransmissions.other",
-        &["retransmissions", "other"],
+        segments(REPAIR),
         "for no reason that the packets show",
     ),
     sum(
         "retransmissions.spurious",
-        &["retransmissions", "spurious"],
+        segments(Less),
         "of these: the original had arrived",
     ),
     sum(
         "retransmissions.unneeded",
-        &["retransmissions", "unneeded"],
+        segments(Less),
         "of these: already ACKed at this capture",
     ),
-    sum("out_of_order", &["out_of_order"], "segments out of order"),
-    sum("duplicate_acks", &["duplicate_acks"], "duplicate ACKs sent"),
-    sum(
-        "lost_segments",
-        &["lost_segments"],
-        "gaps in the sequence numbers",
-    ),
+    sum("out_of_order", segments(Less), "segments out of order"),
+    sum("duplicate_acks", count(TELLS), "duplicate ACKs sent"),
+    sum("lost_segments", count(Less), "gaps in the sequence numbers"),
     sum(
         "zero_windows",
-        &["zero_windows"],
+        segments(TELLS),
         "segments that advertise no window",
     ),
-    sum("dsacks", &["dsacks"], "ACKs with a DSACK block sent"),
+    sum("dsacks", count(TELLS), "ACKs with a DSACK block sent"),
     sum(
         "zero_window_probes",
-        &["zero_window_probes"],
+        count(TELLS),
         "zero-window probes sent",
     ),
-    sum("keep_alives", &["keep_alives"], "keep-alives sent"),
-    sum("window_updates", &["window_updates"], "window updates sent"),
-    of(
-        "max_in_flight_bytes",
-        &["max_in_flight_bytes"],
-        &[],
+    sum("keep_alives", count(TELLS), "keep-alives sent"),
+    sum("window_updates", count(TELLS), "window updates sent"),
+    over(
         Over::Max,
+        "max_in_flight_bytes",
+        bytes(TELLS),
         "most bytes in flight",
     ),
-    of(
-        "rtt_us.min",
-        &["rtt_us", "min"],
-        RTT,
+    over(
         Over::Min,
+        "rtt_us.min",
+        time(Us, Less),
         "data to ACK at this capture, us",
     ),
-    of(
-        "rtt_us.p50",
-        &["rtt_us", "p50"],
-        RTT,
+    over(Over::First, "rtt_us.p50", time(Us, Less), "the median"),
+    over(
         Over::First,
-        "the median",
-    ),
-    of(
         "rtt_us.p95",
-        &["rtt_us", "p95"],
-        RTT,
-        Over::First,
+        time(Us, Less),
         "the 95th percentile",
     ),
-    of(
-        "rtt_us.max",
-        &["rtt_us", "max"],
-        RTT,
-        Over::Max,
-        "the largest",
-    ),
-    sum("rtt_us.samples", RTT, "how many samples"),
-    sum(
-        "acks.total",
-        &["acks_sent", "total"],
-        "ACKs sent for new data",
-    ),
+    over(Over::Max, "rtt_us.max", time(Us, Less), "the largest"),
+    sum("rtt_us.samples", count(SAMPLES), "how many samples"),
+    sum("acks.total", count(ACKS), "ACKs sent for new data"),
     sum(
         "acks.immediate",
-        IMMEDIATE,
+        count(ACKS),
         "at once, for at most one full segment",
     ),
     sum(
         "acks.second_segment",
-        &["acks_sent", "second_segment"],
+        count(ACKS),
         "for more than one full segment",
     ),
-    sum("acks.delayed", DELAYED, "by the delayed-ACK timer"),
-    sum(
-        "acks.piggybacked",
-        &["acks_sent", "piggybacked"],
-        "on a data segment",
-    ),
-    sum("acks.other", &["acks_sent", "other"], "none of these"),
-    of(
-        "acks.first_delayed_segment",
-        &["acks_sent", "first_delayed_segment"],
-        &[],
+    sum("acks.delayed", count(ACKS), "by the delayed-ACK timer"),
+    sum("acks.piggybacked", count(ACKS), "on a data segment"),
+    sum("acks.other", count(ACKS), "none of these"),
+    over(
         Over::First,
+        "acks.first_delayed_segment",
+        count(ACKS),
         "number, from 1, of the data segment that the first delayed ACK is for",
     ),
-    of(
-        "acks.immediate_us.min",
-        &["acks_sent", "immediate_us", "min"],
-        IMMEDIATE,
+    over(
         Over::Min,
+        "acks.immediate_us.min",
+        time(Us, ACKS),
         "wait of the immediate ones, us",
     ),
-    of(
-        "acks.immediate_us.p50",
-        &["acks_sent", "immediate_us", "p50"],
-        IMMEDIATE,
+    over(
         Over::First,
+        "acks.immediate_us.p50",
+        time(Us, ACKS),
         "the median",
     ),
-    of(
-        "acks.immediate_us.max",
-        &["acks_sent", "immediate_us", "max"],
-        IMMEDIATE,
+    over(
         Over::Max,
+        "acks.immediate_us.max",
+        time(Us, ACKS),
         "the largest",
     ),
-    of(
-        "acks.delayed_us.p50",
-        &["acks_sent", "delayed_us", "p50"],
-        DELAYED,
+    over(
         Over::First,
+        "acks.delayed_us.p50",
+        time(Us, ACKS),
         "median wait of the delayed ones, us",
     ),
-    of(
-        "acks.delayed_us.max",
-        &["acks_sent", "delayed_us", "max"],
-        DELAYED,
+    over(
         Over::Max,
+        "acks.delayed_us.max",
+        time(Us, ACKS),
         "the largest",
     ),
 ];
 
-/// Measures of an application, after `APP.`: name and meaning.
-pub const APP: [(&str, &str); 21] = [
-    ("connections", "connections that stood"),
-    (
+/// Measures of an application, after `APP.`.
+pub static APP: [Known; 21] = [
+    known("connections", count(WORK), "connections that stood"),
+    known(
         "failed",
+        count(Less),
         "connections that never stood or ended in an error",
     ),
-    (
+    known(
         "completed",
+        count(More),
         "writes (stream, bulk), transactions or datagrams that were completed",
     ),
-    ("client_written_bytes", "bytes that the clients wrote"),
-    ("client_read_bytes", "bytes that the clients read"),
-    ("server_written_bytes", "bytes that the servers wrote"),
-    ("server_read_bytes", "bytes that the servers read"),
-    (
+    known(
+        "client_written_bytes",
+        bytes(WORK),
+        "bytes that the clients wrote",
+    ),
+    known(
+        "client_read_bytes",
+        bytes(WORK),
+        "bytes that the clients read",
+    ),
+    known(
+        "server_written_bytes",
+        bytes(WORK),
+        "bytes that the servers wrote",
+    ),
+    known(
+        "server_read_bytes",
+        bytes(WORK),
+        "bytes that the servers read",
+    ),
+    known(
         "goodput_bps",
+        rate(Bps, More),
         "bytes read by both ends, in bit/s of the time from the first connection to the last end",
     ),
-    (
+    known(
         "duration_us",
+        time(Us, WORK),
         "from the first connection to the last end, us",
     ),
-    (
+    known(
         "latency_us.min",
+        time(Us, Less),
         "time of a transaction over all connections, us (of each the first 100,000)",
     ),
-    ("latency_us.p50", "the median (nearest rank)"),
-    ("latency_us.p99", "the 99th percentile"),
-    ("latency_us.max", "the largest"),
-    (
+    known(
+        "latency_us.p50",
+        time(Us, Less),
+        "the median (nearest rank)",
+    ),
+    known("latency_us.p99", time(Us, Less), "the 99th percentile"),
+    known("latency_us.max", time(Us, Less), "the largest"),
+    known(
         "lost",
+        count(Less),
         "pings that had no answer within their time-out (`udp-ping`, `ping`)",
     ),
-    (
+    known(
         "connection_bps.min",
+        rate(Bps, More),
         "bytes that the slowest connection got, in bit/s of its own time",
     ),
-    ("connection_bps.max", "the same of the fastest one"),
-    (
+    known(
+        "connection_bps.max",
+        rate(Bps, More),
+        "the same of the fastest one",
+    ),
+    known(
         "jain.mean",
+        share(More),
         "Jain's index of the goodput of connections that stand at once, mean over intervals of `tcp_info_every`",
     ),
-    ("jain.min", "the smallest of these"),
-    (
+    known("jain.min", share(More), "the smallest of these"),
+    known(
         "jain.last",
+        share(More),
         "that of the last interval with two connections",
     ),
-    (
+    known(
         "to_fair_us.median",
+        time(Us, Less),
         "time from a change of the connections that stand until the index is 0.95, median over all changes, us; where it never is, until the next change",
     ),
-    ("to_fair_us.max", "the longest of these"),
+    known("to_fair_us.max", time(Us, Less), "the longest of these"),
 ];
 
 /// Measures of one end of an application, from its logs (`log = true`), after `APP.client.` or
-/// `APP.server.`: name and meaning. All connections count.
-pub const LOG: [(&str, &str); 8] = [
-    (
+/// `APP.server.`. All connections count.
+pub static LOG: [Known; 8] = [
+    known(
         "quickack.first",
+        count(ACKS),
         "what getsockopt(TCP_QUICKACK) says when the first connection stands",
     ),
-    (
+    known(
         "quickack.min",
+        count(ACKS),
         "the smallest that it says before and after reads that got data",
     ),
-    ("quickack.max", "the largest"),
-    (
+    known("quickack.max", count(ACKS), "the largest"),
+    known(
         "credits.first",
+        count(ACKS),
         "quick-ACK credits that the kernel has when the first connection stands",
     ),
-    (
+    known(
         "credits.min",
+        count(ACKS),
         "the fewest before and after reads, by /proc/net/tcp",
     ),
-    ("credits.max", "the most"),
-    (
+    known("credits.max", count(ACKS), "the most"),
+    known(
         "pingpong.min",
+        count(ACKS),
         "0 when a read saw the kernel out of interactive (pingpong) mode, else 1",
     ),
-    (
+    known(
         "pingpong.max",
+        count(ACKS),
         "1 when a read saw the kernel in interactive (pingpong) mode, else 0",
     ),
 ];
 
 /// Measures of one way of a link, after `link.A-B.a_to_b.` or `link.A-B.b_to_a.`.
-pub const LINK: [(&str, &str); 20] = [
-    ("frames", "frames that entered"),
-    ("bytes", "bytes of them"),
-    ("delivered", "frames that came out"),
-    ("queue_drops", "frames lost because the queue was full"),
-    ("lost", "frames lost by chance or because they were listed"),
-    ("peak_pkts", "the longest queue, frames"),
-    (
+pub static LINK: [Known; 20] = [
+    known("frames", packets(WORK), "frames that entered"),
+    known("bytes", bytes(WORK), "bytes of them"),
+    known("delivered", packets(WORK), "frames that came out"),
+    known(
+        "queue_drops",
+        packets(QUEUE),
+        "frames lost because the queue was full",
+    ),
+    known(
+        "lost",
+        packets(CHANCE),
+        "frames lost by chance or because they were listed",
+    ),
+    known("peak_pkts", packets(QUEUE), "the longest queue, frames"),
+    known(
         "drops",
+        packets(QUEUE),
         "packets that its qdisc dropped, ACKs that the filter took included",
     ),
-    ("ecn_mark", "packets that its qdisc marked"),
-    ("ack_drops", "ACKs that CAKE's filter took"),
-    ("overlimits", "how often its qdisc made packets wait"),
-    ("granted", "packets that `caqm` granted what they asked for"),
-    ("refused", "packets whose hint `caqm` refused"),
-    ("marked", "packets that `caqm` (or `red`) marked"),
-    ("already_marked", "packets that came to `caqm` marked"),
-    ("granted_bytes", "bytes of window that `caqm` granted"),
-    (
+    known("ecn_mark", packets(QUEUE), "packets that its qdisc marked"),
+    known("ack_drops", packets(QUEUE), "ACKs that CAKE's filter took"),
+    known(
+        "overlimits",
+        count(QUEUE),
+        "how often its qdisc made packets wait",
+    ),
+    known(
+        "granted",
+        packets(TELLS),
+        "packets that `caqm` granted what they asked for",
+    ),
+    known(
+        "refused",
+        packets(TELLS),
+        "packets whose hint `caqm` refused",
+    ),
+    known(
+        "marked",
+        packets(TELLS),
+        "packets that `caqm` (or `red`) marked",
+    ),
+    known(
+        "already_marked",
+        packets(TELLS),
+        "packets that came to `caqm` marked",
+    ),
+    known(
+        "granted_bytes",
+        bytes(TELLS),
+        "bytes of window that `caqm` granted",
+    ),
+    known(
         "refused_bytes",
+        bytes(TELLS),
         "bytes of window that were asked of `caqm` in vain",
     ),
-    (
+    known(
         "queue_mean_bytes",
+        bytes(QUEUE),
         "mean of the queue's bytes by time, the frame on its way out included (`queue_from`)",
     ),
-    ("queue_p50_bytes", "the median by time"),
-    ("queue_p99_bytes", "the 99th percentile by time"),
-    ("queue_max_bytes", "the most"),
+    known("queue_p50_bytes", bytes(QUEUE), "the median by time"),
+    known(
+        "queue_p99_bytes",
+        bytes(QUEUE),
+        "the 99th percentile by time",
+    ),
+    known("queue_max_bytes", bytes(QUEUE), "the most"),
 ];
 
 /// Measures of the run, after `run.`.
-pub const RUN: [(&str, &str); 2] = [
-    ("virtual_s", "time from the run's start to its end, s"),
-    (
+pub static RUN: [Known; 2] = [
+    known(
+        "virtual_s",
+        time(Unit::Seconds, WORK),
+        "time from the run's start to its end, s",
+    ),
+    known(
         "cut_short",
+        count(Less),
         "1 when the run came to its `max` before its applications ended, else 0",
     ),
 ];

@@ -17,11 +17,13 @@
 //! summed, their packets and connections are taken together. `link.A-B` with the name of a group
 //! stands for the links of all members.
 
+mod by_name;
 mod expression;
 mod fairness;
 mod known;
 mod lex;
 mod parse;
+mod unit;
 mod value;
 
 use std::fmt;
@@ -31,10 +33,12 @@ use crate::experiment::nearest;
 use crate::point::{Host, Link, Point};
 use crate::set::{AppSet, STATISTICS};
 
+pub use by_name::{COUNTERS, TCP_INFO, values_of};
 pub use expression::{CannotSay, Expression, ExpressionError, Formula};
 pub use fairness::{goodput_over_time, jain_over_time};
-pub use known::{APP, LINK, LOG, Over, PACKETS, Packets, RUN};
-pub use value::Sources;
+pub use known::{APP, Known, LINK, LOG, Over, PACKETS, Packets, RUN};
+pub use unit::{Better, Described, Direction, Kind, Unit, Values};
+pub use value::{Sent, Sources};
 
 /// A name that a point can have a value for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,8 +159,7 @@ impl Measure {
         let (owner, field) = name.split_once('.').unwrap_or((name, ""));
         match owner {
             "run" => {
-                let fields = RUN.map(|(name, _)| name);
-                return exactly(name, "run", field, &fields).map(Self::Run);
+                return exactly(name, "run", field, &names_of(&RUN)).map(Self::Run);
             }
             "link" => return link(name, field, point),
             _ => {}
@@ -187,7 +190,7 @@ impl Measure {
     pub fn name(&self) -> String {
         match self {
             Self::Counter { host, counter } => format!("{host}.{counter}"),
-            Self::Packets { host, field } => format!("{host}.{}", field.name),
+            Self::Packets { host, field } => format!("{host}.{}", field.known.name),
             Self::HostTcpInfo { host, field } => format!("{host}.{field}"),
             Self::App { app, field } => format!("{app}.{field}"),
             Self::AppTcpInfo {
@@ -226,6 +229,10 @@ fn unknown(name: &str, part: &str, help: Option<String>) -> UnknownMeasure {
     }
 }
 
+fn names_of(known: &[Known]) -> Vec<&'static str> {
+    known.iter().map(|known| known.name).collect()
+}
+
 /// One of a few names, or the nearest of them.
 fn exactly(
     name: &str,
@@ -255,10 +262,7 @@ fn is_tcp_info(field: &str) -> bool {
 
 fn host(name: &str, host: &str, field: &str) -> Result<Measure, UnknownMeasure> {
     let owner = host.to_owned();
-    // Counters are the only names with capitals: Tcp, TcpExt, Ip, IpExt, Udp, MPTcpExt ...
-    let is_counter = field.starts_with(|c: char| c.is_ascii_uppercase())
-        && field.bytes().all(|b| b.is_ascii_alphanumeric());
-    if is_counter || is_of_card(field) {
+    if is_counter(field) || is_of_card(field) {
         return Ok(Measure::Counter {
             host: owner,
             counter: field.to_owned(),
@@ -270,13 +274,19 @@ fn host(name: &str, host: &str, field: &str) -> Result<Measure, UnknownMeasure> 
             field: field.to_owned(),
         });
     }
-    let names: Vec<&'static str> = PACKETS.iter().map(|known| known.name).collect();
+    let names: Vec<&'static str> = PACKETS.iter().map(|of| of.known.name).collect();
     let found = exactly(name, host, field, &names)?;
-    let field = PACKETS.iter().find(|known| known.name == found);
+    let field = PACKETS.iter().find(|of| of.known.name == found);
     match field {
         Some(field) => Ok(Measure::Packets { host: owner, field }),
         None => Err(unknown(name, found, None)),
     }
+}
+
+/// Counters are the only names with capitals: Tcp, TcpExt, Ip, IpExt, Udp, MPTcpExt ...
+fn is_counter(field: &str) -> bool {
+    field.starts_with(|c: char| c.is_ascii_uppercase())
+        && field.bytes().all(|b| b.is_ascii_alphanumeric())
 }
 
 /// Whether it is named as a counter of a network card (`ethtool -S`).
@@ -303,14 +313,14 @@ fn app(name: &str, app: &str, field: &str) -> Result<Measure, UnknownMeasure> {
             });
         }
         let owner = format!("{app}.{}", end_name(is_client));
-        let field = exactly(name, &owner, field, &LOG.map(|(name, _)| name))?;
+        let field = exactly(name, &owner, field, &names_of(&LOG))?;
         return Ok(Measure::AppLog {
             app: app.to_owned(),
             is_client,
             field,
         });
     }
-    let field = exactly(name, app, field, &APP.map(|(name, _)| name))?;
+    let field = exactly(name, app, field, &names_of(&APP))?;
     Ok(Measure::App {
         app: app.to_owned(),
         field,
@@ -384,7 +394,7 @@ fn link(name: &str, rest: &str, point: &Point) -> Result<Measure, UnknownMeasure
     let (way, field) = rest.split_once('.').unwrap_or((rest, ""));
     let way = exactly(name, &format!("link.{link}"), way, &["a_to_b", "b_to_a"])?;
     let owner = format!("link.{link}.{way}");
-    let field = exactly(name, &owner, field, &LINK.map(|(name, _)| name))?;
+    let field = exactly(name, &owner, field, &names_of(&LINK))?;
     Ok(Measure::Link {
         link: link.to_owned(),
         is_a_to_b: way == "a_to_b",

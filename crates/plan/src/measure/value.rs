@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value as Json;
-
 use super::fairness;
 use super::known::{APP, LINK, LOG, Over, PACKETS, Packets, RUN};
 use super::{Measure, UnknownMeasure, is_app, is_host, link_names};
@@ -18,10 +16,25 @@ pub struct Sources<'a> {
     pub point: &'a Point,
     /// What the stack said.
     pub outcome: &'a Outcome,
-    /// For each host that was captured: what it sent on each TCP connection of its capture, in the
-    /// analyser's JSON (`Direction` of `tcplab.analyze/1`). A host that talks to itself has both
-    /// directions of a connection.
-    pub packets: &'a BTreeMap<String, Vec<Json>>,
+    /// For each host that was captured: what it sent on each TCP connection of its capture. A host that talks to itself
+    /// has both directions of a connection.
+    pub packets: &'a BTreeMap<String, Vec<Sent>>,
+}
+
+/// What the analyser says of the packets that a host sent on one connection: the value of each of [`PACKETS`].
+#[derive(Clone, Debug)]
+pub struct Sent(Vec<Option<f64>>);
+
+impl Sent {
+    /// `value` has the values by their names; none: the connection does not have one.
+    pub fn of(value: impl Fn(&str) -> Option<f64>) -> Self {
+        Self(PACKETS.iter().map(|of| value(of.known.name)).collect())
+    }
+
+    fn value(&self, field: &Packets) -> Option<f64> {
+        let at = PACKETS.iter().position(|of| std::ptr::eq(of, field))?;
+        *self.0.get(at)?
+    }
 }
 
 impl Sources<'_> {
@@ -91,13 +104,13 @@ impl Sources<'_> {
             if group != host.group.as_ref() {
                 group = host.group.as_ref();
                 if let Some(name) = group {
-                    PACKETS.iter().for_each(|known| add(name, known.name));
+                    PACKETS.iter().for_each(|of| add(name, of.known.name));
                     let counters = self.outcome.counters.get(&host.name);
                     let counters = counters.iter().flat_map(|c| c.keys());
                     counters.for_each(|counter| add(name, counter));
                 }
             }
-            PACKETS.iter().for_each(|known| add(&host.name, known.name));
+            PACKETS.iter().for_each(|of| add(&host.name, of.known.name));
             let counters = self.outcome.counters.get(&host.name);
             counters
                 .iter()
@@ -113,10 +126,10 @@ impl Sources<'_> {
             if group != app.group.as_ref() {
                 group = app.group.as_ref();
                 if let Some(name) = group {
-                    APP.iter().for_each(|(field, _)| add(name, field));
+                    APP.iter().for_each(|known| add(name, known.name));
                 }
             }
-            APP.iter().for_each(|(name, _)| add(&app.name, name));
+            APP.iter().for_each(|known| add(&app.name, known.name));
             let flow = self.flows(&app.name).next();
             for (end, which) in flow
                 .iter()
@@ -125,7 +138,7 @@ impl Sources<'_> {
                 let owner = format!("{}.{which}", app.name);
                 end.tcp_info.keys().for_each(|name| add(&owner, name));
                 if !end.log.is_empty() {
-                    LOG.iter().for_each(|(name, _)| add(&owner, name));
+                    LOG.iter().for_each(|known| add(&owner, known.name));
                 }
             }
         }
@@ -136,12 +149,12 @@ impl Sources<'_> {
             for name in is_new.then_some(&shared).into_iter().chain([&own]) {
                 for way in ["a_to_b", "b_to_a"] {
                     let owner = format!("link.{name}.{way}");
-                    LINK.iter().for_each(|(field, _)| add(&owner, field));
+                    LINK.iter().for_each(|known| add(&owner, known.name));
                 }
             }
             group = shared;
         }
-        RUN.iter().for_each(|(name, _)| add("run", name));
+        RUN.iter().for_each(|known| add("run", known.name));
         out
     }
 
@@ -175,16 +188,10 @@ impl Sources<'_> {
 
     fn packets(&self, owner: &str, known: &Packets) -> Result<f64, String> {
         let captured = self.hosts(owner).map(|host| self.packets.get(host));
-        let captured: Option<Vec<&Vec<Json>>> = captured.collect();
+        let captured: Option<Vec<&Vec<Sent>>> = captured.collect();
         let captured = captured.ok_or("there is no capture of this host")?;
-        let streams: Vec<&Json> = captured.into_iter().flatten().collect();
-        let speaks =
-            |stream: &&Json| known.when.is_empty() || number(stream, known.when) > Some(0.0);
-        let mut values = streams.iter().copied().filter(speaks).filter_map(|stream| {
-            // The analyser leaves counts of 0 out.
-            let absent = (known.over == Over::Sum || known.over == Over::Max).then_some(0.0);
-            number(stream, known.path).or(absent)
-        });
+        let streams: Vec<&Sent> = captured.into_iter().flatten().collect();
+        let mut values = streams.iter().filter_map(|sent| sent.value(known));
         let value = match known.over {
             Over::Sum if streams.is_empty() => None,
             Over::Sum => Some(values.sum()),
@@ -404,10 +411,4 @@ fn of_way(count: &WayCount, field: &str) -> f64 {
         _ => u64::from(count.peak_pkts),
     };
     n as f64
-}
-
-fn number(of: &Json, path: &[&str]) -> Option<f64> {
-    path.iter()
-        .try_fold(of, |value, key| value.get(key))?
-        .as_f64()
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value as Json;
+use tcplab_plan::measure::{Described, Unit};
 use tcplab_plan::result::{PointResult, RunDocument};
 use tcplab_plan::view::View;
 
@@ -28,6 +29,8 @@ pub struct Matrix {
     pub axes: Vec<Axis>,
     /// Names of the measures.
     pub measures: Vec<String>,
+    /// Their units.
+    pub units: Vec<Unit>,
     /// Each place that has a point, in the order of the points.
     pub cells: Vec<Cell>,
     /// What is shown first.
@@ -76,7 +79,8 @@ pub struct Open {
 
 impl Matrix {
     /// The matrix of a result; `view` chooses what is shown first.
-    pub fn of(document: &RunDocument, measures: &[String], view: &View) -> Self {
+    pub fn of(document: &RunDocument, described: &[Described], view: &View) -> Self {
+        let measures: Vec<String> = described.iter().map(|one| one.name.clone()).collect();
         let found = labels::axes(&document.points);
         let mut cells: Vec<Cell> = Vec::new();
         let mut at: BTreeMap<Vec<usize>, Vec<&PointResult>> = BTreeMap::new();
@@ -92,14 +96,15 @@ impl Matrix {
         let left_out = order.len().saturating_sub(MAX_CELLS);
         for place in order.into_iter().take(MAX_CELLS) {
             if let Some(points) = at.get(&place) {
-                cells.push(Cell::of(place, points, measures));
+                cells.push(Cell::of(place, points, &measures));
             }
         }
         let axes: Vec<Axis> = found.into_iter().map(|axis| axis.axis).collect();
-        let open = open(&axes, measures, view);
+        let open = open(&axes, &measures, view);
         Self {
             axes,
-            measures: measures.to_vec(),
+            measures,
+            units: described.iter().map(|one| one.unit).collect(),
             cells,
             open,
             left_out,

@@ -57,7 +57,7 @@ fn document() -> RunDocument {
 }
 
 fn matrix(view: &View) -> Matrix {
-    Matrix::of(&document(), &["down.goodput_bps".to_owned()], view)
+    Matrix::of(&document(), &[Described::of("down.goodput_bps")], view)
 }
 
 #[test]

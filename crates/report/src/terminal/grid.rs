@@ -4,7 +4,6 @@ use crate::matrix::{Matrix, Open};
 use crate::terminal::Theme;
 use crate::terminal::style::Ink;
 use crate::terminal::table::{Align, Cell, Table};
-use crate::terminal::value::measured;
 
 /// One table for each value of the axis of the base but the base itself; without a base one table of values.
 pub fn grids(matrix: &Matrix, band_percent: f64, theme: &Theme) -> String {
@@ -77,8 +76,8 @@ fn figure(matrix: &Matrix, open: &Open, at: &[usize], band: f64) -> Cell {
         None => {
             let cell = matrix.cell(at);
             let value = cell.and_then(|cell| *cell.values.get(open.measure)?);
-            let name = matrix.measures.get(open.measure).map_or("", String::as_str);
-            value.map_or("-".into(), |[median, ..]| measured(name, median).into())
+            let unit = matrix.units.get(open.measure).copied().unwrap_or_default();
+            value.map_or("-".into(), |[median, ..]| unit.text(median).into())
         }
     }
 }

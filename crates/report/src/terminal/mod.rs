@@ -15,7 +15,6 @@ mod streams;
 pub mod style;
 pub mod table;
 pub mod units;
-pub mod value;
 
 pub use collect::Collector;
 

@@ -47,7 +47,8 @@ fn of_sysctls(host: &Host) -> Vec<Refusal> {
         let unread = Unread::of(name, value)?;
         let why = format!(
             "{value} changes nothing: the model does not honour it and acts as with {} ({})",
-            unread.acts_as, unread.does
+            unread.acts_as,
+            unread.does()
         );
         let place = place_of(&host.name, name);
         Some(Refusal::new(place, why, "run it on uml:").tolerable(name))

@@ -141,7 +141,8 @@ fn sysctls(via: &Via, profile: &Profile) -> Result<Sysctl, Error> {
         if let Some(unread) = Unread::of(name, value) {
             return Err(cannot(format!(
                 "--sysctl {name}={value} changes nothing: tcplab's own TCP acts as with {} ({})",
-                unread.acts_as, unread.does
+                unread.acts_as,
+                unread.does()
             )));
         }
     }

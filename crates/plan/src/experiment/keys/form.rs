@@ -6,7 +6,7 @@ use crate::rules::{MAX_TIME_NS, Range};
 use tcplab_base::quantity::{NANOSECONDS, PERCENT, RATE, SIZE, exact, percent};
 
 /// What a key takes.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Form {
     /// `true` or `false`.
     Flag,
@@ -44,6 +44,10 @@ pub(crate) enum Form {
     Behaviour,
     /// Values by the path of their key.
     Set,
+    /// Name of a congestion control.
+    Congestion,
+    /// Words in a text: names of these keys, each with its value behind it.
+    Pairs(&'static [Key]),
     /// Keys of its own.
     Table(&'static [Key]),
     /// One way of a link: tc's words or keys.

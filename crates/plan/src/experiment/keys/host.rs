@@ -1,6 +1,7 @@
 //! Keys of `[[host]]`.
 
-use super::{Bounds, Form, Key, MUST, fixed, flag, key, number, says, word};
+use super::record::record;
+use super::{Bounds, Form, Key, METRICS, MUST, fixed, flag, key, number, says, word};
 use crate::contract;
 use crate::profile::KNOWN;
 use crate::rules::{MAX_ALL_HOSTS, SECOND_NS};
@@ -12,27 +13,30 @@ pub(crate) const NAME: Key = fixed("name", Form::Name, MUST, "its name; it must 
 pub(crate) const COUNT: Key = key("count", Form::Count((1, MAX_ALL_HOSTS)), says("one host of this name"), "so many hosts, called `NAME-1`, `NAME-2` and so on; links and applications that name `NAME` multiply with them");
 pub(crate) const FORWARD: Key = key("forward", Form::Flag, flag(false), "it is a router: packets of others may go through it (net.ipv4.ip_forward)").refused(contract::FORWARD);
 pub(crate) const SYSCTL: Key = key("sysctl", Form::Sysctl, says("the kernel's"), "`net.` sysctls of this host by name");
-pub(crate) const ROUTE: Key = key("route", Form::Text, says("none"), "metrics of its routes in the words of ip-route(8): quickack, initcwnd, initrwnd, rto_min, advmss, mtu, congctl").refused(contract::ROUTE);
+pub(crate) const ROUTE: Key = key("route", Form::Pairs(METRICS), says("none"), "metrics of its routes in the words of ip-route(8): `initcwnd 10 rto_min 50ms`").refused(contract::ROUTE);
 pub(crate) const SOCKET: Key = key("socket", Form::Table(super::SOCKET), says("none"), "options of every socket of this host");
 pub(crate) const OFFLOAD: Key = key("offload", Form::Words(&["none", "tso", "gro"]), word("none"), "none: each frame is a segment; tso: the card cuts super-segments; gro: and the receiver joins them").refused(contract::OFFLOAD);
-pub(crate) const RX_QUEUES: Key = key("rx_queues", Form::Count((1, 256)), number(1), "receive queues of its card, up to 256, each with a CPU; flows are hashed to them (`ethtool -L`; cards are on `model:` only)").refused(contract::CARD);
-pub(crate) const RX_RING: Key = key("rx_ring", Form::Count((1, 1 << 20)), number(1024), "frames that a receive queue holds (`ethtool -G`)").refused(contract::CARD);
-pub(crate) const RX_USECS: Key = key("rx_usecs", Form::Time(CARD_TIME), number(0), "time from the first frame in an empty queue to the interrupt (`ethtool -C`): GRO joins what one poll finds").refused(contract::CARD);
-pub(crate) const RX_FRAME_COST: Key = key("rx_frame_cost", Form::Time(CARD_TIME), number(0), "time that a queue's CPU needs for a frame of the wire").refused(contract::CARD);
-pub(crate) const RX_PACKET_COST: Key = key("rx_packet_cost", Form::Time(CARD_TIME), number(0), "time that a CPU needs for a packet that goes up after GRO").refused(contract::CARD);
-pub(crate) const NIC_CAQM: Key = key("nic_caqm", Form::Flag, flag(true), "whether its card finds ports behind CAQM's tag; else all frames with a tag go to queue 0").refused(contract::CARD);
-pub(crate) const RPS: Key = key("rps", Form::Flag, flag(false), "receive packet steering: after GRO, flows are spread over the CPUs, whatever the card found").refused(contract::CARD);
 pub(crate) const PROFILE: Key = key("profile", Form::Words(&PROFILE_NAMES), says("that of the stack's name"), "which kernel's TCP this host has (on `model:` only)").refused(contract::PROFILE);
 pub(crate) const BEHAVIOUR: Key = key("behaviour", Form::Behaviour, says("the profile's"), "behaviours of its TCP, one by one (on `model:` only)").refused(contract::BEHAVIOUR);
 
-/// Those of its card.
-pub(crate) const CARD: &[Key] = &[RX_QUEUES, RX_RING, RX_USECS, RX_FRAME_COST, RX_PACKET_COST, NIC_CAQM, RPS];
+record! {
+    /// The receive side of a network card, and what its CPUs need; only the model has one.
+    #[derive(Copy)]
+    pub struct Card, CARD {
+        rx_queues: u16 = RX_QUEUES, "rx_queues", Form::Count((1, 256)), number(1), "receive queues of its card, up to 256, each with a CPU; flows are hashed to them (`ethtool -L`; cards are on `model:` only)", contract::CARD;
+        rx_ring: u32 = RX_RING, "rx_ring", Form::Count((1, 1 << 20)), number(1024), "frames that a receive queue holds (`ethtool -G`)", contract::CARD;
+        rx_ns: i64 = RX_USECS, "rx_usecs", Form::Time(CARD_TIME), number(0), "time from the first frame in an empty queue to the interrupt (`ethtool -C`): GRO joins what one poll finds", contract::CARD;
+        frame_ns: i64 = RX_FRAME_COST, "rx_frame_cost", Form::Time(CARD_TIME), number(0), "time that a queue's CPU needs for a frame of the wire", contract::CARD;
+        packet_ns: i64 = RX_PACKET_COST, "rx_packet_cost", Form::Time(CARD_TIME), number(0), "time that a CPU needs for a packet that goes up after GRO", contract::CARD;
+        caqm: bool = NIC_CAQM, "nic_caqm", Form::Flag, flag(true), "whether its card finds ports behind CAQM's tag; else all frames with a tag go to queue 0", contract::CARD;
+        rps: bool = RPS, "rps", Form::Flag, flag(false), "receive packet steering: after GRO, flows are spread over the CPUs, whatever the card found", contract::CARD;
+    }
+}
 
-/// `[[host]]`.
-pub(crate) const HOST: &[Key] = &[
-    NAME, COUNT, FORWARD, SYSCTL, ROUTE, SOCKET, OFFLOAD, RX_QUEUES, RX_RING, RX_USECS, RX_FRAME_COST, RX_PACKET_COST,
-    NIC_CAQM, RPS, PROFILE, BEHAVIOUR,
-];
+const OWN: &[Key] = &[NAME, COUNT, FORWARD, SYSCTL, ROUTE, SOCKET, OFFLOAD, PROFILE, BEHAVIOUR];
+
+/// `[[host]]`: its own keys and those of its card.
+pub(crate) const HOST: &[Key] = &super::joined::<{ OWN.len() + CARD.len() }>(OWN, CARD);
 
 /// Names of the profiles.
 pub(crate) const PROFILE_NAMES: [&str; KNOWN.len()] = {

@@ -6,6 +6,7 @@
 //! of the same definitions.
 
 mod form;
+mod record;
 // A row for each key.
 #[rustfmt::skip]
 pub(crate) mod apps;
@@ -17,6 +18,8 @@ pub(crate) mod host;
 pub(crate) mod links;
 #[rustfmt::skip]
 pub(crate) mod report;
+#[rustfmt::skip]
+pub(crate) mod route;
 #[rustfmt::skip]
 pub(crate) mod run;
 #[rustfmt::skip]
@@ -31,6 +34,7 @@ pub(crate) use self::form::{Bounds, Form, are_same};
 pub(crate) use self::host::{CARD, HOST, PROFILE_NAMES};
 pub(crate) use self::links::{LINK, WAY};
 pub(crate) use self::report::REPORT;
+pub(crate) use self::route::METRICS;
 pub(crate) use self::run::RUN;
 pub(crate) use self::socket::SOCKET;
 
@@ -82,11 +86,6 @@ impl Key {
             Absent::Number(n) => n,
             _ => 0,
         }
-    }
-
-    /// The flag that holds when it is left out.
-    pub const fn flag(&self) -> bool {
-        matches!(self.absent, Absent::Flag(true))
     }
 
     /// The numbers that it takes; of times the nanoseconds.
@@ -147,4 +146,30 @@ pub(crate) const fn fixed(
         axis: false,
         ..key(name, form, absent, meaning)
     }
+}
+
+/// Both lists as one.
+const fn joined<const N: usize>(a: &[Key], b: &[Key]) -> [Key; N] {
+    let mut all = [const { key("", Form::Flag, MUST, "") }; N];
+    let mut i = 0;
+    while i < N {
+        let Key {
+            name,
+            form,
+            absent,
+            meaning,
+            axis,
+            rules,
+        } = if i < a.len() { &a[i] } else { &b[i - a.len()] };
+        all[i] = Key {
+            name,
+            form: *form,
+            absent: *absent,
+            meaning,
+            axis: *axis,
+            rules,
+        };
+        i += 1;
+    }
+    all
 }

@@ -1,26 +1,33 @@
 //! Keys of `socket`, `client_socket` and `server_socket`.
 
-use super::{Bounds, Form, Key, key, says};
+use super::record::record;
+use super::{Bounds, Form, says};
 use crate::contract;
+use crate::point::QuickAck;
 use crate::rules::{MS_NS, Range, SECOND_NS};
 
 /// Buffers and low-water marks, in bytes.
 const BYTES: Range = (0, 1 << 30);
 
-pub(crate) const NODELAY: Key = key("nodelay", Form::Flag, says("the kernel's"), "TCP_NODELAY").refused(contract::OF_TCP);
-pub(crate) const QUICKACK: Key = key("quickack", Form::QuickAck, says("leave"), "TCP_QUICKACK: `leave`, `once N` (when the connection stands) or `each N` (before each read), N 0 or 1; N alone means once").refused(contract::OF_TCP);
-pub(crate) const RCVBUF: Key = key("rcvbuf", Form::Size(BYTES), says("the kernel's"), "SO_RCVBUF as given to setsockopt (Linux doubles it)").refused(contract::BUFFERS);
-pub(crate) const SNDBUF: Key = key("sndbuf", Form::Size(BYTES), says("the kernel's"), "SO_SNDBUF as given to setsockopt (Linux doubles it)").refused(contract::BUFFERS);
-pub(crate) const RCVLOWAT: Key = key("rcvlowat", Form::Size(BYTES), says("the kernel's"), "SO_RCVLOWAT").refused(contract::OF_TCP);
-pub(crate) const USER_TIMEOUT: Key = key("user_timeout", Form::Time(Bounds::Whole(MS_NS, i32::MAX as i64, "milliseconds")), says("the kernel's"), "TCP_USER_TIMEOUT, whole milliseconds").refused(contract::OF_TCP);
-pub(crate) const KEEPALIVE: Key = key("keepalive", Form::Time(Bounds::Whole(SECOND_NS, 32_767, "seconds")), says("off"), "SO_KEEPALIVE with this TCP_KEEPIDLE and TCP_KEEPINTVL, whole seconds").refused(contract::OF_TCP);
-pub(crate) const CONGESTION: Key = key("congestion", Form::Text, says("the kernel's"), "TCP_CONGESTION").refused(contract::OF_TCP);
-pub(crate) const NOTSENT_LOWAT: Key = key("notsent_lowat", Form::Size(BYTES), says("the kernel's"), "TCP_NOTSENT_LOWAT").refused(contract::OF_TCP);
-pub(crate) const MAXSEG: Key = key("maxseg", Form::Size((88, 32_767)), says("the kernel's"), "TCP_MAXSEG").refused(contract::OF_TCP);
-pub(crate) const TOS: Key = key("tos", Form::Tos, says("0"), "IP_TOS, the DS field of what the socket sends: BE, BK (CS1), LE, CS0 to CS7, AF11 to AF43, VA, EF, or the byte; TCP keeps ECN's two bits to itself").refused(contract::OF_SOCKET);
-pub(crate) const CPU: Key = key("cpu", Form::Count((0, 1023)), says("any"), "CPU of the application (on `host` only)").refused(contract::CPU);
+const TIMEOUT: Form = Form::Time(Bounds::Whole(MS_NS, i32::MAX as i64, "milliseconds"));
+const IDLE: Form = Form::Time(Bounds::Whole(SECOND_NS, 32_767, "seconds"));
 
-/// `socket`, `client_socket`, `server_socket`.
-pub(crate) const SOCKET: &[Key] = &[
-    NODELAY, QUICKACK, RCVBUF, SNDBUF, RCVLOWAT, USER_TIMEOUT, KEEPALIVE, CONGESTION, NOTSENT_LOWAT, MAXSEG, TOS, CPU,
-];
+record! {
+    /// Options of a socket, by their names in socket(7) and tcp(7); `None` leaves the kernel's default.
+    #[serde(default)]
+    pub struct SocketOptions, SOCKET {
+        nodelay: Option<bool> = NODELAY, "nodelay", Form::Flag, says("the kernel's"), "TCP_NODELAY", contract::OF_TCP;
+        quickack: QuickAck = QUICKACK, "quickack", Form::QuickAck, says("leave"), "TCP_QUICKACK: `leave`, `once N` (when the connection stands) or `each N` (before each read), N 0 or 1; N alone means once", contract::OF_TCP;
+        rcvbuf: Option<u32> = RCVBUF, "rcvbuf", Form::Size(BYTES), says("the kernel's"), "SO_RCVBUF as given to setsockopt (Linux doubles it)", contract::BUFFERS;
+        sndbuf: Option<u32> = SNDBUF, "sndbuf", Form::Size(BYTES), says("the kernel's"), "SO_SNDBUF as given to setsockopt (Linux doubles it)", contract::BUFFERS;
+        rcvlowat: Option<u32> = RCVLOWAT, "rcvlowat", Form::Size(BYTES), says("the kernel's"), "SO_RCVLOWAT", contract::OF_TCP;
+        user_timeout_ns: Option<i64> = USER_TIMEOUT, "user_timeout", TIMEOUT, says("the kernel's"), "TCP_USER_TIMEOUT, whole milliseconds", contract::OF_TCP;
+        keepalive_ns: Option<i64> = KEEPALIVE, "keepalive", IDLE, says("off"), "SO_KEEPALIVE with this TCP_KEEPIDLE and TCP_KEEPINTVL, whole seconds", contract::OF_TCP;
+        congestion: Option<String> = CONGESTION, "congestion", Form::Congestion, says("the kernel's"), "TCP_CONGESTION", contract::OF_TCP;
+        notsent_lowat: Option<u32> = NOTSENT_LOWAT, "notsent_lowat", Form::Size(BYTES), says("the kernel's"), "TCP_NOTSENT_LOWAT", contract::OF_TCP;
+        maxseg: Option<u32> = MAXSEG, "maxseg", Form::Size((88, 32_767)), says("the kernel's"), "TCP_MAXSEG", contract::OF_TCP;
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tos: Option<u8> = TOS, "tos", Form::Tos, says("0"), "IP_TOS, the DS field of what the socket sends: BE, BK (CS1), LE, CS0 to CS7, AF11 to AF43, VA, EF, or the byte; TCP keeps ECN's two bits to itself", contract::OF_SOCKET;
+        cpu: Option<u32> = CPU, "cpu", Form::Count((0, 1023)), says("any"), "CPU of the application (on `host` only)", contract::CPU;
+    }
+}

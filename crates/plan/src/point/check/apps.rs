@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::hosts::socket;
 use super::links::host;
 use super::{Checked, Wrong, at_most, each, name, number, of, text, time, timed};
 use crate::app::{App, AppKind, Extent, Message};
@@ -92,8 +91,8 @@ fn one(app: &App, point: &Point) -> Checked {
     timed("start_ns", Some(app.start_ns), &keys::START)?;
     of("connections", Some(app.connections), &keys::CONNECTIONS)?;
     timed("stagger_ns", Some(app.stagger_ns), &keys::STAGGER)?;
-    socket(&app.client_socket).map_err(|wrong| wrong.under("client_socket"))?;
-    socket(&app.server_socket).map_err(|wrong| wrong.under("server_socket"))?;
+    (app.client_socket.check()).map_err(|wrong| wrong.under("client_socket"))?;
+    (app.server_socket.check()).map_err(|wrong| wrong.under("server_socket"))?;
     timed(
         "client_timeout_ns",
         app.client_timeout_ns,

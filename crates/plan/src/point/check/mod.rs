@@ -131,6 +131,15 @@ fn time_if(path: &str, ns: Option<i64>, least: i64) -> Checked {
     ns.map_or(Ok(()), |ns| time(path, ns, least))
 }
 
+/// A number of a key, or a time in nanoseconds.
+pub(crate) fn number_of(path: &str, n: i128, key: &Key) -> Checked {
+    match key.form {
+        Form::Time(_) => timed(path, i64::try_from(n).ok(), key),
+        Form::Tos => Ok(()),
+        _ => number(path, u64::try_from(n).unwrap_or(u64::MAX), key.range()),
+    }
+}
+
 /// A number of a key, when there is one.
 fn of(path: &str, n: Option<impl Into<u64>>, key: &Key) -> Checked {
     number_if(path, n, key.range())
@@ -138,16 +147,14 @@ fn of(path: &str, n: Option<impl Into<u64>>, key: &Key) -> Checked {
 
 /// A time of a key, when there is one.
 fn timed(path: &str, ns: Option<i64>, key: &Key) -> Checked {
-    let (least, most) = key.range();
+    let (least, _) = key.range();
     time_if(path, ns, least.cast_signed())?;
     let why = match (&key.form, ns) {
         (Form::Time(bounds), Some(ns)) => bounds.wrong(ns),
         _ => None,
     };
     match (why, ns) {
-        (Some(why), Some(ns)) if most < MAX_TIME_NS => {
-            Err(Wrong::at(path, format!("{why}, not {ns} nanoseconds")))
-        }
+        (Some(why), Some(ns)) => Err(Wrong::at(path, format!("{why}, not {ns} nanoseconds"))),
         _ => Ok(()),
     }
 }
