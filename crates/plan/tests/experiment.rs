@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tcplab_plan::app::{AppKind, Extent};
-use tcplab_plan::point::{By, Does, Event, Of, QuickAck};
+use tcplab_plan::point::{By, Direction, Does, Event, Of, QuickAck};
 use tcplab_plan::{Experiment, Point};
 
 fn points(text: &str) -> Vec<Point> {
@@ -213,6 +213,18 @@ server_socket = { quickack = "once 1" }
     assert_eq!(point.apps[0].client_socket.quickack, QuickAck::Once(0));
     assert_eq!(point.apps[0].server_socket.quickack, QuickAck::Once(1));
     assert_eq!(point.apps[0].client_socket.or(socket).rcvbuf, Some(262_144));
+}
+
+#[test]
+fn what_the_words_of_a_way_do_not_say_is_the_links() {
+    let text = "[[link]]\nrate = \"5mbit\"\ndelay = \"2ms\"\n\
+        a_to_b = \"pfifo limit 20\"\nb_to_a = { qdisc = \"netem delay 7ms\", loss = \"1%\" }\n\
+        [[app]]\nkind = \"stream\"\n";
+    let point = one(text);
+    let [to, back] = [&point.links[0].a_to_b, &point.links[0].b_to_a];
+    let of = |way: &Direction| (way.rate_bps, way.delay_ns, way.limit_pkts, way.loss_ppb);
+    assert_eq!(of(to), (Some(5_000_000), 2_000_000, 20, 0));
+    assert_eq!(of(back), (Some(5_000_000), 7_000_000, 1_000, 10_000_000));
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! `tcplab stacks --keys`: what each kind of stack honours: the keys of experiments, and the sysctls of their hosts.
+//! `tcplab stacks --keys`: what each kind of stack honours: the keys of experiments, the sysctls of their hosts and the
+//! words of their qdiscs.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -6,6 +7,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use tcplab_lab::check::{RefusedSysctl, SysctlEntry, sysctls};
 use tcplab_plan::contract::{self, Entry, Kind, Rule};
+use tcplab_plan::qdisc::{KINDS, Qdisc, words_of};
 use tcplab_report::terminal::style::wrap;
 
 use crate::failure::Failure;
@@ -24,6 +26,9 @@ const HEAD: &str = "Keys of experiment files, by table: what a key takes, its de
 const SYSCTLS: &str = "Sysctls of hosts (`sysctl` of `[[host]]`): those that the model knows, with its defaults. \
     A kernel takes all of them, and more, but for those that a line names.";
 
+const QDISCS: &str = "Qdiscs of links (`qdisc`), each with the words that may stand behind it. A link with by = \"tcplab\" \
+    has them on every kind of stack; with by = \"kernel\" they are the kernel's own, but for those that a line names.";
+
 /// The answer of `stacks --keys --json`.
 #[derive(Serialize)]
 struct Document {
@@ -31,6 +36,43 @@ struct Document {
     kinds: Vec<&'static str>,
     keys: Vec<KeyRow>,
     sysctls: Vec<SysctlRow>,
+    qdiscs: Vec<QdiscRow>,
+}
+
+#[derive(Serialize)]
+struct QdiscRow {
+    qdisc: &'static str,
+    words: &'static [&'static str],
+    /// Those of them that no kernel has; the whole qdisc, where its own name is among them.
+    not_in_kernels: Vec<&'static str>,
+}
+
+fn qdiscs() -> impl Iterator<Item = QdiscRow> {
+    let row = |qdisc: &'static str| {
+        let words = words_of(qdisc).unwrap_or_default();
+        let is_own = |word: &str| {
+            let text = if word == qdisc {
+                qdisc.to_owned()
+            } else {
+                format!("{qdisc} {word}")
+            };
+            let parsed = Qdisc::parse(&text).ok();
+            parsed.is_some_and(|of| of.kind().not_in_kernels().is_some())
+        };
+        let all = std::iter::once(qdisc).chain(words.iter().copied());
+        let own: Vec<&str> = all.filter(|word| is_own(word)).collect();
+        let not_in_kernels = if own.contains(&qdisc) {
+            vec![qdisc]
+        } else {
+            own
+        };
+        QdiscRow {
+            qdisc,
+            words,
+            not_in_kernels,
+        }
+    };
+    KINDS.into_iter().map(row)
 }
 
 #[derive(Serialize)]
@@ -86,7 +128,7 @@ struct SysctlRow {
     model_acts_as: Option<&'static str>,
 }
 
-/// Prints keys and sysctls.
+/// Prints keys, sysctls and qdiscs.
 pub fn main(as_json: bool) -> Result<ExitCode, Failure> {
     if as_json {
         json::print(&document())?;
@@ -141,6 +183,7 @@ fn document() -> Document {
         kinds: kinds(|_| true),
         keys: contract::entries().into_iter().map(key).collect(),
         sysctls: sysctls().into_iter().map(sysctl).collect(),
+        qdiscs: qdiscs().collect(),
     }
 }
 
@@ -162,6 +205,17 @@ fn print() -> Result<(), Failure> {
     text.extend(wrap(SYSCTLS, WIDTH));
     for entry in sysctls() {
         of_sysctl(&entry, &mut text);
+    }
+    text.push(String::new());
+    text.push("QDISCS".to_owned());
+    text.extend(wrap(QDISCS, WIDTH));
+    for row in qdiscs() {
+        text.push(row.qdisc.to_owned());
+        push(&mut text, &row.words.join(", "));
+        if !row.not_in_kernels.is_empty() {
+            let own = row.not_in_kernels.join(", ");
+            push(&mut text, &format!("refused with by = \"kernel\": {own}"));
+        }
     }
     for line in text {
         writeln!(out, "{line}")?;

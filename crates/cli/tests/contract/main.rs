@@ -5,6 +5,7 @@
 //! `not-modelled.txt` those whose effect on a kernel is not the model's, each with the reason.
 
 mod outputs;
+mod qdiscs;
 mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};

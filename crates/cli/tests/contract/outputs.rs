@@ -103,6 +103,14 @@ impl Outputs {
         }
     }
 
+    /// Why the run failed.
+    pub(crate) fn error(&self) -> Option<&str> {
+        let mut texts = self.texts.iter();
+        let of_error =
+            |(name, text): &(&String, &String)| name.starts_with("error") && *text != "null";
+        texts.find(of_error).map(|(_, text)| text.as_str())
+    }
+
     /// What is another after a change.
     pub(crate) fn change(&self, after: &Self) -> Option<Change> {
         let before: BTreeMap<&str, f64> = self.numbers.iter().map(|(k, n)| (&**k, *n)).collect();

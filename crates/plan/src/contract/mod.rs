@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 
 pub(crate) use rules::{
     BEHAVIOUR, BOOT, BUFFERS, BY, CARD, CPU, FORWARD, LINK_EVERY, MAX_EVENTS, MTU, OF_SOCKET,
-    OF_TCP, OFFLOAD, PROFILE, ROUTE,
+    OF_TCP, OFFLOAD, PROFILE, QDISC, ROUTE,
 };
 
 pub use rules::{Rule, SHARED_NAMES};

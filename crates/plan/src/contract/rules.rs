@@ -4,6 +4,7 @@ use super::Kind;
 use crate::app::App;
 use crate::network::HOST_SYSCTLS;
 use crate::point::{By, Host, Link, Offload, Point, QuickAck, Route, SocketOptions};
+use crate::qdisc::Qdisc;
 use crate::refusal::Refusal;
 
 /// A key that some kinds of stack do not honour.
@@ -43,6 +44,7 @@ pub(crate) const LINK_EVERY: &[&Rule] = &[&LINK_EVERY_RULE];
 pub(crate) const OFFLOAD: &[&Rule] = &[&OFFLOAD_RULE];
 pub(crate) const BY: &[&Rule] = &[&BY_RULE];
 pub(crate) const MTU: &[&Rule] = &[&MTU_RULE];
+pub(crate) const QDISC: &[&Rule] = &[&QDISC_RULE];
 pub(crate) const ROUTE: &[&Rule] = &[&ROUTE_RULE];
 pub(crate) const FORWARD: &[&Rule] = &[&FORWARD_RULE];
 pub(crate) const MAX_EVENTS: &[&Rule] = &[&MAX_EVENTS_RULE];
@@ -51,7 +53,7 @@ pub(crate) const OF_TCP: &[&Rule] = &[&TCP_OPTIONS_RULE];
 pub(crate) const OF_SOCKET: &[&Rule] = &[&REPLAY_SOCKET_RULE];
 
 /// All of them.
-pub(super) static RULES: [&Rule; 18] = [
+pub(super) static RULES: [&Rule; 19] = [
     &PROFILE_RULE,
     &BEHAVIOUR_RULE,
     &CARD_RULE,
@@ -67,6 +69,7 @@ pub(super) static RULES: [&Rule; 18] = [
     &REPLAY_SOCKET_RULE,
     &BY_RULE,
     &MTU_RULE,
+    &QDISC_RULE,
     &ROUTE_RULE,
     &FORWARD_RULE,
     &MAX_EVENTS_RULE,
@@ -286,6 +289,30 @@ static MTU_RULE: Rule = Rule {
             )
         };
         links.map(place).collect()
+    },
+};
+
+static QDISC_RULE: Rule = Rule {
+    name: "qdisc",
+    not_on: &[Kind::Uml, Kind::Qemu, Kind::Host],
+    when: "at a link with by = \"kernel\", where its words are tcplab's own",
+    why: "no kernel takes it",
+    remedy: "leave by = \"kernel\" out, or take a qdisc of the kernel",
+    tolerable: false,
+    asks: |point| {
+        let mut found = Vec::new();
+        for link in point.links.iter().filter(|link| link.by == By::Kernel) {
+            for (way, at) in [("a_to_b", &link.a_to_b), ("b_to_a", &link.b_to_a)] {
+                let words = at
+                    .qdisc
+                    .as_deref()
+                    .and_then(|words| Qdisc::parse(words).ok());
+                let why = words.and_then(|qdisc| qdisc.kind().not_in_kernels());
+                let place = || format!("{}.{way}.qdisc", name_of(point, link));
+                found.extend(why.map(|why| (place(), why.to_owned())));
+            }
+        }
+        found
     },
 };
 

@@ -115,15 +115,23 @@ fn queue(fields: &Fields<'_>, by: By) -> Result<Queue, Fault> {
     let (Some(node), Some(words)) = (fields.node(&keys::QDISC), fields.text(&keys::QDISC)?) else {
         return Ok(Queue::Keys(keys));
     };
-    let queue = qdisc(fields, keys::QDISC.name, node, words, by)?;
-    if let Queue::Own(own, _) = queue {
-        return behind(fields, own, keys);
+    match qdisc(fields, keys::QDISC.name, node, words, by)? {
+        Queue::Own(own, _) => behind(fields, own, keys),
+        Queue::Keys(said) => match said.twice(&keys) {
+            Some(key) => {
+                let message =
+                    format!("says `{key}` beside the key of that name: write one or the other");
+                Err(fields.fault(&keys::QDISC, node, message))
+            }
+            None => Ok(Queue::Keys(said.or(&keys))),
+        },
+        kernels if keys == Shape::default() => Ok(kernels),
+        Queue::Kernel(_) => {
+            let message =
+                "stands beside rate, delay, jitter, limit or loss; write one or the other";
+            Err(fields.fault(&keys::QDISC, node, message))
+        }
     }
-    if keys != Shape::default() {
-        let message = "stands beside rate, delay, jitter, limit or loss; write one or the other";
-        return Err(fields.fault(&keys::QDISC, node, message));
-    }
-    Ok(queue)
 }
 
 /// A qdisc of our own with the wire of these keys behind it.
@@ -219,27 +227,28 @@ fn one_way(
 ) -> Result<Direction, Fault> {
     let node = fields.node(key);
     let mut faults = faults.clone();
+    // Whether words name the queue: else a qdisc of the link holds.
+    let mut is_named = false;
     let (own, events) = match node.map(|node| (node, &node.value)) {
         None => (Queue::Keys(Shape::default()), Vec::new()),
         Some((node, Value::Text(_))) => {
             let words = fields.text(key)?.unwrap_or_default();
-            let queue = match (qdisc(fields, key, node, words, by)?, both) {
+            is_named = true;
+            let own = match (qdisc(fields, key, node, words, by)?, both) {
                 // The wire behind it is the link's.
                 (Queue::Own(own, _), Queue::Keys(keys) | Queue::Own(_, keys)) => {
                     behind(fields, own, keys.clone())?
                 }
-                (queue, _) => queue,
+                (own, _) => own,
             };
-            return Ok(direction(queue, (Vec::new(), faults), by));
+            (own, Vec::new())
         }
         Some((node, Value::Table(_))) => {
             let inner = fields.table_of(key, node, fields.path_of(key))?;
             inner.check(&[WAY])?;
             let own = queue(&inner, by)?;
             faults = faults::read(&inner, by)?.or(faults);
-            if inner.node(&keys::QDISC).is_some() && !matches!(own, Queue::Own(..)) {
-                return Ok(direction(own, (events(&inner, by)?, faults), by));
-            }
+            is_named = inner.node(&keys::QDISC).is_some();
             (own, events(&inner, by)?)
         }
         Some((node, _)) => {
@@ -264,13 +273,18 @@ fn one_way(
         (Queue::Own(qdisc, own), Queue::Keys(both) | Queue::Own(_, both)) => {
             Queue::Own(qdisc, merged(own, both)?)
         }
+        (Queue::Keys(own), Queue::Own(_, both)) if is_named => Queue::Keys(merged(own, both)?),
         (Queue::Keys(own), Queue::Own(qdisc, both)) => {
             Queue::Own(qdisc.clone(), merged(own, both)?)
         }
         (Queue::Keys(own), Queue::Kernel(words)) if own == Shape::default() => {
             Queue::Kernel(words.clone())
         }
-        (_, Queue::Kernel(_)) => {
+        (Queue::Kernel(_), Queue::Keys(both)) if *both != Shape::default() => {
+            let message = "the kernel has one qdisc a way, and these words leave the link's rate, delay, jitter, limit or loss out: say all in the words";
+            return Err(node.map_or_else(|| fields.missing(key), |n| fields.fault(key, n, message)));
+        }
+        (Queue::Keys(_), Queue::Kernel(_)) => {
             let message = "the link's `qdisc` is the kernel's: write the whole `qdisc` here too";
             return Err(node.map_or_else(|| fields.missing(key), |n| fields.fault(key, n, message)));
         }

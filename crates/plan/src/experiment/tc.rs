@@ -90,6 +90,19 @@ impl Shape {
         (!words.is_empty()).then(|| format!("netem{words}"))
     }
 
+    /// The key that both say.
+    pub fn twice(&self, other: &Self) -> Option<&'static str> {
+        let both = [
+            ("rate", self.rate_bps.and(other.rate_bps).is_some()),
+            ("delay", self.delay_ns.and(other.delay_ns).is_some()),
+            ("jitter", self.jitter_ns.and(other.jitter_ns).is_some()),
+            ("limit", self.limit_pkts.and(other.limit_pkts).is_some()),
+            ("loss", self.loss_ppb.and(other.loss_ppb).is_some()),
+        ];
+        let said = both.into_iter().find(|(_, is_twice)| *is_twice);
+        said.map(|(key, _)| key)
+    }
+
     /// This, with what `other` says where this says nothing.
     pub fn or(&self, other: &Self) -> Self {
         Self {

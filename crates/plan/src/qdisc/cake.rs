@@ -164,7 +164,19 @@ const OVERHEADS: [(&str, Option<Framing>, i32, Option<u32>); 13] = [
     ("ether-vlan", None, 4, None),
 ];
 
-const KNOWN: [&str; 63] = [
+impl AckFilter {
+    /// Why no kernel has it; none: kernels have it.
+    pub fn not_in_kernels(self) -> Option<&'static str> {
+        match self {
+            Self::Off | Self::Conservative | Self::Aggressive => None,
+            Self::First => Some("`ack-filter-2018` is tcplab's own"),
+            Self::FirstAggressive => Some("`ack-filter-2018-aggressive` is tcplab's own"),
+            Self::Naive => Some("`ack-filter-naive` is tcplab's own"),
+        }
+    }
+}
+
+pub(super) const KNOWN: [&str; 63] = [
     "bandwidth",
     "unlimited",
     "autorate-ingress",

@@ -50,7 +50,7 @@ pub enum At {
     Dequeue,
 }
 
-const KNOWN: [&str; 17] = [
+pub(super) const KNOWN: [&str; 17] = [
     "limit",
     "packets",
     "qt",

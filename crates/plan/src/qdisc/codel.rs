@@ -32,7 +32,9 @@ pub struct FqCodel {
     pub drop_batch: u32,
 }
 
-const KNOWN: [&str; 10] = [
+/// The first of them are those of `codel`.
+pub(super) const OF_CODEL: usize = 6;
+pub(super) const KNOWN: [&str; 10] = [
     "limit",
     "target",
     "interval",
@@ -66,7 +68,7 @@ impl Codel {
         let mut codel = Self::default();
         while let Some(word) = words.next() {
             if !codel.take(word, words)? {
-                return Err(Wrong::unknown(word, "a word of codel", &KNOWN[..6]));
+                return Err(Wrong::unknown(word, "a word of codel", &KNOWN[..OF_CODEL]));
             }
         }
         Ok(codel)

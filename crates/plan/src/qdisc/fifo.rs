@@ -13,6 +13,8 @@ pub struct Fifo {
 /// txqueuelen of an Ethernet device (linux/netdevice.h).
 const TX_QUEUE_LEN: u32 = 1_000;
 
+pub(super) const KNOWN: [&str; 1] = ["limit"];
+
 impl Fifo {
     pub(super) fn packets<'a>(words: &mut Words<'a>) -> Result<Self, Wrong<'a>> {
         Self::parse(words, Words::unsigned)
@@ -30,7 +32,7 @@ impl Fifo {
         while let Some(word) = words.next() {
             match word {
                 "limit" => fifo.limit = Some(limit(words)?),
-                _ => return Err(Wrong::unknown(word, "a word of a FIFO", &["limit"])),
+                _ => return Err(Wrong::unknown(word, "a word of a FIFO", &KNOWN)),
             }
         }
         Ok(fifo)

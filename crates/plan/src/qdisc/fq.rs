@@ -36,7 +36,7 @@ pub struct Fq {
     pub horizon_drop: bool,
 }
 
-const KNOWN: [&str; 16] = [
+pub(super) const KNOWN: [&str; 16] = [
     "limit",
     "flow_limit",
     "quantum",

@@ -24,18 +24,21 @@ pub struct Htb {
     pub child: Box<Kind>,
 }
 
-const KNOWN: [&str; 11] = [
+pub(super) const KNOWN: [&str; 14] = [
     "rate",
     "ceil",
     "burst",
     "buffer",
     "maxburst",
     "cburst",
+    "cbuffer",
+    "cmaxburst",
     "quantum",
     "prio",
     "mpu",
     "overhead",
     "linklayer",
+    "child",
 ];
 
 /// Bytes of a bucket that no word sets: tc adds what goes in one of the kernel's ticks, of which there are a milliard a
@@ -60,7 +63,7 @@ impl Htb {
                 // The words of the child are the rest.
                 "child" => child = super::child::child(words)?,
                 _ if link.take(word, words)? => {}
-                _ => return Err(Wrong::unknown(word, "a word of htb, `child` aside", &KNOWN)),
+                _ => return Err(Wrong::unknown(word, "a word of htb", &KNOWN)),
             }
         }
         let missing = || Wrong::new(words.whole(), "htb: `rate` is missing");

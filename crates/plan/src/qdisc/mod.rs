@@ -100,6 +100,21 @@ impl Kind {
         }
     }
 
+    /// Why no kernel has it as it stands; none: kernels have it.
+    pub fn not_in_kernels(&self) -> Option<&'static str> {
+        match self {
+            Self::Caqm(_) => Some("`caqm` is tcplab's own"),
+            Self::Cake(cake) => cake.ack_filter.not_in_kernels(),
+            Self::Red(red) if red.adaptive && red.nodrop => {
+                Some("red takes `adaptive` or `nodrop`, not both")
+            }
+            Self::Prio(prio) => prio.child.not_in_kernels(),
+            Self::Tbf(tbf) => tbf.child.as_ref()?.not_in_kernels(),
+            Self::Htb(htb) => htb.child.not_in_kernels(),
+            _ => None,
+        }
+    }
+
     /// Reads the words behind the first one.
     fn parse<'a>(kind: &'a str, words: &mut Words<'a>) -> Result<Self, Wrong<'a>> {
         Ok(match kind {
@@ -125,6 +140,24 @@ pub const KINDS: [&str; 12] = [
     "pfifo", "bfifo", "cake", "netem", "tbf", "codel", "fq_codel", "fq", "red", "prio", "htb",
     "caqm",
 ];
+
+/// The words that may stand behind the first one; none: there is no such kind.
+pub fn words_of(kind: &str) -> Option<&'static [&'static str]> {
+    Some(match kind {
+        "pfifo" | "bfifo" => &fifo::KNOWN,
+        "cake" => &cake::KNOWN,
+        "netem" => &netem::KNOWN,
+        "tbf" => &tbf::KNOWN,
+        "codel" => &codel::KNOWN[..codel::OF_CODEL],
+        "fq_codel" => &codel::KNOWN,
+        "fq" => &fq::KNOWN,
+        "red" => &red::KNOWN,
+        "prio" => &prio::KNOWN,
+        "htb" => &htb::KNOWN,
+        "caqm" => &caqm::KNOWN,
+        _ => return None,
+    })
+}
 
 impl Qdisc {
     /// Reads `KIND WORDS`, such as `cake bandwidth 30mbit ack-filter`.

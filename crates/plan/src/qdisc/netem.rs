@@ -157,7 +157,7 @@ impl Default for Netem {
     }
 }
 
-const KNOWN: [&str; 14] = [
+pub(super) const KNOWN: [&str; 14] = [
     "limit",
     "delay",
     "latency",

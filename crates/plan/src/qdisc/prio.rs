@@ -14,7 +14,7 @@ pub struct Prio {
     pub child: Box<Kind>,
 }
 
-const KNOWN: [&str; 3] = ["bands", "priomap", "child"];
+pub(super) const KNOWN: [&str; 3] = ["bands", "priomap", "child"];
 
 impl Prio {
     pub(super) fn parse<'a>(words: &mut Words<'a>) -> Result<Self, Wrong<'a>> {

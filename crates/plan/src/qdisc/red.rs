@@ -32,7 +32,7 @@ pub struct Red {
     pub adaptive: bool,
 }
 
-const KNOWN: [&str; 12] = [
+pub(super) const KNOWN: [&str; 12] = [
     "limit",
     "min",
     "max",

@@ -30,7 +30,7 @@ pub struct Peak {
     pub burst: u32,
 }
 
-const KNOWN: [&str; 13] = [
+pub(super) const KNOWN: [&str; 13] = [
     "child",
     "rate",
     "burst",

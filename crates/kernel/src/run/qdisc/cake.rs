@@ -25,7 +25,7 @@ const FWMARK: u16 = 18;
 
 /// In tc's order. What is not said has no value for "none", or 0 for it; NAT is refused even as 0 by a kernel without
 /// connection tracking.
-pub(super) fn options(cake: &Cake) -> Result<Vec<u8>, String> {
+pub(super) fn options(cake: &Cake) -> Vec<u8> {
     let mut out = Attributes::default();
     out.u64(BASE_RATE64, cake.bandwidth_bps.unwrap_or(0) / 8);
     out.u32(DIFFSERV_MODE, tins(cake.tins));
@@ -55,8 +55,10 @@ pub(super) fn options(cake: &Cake) -> Result<Vec<u8>, String> {
     out.u32(WASH, cake.wash.into());
     out.u32(SPLIT_GSO, cake.split_gso.into());
     out.u32(INGRESS, cake.ingress.into());
-    out.u32(ACK_FILTER, filter(cake.ack_filter)?);
-    Ok(out.bytes())
+    if let Some(filter) = filter(cake.ack_filter) {
+        out.u32(ACK_FILTER, filter);
+    }
+    out.bytes()
 }
 
 fn us(ns: i64) -> u32 {
@@ -97,19 +99,12 @@ fn flows(mode: FlowMode) -> u32 {
     }
 }
 
-/// `CAKE_ACK_*`.
-fn filter(filter: AckFilter) -> Result<u32, String> {
-    let ours = |word| {
-        Err(format!(
-            "no kernel has `{word}`; take `ack-filter` or `ack-filter-aggressive`, or by = \"tcplab\""
-        ))
-    };
+/// `CAKE_ACK_*`; none: the kernel has no such filter.
+fn filter(filter: AckFilter) -> Option<u32> {
     match filter {
-        AckFilter::Off => Ok(0),
-        AckFilter::Conservative => Ok(1),
-        AckFilter::Aggressive => Ok(2),
-        AckFilter::First => ours("ack-filter-2018"),
-        AckFilter::FirstAggressive => ours("ack-filter-2018-aggressive"),
-        AckFilter::Naive => ours("ack-filter-naive"),
+        AckFilter::Off => Some(0),
+        AckFilter::Conservative => Some(1),
+        AckFilter::Aggressive => Some(2),
+        AckFilter::First | AckFilter::FirstAggressive | AckFilter::Naive => None,
     }
 }

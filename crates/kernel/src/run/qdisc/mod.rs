@@ -112,26 +112,27 @@ fn message(index: i32, parent: TcHandle, kind: &str, options: Option<Vec<u8>>) -
 /// # Errors
 /// Why a kernel cannot do it.
 fn options(kind: &Kind) -> Result<Option<Vec<u8>>, String> {
+    if let Some(why) = kind.not_in_kernels() {
+        return Err(format!(
+            "{why}: no kernel takes it; leave `by = \"kernel\"` out"
+        ));
+    }
     Ok(Some(match kind {
         // struct tc_fifo_qopt; without it, txqueuelen is the limit.
         Kind::Pfifo(fifo) | Kind::Bfifo(fifo) => match fifo.limit {
             Some(limit) => limit.to_ne_bytes().to_vec(),
             None => return Ok(None),
         },
-        Kind::Cake(cake) => cake::options(cake)?,
+        Kind::Cake(cake) => cake::options(cake),
         Kind::Netem(netem) => netem::options(netem),
         Kind::Tbf(tbf) => tbf::options(tbf),
         Kind::Codel(codel) => codel::codel(codel),
         Kind::FqCodel(fq) => codel::fq_codel(fq),
         Kind::Fq(fq) => fq::options(fq),
-        Kind::Red(red) => red::options(red)?,
+        Kind::Red(red) => red::options(red),
         Kind::Prio(prio) => prio_options(prio),
         Kind::Htb(_) => return Err("htb cannot stand in htb".into()),
-        Kind::Caqm(_) => {
-            return Err(
-                "`caqm` is tcplab's own: no kernel has it; leave `by = \"kernel\"` out".into(),
-            );
-        }
+        Kind::Caqm(_) => return Ok(None),
     }))
 }
 

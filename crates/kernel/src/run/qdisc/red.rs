@@ -15,15 +15,10 @@ const FLAG_ADAPTIVE: u8 = 4;
 const FLAG_NODROP: u8 = 8;
 const ALL_FLAGS: u32 = 15;
 
-pub(super) fn options(red: &Red) -> Result<Vec<u8>, String> {
+pub(super) fn options(red: &Red) -> Vec<u8> {
     // The kernel starts its timer by the flags of the structure alone, and takes those or the attribute's, which `nodrop`
-    // needs.
-    let in_structure = match (red.adaptive, red.nodrop) {
-        (true, true) => {
-            return Err("the kernel's red takes `adaptive` or `nodrop`, not both".into());
-        }
-        (adaptive, _) => adaptive,
-    };
+    // needs: not both ([`tcplab_plan::qdisc::Kind::not_in_kernels`]).
+    let in_structure = red.adaptive;
     let flags = flags(red);
     let mut parms = Vec::new();
     for bytes in [red.limit, red.min, red.max] {
@@ -39,7 +34,7 @@ pub(super) fn options(red: &Red) -> Result<Vec<u8>, String> {
         // struct nla_bitfield32
         out.words(FLAGS, &[flags.into(), ALL_FLAGS]);
     }
-    Ok(out.bytes())
+    out.bytes()
 }
 
 fn flags(red: &Red) -> u8 {

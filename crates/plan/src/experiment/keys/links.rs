@@ -23,7 +23,7 @@ pub(crate) const DELAY: Key = key("delay", Form::Time(Bounds::Any), number(0), "
 pub(crate) const JITTER: Key = key("jitter", Form::Time(Bounds::Any), number(0), "the delay is drawn from delay - jitter to delay + jitter; with tcplab frames keep their order");
 pub(crate) const LIMIT: Key = key("limit", Form::Count((1, MAX_LIMIT as u64)), number(1000), "frames that the queue holds, both ways");
 pub(crate) const LOSS: Key = key("loss", Form::Percent, number(0), "chance of each frame to be lost, both ways");
-pub(crate) const QDISC: Key = key("qdisc", Form::Text, says("none"), "both ways in the words of tc(8), instead of rate, delay, jitter, limit and loss");
+pub(crate) const QDISC: Key = key("qdisc", Form::Text, says("none"), "the queue in the words of tc(8), both ways; what they do not say of rate, delay, jitter, limit and loss the keys do").refused(contract::QDISC);
 pub(crate) const A_TO_B: Key = key("a_to_b", Form::Way, says("as the link"), "the way from A to B");
 pub(crate) const B_TO_A: Key = key("b_to_a", Form::Way, says("as the link"), "the way from B to A");
 
@@ -79,7 +79,7 @@ pub(crate) const WAY: &[Key] = &[
     of_link(OUTAGE),
     of_way(
         QDISC,
-        "the words of tc(8), instead of rate, delay, jitter, limit and loss",
+        "the queue in the words of tc(8); what they do not say of rate, delay, jitter, limit and loss the keys do",
     ),
     DROP,
     DUPLICATE,
