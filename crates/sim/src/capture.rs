@@ -11,14 +11,12 @@ use tcplab_base::{Instant, Random};
 use tcplab_capture::{Interface, PcapngWriter};
 use tcplab_plan::Point;
 use tcplab_plan::network::{ethernet_address, host_address};
-use tcplab_tcp::{Addr, Segment};
-use tcplab_wire::emit::{EmitError, Payload, emit};
-use tcplab_wire::{
-    Config, Encap, Endpoint, LinkType, Standing, TcpFlags, TcpPacket, set_traffic_class,
-};
+use tcplab_tcp::{Addr, ip_offset};
+use tcplab_wire::emit::EmitError;
+use tcplab_wire::{Config, LinkType, TcpFlags};
 
 use crate::datagram;
-use crate::packet::{Body, Packet, tag_len};
+use crate::packet::{Body, Packet};
 
 /// The captures of a run: one output for each interface, in the order of
 /// [`interfaces`](tcplab_plan::network::interfaces).
@@ -183,24 +181,15 @@ impl Ids {
 fn frame(packet: &Packet, hop: Hop, out: &mut Vec<u8>) -> Result<u32, EmitError> {
     let whole = match &packet.body {
         Body::Tcp(segment) => {
-            let tcp = tcp(segment, packet);
-            let whole = emit(
-                LinkType::Ethernet,
-                &tcp,
-                Payload::Len,
-                &Config {
-                    caqm_ethertype: packet.tag_type,
-                    ..Config::default()
-                },
-                out,
-            )?;
-            let ip = 14 + tag_len(segment) as usize;
-            // ECN's bits are there already.
-            if segment.tos >> 2 != 0
-                && let Some(packet) = out.get_mut(ip..)
-            {
-                set_traffic_class(packet, segment.tos);
-            }
+            let ends = addresses(segment.src, segment.dst).map(IpAddr::V4);
+            let tcp = segment.packet(ends, packet.ttl, Some(packet.id));
+            let link = LinkType::Ethernet;
+            let config = Config {
+                caqm_ethertype: packet.tag_type,
+                ..Config::default()
+            };
+            let whole = segment.emit(link, &tcp, &config, out)?;
+            let ip = ip_offset(link, &tcp);
             // The checksum of a damaged segment does not fit.
             if let (true, Some(byte)) = (packet.corrupt, out.get_mut(ip + 20 + 16)) {
                 *byte ^= 0x55;
@@ -208,8 +197,8 @@ fn frame(packet: &Packet, hop: Hop, out: &mut Vec<u8>) -> Result<u32, EmitError>
             whole
         }
         Body::Udp(datagram) => {
-            let (src, dst) = addresses(datagram.src, datagram.dst);
-            datagram::frame(datagram, (src, dst), (packet.id, packet.ttl), out)
+            let ends = addresses(datagram.src, datagram.dst);
+            datagram::frame(datagram, ends, (packet.id, packet.ttl), out)
         }
     };
     let (to, from) = match hop {
@@ -224,42 +213,10 @@ fn frame(packet: &Packet, hop: Hop, out: &mut Vec<u8>) -> Result<u32, EmitError>
     Ok(whole)
 }
 
-fn tcp(segment: &Segment, packet: &Packet) -> TcpPacket {
-    let (src, dst) = addresses(segment.src, segment.dst);
-    let end = |ip, port| Endpoint {
-        ip: IpAddr::V4(ip),
-        port,
-    };
-    TcpPacket {
-        src: end(src, segment.src.port),
-        dst: end(dst, segment.dst.port),
-        seq: segment.seq,
-        ack: segment.ack,
-        flags: segment.flags,
-        window: segment.window,
-        urgent: segment.urgent,
-        payload_len: segment.len,
-        header_len: 20,
-        options: segment.options,
-        ecn: segment.ecn(),
-        ttl: packet.ttl,
-        ip_id: Some(packet.id),
-        header_truncated: false,
-        standing: Standing::Whole,
-        encap: Encap {
-            caqm: segment.caqm.info(),
-            ..Encap::default()
-        },
-    }
-}
-
 /// A host that talks to itself does so from 127.0.0.1.
-fn addresses(src: Addr, dst: Addr) -> (Ipv4Addr, Ipv4Addr) {
+fn addresses(src: Addr, dst: Addr) -> [Ipv4Addr; 2] {
     match src.host == dst.host {
-        true => (Ipv4Addr::LOCALHOST, Ipv4Addr::LOCALHOST),
-        false => (
-            host_address(usize::from(src.host)),
-            host_address(usize::from(dst.host)),
-        ),
+        true => [Ipv4Addr::LOCALHOST; 2],
+        false => [src, dst].map(|end| host_address(usize::from(end.host))),
     }
 }

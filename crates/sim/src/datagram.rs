@@ -180,7 +180,7 @@ impl Udp {
 /// length on the wire.
 pub(crate) fn frame(
     datagram: &Datagram,
-    (src, dst): (Ipv4Addr, Ipv4Addr),
+    [src, dst]: [Ipv4Addr; 2],
     (id, ttl): (u16, u8),
     out: &mut Vec<u8>,
 ) -> u32 {
@@ -207,7 +207,7 @@ pub(crate) fn frame(
     let number = datagram.number.to_be_bytes();
     let numbered = (datagram.len as usize).min(number.len());
     let header = match datagram.protocol {
-        Protocol::Udp => udp(datagram, (src, dst), length, &number[..numbered]),
+        Protocol::Udp => udp(datagram, [src, dst], length, &number[..numbered]),
         _ => echo(datagram, &number[..numbered]),
     };
     out.extend([0; 12]);
@@ -218,12 +218,7 @@ pub(crate) fn frame(
     BELOW_TCP + UDP_HEADER + datagram.len
 }
 
-fn udp(
-    datagram: &Datagram,
-    (src, dst): (Ipv4Addr, Ipv4Addr),
-    length: u16,
-    payload: &[u8],
-) -> [u8; 8] {
+fn udp(datagram: &Datagram, [src, dst]: [Ipv4Addr; 2], length: u16, payload: &[u8]) -> [u8; 8] {
     let mut udp = [0_u8; 8];
     udp[..2].copy_from_slice(&datagram.src.port.to_be_bytes());
     udp[2..4].copy_from_slice(&datagram.dst.port.to_be_bytes());
@@ -300,7 +295,7 @@ mod tests {
     /// Each header and the payload sum up to nothing, whatever the size.
     #[test]
     fn checksums_are_right() {
-        let ends = (Ipv4Addr::new(10, 77, 0, 1), Ipv4Addr::new(10, 77, 0, 2));
+        let ends = [Ipv4Addr::new(10, 77, 0, 1), Ipv4Addr::new(10, 77, 0, 2)];
         for protocol in [Protocol::Udp, Protocol::EchoRequest, Protocol::EchoReply] {
             for len in [1, 3, 4, 60] {
                 let datagram = Datagram {

@@ -381,7 +381,7 @@ fn hostile_words_are_refused() {
         &["echo-client", "-q", "x", "localhost"],
         &["stream-server", "-b", "0"],
         &["stream-server", "-b", "9999999999g"],
-        &["stream-server", "-r", "1.5m"],
+        &["stream-server", "-r", "1.5x"],
         &["stream-server", "-p", "65536"],
         &["stream-client", "-t", "0", "localhost"],
         &["stream-client", "-4", "-6", "localhost"],

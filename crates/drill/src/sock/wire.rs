@@ -6,11 +6,7 @@ use std::net::IpAddr;
 
 use tcplab_base::Seq;
 use tcplab_tcp::{Addr, Caqm, Segment};
-use tcplab_wire::emit::{Payload, emit};
-use tcplab_wire::{
-    Config, Endpoint, LinkType, Parsed, Standing, TcpFlags, TcpPacket, parse_frame,
-    set_traffic_class,
-};
+use tcplab_wire::{Config, Encap, LinkType, Parsed, Standing, TcpFlags, TcpPacket, parse_frame};
 
 /// Time to live of what leaves.
 pub(super) const TTL: u8 = 64;
@@ -48,6 +44,11 @@ impl Hosts {
     pub fn ip(&self, number: u16) -> Option<IpAddr> {
         self.known.get(usize::from(number)).copied()
     }
+
+    /// The addresses of a segment's ends; none: it has an end that is no host.
+    pub fn ends(&self, segment: &Segment) -> Option<[IpAddr; 2]> {
+        Some([self.ip(segment.src.host)?, self.ip(segment.dst.host)?])
+    }
 }
 
 /// What arrived.
@@ -83,45 +84,13 @@ pub(super) struct Icmp {
 
 /// The IP packet of a segment; none: it has an end that is no host.
 pub fn bytes_of(hosts: &Hosts, seg: &Segment) -> Option<Vec<u8>> {
-    let end = |addr: Addr| {
-        let ip = hosts.ip(addr.host)?;
-        Some(Endpoint {
-            ip,
-            port: addr.port,
-        })
-    };
-    let (src, dst) = (end(seg.src)?, end(seg.dst)?);
     let packet = TcpPacket {
-        src,
-        dst,
-        seq: seg.seq,
-        ack: seg.ack,
-        flags: seg.flags,
-        window: seg.window,
-        urgent: seg.urgent,
-        payload_len: seg.len,
-        header_len: 20,
-        options: seg.options,
-        ecn: seg.ecn(),
-        ttl: TTL,
-        ip_id: None,
-        header_truncated: false,
-        standing: Standing::Whole,
-        encap: Default::default(),
+        encap: Encap::default(),
+        ..seg.packet(hosts.ends(seg)?, TTL, None)
     };
-    let payload = vec![0; seg.len as usize];
-    let mut out = Vec::with_capacity(100 + payload.len());
-    let payload = Payload::Bytes(&payload);
-    emit(
-        LinkType::Raw,
-        &packet,
-        payload,
-        &Config::default(),
-        &mut out,
-    )
-    .ok()?;
-    // The emitter writes the two ECN bits only.
-    set_traffic_class(&mut out, seg.tos);
+    let mut out = Vec::with_capacity(100 + seg.len as usize);
+    let whole = seg.emit(LinkType::Raw, &packet, &Config::default(), &mut out);
+    out.resize(whole.ok()? as usize, 0);
     Some(out)
 }
 

@@ -182,6 +182,18 @@ fn every_rule_stands_against_its_kinds_and_no_other() {
         ),
         ("offload", with("", "offload = \"gro\"", BULK)),
         ("by", with("", "", &format!("{BULK}{by_kernel}"))),
+        (
+            "mtu",
+            with("", "", &format!("{BULK}\n[[link]]\nmtu = 65530")),
+        ),
+        (
+            "qdisc",
+            with(
+                "",
+                "",
+                &format!("{BULK}{by_kernel}\na_to_b = \"cake ack-filter-naive\""),
+            ),
+        ),
         ("route", with("", "route = \"quickack 1\"", BULK)),
         ("forward", with("", "forward = true", BULK)),
         (
