@@ -41,6 +41,8 @@ pub(crate) struct Host {
     knows_tag: bool,
     /// Which one: that of its own tags.
     pub(crate) tag_type: u16,
+    /// Time to live of what it sends.
+    pub(crate) ttl: u8,
     /// Its card's GRO.
     gro: Option<Box<Gro>>,
     /// Copies of CAQM's tag that its card made as it cut super-segments.
@@ -94,6 +96,7 @@ impl Host {
         let units = config.sysctl.caqm_units();
         let knows_tag = config.sysctl.sysctl_caqm_enable;
         let tag_type = config.sysctl.sysctl_caqm_tpid;
+        let ttl = config.sysctl.ip_default_ttl;
         Ok(Self {
             stack: Stack::new(config),
             udp: Udp::default(),
@@ -105,6 +108,7 @@ impl Host {
             undeliverable: 0,
             knows_tag,
             tag_type,
+            ttl,
             gro: (host.offload == Offload::Gro && host.card.is_none())
                 .then(|| Box::new(Gro::new(units))),
             copied_tags: 0,

@@ -8,7 +8,7 @@ use crate::applications::Applications;
 use crate::capture::Hop;
 use crate::events::Wake;
 use crate::network::Arm;
-use crate::packet::{Body, Packet, TTL};
+use crate::packet::{Body, Packet};
 use crate::ready::{Ready, Source};
 
 impl World {
@@ -63,7 +63,7 @@ impl World {
         let mut packet = Packet {
             body,
             id: 0,
-            ttl: TTL,
+            ttl: self.hosts[host].ttl,
             tag_type: self.hosts[host].tag_type,
             corrupt: false,
         };

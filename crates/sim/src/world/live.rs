@@ -232,7 +232,6 @@ impl World {
     /// A packet leaves for a host that is not simulated.
     #[cold]
     pub(super) fn goes_outside(&mut self, packet: &Packet) {
-        debug_assert_eq!(packet.ttl, TTL);
         if let (Some(outside), Body::Tcp(segment)) = (&mut self.outside, &packet.body) {
             outside.out.push(*segment);
         }

@@ -91,7 +91,7 @@ impl<'a> Driver<'a> {
             prefix,
             gateway: via.gateway,
         };
-        let mut frames = Frames::new(own, planned.ethertype);
+        let mut frames = Frames::new(own, planned.ethertype, planned.ttl);
         if let Role::Client { server, .. } = role {
             if network.next_hop(server).is_none() {
                 return Err(cannot(format!(

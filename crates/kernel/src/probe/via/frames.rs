@@ -4,16 +4,10 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use tcplab_drill::packets::{Hosts, has_md5, segment};
 use tcplab_tcp::{Addr, Segment};
-use tcplab_wire::emit::{Payload, emit};
-use tcplab_wire::{
-    Config, Encap, Endpoint, LinkType, Receiver, Refused, Standing, TcpPacket, receive,
-    set_traffic_class,
-};
+use tcplab_wire::{Config, LinkType, Receiver, Refused, receive};
 
 use super::{Mac, Own};
 
-/// Time to live of what leaves.
-const TTL: u8 = 64;
 const IPV4: [u8; 2] = [0x08, 0x00];
 const ICMP: u8 = 1;
 /// Types of ICMP (RFC 792).
@@ -41,11 +35,13 @@ pub(super) struct Frames {
     config: Config,
     hosts: Hosts,
     id: u16,
+    /// Time to live of what leaves.
+    ttl: u8,
 }
 
 impl Frames {
-    /// `ethertype`: that of CAQM's tag, when the endpoint knows it.
-    pub(super) fn new(own: Own, ethertype: Option<u16>) -> Self {
+    /// `ethertype`: that of CAQM's tag, when the endpoint knows it; `ttl`: time to live of what leaves.
+    pub(super) fn new(own: Own, ethertype: Option<u16>, ttl: u8) -> Self {
         let mut config = Config::default();
         if let Some(ethertype) = ethertype {
             config.caqm_ethertype = ethertype;
@@ -59,6 +55,7 @@ impl Frames {
             config,
             hosts,
             id: 0,
+            ttl,
         }
     }
 
@@ -92,44 +89,13 @@ impl Frames {
 
     /// The frame of a segment without its Ethernet addresses, and to whom it goes.
     pub(super) fn write(&mut self, segment: &Segment) -> Option<(Ipv4Addr, Vec<u8>)> {
-        let end = |addr: Addr| {
-            let ip = self.hosts.ip(addr.host)?;
-            Some(Endpoint {
-                ip,
-                port: addr.port,
-            })
-        };
-        let (src, dst) = (end(segment.src)?, end(segment.dst)?);
-        let IpAddr::V4(to) = dst.ip else { return None };
+        let ends = self.hosts.ends(segment)?;
+        let IpAddr::V4(to) = ends[1] else { return None };
         self.id = self.id.wrapping_add(1);
-        let packet = TcpPacket {
-            src,
-            dst,
-            seq: segment.seq,
-            ack: segment.ack,
-            flags: segment.flags,
-            window: segment.window,
-            urgent: segment.urgent,
-            payload_len: segment.len,
-            header_len: 20,
-            options: segment.options,
-            ecn: segment.ecn(),
-            ttl: TTL,
-            ip_id: Some(self.id),
-            header_truncated: false,
-            standing: Standing::Whole,
-            encap: Encap {
-                caqm: segment.caqm.info(),
-                ..Encap::default()
-            },
-        };
+        let packet = segment.packet(ends, self.ttl, Some(self.id));
         let mut frame = Vec::with_capacity(14 + 4 + 20 + 60 + segment.len as usize);
-        let link = LinkType::Ethernet;
-        let whole = emit(link, &packet, Payload::Len, &self.config, &mut frame).ok()?;
-        let ip = 14 + 4 * usize::from(packet.encap.caqm.is_some());
-        if let Some(packet) = frame.get_mut(ip..) {
-            set_traffic_class(packet, segment.tos);
-        }
+        let whole = segment.emit(LinkType::Ethernet, &packet, &self.config, &mut frame);
+        let whole = whole.ok()?;
         frame.resize(whole as usize, 0);
         Some((to, frame))
     }
@@ -173,6 +139,8 @@ mod tests {
 
     use super::*;
 
+    const TTL: u8 = 33;
+
     fn own(n: u8) -> Own {
         Own {
             mac: [2, 0x77, 0, 0, 0, n],
@@ -182,7 +150,10 @@ mod tests {
 
     #[test]
     fn a_segment_is_the_same_after_the_wire() {
-        let (mut us, mut them) = (Frames::new(own(1), Some(0x8200)), Frames::new(own(2), None));
+        let (mut us, mut them) = (
+            Frames::new(own(1), Some(0x8200), TTL),
+            Frames::new(own(2), None, TTL),
+        );
         let here = us.number(own(1).ip);
         let there = us.number(own(2).ip);
         for (caqm, tos, len) in [
@@ -219,7 +190,7 @@ mod tests {
             if caqm != Caqm::Plain {
                 // A host that does not know the tag knows no such EtherType.
                 assert_eq!(heard, Heard::Refused(Refused::EtherType));
-                them = Frames::new(own(2), Some(0x8200));
+                them = Frames::new(own(2), Some(0x8200), TTL);
             }
             let Heard::Segment(got, TTL) = them.read(&frame) else {
                 panic!("{:?}", them.read(&frame));
@@ -238,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_ping_is_answered_and_nothing_else() {
-        let us = Frames::new(own(1), None);
+        let us = Frames::new(own(1), None, TTL);
         let mut ping = Vec::new();
         ping.extend(own(1).mac);
         ping.extend(own(2).mac);

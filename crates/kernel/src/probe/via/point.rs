@@ -38,6 +38,8 @@ pub(super) struct Planned {
     pub(super) profile: Profile,
     /// The EtherType of CAQM's tag; none: it does not know it.
     pub(super) ethertype: Option<u16>,
+    /// Time to live of what it sends.
+    pub(super) ttl: u8,
 }
 
 /// What the endpoint shall be.
@@ -72,6 +74,7 @@ pub(super) fn plan(socket: &SocketOptions, via: &Via) -> Result<Planned, Error> 
         host,
         profile,
         ethertype: sysctl.sysctl_caqm_enable.then_some(sysctl.sysctl_caqm_tpid),
+        ttl: sysctl.ip_default_ttl,
     })
 }
 
