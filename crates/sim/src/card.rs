@@ -2,8 +2,8 @@
 //!
 //! Linux `__napi_schedule()`, `net_rx_action()`, `napi_gro_receive()`, `get_rps_cpu()`, `process_backlog()`. A frame goes to a
 //! queue by the hash of its flow (receive-side scaling); queue n has CPU n. The first frame of an empty queue raises an
-//! interrupt `rx_usecs` later; a poll takes what is there then, 64 frames at most when they take time, and GRO joins what one
-//! poll finds. What came meanwhile is polled at once. With receive packet steering what comes out of GRO goes to the CPU that
+//! interrupt `rx_usecs` later, or when `rx_frames` are there; a poll takes what is there then, 64 frames at most when
+//! they take time, and GRO joins what one poll finds. What came meanwhile is polled at once. With receive packet steering what comes out of GRO goes to the CPU that
 //! the flow's hash says, and its stack does the rest there.
 //!
 //! A card that does not know CAQM's EtherType finds no ports behind it: all frames with a tag have one hash. Steering is
@@ -109,7 +109,11 @@ impl Card {
         cpu.frames += 1;
         cpu.bytes += u64::from(packet.frame_len());
         cpu.ring.push_back(*packet);
-        let at = now + Duration::from_nanos(self.settings.rx_ns);
+        let most = self.settings.rx_frames as usize;
+        let at = match most > 0 && cpu.ring.len() >= most {
+            true => now,
+            false => now + Duration::from_nanos(self.settings.rx_ns),
+        };
         cpu.wakes_at(at).map(|at| (queue as u32, at))
     }
 
@@ -224,10 +228,12 @@ impl Card {
 }
 
 impl Cpu {
-    /// It wakes at this time when it has nothing to do and waits for nothing.
+    /// It wakes at this time when it has nothing to do and waits for nothing that comes before.
     fn wakes_at(&mut self, at: Instant) -> Option<Instant> {
-        if self.state != State::Idle {
-            return None;
+        match self.state {
+            State::Works(_) => return None,
+            State::Waits(before) if before <= at => return None,
+            State::Idle | State::Waits(_) => {}
         }
         self.state = State::Waits(at);
         Some(at)
@@ -355,6 +361,21 @@ mod tests {
         assert_eq!(count(&card, "rx_queue_0_packets"), 5);
         assert_eq!(count(&card, "rx_gro_joined"), 2);
         assert_eq!(count(&card, "rx_gro_joined_caqm"), 2);
+    }
+
+    #[test]
+    fn so_many_frames_do_not_wait_for_the_interrupt() {
+        let mut card = card(Settings {
+            rx_ns: 8_000,
+            rx_frames: 2,
+            ..Settings::default()
+        });
+        let frames = [0, 3, 7, 9, 30].into_iter().zip(0..);
+        let frames: Vec<_> = frames.map(|(us, n)| (us, data(7, n, TAG))).collect();
+        assert_eq!(
+            run(&mut card, &frames),
+            [(3, 7, 2_000), (9, 7, 2_000), (38, 7, 1_000)]
+        );
     }
 
     /// 10 us for a frame, 100 us for a packet: while the first poll works, the others wait, and are polled at once.
