@@ -9,6 +9,7 @@ mod bounds;
 pub mod budget;
 pub mod compat;
 mod conn;
+mod feed;
 pub mod findings;
 mod numbering;
 pub mod pair;
@@ -20,3 +21,4 @@ mod young;
 
 pub use analyzer::{Analyzer, Output};
 pub use bounds::Options;
+pub use feed::Parser;

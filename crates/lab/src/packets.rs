@@ -7,13 +7,13 @@ use std::path::Path;
 use tcplab_analyze::findings::Finding;
 use tcplab_analyze::report::Stream;
 use tcplab_analyze::trace::{Rows, StreamTrace};
-use tcplab_analyze::{Analyzer, Options, Output};
-use tcplab_capture::{Body, Reader};
+use tcplab_analyze::{Analyzer, Options, Output, Parser};
+use tcplab_capture::Reader;
 use tcplab_plan::Point;
 use tcplab_plan::measure::Sent;
 use tcplab_plan::network::{capture_files, host_address};
 use tcplab_tcp::Sysctl;
-use tcplab_wire::{Config, Parsed, parse_frame};
+use tcplab_wire::Config;
 
 use crate::error::LabError;
 use crate::figures::figure;
@@ -127,27 +127,10 @@ fn read(
 ) -> Result<(), LabError> {
     let file = File::open(path).map_err(LabError::at(path))?;
     let damaged = |e: &dyn std::fmt::Display| LabError::Wrong(format!("{}: {e}", path.display()));
-    let mut reader = Reader::new(file).map_err(|e| damaged(&e))?;
     let mut analyzer = Analyzer::new(options);
-    while let Some(record) = reader.next().map_err(|e| damaged(&e))? {
-        if let Body::Frame {
-            link,
-            data,
-            orig_len,
-        } = record.body
-        {
-            match parse_frame(link, data, orig_len, config) {
-                Parsed::Tcp(packet) => analyzer.packet(record.number, record.time, &packet),
-                Parsed::NotTcp(why) => analyzer.other(why),
-            }
-            while let Some(output) = analyzer.poll() {
-                take(output);
-            }
-        }
-    }
-    analyzer.finish();
-    while let Some(output) = analyzer.poll() {
+    let damage = analyzer.read(Reader::new(file), Parser::new(*config), |output| {
         take(output);
-    }
-    Ok(())
+        Ok::<(), LabError>(())
+    })?;
+    damage.map_or(Ok(()), |e| Err(damaged(&e)))
 }

@@ -13,7 +13,7 @@ use tcplab_analyze::report::{ReadError, Totals};
 use tcplab_kernel::say;
 use tcplab_kernel::{Error, Live, Stop};
 
-use crate::analyze::run::{self, Parser, Take};
+use crate::analyze::run::{self, Take};
 use crate::args::AnalyzeArgs;
 use crate::failure::Failure;
 
@@ -51,7 +51,7 @@ impl Source {
     /// Captures and analyses until the end.
     pub fn run(&mut self, args: &AnalyzeArgs, take: &mut Take<'_>) -> io::Result<Totals> {
         let mut analyzer = Analyzer::new(run::options(args)).only(&args.stream);
-        let mut parser = Parser::new(args);
+        let mut parser = run::parser(args);
         let begin = Instant::now();
         let bar = self.announce();
         let mut number = 0;
@@ -70,17 +70,17 @@ impl Source {
             };
             number += 1;
             let parsed = parser.frame(frame.link, frame.data, frame.orig_len);
-            run::feed(&mut analyzer, number, Some(frame.time), parsed);
+            analyzer.feed(number, Some(frame.time), parsed);
             if let Some(bar) = &bar {
                 bar.set_position(number);
             }
-            run::drain(&mut analyzer, take)?;
+            analyzer.drain(&mut *take)?;
         }
         if let Some(bar) = bar {
             bar.finish_and_clear();
         }
         analyzer.finish();
-        run::drain(&mut analyzer, take)?;
+        analyzer.drain(take)?;
         let mut totals = analyzer.totals().clone();
         totals.dropped = self.live.dropped().into();
         totals.error = error;

@@ -14,7 +14,7 @@ use tcplab_report::terminal::{self, style};
 use tcplab_wire::Parsed;
 
 use crate::analyze::asked::Asked;
-use crate::analyze::run::{self, Parser};
+use crate::analyze::run;
 use crate::args::{AnalyzeArgs, Color};
 use crate::failure::Failure;
 use crate::files::{Input, Out};
@@ -112,7 +112,7 @@ fn read(
     let input = Input::open(path)?;
     let bytes = Watched::new(input.bytes, &name, input.size);
     let mut reader = Reader::new(bytes).map_err(damage)?;
-    let mut parser = Parser::new(args);
+    let mut parser = run::parser(args);
     let mut analyzer = Analyzer::new(Options {
         rows: Rows::ALL,
         ..run::options(args)

@@ -5,10 +5,9 @@ use std::hash::{BuildHasher, Hasher};
 use std::io;
 
 use tcplab_analyze::report::{ReadError, Totals};
-use tcplab_analyze::{Analyzer, Options, Output};
-use tcplab_base::Instant;
-use tcplab_capture::{Body, Reader, Record};
-use tcplab_wire::{Config, LinkType, NotTcp, Parsed, Reassembler};
+use tcplab_analyze::{Analyzer, Options, Output, Parser};
+use tcplab_capture::Reader;
+use tcplab_wire::Config;
 
 use crate::analyze::Source;
 use crate::args::AnalyzeArgs;
@@ -19,62 +18,13 @@ use crate::progress::Watched;
 /// Takes what the analyser hands out.
 pub type Take<'a> = dyn FnMut(Output) -> io::Result<()> + 'a;
 
-/// From frames to TCP packets, with what is needed to put fragments together.
-pub struct Parser {
-    config: Config,
-    fragments: Reassembler,
-    parsed: Parsed,
-}
-
-impl Parser {
-    /// As the arguments say.
-    pub fn new(args: &AnalyzeArgs) -> Self {
-        Self {
-            config: Config {
-                caqm_ethertype: args.caqm_ethertype,
-                gre: !args.no_gre,
-                ..Config::default()
-            },
-            fragments: Reassembler::default(),
-            parsed: Parsed::NotTcp(NotTcp::NotIp),
-        }
-    }
-
-    /// Reads a frame.
-    #[inline(always)]
-    pub fn frame(&mut self, link: LinkType, data: &[u8], orig_len: u32) -> &Parsed {
-        let Self {
-            config,
-            fragments,
-            parsed,
-        } = self;
-        fragments.parse_into(link, data, orig_len, config, parsed);
-        parsed
-    }
-
-    /// Reads a record of a file.
-    #[inline(always)]
-    pub fn record(&mut self, record: &Record<'_>) -> &Parsed {
-        match record.body {
-            Body::Frame {
-                link,
-                data,
-                orig_len,
-            } => return self.frame(link, data, orig_len),
-            Body::Tcp(packet) => self.parsed = Parsed::Tcp(*packet),
-            Body::Other => self.parsed = Parsed::NotTcp(NotTcp::NotIp),
-        }
-        &self.parsed
-    }
-}
-
-/// Gives what was read to the analyser.
-#[inline(always)]
-pub fn feed(analyzer: &mut Analyzer, number: u64, time: Option<Instant>, parsed: &Parsed) {
-    match parsed {
-        Parsed::Tcp(packet) => analyzer.packet(number, time, packet),
-        Parsed::NotTcp(why) => analyzer.other(*why),
-    }
+/// How frames are read, as the arguments say.
+pub fn parser(args: &AnalyzeArgs) -> Parser {
+    Parser::new(Config {
+        caqm_ethertype: args.caqm_ethertype,
+        gre: !args.no_gre,
+        ..Config::default()
+    })
 }
 
 /// What the analyser shall know.
@@ -105,46 +55,11 @@ pub fn file(
     };
     let bytes = Watched::new(input.bytes, &source.name, input.size);
     let mut analyzer = Analyzer::new(options(args)).only(&args.stream);
-    let error = match Reader::new(bytes) {
-        Ok(mut reader) => pump(args, &mut reader, &mut analyzer, take)?,
-        Err(e) => Some(e),
-    };
-    analyzer.finish();
-    drain(&mut analyzer, take)?;
+    let error = analyzer.read(Reader::new(bytes), parser(args), take)?;
     let mut totals = analyzer.totals().clone();
     totals.error = error.map(|e| ReadError {
         offset: e.offset,
         message: e.message,
     });
     Ok(Ok(totals))
-}
-
-/// Reads to the end, or to the damage.
-fn pump<R: io::Read>(
-    args: &AnalyzeArgs,
-    reader: &mut Reader<R>,
-    analyzer: &mut Analyzer,
-    take: &mut Take<'_>,
-) -> io::Result<Option<tcplab_capture::Error>> {
-    let mut parser = Parser::new(args);
-    loop {
-        match reader.next() {
-            Ok(Some(record)) => {
-                let parsed = parser.record(&record);
-                feed(analyzer, record.number, record.time, parsed);
-            }
-            Ok(None) => return Ok(None),
-            Err(e) => return Ok(Some(e)),
-        }
-        drain(analyzer, take)?;
-    }
-}
-
-/// Hands out what is finished.
-#[inline]
-pub fn drain(analyzer: &mut Analyzer, take: &mut Take<'_>) -> io::Result<()> {
-    while let Some(output) = analyzer.poll() {
-        take(output)?;
-    }
-    Ok(())
 }

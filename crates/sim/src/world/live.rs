@@ -7,7 +7,7 @@ use tcplab_plan::profile::Profile;
 use tcplab_plan::{Outcome, Point};
 use tcplab_tcp::{Addr, Segment, State};
 
-use super::{SimError, World};
+use super::{SimError, Went, World};
 use crate::end::{Ended, Socket};
 use crate::packet::{Body, Packet, TTL};
 
@@ -200,27 +200,11 @@ impl Live {
 impl World {
     /// Runs until a time. False: the run is over.
     fn advance(&mut self, until: Instant) -> bool {
-        loop {
-            while let Some(wake) = self.events.pop(self.now) {
-                self.fire(wake);
-                if self.stopped {
-                    return false;
-                }
-            }
-            self.end_when_all_is_over();
-            if !self.ready.is_empty() {
-                self.handle_batch();
-                continue;
-            }
-            self.batch.clear();
-            match self.events.next_time() {
-                Some(next) if next <= until => self.now = self.now.max(next),
-                _ => {
-                    self.now = self.now.max(until);
-                    return true;
-                }
-            }
+        let went = self.steps(until, u64::MAX);
+        if went == Went::Idle {
+            self.now = self.now.max(until);
         }
+        went != Went::Over
     }
 
     /// Whether a host is not simulated.

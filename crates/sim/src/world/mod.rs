@@ -63,6 +63,20 @@ pub struct Work {
     pub events: u64,
 }
 
+/// Later than anything that happens.
+const FOREVER: Instant = Instant::from_nanos(i64::MAX);
+
+/// How [`World::steps`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Went {
+    /// The run is over.
+    Over,
+    /// Nothing is due.
+    Idle,
+    /// After so many steps.
+    On,
+}
+
 /// A simulated experiment. Make one with [`World::new`], or use one again with [`World::reset`].
 #[derive(Debug)]
 pub struct World {
@@ -263,13 +277,18 @@ impl World {
     fn turn(&mut self) -> bool {
         let began = self.now;
         let steps = self.budget.next(self.point.max_events());
-        let mut left = steps;
+        self.steps(FOREVER, steps) == Went::On && self.may_go_on(began, steps)
+    }
+
+    /// What is due until this time, and so many steps at most.
+    fn steps(&mut self, until: Instant, most: u64) -> Went {
+        let mut left = most;
         while left > 0 {
             if let Some(wake) = self.events.pop(self.now) {
                 left -= 1;
                 self.fire(wake);
                 if self.stopped {
-                    return false;
+                    return Went::Over;
                 }
                 continue;
             }
@@ -281,11 +300,11 @@ impl World {
             }
             self.batch.clear();
             match self.events.next_time() {
-                Some(next) => self.now = self.now.max(next),
-                None => return false,
+                Some(next) if next <= until => self.now = self.now.max(next),
+                _ => return Went::Idle,
             }
         }
-        self.may_go_on(began, steps)
+        Went::On
     }
 
     fn end_when_all_is_over(&mut self) {

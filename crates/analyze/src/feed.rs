@@ -1,0 +1,106 @@
+//! From frames to the analyser, and what it says to whoever wants it.
+
+use std::io::Read;
+
+use tcplab_base::Instant;
+use tcplab_capture::{Body, Error, Reader, Record};
+use tcplab_wire::{Config, LinkType, NotTcp, Parsed, Reassembler};
+
+use crate::{Analyzer, Output};
+
+/// From frames to TCP packets, with what is needed to put fragments together.
+#[derive(Debug)]
+pub struct Parser {
+    config: Config,
+    fragments: Reassembler,
+    parsed: Parsed,
+}
+
+impl Parser {
+    /// One that reads frames so.
+    pub fn new(config: Config) -> Self {
+        Self {
+            config,
+            fragments: Reassembler::default(),
+            parsed: Parsed::NotTcp(NotTcp::NotIp),
+        }
+    }
+
+    /// Reads a frame.
+    #[inline(always)]
+    pub fn frame(&mut self, link: LinkType, data: &[u8], orig_len: u32) -> &Parsed {
+        let Self {
+            config,
+            fragments,
+            parsed,
+        } = self;
+        fragments.parse_into(link, data, orig_len, config, parsed);
+        parsed
+    }
+
+    /// Reads a record of a file.
+    #[inline(always)]
+    pub fn record(&mut self, record: &Record<'_>) -> &Parsed {
+        match record.body {
+            Body::Frame {
+                link,
+                data,
+                orig_len,
+            } => return self.frame(link, data, orig_len),
+            Body::Tcp(packet) => self.parsed = Parsed::Tcp(*packet),
+            Body::Other => self.parsed = Parsed::NotTcp(NotTcp::NotIp),
+        }
+        &self.parsed
+    }
+}
+
+impl Analyzer {
+    /// Takes what was read: its number in the file, its time stamp.
+    #[inline(always)]
+    pub fn feed(&mut self, number: u64, time: Option<Instant>, parsed: &Parsed) {
+        match parsed {
+            Parsed::Tcp(packet) => self.packet(number, time, packet),
+            Parsed::NotTcp(why) => self.other(*why),
+        }
+    }
+
+    /// Hands out what is finished.
+    ///
+    /// # Errors
+    /// That of `take`.
+    #[inline]
+    pub fn drain<E>(&mut self, mut take: impl FnMut(Output) -> Result<(), E>) -> Result<(), E> {
+        while let Some(output) = self.poll() {
+            take(output)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a capture to its end, or to where it is damaged, which it gives; all that was read is handed out.
+    ///
+    /// # Errors
+    /// That of `take`.
+    pub fn read<R: Read, E>(
+        &mut self,
+        reader: Result<Reader<R>, Error>,
+        mut parser: Parser,
+        mut take: impl FnMut(Output) -> Result<(), E>,
+    ) -> Result<Option<Error>, E> {
+        let damage = match reader {
+            Ok(mut reader) => loop {
+                match reader.next() {
+                    Ok(Some(record)) => {
+                        self.feed(record.number, record.time, parser.record(&record));
+                    }
+                    Ok(None) => break None,
+                    Err(e) => break Some(e),
+                }
+                self.drain(&mut take)?;
+            },
+            Err(e) => Some(e),
+        };
+        self.finish();
+        self.drain(take)?;
+        Ok(damage)
+    }
+}
