@@ -11,6 +11,7 @@ use super::hidden;
 use super::input;
 use super::load::{BULK, SILENCE};
 use super::loss::{Again, Hole, Loss};
+use super::passed::Passed;
 use super::rounds::{self, Rounds};
 use super::unclear::Held;
 use crate::trace::SegmentKind;
@@ -94,6 +95,11 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
         if tx.ordinal > BULK && (tx.ordinal & 3 == 0 || silence >= SILENCE) {
             under_load(tx, rx, p, silence, at);
         }
+        if tx.loss.is_some()
+            && let Some(passed) = tx.load_mut().and_then(|l| l.passed.as_deref_mut())
+        {
+            passed.passes(p.payload_len, kind == SegmentKind::New, at.now);
+        }
         tx.last_data = at.now;
     }
     kind
@@ -116,6 +122,10 @@ fn hole_shows(tx: &mut Dir, now: Instant) {
     let (near, bytes) = (near(tx), tx.data_bytes);
     if let Some(load) = tx.load_mut() {
         load.hole_shows(bytes, now);
+        let passed = load
+            .passed
+            .get_or_insert_with(|| Box::new(Passed::begin(now)));
+        passed.hole(now);
     }
     let load = tx.load();
     let hole = Hole {
@@ -125,6 +135,27 @@ fn hole_shows(tx: &mut Dir, now: Instant) {
     let loss = tx.loss();
     if loss.asked.is_none() {
         loss.hole = Some(Box::new(hole));
+    }
+}
+
+/// What passed as `[seq, end)` is sent again: it was lost behind the capture, as far as the sender knows.
+fn lost_behind(tx: &mut Dir, seq: Seq, end: Seq) {
+    let (flight, Some(load)) = (
+        &tx.flight,
+        tx.rtt.as_mut().and_then(|r| r.load.as_deref_mut()),
+    ) else {
+        return;
+    };
+    let passed = load.passed.get_or_insert_with(|| {
+        let since = flight.front().map_or(Instant::default(), |s| s.first);
+        let mut passed = Passed::begin(since);
+        let all = flight.iter().filter(|s| s.payload > 0);
+        all.for_each(|s| passed.passes(s.payload, true, s.first));
+        Box::new(passed)
+    });
+    for s in flight.within(seq, end) {
+        let part = s.end().min(end) - s.seq.max(seq);
+        passed.lost(part.min(s.payload), s.last);
     }
 }
 
@@ -341,6 +372,7 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
     } else {
         let kind = sent_again(tx, rx, p, at);
         if known && end.after(tx.una) {
+            lost_behind(tx, seq, end);
             tx.flight.sent_again(seq, end, at.now, at.number);
         }
         fill_hole(tx, p, at);

@@ -6,9 +6,11 @@
 
 use tcplab_base::{Duration, Instant, Seq};
 
+use super::bucket::Bucket;
 use super::clock::TsClock;
 use super::data::At;
 use super::moment::Moment;
+use super::passed::Passed;
 
 /// A sender of fewer segments has no record.
 pub(crate) const BULK: u32 = 16;
@@ -49,6 +51,9 @@ pub(crate) struct Load {
     pub heard: Heard,
     /// When holes showed, and how many bytes of data had come by then.
     pub holes: Vec<(Instant, u64)>,
+    /// What passed and what was lost, from the first loss on; at the end the token bucket that explains it best.
+    pub passed: Option<Box<Passed>>,
+    pub bucket: Option<Bucket>,
     /// Times between two segments, of one in four, by their logarithms to the base of two.
     gaps: [u32; 24],
 }

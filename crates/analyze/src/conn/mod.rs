@@ -5,6 +5,7 @@
 //! `window`; `finish` makes the report.
 
 mod ack;
+mod bucket;
 mod caqm;
 mod clock;
 mod copy;
@@ -19,6 +20,7 @@ mod load;
 mod loss;
 mod moment;
 mod opening;
+mod passed;
 mod quick_model;
 mod reset;
 mod roles;
@@ -34,12 +36,14 @@ use tcplab_base::{Duration, Instant};
 use tcplab_wire::{CaqmUnits, TcpFlags, TcpPacket};
 
 pub(crate) use ack::{AckStats, TIMER_US};
+pub(crate) use bucket::{Bucket, Steps};
 pub(crate) use caqm::{Offer, Tags};
 pub(crate) use dir::{Dir, Unanswered};
 pub(crate) use episode::{Episodes, Record};
 pub(crate) use flight::Segment;
 pub(crate) use load::{QueueWaits, Reordered, STANDING_US};
 pub(crate) use opening::Opening;
+pub(crate) use passed::Passed;
 pub(crate) use reset::Reset;
 pub(crate) use rounds::{Level, Run};
 pub(crate) use steps::Step;

@@ -4,11 +4,14 @@
 //! time: always the same rate, while no packet waits. A sender that its program holds to a rate and that loses by chance
 //! shows such rates as well; it does not lose many at once.
 
+use std::net::IpAddr;
+
 use tcplab_base::Instant;
 use tcplab_base::quantity::{BITS_PER_SECOND, Digits, figure};
 
 use super::episodes::Episodes;
 use super::loss::{self, Path};
+use super::token_bucket::{self, Lossy};
 use super::{Detector, Finding, Id, Need, Severity, Side};
 use crate::conn::Record;
 
@@ -19,7 +22,11 @@ pub(crate) const DETECTOR: Detector = Detector {
     needs: &[Need::Data, Need::BothDirections, Need::WholeHeaders],
     detect: |side, out| {
         let sampled = is_sampled(side);
-        match find(side).filter(|_| !sampled || side.has(Need::AtSender)) {
+        let found = find(side).filter(|_| !sampled || side.has(Need::AtSender));
+        if !sampled {
+            out.lossy.extend(Lossy::of(side, found.is_some()));
+        }
+        match found {
             Some(finding) => out.extend([finding]),
             None if sampled => out.cannot_tell(Need::EveryPacket),
             // Nothing tells on which side of the losses it was captured.
@@ -68,18 +75,23 @@ fn loses_long(side: &Side<'_>) -> bool {
 }
 
 /// How many segments each episode sent again.
-fn counts<'a>(side: &'a Side<'_>) -> impl Iterator<Item = u32> + 'a {
+pub(super) fn counts<'a>(side: &'a Side<'_>) -> impl Iterator<Item = u32> + 'a {
     let lost = side.episodes().iter().filter(|r| lost(r));
     lost.map(|r| r.retransmissions)
 }
 
 /// What was lost and sent again: all that was needed, by whatever means.
-fn lost(r: &Record) -> bool {
+pub(super) fn lost(r: &Record) -> bool {
     r.spurious().is_none() && r.retransmissions > r.unneeded
 }
 
-/// The rate that passes, bit/s, when the losses of this side look like a policer's.
-pub(crate) fn rate(side: &Side<'_>) -> Option<f64> {
+/// Whether a policer explains the losses of this side.
+pub(super) fn explains(side: &Side<'_>) -> bool {
+    token_bucket::of(side).is_some() || rate(side).is_some()
+}
+
+/// The rate that passes between losses, bit/s, when it is always the same.
+fn rate(side: &Side<'_>) -> Option<f64> {
     if !loses_much(side) {
         return None;
     }
@@ -148,35 +160,73 @@ fn rates(losses: impl Iterator<Item = (Instant, u64)>, long: i64) -> Vec<f64> {
 }
 
 fn find(side: &Side<'_>) -> Option<Finding> {
-    let rate = rate(side)?;
+    let bucket = token_bucket::of(side);
+    let rate = bucket.map(|b| b.rate * 8.0).or_else(|| rate(side))?;
     let list = Episodes::of(side, lost)?;
-    let lost = loss::lost(&list);
-    let (a, b) = (side.sender_end.ip, side.receiver_end.ip);
-    let mut f = list.finding(side, DETECTOR.id, Severity::Medium);
-    let held = figure(rate, BITS_PER_SECOND, Digits::Three);
-    let unqueued = if Path::of(side).is_some() {
-        "no packet waited before a loss"
-    } else {
-        "segments came faster than that, as no queue lets them pass"
+    let words = Words {
+        from: side.sender_end.ip,
+        to: side.receiver_end.ip,
+        rate,
+        burst: bucket.map(|b| b.burst),
+        lost: loss::lost(&list),
+        connections: 1,
     };
-    f.title = format!(
-        "{a} is held to about {held}: what goes beyond is dropped at once, without a queue ({lost} segments)"
-    );
-    f.cause = format!(
-        "Between losses {held} of data passed, again and again, and {unqueued}: a policer \
-         between {a} and {b} has a bucket of tokens that fills at that rate, lets bursts pass, and drops the rest. A queue \
-         too short to be seen looks alike."
-    );
-    f.remedy = vec![
-        format!(
+    Some(words.put_into(list.finding(side, DETECTOR.id, Severity::Medium)))
+}
+
+/// What a finding says.
+pub(super) struct Words {
+    pub from: IpAddr,
+    pub to: IpAddr,
+    /// Bits per second.
+    pub rate: f64,
+    /// Bytes of the bucket, where it was fitted.
+    pub burst: Option<f64>,
+    pub lost: u64,
+    pub connections: usize,
+}
+
+impl Words {
+    pub(super) fn put_into(&self, mut f: Finding) -> Finding {
+        let (a, b) = (self.from, self.to);
+        let held = figure(self.rate, BITS_PER_SECOND, Digits::Three);
+        let lost = self.lost;
+        let together = match self.connections {
+            1 => String::new(),
+            n => format!(", {n} connections together,"),
+        };
+        f.title = format!(
+            "{a}{together} is held to about {held}: what goes beyond is dropped at once, without a queue ({lost} segments)"
+        );
+        let evidence = match self.burst {
+            Some(burst) => format!(
+                "A bucket of about {:.0} kB that fills at {held} explains the losses: what was lost found it empty, and \
+                 what passed found room. No packet waited as long as a queue of that length takes",
+                burst / 1e3
+            ),
+            None => format!(
+                "Between losses {held} of data passed, again and again, and no packet waited before a loss"
+            ),
+        };
+        f.cause = format!(
+            "{evidence}: a policer between {a} and {b} has a bucket of tokens that fills at that rate, lets bursts pass, \
+             and drops the rest."
+        );
+        f.remedy = self.remedy();
+        f
+    }
+
+    fn remedy(&self) -> Vec<String> {
+        vec![
             "If the limit is yours, shape instead (`tc qdisc replace dev DEVICE root cake bandwidth RATE` before the \
              policer), or raise its burst to the rate times the round trip at least."
-        ),
-        format!(
-            "If it is the provider's, let {a} send a little less than it: `tc qdisc replace dev DEVICE root fq maxrate \
-             {:.0}kbit`.",
-            rate * 0.95 / 1e3
-        ),
-    ];
-    Some(f)
+                .to_owned(),
+            format!(
+                "If it is the provider's, let {} send a little less than it: `tc qdisc replace dev DEVICE root fq maxrate \
+                 {:.0}kbit`.",
+                self.from,
+                self.rate * 0.95 / 1e3
+            ),
+        ]
+    }
 }

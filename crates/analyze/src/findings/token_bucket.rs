@@ -1,0 +1,110 @@
+//! A token bucket that explains the losses of one connection, or of several that share a path.
+//!
+//! The losses alone do not tell a policer from a queue as long as the bucket: before a queue drops, its packets wait for
+//! all of it. Behind a queue packets come at its rate; a policer lets them pass as they were sent.
+
+use std::net::IpAddr;
+
+use super::{Side, packets, policer};
+use crate::conn::{Bucket, Dir, Passed, Steps};
+
+/// The share of the losses that found the bucket empty, and how many packets passed without room for them, for each loss.
+const EXPLAINED: f64 = 0.8;
+const OVER: f64 = 0.05;
+/// So many moments of loss, and how much less likely chance is (a logarithm).
+const MOMENTS: usize = 9;
+const UNLIKELY: f64 = 9.0;
+/// A bucket of fewer full packets drops what any jitter brings close together.
+const PACKETS: f64 = 3.5;
+/// Behind the losses so many packets come in half of the time that they take at the rate.
+const BURSTS: f64 = 0.2;
+/// From here on losses look like those of a bucket, though they do not prove it.
+const LIKE: f64 = 6.0;
+/// Episodes are listed up to a bound, so more repairs may be missing.
+const LISTED: usize = 128;
+
+/// The bucket that this side's losses prove.
+pub(super) fn of(side: &Side<'_>) -> Option<Bucket> {
+    let bucket = side.sender.load()?.bucket.filter(is_proven)?;
+    let repaired: u32 = policer::counts(side).sum();
+    let wait = waits(side.sender)[usize::from(bucket.behind)];
+    (were_lost(repaired, &bucket) && is_unqueued(wait, &bucket)).then_some(bucket)
+}
+
+/// These losses do not prove a bucket, but chance would hardly leave them.
+pub(super) fn looks_alike(side: &Side<'_>) -> bool {
+    let bucket = side.sender.load().and_then(|l| l.bucket);
+    bucket.is_some_and(|b| fits(&b) && b.weight() >= LIKE)
+}
+
+/// One of several connections that may share a bucket.
+#[derive(Clone, Debug)]
+pub(crate) struct Lossy {
+    pub stream: u32,
+    pub from: IpAddr,
+    pub to: IpAddr,
+    /// A bucket of its own explains it.
+    pub alone: bool,
+    pub packets: Vec<u64>,
+    passed: Box<Passed>,
+    repaired: u32,
+    waits: [Option<u32>; 2],
+}
+
+impl Lossy {
+    pub(super) fn of(side: &Side<'_>, alone: bool) -> Option<Self> {
+        let passed = side.sender.load()?.passed.as_ref()?;
+        let lost = side.episodes().iter().filter(|r| policer::lost(r));
+        Some(Self {
+            stream: side.stream,
+            from: side.sender_end.ip,
+            to: side.receiver_end.ip,
+            alone,
+            packets: packets(lost.map(|r| r.packet)),
+            passed: passed.clone(),
+            repaired: policer::counts(side).sum(),
+            waits: waits(side.sender),
+        })
+    }
+}
+
+/// The bucket that the losses of all of them together prove.
+pub(super) fn shared(all: &[&Lossy]) -> Option<Bucket> {
+    let passed: Vec<&Passed> = all.iter().map(|l| &*l.passed).collect();
+    let bucket = Steps::of(&passed).bucket().filter(is_proven)?;
+    let repaired = all.iter().map(|l| l.repaired).sum();
+    let wait = all.iter().map(|l| l.waits[usize::from(bucket.behind)]);
+    let wait = wait.max().flatten();
+    (were_lost(repaired, &bucket) && is_unqueued(wait, &bucket)).then_some(bucket)
+}
+
+fn fits(b: &Bucket) -> bool {
+    b.explained >= EXPLAINED && b.over <= OVER && b.burst >= PACKETS * b.largest
+}
+
+fn is_proven(b: &Bucket) -> bool {
+    fits(b) && b.moments >= MOMENTS && b.weight() >= UNLIKELY
+}
+
+/// What came late leaves the same holes, but nobody sends it again.
+fn were_lost(repaired: u32, b: &Bucket) -> bool {
+    repaired as usize * 4 >= b.losses.min(LISTED) * 3
+}
+
+/// The longest waits that this sender's packets had, microseconds: on the way to the capture, and to their ACKs.
+fn waits(sender: &Dir) -> [Option<u32>; 2] {
+    let Some(load) = sender.load() else {
+        return [None; 2];
+    };
+    [&load.arrived, &load.answered].map(|w| w.queued().map(|_| w.longest_us()))
+}
+
+/// No queue as long as the bucket dropped them.
+fn is_unqueued(wait: Option<u32>, b: &Bucket) -> bool {
+    let full_us = b.burst / b.rate * 1e6;
+    let short = match wait {
+        Some(us) => f64::from(us) <= full_us / 2.0,
+        None => !b.behind,
+    };
+    short && (b.behind || b.bursts >= BURSTS)
+}
