@@ -6,6 +6,7 @@
 
 use tcplab_base::{Duration, Instant, Seq};
 
+use super::alone::Alone;
 use super::bucket::Bucket;
 use super::clock::TsClock;
 use super::data::At;
@@ -36,6 +37,8 @@ pub(crate) struct Load {
     pub answered: QueueWaits,
     /// From the sender to the capture, by its time stamps.
     pub arrived: QueueWaits,
+    /// From a segment to its ACK, where nothing else was in flight.
+    pub alone: Option<Box<Alone>>,
     tick_ns: u32,
     /// An ACK's time stamp that waits for its echo on data, when it passed, and how long the last one took: no packet can
     /// have waited longer than that, whatever a slow clock says.
@@ -374,6 +377,16 @@ impl Load {
         }
         let idle = u32::try_from(self.answered.least.min(u32::MAX.into())).unwrap_or(0);
         self.answered.add(us.into(), idle, now, number);
+    }
+
+    /// An ACK came `us` after its segment, and a timer may have held it back.
+    #[inline]
+    pub(crate) fn answered_alone(&mut self, us: u32, now: Instant, number: u64) {
+        let before = u32::try_from(self.answered.least).unwrap_or(u32::MAX);
+        let alone = self
+            .alone
+            .get_or_insert_with(|| Box::new(Alone::new(before)));
+        alone.answered(us, now, number);
     }
 
     /// An ACK passes with this time stamp.

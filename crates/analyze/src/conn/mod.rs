@@ -5,6 +5,7 @@
 //! `window`; `finish` makes the report.
 
 mod ack;
+mod alone;
 mod bucket;
 mod caqm;
 mod clock;
@@ -36,6 +37,7 @@ use tcplab_base::{Duration, Instant};
 use tcplab_wire::{CaqmUnits, TcpFlags, TcpPacket};
 
 pub(crate) use ack::{AckStats, TIMER_US};
+pub(crate) use alone::{Alone, HELD_US};
 pub(crate) use bucket::{Bucket, Steps};
 pub(crate) use caqm::{Offer, Tags};
 pub(crate) use dir::{Dir, Unanswered};

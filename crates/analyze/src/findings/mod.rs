@@ -22,6 +22,7 @@ mod measured;
 mod needs;
 mod no_answer;
 mod options;
+mod others_queue;
 mod policer;
 pub mod proof;
 mod quickack;
