@@ -11,7 +11,7 @@ use super::moment::Moment;
 
 /// The longest that an ACK is held back.
 pub(crate) const HELD_US: u32 = 200_000;
-/// So many in a row.
+/// So many in a row, each sent after the ACK of the one before.
 const ROW: u32 = 3;
 
 /// The waits of one sender.
@@ -19,12 +19,16 @@ const ROW: u32 = 3;
 pub(crate) struct Alone {
     /// The shortest time from data to ACK, microseconds.
     pub least_us: u32,
-    /// The last two times from data to ACK, and the most that one was longer than both before it, microseconds.
+    /// The last two times from data to ACK, and when the last ACK came; the most that one was at once
+    /// longer than both before it, microseconds.
     last_us: [u32; 2],
+    last: Moment,
     pub leap_us: u32,
     /// Those in a row now that were too long for a timer: how many, since when, the longest, the first packet.
     row: u32,
     since: Moment,
+    /// When the last of them ended.
+    counted: Moment,
     most_us: u32,
     first: u64,
     /// The longest such row: how long, its longest wait, its first packet.
@@ -46,22 +50,30 @@ impl Alone {
     pub(crate) fn answered(&mut self, us: u32, now: Instant, number: u64) {
         self.least_us = self.least_us.min(us);
         let idle_us = self.least_us;
-        // One that was sent late in the round trip of another is ACKed soon.
+        // One that was sent late in the round trip of another is ACKed soon. In a long time any queue grows.
         let [before, last] = self.last_us;
-        if last > 0 {
-            self.leap_us = self.leap_us.max(us.saturating_sub(before.max(last)));
+        let grew = us.saturating_sub(before.max(last));
+        let gap = self.last.get().map(|at| now.since(at).as_micros_u32());
+        if gap.is_some_and(|gap| gap <= grew.saturating_mul(2)) {
+            self.leap_us = self.leap_us.max(grew);
         }
         self.last_us = [last, us];
+        self.last.set(now);
         let waited = us.saturating_sub(idle_us).saturating_sub(HELD_US);
         if waited < STANDING_US.max(idle_us.saturating_mul(TIMES)) {
             self.row = 0;
             return;
         }
+        let sent = now - Duration::from_micros(us.into());
         if self.row == 0 {
-            self.since.set(now - Duration::from_micros(us.into()));
+            self.since.set(sent);
             (self.most_us, self.first) = (0, number);
+        } else if self.counted.get().is_some_and(|at| sent < at) {
+            // One stall holds up all that was on its way.
+            return;
         }
         self.row += 1;
+        self.counted.set(now);
         self.most_us = self.most_us.max(us);
         let long = self.since.get().map_or(Duration::ZERO, |at| now.since(at));
         if self.row >= ROW && long > self.longest {
@@ -93,6 +105,12 @@ mod tests {
         assert_eq!(queued.longest, Duration::from_millis(341 + 380 + 400 + 40));
         assert_eq!((queued.worst_us, queued.packet), (400_000, 4));
         assert_eq!(queued.leap_us, 110_000);
+        // Three that were sent at once met one stall.
+        let mut stall = waits(&[40]);
+        for (number, us) in [(7, 900_000), (8, 899_000), (9, 898_000)] {
+            stall.answered(us, Instant::from_nanos(2_000_000_000), number);
+        }
+        assert_eq!(stall.longest, Duration::ZERO);
         // Two in a row are no habit.
         assert_eq!(waits(&[40, 400, 400, 40, 400, 400]).longest, Duration::ZERO);
     }

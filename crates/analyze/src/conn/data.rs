@@ -26,8 +26,9 @@ pub(super) const NEAR_IDS: i16 = 1000;
 /// Payload of a full Ethernet frame (RFC 894, RFC 9293 3.7.1).
 const ETHERNET: u32 = 1460;
 
-/// Who tries again after a RST does so sooner (Windows: after 500 ms); who had no answer, later (RFC 6298 2.1: 1 s).
-const ANSWERED: Duration = Duration::from_millis(900);
+/// Who tries again after a RST does so sooner (Windows: after 500 ms); who had no answer tries 1 s after its SYN
+/// (RFC 6298 2.1), which is a little less after the RST passed.
+const ANSWERED: Duration = Duration::from_millis(800);
 
 /// Few round trips are longer.
 const FAR: Duration = Duration::from_millis(300);
@@ -334,7 +335,7 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
     if p.flags.has(TcpFlags::SYN) {
         let refused = rx.rare.as_deref().is_some_and(|r| r.refuses);
         // Its timer sent it: it never had the RST, which was lost behind the capture.
-        let unheard = seq + 1 == tx.nxt && at.now.since(tx.last_packet) >= ANSWERED;
+        let unheard = seq + 1 == tx.nxt && at.now.since(rx.last_packet) >= ANSWERED;
         let loss = tx.loss();
         if refused && !unheard {
             // It had its answer, and tries again.
