@@ -1,8 +1,8 @@
 //! Waits of data that was ACKed while hardly anything else was in flight: of requests and answers.
 //!
-//! Such an ACK may be held back, for the next message to carry it or until a timer fires. No stack in use holds it for
-//! longer than [`HELD_US`] (Linux `TCP_DELACK_MAX`; RFC 9293 3.8.6.3 allows less than 0.5 s), whatever its program
-//! does: what it came later than that, the path took.
+//! Such an ACK may be held back, for the next message to carry it or until a timer fires. Linux and Windows hold it for
+//! [`HELD_US`] at most (Linux: `TCP_DELACK_MAX`; RFC 9293 3.8.6.3 allows less than 0.5 s), whatever the program does:
+//! what it came later than that, the path took.
 
 use tcplab_base::{Duration, Instant};
 

@@ -4,55 +4,24 @@
 //! to zero at least: every packet that is lost found that level at `burst`, and none that passed left it higher. A queue
 //! of `burst` bytes in front of a link of that rate drops the same packets; only the waits tell the two apart.
 
-use super::passed::Passed;
+use super::events::Events;
 
 /// At least so many losses, and so many of them apart.
 const LOSSES: usize = 8;
 const MOMENTS: usize = 5;
-/// Losses that are closer are one moment, seconds.
-const APART: f64 = 0.02;
-/// Or less than so many full packets passed between them.
-const PASSED: f64 = 3.0;
-/// Rates that are tried: the first one, as a part of that of all the time, and the steps from one to the next.
-const RATES: i32 = 40;
-const FIRST: f64 = 0.9;
-const STEP: f64 = 1.03;
-/// Steps around the best one so far.
+/// Steps around the best rate so far.
 const FINER: [f64; 3] = [0.005, 0.001_25, 0.000_3];
-/// So many more are taken from between two losses each.
-const PICKED: usize = 8;
-const LONG: f64 = 0.05;
 /// A level that is never zero: that of a bucket which is never full.
 const NEVER_FULL: f64 = 1e12;
 
-/// One step of time, and what happened at its end.
-#[derive(Clone, Copy, Debug)]
-struct Step {
-    seconds: f64,
-    bytes: f64,
-    /// Something was lost, in the time before that is so long.
-    lost: Option<f64>,
-    /// That is a moment of its own.
-    apart: bool,
-}
-
-/// The steps of one sender, or of several that share a path.
-#[derive(Debug, Default)]
-pub(crate) struct Steps {
-    list: Vec<Step>,
-    /// The losses are behind the capture: their times are known.
-    behind: bool,
-    /// The largest packet.
-    largest: f64,
-}
-
 /// A bucket, and how well it explains the losses.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bucket {
     /// Bytes per second, and bytes: at least so many, where it never was full.
     pub rate: f64,
     pub burst: f64,
-    level: f64,
+    /// How far it was empty when something was lost, as the fit counts.
+    pub level: f64,
     /// The share of the losses that found it empty, and how many packets for each loss passed that it has no room for.
     pub explained: f64,
     pub over: f64,
@@ -69,146 +38,37 @@ pub(crate) struct Bucket {
     pub bursts: f64,
 }
 
-impl Steps {
-    /// Those of several senders in one order of time.
-    pub(crate) fn of(all: &[&Passed]) -> Self {
-        let behind = all.iter().map(|p| p.behind).sum::<u32>();
-        let before = all.iter().map(|p| p.before).sum::<u32>();
-        let behind = behind >= before;
-        let Some(start) = all.iter().map(|p| p.start).max() else {
-            return Self::default();
-        };
-        let ends = all.iter().filter(|p| p.is_full()).map(|p| p.end());
-        let end = ends.min();
-        let mut events: Vec<(f64, f64, Option<f64>)> = Vec::new();
-        for p in all {
-            let late = p.start.since(start).as_nanos() as f64 / 1e9;
-            for (i, n) in p.list.iter().enumerate() {
-                let at = late + f64::from(n.us) / 1e6;
-                let over = end.is_some_and(|e| at > e.since(start).as_nanos() as f64 / 1e9);
-                if at < 0.0 || over {
-                    continue;
-                }
-                let hole = n.bytes == 0;
-                if behind && !hole {
-                    let lost = (n.lost > 0).then_some(0.0);
-                    events.push((at, (n.bytes - n.lost).into(), lost));
-                } else if !behind {
-                    let newest = i.saturating_sub(1 + usize::from(n.lost));
-                    let since = p.list.get(newest).map_or(0, |from| n.us - from.us);
-                    let lost = hole.then_some(f64::from(since) / 1e6);
-                    events.push((at, n.bytes.into(), lost));
-                }
-            }
-        }
-        events.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let largest = events.iter().map(|e| e.1).fold(0.0, f64::max);
-        let (mut last, mut moment) = (0.0, (f64::MIN, 0.0));
-        let step = |(at, bytes, lost): (f64, f64, Option<f64>)| Step {
-            seconds: at - std::mem::replace(&mut last, at),
-            bytes,
-            lost,
-            apart: {
-                let apart =
-                    lost.is_some() && at - moment.0 >= APART && moment.1 >= PASSED * largest;
-                moment = if apart {
-                    (at, bytes)
-                } else {
-                    (moment.0, moment.1 + bytes)
-                };
-                apart
-            },
-        };
-        let list: Vec<Step> = events.into_iter().map(step).collect();
-        Self {
-            list,
-            behind,
-            largest,
-        }
-    }
-
+impl Events {
     /// The bucket that explains the losses best.
     pub(crate) fn bucket(&self) -> Option<Bucket> {
         let (losses, moments) = self.losses();
         if losses < LOSSES || moments < MOMENTS {
             return None;
         }
-        let mut best: Option<Bucket> = None;
-        let mut take = |new: Option<Bucket>, losses, moments| {
-            let new = new.map(|b| Bucket {
-                losses,
-                moments,
-                behind: self.behind,
-                bursts: self.bursts(b.rate),
-                largest: self.largest,
-                ..b
-            });
-            if let Some(new) = new
-                && best.is_none_or(|b| new.score() > b.score())
-            {
-                best = Some(new);
-            }
-            best
-        };
-        let mut found = None;
-        for rate in self.rates() {
-            found = take(self.with_rate(rate), losses, moments);
-        }
+        let mut best = self.best_of(self.rates(), None);
         for step in FINER {
-            let rough = found?.rate;
-            for n in -4..=4 {
-                let rate = rough * (1.0 + step * f64::from(n));
-                found = take(self.with_rate(rate), losses, moments);
-            }
+            let rough = best?.rate;
+            let near = (-4..=4).map(|n| rough * (1.0 + step * f64::from(n)));
+            best = self.best_of(near, best);
         }
-        found
+        best.map(|b| Bucket {
+            losses,
+            moments,
+            behind: self.behind,
+            largest: self.largest,
+            bursts: self.bursts(b.rate),
+            ..b
+        })
     }
 
-    /// The share of the packets that came in less than half of the time that they take at this rate.
-    fn bursts(&self, rate: f64) -> f64 {
-        let passed = || self.list.iter().filter(|s| s.bytes > 0.0);
-        let close = passed().filter(|s| s.seconds * rate < s.bytes / 2.0);
-        close.count() as f64 / passed().count().max(1) as f64
-    }
-
-    /// How many losses, and how many of them apart.
-    fn losses(&self) -> (usize, usize) {
-        let lost = |s: &&Step| s.lost.is_some();
-        let apart = |s: &&Step| s.apart;
-        let list = &self.list;
-        (
-            list.iter().filter(lost).count(),
-            list.iter().filter(apart).count(),
-        )
-    }
-
-    /// Rates to try: between two losses each; and from that of all the time, with its pauses, to a few times as much.
-    fn rates(&self) -> Vec<f64> {
-        let (mut at, mut passed) = (0.0, 0.0);
-        let mut losses = Vec::new();
-        for s in &self.list {
-            at += s.seconds;
-            passed += s.bytes;
-            if s.lost.is_some() {
-                losses.push((at, passed));
-            }
-        }
-        let stride = losses.len().div_ceil(PICKED).max(1);
-        let picked: Vec<_> = losses.iter().step_by(stride).chain(losses.last()).collect();
-        let mut rates = Vec::new();
-        for (n, from) in picked.iter().enumerate() {
-            for to in picked.iter().skip(n + 1) {
-                if to.0 - from.0 >= LONG {
-                    rates.push((to.1 - from.1) / (to.0 - from.0));
-                }
-            }
-        }
-        if let (Some(first), Some(last)) = (losses.first(), losses.last()) {
-            let all = (last.1 - first.1) / (last.0 - first.0).max(LONG);
-            rates.extend((0..RATES).map(|n| all * FIRST * STEP.powi(n)));
-        }
-        rates.retain(|r| *r > 0.0);
-        rates
+    fn best_of(
+        &self,
+        rates: impl IntoIterator<Item = f64>,
+        so_far: Option<Bucket>,
+    ) -> Option<Bucket> {
+        let new = rates.into_iter().filter_map(|rate| self.with_rate(rate));
+        let better = |a: Bucket, b: Bucket| if b.score() > a.score() { b } else { a };
+        so_far.into_iter().chain(new).reduce(better)
     }
 
     /// The best bucket of a rate: nobody knows how empty it was at first.
@@ -277,11 +137,7 @@ impl Steps {
             explained: found.min(f64::from(explained) / f64::from(moments.max(1))),
             over,
             chance: chance as f64 / passed.len().max(1) as f64,
-            losses: 0,
-            moments: 0,
-            behind: false,
-            largest: 0.0,
-            bursts: 0.0,
+            ..Bucket::default()
         })
     }
 }
@@ -323,16 +179,153 @@ fn best_burst(losses: &[(f64, f64)], passed: &[(f64, f64)], slack: f64) -> (f64,
 }
 
 impl Bucket {
-    /// How much less likely chance explains as much: the logarithm of the ratio, about.
+    /// How much less likely chance explains as many of the moments: minus the logarithm of that probability, about
+    /// (Chernoff's bound).
     pub(crate) fn weight(&self) -> f64 {
         let (p, q) = (
             self.explained.clamp(0.01, 0.99),
             self.chance.clamp(0.01, 0.99),
         );
-        self.moments as f64 * (p * (p / q).ln() + (1.0 - p) * ((1.0 - p) / (1.0 - q)).ln())
+        let part = |p: f64, q: f64| p * libm::log(p / q);
+        self.moments as f64 * (part(p, q) + part(1.0 - p, 1.0 - q))
     }
 
     fn score(&self) -> f64 {
         self.explained - self.over.min(1.0) - 0.3 * self.chance
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_base::Instant;
+
+    use super::super::passed::Passed;
+    use super::*;
+
+    /// Numbers without a pattern.
+    struct Chance(u64);
+
+    impl Chance {
+        fn below(&mut self, n: u64) -> u64 {
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (self.0 >> 33) % n
+        }
+    }
+
+    /// A sender: a flight of packets of 1,500 bytes each 20 ms, 100 us apart, which grows by two each time and is halved
+    /// after a loss. `drops` tells of each packet, at its time in seconds.
+    struct Sender {
+        flight: u32,
+        /// When its flights begin, microseconds after those of the first sender.
+        late_us: u32,
+        /// Nothing has shown the last loss yet.
+        hole: bool,
+        seen: Passed,
+    }
+
+    impl Sender {
+        fn new() -> Self {
+            Self {
+                flight: 10,
+                late_us: 0,
+                hole: false,
+                seen: Passed::begin(Instant::from_nanos(0)),
+            }
+        }
+
+        fn send(&mut self, round: u32, behind: bool, drops: &mut impl FnMut(f64) -> bool) {
+            let mut lost = false;
+            for n in 0..self.flight {
+                let us = round * 20_000 + self.late_us + n * 100;
+                let now = Instant::from_nanos(i64::from(us) * 1000);
+                let gone = drops(f64::from(us) / 1e6);
+                lost |= gone;
+                if behind {
+                    self.seen.passes(1460, true, now);
+                    if gone {
+                        self.seen.lost(1460, now);
+                    }
+                } else if gone {
+                    self.hole = true;
+                } else {
+                    if std::mem::take(&mut self.hole) {
+                        self.seen.hole(now);
+                    }
+                    self.seen.passes(1460, true, now);
+                }
+            }
+            self.flight = if lost {
+                self.flight / 2
+            } else {
+                self.flight + 2
+            };
+        }
+    }
+
+    /// A bucket of 30 kB that fills at 1 MB/s.
+    fn policer() -> impl FnMut(f64) -> bool {
+        let (mut tokens, mut last) = (30_000.0, 0.0);
+        move |at: f64| {
+            tokens = f64::min(30_000.0, tokens + (at - last) * 1e6);
+            last = at;
+            let gone = tokens < 1500.0;
+            tokens -= if gone { 0.0 } else { 1500.0 };
+            gone
+        }
+    }
+
+    fn bucket_of(senders: &[&Sender]) -> Option<Bucket> {
+        let all: Vec<&Passed> = senders.iter().map(|s| &s.seen).collect();
+        Events::of(&all).bucket()
+    }
+
+    #[test]
+    fn a_bucket_explains_its_losses_on_both_sides_of_it() {
+        for behind in [true, false] {
+            let (mut sender, mut drops) = (Sender::new(), policer());
+            (0..120).for_each(|round| sender.send(round, behind, &mut drops));
+            let b = bucket_of(&[&sender]).expect("a bucket");
+            assert_eq!(b.behind, behind);
+            assert!((b.rate / 1e6 - 1.0).abs() < 0.08, "{b:?}");
+            assert!((b.burst / 30_000.0 - 1.0).abs() < 0.15, "{b:?}");
+            assert!(b.explained > 0.9 && b.over < 0.02, "{b:?}");
+            assert!(b.chance < 0.5 && b.weight() > 9.0, "{b:?}");
+            assert!(b.bursts > 0.5, "{b:?}");
+        }
+    }
+
+    #[test]
+    fn chance_leaves_no_bucket() {
+        for seed in 0..20 {
+            let (mut sender, mut chance) = (Sender::new(), Chance(seed));
+            (0..200).for_each(|round| sender.send(round, true, &mut |_| chance.below(50) == 0));
+            if let Some(b) = bucket_of(&[&sender]) {
+                assert!(
+                    b.explained < 0.8 || b.weight() < 9.0 || b.burst < 3.5 * b.largest,
+                    "{b:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_bucket_of_two_explains_the_losses_of_both_together() {
+        let (mut one, mut two, mut drops) = (Sender::new(), Sender::new(), policer());
+        (two.flight, two.late_us) = (4, 10_000);
+        for round in 0..120 {
+            one.send(round, true, &mut drops);
+            // The other one pauses now and then.
+            if round % 7 < 4 {
+                two.send(round, true, &mut drops);
+            }
+        }
+        let together = bucket_of(&[&one, &two]).expect("a bucket");
+        assert!((together.rate / 1e6 - 1.0).abs() < 0.1, "{together:?}");
+        assert!(together.explained > 0.8, "{together:?}");
+        let alone = bucket_of(&[&one]).expect("a bucket");
+        assert!(alone.explained < together.explained, "{alone:?}");
     }
 }

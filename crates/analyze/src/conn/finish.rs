@@ -5,7 +5,7 @@ use tcplab_base::{Duration, Instant, Samples};
 use super::ack::TIMER_US;
 use super::dir::{PROVEN, Rare};
 use super::window::Scale;
-use super::{AckStats, Connection, Dir, Record, Steps, round_trip};
+use super::{AckStats, Connection, Dir, Events, Record, round_trip};
 use crate::budget::{Account, Class};
 use crate::report::{
     AckMode, AcksSent, Artefact, Direction, Episode, EpisodeKind, Handshake, Retransmissions,
@@ -55,7 +55,7 @@ impl Connection {
             if let Some(load) = dir.load_mut()
                 && let Some(passed) = load.passed.as_deref()
             {
-                load.bucket = Steps::of(&[passed]).bucket();
+                load.bucket = Events::of(&[passed]).bucket();
             }
             if let Some(class) = dir.settle()
                 && let Some(trace) = self.trace.as_deref_mut()

@@ -99,3 +99,51 @@ impl Passed {
         size_of::<Self>() + self.list.capacity() * size_of::<Noted>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(us: i64) -> Instant {
+        Instant::from_nanos(us * 1000)
+    }
+
+    #[test]
+    fn a_loss_is_marked_where_it_was_sent() {
+        let mut passed = Passed::begin(at(100));
+        for us in [100, 200, 200, 300] {
+            passed.passes(1000, true, at(us));
+        }
+        passed.lost(1000, at(200));
+        passed.lost(400, at(200));
+        // There is no third one of that time.
+        passed.lost(1000, at(200));
+        passed.lost(1000, at(250));
+        let lost: Vec<u16> = passed.list.iter().map(|n| n.lost).collect();
+        assert_eq!((lost, passed.behind), (vec![0, 1040, 440, 0], 2));
+        assert_eq!(passed.end(), at(300));
+    }
+
+    #[test]
+    fn a_hole_says_how_much_was_sent_again_since_the_newest_data() {
+        let mut passed = Passed::begin(at(0));
+        for (us, new) in [(0, true), (100, true), (200, false), (300, false)] {
+            passed.passes(1000, new, at(us));
+        }
+        passed.hole(at(400));
+        let hole = passed.list.last().expect("the hole");
+        assert_eq!((hole.bytes, hole.lost, passed.before), (0, 2, 1));
+    }
+
+    #[test]
+    fn the_record_is_bounded() {
+        let mut passed = Passed::begin(at(0));
+        for us in 0..5000 {
+            passed.passes(1000, true, at(us));
+            passed.hole(at(us));
+        }
+        assert!(passed.is_full());
+        assert_eq!(passed.list.len(), NOTED);
+        assert_eq!(passed.before, NOTED as u32 / 2);
+    }
+}

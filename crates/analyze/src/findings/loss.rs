@@ -28,7 +28,7 @@ pub(crate) const QUEUE: Detector = Detector {
 pub(crate) const RANDOM: Detector = Detector {
     id: Id("random_loss"),
     severity: "medium from 1 % of the segments, else info",
-    said_when: "Segments were lost and repaired without a timeout, and most of them while no packet waited, though much longer waits or much more in flight had gone well",
+    said_when: "Segments were lost and repaired without a timeout, and most of them while no packet waited, though much longer waits or much more in flight had gone well; no token bucket explains them",
     needs: &[
         Need::Data,
         Need::BothDirections,

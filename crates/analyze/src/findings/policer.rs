@@ -18,7 +18,7 @@ use crate::conn::Record;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("policer"),
     severity: "medium",
-    said_when: "Segments were lost again and again and many at once, no queue was seen, and between most losses the same rate passed, to 6 %, and what was sent again passed no faster",
+    said_when: "A token bucket explains the losses of one connection, or of several between two hosts: at nine moments or more, four losses of five found it empty, nearly nothing passed beyond it, and no packet waited half as long as in a queue of that length (behind the losses: a fifth of the packets came twice as fast as its rate). Or segments were lost again and again and many at once, no queue was seen, between most losses the same rate passed, to 6 %, and what was sent again passed no faster",
     needs: &[Need::Data, Need::BothDirections, Need::WholeHeaders],
     detect: |side, out| {
         let sampled = is_sampled(side);
@@ -168,6 +168,11 @@ fn find(side: &Side<'_>) -> Option<Finding> {
         to: side.receiver_end.ip,
         rate,
         burst: bucket.map(|b| b.burst),
+        unqueued: if Path::of(side).is_some() {
+            "no packet waited before a loss"
+        } else {
+            "segments came faster than that, as no queue lets them pass"
+        },
         lost: loss::lost(&list),
         connections: 1,
     };
@@ -182,6 +187,8 @@ pub(super) struct Words {
     pub rate: f64,
     /// Bytes of the bucket, where it was fitted.
     pub burst: Option<f64>,
+    /// Else the reason why no queue dropped them.
+    pub unqueued: &'static str,
     pub lost: u64,
     pub connections: usize,
 }
@@ -205,7 +212,8 @@ impl Words {
                 burst / 1e3
             ),
             None => format!(
-                "Between losses {held} of data passed, again and again, and no packet waited before a loss"
+                "Between losses {held} of data passed, again and again, and {}",
+                self.unqueued
             ),
         };
         f.cause = format!(

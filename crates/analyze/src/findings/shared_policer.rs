@@ -47,6 +47,7 @@ impl Shared {
             to: of.1,
             rate: bucket.rate * 8.0,
             burst: Some(bucket.burst),
+            unqueued: "",
             lost: bucket.losses as u64,
             connections: all.len(),
         };
@@ -66,4 +67,26 @@ impl Shared {
 
 fn path(l: &Lossy) -> (IpAddr, IpAddr) {
     (l.from, l.to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lossy(stream: u32, to: u8) -> Lossy {
+        Lossy::empty(
+            stream,
+            [IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, to])],
+        )
+    }
+
+    #[test]
+    fn few_connections_of_each_path_are_kept() {
+        let mut shared = Shared::default();
+        shared.note((0..20).map(|n| lossy(n, 2)));
+        assert_eq!(shared.list.len(), ONE_PATH);
+        shared.note((20..200).map(|n| lossy(n, n as u8)));
+        assert_eq!(shared.list.len(), KEPT);
+        assert!(shared.findings().is_empty(), "they lost nothing");
+    }
 }

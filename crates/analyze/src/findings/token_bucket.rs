@@ -6,7 +6,7 @@
 use std::net::IpAddr;
 
 use super::{Side, packets, policer};
-use crate::conn::{Bucket, Dir, Passed, Steps};
+use crate::conn::{Bucket, Dir, Events, Passed};
 
 /// The share of the losses that found the bucket empty, and how many packets passed without room for them, for each loss.
 const EXPLAINED: f64 = 0.8;
@@ -52,6 +52,21 @@ pub(crate) struct Lossy {
 }
 
 impl Lossy {
+    /// One that lost nothing.
+    #[cfg(test)]
+    pub(super) fn empty(stream: u32, [from, to]: [IpAddr; 2]) -> Self {
+        Self {
+            stream,
+            from,
+            to,
+            alone: false,
+            packets: Vec::new(),
+            passed: Box::default(),
+            repaired: 0,
+            waits: [None; 2],
+        }
+    }
+
     pub(super) fn of(side: &Side<'_>, alone: bool) -> Option<Self> {
         let passed = side.sender.load()?.passed.as_ref()?;
         let lost = side.episodes().iter().filter(|r| policer::lost(r));
@@ -71,7 +86,7 @@ impl Lossy {
 /// The bucket that the losses of all of them together prove.
 pub(super) fn shared(all: &[&Lossy]) -> Option<Bucket> {
     let passed: Vec<&Passed> = all.iter().map(|l| &*l.passed).collect();
-    let bucket = Steps::of(&passed).bucket().filter(is_proven)?;
+    let bucket = Events::of(&passed).bucket().filter(is_proven)?;
     let repaired = all.iter().map(|l| l.repaired).sum();
     let wait = all.iter().map(|l| l.waits[usize::from(bucket.behind)]);
     let wait = wait.max().flatten();
@@ -107,4 +122,80 @@ fn is_unqueued(wait: Option<u32>, b: &Bucket) -> bool {
         None => !b.behind,
     };
     short && (b.behind || b.bursts >= BURSTS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A proven bucket of 30 kB at 1 MB/s: a queue of that length takes 30 ms.
+    fn bucket() -> Bucket {
+        Bucket {
+            rate: 1e6,
+            burst: 30_000.0,
+            explained: 0.95,
+            chance: 0.1,
+            losses: 40,
+            moments: 12,
+            behind: true,
+            largest: 1500.0,
+            ..Bucket::default()
+        }
+    }
+
+    #[test]
+    fn a_queue_of_the_same_length_is_seen_by_its_waits() {
+        assert!(is_unqueued(Some(14_000), &bucket()));
+        assert!(!is_unqueued(Some(16_000), &bucket()));
+        // Before the losses it has to be seen that nothing waits; behind them packets come as they were sent.
+        assert!(!is_unqueued(None, &bucket()));
+        let after = |bursts| Bucket {
+            behind: false,
+            bursts,
+            ..bucket()
+        };
+        assert!(is_unqueued(None, &after(0.3)));
+        assert!(!is_unqueued(None, &after(0.1)));
+    }
+
+    #[test]
+    fn few_losses_and_those_that_chance_explains_prove_nothing() {
+        assert!(is_proven(&bucket()));
+        let others = [
+            Bucket {
+                explained: 0.7,
+                ..bucket()
+            },
+            Bucket {
+                over: 0.1,
+                ..bucket()
+            },
+            Bucket {
+                moments: 8,
+                ..bucket()
+            },
+            Bucket {
+                chance: 0.8,
+                ..bucket()
+            },
+            Bucket {
+                burst: 5000.0,
+                ..bucket()
+            },
+        ];
+        for other in &others {
+            assert!(!is_proven(other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn holes_that_nobody_repaired_were_no_losses() {
+        assert!(were_lost(30, &bucket()));
+        assert!(!were_lost(29, &bucket()));
+        let many = Bucket {
+            losses: 4000,
+            ..bucket()
+        };
+        assert!(were_lost(96, &many), "episodes are listed up to a bound");
+    }
 }
