@@ -21,7 +21,7 @@ use crate::young::Young;
 pub enum Output {
     /// A connection.
     Stream(Box<Stream>),
-    /// Its findings follow it; those about the whole capture come last.
+    /// Its findings follow it; those of several streams together and those about the whole capture come last.
     Finding(Box<Finding>),
     /// Its packets, as far as [`Options::rows`] says.
     Trace(Box<StreamTrace>),

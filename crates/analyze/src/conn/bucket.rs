@@ -11,15 +11,19 @@ const LOSSES: usize = 8;
 const MOMENTS: usize = 5;
 /// Steps around the best rate so far.
 const FINER: [f64; 3] = [0.005, 0.001_25, 0.000_3];
+/// What explains so much less, explains about as much.
+const ALIKE: f64 = 0.04;
 /// A level that is never zero: that of a bucket which is never full.
 const NEVER_FULL: f64 = 1e12;
 
 /// A bucket, and how well it explains the losses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bucket {
-    /// Bytes per second, and bytes: at least so many, where it never was full.
+    /// Bytes per second, and bytes: so many at least, where it never was full.
     pub rate: f64,
     pub burst: f64,
+    /// The lowest and the highest rate that explain about as much.
+    pub between: [f64; 2],
     /// How far it was empty when something was lost, as the fit counts.
     pub level: f64,
     /// The share of the losses that found it empty, and how many packets for each loss passed that it has no room for.
@@ -45,30 +49,30 @@ impl Events {
         if losses < LOSSES || moments < MOMENTS {
             return None;
         }
-        let mut best = self.best_of(self.rates(), None);
+        let mut tried: Vec<Bucket> = self.with_rates(self.rates()).collect();
         for step in FINER {
-            let rough = best?.rate;
+            let rough = best_of(&tried)?.rate;
             let near = (-4..=4).map(|n| rough * (1.0 + step * f64::from(n)));
-            best = self.best_of(near, best);
+            tried.extend(self.with_rates(near));
         }
-        best.map(|b| Bucket {
+        let best = best_of(&tried)?;
+        let alike = tried.iter().filter(|b| b.fit() >= best.fit() - ALIKE);
+        let between = alike.fold([best.rate; 2], |[low, high], b| {
+            [low.min(b.rate), high.max(b.rate)]
+        });
+        Some(Bucket {
+            between,
             losses,
             moments,
             behind: self.behind,
             largest: self.largest,
-            bursts: self.bursts(b.rate),
-            ..b
+            bursts: self.bursts(best.rate),
+            ..best
         })
     }
 
-    fn best_of(
-        &self,
-        rates: impl IntoIterator<Item = f64>,
-        so_far: Option<Bucket>,
-    ) -> Option<Bucket> {
-        let new = rates.into_iter().filter_map(|rate| self.with_rate(rate));
-        let better = |a: Bucket, b: Bucket| if b.score() > a.score() { b } else { a };
-        so_far.into_iter().chain(new).reduce(better)
+    fn with_rates(&self, rates: impl IntoIterator<Item = f64>) -> impl Iterator<Item = Bucket> {
+        rates.into_iter().filter_map(|rate| self.with_rate(rate))
     }
 
     /// The best bucket of a rate: nobody knows how empty it was at first.
@@ -84,73 +88,94 @@ impl Events {
     }
 
     /// The bucket that is empty by `level` at first.
-    fn run(&self, rate: f64, mut level: f64) -> Option<Bucket> {
+    fn run(&self, rate: f64, level: f64) -> Option<Bucket> {
+        let (losses, passed) = self.levels(rate, level);
         let slack = 1.5 * self.largest;
-        let mut losses = Vec::new();
-        let mut apart = Vec::new();
-        let mut least = level;
-        let mut passed: Vec<(f64, f64)> = Vec::with_capacity(self.list.len());
-        // When each passed, and how empty the bucket was then.
-        let mut at = 0.0;
-        let mut then: Vec<f64> = Vec::with_capacity(self.list.len());
-        for s in &self.list {
-            at += s.seconds;
-            let before = level;
-            level = (level - rate * s.seconds).max(0.0);
-            least = least.min(level);
-            if let Some(since) = s.lost {
-                let late = then
-                    .iter()
-                    .rev()
-                    .take_while(|t| at - **t <= since + 1e-6)
-                    .count();
-                let within = passed.iter().rev().take(late);
-                let wide = |(low, high): (f64, f64), p: &(f64, f64)| (low.min(p.0), high.max(p.1));
-                let own = if self.behind { level + s.bytes } else { before };
-                losses.push(within.fold((level, own), wide));
-                apart.push(s.apart);
-            }
-            level += s.bytes;
-            if s.bytes > 0.0 {
-                let low = if self.behind { level } else { level - s.bytes };
-                passed.push((low, level));
-                then.push(at);
-            }
-        }
-        let (burst, over) = best_burst(&losses, &passed, slack);
-        let near = |&&(low, high): &&(f64, f64)| low <= burst + slack && high >= burst - slack;
-        let found = losses.iter().filter(near).count() as f64 / losses.len() as f64;
+        let (level, over) = best_burst(&losses, &passed, slack);
+        let near = |l: &Level| l.low <= level + slack && l.high >= level - slack;
+        let found = losses.iter().filter(|l| near(l)).count() as f64 / losses.len() as f64;
         let (mut moments, mut explained, mut own) = (0, 0, 0);
-        for (loss, apart) in losses.iter().zip(apart).rev() {
-            own += if near(&loss) { 1 } else { -1 };
-            if apart {
+        for loss in losses.iter().rev() {
+            own += if near(loss) { 1 } else { -1 };
+            if loss.apart {
                 moments += 1;
                 explained += i32::from(own >= 0);
                 own = 0;
             }
         }
-        let chance = passed.iter().filter(near).count();
+        // Between two losses at the same level it was never full, however low the level went.
+        let first = losses.iter().find(|l| near(l))?.passed;
+        let last = losses.iter().rfind(|l| near(l))?.passed;
+        let between = passed.get(first..last).unwrap_or_default();
+        let least = between.iter().map(|l| l.low).fold(level, f64::min);
+        let chance = passed.iter().filter(|l| near(l)).count();
         Some(Bucket {
             rate,
-            burst: burst - least,
-            level: burst,
+            burst: level - least,
+            level,
             explained: found.min(f64::from(explained) / f64::from(moments.max(1))),
             over,
             chance: chance as f64 / passed.len().max(1) as f64,
             ..Bucket::default()
         })
     }
+
+    /// How empty it was with each loss, and after each packet that passed.
+    fn levels(&self, rate: f64, mut level: f64) -> (Vec<Level>, Vec<Level>) {
+        let mut losses = Vec::new();
+        let mut passed: Vec<Level> = Vec::with_capacity(self.list.len());
+        let mut at = 0.0;
+        for s in &self.list {
+            at += s.seconds;
+            let before = level;
+            level = (level - rate * s.seconds).max(0.0);
+            let new = |low, high, passed: &[Level]| Level {
+                low,
+                high,
+                at,
+                apart: s.apart,
+                passed: passed.len(),
+            };
+            if let Some(since) = s.lost {
+                let high = if self.behind { level + s.bytes } else { before };
+                let since = at - since - 1e-6;
+                let within = passed.iter().rev().take_while(|l| l.at >= since);
+                let wide = |(low, high): (f64, f64), l: &Level| (low.min(l.low), high.max(l.high));
+                let (low, high) = within.fold((level, high), wide);
+                losses.push(new(low, high, &passed));
+            }
+            level += s.bytes;
+            if s.bytes > 0.0 {
+                let low = if self.behind { level } else { level - s.bytes };
+                let now = new(low, level, &passed);
+                passed.push(now);
+            }
+        }
+        (losses, passed)
+    }
+}
+
+/// How empty the bucket was with a packet, between two bounds.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    low: f64,
+    high: f64,
+    at: f64,
+    /// It is lost, and a moment of its own.
+    apart: bool,
+    /// How many had passed by then.
+    passed: usize,
 }
 
 /// The level that most losses met and few packets passed: its middle, and how many passed it for each loss.
-fn best_burst(losses: &[(f64, f64)], passed: &[(f64, f64)], slack: f64) -> (f64, f64) {
+fn best_burst(losses: &[Level], passed: &[Level], slack: f64) -> (f64, f64) {
     let mut edges: Vec<(f64, i32)> = Vec::with_capacity(2 * losses.len());
-    for (low, high) in losses {
-        edges.push((low - slack, 1));
-        edges.push((high + slack, -1));
+    for l in losses {
+        edges.push((l.low - slack, 1));
+        edges.push((l.high + slack, -1));
     }
     edges.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-    let mut levels: Vec<f64> = passed.iter().map(|p| p.1).collect();
+    let mut levels: Vec<f64> = passed.iter().map(|l| l.high).collect();
     // More than one for each loss is too many.
     let few = levels.len().saturating_sub(losses.len() + 1);
     if few > 0 {
@@ -178,6 +203,12 @@ fn best_burst(losses: &[(f64, f64)], passed: &[(f64, f64)], slack: f64) -> (f64,
     (best.1, best.2)
 }
 
+/// The first of the best ones.
+fn best_of(tried: &[Bucket]) -> Option<Bucket> {
+    let better = |a: Bucket, b: Bucket| if b.score() > a.score() { b } else { a };
+    tried.iter().copied().reduce(better)
+}
+
 impl Bucket {
     /// How much less likely chance explains as many of the moments: minus the logarithm of that probability, about
     /// (Chernoff's bound).
@@ -190,8 +221,12 @@ impl Bucket {
         self.moments as f64 * (part(p, q) + part(1.0 - p, 1.0 - q))
     }
 
+    fn fit(&self) -> f64 {
+        self.explained - self.over.min(1.0)
+    }
+
     fn score(&self) -> f64 {
-        self.explained - self.over.min(1.0) - 0.3 * self.chance
+        self.fit() - 0.3 * self.chance
     }
 }
 

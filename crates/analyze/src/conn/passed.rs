@@ -95,6 +95,16 @@ impl Passed {
         self.start + Duration::from_micros(us.into())
     }
 
+    /// How many were noted from then on.
+    pub(crate) fn count_from(&self, at: Instant) -> usize {
+        let us = self.since(at);
+        let before = match at > self.start {
+            true => self.list.partition_point(|n| n.us < us),
+            false => 0,
+        };
+        self.list.len() - before
+    }
+
     pub(crate) fn weight(&self) -> usize {
         size_of::<Self>() + self.list.capacity() * size_of::<Noted>()
     }
@@ -131,6 +141,8 @@ mod tests {
             passed.passes(1000, new, at(us));
         }
         passed.hole(at(400));
+        let all = [0, 150, 401].map(|us| passed.count_from(at(us)));
+        assert_eq!(all, [5, 3, 0]);
         let hole = passed.list.last().expect("the hole");
         assert_eq!((hole.bytes, hole.lost, passed.before), (0, 2, 1));
     }

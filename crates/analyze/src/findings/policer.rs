@@ -7,7 +7,7 @@
 use std::net::IpAddr;
 
 use tcplab_base::Instant;
-use tcplab_base::quantity::{BITS_PER_SECOND, Digits, figure};
+use tcplab_base::quantity::{BITS_PER_SECOND, BYTES, Digits, figure};
 
 use super::episodes::Episodes;
 use super::loss::{self, Path};
@@ -24,7 +24,7 @@ pub(crate) const DETECTOR: Detector = Detector {
         let sampled = is_sampled(side);
         let found = find(side).filter(|_| !sampled || side.has(Need::AtSender));
         if !sampled {
-            out.lossy.extend(Lossy::of(side, found.is_some()));
+            out.lossy.extend(Lossy::of(side));
         }
         match found {
             Some(finding) => out.extend([finding]),
@@ -51,6 +51,8 @@ const SAME: f64 = 1.5 * 1514.0 / FEW as f64;
 /// A repair of so many segments has a rate; some of them pass with what is left in the bucket.
 const REPAIRS: u32 = 3;
 const SPARE: u32 = 2;
+/// Rates that differ by this much are told as one.
+const ONE_RATE: f64 = 1.15;
 /// Behind a queue segments come at its rate. A policer lets them pass as they were sent: so many come in half the time.
 const BURSTS: f64 = 0.25;
 
@@ -161,7 +163,10 @@ fn rates(losses: impl Iterator<Item = (Instant, u64)>, long: i64) -> Vec<f64> {
 
 fn find(side: &Side<'_>) -> Option<Finding> {
     let bucket = token_bucket::of(side);
-    let rate = bucket.map(|b| b.rate * 8.0).or_else(|| rate(side))?;
+    let rate = match bucket {
+        Some(b) => b.between.map(|r| r * 8.0),
+        None => [rate(side)?; 2],
+    };
     let list = Episodes::of(side, lost)?;
     let words = Words {
         from: side.sender_end.ip,
@@ -183,8 +188,8 @@ fn find(side: &Side<'_>) -> Option<Finding> {
 pub(super) struct Words {
     pub from: IpAddr,
     pub to: IpAddr,
-    /// Bits per second.
-    pub rate: f64,
+    /// Bits per second: the lowest and the highest that explain the losses.
+    pub rate: [f64; 2],
     /// Bytes of the bucket, where it was fitted.
     pub burst: Option<f64>,
     /// Else the reason why no queue dropped them.
@@ -196,20 +201,20 @@ pub(super) struct Words {
 impl Words {
     pub(super) fn put_into(&self, mut f: Finding) -> Finding {
         let (a, b) = (self.from, self.to);
-        let held = figure(self.rate, BITS_PER_SECOND, Digits::Three);
+        let held = self.held();
         let lost = self.lost;
         let together = match self.connections {
             1 => String::new(),
             n => format!(", {n} connections together,"),
         };
         f.title = format!(
-            "{a}{together} is held to about {held}: what goes beyond is dropped at once, without a queue ({lost} segments)"
+            "{a}{together} is held to {held}: what goes beyond is dropped at once, without a queue ({lost} segments)"
         );
         let evidence = match self.burst {
             Some(burst) => format!(
-                "A bucket of about {:.0} kB that fills at {held} explains the losses: what was lost found it empty, and \
+                "A bucket of {} or more that fills at {held} explains the losses: what was lost found it empty, and \
                  what passed found room. No packet waited as long as a queue of that length takes",
-                burst / 1e3
+                figure(burst, BYTES, Digits::Three)
             ),
             None => format!(
                 "Between losses {held} of data passed, again and again, and {}",
@@ -224,6 +229,17 @@ impl Words {
         f
     }
 
+    /// The rate in words.
+    fn held(&self) -> String {
+        let [low, high] = self.rate;
+        let text = |rate| figure(rate, BITS_PER_SECOND, Digits::Three);
+        if high <= low * ONE_RATE {
+            format!("about {}", text((low * high).sqrt()))
+        } else {
+            format!("{} to {}", text(low), text(high))
+        }
+    }
+
     fn remedy(&self) -> Vec<String> {
         vec![
             "If the limit is yours, shape instead (`tc qdisc replace dev DEVICE root cake bandwidth RATE` before the \
@@ -233,7 +249,7 @@ impl Words {
                 "If it is the provider's, let {} send a little less than it: `tc qdisc replace dev DEVICE root fq maxrate \
                  {:.0}kbit`.",
                 self.from,
-                self.rate * 0.95 / 1e3
+                self.rate[0] * 0.95 / 1e3
             ),
         ]
     }

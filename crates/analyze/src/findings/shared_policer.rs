@@ -45,7 +45,7 @@ impl Shared {
         let words = policer::Words {
             from: of.0,
             to: of.1,
-            rate: bucket.rate * 8.0,
+            rate: bucket.between.map(|r| r * 8.0),
             burst: Some(bucket.burst),
             unqueued: "",
             lost: bucket.losses as u64,

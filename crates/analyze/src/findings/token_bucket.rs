@@ -20,6 +20,8 @@ const PACKETS: f64 = 3.5;
 const BURSTS: f64 = 0.2;
 /// From here on losses look like those of a bucket, though they do not prove it.
 const LIKE: f64 = 6.0;
+/// So many packets of a connection passed while the others were there.
+const AT_ONCE: usize = 50;
 /// Episodes are listed up to a bound, so more repairs may be missing.
 const LISTED: usize = 128;
 
@@ -67,14 +69,14 @@ impl Lossy {
         }
     }
 
-    pub(super) fn of(side: &Side<'_>, alone: bool) -> Option<Self> {
+    pub(super) fn of(side: &Side<'_>) -> Option<Self> {
         let passed = side.sender.load()?.passed.as_ref()?;
         let lost = side.episodes().iter().filter(|r| policer::lost(r));
         Some(Self {
             stream: side.stream,
             from: side.sender_end.ip,
             to: side.receiver_end.ip,
-            alone,
+            alone: of(side).is_some(),
             packets: packets(lost.map(|r| r.packet)),
             passed: passed.clone(),
             repaired: policer::counts(side).sum(),
@@ -86,6 +88,12 @@ impl Lossy {
 /// The bucket that the losses of all of them together prove.
 pub(super) fn shared(all: &[&Lossy]) -> Option<Bucket> {
     let passed: Vec<&Passed> = all.iter().map(|l| &*l.passed).collect();
+    // One after the other they share nothing.
+    let start = passed.iter().map(|p| p.start).max()?;
+    let at_once = passed.iter().filter(|p| p.count_from(start) >= AT_ONCE);
+    if at_once.count() < 2 {
+        return None;
+    }
     let bucket = Events::of(&passed).bucket().filter(is_proven)?;
     let repaired = all.iter().map(|l| l.repaired).sum();
     let wait = all.iter().map(|l| l.waits[usize::from(bucket.behind)]);
@@ -126,6 +134,8 @@ fn is_unqueued(wait: Option<u32>, b: &Bucket) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tcplab_base::Instant;
+
     use super::*;
 
     /// A proven bucket of 30 kB at 1 MB/s: a queue of that length takes 30 ms.
@@ -186,6 +196,31 @@ mod tests {
         for other in &others {
             assert!(!is_proven(other), "{other:?}");
         }
+    }
+
+    #[test]
+    fn connections_share_a_bucket_only_while_both_are_there() {
+        // Both lose the last of 20 packets, and send as many each 30 ms.
+        let lossy = |from_us: i64| {
+            let at = |us: i64| Instant::from_nanos((from_us + us) * 1000);
+            let mut passed = Passed::begin(at(0));
+            for n in 0..400 {
+                let now = at(n / 20 * 30_000 + n % 20 * 100);
+                passed.passes(1460, true, now);
+                if n % 20 == 19 {
+                    passed.lost(1460, now);
+                }
+            }
+            Lossy {
+                passed: Box::new(passed),
+                repaired: 20,
+                waits: [None, Some(0)],
+                ..Lossy::empty(0, [IpAddr::from([10, 0, 0, 1]); 2])
+            }
+        };
+        let [first, with, after] = [0, 50, 1_000_000].map(lossy);
+        assert!(shared(&[&first, &with]).is_some());
+        assert!(shared(&[&first, &after]).is_none());
     }
 
     #[test]
