@@ -379,6 +379,14 @@ impl Load {
         self.answered.add(us.into(), idle, now, number);
     }
 
+    /// Bytes that it takes.
+    pub(crate) fn weight(&self) -> usize {
+        let passed = self.passed.as_deref().map_or(0, Passed::weight);
+        let alone = self.alone.as_deref().map_or(0, size_of_val);
+        let holes = self.holes.capacity() * size_of::<(Instant, u64)>();
+        size_of::<Self>() + passed + alone + holes
+    }
+
     /// An ACK came `us` after its segment, and a timer may have held it back.
     #[inline]
     pub(crate) fn answered_alone(&mut self, us: u32, now: Instant, number: u64) {

@@ -236,7 +236,7 @@ impl Words {
         if high <= low * ONE_RATE {
             format!("about {}", text((low * high).sqrt()))
         } else {
-            format!("{} to {}", text(low), text(high))
+            format!("between {} and {}", text(low), text(high))
         }
     }
 
@@ -252,5 +252,28 @@ impl Words {
                 self.rate[0] * 0.95 / 1e3
             ),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_told_as_exactly_as_it_is_known() {
+        let words = |rate| Words {
+            from: IpAddr::from([10, 0, 0, 1]),
+            to: IpAddr::from([10, 0, 0, 2]),
+            rate,
+            burst: None,
+            unqueued: "",
+            lost: 20,
+            connections: 1,
+        };
+        assert_eq!(words([3.9e6, 4.1e6]).held(), "about 4.00 Mbit/s");
+        let wide = words([2e6, 4e6]);
+        assert_eq!(wide.held(), "between 2.00 Mbit/s and 4.00 Mbit/s");
+        // Whatever it is, this is less.
+        assert!(wide.remedy()[1].contains("maxrate 1900kbit"));
     }
 }
