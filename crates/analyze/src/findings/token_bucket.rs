@@ -36,7 +36,11 @@ pub(super) fn of(side: &Side<'_>) -> Option<Bucket> {
 /// These losses do not prove a bucket, but chance would hardly leave them.
 pub(super) fn looks_alike(side: &Side<'_>) -> bool {
     let bucket = side.sender.load().and_then(|l| l.bucket);
-    bucket.is_some_and(|b| fits(&b) && b.weight() >= LIKE)
+    bucket.is_some_and(|b| is_like(&b))
+}
+
+fn is_like(b: &Bucket) -> bool {
+    fits(b) && b.weight() >= LIKE
 }
 
 /// One of several connections that may share a bucket.
@@ -196,6 +200,13 @@ mod tests {
         for other in &others {
             assert!(!is_proven(other), "{other:?}");
         }
+        // Fewer moments do not prove it, and are no chance either.
+        let [six, three] = [6, 3].map(|moments| Bucket {
+            moments,
+            ..bucket()
+        });
+        assert!(is_like(&six) && !is_proven(&six));
+        assert!(!is_like(&three));
     }
 
     #[test]
