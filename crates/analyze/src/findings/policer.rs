@@ -1,8 +1,8 @@
 //! A policer: it drops what goes beyond a rate at once, where a shaper would let it wait (RFC 2475).
 //!
 //! Its bucket of tokens is empty whenever it drops, so as many bytes pass between two losses as the rate gives in that
-//! time: always the same rate, while no packet waits. A sender that its program holds to a rate and that loses by chance
-//! shows such rates as well; it does not lose many at once.
+//! time: always the same rate, while no packet waits. A program that sends blocks of one size at equal times into a short
+//! queue shows such rates as well; no bucket explains its losses ([`token_bucket`]).
 
 use std::net::IpAddr;
 
@@ -18,7 +18,7 @@ use crate::conn::Record;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("policer"),
     severity: "medium",
-    said_when: "A token bucket explains the losses of one connection, or of several between two hosts: at nine moments or more, four losses of five found it empty, nearly nothing passed beyond it, and no packet waited half as long as in a queue of that length (behind the losses: a fifth of the packets came twice as fast as its rate). Or segments were lost again and again and many at once, no queue was seen, between most losses the same rate passed, to 6 %, and what was sent again passed no faster",
+    said_when: "A token bucket explains the losses of one connection, or of several between two hosts: at nine moments or more, four losses of five found it empty, nearly nothing passed beyond it, and no packet waited half as long as in a queue of that length (behind the losses: a fifth of the packets came twice as fast as its rate). Or segments were lost again and again and many at once, no queue was seen, between most losses the same rate passed, to 6 %, what was sent again passed no faster, and a bucket explains half of the losses or more",
     needs: &[Need::Data, Need::BothDirections, Need::WholeHeaders],
     detect: |side, out| {
         let sampled = is_sampled(side);
@@ -94,7 +94,7 @@ pub(super) fn explains(side: &Side<'_>) -> bool {
 
 /// The rate that passes between losses, bit/s, when it is always the same.
 fn rate(side: &Side<'_>) -> Option<f64> {
-    if !loses_much(side) {
+    if !loses_much(side) || !token_bucket::explains_half(side) {
         return None;
     }
     let again = |r: &&Record| lost(r);

@@ -11,6 +11,8 @@ use crate::conn::{Bucket, Dir, Events, Passed};
 /// The share of the losses that found the bucket empty, and how many packets passed without room for them, for each loss.
 const EXPLAINED: f64 = 0.8;
 const OVER: f64 = 0.05;
+/// The share that is enough where the rate between losses shows as well.
+const HALF: f64 = 0.5;
 /// So many moments of loss, and how much less likely chance is (a logarithm).
 const MOMENTS: usize = 9;
 const UNLIKELY: f64 = 9.0;
@@ -37,6 +39,16 @@ pub(super) fn of(side: &Side<'_>) -> Option<Bucket> {
 pub(super) fn looks_alike(side: &Side<'_>) -> bool {
     let bucket = side.sender.load().and_then(|l| l.bucket);
     bucket.is_some_and(|b| is_like(&b))
+}
+
+/// A bucket explains more of this side's losses than chance, though others may have had another cause.
+pub(super) fn explains_half(side: &Side<'_>) -> bool {
+    let bucket = side.sender.load().and_then(|l| l.bucket);
+    bucket.is_some_and(|b| is_half(&b))
+}
+
+fn is_half(b: &Bucket) -> bool {
+    b.explained >= HALF && b.over <= OVER && b.weight() >= UNLIKELY
 }
 
 fn is_like(b: &Bucket) -> bool {
@@ -207,6 +219,16 @@ mod tests {
         });
         assert!(is_like(&six) && !is_proven(&six));
         assert!(!is_like(&three));
+        let half = Bucket {
+            explained: 0.55,
+            moments: 20,
+            ..bucket()
+        };
+        assert!(is_half(&half) && !is_proven(&half));
+        assert!(!is_half(&Bucket {
+            chance: 0.5,
+            ..half
+        }));
     }
 
     #[test]
