@@ -8,7 +8,7 @@ use tcplab_wire::{NotTcp, TcpFlags, TcpPacket};
 
 use crate::bounds::{Options, Scales};
 use crate::conn::{Connection, Moment};
-use crate::findings::{self, Finding, Limits};
+use crate::findings::{self, Finding, Limits, Shared};
 use crate::numbering::Isns;
 use crate::report::{Stream, Totals};
 use crate::slots::{Life, Slots};
@@ -21,7 +21,7 @@ use crate::young::Young;
 pub enum Output {
     /// A connection.
     Stream(Box<Stream>),
-    /// Its findings follow it; those about the whole capture come last.
+    /// Its findings follow it; those of several streams together and those about the whole capture come last.
     Finding(Box<Finding>),
     /// Its packets, as far as [`Options::rows`] says.
     Trace(Box<StreamTrace>),
@@ -49,6 +49,8 @@ pub struct Analyzer {
     /// The last packet's pair and the slot of its connection: packets come in groups.
     recent: Option<(Key, u32)>,
     limits: Limits,
+    /// What connections may share.
+    shared: Shared,
     shelf: Shelf,
     scales: Scales,
     /// TCP packets cut so short that nobody knows whose they are.
@@ -72,6 +74,7 @@ impl Analyzer {
             slots: Slots::default(),
             recent: None,
             limits: Limits::default(),
+            shared: Shared::default(),
             shelf: Shelf::new(options.rows, options.max_rows),
             scales: Scales::new(options.max_streams),
             stubs: 0,
@@ -299,6 +302,10 @@ impl Analyzer {
                 return;
             }
         }
+        let shared = self.shared.findings().into_iter();
+        let shared: Vec<_> = shared.filter(|f| self.limits.admit(f.id)).collect();
+        self.ready
+            .extend(shared.into_iter().map(|f| Output::Finding(Box::new(f))));
         let rest = self.limits.about_the_capture();
         self.ready
             .extend(rest.into_iter().map(|f| Output::Finding(Box::new(f))));
@@ -337,6 +344,7 @@ impl Analyzer {
         self.limits
             .note_not_checked(report.stream, &found.not_checked);
         self.limits.note(&connection, &report);
+        self.shared.note(found.lossy);
         self.ready.push_back(Output::Stream(Box::new(report)));
         for finding in found.findings {
             if self.limits.admit(finding.id) {

@@ -493,6 +493,19 @@ fn a_refused_connection() {
         "540 < R. 0 101 0 0",
     ]);
     assert_eq!(twice.ids(), ["refused"]);
+    // Its timer tried again: the RST was lost behind the capture. Windows tries 500 ms after the RST that it had.
+    let unheard = |ms: u32| {
+        let again = format!("{ms} > S 100 0 0 60000 mss=1460");
+        analyze_script(&[
+            "0 > S 100 0 0 60000 mss=1460",
+            "20 < R. 0 101 0 0",
+            &again,
+            "1540 < R. 0 101 0 0",
+        ])
+        .ids()
+    };
+    assert_eq!(unheard(1000), ["refused", "syn_retries"]);
+    assert_eq!(unheard(600), ["refused"]);
     // The client gave up.
     let own = analyze_script(&["0 > S 100 0 0 60000 mss=1460", "20 > R 101 0 0 0"]);
     assert!(!has(&own, "refused"));

@@ -355,6 +355,78 @@ fn a_policer_lets_one_rate_pass_between_its_drops() {
     assert!(!held(|_| 300, 8, 70.0).ids().contains(&"policer"));
 }
 
+/// At the sender: a flight each 300 ms, which grows by two segments while nothing is lost. `drops` tells of each segment,
+/// by its time; the last one of a flight passes. Its ACKs come 40 ms after them, `wait` later from one to the next; then
+/// what was lost is sent again.
+fn flights(mut drops: impl FnMut(f64) -> bool, wait: f64) -> Answer {
+    let (mut bulk, mut count) = (Bulk::new(SACK), 10);
+    for round in 0..90 {
+        let begin = 50.0 + f64::from(round) * 300.0;
+        let mut lost = Vec::new();
+        let mut done = begin;
+        for n in 0..count {
+            let (seq, end) = (bulk.seq, bulk.seq + 1460);
+            let ms = begin + f64::from(n) * 0.1;
+            bulk.say(ms, &format!("> . {seq} 501 1460 60000"));
+            bulk.seq = end;
+            if drops(ms) && n + 1 < count {
+                lost.push(seq);
+                continue;
+            }
+            done = ms + 40.0 + wait * f64::from(n);
+            let line = match lost.first() {
+                Some(first) => format!("< . 501 {first} 0 60000 sack={seq}-{end}"),
+                None => format!("< . 501 {end} 0 60000"),
+            };
+            bulk.say(done, &line);
+        }
+        count = if lost.is_empty() { count + 2 } else { 12 };
+        for seq in &lost {
+            done += 1.0;
+            while drops(done) {
+                done += 5.0;
+            }
+            bulk.say(done, &format!("> . {seq} 501 1460 60000"));
+        }
+        if !lost.is_empty() {
+            bulk.say(done + 40.0, &format!("< . 501 {} 0 60000", bulk.seq));
+        }
+    }
+    bulk.analyze()
+}
+
+/// A bucket of 15 kB that fills with 20 kB in 300 ms.
+fn bucket() -> impl FnMut(f64) -> bool {
+    let (mut tokens, mut last) = (15_000.0, 0.0);
+    move |ms: f64| {
+        tokens = f64::min(15_000.0, tokens + (ms - last) * 20_000.0 / 300.0);
+        last = ms;
+        let gone = tokens < 1500.0;
+        tokens -= if gone { 0.0 } else { 1500.0 };
+        gone
+    }
+}
+
+#[test]
+fn a_token_bucket_explains_the_losses_of_a_policer() {
+    let answer = flights(bucket(), 0.0);
+    assert_eq!(answer.ids(), ["policer"]);
+    let told = title(&answer, "policer");
+    // It is 533 kbit/s; as the bucket is full again before most flights, higher rates explain the losses, too.
+    assert!(told.contains("held to between 4"), "{told}");
+    // A queue of that length and rate is seen: each segment takes 22 ms in it.
+    let queue = flights(bucket(), 22.0);
+    assert!(!queue.ids().contains(&"policer"), "{:?}", queue.ids());
+    // Losses that come at any time fit no bucket.
+    let mut n = 0;
+    let chance = |_| {
+        n += 1;
+        n * n % 17 == 1
+    };
+    let chance = flights(chance, 0.0);
+    assert!(!chance.ids().contains(&"policer"), "{:?}", chance.ids());
+}
+
 /// A connection with some data, and a RST of the server as given.
 fn reset(lines: &[&str]) -> Answer {
     let begin = [

@@ -11,6 +11,7 @@ use super::hidden;
 use super::input;
 use super::load::{BULK, SILENCE};
 use super::loss::{Again, Hole, Loss};
+use super::passed::Passed;
 use super::rounds::{self, Rounds};
 use super::unclear::Held;
 use crate::trace::SegmentKind;
@@ -24,6 +25,10 @@ pub(super) const NEAR_IDS: i16 = 1000;
 
 /// Payload of a full Ethernet frame (RFC 894, RFC 9293 3.7.1).
 const ETHERNET: u32 = 1460;
+
+/// Who tries again after a RST does so sooner (Windows: after 500 ms); who had no answer tries 1 s after its SYN
+/// (RFC 6298 2.1), which is a little less after the RST passed.
+const ANSWERED: Duration = Duration::from_millis(800);
 
 /// Few round trips are longer.
 const FAR: Duration = Duration::from_millis(300);
@@ -94,6 +99,11 @@ pub(crate) fn on_segment(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> S
         if tx.ordinal > BULK && (tx.ordinal & 3 == 0 || silence >= SILENCE) {
             under_load(tx, rx, p, silence, at);
         }
+        if tx.loss.is_some()
+            && let Some(passed) = tx.load_mut().and_then(|l| l.passed.as_deref_mut())
+        {
+            passed.passes(p.payload_len, kind == SegmentKind::New, at.now);
+        }
         tx.last_data = at.now;
     }
     kind
@@ -116,6 +126,10 @@ fn hole_shows(tx: &mut Dir, now: Instant) {
     let (near, bytes) = (near(tx), tx.data_bytes);
     if let Some(load) = tx.load_mut() {
         load.hole_shows(bytes, now);
+        let passed = load
+            .passed
+            .get_or_insert_with(|| Box::new(Passed::begin(now)));
+        passed.hole(now);
     }
     let load = tx.load();
     let hole = Hole {
@@ -125,6 +139,27 @@ fn hole_shows(tx: &mut Dir, now: Instant) {
     let loss = tx.loss();
     if loss.asked.is_none() {
         loss.hole = Some(Box::new(hole));
+    }
+}
+
+/// What passed as `[seq, end)` is sent again: it was lost behind the capture, as far as the sender knows.
+fn lost_behind(tx: &mut Dir, seq: Seq, end: Seq) {
+    let (flight, Some(load)) = (
+        &tx.flight,
+        tx.rtt.as_mut().and_then(|r| r.load.as_deref_mut()),
+    ) else {
+        return;
+    };
+    let passed = load.passed.get_or_insert_with(|| {
+        let since = flight.front().map_or(Instant::default(), |s| s.first);
+        let mut passed = Passed::begin(since);
+        let all = flight.iter().filter(|s| s.payload > 0);
+        all.for_each(|s| passed.passes(s.payload, true, s.first));
+        Box::new(passed)
+    });
+    for s in flight.within(seq, end) {
+        let part = s.end().min(end) - s.seq.max(seq);
+        passed.lost(part.min(s.payload), s.last);
     }
 }
 
@@ -299,8 +334,10 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
     }
     if p.flags.has(TcpFlags::SYN) {
         let refused = rx.rare.as_deref().is_some_and(|r| r.refuses);
+        // Its timer sent it: it never had the RST, which was lost behind the capture.
+        let unheard = seq + 1 == tx.nxt && at.now.since(rx.last_packet) >= ANSWERED;
         let loss = tx.loss();
-        if refused {
+        if refused && !unheard {
             // It had its answer, and tries again.
             loss.other += 1;
             return SegmentKind::Retransmission;
@@ -341,6 +378,7 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
     } else {
         let kind = sent_again(tx, rx, p, at);
         if known && end.after(tx.una) {
+            lost_behind(tx, seq, end);
             tx.flight.sent_again(seq, end, at.now, at.number);
         }
         fill_hole(tx, p, at);

@@ -5,7 +5,7 @@ use tcplab_base::{Duration, Instant, Samples};
 use super::ack::TIMER_US;
 use super::dir::{PROVEN, Rare};
 use super::window::Scale;
-use super::{AckStats, Connection, Dir, Record, round_trip};
+use super::{AckStats, Connection, Dir, Events, Record, round_trip};
 use crate::budget::{Account, Class};
 use crate::report::{
     AckMode, AcksSent, Artefact, Direction, Episode, EpisodeKind, Handshake, Retransmissions,
@@ -51,6 +51,11 @@ impl Connection {
         for (i, (dir, here)) in self.dirs.iter_mut().zip(here).enumerate() {
             if let Some(loss) = dir.loss.as_deref_mut() {
                 loss.episodes.close(None);
+            }
+            if let Some(load) = dir.load_mut()
+                && let Some(passed) = load.passed.as_deref()
+            {
+                load.bucket = Events::of(&[passed]).bucket();
             }
             if let Some(class) = dir.settle()
                 && let Some(trace) = self.trace.as_deref_mut()

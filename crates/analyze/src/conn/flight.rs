@@ -271,6 +271,14 @@ impl Flight {
         from.next().is_some_and(|s| s.seq.before(end))
     }
 
+    /// Those that cover a part of `[seq, end)`.
+    pub(crate) fn within(&self, seq: Seq, end: Seq) -> impl Iterator<Item = &Segment> {
+        let at = self.index_after(seq);
+        self.segments
+            .from(at)
+            .take_while(move |s| s.seq.before(end))
+    }
+
     /// Whether `[seq, end)` is one segment. What is sent again for a smaller MTU has other ends.
     pub(crate) fn holds(&self, seq: Seq, end: Seq) -> bool {
         let at = self.index_after(seq);

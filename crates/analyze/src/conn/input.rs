@@ -185,6 +185,8 @@ fn under_load(acker: &Dir, sender: &mut Dir, (us, covered): (u32, u32), p: &TcpP
             });
             if more {
                 load.answered(us, at.now, at.number);
+            } else {
+                load.answered_alone(us, at.now, at.number);
             }
         }
         None if is_bulk => rtt.begin(us, at),

@@ -6,9 +6,12 @@
 
 use tcplab_base::{Duration, Instant, Seq};
 
+use super::alone::Alone;
+use super::bucket::Bucket;
 use super::clock::TsClock;
 use super::data::At;
 use super::moment::Moment;
+use super::passed::Passed;
 
 /// A sender of fewer segments has no record.
 pub(crate) const BULK: u32 = 16;
@@ -34,6 +37,8 @@ pub(crate) struct Load {
     pub answered: QueueWaits,
     /// From the sender to the capture, by its time stamps.
     pub arrived: QueueWaits,
+    /// From a segment to its ACK, where nothing else was in flight.
+    pub alone: Option<Box<Alone>>,
     tick_ns: u32,
     /// An ACK's time stamp that waits for its echo on data, when it passed, and how long the last one took: no packet can
     /// have waited longer than that, whatever a slow clock says.
@@ -49,6 +54,9 @@ pub(crate) struct Load {
     pub heard: Heard,
     /// When holes showed, and how many bytes of data had come by then.
     pub holes: Vec<(Instant, u64)>,
+    /// What passed and what was lost, from the first loss on; at the end the token bucket that explains it best.
+    pub passed: Option<Box<Passed>>,
+    pub bucket: Option<Bucket>,
     /// Times between two segments, of one in four, by their logarithms to the base of two.
     gaps: [u32; 24],
 }
@@ -369,6 +377,24 @@ impl Load {
         }
         let idle = u32::try_from(self.answered.least.min(u32::MAX.into())).unwrap_or(0);
         self.answered.add(us.into(), idle, now, number);
+    }
+
+    /// Bytes that it takes.
+    pub(crate) fn weight(&self) -> usize {
+        let passed = self.passed.as_deref().map_or(0, Passed::weight);
+        let alone = self.alone.as_deref().map_or(0, size_of_val);
+        let holes = self.holes.capacity() * size_of::<(Instant, u64)>();
+        size_of::<Self>() + passed + alone + holes
+    }
+
+    /// An ACK came `us` after its segment, and a timer may have held it back.
+    #[inline]
+    pub(crate) fn answered_alone(&mut self, us: u32, now: Instant, number: u64) {
+        let before = u32::try_from(self.answered.least).unwrap_or(u32::MAX);
+        let alone = self
+            .alone
+            .get_or_insert_with(|| Box::new(Alone::new(before)));
+        alone.answered(us, now, number);
     }
 
     /// An ACK passes with this time stamp.

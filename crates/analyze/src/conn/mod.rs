@@ -5,12 +5,15 @@
 //! `window`; `finish` makes the report.
 
 mod ack;
+mod alone;
+mod bucket;
 mod caqm;
 mod clock;
 mod copy;
 mod data;
 mod dir;
 mod episode;
+mod events;
 mod finish;
 mod flight;
 mod hidden;
@@ -19,6 +22,7 @@ mod load;
 mod loss;
 mod moment;
 mod opening;
+mod passed;
 mod quick_model;
 mod reset;
 mod roles;
@@ -34,12 +38,16 @@ use tcplab_base::{Duration, Instant};
 use tcplab_wire::{CaqmUnits, TcpFlags, TcpPacket};
 
 pub(crate) use ack::{AckStats, TIMER_US};
+pub(crate) use alone::{Alone, HELD_US};
+pub(crate) use bucket::Bucket;
 pub(crate) use caqm::{Offer, Tags};
 pub(crate) use dir::{Dir, Unanswered};
 pub(crate) use episode::{Episodes, Record};
+pub(crate) use events::Events;
 pub(crate) use flight::Segment;
 pub(crate) use load::{QueueWaits, Reordered, STANDING_US};
 pub(crate) use opening::Opening;
+pub(crate) use passed::Passed;
 pub(crate) use reset::Reset;
 pub(crate) use rounds::{Level, Run};
 pub(crate) use steps::Step;

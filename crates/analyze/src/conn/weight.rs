@@ -3,6 +3,7 @@
 
 use tcplab_base::Samples;
 
+use super::load::Load;
 use super::{AckStats, Connection, Dir};
 use crate::budget::Tracker;
 
@@ -25,7 +26,7 @@ impl Dir {
                 + r.prompt
                     .as_deref()
                     .map_or(0, |p| size_of_val(p) + p.heap_bytes())
-                + r.load.as_deref().map_or(0, size_of_val)
+                + r.load.as_deref().map_or(0, Load::weight)
         });
         let loss = self.loss.as_deref().map_or(0, |l| l.weight());
         let rare = self.rare.as_deref().map_or(0, size_of_val);

@@ -1,19 +1,24 @@
 //! A queue that stands while data is sent: the round trip under load is many times that of the idle path.
 
-use super::{Detector, Finding, Found, Id, Need, Severity, Side, packets, us};
+use super::{Detector, Finding, Found, Id, Need, Severity, Side, others_queue, packets, us};
 use crate::conn::{QueueWaits, STANDING_US};
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("bufferbloat"),
     severity: "high",
-    said_when: "For 0.4 s or more, and a fifth of the time of sending, every packet waited 100 ms and twice the idle round trip longer than on the idle path: by the ACKs at the sender, by time stamps behind the queue",
+    said_when: "For 0.4 s or more, and a fifth of the time of sending, every packet waited 100 ms and twice the idle round trip longer than on the idle path: by the ACKs at the sender, by time stamps behind the queue. Or for 1 s or more each message, three or more one after the other, had its ACK that much later than on the idle path, and 200 ms more: Linux and Windows hold an ACK back for no longer",
     needs: &[Need::Data, Need::BothDirections],
     detect,
 };
 
+/// The cure, whoever fills the queue.
+pub(super) const AQM: &str = "Put an AQM on the queue, with a shaper a little below the rate of the slowest link: `tc qdisc \
+     replace dev DEVICE root cake bandwidth RATE`, or `... root fq_codel` where the queue is the interface's own.";
+
 fn detect(side: &Side<'_>, out: &mut Found) {
     let waits = waits(side);
     let found = waits.and_then(|w| find(side, w));
+    let found = found.or_else(|| others_queue::find(side));
     if let Some(load) = side.sender.load()
         && found.is_none()
         && !is_ruled_out(side)
@@ -113,9 +118,7 @@ fn find(side: &Side<'_>, waits: &QueueWaits) -> Option<Finding> {
         us(waited)
     );
     f.remedy = vec![
-        "Put an AQM on the queue, with a shaper a little below the rate of the slowest link: `tc qdisc replace dev DEVICE \
-         root cake bandwidth RATE`, or `... root fq_codel` where the queue is the interface's own."
-            .to_owned(),
+        AQM.to_owned(),
         format!(
             "Where the queue is somebody else's, let {end} send less ahead: `sysctl net.ipv4.tcp_congestion_control=bbr`."
         ),

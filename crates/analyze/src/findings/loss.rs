@@ -8,6 +8,7 @@ use tcplab_base::Duration;
 use super::episodes::Episodes;
 use super::{
     Detector, Finding, Id, Need, Severity, Side, length, policer, reordering, rto, tail_loss,
+    token_bucket,
 };
 use crate::conn::Record;
 
@@ -27,7 +28,7 @@ pub(crate) const QUEUE: Detector = Detector {
 pub(crate) const RANDOM: Detector = Detector {
     id: Id("random_loss"),
     severity: "medium from 1 % of the segments, else info",
-    said_when: "Segments were lost and repaired without a timeout, and most of them while no packet waited, though much longer waits or much more in flight had gone well",
+    said_when: "Segments were lost and repaired without a timeout, and most of them while no packet waited, though much longer waits or much more in flight had gone well; no token bucket explains them",
     needs: &[
         Need::Data,
         Need::BothDirections,
@@ -139,7 +140,7 @@ impl Path {
 /// What most of the losses look like: a full queue loses many at once, or again and again at one length; chance loses at
 /// every length.
 fn kind(side: &Side<'_>, list: &[&Record]) -> Kind {
-    if policer::rate(side).is_some() {
+    if policer::explains(side) {
         return Kind::Policed;
     }
     let Some(path) = Path::of(side) else {
@@ -153,7 +154,7 @@ fn kind(side: &Side<'_>, list: &[&Record]) -> Kind {
     let long = path.longest_us >= (path.idle_us / 4).max(2 * path.blur());
     if queue * 4 >= list.len() * 3 && apart && (often || (many && long)) {
         Kind::Queue
-    } else if random * 2 >= list.len() && often {
+    } else if random * 2 >= list.len() && often && !token_bucket::looks_alike(side) {
         Kind::Random
     } else {
         Kind::Untold

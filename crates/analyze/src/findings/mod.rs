@@ -22,6 +22,7 @@ mod measured;
 mod needs;
 mod no_answer;
 mod options;
+mod others_queue;
 mod policer;
 pub mod proof;
 mod quickack;
@@ -34,12 +35,14 @@ mod reordering;
 mod reset;
 mod rto;
 mod send_buffer;
+mod shared_policer;
 mod slow_client;
 mod slow_server;
 mod slow_start;
 mod syn;
 mod tail_loss;
 mod time_wait_reuse;
+mod token_bucket;
 mod window_after_idle;
 mod zero_window;
 
@@ -58,6 +61,7 @@ pub use list::{about, ids, looked_for, needs, releases, table};
 use needs::Missing;
 pub use needs::{Lacks, Need, NotChecked};
 pub use proof::Proof;
+pub(crate) use shared_policer::Shared;
 
 /// One thing worth telling a person.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -136,6 +140,8 @@ pub(crate) struct Found {
     pub findings: Vec<Finding>,
     /// What could not be looked for, and why.
     pub not_checked: Vec<(Id, Need)>,
+    /// Those that may have lost by a policer which others share.
+    pub lossy: Vec<token_bucket::Lossy>,
     /// The detector at work.
     current: Option<Id>,
 }

@@ -1,25 +1,32 @@
 //! A policer: it drops what goes beyond a rate at once, where a shaper would let it wait (RFC 2475).
 //!
 //! Its bucket of tokens is empty whenever it drops, so as many bytes pass between two losses as the rate gives in that
-//! time: always the same rate, while no packet waits. A sender that its program holds to a rate and that loses by chance
-//! shows such rates as well; it does not lose many at once.
+//! time: always the same rate, while no packet waits. A program that sends blocks of one size at equal times into a short
+//! queue shows such rates as well; no bucket explains its losses ([`token_bucket`]).
+
+use std::net::IpAddr;
 
 use tcplab_base::Instant;
-use tcplab_base::quantity::{BITS_PER_SECOND, Digits, figure};
+use tcplab_base::quantity::{BITS_PER_SECOND, BYTES, Digits, figure};
 
 use super::episodes::Episodes;
 use super::loss::{self, Path};
+use super::token_bucket::{self, Lossy};
 use super::{Detector, Finding, Id, Need, Severity, Side};
 use crate::conn::Record;
 
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("policer"),
     severity: "medium",
-    said_when: "Segments were lost again and again and many at once, no queue was seen, and between most losses the same rate passed, to 6 %, and what was sent again passed no faster",
+    said_when: "A token bucket explains the losses of one connection, or of several between two hosts: at nine moments or more, four losses of five found it empty, nearly nothing passed beyond it, and no packet waited half as long as in a queue of that length (behind the losses: a fifth of the packets came twice as fast as its rate). Or segments were lost again and again and many at once, no queue was seen, between most losses the same rate passed, to 6 %, what was sent again passed no faster, and a bucket explains half of the losses or more",
     needs: &[Need::Data, Need::BothDirections, Need::WholeHeaders],
     detect: |side, out| {
         let sampled = is_sampled(side);
-        match find(side).filter(|_| !sampled || side.has(Need::AtSender)) {
+        let found = find(side).filter(|_| !sampled || side.has(Need::AtSender));
+        if !sampled {
+            out.lossy.extend(Lossy::of(side));
+        }
+        match found {
             Some(finding) => out.extend([finding]),
             None if sampled => out.cannot_tell(Need::EveryPacket),
             // Nothing tells on which side of the losses it was captured.
@@ -44,6 +51,8 @@ const SAME: f64 = 1.5 * 1514.0 / FEW as f64;
 /// A repair of so many segments has a rate; some of them pass with what is left in the bucket.
 const REPAIRS: u32 = 3;
 const SPARE: u32 = 2;
+/// Rates that differ by this much are told as one.
+const ONE_RATE: f64 = 1.15;
 /// Behind a queue segments come at its rate. A policer lets them pass as they were sent: so many come in half the time.
 const BURSTS: f64 = 0.25;
 
@@ -68,19 +77,24 @@ fn loses_long(side: &Side<'_>) -> bool {
 }
 
 /// How many segments each episode sent again.
-fn counts<'a>(side: &'a Side<'_>) -> impl Iterator<Item = u32> + 'a {
+pub(super) fn counts<'a>(side: &'a Side<'_>) -> impl Iterator<Item = u32> + 'a {
     let lost = side.episodes().iter().filter(|r| lost(r));
     lost.map(|r| r.retransmissions)
 }
 
 /// What was lost and sent again: all that was needed, by whatever means.
-fn lost(r: &Record) -> bool {
+pub(super) fn lost(r: &Record) -> bool {
     r.spurious().is_none() && r.retransmissions > r.unneeded
 }
 
-/// The rate that passes, bit/s, when the losses of this side look like a policer's.
-pub(crate) fn rate(side: &Side<'_>) -> Option<f64> {
-    if !loses_much(side) {
+/// Whether a policer explains the losses of this side.
+pub(super) fn explains(side: &Side<'_>) -> bool {
+    token_bucket::of(side).is_some() || rate(side).is_some()
+}
+
+/// The rate that passes between losses, bit/s, when it is always the same.
+fn rate(side: &Side<'_>) -> Option<f64> {
+    if !loses_much(side) || !token_bucket::explains_half(side) {
         return None;
     }
     let again = |r: &&Record| lost(r);
@@ -148,35 +162,118 @@ fn rates(losses: impl Iterator<Item = (Instant, u64)>, long: i64) -> Vec<f64> {
 }
 
 fn find(side: &Side<'_>) -> Option<Finding> {
-    let rate = rate(side)?;
-    let list = Episodes::of(side, lost)?;
-    let lost = loss::lost(&list);
-    let (a, b) = (side.sender_end.ip, side.receiver_end.ip);
-    let mut f = list.finding(side, DETECTOR.id, Severity::Medium);
-    let held = figure(rate, BITS_PER_SECOND, Digits::Three);
-    let unqueued = if Path::of(side).is_some() {
-        "no packet waited before a loss"
-    } else {
-        "segments came faster than that, as no queue lets them pass"
+    let bucket = token_bucket::of(side);
+    let rate = match bucket {
+        Some(b) => b.between.map(|r| r * 8.0),
+        None => [rate(side)?; 2],
     };
-    f.title = format!(
-        "{a} is held to about {held}: what goes beyond is dropped at once, without a queue ({lost} segments)"
-    );
-    f.cause = format!(
-        "Between losses {held} of data passed, again and again, and {unqueued}: a policer \
-         between {a} and {b} has a bucket of tokens that fills at that rate, lets bursts pass, and drops the rest. A queue \
-         too short to be seen looks alike."
-    );
-    f.remedy = vec![
-        format!(
+    let list = Episodes::of(side, lost)?;
+    let words = Words {
+        from: side.sender_end.ip,
+        to: side.receiver_end.ip,
+        rate,
+        burst: bucket.map(|b| b.burst),
+        unqueued: if Path::of(side).is_some() {
+            "no packet waited before a loss"
+        } else {
+            "segments came faster than that, as no queue lets them pass"
+        },
+        lost: loss::lost(&list),
+        connections: 1,
+    };
+    Some(words.put_into(list.finding(side, DETECTOR.id, Severity::Medium)))
+}
+
+/// What a finding says.
+pub(super) struct Words {
+    pub from: IpAddr,
+    pub to: IpAddr,
+    /// Bits per second: the lowest and the highest that explain the losses.
+    pub rate: [f64; 2],
+    /// Bytes of the bucket, where it was fitted.
+    pub burst: Option<f64>,
+    /// Else the reason why no queue dropped them.
+    pub unqueued: &'static str,
+    pub lost: u64,
+    pub connections: usize,
+}
+
+impl Words {
+    pub(super) fn put_into(&self, mut f: Finding) -> Finding {
+        let (a, b) = (self.from, self.to);
+        let held = self.held();
+        let lost = self.lost;
+        let together = match self.connections {
+            1 => String::new(),
+            n => format!(", {n} connections together,"),
+        };
+        f.title = format!(
+            "{a}{together} is held to {held}: what goes beyond is dropped at once, without a queue ({lost} segments)"
+        );
+        let evidence = match self.burst {
+            Some(burst) => format!(
+                "A bucket of {} or more that fills at {held} explains the losses: what was lost found it empty, and \
+                 what passed found room. No packet waited as long as a queue of that length takes",
+                figure(burst, BYTES, Digits::Three)
+            ),
+            None => format!(
+                "Between losses {held} of data passed, again and again, and {}",
+                self.unqueued
+            ),
+        };
+        f.cause = format!(
+            "{evidence}: a policer between {a} and {b} has a bucket of tokens that fills at that rate, lets bursts pass, \
+             and drops the rest."
+        );
+        f.remedy = self.remedy();
+        f
+    }
+
+    /// The rate in words.
+    fn held(&self) -> String {
+        let [low, high] = self.rate;
+        let text = |rate| figure(rate, BITS_PER_SECOND, Digits::Three);
+        if high <= low * ONE_RATE {
+            format!("about {}", text((low * high).sqrt()))
+        } else {
+            format!("between {} and {}", text(low), text(high))
+        }
+    }
+
+    fn remedy(&self) -> Vec<String> {
+        vec![
             "If the limit is yours, shape instead (`tc qdisc replace dev DEVICE root cake bandwidth RATE` before the \
              policer), or raise its burst to the rate times the round trip at least."
-        ),
-        format!(
-            "If it is the provider's, let {a} send a little less than it: `tc qdisc replace dev DEVICE root fq maxrate \
-             {:.0}kbit`.",
-            rate * 0.95 / 1e3
-        ),
-    ];
-    Some(f)
+                .to_owned(),
+            format!(
+                "If it is the provider's, let {} send a little less than it: `tc qdisc replace dev DEVICE root fq maxrate \
+                 {:.0}kbit`.",
+                self.from,
+                self.rate[0] * 0.95 / 1e3
+            ),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_told_as_exactly_as_it_is_known() {
+        let words = |rate| Words {
+            from: IpAddr::from([10, 0, 0, 1]),
+            to: IpAddr::from([10, 0, 0, 2]),
+            rate,
+            burst: None,
+            unqueued: "",
+            lost: 20,
+            connections: 1,
+        };
+        assert_eq!(words([3.9e6, 4.1e6]).held(), "about 4.00 Mbit/s");
+        let wide = words([2e6, 4e6]);
+        assert_eq!(wide.held(), "between 2.00 Mbit/s and 4.00 Mbit/s");
+        // Whatever it is, this is less.
+        assert!(wide.remedy()[1].contains("maxrate 1900kbit"));
+    }
 }
