@@ -40,7 +40,7 @@ def meeting(rng):
     p, mbit, rtt, conns = {}, rng.choice([1.5, 2.5, 4]), rng.choice([10, 22, 38]), rng.choice([1, 2, 3])
     p.update(mbit=mbit, rtt_ms=rtt, theirs=conns)
     text = MEETING.format(near=rng.choice([300, 1500]), delay=rtt * 220, elsewhere=rng.choice([3000, 9000]), mbit=mbit, request=rng.choice([180, 600, 1200]), response=rng.choice([90, 700]),
-                          pause=rng.choice([20, 40]), seconds=rng.choice([9, 11]), theirs=int(mbit * 125000 * rng.choice([3, 4.5]) / conns), connections=conns, start=rng.choice([1200, 2500]))
+                          pause=rng.choice([20, 40]), seconds=rng.choice([9, 11]), theirs=int(mbit * 125000 * rng.choice([4.5, 6]) / conns), connections=conns, start=rng.choice([1200, 2500]))
 
     def judge(seen):
         if seen.drops() or not seen.finished() or seen.raw["ab"]["longest_wait"] < max(0.2, 4 * rtt / 1000):
