@@ -222,7 +222,7 @@ impl QdiscCount {
     }
 }
 
-/// What one way of a link did.
+/// What one way of a link did; all 0 on the kernel's own link, which counts its qdisc alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WayCount {
@@ -232,7 +232,7 @@ pub struct WayCount {
     pub bytes: u64,
     /// Frames that came out.
     pub delivered: u64,
-    /// Frames lost because the queue was full.
+    /// Frames that the queue dropped: it was full, or its qdisc chose so.
     pub queue_drops: u64,
     /// Frames lost by the link's chance or by a listed event.
     pub lost: u64,

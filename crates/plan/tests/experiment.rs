@@ -225,6 +225,11 @@ fn what_the_words_of_a_way_do_not_say_is_the_links() {
     let of = |way: &Direction| (way.rate_bps, way.delay_ns, way.limit_pkts, way.loss_ppb);
     assert_eq!(of(to), (Some(5_000_000), 2_000_000, 20, 0));
     assert_eq!(of(back), (Some(5_000_000), 7_000_000, 1_000, 10_000_000));
+    // The same where netem is a queue of its own: its delay holds, not its and the link's.
+    let text = text.replace("pfifo limit 20", "netem delay 7ms reorder 5%");
+    let to = one(&text).links[0].a_to_b.clone();
+    assert!(to.queue.is_some());
+    assert_eq!(of(&to), (Some(5_000_000), 0, 1_000, 0));
 }
 
 #[test]

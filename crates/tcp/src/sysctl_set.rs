@@ -154,7 +154,10 @@ pub(crate) fn within<T: Value>(text: &str, range: Option<(i64, i64)>) -> Result<
     let value = T::read(text)?;
     match range.is_none_or(|range| value.is_within(range)) {
         true => Ok(value),
-        false => Err("the value is out of its range".into()),
+        false => {
+            let (min, max) = range.unwrap_or_default();
+            Err(format!("the value is out of its range, {min} to {max}"))
+        }
     }
 }
 

@@ -141,7 +141,7 @@ pub(super) fn one_side(checked: &Checked) -> Option<Flag> {
     });
     over(
         FlagKind::OneSide,
-        "only one side has it: measured by another version, or lost",
+        "one side, or none, has a value: measured by another version, not measured, or lost",
         rows.chain(counts).collect(),
     )
 }

@@ -284,9 +284,10 @@ impl End {
                 None
             }
             Err(Errno::EAGAIN) => Some(Wants::Writable),
-            // An ICMP error for an earlier datagram: this one was not sent, the schedule goes on.
-            Err(Errno::ECONNREFUSED) => {
-                self.log(at, "error", Errno::ECONNREFUSED as i64);
+            // An ICMP error for an earlier datagram, or no room in the device's queue: this one was not sent, the schedule
+            // goes on, as ping(8)'s does.
+            Err(e @ (Errno::ECONNREFUSED | Errno::ENOBUFS)) => {
+                self.log(at, "error", e as i64);
                 self.doing = Doing::Next(Went::Done);
                 None
             }

@@ -131,7 +131,12 @@ fn routes(point: &Point, from: usize, hosts: &[HostNet]) -> Result<(), RunError>
     let own = address_of(from);
     netlink
         .local_route(std::net::Ipv4Addr::LOCALHOST, words)
-        .context(|| "cannot set the metrics of lo".into())?;
+        .context(|| {
+            format!(
+                "host.{}.route: this kernel does not take these metrics",
+                point.hosts[from].name
+            )
+        })?;
     for (to, first) in first_hops(point, from).into_iter().enumerate() {
         let Some(number) = first else { continue };
         let link = &point.links[number];
@@ -140,7 +145,12 @@ fn routes(point: &Point, from: usize, hosts: &[HostNet]) -> Result<(), RunError>
         let via = (next != to).then(|| address_of(next));
         netlink
             .route(&name, own, address_of(to), via, words)
-            .context(|| format!("cannot set the route of {name} to host {to}"))?;
+            .context(|| {
+                let [own, to] = [from, to].map(|host| &point.hosts[host].name);
+                format!(
+                    "host.{own}.route: this kernel does not take the route of {name} to host {to}"
+                )
+            })?;
     }
     Ok(())
 }

@@ -2,8 +2,9 @@
 
 use super::Kind;
 use crate::app::App;
+use crate::experiment::keys::SOCKET;
 use crate::network::HOST_SYSCTLS;
-use crate::point::{By, Host, Link, Offload, Point, QuickAck, Route, SocketOptions};
+use crate::point::{By, Host, Link, Offload, Point, SocketOptions};
 use crate::qdisc::Qdisc;
 use crate::refusal::Refusal;
 
@@ -108,14 +109,23 @@ static CARD_RULE: Rule = Rule {
     name: "card",
     not_on: KERNELS,
     when: "",
-    why: "only the model has a card with these keys",
+    why: "only the model has a card with this key",
     remedy: ON_MODEL,
     tolerable: true,
     asks: |point| {
-        of_hosts(point, "card", |host| {
-            host.card
-                .map(|_| "rx_queues, rx_ring, rx_usecs, ...".to_owned())
-        })
+        let mut found = Vec::new();
+        for (host, card) in point
+            .hosts
+            .iter()
+            .filter_map(|host| Some((host, host.card?)))
+        {
+            let keys = card.keys_set();
+            // Values that are the defaults ask for a card as well.
+            let keys = if keys.is_empty() { vec!["card"] } else { keys };
+            let place = |key: &str| format!("host.{}.{key}", host.name);
+            found.extend(keys.into_iter().map(|key| (place(key), String::new())));
+        }
+        found
     },
 };
 
@@ -215,9 +225,8 @@ static DATAGRAM_BUFFERS_RULE: Rule = Rule {
     asks: |point| {
         let is_datagram = |app: &App| app.does.is_udp() && !app.does.is_replay();
         of_apps((point, true), is_datagram, |options| {
-            let set = [("rcvbuf", options.rcvbuf), ("sndbuf", options.sndbuf)];
-            let set = set.into_iter().filter(|(_, value)| value.is_some());
-            set.map(|(key, _)| key).collect()
+            let is_buffer = |name: &&str| ["rcvbuf", "sndbuf"].contains(name);
+            options.keys_set().into_iter().filter(is_buffer).collect()
         })
     },
 };
@@ -325,7 +334,8 @@ static ROUTE_RULE: Rule = Rule {
     tolerable: false,
     asks: |point| {
         of_hosts(point, "route", |host| {
-            (host.route != Route::default()).then(String::new)
+            let metrics = host.route.keys_set();
+            (!metrics.is_empty()).then(|| metrics.join(", "))
         })
     },
 };
@@ -419,18 +429,15 @@ fn of_apps(
 
 /// The options that only TCP has.
 fn of_tcp(options: &SocketOptions) -> Vec<&'static str> {
-    let set = [
-        ("nodelay", options.nodelay.is_some()),
-        ("quickack", options.quickack != QuickAck::Leave),
-        ("rcvlowat", options.rcvlowat.is_some()),
-        ("user_timeout", options.user_timeout_ns.is_some()),
-        ("keepalive", options.keepalive_ns.is_some()),
-        ("congestion", options.congestion.is_some()),
-        ("notsent_lowat", options.notsent_lowat.is_some()),
-        ("maxseg", options.maxseg.is_some()),
-    ];
-    let set = set.into_iter().filter(|(_, is_set)| *is_set);
-    set.map(|(key, _)| key).collect()
+    let is_of_tcp = |name: &&str| {
+        let mut keys = SOCKET.iter().filter(|key| key.name == *name);
+        keys.any(|key| {
+            key.rules
+                .iter()
+                .any(|rule| rule.name == TCP_OPTIONS_RULE.name)
+        })
+    };
+    options.keys_set().into_iter().filter(is_of_tcp).collect()
 }
 
 /// Every `cpu` of a point.

@@ -146,16 +146,27 @@ fn route(fields: &Fields<'_>, text: &str) -> Result<Route, Fault> {
             let message = format!("`{word}` is no metric of a route");
             return Err(fault(message).suggest(word, known()));
         }
-        // `mtu lock 1400`: the lock keeps path MTU discovery off; no stack here offers that.
         let value = words.next();
         let value = value.ok_or_else(|| fault(format!("`{word}` needs a value")))?;
+        if value == "lock" {
+            let message = format!(
+                "`{word} lock`: leave `lock` out; `rto_min` has it anyway, and no stack here has it of others"
+            );
+            return Err(fault(message));
+        }
         let number = value.parse().map(Value::Integer);
         let node = Node {
             span: span(value),
             value: number.unwrap_or_else(|_| Value::Text(value.to_owned())),
         };
         let key = span(word);
-        table.entries.insert(word.to_owned(), Entry { key, node });
+        if table
+            .entries
+            .insert(word.to_owned(), Entry { key, node })
+            .is_some()
+        {
+            return Err(fault(format!("`{word}` stands twice")));
+        }
     }
     Route::read(&Fields {
         table: &table,

@@ -8,7 +8,8 @@ use super::keys::{Key, LINK, WAY, links as keys};
 use super::tc::{ONLY_KERNEL, Shape};
 use super::tree::{Node, Value};
 use crate::point::{By, Direction, Does, Event, Host, Link, Of};
-use crate::qdisc::Qdisc;
+use crate::qdisc::netem::{Chance, Loss};
+use crate::qdisc::{Kind, Qdisc};
 use crate::rules::{MAX_EVENT, MAX_EVENTS};
 use tcplab_base::quantity::TIME;
 
@@ -116,6 +117,10 @@ fn queue(fields: &Fields<'_>, by: By) -> Result<Queue, Fault> {
         return Ok(Queue::Keys(keys));
     };
     match qdisc(fields, keys::QDISC.name, node, words, by)? {
+        Queue::Own(own, _) if wire_of(&own, &keys) != keys => {
+            let message = "says what a key beside it says: write one or the other";
+            Err(fields.fault(&keys::QDISC, node, message))
+        }
         Queue::Own(own, _) => behind(fields, own, keys),
         Queue::Keys(said) => match said.twice(&keys) {
             Some(key) => {
@@ -127,10 +132,26 @@ fn queue(fields: &Fields<'_>, by: By) -> Result<Queue, Fault> {
         },
         kernels if keys == Shape::default() => Ok(kernels),
         Queue::Kernel(_) => {
-            let message =
-                "stands beside rate, delay, jitter, limit or loss; write one or the other";
+            let message = "with by = \"kernel\" a way has one qdisc and no keys beside it: put `rate` into its words (`htb rate 30mbit child fq_codel`), and a delay on another link";
             Err(fields.fault(&keys::QDISC, node, message))
         }
+    }
+}
+
+/// The wire behind a qdisc: what netem's words say, they say instead of the keys.
+fn wire_of(own: &Qdisc, keys: &Shape) -> Shape {
+    let Kind::Netem(netem) = own.kind() else {
+        return keys.clone();
+    };
+    let is_delayed = netem.latency_ns != 0 || netem.jitter_ns != 0;
+    Shape {
+        rate_bps: keys.rate_bps.filter(|_| netem.rate.is_none()),
+        delay_ns: keys.delay_ns.filter(|_| !is_delayed),
+        jitter_ns: keys.jitter_ns.filter(|_| !is_delayed),
+        loss_ppb: keys
+            .loss_ppb
+            .filter(|_| netem.loss == Loss::Random(Chance::default())),
+        limit_pkts: keys.limit_pkts,
     }
 }
 
@@ -237,7 +258,8 @@ fn one_way(
             let own = match (qdisc(fields, key, node, words, by)?, both) {
                 // The wire behind it is the link's.
                 (Queue::Own(own, _), Queue::Keys(keys) | Queue::Own(_, keys)) => {
-                    behind(fields, own, keys.clone())?
+                    let wire = wire_of(&own, keys);
+                    behind(fields, own, wire)?
                 }
                 (own, _) => own,
             };
@@ -271,7 +293,8 @@ fn one_way(
     let queue = match (own, both) {
         (Queue::Keys(own), Queue::Keys(both)) => Queue::Keys(merged(own, both)?),
         (Queue::Own(qdisc, own), Queue::Keys(both) | Queue::Own(_, both)) => {
-            Queue::Own(qdisc, merged(own, both)?)
+            let wire = wire_of(&qdisc, both);
+            Queue::Own(qdisc, merged(own, &wire)?)
         }
         (Queue::Keys(own), Queue::Own(_, both)) if is_named => Queue::Keys(merged(own, both)?),
         (Queue::Keys(own), Queue::Own(qdisc, both)) => {
@@ -281,7 +304,7 @@ fn one_way(
             Queue::Kernel(words.clone())
         }
         (Queue::Kernel(_), Queue::Keys(both)) if *both != Shape::default() => {
-            let message = "the kernel has one qdisc a way, and these words leave the link's rate, delay, jitter, limit or loss out: say all in the words";
+            let message = "with by = \"kernel\" a way has one qdisc, and these words leave the link's rate, delay, jitter, limit or loss out: say all in the words (`htb rate 30mbit child fq_codel`), and put a delay on another link";
             return Err(node.map_or_else(|| fields.missing(key), |n| fields.fault(key, n, message)));
         }
         (Queue::Keys(_), Queue::Kernel(_)) => {

@@ -13,13 +13,25 @@ const COUNTER: Direction =
 const STATE: Direction = Neither("it is the connection's state at its end");
 
 /// Counters of the kernel that are beyond doubt: less is better. All others are [`COUNTER`].
-pub static COUNTERS: [(&str, Values); 6] = [
+pub static COUNTERS: [(&str, Values); 18] = [
     ("TcpRetransSegs", segments(Less)),
     ("TcpInErrs", segments(Less)),
     ("TcpExtTCPTimeouts", count(Less)),
     ("TcpExtTCPSpuriousRTOs", count(Less)),
     ("TcpExtListenOverflows", count(Less)),
     ("TcpExtListenDrops", count(Less)),
+    ("TcpExtTCPTimeWaitOverflow", count(Less)),
+    ("TcpExtTCPAbortOnTimeout", count(Less)),
+    ("TcpExtTCPAbortOnMemory", count(Less)),
+    ("TcpExtTCPSynRetrans", segments(Less)),
+    ("TcpExtTCPLostRetransmit", segments(Less)),
+    ("TcpExtTCPRetransFail", count(Less)),
+    ("TcpAttemptFails", count(Less)),
+    ("TcpInCsumErrors", segments(Less)),
+    ("UdpInErrors", count(Less)),
+    ("UdpInCsumErrors", count(Less)),
+    ("UdpRcvbufErrors", count(Less)),
+    ("UdpSndbufErrors", count(Less)),
 ];
 
 /// Fields of tcp_info by what they hold.

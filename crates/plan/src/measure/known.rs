@@ -376,7 +376,7 @@ pub static LINK: [Known; 20] = [
     known(
         "queue_drops",
         packets(QUEUE),
-        "frames lost because the queue was full",
+        "frames that the queue dropped: it was full, or its qdisc chose so (ACKs that CAKE's filter took included)",
     ),
     known(
         "lost",

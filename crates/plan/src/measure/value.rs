@@ -6,7 +6,7 @@ use super::fairness;
 use super::known::{APP, LINK, LOG, Over, PACKETS, Packets, RUN};
 use super::{Measure, UnknownMeasure, is_app, is_host, link_names};
 use crate::outcome::{End, Flow, LogLine, Outcome, QueueCount, WayCount};
-use crate::point::Point;
+use crate::point::{By, Point};
 use crate::set::Table;
 
 /// What the measures of one run are taken from.
@@ -222,6 +222,11 @@ impl Sources<'_> {
             if QDISC.contains(&field) {
                 let qdisc = qdisc.as_ref().ok_or("there is no qdisc on this link")?;
                 return Ok(so_far + qdisc.named(field) as f64);
+            }
+            if self.point.links[number].by == By::Kernel {
+                return Err(
+                    "the kernel's own link counts no frames; its qdisc does: `drops`".into(),
+                );
             }
             Ok(match field {
                 "peak_pkts" => of_way(way, field).max(so_far),

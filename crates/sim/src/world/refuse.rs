@@ -1,6 +1,7 @@
 //! What the model does not do: said of a point before it runs.
 
 use tcplab_plan::contract::{self, Kind};
+use tcplab_plan::experiment::nearest;
 use tcplab_plan::network::narrow_link;
 use tcplab_plan::point::Host;
 use tcplab_plan::{Point, Refusal};
@@ -59,7 +60,14 @@ fn of_sysctls(host: &Host) -> Vec<Refusal> {
 /// A sysctl that could not be set.
 pub(crate) fn refused_sysctl(host: &str, (name, value): (&str, &str), why: &str) -> Refusal {
     let why = format!("{value} was not set: {why}");
-    Refusal::new(place_of(host, name), why, "leave it out").tolerable(name)
+    let known = Sysctl::NAMES.iter().copied().filter(|known| *known != name);
+    let remedy = match nearest(name, known) {
+        Some(near) if !Sysctl::NAMES.contains(&name) => {
+            format!("did you mean `{near}`? If not, leave it out")
+        }
+        _ => "leave it out".to_owned(),
+    };
+    Refusal::new(place_of(host, name), why, &remedy).tolerable(name)
 }
 
 fn place_of(host: &str, sysctl: &str) -> String {

@@ -44,9 +44,13 @@ pub(crate) fn put(netlink: &Netlink, interface: &str, words: &str) -> Result<(),
     let index = index(interface).context(|| format!("no interface {interface}"))?;
     let index = i32::try_from(index).unwrap_or(i32::MAX);
     for message in messages(index, qdisc.kind()).map_err(refused)? {
-        netlink
-            .add(message)
-            .context(|| format!("this kernel does not take the qdisc `{words}` on {interface}"))?;
+        netlink.add(message).context(|| {
+            let nat = match qdisc.kind() {
+                Kind::Cake(cake) if cake.nat => "; `nat` needs a kernel with connection tracking",
+                _ => "",
+            };
+            format!("this kernel does not take the qdisc `{words}` on {interface}{nat}")
+        })?;
     }
     Ok(())
 }

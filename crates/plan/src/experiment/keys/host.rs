@@ -27,7 +27,7 @@ record! {
         rx_ring: u32 = RX_RING, "rx_ring", Form::Count((1, 1 << 20)), number(1024), "frames that a receive queue holds (`ethtool -G`)", contract::CARD;
         rx_ns: i64 = RX_USECS, "rx_usecs", Form::Time(CARD_TIME), number(0), "time from the first frame in an empty queue to the interrupt (`ethtool -C`): GRO joins what one poll finds", contract::CARD;
         #[serde(default)]
-        rx_frames: u32 = RX_FRAMES, "rx_frames", Form::Count((0, 1 << 20)), number(0), "frames in a queue that raise the interrupt before `rx_usecs` (`ethtool -C`); 0: only the time does", contract::CARD;
+        rx_frames: u32 = RX_FRAMES, "rx_frames", Form::Count((0, 1 << 20)), number(0), "frames in a queue that raise the interrupt before `rx_usecs` are over, without which they change nothing (`ethtool -C`); 0: only the time does", contract::CARD;
         frame_ns: i64 = RX_FRAME_COST, "rx_frame_cost", Form::Time(CARD_TIME), number(0), "time that a queue's CPU needs for a frame of the wire", contract::CARD;
         packet_ns: i64 = RX_PACKET_COST, "rx_packet_cost", Form::Time(CARD_TIME), number(0), "time that a CPU needs for a packet that goes up after GRO", contract::CARD;
         caqm: bool = NIC_CAQM, "nic_caqm", Form::Flag, flag(true), "whether its card finds ports behind CAQM's tag; else all frames with a tag go to queue 0", contract::CARD;

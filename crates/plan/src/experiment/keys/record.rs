@@ -41,6 +41,16 @@ macro_rules! record {
                 Ok(Self { $($field: fields.get(&$key)?,)+ })
             }
 
+            /// The keys whose values are not their defaults.
+            pub(crate) fn keys_set(&self) -> Vec<&'static str> {
+                let usual = Self::default();
+                let mut keys = Vec::new();
+                $(if self.$field != usual.$field {
+                    keys.push($key.name);
+                })+
+                keys
+            }
+
             /// Whether a file could have said it.
             pub(crate) fn check(&self) -> Result<(), $crate::point::Wrong> {
                 $($crate::experiment::fields::Taken::check(&self.$field, stringify!($field), &$key)?;)+
