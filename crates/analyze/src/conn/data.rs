@@ -365,7 +365,7 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
         let late = at.now.since(shown);
         // Later than that it may be a late retransmission.
         let sure = match near(tx) {
-            Some(near) => late < near,
+            Some(near) => late < near && !may_be_sent_again(tx, p, near, at.now),
             None => late < SURELY_LATE && left_earlier(tx, p).is_some(),
         };
         if sure {
@@ -377,6 +377,8 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
         SegmentKind::OutOfOrder
     } else {
         let kind = sent_again(tx, rx, p, at);
+        let open = (tx.una, tx.nxt);
+        tx.loss().repairs(open, at.now);
         if known && end.after(tx.una) {
             lost_behind(tx, seq, end);
             tx.flight.sent_again(seq, end, at.now, at.number);
@@ -410,6 +412,13 @@ fn late_not_lost(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
     let recovering = loss.is_some_and(|l| l.dupacks >= 3 || l.recovering());
     let limit = Duration::from_millis(3).min(rtt(tx));
     !recovering && now.since(tx.last_data) < limit
+}
+
+/// Whether RACK may have sent this again before the hole showed: it is neither lost nor late for sure.
+fn may_be_sent_again(tx: &Dir, p: &TcpPacket, near: Duration, now: Instant) -> bool {
+    let known = tx.loss.as_deref().and_then(|l| l.could_know(p.seq));
+    let is_told = left_earlier(tx, p).is_some();
+    !is_told && known.is_some_and(|known| now.since(known).as_nanos() >= near.as_nanos() / 4 * 3)
 }
 
 /// Whether `p` left before the newest packet that was seen; `None` when its time stamp and IP identification do not tell.

@@ -49,6 +49,10 @@ pub(crate) struct Loss {
     pub told: Moment,
     /// When they first told of the oldest hole that is still open, or of one before it.
     pub asked: Moment,
+    /// When a retransmission first came with this as the highest sequence number: from its ACK on RACK (RFC 8985 6.2) takes
+    /// all for lost that left before it, although no hole shows.
+    repaired: Moment,
+    repaired_nxt: Seq,
     /// What was seen when the oldest open hole showed to a capture behind the loss.
     pub hole: Option<Box<Hole>>,
     /// Segments that came late though nobody asked for them.
@@ -311,6 +315,22 @@ impl Loss {
         self.episodes.spurious(index, evidence);
     }
 
+    /// A retransmission came; `nxt`: the highest sequence number, `una`: the first that is not ACKed.
+    pub(crate) fn repairs(&mut self, (una, nxt): (Seq, Seq), now: Instant) {
+        // A hole behind the one before is still open.
+        let is_over = una.after(self.repaired_nxt);
+        if self.repaired.is_none() || is_over {
+            self.repaired.set(now);
+            self.repaired_nxt = nxt;
+        }
+    }
+
+    /// Since when the sender could know that what begins at `seq` was lost, before anything beyond it came.
+    pub(crate) fn could_know(&self, seq: Seq) -> Option<Instant> {
+        let at = self.repaired.get();
+        at.filter(|_| seq.at_or_after(self.repaired_nxt))
+    }
+
     /// A segment came after `bytes` that were sent later, `late` after the first of them, and nobody had asked for it.
     pub(crate) fn reordered(&mut self, bytes: u32, late: Duration, number: u64) {
         let reordered = self.reordered.get_or_insert_default();
@@ -421,5 +441,26 @@ impl Open {
                 ..Record::default()
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hole_behind_a_retransmission_may_be_known_before_it_shows() {
+        let ms = |ms: i64| Instant::from_nanos(ms * 1_000_000);
+        let mut loss = Loss::default();
+        assert_eq!(loss.could_know(Seq(5_000)), None);
+        loss.repairs((Seq(1_000), Seq(5_000)), ms(10));
+        // Data beyond the hole came meanwhile: since the first of them it can be known.
+        loss.repairs((Seq(2_000), Seq(9_000)), ms(20));
+        assert_eq!(loss.could_know(Seq(5_000)), Some(ms(10)));
+        assert_eq!(loss.could_know(Seq(4_000)), None);
+        // The hole is closed.
+        loss.repairs((Seq(6_000), Seq(9_000)), ms(30));
+        assert_eq!(loss.could_know(Seq(8_000)), None);
+        assert_eq!(loss.could_know(Seq(9_000)), Some(ms(30)));
     }
 }

@@ -632,7 +632,7 @@ mod tests {
             ("a side of it", size_of::<Dir>(), 544),
             ("its time budget", size_of::<Tracker>(), 712),
             ("its ACKs", size_of::<AckStats>(), 192),
-            ("its losses", size_of::<loss::Loss>(), 200),
+            ("its losses", size_of::<loss::Loss>(), 216),
             ("its rare counters", size_of::<dir::Rare>(), 120),
             ("a segment in flight", size_of::<Segment>(), 48),
         ];

@@ -6,7 +6,7 @@ use crate::conn::Reordered;
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("reordering"),
     severity: "info",
-    said_when: "Segments came after others that were sent later, and nobody had asked for them again: by their time stamps or IP identification behind the place, by SACK at the sender",
+    said_when: "Segments came after others that were sent later, and nobody had asked for them again, nor had a retransmission been ACKed that tells the sender of them (RACK): by their time stamps or IP identification behind the place, by SACK at the sender",
     needs: &[Need::Data, Need::BothDirections, Need::EveryPacket],
     detect: |side, out| {
         let loss = side.sender.loss.as_deref();
