@@ -336,4 +336,13 @@ fn a_request_without_an_answer() {
         "9110 > F. 501 501 0 60000",
     ]);
     assert!(!has(&pace, "no_answer"));
+    // The same without its beginning: a feed of 20 s, and 3 s of silence.
+    let mut feed = Vec::new();
+    for i in 0..20 {
+        let (at, seq) = (1000 * i, 301 + 200 * i);
+        feed.push(format!("{at} > P. {seq} 501 200 60000"));
+        feed.push(format!("{at}.9 < . 501 {} 0 60000", seq + 200));
+    }
+    feed.push("22000 > F. 4301 501 0 60000".to_owned());
+    assert!(!has(&run(&[], &feed), "no_answer"));
 }

@@ -21,6 +21,7 @@
 mod bulk;
 mod doing;
 mod extent;
+mod host;
 mod messages;
 mod patience;
 mod ping;
@@ -32,6 +33,7 @@ mod udp;
 mod web;
 
 pub use doing::{Doing, Wants};
+pub use host::{BACKLOG, CHUNK, start_phase};
 pub use patience::{Awaited, Stepped};
 pub use ping::Ping;
 pub use program::{Message, Program, Result, Step};

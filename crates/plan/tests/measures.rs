@@ -169,6 +169,7 @@ fn unknown_names_say_which_is_near() {
             "did you mean `link.client-server.a_to_b`?",
         ),
         ("run.virtual", "did you mean `run.virtual_s`?"),
+        ("my-echo.goodput", "did you mean `my-echo.goodput_bps`?"),
         (
             "nothing.at.all",
             "begins with one of client, server, stream, my-echo, run, link",

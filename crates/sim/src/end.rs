@@ -3,7 +3,7 @@
 //! The same steps in the same pieces as the applications of a kernel run (crates/kernel, `run/end.rs`):
 //! reads and writes of at most 64 KiB, TCP_QUICKACK before each read, the lines of the log.
 
-use tcplab_apps::{Doing, Message, Program, Result as Went, Step, Wants};
+use tcplab_apps::{CHUNK, Doing, Message, Program, Result as Went, Step, Wants};
 use tcplab_base::Instant;
 use tcplab_plan::outcome::{End as EndOutcome, LogLine};
 use tcplab_plan::point::QuickAck;
@@ -12,9 +12,6 @@ use tcplab_tcp::{Addr, ConnId, Endpoint, ReadOutcome, SocketError};
 use crate::errno;
 use crate::host::Host;
 use crate::packet::{Datagram, Protocol};
-
-/// Bytes of one read or write system call.
-const CHUNK: u64 = 64 << 10;
 
 /// Datagrams that wait to leave a host before an application that sends without a pause lets others go on.
 const DATAGRAMS: usize = 4096;

@@ -8,7 +8,7 @@ use super::{Detector, Finding, Found, Id, Need, Severity, Side, keepalive_death,
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("no_answer"),
     severity: "medium; info while the connection stays open, and for a message that followed an answer at once",
-    said_when: "A message of the client was acknowledged and nothing of the client was sent again; it came 20 ms or more after the last answer (a sooner one may be an answer itself), or was the first and only one, or the connection was closed and at least five messages before had been answered. The server sent no data for 1 s or more until the connection was closed, or for 5 s or more while it stayed open",
+    said_when: "A message of the client was acknowledged and nothing of the client was sent again; it came 20 ms or more after the last answer (a sooner one may be an answer itself), or was the first and only one and took less time than the silence after it (else it is a feed), or the connection was closed and at least five messages before had been answered. The server sent no data for 1 s or more until the connection was closed, or for 5 s or more while it stayed open",
     needs: &[Need::BothDirections, Need::Data],
     detect,
 };
@@ -63,14 +63,15 @@ fn unanswered(side: &Side<'_>) -> Option<Unanswered> {
     // A lone byte is a keep-alive of a connection that was idle before.
     let sent_once = client.loss.is_none() && client.unique_bytes > 1;
     let least = if closed { SILENT } else { LONG };
-    (acked && asks && sent_once && client.acks_seen && !gone && waited >= least).then_some(
-        Unanswered {
+    // Who sends for longer than it waits, and never hears anything, expects no answer.
+    let is_feed = server.first_data.is_none() && message.sent.since(message.began) > waited;
+    (!is_feed && acked && asks && sent_once && client.acks_seen && !gone && waited >= least)
+        .then_some(Unanswered {
             packet: message.packet,
             waited,
             closed,
             apart,
-        },
-    )
+        })
 }
 
 /// How many messages of the client the server answered.

@@ -7,6 +7,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use tcplab_compare::{COMPARE_SCHEMA, Comparison, FlagKind, Metrics, Options, Verdict, compare};
+use tcplab_kernel::say;
 use tcplab_report::compare as report;
 
 use self::args::{CompareArgs, JudgeArgs, OutputArgs};
@@ -70,8 +71,22 @@ pub fn tell(comparison: &Comparison, args: &OutputArgs, color: Color) -> Result<
     Ok(())
 }
 
+/// Says where `--fail-on` asks for what exact values cannot be: they are equal, or they differ.
+fn tell_exact(args: &JudgeArgs, comparison: &Comparison) {
+    let asks = |verdict| args.fail_on.contains(&verdict);
+    let rows = comparison.rows.iter();
+    let exact = rows.filter(|row| row.verdict == Verdict::Differs).count();
+    if exact > 0 && asks(Verdict::Worse) && !asks(Verdict::Differs) {
+        say(&format!(
+            "tcplab: --fail-on worse says nothing of {exact} rows of exact values (virtual time): they are `differs` or `equal`; add \
+             `differs`, or take repeats as samples with --sampled"
+        ));
+    }
+}
+
 /// The exit code of a comparison.
 pub fn code(args: &JudgeArgs, comparison: &Comparison) -> u8 {
+    tell_exact(args, comparison);
     let rows = comparison.rows.iter().map(|row| row.verdict);
     let counts = comparison.counts.iter().map(|row| row.verdict);
     let mut verdicts = rows.chain(counts);

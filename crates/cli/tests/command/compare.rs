@@ -180,3 +180,25 @@ fn open_rows_and_bad_input_have_their_codes() {
         );
     }
 }
+
+/// Exact values are equal or differ: `--fail-on worse` alone cannot see them, and says so.
+#[test]
+fn fail_on_worse_tells_of_exact_values() {
+    let place = folder();
+    let result = |delay: &str| {
+        let [file, out] = ["toml", "out"].map(|end| place.path().join(format!("{delay}.{end}")));
+        let text = format!("[[link]]\ndelay = \"{delay}\"\n[[app]]\nkind = \"echo\"\ncount = 3\n");
+        std::fs::write(&file, text).unwrap();
+        let [file, out] = [file, out].map(|path| path.display().to_string());
+        let run = tcplab(&["run", &file, "--on", "model", "--out", &out]);
+        assert_eq!(run.code, 0, "{}", run.err);
+        out
+    };
+    let (short, long) = (result("1ms"), result("20ms"));
+    let run = tcplab(&["compare", &short, &long, "--fail-on", "worse"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.err.contains("rows of exact values"), "{}", run.err);
+    let run = tcplab(&["compare", &short, &long, "--fail-on", "worse,differs"]);
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert!(!run.err.contains("rows of exact values"), "{}", run.err);
+}

@@ -187,6 +187,45 @@ fn every_key_has_an_effect_or_is_refused(stack: &str, found: &Found) {
     );
 }
 
+/// The other kinds of kernel stacks have the same code on the host's side: what they do not refuse changes an output here,
+/// or stands on the list.
+fn what_other_kernels_take_is_shown_on_this_one(kernel: &Found) {
+    let exceptions = list("not-shown.txt");
+    for (stack, kind) in [
+        ("host", Kind::Host),
+        ("qemu:debian", Kind::Qemu),
+        ("ssh:a,b", Kind::Ssh),
+    ] {
+        let found = judge(stack, kind);
+        let keys = all_keys().into_iter();
+        let taken: Vec<String> = keys
+            .filter(|key| !found.refused.contains_key(key))
+            .collect();
+        let is_listed = |key: &String| {
+            let listed = ["uml:6.1", kind.word()].map(|of| format!("{key} ({of})"));
+            // The kernel of the machine may have it: one that has not refuses it.
+            let is_of_others = key.starts_with("sysctl ") && kernel.refused.contains_key(key);
+            exceptions.contains_key(key)
+                || listed.iter().any(|own| exceptions.contains_key(own))
+                || is_of_others
+        };
+        let (shown, not): (Vec<_>, Vec<_>) = taken
+            .iter()
+            .partition(|key| kernel.effects.contains_key(*key));
+        let unlisted: Vec<_> = not.iter().filter(|key| !is_listed(key)).collect();
+        println!(
+            "{stack}: {} keys are refused in some setting; of the others {} are shown on uml:6.1, {} are listed or of other kernels",
+            found.refused.len(),
+            shown.len(),
+            not.len() - unlisted.len()
+        );
+        assert!(
+            unlisted.is_empty(),
+            "{stack}: taken, but not shown on a kernel: {unlisted:#?}"
+        );
+    }
+}
+
 #[test]
 fn every_key_changes_something_on_the_model_or_is_refused() {
     let found = judge("model", Kind::Model);
@@ -198,6 +237,7 @@ fn every_key_changes_something_on_the_model_or_is_refused() {
 fn every_key_changes_something_on_a_kernel_and_the_same_on_the_model() {
     let kernel = judge("uml:6.1", Kind::Uml);
     every_key_has_an_effect_or_is_refused("uml:6.1", &kernel);
+    what_other_kernels_take_is_shown_on_this_one(&kernel);
     let model = judge("model", Kind::Model);
     let listed = list("not-modelled.txt");
     let (mut same, mut differ) = (0, BTreeMap::new());

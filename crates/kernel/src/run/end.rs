@@ -21,7 +21,7 @@ use crate::proc_tcp::ProcTcp;
 use crate::sys::{self, SockOpt};
 
 /// Bytes of one read or write system call.
-const CHUNK: usize = 64 << 10;
+const CHUNK: usize = tcplab_apps::CHUNK as usize;
 
 /// Bytes of the header of an ICMP echo, and its type (RFC 792).
 const ECHO_HEADER: usize = 8;

@@ -8,13 +8,11 @@ use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockProtocol, SockType, SockaddrIn, accept4, bind, connect,
     getpeername, getsockname, listen, setsockopt, socket, sockopt,
 };
+use tcplab_apps::BACKLOG;
 use tcplab_plan::point::{QuickAck, SocketOptions};
 
 use super::error::{Context, RunError};
 use crate::sys::{self, SockOpt};
-
-/// Connections that a listener holds until they are accepted.
-const BACKLOG: i32 = 4096;
 
 /// What a socket is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

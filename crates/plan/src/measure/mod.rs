@@ -243,7 +243,9 @@ fn exactly(
     if let Some(found) = known.iter().find(|known| **known == field) {
         return Ok(found);
     }
-    let help = match nearest(field, known.iter().copied()) {
+    let longer = |known: &&str| field.len() >= 3 && known.starts_with(field);
+    let near = nearest(field, known.iter().copied());
+    let help = match near.or_else(|| known.iter().copied().find(longer)) {
         Some(near) => format!("did you mean `{owner}.{near}`?"),
         None if known.len() <= 15 => format!("known: {}", known.join(", ")),
         None => format!("such as `{owner}.{}`", known.first().unwrap_or(&"")),

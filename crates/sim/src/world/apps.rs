@@ -1,6 +1,6 @@
 //! Applications: they connect, are accepted, step, sleep and close.
 
-use tcplab_apps::{Awaited, Doing, Result as Went, Stepped, Wants};
+use tcplab_apps::{Awaited, BACKLOG, Doing, Result as Went, Stepped, Wants};
 use tcplab_base::{Duration, Instant};
 use tcplab_plan::outcome::TCP_INFO_SERIES;
 use tcplab_plan::point::{QuickAck, SocketOptions};
@@ -11,9 +11,6 @@ use crate::end::{Call, Socket, UNKNOWN, Watch};
 use crate::events::Wake;
 use crate::host::Host;
 use crate::info;
-
-/// Connections that a listener holds until they are accepted.
-const BACKLOG: u32 = 4096;
 
 impl World {
     /// Listeners and first events.
@@ -37,7 +34,7 @@ impl World {
             let mtu = self.network.mtu(app.server, app.client);
             let options = &self.apps.all[index].server_options;
             let stack = &mut self.hosts[app.server].stack;
-            let listener = stack.listen(at, options, BACKLOG, mtu);
+            let listener = stack.listen(at, options, BACKLOG.into(), mtu);
             self.apps.all[index].listener = Some(listener);
         }
         for (index, app) in self.point.apps.iter().enumerate() {

@@ -12,7 +12,8 @@ mod memory;
 mod refuse;
 mod replay;
 
-use tcplab_base::{Duration, Instant, Random};
+use tcplab_apps::start_phase;
+use tcplab_base::{Duration, Instant};
 use tcplab_plan::profile::Profile;
 use tcplab_plan::{Outcome, Point};
 use tcplab_tcp::{Counter, Segment};
@@ -31,10 +32,6 @@ use crate::responses::{Response, Responses};
 pub use live::{Live, LiveFlow};
 pub use refuse::refusals;
 pub(crate) use refuse::refused_sysctl;
-
-/// The start is moved by up to two ticks of the slowest kernel (HZ = 100), drawn from the seed:
-/// where in a tick an experiment begins is chance on a real machine.
-const PHASE_NS: u64 = 20_000_000;
 
 /// Time from a host's boot to the earliest start of a run.
 const BOOT_NS: i64 = 4_000_000_000;
@@ -160,8 +157,8 @@ impl World {
         if let Some(first) = refuse::obstacles(point).first() {
             return Err(SimError::Cannot(first.to_string()));
         }
-        let phase = Random::stream(point.seed, "start/phase").below(PHASE_NS);
-        self.boot_ns = point.boot_ns.unwrap_or(BOOT_NS + phase as i64);
+        let phase = start_phase(point.seed);
+        self.boot_ns = point.boot_ns.unwrap_or(BOOT_NS + phase.as_nanos());
         self.now = Instant::default();
         self.events.clear();
         self.ready.clear();

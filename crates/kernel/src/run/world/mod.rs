@@ -13,8 +13,8 @@ use std::rc::Rc;
 use std::time;
 
 use nix::sys::epoll::EpollFlags;
-use tcplab_apps::{Doing, Result as Went};
-use tcplab_base::{Duration, Instant, Random};
+use tcplab_apps::{Doing, Result as Went, start_phase};
+use tcplab_base::{Duration, Instant};
 use tcplab_plan::network::{capture_file, interface_on, interfaces};
 use tcplab_plan::outcome::LinkSeries;
 use tcplab_plan::{Outcome, Point, Refusal};
@@ -38,10 +38,6 @@ use crate::proc_tcp::ProcTcp;
 
 /// Time between the set-up and the start of a run: what the set-up caused has settled.
 const SETTLE: Duration = Duration::from_millis(50);
-
-/// The start is moved by up to two ticks of the slowest kernel (HZ = 100), drawn from the seed:
-/// where in a tick an experiment begins is chance on a real machine.
-const PHASE_NS: u64 = 20_000_000;
 
 /// A run under way.
 pub(super) struct World<'p> {
@@ -267,8 +263,7 @@ impl<'p> World<'p> {
     /// When the run starts: as the point says, if that is to come.
     fn start_time(&mut self) -> Result<Instant, RunError> {
         let soon = self.clock.now() + SETTLE;
-        let phase = Random::stream(self.point.seed, "start/phase").below(PHASE_NS);
-        let drawn = soon + Duration::from_nanos(phase as i64);
+        let drawn = soon + start_phase(self.point.seed);
         let boot = self.point.boot_ns;
         let Some(boot_ns) = boot.filter(|_| self.clock.pace == Pace::Virtual) else {
             return Ok(drawn);

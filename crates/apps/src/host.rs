@@ -1,0 +1,18 @@
+//! What every host of programs keeps to, so that the same program meets the same calls on each stack.
+
+use tcplab_base::{Duration, Random};
+
+/// Most bytes of one read or write system call.
+pub const CHUNK: u64 = 64 << 10;
+
+/// Connections that a listener holds until they are accepted.
+pub const BACKLOG: u16 = 4096;
+
+/// Two ticks of the slowest kernel (HZ = 100).
+const PHASE_NS: u64 = 20_000_000;
+
+/// By how much the start of a run of this seed is moved: where in a tick an experiment begins is chance on a real machine.
+pub fn start_phase(seed: u64) -> Duration {
+    let drawn = Random::stream(seed, "start/phase").below(PHASE_NS);
+    Duration::from_nanos(drawn.cast_signed())
+}
