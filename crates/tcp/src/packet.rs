@@ -36,7 +36,7 @@ impl Segment {
     }
 
     /// Appends `packet`, which [`Segment::packet`] made of it, to `out` as a frame of Ethernet or a bare IP packet,
-    /// without its payload. Gives the length on the wire in bytes: who wants the payload, which is zeros, resizes.
+    /// without its payload. Returns the length on the wire in bytes. The payload is zeros: a caller that wants it resizes `out`.
     ///
     /// # Errors
     /// When the packet cannot be written.

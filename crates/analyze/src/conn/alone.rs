@@ -84,12 +84,10 @@ impl Alone {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
+impl Alone {
     /// Messages of which each waits so many milliseconds for its ACK, and follows it 20 ms later.
-    fn waits(ms: &[u32]) -> Alone {
-        let mut alone = Alone::new(u32::MAX);
+    pub(crate) fn of_waits(ms: &[u32]) -> Self {
+        let mut alone = Self::new(u32::MAX);
         let mut now = Instant::from_nanos(0);
         for (number, ms) in (1..).zip(ms) {
             now = now + Duration::from_millis(i64::from(*ms) + 20);
@@ -97,21 +95,32 @@ mod tests {
         }
         alone
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     #[test]
     fn an_ack_that_a_timer_may_hold_proves_no_wait() {
-        assert_eq!(waits(&[40, 240, 335, 335, 335, 40]).longest, Duration::ZERO);
-        let queued = waits(&[40, 150, 250, 341, 380, 400, 300, 40]);
+        assert_eq!(
+            Alone::of_waits(&[40, 240, 335, 335, 335, 40]).longest,
+            Duration::ZERO
+        );
+        let queued = Alone::of_waits(&[40, 150, 250, 341, 380, 400, 300, 40]);
         assert_eq!(queued.longest, Duration::from_millis(341 + 380 + 400 + 40));
         assert_eq!((queued.worst_us, queued.packet), (400_000, 4));
         assert_eq!(queued.leap_us, 110_000);
         // Three that were sent at once met one stall.
-        let mut stall = waits(&[40]);
+        let mut stall = Alone::of_waits(&[40]);
         for (number, us) in [(7, 900_000), (8, 899_000), (9, 898_000)] {
             stall.answered(us, Instant::from_nanos(2_000_000_000), number);
         }
         assert_eq!(stall.longest, Duration::ZERO);
         // Two in a row are no habit.
-        assert_eq!(waits(&[40, 400, 400, 40, 400, 400]).longest, Duration::ZERO);
+        assert_eq!(
+            Alone::of_waits(&[40, 400, 400, 40, 400, 400]).longest,
+            Duration::ZERO
+        );
     }
 }

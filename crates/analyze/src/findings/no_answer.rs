@@ -63,7 +63,7 @@ fn unanswered(side: &Side<'_>) -> Option<Unanswered> {
     // A lone byte is a keep-alive of a connection that was idle before.
     let sent_once = client.loss.is_none() && client.unique_bytes > 1;
     let least = if closed { SILENT } else { LONG };
-    // Who sends for longer than it waits, and never hears anything, expects no answer.
+    // A program that sent for longer than it has waited since, and never got data back, expects no answer.
     let is_feed = server.first_data.is_none() && message.sent.since(message.began) > waited;
     (!is_feed && acked && asks && sent_once && client.acks_seen && !gone && waited >= least)
         .then_some(Unanswered {

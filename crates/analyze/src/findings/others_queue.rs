@@ -53,26 +53,13 @@ fn describe(side: &Side<'_>, alone: &Alone, idle: u32) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use tcplab_base::Instant;
-
     use super::*;
-
-    /// Messages of which each waits so many milliseconds for its ACK.
-    fn waits(ms: &[u32]) -> Alone {
-        let mut alone = Alone::new(u32::MAX);
-        let mut now = Instant::from_nanos(0);
-        for (number, ms) in (1..).zip(ms) {
-            now = now + Duration::from_millis(i64::from(*ms) + 20);
-            alone.answered(ms * 1000, now, number);
-        }
-        alone
-    }
 
     #[test]
     fn a_path_that_becomes_longer_at_once_is_no_queue() {
-        let grows = waits(&[40, 40, 150, 270, 360, 430, 500, 540, 40]);
+        let grows = Alone::of_waits(&[40, 40, 150, 270, 360, 430, 500, 540, 40]);
         assert!(!is_another_path(&grows, 40_000), "{grows:?}");
-        let other = waits(&[40, 40, 540, 540, 540, 540]);
+        let other = Alone::of_waits(&[40, 40, 540, 540, 540, 540]);
         assert!(
             other.longest >= LONG && is_another_path(&other, 40_000),
             "{other:?}"

@@ -1,4 +1,4 @@
-//! A policer that several connections share: none of them alone passes at its rate.
+//! A policer shared by several connections: no single one of them gets through at its rate.
 
 use std::net::IpAddr;
 

@@ -2,7 +2,7 @@
 //!
 //! What it reads is exact: an integer of the quantity's smallest unit, or an error in words.
 
-/// A kind of quantity: its units and how to speak of it.
+/// A quantity such as time or size: its units, and its name in messages.
 #[derive(Debug)]
 pub struct Quantity {
     /// `time`, for messages.
