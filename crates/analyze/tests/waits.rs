@@ -327,6 +327,28 @@ fn a_request_without_an_answer() {
         "9110 > F. 351 1201 0 60000",
     ]);
     assert!(!has(&receipt, "no_answer"));
+    // So did each before, and three of them had their answers: it asks as they did. A server that spoke first may have asked.
+    let habit = |greets: bool, answers: u32| {
+        let mut lines = vec!["105 < P. 501 101 50 60000".to_owned()];
+        lines.truncate(usize::from(greets));
+        let mut seqs = (101, if greets { 551 } else { 501 });
+        for i in 0..=answers {
+            let (ask, at) = (seqs, 110 + 100 * i);
+            lines.push(format!("{at} > P. {} {} 200 60000", ask.0, ask.1));
+            seqs = (ask.0 + 200, ask.1 + u32::from(i < answers) * 700);
+            let flags = if i < answers { "P." } else { "." };
+            let len = seqs.1 - ask.1;
+            let back = at + 100;
+            lines.push(format!("{back} < {flags} {} {} {len} 60000", ask.1, seqs.0));
+        }
+        lines.push(format!("9110 > F. {} {} 0 60000", seqs.0, seqs.1));
+        has(&run(&SYNS, &lines), "no_answer")
+    };
+    let asks = [(false, 2), (false, 3), (true, 4), (true, 5)];
+    assert_eq!(
+        asks.map(|(greets, answers)| habit(greets, answers)),
+        [false, true, false, true]
+    );
     let lost = run(&SYNS, &[asked[0], "30110 > F. 301 501 0 60000"]);
     assert!(!has(&lost, "no_answer"));
     // Messages at a pace of its own that nothing ever answered are no requests.

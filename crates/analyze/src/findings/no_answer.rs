@@ -8,7 +8,7 @@ use super::{Detector, Finding, Found, Id, Need, Severity, Side, keepalive_death,
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("no_answer"),
     severity: "medium; info while the connection stays open, and for a message that followed an answer at once",
-    said_when: "A message of the client was acknowledged and nothing of the client was sent again; it came 20 ms or more after the last answer (a sooner one may be an answer itself), or was the first and only one and took less time than the silence after it (else it is a feed), or the connection was closed and at least five messages before had been answered. The server sent no data for 1 s or more until the connection was closed, or for 5 s or more while it stayed open",
+    said_when: "A message of the client was acknowledged and nothing of the client was sent again; it came 20 ms or more after the last answer (a sooner one may be an answer itself), or was the first and only one and took less time than the silence after it (else it is a feed), or the connection was closed and at least three messages before had been answered (five, if the server spoke first). The server sent no data for 1 s or more until the connection was closed, or for 5 s or more while it stayed open",
     needs: &[Need::BothDirections, Need::Data],
     detect,
 };
@@ -21,8 +21,10 @@ const LONG: Duration = Duration::from_secs(5);
 /// A message that comes sooner after data may be the answer to it.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// So many messages before were answered: one that comes at once after an answer asks as well.
-const HABIT: u32 = 5;
+/// So many messages before were answered: one that comes at once after an answer asks as well. A server that spoke first
+/// may have asked all along, and the client's messages be the answers.
+const HABIT: u32 = 3;
+const HABIT_AFTER_SERVER: u32 = 5;
 
 /// A message without an answer.
 struct Unanswered {
@@ -59,7 +61,7 @@ fn unanswered(side: &Side<'_>) -> Option<Unanswered> {
         message.began.since(server.last_data) - Duration::from_micros(client.path_or_zero().into());
     let closed = message.closed || side.connection.handshake.reset;
     let apart = server.first_data.is_none() || pause >= PAUSE;
-    let asks = apart || (closed && answered(side) >= HABIT);
+    let asks = apart || (closed && answered(side) >= habit(side));
     // A lone byte is a keep-alive of a connection that was idle before.
     let sent_once = client.loss.is_none() && client.unique_bytes > 1;
     let least = if closed { SILENT } else { LONG };
@@ -72,6 +74,16 @@ fn unanswered(side: &Side<'_>) -> Option<Unanswered> {
             closed,
             apart,
         })
+}
+
+/// How many answered messages show that the next one asks, too.
+fn habit(side: &Side<'_>) -> u32 {
+    let [client, server] = [side.sender, side.receiver].map(|d| d.first_data.get());
+    if client < server {
+        HABIT
+    } else {
+        HABIT_AFTER_SERVER
+    }
 }
 
 /// How many messages of the client the server answered.
