@@ -274,6 +274,44 @@ fn a_level_far_below_the_window_is_the_senders_own() {
 }
 
 #[test]
+fn blocks_at_times_of_their_own_are_no_round_trips() {
+    // At the receiver, 100 ms from the sender: ten segments each `every` milliseconds, which echo the newest ACK or not.
+    let blocks = |every: u32, stamps: Option<bool>| {
+        let stamp = |val: u32, echo: u32| match stamps {
+            Some(_) => format!(" ts={val},{echo}"),
+            None => String::new(),
+        };
+        let mut lines = vec![
+            format!("0 > S 100 0 0 60000 mss=1460 sackok{}", stamp(1000, 0)),
+            format!(
+                "0.01 < S. 500 101 0 60000 mss=1460 sackok{}",
+                stamp(7000, 1000)
+            ),
+            format!("100 > . 101 501 0 60000{}", stamp(1100, 7000)),
+        ];
+        let mut seq = 101;
+        for i in 0..25 {
+            let at = 100 + every * i;
+            // The newest ACK came a block before, or what the sender had heard is older.
+            let heard = if stamps == Some(true) { 1 } else { 2 };
+            let echo = 7000 + (at.saturating_sub(every * heard)).max(100);
+            for _ in 0..10 {
+                let stamps = stamp(1000 + at, echo);
+                lines.push(format!("{at} > . {seq} 501 1460 60000{stamps}"));
+                seq += 1460;
+            }
+            let stamps = stamp(7000 + at, 1000 + at);
+            lines.push(format!("{at}.01 < . 501 {seq} 0 60000{stamps}"));
+        }
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        has(&analyze_script(&lines), "send_buffer_limited")
+    };
+    assert!(blocks(100, None) && blocks(100, Some(true)));
+    // Sooner than an answer can come, or it does not know of the ACK.
+    assert!(!blocks(92, None) && !blocks(100, Some(false)));
+}
+
+#[test]
 fn a_short_transfer_in_slow_start() {
     let answer = run(&CLIENT, &rounds(&[4, 8, 16, 10], 60_000));
     assert_eq!(answer.ids(), ["slow_start"]);

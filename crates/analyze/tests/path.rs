@@ -146,6 +146,84 @@ fn losses_at_a_full_queue_are_told_from_losses_by_chance() {
 }
 
 #[test]
+fn what_was_acked_before_a_pause_tells_nothing_of_the_queue_that_a_burst_meets() {
+    let with = |pause: f64| {
+        let mut bulk = Bulk::new(SACK);
+        let mut ms = 50.0;
+        for _ in 0..4 {
+            ms = bulk.send(ms, 40, 2.0, |i| 40.0 + f64::from(i)) + 100.0;
+            ms = bulk.send(ms, 8, 1.0, |_| 40.0) + 40.0 + pause;
+            ms = bulk.lose(ms, 1, 40.0) + 50.0;
+        }
+        bulk.analyze()
+    };
+    assert_eq!(with(0.0).ids(), ["random_loss"]);
+    assert_eq!(with(300.0).ids(), ["loss"]);
+}
+
+#[test]
+fn an_ack_of_the_original_tells_how_long_it_waited() {
+    // Small messages, one at a time. The timer sends each again before its ACK comes, which echoes the first or the second.
+    let with = |original: bool| {
+        let mut bulk = Bulk::new(SACK);
+        bulk.stamped();
+        let (mut ms, mut seq) = (100.0, 101);
+        let waits = [40.0; 20]
+            .into_iter()
+            .chain([280.0, 480.0, 640.0, 760.0, 820.0, 860.0, 840.0, 800.0]);
+        for wait in waits {
+            let stamp = |at: f64| 1000 + at as u32;
+            let data = |at: f64| format!("> P. {seq} 501 200 60000 ts={},7040", stamp(at));
+            bulk.say(ms, &data(ms));
+            let again = ms + wait - 10.0;
+            if wait > 40.0 {
+                bulk.say(again, &data(again));
+            }
+            seq += 200;
+            let end = ms + wait;
+            let echo = if original || wait <= 40.0 { ms } else { again };
+            let ack = format!(
+                "< . 501 {seq} 0 60000 ts={},{}",
+                7000 + end as u32,
+                stamp(echo)
+            );
+            bulk.say(end, &ack);
+            ms = end + 20.0;
+        }
+        bulk.analyze()
+    };
+    let answer = with(true);
+    let said = "from 40.0 ms to 860 ms";
+    assert!(title(&answer, "bufferbloat").contains(said), "{said}");
+    assert!(!with(false).ids().contains(&"bufferbloat"));
+}
+
+#[test]
+fn a_handshake_of_which_the_ack_was_lost_does_not_tell_the_way() {
+    // At the receiver, 20 ms away. All but the last of the first segments are lost; timers send them again.
+    let with = |first: &str| {
+        let mut lines = vec![
+            "0 > S 100 0 0 60000 mss=1460 sackok".to_owned(),
+            "0.01 < S. 500 101 0 60000 mss=1460 sackok".to_owned(),
+        ];
+        if !first.is_empty() {
+            lines.push(first.to_owned());
+        }
+        lines.push("90 > . 4481 501 1460 60000".to_owned());
+        lines.push("90 < . 501 101 0 60000 sack=4481-5941".to_owned());
+        for (at, seq) in [(110, 101), (130, 1561), (130, 3021)] {
+            lines.push(format!("{at} > . {seq} 501 1460 60000"));
+        }
+        lines.push("131 < . 501 5941 0 60000".to_owned());
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        analyze_script(&lines).ids().contains(&"reordering")
+    };
+    assert!(!with("") && !with("20 > . 101 501 0 60000"));
+    // From a path of 80 ms they would have come too soon.
+    assert!(with("80 > . 101 501 0 60000"));
+}
+
+#[test]
 fn one_loss_does_not_tell_its_kind() {
     let mut bulk = Bulk::new(SACK);
     let ms = bulk.send(50.0, 40, 2.0, |i| 40.0 + f64::from(i)) + 100.0;

@@ -257,7 +257,8 @@ fn round(tx: &mut Dir, rx: &Dir, p: &TcpPacket, seq: Seq, at: At) {
     let begun = tx.rounds.take().or_else(|| Rounds::begin(tx, rx, at.now));
     if let Some(mut rounds) = begun {
         let id = p.ip_id.unwrap_or(0);
-        rounds.data(&rounds::New { seq, id }, tx, rx, at);
+        let echo = p.options.timestamps.map(|t| t.1);
+        rounds.data(&rounds::New { seq, id, echo }, tx, rx, at);
         tx.rounds = Some(rounds);
     }
 }
@@ -377,8 +378,10 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
         SegmentKind::OutOfOrder
     } else {
         let kind = sent_again(tx, rx, p, at);
-        let open = (tx.una, tx.nxt);
-        tx.loss().repairs(open, at.now);
+        let (nxt, from) = (tx.nxt, tx.loss().repaired_at());
+        let within = from.at_or_after(tx.una) && from.before(nxt);
+        let is_open = within && !tx.flight.covers(from, from + 1);
+        tx.loss().repairs(nxt, is_open, at.now);
         if known && end.after(tx.una) {
             lost_behind(tx, seq, end);
             tx.flight.sent_again(seq, end, at.now, at.number);
@@ -439,7 +442,7 @@ fn left_earlier(tx: &Dir, p: &TcpPacket) -> Option<bool> {
 /// may all have waited for a program or a timer. A handshake of a second may hold a SYN that was
 /// sent again (RFC 6298 2.1).
 pub(super) fn near(tx: &Dir) -> Option<Duration> {
-    let told = tx.mss.is_some() && tx.path_us < 1_000_000;
+    let told = tx.mss.is_some() && tx.path_us < 1_000_000 && tx.path_proofs > 0;
     told.then(|| Duration::from_micros(tx.path_us.into()))
 }
 
@@ -516,6 +519,7 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
     // What stands in a queue before the capture comes later by as much.
     let queue = load.and_then(|l| l.arrived.queued()).unwrap_or_default();
     let wait = wait + Duration::from_micros(queue.least.into());
+    let start = tx.flight.front().map_or(at.now, |s| s.first);
     let again = Again {
         seq,
         end,
@@ -526,7 +530,7 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
         head: seq.at_or_before(tx.una),
         tail: end.at_or_after(tx.nxt),
         tsval,
-        start: tx.flight.front().map_or(at.now, |s| s.first),
+        start,
         nxt: tx.nxt,
         sack_permitted: tx.may_sack() && rx.may_sack(),
         acks_seen: tx.acks_seen,
@@ -534,7 +538,7 @@ fn sent_again(tx: &mut Dir, rx: &Dir, p: &TcpPacket, at: At) -> SegmentKind {
         // Before the first ACK that is only where the capture begins.
         acked: tx.acks_seen && end.at_or_before(tx.una),
         queued: [
-            load.and_then(|l| l.answered.queued()),
+            load.and_then(|l| l.answered.queued_since(start - rtt(tx))),
             hole.and_then(|h| h.queued),
         ],
         flight: tx.nxt - tx.una.min(tx.nxt),

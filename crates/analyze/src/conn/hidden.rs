@@ -85,6 +85,6 @@ fn flights(tx: &Dir) -> u32 {
     if !tx.acks_seen {
         return NEAR_IDS.unsigned_abs().into();
     }
-    let largest = tx.rounds.as_deref().map_or(0, |r| r.largest);
+    let largest = tx.rounds.as_deref().map_or(0, |r| r.flight(tx.nxt));
     largest / tx.max_payload.max(1) * 4
 }

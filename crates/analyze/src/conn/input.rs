@@ -131,7 +131,8 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     sender.una = p.ack;
     sender.progress = at.now;
     if let Some(rounds) = sender.rounds.as_deref_mut() {
-        rounds.acked(p.ack, acker.window, at.now);
+        let stamp = p.options.timestamps.map_or(0, |t| t.0);
+        rounds.acked(p.ack, acker.window, stamp, at.now);
     }
     sender.fin_acked |= sender.fin_seen && p.ack == sender.nxt;
     let sample = taken.sample.filter(|_| taken.segments > 0);
@@ -139,11 +140,12 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
     if let Some(us) = rtt_us {
         sender.srtt_us = smooth(sender.srtt_us, us);
     }
+    let mut original = None;
     if let Some(loss) = sender.loss.as_deref_mut() {
         let tsecr = p.options.timestamps.map(|t| t.1);
         // Without the handshake the shortest answer may have waited in a queue.
         let path = sure_path(acker);
-        loss.eifel(covered, &taken, tsecr, at.now, path);
+        original = loss.eifel(covered, &taken, tsecr, at.now, path);
         loss.advanced(p.ack, at.now);
     }
     if let Some(fin) = taken
@@ -161,16 +163,27 @@ fn new_ack(acker: &mut Dir, sender: &mut Dir, p: &TcpPacket, at: At) -> Told {
             .is_some_and(|a| matches!(a.class, AckClass::Immediate | AckClass::SecondSegment));
         sender.rtt.get_or_insert_default().by_ack(us, prompt);
         under_load(acker, sender, (us, taken.bytes), p, at);
+    } else if let Some(sent) = original
+        && !keeps_going(acker, sender, p.ack)
+        && let Some(load) = sender.load_mut()
+    {
+        // It was sent again because of that wait: a queue that grows faster than the timer shows in such ACKs only.
+        load.answered_alone(at.now.since(sent).as_micros_u32(), at.now, at.number);
     }
     Told { acked, rtt_us }
+}
+
+/// Two full segments or more are in flight beyond `ack`: no timer holds such an ACK.
+fn keeps_going(acker: &Dir, sender: &Dir, ack: Seq) -> bool {
+    let full = sender.full_payload(acker.mss);
+    sender.nxt - ack.min(sender.nxt) >= 2 * full
 }
 
 /// An ACK of `covered` bytes came after `us`.
 fn under_load(acker: &Dir, sender: &mut Dir, (us, covered): (u32, u32), p: &TcpPacket, at: At) {
     let is_bulk = sender.ordinal >= BULK;
-    // While two full segments or more are in flight no timer holds the ACK.
     let full = sender.full_payload(acker.mss);
-    let more = sender.nxt - p.ack.min(sender.nxt) >= 2 * full;
+    let more = keeps_going(acker, sender, p.ack);
     let rtt = sender.rtt.get_or_insert_default();
     match rtt.load.as_deref_mut() {
         Some(load) => {

@@ -362,6 +362,12 @@ impl QueueWaits {
         })
     }
 
+    /// The same, unless all of them were told before `since`. What was ACKed long before tells nothing of the queue that a
+    /// burst after a pause meets.
+    pub(crate) fn queued_since(&self, since: Instant) -> Option<Queued> {
+        self.queued().filter(|_| self.last >= since)
+    }
+
     /// Longest wait that several packets in a row had, microseconds.
     pub(crate) fn longest_us(&self) -> u32 {
         u32::try_from(self.most.saturating_sub(self.least)).unwrap_or(0)
@@ -607,6 +613,9 @@ mod tests {
             most: 9_000,
         };
         assert_eq!(load.answered.queued(), Some(newest));
+        let at = |ms: i64| Instant::from_nanos(ms * 1_000_000);
+        let since = [1_990, 1_991].map(|ms| load.answered.queued_since(at(ms)));
+        assert_eq!(since, [Some(newest), None]);
         assert_eq!(load.answered.longest_us(), 6_000);
         assert_eq!(Load::default().answered.queued(), None);
     }

@@ -265,7 +265,8 @@ impl Loss {
     }
 
     /// An ACK of `[una, ack)`, which took `taken` out of the flight, covers the first retransmission of the open
-    /// episode: did it come from the original? `path` is the shortest way from the capture to the receiver and back.
+    /// episode: did it come from the original? `path` is the shortest way from the capture to the receiver and back. If its
+    /// time stamp says so, it is a sample of the round trip (RFC 7323 4.1): gives when the original passed.
     pub(crate) fn eifel(
         &mut self,
         (una, ack): (Seq, Seq),
@@ -273,10 +274,8 @@ impl Loss {
         tsecr: Option<u32>,
         now: Instant,
         path: Duration,
-    ) {
-        let Some(open) = self.episodes.open.as_mut() else {
-            return;
-        };
+    ) -> Option<Instant> {
+        let open = self.episodes.open.as_mut()?;
         if open.judged {
             // RFC 5682: a second ACK for what was sent once, before the timeout. What the receiver had kept behind a
             // hole would have come with the first.
@@ -285,10 +284,10 @@ impl Loss {
             if open.kind == EpisodeKind::Rto && original && record.retransmissions <= 2 {
                 record.too_early.get_or_insert(SpuriousEvidence::AckPattern);
             }
-            return;
+            return None;
         }
         if !ack.after(open.seq) {
-            return;
+            return None;
         }
         open.judged = true;
         // RFC 7323 4.3: the echo is of the first segment that the ACK covers.
@@ -303,8 +302,9 @@ impl Loss {
         let evidence = match old_echo {
             Some(true) => SpuriousEvidence::Timestamps,
             None if too_soon => SpuriousEvidence::AckTooSoon,
-            _ => return,
+            _ => return None,
         };
+        let original = (evidence == SpuriousEvidence::Timestamps).then_some(open.start);
         let (number, index) = (open.number, self.episodes.index());
         let mut sent = self.sent.iter_mut();
         if let Some(s) = sent.find(|s| s.number == number && !s.spurious) {
@@ -313,13 +313,18 @@ impl Loss {
             self.fixes.push(Fix::Spurious(number));
         }
         self.episodes.spurious(index, evidence);
+        original
     }
 
-    /// A retransmission came; `nxt`: the highest sequence number, `una`: the first that is not ACKed.
-    pub(crate) fn repairs(&mut self, (una, nxt): (Seq, Seq), now: Instant) {
-        // A hole behind the one before is still open.
-        let is_over = una.after(self.repaired_nxt);
-        if self.repaired.is_none() || is_over {
+    /// The highest sequence number when the retransmission came that [`Loss::could_know`] goes by.
+    pub(crate) fn repaired_at(&self) -> Seq {
+        self.repaired_nxt
+    }
+
+    /// A retransmission came; `nxt`: the highest sequence number. `is_open`: a hole begins at [`Loss::repaired_at`].
+    pub(crate) fn repairs(&mut self, nxt: Seq, is_open: bool, now: Instant) {
+        // The first one that came with that number says since when such a hole could be known.
+        if self.repaired.is_none() || (self.repaired_nxt != nxt && !is_open) {
             self.repaired.set(now);
             self.repaired_nxt = nxt;
         }
@@ -453,13 +458,15 @@ mod tests {
         let ms = |ms: i64| Instant::from_nanos(ms * 1_000_000);
         let mut loss = Loss::default();
         assert_eq!(loss.could_know(Seq(5_000)), None);
-        loss.repairs((Seq(1_000), Seq(5_000)), ms(10));
-        // Data beyond the hole came meanwhile: since the first of them it can be known.
-        loss.repairs((Seq(2_000), Seq(9_000)), ms(20));
+        loss.repairs(Seq(5_000), false, ms(10));
+        // Others came with that number: since the first of them it can be known.
+        loss.repairs(Seq(5_000), false, ms(15));
+        // Data beyond the hole came meanwhile.
+        loss.repairs(Seq(9_000), true, ms(20));
         assert_eq!(loss.could_know(Seq(5_000)), Some(ms(10)));
         assert_eq!(loss.could_know(Seq(4_000)), None);
         // The hole is closed.
-        loss.repairs((Seq(6_000), Seq(9_000)), ms(30));
+        loss.repairs(Seq(9_000), false, ms(30));
         assert_eq!(loss.could_know(Seq(8_000)), None);
         assert_eq!(loss.could_know(Seq(9_000)), Some(ms(30)));
     }

@@ -468,8 +468,12 @@ impl Connection {
             h.done = true;
             let us = now.since(synack).as_micros_u32();
             h.client_rtt_us = Some(us);
+            // What comes behind a hole was sent later, once more or by a timer: its ACK was lost.
+            let is_first = p.seq.at_or_before(self.dirs[dir].una);
             if h.synacks_again == 0 {
                 self.dirs[dir].answered_after(us);
+            }
+            if h.synacks_again == 0 && is_first {
                 self.dirs[dir].prove_path(PROVEN);
             }
         }

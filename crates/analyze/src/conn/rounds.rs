@@ -30,6 +30,8 @@ pub(crate) struct New {
     pub seq: Seq,
     /// Its IP identification; 0 for IPv6.
     pub id: u16,
+    /// The time stamp that it echoes.
+    pub echo: Option<u32>,
 }
 
 /// The rounds of one sender.
@@ -43,6 +45,8 @@ pub(crate) struct Rounds {
     /// The longest time between two packets of its data.
     gap: Duration,
     acked: Moment,
+    /// The time stamp of that ACK; 0: it had none.
+    stamp: u32,
     bytes: u32,
     /// The receiver's window that the sender knew, and the one that came with that ACK.
     window: u32,
@@ -252,6 +256,7 @@ impl Rounds {
             last: tx.last_data,
             gap: Duration::ZERO,
             acked: Moment::default(),
+            stamp: 0,
             bytes: 0,
             window: rx.window,
             next_window: rx.window,
@@ -270,11 +275,17 @@ impl Rounds {
 
     /// An ACK up to `ack` passed, with this window.
     #[inline]
-    pub(crate) fn acked(&mut self, ack: Seq, window: u32, now: Instant) {
+    pub(crate) fn acked(&mut self, ack: Seq, window: u32, stamp: u32, now: Instant) {
         if self.acked.is_none() && ack.after(self.start) {
             self.acked.set(now);
+            self.stamp = stamp;
             self.next_window = window;
         }
+    }
+
+    /// The sender had the ACK of the round when it sent this, as far as its time stamp tells (RFC 7323 4.3).
+    fn is_heard(&self, echo: Option<u32>) -> bool {
+        echo.is_none_or(|echo| self.stamp == 0 || Seq(echo).at_or_after(Seq(self.stamp)))
     }
 
     /// New data passes. Gives whether nothing more is to be seen to: the round goes on.
@@ -300,7 +311,7 @@ impl Rounds {
         {
             let near = i64::from(tx.path_or_zero());
             let since = at.now.since(acked).as_micros();
-            if since >= sooner(near) {
+            if since >= sooner(near) && self.is_heard(p.echo) {
                 let quiet = tx.una == p.seq && (tx.is_here(rx) || tx.is_next(p.id));
                 let lost = tx.id_run >= STEADY && p.id != 0 && !tx.is_next(p.id);
                 self.sent_to(p.seq);
@@ -441,6 +452,12 @@ impl Rounds {
                 r.packets.push(run.number);
             }
         }
+    }
+
+    /// The largest flight so far, with the one that goes on; `nxt`: the highest sequence number.
+    pub(crate) fn flight(&self, nxt: Seq) -> u32 {
+        let now = nxt - self.start;
+        self.largest.max(if now <= SANE { now } else { 0 })
     }
 
     /// No round stayed at a limit, none followed a pause, and the first run did not grow.
