@@ -9,10 +9,21 @@ use super::events::Events;
 /// At least so many losses, and so many of them apart.
 const LOSSES: usize = 8;
 const MOMENTS: usize = 5;
+/// The share of the losses that found the bucket empty, and how many packets passed without room for them, for each loss.
+const EXPLAINED: f64 = 0.8;
+const OVER: f64 = 0.05;
+/// A bucket of fewer full packets drops what any jitter brings close together.
+const PACKETS: f64 = 3.5;
+/// What is fitted: a rate, a length, and how empty the bucket was at first.
+const FITTED: usize = 3;
 /// Steps around the best rate so far.
 const FINER: [f64; 3] = [0.005, 0.001_25, 0.000_3];
 /// What explains so much less, explains about as much.
 const ALIKE: f64 = 0.04;
+/// How far from the level of a full bucket a loss may be, in packets. Where each packet's time and fate are known, the
+/// bucket has room for less than one when it drops: half a packet up and down, and what the way there blurs.
+const SLACK: f64 = 1.5;
+const TIGHT: f64 = 0.75;
 /// A level that is never zero: that of a bucket which is never full.
 const NEVER_FULL: f64 = 1e12;
 
@@ -40,6 +51,8 @@ pub(crate) struct Bucket {
     pub largest: f64,
     /// The share of the packets that came in less than half of the time that they take at the rate.
     pub bursts: f64,
+    /// The share of the losses before the capture that left a gap.
+    pub gaps: f64,
 }
 
 impl Events {
@@ -49,13 +62,28 @@ impl Events {
         if losses < LOSSES || moments < MOMENTS {
             return None;
         }
-        let mut tried: Vec<Bucket> = self.with_rates(self.rates()).collect();
+        let [wide, tight] = [SLACK, TIGHT].map(|packets| self.within(packets * self.largest));
+        clearest_of(&[wide?, tight?])
+    }
+
+    /// The best one, if losses may be so far from its level.
+    fn within(&self, slack: f64) -> Option<Bucket> {
+        let (losses, _) = self.losses();
+        let mut tried: Vec<Bucket> = self.with_rates(self.rates(), slack).collect();
         for step in FINER {
             let rough = best_of(&tried)?.rate;
             let near = (-4..=4).map(|n| rough * (1.0 + step * f64::from(n)));
-            tried.extend(self.with_rates(near));
+            tried.extend(self.with_rates(near, slack));
         }
-        let best = best_of(&tried)?;
+        // A bucket that is always empty explains every loss; what says more is looked at as closely.
+        for step in FINER {
+            let Some(rough) = clearest_of(&tried).filter(Bucket::fits) else {
+                break;
+            };
+            let near = (-4..=4).map(|n| rough.rate * (1.0 + step * f64::from(n)));
+            tried.extend(self.with_rates(near, slack));
+        }
+        let best = clearest_of(&tried)?;
         let alike = tried.iter().filter(|b| b.fit() >= best.fit() - ALIKE);
         let between = alike.fold([best.rate; 2], |[low, high], b| {
             [low.min(b.rate), high.max(b.rate)]
@@ -63,24 +91,28 @@ impl Events {
         Some(Bucket {
             between,
             losses,
-            moments,
             behind: self.behind,
-            largest: self.largest,
             bursts: self.bursts(best.rate),
+            gaps: self.gaps(),
             ..best
         })
     }
 
-    fn with_rates(&self, rates: impl IntoIterator<Item = f64>) -> impl Iterator<Item = Bucket> {
-        rates.into_iter().filter_map(|rate| self.with_rate(rate))
+    fn with_rates(
+        &self,
+        rates: impl IntoIterator<Item = f64>,
+        slack: f64,
+    ) -> impl Iterator<Item = Bucket> {
+        let each = move |rate| self.with_rate(rate, slack);
+        rates.into_iter().filter_map(each)
     }
 
     /// The best bucket of a rate: nobody knows how empty it was at first.
-    fn with_rate(&self, rate: f64) -> Option<Bucket> {
-        let first = self.run(rate, 0.0)?;
-        let second = self.run(rate, first.level)?;
-        let third = self.run(rate, second.level);
-        let never = self.run(rate, NEVER_FULL);
+    fn with_rate(&self, rate: f64, slack: f64) -> Option<Bucket> {
+        let first = self.run(rate, 0.0, slack)?;
+        let second = self.run(rate, first.level, slack)?;
+        let third = self.run(rate, second.level, slack);
+        let never = self.run(rate, NEVER_FULL, slack);
         [Some(first), Some(second), third, never]
             .into_iter()
             .flatten()
@@ -88,13 +120,12 @@ impl Events {
     }
 
     /// The bucket that is empty by `level` at first.
-    fn run(&self, rate: f64, level: f64) -> Option<Bucket> {
+    fn run(&self, rate: f64, level: f64, slack: f64) -> Option<Bucket> {
         let (losses, passed) = self.levels(rate, level);
-        let slack = 1.5 * self.largest;
         let (level, over) = best_burst(&losses, &passed, slack);
         let near = |l: &Level| l.low <= level + slack && l.high >= level - slack;
         let found = losses.iter().filter(|l| near(l)).count() as f64 / losses.len() as f64;
-        let (mut moments, mut explained, mut own) = (0, 0, 0);
+        let (mut moments, mut explained, mut own) = (0_u32, 0, 0);
         for loss in losses.iter().rev() {
             own += if near(loss) { 1 } else { -1 };
             if loss.apart {
@@ -116,6 +147,8 @@ impl Events {
             explained: found.min(f64::from(explained) / f64::from(moments.max(1))),
             over,
             chance: chance as f64 / passed.len().max(1) as f64,
+            moments: moments as usize,
+            largest: self.largest,
             ..Bucket::default()
         })
     }
@@ -203,6 +236,13 @@ fn best_burst(losses: &[Level], passed: &[Level], slack: f64) -> (f64, f64) {
     (best.1, best.2)
 }
 
+/// The one that chance explains least of those that fit; else the best one.
+fn clearest_of(tried: &[Bucket]) -> Option<Bucket> {
+    let fitting = tried.iter().filter(|b| b.fits()).copied();
+    let clearer = |a: Bucket, b: Bucket| if b.weight() > a.weight() { b } else { a };
+    fitting.reduce(clearer).or_else(|| best_of(tried))
+}
+
 /// The first of the best ones.
 fn best_of(tried: &[Bucket]) -> Option<Bucket> {
     let better = |a: Bucket, b: Bucket| if b.score() > a.score() { b } else { a };
@@ -210,15 +250,39 @@ fn best_of(tried: &[Bucket]) -> Option<Bucket> {
 }
 
 impl Bucket {
+    /// It explains nearly all of the losses, passes nearly nothing that it has no room for, and holds some packets.
+    pub(crate) fn fits(&self) -> bool {
+        self.explains(EXPLAINED) && self.burst >= PACKETS * self.largest
+    }
+
+    /// It explains this share of the losses, and passes nearly nothing that it has no room for.
+    pub(crate) fn explains(&self, share: f64) -> bool {
+        self.explained >= share && self.over <= OVER
+    }
+
     /// How much less likely chance explains as many of the moments: minus the logarithm of that probability, about
     /// (Chernoff's bound).
     pub(crate) fn weight(&self) -> f64 {
+        self.moments as f64 * self.weight_of_one()
+    }
+
+    /// The same without the moments that its rate, length and first level can be made to fit; nothing while these are half
+    /// of them.
+    pub(crate) fn weight_beyond_fit(&self) -> f64 {
+        match self.moments.saturating_sub(FITTED) {
+            beyond if beyond > FITTED => beyond as f64 * self.weight_of_one(),
+            _ => 0.0,
+        }
+    }
+
+    /// What one moment tells.
+    fn weight_of_one(&self) -> f64 {
         let (p, q) = (
             self.explained.clamp(0.01, 0.99),
             self.chance.clamp(0.01, 0.99),
         );
         let part = |p: f64, q: f64| p * libm::log(p / q);
-        self.moments as f64 * (part(p, q) + part(1.0 - p, 1.0 - q))
+        part(p, q) + part(1.0 - p, 1.0 - q)
     }
 
     fn fit(&self) -> f64 {

@@ -69,6 +69,31 @@ impl Events {
         close.count() as f64 / passed().count().max(1) as f64
     }
 
+    /// The share of the losses before the capture that left their place empty: the packet behind came half as late again
+    /// after the one before as half of the full ones do.
+    pub(super) fn gaps(&self) -> f64 {
+        let (mut since, mut times, mut empty) = (0.0, Vec::new(), Vec::new());
+        let mut missing = false;
+        for s in &self.list {
+            since += s.seconds;
+            missing |= s.lost.is_some();
+            if s.bytes > 0.0 {
+                let list = if missing { &mut empty } else { &mut times };
+                if missing || s.bytes * 2.0 > self.largest {
+                    list.push(since);
+                }
+                (since, missing) = (0.0, false);
+            }
+        }
+        let half = times.len() / 2;
+        if self.behind || times.is_empty() || empty.is_empty() {
+            return 0.0;
+        }
+        let (_, usual, _) = times.select_nth_unstable_by(half, f64::total_cmp);
+        let late = empty.iter().filter(|t| **t >= 1.5 * *usual).count();
+        late as f64 / empty.len() as f64
+    }
+
     /// How many losses, and how many of them apart.
     pub(super) fn losses(&self) -> (usize, usize) {
         let lost = |s: &&Event| s.lost.is_some();
@@ -176,15 +201,15 @@ mod tests {
     #[test]
     fn several_senders_are_looked_at_while_all_of_them_are_noted() {
         let [mut one, mut two] = [0, 500].map(|ms| Passed::begin(at(ms)));
-        for n in 0..3000 {
+        for n in 0..5000 {
             one.passes(1000, true, at(n));
             two.passes(960, true, at(500 + n));
         }
         let both = Events::of(&[&one, &two]);
         // From the first of the second one to the last that is noted of the first one.
         let length: f64 = both.list.iter().map(|e| e.seconds).sum();
-        assert!((length - 1.547).abs() < 1e-6, "{length}");
-        assert_eq!(both.list.len(), 2 * 1548);
+        assert!((length - 3.595).abs() < 1e-6, "{length}");
+        assert_eq!(both.list.len(), 2 * 3596);
         assert_eq!(both.largest, 1040.0);
     }
 
@@ -196,5 +221,23 @@ mod tests {
         passed.hole(at(40));
         let lost: Vec<_> = Events::of(&[&passed]).list.iter().map(|e| e.lost).collect();
         assert_eq!(lost, [None, None, Some(0.04)]);
+    }
+
+    #[test]
+    fn what_a_policer_drops_leaves_a_gap_and_what_a_full_queue_drops_does_not() {
+        // A packet each millisecond; one of ten is lost.
+        let with = |gap: i64| {
+            let mut passed = Passed::begin(at(0));
+            let mut ms = 0;
+            for n in 0..100 {
+                ms += if n % 10 == 9 { gap } else { 1 };
+                if n % 10 == 9 {
+                    passed.hole(at(ms));
+                }
+                passed.passes(1460, true, at(ms));
+            }
+            Events::of(&[&passed]).gaps()
+        };
+        assert!(with(2) > 0.99 && with(1) < 0.01);
     }
 }

@@ -6,7 +6,7 @@
 use tcplab_base::{Duration, Instant};
 
 /// Most segments that are noted; what comes later is not needed.
-const NOTED: usize = 2048;
+const NOTED: usize = 4096;
 /// IP and TCP headers without options, which a policer counts as well.
 const HEADERS: u32 = 40;
 

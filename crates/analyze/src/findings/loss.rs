@@ -49,7 +49,7 @@ pub(crate) const UNTOLD: Detector = Detector {
 /// Waits below this are no queue on any path, microseconds: clocks and hosts blur as much.
 const BLUR_US: u32 = 1_000;
 /// An active queue management drops while packets wait longer than this (CoDel's target is 5 ms, PIE's 15 ms).
-const AQM_US: u32 = 3_500;
+pub(super) const AQM_US: u32 = 3_500;
 /// So many times is a habit. A queue that runs over lets one of two or three segments in, so the holes are many; a link
 /// that goes away for a moment makes one.
 const OFTEN: usize = 3;

@@ -5,25 +5,29 @@
 
 use std::net::IpAddr;
 
-use super::{Side, packets, policer};
+use super::{Side, loss, packets, policer};
 use crate::conn::{Bucket, Dir, Events, Passed};
 
-/// The share of the losses that found the bucket empty, and how many packets passed without room for them, for each loss.
-const EXPLAINED: f64 = 0.8;
-const OVER: f64 = 0.05;
 /// The share that is enough where the rate between losses shows as well.
 const HALF: f64 = 0.5;
 /// So many moments of loss, and how much less likely chance is (a logarithm).
 const MOMENTS: usize = 9;
 const UNLIKELY: f64 = 9.0;
-/// A bucket of fewer full packets drops what any jitter brings close together.
-const PACKETS: f64 = 3.5;
 /// Behind the losses so many packets come in half of the time that they take at the rate.
 const BURSTS: f64 = 0.2;
+/// So many losses leave a gap there: behind a full queue the packets follow each other whatever it drops.
+const GAPS: f64 = 0.5;
 /// From here on losses look like those of a bucket, though they do not prove it.
 const LIKE: f64 = 6.0;
 /// So many packets of a connection passed while the others were there.
 const AT_ONCE: usize = 50;
+/// A queue is full when it drops, so some packets wait for all of it; a fit of its length may be wrong by a part of it. The
+/// waits that are known are those of four packets in a row, which a short queue does not hold at its full length.
+const SHORT: f64 = 0.75;
+const SHORT_OF_FEW: f64 = 0.5;
+const IN_A_ROW: f64 = 4.0;
+/// Packets that wait for no more than this part of a queue when something is lost hardly wait.
+const IDLE: f64 = 0.1;
 /// Episodes are listed up to a bound, so more repairs may be missing.
 const LISTED: usize = 128;
 
@@ -31,8 +35,10 @@ const LISTED: usize = 128;
 pub(super) fn of(side: &Side<'_>) -> Option<Bucket> {
     let bucket = side.sender.load()?.bucket.filter(is_proven)?;
     let repaired: u32 = policer::counts(side).sum();
-    let wait = waits(side.sender)[usize::from(bucket.behind)];
-    (were_lost(repaired, &bucket) && is_unqueued(wait, &bucket)).then_some(bucket)
+    let at = usize::from(bucket.behind);
+    let [wait, standing] = [waits(side.sender), standing(side)].map(|w| w[at]);
+    let unqueued = is_unqueued(wait, standing, &bucket) && !may_be_managed(standing, &bucket);
+    (were_lost(repaired, &bucket) && unqueued).then_some(bucket)
 }
 
 /// These losses do not prove a bucket, but chance would hardly leave them.
@@ -48,11 +54,11 @@ pub(super) fn explains_half(side: &Side<'_>) -> bool {
 }
 
 fn is_half(b: &Bucket) -> bool {
-    b.explained >= HALF && b.over <= OVER && b.weight() >= UNLIKELY
+    b.explains(HALF) && b.weight() >= UNLIKELY
 }
 
 fn is_like(b: &Bucket) -> bool {
-    fits(b) && b.weight() >= LIKE
+    b.fits() && b.weight() >= LIKE
 }
 
 /// One of several connections that may share a bucket.
@@ -67,6 +73,7 @@ pub(crate) struct Lossy {
     passed: Box<Passed>,
     repaired: u32,
     waits: [Option<u32>; 2],
+    standing: [Option<u32>; 2],
 }
 
 impl Lossy {
@@ -82,6 +89,7 @@ impl Lossy {
             passed: Box::default(),
             repaired: 0,
             waits: [None; 2],
+            standing: [None; 2],
         }
     }
 
@@ -97,6 +105,7 @@ impl Lossy {
             passed: passed.clone(),
             repaired: policer::counts(side).sum(),
             waits: waits(side.sender),
+            standing: standing(side),
         })
     }
 }
@@ -112,17 +121,16 @@ pub(super) fn shared(all: &[&Lossy]) -> Option<Bucket> {
     }
     let bucket = Events::of(&passed).bucket().filter(is_proven)?;
     let repaired = all.iter().map(|l| l.repaired).sum();
-    let wait = all.iter().map(|l| l.waits[usize::from(bucket.behind)]);
-    let wait = wait.max().flatten();
-    (were_lost(repaired, &bucket) && is_unqueued(wait, &bucket)).then_some(bucket)
-}
-
-fn fits(b: &Bucket) -> bool {
-    b.explained >= EXPLAINED && b.over <= OVER && b.burst >= PACKETS * b.largest
+    let at = usize::from(bucket.behind);
+    let wait = all.iter().map(|l| l.waits[at]).max().flatten();
+    let standing = all.iter().map(|l| l.standing[at]).max().flatten();
+    let unqueued = is_unqueued(wait, standing, &bucket) && !may_be_managed(standing, &bucket);
+    (were_lost(repaired, &bucket) && unqueued).then_some(bucket)
 }
 
 fn is_proven(b: &Bucket) -> bool {
-    fits(b) && b.moments >= MOMENTS && b.weight() >= UNLIKELY
+    let enough = b.moments >= MOMENTS && b.weight() >= UNLIKELY;
+    b.fits() && (enough || b.weight_beyond_fit() >= UNLIKELY)
 }
 
 /// What came late leaves the same holes, but nobody sends it again.
@@ -138,14 +146,34 @@ fn waits(sender: &Dir) -> [Option<u32>; 2] {
     [&load.arrived, &load.answered].map(|w| w.queued().map(|_| w.longest_us()))
 }
 
+/// How long packets waited when this sender's were lost, microseconds: on the way to the capture, and to their ACKs. With
+/// four losses of five some of them waited no longer.
+fn standing(side: &Side<'_>) -> [Option<u32>; 2] {
+    // A record has them in the other order.
+    [1, 0].map(|at| {
+        let lost = side.episodes().iter().filter(|r| policer::lost(r));
+        let told = lost.filter_map(|r| r.queued[at]).map(|q| q.least);
+        let mut told: Vec<u32> = told.collect();
+        told.sort_unstable();
+        told.iter().rev().nth(told.len() / 5).copied()
+    })
+}
+
+/// An active queue management drops one packet at a time while packets wait: a sender that it halves again and again finds
+/// it at the same level each time, as it would a bucket.
+fn may_be_managed(standing: Option<u32>, b: &Bucket) -> bool {
+    standing.is_some_and(|us| us > loss::AQM_US) && b.losses < 2 * b.moments
+}
+
 /// No queue as long as the bucket dropped them.
-fn is_unqueued(wait: Option<u32>, b: &Bucket) -> bool {
-    let full_us = b.burst / b.rate * 1e6;
-    let short = match wait {
-        Some(us) => f64::from(us) <= full_us / 2.0,
-        None => !b.behind,
-    };
-    short && (b.behind || b.bursts >= BURSTS)
+fn is_unqueued(wait: Option<u32>, standing: Option<u32>, b: &Bucket) -> bool {
+    let us = |bytes: f64| bytes / b.rate * 1e6;
+    let full = us(b.burst);
+    let idle = standing.is_some_and(|us| f64::from(us) <= full * IDLE);
+    let row = if idle { 0.0 } else { IN_A_ROW * b.largest };
+    let most = (us(b.burst - row) * SHORT).max(full * SHORT_OF_FEW);
+    let short = wait.map_or(!b.behind, |us| f64::from(us) <= most);
+    short && (b.behind || b.bursts >= BURSTS || b.gaps >= GAPS)
 }
 
 #[cfg(test)]
@@ -171,17 +199,38 @@ mod tests {
 
     #[test]
     fn a_queue_of_the_same_length_is_seen_by_its_waits() {
-        assert!(is_unqueued(Some(14_000), &bucket()));
-        assert!(!is_unqueued(Some(16_000), &bucket()));
-        // Before the losses it has to be seen that nothing waits; behind them packets come as they were sent.
-        assert!(!is_unqueued(None, &bucket()));
-        let after = |bursts| Bucket {
-            behind: false,
-            bursts,
+        let unqueued = |wait, standing| is_unqueued(wait, standing, &bucket());
+        // Of twenty packets sixteen wait in a row for less than the whole.
+        assert!(unqueued(Some(17_000), None) && !unqueued(Some(19_000), None));
+        assert!(unqueued(Some(22_000), Some(2_000)) && !unqueued(Some(22_000), Some(4_000)));
+        let few = Bucket {
+            burst: 6_000.0,
             ..bucket()
         };
-        assert!(is_unqueued(None, &after(0.3)));
-        assert!(!is_unqueued(None, &after(0.1)));
+        assert!(is_unqueued(Some(2_900), None, &few) && !is_unqueued(Some(3_100), None, &few));
+        // Before the losses it has to be seen that nothing waits; behind them packets come as they were sent, or not where
+        // one is missing.
+        assert!(!unqueued(None, None));
+        let after = |bursts, gaps| Bucket {
+            behind: false,
+            bursts,
+            gaps,
+            ..bucket()
+        };
+        assert!(is_unqueued(None, None, &after(0.3, 0.0)));
+        assert!(is_unqueued(None, None, &after(0.0, 0.6)));
+        assert!(!is_unqueued(None, None, &after(0.1, 0.4)));
+    }
+
+    #[test]
+    fn single_losses_while_packets_wait_may_be_an_active_queue_managements() {
+        let single = Bucket {
+            losses: 13,
+            ..bucket()
+        };
+        assert!(may_be_managed(Some(5_000), &single));
+        assert!(!may_be_managed(Some(1_000), &single) && !may_be_managed(None, &single));
+        assert!(!may_be_managed(Some(5_000), &bucket()), "many at once");
     }
 
     #[test]
@@ -197,7 +246,7 @@ mod tests {
                 ..bucket()
             },
             Bucket {
-                moments: 8,
+                moments: 7,
                 ..bucket()
             },
             Bucket {
@@ -212,6 +261,21 @@ mod tests {
         for other in &others {
             assert!(!is_proven(other), "{other:?}");
         }
+        // Three moments can be fitted; those beyond them prove it if they are clear.
+        let eight = Bucket {
+            moments: 8,
+            ..bucket()
+        };
+        assert!(is_proven(&eight));
+        assert!(!is_proven(&Bucket {
+            moments: 6,
+            chance: 0.01,
+            ..eight
+        }));
+        assert!(!is_proven(&Bucket {
+            chance: 0.2,
+            ..eight
+        }));
         // Fewer moments do not prove it, and are no chance either.
         let [six, three] = [6, 3].map(|moments| Bucket {
             moments,
