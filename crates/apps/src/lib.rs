@@ -20,21 +20,23 @@
 
 mod bulk;
 mod doing;
+mod drive;
 mod extent;
-mod host;
 mod messages;
 mod patience;
 mod ping;
 mod program;
 mod record;
+mod start;
 mod stream;
 mod transaction;
 mod udp;
 mod web;
 
-pub use doing::{Doing, Wants};
-pub use host::{BACKLOG, CHUNK, start_phase};
-pub use patience::{Awaited, Stepped};
+pub use drive::{
+    AckState, BACKLOG, CHUNK, Drive, End, Ended, Foreign, Host, Interest, Read, Replayed, Timer,
+};
 pub use ping::Ping;
 pub use program::{Message, Program, Result, Step};
 pub use record::Record;
+pub use start::start_phase;

@@ -3,6 +3,7 @@
 //! Level 0 of the map: nothing of ours below it, no input or output, no clock.
 
 mod draws;
+mod errno;
 pub mod normal;
 pub mod quantity;
 mod quote;
@@ -12,6 +13,7 @@ mod seq;
 mod time;
 mod visible;
 
+pub use errno::Errno;
 pub use quote::quoted;
 pub use random::Random;
 pub use samples::{Quantiles, Samples};

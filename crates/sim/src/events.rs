@@ -8,29 +8,20 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use tcplab_apps::Timer;
 use tcplab_base::Instant;
 
 /// What an event wakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wake {
-    /// The client's end with this number connects.
-    Connect(u32),
-    /// The application of this end.
-    App(u32),
-    /// This end may have waited too long for its socket.
-    Idle(u32),
+    /// What the driver of the applications has set.
+    Run(Timer),
     /// Frames of this way may be due.
     Way(u32),
     /// Timers of this host's TCP may be due.
     Host(u32),
     /// A CPU of a host's card has something to do: the host's number, then 8 bits of the CPU's.
     Card(u32),
-    /// Samples of tcp_info are taken.
-    Sample,
-    /// Samples of the links are taken.
-    SampleLinks,
-    /// The run ends.
-    Stop,
 }
 
 /// Bits of an entry's second word: the order above, then the kind, then the number.
@@ -40,35 +31,35 @@ const KIND_BITS: u32 = 3;
 impl Wake {
     fn word(self) -> u64 {
         let (kind, number) = match self {
-            Self::Connect(n) => (0, n),
-            Self::App(n) => (1, n),
+            Self::Run(Timer::Connect(n)) => (0, n),
+            Self::Run(Timer::Wake(n)) => (1, n),
             Self::Way(n) => (2, n),
             Self::Host(n) => (3, n),
             // These have no number.
-            Self::Sample => (4, 0),
-            Self::Stop => (4, 1),
-            Self::SampleLinks => (4, 2),
+            Self::Run(Timer::Sample) => (4, 0),
+            Self::Run(Timer::Stop) => (4, 1),
+            Self::Run(Timer::SampleLinks) => (4, 2),
             Self::Card(n) => (5, n),
-            Self::Idle(n) => (7, n),
+            Self::Run(Timer::Idle(n)) => (7, n),
         };
         kind << NUMBER_BITS | u64::from(number)
     }
 
     fn of(word: u64) -> Self {
         let number = (word & ((1 << NUMBER_BITS) - 1)) as u32;
-        match word >> NUMBER_BITS & ((1 << KIND_BITS) - 1) {
-            0 => Self::Connect(number),
-            1 => Self::App(number),
-            2 => Self::Way(number),
-            3 => Self::Host(number),
+        Self::Run(match word >> NUMBER_BITS & ((1 << KIND_BITS) - 1) {
+            0 => Timer::Connect(number),
+            1 => Timer::Wake(number),
+            2 => return Self::Way(number),
+            3 => return Self::Host(number),
             4 => match number {
-                0 => Self::Sample,
-                1 => Self::Stop,
-                _ => Self::SampleLinks,
+                0 => Timer::Sample,
+                1 => Timer::Stop,
+                _ => Timer::SampleLinks,
             },
-            5 => Self::Card(number),
-            _ => Self::Idle(number),
-        }
+            5 => return Self::Card(number),
+            _ => Timer::Idle(number),
+        })
     }
 }
 
@@ -182,19 +173,23 @@ mod tests {
     fn equal_times_keep_the_order_of_setting() {
         let mut events = Events::default();
         let at = Instant::from_nanos;
-        events.set(at(5), Wake::Stop);
+        events.set(at(5), Wake::Run(Timer::Stop));
         events.set(at(5), Wake::Way(0));
-        events.set(at(-1), Wake::App((Events::MOST - 1) as u32));
-        for wake in [Wake::Sample, Wake::SampleLinks, Wake::Card(0xff_ffff)] {
+        events.set(at(-1), Wake::Run(Timer::Wake((Events::MOST - 1) as u32)));
+        for wake in [
+            Wake::Run(Timer::Sample),
+            Wake::Run(Timer::SampleLinks),
+            Wake::Card(0xff_ffff),
+        ] {
             events.set(at(-3), wake);
             assert_eq!(events.pop(at(-3)), Some(wake));
         }
         assert_eq!(events.pop(at(-2)), None);
         assert_eq!(
             events.pop(at(9)),
-            Some(Wake::App((Events::MOST - 1) as u32))
+            Some(Wake::Run(Timer::Wake((Events::MOST - 1) as u32)))
         );
-        assert_eq!(events.pop(at(9)), Some(Wake::Stop));
+        assert_eq!(events.pop(at(9)), Some(Wake::Run(Timer::Stop)));
         assert_eq!(events.pop(at(9)), Some(Wake::Way(0)));
         assert_eq!(events.next_time(), None);
         assert_eq!(events.popped(), 6);
@@ -204,13 +199,23 @@ mod tests {
     fn timers_are_the_first_of_their_instant() {
         let mut events = Events::default();
         let at = Instant::from_nanos;
-        for wake in [Wake::Way(1), Wake::Host(1), Wake::App(1), Wake::Host(0)] {
+        for wake in [
+            Wake::Way(1),
+            Wake::Host(1),
+            Wake::Run(Timer::Wake(1)),
+            Wake::Host(0),
+        ] {
             events.set(at(5), wake);
         }
         let order: Vec<Wake> = std::iter::from_fn(|| events.pop(at(5))).collect();
         assert_eq!(
             order,
-            [Wake::Host(1), Wake::Host(0), Wake::Way(1), Wake::App(1)]
+            [
+                Wake::Host(1),
+                Wake::Host(0),
+                Wake::Way(1),
+                Wake::Run(Timer::Wake(1))
+            ]
         );
     }
 }

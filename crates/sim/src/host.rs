@@ -47,8 +47,6 @@ pub(crate) struct Host {
     gro: Option<Box<Gro>>,
     /// Copies of CAQM's tag that its card made as it cut super-segments.
     pub(crate) copied_tags: u64,
-    /// Lines of logs and samples of tcp_info that the applications here hold.
-    pub(crate) noted: u64,
     /// Its card, when it is more than a way in.
     card: Option<Box<Card>>,
 }
@@ -112,7 +110,6 @@ impl Host {
             gro: (host.offload == Offload::Gro && host.card.is_none())
                 .then(|| Box::new(Gro::new(units))),
             copied_tags: 0,
-            noted: 0,
             card: host.card.as_ref().map(|card| {
                 let gro = (host.offload == Offload::Gro).then_some(units);
                 Box::new(Card::new(card, point.seed, index, gro))

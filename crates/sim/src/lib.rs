@@ -5,24 +5,21 @@
 //! setting), no clock, no chance but the point's seed: a run repeats bit for bit. It opens nothing:
 //! captures go into outputs that the caller hands in.
 
-mod applications;
 mod capture;
 mod card;
 mod datagram;
-mod end;
-mod errno;
 mod events;
 mod gro;
 mod host;
-mod info;
 mod network;
 mod packet;
 mod queued;
 mod ready;
 mod responses;
+mod socket;
 mod world;
 
 pub use capture::Captures;
-pub use end::Ended;
 pub use responses::Response;
+pub use tcplab_apps::Ended;
 pub use world::{Live, LiveFlow, SimError, Work, World, refusals};

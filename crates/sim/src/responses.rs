@@ -23,6 +23,8 @@ pub(crate) struct Open {
     pub(crate) end: u32,
     pub(crate) begun: Instant,
     pub(crate) bytes: u64,
+    /// What the server's write has still to hand over.
+    pub(crate) left: u64,
 }
 
 /// The responses of a run.
@@ -38,14 +40,19 @@ impl Responses {
         self.done.clear();
     }
 
-    /// A server's end wrote so many bytes.
-    pub(crate) fn wrote(&mut self, end: u32, now: Instant, bytes: u64) {
+    /// A server's end wrote so many bytes, and so many are left.
+    pub(crate) fn wrote(&mut self, end: u32, now: Instant, bytes: u64, left: u64) {
         match self.open.iter_mut().find(|open| open.end == end) {
-            Some(open) => open.bytes += bytes,
+            Some(open) => {
+                open.bytes += bytes;
+                open.left = left;
+            }
+            None if bytes == 0 => {}
             None => self.open.push(Open {
                 end,
                 begun: now,
                 bytes,
+                left,
             }),
         }
     }

@@ -150,16 +150,9 @@ pub(super) fn text(spec: &CallSpec, outcome: &Outcome) -> String {
     };
     let error = match outcome.errno {
         0 => String::new(),
-        n => format!(" {}", errno_text(n)),
+        n => format!(" {}", tcplab_base::Errno(n)),
     };
     format!("{name}({fd}) = {}{error}", outcome.result)
-}
-
-fn errno_text(n: i32) -> String {
-    match crate::symbols::errno_name(n) {
-        Some(name) => name.into(),
-        None => format!("errno {n}"),
-    }
 }
 
 fn result(spec: &CallSpec, after: &After<'_>, outcome: &Outcome) -> Result<(), Stop> {
@@ -177,7 +170,7 @@ fn result(spec: &CallSpec, after: &After<'_>, outcome: &Outcome) -> Result<(), S
     }
     let error = match outcome.errno {
         0 => String::new(),
-        n => format!(" {}", errno_text(n)),
+        n => format!(" {}", tcplab_base::Errno(n)),
     };
     let name = &spec.name.value;
     Err(fail(
@@ -196,7 +189,7 @@ fn errno(spec: &CallSpec, outcome: &Outcome) -> Result<(), Stop> {
         return Ok(());
     }
     let (name, expected) = (&spec.name.value, &word.value);
-    let actual = errno_text(outcome.errno);
+    let actual = tcplab_base::Errno(outcome.errno);
     Err(fail(
         word.place,
         format!("{name}() was expected to fail with {expected}, and failed with {actual}"),

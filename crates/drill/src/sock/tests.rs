@@ -1,6 +1,6 @@
 //! Calls and packets: what a script would do, in Rust.
 
-use tcplab_base::Seq;
+use tcplab_base::{Errno, Seq};
 use tcplab_plan::profile::named;
 use tcplab_wire::{TcpFlags, TcpOptions};
 
@@ -215,7 +215,7 @@ fn a_passive_open_from_socket_to_close() {
         assert_eq!(b.sent().flags.0, FIN | ACK);
         b.gets(FIN | ACK, 1001, 0, 502);
         assert_eq!(b.sent().ack, Seq(1002));
-        assert_eq!(b.call(read(4, 1)), (-1, errno::EBADF));
+        assert_eq!(b.call(read(4, 1)), (-1, Errno::EBADF.0));
         assert_eq!(b.next(1000), None);
     }
 }
@@ -231,9 +231,9 @@ fn a_blocking_read_and_its_end() {
     let end = Happening::Returned(number, Outcome::ok(700));
     assert!(happened.contains(&Some(end)), "{happened:?}");
     b.gets(RST | ACK, 701, 0, 1);
-    assert_eq!(b.call(read(4, 1)), (-1, errno::ECONNRESET));
+    assert_eq!(b.call(read(4, 1)), (-1, Errno::ECONNRESET.0));
     assert_eq!(b.call(read(4, 1)), (0, 0));
-    assert_eq!(b.call(write(4, 1, 0)), (-1, errno::EPIPE));
+    assert_eq!(b.call(write(4, 1, 0)), (-1, Errno::EPIPE.0));
 }
 
 #[test]
@@ -246,13 +246,13 @@ fn an_active_open_that_does_not_block() {
     });
     let to = SendTo::Addr("192.0.2.1:9000".parse().unwrap());
     let connect = Call::Connect { fd: 3, to };
-    assert_eq!(b.call(connect.clone()), (-1, errno::EINPROGRESS));
+    assert_eq!(b.call(connect.clone()), (-1, Errno::EINPROGRESS.0));
     assert_eq!(b.sent().options.mss, Some(1460));
-    assert_eq!(b.call(connect.clone()), (-1, errno::EALREADY));
+    assert_eq!(b.call(connect.clone()), (-1, Errno::EALREADY.0));
     b.gets(SYN | ACK, 0, 0, 1);
     assert_eq!(b.sent().flags.0, ACK);
     assert_eq!(b.call(connect.clone()), (0, 0));
-    assert_eq!(b.call(connect), (-1, errno::EISCONN));
+    assert_eq!(b.call(connect), (-1, Errno::EISCONN.0));
     assert_eq!(b.get(3, SOL_SOCKET, so::ERROR), 0);
 }
 
@@ -269,7 +269,7 @@ fn a_refused_connect_leaves_a_socket() {
     let number = b.blocks(Call::Connect { fd: 3, to });
     b.sent();
     b.gets(RST | ACK, 0, 0, 1);
-    let refused = Outcome::failed(errno::ECONNREFUSED);
+    let refused = Outcome::failed(Errno::ECONNREFUSED.0);
     assert_eq!(b.next(0), Some(Happening::Returned(number, refused)));
     assert_eq!(b.get(3, SOL_TCP, tcp::NODELAY), 1);
     b.blocks(Call::Connect { fd: 3, to });
@@ -293,7 +293,7 @@ fn epoll_tells_edges_once_and_levels_again() {
             event,
         };
         assert_eq!(b.call(add.clone()), (0, 0));
-        assert_eq!(b.call(add), (-1, errno::EEXIST));
+        assert_eq!(b.call(add), (-1, Errno::EEXIST.0));
         let wait = Call::EpollWait {
             epoll: 5,
             most: 1,
@@ -347,7 +347,7 @@ fn zerocopy_sends_complete_when_they_are_acked() {
         control_len: 100,
         flags: msg::ERRQUEUE,
     };
-    assert_eq!(b.call(errors.clone()), (-1, errno::EAGAIN));
+    assert_eq!(b.call(errors.clone()), (-1, Errno::EAGAIN.0));
     b.gets(ACK, 1, 0, 801);
     let Output::Message { control, .. } = b.outcome(errors).out else {
         panic!("no message");
@@ -361,26 +361,26 @@ fn zerocopy_sends_complete_when_they_are_acked() {
 #[test]
 fn calls_on_what_is_no_socket_have_their_errno() {
     let mut b = bench();
-    assert_eq!(b.call(read(9, 1)), (-1, errno::EBADF));
+    assert_eq!(b.call(read(9, 1)), (-1, Errno::EBADF.0));
     assert_eq!(b.call(Call::Pipe).0, 0);
     assert_eq!(
         b.call(Call::Listen { fd: 3, backlog: 1 }),
-        (-1, errno::ENOTSOCK)
+        (-1, Errno::ENOTSOCK.0)
     );
     b.call(Call::Socket {
         domain: AF_INET,
         kind: SOCK_STREAM,
         protocol: 0,
     });
-    assert_eq!(b.call(read(5, 1)), (-1, errno::ENOTCONN));
-    assert_eq!(b.call(write(5, 1, 0)), (-1, errno::EPIPE));
+    assert_eq!(b.call(read(5, 1)), (-1, Errno::ENOTCONN.0));
+    assert_eq!(b.call(write(5, 1, 0)), (-1, Errno::EPIPE.0));
     assert_eq!(
         b.call(Call::Shutdown { fd: 5, how: 1 }),
-        (-1, errno::ENOTCONN)
+        (-1, Errno::ENOTCONN.0)
     );
     assert_eq!(
         b.call(Call::Accept { fd: 5, flags: 0 }),
-        (-1, errno::EINVAL)
+        (-1, Errno::EINVAL.0)
     );
     assert!(b.model.explain(None).contains("not connected"));
 }

@@ -1,7 +1,6 @@
 //! What the words of scripts stand for: Linux's numbers on x86-64, and back to words for messages.
 
 mod cap;
-mod errno;
 mod file;
 mod icmp;
 mod inet;
@@ -15,7 +14,7 @@ const TABLES: &[&[(&str, i64)]] = &[
     inet::INET,
     file::FILE,
     time::TIME,
-    errno::ERRNO,
+    tcplab_base::Errno::NAMED,
     cap::CAP,
 ];
 
@@ -64,14 +63,6 @@ pub fn number_or_hint(word: &str) -> Result<i64, String> {
             crate::nearest::hint(word, all)
         )
     })
-}
-
-/// The name of an error: `EAGAIN` of 11.
-pub fn errno_name(number: i32) -> Option<&'static str> {
-    let found = errno::ERRNO
-        .iter()
-        .find(|(_, value)| *value == i64::from(number));
-    found.map(|(name, _)| *name)
 }
 
 /// The names of the bits of `value` whose names begin with `prefix` (`MSG_`, `EPOLL`, `POLL`, `O_`), for messages:
@@ -129,14 +120,6 @@ mod tests {
         for (name, number) in TABLES.iter().copied().flatten() {
             assert_eq!(known.insert(*name, *number), None, "{name}");
         }
-    }
-
-    #[test]
-    fn errors_have_their_usual_name() {
-        assert_eq!(errno_name(11), Some("EAGAIN"));
-        assert_eq!(errno_name(95), Some("EOPNOTSUPP"));
-        assert_eq!(errno_name(35), Some("EDEADLK"));
-        assert_eq!(errno_name(4000), None);
     }
 
     #[test]

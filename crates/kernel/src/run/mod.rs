@@ -8,10 +8,8 @@
 //! Data flows one way: [`wire::build`] makes the hosts and links from the point, [`world`] turns
 //! the loop, and the [`Outcome`](tcplab_plan::Outcome) is collected at the end.
 
-mod applications;
 mod captures;
 mod clock;
-mod end;
 mod error;
 mod host;
 mod links;
@@ -20,6 +18,7 @@ mod poll;
 pub(crate) mod qdisc;
 mod replay;
 mod site;
+mod sock;
 mod socket;
 mod tap;
 mod timers;

@@ -28,7 +28,8 @@ pub(crate) struct Replay {
     socket: OwnedFd,
     /// The next frame.
     next: usize,
-    start: Instant,
+    /// When its first frame was sent.
+    start: Option<Instant>,
     /// What the socket's frames have now.
     priority: u8,
     frame: Vec<u8>,
@@ -63,23 +64,20 @@ impl Replay {
             trace,
             socket,
             next: 0,
-            start: Instant::default(),
+            start: None,
             priority: 0,
             frame: Vec::new(),
             refused: 0,
         })
     }
 
-    /// Its first frame is sent now.
-    pub(crate) fn begin(&mut self, now: Instant) {
-        self.start = now;
-    }
-
-    /// Sends what is due at `now`.
+    /// Sends what is due at `now`; the first frame is due at the first call.
     pub(crate) fn send(&mut self, now: Instant) -> Result<Sent, RunError> {
         let mut sent = Sent::default();
+        let start = *self.start.get_or_insert(now);
         loop {
-            sent.next = self.due();
+            let after: Option<Duration> = self.trace.time(self.next);
+            sent.next = after.map(|after| start + after);
             if sent.next.is_none_or(|at| at > now) {
                 return Ok(sent);
             }
@@ -100,10 +98,5 @@ impl Replay {
                 Err(e) => return Err(e).context(|| "cannot send a frame".into()),
             }
         }
-    }
-
-    fn due(&self) -> Option<Instant> {
-        let after: Duration = self.trace.time(self.next)?;
-        Some(self.start + after)
     }
 }

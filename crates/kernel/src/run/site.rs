@@ -5,11 +5,12 @@
 
 use std::net::Ipv4Addr;
 use std::path::Path;
+use std::sync::Arc;
 use std::time;
 
 use nix::net::if_::if_nameindex;
 use nix::sys::epoll::EpollFlags;
-use tcplab_apps::Doing;
+use tcplab_apps::{Drive, Foreign};
 use tcplab_base::{Duration, Instant};
 use tcplab_plan::network::capture_files;
 use tcplab_plan::{Outcome, Point};
@@ -22,7 +23,7 @@ use super::netlink::Netlink;
 use super::poll::Source;
 use super::timers::Timer;
 use super::wire::Network;
-use super::world::World;
+use super::world::{Net, World};
 use crate::Stop;
 use crate::live::Live;
 
@@ -59,7 +60,7 @@ pub(crate) fn run_half(
     go()?;
     world.start()?;
     world.turn()?;
-    let start = world.start;
+    let start = world.net.start;
     Ok((world.finish()?, start))
 }
 
@@ -69,23 +70,24 @@ impl<'p> World<'p> {
             hosts: point.hosts.iter().map(|_| HostNet::here()).collect(),
             wires: Vec::new(),
         };
-        let mut world = World::empty(point, network, super::Pace::Real)?;
-        for end in &mut world.apps.ends {
-            let app = &point.apps[end.app];
-            let host = if end.is_client {
-                app.client
-            } else {
-                app.server
-            };
-            if host != site.host {
-                end.doing = Doing::Over;
-            }
-        }
-        world.capture_here(folder, &site)?;
-        world.site = Some(site);
-        Ok(world)
+        let mut net = Net::new(point, network, super::Pace::Real)?;
+        net.capture_here(folder, &site)?;
+        net.site = Some(site);
+        let drive = Drive::new(&Arc::new(point.clone()), Foreign::Again);
+        Ok(Self { drive, net })
     }
 
+    /// Looks whether the half shall end.
+    pub(super) fn look_at_site(&mut self) {
+        let Some(site) = &self.net.site else { return };
+        if site.stop.wanted() {
+            self.drive.stop();
+        }
+        self.net.timers.set(self.net.now + LOOK, Timer::Look);
+    }
+}
+
+impl Net<'_> {
     /// The capture of the interface to the other machine. Without the right to it the file stays empty.
     fn capture_here(&mut self, folder: &Path, site: &Site<'_>) -> Result<(), RunError> {
         let files = capture_files(self.point);
@@ -114,22 +116,6 @@ impl<'p> World<'p> {
             )),
         }
         Ok(())
-    }
-
-    /// Looks whether the half shall end, and says when its clients have.
-    pub(super) fn look_at_site(&mut self, now: Instant) {
-        let Some(site) = &self.site else { return };
-        if site.stop.wanted() {
-            self.stopped = true;
-            self.cut_short = !self.ending;
-            return;
-        }
-        let mut clients = self.apps.ends.iter().filter(|end| end.is_client);
-        if !self.ending && clients.all(|end| end.doing == Doing::Over) {
-            self.ending = true;
-            (site.over)();
-        }
-        self.timers.set(now + LOOK, Timer::Look);
     }
 }
 

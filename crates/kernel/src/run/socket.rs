@@ -9,7 +9,7 @@ use nix::sys::socket::{
     getpeername, getsockname, listen, setsockopt, socket, sockopt,
 };
 use tcplab_apps::BACKLOG;
-use tcplab_plan::point::{QuickAck, SocketOptions};
+use tcplab_plan::point::SocketOptions;
 
 use super::error::{Context, RunError};
 use crate::sys::{self, SockOpt};
@@ -69,14 +69,6 @@ pub(crate) fn prepare(fd: &OwnedFd, udp: bool, o: &SocketOptions) -> Result<(), 
             .context(|| format!("this kernel has no congestion control {name}"))?;
     }
     Ok(())
-}
-
-/// What is set once when a connection stands.
-pub(crate) fn connected(fd: &OwnedFd, options: &SocketOptions) -> Result<(), RunError> {
-    match options.quickack {
-        QuickAck::Once(value) => quickack(fd, value),
-        QuickAck::Leave | QuickAck::Each(_) => Ok(()),
-    }
 }
 
 /// Sets TCP_QUICKACK.

@@ -8,22 +8,12 @@ use tcplab_base::Instant;
 /// What a timer wakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Timer {
-    /// The client's end with this index connects.
-    Connect(usize),
-    /// The application of this end wakes up; stale when the end's count of sleeps differs.
-    Wake(usize, u32),
-    /// This end may have waited too long for its socket.
-    Idle(usize),
+    /// What the driver of the applications has set.
+    Run(tcplab_apps::Timer),
     /// Frames of this link may be due.
     Link(usize),
-    /// Samples of tcp_info are taken.
-    Sample,
-    /// Samples of the links are taken.
-    SampleLinks,
     /// One half of a run on two machines looks around.
     Look,
-    /// The run ends.
-    Stop,
 }
 
 /// A heap of timers.
@@ -57,16 +47,18 @@ impl Timers {
 mod tests {
     use super::*;
 
+    const STOP: Timer = Timer::Run(tcplab_apps::Timer::Stop);
+
     #[test]
     fn equal_times_keep_the_order_of_setting() {
         let mut timers = Timers::default();
         let at = Instant::from_nanos;
-        timers.set(at(5), Timer::Stop);
+        timers.set(at(5), STOP);
         timers.set(at(5), Timer::Link(0));
-        timers.set(at(1), Timer::Sample);
+        timers.set(at(1), Timer::Look);
         assert_eq!(timers.pop(at(0)), None);
-        assert_eq!(timers.pop(at(9)), Some((at(1), Timer::Sample)));
-        assert_eq!(timers.pop(at(9)), Some((at(5), Timer::Stop)));
+        assert_eq!(timers.pop(at(9)), Some((at(1), Timer::Look)));
+        assert_eq!(timers.pop(at(9)), Some((at(5), STOP)));
         assert_eq!(timers.pop(at(9)), Some((at(5), Timer::Link(0))));
         assert_eq!(timers.next(), None);
     }

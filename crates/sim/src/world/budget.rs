@@ -46,14 +46,14 @@ impl World {
     pub(super) fn may_go_on(&mut self, began: Instant, steps: u64) -> bool {
         let budget = &mut self.budget;
         budget.spent += steps;
-        budget.still = match began == self.now {
+        budget.still = match began == self.net.now {
             true => budget.still + steps,
             false => 0,
         };
-        let most = self.point.max_events();
-        let of_all = STILL + STILL_EACH * self.apps.ends.len() as u64;
-        let most_still = self.point.max_events.unwrap_or(of_all);
-        let at = seconds(self.now);
+        let most = self.net.point.max_events();
+        let of_all = STILL + STILL_EACH * self.drive.ends().len() as u64;
+        let most_still = self.net.point.max_events.unwrap_or(of_all);
+        let at = seconds(self.net.now);
         let why = if budget.spent >= most {
             format!(
                 "it was ended at {at} of its time after {most} events (`run.max_events`): it has no answer; write a larger \
@@ -75,22 +75,21 @@ impl World {
     /// Whether the run holds more than it may; it is over then.
     pub(super) fn holds_too_much(&mut self) -> bool {
         let held = self.held();
-        if held < HELD + HELD_EACH * self.apps.ends.len() as u64 {
+        if held < HELD + HELD_EACH * self.drive.ends().len() as u64 {
             return false;
         }
         self.budget.exhausted = Some(format!(
             "it was ended at {} of its time: it holds {held} lines of the log, samples and packets on their way; write a \
              longer `tcp_info_every` or `every`, or leave out `log`",
-            seconds(self.now)
+            seconds(self.net.now)
         ));
         true
     }
 
     /// What grows with the length of a run.
     fn held(&self) -> u64 {
-        let lines: u64 = self.hosts.iter().map(|host| host.noted).sum();
-        let ways = self.network.ways.iter().map(|way| way.way.on_the_way());
-        lines + ways.sum::<usize>() as u64
+        let ways = self.net.network.ways.iter().map(|way| way.way.on_the_way());
+        self.drive.noted() + ways.sum::<usize>() as u64
     }
 }
 

@@ -1,17 +1,17 @@
 //! Packets: from hosts onto links, and from links to hosts.
 
-use tcplab_tcp::{Caqm, Event, ListenId, Segment};
+use tcplab_tcp::{Caqm, Event, Segment};
 use tcplab_wire::TcpFlags;
 
-use super::World;
-use crate::applications::Applications;
+use super::net::Net;
 use crate::capture::Hop;
 use crate::events::Wake;
 use crate::network::Arm;
 use crate::packet::{Body, Packet};
-use crate::ready::{Ready, Source};
+use crate::ready::Source;
+use crate::socket::Socket;
 
-impl World {
+impl Net {
     /// Hands a host's packets to the links, in their order.
     pub(super) fn send_all(&mut self, host: usize) {
         let mut segments = std::mem::take(&mut self.segments);
@@ -143,7 +143,7 @@ impl World {
                     self.events.set(at, Wake::Card((to as u32) << 8 | cpu));
                 }
             } else if let Some(end) = host.receive_from_link(self.now, packet) {
-                touched(&mut self.apps, &mut self.ready, end);
+                self.sockets.touched(&mut self.ready, end);
             }
             one.way.remove();
             came = true;
@@ -174,7 +174,7 @@ impl World {
         }
         for packet in &polled.up {
             if let Some(end) = host.receive(self.now, packet) {
-                touched(&mut self.apps, &mut self.ready, end);
+                self.sockets.touched(&mut self.ready, end);
             }
         }
         if !polled.up.is_empty() {
@@ -195,7 +195,7 @@ impl World {
             captures.packet(file, self.now, packet, Hop::Loopback);
         }
         if let Some(end) = self.hosts[host].receive(self.now, packet) {
-            touched(&mut self.apps, &mut self.ready, end);
+            self.sockets.touched(&mut self.ready, end);
         }
         self.after_tcp(host);
     }
@@ -215,32 +215,37 @@ impl World {
         while let Some(event) = host.stack.poll_event() {
             match event {
                 Event::Connected(id) | Event::Readable(id) | Event::Writable(id) => {
-                    if let Some(end) = host.owner(id)
-                        && self.apps.is_touched(end as usize)
-                    {
-                        self.ready.push(Source::End(end));
+                    if let Some(end) = host.owner(id) {
+                        self.sockets.touched(&mut self.ready, end);
                     }
                 }
                 Event::Acceptable(listener) => {
-                    listens(&mut self.apps, &mut self.ready, index, listener);
+                    self.sockets.listens(&mut self.ready, index, listener);
                 }
             }
         }
     }
-}
 
-/// A datagram came for this end.
-#[inline(never)]
-fn touched(apps: &mut Applications, ready: &mut Ready, end: u32) {
-    if apps.is_touched(end as usize) {
-        ready.push(Source::End(end));
-    }
-}
-
-#[inline(never)]
-fn listens(apps: &mut Applications, ready: &mut Ready, host: usize, listener: ListenId) {
-    if let Some(app) = apps.listens(host, listener) {
-        ready.push(Source::Listener(app));
+    /// Segments have come to servers: which responses were ACKed whole?
+    #[inline(never)]
+    fn time_open_responses(&mut self) {
+        let Some(responses) = &mut self.responses else {
+            return;
+        };
+        for place in (0..responses.open.len()).rev() {
+            let open = responses.open[place];
+            let sock = self.sockets.of[open.end as usize];
+            let Socket::Tcp(id) = sock.socket else {
+                // Nobody waits for it any more.
+                responses.open.swap_remove(place);
+                continue;
+            };
+            let stack = &mut self.hosts[usize::from(sock.host)].stack;
+            let space = stack.get(id).map(|e| e.send_space());
+            if open.left == 0 && space.is_some_and(|(una, _, written)| una == written) {
+                responses.is_acked(place, self.now);
+            }
+        }
     }
 }
 

@@ -1,14 +1,14 @@
 //! A host of ours among others that are not: its packets come from outside and go there, in whatever time the caller
 //! keeps.
 
-use tcplab_apps::Doing;
+use tcplab_apps::{Drive, Ended, Foreign};
 use tcplab_base::Instant;
 use tcplab_plan::profile::Profile;
 use tcplab_plan::{Outcome, Point};
 use tcplab_tcp::{Addr, Segment, State};
 
+use super::net::Net;
 use super::{SimError, Went, World};
-use crate::end::{Ended, Socket};
 use crate::packet::{Body, Packet, TTL};
 
 /// The part of a world that is not simulated.
@@ -18,12 +18,8 @@ pub(crate) struct Outside {
     inside: usize,
     /// What left the host inside.
     out: Vec<Segment>,
-    /// For each application the flow that the next client from outside gets.
-    next: Vec<u32>,
     /// Who the clients are: flow and address.
     clients: Vec<(u32, Addr)>,
-    /// Clients beyond those that the point has.
-    refused: u64,
 }
 
 /// An end of a flow, as it stands.
@@ -61,12 +57,11 @@ impl Live {
             )));
         }
         let mut world = World::new(point, std::slice::from_ref(profile))?;
-        world.outside = Some(Box::new(Outside {
+        world.drive = Drive::new(&world.net.point, Foreign::Each);
+        world.net.outside = Some(Box::new(Outside {
             inside: 0,
             out: Vec::new(),
-            next: vec![0; point.apps.len()],
             clients: Vec::new(),
-            refused: 0,
         }));
         world.begin();
         Ok(Self { world })
@@ -80,13 +75,13 @@ impl Live {
             id: 0,
             ttl,
             // What it does not know was no segment.
-            tag_type: self.world.hosts[0].tag_type,
+            tag_type: self.world.net.hosts[0].tag_type,
             corrupt: false,
         };
         // No datagram: it is no end's.
-        let _ = self.world.hosts[0].receive_from_link(now, &packet);
-        if !self.world.hosts[0].joins() {
-            self.world.after_tcp(0);
+        let _ = self.world.net.hosts[0].receive_from_link(now, &packet);
+        if !self.world.net.hosts[0].joins() {
+            self.world.net.after_tcp(0);
         }
     }
 
@@ -100,14 +95,14 @@ impl Live {
             tag_type: 0,
             corrupt: true,
         };
-        let _ = self.world.hosts[0].receive(now, &packet);
+        let _ = self.world.net.hosts[0].receive(now, &packet);
     }
 
     /// There are no more segments for now: what GRO holds goes up.
     pub fn ends_poll(&mut self, now: Instant) {
-        if self.world.hosts[0].joins() {
-            self.world.hosts[0].ends_poll(now);
-            self.world.after_tcp(0);
+        if self.world.net.hosts[0].joins() {
+            self.world.net.hosts[0].ends_poll(now);
+            self.world.net.after_tcp(0);
         }
         self.advance(now);
     }
@@ -119,76 +114,64 @@ impl Live {
 
     /// When [`Live::advance`] has something to do next.
     pub fn next_time(&mut self) -> Option<Instant> {
-        self.world.events.next_time()
+        self.world.net.events.next_time()
     }
 
     /// Takes the segments that left since the last call; super-segments are cut.
     pub fn take_segments(&mut self, into: &mut Vec<Segment>) {
-        if let Some(outside) = &mut self.world.outside {
+        if let Some(outside) = &mut self.world.net.outside {
             into.append(&mut outside.out);
         }
     }
 
     /// Who the client of each flow was that came from outside.
     pub fn clients(&self) -> &[(u32, Addr)] {
-        self.world.outside.as_ref().map_or(&[], |o| &o.clients)
+        self.world.net.outside.as_ref().map_or(&[], |o| &o.clients)
     }
 
     /// Clients that were closed at once, because the point has not so many.
     pub fn refused(&self) -> u64 {
-        self.world.outside.as_ref().map_or(0, |o| o.refused)
+        self.world.drive.refused()
     }
 
     /// How the host's end of a flow stands.
     pub fn flow(&self, flow: usize) -> Option<LiveFlow<'_>> {
-        let client = self.world.apps.ends.get(2 * flow)?;
-        let is_client = !self
-            .world
-            .is_outside(self.world.point.apps[client.app as usize].client);
-        let end = self
-            .world
-            .apps
-            .ends
-            .get(2 * flow + usize::from(!is_client))?;
+        let ends = self.world.drive.ends();
+        let app = &self.world.net.point.apps[ends.get(2 * flow)?.app()];
+        let is_server = self.world.net.is_outside(app.client);
+        let end = ends.get(2 * flow + usize::from(is_server))?;
+        let (read_bytes, written_bytes) = end.bytes();
         Some(LiveFlow {
             ended: end.ended(),
-            read_bytes: end.read,
-            written_bytes: end.written,
-            log_lines: end.extra.as_ref().map_or(0, |extra| extra.log.len()),
+            read_bytes,
+            written_bytes,
+            log_lines: end.log_lines(),
             peer_was_first: end.is_closed_by_peer(),
         })
     }
 
     /// The port that the first connection of a flow's client has; 0: it has none yet.
     pub fn client_port(&self, flow: usize) -> u16 {
-        self.world.apps.port(flow)
+        self.world.drive.port(flow)
     }
 
     /// Whether the applications are over and no connection waits for its peer any more.
     pub fn is_done(&mut self) -> bool {
-        self.world.ending && {
-            let mut all = self.world.hosts[0].stack.connections();
+        self.world.drive.is_ending() && {
+            let mut all = self.world.net.hosts[0].stack.connections();
             all.all(|(_, e)| matches!(e.state(), State::Close | State::TimeWait))
         }
     }
 
     /// From now on no step is logged.
     pub fn stop_log(&mut self) {
-        self.world.point.log = false;
+        self.world.drive.stop_log();
     }
 
     /// The applications end here: their sockets are closed, as those of a process that ends.
     pub fn close_all(&mut self, now: Instant) {
         self.advance(now);
-        for index in 0..self.world.apps.ends.len() {
-            if self.world.apps.ends[index].doing != Doing::Over {
-                self.world.apps.ends[index].doing = Doing::Over;
-                self.world.apps.changed(index);
-                if self.world.apps.ends[index].socket != Socket::None {
-                    self.world.close(index);
-                }
-            }
-        }
+        self.world.drive.close_all(&mut self.world.net);
     }
 
     /// What it did.
@@ -202,11 +185,13 @@ impl World {
     fn advance(&mut self, until: Instant) -> bool {
         let went = self.steps(until, u64::MAX);
         if went == Went::Idle {
-            self.now = self.now.max(until);
+            self.net.now = self.net.now.max(until);
         }
         went != Went::Over
     }
+}
 
+impl Net {
     /// Whether a host is not simulated.
     #[inline]
     pub(super) fn is_outside(&self, host: usize) -> bool {
@@ -221,27 +206,10 @@ impl World {
         }
     }
 
-    /// The client's end that stands for a client from outside; none: there are no more.
-    #[cold]
-    pub(super) fn client_from_outside(&mut self, app: usize, remote: Addr) -> Option<u32> {
-        let first = self.apps.first(app) as u32;
-        let outside = self.outside.as_mut()?;
-        let next = outside.next.get_mut(app)?;
-        if *next == self.point.apps[app].connections {
-            outside.refused += 1;
-            return None;
+    /// A client from outside has got this flow.
+    pub(super) fn comes_from_outside(&mut self, flow: u32, remote: Addr) {
+        if let Some(outside) = &mut self.outside {
+            outside.clients.push((flow, remote));
         }
-        let end = first + 2 * *next;
-        *next += 1;
-        outside.clients.push((end / 2, remote));
-        self.apps.has_port(end as usize, remote.port);
-        Some(end)
-    }
-
-    /// A server is done with a client from outside: the run waits for that no more.
-    #[cold]
-    pub(super) fn client_is_served(&mut self, server: usize) {
-        self.apps.ends[server - 1].doing = Doing::Over;
-        self.apps.changed(server - 1);
     }
 }

@@ -1,22 +1,13 @@
 //! The memory that a world's connections take.
 
 use super::World;
-use crate::end::End;
 
 impl World {
     /// Bytes that are allocated now for connections: the TCP of all hosts, sockets, applications and events. Packets on
     /// their way are not in it, nor what an allocator needs beside.
     pub fn memory(&self) -> usize {
-        let hosts: usize = self.hosts.iter().map(|host| host.memory()).sum();
-        hosts + self.apps.memory() + self.events.memory()
-    }
-}
-
-impl End {
-    /// Beside its own size.
-    pub(crate) fn memory(&self) -> usize {
-        let extra = self.extra.as_ref().map_or(0, |extra| size_of_val(&**extra));
-        self.program.memory() + extra
+        let hosts: usize = self.net.hosts.iter().map(|host| host.memory()).sum();
+        hosts + self.drive.memory() + self.net.sockets.memory() + self.net.events.memory()
     }
 }
 
@@ -48,8 +39,8 @@ mod tests {
         world.begin();
         while world.turn() {}
         assert_eq!(world.exhausted(), None);
-        assert_eq!(world.now, Instant::from_nanos(point.max_ns));
-        assert_eq!(world.work.connections, u64::from(connections));
+        assert_eq!(world.net.now, Instant::from_nanos(point.max_ns));
+        assert_eq!(world.net.work.connections, u64::from(connections));
         world
     }
 
@@ -58,10 +49,10 @@ mod tests {
     fn an_idle_connection_takes_less_than_a_kilobyte() {
         let [few, many] = [7_000, 14_000].map(|connections| {
             let world = idle(connections);
-            let ends = world.apps.ends.iter();
-            assert!(ends.clone().all(|end| end.written > 0 && end.read > 0));
-            let client = world.hosts[0].memory();
-            let server = world.hosts[1].memory();
+            let mut ends = world.drive.ends().iter().map(|end| end.bytes());
+            assert!(ends.all(|(read, written)| read > 0 && written > 0));
+            let client = world.net.hosts[0].memory();
+            let server = world.net.hosts[1].memory();
             [world.memory(), client, server]
         });
         let each = |n: usize| (many[n] - few[n]) / 7_000;
@@ -85,7 +76,7 @@ mod tests {
         let point = point(&text.replace("[\"10 kB\"]", "[\"10 kB\", \"50 kB\"]\nthink = [\"1s\"]"));
         let [plain, packed] = [1000, 0].map(|kept| {
             let mut world = world(&point);
-            for host in &mut world.hosts {
+            for host in &mut world.net.hosts {
                 host.stack.keep_unpacked(kept);
             }
             let outcome = world.run(None, || true).expect("it goes on");

@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
+use tcplab_apps::Replayed;
 use tcplab_base::{Duration, Instant};
 use tcplab_link::{Kind, Line, Trace, damage};
 use tcplab_plan::network::{direct_link, first_hops};
 use tcplab_plan::{Point, Refusal};
 
 use super::World;
-use crate::events::Wake;
-use tcplab_apps::Doing;
+use super::net::Net;
 
 /// One replay.
 #[derive(Debug)]
@@ -32,24 +32,25 @@ pub(crate) struct Replay {
 impl World {
     /// Gives the replays of the point their frames: the number of the application and its trace, for each.
     pub fn set_traces(&mut self, traces: Vec<(usize, Arc<Trace>)>) {
-        self.replays.clear();
+        let point = Arc::clone(&self.net.point);
+        self.net.replays.clear();
         for (app, trace) in traces {
-            let end = self.apps.first(app);
-            let app = &self.point.apps[app];
-            let Some((number, side)) = way(&self.point, app.client, app.server) else {
+            let end = self.drive.first(app);
+            let app = &point.apps[app];
+            let Some((number, side)) = way(&point, app.client, app.server) else {
                 continue;
             };
-            let link = &self.point.links[number];
+            let link = &point.links[number];
             let (direction, name) = match side {
                 0 => (&link.a_to_b, "a_to_b"),
                 _ => (&link.b_to_a, "b_to_a"),
             };
             let name = format!("link/{number}/{name}");
-            let mut line = Line::new(direction, link.mtu, self.point.seed, &name);
-            if self.point.link_every_ns.is_some() {
+            let mut line = Line::new(direction, link.mtu, point.seed, &name);
+            if point.link_every_ns.is_some() {
                 line.watch();
             }
-            self.replays.push(Replay {
+            self.net.replays.push(Replay {
                 end,
                 way: 2 * number + side,
                 line,
@@ -60,14 +61,14 @@ impl World {
             });
         }
     }
+}
 
-    /// An event of an end; false: it is no replay's.
+impl Net {
+    /// Sends the frames of an end's replay that are due, and gives out those at the end of its line.
     #[cold]
     #[inline(never)]
-    pub(super) fn replay(&mut self, end: usize) -> bool {
-        let Some(number) = self.replays.iter().position(|r| r.end == end) else {
-            return false;
-        };
+    pub(super) fn replays_at(&mut self, end: usize) -> Option<Replayed> {
+        let number = self.replays.iter().position(|r| r.end == end)?;
         self.give_replayed(number);
         let one = &mut self.replays[number];
         let (side, now) = (one.way, self.now);
@@ -88,22 +89,12 @@ impl World {
             .into_iter()
             .flatten()
             .min();
-        let is_over = one.due().is_none();
-        let of = &mut self.apps.ends[end];
-        of.written += bytes;
-        of.program.count(sent);
-        of.doing = match is_over {
-            true => Doing::Over,
-            false => Doing::Sleeping,
-        };
-        if sent > 0 && is_over {
-            of.closed = now;
-        }
-        self.apps.changed(end);
-        if let Some(next) = next {
-            self.events.set(next.max(now), Wake::App(end as u32));
-        }
-        true
+        Some(Replayed {
+            frames: sent,
+            bytes,
+            is_over: one.due().is_none(),
+            next,
+        })
     }
 
     /// The samples of their ways are those of their lines.

@@ -1,6 +1,6 @@
 //! What the owner of an endpoint calls: open, segments, timers, and the socket calls.
 
-use tcplab_base::{Instant, Seq};
+use tcplab_base::{Errno, Instant, Seq};
 
 use super::{Endpoint, NEVER, State, TimeWaitNeeds};
 use crate::cx::Cx;
@@ -53,26 +53,26 @@ impl SocketError {
         Self::Access,
     ];
 
-    /// The errno's name.
-    pub fn name(self) -> &'static str {
+    /// Its number.
+    pub fn errno(self) -> Errno {
         match self {
-            Self::Again => "EAGAIN",
-            Self::Pipe => "EPIPE",
-            Self::ConnReset => "ECONNRESET",
-            Self::ConnRefused => "ECONNREFUSED",
-            Self::TimedOut => "ETIMEDOUT",
-            Self::NotConnected => "ENOTCONN",
-            Self::HostUnreach => "EHOSTUNREACH",
-            Self::Invalid => "EINVAL",
-            Self::ConnAborted => "ECONNABORTED",
-            Self::MessageSize => "EMSGSIZE",
-            Self::NetUnreach => "ENETUNREACH",
-            Self::NoProtocol => "ENOPROTOOPT",
-            Self::HostDown => "EHOSTDOWN",
-            Self::NoNetwork => "ENONET",
-            Self::NotSupported => "EOPNOTSUPP",
-            Self::Protocol => "EPROTO",
-            Self::Access => "EACCES",
+            Self::Again => Errno::EAGAIN,
+            Self::Pipe => Errno::EPIPE,
+            Self::ConnReset => Errno::ECONNRESET,
+            Self::ConnRefused => Errno::ECONNREFUSED,
+            Self::TimedOut => Errno::ETIMEDOUT,
+            Self::NotConnected => Errno::ENOTCONN,
+            Self::HostUnreach => Errno::EHOSTUNREACH,
+            Self::Invalid => Errno::EINVAL,
+            Self::ConnAborted => Errno::ECONNABORTED,
+            Self::MessageSize => Errno::EMSGSIZE,
+            Self::NetUnreach => Errno::ENETUNREACH,
+            Self::NoProtocol => Errno::ENOPROTOOPT,
+            Self::HostDown => Errno::EHOSTDOWN,
+            Self::NoNetwork => Errno::ENONET,
+            Self::NotSupported => Errno::EOPNOTSUPP,
+            Self::Protocol => Errno::EPROTO,
+            Self::Access => Errno::EACCES,
         }
     }
 }

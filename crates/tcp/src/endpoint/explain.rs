@@ -12,7 +12,7 @@ impl Endpoint {
     pub fn explain(&self, cx: &Cx<'_>) -> Vec<String> {
         let mut words = vec![format!("{:?}", self.state)];
         if let Some(error) = self.error {
-            words.push(format!("error {}", error.name()));
+            words.push(format!("error {}", error.errno()));
         }
         self.explain_ack(cx, &mut words);
         self.explain_sending(cx, &mut words);

@@ -13,31 +13,9 @@ use super::numbers::{SOL_IP, SOL_IPV6, SOL_SOCKET, SOL_TCP};
 use crate::call::{Fd, OptValue, Outcome};
 use crate::target::TargetError;
 
-/// EHOSTDOWN, ENONET.
-const EHOSTDOWN: i32 = 112;
-const ENONET: i32 = 64;
-
 /// Linux's number of an error.
 pub(super) fn errno_of(error: SocketError) -> i32 {
-    match error {
-        SocketError::Again => EAGAIN,
-        SocketError::Pipe => EPIPE,
-        SocketError::ConnReset => ECONNRESET,
-        SocketError::ConnRefused => ECONNREFUSED,
-        SocketError::TimedOut => ETIMEDOUT,
-        SocketError::NotConnected => ENOTCONN,
-        SocketError::HostUnreach => EHOSTUNREACH,
-        SocketError::Invalid => EINVAL,
-        SocketError::ConnAborted => ECONNABORTED,
-        SocketError::MessageSize => EMSGSIZE,
-        SocketError::NetUnreach => ENETUNREACH,
-        SocketError::NoProtocol => ENOPROTOOPT,
-        SocketError::HostDown => EHOSTDOWN,
-        SocketError::NoNetwork => ENONET,
-        SocketError::NotSupported => EOPNOTSUPP,
-        SocketError::Protocol => EPROTO,
-        SocketError::Access => EACCES,
-    }
+    error.errno().0
 }
 
 /// The error with this number.

@@ -4,23 +4,24 @@
 //! due, by time and by order of setting. Nothing else decides what comes first, which is what lets a
 //! run in virtual time repeat.
 
-mod apps;
+mod host;
 mod replay;
 
 use std::cell::RefCell;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time;
 
 use nix::sys::epoll::EpollFlags;
-use tcplab_apps::{Doing, Result as Went, start_phase};
+use tcplab_apps::{Drive, Foreign, Host, start_phase};
 use tcplab_base::{Duration, Instant};
 use tcplab_plan::network::{capture_file, interface_on, interfaces};
 use tcplab_plan::outcome::LinkSeries;
 use tcplab_plan::{Outcome, Point, Refusal};
 use tcplab_wire::LinkType;
 
-use super::applications::Applications;
 use super::captures::CaptureFile;
 use super::clock::{Clock, Pace};
 use super::error::{Context, RunError, leave_out};
@@ -29,7 +30,7 @@ use super::links::{CaptureIndex, OurLink};
 use super::poll::{Poll, Ready, Source};
 use super::replay::Replay;
 use super::site::{Site, is_ours};
-use super::socket;
+use super::sock::{self, Sock};
 use super::timers::{Timer, Timers};
 use super::wire::{self, Network, Wire};
 use crate::cpu;
@@ -39,11 +40,22 @@ use crate::proc_tcp::ProcTcp;
 /// Time between the set-up and the start of a run: what the set-up caused has settled.
 const SETTLE: Duration = Duration::from_millis(50);
 
+/// What epoll watches of a socket whose program sleeps.
+const NOTHING: EpollFlags = EpollFlags::empty();
+
 /// A run under way.
 pub(super) struct World<'p> {
+    pub(super) drive: Drive,
+    pub(super) net: Net<'p>,
+}
+
+/// What the applications of a run use: hosts, sockets, links, captures, timers.
+pub(super) struct Net<'p> {
     pub(super) point: &'p Point,
     clock: Clock,
+    /// When the run starts, and the time of what is done now, both by the clock.
     pub(super) start: Instant,
+    pub(super) now: Instant,
     pub(super) poll: Poll,
     pub(super) timers: Timers,
     network: Network,
@@ -52,16 +64,17 @@ pub(super) struct World<'p> {
     pub(super) captures: Vec<CaptureFile>,
     /// Captures by the kernel, and the file of each.
     pub(super) live: Vec<(Live, usize)>,
-    pub(super) apps: Applications,
+    /// Of the ends, and of the applications.
+    pub(super) sockets: Vec<Sock>,
+    listeners: Vec<Option<OwnedFd>>,
     replays: Vec<Replay>,
     pub(super) warnings: Vec<String>,
     /// Settings that were left out because the point tolerates it.
     left_out: Vec<String>,
     /// Beside a half of a run on two machines.
     pub(super) site: Option<Site<'p>>,
-    pub(super) ending: bool,
-    pub(super) stopped: bool,
-    pub(super) cut_short: bool,
+    /// An error that no experiment can cause.
+    failed: Option<RunError>,
 }
 
 /// Runs a point; captures go into `folder`.
@@ -80,17 +93,114 @@ pub fn run(point: &Point, folder: &Path, pace: Pace) -> Result<Outcome, RunError
 
 impl<'p> World<'p> {
     fn new(point: &'p Point, folder: &Path, pace: Pace) -> Result<Self, RunError> {
+        let drive = Drive::new(&Arc::new(point.clone()), Foreign::None);
+        let net = Net::build(point, folder, pace)?;
+        Ok(Self { drive, net })
+    }
+
+    /// Listeners.
+    pub(super) fn listen(&mut self) -> Result<(), RunError> {
+        self.net.pin()?;
+        self.drive.listen(&mut self.net);
+        self.net.go_on()
+    }
+
+    /// Counters, first timers.
+    pub(super) fn start(&mut self) -> Result<(), RunError> {
+        self.net.starts()?;
+        self.drive.begin(&mut self.net);
+        if self.net.site.is_some() {
+            self.net.timers.set(self.net.start, Timer::Look);
+        }
+        self.net.go_on()
+    }
+
+    pub(super) fn turn(&mut self) -> Result<(), RunError> {
+        let mut ready = Vec::new();
+        let mut now = self.net.clock.now();
+        loop {
+            while let Some((at, timer)) = self.net.timers.pop(now) {
+                self.net.now = match self.net.clock.pace {
+                    Pace::Real => now,
+                    Pace::Virtual => at,
+                };
+                self.fire(timer)?;
+                if self.drive.is_stopped() {
+                    return Ok(());
+                }
+            }
+            self.net.now = now;
+            self.drive.rest(&mut self.net);
+            let Some(next) = self.net.timers.next() else {
+                return Ok(());
+            };
+            ready.clear();
+            now = self.net.wait(now, next, &mut ready)?;
+            self.net.now = now;
+            for event in &ready {
+                self.handle(*event)?;
+            }
+        }
+    }
+
+    fn fire(&mut self, timer: Timer) -> Result<(), RunError> {
+        match timer {
+            Timer::Run(timer) => self.drive.fire(&mut self.net, timer),
+            Timer::Link(number) => self.net.give_out(number)?,
+            Timer::Look => self.look_at_site(),
+        }
+        self.net.go_on()
+    }
+
+    fn handle(&mut self, event: Ready) -> Result<(), RunError> {
+        let net = &mut self.net;
+        match event.source {
+            Source::Tap(number, side) => {
+                if let Some(link) = &mut net.links[number] {
+                    link.take(side, net.now, &mut net.captures)?;
+                }
+                net.give_out(number)?;
+            }
+            Source::Listener(app) => self.drive.accept(net, app),
+            Source::Capture(index) => net.captured(index)?,
+            // A reset while the application sleeps: it will see it at its next read or write.
+            Source::End(end) if event.broken && net.sockets[end].watched == Some(NOTHING) => {
+                net.unwatch(end);
+            }
+            Source::End(end) => self.drive.ready(net, end),
+        }
+        self.net.go_on()
+    }
+
+    pub(super) fn finish(mut self) -> Result<Outcome, RunError> {
+        let ended = self.net.clock.now();
+        let net = &mut self.net;
+        net.end_captures()?;
+        self.drive.take_infos(net);
+        net.tell_of_replays();
+        let mut outcome = Outcome {
+            cut_short: self.drive.is_cut_short(),
+            flows: self.drive.flows(),
+            ..Outcome::default()
+        };
+        self.net.finish(ended, &mut outcome)?;
+        Ok(outcome)
+    }
+}
+
+impl<'p> Net<'p> {
+    fn build(point: &'p Point, folder: &Path, pace: Pace) -> Result<Self, RunError> {
         let mut sysctls = Sysctls::new(point);
         let mut network = wire::build(point, &mut sysctls)?;
         let mut wires = std::mem::take(&mut network.wires);
-        let mut world = Self::empty(point, network, pace)?;
-        world.left_out = sysctls.left_out;
+        let mut net = Self::new(point, network, pace)?;
+        net.left_out = sysctls.left_out;
         let (captures, index) = open_captures(point, folder)?;
-        world.captures = captures;
+        net.captures = captures;
         for (number, wire) in wires.iter_mut().enumerate() {
             let taps = match std::mem::replace(wire, Wire::Kernel) {
                 Wire::Kernel => {
-                    world.links.push(None);
+                    net.links.push(None);
                     continue;
                 }
                 Wire::Ours(taps) => taps,
@@ -99,25 +209,26 @@ impl<'p> World<'p> {
             let files =
                 [link.a, link.b].map(|host| index[&(host, interface_on(point, host, number))]);
             for (side, tap) in taps.iter().enumerate() {
-                (world.poll)
+                (net.poll)
                     .add(&tap.file, Source::Tap(number, side), EpollFlags::EPOLLIN)
                     .context(|| "cannot watch a TAP device".into())?;
             }
             let link = OurLink::new(point, number, taps, files);
-            world.links.push(Some(link));
+            net.links.push(Some(link));
         }
-        world.watch_kernel_interfaces(&index)?;
-        world.open_replays(folder)?;
-        Ok(world)
+        net.watch_kernel_interfaces(&index)?;
+        net.open_replays(folder)?;
+        Ok(net)
     }
 
     /// Hosts without links and captures.
-    pub(super) fn empty(point: &'p Point, network: Network, pace: Pace) -> Result<Self, RunError> {
+    pub(super) fn new(point: &'p Point, network: Network, pace: Pace) -> Result<Self, RunError> {
         let clock = Clock::new(pace).context(|| "cannot read the clock".into())?;
         Ok(Self {
             point,
             clock,
             start: Instant::default(),
+            now: Instant::default(),
             poll: Poll::new().context(|| "cannot make an epoll".into())?,
             timers: Timers::default(),
             network,
@@ -125,14 +236,13 @@ impl<'p> World<'p> {
             link_series: Vec::new(),
             captures: Vec::new(),
             live: Vec::new(),
-            apps: Applications::new(point),
+            sockets: sock::all(point),
+            listeners: point.apps.iter().map(|_| None).collect(),
             replays: Vec::new(),
             warnings: Vec::new(),
             left_out: Vec::new(),
             site: None,
-            ending: false,
-            stopped: false,
-            cut_short: false,
+            failed: None,
         })
     }
 
@@ -169,7 +279,7 @@ impl<'p> World<'p> {
     /// One thread holds all applications, so it runs where they want to. Several wishes, and those of a guest with its
     /// one processor, were refused before the run, or are left out.
     fn pin(&mut self) -> Result<(), RunError> {
-        let own = self.point.cpus(|host| self.is_here(host));
+        let own = self.point.cpus(|host| self.has(host));
         let only = own.first().filter(|_| own.len() == 1);
         let Some(cpu) = only.filter(|_| self.clock.pace == Pace::Real) else {
             return Ok(());
@@ -182,81 +292,17 @@ impl<'p> World<'p> {
         leave_out(self.point, &refusal, &mut self.left_out)
     }
 
-    /// Whether an end of this host runs here.
-    fn is_here(&self, host: usize) -> bool {
-        self.site.as_ref().is_none_or(|site| site.host == host)
-    }
-
-    /// Listeners.
-    pub(super) fn listen(&mut self) -> Result<(), RunError> {
-        self.pin()?;
-        for (index, app) in self.point.apps.iter().enumerate() {
-            if app.does.is_icmp() && self.site.is_some() {
-                continue;
-            }
-            if app.does.is_icmp() {
-                self.network.hosts[app.client].allow_echoes()?;
-                continue;
-            }
-            if app.does.is_replay() || !self.is_here(app.server) {
-                continue;
-            }
-            self.network.hosts[app.server].enter()?;
-            let first = self.apps.ends.iter().position(|e| e.app == index);
-            let server = first.unwrap_or_default() + 1;
-            let options = app.server_socket.or(&self.point.hosts[app.server].socket);
-            let fd = socket::listener(app.port, app.does.is_udp(), &options)
-                .map_err(|e| RunError::Cannot(format!("application {}: {e}", app.name)))?;
-            if app.does.is_udp() {
-                // One socket serves all: the first flow's server end has it.
-                self.apps.ends[server].fd = Some(fd);
-                self.apps.ends[server].doing = Doing::Next(Went::Done);
-                self.step(server, Instant::default())?;
-            } else {
-                self.poll
-                    .add(&fd, Source::Listener(index), EpollFlags::EPOLLIN)
-                    .context(|| "cannot watch a listener".into())?;
-                self.apps.listeners[index] = Some(fd);
-            }
-        }
-        Ok(())
-    }
-
-    /// Counters, first timers.
-    pub(super) fn start(&mut self) -> Result<(), RunError> {
+    /// Counters; the run's start is known.
+    fn starts(&mut self) -> Result<(), RunError> {
         for host in &mut self.network.hosts {
             host.begin()?;
         }
         self.open_tables()?;
         self.start = self.start_time()?;
-        self.patience_begins();
+        self.now = self.start;
         for link in self.links.iter_mut().flatten() {
             link.begin(self.start);
         }
-        let mut end = 0;
-        for app in &self.point.apps {
-            for n in 0..app.connections {
-                let at = app.start_ns + app.stagger_ns.saturating_mul(i64::from(n));
-                if self.is_here(app.client) {
-                    self.timers
-                        .set(self.start + Duration::from_nanos(at), Timer::Connect(end));
-                }
-                end += 2;
-            }
-        }
-        if let Some(every) = self.point.tcp_info_every_ns {
-            self.timers
-                .set(self.start + Duration::from_nanos(every), Timer::Sample);
-        }
-        if let Some(every) = self.point.link_every_ns {
-            self.timers
-                .set(self.start + Duration::from_nanos(every), Timer::SampleLinks);
-        }
-        if self.site.is_some() {
-            self.timers.set(self.start, Timer::Look);
-        }
-        let most = Duration::from_nanos(self.point.max_ns);
-        self.timers.set(self.start + most, Timer::Stop);
         Ok(())
     }
 
@@ -293,117 +339,34 @@ impl<'p> World<'p> {
             let table = ProcTcp::open().context(|| "cannot read /proc/net/tcp".into())?;
             tables.push(Rc::new(RefCell::new(table)));
         }
-        for end in &mut self.apps.ends {
-            let app = &self.point.apps[end.app];
-            let host = if end.is_client {
-                app.client
-            } else {
-                app.server
-            };
-            end.table = tables.get(host).cloned();
+        for sock in &mut self.sockets {
+            sock.table = tables.get(sock.host).cloned();
         }
         Ok(())
     }
 
-    pub(super) fn turn(&mut self) -> Result<(), RunError> {
-        let mut ready = Vec::new();
-        let mut now = self.clock.now();
-        while !self.stopped {
-            while let Some((at, timer)) = self.timers.pop(now) {
-                let now = match self.clock.pace {
-                    Pace::Real => now,
-                    Pace::Virtual => at,
-                };
-                self.fire(now, timer)?;
-                if self.stopped {
-                    return Ok(());
-                }
-            }
-            self.end_when_all_is_over(now);
-            let Some(next) = self.timers.next() else {
-                return Ok(());
-            };
-            ready.clear();
-            let until = self.clock.monotonic(next);
-            let waited = self
-                .poll
-                .wait(until, &mut ready)
-                .context(|| "cannot wait".into())?;
-            // A guest's clock moves by itself only when it waits: the timer's time is now. What its
-            // readings move it by in between is no time of the experiment.
-            now = match (self.clock.pace, waited.slept, waited.due) {
-                (Pace::Virtual, _, true) if ready.is_empty() => next,
-                (Pace::Virtual, false, _) => now,
-                _ => self.clock.now(),
-            };
-            for event in &ready {
-                self.handle(now, *event)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn end_when_all_is_over(&mut self, now: Instant) {
-        if !self.ending && self.site.is_none() && self.apps.are_over() {
-            self.ending = true;
-            let linger = Duration::from_nanos(self.point.linger_ns);
-            self.timers.set(now + linger, Timer::Stop);
-        }
-    }
-
-    fn fire(&mut self, now: Instant, timer: Timer) -> Result<(), RunError> {
-        match timer {
-            Timer::Connect(end) if self.is_replay(end) => self.begin_replay(end, now),
-            Timer::Connect(end) => self.connect(end, now),
-            Timer::Wake(end, sleeps) => {
-                if self.apps.ends[end].sleeps != sleeps {
-                    return Ok(());
-                }
-                if self.is_replay(end) {
-                    return self.replay(end, now);
-                }
-                match self.apps.ends[end].doing {
-                    Doing::Sleeping => self.apps.ends[end].doing = Doing::Next(Went::Done),
-                    Doing::Receiving(_) => self.apps.ends[end].doing = Doing::Next(Went::TimedOut),
-                    _ => return Ok(()),
-                }
-                self.step(end, now)
-            }
-            Timer::Idle(end) => self.may_give_up(end, now),
-            Timer::Link(number) => self.give(number, now),
-            Timer::Sample => self.sample(now),
-            Timer::SampleLinks => {
-                self.sample_links(now);
-                Ok(())
-            }
-            Timer::Look => {
-                self.look_at_site(now);
-                Ok(())
-            }
-            Timer::Stop => {
-                self.stopped = true;
-                self.cut_short = !self.ending;
-                Ok(())
-            }
-        }
-    }
-
-    fn handle(&mut self, now: Instant, event: Ready) -> Result<(), RunError> {
-        match event.source {
-            Source::Tap(number, side) => {
-                if let Some(link) = &mut self.links[number] {
-                    link.take(side, now, &mut self.captures)?;
-                }
-                self.give(number, now)
-            }
-            Source::Listener(app) => self.accept(app, now),
-            Source::Capture(index) => self.captured(index),
-            Source::End(end) => self.socket_is_ready(end, event.broken, now),
-        }
+    /// Waits until this time or until something is ready; gives the time that it is then.
+    fn wait(
+        &mut self,
+        now: Instant,
+        next: Instant,
+        ready: &mut Vec<Ready>,
+    ) -> Result<Instant, RunError> {
+        let until = self.clock.monotonic(next);
+        let waited = self.poll.wait(until, ready);
+        let waited = waited.context(|| "cannot wait".into())?;
+        // A guest's clock moves by itself only when it waits: the timer's time is now. What its
+        // readings move it by in between is no time of the experiment.
+        Ok(match (self.clock.pace, waited.slept, waited.due) {
+            (Pace::Virtual, _, true) if ready.is_empty() => next,
+            (Pace::Virtual, false, _) => now,
+            _ => self.clock.now(),
+        })
     }
 
     /// Hands out what is due on a link, and sets its timer.
-    fn give(&mut self, number: usize, now: Instant) -> Result<(), RunError> {
+    fn give_out(&mut self, number: usize) -> Result<(), RunError> {
+        let now = self.now;
         let Some(link) = &mut self.links[number] else {
             return Ok(());
         };
@@ -436,12 +399,7 @@ impl<'p> World<'p> {
         Ok(())
     }
 
-    fn at(&self, now: Instant) -> i64 {
-        now.since(self.start).as_nanos()
-    }
-
-    pub(super) fn finish(mut self) -> Result<Outcome, RunError> {
-        let ended = self.clock.now();
+    fn end_captures(&mut self) -> Result<(), RunError> {
         for index in 0..self.live.len() {
             self.captured(index)?;
             let dropped = self.live[index].0.dropped();
@@ -450,18 +408,15 @@ impl<'p> World<'p> {
                     .push(format!("a capture lost {dropped} frames"));
             }
         }
-        for index in 0..self.apps.ends.len() {
-            self.take_info(index);
-        }
-        self.tell_of_replays();
-        let mut outcome = Outcome {
-            kernel: kernel_name(),
-            virtual_ns: self.at(ended),
-            cut_short: self.cut_short,
-            ..Outcome::default()
-        };
+        Ok(())
+    }
+
+    /// What hosts and links did.
+    fn finish(self, ended: Instant, outcome: &mut Outcome) -> Result<(), RunError> {
+        outcome.kernel = kernel_name();
+        outcome.virtual_ns = self.since_start(ended).as_nanos();
         for (n, (host, net)) in (self.point.hosts.iter().zip(&self.network.hosts)).enumerate() {
-            if !self.is_here(n) {
+            if !self.has(n) {
                 continue;
             }
             outcome.counters.insert(host.name.clone(), net.counters()?);
@@ -473,7 +428,6 @@ impl<'p> World<'p> {
             });
         }
         outcome.link_series = self.link_series;
-        outcome.flows = self.apps.flows(self.start);
         outcome.warnings = self.warnings;
         outcome.tolerated = self.left_out;
         for capture in self.captures {
@@ -481,7 +435,7 @@ impl<'p> World<'p> {
                 .finish()
                 .context(|| "cannot write a capture".into())?;
         }
-        Ok(outcome)
+        Ok(())
     }
 }
 

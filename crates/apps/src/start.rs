@@ -1,12 +1,6 @@
-//! What every host of programs keeps to, so that the same program meets the same calls on each stack.
+//! Where in a tick a run starts.
 
 use tcplab_base::{Duration, Random};
-
-/// Most bytes of one read or write system call.
-pub const CHUNK: u64 = 64 << 10;
-
-/// Connections that a listener holds until they are accepted.
-pub const BACKLOG: u16 = 4096;
 
 /// Two ticks of the slowest kernel (HZ = 100).
 const PHASE_NS: u64 = 20_000_000;

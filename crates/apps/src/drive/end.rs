@@ -1,0 +1,376 @@
+//! One end of a connection: its program, the step it is at, and what it did.
+
+use tcplab_base::{Errno, Instant};
+use tcplab_plan::outcome::{End as EndOutcome, LogLine};
+use tcplab_plan::point::QuickAck;
+
+use super::host::{Host, Read};
+use crate::doing::{Doing, Wants};
+use crate::patience::Awaited;
+use crate::program::{Message, Program, Result as Went, Step};
+
+/// One end.
+#[derive(Debug)]
+pub struct End {
+    /// Index of its application.
+    pub(super) app: u32,
+    pub(super) is_client: bool,
+    pub(super) is_udp: bool,
+    /// The run goes on for its sake.
+    pub(super) is_awaited: bool,
+    pub(super) has_socket: bool,
+    /// What its last step waits for.
+    pub(super) awaits: Awaited,
+    /// A timer for `gives_up_at` is set.
+    pub(super) is_timed: bool,
+    pub(super) doing: Doing,
+    /// The time at which it is woken; a timer before that is stale.
+    pub(super) wake_at: Instant,
+    /// When it gives up waiting for its socket; [`UNKNOWN`]: not by itself.
+    pub(super) gives_up_at: Instant,
+    pub(super) program: Program,
+    pub(super) opened: Instant,
+    pub(super) closed: Instant,
+    pub(super) written: u64,
+    pub(super) read: u64,
+    /// What few ends have: an error, and what only some points ask for: log, tcp_info, its series.
+    pub(super) extra: Option<Box<EndOutcome>>,
+}
+
+/// When an end was opened and closed, and the error that ended it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ended<'a> {
+    /// When it was connected or accepted, after the run's start in nanoseconds; none: it never was.
+    pub opened_ns: Option<i64>,
+    /// When its application was done with it.
+    pub closed_ns: Option<i64>,
+    /// The error by its name (`ETIMEDOUT`); `ETIME` is an application that gave up waiting.
+    pub error: Option<&'a str>,
+}
+
+/// A time that is not known.
+pub(super) const UNKNOWN: Instant = Instant::from_nanos(i64::MIN);
+
+fn known(at: Instant) -> Option<i64> {
+    (at != UNKNOWN).then(|| at.as_nanos())
+}
+
+/// What a step of an end uses.
+pub(super) struct Call<'a, H> {
+    pub(super) host: &'a mut H,
+    /// The end's number.
+    pub(super) index: usize,
+    pub(super) quickack: QuickAck,
+    pub(super) logs: bool,
+    /// Counts the lines of all logs.
+    pub(super) noted: &'a mut u64,
+    /// It has read all that there was, already in this turn.
+    pub(super) has_drained: bool,
+}
+
+impl<H: Host> Call<'_, H> {
+    fn line(&self, what: &str, value: i64) -> LogLine {
+        LogLine {
+            time_ns: self.host.now().as_nanos(),
+            what: what.into(),
+            value,
+            ..LogLine::default()
+        }
+    }
+
+    /// A line with what the stack says of its ACKs now.
+    #[cold]
+    #[inline(never)]
+    fn observed(&mut self, what: &str, value: i64) -> LogLine {
+        let state = self.host.ack_state(self.index).unwrap_or_default();
+        LogLine {
+            quickack: state.quickack,
+            quick: state.quick,
+            pingpong: state.pingpong,
+            ..self.line(what, value)
+        }
+    }
+}
+
+impl End {
+    pub(super) fn new(app: u32, is_client: bool, program: Program, is_udp: bool) -> Self {
+        Self {
+            app,
+            is_client,
+            is_udp,
+            is_awaited: is_client,
+            has_socket: false,
+            awaits: Awaited::Nothing,
+            is_timed: false,
+            doing: Doing::Nothing,
+            wake_at: UNKNOWN,
+            gives_up_at: UNKNOWN,
+            program,
+            opened: UNKNOWN,
+            closed: UNKNOWN,
+            written: 0,
+            read: 0,
+            extra: None,
+        }
+    }
+
+    /// Index of its application.
+    pub fn app(&self) -> usize {
+        self.app as usize
+    }
+
+    /// Bytes that its program read and wrote.
+    pub fn bytes(&self) -> (u64, u64) {
+        (self.read, self.written)
+    }
+
+    /// Lines of its log, where the point asks for one.
+    pub fn log_lines(&self) -> usize {
+        self.extra.as_ref().map_or(0, |extra| extra.log.len())
+    }
+
+    /// Remembers an error, which ends the program.
+    #[inline(never)]
+    pub(super) fn fail<H: Host>(&mut self, call: &mut Call<'_, H>, error: Errno) {
+        self.extra.get_or_insert_default().error = Some(error.to_string());
+        self.log(call, "error", error.0.into());
+        self.doing = Doing::Over;
+    }
+
+    #[inline]
+    pub(super) fn log<H: Host>(&mut self, call: &mut Call<'_, H>, what: &str, value: i64) {
+        if call.logs {
+            let line = call.line(what, value);
+            self.keep(call, line);
+        }
+    }
+
+    /// A line with what the stack says of its ACKs now.
+    #[inline]
+    pub(super) fn log_state<H: Host>(&mut self, call: &mut Call<'_, H>, what: &str, value: i64) {
+        if call.logs {
+            let line = call.observed(what, value);
+            self.keep(call, line);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep<H>(&mut self, call: &mut Call<'_, H>, line: LogLine) {
+        *call.noted += 1;
+        self.extra.get_or_insert_default().log.push(line);
+    }
+
+    /// Goes on until it has to wait for something.
+    pub(super) fn go<H: Host>(&mut self, call: &mut Call<'_, H>) -> Wants {
+        loop {
+            let wait = match self.doing {
+                Doing::Next(went) => {
+                    let step = self.program.next(call.host.now(), went);
+                    self.begin(call, step)
+                }
+                Doing::Writing(left) => self.write(call, left, false),
+                Doing::WritingUrgent(left) => self.write(call, left, true),
+                Doing::Reading(left) => self.read(call, left, true),
+                Doing::ReadingSome(most) => self.read(call, most, false),
+                Doing::Sending(message) => self.send(call, message),
+                Doing::Receiving(until) => self.receive(call, until),
+                Doing::Over => Some(Wants::Close),
+                // Whoever ends these three says so by setting another state.
+                Doing::Nothing | Doing::Connecting | Doing::Sleeping => Some(Wants::Readable(None)),
+            };
+            if let Some(wants) = wait {
+                return wants;
+            }
+        }
+    }
+
+    /// Begins a step; gives what it waits for when it does not use the socket's data.
+    #[inline]
+    fn begin<H: Host>(&mut self, call: &mut Call<'_, H>, step: Step) -> Option<Wants> {
+        match step {
+            Step::ReadSome(n) => {
+                self.doing = Doing::ReadingSome(n);
+                None
+            }
+            _ => self.begin_other(call, step),
+        }
+    }
+
+    #[inline(never)]
+    fn begin_other<H: Host>(&mut self, call: &mut Call<'_, H>, step: Step) -> Option<Wants> {
+        let (doing, wait) = match step {
+            Step::Write(n) => (Doing::Writing(n), None),
+            Step::WriteUrgent(n) => (Doing::WritingUrgent(n), None),
+            Step::Read(n) => (Doing::Reading(n), None),
+            Step::ReadSome(n) => (Doing::ReadingSome(n), None),
+            Step::Send(n) => (Doing::Sending(n), None),
+            Step::Receive(until) => (Doing::Receiving(until), None),
+            Step::Until(when) => (Doing::Sleeping, Some(Wants::Until(when))),
+            Step::Reconnect => (Doing::Nothing, Some(Wants::Reconnect)),
+            Step::Shutdown => {
+                call.host.shutdown(call.index);
+                self.log(call, "shutdown", 0);
+                (Doing::Next(Went::Done), None)
+            }
+            Step::Close => (Doing::Over, Some(Wants::Close)),
+        };
+        self.doing = doing;
+        wait
+    }
+
+    /// Writes what is left, as much as fits.
+    #[inline(never)]
+    fn write<H: Host>(&mut self, call: &mut Call<'_, H>, left: u64, urgent: bool) -> Option<Wants> {
+        if !self.has_socket {
+            return Some(Wants::Close);
+        }
+        match call.host.write(call.index, left, urgent) {
+            Ok(n) => {
+                self.written += n;
+                self.log(call, "write", n as i64);
+                self.doing = match left.saturating_sub(n) {
+                    0 => Doing::Next(Went::Done),
+                    left if urgent => Doing::WritingUrgent(left),
+                    left => Doing::Writing(left),
+                };
+                None
+            }
+            Err(Errno::EAGAIN) => Some(Wants::Writable),
+            Err(e) => {
+                self.fail(call, e);
+                None
+            }
+        }
+    }
+
+    /// One read.
+    fn read<H: Host>(&mut self, call: &mut Call<'_, H>, want: u64, exactly: bool) -> Option<Wants> {
+        if !self.has_socket {
+            return Some(Wants::Close);
+        }
+        if call.has_drained {
+            return Some(Wants::Readable(None));
+        }
+        if let QuickAck::Each(value) = call.quickack {
+            call.host.set_quickack(call.index, value);
+        }
+        let before = call.logs.then(|| call.observed("readable", 0));
+        let got = match call.host.read(call.index, want) {
+            Ok(Read::Got { bytes, drained }) => {
+                // TCP_QUICKACK is set before each read, also before one that finds nothing.
+                call.has_drained = drained && call.quickack == QuickAck::Leave;
+                bytes
+            }
+            Ok(Read::End) => 0,
+            Ok(Read::Again) => return Some(Wants::Readable(None)),
+            Err(e) => {
+                self.fail(call, e);
+                return None;
+            }
+        };
+        self.read += got;
+        if let Some(line) = before {
+            self.keep(call, line);
+        }
+        self.log_state(call, "read", got as i64);
+        self.doing = match want.saturating_sub(got) {
+            _ if got == 0 => Doing::Next(Went::End),
+            _ if !exactly => Doing::Next(Went::Got(got)),
+            0 => Doing::Next(Went::Done),
+            left => Doing::Reading(left),
+        };
+        None
+    }
+
+    #[inline(never)]
+    fn send<H: Host>(&mut self, call: &mut Call<'_, H>, message: Message) -> Option<Wants> {
+        if !self.has_socket {
+            return Some(Wants::Close);
+        }
+        match call.host.send(call.index, message) {
+            Ok(n) => {
+                self.written += n;
+                self.log(call, "write", n as i64);
+                if call.host.is_crowded(call.index) {
+                    self.doing = Doing::Sleeping;
+                    return Some(Wants::Until(call.host.now()));
+                }
+            }
+            Err(Errno::EAGAIN) => return Some(Wants::Writable),
+            // An ICMP error for an earlier datagram, or no room in the device's queue: this one was not sent, the schedule
+            // goes on, as ping(8)'s does.
+            Err(e @ (Errno::ECONNREFUSED | Errno::ENOBUFS)) => self.log(call, "error", e.0.into()),
+            Err(e) => {
+                self.fail(call, e);
+                return None;
+            }
+        }
+        self.doing = Doing::Next(Went::Done);
+        None
+    }
+
+    #[inline(never)]
+    fn receive<H: Host>(
+        &mut self,
+        call: &mut Call<'_, H>,
+        until: Option<Instant>,
+    ) -> Option<Wants> {
+        if !self.has_socket {
+            return Some(Wants::Close);
+        }
+        match call.host.receive(call.index) {
+            Ok(Some(message)) => {
+                self.read += message.size;
+                self.log(call, "read", message.size as i64);
+                self.doing = Doing::Next(Went::Message(message));
+                None
+            }
+            Ok(None) | Err(Errno::ECONNREFUSED) => Some(Wants::Readable(until)),
+            Err(e) => {
+                self.fail(call, e);
+                None
+            }
+        }
+    }
+
+    /// Whether its connection was in CLOSE-WAIT when it was closed, by its last tcp_info.
+    pub fn is_closed_by_peer(&self) -> bool {
+        const CLOSE_WAIT: i64 = 8;
+        let info = self.extra.as_ref().map(|extra| &extra.tcp_info);
+        self.closed != UNKNOWN
+            && info.is_some_and(|info| info.get("tcpi_state") == Some(&CLOSE_WAIT))
+    }
+
+    /// Bytes that it has allocated beside its own size.
+    pub(super) fn memory(&self) -> usize {
+        let extra = self.extra.as_ref().map_or(0, |extra| size_of_val(&**extra));
+        self.program.memory() + extra
+    }
+
+    /// How it ended.
+    pub fn ended(&self) -> Ended<'_> {
+        Ended {
+            opened_ns: known(self.opened),
+            closed_ns: known(self.closed),
+            error: self.extra.as_ref().and_then(|e| e.error.as_deref()),
+        }
+    }
+
+    /// What it did.
+    pub(super) fn outcome(self) -> EndOutcome {
+        let record = self.program.record();
+        let mut out = self.extra.map(|extra| *extra).unwrap_or_default();
+        out.opened_ns = known(self.opened);
+        out.closed_ns = known(self.closed);
+        out.written_bytes = self.written;
+        out.read_bytes = self.read;
+        out.completed = record.completed();
+        let pings = self.program.pings().iter();
+        out.pings = pings
+            .map(|ping| (ping.sent.as_nanos(), ping.rtt.map(|rtt| rtt.as_nanos())))
+            .collect();
+        out.latency_ns = record.latencies().iter().map(|d| d.as_nanos()).collect();
+        out
+    }
+}

@@ -1,0 +1,186 @@
+//! The socket of one end of a connection: its descriptor, what epoll watches of it, and what its calls need.
+
+use std::cell::RefCell;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::rc::Rc;
+
+use nix::errno::Errno as Os;
+use nix::sys::epoll::EpollFlags;
+use nix::sys::socket::{MsgFlags, SockaddrIn, recvfrom, send, sendto};
+use nix::sys::stat::fstat;
+use nix::unistd;
+use tcplab_apps::{AckState, Message, Read};
+use tcplab_base::Errno;
+use tcplab_plan::Point;
+use tcplab_plan::point::SocketOptions;
+
+use super::socket::Kind;
+use crate::proc_tcp::ProcTcp;
+use crate::sys::{self, SockOpt};
+
+/// Bytes of one read or write system call.
+const CHUNK: usize = tcplab_apps::CHUNK as usize;
+
+/// Bytes of the header of an ICMP echo, and its type (RFC 792).
+const ECHO_HEADER: usize = 8;
+const ECHO_REQUEST: u8 = 8;
+
+static ZEROS: [u8; CHUNK] = [0; CHUNK];
+
+/// A host's table of connections; the ends of the host share it.
+pub(crate) type Table = Rc<RefCell<ProcTcp>>;
+
+/// The socket of an end.
+pub(crate) struct Sock {
+    /// Its application.
+    pub(crate) app: usize,
+    /// Its host.
+    pub(crate) host: usize,
+    is_client: bool,
+    pub(crate) kind: Kind,
+    pub(crate) fd: Option<OwnedFd>,
+    /// What epoll watches of it; none: it is not there.
+    pub(crate) watched: Option<EpollFlags>,
+    /// The peer of a datagram socket: where the last datagram came from.
+    peer: Option<SockaddrIn>,
+    pub(crate) options: SocketOptions,
+    /// Its host's table of connections, when the point asks for a log.
+    pub(crate) table: Option<Table>,
+}
+
+/// The sockets of all ends: 2n and 2n + 1 are the client and the server of flow n.
+pub(crate) fn all(point: &Point) -> Vec<Sock> {
+    let mut all = Vec::new();
+    for (number, app) in point.apps.iter().enumerate() {
+        let kind = match (app.does.is_udp(), app.does.is_icmp()) {
+            (_, true) => Kind::Echo,
+            (true, false) => Kind::Udp,
+            (false, false) => Kind::Tcp,
+        };
+        for _ in 0..app.connections {
+            let ends = [
+                (true, app.client, &app.client_socket),
+                (false, app.server, &app.server_socket),
+            ];
+            all.extend(ends.map(|(is_client, host, own)| Sock {
+                app: number,
+                host,
+                is_client,
+                kind,
+                fd: None,
+                watched: None,
+                peer: None,
+                options: own.or(&point.hosts[host].socket),
+                table: None,
+            }));
+        }
+    }
+    all
+}
+
+/// An error of the kernel.
+pub(crate) fn errno(error: Os) -> Errno {
+    Errno(error as i32)
+}
+
+impl Sock {
+    /// The descriptor of a connection; none: it has none, or is no connection.
+    pub(crate) fn tcp(&self) -> Option<&OwnedFd> {
+        self.fd.as_ref().filter(|_| self.kind == Kind::Tcp)
+    }
+
+    fn raw(&self) -> Result<RawFd, Errno> {
+        let fd = self.fd.as_ref().ok_or(Errno::EBADF)?;
+        Ok(fd.as_raw_fd())
+    }
+
+    pub(crate) fn write(&self, left: u64, urgent: bool) -> Result<u64, Errno> {
+        let bytes = &ZEROS[..piece(left)];
+        let fd = self.fd.as_ref().ok_or(Errno::EBADF)?;
+        let wrote = match urgent {
+            true => send(fd.as_raw_fd(), bytes, MsgFlags::MSG_OOB),
+            false => unistd::write(fd, bytes),
+        };
+        wrote.map(|n| n as u64).map_err(errno)
+    }
+
+    pub(crate) fn read(&self, most: u64) -> Result<Read, Errno> {
+        let fd = self.fd.as_ref().ok_or(Errno::EBADF)?;
+        let mut buffer = [0; CHUNK];
+        match unistd::read(fd, &mut buffer[..piece(most)]) {
+            Ok(0) => Ok(Read::End),
+            Ok(n) => Ok(Read::Got {
+                bytes: n as u64,
+                drained: false,
+            }),
+            Err(Os::EAGAIN) => Ok(Read::Again),
+            Err(e) => Err(errno(e)),
+        }
+    }
+
+    /// Bytes before a datagram's payload.
+    fn head(&self) -> usize {
+        match self.kind {
+            Kind::Echo => ECHO_HEADER,
+            Kind::Udp | Kind::Tcp => 0,
+        }
+    }
+
+    pub(crate) fn send(&self, message: Message) -> Result<u64, Errno> {
+        let (fd, head) = (self.raw()?, self.head());
+        let mut buffer = [0; ECHO_HEADER + CHUNK];
+        let bytes = &mut buffer[..head + piece(message.size)];
+        if self.kind == Kind::Echo {
+            // The kernel fills in the checksum and the identifier (`ping_v4_sendmsg()`).
+            bytes[0] = ECHO_REQUEST;
+            bytes[6..8].copy_from_slice(&(message.number as u16).to_be_bytes());
+        }
+        if let Some(number) = bytes.get_mut(head..head + 4) {
+            number.copy_from_slice(&message.number.to_be_bytes());
+        }
+        let sent = match &self.peer {
+            Some(peer) => sendto(fd, bytes, peer, MsgFlags::empty()),
+            None => send(fd, bytes, MsgFlags::empty()),
+        };
+        let sent = sent.map_err(errno)?;
+        Ok(sent.saturating_sub(head) as u64)
+    }
+
+    pub(crate) fn receive(&mut self) -> Result<Option<Message>, Errno> {
+        let (fd, head) = (self.raw()?, self.head());
+        let mut buffer = [0; ECHO_HEADER + CHUNK];
+        match recvfrom::<SockaddrIn>(fd, &mut buffer) {
+            Ok((n, from)) => {
+                if !self.is_client {
+                    self.peer = from;
+                }
+                let payload = buffer[..n].get(head..).unwrap_or_default();
+                Ok(Some(Message {
+                    size: payload.len() as u64,
+                    number: payload.first_chunk().map_or(0, |n| u32::from_be_bytes(*n)),
+                }))
+            }
+            Err(Os::EAGAIN) => Ok(None),
+            Err(e) => Err(errno(e)),
+        }
+    }
+
+    /// What cannot be had is absent: the connection may be gone already.
+    pub(crate) fn ack_state(&self) -> Option<AckState> {
+        let fd = self.tcp()?;
+        let mut state = AckState {
+            quickack: sys::get_int(fd, SockOpt::QUICKACK).ok().map(i64::from),
+            ..AckState::default()
+        };
+        if let (Some(table), Ok(stat)) = (&self.table, fstat(fd)) {
+            let found = table.borrow_mut().find_inode(stat.st_ino).ok().flatten();
+            state.quick = found.map(|found| found.quick);
+            state.pingpong = found.map(|found| found.pingpong);
+        }
+        Some(state)
+    }
+}
+
+fn piece(left: u64) -> usize {
+    usize::try_from(left).unwrap_or(CHUNK).min(CHUNK)
+}

@@ -1,0 +1,236 @@
+//! The kernel as a host of applications ([`tcplab_apps::Host`]): system calls, one epoll, one heap of timers.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use nix::sys::epoll::EpollFlags;
+use nix::sys::socket::{Shutdown, shutdown};
+use tcplab_apps::{AckState, Host, Interest, Message, Read, Replayed};
+use tcplab_base::{Duration, Errno, Instant};
+use tcplab_plan::network::host_address;
+use tcplab_plan::outcome::LinkSeries;
+
+use super::Net;
+use crate::run::error::{Context, RunError};
+use crate::run::poll::Source;
+use crate::run::sock::errno;
+use crate::run::socket::{self, Kind};
+use crate::run::timers::Timer;
+use crate::tcp_info::tcp_info;
+
+impl Host for Net<'_> {
+    type Conn = OwnedFd;
+
+    fn now(&self) -> Instant {
+        self.since_start(self.now)
+    }
+
+    fn has(&self, host: usize) -> bool {
+        self.site.as_ref().is_none_or(|site| site.host == host)
+    }
+
+    fn set(&mut self, at: Instant, timer: tcplab_apps::Timer) {
+        let at = self.start + Duration::from_nanos(at.as_nanos());
+        self.timers.set(at, Timer::Run(timer));
+    }
+
+    fn listen(&mut self, app: usize, server: usize) {
+        let listening = self.listens(app, server);
+        self.must(listening);
+    }
+
+    fn connect(&mut self, end: usize) -> Result<u16, Errno> {
+        let made = self.socket_to_connect(end);
+        let fd = self.must(made).ok_or(Errno::EIO)?;
+        let app = &self.point.apps[self.sockets[end].app];
+        let server = match (&self.site, app.client == app.server) {
+            (Some(site), _) => site.peer,
+            (None, true) => Ipv4Addr::LOCALHOST,
+            (None, false) => host_address(app.server),
+        };
+        let to = SocketAddrV4::new(server, app.port);
+        let port = socket::begin(&fd, to).map_err(errno)?;
+        self.sockets[end].fd = Some(fd);
+        Ok(port)
+    }
+
+    fn connected(&mut self, end: usize) -> Result<(), Errno> {
+        let fd = self.sockets[end].fd.as_ref().ok_or(Errno::EBADF)?;
+        socket::error(fd).map_or(Ok(()), |e| Err(errno(e)))
+    }
+
+    fn accept(&mut self, app: usize) -> Option<(OwnedFd, u16)> {
+        let accepted = socket::accept(self.listeners[app].as_ref()?);
+        let accepted = accepted.context(|| "cannot accept".into());
+        self.must(accepted).flatten()
+    }
+
+    fn give(&mut self, conn: OwnedFd, end: usize) {
+        let prepared = socket::prepare(&conn, false, &self.sockets[end].options);
+        self.sockets[end].fd = Some(conn);
+        self.must(prepared);
+    }
+
+    fn refuse(&mut self, _app: usize, conn: OwnedFd) {
+        drop(conn);
+    }
+
+    fn write(&mut self, end: usize, left: u64, urgent: bool) -> Result<u64, Errno> {
+        self.sockets[end].write(left, urgent)
+    }
+
+    fn read(&mut self, end: usize, most: u64) -> Result<Read, Errno> {
+        self.sockets[end].read(most)
+    }
+
+    fn send(&mut self, end: usize, message: Message) -> Result<u64, Errno> {
+        self.sockets[end].send(message)
+    }
+
+    fn receive(&mut self, end: usize) -> Result<Option<Message>, Errno> {
+        self.sockets[end].receive()
+    }
+
+    fn watch(&mut self, end: usize, what: Interest, _reported: bool) {
+        let flags = match what {
+            Interest::Readable => EpollFlags::EPOLLIN,
+            Interest::Writable => EpollFlags::EPOLLOUT,
+            Interest::Nothing => EpollFlags::empty(),
+        };
+        let sock = &mut self.sockets[end];
+        let Some(fd) = &sock.fd else { return };
+        let done = match sock.watched {
+            Some(now) if now == flags => return,
+            // What epoll does not watch yet it does not watch now.
+            None if what == Interest::Nothing => return,
+            Some(_) => self.poll.change(fd, Source::End(end), flags),
+            None => self.poll.add(fd, Source::End(end), flags),
+        };
+        sock.watched = Some(flags);
+        let done = done.context(|| "cannot watch a socket".into());
+        self.must(done);
+    }
+
+    fn shutdown(&mut self, end: usize) {
+        if let Some(fd) = &self.sockets[end].fd {
+            let _ = shutdown(fd.as_raw_fd(), Shutdown::Write);
+        }
+    }
+
+    fn close(&mut self, end: usize) {
+        self.unwatch(end);
+        self.sockets[end].fd = None;
+    }
+
+    fn set_quickack(&mut self, end: usize, value: i32) {
+        if let Some(fd) = &self.sockets[end].fd {
+            let set = socket::quickack(fd, value);
+            self.must(set);
+        }
+    }
+
+    fn ack_state(&mut self, end: usize) -> Option<AckState> {
+        self.sockets[end].ack_state()
+    }
+
+    fn tcp_info(&mut self, end: usize) -> Option<Vec<(&'static str, i64)>> {
+        let info = tcp_info(self.sockets[end].tcp()?).ok()?;
+        Some(info.fields().collect())
+    }
+
+    fn sample_links(&mut self) {
+        let (now, at) = (self.now, self.now().as_nanos());
+        self.link_series
+            .resize_with(self.links.len(), LinkSeries::default);
+        for (link, series) in self.links.iter_mut().zip(&mut self.link_series) {
+            if let Some(link) = link {
+                let [a_to_b, b_to_a] = link.sample(now);
+                series.a_to_b.push((at, a_to_b));
+                series.b_to_a.push((at, b_to_a));
+            }
+        }
+    }
+
+    fn replay(&mut self, end: usize) -> Option<Replayed> {
+        let now = self.now;
+        let replay = self.replays.iter_mut().find(|replay| replay.end == end)?;
+        let sent = replay.send(now);
+        let sent = self.must(sent)?;
+        Some(Replayed {
+            frames: sent.frames,
+            bytes: sent.bytes,
+            is_over: sent.next.is_none(),
+            next: sent.next.map(|at| self.since_start(at)),
+        })
+    }
+
+    /// Of a half, whoever runs both halves says when it ends.
+    fn is_over(&mut self) -> bool {
+        match &self.site {
+            None => true,
+            Some(site) => {
+                (site.over)();
+                false
+            }
+        }
+    }
+
+    fn warn(&mut self, words: String) {
+        self.warnings.push(words);
+    }
+}
+
+impl Net<'_> {
+    /// The time after the run's start.
+    pub(super) fn since_start(&self, at: Instant) -> Instant {
+        Instant::from_nanos(at.since(self.start).as_nanos())
+    }
+
+    /// What no experiment can cause ends the run: the loop asks for it ([`Net::go_on`]).
+    fn must<T>(&mut self, result: Result<T, RunError>) -> Option<T> {
+        result.map_err(|e| self.failed.get_or_insert(e)).ok()
+    }
+
+    /// The first such error.
+    pub(super) fn go_on(&mut self) -> Result<(), RunError> {
+        self.failed.take().map_or(Ok(()), Err)
+    }
+
+    fn listens(&mut self, index: usize, server: usize) -> Result<(), RunError> {
+        let app = &self.point.apps[index];
+        let kind = self.sockets[server].kind;
+        if kind == Kind::Echo {
+            return match self.site {
+                Some(_) => Ok(()),
+                None => self.network.hosts[app.client].allow_echoes(),
+            };
+        }
+        self.network.hosts[app.server].enter()?;
+        let fd = socket::listener(app.port, kind == Kind::Udp, &self.sockets[server].options)
+            .map_err(|e| RunError::Cannot(format!("application {}: {e}", app.name)))?;
+        if kind == Kind::Udp {
+            self.sockets[server].fd = Some(fd);
+            return Ok(());
+        }
+        self.poll
+            .add(&fd, Source::Listener(index), EpollFlags::EPOLLIN)
+            .context(|| "cannot watch a listener".into())?;
+        self.listeners[index] = Some(fd);
+        Ok(())
+    }
+
+    fn socket_to_connect(&self, end: usize) -> Result<OwnedFd, RunError> {
+        let sock = &self.sockets[end];
+        self.network.hosts[sock.host].enter()?;
+        socket::make(sock.kind, &sock.options)
+    }
+
+    pub(super) fn unwatch(&mut self, end: usize) {
+        let sock = &mut self.sockets[end];
+        if let (Some(fd), Some(_)) = (&sock.fd, sock.watched.take()) {
+            let done = self.poll.remove(fd);
+            let done = done.context(|| "cannot leave a socket".into());
+            self.must(done);
+        }
+    }
+}
