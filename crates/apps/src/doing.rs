@@ -1,7 +1,4 @@
-//! Where a program stands between two steps, and what it waits for: the words that every driver uses.
-//!
-//! The simulator and the runs on kernels carry the steps out each in their own way; these are the
-//! states that both go through.
+//! Where a program stands between two steps, and what it waits for.
 
 use tcplab_base::Instant;
 

@@ -1,9 +1,9 @@
 //! The applications of an experiment as state machines without input or output. Level 2 of the map.
 //!
-//! A [`Program`] is one end of one connection. Its driver (the event loop on a kernel's sockets,
-//! the simulator's host, a blocking live probe) asks for the next [`Step`], carries it out however
-//! long that takes, and says how it went when it asks again. The program never calls anybody, so
-//! the same definition runs on every stack.
+//! A [`Program`] is one end of one connection. Its driver asks for the next [`Step`], carries it out
+//! however long that takes, and says how it went when it asks again. The program never calls anybody,
+//! so the same definition runs on every stack. [`Drive`] is the driver of a run: on sockets of the
+//! simulator or of a kernel ([`Host`]). A live probe drives one connection on a blocking socket.
 //!
 //! ```
 //! use tcplab_apps::{Program, Result, Step};

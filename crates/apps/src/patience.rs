@@ -1,4 +1,4 @@
-//! When an end gives up waiting for its socket: `client_timeout` and `server_timeout`. Every driver asks here.
+//! When an end gives up waiting for its socket: `client_timeout` and `server_timeout`.
 //!
 //! An end gives up (ETIME) when it has waited that long, and what it waited for did not come: a connection, a byte or
 //! a datagram to read, room to write. A datagram that it sends by its schedule meanwhile is no answer. A sleep of its
