@@ -12,6 +12,8 @@ const MOMENTS: usize = 5;
 /// The share of the losses that found the bucket empty, and how many packets passed without room for them, for each loss.
 const EXPLAINED: f64 = 0.8;
 const OVER: f64 = 0.05;
+/// Of a bucket that explains less nobody wants to know more.
+const HALF: f64 = 0.5;
 /// A bucket of fewer full packets drops what any jitter brings close together.
 const PACKETS: f64 = 3.5;
 /// What is fitted: a rate, a length, and how empty the bucket was at first.
@@ -62,26 +64,19 @@ impl Events {
         if losses < LOSSES || moments < MOMENTS {
             return None;
         }
-        let [wide, tight] = [SLACK, TIGHT].map(|packets| self.within(packets * self.largest));
-        clearest_of(&[wide?, tight?])
-    }
-
-    /// The best one, if losses may be so far from its level.
-    fn within(&self, slack: f64) -> Option<Bucket> {
-        let (losses, _) = self.losses();
-        let mut tried: Vec<Bucket> = self.with_rates(self.rates(), slack).collect();
-        for step in FINER {
-            let rough = best_of(&tried)?.rate;
-            let near = (-4..=4).map(|n| rough * (1.0 + step * f64::from(n)));
-            tried.extend(self.with_rates(near, slack));
-        }
-        // A bucket that is always empty explains every loss; what says more is looked at as closely.
-        for step in FINER {
-            let Some(rough) = clearest_of(&tried).filter(Bucket::fits) else {
+        let mut tried = Vec::new();
+        for packets in [SLACK, TIGHT] {
+            let slack = packets * self.largest;
+            let mut within: Vec<Bucket> = self.with_rates(self.rates(), slack).collect();
+            self.refine(best_of, slack, &mut within);
+            if within.iter().all(|b| b.explained < HALF) {
+                // Closer to its level there are no more.
+                tried.extend(within);
                 break;
-            };
-            let near = (-4..=4).map(|n| rough.rate * (1.0 + step * f64::from(n)));
-            tried.extend(self.with_rates(near, slack));
+            }
+            // A bucket that is always empty explains every loss; what says more is looked at as closely.
+            self.refine(clearest_of, slack, &mut within);
+            tried.extend(within);
         }
         let best = clearest_of(&tried)?;
         let alike = tried.iter().filter(|b| b.fit() >= best.fit() - ALIKE);
@@ -96,6 +91,18 @@ impl Events {
             gaps: self.gaps(),
             ..best
         })
+    }
+
+    /// Tries rates around the best one, closer and closer.
+    fn refine(&self, choose: fn(&[Bucket]) -> Option<Bucket>, slack: f64, tried: &mut Vec<Bucket>) {
+        for step in FINER {
+            let Some(rough) = choose(tried) else { return };
+            let near = (-4..=4).map(|n| rough.rate * (1.0 + step * f64::from(n)));
+            let new: Vec<f64> = near
+                .filter(|rate| tried.iter().all(|b| b.rate != *rate))
+                .collect();
+            tried.extend(self.with_rates(new, slack));
+        }
     }
 
     fn with_rates(
@@ -122,6 +129,16 @@ impl Events {
     /// The bucket that is empty by `level` at first.
     fn run(&self, rate: f64, level: f64, slack: f64) -> Option<Bucket> {
         let (losses, passed) = self.levels(rate, level);
+        let (share, level) = most_at(&losses, slack);
+        if share < HALF {
+            return Some(Bucket {
+                rate,
+                level,
+                explained: share,
+                chance: 1.0,
+                ..Bucket::default()
+            });
+        }
         let (level, over) = best_burst(&losses, &passed, slack);
         let near = |l: &Level| l.low <= level + slack && l.high >= level - slack;
         let found = losses.iter().filter(|l| near(l)).count() as f64 / losses.len() as f64;
@@ -200,14 +217,36 @@ struct Level {
     passed: usize,
 }
 
-/// The level that most losses met and few packets passed: its middle, and how many passed it for each loss.
-fn best_burst(losses: &[Level], passed: &[Level], slack: f64) -> (f64, f64) {
+/// Where losses begin and end to be near a level.
+fn edges(losses: &[Level], slack: f64) -> Vec<(f64, i32)> {
     let mut edges: Vec<(f64, i32)> = Vec::with_capacity(2 * losses.len());
     for l in losses {
         edges.push((l.low - slack, 1));
         edges.push((l.high + slack, -1));
     }
     edges.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+    edges
+}
+
+/// The level that most losses met, and their share.
+fn most_at(losses: &[Level], slack: f64) -> (f64, f64) {
+    let edges = edges(losses, slack);
+    let (mut open, mut best) = (0, (0, 0.0));
+    for pair in edges.windows(2) {
+        let &[(at, turn), (next, _)] = pair else {
+            continue;
+        };
+        open += turn;
+        if open > best.0 {
+            best = (open, (at + next) / 2.0);
+        }
+    }
+    (f64::from(best.0) / losses.len().max(1) as f64, best.1)
+}
+
+/// The level that most losses met and few packets passed: its middle, and how many passed it for each loss.
+fn best_burst(losses: &[Level], passed: &[Level], slack: f64) -> (f64, f64) {
+    let edges = edges(losses, slack);
     let mut levels: Vec<f64> = passed.iter().map(|l| l.high).collect();
     // More than one for each loss is too many.
     let few = levels.len().saturating_sub(losses.len() + 1);

@@ -378,10 +378,8 @@ fn old_data(tx: &mut Dir, rx: &mut Dir, p: &TcpPacket, at: At) -> SegmentKind {
         SegmentKind::OutOfOrder
     } else {
         let kind = sent_again(tx, rx, p, at);
-        let (nxt, from) = (tx.nxt, tx.loss().repaired_at());
-        let within = from.at_or_after(tx.una) && from.before(nxt);
-        let is_open = within && !tx.flight.covers(from, from + 1);
-        tx.loss().repairs(nxt, is_open, at.now);
+        let pause = near(tx).map_or(FAR, |near| near + near);
+        tx.loss().repairs(at.now, pause);
         if known && end.after(tx.una) {
             lost_behind(tx, seq, end);
             tx.flight.sent_again(seq, end, at.now, at.number);
@@ -419,7 +417,8 @@ fn late_not_lost(tx: &Dir, p: &TcpPacket, now: Instant) -> bool {
 
 /// Whether RACK may have sent this again before the hole showed: it is neither lost nor late for sure.
 fn may_be_sent_again(tx: &Dir, p: &TcpPacket, near: Duration, now: Instant) -> bool {
-    let known = tx.loss.as_deref().and_then(|l| l.could_know(p.seq));
+    let loss = tx.loss.as_deref();
+    let known = loss.and_then(|l| l.could_know(now, near + near));
     let is_told = left_earlier(tx, p).is_some();
     !is_told && known.is_some_and(|known| now.since(known).as_nanos() >= near.as_nanos() / 4 * 3)
 }

@@ -49,10 +49,9 @@ pub(crate) struct Loss {
     pub told: Moment,
     /// When they first told of the oldest hole that is still open, or of one before it.
     pub asked: Moment,
-    /// When a retransmission first came with this as the highest sequence number: from its ACK on RACK (RFC 8985 6.2) takes
-    /// all for lost that left before it, although no hole shows.
-    repaired: Moment,
-    repaired_nxt: Seq,
+    /// When the first and the last came of retransmissions without a pause between them: from the ACK of one on RACK
+    /// (RFC 8985 6.2) takes all for lost that left before it, although no hole shows.
+    repaired: [Moment; 2],
     /// What was seen when the oldest open hole showed to a capture behind the loss.
     pub hole: Option<Box<Hole>>,
     /// Segments that came late though nobody asked for them.
@@ -316,24 +315,18 @@ impl Loss {
         original
     }
 
-    /// The highest sequence number when the retransmission came that [`Loss::could_know`] goes by.
-    pub(crate) fn repaired_at(&self) -> Seq {
-        self.repaired_nxt
-    }
-
-    /// A retransmission came; `nxt`: the highest sequence number. `is_open`: a hole begins at [`Loss::repaired_at`].
-    pub(crate) fn repairs(&mut self, nxt: Seq, is_open: bool, now: Instant) {
-        // The first one that came with that number says since when such a hole could be known.
-        if self.repaired.is_none() || (self.repaired_nxt != nxt && !is_open) {
-            self.repaired.set(now);
-            self.repaired_nxt = nxt;
+    /// A retransmission came; `pause`: who is silent for so long begins anew.
+    pub(crate) fn repairs(&mut self, now: Instant, pause: Duration) {
+        if self.could_know(now, pause).is_none() {
+            self.repaired[0].set(now);
         }
+        self.repaired[1].set(now);
     }
 
-    /// Since when the sender could know that what begins at `seq` was lost, before anything beyond it came.
-    pub(crate) fn could_know(&self, seq: Seq) -> Option<Instant> {
-        let at = self.repaired.get();
-        at.filter(|_| seq.at_or_after(self.repaired_nxt))
+    /// Since when the sender, which is repairing, could know of holes that did not show yet.
+    pub(crate) fn could_know(&self, now: Instant, pause: Duration) -> Option<Instant> {
+        let last = self.repaired[1].get()?;
+        self.repaired[0].get().filter(|_| now.since(last) <= pause)
     }
 
     /// A segment came after `bytes` that were sent later, `late` after the first of them, and nobody had asked for it.
@@ -455,19 +448,17 @@ mod tests {
 
     #[test]
     fn a_hole_behind_a_retransmission_may_be_known_before_it_shows() {
-        let ms = |ms: i64| Instant::from_nanos(ms * 1_000_000);
+        let at = |ms: i64| Instant::from_nanos(ms * 1_000_000);
+        let pause = Duration::from_millis(20);
         let mut loss = Loss::default();
-        assert_eq!(loss.could_know(Seq(5_000)), None);
-        loss.repairs(Seq(5_000), false, ms(10));
-        // Others came with that number: since the first of them it can be known.
-        loss.repairs(Seq(5_000), false, ms(15));
-        // Data beyond the hole came meanwhile.
-        loss.repairs(Seq(9_000), true, ms(20));
-        assert_eq!(loss.could_know(Seq(5_000)), Some(ms(10)));
-        assert_eq!(loss.could_know(Seq(4_000)), None);
-        // The hole is closed.
-        loss.repairs(Seq(9_000), false, ms(30));
-        assert_eq!(loss.could_know(Seq(8_000)), None);
-        assert_eq!(loss.could_know(Seq(9_000)), Some(ms(30)));
+        assert_eq!(loss.could_know(at(10), pause), None);
+        [10, 25, 40]
+            .map(at)
+            .into_iter()
+            .for_each(|now| loss.repairs(now, pause));
+        assert_eq!(loss.could_know(at(55), pause), Some(at(10)));
+        assert_eq!(loss.could_know(at(61), pause), None);
+        loss.repairs(at(70), pause);
+        assert_eq!(loss.could_know(at(70), pause), Some(at(70)));
     }
 }

@@ -173,7 +173,7 @@ fn is_unqueued(wait: Option<u32>, standing: Option<u32>, b: &Bucket) -> bool {
     let row = if idle { 0.0 } else { IN_A_ROW * b.largest };
     let most = (us(b.burst - row) * SHORT).max(full * SHORT_OF_FEW);
     let short = wait.map_or(!b.behind, |us| f64::from(us) <= most);
-    short && (b.behind || b.bursts >= BURSTS || b.gaps >= GAPS)
+    b.gaps >= GAPS || (short && (b.behind || b.bursts >= BURSTS))
 }
 
 #[cfg(test)]
@@ -219,6 +219,10 @@ mod tests {
         };
         assert!(is_unqueued(None, None, &after(0.3, 0.0)));
         assert!(is_unqueued(None, None, &after(0.0, 0.6)));
+        assert!(
+            is_unqueued(Some(25_000), None, &after(0.0, 0.6)),
+            "a shaper behind it"
+        );
         assert!(!is_unqueued(None, None, &after(0.1, 0.4)));
     }
 
