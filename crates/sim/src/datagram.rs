@@ -16,8 +16,8 @@ const RCVBUF: u32 = 212_992;
 /// Memory of a datagram beside its bytes (`sk_buff` and its data area).
 const OVERHEAD: u32 = 768;
 
-/// The first port that a client gets.
-const FIRST_PORT: u16 = 32_768;
+/// Identifiers that a client of echoes gets.
+const ECHOES: [u16; 2] = [32_768, u16::MAX];
 
 /// Datagrams that wait to leave, in their order.
 pub(crate) type Datagrams = Vec<Datagram>;
@@ -26,7 +26,8 @@ pub(crate) type Datagrams = Vec<Datagram>;
 #[derive(Debug, Default)]
 pub(crate) struct Udp {
     sockets: BTreeMap<u16, Socket>,
-    taken: u16,
+    /// Ports and identifiers that clients have got.
+    taken: u64,
     pub(crate) count: Counts,
 }
 
@@ -97,11 +98,14 @@ impl Udp {
         self.sockets.insert(port, socket);
     }
 
-    /// Binds a port of a client, or gives it an identifier for echoes; none when all are taken.
-    pub(crate) fn connect(&mut self, end: u32, is_echo: bool) -> Option<u16> {
-        for _ in FIRST_PORT..=u16::MAX {
-            let port = FIRST_PORT | self.taken;
-            self.taken = (self.taken + 1) % FIRST_PORT;
+    /// Binds a port of a client, one of its range in turn, or gives it an identifier for echoes
+    /// (`ping_get_port()` knows no range); none when all are taken.
+    pub(crate) fn connect(&mut self, end: u32, is_echo: bool, range: [u16; 2]) -> Option<u16> {
+        let [first, last] = if is_echo { ECHOES } else { range };
+        for _ in first..=last {
+            let offset = self.taken % (u64::from(last - first) + 1);
+            let port = first + offset as u16;
+            self.taken += 1;
             if let Entry::Vacant(place) = self.sockets.entry(port) {
                 place.insert(Socket {
                     end,
@@ -327,7 +331,7 @@ mod tests {
     #[test]
     fn an_echo_goes_to_the_socket_that_asked_and_to_no_port_of_udp() {
         let mut udp = Udp::default();
-        let port = udp.connect(5, true).unwrap();
+        let port = udp.connect(5, true, [1, 2]).unwrap();
         let request = Datagram {
             src: addr(0, port),
             dst: addr(1, 0),
@@ -345,5 +349,22 @@ mod tests {
         };
         assert_eq!(udp.on_datagram(&same_port), None);
         assert_eq!(udp.count.no_port, 1);
+    }
+
+    #[test]
+    fn clients_have_the_ports_of_the_range_and_no_more() {
+        let mut udp = Udp::default();
+        udp.bind(40_001, 0);
+        let got: Vec<_> = (0..3)
+            .map(|end| udp.connect(end, false, [40_000, 40_002]))
+            .collect();
+        assert_eq!(got, [Some(40_000), Some(40_002), None]);
+        udp.close(40_002);
+        assert_eq!(udp.connect(4, false, [40_000, 40_002]), Some(40_002));
+        assert_eq!(
+            udp.connect(5, true, [1, 1]),
+            Some(32_777),
+            "an echo needs no port"
+        );
     }
 }

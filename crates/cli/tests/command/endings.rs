@@ -18,65 +18,6 @@ fn flow(experiment: &str, stack: &str) -> Value {
 
 const ETIME: Option<&str> = Some("ETIME");
 
-/// Applications whose link dies after a second, and the errors that end the client and the server then. `None` of the
-/// outer option: the last connection has no server, or it is chance.
-type Row = (
-    &'static str,
-    Option<&'static str>,
-    Option<Option<&'static str>>,
-);
-
-const KINDS: [Row; 13] = [
-    (
-        "kind = \"stream\"\nchunk = \"1 kB\"\nevery = \"10ms\"",
-        ETIME,
-        Some(ETIME),
-    ),
-    ("kind = \"echo\"\npause = \"50ms\"", ETIME, Some(ETIME)),
-    (
-        "kind = \"write-write-read\"\npause = \"50ms\"",
-        ETIME,
-        Some(ETIME),
-    ),
-    ("kind = \"bulk\"", ETIME, Some(ETIME)),
-    ("kind = \"bulk\"\nreverse = true", ETIME, Some(ETIME)),
-    (
-        "kind = \"request-response\"\npause = \"10ms\"",
-        ETIME,
-        Some(ETIME),
-    ),
-    (
-        "kind = \"connect-request-response\"\npause = \"50ms\"",
-        ETIME,
-        None,
-    ),
-    (
-        "kind = \"web\"\nsizes = [\"1 MB\", \"1 MB\"]",
-        ETIME,
-        Some(ETIME),
-    ),
-    // The client only holds the connection; nothing ever comes to the server.
-    ("kind = \"sink\"\nhold = \"3s\"", None, Some(ETIME)),
-    // The client waits for nothing.
-    (
-        "kind = \"udp-stream\"\nduration = \"3s\"",
-        None,
-        Some(ETIME),
-    ),
-    // Each request is given up before the patience is, and another one is sent.
-    ("kind = \"udp-rr\"\ntimeout = \"100ms\"", ETIME, Some(ETIME)),
-    // Pings are sent all the time; that is no answer.
-    ("kind = \"udp-ping\"\nevery = \"50ms\"", ETIME, Some(ETIME)),
-    ("kind = \"ping\"\nevery = \"50ms\"", ETIME, None),
-];
-
-fn dying(app: &str) -> String {
-    format!(
-        "[run]\ncaptures = false\n[[link]]\nrate = \"10mbit\"\ndelay = \"20ms\"\nlimit = 50\noutage = [\"1s..\"]\n\
-         [[app]]\n{app}\nclient_timeout = \"400ms\"\nserver_timeout = \"400ms\"\n"
-    )
-}
-
 fn healthy(app: &str) -> String {
     format!(
         "[run]\ncaptures = false\n[[link]]\nrate = \"10mbit\"\ndelay = \"20ms\"\nlimit = 50\n\
@@ -91,43 +32,6 @@ fn ends(flow: &Value) -> [(Option<String>, Option<i64>); 2] {
         let closed = flow[end]["closed_ns"].as_i64();
         (error, closed.map(|ns| ns / 1_000_000))
     })
-}
-
-fn gives_up(row: &Row, flow: &Value) {
-    let (app, client, server) = row;
-    let [(client_error, closed), (server_error, _)] = ends(flow);
-    assert_eq!(client_error.as_deref(), *client, "{app}\n{flow}");
-    if let Some(server) = server {
-        assert_eq!(server_error.as_deref(), *server, "{app}\n{flow}");
-    }
-    if client.is_some() {
-        // Within the patience from the last that came; what was in the queue comes later than a second.
-        assert!(
-            closed.is_some_and(|at| (1_300..=1_600).contains(&at)),
-            "{app}\n{flow}"
-        );
-    }
-}
-
-#[test]
-fn an_end_that_gets_nothing_gives_up_on_the_model() {
-    for row in &KINDS {
-        gives_up(row, &flow(&dying(row.0), "model"));
-    }
-}
-
-#[test]
-#[ignore = "needs a kernel: tcplab kernel build 6.1"]
-fn an_end_that_gets_nothing_gives_up_on_a_kernel_at_the_same_time() {
-    for row in &KINDS {
-        let [model, kernel] = ["model", "uml:6.1"].map(|stack| flow(&dying(row.0), stack));
-        gives_up(row, &kernel);
-        for (model, kernel) in ends(&model).into_iter().zip(ends(&kernel)) {
-            assert_eq!(model.0, kernel.0, "{}", row.0);
-            let apart = model.1.zip(kernel.1).map_or(0, |(m, k)| (m - k).abs());
-            assert!(apart <= 20, "{}: {model:?} {kernel:?}", row.0);
-        }
-    }
 }
 
 /// Applications that are answered in time.

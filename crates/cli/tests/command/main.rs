@@ -40,6 +40,7 @@ mod ssh;
 mod sshd;
 mod streams;
 mod topology;
+mod troubles;
 mod usage;
 mod via;
 

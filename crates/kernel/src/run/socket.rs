@@ -34,7 +34,10 @@ pub(crate) fn make(kind: Kind, options: &SocketOptions) -> Result<OwnedFd, RunEr
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     let fd = socket(AddressFamily::Inet, kind, flags, protocol)
         .context(|| "cannot make a socket".into())?;
-    setsockopt(&fd, sockopt::ReuseAddr, &true).context(|| "SO_REUSEADDR".into())?;
+    if !udp {
+        // With it two clients that send datagrams may get one port (`udp_lib_get_port()`).
+        setsockopt(&fd, sockopt::ReuseAddr, &true).context(|| "SO_REUSEADDR".into())?;
+    }
     prepare(&fd, udp, options)?;
     Ok(fd)
 }

@@ -61,7 +61,8 @@ impl tcplab_apps::Host for Net {
         let host = &mut self.hosts[app.client];
         if app.does.is_udp() {
             let is_echo = app.does.is_icmp();
-            let port = host.udp.connect(end as u32, is_echo);
+            let range = host.stack.host.sysctl.ip_local_port_range;
+            let port = host.udp.connect(end as u32, is_echo, range);
             let port = port.ok_or(Errno::EAGAIN)?;
             self.sockets.of[end].socket = match is_echo {
                 true => Socket::Echo(port, remote),
