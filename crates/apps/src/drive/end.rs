@@ -8,6 +8,7 @@ use super::host::{Host, Read};
 use crate::doing::{Doing, Wants};
 use crate::patience::Awaited;
 use crate::program::{Message, Program, Result as Went, Step};
+use crate::record::Record;
 
 /// One end.
 #[derive(Debug)]
@@ -117,6 +118,11 @@ impl End {
     /// Index of its application.
     pub fn app(&self) -> usize {
         self.app as usize
+    }
+
+    /// What its program completed.
+    pub fn record(&self) -> &Record {
+        self.program.record()
     }
 
     /// Bytes that its program read and wrote.

@@ -4,6 +4,7 @@
 
 use tcplab_base::{Errno, Instant};
 
+use super::end::End;
 use crate::program::Message;
 
 /// Most bytes of one read or write system call.
@@ -86,7 +87,7 @@ pub trait Host {
     /// A connection that was accepted and belongs to no end yet.
     type Conn;
 
-    /// The time since the run's start. It stands still while the driver works.
+    /// The time since the run's start. It stands still while the driver works, or goes on with a clock.
     fn now(&self) -> Instant;
 
     /// Whether the ends of this host of the point are here.
@@ -119,13 +120,13 @@ pub trait Host {
     /// An accepted connection is nobody's: it is closed.
     fn refuse(&mut self, app: usize, conn: Self::Conn);
 
-    /// One write(2) of `left` bytes or the first [`CHUNK`] of them, or send(2) with MSG_OOB.
+    /// One write(2) of `left` bytes or the first of them ([`CHUNK`] in an experiment), or send(2) with MSG_OOB.
     ///
     /// # Errors
-    /// Those of the call; EAGAIN: no room.
+    /// Those of the call; EAGAIN: no room, or the host's loop has something to do first.
     fn write(&mut self, end: usize, left: u64, urgent: bool) -> Result<u64, Errno>;
 
-    /// One read(2) of at most `most` bytes and at most [`CHUNK`].
+    /// One read(2) of at most `most` bytes, in an experiment at most [`CHUNK`].
     ///
     /// # Errors
     /// Those of the call; not EAGAIN.
@@ -154,26 +155,32 @@ pub trait Host {
     /// shutdown(SHUT_WR). A connection that the peer has reset cannot be shut down; the next read says so.
     fn shutdown(&mut self, end: usize);
 
-    /// close(2).
-    fn close(&mut self, end: usize);
+    /// close(2); `did` is what the end did until now.
+    fn close(&mut self, end: usize, did: &End);
 
     /// setsockopt(TCP_QUICKACK).
     fn set_quickack(&mut self, end: usize, value: i32);
 
     /// What the stack says of an end's ACKs; none: it is no connection.
-    fn ack_state(&mut self, end: usize) -> Option<AckState>;
+    fn ack_state(&mut self, _end: usize) -> Option<AckState> {
+        None
+    }
 
     /// tcp_info by the kernel's names; none: it is no connection.
-    fn tcp_info(&mut self, end: usize) -> Option<Vec<(&'static str, i64)>>;
+    fn tcp_info(&mut self, _end: usize) -> Option<Vec<(&'static str, i64)>> {
+        None
+    }
 
     /// Takes a sample of all links.
-    fn sample_links(&mut self);
+    fn sample_links(&mut self) {}
 
     /// Sends the frames of a replay that are due; none: this end replays nothing.
-    fn replay(&mut self, end: usize) -> Option<Replayed>;
+    fn replay(&mut self, _end: usize) -> Option<Replayed> {
+        None
+    }
 
     /// All programs have ended. True: the run ends after its `linger`; false: somebody else says when.
-    fn is_over(&mut self) -> bool {
+    fn programs_ended(&mut self) -> bool {
         true
     }
 

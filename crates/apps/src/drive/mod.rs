@@ -132,7 +132,7 @@ impl Drive {
     pub fn begin<H: Host>(&mut self, host: &mut H) {
         for index in 0..self.ends.len() {
             if self.foreign == Foreign::Again && !host.has(self.host_of(index)) {
-                self.is_over(index);
+                self.end_program(index);
             } else if self.ends[index].has_socket {
                 // A server of datagrams needs no client to begin.
                 self.ends[index].doing = Doing::Next(Went::Done);
@@ -195,7 +195,7 @@ impl Drive {
     #[inline(never)]
     fn end<H: Host>(&mut self, host: &mut H) {
         self.is_ending = true;
-        if host.is_over() {
+        if host.programs_ended() {
             let linger = Duration::from_nanos(self.point.linger_ns);
             host.set(host.now() + linger, Timer::Stop);
         }
@@ -251,7 +251,7 @@ impl Drive {
     }
 
     /// The program of an end has ended.
-    fn is_over(&mut self, index: usize) {
+    fn end_program(&mut self, index: usize) {
         self.ends[index].doing = Doing::Over;
         self.changed(index);
     }
@@ -272,13 +272,13 @@ impl Drive {
     fn changed(&mut self, index: usize) {
         let waits = self.waits(index);
         if waits != self.ends[index].is_awaited {
-            self.is_awaited(index, waits);
+            self.awaits(index, waits);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn is_awaited(&mut self, index: usize, waits: bool) {
+    fn awaits(&mut self, index: usize, waits: bool) {
         self.ends[index].is_awaited = waits;
         match waits {
             true => self.pending += 1,

@@ -27,7 +27,7 @@ impl Drive {
         self.ends[index].opened = host.now();
         if !self.replays(host, index) {
             host.warn("a replay got no frames".into());
-            self.is_over(index);
+            self.end_program(index);
         }
     }
 
@@ -70,7 +70,7 @@ impl Drive {
             Ok(port) => {
                 end.has_socket = true;
                 let is_udp = end.is_udp;
-                self.has_port(index, port);
+                self.remember_port(index, port);
                 if is_udp {
                     return self.connected(host, index);
                 }
@@ -161,12 +161,12 @@ impl Drive {
             return None;
         };
         let client = first + 2 * n;
-        self.has_port(client as usize, port);
+        self.remember_port(client as usize, port);
         Some(client)
     }
 
     /// Remembers the port that the client of this flow has got.
-    fn has_port(&mut self, end: usize, port: u16) {
+    fn remember_port(&mut self, end: usize, port: u16) {
         let app = self.ends[end].app();
         self.apps[app].ports.insert(port, end as u32);
         if let Some(first) = self.ports.get_mut(end / 2).filter(|first| **first == 0) {
@@ -188,11 +188,11 @@ impl Drive {
         if !std::mem::replace(&mut end.has_socket, false) {
             return;
         }
-        call.host.close(index);
+        call.host.close(index, end);
         end.log(&mut call, "close", 0);
         if !end.is_client && self.foreign == Foreign::Each {
             // The run waits for its client no more.
-            self.is_over(index - 1);
+            self.end_program(index - 1);
         }
     }
 
@@ -200,7 +200,7 @@ impl Drive {
     pub fn close_all<H: Host>(&mut self, host: &mut H) {
         for index in 0..self.ends.len() {
             if self.ends[index].doing != Doing::Over {
-                self.is_over(index);
+                self.end_program(index);
                 if self.ends[index].has_socket {
                     self.close(host, index);
                 }

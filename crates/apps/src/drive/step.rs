@@ -81,7 +81,7 @@ impl Drive {
                 self.connect(host, index);
             }
             Wants::Close => {
-                self.is_over(index);
+                self.end_program(index);
                 self.close(host, index);
             }
         }

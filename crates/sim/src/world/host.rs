@@ -1,7 +1,7 @@
 //! The simulator as a host of applications ([`tcplab_apps::Host`]): system calls on the hosts' own TCP and UDP, and one
 //! epoll for all.
 
-use tcplab_apps::{AckState, BACKLOG, CHUNK, Interest, Message, Read, Replayed, Timer};
+use tcplab_apps::{AckState, BACKLOG, CHUNK, End, Interest, Message, Read, Replayed, Timer};
 use tcplab_base::{Errno, Instant};
 use tcplab_tcp::{Addr, ConnId, Cx, Endpoint, ReadOutcome, SocketError, State};
 
@@ -223,7 +223,7 @@ impl tcplab_apps::Host for Net {
         let _ = self.with(end, |e, cx| e.shutdown_write(cx));
     }
 
-    fn close(&mut self, end: usize) {
+    fn close(&mut self, end: usize, _did: &End) {
         let index = usize::from(self.sockets.of[end].host);
         // What the last step made the host send comes before what the close does.
         self.after_tcp(index);

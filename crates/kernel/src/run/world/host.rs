@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use nix::sys::epoll::EpollFlags;
 use nix::sys::socket::{Shutdown, shutdown};
-use tcplab_apps::{AckState, Host, Interest, Message, Read, Replayed};
+use tcplab_apps::{AckState, End, Host, Interest, Message, Read, Replayed};
 use tcplab_base::{Duration, Errno, Instant};
 use tcplab_plan::network::host_address;
 use tcplab_plan::outcome::LinkSeries;
@@ -117,7 +117,7 @@ impl Host for Net<'_> {
         }
     }
 
-    fn close(&mut self, end: usize) {
+    fn close(&mut self, end: usize, _did: &End) {
         self.unwatch(end);
         self.sockets[end].fd = None;
     }
@@ -165,7 +165,7 @@ impl Host for Net<'_> {
     }
 
     /// Of a half, whoever runs both halves says when it ends.
-    fn is_over(&mut self) -> bool {
+    fn programs_ended(&mut self) -> bool {
         match &self.site {
             None => true,
             Some(site) => {
