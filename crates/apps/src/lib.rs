@@ -2,8 +2,8 @@
 //!
 //! A [`Program`] is one end of one connection. Its driver asks for the next [`Step`], carries it out
 //! however long that takes, and says how it went when it asks again. The program never calls anybody,
-//! so the same definition runs on every stack. [`Drive`] is the driver of a run: on sockets of the
-//! simulator or of a kernel ([`Host`]). A live probe drives one connection on a blocking socket.
+//! so the same definition runs on every stack. [`Drive`] is the one driver: on sockets of the
+//! simulator or of a kernel, in a run or live ([`Host`]).
 //!
 //! ```
 //! use tcplab_apps::{Program, Result, Step};

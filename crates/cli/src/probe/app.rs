@@ -34,19 +34,23 @@ pub enum AppName {
     UdpStream,
     /// Transactions of one datagram each way (netperf UDP_RR)
     UdpRr,
+    /// The client sends a datagram --every, and each is answered or lost (irtt)
+    UdpPing,
+    /// The client sends an ICMP echo --every, which the host's kernel answers (ping(8))
+    Ping,
 }
 
 /// What describes an application and its sockets. An option that the application has no use for
 /// is an error.
 #[derive(Args, Debug, Default)]
 pub struct AppArgs {
-    /// Bytes of a message or datagram (echo 1, udp-stream 1000)
+    /// Bytes of a message or datagram (echo 1, udp-stream 1000, udp-ping 60, ping 56)
     #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
     pub size: Option<u64>,
     /// Bytes of each write (bulk 128k, stream 1000)
     #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
     pub chunk: Option<u64>,
-    /// Time between two writes or datagrams (100ms)
+    /// Time between two writes or datagrams (100ms, pings 200ms)
     #[arg(long, help_heading = "Application", value_name = "TIME", value_parser = seconds)]
     pub every: Option<Duration>,
     /// Bytes of each read of a stream's client at most (4k)
@@ -85,9 +89,12 @@ pub struct AppArgs {
     /// Pause after each transaction (none; echo and write-write-read 1s)
     #[arg(long, help_heading = "Application", value_name = "TIME", value_parser = seconds)]
     pub pause: Option<Duration>,
-    /// Give a transaction of datagrams up after this time (1s)
+    /// Give a datagram without an answer up after this time (udp-rr 1s, pings 10s)
     #[arg(long, help_heading = "Application", value_name = "TIME", value_parser = positive)]
     pub timeout: Option<Duration>,
+    /// Give up when the peer lets this end wait so long: to read, or for room to write (never)
+    #[arg(long, help_heading = "Application", value_name = "TIME", value_parser = positive)]
+    pub idle_timeout: Option<Duration>,
     /// End after so many writes, transactions or datagrams
     #[arg(long, help_heading = "Application", value_name = "N")]
     pub count: Option<u64>,
@@ -161,6 +168,7 @@ impl AppName {
                 "--count",
                 "--for",
             ],
+            Self::UdpPing | Self::Ping => &["--size", "--every", "--timeout", "--count", "--for"],
         }
     }
 }
@@ -175,7 +183,7 @@ impl AppArgs {
         let until = self.until();
         let pause_ns = |default| nanos(self.pause.unwrap_or(default));
         let second = Duration::from_secs(1);
-        let every_ns = nanos(self.every.unwrap_or(Duration::from_millis(100)));
+        let every_ns = |default| nanos(self.every.unwrap_or(Duration::from_millis(default)));
         let request = self.request.unwrap_or(1);
         let response = self.response.unwrap_or(1);
         Ok(match name {
@@ -219,7 +227,7 @@ impl AppArgs {
             },
             AppName::Stream => AppKind::Stream {
                 chunk: self.chunk.unwrap_or(1000),
-                every_ns,
+                every_ns: every_ns(100),
                 late_ns: 0,
                 urgent: 0,
                 read: self.read.unwrap_or(4096),
@@ -232,7 +240,7 @@ impl AppArgs {
             },
             AppName::UdpStream => AppKind::UdpStream {
                 size: self.size.unwrap_or(1000),
-                every_ns,
+                every_ns: every_ns(100),
                 until,
             },
             AppName::UdpRr => AppKind::UdpRr {
@@ -240,6 +248,15 @@ impl AppArgs {
                 response,
                 pause_ns: pause_ns(Duration::ZERO),
                 timeout_ns: nanos(self.timeout.unwrap_or(second)),
+                until,
+            },
+            AppName::UdpPing | AppName::Ping => AppKind::Ping {
+                icmp: name == AppName::Ping,
+                size: self
+                    .size
+                    .unwrap_or(if name == AppName::Ping { 56 } else { 60 }),
+                every_ns: every_ns(200),
+                timeout_ns: nanos(self.timeout.unwrap_or(10 * second)),
                 until,
             },
         })
@@ -278,7 +295,7 @@ impl AppArgs {
             )));
         }
         let datagram = match name {
-            AppName::UdpStream => self.size,
+            AppName::UdpStream | AppName::UdpPing | AppName::Ping => self.size,
             AppName::UdpRr => self.request.max(self.response),
             _ => None,
         };

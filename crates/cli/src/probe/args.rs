@@ -49,6 +49,17 @@ pub enum Which {
     Client(AppClientArgs),
 }
 
+impl Which {
+    /// How long an application waits for its peer.
+    pub fn idle_timeout(&self) -> Option<Duration> {
+        match self {
+            Self::Server(args) => args.app.idle_timeout,
+            Self::Client(args) => args.app.idle_timeout,
+            _ => None,
+        }
+    }
+}
+
 /// What every probe takes.
 #[derive(Args, Debug)]
 pub struct Common {

@@ -24,6 +24,7 @@ use tcplab_plan::AppKind;
 use tcplab_plan::point::{QuickAck, SocketOptions};
 
 use crate::failure::Failure;
+use crate::probe::app::AppName;
 use crate::probe::args::{
     AppClientArgs, AppServerArgs, ClientCommon, Common, EchoClientArgs, EchoServerArgs, ProbeArgs,
     ServerCommon, StreamClientArgs, StreamServerArgs, Which,
@@ -94,6 +95,7 @@ fn live(which: &Which, common: &Common, raw: &[OsString]) -> Result<ExitCode, Fa
         looks: !common.no_looks,
         log_lines: common.log_lines,
         tcp_info_every: common.tcp_info_every.map(span),
+        idle_timeout: which.idle_timeout().map(span),
     };
     let probe = Probe::begin(settings, stop, Box::new(screen::text(io::stdout())));
     let done = work.run(&probe);
@@ -273,6 +275,11 @@ fn stream_client(args: &StreamClientArgs) -> StreamClient {
 }
 
 fn app_server(args: &AppServerArgs) -> Result<Work, Failure> {
+    if args.kind == AppName::Ping {
+        return Err(Failure::usage(
+            "ping has no server: the host's kernel answers; `tcplab probe client ping HOST`",
+        ));
+    }
     let app = args.app.describe(args.kind)?;
     let socket = args.app.socket(None);
     let via = args.via.describe()?;

@@ -2,7 +2,7 @@
 //! servers say; every child is ended by its number of clients, its time or a signal.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
@@ -190,7 +190,7 @@ fn sigusr1_pauses_a_stream() {
 }
 
 /// Each application: its options, and what the client completes.
-const APPLICATIONS: [(&str, &[&str], u64); 10] = [
+const APPLICATIONS: [(&str, &[&str], u64); 11] = [
     ("bulk", &["--bytes", "300k"], 4),
     ("bulk", &["--bytes", "300k", "--reverse"], 0),
     (
@@ -205,6 +205,7 @@ const APPLICATIONS: [(&str, &[&str], u64); 10] = [
     ("stream", &["--count", "3", "--every", "5ms"], 0),
     ("udp-stream", &["--count", "5", "--every", "1ms"], 5),
     ("udp-rr", &["--count", "5", "--response", "100"], 5),
+    ("udp-ping", &["--count", "5", "--every", "1ms"], 5),
 ];
 
 #[test]
@@ -214,7 +215,7 @@ fn every_application_runs_live() {
         // A server of datagrams sees no end.
         let clients = match kind {
             "connect-request-response" => "3",
-            "udp-stream" | "udp-rr" => "5",
+            "udp-stream" | "udp-rr" | "udp-ping" => "5",
             _ => "1",
         };
         let server = Server::start(&[&["server", kind, "--clients", clients], &sizes[..]].concat());
@@ -234,6 +235,75 @@ fn every_application_runs_live() {
         let (out, code) = server.end();
         assert_eq!(code, Some(0), "{kind}: {out}");
         assert!(out.contains("closed after"), "{kind}: {out}");
+    }
+}
+
+#[test]
+fn pings_are_answered_by_a_kernel() {
+    let words = ["probe", "client", "ping", "--count", "3", "--every", "1ms"];
+    let run = tcplab(&[&words[..], &["--json", "127.0.0.1"]].concat());
+    if run.code == 4 && run.err.contains("ping_group_range") {
+        eprintln!("skipped: {}", run.err);
+        return;
+    }
+    assert_eq!(run.code, 0, "{}", run.err);
+    let client = &run.json()["connections"][0];
+    assert_eq!(client["completed"], 3, "{client}");
+    assert_eq!(client["read_bytes"], 3 * 56, "{client}");
+    let run = tcplab(&["probe", "server", "ping"]);
+    assert_eq!(run.code, 2, "{}", run.err);
+}
+
+#[test]
+fn a_write_is_one_line_however_many_calls_it_takes() {
+    let sizes = ["--count", "1", "--size", "4m", "--sndbuf", "16k"];
+    let server = Server::start(&[&["server", "echo", "--clients", "1"], &sizes[..]].concat());
+    let report = (server.client(&[&["client", "echo", "--json"], &sizes[..]].concat())).json();
+    let client = &report["connections"][0];
+    let lines = lines(client, "write");
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert_eq!(lines[0]["value"], 4 << 20);
+    assert!(client["writes"].as_u64().unwrap() > 1, "{client}");
+    assert_eq!(client["read_bytes"], 4 << 20);
+    assert_eq!(server.end().1, Some(0));
+}
+
+#[test]
+fn an_application_gives_up_on_a_silent_peer() {
+    let patience = ["--idle-timeout", "100ms"];
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
+    let words = ["probe", "client", "echo", "--json", "-p", &port];
+    let run = tcplab(&[&words, &patience[..], &["127.0.0.1"]].concat());
+    assert_eq!(run.code, 3, "{}", run.err);
+    let client = &run.json()["connections"][0];
+    assert_eq!(client["ended"], "error", "{client}");
+    assert_eq!(lines(client, "error")[0]["value"], 62, "ETIME");
+
+    let server = Server::start(&[&["server", "echo", "--clients", "1"], &patience[..]].concat());
+    let silent = TcpStream::connect(format!("127.0.0.1:{}", server.port)).unwrap();
+    let (out, code) = server.end();
+    drop(silent);
+    assert_eq!(code, Some(0), "{out}");
+    assert!(out.contains("error: Timer expired"), "{out}");
+}
+
+#[test]
+fn nobody_takes_datagrams() {
+    // A port that was free a moment ago.
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = socket.local_addr().unwrap().port().to_string();
+    drop(socket);
+    for kind in ["udp-rr", "udp-stream", "udp-ping"] {
+        let words = ["probe", "client", kind, "--json", "-p", &port, "127.0.0.1"];
+        let run = tcplab(&words);
+        assert_eq!(run.code, 3, "{kind}: {}", run.err);
+        assert!(
+            run.err.contains("Connection refused"),
+            "{kind}: {}",
+            run.err
+        );
+        assert_eq!(run.json()["connections"][0]["ended"], "error", "{kind}");
     }
 }
 

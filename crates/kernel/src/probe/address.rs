@@ -64,11 +64,13 @@ pub struct Target {
     pub family: Family,
 }
 
-/// TCP or UDP.
+/// What carries an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transport {
     Tcp,
     Udp,
+    /// ICMP's echoes: a socket for ping.
+    Echo,
 }
 
 impl Transport {
@@ -76,6 +78,8 @@ impl Transport {
         let (kind, protocol) = match self {
             Self::Tcp => (Type::STREAM, Protocol::TCP),
             Self::Udp => (Type::DGRAM, Protocol::UDP),
+            Self::Echo if address.is_ipv6() => (Type::DGRAM, Protocol::ICMPV6),
+            Self::Echo => (Type::DGRAM, Protocol::ICMPV4),
         };
         let socket = Socket::new(Domain::for_address(*address), kind, Some(protocol))?;
         // All waiting is done in poll(2), so that Ctrl-C and times are seen.
@@ -205,7 +209,10 @@ fn connect_to(
         what: "connect",
         source,
     };
-    let socket = transport.socket(&address).map_err(refused)?;
+    let socket = transport.socket(&address).map_err(|e| match transport {
+        Transport::Echo => Error::Echo(e),
+        Transport::Tcp | Transport::Udp => refused(e),
+    })?;
     if transport == Transport::Tcp {
         options::before(&socket, wanted)?;
         options::after(&socket, wanted)?;

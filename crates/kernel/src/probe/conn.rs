@@ -2,10 +2,12 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
 
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 use socket2::Socket;
+use tcplab_apps::Message;
 use tcplab_base::Instant;
 use tcplab_plan::point::{QuickAck, SocketOptions};
 
@@ -15,11 +17,15 @@ use super::options;
 use super::report::{Buffers, Connection, Ended, LogLine, Sample, What};
 use super::run::{Probe, Waited, os};
 use crate::proc_tcp::{ProcTcp, TICK_NS};
+use crate::run::{Datagrams, ECHO_REQUEST};
 use crate::sys::{self, SockOpt};
 use crate::tcp_info::tcp_info;
 
 /// Most bytes of one call of read(2) or write(2).
 const PIECE: usize = 16 << 20;
+
+/// Bytes that the largest datagram may have.
+const LARGEST: usize = 65_535;
 
 /// Transactions whose time is kept for each connection.
 const LATENCIES_KEPT: usize = 100_000;
@@ -43,6 +49,7 @@ pub struct Conn<'a> {
     pub(super) record: Connection,
     socket: Socket,
     transport: Transport,
+    datagrams: Datagrams,
     /// Both ends of a TCP connection, as /proc/net/tcp has them.
     ends: Option<(SocketAddr, SocketAddr)>,
     /// Opened when the first line needs it.
@@ -50,8 +57,17 @@ pub struct Conn<'a> {
     next_sample: Option<Instant>,
     /// What was read last, and what is written.
     buffer: Vec<u8>,
+    /// poll(2) has said that there is something to read.
+    is_ready: bool,
     /// The last read was full: more is there, likely.
     has_more: bool,
+    /// A read has begun, and has given nothing yet.
+    is_reading: bool,
+    /// What the write under way has written.
+    in_write: u64,
+    /// The peer has sent its FIN, and this end had not.
+    peer_was_first: bool,
+    has_shut: bool,
     /// The last line, when it was the end of a read and nothing was done since.
     after_read: Option<LogLine>,
     /// When the last read gave its bytes.
@@ -116,20 +132,27 @@ impl<'a> Conn<'a> {
             record,
             socket,
             transport,
+            datagrams: Datagrams::new(
+                (transport == Transport::Echo).then_some(echo_request(local)),
+                remote.is_none(),
+            ),
             ends: local.zip(remote).filter(|_| transport == Transport::Tcp),
             table: None,
             next_sample: probe.settings.tcp_info_every.map(|d| now + d),
-            buffer: Vec::new(),
+            buffer: match transport {
+                Transport::Tcp => Vec::new(),
+                Transport::Udp | Transport::Echo => vec![0; Datagrams::BUFFER],
+            },
+            is_ready: false,
             has_more: false,
+            is_reading: false,
+            in_write: 0,
+            peer_was_first: false,
+            has_shut: false,
             after_read: None,
             read_at: now,
             waits_for_lowat: wanted.rcvlowat.is_some_and(|n| n > 1),
         }
-    }
-
-    /// The socket, for what a connection does not know of.
-    pub(super) fn socket(&self) -> &Socket {
-        &self.socket
     }
 
     /// Waits for the socket, and takes the samples that fall due.
@@ -139,14 +162,17 @@ impl<'a> Conn<'a> {
             let first = until.map_or(next, |t| Some(next.map_or(t, |n| n.min(t))));
             match self.probe.wait(&self.socket, events, first)? {
                 Waited::Late if until.is_none_or(|t| self.probe.now() < t) => {}
-                other => return Ok(other),
+                other => {
+                    self.is_ready = other == Waited::Ready && events == PollFlags::POLLIN;
+                    return Ok(other);
+                }
             }
         }
     }
 
     /// Does nothing until a time, but takes samples.
     pub(super) fn sleep(&mut self, until: Instant) -> Waited {
-        self.after_read = None;
+        self.leave_read();
         loop {
             let next = self.sample_if_due();
             let waited = self.probe.sleep(next.map_or(until, |n| n.min(until)));
@@ -156,107 +182,177 @@ impl<'a> Conn<'a> {
         }
     }
 
-    /// One read of at most `size` bytes, given up at a time.
-    pub(super) fn read(&mut self, size: usize, until: Option<Instant>) -> io::Result<Got> {
-        self.note_state(What::ReadStart, Some(size));
-        self.read_on(size, until)
+    /// A read of at most `size` bytes begins, or goes on.
+    fn begin_read(&mut self, size: usize) {
+        if !std::mem::replace(&mut self.is_reading, true) {
+            self.note_state(What::ReadStart, Some(size));
+        }
     }
 
-    /// As [`Conn::read`], after a read that was given up.
-    pub(super) fn read_on(&mut self, size: usize, until: Option<Instant>) -> io::Result<Got> {
+    /// Something else than a read is done now.
+    fn leave_read(&mut self) {
+        (self.is_reading, self.after_read) = (false, None);
+    }
+
+    /// Whether there is something to do before the next call: whoever waits does it.
+    fn is_busy(&self) -> bool {
+        let is_due = |at| self.probe.now() >= at;
+        self.probe.is_stopped() || self.next_sample.is_some_and(is_due)
+    }
+
+    /// Whether a read may find something.
+    fn may_read(&mut self) -> bool {
+        // One call less for each read of a bulk transfer.
+        !self.is_busy() && (std::mem::take(&mut self.is_ready) || self.has_more)
+    }
+
+    /// One read of at most `size` bytes; none: wait first.
+    pub(super) fn try_read(&mut self, size: usize) -> io::Result<Option<Got>> {
+        self.begin_read(size);
+        if !self.may_read() {
+            return Ok(None);
+        }
         let size = size.clamp(1, PIECE);
         if self.buffer.len() < size {
             self.buffer.resize(size, 0);
         }
+        let room = self.buffer.get_mut(..size).unwrap_or_default();
+        match free(io::Read::read(&mut &self.socket, room))? {
+            None => {
+                self.has_more = false;
+                Ok(None)
+            }
+            Some(0) => {
+                self.is_reading = false;
+                self.peer_was_first = !self.has_shut;
+                self.note(What::End, None);
+                Ok(Some(Got::End))
+            }
+            Some(got) => {
+                self.has_more = got == size && !self.waits_for_lowat;
+                self.count_read(got);
+                Ok(Some(Got::Bytes(got)))
+            }
+        }
+    }
+
+    fn count_read(&mut self, got: usize) {
+        self.is_reading = false;
+        self.record.traffic.reads += 1;
+        self.record.traffic.read_bytes += got as u64;
+        self.read_at = self.probe.now();
+        self.note_state(What::ReadEnd, Some(got));
+    }
+
+    /// One read of at most `size` bytes, given up at a time. The next one goes on with one that was given up.
+    pub(super) fn read(&mut self, size: usize, until: Option<Instant>) -> io::Result<Got> {
+        self.begin_read(size);
         loop {
             let is_late = until.is_some_and(|t| self.probe.now() >= t);
-            // One call less for each read of a bulk transfer.
-            let direct = self.has_more && !is_late && !self.probe.is_stopped();
-            if !direct {
-                match self.wait(PollFlags::POLLIN, until)? {
-                    Waited::Ready => {}
-                    Waited::Late => return Ok(Got::Late),
-                    Waited::Stopped => return Ok(Got::Stopped),
-                }
-            } else {
-                self.sample_if_due();
+            if !is_late && let Some(got) = self.try_read(size)? {
+                return Ok(got);
             }
-            let room = self.buffer.get_mut(..size).unwrap_or_default();
-            match io::Read::read(&mut &self.socket, room) {
-                // An empty datagram is data.
-                Ok(0) if self.transport == Transport::Tcp => {
-                    self.note(What::End, None);
-                    return Ok(Got::End);
-                }
-                Ok(got) => {
-                    self.has_more = got == size && !self.waits_for_lowat;
-                    self.record.traffic.reads += 1;
-                    self.record.traffic.read_bytes += got as u64;
-                    self.read_at = self.probe.now();
-                    self.note_state(What::ReadEnd, Some(got));
-                    return Ok(Got::Bytes(got));
-                }
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => self.has_more = false,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
+            match self.wait(PollFlags::POLLIN, until)? {
+                Waited::Ready => {}
+                Waited::Late => return Ok(Got::Late),
+                Waited::Stopped => return Ok(Got::Stopped),
             }
         }
     }
 
-    /// Writes `size` bytes, in one call when the socket takes them all. What was read before comes
-    /// first in them; the rest is zeros.
-    pub(super) fn write(&mut self, size: u64) -> io::Result<Got> {
-        self.after_read = None;
-        let mut left = size;
-        let mut pieces = 0;
-        while left > 0 || pieces == 0 {
-            pieces += 1;
-            let piece = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
-            match self.write_piece(piece)? {
-                Got::Bytes(wrote) => left = left.saturating_sub(wrote as u64),
-                other => return Ok(other),
-            }
+    /// One call for the `left` bytes of a write, or for as many as a call may have; none: wait first. What was read
+    /// before comes first in them; the rest is zeros. The line of the log is that of the whole write.
+    pub(super) fn try_write(&mut self, left: u64, urgent: bool) -> io::Result<Option<u64>> {
+        self.leave_read();
+        if self.is_busy() {
+            return Ok(None);
         }
-        self.note(What::Write, Some(clamp(size)));
-        Ok(Got::Bytes(usize::try_from(size).unwrap_or(usize::MAX)))
-    }
-
-    fn write_piece(&mut self, size: usize) -> io::Result<Got> {
+        let size = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
         if self.buffer.len() < size {
             self.buffer.resize(size, 0);
         }
+        let bytes = self.buffer.get(..size).unwrap_or_default();
+        let flags = libc::MSG_NOSIGNAL | if urgent { libc::MSG_OOB } else { 0 };
+        let Some(wrote) = free(self.socket.send_with_flags(bytes, flags))? else {
+            return Ok(None);
+        };
+        self.in_write += wrote as u64;
+        self.count_write(wrote as u64);
+        if wrote as u64 >= left {
+            let whole = std::mem::take(&mut self.in_write);
+            self.note(What::Write, Some(clamp(whole)));
+        }
+        Ok(Some(wrote as u64))
+    }
+
+    fn count_write(&mut self, wrote: u64) {
+        self.record.traffic.writes += 1;
+        self.record.traffic.written_bytes += wrote;
+    }
+
+    /// Writes `size` bytes, in one call when the socket takes them all.
+    pub(super) fn write(&mut self, size: u64) -> io::Result<Got> {
+        let mut left = size;
         loop {
-            if self.probe.is_stopped() {
-                return Ok(Got::Stopped);
-            }
-            let bytes = self.buffer.get(..size).unwrap_or_default();
-            match self.socket.send_with_flags(bytes, libc::MSG_NOSIGNAL) {
-                Ok(wrote) => {
-                    self.record.traffic.writes += 1;
-                    self.record.traffic.written_bytes += wrote as u64;
-                    return Ok(Got::Bytes(wrote));
+            match self.try_write(left, false)? {
+                Some(wrote) if wrote >= left => return Ok(Got::Bytes(whole(size))),
+                Some(wrote) => left -= wrote,
+                None if self.wait(PollFlags::POLLOUT, None)? == Waited::Stopped => {
+                    return Ok(Got::Stopped);
                 }
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                    if self.wait(PollFlags::POLLOUT, None)? == Waited::Stopped {
-                        return Ok(Got::Stopped);
-                    }
-                }
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
+                None => {}
             }
         }
+    }
+
+    /// Sends a datagram; none: wait first.
+    pub(super) fn send(&mut self, message: Message) -> io::Result<Option<u64>> {
+        self.leave_read();
+        if self.is_busy() {
+            return Ok(None);
+        }
+        let fd = self.socket.as_raw_fd();
+        let sent = match self.datagrams.send(fd, message, &mut self.buffer) {
+            // A client that is gone (ICMP) or a full queue is a lost datagram.
+            Err(_) if self.datagrams.answers => return Ok(Some(0)),
+            Err(Errno::EAGAIN) => return Ok(None),
+            other => other?,
+        };
+        self.count_write(sent);
+        self.note(What::Write, Some(clamp(sent)));
+        Ok(Some(sent))
+    }
+
+    /// Receives a datagram; none: wait first.
+    pub(super) fn receive(&mut self) -> io::Result<Option<Message>> {
+        if !self.datagrams.answers {
+            self.begin_read(LARGEST);
+        }
+        if !self.may_read() {
+            return Ok(None);
+        }
+        let fd = self.socket.as_raw_fd();
+        let got = match self.datagrams.receive(fd, &mut self.buffer) {
+            Err(_) if self.datagrams.answers => None,
+            other => other?,
+        };
+        if let Some(message) = got {
+            self.count_read(whole(message.size));
+        }
+        Ok(got)
     }
 
     /// Sends a FIN; reading goes on.
     pub(super) fn shutdown(&mut self) -> io::Result<()> {
         self.socket.shutdown(std::net::Shutdown::Write)?;
+        self.has_shut = true;
         self.note(What::Shutdown, None);
         Ok(())
     }
 
-    /// Sets TCP_QUICKACK. `logs`: a line for it, when it is not set all the time.
+    /// Sets TCP_QUICKACK, unless for a read that goes on. `logs`: a line for it, when it is not set all the time.
     pub(super) fn set_quickack(&mut self, value: i32, logs: bool) -> io::Result<()> {
-        if self.transport == Transport::Tcp {
+        if self.transport == Transport::Tcp && !self.is_reading {
             self.after_read = None;
             sys::set_int(&self.socket, SockOpt::QUICKACK, value)?;
             if logs {
@@ -266,12 +362,33 @@ impl<'a> Conn<'a> {
         Ok(())
     }
 
-    /// Sets TCP_QUICKACK as the policy has it for the beginning of a connection.
-    pub(super) fn begin_policy(&mut self, policy: QuickAck) -> io::Result<()> {
-        match policy {
+    /// Sets TCP_QUICKACK as the policy has it for the beginning of a connection, does this with it and closes it.
+    pub(super) fn run(
+        mut self,
+        policy: QuickAck,
+        does: impl FnOnce(&mut Self) -> io::Result<Ended>,
+    ) -> Ended {
+        let begun = match policy {
             QuickAck::Once(value) => self.set_quickack(value, true),
             QuickAck::Leave | QuickAck::Each(_) => Ok(()),
+        };
+        let outcome = begun.and_then(|()| does(&mut self));
+        self.finish(outcome)
+    }
+
+    /// How it ended, when nothing failed.
+    pub(super) fn how(&self) -> Ended {
+        match self.probe.is_stopped() {
+            true => Ended::Interrupted,
+            false if self.peer_was_first => Ended::Peer,
+            false => Ended::Finished,
         }
+    }
+
+    /// The own port.
+    pub(super) fn port(&self) -> u16 {
+        let local = self.socket.local_addr().ok().and_then(|a| a.as_socket());
+        local.map_or(0, |local| local.port())
     }
 
     /// A transaction that was begun at `asked` was completed by the last read.
@@ -373,7 +490,7 @@ impl<'a> Conn<'a> {
     }
 
     fn sample(&mut self, shows: bool) {
-        if self.transport == Transport::Udp || !self.probe.may_sample() {
+        if self.transport != Transport::Tcp || !self.probe.may_sample() {
             return;
         }
         let time_ns = self.probe.now().as_nanos();
@@ -418,9 +535,31 @@ impl<'a> Conn<'a> {
     }
 }
 
+/// The type of an ICMP or ICMPv6 echo request.
+fn echo_request(local: Option<SocketAddr>) -> u8 {
+    match local.is_some_and(|a| a.is_ipv6()) {
+        true => 128,
+        false => ECHO_REQUEST,
+    }
+}
+
+/// What a call gave; none: it has to wait.
+fn free(called: io::Result<usize>) -> io::Result<Option<usize>> {
+    match called {
+        Err(e) if [io::ErrorKind::WouldBlock, io::ErrorKind::Interrupted].contains(&e.kind()) => {
+            Ok(None)
+        }
+        other => other.map(Some),
+    }
+}
+
 /// An IPv4 address of an IPv6 socket as IPv4.
 fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+fn whole(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
 }
 
 fn clamp(n: u64) -> i64 {

@@ -1,45 +1,52 @@
-//! Every application of the crate `apps` on a real socket: one driver for all of them.
+//! Every application of the crate `apps` live: this machine's sockets as a host of their one driver ([`tcplab_apps::Host`]).
+//!
+//! Each connection is driven by a thread with a loop of its own, as the one flow of a run whose other end is elsewhere.
+//! Time goes on while the driver works: it is the clock's. The host says what happens by itself, when it happens: the
+//! driver's own log is of calls, and is kept until the end.
 
+use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 
-use tcplab_apps::{Message, Program, Result as Last, Step};
+use nix::poll::PollFlags;
+use tcplab_apps::{Drive, End, Foreign, Host, Interest, Message, Read, Timer};
+use tcplab_base::{Errno, Instant};
+use tcplab_plan::Point;
 use tcplab_plan::app::AppKind;
 use tcplab_plan::point::{QuickAck, SocketOptions};
 
-use super::address::{Target, Transport};
+use super::address::{self, Target, Transport};
 use super::conn::{Conn, Got};
 use super::error::Error;
 use super::options;
+use super::point::{HERE, host, point};
 use super::report::Ended;
-use super::run::Probe;
-use super::serve::{Service, serve};
-use super::udp;
+use super::run::{Probe, Waited};
+use super::serve::{Service, announce, serve};
 
-/// How far a connection went.
-enum Driven {
-    Over(Ended),
-    /// The program wants another connection.
-    Reconnect,
-}
-
-/// Serves an application until the end.
+/// Serves an application until the end; `clients` of the service counts datagrams where these are sent.
 ///
 /// # Errors
 /// When it cannot listen.
 pub fn server(probe: &Probe, service: &Service, app: &AppKind) -> Result<(), Error> {
-    if app.is_udp() {
-        return udp::server(probe, service, app);
+    let here = host("here", &service.socket);
+    let point = Arc::new(point(probe, here, false, app, (service.listen.port, 1)));
+    if !app.is_udp() {
+        return serve(probe, service, |conn| {
+            let live = Live::new(probe, &service.socket, app, Some(conn));
+            // What a connection fails with is in its record.
+            let _ = live.run(&point);
+        });
     }
-    serve(probe, service, |conn| {
-        let mut program = Program::server(app);
-        let outcome = drive(conn, &mut program, service.socket.quickack);
-        keep(conn, &program, 0);
-        // A server never asks for another connection.
-        outcome.map(|driven| match driven {
-            Driven::Over(ended) => ended,
-            Driven::Reconnect => Ended::Finished,
-        })
-    })
+    options::pin(service.socket.cpu)?;
+    let socket = address::listen(&service.listen, Transport::Udp, &service.socket)?;
+    announce(probe, &socket);
+    let conn = Conn::new(probe, socket, Transport::Udp, &service.socket);
+    let live = Live {
+        most: service.clients,
+        ..Live::new(probe, &service.socket, app, Some(conn))
+    };
+    live.run(&point).map(drop)
 }
 
 /// Runs the client's end of an application; gives how the last connection ended.
@@ -53,113 +60,265 @@ pub fn client(
     app: &AppKind,
 ) -> Result<Ended, Error> {
     options::pin(wanted.cpu)?;
-    let transport = match app.is_udp() {
-        true => Transport::Udp,
-        false => Transport::Tcp,
+    let here = host("here", wanted);
+    let point = Arc::new(point(probe, here, true, app, (target.port, 1)));
+    let live = Live {
+        target: Some(target),
+        ..Live::new(probe, wanted, app, None)
     };
-    let mut program = Program::client(app);
-    let mut completed = 0;
-    loop {
-        program.connects(probe.now());
-        let Some(mut conn) = Conn::connect(probe, target, transport, wanted)? else {
-            return Ok(Ended::Interrupted);
-        };
-        let outcome = conn
-            .begin_policy(wanted.quickack)
-            .and_then(|()| drive(&mut conn, &mut program, wanted.quickack));
-        completed = keep(&mut conn, &program, completed);
-        match outcome {
-            Ok(Driven::Reconnect) => conn.finish(Ok(Ended::Finished)),
-            Ok(Driven::Over(ended)) => return Ok(conn.finish(Ok(ended))),
-            Err(e) => return Ok(conn.finish(Err(e))),
-        };
-    }
+    live.run(&point)
 }
 
-/// Carries out the program's steps until the connection has ended.
-fn drive(conn: &mut Conn<'_>, program: &mut Program, policy: QuickAck) -> io::Result<Driven> {
-    let mut last = Last::Done;
-    let mut has_shut = false;
-    loop {
-        if conn.probe.is_stopped() {
-            return Ok(Driven::Over(Ended::Interrupted));
-        }
-        last = match program.next(conn.probe.now(), last) {
-            // No probe asks for urgent writes.
-            Step::Write(size) | Step::WriteUrgent(size) | Step::Send(Message { size, .. }) => {
-                match conn.write(size)? {
-                    Got::Bytes(_) => Last::Done,
-                    other => heard(other),
-                }
-            }
-            Step::Read(size) => match read_exactly(conn, size, policy)? {
-                Got::Bytes(_) => Last::Done,
-                other => heard(other),
+/// The one end that is here, and its socket.
+struct Live<'a> {
+    probe: &'a Probe,
+    wanted: &'a SocketOptions,
+    transport: Transport,
+    /// Whom a client connects to.
+    target: Option<&'a Target>,
+    /// A server's socket, which the driver has not taken yet.
+    given: Option<Conn<'a>>,
+    conn: Option<Conn<'a>>,
+    /// One of each: a later one of a kind makes the earlier one stale.
+    timers: BTreeMap<Timer, Instant>,
+    watched: Interest,
+    /// A server of datagrams ends after so many.
+    most: Option<u64>,
+    /// What earlier connections have completed.
+    completed: u64,
+    /// Why there is no connection, and what a call on one failed with.
+    refused: Option<Error>,
+    failed: Option<io::Error>,
+    ended: Ended,
+    has_enough: bool,
+    is_over: bool,
+}
+
+impl<'a> Live<'a> {
+    fn new(
+        probe: &'a Probe,
+        wanted: &'a SocketOptions,
+        app: &AppKind,
+        given: Option<Conn<'a>>,
+    ) -> Self {
+        Self {
+            probe,
+            wanted,
+            transport: match (app.is_icmp(), app.is_udp()) {
+                (true, _) => Transport::Echo,
+                (false, true) => Transport::Udp,
+                (false, false) => Transport::Tcp,
             },
-            Step::ReadSome(size) => {
-                quickack(conn, policy)?;
-                heard(conn.read(whole(size), None)?)
-            }
-            Step::Receive(until) => match conn.read(udp::LARGEST, until)? {
-                Got::Bytes(n) => Last::Message(udp::unnumbered(n)),
-                other => heard(other),
-            },
-            Step::Until(time) => {
-                conn.sleep(time);
-                Last::Done
-            }
-            Step::Shutdown => {
-                conn.shutdown()?;
-                has_shut = true;
-                Last::Done
-            }
-            Step::Reconnect => return Ok(Driven::Reconnect),
-            Step::Close if last == Last::End && !has_shut => return Ok(Driven::Over(Ended::Peer)),
-            Step::Close => return Ok(Driven::Over(Ended::Finished)),
-        };
-    }
-}
-
-/// What the program hears of a read; the loop sees for itself that the user wants an end.
-fn heard(got: Got) -> Last {
-    match got {
-        Got::Bytes(n) => Last::Got(n as u64),
-        Got::End => Last::End,
-        Got::Late | Got::Stopped => Last::TimedOut,
-    }
-}
-
-/// Reads this many bytes, in as many reads as it takes.
-fn read_exactly(conn: &mut Conn<'_>, size: u64, policy: QuickAck) -> io::Result<Got> {
-    let mut left = size;
-    while left > 0 {
-        quickack(conn, policy)?;
-        match conn.read(whole(left), None)? {
-            Got::Bytes(n) => left = left.saturating_sub(n as u64),
-            other => return Ok(other),
+            target: None,
+            given,
+            conn: None,
+            timers: BTreeMap::new(),
+            watched: Interest::Nothing,
+            most: None,
+            completed: 0,
+            refused: None,
+            failed: None,
+            ended: Ended::Interrupted,
+            has_enough: false,
+            is_over: false,
         }
     }
-    Ok(Got::Bytes(whole(size)))
-}
 
-fn quickack(conn: &mut Conn<'_>, policy: QuickAck) -> io::Result<()> {
-    match policy {
-        QuickAck::Each(value) => conn.set_quickack(value, false),
-        QuickAck::Leave | QuickAck::Once(_) => Ok(()),
+    /// Until its program has ended or the user wants an end; gives how its last connection ended.
+    fn run(mut self, point: &Arc<Point>) -> Result<Ended, Error> {
+        let mut drive = Drive::new(point, Foreign::Each);
+        drive.listen(&mut self);
+        drive.begin(&mut self);
+        drive.accept(&mut self, 0);
+        let end = usize::from(self.target.is_none());
+        loop {
+            while let Some(timer) = self.due() {
+                drive.fire(&mut self, timer);
+            }
+            drive.rest(&mut self);
+            if self.is_over {
+                return self.refused.map_or(Ok(self.ended), Err);
+            }
+            match self.wait() {
+                Waited::Ready => drive.ready(&mut self, end),
+                Waited::Late => {}
+                Waited::Stopped => drive.close_all(&mut self),
+            }
+        }
+    }
+
+    fn next(&self) -> Option<(Timer, Instant)> {
+        let timers = self.timers.iter().map(|(timer, at)| (*timer, *at));
+        timers.min_by_key(|(_, at)| *at)
+    }
+
+    /// The next timer, when it is due.
+    fn due(&mut self) -> Option<Timer> {
+        let (timer, at) = self.next()?;
+        if at > self.probe.now() {
+            return None;
+        }
+        self.timers.remove(&timer);
+        Some(timer)
+    }
+
+    /// Waits for what is watched, at most until the next timer.
+    fn wait(&mut self) -> Waited {
+        let until = self.next().map(|(_, at)| at);
+        let Some(conn) = &mut self.conn else {
+            return Waited::Stopped;
+        };
+        if self.has_enough || self.failed.is_some() {
+            return Waited::Stopped;
+        }
+        let events = match (self.watched, until) {
+            (Interest::Nothing, Some(until)) => return conn.sleep(until),
+            (Interest::Writable, _) => PollFlags::POLLOUT,
+            _ => PollFlags::POLLIN,
+        };
+        let waited = conn.wait(events, until);
+        waited.unwrap_or_else(|e| {
+            self.failed = Some(e);
+            Waited::Stopped
+        })
+    }
+
+    /// What a call on the connection gave. Its error is kept, and the connection ends with it: also with those errors
+    /// of datagrams that the driver would go on after. Whoever sends to nobody shall hear of it.
+    fn call<T>(
+        &mut self,
+        call: impl FnOnce(&mut Conn<'a>) -> io::Result<Option<T>>,
+    ) -> Result<T, Errno> {
+        let conn = self.conn.as_mut().ok_or(Errno::EBADF)?;
+        match call(conn) {
+            Ok(got) => got.ok_or(Errno::EAGAIN),
+            Err(e) => {
+                self.failed = Some(e);
+                Err(Errno::EIO)
+            }
+        }
     }
 }
 
-fn whole(size: u64) -> usize {
-    usize::try_from(size).unwrap_or(usize::MAX)
-}
+impl<'a> Host for Live<'a> {
+    type Conn = Conn<'a>;
 
-/// Gives the connection what the program completed on it; a program that opens several has
-/// completed `before` on the earlier ones.
-fn keep(conn: &mut Conn<'_>, program: &Program, before: u64) -> u64 {
-    let record = program.record();
-    let skip = whole(before);
-    conn.record.completed = record.completed().saturating_sub(before);
-    let latencies = record.latencies().iter().skip(skip);
-    conn.record.latency_ns = latencies.map(|d| d.as_nanos()).collect();
-    record.completed()
+    fn now(&self) -> Instant {
+        self.probe.now()
+    }
+
+    fn has(&self, host: usize) -> bool {
+        host == HERE
+    }
+
+    fn set(&mut self, at: Instant, timer: Timer) {
+        self.timers.insert(timer, at);
+    }
+
+    /// A socket for connections listens elsewhere; one for datagrams is there already.
+    fn listen(&mut self, _app: usize, _server: usize) {
+        if self.transport == Transport::Udp {
+            self.conn = self.given.take();
+        }
+    }
+
+    /// Waits until the connection stands, at one address of the server's after the other.
+    fn connect(&mut self, _end: usize) -> Result<u16, Errno> {
+        let target = self.target.ok_or(Errno::EBADF)?;
+        match Conn::connect(self.probe, target, self.transport, self.wanted) {
+            Ok(conn) => self.conn = conn,
+            Err(e) => self.refused = Some(e),
+        }
+        self.conn.as_ref().map(Conn::port).ok_or(Errno::EINTR)
+    }
+
+    fn connected(&mut self, _end: usize) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    fn accept(&mut self, _app: usize) -> Option<(Conn<'a>, u16)> {
+        let conn = self.given.take()?;
+        let port = conn.port();
+        Some((conn, port))
+    }
+
+    fn give(&mut self, conn: Conn<'a>, _end: usize) {
+        self.conn = Some(conn);
+    }
+
+    fn refuse(&mut self, _app: usize, _conn: Conn<'a>) {}
+
+    fn write(&mut self, _end: usize, left: u64, urgent: bool) -> Result<u64, Errno> {
+        self.call(|conn| conn.try_write(left, urgent))
+    }
+
+    fn read(&mut self, _end: usize, most: u64) -> Result<Read, Errno> {
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        match self.call(|conn| conn.try_read(most)) {
+            Ok(Got::Bytes(n)) => Ok(Read::Got {
+                bytes: n as u64,
+                drained: false,
+            }),
+            Ok(_) => Ok(Read::End),
+            Err(Errno::EAGAIN) => Ok(Read::Again),
+            Err(e) => Err(e),
+        }
+    }
+
+    fn send(&mut self, _end: usize, message: Message) -> Result<u64, Errno> {
+        self.call(|conn| conn.send(message))
+    }
+
+    fn receive(&mut self, _end: usize) -> Result<Option<Message>, Errno> {
+        let reads = self.conn.as_ref().map_or(0, |c| c.record.traffic.reads);
+        self.has_enough = self.most.is_some_and(|most| reads >= most);
+        if self.has_enough {
+            return Ok(None);
+        }
+        match self.call(Conn::receive) {
+            Err(Errno::EAGAIN) => Ok(None),
+            other => other.map(Some),
+        }
+    }
+
+    fn watch(&mut self, _end: usize, what: Interest, _reported: bool) {
+        self.watched = what;
+    }
+
+    fn shutdown(&mut self, _end: usize) {
+        if let Some(conn) = &mut self.conn {
+            let _ = conn.shutdown();
+        }
+    }
+
+    fn close(&mut self, _end: usize, did: &End) {
+        let Some(mut conn) = self.conn.take() else {
+            return;
+        };
+        let (record, before) = (did.record(), self.completed);
+        self.completed = record.completed();
+        conn.record.completed = self.completed - before;
+        let latencies = record.latencies().iter().skip(before as usize);
+        conn.record.latency_ns = latencies.map(|d| d.as_nanos()).collect();
+        // The driver's own error is that of an end which waited for too long.
+        let waited = (did.ended().error).map(|_| io::Error::from_raw_os_error(libc::ETIME));
+        let error = self.failed.take().or(waited);
+        let how = conn.how();
+        self.ended = conn.finish(error.map_or(Ok(how), Err));
+    }
+
+    fn set_quickack(&mut self, _end: usize, value: i32) {
+        let logs = matches!(self.wanted.quickack, QuickAck::Once(_));
+        let _ = self.call(|conn| conn.set_quickack(value, logs).map(Some));
+    }
+
+    /// Nobody waits for the end of another program.
+    fn programs_ended(&mut self) -> bool {
+        self.is_over = true;
+        false
+    }
+
+    fn warn(&mut self, words: String) {
+        self.probe.warn(words);
+    }
 }

@@ -49,21 +49,25 @@ pub struct EchoClient {
 pub fn server(probe: &Probe, service: &Service, does: EchoServer) -> Result<(), Error> {
     let policy = service.socket.quickack;
     serve(probe, service, |conn| {
-        loop {
-            if let QuickAck::Each(value) = policy {
-                conn.set_quickack(value, false)?;
-            }
-            match conn.read(does.read_bytes, None)? {
-                Got::Bytes(_) => {}
-                Got::End => return Ok(Ended::Peer),
-                Got::Late | Got::Stopped => return Ok(Ended::Interrupted),
-            }
-            if let Got::Stopped = conn.write(does.write_bytes)? {
-                return Ok(Ended::Interrupted);
-            }
-            conn.record.completed += 1;
-        }
+        conn.run(policy, |conn| answer(conn, does, policy));
     })
+}
+
+fn answer(conn: &mut Conn<'_>, does: EchoServer, policy: QuickAck) -> io::Result<Ended> {
+    loop {
+        if let QuickAck::Each(value) = policy {
+            conn.set_quickack(value, false)?;
+        }
+        match conn.read(does.read_bytes, None)? {
+            Got::Bytes(_) => {}
+            Got::End => return Ok(Ended::Peer),
+            Got::Late | Got::Stopped => return Ok(Ended::Interrupted),
+        }
+        if let Got::Stopped = conn.write(does.write_bytes)? {
+            return Ok(Ended::Interrupted);
+        }
+        conn.record.completed += 1;
+    }
 }
 
 /// Runs a client to its end; gives how it ended.
@@ -73,16 +77,13 @@ pub fn server(probe: &Probe, service: &Service, does: EchoServer) -> Result<(), 
 pub fn client(probe: &Probe, does: &EchoClient) -> Result<Ended, Error> {
     options::pin(does.socket.cpu)?;
     let connected = Conn::connect(probe, &does.target, Transport::Tcp, &does.socket)?;
-    let Some(mut conn) = connected else {
-        return Ok(Ended::Interrupted);
-    };
-    let outcome = round_trips(&mut conn, does);
-    Ok(conn.finish(outcome))
+    Ok(connected.map_or(Ended::Interrupted, |conn| {
+        conn.run(does.socket.quickack, |conn| round_trips(conn, does))
+    }))
 }
 
 fn round_trips(conn: &mut Conn<'_>, does: &EchoClient) -> io::Result<Ended> {
     let policy = does.socket.quickack;
-    conn.begin_policy(policy)?;
     if let QuickAck::Each(value) = policy {
         conn.set_quickack(value, true)?;
     }

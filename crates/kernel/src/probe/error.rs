@@ -58,6 +58,12 @@ pub enum Error {
         /// What the kernel said.
         source: io::Error,
     },
+    /// This user may not send ICMP echoes.
+    #[error(
+        "no socket for ICMP echoes: {0}; `sysctl -w net.ipv4.ping_group_range='0 2147483647'` gives one to every user, and \
+         udp-ping needs none"
+    )]
+    Echo(io::Error),
     /// `--via` and what belongs to it ask for what there is not.
     #[error("{0}")]
     Via(String),
@@ -79,7 +85,7 @@ impl Error {
     pub fn is_input(&self) -> bool {
         match self {
             Self::Listen { source, .. } => source.kind() == io::ErrorKind::AddrNotAvailable,
-            Self::Os { .. } | Self::Device(_) => false,
+            Self::Os { .. } | Self::Device(_) | Self::Echo(_) => false,
             _ => true,
         }
     }

@@ -16,12 +16,12 @@ pub mod driver;
 pub mod echo;
 mod error;
 mod options;
+mod point;
 mod report;
 mod run;
 mod serve;
 pub mod stream;
 mod text;
-pub mod udp;
 pub mod via;
 
 pub use address::{Family, Listen, Target};

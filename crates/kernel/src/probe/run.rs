@@ -53,6 +53,8 @@ pub struct Settings {
     pub log_lines: u64,
     /// Time between two samples of tcp_info; none: one at the end of each connection.
     pub tcp_info_every: Option<Duration>,
+    /// An application that waited so long for its peer gives up; none: it waits.
+    pub idle_timeout: Option<Duration>,
 }
 
 /// One run of a probe.

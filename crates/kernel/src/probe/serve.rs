@@ -13,7 +13,6 @@ use super::address::{self, Listen, Transport};
 use super::conn::Conn;
 use super::error::Error;
 use super::options;
-use super::report::Ended;
 use super::run::{Probe, Waited, os};
 
 /// Clients that are served at the same time; more wait in the kernel's queue.
@@ -33,7 +32,7 @@ pub struct Service {
 /// Accepts clients until the end, and does `does` with each.
 pub(super) fn serve<F>(probe: &Probe, service: &Service, does: F) -> Result<(), Error>
 where
-    F: Fn(&mut Conn<'_>) -> io::Result<Ended> + Sync,
+    F: Fn(Conn<'_>) + Sync,
 {
     // The threads that serve run where this one does.
     options::pin(service.socket.cpu)?;
@@ -72,7 +71,7 @@ struct Shared<'a, F> {
 
 impl<'a, F> Shared<'a, F>
 where
-    F: Fn(&mut Conn<'_>) -> io::Result<Ended> + Sync,
+    F: Fn(Conn<'_>) + Sync,
 {
     fn accept<'s>(&self, scope: &'s Scope<'s, 'a>, listener: &Socket) -> Result<(), Error> {
         let mut left = self.service.clients;
@@ -114,9 +113,12 @@ where
         let (probe, service, does, active) = (self.probe, self.service, self.does, self.active);
         active.fetch_add(1, Ordering::Relaxed);
         let spawned = thread::Builder::new().spawn_scoped(scope, move || {
-            if let Err(e) = one(probe, service, socket, does) {
-                probe.warn(e.to_string());
-                probe.say(&e.to_string());
+            match Conn::accepted(probe, socket, &service.socket) {
+                Ok(conn) => does(conn),
+                Err(e) => {
+                    probe.warn(e.to_string());
+                    probe.say(&e.to_string());
+                }
             }
             active.fetch_sub(1, Ordering::Relaxed);
         });
@@ -125,16 +127,4 @@ where
             self.probe.warn(format!("a client was sent away: {e}"));
         }
     }
-}
-
-fn one<F>(probe: &Probe, service: &Service, socket: Socket, does: &F) -> Result<(), Error>
-where
-    F: Fn(&mut Conn<'_>) -> io::Result<Ended>,
-{
-    let mut conn = Conn::accepted(probe, socket, &service.socket)?;
-    let outcome = conn
-        .begin_policy(service.socket.quickack)
-        .and_then(|()| does(&mut conn));
-    conn.finish(outcome);
-    Ok(())
 }

@@ -60,11 +60,13 @@ pub fn server(probe: &Probe, service: &Service, does: StreamServer) -> Result<()
     flag::register(SIGUSR1, Arc::default()).map_err(os("SIGUSR1"))?;
     let policy = service.socket.quickack;
     serve(probe, service, |conn| {
-        let paused: Arc<AtomicBool> = Arc::default();
-        let id = flag::register(SIGUSR1, Arc::clone(&paused))?;
-        let outcome = write_on(conn, does, policy, &paused);
-        low_level::unregister(id);
-        outcome
+        conn.run(policy, |conn| {
+            let paused: Arc<AtomicBool> = Arc::default();
+            let id = flag::register(SIGUSR1, Arc::clone(&paused))?;
+            let outcome = write_on(conn, does, policy, &paused);
+            low_level::unregister(id);
+            outcome
+        });
     })
 }
 
@@ -140,13 +142,9 @@ impl Pace {
 pub fn client(probe: &Probe, does: &StreamClient) -> Result<Ended, Error> {
     options::pin(does.socket.cpu)?;
     let connected = Conn::connect(probe, &does.target, Transport::Tcp, &does.socket)?;
-    let Some(mut conn) = connected else {
-        return Ok(Ended::Interrupted);
-    };
-    let outcome = conn
-        .begin_policy(does.socket.quickack)
-        .and_then(|()| read_on(&mut conn, does));
-    Ok(conn.finish(outcome))
+    Ok(connected.map_or(Ended::Interrupted, |conn| {
+        conn.run(does.socket.quickack, |conn| read_on(conn, does))
+    }))
 }
 
 fn read_on(conn: &mut Conn<'_>, does: &StreamClient) -> io::Result<Ended> {
@@ -193,7 +191,7 @@ fn read_once(
         if got != Got::Late || conn.probe.now() >= deadline {
             return Ok(got);
         }
-        got = conn.read_on(size, Some(trend.before(deadline)))?;
+        got = conn.read(size, Some(trend.before(deadline)))?;
     }
 }
 

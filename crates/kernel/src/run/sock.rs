@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use nix::errno::Errno as Os;
 use nix::sys::epoll::EpollFlags;
-use nix::sys::socket::{MsgFlags, SockaddrIn, recvfrom, send, sendto};
+use nix::sys::socket::{MsgFlags, SockaddrStorage, recvfrom, send, sendto};
 use nix::sys::stat::fstat;
 use nix::unistd;
 use tcplab_apps::{AckState, Message, Read};
@@ -23,7 +23,7 @@ const CHUNK: usize = tcplab_apps::CHUNK as usize;
 
 /// Bytes of the header of an ICMP echo, and its type (RFC 792).
 const ECHO_HEADER: usize = 8;
-const ECHO_REQUEST: u8 = 8;
+pub(crate) const ECHO_REQUEST: u8 = 8;
 
 static ZEROS: [u8; CHUNK] = [0; CHUNK];
 
@@ -36,13 +36,11 @@ pub(crate) struct Sock {
     pub(crate) app: usize,
     /// Its host.
     pub(crate) host: usize,
-    is_client: bool,
     pub(crate) kind: Kind,
     pub(crate) fd: Option<OwnedFd>,
     /// What epoll watches of it; none: it is not there.
     pub(crate) watched: Option<EpollFlags>,
-    /// The peer of a datagram socket: where the last datagram came from.
-    peer: Option<SockaddrIn>,
+    datagrams: Datagrams,
     pub(crate) options: SocketOptions,
     /// Its host's table of connections, when the point asks for a log.
     pub(crate) table: Option<Table>,
@@ -65,11 +63,10 @@ pub(crate) fn all(point: &Point) -> Vec<Sock> {
             all.extend(ends.map(|(is_client, host, own)| Sock {
                 app: number,
                 host,
-                is_client,
                 kind,
                 fd: None,
                 watched: None,
-                peer: None,
+                datagrams: Datagrams::new(app.does.is_icmp().then_some(ECHO_REQUEST), !is_client),
                 options: own.or(&point.hosts[host].socket),
                 table: None,
             }));
@@ -118,51 +115,16 @@ impl Sock {
         }
     }
 
-    /// Bytes before a datagram's payload.
-    fn head(&self) -> usize {
-        match self.kind {
-            Kind::Echo => ECHO_HEADER,
-            Kind::Udp | Kind::Tcp => 0,
-        }
-    }
-
     pub(crate) fn send(&self, message: Message) -> Result<u64, Errno> {
-        let (fd, head) = (self.raw()?, self.head());
-        let mut buffer = [0; ECHO_HEADER + CHUNK];
-        let bytes = &mut buffer[..head + piece(message.size)];
-        if self.kind == Kind::Echo {
-            // The kernel fills in the checksum and the identifier (`ping_v4_sendmsg()`).
-            bytes[0] = ECHO_REQUEST;
-            bytes[6..8].copy_from_slice(&(message.number as u16).to_be_bytes());
-        }
-        if let Some(number) = bytes.get_mut(head..head + 4) {
-            number.copy_from_slice(&message.number.to_be_bytes());
-        }
-        let sent = match &self.peer {
-            Some(peer) => sendto(fd, bytes, peer, MsgFlags::empty()),
-            None => send(fd, bytes, MsgFlags::empty()),
-        };
-        let sent = sent.map_err(errno)?;
-        Ok(sent.saturating_sub(head) as u64)
+        let (fd, mut buffer) = (self.raw()?, [0; Datagrams::BUFFER]);
+        let sent = self.datagrams.send(fd, message, &mut buffer);
+        sent.map_err(errno)
     }
 
     pub(crate) fn receive(&mut self) -> Result<Option<Message>, Errno> {
-        let (fd, head) = (self.raw()?, self.head());
-        let mut buffer = [0; ECHO_HEADER + CHUNK];
-        match recvfrom::<SockaddrIn>(fd, &mut buffer) {
-            Ok((n, from)) => {
-                if !self.is_client {
-                    self.peer = from;
-                }
-                let payload = buffer[..n].get(head..).unwrap_or_default();
-                Ok(Some(Message {
-                    size: payload.len() as u64,
-                    number: payload.first_chunk().map_or(0, |n| u32::from_be_bytes(*n)),
-                }))
-            }
-            Err(Os::EAGAIN) => Ok(None),
-            Err(e) => Err(errno(e)),
-        }
+        let (fd, mut buffer) = (self.raw()?, [0; Datagrams::BUFFER]);
+        let received = self.datagrams.receive(fd, &mut buffer);
+        received.map_err(errno)
     }
 
     /// What cannot be had is absent: the connection may be gone already.
@@ -178,6 +140,70 @@ impl Sock {
             state.pingpong = found.map(|found| found.pingpong);
         }
         Some(state)
+    }
+}
+
+/// How a datagram socket sends and receives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Datagrams {
+    /// ICMP's echoes: the type of a request.
+    echo: Option<u8>,
+    /// It answers whom the last datagram came from; else its peer is that of connect(2).
+    pub(crate) answers: bool,
+    /// Where the last datagram came from.
+    peer: Option<SockaddrStorage>,
+}
+
+impl Datagrams {
+    /// Bytes of the buffer that a call needs.
+    pub(crate) const BUFFER: usize = ECHO_HEADER + CHUNK;
+
+    pub(crate) fn new(echo: Option<u8>, answers: bool) -> Self {
+        let peer = None;
+        Self {
+            echo,
+            answers,
+            peer,
+        }
+    }
+
+    /// Bytes before a datagram's payload.
+    fn head(self) -> usize {
+        self.echo.map_or(0, |_| ECHO_HEADER)
+    }
+
+    /// Sends one; gives the bytes of its payload.
+    pub(crate) fn send(self, fd: RawFd, message: Message, buffer: &mut [u8]) -> nix::Result<u64> {
+        let head = self.head();
+        let bytes = &mut buffer[..head + piece(message.size)];
+        bytes.fill(0);
+        if let Some(kind) = self.echo {
+            // The kernel fills in the checksum and the identifier (`ping_v4_sendmsg()`).
+            bytes[0] = kind;
+            bytes[6..8].copy_from_slice(&(message.number as u16).to_be_bytes());
+        }
+        if let Some(number) = bytes.get_mut(head..head + 4) {
+            number.copy_from_slice(&message.number.to_be_bytes());
+        }
+        let sent = match &self.peer {
+            Some(peer) => sendto(fd, bytes, peer, MsgFlags::empty()),
+            None => send(fd, bytes, MsgFlags::empty()),
+        }?;
+        Ok(sent.saturating_sub(head) as u64)
+    }
+
+    /// Receives one; none: there is none.
+    pub(crate) fn receive(&mut self, fd: RawFd, buffer: &mut [u8]) -> nix::Result<Option<Message>> {
+        let (n, from) = match recvfrom::<SockaddrStorage>(fd, buffer) {
+            Err(Os::EAGAIN) => return Ok(None),
+            other => other?,
+        };
+        self.peer = from.filter(|_| self.answers);
+        let payload = buffer[..n].get(self.head()..).unwrap_or_default();
+        Ok(Some(Message {
+            size: payload.len() as u64,
+            number: payload.first_chunk().map_or(0, |n| u32::from_be_bytes(*n)),
+        }))
     }
 }
 

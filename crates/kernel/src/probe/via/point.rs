@@ -4,14 +4,15 @@ use std::net::Ipv4Addr;
 
 use nix::time::{ClockId, clock_gettime};
 use tcplab_plan::Point;
-use tcplab_plan::app::{App, AppKind};
-use tcplab_plan::point::{By, Direction, Host, Link, Offload, Route, SocketOptions};
+use tcplab_plan::app::AppKind;
+use tcplab_plan::point::{By, Direction, Host, Link, SocketOptions};
 use tcplab_plan::profile::{Profile, named};
 use tcplab_sim::Live;
 use tcplab_tcp::{Sysctl, Unread, congestion_controls};
 
 use super::{Via, cannot};
 use crate::probe::error::Error;
+use crate::probe::point;
 use crate::probe::run::Probe;
 
 /// Connections that a server without `--clients` serves: as many as a report keeps.
@@ -46,10 +47,9 @@ pub(super) struct Planned {
 pub(super) fn plan(socket: &SocketOptions, via: &Via) -> Result<Planned, Error> {
     let host = Host {
         sysctl: via.sysctl.clone(),
-        socket: socket.clone(),
         offload: via.offload,
         behaviour: via.behaviour.clone(),
-        ..plain(HOST)
+        ..point::host(HOST, socket)
     };
     let profile = named(&via.profile).ok_or_else(|| {
         let name = &via.profile;
@@ -78,21 +78,6 @@ pub(super) fn plan(socket: &SocketOptions, via: &Via) -> Result<Planned, Error> 
     })
 }
 
-fn plain(name: &str) -> Host {
-    Host {
-        name: name.into(),
-        sysctl: Default::default(),
-        route: Route::default(),
-        socket: SocketOptions::default(),
-        offload: Offload::None,
-        card: None,
-        forward: false,
-        group: None,
-        profile: None,
-        behaviour: Default::default(),
-    }
-}
-
 /// Makes the endpoint.
 pub(super) fn make(
     probe: &Probe,
@@ -102,11 +87,14 @@ pub(super) fn make(
     seed: Option<u64>,
     mtu: u32,
 ) -> Result<Live, Error> {
+    let (is_client, port, clients) = match role {
+        Role::Server { port, clients } => (false, port, clients.unwrap_or(MOST).min(MOST)),
+        Role::Client { port, .. } => (true, port, 1),
+    };
+    let host = planned.host.clone();
+    let bare = point::point(probe, host, is_client, app, (port, clients as u32));
     let point = Point {
-        experiment: "probe".into(),
-        axes: Default::default(),
-        seed: seed.unwrap_or(probe.began_unix_ns() as u64),
-        hosts: vec![planned.host.clone(), plain("others")],
+        seed: seed.unwrap_or(bare.seed),
         links: vec![Link {
             a: 0,
             b: 1,
@@ -115,19 +103,12 @@ pub(super) fn make(
             a_to_b: Direction::default(),
             b_to_a: Direction::default(),
         }],
-        apps: vec![application(role, app)],
-        sets: Vec::new(),
         boot_ns: Some(since_boot()),
         linger_ns: LINGER_NS,
-        max_ns: i64::MAX,
         tcp_info_every_ns: probe.settings.tcp_info_every.map(|every| every.as_nanos()),
-        link_every_ns: None,
-        max_events: None,
-        snap_bytes: 0,
-        captures: false,
         tcp_info: true,
         log: probe.settings.keeps_log && probe.settings.log_lines > 0,
-        tolerate: Vec::new(),
+        ..bare
     };
     Live::new(&point, &planned.profile).map_err(|e| cannot(e.to_string()))
 }
@@ -150,28 +131,6 @@ fn sysctls(via: &Via, profile: &Profile) -> Result<Sysctl, Error> {
         }
     }
     Ok(sysctl)
-}
-
-fn application(role: Role, app: &AppKind) -> App {
-    let (client, server, port, connections) = match role {
-        Role::Server { port, clients } => (1, 0, port, clients.unwrap_or(MOST).min(MOST)),
-        Role::Client { port, .. } => (0, 1, port, 1),
-    };
-    App {
-        name: "probe".into(),
-        group: None,
-        client,
-        server,
-        port,
-        start_ns: 0,
-        connections: connections as u32,
-        stagger_ns: 0,
-        client_socket: SocketOptions::default(),
-        server_socket: SocketOptions::default(),
-        client_timeout_ns: None,
-        server_timeout_ns: None,
-        does: app.clone(),
-    }
 }
 
 /// Time stamps go on where those of an earlier endpoint ended, as on a host that stays up: a peer may remember them.
