@@ -30,6 +30,8 @@ mod live;
 #[cfg(not(target_os = "linux"))]
 #[path = "live_elsewhere.rs"]
 mod live;
+#[cfg(target_os = "linux")]
+mod options;
 pub mod output;
 #[cfg(target_os = "linux")]
 pub mod probe;

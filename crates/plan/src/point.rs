@@ -20,7 +20,7 @@ pub use crate::experiment::keys::{host::Card, route::Route, socket::SocketOption
 pub use check::Wrong;
 
 /// One run of an experiment on one stack.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Point {
     /// The experiment's name.
@@ -98,7 +98,7 @@ impl Point {
 }
 
 /// A host: a network namespace on a kernel, an endpoint in the simulator.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
     /// Its name, as the experiment has it.

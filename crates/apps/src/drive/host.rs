@@ -109,7 +109,9 @@ pub trait Host {
     ///
     /// # Errors
     /// SO_ERROR.
-    fn connected(&mut self, end: usize) -> Result<(), Errno>;
+    fn connected(&mut self, _end: usize) -> Result<(), Errno> {
+        Ok(())
+    }
 
     /// accept(2); gives the client's port. None: nobody waits.
     fn accept(&mut self, app: usize) -> Option<(Self::Conn, u16)>;
@@ -118,7 +120,7 @@ pub trait Host {
     fn give(&mut self, conn: Self::Conn, end: usize);
 
     /// An accepted connection is nobody's: it is closed.
-    fn refuse(&mut self, app: usize, conn: Self::Conn);
+    fn refuse(&mut self, _app: usize, _conn: Self::Conn) {}
 
     /// One write(2) of `left` bytes or the first of them ([`CHUNK`] in an experiment), or send(2) with MSG_OOB.
     ///

@@ -9,8 +9,8 @@ use socket2::{Domain, Protocol, Socket, Type};
 use tcplab_plan::point::SocketOptions;
 
 use super::error::Error;
-use super::options;
 use super::run::{Probe, Waited};
+use crate::options;
 
 /// Which addresses of a name count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -167,9 +167,8 @@ fn listen_on(
     }
     if transport == Transport::Tcp {
         socket.set_reuse_address(true).map_err(refused)?;
-        // Buffers decide the window scale, which the SYN-ACK tells: accepted sockets inherit them.
-        options::before(&socket, wanted)?;
     }
+    options::set(&socket, transport == Transport::Tcp, wanted)?;
     socket.bind(&address.into()).map_err(refused)?;
     if transport == Transport::Tcp {
         socket.listen(1024).map_err(refused)?;
@@ -213,10 +212,7 @@ fn connect_to(
         Transport::Echo => Error::Echo(e),
         Transport::Tcp | Transport::Udp => refused(e),
     })?;
-    if transport == Transport::Tcp {
-        options::before(&socket, wanted)?;
-        options::after(&socket, wanted)?;
-    }
+    options::set(&socket, transport == Transport::Tcp, wanted)?;
     match socket.connect(&address.into()) {
         Ok(()) => return Ok(Some(socket)),
         Err(e) if e.raw_os_error() == Some(Errno::EINPROGRESS as i32) => {}

@@ -13,11 +13,11 @@ use tcplab_plan::point::{QuickAck, SocketOptions};
 
 use super::address::{self, Target, Transport};
 use super::error::Error;
-use super::options;
 use super::report::{Buffers, Connection, Ended, LogLine, Sample, What};
 use super::run::{Probe, Waited, os};
+use crate::options;
 use crate::proc_tcp::{ProcTcp, TICK_NS};
-use crate::run::{Datagrams, ECHO_REQUEST};
+use crate::run::{Datagrams, ECHO_REQUESTS};
 use crate::sys::{self, SockOpt};
 use crate::tcp_info::tcp_info;
 
@@ -57,9 +57,8 @@ pub struct Conn<'a> {
     next_sample: Option<Instant>,
     /// What was read last, and what is written.
     buffer: Vec<u8>,
-    /// poll(2) has said that there is something to read.
-    is_ready: bool,
-    /// The last read was full: more is there, likely.
+    /// There is something to read, likely: poll(2) has said so, or the last read was full. One call less for each read
+    /// of a bulk transfer.
     has_more: bool,
     /// A read has begun, and has given nothing yet.
     is_reading: bool,
@@ -99,7 +98,7 @@ impl<'a> Conn<'a> {
         wanted: &SocketOptions,
     ) -> Result<Self, Error> {
         socket.set_nonblocking(true).map_err(os("accept"))?;
-        options::after(&socket, wanted)?;
+        options::set(&socket, true, wanted)?;
         let mut conn = Self::new(probe, socket, Transport::Tcp, wanted);
         conn.note_state(What::Accept, None);
         Ok(conn)
@@ -115,6 +114,8 @@ impl<'a> Conn<'a> {
         let (local, remote) = (address(socket.local_addr()), address(socket.peer_addr()));
         let text = |a: Option<SocketAddr>| a.map(plain).map_or_else(String::new, |a| a.to_string());
         let now = probe.now();
+        let is_v6 = local.is_some_and(|a| a.is_ipv6());
+        let echo = (transport == Transport::Echo).then_some(ECHO_REQUESTS[usize::from(is_v6)]);
         let record = Connection {
             number: probe.next_number(),
             local: text(local),
@@ -132,10 +133,11 @@ impl<'a> Conn<'a> {
             record,
             socket,
             transport,
-            datagrams: Datagrams::new(
-                (transport == Transport::Echo).then_some(echo_request(local)),
-                remote.is_none(),
-            ),
+            datagrams: Datagrams {
+                echo,
+                answers: remote.is_none(),
+                peer: None,
+            },
             ends: local.zip(remote).filter(|_| transport == Transport::Tcp),
             table: None,
             next_sample: probe.settings.tcp_info_every.map(|d| now + d),
@@ -143,7 +145,6 @@ impl<'a> Conn<'a> {
                 Transport::Tcp => Vec::new(),
                 Transport::Udp | Transport::Echo => vec![0; Datagrams::BUFFER],
             },
-            is_ready: false,
             has_more: false,
             is_reading: false,
             in_write: 0,
@@ -163,7 +164,7 @@ impl<'a> Conn<'a> {
             match self.probe.wait(&self.socket, events, first)? {
                 Waited::Late if until.is_none_or(|t| self.probe.now() < t) => {}
                 other => {
-                    self.is_ready = other == Waited::Ready && events == PollFlags::POLLIN;
+                    self.has_more |= other == Waited::Ready && events == PollFlags::POLLIN;
                     return Ok(other);
                 }
             }
@@ -200,16 +201,10 @@ impl<'a> Conn<'a> {
         self.probe.is_stopped() || self.next_sample.is_some_and(is_due)
     }
 
-    /// Whether a read may find something.
-    fn may_read(&mut self) -> bool {
-        // One call less for each read of a bulk transfer.
-        !self.is_busy() && (std::mem::take(&mut self.is_ready) || self.has_more)
-    }
-
     /// One read of at most `size` bytes; none: wait first.
     pub(super) fn try_read(&mut self, size: usize) -> io::Result<Option<Got>> {
         self.begin_read(size);
-        if !self.may_read() {
+        if self.is_busy() || !std::mem::take(&mut self.has_more) {
             return Ok(None);
         }
         let size = size.clamp(1, PIECE);
@@ -218,10 +213,7 @@ impl<'a> Conn<'a> {
         }
         let room = self.buffer.get_mut(..size).unwrap_or_default();
         match free(io::Read::read(&mut &self.socket, room))? {
-            None => {
-                self.has_more = false;
-                Ok(None)
-            }
+            None => Ok(None),
             Some(0) => {
                 self.is_reading = false;
                 self.peer_was_first = !self.has_shut;
@@ -328,7 +320,7 @@ impl<'a> Conn<'a> {
         if !self.datagrams.answers {
             self.begin_read(LARGEST);
         }
-        if !self.may_read() {
+        if self.is_busy() || !std::mem::take(&mut self.has_more) {
             return Ok(None);
         }
         let fd = self.socket.as_raw_fd();
@@ -383,12 +375,6 @@ impl<'a> Conn<'a> {
             false if self.peer_was_first => Ended::Peer,
             false => Ended::Finished,
         }
-    }
-
-    /// The own port.
-    pub(super) fn port(&self) -> u16 {
-        let local = self.socket.local_addr().ok().and_then(|a| a.as_socket());
-        local.map_or(0, |local| local.port())
     }
 
     /// A transaction that was begun at `asked` was completed by the last read.
@@ -532,14 +518,6 @@ impl<'a> Conn<'a> {
             Errno::ECONNRESET | Errno::EPIPE => Ended::Reset,
             _ => Ended::Error,
         }
-    }
-}
-
-/// The type of an ICMP or ICMPv6 echo request.
-fn echo_request(local: Option<SocketAddr>) -> u8 {
-    match local.is_some_and(|a| a.is_ipv6()) {
-        true => 128,
-        false => ECHO_REQUEST,
     }
 }
 

@@ -18,8 +18,8 @@ use tcplab_plan::point::{QuickAck, SocketOptions};
 use super::address::{self, Target, Transport};
 use super::conn::{Conn, Got};
 use super::error::Error;
-use super::options;
-use super::point::{HERE, host, point};
+use super::pin;
+use super::point::{HERE, point};
 use super::report::Ended;
 use super::run::{Probe, Waited};
 use super::serve::{Service, announce, serve};
@@ -29,22 +29,26 @@ use super::serve::{Service, announce, serve};
 /// # Errors
 /// When it cannot listen.
 pub fn server(probe: &Probe, service: &Service, app: &AppKind) -> Result<(), Error> {
-    let here = host("here", &service.socket);
-    let point = Arc::new(point(probe, here, false, app, (service.listen.port, 1)));
+    let point = point(probe, &service.socket, false, app, service.listen.port);
+    let point = Arc::new(point);
     if !app.is_udp() {
         return serve(probe, service, |conn| {
-            let live = Live::new(probe, &service.socket, app, Some(conn));
+            let live = Live {
+                given: Some(conn),
+                ..Live::new(probe, &service.socket)
+            };
             // What a connection fails with is in its record.
             let _ = live.run(&point);
         });
     }
-    options::pin(service.socket.cpu)?;
+    pin(service.socket.cpu)?;
     let socket = address::listen(&service.listen, Transport::Udp, &service.socket)?;
     announce(probe, &socket);
     let conn = Conn::new(probe, socket, Transport::Udp, &service.socket);
     let live = Live {
+        conn: Some(conn),
         most: service.clients,
-        ..Live::new(probe, &service.socket, app, Some(conn))
+        ..Live::new(probe, &service.socket)
     };
     live.run(&point).map(drop)
 }
@@ -59,12 +63,16 @@ pub fn client(
     wanted: &SocketOptions,
     app: &AppKind,
 ) -> Result<Ended, Error> {
-    options::pin(wanted.cpu)?;
-    let here = host("here", wanted);
-    let point = Arc::new(point(probe, here, true, app, (target.port, 1)));
+    pin(wanted.cpu)?;
+    let point = Arc::new(point(probe, wanted, true, app, target.port));
+    let transport = match app.is_udp() {
+        true if app.is_icmp() => Transport::Echo,
+        true => Transport::Udp,
+        false => Transport::Tcp,
+    };
     let live = Live {
-        target: Some(target),
-        ..Live::new(probe, wanted, app, None)
+        target: Some((target, transport)),
+        ..Live::new(probe, wanted)
     };
     live.run(&point)
 }
@@ -73,10 +81,9 @@ pub fn client(
 struct Live<'a> {
     probe: &'a Probe,
     wanted: &'a SocketOptions,
-    transport: Transport,
     /// Whom a client connects to.
-    target: Option<&'a Target>,
-    /// A server's socket, which the driver has not taken yet.
+    target: Option<(&'a Target, Transport)>,
+    /// A connection that was accepted, until the driver takes it.
     given: Option<Conn<'a>>,
     conn: Option<Conn<'a>>,
     /// One of each: a later one of a kind makes the earlier one stale.
@@ -90,27 +97,15 @@ struct Live<'a> {
     refused: Option<Error>,
     failed: Option<io::Error>,
     ended: Ended,
-    has_enough: bool,
-    is_over: bool,
 }
 
 impl<'a> Live<'a> {
-    fn new(
-        probe: &'a Probe,
-        wanted: &'a SocketOptions,
-        app: &AppKind,
-        given: Option<Conn<'a>>,
-    ) -> Self {
+    fn new(probe: &'a Probe, wanted: &'a SocketOptions) -> Self {
         Self {
             probe,
             wanted,
-            transport: match (app.is_icmp(), app.is_udp()) {
-                (true, _) => Transport::Echo,
-                (false, true) => Transport::Udp,
-                (false, false) => Transport::Tcp,
-            },
             target: None,
-            given,
+            given: None,
             conn: None,
             timers: BTreeMap::new(),
             watched: Interest::Nothing,
@@ -119,8 +114,6 @@ impl<'a> Live<'a> {
             refused: None,
             failed: None,
             ended: Ended::Interrupted,
-            has_enough: false,
-            is_over: false,
         }
     }
 
@@ -136,7 +129,7 @@ impl<'a> Live<'a> {
                 drive.fire(&mut self, timer);
             }
             drive.rest(&mut self);
-            if self.is_over {
+            if drive.is_ending() {
                 return self.refused.map_or(Ok(self.ended), Err);
             }
             match self.wait() {
@@ -168,7 +161,8 @@ impl<'a> Live<'a> {
         let Some(conn) = &mut self.conn else {
             return Waited::Stopped;
         };
-        if self.has_enough || self.failed.is_some() {
+        let is_last = self.most == Some(conn.record.traffic.reads);
+        if self.failed.is_some() || (is_last && self.watched == Interest::Readable) {
             return Waited::Stopped;
         }
         let events = match (self.watched, until) {
@@ -215,38 +209,26 @@ impl<'a> Host for Live<'a> {
         self.timers.insert(timer, at);
     }
 
-    /// A socket for connections listens elsewhere; one for datagrams is there already.
-    fn listen(&mut self, _app: usize, _server: usize) {
-        if self.transport == Transport::Udp {
-            self.conn = self.given.take();
-        }
-    }
+    /// It does already.
+    fn listen(&mut self, _app: usize, _server: usize) {}
 
-    /// Waits until the connection stands, at one address of the server's after the other.
+    /// Waits until the connection stands, at one address of the server's after the other. Nobody needs its port.
     fn connect(&mut self, _end: usize) -> Result<u16, Errno> {
-        let target = self.target.ok_or(Errno::EBADF)?;
-        match Conn::connect(self.probe, target, self.transport, self.wanted) {
+        let (target, transport) = self.target.ok_or(Errno::EBADF)?;
+        match Conn::connect(self.probe, target, transport, self.wanted) {
             Ok(conn) => self.conn = conn,
             Err(e) => self.refused = Some(e),
         }
-        self.conn.as_ref().map(Conn::port).ok_or(Errno::EINTR)
-    }
-
-    fn connected(&mut self, _end: usize) -> Result<(), Errno> {
-        Ok(())
+        self.conn.as_ref().map(|_| 0).ok_or(Errno::EINTR)
     }
 
     fn accept(&mut self, _app: usize) -> Option<(Conn<'a>, u16)> {
-        let conn = self.given.take()?;
-        let port = conn.port();
-        Some((conn, port))
+        self.given.take().map(|conn| (conn, 0))
     }
 
     fn give(&mut self, conn: Conn<'a>, _end: usize) {
         self.conn = Some(conn);
     }
-
-    fn refuse(&mut self, _app: usize, _conn: Conn<'a>) {}
 
     fn write(&mut self, _end: usize, left: u64, urgent: bool) -> Result<u64, Errno> {
         self.call(|conn| conn.try_write(left, urgent))
@@ -270,11 +252,6 @@ impl<'a> Host for Live<'a> {
     }
 
     fn receive(&mut self, _end: usize) -> Result<Option<Message>, Errno> {
-        let reads = self.conn.as_ref().map_or(0, |c| c.record.traffic.reads);
-        self.has_enough = self.most.is_some_and(|most| reads >= most);
-        if self.has_enough {
-            return Ok(None);
-        }
         match self.call(Conn::receive) {
             Err(Errno::EAGAIN) => Ok(None),
             other => other.map(Some),
@@ -310,12 +287,6 @@ impl<'a> Host for Live<'a> {
     fn set_quickack(&mut self, _end: usize, value: i32) {
         let logs = matches!(self.wanted.quickack, QuickAck::Once(_));
         let _ = self.call(|conn| conn.set_quickack(value, logs).map(Some));
-    }
-
-    /// Nobody waits for the end of another program.
-    fn programs_ended(&mut self) -> bool {
-        self.is_over = true;
-        false
     }
 
     fn warn(&mut self, words: String) {

@@ -11,7 +11,7 @@ use tcplab_plan::point::{QuickAck, SocketOptions};
 use super::address::{Target, Transport};
 use super::conn::{Conn, Got};
 use super::error::Error;
-use super::options;
+use super::pin;
 use super::report::Ended;
 use super::run::{Probe, Waited};
 use super::serve::{Service, serve};
@@ -75,7 +75,7 @@ fn answer(conn: &mut Conn<'_>, does: EchoServer, policy: QuickAck) -> io::Result
 /// # Errors
 /// When it cannot connect.
 pub fn client(probe: &Probe, does: &EchoClient) -> Result<Ended, Error> {
-    options::pin(does.socket.cpu)?;
+    pin(does.socket.cpu)?;
     let connected = Conn::connect(probe, &does.target, Transport::Tcp, &does.socket)?;
     Ok(connected.map_or(Ended::Interrupted, |conn| {
         conn.run(does.socket.quickack, |conn| round_trips(conn, does))

@@ -3,6 +3,8 @@
 use std::io;
 use std::net::SocketAddr;
 
+use crate::options::Refused;
+
 /// What stands against a probe.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -41,23 +43,13 @@ pub enum Error {
         source: io::Error,
     },
     /// An option of a socket was refused.
-    #[error("{option} = {value}: {source}")]
-    Option {
-        /// Its name in socket(7) or tcp(7).
-        option: &'static str,
-        /// What was asked for.
-        value: String,
-        /// What the kernel said.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Option(#[from] Refused),
     /// There is no such CPU, or this process may not run there.
-    #[error("CPU {cpu}: {source}; `nproc` and `taskset -p $$` tell which CPUs there are")]
-    Cpu {
-        /// What was asked for.
-        cpu: u32,
-        /// What the kernel said.
-        source: io::Error,
-    },
+    #[error(
+        "CPU {0}: there is none, or this process may not use it; `nproc` and `taskset -p $$` tell which CPUs there are"
+    )]
+    Cpu(u32),
     /// This user may not send ICMP echoes.
     #[error(
         "no socket for ICMP echoes: {0}; `sysctl -w net.ipv4.ping_group_range='0 2147483647'` gives one to every user, and \

@@ -2,12 +2,12 @@
 //!
 //! A [`Probe`] is what one run has in common: the clock, the wish to stop, the log, the report.
 //! [`echo`] and [`stream`] are the two pairs of programs with which delayed ACKs were first shown;
-//! they speak to those programs and to nc(1). [`driver`] runs every application of the crate
+//! they speak to those programs and to nc(1). [`driver`] hosts every application of the crate
 //! `apps`. Before and after each read the log has what getsockopt(TCP_QUICKACK) says and what the
 //! kernel knows ([`crate::proc_tcp`]).
 //!
 //! Sockets do not block; all waiting is in poll(2), in slices, so that Ctrl-C, times and samples
-//! are seen. On the wire that is the same as blocking calls.
+//! are seen. A read is tried when poll(2) has something for it: on the wire that is the same as blocking calls.
 
 mod address;
 mod clock;
@@ -15,7 +15,6 @@ mod conn;
 pub mod driver;
 pub mod echo;
 mod error;
-mod options;
 mod point;
 mod report;
 mod run;
@@ -32,7 +31,17 @@ pub use report::{
 pub use run::{Probe, Settings};
 pub use serve::Service;
 
+use crate::cpu;
 use crate::sys::{self, SockOpt};
+
+/// Pins the calling thread to a CPU.
+///
+/// # Errors
+/// When there is no such CPU or this process may not use it.
+fn pin(cpu: Option<u32>) -> Result<(), Error> {
+    let refused = cpu.filter(|cpu| !cpu::pin(*cpu as usize));
+    refused.map_or(Ok(()), |cpu| Err(Error::Cpu(cpu)))
+}
 
 /// What getsockopt(TCP_QUICKACK) says of a new socket.
 ///

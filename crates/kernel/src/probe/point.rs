@@ -3,70 +3,53 @@
 use tcplab_base::Duration;
 use tcplab_plan::Point;
 use tcplab_plan::app::{App, AppKind};
-use tcplab_plan::point::{Host, Offload, Route, SocketOptions};
+use tcplab_plan::point::{Host, SocketOptions};
 
 use super::run::Probe;
 
 /// The host that is here.
 pub(super) const HERE: usize = 0;
 
-/// A host without settings of its own.
-pub(super) fn host(name: &str, socket: &SocketOptions) -> Host {
+/// A host.
+fn host(name: &str, socket: &SocketOptions) -> Host {
     Host {
         name: name.into(),
-        sysctl: Default::default(),
-        route: Route::default(),
         socket: socket.clone(),
-        offload: Offload::None,
-        card: None,
-        forward: false,
-        group: None,
-        profile: None,
-        behaviour: Default::default(),
+        ..Host::default()
     }
 }
 
-/// An application, and the host that its end is on; it ends by itself or with whoever asked for it.
+/// The point; it ends with its applications.
 pub(super) fn point(
     probe: &Probe,
-    here: Host,
+    socket: &SocketOptions,
     is_client: bool,
     does: &AppKind,
-    (port, connections): (u16, u32),
+    port: u16,
 ) -> Point {
     let timeout_ns = probe.settings.idle_timeout.map(Duration::as_nanos);
+    let plain = SocketOptions::default();
+    let (client, server) = if is_client { (HERE, 1) } else { (1, HERE) };
     Point {
         experiment: "probe".into(),
-        axes: Default::default(),
         seed: probe.began_unix_ns() as u64,
-        hosts: vec![here, host("others", &SocketOptions::default())],
-        links: Vec::new(),
+        hosts: vec![host("here", socket), host("others", &plain)],
         apps: vec![App {
             name: "probe".into(),
             group: None,
-            client: if is_client { HERE } else { 1 },
-            server: if is_client { 1 } else { HERE },
+            client,
+            server,
             port,
             start_ns: 0,
-            connections,
+            connections: 1,
             stagger_ns: 0,
-            client_socket: SocketOptions::default(),
-            server_socket: SocketOptions::default(),
+            client_socket: plain.clone(),
+            server_socket: plain,
             client_timeout_ns: timeout_ns,
             server_timeout_ns: timeout_ns,
             does: does.clone(),
         }],
-        sets: Vec::new(),
-        boot_ns: None,
-        linger_ns: 0,
         max_ns: i64::MAX,
-        tcp_info_every_ns: None,
-        link_every_ns: None,
-        max_events: None,
-        snap_bytes: 0,
-        captures: false,
-        tcp_info: false,
-        log: false,
-        tolerate: Vec::new(),
+        ..Point::default()
     }
 }

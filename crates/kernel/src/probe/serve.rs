@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::{self, Scope};
+use std::thread;
 
 use nix::poll::PollFlags;
 use socket2::Socket;
@@ -12,7 +12,7 @@ use tcplab_plan::point::SocketOptions;
 use super::address::{self, Listen, Transport};
 use super::conn::Conn;
 use super::error::Error;
-use super::options;
+use super::pin;
 use super::run::{Probe, Waited, os};
 
 /// Clients that are served at the same time; more wait in the kernel's queue.
@@ -35,17 +35,51 @@ where
     F: Fn(Conn<'_>) + Sync,
 {
     // The threads that serve run where this one does.
-    options::pin(service.socket.cpu)?;
+    pin(service.socket.cpu)?;
     let listener = address::listen(&service.listen, Transport::Tcp, &service.socket)?;
     announce(probe, &listener);
-    let active = AtomicU64::new(0);
-    let shared = Shared {
-        probe,
-        service,
-        does: &does,
-        active: &active,
-    };
-    thread::scope(|scope| shared.accept(scope, &listener))
+    let (active, does) = (&AtomicU64::new(0), &does);
+    let rest = || probe.sleep(probe.now() + Duration::from_millis(10));
+    let mut left = service.clients;
+    thread::scope(|scope| {
+        while left != Some(0) {
+            let waited = probe.wait(&listener, PollFlags::POLLIN, None);
+            if waited.map_err(os("poll"))? == Waited::Stopped {
+                break;
+            }
+            if active.load(Ordering::Relaxed) >= AT_ONCE {
+                rest();
+                continue;
+            }
+            let socket = match listener.accept() {
+                Ok((socket, _)) => socket,
+                // The client is gone again, or descriptors are short for a while (accept(2)).
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => continue,
+                Err(e) => {
+                    probe.warn(format!("accept: {e}"));
+                    rest();
+                    continue;
+                }
+            };
+            left = left.map(|n| n - 1);
+            active.fetch_add(1, Ordering::Relaxed);
+            let spawned = thread::Builder::new().spawn_scoped(scope, move || {
+                match Conn::accepted(probe, socket, &service.socket) {
+                    Ok(conn) => does(conn),
+                    Err(e) => {
+                        probe.warn(e.to_string());
+                        probe.say(&e.to_string());
+                    }
+                }
+                active.fetch_sub(1, Ordering::Relaxed);
+            });
+            if let Err(e) = spawned {
+                active.fetch_sub(1, Ordering::Relaxed);
+                probe.warn(format!("a client was sent away: {e}"));
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Says where the server listens: with port 0 nobody would know.
@@ -58,73 +92,6 @@ pub(super) fn announce(probe: &Probe, socket: &Socket) {
             crate::say(&format!(
                 "tcplab: listening on {address}{families}, until Ctrl-C"
             ));
-        }
-    }
-}
-
-struct Shared<'a, F> {
-    probe: &'a Probe,
-    service: &'a Service,
-    does: &'a F,
-    active: &'a AtomicU64,
-}
-
-impl<'a, F> Shared<'a, F>
-where
-    F: Fn(Conn<'_>) + Sync,
-{
-    fn accept<'s>(&self, scope: &'s Scope<'s, 'a>, listener: &Socket) -> Result<(), Error> {
-        let mut left = self.service.clients;
-        while left != Some(0) {
-            match self
-                .probe
-                .wait(listener, PollFlags::POLLIN, None)
-                .map_err(os("poll"))?
-            {
-                Waited::Stopped => break,
-                Waited::Ready | Waited::Late => {}
-            }
-            if self.active.load(Ordering::Relaxed) >= AT_ONCE {
-                self.rest();
-                continue;
-            }
-            match listener.accept() {
-                Ok((socket, _)) => {
-                    self.spawn(scope, socket);
-                    left = left.map(|n| n - 1);
-                }
-                // The client is gone again, or descriptors are short for a while (accept(2)).
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
-                Err(e) => {
-                    self.probe.warn(format!("accept: {e}"));
-                    self.rest();
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn rest(&self) {
-        self.probe
-            .sleep(self.probe.now() + Duration::from_millis(10));
-    }
-
-    fn spawn<'s>(&self, scope: &'s Scope<'s, 'a>, socket: Socket) {
-        let (probe, service, does, active) = (self.probe, self.service, self.does, self.active);
-        active.fetch_add(1, Ordering::Relaxed);
-        let spawned = thread::Builder::new().spawn_scoped(scope, move || {
-            match Conn::accepted(probe, socket, &service.socket) {
-                Ok(conn) => does(conn),
-                Err(e) => {
-                    probe.warn(e.to_string());
-                    probe.say(&e.to_string());
-                }
-            }
-            active.fetch_sub(1, Ordering::Relaxed);
-        });
-        if let Err(e) = spawned {
-            active.fetch_sub(1, Ordering::Relaxed);
-            self.probe.warn(format!("a client was sent away: {e}"));
         }
     }
 }

@@ -16,7 +16,7 @@ use tcplab_plan::point::{QuickAck, SocketOptions};
 use super::address::{Target, Transport};
 use super::conn::{Conn, Got};
 use super::error::Error;
-use super::options;
+use super::pin;
 use super::report::{Ended, What};
 use super::run::{Probe, Waited, os};
 use super::serve::{Service, serve};
@@ -140,7 +140,7 @@ impl Pace {
 /// # Errors
 /// When it cannot connect.
 pub fn client(probe: &Probe, does: &StreamClient) -> Result<Ended, Error> {
-    options::pin(does.socket.cpu)?;
+    pin(does.socket.cpu)?;
     let connected = Conn::connect(probe, &does.target, Transport::Tcp, &does.socket)?;
     Ok(connected.map_or(Ended::Interrupted, |conn| {
         conn.run(does.socket.quickack, |conn| read_on(conn, does))

@@ -31,6 +31,6 @@ pub(crate) use error::Context;
 pub use error::RunError;
 pub(crate) use host::{Sysctls, path as sysctl_path};
 pub(crate) use site::{Site, interface_to, is_ours, run_half};
-pub(crate) use sock::{Datagrams, ECHO_REQUEST};
+pub(crate) use sock::{Datagrams, ECHO_REQUESTS};
 pub(crate) use tap::open_tun;
 pub use world::run;

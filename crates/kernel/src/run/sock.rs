@@ -21,9 +21,9 @@ use crate::sys::{self, SockOpt};
 /// Bytes of one read or write system call.
 const CHUNK: usize = tcplab_apps::CHUNK as usize;
 
-/// Bytes of the header of an ICMP echo, and its type (RFC 792).
+/// Bytes of the header of an ICMP echo, and its types (RFC 792, RFC 4443).
 const ECHO_HEADER: usize = 8;
-pub(crate) const ECHO_REQUEST: u8 = 8;
+pub(crate) const ECHO_REQUESTS: [u8; 2] = [8, 128];
 
 static ZEROS: [u8; CHUNK] = [0; CHUNK];
 
@@ -66,7 +66,11 @@ pub(crate) fn all(point: &Point) -> Vec<Sock> {
                 kind,
                 fd: None,
                 watched: None,
-                datagrams: Datagrams::new(app.does.is_icmp().then_some(ECHO_REQUEST), !is_client),
+                datagrams: Datagrams {
+                    echo: app.does.is_icmp().then_some(ECHO_REQUESTS[0]),
+                    answers: !is_client,
+                    peer: None,
+                },
                 options: own.or(&point.hosts[host].socket),
                 table: None,
             }));
@@ -147,25 +151,16 @@ impl Sock {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Datagrams {
     /// ICMP's echoes: the type of a request.
-    echo: Option<u8>,
+    pub(crate) echo: Option<u8>,
     /// It answers whom the last datagram came from; else its peer is that of connect(2).
     pub(crate) answers: bool,
     /// Where the last datagram came from.
-    peer: Option<SockaddrStorage>,
+    pub(crate) peer: Option<SockaddrStorage>,
 }
 
 impl Datagrams {
     /// Bytes of the buffer that a call needs.
     pub(crate) const BUFFER: usize = ECHO_HEADER + CHUNK;
-
-    pub(crate) fn new(echo: Option<u8>, answers: bool) -> Self {
-        let peer = None;
-        Self {
-            echo,
-            answers,
-            peer,
-        }
-    }
 
     /// Bytes before a datagram's payload.
     fn head(self) -> usize {

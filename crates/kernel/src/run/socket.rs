@@ -12,6 +12,7 @@ use tcplab_apps::BACKLOG;
 use tcplab_plan::point::SocketOptions;
 
 use super::error::{Context, RunError};
+use crate::options;
 use crate::sys::{self, SockOpt};
 
 /// What a socket is for.
@@ -43,35 +44,11 @@ pub(crate) fn make(kind: Kind, options: &SocketOptions) -> Result<OwnedFd, RunEr
 }
 
 /// Sets the options that stand for the whole life of a socket.
-pub(crate) fn prepare(fd: &OwnedFd, udp: bool, o: &SocketOptions) -> Result<(), RunError> {
-    let int = |option, name: &str, value: Option<u32>| match value {
-        None => Ok(()),
-        Some(v) => sys::set_int(fd, option, i32::try_from(v).unwrap_or(i32::MAX))
-            .context(|| format!("cannot set {name} to {v}")),
-    };
-    int(SockOpt::RCVBUF, "SO_RCVBUF", o.rcvbuf)?;
-    int(SockOpt::SNDBUF, "SO_SNDBUF", o.sndbuf)?;
-    int(SockOpt::RCVLOWAT, "SO_RCVLOWAT", o.rcvlowat)?;
-    int(SockOpt::TOS, "IP_TOS", o.tos.map(u32::from))?;
-    if udp {
-        return Ok(());
-    }
-    int(SockOpt::NODELAY, "TCP_NODELAY", o.nodelay.map(u32::from))?;
-    int(SockOpt::NOTSENT_LOWAT, "TCP_NOTSENT_LOWAT", o.notsent_lowat)?;
-    int(SockOpt::MAXSEG, "TCP_MAXSEG", o.maxseg)?;
-    let timeout = o.user_timeout_ns.map(|ns| (ns / 1_000_000).max(1) as u32);
-    int(SockOpt::USER_TIMEOUT, "TCP_USER_TIMEOUT", timeout)?;
-    if let Some(ns) = o.keepalive_ns {
-        let seconds = u32::try_from(ns / 1_000_000_000).unwrap_or(u32::MAX).max(1);
-        setsockopt(fd, sockopt::KeepAlive, &true).context(|| "SO_KEEPALIVE".into())?;
-        setsockopt(fd, sockopt::TcpKeepIdle, &seconds).context(|| "TCP_KEEPIDLE".into())?;
-        setsockopt(fd, sockopt::TcpKeepInterval, &seconds).context(|| "TCP_KEEPINTVL".into())?;
-    }
-    if let Some(name) = &o.congestion {
-        setsockopt(fd, sockopt::TcpCongestion, &name.into())
-            .context(|| format!("this kernel has no congestion control {name}"))?;
-    }
-    Ok(())
+pub(crate) fn prepare(fd: &OwnedFd, udp: bool, wanted: &SocketOptions) -> Result<(), RunError> {
+    options::set(fd, !udp, wanted).map_err(|e| RunError::Os {
+        what: format!("{} = {}", e.option, e.value),
+        source: e.source,
+    })
 }
 
 /// Sets TCP_QUICKACK.

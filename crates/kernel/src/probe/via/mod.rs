@@ -20,7 +20,7 @@ use tcplab_plan::point::{Offload, SocketOptions};
 
 use super::address::{Target, addresses};
 use super::error::Error;
-use super::options;
+use super::pin;
 use super::report::Ended;
 use super::run::Probe;
 use super::serve::Service;
@@ -67,7 +67,7 @@ pub fn server(probe: &Probe, service: &Service, app: &AppKind, via: &Via) -> Res
             "--bind: an endpoint on a device has the one address of --address".into(),
         ));
     }
-    options::pin(service.socket.cpu)?;
+    pin(service.socket.cpu)?;
     let role = Role::Server {
         port: service.listen.port,
         clients: service.clients,
@@ -86,7 +86,7 @@ pub fn client(
     app: &AppKind,
     via: &Via,
 ) -> Result<Ended, Error> {
-    options::pin(wanted.cpu)?;
+    pin(wanted.cpu)?;
     let found = addresses(target)?;
     let server = found.iter().find_map(|address| match address.ip() {
         IpAddr::V4(ip) => Some(ip),

@@ -12,7 +12,7 @@ use tcplab_tcp::{Sysctl, Unread, congestion_controls};
 
 use super::{Via, cannot};
 use crate::probe::error::Error;
-use crate::probe::point;
+use crate::probe::point::{self, HERE};
 use crate::probe::run::Probe;
 
 /// Connections that a server without `--clients` serves: as many as a report keeps.
@@ -49,7 +49,9 @@ pub(super) fn plan(socket: &SocketOptions, via: &Via) -> Result<Planned, Error> 
         sysctl: via.sysctl.clone(),
         offload: via.offload,
         behaviour: via.behaviour.clone(),
-        ..point::host(HOST, socket)
+        name: HOST.into(),
+        socket: socket.clone(),
+        ..Host::default()
     };
     let profile = named(&via.profile).ok_or_else(|| {
         let name = &via.profile;
@@ -91,8 +93,9 @@ pub(super) fn make(
         Role::Server { port, clients } => (false, port, clients.unwrap_or(MOST).min(MOST)),
         Role::Client { port, .. } => (true, port, 1),
     };
-    let host = planned.host.clone();
-    let bare = point::point(probe, host, is_client, app, (port, clients as u32));
+    let mut bare = point::point(probe, &planned.host.socket, is_client, app, port);
+    bare.hosts[HERE] = planned.host.clone();
+    bare.apps[0].connections = clients as u32;
     let point = Point {
         seed: seed.unwrap_or(bare.seed),
         links: vec![Link {

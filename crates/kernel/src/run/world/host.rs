@@ -71,10 +71,6 @@ impl Host for Net<'_> {
         self.must(prepared);
     }
 
-    fn refuse(&mut self, _app: usize, conn: OwnedFd) {
-        drop(conn);
-    }
-
     fn write(&mut self, end: usize, left: u64, urgent: bool) -> Result<u64, Errno> {
         self.sockets[end].write(left, urgent)
     }
