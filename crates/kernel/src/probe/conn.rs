@@ -156,17 +156,18 @@ impl<'a> Conn<'a> {
         }
     }
 
-    /// Waits for the socket, and takes the samples that fall due.
+    /// Waits for the socket, or for nothing of it; takes the samples that fall due.
     pub(super) fn wait(&mut self, events: PollFlags, until: Option<Instant>) -> io::Result<Waited> {
         loop {
             let next = self.sample_if_due();
             let first = until.map_or(next, |t| Some(next.map_or(t, |n| n.min(t))));
-            match self.probe.wait(&self.socket, events, first)? {
-                Waited::Late if until.is_none_or(|t| self.probe.now() < t) => {}
-                other => {
-                    self.has_more |= other == Waited::Ready && events == PollFlags::POLLIN;
-                    return Ok(other);
-                }
+            let waited = match (events.is_empty(), first) {
+                (true, Some(first)) => self.probe.sleep(first),
+                _ => self.probe.wait(&self.socket, events, first)?,
+            };
+            if waited != Waited::Late || until.is_some_and(|t| self.probe.now() >= t) {
+                self.has_more |= waited == Waited::Ready && events == PollFlags::POLLIN;
+                return Ok(waited);
             }
         }
     }
@@ -174,13 +175,8 @@ impl<'a> Conn<'a> {
     /// Does nothing until a time, but takes samples.
     pub(super) fn sleep(&mut self, until: Instant) -> Waited {
         self.leave_read();
-        loop {
-            let next = self.sample_if_due();
-            let waited = self.probe.sleep(next.map_or(until, |n| n.min(until)));
-            if waited == Waited::Stopped || self.probe.now() >= until {
-                return waited;
-            }
-        }
+        let waited = self.wait(PollFlags::empty(), Some(until));
+        waited.unwrap_or(Waited::Late)
     }
 
     /// A read of at most `size` bytes begins, or goes on.

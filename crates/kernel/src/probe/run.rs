@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
 use tcplab_base::{Duration, Instant};
 
 use super::clock::Clock;
@@ -206,44 +207,30 @@ impl Probe {
         events: PollFlags,
         until: Option<Instant>,
     ) -> io::Result<Waited> {
-        let mut fds = [PollFd::new(socket.as_fd(), events)];
-        loop {
-            let Some(slice) = self.slice(until) else {
-                return Ok(self.over());
-            };
-            // Rounded up: a wait that ends early would be repeated without rest.
-            let ms = u16::try_from(slice.as_micros() / 1000 + 1).unwrap_or(u16::MAX);
-            match poll(&mut fds, PollTimeout::from(ms)) {
+        self.poll(&mut [PollFd::new(socket.as_fd(), events)], until)
+    }
+
+    /// Does nothing until a time.
+    pub(super) fn sleep(&self, until: Instant) -> Waited {
+        let slept = self.poll(&mut [], Some(until));
+        slept.unwrap_or(Waited::Late)
+    }
+
+    fn poll(&self, fds: &mut [PollFd<'_>], until: Option<Instant>) -> io::Result<Waited> {
+        while !self.is_stopped() {
+            let left = until.map_or(SLICE, |t| t.since(self.now()));
+            if left <= Duration::ZERO {
+                return Ok(Waited::Late);
+            }
+            // A slice is less than a second.
+            let slice = TimeSpec::new(0, left.min(SLICE).as_nanos());
+            match ppoll(fds, Some(slice), None) {
                 Ok(0) | Err(Errno::EINTR) => {}
                 Ok(_) => return Ok(Waited::Ready),
                 Err(e) => return Err(e.into()),
             }
         }
-    }
-
-    /// Does nothing until a time.
-    pub(super) fn sleep(&self, until: Instant) -> Waited {
-        while let Some(slice) = self.slice(Some(until)) {
-            let ns = u64::try_from(slice.as_nanos()).unwrap_or(0);
-            std::thread::sleep(std::time::Duration::from_nanos(ns));
-        }
-        self.over()
-    }
-
-    /// How long to wait now; `None` when it is over.
-    fn slice(&self, until: Option<Instant>) -> Option<Duration> {
-        if self.is_stopped() {
-            return None;
-        }
-        let left = until.map_or(SLICE, |t| t.since(self.now()));
-        (left > Duration::ZERO).then(|| left.min(SLICE))
-    }
-
-    fn over(&self) -> Waited {
-        match self.is_stopped() {
-            true => Waited::Stopped,
-            false => Waited::Late,
-        }
+        Ok(Waited::Stopped)
     }
 
     /// Whether one more line of the log may be written; counts it.
