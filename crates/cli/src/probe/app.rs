@@ -92,7 +92,7 @@ pub struct AppArgs {
     /// Give a datagram without an answer up after this time (udp-rr 1s, pings 10s)
     #[arg(long, help_heading = "Application", value_name = "TIME", value_parser = positive)]
     pub timeout: Option<Duration>,
-    /// Give up when the peer lets this end wait so long: to read, or for room to write (never)
+    /// Give up when the peer lets this end wait so long: to connect, to read, for room to write (never)
     #[arg(long, help_heading = "Application", value_name = "TIME", value_parser = positive)]
     pub idle_timeout: Option<Duration>,
     /// End after so many writes, transactions or datagrams

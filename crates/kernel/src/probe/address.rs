@@ -213,19 +213,21 @@ fn connect_to(
         Transport::Tcp | Transport::Udp => refused(e),
     })?;
     options::set(&socket, transport == Transport::Tcp, wanted)?;
+    let until = (probe.settings.idle_timeout).map(|patience| probe.now() + patience);
     match socket.connect(&address.into()) {
         Ok(()) => return Ok(Some(socket)),
         Err(e) if e.raw_os_error() == Some(Errno::EINPROGRESS as i32) => {}
         Err(e) => return Err(refused(e)),
     }
     match probe
-        .wait(&socket, PollFlags::POLLOUT, None)
+        .wait(&socket, PollFlags::POLLOUT, until)
         .map_err(refused)?
     {
         Waited::Ready => match socket.take_error().map_err(refused)? {
             None => Ok(Some(socket)),
             Some(e) => Err(refused(e)),
         },
-        Waited::Late | Waited::Stopped => Ok(None),
+        Waited::Late => Err(refused(Errno::ETIMEDOUT.into())),
+        Waited::Stopped => Ok(None),
     }
 }
