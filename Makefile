@@ -16,7 +16,7 @@ demo: ## analyse a capture that ships with the project and write target/demo/rep
 test: ## run everything that .ci/run runs: style checks, Rust tests, the page in a browser
 	@bash scripts/test.sh
 
-build: web ## build target/release/tcplab with its report page
+build: web ## build target/release/tcplab with its report page, quickly (handed out is what `make static` builds)
 	@cargo build --release --locked --package tcplab
 
 static: web ## build target/static/tcplab, which needs no library of a machine (docs/ssh.md)
@@ -32,7 +32,7 @@ fmt: ## format the Rust code
 tidy: ## check layers, sizes, forbidden calls; list the aims that were missed
 	@cargo xtask tidy --aims
 
-bench: ## measure speed and memory of the release build (minutes, 2 GB of disk; see benches/README.md)
+bench: ## measure speed and memory of the program as it is handed out (minutes, 2 GB of disk; see benches/README.md)
 	@bash scripts/bench.sh
 
 campaign-files: build ## try every form of output on every kind of file (minutes; root for all of them; docs/campaigns.md)

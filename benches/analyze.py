@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """How fast and how large is `tcplab analyze --json`, beside tshark and tcptrace, and is its answer right?
 
-Runs the release build and the peers in turn on the trace of make_trace.py, and prints packets per user CPU
+Runs the dist build and the peers in turn on the trace of make_trace.py, and prints packets per user CPU
 second and peak memory of each, the ratios, and what the answer must agree with: the connections that the
 kernel opened and the segments that it counted as retransmitted. Exit 1 when the answer is wrong or the
 memory is above the bound; speed is printed, and fails only with --floor.
@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from measure import CACHE, MB, cost, release_build
+from measure import CACHE, MB, cost, dist_build
 
 TSHARK_FIELDS = ["frame.number", "tcp.stream", "tcp.analysis.retransmission", "tcp.analysis.fast_retransmission",
                  "tcp.analysis.spurious_retransmission", "tcp.analysis.out_of_order", "tcp.analysis.lost_segment",
@@ -88,7 +88,7 @@ def main():
         sys.exit(f"analyze: no {trace}: run benches/make_trace.py first")
     truth = json.loads((args.dir / "trace.json").read_text())
     packets = truth["counted"]["packets"]
-    tcplab = args.tcplab or release_build()
+    tcplab = args.tcplab or dist_build()
     other = peers(trace) if args.peer_runs else {}
 
     ours, theirs = [], {name: [] for name in other}

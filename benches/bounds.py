@@ -20,7 +20,7 @@ import os
 import sys
 from pathlib import Path
 
-from measure import CACHE, MB, cost, release_build
+from measure import CACHE, MB, cost, dist_build
 from memory import ACK, SERVER, SYN, SYN_OPTIONS, Writer, client, closed, connections
 
 RST = 0x04
@@ -64,7 +64,7 @@ def main():
     p.add_argument("--dir", type=Path, default=CACHE, help="where the captures are written, and removed")
     p.add_argument("--tcplab", type=Path, action="append", help="a command to measure (default: build it; may be given again)")
     args = p.parse_args()
-    commands = args.tcplab or [release_build()]
+    commands = args.tcplab or [dist_build()]
     args.dir.mkdir(parents=True, exist_ok=True)
     good = True
     for name, n, options, limit in CASES:

@@ -16,8 +16,10 @@ done
 [ -f "$dir/trace.pcap" ] || { echo "callgrind: no $dir/trace.pcap: run benches/make_trace.py first" >&2; exit 4; }
 
 if [ -z "${TCPLAB:-}" ]; then
-    cargo build -q --release -p tcplab --manifest-path "$root/Cargo.toml"
-    TCPLAB=${CARGO_TARGET_DIR:-$root/target}/release/tcplab
+    # As it is handed out, but with the names of its functions.
+    CARGO_PROFILE_DIST_STRIP=none CARGO_PROFILE_DIST_DEBUG=line-tables-only \
+        cargo build -q --profile dist -p tcplab --manifest-path "$root/Cargo.toml"
+    TCPLAB=${CARGO_TARGET_DIR:-$root/target}/dist/tcplab
 fi
 
 measure() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """CPU time of 10 simulated milliseconds of 2 x 25 -> 10 Gbit/s.
 
-Runs target/release/tcplab (--tcplab) on the variants of examples/caqm-incast.toml, cut to --ms simulated milliseconds and
+Runs target/dist/tcplab (--tcplab) on the variants of examples/caqm-incast.toml, cut to --ms simulated milliseconds and
 without captures, --runs times each. CPU seconds are those of the thread that simulates; other work on the machine moves
 them. Twice the time less once: what begins and ends a run falls out.
 """
@@ -36,7 +36,7 @@ def run(tcplab, text, ms):
 
 def main():
     parse = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parse.add_argument("--tcplab", default=ROOT / "target/release/tcplab", help="the program")
+    parse.add_argument("--tcplab", default=ROOT / "target/dist/tcplab", help="the program")
     parse.add_argument("--runs", type=int, default=5, help="runs of each")
     parse.add_argument("--ms", type=int, default=100, help="simulated milliseconds")
     args = parse.parse_args()

@@ -82,7 +82,7 @@ def start_nginx(folder, ports, size):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tcplab", default="target/release/tcplab")
+    parser.add_argument("--tcplab", default="target/dist/tcplab")
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--time", type=int, default=2)
     parser.add_argument("--connections", type=int, default=16)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """tcplab link with this machine's TCP: shaped rate, added delay, what the ACK filter does, CPU beside a plain forwarder.
 
-Makes two network namespaces (root, iproute2, gcc), runs target/release/tcplab (--tcplab) between them, benches/forwarder.c
+Makes two network namespaces (root, iproute2, gcc), runs target/dist/tcplab (--tcplab) between them, benches/forwarder.c
 in its place, and a veth pair, in turn and --runs times; prints medians. Other work on the machine moves all of it.
 """
 
@@ -220,7 +220,7 @@ def most(tcplab, program, seconds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tcplab", default=str(BENCHES.parent / "target" / "release" / "tcplab"))
+    parser.add_argument("--tcplab", default=str(BENCHES.parent / "target" / "dist" / "tcplab"))
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=10)
     options = parser.parse_args()

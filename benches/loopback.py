@@ -55,7 +55,7 @@ def iperf3(args, port, size):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tcplab", default="target/release/tcplab")
+    parser.add_argument("--tcplab", default="target/dist/tcplab")
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--time", type=int, default=1)
     parser.add_argument("--congestion", help="TCP_CONGESTION of all three; without it the machine's")

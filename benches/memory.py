@@ -24,7 +24,7 @@ import struct
 import sys
 from pathlib import Path
 
-from measure import CACHE, MB, cost, release_build
+from measure import CACHE, MB, cost, dist_build
 
 SYN, ACK, PSH, FIN = 0x02, 0x10, 0x08, 0x01
 MAC = bytes.fromhex("020000000001020000000002") + b"\x08\x00"
@@ -154,7 +154,7 @@ def main():
     p.add_argument("--dir", type=Path, default=CACHE, help="where the captures are written, and removed")
     p.add_argument("--tcplab", type=Path, help="the command to measure (default: build it)")
     args = p.parse_args()
-    tcplab = args.tcplab or release_build()
+    tcplab = args.tcplab or dist_build()
     args.dir.mkdir(parents=True, exist_ok=True)
     capture, output = args.dir / "memory.pcap", args.dir / "memory.json"
     good = True

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Speed and memory of the model: TCP packets and connections for each CPU second, bytes of an idle connection.
 
-Runs target/release/tcplab (--tcplab) on examples/bench-*.toml, --runs times each, and prints the median and the
+Runs target/dist/tcplab (--tcplab) on examples/bench-*.toml, --runs times each, and prints the median and the
 best run. CPU seconds are those of the thread that simulates; other work on the machine moves them.
 """
 
@@ -58,7 +58,7 @@ def idle(tcplab):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tcplab", default=ROOT / "target/release/tcplab")
+    parser.add_argument("--tcplab", default=ROOT / "target/dist/tcplab")
     parser.add_argument("--runs", type=int, default=5)
     args = parser.parse_args()
     rates(args.tcplab, "examples/bench-bulk-1.toml", "tcp_packets", "packets", args.runs)

@@ -10,8 +10,8 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 command -v valgrind >/dev/null || { echo "qdisc: valgrind is missing (Debian: valgrind)" >&2; exit 4; }
 if [ -z "${QDISC_COST:-}" ]; then
-    cargo build -q --release -p tcplab-lab --example qdisc_cost --manifest-path "$root/Cargo.toml"
-    QDISC_COST=${CARGO_TARGET_DIR:-$root/target}/release/examples/qdisc_cost
+    cargo build -q --profile dist -p tcplab-lab --example qdisc_cost --manifest-path "$root/Cargo.toml"
+    QDISC_COST=${CARGO_TARGET_DIR:-$root/target}/dist/examples/qdisc_cost
 fi
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT

@@ -7,7 +7,7 @@
 host=$(rustc -vV | sed -n 's/^host: //p')
 # With --target the flag is not for programs that run during the build.
 RUSTFLAGS="${RUSTFLAGS-} -C target-feature=+crt-static" \
-    cargo build --release --locked --package tcplab --target "$host"
+    cargo build --profile dist --locked --package tcplab --target "$host"
 mkdir -p "$TARGET/static"
-cp "$TARGET/$host/release/tcplab" "$TARGET/static/tcplab"
+cp "$TARGET/$host/dist/tcplab" "$TARGET/static/tcplab"
 say "$TARGET/static/tcplab"

@@ -171,6 +171,8 @@ def also(seen, t):
         more |= {"tail_loss"}
     if seen.timeouts():
         more |= {"rto", "tail_loss"}
+        if not seen.drops():  # nothing was lost either way: the answer was late, whoever was gone when its DSACK came
+            more |= {"spurious_rto"}
     if seen.both("TCPSynRetrans"):
         more |= {"syn_retries"}
     if seen.drops():
