@@ -118,7 +118,11 @@ impl Events {
     fn with_rate(&self, rate: f64, slack: f64) -> Option<Bucket> {
         let first = self.run(rate, 0.0, slack)?;
         let second = self.run(rate, first.level, slack)?;
-        let third = self.run(rate, second.level, slack);
+        // From the same level it goes the same way.
+        let third = match second.level == first.level {
+            true => None,
+            false => self.run(rate, second.level, slack),
+        };
         let never = self.run(rate, NEVER_FULL, slack);
         [Some(first), Some(second), third, never]
             .into_iter()
