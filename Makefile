@@ -1,7 +1,7 @@
 # The commands of this repository. `make help` lists them.
 #
 # `make demo` and `make test` install what they miss (scripts/setup.sh says what)
-# and need nothing else on a Debian machine with Rust, Python 3, Node and root or sudo.
+# and need nothing else on a Debian machine with Rust, Python 3, root or sudo, and for the tests Node.
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
@@ -16,14 +16,14 @@ demo: ## analyse a capture that ships with the project and write target/demo/rep
 test: ## run everything that .ci/run runs: style checks, Rust tests, the page in a browser
 	@bash scripts/test.sh
 
-build: web ## build target/release/tcplab with its report page, quickly (handed out is what `make static` builds)
+build: ## build target/release/tcplab with its report page, quickly (handed out is what `make static` builds)
 	@cargo build --release --locked --package tcplab
 
-static: web ## build target/static/tcplab, which needs no library of a machine (docs/ssh.md)
+static: ## build target/static/tcplab, which needs no library of a machine (docs/ssh.md)
 	@bash scripts/static.sh
 
-web: ## build the report page, web/dist/index.html
-	@bash scripts/setup.sh build
+web: ## build the report page, crates/report/page/index.html, which is committed (needs Node)
+	@bash scripts/setup.sh web
 	@bash scripts/web.sh
 
 fmt: ## format the Rust code
@@ -48,4 +48,4 @@ campaign-truth: build ## score `analyze` on captures with a known truth, SEED=1 
 	@python3 scripts/campaign_truth.py --seed $(or $(SEED),1) --each $(or $(EACH),5) $(ARGS)
 
 clean: ## remove all that was built
-	@rm -rf target web/dist web/node_modules
+	@rm -rf target web/node_modules

@@ -5,7 +5,6 @@
 . "$(dirname "$0")/lib.sh"
 
 bash scripts/setup.sh test
-bash scripts/web.sh
 python3 benches/make_trace.py
 python3 benches/analyze.py
 python3 benches/memory.py

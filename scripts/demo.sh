@@ -9,7 +9,6 @@ capture=${1:-tests/captures/write-write-read.a.pcap}
 report=target/demo/report.html
 
 bash scripts/setup.sh build
-bash scripts/web.sh
 say "building tcplab"
 cargo build --release --locked --package tcplab
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Installs what the build (`setup.sh build`) or also the tests (`setup.sh test`)
+# Installs what the build (`setup.sh build`), the report page (`setup.sh web`) or all tests (`setup.sh test`)
 # miss: Debian packages by apt, parts of Rust by rustup. Says what it installs;
 # does nothing, and needs no network, when all is there.
 
 . "$(dirname "$0")/lib.sh"
 
 # command:package, for each command that must be there.
-BUILD_NEEDS=(cc:build-essential npm:npm)
+BUILD_NEEDS=(cc:build-essential)
+WEB_NEEDS=(npm:npm)
 TEST_NEEDS=(python3:python3 chromium:chromium tshark:tshark tcpdump:tcpdump ip:iproute2
     nginx:nginx-light flex:flex bison:bison bc:bc xz:xz-utils ssh:openssh-client sshd:openssh-server)
 
@@ -51,8 +52,10 @@ install_packages() {
 # sbin is not in every user's PATH, but `ip` may lie there.
 PATH=$PATH:/usr/sbin:/sbin
 
+what=${1:-build}
 needs=("${BUILD_NEEDS[@]}")
-[ "${1:-build}" = test ] && needs+=("${TEST_NEEDS[@]}")
+[ "$what" = build ] || needs+=("${WEB_NEEDS[@]}")
+[ "$what" = test ] && needs+=("${TEST_NEEDS[@]}")
 missing=()
 for need in "${needs[@]}"; do
     have "${need%%:*}" || missing+=("${need##*:}")
@@ -64,9 +67,9 @@ elif [ ${#missing[@]} -gt 0 ]; then
 fi
 
 have cargo || stop "missing: Rust. See https://rustup.rs"
-have node || stop "missing: Node 20 or later. See https://nodejs.org"
+[ "$what" = build ] || have node || stop "missing: Node 20 or later. See https://nodejs.org"
 
-if [ "${1:-build}" = test ]; then
+if [ "$what" = test ]; then
     for part in fmt:rustfmt clippy:clippy; do
         cargo "${part%%:*}" --version >/dev/null 2>&1 && continue
         say "installing ${part##*:}"

@@ -87,6 +87,12 @@ kernels_are_here() {
     done
 }
 
+# The page that is committed is what its sources make.
+page() {
+    bash scripts/web.sh && git diff --exit-code --stat -- crates/report/page ||
+        { echo "crates/report/page/index.html is not what web/ makes: run make web and commit it"; return 1; }
+}
+
 bash scripts/setup.sh test
 
 step tidy cargo xtask tidy
@@ -94,8 +100,7 @@ step fmt cargo fmt --all --check
 step shell shell_syntax
 step python python_syntax
 step clippy cargo clippy --workspace --all-targets --locked -- -D warnings
-# The page first: the binary embeds it, and its tests open what the binary wrote.
-step page bash scripts/web.sh
+step page page
 step build cargo build --release --locked --package tcplab
 step digests digests
 step kernels kernels

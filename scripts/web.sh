@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds the report page, web/dist/index.html, when its sources have changed.
+# Builds the report page, crates/report/page/index.html, when its sources have changed. The page is committed.
 #
-# Stamps hold the hash of what went in: the lock file for web/node_modules, the
-# sources for web/dist. While they match, npm is not called and no network needed.
+# Stamps in web/node_modules hold the hash of what went in: the lock file, and the sources of
+# the page. While they match, npm is not called and no network needed.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -11,7 +11,8 @@
 export npm_config_update_notifier=false
 
 modules_stamp=web/node_modules/.stamp
-dist_stamp=web/dist/.stamp
+page=crates/report/page/index.html
+page_stamp=web/node_modules/.page
 
 modules_hash=$({ cat web/package.json web/package-lock.json; node --version; } | sha256sum)
 if [ "$(cat "$modules_stamp" 2>/dev/null)" != "$modules_hash" ]; then
@@ -21,11 +22,11 @@ if [ "$(cat "$modules_stamp" 2>/dev/null)" != "$modules_hash" ]; then
 fi
 
 sources_hash=$(
-    find web -type f -not -path 'web/node_modules/*' -not -path 'web/dist/*' -print0 \
+    find web -type f -not -path 'web/node_modules/*' -print0 \
         | LC_ALL=C sort -z | xargs -0 cat "$modules_stamp" | sha256sum
 )
-if [ ! -f web/dist/index.html ] || [ "$(cat "$dist_stamp" 2>/dev/null)" != "$sources_hash" ]; then
-    say "building the report page (web/dist)"
+if [ ! -f "$page" ] || [ "$(cat "$page_stamp" 2>/dev/null)" != "$sources_hash" ]; then
+    say "building the report page ($page)"
     npm --prefix web run build
-    printf '%s\n' "$sources_hash" >"$dist_stamp"
+    printf '%s\n' "$sources_hash" >"$page_stamp"
 fi

@@ -35,6 +35,9 @@ export default defineConfig({
   base: './',
   plugins: [inline()],
   build: {
+    // Committed, and embedded by the crate `report`: who builds tcplab needs no Node.
+    outDir: '../crates/report/page',
+    emptyOutDir: true,
     target: 'es2022',
     modulePreload: false,
     cssCodeSplit: false,

@@ -12,12 +12,10 @@ use crate::sys::{self, SockOpt};
 
 /// The kernel refused an option of a socket.
 #[derive(Debug, thiserror::Error)]
-#[error("{option} = {value}: {source}")]
+#[error("{what}: {source}")]
 pub struct Refused {
-    /// Its name in socket(7) or tcp(7).
-    pub option: &'static str,
-    /// What was asked for.
-    pub value: String,
+    /// The option by its name in socket(7) or tcp(7), and what was asked for.
+    pub what: String,
     /// What the kernel said.
     pub source: io::Error,
 }
@@ -54,16 +52,15 @@ pub(crate) fn set(fd: &impl AsFd, is_tcp: bool, wanted: &SocketOptions) -> Resul
     }
     if let Some(name) = &wanted.congestion {
         let set = SockRef::from(fd).set_tcp_congestion(name.as_bytes());
-        set.map_err(refused("TCP_CONGESTION", name))?;
+        set.map_err(|source| Refused {
+            what: format!("this kernel has no congestion control {name}"),
+            source,
+        })?;
     }
     Ok(())
 }
 
 fn refused(option: &'static str, value: &impl Display) -> impl FnOnce(io::Error) -> Refused {
-    let value = value.to_string();
-    move |source| Refused {
-        option,
-        value,
-        source,
-    }
+    let what = format!("cannot set {option} to {value}");
+    move |source| Refused { what, source }
 }

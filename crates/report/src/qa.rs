@@ -224,7 +224,7 @@ mod tests {
         let arm = |name: &str| Arm::named(name);
         let compared = compare(&arm("a"), &arm("b"), &Options::default());
         let mut pages = vec![html(&document()), crate::compare::html(&compared)];
-        pages.extend(crate::page::TEMPLATE.map(str::to_owned));
+        pages.push(crate::page::TEMPLATE.to_owned());
         for page in pages {
             let head = page.split_once("<body").unwrap().0;
             let (_, policy) = head.split_once("Content-Security-Policy").unwrap();

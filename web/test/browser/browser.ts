@@ -31,7 +31,7 @@ export function launch(): Promise<Browser> {
 
 /** Builds the page where nobody has; an older build is left to `make`, which knows what changed. */
 export function needPage(): void {
-  if (!existsSync(join(root, 'web/dist/index.html'))) run('npm', ['--prefix', 'web', 'run', 'build']);
+  if (!existsSync(join(root, 'crates/report/page/index.html'))) run('npm', ['--prefix', 'web', 'run', 'build']);
 }
 
 /** The real binary: `TCPLAB_BIN`, or the release build where there is one. */

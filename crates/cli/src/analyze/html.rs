@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tcplab_analyze::Output;
 use tcplab_analyze::report::{Capture, Report, SCHEMA, Totals};
-use tcplab_report::page::{Error, Options, Page};
+use tcplab_report::page::{Options, Page};
 
 use crate::analyze::side::Side;
 use crate::failure::Failure;
@@ -19,26 +19,16 @@ pub struct Html {
 
 impl Html {
     /// For this file.
-    pub fn new(path: &Path) -> Result<Self, Failure> {
-        if !Page::is_built() {
-            return Err(not_built());
-        }
-        Ok(Self {
+    pub fn new(path: &Path) -> Self {
+        Self {
             path: path.to_path_buf(),
             page: Page::new(Options::default()),
             report: Report {
                 schema: SCHEMA.into(),
                 captures: Vec::new(),
             },
-        })
+        }
     }
-}
-
-/// This binary holds no page.
-pub fn not_built() -> Failure {
-    Failure::cannot_run(
-        "this tcplab was built without its HTML page; build it with `make build` (needs Node and npm)",
-    )
 }
 
 impl Side for Html {
@@ -79,11 +69,8 @@ impl Side for Html {
 
     fn close(self: Box<Self>) -> Result<String, Failure> {
         let mut file = ResultFile::create(&self.path)?;
-        match self.page.write(&self.report, &mut file) {
-            Ok(()) => {}
-            Err(Error::NotBuilt) => return Err(not_built()),
-            Err(Error::Io(e)) => return Err(Failure::output(&self.path, &e)),
-        }
+        let written = self.page.write(&self.report, &mut file);
+        written.map_err(|e| Failure::output(&self.path, &e))?;
         file.commit()?;
         Ok(format!("Page: {}", self.path.display()))
     }

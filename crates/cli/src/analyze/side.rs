@@ -26,7 +26,7 @@ pub trait Side {
 pub fn choose(args: &AnalyzeArgs, files: &[super::Source]) -> Result<Vec<Box<dyn Side>>, Failure> {
     let mut all: Vec<Box<dyn Side>> = Vec::new();
     if let Some(path) = &args.html {
-        all.push(Box::new(Html::new(path)?));
+        all.push(Box::new(Html::new(path)));
     }
     if let Some(path) = &args.annotate {
         all.push(Box::new(Annotate::new(path, files, args)?));

@@ -99,9 +99,6 @@ fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failur
         json::print(&population.draw(0))?;
         return Ok(ExitCode::SUCCESS);
     }
-    if args.html.is_some() {
-        page::need()?;
-    }
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;
     let progress = progress::Progress::new(population.arms.len());
     let request = Request {

@@ -1,6 +1,7 @@
 //! The HTML pages of populations: outliers are run again for them, with captures that are thrown away.
 
 use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -15,14 +16,13 @@ use tcplab_plan::population::{
 };
 use tcplab_plan::result::{RUN_SCHEMA, RunDocument};
 use tcplab_plan::{Population, is_plain_name};
+use tcplab_report::page::population as page;
 use tcplab_report::page::population::{
     MAX_LOOKS, Outcome, Points, Side, write_distributions, write_result, write_variants,
 };
-use tcplab_report::page::{Error, Page, population as page};
 
 use super::args::ReportArgs;
 use super::connection::{COUNTERS, path_words, think_words};
-use crate::analyze::html::not_built;
 use crate::failure::Failure;
 use crate::files::{self, ResultFile, check_outputs};
 use crate::run;
@@ -32,14 +32,6 @@ const USUAL_STACK: &str = "model:linux-6.1";
 
 /// A page in a result folder, where the user does not name a file.
 const PAGE: &str = "report.html";
-
-/// Says so early when this binary holds no page.
-pub fn need() -> Result<(), Failure> {
-    match Page::is_built() {
-        true => Ok(()),
-        false => Err(not_built()),
-    }
-}
 
 /// How to name a run on the command line of `tcplab population connection`.
 pub struct Source<'a> {
@@ -65,7 +57,6 @@ pub fn write(
     source: &Source<'_>,
     stop: Stop,
 ) -> Result<(), Failure> {
-    need()?;
     let lab = Lab::new(stop);
     let looks = looks(&lab, population, document, source, MAX_LOOKS)?;
     // What it cost is no part of the result: `report` does not know it.
@@ -85,7 +76,6 @@ pub fn write_all(
     document: &VariantsDocument,
     stop: Stop,
 ) -> Result<(), Failure> {
-    need()?;
     let lab = Lab::new(stop);
     let most = (MAX_LOOKS / variants.len().max(1)).max(1);
     let pairs = || variants.iter().zip(&document.variants);
@@ -138,14 +128,10 @@ pub fn write_shown(file: &Path, shown: &population::shown::Document) -> Result<(
 
 pub fn put(
     path: &Path,
-    write: impl FnOnce(&mut ResultFile) -> Result<(), Error>,
+    write: impl FnOnce(&mut ResultFile) -> io::Result<()>,
 ) -> Result<(), Failure> {
     let mut file = ResultFile::create(path)?;
-    match write(&mut file) {
-        Ok(()) => {}
-        Err(Error::NotBuilt) => return Err(not_built()),
-        Err(Error::Io(e)) => return Err(Failure::output(path, &e)),
-    }
+    write(&mut file).map_err(|e| Failure::output(path, &e))?;
     file.commit()?;
     say(&format!("page: {}", path.display()));
     Ok(())
@@ -214,7 +200,6 @@ fn side(side: population::Side) -> Side {
 
 /// Runs `tcplab report`.
 pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
-    need()?;
     let folder = &args.folder;
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;
     let html = match &args.html {

@@ -20,9 +20,6 @@ pub const SCHEMA: &str = tcplab_lab::population::shown::SCHEMA;
 /// Shows a population.
 pub fn run(args: &ShowArgs, color: Color) -> Result<ExitCode, Failure> {
     check_outputs([&args.experiment], &[("--html", args.html.as_deref())])?;
-    if args.html.is_some() {
-        super::page::need()?;
-    }
     let text = files::experiment(&args.experiment)?;
     let population = super::read(&args.experiment, &text, args.variant.as_deref(), None)?;
     let shown = show(&population, args.draws.max(1));

@@ -66,9 +66,6 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
             "--rows is for populations: files with a table [population]",
         ));
     }
-    if args.html.is_some() {
-        population::page::need()?;
-    }
     let bad = args.bad.as_deref().map(parse_expression).transpose()?;
     let mut input = Input::of(&args.experiment, text, args.seed)?;
     if let Some(bad) = &bad {

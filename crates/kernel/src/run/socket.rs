@@ -46,7 +46,7 @@ pub(crate) fn make(kind: Kind, options: &SocketOptions) -> Result<OwnedFd, RunEr
 /// Sets the options that stand for the whole life of a socket.
 pub(crate) fn prepare(fd: &OwnedFd, udp: bool, wanted: &SocketOptions) -> Result<(), RunError> {
     options::set(fd, !udp, wanted).map_err(|e| RunError::Os {
-        what: format!("{} = {}", e.option, e.value),
+        what: e.what,
         source: e.source,
     })
 }

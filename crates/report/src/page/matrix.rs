@@ -1,12 +1,12 @@
 //! The page of a result of points (`tcplab.page-matrix/1`): a heat map over two axes, what was sampled over time,
 //! and all cells as a table.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use serde::Serialize;
 use tcplab_plan::view::View;
 
-use super::{Error, write_document};
+use super::write_document;
 use crate::matrix::{Matrix, OverTime};
 
 #[derive(Serialize)]
@@ -26,13 +26,13 @@ struct MatrixPage<'a> {
 /// Writes the page of a result.
 ///
 /// # Errors
-/// [`Error::NotBuilt`] when the binary holds no page, [`Error::Io`] from `out`.
+/// Those of `out`.
 pub fn write_matrix(
     experiment: &str,
     view: &View,
     (matrix, over_time): (&Matrix, Option<&OverTime>),
     out: &mut impl Write,
-) -> Result<(), Error> {
+) -> io::Result<()> {
     let page = MatrixPage {
         schema: "tcplab.page-matrix/1",
         version: env!("CARGO_PKG_VERSION"),

@@ -1,6 +1,7 @@
 //! The HTML page: one file that opens from disk and needs no network.
 //!
-//! The page itself is written in TypeScript (`web/`) and embedded at build time; this module puts
+//! The page itself is written in TypeScript (`web/`); what `make web` builds of it is committed as
+//! `page/index.html` of this crate and embedded, so that nobody needs Node to build tcplab. This module puts
 //! the data into it: a JSON document (`tcplab.page/1`) and, for each stream with charts, its
 //! packets (see [`columns`]) in base64.
 //!
@@ -27,22 +28,11 @@ use tcplab_analyze::findings::{Finding, Severity};
 use tcplab_analyze::report::{Report, Stream};
 use tcplab_analyze::trace::StreamTrace;
 
-/// The built page, or `None` when `web/dist/index.html` did not exist at build time.
-pub(crate) const TEMPLATE: Option<&str> = include!(concat!(env!("OUT_DIR"), "/template.rs"));
+/// The built page.
+pub(crate) const TEMPLATE: &str = include_str!("../../page/index.html");
 
-/// Where the data goes; `build.rs` has checked that it is there exactly once.
+/// Where the data goes; a test looks whether it is there exactly once.
 const PLACE: &str = "<!--TCPLAB-DATA-->";
-
-/// Why no page was written.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The binary was built without the page.
-    #[error("the page was not built: run make build")]
-    NotBuilt,
-    /// The file could not be written.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
 
 /// Bounds of the page.
 #[derive(Clone, Copy, Debug)]
@@ -113,11 +103,6 @@ impl Page {
         }
     }
 
-    /// Whether this binary holds the page at all; ask before a long analysis.
-    pub fn is_built() -> bool {
-        TEMPLATE.is_some()
-    }
-
     /// Takes a stream of capture number `capture` (from 0); its findings and its packets follow.
     pub fn add_stream(&mut self, capture: usize, stream: Stream) {
         if self.gathered.len() <= capture {
@@ -184,9 +169,9 @@ impl Page {
     /// [`Page::add_stream`].
     ///
     /// # Errors
-    /// [`Error::NotBuilt`] when the binary holds no page, [`Error::Io`] from `out`.
-    pub fn write(&self, report: &Report, out: &mut impl Write) -> Result<(), Error> {
-        let (head, tail) = template()?;
+    /// Those of `out`.
+    pub fn write(&self, report: &Report, out: &mut impl Write) -> io::Result<()> {
+        let (head, tail) = template();
         out.write_all(head.as_bytes())?;
         let mut charts: Vec<&Chart> = self.charts.iter().collect();
         charts.sort_by_key(|c| (c.capture, c.stream));
@@ -204,8 +189,7 @@ impl Page {
                 STANDARD.encode(&chart.spans)
             )?;
         }
-        out.write_all(tail.as_bytes())?;
-        Ok(())
+        out.write_all(tail.as_bytes())
     }
 
     /// Drops the streams that matter least until the limits are kept.
@@ -239,10 +223,8 @@ impl Page {
 }
 
 /// The page before and after its data.
-fn template() -> Result<(&'static str, &'static str), Error> {
-    TEMPLATE
-        .and_then(|t| t.split_once(PLACE))
-        .ok_or(Error::NotBuilt)
+fn template() -> (&'static str, &'static str) {
+    TEMPLATE.split_once(PLACE).unwrap_or((TEMPLATE, ""))
 }
 
 /// Writes the element with the page's JSON document.
@@ -253,12 +235,11 @@ fn write_json(document: &impl Serialize, out: &mut impl Write) -> io::Result<()>
 }
 
 /// Writes a page that is one JSON document.
-fn write_document(document: &impl Serialize, out: &mut impl Write) -> Result<(), Error> {
-    let (head, tail) = template()?;
+fn write_document(document: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
+    let (head, tail) = template();
     out.write_all(head.as_bytes())?;
     write_json(document, out)?;
-    out.write_all(tail.as_bytes())?;
-    Ok(())
+    out.write_all(tail.as_bytes())
 }
 
 impl Chart {

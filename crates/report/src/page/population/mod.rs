@@ -4,12 +4,12 @@
 
 mod points;
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use serde::Serialize;
 use tcplab_plan::population::{Effect, PopulationDocument};
 
-use super::{Error, write_document};
+use super::write_document;
 
 pub use points::Points;
 
@@ -105,8 +105,8 @@ struct DistributionsPage<'a, T> {
 /// Writes the page of a result.
 ///
 /// # Errors
-/// [`Error::NotBuilt`] when the binary holds no page, [`Error::Io`] from `out`.
-pub fn write_result(result: &Outcome<'_>, out: &mut impl Write) -> Result<(), Error> {
+/// Those of `out`.
+pub fn write_result(result: &Outcome<'_>, out: &mut impl Write) -> io::Result<()> {
     write_document(&ResultPage::new(result), out)
 }
 
@@ -118,7 +118,7 @@ pub fn write_variants(
     effects: &[Effect],
     variants: &[Outcome<'_>],
     out: &mut impl Write,
-) -> Result<(), Error> {
+) -> io::Result<()> {
     let page = VariantsPage {
         schema: "tcplab.page-variants/1",
         version: env!("CARGO_PKG_VERSION"),
@@ -131,8 +131,8 @@ pub fn write_variants(
 /// Writes the page of what a population draws: the document of `tcplab population show --json`.
 ///
 /// # Errors
-/// [`Error::NotBuilt`] when the binary holds no page, [`Error::Io`] from `out`.
-pub fn write_distributions(shown: &impl Serialize, out: &mut impl Write) -> Result<(), Error> {
+/// Those of `out`.
+pub fn write_distributions(shown: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
     let page = DistributionsPage {
         schema: "tcplab.page-distributions/1",
         version: env!("CARGO_PKG_VERSION"),
