@@ -29,11 +29,6 @@ export function launch(): Promise<Browser> {
   });
 }
 
-/** Builds the page where nobody has; an older build is left to `make`, which knows what changed. */
-export function needPage(): void {
-  if (!existsSync(join(root, 'crates/report/page/index.html'))) run('npm', ['--prefix', 'web', 'run', 'build']);
-}
-
 /** The real binary: `TCPLAB_BIN`, or the release build where there is one. */
 export function binary(): string | null {
   const path = process.env.TCPLAB_BIN ?? join(root, 'target/release/tcplab');

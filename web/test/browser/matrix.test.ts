@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { binary, launch, needPage, open, root, run, scratch } from './browser';
+import { binary, launch, open, root, run, scratch } from './browser';
 
 const files = scratch();
 const result = files.path('matrix.html');
@@ -13,7 +13,6 @@ let page: Page;
 let problems: string[];
 
 beforeAll(async () => {
-  needPage();
   run('cargo', ['run', '--quiet', '-p', 'tcplab-report', '--example', 'sample_matrix', '--', result]);
   browser = await launch();
 }, 600_000);

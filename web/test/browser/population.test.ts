@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { binary, launch, needPage, open, range, root, run, scratch } from './browser';
+import { binary, launch, open, range, root, run, scratch } from './browser';
 
 const files = scratch();
 const result = files.path('result.html');
@@ -15,7 +15,6 @@ let page: Page;
 let problems: string[];
 
 beforeAll(async () => {
-  needPage();
   run('cargo', [
     'run',
     '--quiet',

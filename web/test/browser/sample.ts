@@ -2,7 +2,7 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
-import { launch, needPage, open, run, scratch } from './browser';
+import { launch, open, run, scratch } from './browser';
 
 export interface Sample {
   browser: () => Browser;
@@ -26,7 +26,6 @@ export function samplePage(take: (page: Page) => void): Sample {
   let problems: string[];
 
   beforeAll(async () => {
-    needPage();
     run('cargo', ['run', '--quiet', '-p', 'tcplab-report', '--example', 'sample_page', '--', file]);
     browser = await launch();
   }, 300_000);
