@@ -1,8 +1,8 @@
 //! UDP as the applications need it: bound ports, a queue of datagrams for each, no errors back; and ICMP's echoes,
 //! which use the same sockets.
 //!
-//! RFC 768, RFC 792. On a kernel a datagram to a port that nobody has is answered by ICMP; no experiment has
-//! such a port, because servers listen before clients begin.
+//! RFC 768, RFC 792. On a kernel a datagram to a port that nobody has (its server gave up) is answered by ICMP; clients
+//! go on after that as if nothing had come, so it is not sent here.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};

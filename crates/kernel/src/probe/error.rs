@@ -47,7 +47,7 @@ pub enum Error {
     Option(#[from] Refused),
     /// There is no such CPU, or this process may not run there.
     #[error(
-        "CPU {0}: there is none, or this process may not use it; `nproc` and `taskset -p $$` tell which CPUs there are"
+        "there is no CPU {0}, or this process may not use it; `nproc` and `taskset -p $$` tell which CPUs there are"
     )]
     Cpu(u32),
     /// This user may not send ICMP echoes.

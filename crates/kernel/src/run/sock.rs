@@ -167,7 +167,7 @@ impl Datagrams {
         self.echo.map_or(0, |_| ECHO_HEADER)
     }
 
-    /// Sends one; gives the bytes of its payload.
+    /// Sends a datagram; gives the bytes of its payload.
     pub(crate) fn send(self, fd: RawFd, message: Message, buffer: &mut [u8]) -> nix::Result<u64> {
         let head = self.head();
         let bytes = &mut buffer[..head + piece(message.size)];
@@ -187,7 +187,7 @@ impl Datagrams {
         Ok(sent.saturating_sub(head) as u64)
     }
 
-    /// Receives one; none: there is none.
+    /// Receives a datagram, if one waits.
     pub(crate) fn receive(&mut self, fd: RawFd, buffer: &mut [u8]) -> nix::Result<Option<Message>> {
         let (n, from) = match recvfrom::<SockaddrStorage>(fd, buffer) {
             Err(Os::EAGAIN) => return Ok(None),
