@@ -47,7 +47,7 @@ impl Bulk {
         if self.shut {
             return match last {
                 Result::End => {
-                    record.transaction(now.since(begun));
+                    record.took(now.since(begun));
                     Step::Close
                 }
                 _ => Step::ReadSome(4096),

@@ -42,6 +42,11 @@ impl Record {
     /// Counts one transaction that took this long.
     pub(crate) fn transaction(&mut self, took: Duration) {
         self.count();
+        self.took(took);
+    }
+
+    /// Keeps a time of something that is counted otherwise.
+    pub(crate) fn took(&mut self, took: Duration) {
         match &mut self.all {
             Some(all) if all.len() < Self::KEPT => all.push(took),
             Some(_) => {}

@@ -55,6 +55,7 @@ impl Which {
         match self {
             Self::Server(args) => args.app.idle_timeout,
             Self::Client(args) => args.app.idle_timeout,
+            Self::EchoClient(args) => args.idle_timeout,
             _ => None,
         }
     }
@@ -199,6 +200,9 @@ pub struct EchoClientArgs {
         allow_negative_numbers = true
     )]
     pub quickack: i32,
+    /// Give up when no answer has come for so long (never)
+    #[arg(long, value_name = "TIME", value_parser = positive)]
+    pub idle_timeout: Option<Duration>,
     #[command(flatten)]
     pub client: ClientCommon,
 }

@@ -96,12 +96,14 @@ fn live(which: &Which, common: &Common, raw: &[OsString]) -> Result<ExitCode, Fa
         log_lines: common.log_lines,
         tcp_info_every: common.tcp_info_every.map(span),
         idle_timeout: which.idle_timeout().map(span),
+        wants_answers: work.wants_answers(),
     };
     let probe = Probe::begin(settings, stop, Box::new(screen::text(io::stdout())));
     let done = work.run(&probe);
     let report = probe.end()?;
     let failure = match done {
         Ok(ended) => work.verdict(ended, &report),
+        Err(e) if e.is_elsewhere() => Some(Failure::inconclusive(e.to_string())),
         Err(e) if e.is_input() => Some(Failure::input(e.to_string())),
         Err(e) => Some(Failure::cannot_run(e.to_string())),
     };
@@ -157,6 +159,14 @@ impl Work {
         }
     }
 
+    /// Whether each datagram that it sends is to be answered.
+    fn wants_answers(&self) -> bool {
+        matches!(
+            self,
+            Self::Client(_, _, AppKind::UdpRr { .. } | AppKind::Ping { .. }, _)
+        )
+    }
+
     /// Runs to the end; a server has no end of its own.
     fn run(&self, probe: &Probe) -> Result<Option<Ended>, Error> {
         match self {
@@ -189,11 +199,17 @@ impl Work {
             ),
             _ => false,
         };
+        let (name, completed) = (self.name(), report.completed);
         let why = match ended? {
+            Ended::Finished if report.unanswered > 0 && completed == 0 => {
+                let sent = report.unanswered;
+                return Some(Failure::inconclusive(format!(
+                    "{name}: none of {sent} datagrams was answered"
+                )));
+            }
             Ended::Finished | Ended::Time => return None,
             // A client has an end of its own, which it did not reach.
             Ended::Interrupted => {
-                let (name, completed) = (self.name(), report.completed);
                 return Some(Failure::interrupted(format!(
                     "{name}: interrupted after {completed} completed"
                 )));
@@ -202,12 +218,13 @@ impl Work {
             Ended::Peer => "the server closed the connection".to_owned(),
             Ended::Reset => "the server reset the connection".to_owned(),
             Ended::Error => {
-                let error = report.connections.last().and_then(|c| c.error.clone());
-                error.unwrap_or_else(|| "the connection failed".to_owned())
+                let error = report.connections.last().and_then(|c| c.error.as_deref());
+                let why = error.unwrap_or("the connection failed");
+                return Some(Failure::inconclusive(format!(
+                    "{name}: {why} after {completed} completed"
+                )));
             }
         };
-        let completed = report.completed;
-        let name = self.name();
         Some(Failure::inconclusive(format!(
             "{name}: {why} after {completed} completed; is the same application running there, with the same sizes?"
         )))

@@ -71,6 +71,11 @@ fn latencies(report: &Report, out: &mut impl Write) -> io::Result<()> {
         let at = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
         sorted.get(at).copied().unwrap_or(0) as f64 / 1e6
     };
+    if report.unanswered > 0 {
+        let (lost, all) = (report.unanswered, report.unanswered + report.completed);
+        let percent = lost as f64 / all as f64 * 100.0;
+        writeln!(out, "{lost} of {all} datagrams were not answered ({percent:.1} %)")?;
+    }
     if sorted.is_empty() {
         return Ok(());
     }
@@ -82,7 +87,15 @@ fn latencies(report: &Report, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
         "{count} transactions: min {min:.3} ms, median {p50:.3}, 90 % {p90:.3}, 99 % {p99:.3}, max {max:.3}"
-    )
+    )?;
+    if let Some(ns) = report.look_mean_ns {
+        let us = ns as f64 / 1e3;
+        writeln!(
+            out,
+            "these times have looks into /proc/net/tcp in them, {us:.0} us each at this end; --no-looks leaves them out"
+        )?;
+    }
+    Ok(())
 }
 
 /// How the kernel moved the buffers of a single connection.

@@ -193,7 +193,7 @@ pub(super) fn connect(
     }
     Err(Error::Connect {
         host: target.host.clone(),
-        port: target.port,
+        port: (transport != Transport::Echo).then_some(target.port),
         tried,
     })
 }

@@ -15,6 +15,7 @@ use super::address::{self, Target, Transport};
 use super::error::Error;
 use super::report::{Buffers, Connection, Ended, LogLine, Sample, What};
 use super::run::{Probe, Waited, os};
+use super::text;
 use crate::options;
 use crate::proc_tcp::{ProcTcp, TICK_NS};
 use crate::run::{Datagrams, ECHO_REQUESTS};
@@ -71,6 +72,8 @@ pub struct Conn<'a> {
     after_read: Option<LogLine>,
     /// When the last read gave its bytes.
     read_at: Instant,
+    /// When a client of datagrams last sent one that nothing has answered yet.
+    sent_at: Option<Instant>,
     /// Reads wait for SO_RCVLOWAT; only poll(2) knows about it.
     waits_for_lowat: bool,
 }
@@ -152,6 +155,7 @@ impl<'a> Conn<'a> {
             has_shut: false,
             after_read: None,
             read_at: now,
+            sent_at: None,
             waits_for_lowat: wanted.rcvlowat.is_some_and(|n| n > 1),
         }
     }
@@ -307,6 +311,7 @@ impl<'a> Conn<'a> {
             other => other?,
         };
         self.count_write(sent);
+        self.sent_at = (!self.datagrams.answers).then(|| self.probe.now());
         self.note(What::Write, Some(clamp(sent)));
         Ok(Some(sent))
     }
@@ -428,6 +433,10 @@ impl<'a> Conn<'a> {
             what,
             ..LogLine::default()
         };
+        if what == What::ReadEnd {
+            let sent_at = self.sent_at.take();
+            line.after_send_ns = sent_at.map(|at| self.read_at.since(at).as_nanos());
+        }
         let Some((local, remote)) = self.ends else {
             return line;
         };
@@ -509,7 +518,12 @@ impl<'a> Conn<'a> {
     fn failed(&mut self, e: &io::Error) -> Ended {
         let errno = e.raw_os_error().unwrap_or(0);
         self.note(What::Error, Some(errno.into()));
-        self.record.error = Some(e.to_string());
+        self.record.error = Some(match (errno, self.probe.settings.idle_timeout) {
+            (libc::ETIME, Some(patience)) => {
+                format!("no answer for {} (--idle-timeout)", text::span(patience))
+            }
+            _ => e.to_string(),
+        });
         match Errno::from_raw(errno) {
             Errno::ECONNRESET | Errno::EPIPE => Ended::Reset,
             _ => Ended::Error,

@@ -43,7 +43,7 @@ pub fn server(probe: &Probe, service: &Service, app: &AppKind) -> Result<(), Err
     }
     pin(service.socket.cpu)?;
     let socket = address::listen(&service.listen, Transport::Udp, &service.socket)?;
-    announce(probe, &socket);
+    announce(probe, &socket, service.clients);
     let conn = Conn::new(probe, socket, Transport::Udp, &service.socket);
     let live = Live {
         conn: Some(conn),

@@ -92,13 +92,15 @@ fn round_trips(conn: &mut Conn<'_>, does: &EchoClient) -> io::Result<Ended> {
             conn.set_quickack(value, true)?;
         }
         let asked = conn.probe.now();
+        let patience = conn.probe.settings.idle_timeout.map(|t| asked + t);
         if let Got::Stopped = conn.write(does.write_bytes)? {
             return Ok(Ended::Interrupted);
         }
-        match conn.read(does.read_bytes, None)? {
+        match conn.read(does.read_bytes, patience)? {
             Got::Bytes(_) => {}
             Got::End => return Ok(Ended::Peer),
-            Got::Late | Got::Stopped => return Ok(Ended::Interrupted),
+            Got::Late => return Err(io::Error::from_raw_os_error(libc::ETIME)),
+            Got::Stopped => return Ok(Ended::Interrupted),
         }
         conn.completed(asked);
         if conn.sleep(conn.probe.now() + does.pause) == Waited::Stopped {

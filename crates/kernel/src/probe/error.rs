@@ -25,12 +25,12 @@ pub enum Error {
         family: &'static str,
     },
     /// No address of the host took the connection.
-    #[error("cannot connect to {host} port {port}: {}; {}", refusals(tried), hint(tried, *port))]
+    #[error("cannot connect to {host}{}: {}; {}", port.map_or_else(String::new, |n| format!(" port {n}")), refusals(tried), hint(tried, *port))]
     Connect {
         /// As it was given.
         host: String,
-        /// The port.
-        port: u16,
+        /// The port; ICMP has none.
+        port: Option<u16>,
         /// Each address, and what the kernel said.
         tried: Vec<(SocketAddr, io::Error)>,
     },
@@ -81,6 +81,11 @@ impl Error {
             _ => true,
         }
     }
+
+    /// Whether all was asked rightly, and the other end or the network did not do its part.
+    pub fn is_elsewhere(&self) -> bool {
+        matches!(self, Self::Connect { .. })
+    }
 }
 
 fn refusals(tried: &[(SocketAddr, io::Error)]) -> String {
@@ -91,15 +96,21 @@ fn refusals(tried: &[(SocketAddr, io::Error)]) -> String {
 }
 
 /// The way out after a connection that was not made.
-fn hint(tried: &[(SocketAddr, io::Error)], port: u16) -> String {
+fn hint(tried: &[(SocketAddr, io::Error)], port: Option<u16>) -> String {
     let Some((address, e)) = tried.last() else {
         return "the host has no address".into();
     };
     match e.kind() {
         io::ErrorKind::ConnectionRefused => {
+            let port = port.unwrap_or_default();
             format!(
                 "nothing listens on port {port} there: start the server first, or name its port with -p"
             )
+        }
+        io::ErrorKind::AddrNotAvailable | io::ErrorKind::WouldBlock => {
+            "no port is left for it: `sysctl net.ipv4.ip_local_port_range` says which there are, \
+             `ss -atun` who has them"
+                .into()
         }
         io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => {
             format!("`ip route get {}` tells the way there", address.ip())
@@ -139,7 +150,7 @@ mod tests {
         let refused = || io::Error::from(io::ErrorKind::ConnectionRefused);
         let e = Error::Connect {
             host: "localhost".into(),
-            port: 1234,
+            port: Some(1234),
             tried: vec![
                 ("[::1]:1234".parse().unwrap(), refused()),
                 (address, refused()),

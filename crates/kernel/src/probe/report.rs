@@ -31,6 +31,12 @@ pub struct Report {
     pub traffic: Traffic,
     /// Transactions, writes or datagrams that all connections completed, also those left out below.
     pub completed: u64,
+    /// Pings and requests of `udp-rr` that no answer came for, of all connections.
+    pub unanswered: u64,
+    /// A look into /proc/net/tcp took this long on average. Looks lie between a write and the read of its answer, so
+    /// latencies have them in them; `--no-looks` leaves them out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub look_mean_ns: Option<u64>,
     /// The connections, in the order in which they ended.
     pub connections: Vec<Connection>,
     /// Connections that ended after the first 10,000: only counted.
@@ -104,6 +110,8 @@ pub struct Connection {
     pub traffic: Traffic,
     /// Transactions, writes or datagrams that the application completed.
     pub completed: u64,
+    /// Pings and requests of `udp-rr` that no answer came for.
+    pub unanswered: u64,
     /// Time of each transaction, in order (the first 100,000).
     pub latency_ns: Vec<i64>,
     /// The sizes of its buffers.
@@ -206,6 +214,9 @@ pub struct LogLine {
     /// Bytes, or what `what` says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<i64>,
+    /// `read_end` of a client of datagrams: the time since it last sent one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_send_ns: Option<i64>,
     /// What getsockopt(TCP_QUICKACK) says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quickack: Option<i32>,

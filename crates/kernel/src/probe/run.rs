@@ -56,6 +56,8 @@ pub struct Settings {
     pub tcp_info_every: Option<Duration>,
     /// An application that waited so long for its peer gives up; none: it waits.
     pub idle_timeout: Option<Duration>,
+    /// Each datagram of this client's is to be answered.
+    pub wants_answers: bool,
 }
 
 /// One run of a probe.
@@ -151,6 +153,7 @@ impl Probe {
         let log_left_out = left_out(&self.lines, self.settings.log_lines);
         let tcp_info_left_out = left_out(&self.samples, SAMPLES_KEPT);
         let slow = self.slow_looks();
+        let look_mean_ns = self.look_mean_ns();
         let looks_left_out = self.looks_left_out.load(Ordering::Relaxed);
         let book = self
             .book
@@ -164,6 +167,7 @@ impl Probe {
         report.log_left_out = log_left_out;
         report.looks_left_out = looks_left_out;
         report.warnings.extend(slow);
+        report.look_mean_ns = look_mean_ns;
         report.tcp_info_left_out = tcp_info_left_out;
         if report.via.is_none()
             && let Ok(after) = counters::read()
@@ -269,10 +273,14 @@ impl Probe {
         self.looked_ns.fetch_add(ns, Ordering::Relaxed);
     }
 
+    fn look_mean_ns(&self) -> Option<u64> {
+        let looked_ns = self.looked_ns.load(Ordering::Relaxed);
+        looked_ns.checked_div(self.looks.load(Ordering::Relaxed))
+    }
+
     /// What to know when looking takes so long that it changes what is looked at.
     fn slow_looks(&self) -> Option<String> {
-        let looks = self.looks.load(Ordering::Relaxed).max(1);
-        let mean_ns = self.looked_ns.load(Ordering::Relaxed) / looks;
+        let mean_ns = self.look_mean_ns()?;
         (mean_ns >= SLOW_LOOK_NS).then(|| {
             let ms = mean_ns as f64 / 1e6;
             format!(
@@ -324,7 +332,11 @@ impl Probe {
     }
 
     /// Adds a connection that has ended.
-    pub(super) fn add(&self, connection: Connection) {
+    pub(super) fn add(&self, mut connection: Connection) {
+        if self.settings.wants_answers {
+            let sent = connection.traffic.writes;
+            connection.unanswered = sent.saturating_sub(connection.completed);
+        }
         let report = &mut self.book().report;
         let (all, one) = (&mut report.traffic, &connection.traffic);
         all.reads += one.reads;
@@ -332,6 +344,7 @@ impl Probe {
         all.writes += one.writes;
         all.written_bytes += one.written_bytes;
         report.completed += connection.completed;
+        report.unanswered += connection.unanswered;
         match report.connections.len() < CONNECTIONS_KEPT {
             true => report.connections.push(connection),
             false => report.connections_left_out += 1,

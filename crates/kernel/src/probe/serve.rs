@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use nix::poll::PollFlags;
-use socket2::Socket;
+use socket2::{Socket, Type};
 use tcplab_base::Duration;
 use tcplab_plan::point::SocketOptions;
 
@@ -14,6 +14,7 @@ use super::conn::Conn;
 use super::error::Error;
 use super::pin;
 use super::run::{Probe, Waited, os};
+use super::text;
 
 /// Clients that are served at the same time; more wait in the kernel's queue.
 const AT_ONCE: u64 = 1_000;
@@ -37,7 +38,7 @@ where
     // The threads that serve run where this one does.
     pin(service.socket.cpu)?;
     let listener = address::listen(&service.listen, Transport::Tcp, &service.socket)?;
-    announce(probe, &listener);
+    announce(probe, &listener, service.clients);
     let (active, does) = (&AtomicU64::new(0), &does);
     let rest = || probe.sleep(probe.now() + Duration::from_millis(10));
     let mut left = service.clients;
@@ -83,15 +84,23 @@ where
 }
 
 /// Says where the server listens: with port 0 nobody would know.
-pub(super) fn announce(probe: &Probe, socket: &Socket) {
+pub(super) fn announce(probe: &Probe, socket: &Socket, clients: Option<u64>) {
     if let Some(address) = socket.local_addr().ok().and_then(|a| a.as_socket()) {
         let both = address.is_ipv6() && socket.only_v6().is_ok_and(|only| !only);
         let families = if both { " (IPv4 and IPv6)" } else { "" };
-        probe.say(&format!("listening on {address}{families}, until Ctrl-C"));
+        let is_udp = socket.r#type().is_ok_and(|of| of == Type::DGRAM);
+        let until = match (clients, probe.settings.idle_timeout) {
+            (Some(n), _) if is_udp => format!("until {n} datagrams have come"),
+            (Some(n), _) => format!("until {n} clients have come"),
+            (None, Some(patience)) if is_udp => {
+                format!("until nothing has come for {}", text::span(patience))
+            }
+            (None, _) => "until Ctrl-C".to_owned(),
+        };
+        let words = format!("listening on {address}{families}, {until}");
+        probe.say(&words);
         if probe.settings.keeps_log {
-            crate::say(&format!(
-                "tcplab: listening on {address}{families}, until Ctrl-C"
-            ));
+            crate::say(&format!("tcplab: {words}"));
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::io;
 
+use tcplab_base::Duration;
 use tcplab_base::quantity::rate;
 
 use super::report::{Connection, Ended, LogLine, Sample, What};
@@ -18,6 +19,14 @@ pub enum Times {
         /// When it began, in nanoseconds since 1970.
         began_unix_ns: i64,
     },
+}
+
+/// A time in the unit that people say it in.
+pub(super) fn span(of: Duration) -> String {
+    match of.as_nanos() as f64 / 1e9 {
+        s if s < 1.0 => format!("{} ms", s * 1e3),
+        s => format!("{s} s"),
+    }
 }
 
 /// The beginning of each line.
@@ -37,6 +46,9 @@ pub(super) fn stamp(times: Times, time_ns: i64) -> String {
 /// A line of the log, without the stamp.
 pub(super) fn line(number: u32, line: &LogLine) -> String {
     let mut text = format!("#{number:<2} {:<22}", event(line));
+    if let Some(ns) = line.after_send_ns {
+        let _ = write!(text, " {:.3} ms after it was sent", ns as f64 / 1e6);
+    }
     if let Some(on) = line.quickack {
         let _ = write!(text, " TCP_QUICKACK {on}");
     }
@@ -70,7 +82,10 @@ fn event(line: &LogLine) -> String {
         What::Close => "closed".into(),
         What::Error => {
             let errno = i32::try_from(value).unwrap_or(0);
-            format!("error: {}", io::Error::from_raw_os_error(errno))
+            match errno {
+                libc::ETIME => "gives up".into(),
+                _ => format!("error: {}", io::Error::from_raw_os_error(errno)),
+            }
         }
     }
 }

@@ -253,7 +253,7 @@ pub static APP: [Known; 21] = [
     known(
         "completed",
         count(More),
-        "writes (stream, bulk), transactions or datagrams that were completed",
+        "writes (stream, bulk), transactions or datagrams that the client completed; with bulk's `reverse`, the server",
     ),
     known(
         "client_written_bytes",

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::fairness;
 use super::known::{APP, LINK, LOG, Over, PACKETS, Packets, RUN};
 use super::{Measure, UnknownMeasure, is_app, is_host, link_names};
+use crate::AppKind;
 use crate::outcome::{End, Flow, LogLine, Outcome, QueueCount, WayCount};
 use crate::point::{By, Point};
 use crate::set::Table;
@@ -255,8 +256,8 @@ impl Sources<'_> {
         })
     }
 
-    fn app(&self, app: &str, field: &str) -> Result<f64, String> {
-        let flows: Vec<&Flow> = self.flows(app).collect();
+    fn app(&self, owner: &str, field: &str) -> Result<f64, String> {
+        let flows: Vec<&Flow> = self.flows(owner).collect();
         if flows.is_empty() {
             return Err("the application opened no connection".to_owned());
         }
@@ -279,8 +280,16 @@ impl Sources<'_> {
             "failed" => Ok(count(&|f| {
                 u64::from(f.client.opened_ns.is_none() || has_error(f))
             })),
-            // One end counts the work; the other may count the same or nothing.
-            "completed" => Ok(count(&|f| f.client.completed.max(f.server.completed))),
+            "completed" => {
+                let apps = &self.point.apps;
+                let is_reverse = apps.iter().any(|app| {
+                    is_app(app, owner) && matches!(app.does, AppKind::Bulk { reverse: true, .. })
+                });
+                Ok(count(&|f| match is_reverse {
+                    true => f.server.completed,
+                    false => f.client.completed,
+                }))
+            }
             "client_written_bytes" => Ok(count(&|f| f.client.written_bytes)),
             "client_read_bytes" => Ok(count(&|f| f.client.read_bytes)),
             "server_written_bytes" => Ok(count(&|f| f.server.written_bytes)),

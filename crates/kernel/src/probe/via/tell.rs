@@ -294,6 +294,7 @@ fn line(step: &Step) -> Option<LogLine> {
         time_ns: step.time_ns,
         what,
         value: has_value.then_some(step.value),
+        after_send_ns: None,
         quickack: step.quickack.and_then(|n| i32::try_from(n).ok()),
         quick: step.quick,
         pingpong: step.pingpong,
