@@ -24,6 +24,7 @@ use crate::args::Color;
 use crate::failure::Failure;
 use crate::json;
 use crate::run::args::RunArgs;
+use crate::run::input::Changes;
 use crate::run::processors;
 use crate::terminal;
 
@@ -68,6 +69,13 @@ pub fn run(args: &RunArgs, text: &str, color: Color) -> ExitCode {
 
 /// The populations that the command line asks for: the file's variants, or the file itself when it has none.
 fn wanted(args: &RunArgs, text: &str) -> Result<Vec<Population>, Failure> {
+    let changes = Changes {
+        seed: None,
+        ..args.changes()
+    };
+    changes.refuse(
+        "for experiments of points; a population's file has variants ([[variant]]) for it",
+    )?;
     let mut all = variants::chosen(&args.experiment, text, &args.variant)?;
     if all.is_empty() {
         all.push(read(&args.experiment, text, None, None)?);

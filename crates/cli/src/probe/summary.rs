@@ -74,7 +74,10 @@ fn latencies(report: &Report, out: &mut impl Write) -> io::Result<()> {
     if report.unanswered > 0 {
         let (lost, all) = (report.unanswered, report.unanswered + report.completed);
         let percent = lost as f64 / all as f64 * 100.0;
-        writeln!(out, "{lost} of {all} datagrams were not answered ({percent:.1} %)")?;
+        writeln!(
+            out,
+            "{lost} of {all} datagrams were not answered ({percent:.1} %)"
+        )?;
     }
     if sorted.is_empty() {
         return Ok(());

@@ -6,6 +6,7 @@ use clap::{Args, ValueHint};
 
 use crate::failure::Failure;
 use crate::files::check_outputs;
+use crate::run::input::Changes;
 use crate::ssh::SshArgs;
 
 /// `tcplab run`.
@@ -15,6 +16,7 @@ Examples:
   tcplab run examples/delayed-ack.toml                      the stacks that the file names, or the model
   tcplab run delayed-ack.toml --on uml:6.1,host             others
   tcplab run delayed-ack.toml --out results --json | jq ... keep captures and results
+  tcplab run examples/ack-filter-rrul.toml --repeat 5 --set link.isp-home.a_to_b.rate=1mbit,2mbit
   tcplab run results/manifest.json                          the same run again
   tcplab run examples/rto-web.toml --connections 100000     a population, through every arm
   tcplab run examples/rto-sensitivity.toml                  a population and what changes of it do to every row
@@ -30,11 +32,17 @@ pub struct RunArgs {
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
     /// Points at once; stacks in real time always run alone [default: the processors]
-    #[arg(long, value_name = "N")]
+    #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
     /// Seed of all random streams, in place of the file's
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Change a value of the file: link.isp-home.a_to_b.rate=1mbit; several values (=1mbit,2mbit) are an axis
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Runs of each point, in place of the file's; they differ in their seed
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: Option<u32>,
     /// Of a population: connections of each arm, in place of the file's
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     pub connections: Option<u64>,
@@ -70,6 +78,15 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
+    /// What it changes of the file.
+    pub fn changes(&self) -> Changes<'_> {
+        Changes {
+            set: &self.set,
+            repeat: self.repeat,
+            seed: self.seed,
+        }
+    }
+
     /// Checks what clap cannot.
     pub fn check(&self) -> Result<(), Failure> {
         let rows = self.rows.iter().flatten().next();

@@ -9,7 +9,7 @@ use tcplab_lab::bisect::{Judgement, first_bad, judge};
 use tcplab_lab::campaign::{self, Campaign};
 
 use super::args::BisectArgs;
-use super::input::Input;
+use super::input::{Changes, Input};
 use super::{INCONCLUSIVE, lab, parse_expression, processors, stacks};
 use crate::failure::Failure;
 use crate::json;
@@ -47,7 +47,11 @@ pub fn main(args: &BisectArgs) -> ExitCode {
 
 fn run(args: &BisectArgs) -> Result<ExitCode, Failure> {
     let bad = parse_expression(&args.bad)?;
-    let mut input = Input::read(&args.experiment, args.seed)?;
+    let changes = Changes {
+        seed: args.seed,
+        ..Changes::default()
+    };
+    let mut input = Input::read(&args.experiment, &changes)?;
     input.also_measure(&bad)?;
     input.check(&args.over)?;
     let lab = lab()?;

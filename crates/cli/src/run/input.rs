@@ -41,21 +41,49 @@ pub struct Plan<'a> {
     points: &'a [Point],
 }
 
+/// What the command line changes of a file.
+#[derive(Clone, Copy, Default)]
+pub struct Changes<'a> {
+    /// `--set`.
+    pub set: &'a [String],
+    /// `--repeat`.
+    pub repeat: Option<u32>,
+    /// `--seed`.
+    pub seed: Option<u64>,
+}
+
+impl Changes<'_> {
+    /// An error when there is any, with the first option's name.
+    pub fn refuse(&self, why: &str) -> Result<(), Failure> {
+        let there = [
+            ("--set", !self.set.is_empty()),
+            ("--repeat", self.repeat.is_some()),
+            ("--seed", self.seed.is_some()),
+        ];
+        match there.iter().find(|(_, is)| *is) {
+            Some((name, _)) => Err(Failure::usage(format!("{name}: {why}"))),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Input {
     /// Reads a file.
-    pub fn read(path: &Path, seed: Option<u64>) -> Result<Self, Failure> {
-        Self::of(path, &files::experiment(path)?, seed)
+    pub fn read(path: &Path, changes: &Changes<'_>) -> Result<Self, Failure> {
+        Self::of(path, &files::experiment(path)?, changes)
     }
 
     /// Of a file's text.
-    pub fn of(path: &Path, text: &str, seed: Option<u64>) -> Result<Self, Failure> {
+    pub fn of(path: &Path, text: &str, changes: &Changes<'_>) -> Result<Self, Failure> {
         if text.trim_start().starts_with('{') {
-            return Self::from_manifest(path, text, seed);
+            changes.refuse("a manifest repeats its own run: this needs the experiment file")?;
+            return Self::from_manifest(path, text);
         }
         let name = path.display().to_string();
         let wrong = |e: &dyn std::fmt::Display| Failure::input(e.to_string());
-        let mut experiment = Experiment::parse(&name, text).map_err(|e| wrong(&e))?;
-        if let Some(seed) = seed {
+        let mut experiment = Experiment::parse_with(&name, text, changes.set, changes.repeat)
+            .map_err(|e| wrong(&e))?;
+        if let Some(seed) = changes.seed {
             experiment.set_seed(seed);
         }
         let points = experiment.points().map_err(|e| wrong(&e))?;
@@ -75,14 +103,9 @@ impl Input {
         Ok(input)
     }
 
-    fn from_manifest(path: &Path, text: &str, seed: Option<u64>) -> Result<Self, Failure> {
+    fn from_manifest(path: &Path, text: &str) -> Result<Self, Failure> {
         let manifest = Manifest::read(&path.display().to_string(), text);
         let manifest = manifest.map_err(|e| Failure::input(e.to_string()))?;
-        if seed.is_some() {
-            return Err(Failure::usage(
-                "--seed needs an experiment file; a manifest repeats its own run",
-            ));
-        }
         Ok(Self {
             name: manifest.experiment,
             view: manifest.view.unwrap_or_default(),

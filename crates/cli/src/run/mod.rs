@@ -2,7 +2,7 @@
 
 pub mod args;
 mod bisect;
-mod input;
+pub mod input;
 mod notes;
 pub mod page;
 pub mod progress;
@@ -67,7 +67,7 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
         ));
     }
     let bad = args.bad.as_deref().map(parse_expression).transpose()?;
-    let mut input = Input::of(&args.experiment, text, args.seed)?;
+    let mut input = Input::of(&args.experiment, text, &args.changes())?;
     if let Some(bad) = &bad {
         input.also_measure(bad)?;
     }

@@ -309,6 +309,37 @@ fn a_dry_run_prints_every_default() {
 }
 
 #[test]
+fn a_run_is_changed_without_an_editor() {
+    let run = |words: &[&str]| tcplab(&[&["run", STREAM, "--on", "model"], words].concat());
+    let set = ["--set", "app.stream.count=2,3", "--set", "run.seed=9"];
+    let result = run(&[&set[..], &["--repeat", "2", "--json"]].concat());
+    let document = result.json();
+    let points = document["points"].as_array().unwrap();
+    assert_eq!(points.len(), 4, "{}", result.err);
+    let axes = &points[3]["axes"];
+    assert_eq!(axes["app.stream.count"], 3);
+    assert_eq!(axes["repeat"], 2);
+    assert_eq!(points[0]["seed"], 9);
+    let wrong = run(&["--set", "app.stream.cuont=2"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.err.contains("--set:1:1: "), "{}", wrong.err);
+    assert!(wrong.err.contains("did you mean `count`?"), "{}", wrong.err);
+    for (file, words, why) in [
+        (
+            "examples/rto-p0.toml",
+            ["--set", "app.web.count=2"],
+            "--set: ",
+        ),
+        ("examples/rto-p0.toml", ["--repeat", "2"], "--repeat: "),
+    ] {
+        let refused = tcplab(&[&["run", file], &words[..]].concat());
+        assert_eq!(refused.code, 2, "{}", refused.out);
+        assert!(refused.err.contains(why), "{}", refused.err);
+        assert!(refused.err.contains("[[variant]]"), "{}", refused.err);
+    }
+}
+
+#[test]
 #[ignore = "needs kernels: tcplab kernel build 6.1, and --edit mss-boundary"]
 fn bisect_exit_says_good_bad_or_skip() {
     let judge = |stack: &str, bad: &str| {

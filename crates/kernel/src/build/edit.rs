@@ -34,6 +34,7 @@ const SHIPPED: &[(&str, &str)] = &[
 /// Those that every build gets.
 const ALWAYS: &[(&str, &str)] = &[
     ("hz-choice", include_str!("edits/hz-choice.toml")),
+    ("large-xstate", include_str!("edits/large-xstate.toml")),
     ("seeded-random", include_str!("edits/seeded-random.toml")),
 ];
 
@@ -160,6 +161,9 @@ struct Change {
     before: Option<String>,
     replace: Option<String>,
     after: Option<String>,
+    /// Whether a source without the words stays as it is, for what newer kernels need no more.
+    #[serde(default)]
+    optional: bool,
 }
 
 impl Edit {
@@ -276,6 +280,7 @@ impl Change {
         let (function, find) = (self.function.clone(), self.find.clone());
         let range = match anchor::find(text, self.function.as_deref(), &self.find) {
             Ok(range) => range,
+            Err(Lost::NoFunction | Lost::Nowhere) if self.optional => return Ok(text.to_owned()),
             Err(Lost::NoFunction) => {
                 let function = function.unwrap_or_default();
                 return Err(EditError::NoFunction {

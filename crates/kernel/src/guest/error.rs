@@ -41,7 +41,16 @@ pub enum GuestError {
 fn console_end(console: &str) -> String {
     match console.trim() {
         "" => "; its console is empty".into(),
-        text => format!("; the end of its console:\n{text}"),
+        text => format!("; the end of its console:\n{text}{}", way_out(text)),
+    }
+}
+
+/// What to do about words of a console that say a known thing.
+fn way_out(console: &str) -> &'static str {
+    // arch/um/os-Linux/skas/process.c, before 6.13.
+    match console.contains("ptrace set fp regs failed") {
+        true => "\nthis CPU has more registers than the kernel has room for: build it again with this tcplab, which gives it the room (docs/kernels.md, large-xstate)",
+        false => "",
     }
 }
 

@@ -19,6 +19,7 @@ mod messages;
 mod one_way;
 pub(crate) mod rrul;
 pub(crate) mod schema;
+mod setting;
 mod tc;
 pub(crate) mod tree;
 pub(crate) mod variant;
@@ -38,6 +39,7 @@ use error::Fault;
 pub use error::{ParseError, nearest};
 use fields::Fields;
 use keys::{FILE, Key, RUN, file, run};
+use setting::Settings;
 use tree::{Choice, Entry, Node, Table, Value};
 use variant::Variant;
 
@@ -71,6 +73,7 @@ pub struct Experiment {
     text: String,
     tree: Table,
     variants: Vec<Variant>,
+    settings: Settings,
     seed: Option<u64>,
 }
 
@@ -91,10 +94,31 @@ impl Experiment {
     /// The first thing that is wrong, with its place: each axis value of each variant is checked,
     /// but not each combination.
     pub fn parse(file: &str, text: &str) -> Result<Self, ParseError> {
-        Self::read(file, text).map_err(|fault| ParseError::new(file, text, fault))
+        Self::parse_with(file, text, &[], None)
     }
 
-    fn read(file: &str, text: &str) -> Result<Self, Fault> {
+    /// Reads a file's text with changes: `set` has words `PATH=VALUE` with the paths of variants, and they replace what
+    /// the file and its variants say; `repeat` is in the place of the file's.
+    ///
+    /// # Errors
+    /// As [`Experiment::parse`]; what is wrong in a word of `set` stands in the file `--set`.
+    pub fn parse_with(
+        file: &str,
+        text: &str,
+        set: &[String],
+        repeat: Option<u32>,
+    ) -> Result<Self, ParseError> {
+        let settings = Settings::read(text.len(), set)?;
+        let error = |fault| settings.error(file, text, fault);
+        Self::read(file, text, &settings, repeat).map_err(error)
+    }
+
+    fn read(
+        file: &str,
+        text: &str,
+        settings: &Settings,
+        again: Option<u32>,
+    ) -> Result<Self, Fault> {
         if text.len() > MAX_FILE {
             return Err(Fault::new(
                 &(0..0),
@@ -117,13 +141,14 @@ impl Experiment {
             view: view::view(&fields, fields.find(&file::TITLE)?)?,
             stacks,
             measures: strings(&fields, &file::MEASURES, 1_000)?,
-            repeat,
+            repeat: again.unwrap_or(repeat),
             file: file.to_owned(),
             text: text.to_owned(),
             variants: variant::variants(
                 &fields.tables("variant", MAX_VARIANTS)?,
                 &variant::EXPERIMENT,
             )?,
+            settings: settings.clone(),
             seed: None,
             tree,
         };
@@ -133,7 +158,7 @@ impl Experiment {
 
     /// What a reader of the file may take for something else than it is: each with its line.
     pub fn warnings(&self) -> Vec<String> {
-        let mut found = Vec::new();
+        let mut found: Vec<String> = self.settings.replaced(&self.variants).collect();
         for (key, node) in self.tree.texts() {
             let Value::Text(text) = &node.value else {
                 continue;
@@ -170,7 +195,7 @@ impl Experiment {
     /// A combination of values that cannot be, with its place.
     pub fn points(&self) -> Result<Vec<Point>, ParseError> {
         self.all_points()
-            .map_err(|fault| ParseError::new(&self.file, &self.text, fault))
+            .map_err(|fault| self.settings.error(&self.file, &self.text, fault))
     }
 
     fn all_points(&self) -> Result<Vec<Point>, Fault> {
@@ -203,6 +228,7 @@ impl Experiment {
             if let Some(variant) = variant {
                 variant.apply(&mut tree, &variant::EXPERIMENT)?;
             }
+            self.settings.apply(&mut tree, &variant::EXPERIMENT)?;
             let axes = axes::take(&mut tree)?;
             Ok(Matrix {
                 variant,

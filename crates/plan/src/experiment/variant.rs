@@ -2,7 +2,7 @@
 
 use super::error::{Fault, Span};
 use super::fields::{Fields, name_of};
-use super::keys::{Key, VARIANT, file, run};
+use super::keys::{Key, VARIANT, file, links as link, run};
 use super::tree::{Entry, Node, Table, Value};
 
 /// What variants of a file may change.
@@ -30,8 +30,10 @@ pub(super) const EXPERIMENT: Scope = Scope {
 #[derive(Clone, Debug)]
 pub(crate) struct Variant {
     pub name: String,
+    /// How messages call the place: `variant.NAME.set`.
+    pub place: String,
     /// Path and value.
-    sets: Vec<(String, Entry)>,
+    pub sets: Vec<(String, Entry)>,
 }
 
 pub(crate) fn variants(tables: &[Fields<'_>], scope: &Scope) -> Result<Vec<Variant>, Fault> {
@@ -54,7 +56,8 @@ pub(crate) fn variants(tables: &[Fields<'_>], scope: &Scope) -> Result<Vec<Varia
                 .collect(),
             None => Vec::new(),
         };
-        out.push(Variant { name, sets });
+        let place = format!("variant.{name}.set");
+        out.push(Variant { name, place, sets });
     }
     Ok(out)
 }
@@ -69,8 +72,7 @@ impl Variant {
     }
 
     fn set(&self, tree: &mut Table, path: &str, entry: &Entry, scope: &Scope) -> Result<(), Fault> {
-        let fault =
-            |message: String| Fault::new(&entry.key, format!("variant.{}.set", self.name), message);
+        let fault = |message: String| Fault::new(&entry.key, self.place.as_str(), message);
         // Each step makes a table within a table, and walks over tables recurse.
         if path.len() > 256 {
             return Err(fault("the path has more than 256 bytes".to_owned()));
@@ -83,9 +85,14 @@ impl Variant {
         })?;
         if section == scope.table {
             if let Some(key) = scope.whole.iter().find(|key| **key == rest) {
-                return Err(fault(format!(
-                    "`{section}.{key}` holds for the whole experiment"
-                )));
+                return Err(
+                    fault(format!("`{section}.{key}` holds for the whole experiment")).help(
+                        match *key == run::REPEAT.name {
+                            true => "`--repeat N` changes it",
+                            false => "`--on STACK` changes it",
+                        },
+                    ),
+                );
             }
             let table = section_table(tree, section, &entry.key);
             return put(table, rest, entry).map_err(fault);
@@ -201,6 +208,20 @@ fn as_table(entry: &mut Entry) -> &mut Table {
     }
 }
 
+/// A way in tc's words becomes the table that says the same, so that keys can stand beside them.
+fn words_as_key(way: &mut Node) {
+    if !matches!(way.value, Value::Text(_)) {
+        return;
+    }
+    let words = Entry {
+        key: way.span.clone(),
+        node: way.clone(),
+    };
+    let mut table = Table::default();
+    table.entries.insert(link::QDISC.name.to_owned(), words);
+    way.value = Value::Table(table);
+}
+
 /// Puts a value at a path below a table, with the tables on the way. A sysctl's name is one key,
 /// whatever dots it has.
 fn put(table: &mut Table, path: &str, entry: &Entry) -> Result<(), String> {
@@ -216,6 +237,9 @@ fn put(table: &mut Table, path: &str, entry: &Entry) -> Result<(), String> {
         .entries
         .entry(first.to_owned())
         .or_insert_with(|| empty(&entry.key));
+    if [link::A_TO_B.name, link::B_TO_A.name].contains(&first) {
+        words_as_key(&mut next.node);
+    }
     let Value::Table(inner) = &mut next.node.value else {
         return Err(format!("`{first}` is no table: set it as a whole"));
     };
