@@ -5,6 +5,7 @@
 //! - [`import`]: one file for each format that becomes one.
 //! - [`compare`]: two arms become a [`Comparison`] (`tcplab.compare/1`): rows with intervals and verdicts, flags.
 
+mod answers;
 mod check;
 mod exact;
 pub mod import;
@@ -15,6 +16,7 @@ mod row;
 mod table;
 mod units;
 
+pub use answers::{Answer, Answers, Figure, answers};
 pub use metrics::{
     Arm, Better, Combine, Count, METRICS_SCHEMA, Metric, Metrics, Noise, Remark, RemarkKind, Role,
     Run, Source, TestResult,

@@ -4,10 +4,11 @@ use tcplab_plan::Point;
 use tcplab_plan::app::{App, AppKind};
 use tcplab_plan::measure::Measure;
 use tcplab_plan::network::direct_link;
+use tcplab_plan::point::{By, Link};
 
 use crate::error::LabError;
 
-/// Those of the applications: what each completed, how long it took, and which ACKs were late.
+/// Those of an experiment that names none: what its applications did, what the network and the hosts did beside it.
 pub fn of_applications(point: &Point) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut add = |name: String| {
@@ -23,35 +24,100 @@ pub fn of_applications(point: &Point) -> Vec<String> {
         let mut names = names.into_iter().flatten();
         names.any(|name| point.sets.iter().any(|set| set.uses(name)))
     };
-    for app in point.apps.iter().filter(|app| !is_in_set(app)) {
+    let apps: Vec<&App> = point.apps.iter().filter(|app| !is_in_set(app)).collect();
+    for app in &apps {
         let name = app.group.as_ref().unwrap_or(&app.name);
-        add(format!("{name}.completed"));
+        for field in fields(app, point) {
+            add(format!("{name}.{field}"));
+        }
         if let (true, Some(link)) = (
             app.does.is_replay(),
             direct_link(&point.links, app.client, app.server),
         ) {
             of_way(point, link, app.client).for_each(&mut add);
-            continue;
-        }
-        match app.does {
-            AppKind::Bulk { .. } => add(format!("{name}.goodput_bps")),
-            AppKind::Stream { .. } | AppKind::Sink { .. } | AppKind::UdpStream { .. } => {}
-            _ => {
-                add(format!("{name}.latency_us.p50"));
-                add(format!("{name}.latency_us.max"));
-            }
-        }
-        if app.does.is_udp() {
-            continue;
-        }
-        for host in [app.client, app.server] {
-            let host = &point.hosts[host];
-            let host = host.group.as_ref().unwrap_or(&host.name);
-            add(format!("{host}.acks.delayed"));
-            add(format!("{host}.retransmissions.total"));
         }
     }
+    if apps.iter().any(|app| !app.does.is_replay()) {
+        narrowest(point).for_each(&mut add);
+    }
+    for app in apps {
+        of_hosts(app, point).into_iter().for_each(&mut add);
+    }
     names
+}
+
+/// What an application is asked first.
+fn fields(app: &App, point: &Point) -> Vec<&'static str> {
+    let is_several = app.connections > 1 || app.group.is_some();
+    match app.does {
+        AppKind::Replay { .. } => vec!["completed"],
+        AppKind::Ping { .. } => vec!["latency_us.p50", "latency_us.p99", "lost"],
+        AppKind::Bulk { bytes, .. } => {
+            let mut names = vec!["goodput_bps"];
+            if bytes.is_some() {
+                names.push("duration_us");
+            }
+            if is_several {
+                names.push("connection_bps.min");
+            }
+            if is_several && point.tcp_info_every_ns.is_some() {
+                names.push("jain.mean");
+            }
+            names
+        }
+        AppKind::Stream { .. } | AppKind::Sink { .. } | AppKind::UdpStream { .. } => {
+            vec!["completed", "goodput_bps"]
+        }
+        AppKind::Web { .. } => vec![
+            "latency_us.p50",
+            "latency_us.p99",
+            "duration_us",
+            "completed",
+        ],
+        _ => vec!["latency_us.p50", "latency_us.p99", "completed"],
+    }
+}
+
+/// What the segments of its hosts tell: from the packets, or from the counters where nothing is captured.
+fn of_hosts(app: &App, point: &Point) -> Vec<String> {
+    if app.does.is_udp() {
+        return Vec::new();
+    }
+    let name = |host: usize| {
+        let host = &point.hosts[host];
+        host.group.clone().unwrap_or_else(|| host.name.clone())
+    };
+    let ends = [app.client, app.server].map(name);
+    if !point.captures {
+        return ends.map(|host| format!("{host}.TcpRetransSegs")).to_vec();
+    }
+    let mut names = Vec::new();
+    if let AppKind::Bulk { reverse, .. } = app.does {
+        let sender = &ends[usize::from(reverse)];
+        names.extend(["p50", "p95"].map(|part| format!("{sender}.rtt_us.{part}")));
+    }
+    names.extend(
+        ends.iter()
+            .map(|host| format!("{host}.retransmissions.total")),
+    );
+    names.extend(ends.iter().map(|host| format!("{host}.acks.delayed")));
+    names
+}
+
+/// The queues of the narrowest link that tcplab forwards.
+fn narrowest(point: &Point) -> impl Iterator<Item = String> {
+    let is_named = |host: usize| point.hosts[host].group.is_none();
+    let own = point.links.iter().filter(|link| link.by == By::Tcplab);
+    let own = own.filter(|link| is_named(link.a) && is_named(link.b));
+    let rate = |link: &&Link| {
+        let ways = [&link.a_to_b, &link.b_to_a];
+        ways.into_iter().filter_map(|way| way.rate_bps).min()
+    };
+    let found = own.filter(|link| rate(link).is_some()).min_by_key(rate);
+    found.into_iter().flat_map(|link| {
+        let [a, b] = [link.a, link.b].map(|host| &point.hosts[host].name);
+        ["a_to_b", "b_to_a"].map(|way| format!("link.{a}-{b}.{way}.queue_p99_bytes"))
+    })
 }
 
 /// What a link did with the frames that a host sent into it.

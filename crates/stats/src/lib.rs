@@ -29,7 +29,7 @@ pub use decide::{Decision, Rules, decide, enough};
 pub use quantile::compare_quantiles;
 pub use ratio::{Ratio, compare};
 pub use resample::Design;
-pub use runs::{Change, Mean, NoChange, Runs, change, combined};
+pub use runs::{Change, Mean, NoChange, Runs, change, combined, reach};
 pub use sketch::{BadBucket, Sketch};
 pub use verdict::{Verdict, judge};
 

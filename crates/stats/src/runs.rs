@@ -115,6 +115,18 @@ pub fn combined(values: &[f64], mean: Mean) -> f64 {
     }
 }
 
+/// Half the width of the interval of an arithmetic mean, by Student's t; none of fewer than two values.
+pub fn reach(values: &[f64], level: f64) -> Option<f64> {
+    let free = values.len().checked_sub(2)? as f64 + 1.0;
+    let mean = average(values);
+    let squares = values.iter().map(|v| (v - mean) * (v - mean));
+    let se = (squares.sum::<f64>() / free / values.len() as f64).sqrt();
+    match se > 0.0 {
+        true => Some(t_of((1.0 - level).clamp(0.0, 1.0), free) * se),
+        false => Some(0.0),
+    }
+}
+
 /// What changed.
 pub fn change(runs: &Runs) -> Result<Change, NoChange> {
     let all = || runs.before.iter().chain(runs.after);
@@ -416,6 +428,16 @@ mod tests {
         let width = 2.0 * 2.79 * 1.56 * 1.1;
         assert!((found.high - found.low - width).abs() < 0.1, "{found:?}");
         assert!(found.p < 0.01 && !found.is_paired);
+    }
+
+    #[test]
+    fn the_reach_of_a_mean_is_that_of_tables() {
+        // t of two degrees is 4.3027; the standard error of 1, 2, 3 is 1 / sqrt(3).
+        let found = reach(&[1.0, 2.0, 3.0], 0.95).unwrap();
+        assert!((found - 4.3027 / 3.0_f64.sqrt()).abs() < 1e-4, "{found}");
+        assert_eq!(reach(&[2.0, 2.0], 0.95), Some(0.0));
+        assert_eq!(reach(&[2.0], 0.95), None);
+        assert_eq!(reach(&[], 0.95), None);
     }
 
     #[test]

@@ -43,6 +43,9 @@ pub struct RunArgs {
     /// Runs of each point, in place of the file's; they differ in their seed
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: Option<u32>,
+    /// With repetitions: each run, too, not only the means
+    #[arg(long)]
+    pub all: bool,
     /// Of a population: connections of each arm, in place of the file's
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     pub connections: Option<u64>,

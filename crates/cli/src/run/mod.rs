@@ -111,7 +111,7 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
     if args.json {
         json::print(&document)?;
     } else {
-        table::print(&document, &input, &terminal::theme(color, false))?;
+        table::print(&document, &input, args.all, &terminal::theme(color, false))?;
         if let Some(out) = &args.out {
             say(&format!("results and captures: {}", out.display()));
         }

@@ -4,25 +4,53 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
+use tcplab_compare::answers;
 use tcplab_plan::measure::Described;
 use tcplab_plan::result::{PointResult, RunDocument};
 use tcplab_report::matrix::Matrix;
-use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::fit::Points;
 use tcplab_report::terminal::grid::grids;
+use tcplab_report::terminal::{Theme, answers};
 
 use super::input::Input;
 use super::notes::notes;
 use crate::failure::Failure;
 use crate::screen;
 
-/// Prints the table, then what could not be done.
-pub fn print(document: &RunDocument, input: &Input, theme: &Theme) -> Result<(), Failure> {
+/// Prints the answer where points were repeated, else (or with `all`) the table of points; then what could not be done.
+pub fn print(
+    document: &RunDocument,
+    input: &Input,
+    all: bool,
+    theme: &Theme,
+) -> Result<(), Failure> {
     let mut out = screen::painted(theme);
     match &input.view.title {
         Some(title) => writeln!(out, "{}: {title}\n", document.experiment)?,
         None => writeln!(out, "{}\n", document.experiment)?,
     }
+    let answer = answers(document);
+    if let Some(answer) = &answer {
+        write!(out, "{}", answers::answers(answer, theme))?;
+    }
+    if all && answer.is_some() {
+        writeln!(out)?;
+    }
+    if all || answer.is_none() {
+        write!(out, "{}", points(document, theme))?;
+    }
+    if input.view.x.is_some() || input.view.y.is_some() {
+        let matrix = Matrix::of(document, &document.measures, &input.view);
+        let band_percent = input.view.band_ppb as f64 / 1e7;
+        writeln!(out, "\n{}", grids(&matrix, band_percent, theme).trim_end())?;
+    }
+    for note in notes(document) {
+        writeln!(out, "\n{note}")?;
+    }
+    Ok(())
+}
+
+fn points(document: &RunDocument, theme: &Theme) -> String {
     let axes = axes(&document.points);
     let row = |point: &PointResult| {
         let keys = axes.iter().map(|axis| axis_value(point, axis));
@@ -38,16 +66,7 @@ pub fn print(document: &RunDocument, input: &Input, theme: &Theme) -> Result<(),
         measures: names.collect(),
         rows: document.points.iter().map(row).collect(),
     };
-    write!(out, "{}", table.render(theme))?;
-    if input.view.x.is_some() || input.view.y.is_some() {
-        let matrix = Matrix::of(document, &document.measures, &input.view);
-        let band_percent = input.view.band_ppb as f64 / 1e7;
-        writeln!(out, "\n{}", grids(&matrix, band_percent, theme).trim_end())?;
-    }
-    for note in notes(document) {
-        writeln!(out, "\n{note}")?;
-    }
-    Ok(())
+    table.render(theme)
 }
 
 /// Names of the axes, each once.

@@ -49,7 +49,9 @@ fn console_end(console: &str) -> String {
 fn way_out(console: &str) -> &'static str {
     // arch/um/os-Linux/skas/process.c, before 6.13.
     match console.contains("ptrace set fp regs failed") {
-        true => "\nthis CPU has more registers than the kernel has room for: build it again with this tcplab, which gives it the room (docs/kernels.md, large-xstate)",
+        true => {
+            "\nthis CPU has more registers than the kernel has room for: build it again with this tcplab, which gives it the room (docs/kernels.md, large-xstate)"
+        }
         false => "",
     }
 }

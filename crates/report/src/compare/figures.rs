@@ -49,12 +49,12 @@ pub(super) fn percent(value: f64) -> String {
 }
 
 /// The change of a row.
-pub(super) fn change(row: &Row) -> String {
+pub(crate) fn change(row: &Row) -> String {
     row.change_percent.map_or("-".into(), percent)
 }
 
 /// The interval of a row.
-pub(super) fn interval(row: &Row) -> String {
+pub(crate) fn interval(row: &Row) -> String {
     let end = |value: f64| match value.abs() {
         a if a >= 1_000.0 => format!("{value:+.1e}"),
         a if a >= 10.0 => format!("{value:+.0}"),
@@ -93,7 +93,7 @@ pub(super) const fn arrow(better: Better) -> &'static str {
 }
 
 /// The verdict with its figure.
-pub(super) fn verdict(row: &Row) -> String {
+pub(crate) fn verdict(row: &Row) -> String {
     let word = row.verdict.word().replace('-', " ");
     match (row.verdict, row.needs, row.finds_percent) {
         (Verdict::Undecided, Some(needs), _) => format!("{word} ~{needs}"),

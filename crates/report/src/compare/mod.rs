@@ -1,6 +1,6 @@
 //! A comparison (`tcplab.compare/1`) for people and for other programs: terminal, Markdown, JUnit, one HTML page.
 
-mod figures;
+pub(crate) mod figures;
 mod html;
 mod junit;
 mod markdown;
@@ -12,6 +12,7 @@ pub(crate) use html::{body, page};
 pub use junit::junit;
 pub(crate) use junit::xml;
 pub use markdown::{cell, markdown};
+pub(crate) use terminal::ink;
 pub use terminal::terminal;
 
 use tcplab_compare::{Comparison, Row, Verdict};

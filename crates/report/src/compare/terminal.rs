@@ -101,7 +101,8 @@ fn table(rows: &[&Row], name: usize, with_p: bool) -> Table {
     table
 }
 
-const fn ink(verdict: Verdict) -> Ink {
+/// The colour of a verdict.
+pub(crate) const fn ink(verdict: Verdict) -> Ink {
     match verdict {
         Verdict::Worse => Ink::Red,
         Verdict::Better => Ink::Green,

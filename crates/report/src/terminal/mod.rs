@@ -2,6 +2,7 @@
 //! the capture. Plain text that fits its width; colours only where the caller says so.
 
 pub mod acks;
+pub mod answers;
 pub(crate) mod bars;
 mod caqm;
 mod collect;

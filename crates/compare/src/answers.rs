@@ -1,0 +1,255 @@
+//! What the repetitions of a run say of each measure: means with intervals, and changes against a baseline.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use tcplab_plan::measure::Described;
+use tcplab_plan::result::{PointResult, RunDocument};
+use tcplab_stats::reach;
+
+use crate::metrics::{Arm, Metric, Run};
+use crate::row::Row;
+use crate::table::{Options, compare};
+
+/// The answer of a run whose points were repeated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answers {
+    /// Runs of each arm, at most.
+    pub repeats: usize,
+    /// What changes are against, for each thing that is compared; empty: nothing is.
+    pub baselines: Vec<String>,
+    /// The measures, in the order in which they were asked for.
+    pub measures: Vec<Answer>,
+    /// Measures that were 0 in every run.
+    pub zero: Vec<String>,
+    /// Level of all intervals.
+    pub level: f64,
+    /// Changes up to this do not matter, per cent.
+    pub band_percent: f64,
+}
+
+/// One measure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// Its name, unit and which way is better.
+    pub measure: Described,
+    /// Its figure in each arm.
+    pub figures: Vec<Figure>,
+}
+
+/// A measure in one arm.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// The arm: what differs between arms.
+    pub arm: String,
+    /// Runs of the arm.
+    pub runs: usize,
+    /// Those with a value.
+    pub with_value: usize,
+    /// Their mean.
+    pub mean: Option<f64>,
+    /// Half the width of the mean's interval.
+    pub reach: Option<f64>,
+    /// The change against the baseline; none in a baseline itself.
+    pub change: Option<Row>,
+}
+
+/// Runs that differ in nothing but their seed.
+struct Group<'a> {
+    name: String,
+    /// Stack, then the axes in order, but for the repetition.
+    key: Vec<(&'a str, String)>,
+    points: Vec<&'a PointResult>,
+}
+
+const STACK: &str = "stack";
+const VARIANT: &str = "variant";
+
+/// The answer of a result, when any of its points was repeated.
+pub fn answers(document: &RunDocument) -> Option<Answers> {
+    let mut groups = groups(&document.points);
+    let repeats = groups.iter().map(|group| group.points.len()).max()?;
+    if repeats < 2 {
+        return None;
+    }
+    let varies = varying(&groups);
+    for group in &mut groups {
+        group.name = name(&group.key, &varies);
+    }
+    let compared = compared(&varies);
+    let bases: Vec<usize> = (0..groups.len())
+        .map(|at| base(&groups, at, compared))
+        .collect();
+    let options = Options {
+        is_sampled: true,
+        ..Options::default()
+    };
+    let arms: Vec<Arm> = groups.iter().map(|group| arm(group, document)).collect();
+    let rows: Vec<Vec<Row>> = bases
+        .iter()
+        .enumerate()
+        .map(|(at, base)| match at == *base {
+            true => Vec::new(),
+            false => compare(&arms[*base], &arms[at], &options).rows,
+        })
+        .collect();
+    let is_zero = |one: &&Described| {
+        let metrics = arms.iter().flat_map(|arm| &arm.metrics);
+        let mut runs = metrics
+            .filter(|metric| metric.name == one.name)
+            .flat_map(|metric| &metric.runs);
+        runs.all(|run| run.counts() == Some(0.0))
+    };
+    let (zero, shown): (Vec<&Described>, Vec<&Described>) =
+        document.measures.iter().partition(is_zero);
+    let measure = |one: &Described| Answer {
+        measure: one.clone(),
+        figures: (0..groups.len())
+            .map(|at| {
+                let row = rows[at].iter().find(|row| row.metric == one.name);
+                figure(&groups[at], &arms[at], one, row, options.level)
+            })
+            .collect(),
+    };
+    let is_compared = |at: &usize| bases.iter().enumerate().any(|(i, b)| b == at && i != *at);
+    let baselines = (0..groups.len()).filter(is_compared);
+    Some(Answers {
+        repeats,
+        baselines: baselines.map(|at| groups[at].name.clone()).collect(),
+        measures: shown.into_iter().map(measure).collect(),
+        zero: zero.into_iter().map(|one| one.name.clone()).collect(),
+        level: options.level,
+        band_percent: options.rules.band_percent,
+    })
+}
+
+fn groups(points: &[PointResult]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group> = Vec::new();
+    for point in points {
+        let axes = point.axes.iter().filter(|(axis, _)| *axis != "repeat");
+        let axes = axes.map(|(axis, value)| (axis.as_str(), word(value)));
+        let stack = (STACK, point.stack.clone());
+        let key: Vec<_> = std::iter::once(stack).chain(axes).collect();
+        match groups.iter_mut().find(|group| group.key == key) {
+            Some(group) => group.points.push(point),
+            None => groups.push(Group {
+                name: String::new(),
+                key,
+                points: vec![point],
+            }),
+        }
+    }
+    groups
+}
+
+/// What differs between groups.
+fn varying<'a>(groups: &[Group<'a>]) -> Vec<&'a str> {
+    let keys = groups.iter().flat_map(|group| &group.key);
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in keys {
+        if !names.contains(name) {
+            names.push(name);
+        }
+    }
+    // A variant may have an axis of its own.
+    let values = |name: &str| -> BTreeSet<Option<&str>> {
+        groups.iter().map(|group| value(group, name)).collect()
+    };
+    names.retain(|name| values(name).len() > 1);
+    names
+}
+
+fn value<'a>(group: &'a Group<'_>, name: &str) -> Option<&'a str> {
+    let found = group.key.iter().find(|(own, _)| *own == name);
+    found.map(|(_, value)| value.as_str())
+}
+
+fn word(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn name(key: &[(&str, String)], varies: &[&str]) -> String {
+    let told = key.iter().filter(|(name, _)| varies.contains(name));
+    let told: Vec<String> = told
+        .map(|(name, value)| match *name {
+            STACK | VARIANT => value.clone(),
+            name => format!("{name}={value}"),
+        })
+        .collect();
+    match told.is_empty() {
+        // There is but one.
+        true => key
+            .first()
+            .map_or(String::new(), |(_, stack)| stack.clone()),
+        false => told.join(" "),
+    }
+}
+
+/// By what groups are compared: variants; else stacks; else the only axis.
+fn compared<'a>(varies: &[&'a str]) -> Option<&'a str> {
+    let has = |name: &str| varies.iter().find(|own| **own == name).copied();
+    let only = || match varies {
+        [only] => Some(*only),
+        _ => None,
+    };
+    has(VARIANT).or_else(|| has(STACK)).or_else(only)
+}
+
+/// The first group that differs from this one in nothing else; itself where there is none before it.
+fn base(groups: &[Group<'_>], at: usize, compared: Option<&str>) -> usize {
+    let Some(compared) = compared else {
+        return at;
+    };
+    let others = |group: &Group<'_>| -> Vec<(String, String)> {
+        let kept = group.key.iter().filter(|(name, _)| *name != compared);
+        kept.map(|(name, value)| ((*name).to_owned(), value.clone()))
+            .collect()
+    };
+    let own = others(&groups[at]);
+    let found = groups.iter().position(|group| others(group) == own);
+    found.unwrap_or(at)
+}
+
+fn arm(group: &Group<'_>, document: &RunDocument) -> Arm {
+    let mut arm = Arm::named(&group.name);
+    for one in &document.measures {
+        let runs = group.points.iter().map(|point| {
+            let value = point.measures.get(&one.name).copied().flatten();
+            let block = point.axes.get("repeat").and_then(Value::as_u64);
+            Run {
+                value: value.filter(|value| value.is_finite()),
+                block: block.map(|block| block as u32),
+                absent: point.missing.get(&one.name).cloned(),
+                failed: point.error.clone(),
+                ..Run::default()
+            }
+        });
+        let metric = Metric::new(&one.name, one.unit.name(), one.better);
+        arm.metrics.push(Metric {
+            runs: runs.collect(),
+            ..metric
+        });
+    }
+    arm
+}
+
+fn figure(group: &Group<'_>, arm: &Arm, one: &Described, row: Option<&Row>, level: f64) -> Figure {
+    let metric = arm.metrics.iter().find(|metric| metric.name == one.name);
+    let runs = metric.map_or(&[][..], |metric| &metric.runs);
+    let values: Vec<f64> = runs.iter().filter_map(Run::counts).collect();
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    Figure {
+        arm: group.name.clone(),
+        runs: group.points.len(),
+        with_value: values.len(),
+        mean: Some(mean).filter(|mean| mean.is_finite()),
+        reach: reach(&values, level),
+        change: row.cloned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

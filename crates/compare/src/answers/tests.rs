@@ -1,0 +1,149 @@
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use tcplab_plan::measure::Described;
+use tcplab_plan::result::{PointResult, RunDocument};
+
+use super::*;
+use crate::row::Verdict;
+
+/// A point with its axes and the values of `a.goodput_bps` and `a.retransmissions.total`.
+fn point(stack: &str, axes: &[(&str, Value)], values: [Option<f64>; 2]) -> PointResult {
+    let names = ["a.goodput_bps", "a.retransmissions.total"];
+    let axes = axes
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), value.clone()));
+    PointResult {
+        stack: stack.to_owned(),
+        axes: axes.collect(),
+        measures: names.map(str::to_owned).into_iter().zip(values).collect(),
+        ..PointResult::default()
+    }
+}
+
+fn document(points: Vec<PointResult>) -> RunDocument {
+    RunDocument {
+        measures: ["a.goodput_bps", "a.retransmissions.total"]
+            .map(Described::of)
+            .to_vec(),
+        points,
+        ..RunDocument::default()
+    }
+}
+
+/// Two variants, five runs each.
+fn variants(stack: &str) -> Vec<PointResult> {
+    let of = |variant: &str, values: [f64; 5]| -> Vec<PointResult> {
+        let numbered = values.iter().zip(1..);
+        let one = |(value, n): (&f64, u32)| {
+            let axes = [("variant", json!(variant)), ("repeat", json!(n))];
+            point(stack, &axes, [Some(*value), Some(0.0)])
+        };
+        numbered.map(one).collect()
+    };
+    let before = of("plain", [100.0, 102.0, 98.0, 101.0, 99.0]);
+    [before, of("tuned", [111.0, 112.0, 108.0, 111.0, 108.0])].concat()
+}
+
+#[test]
+fn a_mean_its_interval_and_the_change_of_pairs() {
+    let found = answers(&document(variants("model"))).unwrap();
+    assert_eq!(
+        (found.repeats, found.baselines.as_slice()),
+        (5, &["plain".to_owned()][..])
+    );
+    assert_eq!(found.zero, ["a.retransmissions.total"]);
+    let [plain, tuned] = found.measures[0].figures.as_slice() else {
+        panic!("{found:?}");
+    };
+    assert_eq!((plain.arm.as_str(), plain.mean), ("plain", Some(100.0)));
+    // A standard error of sqrt(2.5 / 5) = 0.7071; t of four degrees is 2.7764.
+    assert!((plain.reach.unwrap() - 1.9632).abs() < 1e-3, "{plain:?}");
+    assert!(plain.change.is_none());
+    let row = tuned.change.as_ref().unwrap();
+    assert!(row.paired && row.verdict == Verdict::Better, "{row:?}");
+    assert!((row.change_percent.unwrap() - 10.0).abs() < 0.1, "{row:?}");
+    let (low, high) = row.interval_percent.unwrap();
+    assert!(low > 8.0 && high < 12.0, "{row:?}");
+}
+
+#[test]
+fn nothing_is_said_of_points_that_were_run_once() {
+    let points = [1, 2].map(|n| point("model", &[("every", json!(n))], [Some(1.0), None]));
+    assert_eq!(answers(&document(points.to_vec())), None);
+    assert_eq!(answers(&document(Vec::new())), None);
+}
+
+#[test]
+fn a_run_that_failed_or_had_nothing_to_measure_is_counted() {
+    let mut points = variants("model");
+    points[5].error = Some("no port".into());
+    points[6].measures.insert("a.goodput_bps".into(), None);
+    let found = answers(&document(points)).unwrap();
+    let tuned = &found.measures[0].figures[1];
+    assert_eq!(
+        (tuned.runs, tuned.with_value, tuned.mean),
+        (5, 3, Some(109.0))
+    );
+}
+
+#[test]
+fn variants_are_compared_within_a_stack_and_stacks_where_there_are_no_variants() {
+    let both = [variants("model"), variants("uml:6.1")].concat();
+    let found = answers(&document(both.clone())).unwrap();
+    assert_eq!(found.baselines, ["model plain", "uml:6.1 plain"]);
+    let arms: Vec<&str> = found.measures[0]
+        .figures
+        .iter()
+        .map(|f| f.arm.as_str())
+        .collect();
+    assert_eq!(
+        arms,
+        [
+            "model plain",
+            "model tuned",
+            "uml:6.1 plain",
+            "uml:6.1 tuned"
+        ]
+    );
+    let is_plain = |point: &PointResult| point.axes["variant"] == "plain";
+    let plain = both.into_iter().filter(is_plain).collect();
+    let found = answers(&document(plain)).unwrap();
+    assert_eq!(found.baselines, ["model"]);
+    let change = found.measures[0].figures[1].change.as_ref().unwrap();
+    assert_eq!(
+        (change.change_percent, change.verdict),
+        (Some(0.0), Verdict::Same)
+    );
+}
+
+#[test]
+fn one_axis_is_compared_with_its_first_value_and_two_are_not() {
+    let of = |axes: BTreeMap<&str, u32>| {
+        let axes: Vec<(&str, Value)> = axes.into_iter().map(|(k, v)| (k, json!(v))).collect();
+        point("model", &axes, [Some(1.0), Some(1.0)])
+    };
+    let one = [[1, 1], [1, 2], [2, 1], [2, 2]];
+    let points = one.map(|[every, repeat]| of([("every", every), ("repeat", repeat)].into()));
+    let found = answers(&document(points.to_vec())).unwrap();
+    assert_eq!(found.baselines, ["every=1"]);
+    let two = [
+        [1, 1, 1],
+        [1, 1, 2],
+        [2, 1, 1],
+        [2, 1, 2],
+        [1, 2, 1],
+        [1, 2, 2],
+    ];
+    let point = |[every, size, repeat]: [u32; 3]| {
+        of([("every", every), ("size", size), ("repeat", repeat)].into())
+    };
+    let found = answers(&document(two.map(point).to_vec())).unwrap();
+    assert!(found.baselines.is_empty());
+    assert!(
+        found.measures[0]
+            .figures
+            .iter()
+            .all(|figure| figure.change.is_none())
+    );
+}

@@ -1,0 +1,173 @@
+//! The answer of a run with repetitions: of each measure the mean of every arm with its interval, and the change.
+
+use tcplab_compare::{Answer, Answers, Better, Figure, Row, Verdict};
+use tcplab_plan::measure::{Described, Unit};
+
+use super::Theme;
+use super::style::{Ink, safe, wrap};
+use super::table::{Align, Cell, Table};
+use crate::compare::{figures, ink};
+
+/// Draws it.
+pub fn answers(answers: &Answers, theme: &Theme) -> String {
+    let mut out = String::new();
+    for line in wrap(&head(answers), theme.width) {
+        out += &format!("{line}\n");
+    }
+    let table = table(answers);
+    for (answer, lines) in answers.measures.iter().zip(blocks(&table, answers, theme)) {
+        let better = match answer.measure.better {
+            Better::Higher => ", more is better",
+            Better::Lower => ", less is better",
+            Better::Neither => "",
+        };
+        let name = theme.paint(Ink::Bold, &safe(&answer.measure.name));
+        out += &format!("\n{name}{}\n{lines}", theme.paint(Ink::Dim, better));
+    }
+    for line in wrap(&foot(answers), theme.width) {
+        out += &format!("\n{}", theme.paint(Ink::Dim, &line));
+    }
+    out + "\n"
+}
+
+fn head(answers: &Answers) -> String {
+    let percent = answers.level * 100.0;
+    let mut text = format!(
+        "{} runs of each, with seeds of their own: the mean and its {percent:.0} % interval",
+        answers.repeats
+    );
+    match answers.baselines.as_slice() {
+        [] => {}
+        [one] => {
+            text += &format!(
+                ", the change against {} and the interval of that",
+                safe(one)
+            );
+        }
+        _ => text += ", the change against the first of its kind and its interval",
+    }
+    text
+}
+
+/// All rows in one table, so that columns stand below each other from measure to measure.
+fn table(answers: &Answers) -> Table {
+    let mut table = Table::new(&[
+        ("", Align::Left),
+        ("", Align::Right),
+        ("", Align::Right),
+        ("", Align::Right),
+        ("", Align::Left),
+        ("", Align::Left),
+        ("", Align::Left),
+    ]);
+    for answer in &answers.measures {
+        for figure in &answer.figures {
+            table.row(row(&answer.measure, figure));
+        }
+    }
+    table.drop_empty(&[]);
+    table
+}
+
+fn row(measure: &Described, figure: &Figure) -> Vec<Cell> {
+    let mut cells: Vec<Cell> = vec![
+        safe(&figure.arm).into(),
+        figure
+            .mean
+            .map_or("-".into(), |mean| text(measure.unit, mean))
+            .into(),
+        reach(figure).into(),
+    ];
+    match &figure.change {
+        None => cells.extend(["".into(), "".into(), "".into()]),
+        Some(row) => cells.extend([
+            change(row).into(),
+            interval(row).into(),
+            Cell::inked(figures::verdict(row), ink(row.verdict)),
+        ]),
+    }
+    cells.push(
+        match figure.with_value == figure.runs {
+            true => String::new(),
+            false => format!("{} of {} runs", figure.with_value, figure.runs),
+        }
+        .into(),
+    );
+    cells
+}
+
+/// A mean is no whole number, and its digits behind the point say nothing where it is large.
+fn text(unit: Unit, mean: f64) -> String {
+    match mean.abs() >= 100.0 {
+        true => unit.text(mean.round()),
+        false => unit.text(mean),
+    }
+}
+
+fn change(row: &Row) -> String {
+    match row.change_percent {
+        None => String::new(),
+        Some(change) if change.abs() >= 99.95 => format!("{change:+.0} %"),
+        Some(change) => format!("{change:+.1} %"),
+    }
+}
+
+fn interval(row: &Row) -> String {
+    match row.interval_percent {
+        None => String::new(),
+        Some(_) => format!("({})", figures::interval(row)),
+    }
+}
+
+fn reach(figure: &Figure) -> String {
+    let (Some(mean), Some(reach)) = (figure.mean, figure.reach) else {
+        return String::new();
+    };
+    let percent = 100.0 * reach / mean.abs();
+    match percent {
+        0.0 => "in all".into(),
+        p if !p.is_finite() => String::new(),
+        p if p >= 9.95 => format!("\u{b1}{p:.0} %"),
+        p if p >= 0.095 => format!("\u{b1}{p:.1} %"),
+        p => format!("\u{b1}{p:.2} %"),
+    }
+}
+
+/// The lines of each measure.
+fn blocks(table: &Table, answers: &Answers, theme: &Theme) -> Vec<String> {
+    let rendered = table.render(theme);
+    let mut lines = rendered.lines().skip(table.heading());
+    let take = |answer: &Answer| {
+        let own = lines.by_ref().take(answer.figures.len());
+        own.map(|line| format!("{}\n", line.trim_end())).collect()
+    };
+    answers.measures.iter().map(take).collect()
+}
+
+fn foot(answers: &Answers) -> String {
+    let figures = answers.measures.iter().flat_map(|answer| &answer.figures);
+    let rows: Vec<&Row> = figures
+        .filter_map(|figure| figure.change.as_ref())
+        .collect();
+    let has = |verdict: Verdict| rows.iter().any(|row| row.verdict == verdict);
+    let mut parts = Vec::new();
+    if has(Verdict::Same) {
+        let band = answers.band_percent;
+        parts.push(format!("same: within {band} %, which does not matter"));
+    }
+    if rows.iter().any(|row| row.needs.is_some()) {
+        parts.push("undecided ~N: about N runs of each decide it".into());
+    }
+    if has(Verdict::TooNoisy) {
+        parts.push("too noisy >X %: no sensible number of runs finds less".into());
+    }
+    if rows.iter().any(|row| row.paired) {
+        parts.push("runs with the same seed are compared in pairs".into());
+    }
+    if !answers.zero.is_empty() {
+        let names: Vec<_> = answers.zero.iter().map(|name| safe(name)).collect();
+        parts.push(format!("0 in every run: {}", names.join(", ")));
+    }
+    parts.push("--all shows each run".into());
+    parts.join("; ")
+}
