@@ -25,6 +25,7 @@ use crate::qa::args::QaArgs;
 use crate::reproduce::ReproduceArgs;
 use crate::run::args::{BisectArgs, RunArgs};
 use crate::ssh::SshArgs;
+use crate::starters::{ExamplesArgs, NewArgs};
 
 /// A TCP laboratory: what did TCP do, and why.
 #[derive(Parser, Debug)]
@@ -64,6 +65,10 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Run an experiment on stacks: the model, real kernels in virtual time, this machine's kernel
     Run(RunArgs),
+    /// Write a commented experiment file to begin with
+    New(NewArgs),
+    /// List the examples inside the program, or write some of them
+    Examples(ExamplesArgs),
     /// Populations of connections: what they are drawn from, one of them alone
     Population {
         /// What to do with one

@@ -27,6 +27,7 @@ mod run;
 mod screen;
 mod ssh;
 mod stacks;
+mod starters;
 mod terminal;
 
 use std::ffi::OsString;
@@ -76,6 +77,8 @@ fn main() -> ExitCode {
         Command::Bench(args) => Ok(bench::main(&args, cli.color)),
         Command::Qa(args) => Ok(qa::main(&args, cli.color)),
         Command::Probe(args) => Ok(probe::main(&args, &raw)),
+        Command::New(args) => starters::new(&args),
+        Command::Examples(args) => starters::examples(&args, cli.color),
         Command::Schema { name } => generate::schema(name),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man => generate::man(),

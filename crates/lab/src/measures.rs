@@ -104,7 +104,7 @@ fn of_hosts(app: &App, point: &Point) -> Vec<String> {
     names
 }
 
-/// The queues of the narrowest link that tcplab forwards.
+/// The queues of the narrowest link that tcplab forwards, where they are measured.
 fn narrowest(point: &Point) -> impl Iterator<Item = String> {
     let is_named = |host: usize| point.hosts[host].group.is_none();
     let own = point.links.iter().filter(|link| link.by == By::Tcplab);
@@ -116,7 +116,11 @@ fn narrowest(point: &Point) -> impl Iterator<Item = String> {
     let found = own.filter(|link| rate(link).is_some()).min_by_key(rate);
     found.into_iter().flat_map(|link| {
         let [a, b] = [link.a, link.b].map(|host| &point.hosts[host].name);
-        ["a_to_b", "b_to_a"].map(|way| format!("link.{a}-{b}.{way}.queue_p99_bytes"))
+        let ways = [("a_to_b", &link.a_to_b), ("b_to_a", &link.b_to_a)];
+        let measured = ways
+            .into_iter()
+            .filter(|(_, way)| way.queue_from_ns.is_some());
+        measured.map(move |(way, _)| format!("link.{a}-{b}.{way}.queue_p99_bytes"))
     })
 }
 

@@ -61,7 +61,7 @@ pub struct RunArgs {
     /// Write the result as one self-contained HTML page (`tcplab report` does it later)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
-    /// Print the plan, every default filled in, and run nothing
+    /// Show what would be run, and run nothing; with --json every value of every point
     #[arg(long)]
     pub dry_run: bool,
     /// Print one JSON document (see `tcplab schema run`)

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use serde::Serialize;
 use tcplab_kernel::stack::StackName;
 use tcplab_lab::{LabError, Manifest, campaign, check, measures};
 use tcplab_plan::measure::Expression;
 use tcplab_plan::view::View;
 use tcplab_plan::{Experiment, Point};
 
+use super::plan::Plan;
 use crate::failure::Failure;
 use crate::files;
 
@@ -27,18 +27,6 @@ pub struct Input {
     file: String,
     /// What its author may have meant otherwise.
     pub warnings: Vec<String>,
-}
-
-/// What `--dry-run` prints.
-#[derive(Serialize)]
-pub struct Plan<'a> {
-    schema: &'static str,
-    experiment: &'a str,
-    stacks: Vec<String>,
-    measures: &'a [String],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    warnings: &'a [String],
-    points: &'a [Point],
 }
 
 /// What the command line changes of a file.

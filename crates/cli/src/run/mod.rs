@@ -5,6 +5,7 @@ mod bisect;
 pub mod input;
 mod notes;
 pub mod page;
+mod plan;
 pub mod progress;
 mod table;
 
@@ -78,7 +79,11 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
     input.check(&on)?;
     over_lo(&input.points);
     if args.dry_run {
-        json::print(&input.plan(&on))?;
+        let plan = input.plan(&on);
+        match args.json {
+            true => json::print(&plan)?,
+            false => plan.print(input.view.title.as_deref(), &terminal::theme(color, false))?,
+        }
         return Ok(ExitCode::SUCCESS);
     }
     let mut options = args.ssh.options();

@@ -108,8 +108,10 @@ fn strings_in_files_do_not_reach_the_terminal_as_they_are() {
     let experiment = "title = \"a\u{202e}b\u{200b}\"\n[[app]]\nkind = \"bulk\"\nbytes = 10000\nclient = \"client\"\n";
     std::fs::write(&file, experiment).unwrap();
     clean(&tcplab(&["run", text(&file)]), false);
-    let json = tcplab(&["run", text(&file), "--dry-run"]);
-    clean(&json, false);
+    for json in [&[][..], &["--json"]] {
+        let words = [&["run", text(&file), "--dry-run"], json].concat();
+        clean(&tcplab(&words), false);
+    }
     std::fs::write(
         &file,
         experiment.replace("client = \"", "client = \"\u{202e}"),

@@ -38,6 +38,7 @@ mod run;
 mod schema;
 mod ssh;
 mod sshd;
+mod starters;
 mod streams;
 mod topology;
 mod troubles;

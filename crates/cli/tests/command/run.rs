@@ -301,7 +301,7 @@ fn wrong_names_are_answered_with_the_nearest() {
 
 #[test]
 fn a_dry_run_prints_every_default() {
-    let plan = tcplab(&["run", STREAM, "--dry-run"]).json();
+    let plan = tcplab(&["run", STREAM, "--dry-run", "--json"]).json();
     assert_eq!(plan["stacks"].as_array().unwrap().len(), 4);
     let app = &plan["points"][0]["apps"][0];
     assert_eq!(app["does"]["stream"]["every_ns"], 100_000_000);

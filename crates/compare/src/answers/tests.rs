@@ -1,3 +1,5 @@
+//! Answers of results made by hand: means, intervals, pairs, baselines, what failed.
+
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};

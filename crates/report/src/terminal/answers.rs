@@ -39,10 +39,7 @@ fn head(answers: &Answers) -> String {
     match answers.baselines.as_slice() {
         [] => {}
         [one] => {
-            text += &format!(
-                ", the change against {} and the interval of that",
-                safe(one)
-            );
+            text += &format!(", the change against `{}` and its interval", safe(one));
         }
         _ => text += ", the change against the first of its kind and its interval",
     }
@@ -98,9 +95,17 @@ fn row(measure: &Described, figure: &Figure) -> Vec<Cell> {
 
 /// A mean is no whole number, and its digits behind the point say nothing where it is large.
 fn text(unit: Unit, mean: f64) -> String {
-    match mean.abs() >= 100.0 {
-        true => unit.text(mean.round()),
-        false => unit.text(mean),
+    let step = match mean.abs() {
+        large if large >= 100.0 => 1.0,
+        large if large >= 10.0 => 10.0,
+        large if large >= 1.0 => 100.0,
+        _ => return unit.text(mean),
+    };
+    let text = unit.text((mean * step).round() / step);
+    let is_plain = !matches!(unit, Unit::BitsPerSecond | Unit::Microseconds | Unit::Bytes);
+    match text.contains('.') && is_plain {
+        true => text.trim_end_matches('0').to_owned(),
+        false => text,
     }
 }
 
@@ -115,7 +120,11 @@ fn change(row: &Row) -> String {
 fn interval(row: &Row) -> String {
     match row.interval_percent {
         None => String::new(),
-        Some(_) => format!("({})", figures::interval(row)),
+        Some((low, high)) => {
+            // As many digits as both need.
+            let places = usize::from(low.abs().min(high.abs()) < 9.95);
+            format!("({low:+.places$} to {high:+.places$})")
+        }
     }
 }
 
@@ -125,7 +134,7 @@ fn reach(figure: &Figure) -> String {
     };
     let percent = 100.0 * reach / mean.abs();
     match percent {
-        0.0 => "in all".into(),
+        0.0 => "in every run".into(),
         p if !p.is_finite() => String::new(),
         p if p >= 9.95 => format!("\u{b1}{p:.0} %"),
         p if p >= 0.095 => format!("\u{b1}{p:.1} %"),
@@ -160,6 +169,20 @@ fn foot(answers: &Answers) -> String {
     }
     if has(Verdict::TooNoisy) {
         parts.push("too noisy >X %: no sensible number of runs finds less".into());
+    }
+    let excludes_0 = |row: &&&Row| {
+        row.interval_percent
+            .is_some_and(|(low, high)| low * high > 0.0)
+    };
+    if rows
+        .iter()
+        .filter(excludes_0)
+        .any(|row| row.verdict.is_open())
+    {
+        parts.push(
+            "verdicts allow for the number of measures (Benjamini-Hochberg), intervals do not"
+                .into(),
+        );
     }
     if rows.iter().any(|row| row.paired) {
         parts.push("runs with the same seed are compared in pairs".into());

@@ -1,0 +1,102 @@
+//! `tcplab new` and `tcplab examples`, and the answer that a starter gives.
+
+use super::{command, folder, tcplab, text};
+
+const KINDS: [&str; 6] = [
+    "two-hosts",
+    "dumbbell",
+    "home-line",
+    "incast",
+    "web",
+    "population",
+];
+
+#[test]
+fn every_starter_runs_as_it_is() {
+    let place = folder();
+    for kind in KINDS {
+        let file = place.path().join(format!("{kind}.toml"));
+        let new = tcplab(&["new", kind, text(&file)]);
+        assert_eq!(new.code, 0, "{}", new.err);
+        assert!(new.err.contains(&format!("tcplab run {}", text(&file))));
+        let few = match kind {
+            "population" => ["--connections", "300"],
+            _ => ["--repeat", "2"],
+        };
+        let run = tcplab(&[&["run", text(&file)], &few[..]].concat());
+        assert_eq!(run.code, 0, "{kind}: {}{}", run.out, run.err);
+        assert!(!run.err.contains("warning"), "{kind}: {}", run.err);
+        // No measure is asked for that the run cannot have.
+        assert!(!run.out.contains("\n-: "), "{kind}: {}", run.out);
+        let again = tcplab(&["new", kind, text(&file)]);
+        assert_eq!(again.code, 2);
+        assert!(again.err.contains("is there already"), "{}", again.err);
+        let printed = tcplab(&["new", kind, "-"]);
+        assert_eq!(printed.out, std::fs::read_to_string(&file).unwrap());
+    }
+    let unknown = tcplab(&["new", "to-hosts"]);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.err.contains("two-hosts"), "{}", unknown.err);
+}
+
+#[test]
+fn two_variants_of_twenty_runs_are_answered_on_one_screen() {
+    let file = "examples/new/two-hosts.toml";
+    let words = ["run", file, "--repeat", "20", "--on", "model"];
+    let run = command(&words).env("COLUMNS", "80").output().unwrap();
+    let out = String::from_utf8(run.stdout).unwrap();
+    assert!(out.lines().count() <= 24, "{out}");
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+    assert!(out.contains("20 runs of each"), "{out}");
+    assert!(out.contains("against `cubic`"), "{out}");
+    let better = out.lines().find(|line| line.ends_with("better"));
+    let better = better.unwrap_or_else(|| panic!("{out}"));
+    assert!(
+        better.contains(" % ") && better.contains(" to +"),
+        "{better}"
+    );
+    let all = tcplab(&[&words[..], &["--all"]].concat());
+    assert!(all.out.lines().count() > 40 + 20, "{}", all.out);
+}
+
+#[test]
+fn examples_are_listed_and_written() {
+    let list = tcplab(&["examples"]);
+    assert_eq!(list.code, 0);
+    assert!(list.out.contains("delayed-ack"), "{}", list.out);
+    let place = folder();
+    let words = [
+        "examples",
+        "delayed-ack",
+        "dumbbell",
+        "--out",
+        text(place.path()),
+    ];
+    assert_eq!(tcplab(&words).code, 0);
+    for name in ["delayed-ack.toml", "dumbbell.toml"] {
+        let written = std::fs::read_to_string(place.path().join(name)).unwrap();
+        let there = std::fs::read_to_string(super::root().join("examples").join(name)).unwrap();
+        assert_eq!(written, there);
+    }
+    assert_eq!(tcplab(&words).code, 2);
+}
+
+#[test]
+fn a_dry_run_is_for_people_and_with_json_for_programs() {
+    let file = "examples/new/home-line.toml";
+    let run = tcplab(&["run", file, "--dry-run"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    for part in [
+        "15 points on model:linux-6.1",
+        "variant: modem, cake, ack-filter",
+        "5 of each",
+        "isp-home",
+        "rate 30 Mbit/s",
+        "client home, server server",
+        "Nothing was run",
+    ] {
+        assert!(run.out.contains(part), "{part}: {}", run.out);
+    }
+    let plan = tcplab(&["run", file, "--dry-run", "--json"]).json();
+    assert_eq!(plan["points"].as_array().unwrap().len(), 15);
+}
