@@ -65,9 +65,9 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Run an experiment on stacks: the model, real kernels in virtual time, this machine's kernel
     Run(RunArgs),
-    /// Write a commented experiment file to begin with
+    /// Write a commented experiment file to start from
     New(NewArgs),
-    /// List the examples inside the program, or write some of them
+    /// List the built-in examples, or write some of them to files
     Examples(ExamplesArgs),
     /// Populations of connections: what they are drawn from, one of them alone
     Population {

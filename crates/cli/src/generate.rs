@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::CommandFactory;
 use schemars::generate::SchemaSettings;
 use tcplab_compare::{Comparison, Metrics, QaDocument};
 use tcplab_lab::drill::DrillDocument;
@@ -13,7 +12,8 @@ use tcplab_plan::result::{ReproduceDocument, RunDocument};
 use tcplab_plan::{Experiment, Population};
 
 use crate::analyze::{json, pair};
-use crate::args::{Cli, SchemaName};
+use crate::args::SchemaName;
+use crate::exit;
 use crate::explain;
 use crate::failure::Failure;
 use crate::link;
@@ -63,7 +63,7 @@ pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
 pub fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Failure> {
     // Into memory first: the generator panics when its writer fails (`| head`).
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "tcplab", &mut script);
+    clap_complete::generate(shell, &mut exit::command(), "tcplab", &mut script);
     screen::plain().write_all(&script)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -71,7 +71,7 @@ pub fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Failure> {
 /// Prints the manual page: the command, then each subcommand.
 pub fn man() -> Result<ExitCode, Failure> {
     let mut page = Vec::new();
-    let command = Cli::command();
+    let command = exit::command();
     let whole = clap_mangen::Man::new(command.clone());
     whole.render_title(&mut page)?;
     whole.render_name_section(&mut page)?;

@@ -10,6 +10,7 @@ mod bench;
 mod compare;
 mod doctor;
 mod drill;
+mod exit;
 mod explain;
 mod failure;
 mod files;
@@ -33,7 +34,7 @@ mod terminal;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::FromArgMatches;
 use tcplab_base::safe_lines;
 use tcplab_kernel::say;
 
@@ -51,7 +52,8 @@ fn main() -> ExitCode {
         }
     }
     let raw: Vec<OsString> = std::env::args_os().collect();
-    let cli = match Cli::try_parse_from(&raw) {
+    let matches = exit::command().try_get_matches_from(&raw);
+    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(e) => return usage(&raw, &e),
     };
@@ -104,7 +106,7 @@ fn usage(raw: &[OsString], e: &clap::Error) -> ExitCode {
         let text = e.render().to_string();
         let message = text.trim_start_matches("error: ").trim_end();
         let failure = Failure::usage(message);
-        let cli = Cli::command();
+        let cli = exit::command();
         let mut words = raw.iter().skip(1);
         let sub = words.find_map(|word| cli.find_subcommand(word));
         match sub.map(clap::Command::get_name) {

@@ -25,12 +25,12 @@ Kinds:
   web          a page's objects over a lossy line
   population   thousands of drawn connections, each through several TCPs
 
-Exit codes: 0 written; 2 the file is there already, or cannot be written.")]
+Exit codes: 0 written; 2 the file exists or cannot be written.")]
 pub struct NewArgs {
-    /// What it begins from
+    /// What to start from
     #[arg(value_parser = names(STARTERS))]
     pub kind: String,
-    /// Where to write it; - is standard output [default: KIND.toml]
+    /// Output file; - is standard output [default: KIND.toml]
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: Option<PathBuf>,
 }
@@ -39,16 +39,16 @@ pub struct NewArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  tcplab examples                        what there is
-  tcplab examples delayed-ack            writes delayed-ack.toml here
+  tcplab examples                        list them
+  tcplab examples delayed-ack            write ./delayed-ack.toml
   tcplab examples delayed-ack --out - | tcplab run -
 
-Exit codes: 0 listed or written; 2 a file is there already, or cannot be written.")]
+Exit codes: 0 listed or written; 2 a file exists or cannot be written.")]
 pub struct ExamplesArgs {
-    /// Those to write; none: list them
+    /// Examples to write; without a name, list them
     #[arg(value_parser = names(EXAMPLES), hide_possible_values = true)]
     pub names: Vec<String>,
-    /// Where to write them; - is standard output
+    /// Folder to write them to; - is standard output
     #[arg(long, value_name = "FOLDER", default_value = ".", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
 }
@@ -69,7 +69,7 @@ pub fn new(args: &NewArgs) -> Result<ExitCode, Failure> {
     }
     let path = path.display();
     say(&format!(
-        "{path} is written; change it, then:\n  tcplab run {path}\n  tcplab run {path} --dry-run    what it would run"
+        "{path} written. Edit it, then:\n  tcplab run {path}\n  tcplab run {path} --dry-run    (shows what would run)"
     ));
     Ok(ExitCode::SUCCESS)
 }
@@ -94,7 +94,7 @@ pub fn examples(args: &ExamplesArgs, color: Color) -> Result<ExitCode, Failure> 
             false => args.out.join(format!("{name}.toml")),
         };
         if write(file, &path)? {
-            say(&format!("{} is written", path.display()));
+            say(&format!("{} written", path.display()));
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -114,7 +114,7 @@ fn write(file: &File, path: &Path) -> Result<bool, Failure> {
     let shown = path.display();
     if path.symlink_metadata().is_ok() {
         return Err(Failure::input(format!(
-            "{shown} is there already: name another file, or remove it"
+            "{shown} already exists: choose another name or remove it"
         )));
     }
     let done = write_own(path, file.text);

@@ -156,5 +156,6 @@ fn measured(
     result.warnings = outcome.warnings;
     result.tolerated = check::left_out(point, stack.honours());
     result.tolerated.extend(outcome.tolerated);
+    result.name_columns();
     Ok(result)
 }

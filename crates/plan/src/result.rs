@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::measure::Described;
-use crate::outcome::{Flow, LinkCount, LinkSeries};
+use crate::outcome::{Flow, LINK_SERIES, LinkCount, LinkSeries, TCP_INFO_SERIES};
 
 /// `schema` of a [`RunDocument`].
 pub const RUN_SCHEMA: &str = "tcplab.run/1";
@@ -71,6 +71,10 @@ pub struct PointResult {
     /// Samples of each link, in the order of the experiment (`run.link_every`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub link_series: Vec<LinkSeries>,
+    /// Names of the columns of each array of numbers that is in it: `tcp_info_series`, `link_series`, `pings`; not covered
+    /// by the digest.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub columns: BTreeMap<String, Vec<String>>,
     /// What it cost; not covered by the digest.
     pub cost: Cost,
     /// SHA-256 of this result (without `cost`) and its captures, in hexadecimal; empty when the
@@ -96,6 +100,31 @@ pub struct PointResult {
     /// The error is a limit that ended the run: `run.max_events`, or the time that a guest may take.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inconclusive: bool,
+}
+
+impl PointResult {
+    /// Says what the columns of its arrays are.
+    pub fn name_columns(&mut self) {
+        let ends = || {
+            self.flows
+                .iter()
+                .flat_map(|flow| [&flow.client, &flow.server])
+        };
+        let series = ends().any(|end| !end.tcp_info_series.is_empty());
+        let pings = ends().any(|end| !end.pings.is_empty());
+        let mut links = self.link_series.iter();
+        let links = links.any(|link| !(link.a_to_b.is_empty() && link.b_to_a.is_empty()));
+        let named = [
+            ("tcp_info_series", series, "time_ns", &TCP_INFO_SERIES[..]),
+            ("link_series", links, "time_ns", &LINK_SERIES[..]),
+            ("pings", pings, "sent_ns", &["latency_ns"][..]),
+        ];
+        for (name, _, first, others) in named.into_iter().filter(|(_, is, ..)| *is) {
+            let columns = std::iter::once(&first).chain(others);
+            let columns = columns.map(|column| (*column).to_owned()).collect();
+            self.columns.insert(name.to_owned(), columns);
+        }
+    }
 }
 
 /// What a run cost.

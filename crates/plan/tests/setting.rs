@@ -31,7 +31,7 @@ fn a_setting_holds_for_every_variant_and_the_last_one_wins() {
     let warnings = parse(&set[..1], None).unwrap().warnings();
     assert_eq!(
         warnings,
-        ["--set link.a-b.delay replaces what variant `far` sets there"]
+        ["--set link.a-b.delay overrides the value that variant `far` sets"]
     );
 }
 
@@ -81,9 +81,9 @@ fn what_is_wrong_stands_where_it_was_written() {
     let of_axis = error(&["link.a-b.delay=1ms,fast"]);
     assert!(of_axis.starts_with("--set:1:16: "), "{of_axis}");
     for (word, why) in [
-        ("link.a-b.delay", "there is no `=`"),
-        ("=3", "a path and a value"),
-        ("link.a-b.delay=", "a path and a value"),
+        ("link.a-b.delay", "missing `=`"),
+        ("=3", "write a path"),
+        ("link.a-b.delay=", "write a path"),
         ("run.repeat=3", "`--repeat N` changes it"),
         ("run.stacks=host", "`--on STACK` changes it"),
         ("app.bulk.chnk=3", "did you mean `chunk`?"),

@@ -8,7 +8,7 @@ use tcplab_drill::IpMode;
 /// `tcplab drill`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exit codes: 0 all scripts pass (skipped ones do not count); 1 one or more fail; 2 a script or path that cannot be
+Exit codes: 0 all scripts pass (skipped ones and known failures do not count); 1 one or more fail; 2 a script or path that cannot be
 read; 4 nothing could be run here.
 
 Examples:
@@ -16,6 +16,8 @@ Examples:
   tcplab drill gtests/net/tcp -v                      packetdrill's public suite, one line for each case
   tcplab drill fast_retransmit.pkt --pcap out         the packets of the run, for Wireshark
   tcplab drill gtests/net/tcp --on uml:mine --json    a patched kernel (tcplab kernel build), in virtual time
+  tcplab drill gtests/net/tcp | grep ^FAIL > known    record what fails today ...
+  tcplab drill gtests/net/tcp --expect known          ... and show what fails besides
   sudo tcplab drill gtests/net/tcp --on host          this machine's kernel, in namespaces
 
 Flags of packetdrill's run_all.py that work here: -S -v -l -L -4 -6 --ipv4mappedv6 -P N -t DIR -c DIR --dry_run.")]
@@ -53,6 +55,9 @@ pub struct DrillArgs {
     /// How late or early something may be, in microseconds, in place of the scripts' and the default
     #[arg(long, value_name = "N", visible_alias = "tolerance_usecs")]
     pub tolerance_us: Option<u64>,
+    /// Read known failures from FILE (lines `FAIL SCRIPT (MODE)`, as printed): only other failures count
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "tap")]
+    pub expect: Option<PathBuf>,
     /// Define a symbol for all scripts
     #[arg(short = 'D', long, value_name = "NAME=VALUE")]
     pub define: Vec<String>,

@@ -2,6 +2,7 @@
 
 mod args;
 mod capture;
+mod expect;
 mod tap;
 mod text;
 
@@ -24,6 +25,7 @@ pub fn main(args: &DrillArgs, color: Color) -> ExitCode {
 }
 
 fn run(args: &DrillArgs, color: Color) -> Result<ExitCode, Failure> {
+    let expected = args.expect.as_deref().map(expect::read).transpose()?;
     let scripts = drill::scripts(&args.paths)?;
     let cases = drill::cases(&scripts, &args.modes());
     if args.dry_run {
@@ -57,6 +59,9 @@ fn run(args: &DrillArgs, color: Color) -> Result<ExitCode, Failure> {
     if let Some(bar) = &bar {
         bar.finish_and_clear();
     }
+    if let Some(list) = &expected {
+        expect::mark(&mut document, list);
+    }
     match &args.pcap {
         Some(folder) => capture::write(folder, &mut document)?,
         None => capture::keep_failed(&mut document),
@@ -74,9 +79,9 @@ fn run(args: &DrillArgs, color: Color) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(code(&document)))
 }
 
-/// 1: a case failed; 4: none could be run.
+/// 1: a case failed that is not known to; 4: none could be run.
 fn code(document: &DrillDocument) -> u8 {
-    match (document.failed, document.passed) {
+    match (document.news(), document.passed + document.failed) {
         (1.., _) => 1,
         (0, 1..) => 0,
         (0, 0) => 4,

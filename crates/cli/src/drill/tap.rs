@@ -72,6 +72,7 @@ mod tests {
             why: why.into(),
             log: Vec::new(),
             pcapng: Vec::new(),
+            known: false,
             capture: None,
             mutants: Mutants::default(),
         };

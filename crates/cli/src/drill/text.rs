@@ -27,9 +27,20 @@ pub fn print(document: &DrillDocument, args: &DrillArgs, theme: &Theme) -> Resul
         }
         writeln!(out, "{} of {} mutants fail", mutants.failed, mutants.run)?;
     }
+    let mut known = String::new();
+    if let (Some(expected), Some(path)) = (&document.expected, &args.expect) {
+        let path = path.display();
+        for name in &expected.passes {
+            writeln!(out, "passes now; remove it from {path}: {name}")?;
+        }
+        for line in &expected.unused {
+            writeln!(out, "{path}, {line} matches no case")?;
+        }
+        known = format!(" ({} known)", expected.failed);
+    }
     writeln!(
         out,
-        "{} passed, {} failed, {} skipped",
+        "{} passed, {} failed{known}, {} skipped",
         document.passed, document.failed, document.skipped
     )?;
     out.flush()?;
@@ -41,6 +52,8 @@ fn case(out: &mut impl Write, result: &CaseResult, args: &DrillArgs) -> io::Resu
     let word = match result.verdict {
         Verdict::Pass if args.verbose == 0 => return Ok(()),
         Verdict::Skip if args.verbose == 0 => return Ok(()),
+        Verdict::Fail if result.known && args.verbose == 0 => return Ok(()),
+        Verdict::Fail if result.known => "KNOWN",
         Verdict::Pass => "OK  ",
         Verdict::Fail => "FAIL",
         Verdict::Skip => "SKIP",

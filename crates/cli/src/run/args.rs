@@ -6,6 +6,7 @@ use clap::{Args, ValueHint};
 
 use crate::failure::Failure;
 use crate::files::check_outputs;
+use crate::run::csv::is_file;
 use crate::run::input::Changes;
 use crate::ssh::SshArgs;
 
@@ -37,13 +38,13 @@ pub struct RunArgs {
     /// Seed of all random streams, in place of the file's
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Change a value of the file: link.isp-home.a_to_b.rate=1mbit; several values (=1mbit,2mbit) are an axis
+    /// Change a value of the file: link.isp-home.a_to_b.rate=1mbit; several values (=1mbit,2mbit) make an axis
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
-    /// Runs of each point, in place of the file's; they differ in their seed
+    /// Runs of each point, in place of the file's; each has its own seed
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: Option<u32>,
-    /// With repetitions: each run, too, not only the means
+    /// Show every run of a repeated point, not only means
     #[arg(long)]
     pub all: bool,
     /// Of a population: connections of each arm, in place of the file's
@@ -61,6 +62,9 @@ pub struct RunArgs {
     /// Write the result as one self-contained HTML page (`tcplab report` does it later)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
+    /// Write the points to FILE.csv, or points and series to a folder, a table each
+    #[arg(long, value_name = "FILE.csv|FOLDER", value_hint = ValueHint::AnyPath)]
+    pub csv: Option<PathBuf>,
     /// Show what would be run, and run nothing; with --json every value of every point
     #[arg(long)]
     pub dry_run: bool,
@@ -95,6 +99,7 @@ impl RunArgs {
         let rows = self.rows.iter().flatten().next();
         let outputs = [
             ("--html", self.html.as_deref()),
+            ("--csv", self.csv.as_deref().filter(|place| is_file(place))),
             ("--rows", rows.map(PathBuf::as_path)),
         ];
         check_outputs([&self.experiment], &outputs)

@@ -2,6 +2,7 @@
 
 pub mod args;
 mod bisect;
+mod csv;
 pub mod input;
 mod notes;
 pub mod page;
@@ -90,6 +91,7 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
     options.sets_sysctls = args.ssh_sysctl;
     let lab = lab()?.with_far(Far { options, say });
     let stacks = stacks(&lab, input.stacks(&on))?;
+    args.csv.as_deref().map_or(Ok(()), csv::prepare)?;
     let progress = progress::Progress::new();
     let document = campaign::run(
         &lab,
@@ -112,6 +114,9 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
     if let Some(file) = &args.html {
         let shown = (document.measures.as_slice(), &input.view);
         page::write(file, &document, &input.points, shown)?;
+    }
+    if let Some(place) = &args.csv {
+        csv::write(place, &document, &input.points)?;
     }
     if args.json {
         json::print(&document)?;

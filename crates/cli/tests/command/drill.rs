@@ -53,6 +53,42 @@ fn a_script_passes_in_its_modes() {
 }
 
 #[test]
+fn what_is_not_on_the_list_of_known_failures_is_the_news() {
+    let wrong = PASSES.replace("ack 1001", "ack 1000");
+    let folder = folder(&[("a.pkt", &wrong), ("b.pkt", PASSES), ("c.pkt", &wrong)]);
+    let all = drill(folder.path(), &["-4"]);
+    assert_eq!(all.code, 1);
+    // Its own output is a list.
+    let list = folder.path().join("known");
+    std::fs::write(&list, &all.out).unwrap();
+    let list = list.display().to_string();
+    let none = drill(folder.path(), &["-4", "--expect", &list]);
+    assert_eq!(none.code, 0, "{}", none.out);
+    assert_eq!(none.out, "1 passed, 2 failed (2 known), 0 skipped\n");
+    // A path by its end, without a mode; one that passes; one that there is not.
+    std::fs::write(&list, "# since June\na.pkt\nb.pkt (ipv4)\nz.pkt\n").unwrap();
+    let run = drill(folder.path(), &["-4", "--expect", &list]);
+    assert_eq!(run.code, 1);
+    let failed: Vec<&str> = run.out.lines().filter(|l| l.starts_with("FAIL")).collect();
+    assert!(
+        failed.len() == 1 && failed[0].ends_with("c.pkt (ipv4)"),
+        "{}",
+        run.out
+    );
+    for part in [
+        "passes now; remove it",
+        "b.pkt (ipv4)",
+        "line 4: z.pkt matches no case",
+    ] {
+        assert!(run.out.contains(part), "{part}: {}", run.out);
+    }
+    let json = drill(folder.path(), &["-4", "--expect", &list, "--json"]).json();
+    assert_eq!(json["expected"]["failed"], 1);
+    let known = |n: usize| &json["results"][n]["known"];
+    assert_eq!((known(0), known(2)), (&true.into(), &Value::Null));
+}
+
+#[test]
 fn a_failure_shows_both_packets_and_ends_with_1() {
     let wrong = PASSES.replace("ack 1001", "ack 1000");
     let folder = folder(&[("a.pkt", &wrong)]);

@@ -340,6 +340,69 @@ fn a_run_is_changed_without_an_editor() {
 }
 
 #[test]
+fn points_and_series_are_tables_for_other_programs() {
+    let place = folder();
+    let file = place.path().join("t.toml");
+    let experiment = "measures = [\"bulk.goodput_bps\", \"client.TcpRetransSegs\"]\n[run]\nrepeat = 2\ntcp_info_every = \"10ms\"\n\
+                      link_every = \"10ms\"\n[[link]]\nrate = \"10mbit\"\n[[app]]\nkind = \"bulk\"\nbytes = 100000\n\
+                      [[app]]\nkind = \"udp-ping\"\ncount = 3\n[[variant]]\nname = \"a, or b\"\n";
+    std::fs::write(&file, experiment).unwrap();
+    let out = place.path().join("out");
+    let run = tcplab(&["run", text(&file), "--csv", text(&out), "--json"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let table = |name: &str| {
+        let text = std::fs::read_to_string(out.join(name)).unwrap();
+        text.lines().map(str::to_owned).collect::<Vec<String>>()
+    };
+    let points = table("points.csv");
+    assert_eq!(
+        points[0],
+        "point,stack,repeat,variant,seed,cut_short,error,bulk.goodput_bps [bit/s],client.TcpRetransSegs"
+    );
+    let document = run.json();
+    let goodput = &document["points"][1]["measures"]["bulk.goodput_bps"];
+    let start = format!(
+        "1,model:linux-6.1,2,\"a, or b\",{},false,,",
+        document["points"][1]["seed"]
+    );
+    assert!(points[2].starts_with(&start), "{}", points[2]);
+    let value = points[2][start.len()..].split(',').next().unwrap();
+    assert_eq!(value.parse::<f64>().ok(), goodput.as_f64());
+    assert_eq!(table("connections.csv").len(), 1 + 2 * 2 * 2);
+    assert_eq!(table("pings.csv").len(), 1 + 2 * 3);
+    // The columns are those that the result names.
+    let columns = &document["points"][0]["columns"];
+    for (name, file) in [
+        ("tcp_info_series", "tcp_info.csv"),
+        ("link_series", "links.csv"),
+    ] {
+        let named: Vec<&str> = columns[name]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|c| c.as_str())
+            .collect();
+        let rows = table(file);
+        assert!(rows[0].ends_with(&named.join(",")), "{name}: {}", rows[0]);
+        assert!(rows.len() > 10, "{name}");
+        let width = rows[0].split(',').count();
+        assert!(
+            rows.iter().all(|row| row.split(',').count() == width),
+            "{name}"
+        );
+    }
+    let one = place.path().join("points.csv");
+    assert_eq!(tcplab(&["run", text(&file), "--csv", text(&one)]).code, 0);
+    assert_eq!(
+        std::fs::read_to_string(&one).unwrap(),
+        points.join("\n") + "\n"
+    );
+    // What cannot be written is told before the run.
+    let blocked = tcplab(&["run", text(&file), "--csv", text(&file.join("x"))]);
+    assert_eq!(blocked.code, 2, "{}", blocked.err);
+}
+
+#[test]
 #[ignore = "needs kernels: tcplab kernel build 6.1, and --edit mss-boundary"]
 fn bisect_exit_says_good_bad_or_skip() {
     let judge = |stack: &str, bad: &str| {

@@ -30,7 +30,7 @@ fn every_starter_runs_as_it_is() {
         assert!(!run.out.contains("\n-: "), "{kind}: {}", run.out);
         let again = tcplab(&["new", kind, text(&file)]);
         assert_eq!(again.code, 2);
-        assert!(again.err.contains("is there already"), "{}", again.err);
+        assert!(again.err.contains("already exists"), "{}", again.err);
         let printed = tcplab(&["new", kind, "-"]);
         assert_eq!(printed.out, std::fs::read_to_string(&file).unwrap());
     }
@@ -47,7 +47,10 @@ fn two_variants_of_twenty_runs_are_answered_on_one_screen() {
     let out = String::from_utf8(run.stdout).unwrap();
     assert!(out.lines().count() <= 24, "{out}");
     assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
-    assert!(out.contains("20 runs of each"), "{out}");
+    assert!(
+        out.contains("20 runs of each, each with its own seed"),
+        "{out}"
+    );
     assert!(out.contains("against `cubic`"), "{out}");
     let better = out.lines().find(|line| line.ends_with("better"));
     let better = better.unwrap_or_else(|| panic!("{out}"));

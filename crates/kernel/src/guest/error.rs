@@ -50,7 +50,7 @@ fn way_out(console: &str) -> &'static str {
     // arch/um/os-Linux/skas/process.c, before 6.13.
     match console.contains("ptrace set fp regs failed") {
         true => {
-            "\nthis CPU has more registers than the kernel has room for: build it again with this tcplab, which gives it the room (docs/kernels.md, large-xstate)"
+            "\nthis CPU's register state is larger than the kernel expects: rebuild the kernel with this tcplab (`tcplab kernel build`; docs/kernels.md, large-xstate)"
         }
         false => "",
     }

@@ -33,6 +33,9 @@ pub struct CaseResult {
     pub line: u32,
     /// Why it failed or was skipped; empty when it passed.
     pub why: String,
+    /// It failed, and the list of `--expect` says that it does.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub known: bool,
     /// The file with its packets, where one was written: of cases that failed, of all with `--pcap`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capture: Option<String>,
@@ -80,6 +83,20 @@ pub struct DrillDocument {
     /// Mutants of the cases that passed, when some were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mutants: Option<Mutants>,
+    /// What became of the known failures, when there is a list of them (`--expect`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Expected>,
+}
+
+/// What became of known failures.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Expected {
+    /// How many failed, as the list says.
+    pub failed: usize,
+    /// Cases of the list that pass.
+    pub passes: Vec<String>,
+    /// Lines of the list that name no case of this call.
+    pub unused: Vec<String>,
 }
 
 impl DrillDocument {
@@ -98,6 +115,13 @@ impl DrillDocument {
             skipped: count(Verdict::Skip),
             results,
             mutants: (mutants.run > 0).then_some(mutants),
+            expected: None,
         }
+    }
+
+    /// Cases that failed and are not known to.
+    pub fn news(&self) -> usize {
+        let known = self.expected.as_ref().map_or(0, |expected| expected.failed);
+        self.failed - known
     }
 }

@@ -19,7 +19,7 @@ use tcplab_kernel::drill::{self, Kernel};
 use tcplab_kernel::guest::GuestError;
 use tcplab_kernel::text::{TextError, read_bytes};
 
-pub use document::{CaseResult, DRILL_SCHEMA, DrillDocument, Verdict};
+pub use document::{CaseResult, DRILL_SCHEMA, DrillDocument, Expected, Verdict};
 pub use find::{Case, MODES, cases, scripts, word};
 pub use strict::Mutants;
 

@@ -57,6 +57,7 @@ pub(super) fn unreadable(case: &Case, wrong: &ScriptError) -> CaseResult {
         why: format!("{}:{wrong}", case.script.display()),
         log: Vec::new(),
         pcapng: Vec::new(),
+        known: false,
         capture: None,
         mutants: Mutants::default(),
     }
@@ -108,6 +109,7 @@ pub(super) fn result(job: &Job<'_>, case: &Case, report: &Report) -> CaseResult 
         why,
         log,
         pcapng,
+        known: false,
         capture: None,
         mutants: Mutants::default(),
     }

@@ -56,7 +56,7 @@ impl Settings {
             let has = move |variant: &&Variant| variant.sets.iter().any(|(of, _)| within(path, of));
             variants.iter().filter(has).map(move |variant| {
                 let name = &variant.name;
-                format!("--set {path} replaces what variant `{name}` sets there")
+                format!("--set {path} overrides the value that variant `{name}` sets")
             })
         })
     }
@@ -73,13 +73,13 @@ fn setting(at: usize, word: &str) -> Result<(String, Entry), Fault> {
     let whole = at..at + word.len();
     let Some((path, value)) = word.split_once('=') else {
         let help = "write PATH=VALUE, such as link.a-b.rate=10mbit";
-        return Err(Fault::new(&whole, "", "there is no `=`").help(help));
+        return Err(Fault::new(&whole, "", "missing `=`").help(help));
     };
     let key = at..at + path.len();
     let span = at + path.len() + 1..whole.end;
     let path = path.trim();
     if path.is_empty() || value.trim().is_empty() {
-        let message = "a path and a value stand on the sides of `=`";
+        let message = "write a path before `=` and a value after it";
         return Err(Fault::new(&whole, "", message));
     }
     let node = value_of(path, value.trim(), &span);

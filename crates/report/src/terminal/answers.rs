@@ -33,15 +33,18 @@ pub fn answers(answers: &Answers, theme: &Theme) -> String {
 fn head(answers: &Answers) -> String {
     let percent = answers.level * 100.0;
     let mut text = format!(
-        "{} runs of each, with seeds of their own: the mean and its {percent:.0} % interval",
+        "{} runs of each, each with its own seed. Mean and {percent:.0} % interval",
         answers.repeats
     );
     match answers.baselines.as_slice() {
         [] => {}
         [one] => {
-            text += &format!(", the change against `{}` and its interval", safe(one));
+            text += &format!(
+                "; change against `{}` and its {percent:.0} % interval",
+                safe(one)
+            );
         }
-        _ => text += ", the change against the first of its kind and its interval",
+        _ => text += "; change against the first of its kind and its interval",
     }
     text
 }
@@ -162,13 +165,13 @@ fn foot(answers: &Answers) -> String {
     let mut parts = Vec::new();
     if has(Verdict::Same) {
         let band = answers.band_percent;
-        parts.push(format!("same: within {band} %, which does not matter"));
+        parts.push(format!("same: the change is within {band} %"));
     }
     if rows.iter().any(|row| row.needs.is_some()) {
-        parts.push("undecided ~N: about N runs of each decide it".into());
+        parts.push("undecided ~N: about N runs of each would decide".into());
     }
     if has(Verdict::TooNoisy) {
-        parts.push("too noisy >X %: no sensible number of runs finds less".into());
+        parts.push("too noisy >X %: a smaller change would need too many runs".into());
     }
     let excludes_0 = |row: &&&Row| {
         row.interval_percent
@@ -180,7 +183,7 @@ fn foot(answers: &Answers) -> String {
         .any(|row| row.verdict.is_open())
     {
         parts.push(
-            "verdicts allow for the number of measures (Benjamini-Hochberg), intervals do not"
+            "verdicts are adjusted for the number of measures (Benjamini-Hochberg), intervals are not"
                 .into(),
         );
     }
@@ -191,6 +194,6 @@ fn foot(answers: &Answers) -> String {
         let names: Vec<_> = answers.zero.iter().map(|name| safe(name)).collect();
         parts.push(format!("0 in every run: {}", names.join(", ")));
     }
-    parts.push("--all shows each run".into());
+    parts.push("--all shows every run".into());
     parts.join("; ")
 }

@@ -1,0 +1,92 @@
+//! The command line with the exit codes at the end of each command's help (docs/exit-codes.md has all of them).
+
+use clap::{Command, CommandFactory};
+
+use crate::args::Cli;
+
+/// Codes of commands that do not say them in a text of their own.
+const CODES: &[(&str, &str)] = &[
+    (
+        "analyze",
+        "0 done; 1 a finding of --fail-on; 2 wrong usage, a damaged or unreadable capture, a result that cannot be written; \
+         4 cannot run here.",
+    ),
+    (
+        "run",
+        "0 done; 1 --bad is true; 2 wrong usage or bad input; 3 a limit ended a run, ports ran out, or --bad has no answer; \
+         4 a stack is missing or does not honour a setting; 125 --bisect-exit cannot judge; 130 interrupted.",
+    ),
+    (
+        "bisect",
+        "0 first bad stack found, or none bad; 2 wrong usage or bad input; 3 a stack gave no answer; 4 a stack is missing; \
+         130 interrupted.",
+    ),
+    (
+        "probe",
+        "0 done; 2 wrong usage; 3 the peer does not answer, or went away; 4 cannot run here; 130 interrupted.",
+    ),
+    (
+        "link",
+        "0 ended, by --for, `end` or Ctrl-C; 1 a command of --run-a or --run-b failed; 2 wrong usage; 3 the link broke down; \
+         4 cannot run here.",
+    ),
+    (
+        "bench",
+        "0 done; 1 a row has a verdict of --fail-on; 2 wrong usage or bad input; 3 all runs failed, or --require-verdict has none; 4 cannot run here; 130 interrupted.",
+    ),
+];
+
+/// Of all others.
+const OTHERS: &str = "0 done; 2 wrong usage or bad input; 4 cannot run here.";
+
+/// The command line.
+pub fn command() -> Command {
+    let mut command = Cli::command();
+    let names: Vec<String> = command
+        .get_subcommands()
+        .map(|sub| sub.get_name().to_owned())
+        .collect();
+    for name in names {
+        let codes = CODES.iter().find(|(of, _)| *of == name);
+        let codes = codes.map_or(OTHERS, |(_, codes)| *codes);
+        command = command.mut_subcommand(name, |sub| with(sub, codes));
+    }
+    command
+}
+
+/// A command and those below it with these codes.
+fn with(command: Command, codes: &str) -> Command {
+    let names: Vec<String> = command
+        .get_subcommands()
+        .map(|sub| sub.get_name().to_owned())
+        .collect();
+    let command = names.into_iter().fold(command, |command, name| {
+        command.mut_subcommand(name, |sub| with(sub, codes))
+    });
+    let own = command.get_after_help().map(ToString::to_string);
+    match own.unwrap_or_default() {
+        own if own.contains("Exit codes:") => command,
+        own => {
+            let gap = if own.is_empty() { "" } else { "\n\n" };
+            command.after_help(format!("{own}{gap}Exit codes: {codes}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(command: &Command) -> usize {
+        let help = command.get_after_help().map(ToString::to_string);
+        let help = help.unwrap_or_default();
+        let name = command.get_name();
+        assert_eq!(help.matches("Exit codes:").count(), 1, "{name}: {help}");
+        1 + command.get_subcommands().map(check).sum::<usize>()
+    }
+
+    #[test]
+    fn every_command_says_its_exit_codes_once() {
+        assert!(check(&command()) > 40);
+    }
+}
