@@ -5,7 +5,7 @@
 
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo test build static web fmt tidy bench campaign-files campaign-fuzz campaign-keys campaign-truth clean
+.PHONY: help demo test build static dist campaign-dist web fmt tidy bench campaign-files campaign-fuzz campaign-keys campaign-truth clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +21,12 @@ build: ## build target/release/tcplab with its report page, quickly (handed out 
 
 static: ## build target/static/tcplab, which needs no library of a machine (docs/ssh.md)
 	@bash scripts/static.sh
+
+dist: ## make what is handed out, in target/dist-out: archive, .deb, wheel, OCI image, checksums
+	@bash scripts/dist.sh
+
+campaign-dist: ## install all of that into empty places and use it (minutes; docs/campaigns.md)
+	@bash scripts/campaign-dist.sh
 
 web: ## build the report page, crates/report/page/index.html, which is committed (needs Node)
 	@bash scripts/setup.sh web

@@ -119,8 +119,12 @@ pub enum Command {
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
-    /// Print the manual page (roff)
-    Man,
+    /// Print the manual page (roff), or write one for each command
+    Man {
+        /// Folder for tcplab.1, tcplab-run.1 and so on; without it, one page of all commands is printed
+        #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+        out: Option<PathBuf>,
+    },
 }
 
 /// `tcplab doctor`.

@@ -1,10 +1,12 @@
 //! `tcplab schema`, `tcplab completions` and `tcplab man`: what other programs read about this one.
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use schemars::generate::SchemaSettings;
 use tcplab_compare::{Comparison, Metrics, QaDocument};
+use tcplab_kernel::output::write_own;
 use tcplab_lab::drill::DrillDocument;
 use tcplab_lab::inject::InjectDocument;
 use tcplab_plan::population::{PopulationDocument, VariantsDocument};
@@ -68,8 +70,11 @@ pub fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints the manual page: the command, then each subcommand.
-pub fn man() -> Result<ExitCode, Failure> {
+/// Prints the manual page: the command, then each subcommand. With a folder, a page for each there.
+pub fn man(folder: Option<&Path>) -> Result<ExitCode, Failure> {
+    if let Some(folder) = folder {
+        return pages(folder);
+    }
     let mut page = Vec::new();
     let command = exit::command();
     let whole = clap_mangen::Man::new(command.clone());
@@ -91,4 +96,25 @@ pub fn man() -> Result<ExitCode, Failure> {
     whole.render_extra_section(&mut page)?;
     screen::plain().write_all(&page)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes `tcplab.1`, and `tcplab-NAME.1` of each command and those below it.
+fn pages(folder: &Path) -> Result<ExitCode, Failure> {
+    std::fs::create_dir_all(folder).map_err(|e| Failure::output(folder, &e))?;
+    let mut command = exit::command().disable_help_subcommand(true);
+    command.build();
+    write_pages(&command, folder)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_pages(command: &clap::Command, folder: &Path) -> Result<(), Failure> {
+    let shown = command.get_subcommands().filter(|sub| !sub.is_hide_set());
+    for sub in shown {
+        write_pages(sub, folder)?;
+    }
+    let man = clap_mangen::Man::new(command.clone());
+    let mut page = Vec::new();
+    man.render(&mut page)?;
+    let path = folder.join(man.get_filename());
+    write_own(&path, page).map_err(|e| Failure::output(&path, &e))
 }

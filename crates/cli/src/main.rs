@@ -83,7 +83,7 @@ fn main() -> ExitCode {
         Command::Examples(args) => starters::examples(&args, cli.color),
         Command::Schema { name } => generate::schema(name),
         Command::Completions { shell } => generate::completions(shell),
-        Command::Man => generate::man(),
+        Command::Man { out } => generate::man(out.as_deref()),
     };
     match done.and_then(printed) {
         Ok(code) => code,
