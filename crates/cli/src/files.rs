@@ -48,8 +48,22 @@ impl Input {
 /// The longest manifest: one of 100,000 points has less.
 const MOST_MANIFEST: u64 = 1 << 30;
 
+/// What messages and results call an experiment's file.
+pub fn name_of(path: &Path) -> String {
+    match path == Path::new("-") {
+        true => "stdin".to_owned(),
+        false => path.display().to_string(),
+    }
+}
+
 /// The text of an experiment's or a population's file, or of a manifest.
 pub fn experiment(path: &Path) -> Result<String, Failure> {
+    if let Some(name) = missing_example(path) {
+        return Err(Failure::input(format!(
+            "{}: no such file; `tcplab examples {name}` writes {name}.toml",
+            path.display()
+        )));
+    }
     let most = |head: &[u8]| match head.trim_ascii_start().starts_with(b"{") {
         true => MOST_MANIFEST,
         false => tcplab_plan::MAX_FILE as u64,
@@ -60,6 +74,15 @@ pub fn experiment(path: &Path) -> Result<String, Failure> {
 /// The text of a file of a result folder.
 pub fn of_result(path: &Path) -> Result<String, Failure> {
     Ok(text::read_text(path, MOST_MANIFEST)?)
+}
+
+/// The built-in example of this name, where there is no such file.
+fn missing_example(path: &Path) -> Option<&'static str> {
+    let stem = path.file_stem()?.to_str()?;
+    let example = tcplab_examples::EXAMPLES
+        .iter()
+        .find(|file| file.name == stem);
+    example.map(|file| file.name).filter(|_| !path.exists())
 }
 
 fn cannot_open(name: &str, e: &io::Error) -> Failure {

@@ -16,8 +16,8 @@ use crate::table::{Options, compare};
 pub struct Answers {
     /// Runs of each arm, at most.
     pub repeats: usize,
-    /// What changes are against, for each thing that is compared; empty: nothing is.
-    pub baselines: Vec<String>,
+    /// What changes are against, all else equal: a variant, a stack, a value of the only axis. None: nothing is compared.
+    pub against: Option<String>,
     /// The measures, in the order in which they were asked for.
     pub measures: Vec<Answer>,
     /// Measures that were 0 in every run.
@@ -65,8 +65,9 @@ struct Group<'a> {
 const STACK: &str = "stack";
 const VARIANT: &str = "variant";
 
-/// The answer of a result, when any of its points was repeated.
-pub fn answers(document: &RunDocument) -> Option<Answers> {
+/// The answer of a result, when any of its points was repeated. `base` is the variant that others are compared with; the
+/// first one where it is not said.
+pub fn answers(document: &RunDocument, base: Option<&str>) -> Option<Answers> {
     let mut groups = groups(&document.points);
     let repeats = groups.iter().map(|group| group.points.len()).max()?;
     if repeats < 2 {
@@ -78,7 +79,7 @@ pub fn answers(document: &RunDocument) -> Option<Answers> {
     }
     let compared = compared(&varies);
     let bases: Vec<usize> = (0..groups.len())
-        .map(|at| base(&groups, at, compared))
+        .map(|at| base_of(&groups, at, compared, base))
         .collect();
     let options = Options {
         is_sampled: true,
@@ -111,11 +112,17 @@ pub fn answers(document: &RunDocument) -> Option<Answers> {
             })
             .collect(),
     };
-    let is_compared = |at: &usize| bases.iter().enumerate().any(|(i, b)| b == at && i != *at);
-    let baselines = (0..groups.len()).filter(is_compared);
+    let against = compared.and_then(|name| {
+        let at = bases.iter().enumerate().find(|(i, at)| i != *at)?.1;
+        let value = value(&groups[*at], name)?;
+        Some(match name {
+            STACK | VARIANT => value.to_owned(),
+            axis => format!("{axis}={value}"),
+        })
+    });
     Some(Answers {
         repeats,
-        baselines: baselines.map(|at| groups[at].name.clone()).collect(),
+        against,
         measures: shown.into_iter().map(measure).collect(),
         zero: zero.into_iter().map(|one| one.name.clone()).collect(),
         level: options.level,
@@ -198,8 +205,9 @@ fn compared<'a>(varies: &[&'a str]) -> Option<&'a str> {
     has(VARIANT).or_else(|| has(STACK)).or_else(only)
 }
 
-/// The first group that differs from this one in nothing else; itself where there is none before it.
-fn base(groups: &[Group<'_>], at: usize, compared: Option<&str>) -> usize {
+/// The group that this one is compared with: it differs in nothing else, and has the value that is asked for, or is the
+/// first.
+fn base_of(groups: &[Group<'_>], at: usize, compared: Option<&str>, asked: Option<&str>) -> usize {
     let Some(compared) = compared else {
         return at;
     };
@@ -209,8 +217,11 @@ fn base(groups: &[Group<'_>], at: usize, compared: Option<&str>) -> usize {
             .collect()
     };
     let own = others(&groups[at]);
-    let found = groups.iter().position(|group| others(group) == own);
-    found.unwrap_or(at)
+    let mut same = (0..groups.len()).filter(|at| others(&groups[*at]) == own);
+    let first = same.clone().next().unwrap_or(at);
+    let asked = asked.filter(|_| compared == VARIANT);
+    let found = same.find(|at| value(&groups[*at], compared) == asked && asked.is_some());
+    found.unwrap_or(first)
 }
 
 fn arm(group: &Group<'_>, document: &RunDocument) -> Arm {

@@ -42,7 +42,7 @@ pub enum TextError {
     },
 }
 
-/// The bytes of a file, a pipe or a device, of which one byte more than the limit is read at most. `most` gets the first
+/// The bytes of a file, a pipe or a device (`-` is standard input), of which one byte more than the limit is read at most. `most` gets the first
 /// bytes, by which it may know the kind of file, and says the limit. A pipe without a writer is waited for.
 ///
 /// # Errors
@@ -52,11 +52,17 @@ pub fn read_bytes(path: &Path, most: impl FnOnce(&[u8]) -> u64) -> Result<Vec<u8
         path: path.to_owned(),
         source,
     };
-    let mut file = File::open(path).map_err(fail)?;
-    if file.metadata().map_err(fail)?.is_dir() {
-        let path = path.to_owned();
-        return Err(TextError::Folder { path });
-    }
+    let mut file: Box<dyn Read> = match path == Path::new("-") {
+        true => Box::new(io::stdin()),
+        false => {
+            let file = File::open(path).map_err(fail)?;
+            if file.metadata().map_err(fail)?.is_dir() {
+                let path = path.to_owned();
+                return Err(TextError::Folder { path });
+            }
+            Box::new(file)
+        }
+    };
     let mut bytes = Vec::new();
     (&mut file)
         .take(HEAD)

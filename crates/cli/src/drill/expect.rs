@@ -3,6 +3,7 @@
 //! A line has a script, and its mode in brackets or all of them: what `drill` prints after FAIL, which may stand there too.
 //! A path matches by its end. Lines that begin with `#` or a blank say nothing.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use tcplab_kernel::text::read_text;
@@ -43,7 +44,16 @@ pub fn mark(document: &mut DrillDocument, list: &str) {
             Verdict::Skip => {}
         }
     }
-    let unused = lines.iter().filter(|line| !line.is_used);
+    // What was not asked for this time is no news.
+    let modes: BTreeSet<&str> = document.results.iter().map(|result| result.mode).collect();
+    let is_of_call = |line: &&Line| {
+        let mode = line
+            .name
+            .split_once(" (")
+            .and_then(|(_, rest)| rest.strip_suffix(')'));
+        mode.is_none_or(|mode| modes.contains(mode))
+    };
+    let unused = lines.iter().filter(|line| !line.is_used).filter(is_of_call);
     let told = unused.map(|line| format!("line {}: {}", line.number, line.name));
     expected.unused = told.collect();
     document.expected = Some(expected);

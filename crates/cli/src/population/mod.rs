@@ -53,7 +53,7 @@ pub fn read(
     variant: Option<&str>,
     seed: Option<u64>,
 ) -> Result<Population, Failure> {
-    let name = path.display().to_string();
+    let name = crate::files::name_of(path);
     let mut population = match variant {
         Some(variant) => variants::chosen(path, text, &[variant.to_owned()])?.remove(0),
         None => Population::parse(&name, text).map_err(|e| Failure::input(e.to_string()))?,

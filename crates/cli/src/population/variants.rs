@@ -19,7 +19,7 @@ use crate::{json, screen, terminal};
 
 /// The variants of a file, only these when any are named; none when the file has none.
 pub fn chosen(path: &Path, text: &str, only: &[String]) -> Result<Vec<Population>, Failure> {
-    let name = path.display().to_string();
+    let name = crate::files::name_of(path);
     let mut all = Population::variants(&name, text).map_err(|e| Failure::input(e.to_string()))?;
     let names: Vec<String> = all.iter().filter_map(|v| v.variant.clone()).collect();
     if let Some(wrong) = only.iter().find(|name| !names.contains(name)) {

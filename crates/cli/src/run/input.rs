@@ -27,6 +27,10 @@ pub struct Input {
     file: String,
     /// What its author may have meant otherwise.
     pub warnings: Vec<String>,
+    /// What the command line changes of the file: `link.a-b.rate=1mbit`.
+    pub changed: Vec<String>,
+    /// The variants, each with what it sets.
+    pub variants: Vec<(String, String)>,
 }
 
 /// What the command line changes of a file.
@@ -67,7 +71,7 @@ impl Input {
             changes.refuse("a manifest repeats its own run: this needs the experiment file")?;
             return Self::from_manifest(path, text);
         }
-        let name = path.display().to_string();
+        let name = files::name_of(path);
         let wrong = |e: &dyn std::fmt::Display| Failure::input(e.to_string());
         let mut experiment = Experiment::parse_with(&name, text, changes.set, changes.repeat)
             .map_err(|e| wrong(&e))?;
@@ -83,6 +87,8 @@ impl Input {
             stacks: experiment.stacks.clone(),
             file: name,
             warnings: experiment.warnings(),
+            changed: changes.set.to_vec(),
+            variants: experiment.variants(),
         };
         if let (true, Some(first)) = (input.measures.is_empty(), input.points.first()) {
             input.measures = measures::of_applications(first);
@@ -102,6 +108,8 @@ impl Input {
             stacks: manifest.stacks.into_iter().map(|(name, _)| name).collect(),
             file: path.display().to_string(),
             warnings: Vec::new(),
+            changed: Vec::new(),
+            variants: Vec::new(),
         })
     }
 
@@ -177,6 +185,7 @@ impl Input {
             stacks: self.stacks(on),
             measures: &self.measures,
             warnings: &self.warnings,
+            variants: &self.variants,
             points: &self.points,
         }
     }

@@ -117,13 +117,14 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
     }
     if let Some(place) = &args.csv {
         csv::write(place, &document, &input.points)?;
+        say(&format!("tables: {}", place.display()));
     }
     if args.json {
         json::print(&document)?;
     } else {
         table::print(&document, &input, args.all, &terminal::theme(color, false))?;
         if let Some(out) = &args.out {
-            say(&format!("results and captures: {}", out.display()));
+            say(&format!("results: {}", out.display()));
         }
     }
     exit(&document, bad.as_ref())

@@ -28,6 +28,9 @@ pub struct Plan<'a> {
     /// What its author may have meant otherwise.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub warnings: &'a [String],
+    /// The variants, each with what it sets.
+    #[serde(skip)]
+    pub variants: &'a [(String, String)],
     /// All points, with their defaults.
     pub points: &'a [Point],
 }
@@ -49,6 +52,11 @@ impl Plan<'_> {
         let stacks = self.stacks.join(", ");
         let mut whole = vec![("runs", format!("{runs}: {points} on {stacks}"))];
         whole.extend(axes(self.points));
+        let sets = |(name, sets): &(String, String)| match sets.is_empty() {
+            true => ("variant", format!("{name}: the file as it is")),
+            false => ("variant", format!("{name}: {sets}")),
+        };
+        whole.extend(self.variants.iter().map(sets));
         whole.push(("measures", self.measures.join(", ")));
         lines(&mut out, &whole, theme)?;
         if let Some(first) = self.points.first() {
@@ -89,6 +97,9 @@ fn axes(points: &[Point]) -> Vec<(&'static str, String)> {
     let mut seeds: BTreeMap<u64, u64> = BTreeMap::new();
     for point in points {
         for (axis, value) in &point.axes {
+            if axis == "variant" {
+                continue;
+            }
             if axis == "repeat" {
                 seeds.insert(value.as_u64().unwrap_or_default(), point.seed);
                 continue;

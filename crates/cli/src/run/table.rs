@@ -10,6 +10,7 @@ use tcplab_plan::result::{PointResult, RunDocument};
 use tcplab_report::matrix::Matrix;
 use tcplab_report::terminal::fit::Points;
 use tcplab_report::terminal::grid::grids;
+use tcplab_report::terminal::style::safe;
 use tcplab_report::terminal::{Theme, answers};
 
 use super::input::Input;
@@ -26,10 +27,14 @@ pub fn print(
 ) -> Result<(), Failure> {
     let mut out = screen::painted(theme);
     match &input.view.title {
-        Some(title) => writeln!(out, "{}: {title}\n", document.experiment)?,
-        None => writeln!(out, "{}\n", document.experiment)?,
+        Some(title) => writeln!(out, "{}: {title}", document.experiment)?,
+        None => writeln!(out, "{}", document.experiment)?,
     }
-    let answer = answers(document);
+    if !input.changed.is_empty() {
+        writeln!(out, "with {}", safe(&input.changed.join(", ")))?;
+    }
+    writeln!(out)?;
+    let answer = answers(document, input.view.base.as_deref());
     if let Some(answer) = &answer {
         write!(out, "{}", answers::answers(answer, theme))?;
     }

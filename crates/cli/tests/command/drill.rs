@@ -85,7 +85,10 @@ fn what_is_not_on_the_list_of_known_failures_is_the_news() {
     let json = drill(folder.path(), &["-4", "--expect", &list, "--json"]).json();
     assert_eq!(json["expected"]["failed"], 1);
     let known = |n: usize| &json["results"][n]["known"];
-    assert_eq!((known(0), known(2)), (&true.into(), &Value::Null));
+    assert_eq!(
+        (known(0), known(2)),
+        (&true.into(), &serde_json::Value::Null)
+    );
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn a_dry_run_is_for_people_and_with_json_for_programs() {
     assert_eq!(run.code, 0, "{}", run.err);
     for part in [
         "15 points on model:linux-6.1",
-        "variant: modem, cake, ack-filter",
+        "ack-filter: link.isp-home.a_to_b.qdisc = \"cake",
         "5 of each",
         "isp-home",
         "rate 30 Mbit/s",

@@ -49,10 +49,10 @@ fn variants(stack: &str) -> Vec<PointResult> {
 
 #[test]
 fn a_mean_its_interval_and_the_change_of_pairs() {
-    let found = answers(&document(variants("model"))).unwrap();
+    let found = answers(&document(variants("model")), None).unwrap();
     assert_eq!(
-        (found.repeats, found.baselines.as_slice()),
-        (5, &["plain".to_owned()][..])
+        (found.repeats, found.against.as_deref()),
+        (5, Some("plain"))
     );
     assert_eq!(found.zero, ["a.retransmissions.total"]);
     let [plain, tuned] = found.measures[0].figures.as_slice() else {
@@ -72,8 +72,8 @@ fn a_mean_its_interval_and_the_change_of_pairs() {
 #[test]
 fn nothing_is_said_of_points_that_were_run_once() {
     let points = [1, 2].map(|n| point("model", &[("every", json!(n))], [Some(1.0), None]));
-    assert_eq!(answers(&document(points.to_vec())), None);
-    assert_eq!(answers(&document(Vec::new())), None);
+    assert_eq!(answers(&document(points.to_vec()), None), None);
+    assert_eq!(answers(&document(Vec::new()), None), None);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_run_that_failed_or_had_nothing_to_measure_is_counted() {
     let mut points = variants("model");
     points[5].error = Some("no port".into());
     points[6].measures.insert("a.goodput_bps".into(), None);
-    let found = answers(&document(points)).unwrap();
+    let found = answers(&document(points), None).unwrap();
     let tuned = &found.measures[0].figures[1];
     assert_eq!(
         (tuned.runs, tuned.with_value, tuned.mean),
@@ -92,8 +92,8 @@ fn a_run_that_failed_or_had_nothing_to_measure_is_counted() {
 #[test]
 fn variants_are_compared_within_a_stack_and_stacks_where_there_are_no_variants() {
     let both = [variants("model"), variants("uml:6.1")].concat();
-    let found = answers(&document(both.clone())).unwrap();
-    assert_eq!(found.baselines, ["model plain", "uml:6.1 plain"]);
+    let found = answers(&document(both.clone()), None).unwrap();
+    assert_eq!(found.against.as_deref(), Some("plain"));
     let arms: Vec<&str> = found.measures[0]
         .figures
         .iter()
@@ -110,8 +110,8 @@ fn variants_are_compared_within_a_stack_and_stacks_where_there_are_no_variants()
     );
     let is_plain = |point: &PointResult| point.axes["variant"] == "plain";
     let plain = both.into_iter().filter(is_plain).collect();
-    let found = answers(&document(plain)).unwrap();
-    assert_eq!(found.baselines, ["model"]);
+    let found = answers(&document(plain), None).unwrap();
+    assert_eq!(found.against.as_deref(), Some("model"));
     let change = found.measures[0].figures[1].change.as_ref().unwrap();
     assert_eq!(
         (change.change_percent, change.verdict),
@@ -127,8 +127,8 @@ fn one_axis_is_compared_with_its_first_value_and_two_are_not() {
     };
     let one = [[1, 1], [1, 2], [2, 1], [2, 2]];
     let points = one.map(|[every, repeat]| of([("every", every), ("repeat", repeat)].into()));
-    let found = answers(&document(points.to_vec())).unwrap();
-    assert_eq!(found.baselines, ["every=1"]);
+    let found = answers(&document(points.to_vec()), None).unwrap();
+    assert_eq!(found.against.as_deref(), Some("every=1"));
     let two = [
         [1, 1, 1],
         [1, 1, 2],
@@ -140,12 +140,23 @@ fn one_axis_is_compared_with_its_first_value_and_two_are_not() {
     let point = |[every, size, repeat]: [u32; 3]| {
         of([("every", every), ("size", size), ("repeat", repeat)].into())
     };
-    let found = answers(&document(two.map(point).to_vec())).unwrap();
-    assert!(found.baselines.is_empty());
+    let found = answers(&document(two.map(point).to_vec()), None).unwrap();
+    assert_eq!(found.against, None);
     assert!(
         found.measures[0]
             .figures
             .iter()
             .all(|figure| figure.change.is_none())
     );
+}
+
+#[test]
+fn the_variant_that_others_are_compared_with_can_be_said() {
+    let found = answers(&document(variants("model")), Some("tuned")).unwrap();
+    assert_eq!(found.against.as_deref(), Some("tuned"));
+    let [plain, tuned] = found.measures[0].figures.as_slice() else {
+        panic!("{found:?}");
+    };
+    assert!(tuned.change.is_none());
+    assert_eq!(plain.change.as_ref().unwrap().verdict, Verdict::Worse);
 }

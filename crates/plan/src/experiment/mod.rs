@@ -156,6 +156,16 @@ impl Experiment {
         Ok(experiment)
     }
 
+    /// The variants by name, each with what it sets, in words: `link.a-b.rate = "1mbit"`.
+    pub fn variants(&self) -> Vec<(String, String)> {
+        let of = |variant: &Variant| {
+            let sets = variant.sets.iter();
+            let sets = sets.map(|(path, entry)| format!("{path} = {}", entry.node.to_json()));
+            (variant.name.clone(), sets.collect::<Vec<_>>().join(", "))
+        };
+        self.variants.iter().map(of).collect()
+    }
+
     /// What a reader of the file may take for something else than it is: each with its line.
     pub fn warnings(&self) -> Vec<String> {
         let mut found: Vec<String> = self.settings.replaced(&self.variants).collect();

@@ -8,6 +8,9 @@ use super::style::{Ink, safe, wrap};
 use super::table::{Align, Cell, Table};
 use crate::compare::{figures, ink};
 
+/// Runs from which on their spread says how many more it takes.
+const ENOUGH_TO_GUESS: usize = 5;
+
 /// Draws it.
 pub fn answers(answers: &Answers, theme: &Theme) -> String {
     let mut out = String::new();
@@ -36,15 +39,11 @@ fn head(answers: &Answers) -> String {
         "{} runs of each, each with its own seed. Mean and {percent:.0} % interval",
         answers.repeats
     );
-    match answers.baselines.as_slice() {
-        [] => {}
-        [one] => {
-            text += &format!(
-                "; change against `{}` and its {percent:.0} % interval",
-                safe(one)
-            );
-        }
-        _ => text += "; change against the first of its kind and its interval",
+    if let Some(against) = &answers.against {
+        text += &format!(
+            "; change against `{}`, all else equal, and its interval",
+            safe(against)
+        );
     }
     text
 }
@@ -78,12 +77,16 @@ fn row(measure: &Described, figure: &Figure) -> Vec<Cell> {
             .into(),
         reach(figure).into(),
     ];
-    match &figure.change {
+    match figure
+        .change
+        .as_ref()
+        .filter(|row| row.verdict != Verdict::Missing)
+    {
         None => cells.extend(["".into(), "".into(), "".into()]),
         Some(row) => cells.extend([
             change(row).into(),
             interval(row).into(),
-            Cell::inked(figures::verdict(row), ink(row.verdict)),
+            Cell::inked(verdict(row), ink(row.verdict)),
         ]),
     }
     cells.push(
@@ -112,6 +115,15 @@ fn text(unit: Unit, mean: f64) -> String {
     }
 }
 
+/// The verdict; how many runs would decide is a guess while there are few.
+fn verdict(row: &Row) -> String {
+    let runs = row.runs_before.len().min(row.runs_after.len());
+    match row.needs {
+        Some(_) if runs < ENOUGH_TO_GUESS => format!("{} (few runs)", row.verdict.word()),
+        _ => figures::verdict(row),
+    }
+}
+
 fn change(row: &Row) -> String {
     match row.change_percent {
         None => String::new(),
@@ -137,7 +149,7 @@ fn reach(figure: &Figure) -> String {
     };
     let percent = 100.0 * reach / mean.abs();
     match percent {
-        0.0 => "in every run".into(),
+        0.0 => "\u{b1}0 %".into(),
         p if !p.is_finite() => String::new(),
         p if p >= 9.95 => format!("\u{b1}{p:.0} %"),
         p if p >= 0.095 => format!("\u{b1}{p:.1} %"),
@@ -167,8 +179,8 @@ fn foot(answers: &Answers) -> String {
         let band = answers.band_percent;
         parts.push(format!("same: the change is within {band} %"));
     }
-    if rows.iter().any(|row| row.needs.is_some()) {
-        parts.push("undecided ~N: about N runs of each would decide".into());
+    if rows.iter().any(|row| verdict(row).contains('~')) {
+        parts.push("undecided ~N: about N runs of each would find a change of 5 %".into());
     }
     if has(Verdict::TooNoisy) {
         parts.push("too noisy >X %: a smaller change would need too many runs".into());
