@@ -61,7 +61,10 @@ pub fn mark(document: &mut DrillDocument, list: &str) {
 
 fn lines(list: &str) -> Vec<Line> {
     let numbered = list.lines().zip(1..);
-    let says = |(line, _): &(&str, usize)| !line.starts_with(['#', ' ', '\t']) && !line.is_empty();
+    let is_sum = |line: &str| line.contains(" passed, ") && line.ends_with(" skipped");
+    let says = |(line, _): &(&str, usize)| {
+        !line.starts_with(['#', ' ', '\t']) && !line.is_empty() && !is_sum(line)
+    };
     let line = |(line, number): (&str, usize)| Line {
         number,
         name: line.strip_prefix("FAIL ").unwrap_or(line).trim().to_owned(),

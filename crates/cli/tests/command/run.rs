@@ -345,7 +345,7 @@ fn points_and_series_are_tables_for_other_programs() {
     let file = place.path().join("t.toml");
     let experiment = "measures = [\"bulk.goodput_bps\", \"client.TcpRetransSegs\"]\n[run]\nrepeat = 2\ntcp_info_every = \"10ms\"\n\
                       link_every = \"10ms\"\n[[link]]\nrate = \"10mbit\"\n[[app]]\nkind = \"bulk\"\nbytes = 100000\n\
-                      [[app]]\nkind = \"udp-ping\"\ncount = 3\n[[variant]]\nname = \"a, or b\"\n";
+                      [[app]]\nkind = \"udp-ping\"\ncount = 3\n[[variant]]\nname = \"a-or-b\"\n";
     std::fs::write(&file, experiment).unwrap();
     let out = place.path().join("out");
     let run = tcplab(&["run", text(&file), "--csv", text(&out), "--json"]);
@@ -357,12 +357,12 @@ fn points_and_series_are_tables_for_other_programs() {
     let points = table("points.csv");
     assert_eq!(
         points[0],
-        "point,stack,repeat,variant,seed,cut_short,error,bulk.goodput_bps [bit/s],client.TcpRetransSegs"
+        "point,stack,repeat,variant,seed,cut_short,error,bulk.goodput_bps [bit/s],client.TcpRetransSegs [segments]"
     );
     let document = run.json();
     let goodput = &document["points"][1]["measures"]["bulk.goodput_bps"];
     let start = format!(
-        "1,model:linux-6.1,2,\"a, or b\",{},false,,",
+        "1,model:linux-6.1,2,a-or-b,{},false,,",
         document["points"][1]["seed"]
     );
     assert!(points[2].starts_with(&start), "{}", points[2]);

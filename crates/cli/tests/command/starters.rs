@@ -51,7 +51,7 @@ fn two_variants_of_twenty_runs_are_answered_on_one_screen() {
         out.contains("20 runs of each, each with its own seed"),
         "{out}"
     );
-    assert!(out.contains("against `cubic`"), "{out}");
+    assert!(out.contains("`cubic`"), "{out}");
     let rows = out.lines().filter(|line| line.starts_with("  "));
     let better = rows.into_iter().find(|line| line.ends_with("better"));
     let better = better.unwrap_or_else(|| panic!("{out}"));
