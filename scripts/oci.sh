@@ -20,6 +20,6 @@ install -D -m 755 "$program" "$rootfs/usr/bin/tcplab"
 mkdir -p "$rootfs/work"
 install -d -m 1777 "$rootfs/tmp"
 umoci repack --image "$image" "$scratch/bundle" 2> /dev/null
-umoci config --image "$image" --config.entrypoint /usr/bin/tcplab --config.cmd --help --config.workingdir /work
+umoci config --image "$image" --config.entrypoint /usr/bin/tcplab --config.cmd=--help --config.workingdir /work
 umoci gc --layout "$layout" 2> /dev/null
 tar --sort=name -C "$layout" -cf "$file" .

@@ -25,6 +25,7 @@ use crate::failure::Failure;
 use crate::json;
 use crate::run::args::RunArgs;
 use crate::run::input::Changes;
+use crate::run::plan;
 use crate::run::processors;
 use crate::terminal;
 
@@ -104,7 +105,13 @@ fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failur
         population::check(population, stack)?;
     }
     if args.dry_run {
-        json::print(&population.draw(0))?;
+        let file = crate::files::name_of(&args.experiment);
+        match args.json {
+            true => json::print(&population.draw(0))?,
+            false => {
+                plan::of_population(&populations, (&file, stack), &terminal::theme(color, false))?
+            }
+        }
         return Ok(ExitCode::SUCCESS);
     }
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(format!("signals: {e}")))?;

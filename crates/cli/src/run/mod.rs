@@ -6,8 +6,9 @@ mod csv;
 pub mod input;
 mod notes;
 pub mod page;
-mod plan;
+pub mod plan;
 pub mod progress;
+mod remarks;
 mod table;
 
 use std::process::ExitCode;
@@ -78,7 +79,7 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
     }
     let on = ssh::whole_names(&args.on);
     input.check(&on)?;
-    over_lo(&input.points);
+    remarks::say_all(&input.points);
     if args.dry_run {
         let plan = input.plan(&on);
         match args.json {
@@ -200,22 +201,6 @@ fn exit(document: &RunDocument, bad: Option<&Expression>) -> Result<ExitCode, Fa
         }
         (None, Some(_)) => Ok(ExitCode::from(4)),
         (None, None) => Ok(ExitCode::SUCCESS),
-    }
-}
-
-/// An application whose ends are one host by a slip of the pen uses no link.
-fn over_lo(points: &[Point]) {
-    let both = |point: &Point| {
-        let app = point.apps.iter().find(|app| app.client == app.server)?;
-        let host = point.hosts.get(app.client)?;
-        Some((app.name.clone(), host.name.clone()))
-    };
-    // Where some points only are so, an axis or a variant says it.
-    let all: Option<Vec<_>> = points.iter().map(both).collect();
-    if let Some((app, host)) = all.and_then(|all| all.into_iter().next()) {
-        say(&format!(
-            "note: application `{app}`: its client and its server are both host `{host}`: it runs over lo, on no link"
-        ));
     }
 }
 

@@ -7,7 +7,7 @@ use std::io::Write;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tcplab_base::{Duration, quantity};
-use tcplab_plan::Point;
+use tcplab_plan::{Point, Population};
 use tcplab_report::terminal::Theme;
 use tcplab_report::terminal::style::{Ink, safe, wrap};
 
@@ -73,6 +73,45 @@ impl Plan<'_> {
         )?;
         Ok(())
     }
+}
+
+/// Shows a population, in all of its variants, to a person.
+pub fn of_population(
+    populations: &[Population],
+    (file, stack): (&str, &str),
+    theme: &Theme,
+) -> Result<(), Failure> {
+    let Some(first) = populations.first() else {
+        return Ok(());
+    };
+    let mut out = screen::painted(theme);
+    let title = first.title.as_ref().map(|title| format!(": {title}"));
+    let title = title.unwrap_or_default();
+    writeln!(out, "{}{}\n", safe(&first.name), safe(&title))?;
+    let (n, arms) = (quantity::count(first.connections), first.arms.len());
+    let named = first.arms.iter().map(|arm| arm.name.as_str());
+    let mut whole = vec![
+        (
+            "runs",
+            format!(
+                "{n} connections in each of {arms} arms on {stack}, seed {}",
+                first.seed
+            ),
+        ),
+        ("arms", named.collect::<Vec<_>>().join(", ")),
+    ];
+    let variants = populations.iter().filter_map(|one| one.variant.clone());
+    let variants: Vec<String> = variants.collect();
+    if !variants.is_empty() {
+        whole.push(("variants", variants.join(", ")));
+    }
+    lines(&mut out, &whole, theme)?;
+    writeln!(
+        out,
+        "\nNothing was run. `tcplab population show {}` shows what connections are drawn from, --json the first one.",
+        safe(file)
+    )?;
+    Ok(())
 }
 
 /// Lines with their names to the left.

@@ -64,6 +64,21 @@ fn two_variants_of_twenty_runs_are_answered_on_one_screen() {
 }
 
 #[test]
+fn a_rate_that_was_changed_without_cakes_bandwidth_is_told() {
+    let set = ["--set", "link.isp-home.a_to_b.rate=50mbit"];
+    let words = [
+        &["run", "examples/new/home-line.toml", "--dry-run"],
+        &set[..],
+    ]
+    .concat();
+    let run = tcplab(&words);
+    let says =
+        "note: link isp-home a_to_b: CAKE shapes to 28.5 Mbit/s, 57 % of the link's 50 Mbit/s";
+    assert!(run.err.contains(says), "{}", run.err);
+    assert_eq!(tcplab(&words[..3]).err, "");
+}
+
+#[test]
 fn examples_are_listed_and_written() {
     let list = tcplab(&["examples"]);
     assert_eq!(list.code, 0);
@@ -101,6 +116,14 @@ fn a_dry_run_is_for_people_and_with_json_for_programs() {
     ] {
         assert!(run.out.contains(part), "{part}: {}", run.out);
     }
+    let population = tcplab(&["run", "examples/new/population.toml", "--dry-run"]);
+    assert!(
+        population
+            .out
+            .contains("20,000 connections in each of 3 arms"),
+        "{}",
+        population.out
+    );
     let plan = tcplab(&["run", file, "--dry-run", "--json"]).json();
     assert_eq!(plan["points"].as_array().unwrap().len(), 15);
 }

@@ -232,8 +232,8 @@ fn every_key_changes_something_on_the_model_or_is_refused() {
     every_key_has_an_effect_or_is_refused("model", &found);
 }
 
-/// Keys that change what is drawn, or where in a tick a run begins: which way a value goes is chance.
-const OF_CHANCE: [&str; 2] = ["run.boot", "run.seed"];
+/// Keys that change what is drawn (a port by its hash), or where in a tick a run begins: which way a value goes is chance.
+const OF_CHANCE: [&str; 3] = ["app.port", "run.boot", "run.seed"];
 
 #[test]
 #[ignore = "needs a kernel: tcplab kernel build 6.1"]

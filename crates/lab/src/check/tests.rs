@@ -250,10 +250,15 @@ fn every_rule_stands_against_its_kinds_and_no_other() {
 fn the_examples_run_on_the_stacks_that_they_name() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
     let mut checked = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
+    let starters = format!("{folder}/new");
+    let all = [folder, &starters].map(|folder| std::fs::read_dir(folder).unwrap());
+    for entry in all.into_iter().flatten() {
         let path = entry.unwrap().path();
+        if path.extension().is_none_or(|end| end != "toml") {
+            continue;
+        }
         let text = std::fs::read_to_string(&path).unwrap();
-        if path.extension().is_none_or(|end| end != "toml") || Population::is_population(&text) {
+        if Population::is_population(&text) {
             continue;
         }
         let experiment = Experiment::parse(&path.display().to_string(), &text).unwrap();

@@ -1,0 +1,66 @@
+//! What a file may say by a slip of the pen: told before the run, which goes on.
+
+use std::collections::BTreeSet;
+
+use tcplab_base::quantity::rate;
+use tcplab_kernel::say;
+use tcplab_plan::Point;
+use tcplab_plan::point::Direction;
+use tcplab_plan::qdisc::Kind;
+
+/// Remarks of one kind at most.
+const MOST: usize = 4;
+
+/// Says all of them.
+pub fn say_all(points: &[Point]) {
+    over_lo(points);
+    for remark in shapers(points).iter().take(MOST) {
+        say(&format!("note: {remark}"));
+    }
+}
+
+/// CAKE with a bandwidth far below its wire's rate: often only one of the two was changed.
+fn shapers(points: &[Point]) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for point in points {
+        let host = |at: usize| point.hosts.get(at).map_or("", |host| host.name.as_str());
+        for link in &point.links {
+            for (name, way) in [("a_to_b", &link.a_to_b), ("b_to_a", &link.b_to_a)] {
+                let Some((shaped, wire)) = far_below(way) else {
+                    continue;
+                };
+                let (a, b, percent) = (host(link.a), host(link.b), shaped * 100 / wire);
+                let (shaped, wire) = (rate(shaped as f64), rate(wire as f64));
+                found.insert(format!(
+                    "link {a}-{b} {name}: CAKE shapes to {shaped}, {percent} % of the link's {wire}; about 95 % is usual"
+                ));
+            }
+        }
+    }
+    found
+}
+
+/// CAKE's bandwidth and the wire's rate, when the first is less than four fifths.
+fn far_below(way: &Direction) -> Option<(u64, u64)> {
+    let Kind::Cake(cake) = way.queue.as_ref()?.kind() else {
+        return None;
+    };
+    let (shaped, wire) = (cake.bandwidth_bps?, way.rate_bps?);
+    (shaped < wire / 5 * 4).then_some((shaped, wire))
+}
+
+/// An application whose ends are one host by a slip of the pen uses no link.
+fn over_lo(points: &[Point]) {
+    let both = |point: &Point| {
+        let app = point.apps.iter().find(|app| app.client == app.server)?;
+        let host = point.hosts.get(app.client)?;
+        Some((app.name.clone(), host.name.clone()))
+    };
+    // Where some points only are so, an axis or a variant says it.
+    let all: Option<Vec<_>> = points.iter().map(both).collect();
+    if let Some((app, host)) = all.and_then(|all| all.into_iter().next()) {
+        say(&format!(
+            "note: application `{app}`: its client and its server are both host `{host}`: it runs over lo, on no link"
+        ));
+    }
+}
