@@ -19,10 +19,10 @@ use tcplab_kernel::say;
 use tcplab_lab::bisect::{Judgement, judge};
 use tcplab_lab::campaign::{self, Campaign};
 use tcplab_lab::{Far, Lab, LabError, Stack};
+use tcplab_plan::Population;
 use tcplab_plan::measure::Expression;
 use tcplab_plan::outcome::Flow;
 use tcplab_plan::result::{ErrorRecord, RUN_SCHEMA, RunDocument};
-use tcplab_plan::{Point, Population};
 
 pub use bisect::main as bisect;
 use input::Input;
