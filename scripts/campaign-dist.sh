@@ -38,7 +38,8 @@ dpkg --root="$root" --install "$out"/tcplab_*.deb > /dev/null
 [ -e "$root/usr/share/man/man1/tcplab-analyze.1.gz" ]
 [ "$(dpkg-query --root="$root" -W -f '${Status}' tcplab 2> /dev/null ||
     dpkg-query --admindir="$root/var/lib/dpkg" -W -f '${Status}' tcplab)" = "install ok installed" ]
-use deb chroot "$root" /usr/bin/tcplab
+mkdir "$root/proc"
+use deb unshare --mount --pid --fork --mount-proc="$root/proc" chroot "$root" /usr/bin/tcplab
 
 python3 -m venv "$scratch/venv"
 "$scratch/venv/bin/pip" install --quiet --no-index --disable-pip-version-check "$out"/tcplab-*.whl
@@ -53,15 +54,20 @@ else
     version=$("$TARGET/static/tcplab" --version | awk '{ print $2 }')
     umoci unpack --image "$scratch/image:$version" "$scratch/bundle" 2> /dev/null
     contained() { # ARGUMENTS...
-        python3 - "$scratch/bundle/config.json" "$@" <<'PYTHON'
+        # Two may run at once: each has a configuration and a name of its own.
+        local own=$scratch/bundle.$BASHPID
+        mkdir "$own"
+        python3 -c '
 import json, sys
-path, *words = sys.argv[1:]
-config = json.load(open(path))
+bundle, own, *words = sys.argv[1:]
+config = json.load(open(f"{bundle}/config.json"))
+config["root"]["path"] = f"{bundle}/rootfs"
 config["process"]["args"] = ["/usr/bin/tcplab", *words]
 config["process"]["terminal"] = False
-json.dump(config, open(path, "w"))
-PYTHON
-        runc --root "$scratch/runc" run --bundle "$scratch/bundle" "tcplab-campaign-$$"
+json.dump(config, open(f"{own}/config.json", "w"))
+' "$scratch/bundle" "$own" "$@"
+        runc --root "$scratch/runc" run --bundle "$own" "tcplab-$BASHPID"
+        rm -r "$own"
     }
     use image contained
 fi
