@@ -32,7 +32,8 @@ const CODES: &[(&str, &str)] = &[
     ),
     (
         "bench",
-        "0 done; 1 a row has a verdict of --fail-on; 2 wrong usage or bad input; 3 all runs failed, or --require-verdict has none; 4 cannot run here; 130 interrupted.",
+        "0 done; 1 a row has a verdict of --fail-on; 2 wrong usage or bad input; 3 all runs failed, or a row is undecided under \
+         --require-verdict; 4 cannot run here; 130 interrupted.",
     ),
 ];
 
@@ -41,28 +42,25 @@ const OTHERS: &str = "0 done; 2 wrong usage or bad input; 4 cannot run here.";
 
 /// The command line.
 pub fn command() -> Command {
-    let mut command = Cli::command();
-    let names: Vec<String> = command
+    each(Cli::command(), &|sub| {
+        let codes = CODES.iter().find(|(of, _)| *of == sub.get_name());
+        with(sub, codes.map_or(OTHERS, |(_, codes)| *codes))
+    })
+}
+
+/// A command whose commands are changed.
+fn each(command: Command, change: &dyn Fn(Command) -> Command) -> Command {
+    let names = command
         .get_subcommands()
-        .map(|sub| sub.get_name().to_owned())
-        .collect();
-    for name in names {
-        let codes = CODES.iter().find(|(of, _)| *of == name);
-        let codes = codes.map_or(OTHERS, |(_, codes)| *codes);
-        command = command.mut_subcommand(name, |sub| with(sub, codes));
-    }
-    command
+        .map(|sub| sub.get_name().to_owned());
+    let names: Vec<String> = names.collect();
+    let changed = |command: Command, name| command.mut_subcommand(name, change);
+    names.into_iter().fold(command, changed)
 }
 
 /// A command and those below it with these codes.
 fn with(command: Command, codes: &str) -> Command {
-    let names: Vec<String> = command
-        .get_subcommands()
-        .map(|sub| sub.get_name().to_owned())
-        .collect();
-    let command = names.into_iter().fold(command, |command, name| {
-        command.mut_subcommand(name, |sub| with(sub, codes))
-    });
+    let command = each(command, &|sub| with(sub, codes));
     let own = command.get_after_help().map(ToString::to_string);
     match own.unwrap_or_default() {
         own if own.contains("Exit codes:") => command,

@@ -15,10 +15,20 @@ use crate::failure::Failure;
 const MOST_BYTES: u64 = 1 << 24;
 
 /// One line.
-struct Line {
+struct Line<'a> {
     number: usize,
-    name: String,
+    script: &'a str,
+    /// None: every mode.
+    mode: Option<&'a str>,
     is_used: bool,
+}
+
+impl Line<'_> {
+    /// Whether it names this case: the end of its path, in its mode or in any.
+    fn is_of(&self, result: &CaseResult) -> bool {
+        self.mode.is_none_or(|mode| mode == result.mode)
+            && Path::new(&result.script).ends_with(self.script)
+    }
 }
 
 /// Reads a list.
@@ -31,7 +41,7 @@ pub fn mark(document: &mut DrillDocument, list: &str) {
     let mut lines = lines(list);
     let mut expected = Expected::default();
     for result in &mut document.results {
-        let Some(line) = lines.iter_mut().find(|line| is_of(&line.name, result)) else {
+        let Some(line) = lines.iter_mut().find(|line| line.is_of(result)) else {
             continue;
         };
         line.is_used = true;
@@ -46,39 +56,30 @@ pub fn mark(document: &mut DrillDocument, list: &str) {
     }
     // What was not asked for this time is no news.
     let modes: BTreeSet<&str> = document.results.iter().map(|result| result.mode).collect();
-    let is_of_call = |line: &&Line| {
-        let mode = line
-            .name
-            .split_once(" (")
-            .and_then(|(_, rest)| rest.strip_suffix(')'));
-        mode.is_none_or(|mode| modes.contains(mode))
-    };
+    let is_of_call = |line: &&Line| line.mode.is_none_or(|mode| modes.contains(mode));
     let unused = lines.iter().filter(|line| !line.is_used).filter(is_of_call);
-    let told = unused.map(|line| format!("line {}: {}", line.number, line.name));
+    let told = unused.map(|line| format!("line {}: {}", line.number, line.script));
     expected.unused = told.collect();
     document.expected = Some(expected);
 }
 
-fn lines(list: &str) -> Vec<Line> {
+fn lines<'a>(list: &'a str) -> Vec<Line<'a>> {
     let numbered = list.lines().zip(1..);
     let is_sum = |line: &str| line.contains(" passed, ") && line.ends_with(" skipped");
     let says = |(line, _): &(&str, usize)| {
         !line.starts_with(['#', ' ', '\t']) && !line.is_empty() && !is_sum(line)
     };
-    let line = |(line, number): (&str, usize)| Line {
-        number,
-        name: line.strip_prefix("FAIL ").unwrap_or(line).trim().to_owned(),
-        is_used: false,
+    let line = |(line, number): (&'a str, usize)| {
+        let name = line.strip_prefix("FAIL ").unwrap_or(line).trim();
+        let in_mode = name
+            .strip_suffix(')')
+            .and_then(|name| name.split_once(" ("));
+        Line {
+            number,
+            script: in_mode.map_or(name, |(script, _)| script),
+            mode: in_mode.map(|(_, mode)| mode),
+            is_used: false,
+        }
     };
     numbered.filter(says).map(line).collect()
-}
-
-/// Whether a name of the list is this case's: the end of its path, in its mode or in any.
-fn is_of(name: &str, result: &CaseResult) -> bool {
-    let script = match name.split_once(" (") {
-        None => name,
-        Some((script, mode)) if mode.strip_suffix(')') == Some(result.mode) => script,
-        Some(_) => return false,
-    };
-    Path::new(&result.script).ends_with(script)
 }

@@ -79,7 +79,7 @@ fn run(args: &DrillArgs, color: Color) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(code(&document)))
 }
 
-/// 1: a case failed that is not known to; 4: none could be run.
+/// 1: a case failed that is not on the list of known failures; 4: no case could be run.
 fn code(document: &DrillDocument) -> u8 {
     match (document.news(), document.passed + document.failed) {
         (1.., _) => 1,

@@ -77,6 +77,11 @@ fn wanted(args: &RunArgs, text: &str) -> Result<Vec<Population>, Failure> {
     changes.refuse(
         "for experiments of points; a population's file has variants ([[variant]]) for it",
     )?;
+    if args.csv.is_some() || args.all {
+        return Err(Failure::usage(
+            "--csv and --all are for experiments of points; a population has --rows, and --json for the whole table",
+        ));
+    }
     let mut all = variants::chosen(&args.experiment, text, &args.variant)?;
     if all.is_empty() {
         all.push(read(&args.experiment, text, None, None)?);

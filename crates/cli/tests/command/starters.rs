@@ -1,20 +1,13 @@
 //! `tcplab new` and `tcplab examples`, and the answer that a starter gives.
 
-use super::{command, folder, tcplab, text};
+use tcplab_examples::STARTERS;
 
-const KINDS: [&str; 6] = [
-    "two-hosts",
-    "dumbbell",
-    "home-line",
-    "incast",
-    "web",
-    "population",
-];
+use super::{command, folder, tcplab, text};
 
 #[test]
 fn every_starter_runs_as_it_is() {
     let place = folder();
-    for kind in KINDS {
+    for kind in STARTERS.iter().map(|file| file.name) {
         let file = place.path().join(format!("{kind}.toml"));
         let new = tcplab(&["new", kind, text(&file)]);
         assert_eq!(new.code, 0, "{}", new.err);
@@ -33,6 +26,15 @@ fn every_starter_runs_as_it_is() {
         assert!(again.err.contains("already exists"), "{}", again.err);
         let printed = tcplab(&["new", kind, "-"]);
         assert_eq!(printed.out, std::fs::read_to_string(&file).unwrap());
+    }
+    for option in [&["--csv", "x.csv"][..], &["--all"]] {
+        let refused = tcplab(&[&["run", "examples/new/population.toml"], option].concat());
+        assert_eq!(refused.code, 2, "{}", refused.out);
+        assert!(
+            refused.err.contains("for experiments of points"),
+            "{}",
+            refused.err
+        );
     }
     let unknown = tcplab(&["new", "to-hosts"]);
     assert_eq!(unknown.code, 2);
