@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use tcplab_plan::measure::Described;
-use tcplab_plan::result::{PointResult, RunDocument};
+use tcplab_plan::result::{PointResult, RunDocument, axis_text};
 use tcplab_stats::reach;
 
 use crate::metrics::{Arm, Metric, Run};
@@ -134,7 +134,7 @@ fn groups(points: &[PointResult]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group> = Vec::new();
     for point in points {
         let axes = point.axes.iter().filter(|(axis, _)| *axis != "repeat");
-        let axes = axes.map(|(axis, value)| (axis.as_str(), word(value)));
+        let axes = axes.map(|(axis, value)| (axis.as_str(), axis_text(value)));
         let stack = (STACK, point.stack.clone());
         let key: Vec<_> = std::iter::once(stack).chain(axes).collect();
         match groups.iter_mut().find(|group| group.key == key) {
@@ -169,13 +169,6 @@ fn varying<'a>(groups: &[Group<'a>]) -> Vec<&'a str> {
 fn value<'a>(group: &'a Group<'_>, name: &str) -> Option<&'a str> {
     let found = group.key.iter().find(|(own, _)| *own == name);
     found.map(|(_, value)| value.as_str())
-}
-
-fn word(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 fn name(key: &[(&str, String)], varies: &[&str]) -> String {

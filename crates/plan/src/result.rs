@@ -102,7 +102,20 @@ pub struct PointResult {
     pub inconclusive: bool,
 }
 
+/// A value of an axis as tables show it: a text without its quotation marks.
+pub fn axis_text(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
 impl PointResult {
+    /// Its value on an axis; empty: it has none.
+    pub fn axis(&self, axis: &str) -> String {
+        self.axes.get(axis).map_or(String::new(), axis_text)
+    }
+
     /// Says what the columns of its arrays are.
     pub fn name_columns(&mut self) {
         let ends = || {

@@ -86,11 +86,7 @@ fn of_points(document: &RunDocument) -> Table<'_> {
     }));
     let row = move |(at, point): (usize, &PointResult)| {
         let mut row = vec![at.to_string(), point.stack.clone()];
-        row.extend(axes.iter().map(|axis| match point.axes.get(*axis) {
-            None => String::new(),
-            Some(serde_json::Value::String(text)) => text.clone(),
-            Some(other) => other.to_string(),
-        }));
+        row.extend(axes.iter().map(|axis| point.axis(axis)));
         row.push(point.seed.to_string());
         row.push(point.cut_short.to_string());
         row.push(point.error.clone().unwrap_or_default());

@@ -58,7 +58,7 @@ pub fn print(
 fn points(document: &RunDocument, theme: &Theme) -> String {
     let axes = axes(&document.points);
     let row = |point: &PointResult| {
-        let keys = axes.iter().map(|axis| axis_value(point, axis));
+        let keys = axes.iter().map(|axis| point.axis(axis));
         let values = document.measures.iter().map(|one| value(point, one));
         let keys = std::iter::once(point.stack.clone()).chain(keys);
         (keys.collect(), values.collect())
@@ -78,14 +78,6 @@ fn points(document: &RunDocument, theme: &Theme) -> String {
 fn axes(points: &[PointResult]) -> Vec<String> {
     let names: BTreeSet<&String> = points.iter().flat_map(|p| p.axes.keys()).collect();
     names.into_iter().cloned().collect()
-}
-
-fn axis_value(point: &PointResult, axis: &str) -> String {
-    match point.axes.get(axis) {
-        None => String::new(),
-        Some(serde_json::Value::String(text)) => text.clone(),
-        Some(value) => value.to_string(),
-    }
 }
 
 /// In the unit that people write; `-` for what has no value.

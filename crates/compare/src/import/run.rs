@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use tcplab_plan::result::{PointResult, RUN_SCHEMA, RunDocument};
+use tcplab_plan::result::{PointResult, RUN_SCHEMA, RunDocument, axis_text};
 
 use tcplab_plan::measure::Described;
 
@@ -36,7 +36,7 @@ pub fn arms(name: &str, document: &RunDocument, points: &[PointResult]) -> Vec<A
     for point in points {
         let name = match by_stack || !told.by_variant {
             true => point.stack.clone(),
-            false => word(point.axes.get("variant")),
+            false => point.axis("variant"),
         };
         let at = arms.iter().position(|(own, _)| *own == name);
         let at = at.unwrap_or_else(|| {
@@ -96,7 +96,7 @@ struct Told {
 fn told(points: &[PointResult], by_stack: bool) -> Told {
     let mut values: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (axis, value) in points.iter().flat_map(|point| &point.axes) {
-        values.entry(axis).or_default().insert(word(Some(value)));
+        values.entry(axis).or_default().insert(axis_text(value));
     }
     let several = |axis: &str| values.get(axis).is_some_and(|v| v.len() > 1);
     let by_variant = !by_stack && several("variant");
@@ -112,19 +112,11 @@ fn told(points: &[PointResult], by_stack: bool) -> Told {
     }
 }
 
-fn word(value: Option<&Value>) -> String {
-    match value {
-        None => String::new(),
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-    }
-}
-
 fn one(point: &PointResult, told: &Told, measures: &mut Measures<'_>, builder: &mut Builder) {
     let axes: Vec<String> = told
         .axes
         .iter()
-        .filter_map(|axis| Some(format!("{axis}={}", word(Some(point.axes.get(axis)?)))))
+        .filter_map(|axis| Some(format!("{axis}={}", axis_text(point.axes.get(axis)?))))
         .collect();
     let place = match axes.is_empty() {
         true => String::new(),
