@@ -9,9 +9,9 @@
 BUILD_NEEDS=(cc:build-essential)
 WEB_NEEDS=(npm:npm)
 TEST_NEEDS=(python3:python3 chromium:chromium tshark:tshark tcpdump:tcpdump ip:iproute2
-    nginx:nginx-light flex:flex bison:bison bc:bc xz:xz-utils ssh:openssh-client sshd:openssh-server)
+    flex:flex bison:bison bc:bc xz:xz-utils ssh:openssh-client sshd:openssh-server)
 
-# The tests start an sshd and an nginx of their own. The packages' services must not start with them, neither now (invoke-rc.d asks
+# The tests start an sshd of their own. The package's service must not start with it, neither now (invoke-rc.d asks
 # policy-rc.d) nor at the next boot.
 POLICY=/usr/sbin/policy-rc.d
 as_root() {
@@ -26,7 +26,7 @@ without_service() {
     fi
     install_packages "$@"
     [ -z "$made" ] || as_root rm -f "$POLICY"
-    for service in ssh.service:openssh-server ssh.socket:openssh-server nginx.service:nginx-light; do
+    for service in ssh.service:openssh-server ssh.socket:openssh-server; do
         [[ " $* " == *" ${service##*:} "* ]] || continue
         have systemctl && as_root systemctl disable "${service%%:*}" >/dev/null 2>&1 || true
         say "${service%%:*} of ${service##*:} is not started"
@@ -60,7 +60,7 @@ missing=()
 for need in "${needs[@]}"; do
     have "${need%%:*}" || missing+=("${need##*:}")
 done
-if [[ " ${missing[*]-} " =~ " "(openssh-server|nginx-light)" " ]]; then
+if [[ " ${missing[*]-} " =~ " openssh-server " ]]; then
     without_service "${missing[@]}"
 elif [ ${#missing[@]} -gt 0 ]; then
     install_packages "${missing[@]}"

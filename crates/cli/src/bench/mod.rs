@@ -14,11 +14,11 @@ use std::process::ExitCode;
 use tcplab_base::Duration;
 use tcplab_compare::{COMPARE_SCHEMA, METRICS_SCHEMA, Metrics, Options, RemarkKind, compare};
 use tcplab_kernel::Stop;
-use tcplab_kernel::bench::{Http, Place, Server, Workload};
+use tcplab_kernel::bench::{Place, Workload};
 use tcplab_kernel::say;
 use tcplab_lab::bench::{self, Arm, Count, Pinning, Plan, SELF_TEST_SCHEMA, Setting};
 
-use self::args::{BenchArgs, Cpus, HttpArgs, HttpServer};
+use self::args::{BenchArgs, Cpus};
 use self::out::Out;
 use self::progress::Progress;
 use crate::args::Color;
@@ -178,7 +178,6 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
         time: span(args.time, time_ms),
         pinning: pinning(&args.cpus, is_far)?,
         congestion: args.congestion.clone(),
-        http: http(&args.http)?,
         captures: args.captures,
     })
 }
@@ -212,24 +211,6 @@ fn pinning(asked: &[Cpus], is_far: bool) -> Result<Vec<Pinning>, Failure> {
     Ok(all)
 }
 
-fn http(args: &HttpArgs) -> Result<Http, Failure> {
-    let server = match args.http_server {
-        HttpServer::Own => Server::Own,
-        HttpServer::Auto => Server::nginx().unwrap_or(Server::Own),
-        HttpServer::Nginx => Server::nginx().ok_or_else(|| {
-            Failure::cannot_run(
-                "nginx is not installed (it is neither in PATH nor in /usr/sbin): `apt-get install nginx-light`, or \
-                 --http-server own",
-            )
-        })?,
-    };
-    Ok(Http {
-        connections: args.connections,
-        server,
-        resume: args.tls_resume,
-    })
-}
-
 /// Those that were named, or the suite; between hosts without what lies within one machine.
 fn workloads(names: &[String], is_far: bool) -> Result<Vec<Workload>, Failure> {
     let named: Result<Vec<Workload>, String> = names.iter().map(|name| name.parse()).collect();
@@ -237,7 +218,7 @@ fn workloads(names: &[String], is_far: bool) -> Result<Vec<Workload>, Failure> {
     let named = named.map_err(Failure::usage)?;
     if let Some(within) = named.iter().find(|workload| !goes(workload)) {
         return Err(Failure::usage(format!(
-            "{within} lies within one machine: between hosts TCP, UDP and HTTP go"
+            "{within} stays within one machine; only TCP and UDP workloads run between hosts"
         )));
     }
     if named.is_empty() {

@@ -15,16 +15,7 @@ use crate::screen;
 
 /// Runs it and tells what it found.
 pub fn run(args: &BenchArgs, tables: u32) -> Result<ExitCode, Failure> {
-    let mut plan = super::plan(args)?;
-    if args.workloads.is_empty() {
-        plan.workloads.retain(|workload| !workload.over.is_http());
-    }
-    if let Some(http) = plan.workloads.iter().find(|w| w.over.is_http()) {
-        return Err(Failure::usage(format!(
-            "--self-test slows a workload within its own ends, and {http} is served by another program: name others, such as \
-             TCP_RR TCP_STREAM:65536"
-        )));
-    }
+    let plan = super::plan(args)?;
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(e.to_string()))?;
     let shows = io::stderr().is_terminal();
     let found = self_test(&plan, tables, &super::judged(args), &stop, |table, turn| {

@@ -27,8 +27,8 @@ fn every_workload_of_the_suite_gives_figures_and_keeps_its_runs() {
     let document = run.json();
     holds("metrics", &document);
     let metrics = document["arms"][0]["metrics"].as_array().unwrap();
-    // Datagrams have two figures, HTTP three.
-    assert_eq!(metrics.len(), 31, "{document}");
+    // Datagram streams have two figures.
+    assert_eq!(metrics.len(), 19, "{document}");
     for metric in metrics {
         let value = &metric["runs"][0];
         // A machine that stands still for 50 ms has nothing to tell, and says so.
@@ -36,7 +36,7 @@ fn every_workload_of_the_suite_gives_figures_and_keeps_its_runs() {
         assert!(is_told || value["failed"].is_string(), "{metric}");
     }
     let kept = std::fs::read_to_string(out.join("runs.jsonl")).unwrap();
-    assert_eq!(kept.lines().count(), 19);
+    assert_eq!(kept.lines().count(), 15);
     let first: Value = serde_json::from_str(kept.lines().next().unwrap()).unwrap();
     assert_eq!(first["workload"], "TCP_STREAM:1");
     assert!(first["client"]["tcp_info"]["tcpi_bytes_acked"].as_i64() > Some(0));
@@ -76,9 +76,8 @@ fn a_self_test_slows_one_workload_of_each_table() {
             assert_eq!(planted["then"]["runs"].as_u64(), asked, "{planted}");
         }
     }
-    // Arms of its own, nothing kept, and nothing that another program serves.
+    // A self-test has arms of its own and keeps nothing.
     for other in [
-        &["HTTP_RR"][..],
         &["--before", "true", "--after", "true"][..],
         &["--out", "x"],
     ] {
@@ -168,86 +167,6 @@ fn connections_come_one_after_the_other() {
     {
         // A connection that does not end holds up all that follow.
         assert!(run["value"].as_f64().unwrap() > 20.0, "{run}");
-    }
-}
-
-/// One run of an HTTP workload, as `runs.jsonl` has it.
-fn http(workload: &str, more: &[&str]) -> Value {
-    let place = folder();
-    let out = place.path().join("out");
-    let args = [
-        "bench",
-        workload,
-        "--runs",
-        "1",
-        "--warm",
-        "100ms",
-        "--time",
-        "300ms",
-        "--json",
-        "--out",
-        text(&out),
-    ];
-    let words: Vec<&str> = args.iter().chain(more).copied().collect();
-    let run = tcplab(&words);
-    assert_eq!(run.code, 0, "{}", run.err);
-    let kept = std::fs::read_to_string(out.join("runs.jsonl")).unwrap();
-    serde_json::from_str(kept.lines().next().unwrap()).unwrap()
-}
-
-#[test]
-fn http_is_served_by_nginx_and_by_our_own_server() {
-    for server in ["own", "nginx"] {
-        let asked = tcplab(&[
-            "bench",
-            "HTTP_RR",
-            "--runs",
-            "1",
-            "--time",
-            "1ms",
-            "--http-server",
-            server,
-        ]);
-        if server == "nginx" && asked.code == 4 && asked.err.contains("not installed") {
-            eprintln!("skipped: {}", asked.err);
-            return;
-        }
-        for workload in [
-            "HTTP_RR:64",
-            "HTTP_CRR:100000",
-            "HTTPS_RR:100000",
-            "HTTPS_CRR",
-        ] {
-            let found = http(workload, &["--http-server", server, "--connections", "3"]);
-            let (client, said) = (&found["client"], &found["server"]["tool"]);
-            let number = |field: &str| client[field].as_u64().unwrap_or(0);
-            assert!(number("transactions") > 0, "{found}");
-            assert_eq!(number("errors"), 0, "{found}");
-            let own = if server == "own" { "tcplab/" } else { "nginx/" };
-            assert!(said.as_str().unwrap().starts_with(own), "{found}");
-            let counts = |name: &str| found["counters"][name].as_i64().unwrap_or(0);
-            assert!(counts("TcpPassiveOpens") >= 3, "{found}");
-            // Ends in good order: what was on its way has come.
-            assert_eq!(counts("TcpExtTCPAbortOnData"), 0, "{found}");
-            if workload.contains("_CRR") {
-                assert!(number("connections") > 0, "{found}");
-            } else {
-                assert!(client["tcp_info"]["tcpi_bytes_acked"].as_i64() > Some(0));
-            }
-            let shakes = number("handshakes") > 0;
-            match workload {
-                "HTTPS_CRR" => assert!(shakes, "{found}"),
-                // Those that stay shake hands before it counts, on a machine that has time.
-                "HTTPS_RR:100000" => {}
-                _ => assert!(!shakes, "{found}"),
-            }
-            assert_eq!(number("resumed"), 0, "{found}");
-        }
-        let resumed = http("HTTPS_CRR", &["--http-server", server, "--tls-resume"]);
-        assert!(
-            resumed["client"]["resumed"].as_u64() > Some(0),
-            "{server}: {resumed}"
-        );
     }
 }
 

@@ -47,8 +47,6 @@ fn every_workload_goes_between(machines: &Machines) {
         "TCP_STREAM:65536",
         "TCP_RR",
         "TCP_CRR",
-        "HTTP_RR:1024",
-        "HTTPS_CRR:1024",
         "UDP_RR",
         "UDP_STREAM:512",
     ] {
@@ -71,10 +69,6 @@ fn every_workload_goes_between(machines: &Machines) {
             run["server_machine"]["counters"][counter].as_i64() > Some(0),
             "{run}"
         );
-        if name.starts_with("HTTP") {
-            assert!(run["server"]["tool"].is_string(), "{run}");
-            assert_eq!(run["client"]["errors"].as_u64().unwrap_or(0), 0, "{run}");
-        }
         if name.starts_with("TCP_STREAM") {
             // They came over the network between the hosts, whose MTU is not loopback's.
             let mss = run["client"]["tcp_info"]["tcpi_snd_mss"].as_i64().unwrap();

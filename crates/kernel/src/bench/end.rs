@@ -21,7 +21,7 @@ use super::drag::Drag;
 use super::measure::EndReport;
 use super::phase::Phase;
 use super::workload::{Over, Work};
-use super::{Spec, connect, http, request, stream, udp};
+use super::{Spec, connect, request, stream, udp};
 use crate::cpu;
 use crate::tcp_info::tcp_info;
 
@@ -33,7 +33,7 @@ pub(super) const WORD: &str = "__bench-end";
 pub(super) struct Task {
     pub(super) spec: Spec,
     pub(super) is_client: bool,
-    /// Where the server is, for a client that connects by itself; where it listens, for a server of HTTP.
+    /// Where the server is, for a client that connects by itself.
     pub(super) server: Option<SocketAddr>,
     /// Where the report goes.
     pub(super) report: PathBuf,
@@ -42,10 +42,8 @@ pub(super) struct Task {
 /// Acts as an end when this process was started as one. The first thing that `main` does.
 pub fn end() -> Option<ExitCode> {
     let mut words = std::env::args().skip(1);
-    match words.next()?.as_str() {
-        WORD => {}
-        http::EXEC => return Some(http::exec(std::env::args_os().skip(2))),
-        _ => return None,
+    if words.next()? != WORD {
+        return None;
     }
     Some(match work(&words.next().unwrap_or_default()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -69,9 +67,6 @@ fn work(task: &str) -> io::Result<()> {
     }
     // Opened before it counts.
     let mut file = File::create(&task.report)?;
-    if task.spec.workload.over.is_http() {
-        return http::end(&task, file);
-    }
     let is_socket = task.spec.workload.over != Over::Pipe;
     let mut pipe = Pipe {
         reads: io::stdin().as_fd().try_clone_to_owned()?,

@@ -4,14 +4,12 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
 use std::path::Path;
-use std::thread;
 use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tcplab_base::Duration as Span;
 
 use super::capture::Capture;
-use super::http::{Server, Serving};
 use super::measure::{Side, side};
 use super::wire::{self, Fds, both};
 use super::workload::{Over, Work};
@@ -23,8 +21,6 @@ use crate::cpu;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often a wait looks whether it shall end.
 const LOOK: Duration = Duration::from_millis(100);
-/// The same where somebody waits for the end.
-const LOOK_SOON: Duration = Duration::from_millis(5);
 /// What the ends of datagrams say to each other before the run.
 const HELLO: &[u8] = b"tcplab bench";
 
@@ -104,35 +100,8 @@ pub fn serve(
                 both(socket.into()).map(Some).tried(&here)
             })
         }
-        (Over::Http | Over::Https, _) => serve_http(spec, address, beside, told),
         (Over::Unix | Over::Pipe, _) => Err(one_machine(spec)),
     }
-}
-
-/// HTTP: the server ends when `stop` says that its client has.
-fn serve_http(
-    spec: &Spec,
-    address: IpAddr,
-    beside: Beside<'_>,
-    told: impl FnOnce(u16) -> io::Result<()>,
-) -> Result<Option<Side>, BenchError> {
-    let mut spec = spec.clone();
-    if let Server::Nginx { .. } = spec.http.server {
-        // That of this machine.
-        spec.http.server = Server::nginx().unwrap_or(Server::Own);
-    }
-    let serving = Serving::start(&spec, SocketAddr::from((address, 0)))?;
-    let capture = beside.capture(serving.address(), false)?;
-    told(serving.address().port()).tried("the near side")?;
-    let most = Duration::from_nanos(spec.lasts().as_nanos().unsigned_abs()) + 3 * PATIENCE;
-    let mut left = most;
-    while !beside.stop.wanted() && !left.is_zero() {
-        thread::sleep(LOOK_SOON);
-        left = left.saturating_sub(LOOK_SOON);
-    }
-    let found = serving.finish()?;
-    capture.map_or(Ok(()), Capture::stop)?;
-    Ok(Some(found))
 }
 
 /// The client's end: connects to the server at `to`. `Ok(None)`: the user wants an end.
@@ -145,12 +114,12 @@ pub fn ask(spec: &Spec, to: SocketAddr, beside: Beside<'_>) -> Result<Option<Sid
         "cannot reach the server at {to} (a firewall between the hosts? `ssh:A=ADDRESS,B=ADDRESS` chooses addresses)"
     );
     let connects = match (spec.workload.over, spec.workload.work) {
-        (Over::Http | Over::Https, _) | (_, Work::Connect) => Some(to),
+        (_, Work::Connect) => Some(to),
         (_, Work::Stream | Work::Request) => None,
     };
     beside.side(spec, Some(connects), to, || {
         let fds = match (spec.workload.over, spec.workload.work) {
-            (Over::Http | Over::Https, _) | (Over::Tcp, Work::Connect) => {
+            (Over::Tcp, Work::Connect) => {
                 // The end connects by itself, and needs a descriptor that nobody uses.
                 let spare = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0));
                 spare.and_then(|socket| both(socket.into()))
@@ -182,7 +151,7 @@ fn one_machine(spec: &Spec) -> BenchError {
         what: format!("{} between two hosts", spec.workload),
         source: io::Error::new(
             io::ErrorKind::Unsupported,
-            "pipes and AF_UNIX sockets lie within one machine, and HTTP is asked for there; TCP and UDP go between two",
+            "pipes and AF_UNIX sockets stay within one machine; only TCP and UDP work between two",
         ),
     }
 }

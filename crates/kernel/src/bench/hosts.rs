@@ -114,7 +114,6 @@ impl Hosts {
             capture: shifts[0],
         });
         let mut sides = [None, None];
-        let mut told = false;
         // Whichever fails first says why; the other one is told to stop when its request is dropped.
         while sides.iter().any(Option::is_none) {
             if stop.wanted() {
@@ -131,11 +130,6 @@ impl Hosts {
                         (other, _) => return Err(session.odd(&other)),
                     }
                 }
-            }
-            // A server of HTTP has no other sign that its client is done.
-            if sides[0].is_some() && spec.workload.over.is_http() && !told {
-                server.stop();
-                told = true;
             }
             thread::sleep(LOOK);
         }

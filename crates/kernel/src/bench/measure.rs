@@ -16,7 +16,6 @@ use tcplab_base::Duration as Span;
 
 use super::clock::now;
 use super::end::{Task, WORD};
-use super::http;
 use super::noise::{Noise, Watch};
 use super::place::Place;
 use super::wire::{self, Fds, Wire};
@@ -45,24 +44,6 @@ pub struct EndReport {
     pub transactions: u64,
     /// Datagrams that were not answered in time.
     pub lost: u64,
-    /// Answers that were none, connections that were refused or reset (HTTP).
-    #[serde(skip_serializing_if = "is_none")]
-    pub errors: u64,
-    /// The first of those, in words.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    /// Connections that were opened while it counted (HTTP).
-    #[serde(skip_serializing_if = "is_none")]
-    pub connections: u64,
-    /// Handshakes of TLS that ended while it counted.
-    #[serde(skip_serializing_if = "is_none")]
-    pub handshakes: u64,
-    /// Those of them that resumed a session.
-    #[serde(skip_serializing_if = "is_none")]
-    pub resumed: u64,
-    /// Who served, and its version (HTTP).
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub tool: String,
     /// Seconds on a processor, in user code.
     pub cpu_user_s: f64,
     /// Seconds on a processor, in the kernel.
@@ -74,11 +55,6 @@ pub struct EndReport {
     /// tcp_info at the end, by the kernel's names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tcp_info: BTreeMap<String, i64>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
-fn is_none(n: &u64) -> bool {
-    *n == 0
 }
 
 impl EndReport {
@@ -135,9 +111,6 @@ pub fn run(spec: &Spec, place: &Place, stop: &Stop) -> Result<Option<Measured>, 
 }
 
 fn within(spec: &Spec, folder: &Path, stop: &Stop) -> Result<Option<Measured>, BenchError> {
-    if spec.workload.over.is_http() {
-        return http::run(spec, stop);
-    }
     let Wire { ends, server } = wire::make(spec)?;
     let watch = Begun::now();
     let [client_end, server_end] = ends;

@@ -1,5 +1,5 @@
 //! Workloads between two processes of this machine, as netperf(1) and lmbench run them: streams, transactions,
-//! connections, over TCP, UDP, AF_UNIX and pipes; HTTP and HTTPS.
+//! connections, over TCP, UDP, AF_UNIX and pipes.
 //!
 //! [`run`] makes what lies between the ends ([`wire`]), starts this executable twice more as an *end* with its
 //! descriptors at 0 and 1, and reads what each found. An end works in a loop without a clock: a thread with a descriptor
@@ -13,7 +13,6 @@ mod drag;
 mod end;
 mod far;
 mod hosts;
-mod http;
 mod measure;
 mod noise;
 mod phase;
@@ -29,7 +28,6 @@ pub use command::{Shell, Took, command};
 pub use end::end;
 pub use far::{Beside, ask, serve};
 pub use hosts::Hosts;
-pub use http::{Http, Server};
 pub use measure::{EndReport, Machine, Measured, Side, run};
 pub use noise::{Noise, Watch};
 pub use place::Place;
@@ -52,11 +50,8 @@ pub struct Spec {
     /// TCP_CONGESTION; none: the kernel's.
     pub congestion: Option<String>,
     /// Per cent of its time that goes to nothing: a slowdown that is planted, to see whether it is found. The client's of a
-    /// transaction, both ends' of a stream; HTTP has none.
+    /// transaction, both ends' of a stream.
     pub slowed_percent: u32,
-    /// What HTTP workloads are run with.
-    #[serde(default)]
-    pub http: Http,
 }
 
 impl Spec {

@@ -42,10 +42,6 @@ pub(super) fn make(spec: &Spec) -> Result<Wire, BenchError> {
         (Over::Udp, _) => datagrams().tried("cannot make UDP sockets on loopback"),
         (Over::Unix, _) => unix().tried("cannot make a pair of AF_UNIX sockets"),
         (Over::Pipe, _) => pipes().tried("cannot make pipes"),
-        (Over::Http | Over::Https, _) => {
-            let other = io::Error::other("its ends meet by an address");
-            Err(other).tried("no wire for HTTP")
-        }
     }
 }
 

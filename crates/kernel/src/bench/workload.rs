@@ -29,43 +29,29 @@ pub enum Over {
     Unix,
     /// A pipe each way (pipe(7)).
     Pipe,
-    /// HTTP/1.1 on connections over the loopback device.
-    Http,
-    /// The same with TLS 1.3.
-    Https,
-}
-
-impl Over {
-    /// HTTP with TLS or without.
-    pub fn is_http(self) -> bool {
-        matches!(self, Self::Http | Self::Https)
-    }
 }
 
 /// A workload. As text: netperf's names `TCP_STREAM:512`, `TCP_RR`, `TCP_CRR`, `UDP_STREAM:1024`, `UDP_RR`; `AF_UNIX_STREAM`,
-/// `AF_UNIX_RR`, `PIPE_STREAM`, `PIPE_RR` for what lmbench calls bw_unix, lat_unix, bw_pipe and lat_pipe; `HTTP_RR:1024`, `HTTP_CRR:1024`,
-/// `HTTPS_RR:1024`, `HTTPS_CRR:1024`: GET of so many bytes, on connections that stay or on one each.
+/// `AF_UNIX_RR`, `PIPE_STREAM`, `PIPE_RR` for lmbench's bw_unix, lat_unix, bw_pipe and lat_pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workload {
     /// What is done.
     pub work: Work,
     /// Over what.
     pub over: Over,
-    /// Bytes of each write of a stream, of each message of a request, of the body of an answer.
+    /// Bytes of each write of a stream, of each message of a request.
     pub size: u32,
 }
 
 /// Bytes of a write when none are said, as netperf's on Linux with its default buffers.
 const STREAM: u32 = 16_384;
-/// Bytes of an answer's body when none are said.
-const BODY: u32 = 1_024;
 /// What a datagram over IPv4 can carry.
 const DATAGRAM: u32 = 65_507;
 /// The most bytes of a write.
 const MOST: u32 = 16 << 20;
 
 impl Workload {
-    /// The suite: netperf's sizes of the CAQM test report, its transactions, lmbench's pairs, and HTTP.
+    /// The suite: netperf's sizes of the CAQM test report, its transactions, and lmbench's pairs.
     pub fn suite() -> Vec<Self> {
         let names = [
             "TCP_STREAM:1",
@@ -83,10 +69,6 @@ impl Workload {
             "AF_UNIX_RR",
             "PIPE_STREAM:65536",
             "AF_UNIX_STREAM:65536",
-            "HTTP_RR",
-            "HTTP_CRR",
-            "HTTPS_RR",
-            "HTTPS_CRR",
         ];
         names.iter().filter_map(|name| name.parse().ok()).collect()
     }
@@ -107,8 +89,6 @@ impl Workload {
             Over::Udp => "UDP",
             Over::Unix => "AF_UNIX",
             Over::Pipe => "PIPE",
-            Over::Http => "HTTP",
-            Over::Https => "HTTPS",
         }
     }
 }
@@ -118,8 +98,7 @@ impl fmt::Display for Workload {
         let (prefix, size) = (self.prefix(), self.size);
         match self.work {
             Work::Stream => write!(f, "{prefix}_STREAM:{size}"),
-            Work::Connect if self.over.is_http() => write!(f, "{prefix}_CRR:{size}"),
-            Work::Request if size == 1 && !self.over.is_http() => write!(f, "{prefix}_RR"),
+            Work::Request if size == 1 => write!(f, "{prefix}_RR"),
             Work::Request => write!(f, "{prefix}_RR:{size}"),
             Work::Connect => write!(f, "{prefix}_CRR"),
         }
@@ -131,10 +110,13 @@ impl FromStr for Workload {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let bad = || {
+            let http = match text.to_ascii_uppercase().starts_with("HTTP") {
+                true => "; for HTTP measure wrk, ab or fortio with --command (docs/bench.md)",
+                false => "",
+            };
             format!(
-                "`{text}` is no workload: write TCP_STREAM:BYTES, UDP_STREAM:BYTES, TCP_RR, TCP_CRR, UDP_RR, \
-                 HTTP_RR:BYTES, HTTP_CRR:BYTES, HTTPS_RR:BYTES, HTTPS_CRR:BYTES, AF_UNIX_STREAM:BYTES, AF_UNIX_RR, \
-                 PIPE_STREAM:BYTES or PIPE_RR"
+                "unknown workload `{text}`: write TCP_STREAM:BYTES, UDP_STREAM:BYTES, TCP_RR, TCP_CRR, UDP_RR, \
+                 AF_UNIX_STREAM:BYTES, AF_UNIX_RR, PIPE_STREAM:BYTES or PIPE_RR{http}"
             )
         };
         let (name, size) = match text.split_once(':') {
@@ -147,16 +129,11 @@ impl FromStr for Workload {
             (Over::Udp, "UDP_"),
             (Over::Unix, "AF_UNIX_"),
             (Over::Pipe, "PIPE_"),
-            (Over::Http, "HTTP_"),
-            (Over::Https, "HTTPS_"),
         ]
         .iter()
         .find_map(|(over, prefix)| Some((*over, name.strip_prefix(prefix)?)))
         .ok_or_else(bad)?;
         let (work, usual) = match (rest, over) {
-            ("RR", Over::Http | Over::Https) => (Work::Request, BODY),
-            ("CRR", Over::Http | Over::Https) => (Work::Connect, BODY),
-            (_, Over::Http | Over::Https) => return Err(bad()),
             ("STREAM", Over::Udp) => (Work::Stream, 1_024),
             ("STREAM", _) => (Work::Stream, STREAM),
             ("RR", _) => (Work::Request, 1),
@@ -169,7 +146,7 @@ impl FromStr for Workload {
             _ => MOST,
         };
         match size {
-            _ if work == Work::Connect && over == Over::Tcp && size != 1 => Err(format!(
+            _ if work == Work::Connect && size != 1 => Err(format!(
                 "`{text}`: a connection carries one byte there and back"
             )),
             1.. if size <= most => Ok(Self { work, over, size }),
@@ -187,18 +164,15 @@ mod tests {
         for workload in Workload::suite() {
             assert_eq!(workload.to_string().parse(), Ok(workload));
         }
-        assert_eq!(Workload::suite().len(), 19);
+        assert_eq!(Workload::suite().len(), 15);
         let usual: Workload = "tcp_stream".parse().unwrap();
         assert_eq!(usual.to_string(), "TCP_STREAM:16384");
-        let usual: Workload = "https_crr".parse().unwrap();
-        assert_eq!(usual.to_string(), "HTTPS_CRR:1024");
         for bad in [
             "",
             "TCP",
             "SCTP_RR",
             "UDP_CRR",
-            "HTTP_STREAM",
-            "HTTPS_RR:0",
+            "TCP_RR:0",
             "TCP_STREAM:0",
             "UDP_STREAM:65508",
             "TCP_CRR:5",
@@ -206,5 +180,7 @@ mod tests {
         ] {
             assert!(bad.parse::<Workload>().is_err(), "{bad}");
         }
+        let gone = "HTTPS_RR:1024".parse::<Workload>().unwrap_err();
+        assert!(gone.contains("--command"), "{gone}");
     }
 }

@@ -58,7 +58,7 @@ fn needs(before: &Metric, after: &Metric, rows: usize, options: &Options) -> u32
 #[cfg(test)]
 mod tests {
     use tcplab_base::Duration;
-    use tcplab_kernel::bench::{EndReport, Http, Measured};
+    use tcplab_kernel::bench::{EndReport, Measured};
 
     use super::*;
     use crate::bench::{Arm, Pinning, Setting};
@@ -76,7 +76,6 @@ mod tests {
             time: Duration::from_millis(1),
             pinning: vec![Pinning::One],
             congestion: None,
-            http: Http::default(),
             captures: false,
         }
     }

@@ -6,7 +6,7 @@ use tcplab_base::Duration;
 use tcplab_compare::{
     Arm as ArmMetrics, Better, Combine, Metric, Metrics, Noise, Role, Run as Value, Source,
 };
-use tcplab_kernel::bench::{EndReport, Measured, Over, Work, Workload};
+use tcplab_kernel::bench::{Measured, Over, Work, Workload};
 
 use super::{Pinning, Plan, Run};
 
@@ -21,7 +21,7 @@ pub fn metrics(plan: &Plan, runs: &[Run], systems: &[String]) -> Metrics {
             tool: concat!("tcplab ", env!("CARGO_PKG_VERSION")).into(),
             command: arm.setting.words(),
             system: systems.get(number).cloned().unwrap_or_default(),
-            settings: settings(plan, &own),
+            settings: settings(plan),
         });
         for pinning in &plan.pinning {
             for workload in &plan.workloads {
@@ -62,8 +62,7 @@ impl Plan {
 }
 
 /// What workloads were run with.
-fn settings(plan: &Plan, runs: &[&Run]) -> BTreeMap<String, String> {
-    let is = |over: Over| plan.workloads.iter().any(|workload| workload.over == over);
+fn settings(plan: &Plan) -> BTreeMap<String, String> {
     let ms = |time: Duration| format!("{} ms", time.as_nanos() as f64 / 1e6);
     let cpus: Vec<&str> = plan.pinning.iter().map(|pinning| pinning.word()).collect();
     let mut settings = BTreeMap::from([
@@ -73,21 +72,6 @@ fn settings(plan: &Plan, runs: &[&Run]) -> BTreeMap<String, String> {
     ]);
     if let Some(congestion) = &plan.congestion {
         settings.insert("congestion".into(), congestion.clone());
-    }
-    if is(Over::Http) || is(Over::Https) {
-        // As the server says itself: on another host it is that host's.
-        let mut tools = runs.iter().map(|run| &run.measured.server.tool);
-        if let Some(tool) = tools.find(|tool| !tool.is_empty()) {
-            settings.insert("http_server".into(), tool.clone());
-        }
-        settings.insert("http_connections".into(), plan.http.connections.to_string());
-    }
-    if is(Over::Https) {
-        let handshakes = match plan.http.resume {
-            true => "resumed",
-            false => "full",
-        };
-        settings.insert("tls".into(), format!("1.3, {handshakes} handshakes"));
     }
     settings
 }
@@ -116,25 +100,6 @@ fn rows(workload: &Workload, name: String, runs: &[&Run]) -> Vec<Metric> {
                 1e6 / run.measured.client.rate()
             })]
         }
-        (_, Over::Http | Over::Https) => {
-            let us = |ns: Option<u64>| ns.map_or(f64::NAN, |ns| ns as f64 / 1e3);
-            let latency = |what: &str, of: fn(&EndReport) -> Option<u64>| {
-                row(
-                    &format!("{name} {what}"),
-                    "us",
-                    Better::Lower,
-                    runs,
-                    |run| us(of(&run.measured.client)),
-                )
-            };
-            vec![
-                row(&name, "1/s", Better::Higher, runs, |run| {
-                    run.measured.client.rate()
-                }),
-                latency("p50", |client| client.latency_p50_ns),
-                latency("p99", |client| client.latency_p99_ns),
-            ]
-        }
         (Work::Request | Work::Connect, _) => {
             vec![row(&name, "1/s", Better::Higher, runs, |run| {
                 run.measured.client.rate()
@@ -144,13 +109,7 @@ fn rows(workload: &Workload, name: String, runs: &[&Run]) -> Vec<Metric> {
 }
 
 /// Why a run does not count.
-fn failed(run: &Run, found: f64) -> Option<String> {
-    let client = &run.measured.client;
-    if client.errors > 0 {
-        let first = client.error.as_deref().unwrap_or("not told");
-        let count = client.errors;
-        return Some(format!("{count} errors, the first one: {first}"));
-    }
+fn nothing(found: f64) -> Option<String> {
     (!found.is_finite() || found == 0.0).then(|| "nothing went by".into())
 }
 
@@ -174,7 +133,7 @@ fn row(
                 block: Some(run.block),
                 order: Some(run.order),
                 began_s: Some(run.began_s),
-                failed: failed(run, found),
+                failed: nothing(found),
                 absent: None,
                 noise: Some(Noise {
                     steal_percent: noise.steal_percent,

@@ -151,7 +151,6 @@ fn spec(plan: &Plan, turn: &Turn) -> Spec {
         cpus: turn.pinning.cpus(),
         congestion: plan.congestion.clone(),
         slowed_percent: 0,
-        http: plan.http.clone(),
     }
 }
 

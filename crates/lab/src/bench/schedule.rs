@@ -2,7 +2,7 @@
 
 use tcplab_base::Duration;
 use tcplab_compare::Options;
-use tcplab_kernel::bench::{Http, Over, Workload};
+use tcplab_kernel::bench::{Over, Workload};
 use tcplab_kernel::cpu;
 
 use super::Arm;
@@ -24,8 +24,6 @@ pub struct Plan {
     pub pinning: Vec<Pinning>,
     /// TCP_CONGESTION of both arms.
     pub congestion: Option<String>,
-    /// What HTTP workloads are run with.
-    pub http: Http,
     /// Runs between two hosts are captured at both.
     pub captures: bool,
 }
@@ -77,7 +75,7 @@ impl Pinning {
     pub(super) fn of(self, workload: &Workload) -> Self {
         let is_stream = workload.is_stream() && matches!(workload.over, Over::Tcp | Over::Udp);
         match self {
-            Self::Steady if is_stream || workload.over.is_http() => Self::Pinned,
+            Self::Steady if is_stream => Self::Pinned,
             Self::Steady => Self::One,
             other => other,
         }
@@ -170,7 +168,6 @@ mod tests {
             time: Duration::from_millis(900),
             pinning: vec![Pinning::Free],
             congestion: None,
-            http: Http::default(),
             captures: false,
         };
         let order: Vec<_> = plan
@@ -196,7 +193,7 @@ mod tests {
     #[test]
     fn what_is_steady_depends_on_the_workload() {
         let of = |name: &str| Pinning::Steady.of(&name.parse().unwrap());
-        for name in ["TCP_STREAM:64", "UDP_STREAM:1024", "HTTP_RR", "HTTPS_CRR"] {
+        for name in ["TCP_STREAM:64", "UDP_STREAM:1024"] {
             assert_eq!(of(name), Pinning::Pinned, "{name}");
         }
         for name in [
