@@ -25,7 +25,7 @@ SUITE = ["TCP_STREAM:64", "TCP_STREAM:512", "TCP_STREAM:16384", "TCP_STREAM:1310
 
 def ours(args, workload):
     out = subprocess.run(
-        [args.tcplab, "bench", workload, "--runs", "1", "--time", f"{args.time}s", "--warm", "200ms",
+        [args.tcplab, "bench", workload, "--repeat", "1", "--for", f"{args.time}s", "--warm", "200ms",
          "--cpus", args.cpus, "--json"] + (["--congestion", args.congestion] if args.congestion else []),
         check=True, capture_output=True, text=True,
     ).stdout

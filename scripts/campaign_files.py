@@ -59,7 +59,7 @@ def file_forms(work):
         ("population show --html", ["population", "show", pop, "--draws", "100", "--html", "OUT"]),
         ("report --html", ["report", str(work / "result"), "--html", "OUT"]),
         ("qa --html", [*qa, "--html", "OUT"]),
-        ("qa --write-markdown", [*qa, "--write-markdown", "OUT"]),
+        ("qa --markdown", [*qa, "--markdown", "OUT"]),
     ]
 
 
@@ -68,7 +68,7 @@ def folder_forms(work):
     exp, pop = work / "t.toml", POPULATION
     pkt = str(work / "one.pkt")
     small = ["--connections", "20"]
-    bench = ["bench", "TCP_RR", "--runs", "1", "--time", "20ms", "--warm", "10ms"]
+    bench = ["bench", "TCP_RR", "--repeat", "1", "--for", "20ms", "--warm", "10ms"]
     return [
         ("run --out", ["run", str(exp), "--out", "OUT"], "summary.json"),
         ("run --out, population", ["run", pop, *small, "--out", "OUT"], "summary.json"),

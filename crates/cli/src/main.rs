@@ -19,6 +19,7 @@ mod inject;
 mod json;
 mod kernel;
 mod link;
+mod markdown;
 mod population;
 mod probe;
 mod progress;

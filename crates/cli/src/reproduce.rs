@@ -13,7 +13,9 @@ use tcplab_report::terminal::table::{Align, Cell, Table};
 
 use crate::args::Color;
 use crate::failure::Failure;
+use crate::files::check_outputs;
 use crate::json;
+use crate::markdown::MarkdownArg;
 use crate::run::{INCONCLUSIVE, lab, processors, progress::Progress};
 use crate::screen;
 use crate::terminal;
@@ -40,14 +42,13 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub packetdrill: Option<PathBuf>,
     /// Runs at once [default: the processors]
-    #[arg(long, value_name = "N")]
+    #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
     /// Print one JSON document (see `tcplab schema reproduce`)
     #[arg(long)]
     pub json: bool,
-    /// Print the table as Markdown, with sources and notes
-    #[arg(long, conflicts_with = "json")]
-    pub markdown: bool,
+    #[command(flatten)]
+    pub markdown: MarkdownArg,
 }
 
 /// Runs `tcplab reproduce`.
@@ -56,6 +57,8 @@ pub fn main(args: &ReproduceArgs, color: Color) -> ExitCode {
 }
 
 fn run(args: &ReproduceArgs, color: Color) -> Result<ExitCode, Failure> {
+    args.markdown.beside_json(args.json)?;
+    check_outputs([], &[("--markdown", args.markdown.file())])?;
     let mut list = List::new()?;
     if let Some(pattern) = &args.only {
         let all: Vec<String> = list.claims.iter().map(|claim| claim.id.clone()).collect();
@@ -76,11 +79,10 @@ fn run(args: &ReproduceArgs, color: Color) -> Result<ExitCode, Failure> {
     };
     let document = reproduce::run(&lab, &list, options, |p| progress.show(p))?;
     progress.clear();
+    let is_told = args.markdown.tell(|| markdown(&document))?;
     if args.json {
         json::print(&document)?;
-    } else if args.markdown {
-        markdown(&document)?;
-    } else {
+    } else if !is_told {
         table(&document, &terminal::theme(color, false))?;
     }
     Ok(ExitCode::from(code(&document)))
@@ -146,22 +148,19 @@ fn not_run(document: &ReproduceDocument) -> Vec<(&str, usize)> {
     reasons
 }
 
-fn markdown(document: &ReproduceDocument) -> Result<(), Failure> {
-    let mut out = screen::plain();
-    writeln!(out, "{}.\n", sum(document))?;
+fn markdown(document: &ReproduceDocument) -> String {
+    let mut out = format!("{}.\n\n", sum(document));
     let mut source = "";
     for claim in &document.claims {
         if claim.source != source {
             source = &claim.source;
-            writeln!(
-                out,
-                "\n**{}**\n\n| claim | expected | measured | unit | verdict | stack | note |\n|---|---|---|---|---|---|---|",
+            out += &format!(
+                "\n**{}**\n\n| claim | expected | measured | unit | verdict | stack | note |\n|---|---|---|---|---|---|---|\n",
                 cell(source)
-            )?;
+            );
         }
-        writeln!(
-            out,
-            "| `{}` | {} | {} | {} | {} | `{}` | {} |",
+        out += &format!(
+            "| `{}` | {} | {} | {} | {} | `{}` | {} |\n",
             claim.id,
             expected(claim),
             measured(claim),
@@ -169,9 +168,9 @@ fn markdown(document: &ReproduceDocument) -> Result<(), Failure> {
             verdict(claim.verdict),
             claim.stack,
             cell(&claim.why)
-        )?;
+        );
     }
-    Ok(())
+    out
 }
 
 fn cell(text: &str) -> String {

@@ -1,9 +1,10 @@
-//! The report of `tcplab qa`: a list of its sections, then each with its table; terminal, Markdown, HTML.
+//! The report of `tcplab qa`: a list of its sections, then each with its table; terminal, Markdown, CSV, JUnit, HTML.
 
 use tcplab_compare::{Comparison, QaDocument, Row, Section, Standing, Verdict};
 
 use crate::compare::{
-    body, cell, markdown as table_markdown, page, terminal as table_terminal, xml,
+    body, cell, csv_of_sections, junit_document, markdown as table_markdown, page, suite,
+    terminal as table_terminal, xml,
 };
 use crate::terminal::Theme;
 use crate::terminal::style::{Ink, safe};
@@ -30,6 +31,33 @@ pub fn terminal(document: &QaDocument, all: bool, theme: &Theme) -> String {
         table.row(vec![Cell::from(safe(&section.title).as_str()), cell]);
     }
     out + &table.render(theme)
+}
+
+/// The rows of all sections as CSV.
+pub fn csv(document: &QaDocument) -> String {
+    let sections = document.sections.iter();
+    csv_of_sections(
+        sections.filter_map(|section| Some((&*section.title, section.comparison.as_ref()?))),
+    )
+}
+
+/// The report as JUnit XML: a suite for each section; one that was not run is a skipped test.
+pub fn junit(document: &QaDocument) -> String {
+    let suites = document.sections.iter().map(|section| {
+        match &section.comparison {
+            Some(comparison) => suite(&section.title, comparison),
+            None => format!(
+                "<testsuite name=\"{0}\" tests=\"1\" failures=\"0\" errors=\"0\" skipped=\"1\">\n  <testcase \
+                 classname=\"section\" name=\"{0}\"><skipped message=\"{1}\"/></testcase>\n</testsuite>\n",
+                xml(&section.title),
+                xml(&section.why),
+            ),
+        }
+    });
+    let suites: String = suites.collect();
+    junit_document(&format!(
+        "<testsuites name=\"tcplab qa\">\n{suites}</testsuites>\n"
+    ))
 }
 
 /// The report as Markdown.

@@ -28,7 +28,7 @@ An arm is one of:
 
 Examples:
   tcplab bench                                             measure this machine
-  tcplab bench TCP_STREAM:65536 TCP_RR --runs 10 --out before      keep the runs, and later
+  tcplab bench TCP_STREAM:65536 TCP_RR --repeat 10 --out before      keep the runs, and later
   tcplab compare before after                              compare them with a second folder
   tcplab bench --before as-it-is --after sysctl:net.ipv4.tcp_sack=0 TCP_STREAM:65536
   tcplab bench --self-test 20 TCP_RR TCP_STREAM:65536      test the bench on this machine: missed changes, false alarms
@@ -36,7 +36,7 @@ Examples:
   tcplab bench --on ssh:a,b TCP_STREAM TCP_RR              client on a, server on b
   tcplab bench --before ssh:a,b --after ssh:a,c            compare two servers
   tcplab bench --before 'setup:tc qdisc del dev lo root; true' --after 'setup:tc qdisc add dev lo root fq' TCP_RR
-  tcplab bench --before 'iperf3 -c host -J' --after 'iperf3 -c host -J -C bbr' --runs 20
+  tcplab bench --before 'iperf3 -c host -J' --after 'iperf3 -c host -J -C bbr' --repeat 20
   tcplab bench --command 'wrk -d2 http://host/'            measure one command")]
 pub struct BenchArgs {
     /// Workloads to run [default: a suite of 15]
@@ -59,11 +59,11 @@ pub struct BenchArgs {
 
     /// Run each workload N times in each arm [default: two arms: enough runs to detect --find, 30 to --most-runs;
     /// one arm: 30; between hosts: 10]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Runs")]
-    pub runs: Option<u32>,
+    #[arg(long, alias = "runs", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Runs")]
+    pub repeat: Option<u32>,
     /// Measure each run for this long [default: 100ms; between hosts: 1s]
-    #[arg(long, value_name = "TIME", value_parser = positive, help_heading = "Runs")]
-    pub time: Option<Duration>,
+    #[arg(long = "for", alias = "time", value_name = "TIME", value_parser = positive, help_heading = "Runs")]
+    pub run_for: Option<Duration>,
     /// Warm each run up for this long before it is measured [default: 50ms; between hosts: 500ms]
     #[arg(long, value_name = "TIME", value_parser = positive, help_heading = "Runs")]
     pub warm: Option<Duration>,
@@ -85,7 +85,7 @@ pub struct BenchArgs {
 
     /// Test the bench itself: make N tables of two equal arms, slow one workload by 10 % and by 5 % in each, and
     /// report false alarms and missed changes
-    #[arg(long, value_name = "TABLES", value_parser = clap::value_parser!(u32).range(1..=1_000), conflicts_with_all = ["before", "on", "out", "html", "junit", "markdown"], help_heading = "Runs")]
+    #[arg(long, value_name = "TABLES", value_parser = clap::value_parser!(u32).range(1..=1_000), conflicts_with_all = ["before", "on", "out", "html", "junit", "csv", "markdown"], help_heading = "Runs")]
     pub self_test: Option<u32>,
 
     /// Write the runs to this folder (runs.jsonl, metrics.json)

@@ -43,13 +43,13 @@ pub fn asked(args: &BenchArgs) -> Result<Option<Vec<Arm>>, Failure> {
     }
     if !args.cpus.is_empty()
         || args.congestion.is_some()
-        || args.time.is_some()
+        || args.run_for.is_some()
         || args.warm.is_some()
         || args.on.is_some()
     {
         return Err(Failure::usage(
-            "--cpus, --congestion, --time, --warm and --on are for workloads; a command's runs are as long as the command \
-             (--runs, --warm-runs)",
+            "--cpus, --congestion, --for, --warm and --on apply to workloads; a command decides itself how long a run takes \
+             (--repeat, --warm-runs)",
         ));
     }
     Ok(Some(arms))
@@ -63,7 +63,7 @@ pub fn run(
 ) -> Result<Metrics, Failure> {
     let commands = Commands {
         arms,
-        runs: args.runs.unwrap_or(RUNS),
+        runs: args.repeat.unwrap_or(RUNS),
         warm_runs: args.warm_runs,
     };
     let mut out = Out::open(args)?;

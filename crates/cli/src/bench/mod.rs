@@ -41,7 +41,7 @@ pub fn main(args: &BenchArgs, color: Color) -> ExitCode {
 }
 
 fn run(args: &BenchArgs, color: Color) -> Result<ExitCode, Failure> {
-    check_outputs([], &args.output.files())?;
+    check_output(args)?;
     if let Some(tables) = args.self_test {
         return self_test::run(args, tables);
     }
@@ -81,6 +81,20 @@ fn run(args: &BenchArgs, color: Color) -> Result<ExitCode, Failure> {
     };
     say(&format!("tcplab: {words}"));
     Ok(ExitCode::from(INTERRUPTED))
+}
+
+/// Refuses before the first run what could not be written after the last.
+fn check_output(args: &BenchArgs) -> Result<(), Failure> {
+    let output = &args.output;
+    let is_alone = args.before.is_none();
+    if is_alone && (output.html.is_some() || output.junit.is_some() || output.csv.is_some()) {
+        return Err(Failure::usage(
+            "--html, --junit and --csv write a comparison: give two arms with --before and --after, or keep the runs with --out and run \
+             `tcplab compare` on two folders",
+        ));
+    }
+    output.markdown.beside_json(output.json)?;
+    check_outputs([], &output.files())
 }
 
 /// Says in the metrics, and in words for the user, that the bench is not whole.
@@ -165,7 +179,7 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
     };
     Ok(Plan {
         workloads: workloads(&args.workloads, is_far)?,
-        runs: match args.runs {
+        runs: match args.repeat {
             Some(runs) => Count::Just(runs),
             None if is_far || arms.len() < 2 && args.self_test.is_none() => Count::Just(runs),
             None => {
@@ -175,7 +189,7 @@ fn plan(args: &BenchArgs) -> Result<Plan, Failure> {
         },
         arms,
         warm: span(args.warm, warm_ms),
-        time: span(args.time, time_ms),
+        time: span(args.run_for, time_ms),
         pinning: pinning(&args.cpus, is_far)?,
         congestion: args.congestion.clone(),
         captures: args.captures,
@@ -230,17 +244,14 @@ fn workloads(names: &[String], is_far: bool) -> Result<Vec<Workload>, Failure> {
 /// What one arm found.
 fn one_arm(args: &BenchArgs, metrics: &Metrics, color: Color) -> Result<(), Failure> {
     let output = &args.output;
+    let theme = terminal::theme(color, false);
+    let is_told = output
+        .markdown
+        .tell(|| text::one_arm(metrics, true, &theme))?;
     if output.json {
         json::print(metrics)?;
-        return Ok(());
+    } else if !is_told {
+        screen::painted(&theme).write_all(text::one_arm(metrics, false, &theme).as_bytes())?;
     }
-    if output.html.is_some() || output.junit.is_some() {
-        return Err(Failure::usage(
-            "--html and --junit show a comparison: give two arms, or compare two folders of --out",
-        ));
-    }
-    let theme = terminal::theme(color, false);
-    let table = text::one_arm(metrics, output.markdown, &theme);
-    screen::painted(&theme).write_all(table.as_bytes())?;
     Ok(())
 }

@@ -6,6 +6,8 @@ use clap::{Args, ValueHint};
 use tcplab_compare::Verdict;
 use tcplab_compare::import::Format;
 
+use crate::markdown::MarkdownArg;
+
 /// `tcplab compare`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -87,11 +89,13 @@ pub struct JudgeArgs {
 #[derive(Args, Debug)]
 pub struct OutputArgs {
     /// Print one JSON document (see `tcplab schema compare`)
-    #[arg(long, help_heading = "Output", conflicts_with = "markdown")]
-    pub json: bool,
-    /// Print Markdown
     #[arg(long, help_heading = "Output")]
-    pub markdown: bool,
+    pub json: bool,
+    #[command(flatten)]
+    pub markdown: MarkdownArg,
+    /// Write the rows as CSV
+    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
+    pub csv: Option<PathBuf>,
     /// Write JUnit XML
     #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
     pub junit: Option<PathBuf>,
@@ -105,8 +109,10 @@ pub struct OutputArgs {
 
 impl OutputArgs {
     /// The files that are written, with their options.
-    pub fn files(&self) -> [(&'static str, Option<&Path>); 2] {
+    pub fn files(&self) -> [(&'static str, Option<&Path>); 4] {
         [
+            ("--markdown", self.markdown.file()),
+            ("--csv", self.csv.as_deref()),
             ("--junit", self.junit.as_deref()),
             ("--html", self.html.as_deref()),
         ]

@@ -25,6 +25,7 @@ fn run(args: &CompareArgs, color: Color) -> Result<ExitCode, Failure> {
     let named = args.first.iter().chain(&args.second);
     let mut outputs = vec![("--metrics", args.metrics.as_deref())];
     outputs.extend(args.output.files());
+    args.output.markdown.beside_json(args.output.json)?;
     check_outputs(named.chain(&args.before).chain(&args.after), &outputs)?;
     let (before, after) = input::arms(args)?;
     let options = options(&args.judge);
@@ -61,10 +62,14 @@ pub fn tell(comparison: &Comparison, args: &OutputArgs, color: Color) -> Result<
     if let Some(path) = &args.html {
         write(path, &report::html(comparison))?;
     }
+    if let Some(path) = &args.csv {
+        write(path, &report::csv(comparison))?;
+    }
+    let is_told = args.markdown.tell(|| report::markdown(comparison))?;
     let theme = terminal::theme(color, false);
-    match (args.json, args.markdown) {
+    match (args.json, is_told) {
         (true, _) => json::print(comparison)?,
-        (_, true) => screen::plain().write_all(report::markdown(comparison).as_bytes())?,
+        (_, true) => {}
         _ => screen::painted(&theme)
             .write_all(report::terminal(comparison, args.all, &theme).as_bytes())?,
     }

@@ -50,7 +50,7 @@ pub struct SampleArgs {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Guests at once [default: the processors]
-    #[arg(long, value_name = "N")]
+    #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
     /// Print one JSON document
     #[arg(long)]
@@ -79,7 +79,7 @@ pub struct SelfTestArgs {
     #[arg(long, value_name = "STACK", default_value = "model")]
     pub on: String,
     /// Threads [default: the processors]
-    #[arg(long, value_name = "N")]
+    #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
     /// Print one JSON document
     #[arg(long)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use crate::compare::args::JudgeArgs;
+use crate::compare::args::{JudgeArgs, OutputArgs};
 
 /// `tcplab qa`.
 #[derive(Args, Debug)]
@@ -17,7 +17,7 @@ Exit codes: 0 done; 1 something is worse, or has a verdict of --fail-on; 2 bad i
 
 Examples:
   tcplab qa examples/delayed-ack.toml --before uml:6.1 --after uml:6.1+mss-boundary --html qa.html
-  tcplab qa --before uml:6.1 --after uml:6.1+quickack-count --drill gtests/net/tcp --write-markdown qa.md")]
+  tcplab qa --before uml:6.1 --after uml:6.1+quickack-count --drill gtests/net/tcp --markdown qa.md")]
 pub struct QaArgs {
     /// Experiment files that matter to you
     #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::FilePath)]
@@ -44,19 +44,6 @@ pub struct QaArgs {
     #[command(flatten)]
     pub judge: JudgeArgs,
 
-    /// Print one JSON document (see `tcplab schema qa`)
-    #[arg(long, help_heading = "Output", conflicts_with = "markdown")]
-    pub json: bool,
-    /// Print Markdown
-    #[arg(long, help_heading = "Output")]
-    pub markdown: bool,
-    /// Write one self-contained HTML page
-    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
-    pub html: Option<PathBuf>,
-    /// Write Markdown into a file
-    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
-    pub write_markdown: Option<PathBuf>,
-    /// Show rows that are equal, too
-    #[arg(long, help_heading = "Output")]
-    pub all: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }

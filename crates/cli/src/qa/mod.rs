@@ -12,6 +12,7 @@ use tcplab_report::qa as report;
 
 use self::args::QaArgs;
 use crate::args::Color;
+use crate::compare::args::OutputArgs;
 use crate::compare::{code as code_of, has_failed, options};
 use crate::failure::Failure;
 use crate::files::{self, check_outputs, write};
@@ -20,15 +21,13 @@ use crate::{json, screen, terminal};
 
 /// Runs `tcplab qa`.
 pub fn main(args: &QaArgs, color: Color) -> ExitCode {
-    json::finish(QA_SCHEMA, args.json, run(args, color))
+    json::finish(QA_SCHEMA, args.output.json, run(args, color))
 }
 
 fn run(args: &QaArgs, color: Color) -> Result<ExitCode, Failure> {
-    let outputs = [
-        ("--html", args.html.as_deref()),
-        ("--write-markdown", args.write_markdown.as_deref()),
-    ];
-    check_outputs(args.experiments.iter().chain(&args.drill), &outputs)?;
+    let output = &args.output;
+    output.markdown.beside_json(output.json)?;
+    check_outputs(args.experiments.iter().chain(&args.drill), &output.files())?;
     let mut experiments = Vec::new();
     for path in &args.experiments {
         let text = files::experiment(path)?;
@@ -51,22 +50,32 @@ fn run(args: &QaArgs, color: Color) -> Result<ExitCode, Failure> {
             say(&format!("tcplab: {name}"));
         }
     })?;
-    if let Some(path) = &args.html {
-        write(path, &report::html(&document))?;
+    tell(&document, output, color)?;
+    Ok(ExitCode::from(code(args, &document)))
+}
+
+/// Writes the files, and prints one form of the report.
+fn tell(document: &QaDocument, output: &OutputArgs, color: Color) -> Result<(), Failure> {
+    if let Some(path) = &output.html {
+        write(path, &report::html(document))?;
     }
-    if let Some(path) = &args.write_markdown {
-        write(path, &report::markdown(&document))?;
+    if let Some(path) = &output.junit {
+        write(path, &report::junit(document))?;
     }
-    match (args.json, args.markdown) {
-        (true, _) => json::print(&document)?,
-        (_, true) => screen::plain().write_all(report::markdown(&document).as_bytes())?,
+    if let Some(path) = &output.csv {
+        write(path, &report::csv(document))?;
+    }
+    let is_told = output.markdown.tell(|| report::markdown(document))?;
+    match (output.json, is_told) {
+        (true, _) => json::print(document)?,
+        (_, true) => {}
         _ => {
             let theme = terminal::theme(color, false);
             screen::painted(&theme)
-                .write_all(report::terminal(&document, args.all, &theme).as_bytes())?;
+                .write_all(report::terminal(document, output.all, &theme).as_bytes())?;
         }
     }
-    Ok(ExitCode::from(code(args, &document)))
+    Ok(())
 }
 
 /// 1: worse, or what `--fail-on` names; 3: a point failed, or a row is open and `--require-verdict`.

@@ -22,7 +22,7 @@ fn bench(args: &[&str]) -> super::Run {
 fn every_workload_of_the_suite_gives_figures_and_keeps_its_runs() {
     let place = folder();
     let out = place.path().join("out");
-    let run = bench(&["--runs", "1", "--out", text(&out)]);
+    let run = bench(&["--repeat", "1", "--out", text(&out)]);
     assert_eq!(run.code, 0, "{}", run.err);
     let document = run.json();
     holds("metrics", &document);
@@ -54,7 +54,7 @@ fn every_workload_of_the_suite_gives_figures_and_keeps_its_runs() {
 #[test]
 fn a_self_test_slows_one_workload_of_each_table() {
     // No more runs than five are asked for: what two workloads reach in 40 ms is nobody's finding.
-    let few = ["--runs", "3", "--most-runs", "5", "--cpus", "pinned"];
+    let few = ["--repeat", "3", "--most-runs", "5", "--cpus", "pinned"];
     let args = ["--self-test", "2", "PIPE_RR", "AF_UNIX_RR"];
     let run = bench(&[&args[..], &few[..]].concat());
     assert_eq!(run.code, 0, "{}", run.err);
@@ -93,7 +93,7 @@ fn ends_run_where_they_are_told() {
         let args = [
             "TCP_RR",
             "TCP_STREAM:64",
-            "--runs",
+            "--repeat",
             "1",
             "--out",
             text(&out),
@@ -151,12 +151,14 @@ fn two_arms_get_as_many_runs_as_find_what_shall_be_found() {
     assert_eq!(runs(&["--find", "900", "--most-runs", "40"]), 30);
     assert_eq!(runs(&["--find", "0.001", "--most-runs", "40"]), 40);
     assert_eq!(runs(&["--find", "0.001", "--most-runs", "4"]), 4);
-    assert_eq!(runs(&["--find", "0.001", "--runs", "3"]), 3);
+    assert_eq!(runs(&["--find", "0.001", "--repeat", "3"]), 3);
 }
 
 #[test]
 fn connections_come_one_after_the_other() {
-    let args = ["TCP_CRR", "--runs", "4", "--time", "300ms", "--warm", "1ms"];
+    let args = [
+        "TCP_CRR", "--repeat", "4", "--time", "300ms", "--warm", "1ms",
+    ];
     let words: Vec<&str> = ["bench", "--json"].iter().chain(&args).copied().collect();
     let run = tcplab(&words);
     assert_eq!(run.code, 0, "{}", run.err);
@@ -174,7 +176,7 @@ fn connections_come_one_after_the_other() {
 fn arms_take_turns_in_namespaces_of_their_own() {
     let args = [
         "TCP_RR",
-        "--runs",
+        "--repeat",
         "3",
         "--before",
         "sysctl:net.ipv4.tcp_timestamps=1",
@@ -201,7 +203,7 @@ fn the_setup_of_an_arm_is_run_before_each_of_its_runs() {
     let log = place.path().join("log");
     let command = format!("setup:echo $TCPLAB_ARM $TCPLAB_RUN >> {}", text(&log));
     let run = bench(&[
-        "PIPE_RR", "--runs", "2", "--before", &command, "--after", &command,
+        "PIPE_RR", "--repeat", "2", "--before", &command, "--after", &command,
     ]);
     assert_eq!(run.code, 0, "{}", run.err);
     let log = std::fs::read_to_string(log).unwrap();
@@ -239,7 +241,7 @@ fn commands_are_measured_and_what_they_say_is_compared() {
         &before,
         "--after",
         &after,
-        "--runs",
+        "--repeat",
         "6",
         "--json",
         "--fail-on",
@@ -273,7 +275,7 @@ fn commands_are_measured_and_what_they_say_is_compared() {
 #[test]
 fn a_command_that_fails_is_a_failed_run_and_one_that_always_does_an_error() {
     let some = "test $TCPLAB_RUN != 2 || { echo no luck >&2; exit 9; }";
-    let run = tcplab(&["bench", "--command", some, "--runs", "3", "--json"]);
+    let run = tcplab(&["bench", "--command", some, "--repeat", "3", "--json"]);
     assert_eq!(run.code, 0, "{}", run.err);
     let document = run.json();
     holds("metrics", &document);
@@ -311,7 +313,7 @@ fn what_is_no_workload_or_arm_says_so() {
         (&["--before", "sysctl:x", "--after", "true"], "NAME=VALUE"),
         (&["TCP_RR", "--html", "x.html"], "comparison"),
     ] {
-        let words: Vec<&str> = ["bench", "--runs", "1", "--time", "10ms"]
+        let words: Vec<&str> = ["bench", "--repeat", "1", "--time", "10ms"]
             .iter()
             .chain(args)
             .copied()
@@ -360,7 +362,8 @@ fn a_stack_is_equal_to_itself_and_differs_from_another() {
 #[test]
 fn a_report_has_a_verdict_for_each_section() {
     let place = folder();
-    let (page, written) = (place.path().join("qa.html"), place.path().join("qa.md"));
+    let [page, written, rows, suites] =
+        ["qa.html", "qa.md", "qa.csv", "qa.xml"].map(|name| place.path().join(name));
     let run = tcplab(&[
         "qa",
         "examples/delayed-ack.toml",
@@ -374,8 +377,12 @@ fn a_report_has_a_verdict_for_each_section() {
         "500",
         "--html",
         text(&page),
-        "--write-markdown",
+        "--markdown",
         text(&written),
+        "--csv",
+        text(&rows),
+        "--junit",
+        text(&suites),
         "--json",
     ]);
     let document = run.json();
@@ -406,4 +413,18 @@ fn a_report_has_a_verdict_for_each_section() {
             assert!(text.contains(part), "{}: {part}", file.display());
         }
     }
+    let read = |file| std::fs::read_to_string(file).unwrap();
+    let sections = document["sections"].as_array().unwrap();
+    let suites = read(&suites);
+    assert_eq!(suites.matches("<testsuite name").count(), sections.len());
+    let listed = sections
+        .iter()
+        .filter_map(|section| section["comparison"]["rows"].as_array());
+    let count: usize = listed.map(Vec::len).sum();
+    let rows = read(&rows);
+    assert!(
+        rows.starts_with("section,metric,unit,before,after,"),
+        "{rows}"
+    );
+    assert_eq!(rows.lines().count(), count + 1);
 }

@@ -26,7 +26,7 @@ fn every_workload_goes_between(machines: &Machines) {
     let out = machines.path("out");
     let run = bench(
         machines,
-        &["--on", "ssh:a,b", "--runs", "1", "--out", text(&out)],
+        &["--on", "ssh:a,b", "--repeat", "1", "--out", text(&out)],
     );
     assert_eq!(run.code, 0, "{}", run.err);
     let document = run.json();
@@ -80,7 +80,7 @@ fn every_workload_goes_between(machines: &Machines) {
 fn two_servers_are_two_arms(machines: &Machines) {
     let arms = ["--before", "ssh:a,b", "--after", "ssh:b,a"];
     let out = machines.path("pairs");
-    let three = ["TCP_RR", "--runs", "3", "--out", text(&out)];
+    let three = ["TCP_RR", "--repeat", "3", "--out", text(&out)];
     let run = bench(machines, &[&three[..], &arms].concat());
     assert_eq!(run.code, 0, "{}", run.err);
     super::schema::holds("compare", &run.json());
@@ -100,7 +100,7 @@ fn both_ends_are_captured(machines: &Machines) {
     let args = [
         "TCP_RR",
         "TCP_STREAM:512",
-        "--runs",
+        "--repeat",
         "1",
         "--captures",
         "--out",

@@ -68,6 +68,30 @@ fn a_slowdown_is_told_by_table_exit_code_and_documents() {
         markdown.contains("| TCP\\_RR | 1/s | higher |"),
         "{markdown}"
     );
+    markdown_and_csv_go_into_files(&markdown);
+}
+
+fn markdown_and_csv_go_into_files(printed: &str) {
+    let place = folder();
+    let [md, csv] = ["t.md", "t.csv"].map(|name| place.path().join(name).display().to_string());
+    let run = tcplab(&["compare", RUNS, "--markdown", &md, "--csv", &csv, "--json"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert_eq!(std::fs::read_to_string(&md).unwrap(), printed);
+    let rows = std::fs::read_to_string(&csv).unwrap();
+    assert_eq!(
+        rows.lines().count(),
+        run.json()["rows"].as_array().unwrap().len() + 1
+    );
+    // One standard output has one form; and an input behind `--markdown` is not written over.
+    for args in [
+        &["compare", RUNS, "--markdown", "--json"][..],
+        &["compare", "--markdown", &csv, RUNS],
+    ] {
+        let run = tcplab(args);
+        assert_eq!(run.code, 2, "{args:?}: {}", run.err);
+        assert!(run.err.contains("--markdown"), "{args:?}: {}", run.err);
+    }
+    assert_eq!(std::fs::read_to_string(&csv).unwrap(), rows);
 }
 
 #[test]

@@ -7,6 +7,17 @@ use super::figures;
 
 /// Writes the comparison.
 pub fn junit(comparison: &Comparison) -> String {
+    let title = format!("tcplab compare {}", figures::title(comparison));
+    document(&suite(&title, comparison))
+}
+
+/// The whole document around what it holds.
+pub(crate) fn document(inner: &str) -> String {
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{inner}")
+}
+
+/// One comparison as a suite of this name.
+pub(crate) fn suite(title: &str, comparison: &Comparison) -> String {
     let mut cases = String::new();
     let (mut failures, mut skipped, mut tests) = (0, 0, 0);
     let rows = comparison.rows.iter().map(|row| {
@@ -53,9 +64,9 @@ pub fn junit(comparison: &Comparison) -> String {
         let text = format!("{}: {}", flag.text, flag.rows.join("; "));
         cases += &format!("  <system-out>{}</system-out>\n", xml(&text));
     }
-    let title = xml(&figures::title(comparison));
+    let title = xml(title);
     format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"tcplab compare {title}\" tests=\"{tests}\" \
+        "<testsuite name=\"{title}\" tests=\"{tests}\" \
          failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\">\n{cases}</testsuite>\n"
     )
 }

@@ -1,5 +1,6 @@
-//! A comparison (`tcplab.compare/1`) for people and for other programs: terminal, Markdown, JUnit, one HTML page.
+//! A comparison (`tcplab.compare/1`) for people and for other programs: terminal, Markdown, CSV, JUnit, one HTML page.
 
+mod csv;
 pub(crate) mod figures;
 mod html;
 mod junit;
@@ -7,10 +8,12 @@ mod markdown;
 mod picture;
 mod terminal;
 
+pub use csv::csv;
+pub(crate) use csv::csv_of_sections;
 pub use html::html;
 pub(crate) use html::{body, page};
 pub use junit::junit;
-pub(crate) use junit::xml;
+pub(crate) use junit::{document as junit_document, suite, xml};
 pub use markdown::{cell, markdown};
 pub(crate) use terminal::ink;
 pub use terminal::terminal;

@@ -1,0 +1,67 @@
+//! The rows as CSV, for a spreadsheet or a script: a heading, then one line for each metric.
+
+use csv::Writer;
+use tcplab_compare::{Comparison, Row};
+
+/// What each line holds; where there are sections, `section` stands before these.
+const HEADING: [&str; 13] = [
+    "metric",
+    "unit",
+    "before",
+    "after",
+    "change_percent",
+    "change_low_percent",
+    "change_high_percent",
+    "p",
+    "adjusted_p",
+    "runs_before",
+    "runs_after",
+    "verdict",
+    "why",
+];
+
+/// The rows of one comparison.
+pub fn csv(comparison: &Comparison) -> String {
+    table(&HEADING, comparison.rows.iter().map(line))
+}
+
+/// The rows of several comparisons, each with the title of its section.
+pub(crate) fn csv_of_sections<'a>(
+    sections: impl Iterator<Item = (&'a str, &'a Comparison)>,
+) -> String {
+    let heading = [&["section"][..], &HEADING].concat();
+    let lines = sections.flat_map(|(title, comparison)| {
+        let rows = comparison.rows.iter();
+        rows.map(move |row| [vec![title.to_owned()], line(row)].concat())
+    });
+    table(&heading, lines)
+}
+
+/// Memory takes every line, and a line has as many fields as the heading: nothing here fails.
+fn table(heading: &[&str], lines: impl Iterator<Item = Vec<String>>) -> String {
+    let mut out = Writer::from_writer(Vec::new());
+    let _ = out.write_record(heading);
+    for line in lines {
+        let _ = out.write_record(&line);
+    }
+    String::from_utf8(out.into_inner().unwrap_or_default()).unwrap_or_default()
+}
+
+fn line(row: &Row) -> Vec<String> {
+    let figure = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    vec![
+        row.label(),
+        row.unit.clone(),
+        figure(row.before),
+        figure(row.after),
+        figure(row.change_percent),
+        figure(row.interval_percent.map(|(low, _)| low)),
+        figure(row.interval_percent.map(|(_, high)| high)),
+        figure(row.p),
+        figure(row.adjusted_p),
+        row.runs_before.len().to_string(),
+        row.runs_after.len().to_string(),
+        row.verdict.word().to_owned(),
+        row.why.clone(),
+    ]
+}
