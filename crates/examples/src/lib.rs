@@ -18,6 +18,13 @@ impl File {
     }
 }
 
+/// The text of the example that is in this file: `delayed-ack.toml`.
+pub fn example(file: &str) -> Option<&'static str> {
+    let name = file.strip_suffix(".toml")?;
+    let found = EXAMPLES.iter().find(|example| example.name == name);
+    found.map(|example| example.text)
+}
+
 macro_rules! files {
     ($folder:literal: $($name:literal),* $(,)?) => {
         &[$(File {

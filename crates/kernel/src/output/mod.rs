@@ -23,7 +23,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{AT_FDCWD, AtFlags, OFlag};
-use nix::unistd::{AccessFlags, Gid, Uid, eaccess, fchown, linkat};
+use nix::unistd::{AccessFlags, Gid, Uid, faccessat, fchown, linkat};
 use tempfile::TempPath;
 
 pub use place::Identity;
@@ -134,7 +134,7 @@ impl Output {
 
     fn instead_of(target: PathBuf, old: Old) -> io::Result<Self> {
         // A rename would ignore the file's own mode.
-        eaccess(&target, AccessFlags::W_OK)?;
+        faccessat(AT_FDCWD, &target, AccessFlags::W_OK, AtFlags::AT_EACCESS)?;
         let (file, hidden) = match unnamed(folder_of(&target)) {
             Ok(made) => made,
             Err(e) if names_are_fixed(&e) => {

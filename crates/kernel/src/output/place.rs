@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
-use nix::sys::stat::fstat;
 use nix::unistd::geteuid;
 
 /// Links in a row; Linux follows as many (path_resolution(7)).
@@ -217,8 +216,9 @@ impl Identity {
 
     /// That of an open file: standard input or output.
     pub fn of_open(fd: impl AsFd) -> Option<Self> {
-        let stat = fstat(fd).ok()?;
-        let is_file = stat.st_mode & nix::libc::S_IFMT == nix::libc::S_IFREG;
-        is_file.then_some(Self(Which::There(stat.st_dev, stat.st_ino)))
+        let file = File::from(fd.as_fd().try_clone_to_owned().ok()?);
+        let meta = file.metadata().ok()?;
+        let there = Which::There(meta.dev(), meta.ino());
+        meta.is_file().then_some(Self(there))
     }
 }

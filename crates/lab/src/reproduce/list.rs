@@ -29,82 +29,6 @@ const FILES: [(&str, &str); 11] = [
     ("witness.toml", include_str!("claims/witness.toml")),
 ];
 
-/// Experiments that are examples too.
-const EXAMPLES: [(&str, &str); 18] = [
-    (
-        "caqm-incast.toml",
-        include_str!("../../../../examples/caqm-incast.toml"),
-    ),
-    (
-        "caqm-incast-shared.toml",
-        include_str!("../../../../examples/caqm-incast-shared.toml"),
-    ),
-    (
-        "caqm-qt0.toml",
-        include_str!("../../../../examples/caqm-qt0.toml"),
-    ),
-    (
-        "caqm-10g.toml",
-        include_str!("../../../../examples/caqm-10g.toml"),
-    ),
-    (
-        "caqm-fairness.toml",
-        include_str!("../../../../examples/caqm-fairness.toml"),
-    ),
-    (
-        "caqm-interop.toml",
-        include_str!("../../../../examples/caqm-interop.toml"),
-    ),
-    (
-        "caqm-nic.toml",
-        include_str!("../../../../examples/caqm-nic.toml"),
-    ),
-    (
-        "caqm-public.toml",
-        include_str!("../../../../examples/caqm-public.toml"),
-    ),
-    (
-        "caqm-public-incast.toml",
-        include_str!("../../../../examples/caqm-public-incast.toml"),
-    ),
-    (
-        "ack-filter-rrul.toml",
-        include_str!("../../../../examples/ack-filter-rrul.toml"),
-    ),
-    (
-        "ack-filter-100k.toml",
-        include_str!("../../../../examples/ack-filter-100k.toml"),
-    ),
-    (
-        "ack-filter-kernel.toml",
-        include_str!("../../../../examples/ack-filter-kernel.toml"),
-    ),
-    (
-        "ack-filter-symmetric.toml",
-        include_str!("../../../../examples/ack-filter-symmetric.toml"),
-    ),
-    (
-        "delayed-ack.toml",
-        include_str!("../../../../examples/delayed-ack.toml"),
-    ),
-    (
-        "delayed-ack-intervals.toml",
-        include_str!("../../../../examples/delayed-ack-intervals.toml"),
-    ),
-    (
-        "delayed-ack-sizes.toml",
-        include_str!("../../../../examples/delayed-ack-sizes.toml"),
-    ),
-    (
-        "delayed-ack-echo.toml",
-        include_str!("../../../../examples/delayed-ack-echo.toml"),
-    ),
-    (
-        "write-write-read.toml",
-        include_str!("../../../../examples/write-write-read.toml"),
-    ),
-];
-
 /// One file of claims.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -325,10 +249,7 @@ impl List {
 fn read(name: &str, source: &Source) -> Result<Experiment, LabError> {
     let text = match source {
         Source::Text(text) => text.as_str(),
-        Source::Example(file) => EXAMPLES
-            .iter()
-            .find(|(known, _)| known == file)
-            .map(|(_, text)| *text)
+        Source::Example(file) => tcplab_examples::example(file)
             .ok_or_else(|| LabError::Wrong(format!("no example {file}")))?,
     };
     Experiment::parse(name, text).map_err(|e| LabError::Wrong(e.to_string()))

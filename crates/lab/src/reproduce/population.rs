@@ -9,18 +9,6 @@ use crate::error::LabError;
 use crate::population::{Request, Shard, run};
 use crate::stack::Lab;
 
-/// Files of `examples/`.
-const EXAMPLES: [(&str, &str); 2] = [
-    (
-        "rto-p0.toml",
-        include_str!("../../../../examples/rto-p0.toml"),
-    ),
-    (
-        "rto-p4.toml",
-        include_str!("../../../../examples/rto-p4.toml"),
-    ),
-];
-
 /// What populations came to, by file and stack; or why they could not run.
 #[derive(Debug, Default)]
 pub(super) struct Populations(BTreeMap<(String, String), Result<PopulationDocument, String>>);
@@ -55,8 +43,8 @@ fn simulate(
     stack: &str,
     jobs: usize,
 ) -> Result<PopulationDocument, LabError> {
-    let text = EXAMPLES.iter().find(|(name, _)| *name == file);
-    let (_, text) = text.ok_or_else(|| LabError::Wrong(format!("no example {file}")))?;
+    let text = tcplab_examples::example(file);
+    let text = text.ok_or_else(|| LabError::Wrong(format!("no example {file}")))?;
     let population = Population::parse(file, text).map_err(|e| LabError::Wrong(e.to_string()))?;
     let request = Request {
         population: &population,
