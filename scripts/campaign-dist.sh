@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs each thing that `make dist` makes into an empty place, and uses it there: `make campaign-dist`. Prints a row
-# for docs/campaigns.md, and says what could not be tried here.
+# Installs each thing that `make dist` makes into an empty place, and uses it there; what is for aarch64 under qemu, with the
+# tests of the crates that know no operating system; builds every crate from its package: `make campaign-dist`. Prints a row for
+# docs/campaigns.md, and says what could not be tried here.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -10,6 +11,9 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 capture=$PWD/tests/captures/write-write-read.a.pcap
 tried=()
+machine=$(uname -m)
+version=$("$TARGET/static/tcplab" --version | awk '{ print $2 }')
+architecture=$(dpkg --print-architecture)
 
 # WORDS... are the program: it must find what is wrong in a capture, and run an experiment that it carries.
 use() { # NAME WORDS...
@@ -25,7 +29,7 @@ use() { # NAME WORDS...
 (cd "$out" && sha256sum --quiet --check SHA256SUMS)
 
 mkdir "$scratch/tar"
-tar -C "$scratch/tar" -xzf "$out"/tcplab-*-linux.tar.gz
+tar -C "$scratch/tar" -xzf "$out/tcplab-$version-$machine-linux.tar.gz"
 use archive env -i "$scratch/tar/bin/tcplab"
 man -l "$scratch/tar/share/man/man1/tcplab-run.1.gz" 2> /dev/null | grep 'Exit codes' > /dev/null ||
     say "the manual page was not looked at: no man here"
@@ -34,7 +38,7 @@ man -l "$scratch/tar/share/man/man1/tcplab-run.1.gz" 2> /dev/null | grep 'Exit c
 root=$scratch/debian
 mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates" "$root/tmp"
 touch "$root/var/lib/dpkg/status"
-dpkg --root="$root" --install "$out"/tcplab_*.deb > /dev/null
+dpkg --root="$root" --install "$out/tcplab_${version}_$architecture.deb" > /dev/null
 [ -e "$root/usr/share/man/man1/tcplab-analyze.1.gz" ]
 [ "$(dpkg-query --root="$root" -W -f '${Status}' tcplab 2> /dev/null ||
     dpkg-query --admindir="$root/var/lib/dpkg" -W -f '${Status}' tcplab)" = "install ok installed" ]
@@ -42,16 +46,15 @@ mkdir "$root/proc"
 use deb unshare --mount --pid --fork --mount-proc="$root/proc" chroot "$root" /usr/bin/tcplab
 
 python3 -m venv "$scratch/venv"
-"$scratch/venv/bin/pip" install --quiet --no-index --disable-pip-version-check "$out"/tcplab-*.whl
+"$scratch/venv/bin/pip" install --quiet --no-index --disable-pip-version-check "$out"/tcplab-*"_$machine".whl
 use wheel env -i "$scratch/venv/bin/tcplab"
 
-image=$(find "$out" -name '*.oci.tar')
+image=$(find "$out" -name "*-$architecture.oci.tar")
 if [ -z "$image" ] || ! have runc; then
     say "the image was not started: it needs umoci and runc (Debian: apt install umoci runc)"
 else
     mkdir "$scratch/image"
     tar -C "$scratch/image" -xf "$image"
-    version=$("$TARGET/static/tcplab" --version | awk '{ print $2 }')
     umoci unpack --image "$scratch/image:$version" "$scratch/bundle" 2> /dev/null
     contained() { # ARGUMENTS...
         # Two may run at once: each has a configuration and a name of its own.
@@ -71,6 +74,34 @@ json.dump(config, open(f"{own}/config.json", "w"))
     }
     use image contained
 fi
+
+# The crates that know no operating system: their tests are of arithmetic, formats and protocols.
+PORTABLE=(base wire capture qdisc tcp apps link sim)
+foreign() {
+    local far=$out/tcplab-$version-aarch64-linux.tar.gz
+    [ -e "$far" ] || { say "nothing was made for aarch64"; return; }
+    have qemu-aarch64-static || { say "aarch64 was not tried: no qemu (Debian: apt install qemu-user-static)"; return; }
+    mkdir "$scratch/far" "$scratch/far-deb"
+    tar -C "$scratch/far" -xzf "$far"
+    use archive-aarch64 qemu-aarch64-static "$scratch/far/bin/tcplab"
+    dpkg-deb -x "$out/tcplab_${version}_arm64.deb" "$scratch/far-deb"
+    use deb-aarch64 qemu-aarch64-static "$scratch/far-deb/usr/bin/tcplab"
+    "$scratch/venv/bin/pip" install --quiet --no-index --disable-pip-version-check --platform manylinux_2_17_aarch64 \
+        --only-binary :all: --target "$scratch/far-wheel" "$out"/tcplab-*_aarch64.whl
+    use wheel-aarch64 qemu-aarch64-static "$scratch/far-wheel/bin/tcplab"
+    # Static, so that qemu needs no libraries of the other machine.
+    RUSTFLAGS="-C target-feature=+crt-static" CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc \
+        CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+        CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=qemu-aarch64-static \
+        cargo test --quiet --locked --target aarch64-unknown-linux-gnu "${PORTABLE[@]/#/--package=tcplab-}" |
+        awk '/^test result:/ { passed += $4; failed += $6 } END { print "==> aarch64:", passed, "tests passed,", failed + 0, "failed" }'
+    tried+=(tests-aarch64)
+}
+foreign
+
+# Every crate from its package, against the packages of the others.
+cargo package --quiet --workspace --locked --allow-dirty
+tried+=(packages)
 
 sizes=$(cd "$out" && stat -c '%n %s' -- *.deb *.whl *.tar.gz | awk '{ printf "%s%.1f MB", sep, $2 / 1e6; sep = ", " }')
 size=$(stat -c %s "$TARGET/static/tcplab" | awk '{ printf "%.1f MB", $1 / 1e6 }')

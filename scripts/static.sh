@@ -1,13 +1,24 @@
 #!/usr/bin/env bash
-# Builds target/static/tcplab: linked with the C library and all others inside, for hosts of `--on ssh:A,B` that have
-# an older C library than this machine, or another one.
+# Builds target/static/tcplab, which needs no library of the machine that it runs on: for hosts of `--on ssh:A,B` with an
+# older C library than this machine, or another one. With an argument, for another processor: static.sh aarch64 builds
+# target/static/tcplab-aarch64 (Debian: apt install gcc-aarch64-linux-gnu libc6-dev-arm64-cross).
 
 . "$(dirname "$0")/lib.sh"
 
-host=$(rustc -vV | sed -n 's/^host: //p')
+own=$(rustc -vV | sed -n 's/^host: //p')
+machine=${1:-${own%%-*}}
+target=$machine-unknown-linux-gnu
+name=tcplab
+if [ "$target" != "$own" ]; then
+    name=tcplab-$machine
+    have "$machine-linux-gnu-gcc" || stop "missing: $machine-linux-gnu-gcc (Debian: apt install gcc-$machine-linux-gnu libc6-dev-arm64-cross)"
+    rustup target list --installed | grep -qx "$target" || rustup --quiet target add "$target"
+    under=${target//-/_}
+    export "CC_$under=$machine-linux-gnu-gcc" "CARGO_TARGET_${under^^}_LINKER=$machine-linux-gnu-gcc"
+fi
 # With --target the flag is not for programs that run during the build.
 RUSTFLAGS="${RUSTFLAGS-} -C target-feature=+crt-static" \
-    cargo build --profile dist --locked --package tcplab --target "$host"
+    cargo build --profile dist --locked --package tcplab --target "$target"
 mkdir -p "$TARGET/static"
-cp "$TARGET/$host/dist/tcplab" "$TARGET/static/tcplab"
-say "$TARGET/static/tcplab"
+cp "$TARGET/$target/dist/tcplab" "$TARGET/static/$name"
+say "$TARGET/static/$name"

@@ -122,7 +122,7 @@ impl Fifo {
         if self.out.len() >= self.limit {
             return None;
         }
-        if self.sizes.is_some() && !self.has_room(bytes) {
+        if self.sizes.is_some() && !self.take_room(bytes) {
             return None;
         }
         let begins = match self.out.back() {
@@ -186,7 +186,7 @@ impl Fifo {
 
     /// Whether the bytes of a frame fit; they count from now on.
     #[inline(never)]
-    fn has_room(&mut self, bytes: usize) -> bool {
+    fn take_room(&mut self, bytes: usize) -> bool {
         let Some(sizes) = &mut self.sizes else {
             return true;
         };

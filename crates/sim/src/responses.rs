@@ -58,7 +58,7 @@ impl Responses {
     }
 
     /// The response at this place of the open ones was ACKed whole.
-    pub(crate) fn is_acked(&mut self, place: usize, now: Instant) {
+    pub(crate) fn end(&mut self, place: usize, now: Instant) {
         let open = self.open.swap_remove(place);
         self.done.push(Response {
             begun: open.begun,

@@ -106,7 +106,7 @@ impl Comparison {
         let others = theirs.frames.iter().zip(&theirs.protocols);
         for (i, ((a, kind), (b, protocols))) in frames.zip(others).enumerate() {
             let reason = reason(*kind, b, protocols);
-            let reason = reason.or_else(|| pairs.is_split(a, b).then_some(Reason::Split));
+            let reason = reason.or_else(|| pairs.note_split(a, b).then_some(Reason::Split));
             if let Some(reason) = reason {
                 pairs.disturb(a, b);
                 self.push(i, a, b, Some(reason), *kind, protocols);
@@ -274,7 +274,7 @@ impl Pairs {
 
     /// Whether tshark leaves a number out, or gives a stream of ours a new one without a word about
     /// ports used again.
-    fn is_split(&mut self, ours: &Frame, theirs: &Frame) -> bool {
+    fn note_split(&mut self, ours: &Frame, theirs: &Frame) -> bool {
         let Some(b) = theirs.stream else {
             return false;
         };

@@ -55,7 +55,7 @@ impl Model {
                     return Err(Outcome::failed(EALREADY));
                 }
                 (Some(Phase::Connecting), _) => {
-                    self.is_connected(fd);
+                    self.connected(fd);
                     return Ok(First::Plain);
                 }
                 _ => return Err(Outcome::failed(EISCONN)),
@@ -80,7 +80,7 @@ impl Model {
         self.with(fd, |ep, _| ep.is_deferred()) == Some(true)
     }
 
-    fn is_connected(&mut self, fd: Fd) {
+    fn connected(&mut self, fd: Fd) {
         if let Some(socket) = self.files.socket_mut(fd) {
             socket.phase = Phase::Connected;
         }
@@ -106,7 +106,7 @@ impl Model {
                 Some(Progress::failed(error.map_or(ECONNABORTED, errno_of)))
             }
             Some(_) => {
-                self.is_connected(fd);
+                self.connected(fd);
                 self.with(fd, |ep, _| ep.set_write_pending(false));
                 None
             }

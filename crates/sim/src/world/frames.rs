@@ -243,7 +243,7 @@ impl Net {
             let stack = &mut self.hosts[usize::from(sock.host)].stack;
             let space = stack.get(id).map(|e| e.send_space());
             if open.left == 0 && space.is_some_and(|(una, _, written)| una == written) {
-                responses.is_acked(place, self.now);
+                responses.end(place, self.now);
             }
         }
     }

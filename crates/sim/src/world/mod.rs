@@ -302,7 +302,7 @@ impl World {
             self.batch.clear();
             self.left = 0;
             if let Some(source) = self.net.ready.pop()
-                && self.is_taken(source)
+                && self.take_ready(source)
             {
                 self.batch.push(source);
                 self.goes_on(source);
@@ -319,7 +319,7 @@ impl World {
             self.take_next();
         }
         for &source in &again {
-            if self.batch.len() < Ready::BATCH && self.is_taken(source) {
+            if self.batch.len() < Ready::BATCH && self.take_ready(source) {
                 self.batch.push(source);
             }
         }
@@ -346,7 +346,7 @@ impl World {
         let Some(source) = self.net.ready.pop() else {
             return false;
         };
-        if self.is_taken(source) {
+        if self.take_ready(source) {
             self.batch.push(source);
         }
         true
@@ -355,7 +355,7 @@ impl World {
     /// Looks at an entry: whether something happened to it, and it is ready. An application goes on until its socket
     /// has no more for it, so nothing stays ready.
     #[inline]
-    fn is_taken(&mut self, source: Source) -> bool {
+    fn take_ready(&mut self, source: Source) -> bool {
         match source {
             Source::Host(host) => {
                 std::mem::replace(&mut self.net.hosts[host as usize].is_ready, false)

@@ -96,7 +96,7 @@ impl Endpoint {
 
     /// `tcp_is_non_sack_preventing_reopen()`: without SACK the state is held until something above `high_seq`
     /// is ACKed (RFC 6582 3.2 step 1).
-    fn is_held_by_reno(&mut self) -> bool {
+    fn hold_by_reno(&mut self) -> bool {
         if self.snd.snd_una != self.loss.high_seq || !self.is_reno() {
             return false;
         }
@@ -115,7 +115,7 @@ impl Endpoint {
         } else if self.rack.reo_wnd_persist > 0 {
             self.rack.reo_wnd_persist -= 1;
         }
-        if self.is_held_by_reno() {
+        if self.hold_by_reno() {
             return true;
         }
         self.cc_set_state(cx, CaState::Open);
@@ -153,7 +153,7 @@ impl Endpoint {
             cx.count(Counter::SpuriousRTOs);
         }
         self.loss.retransmits = 0;
-        if self.is_held_by_reno() {
+        if self.hold_by_reno() {
             return true;
         }
         if frto || !self.is_reno() {

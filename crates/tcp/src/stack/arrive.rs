@@ -18,7 +18,7 @@ impl Stack {
     /// A segment for this host arrived.
     pub fn on_segment(&mut self, now: Instant, seg: &Segment) {
         self.mib.add(Counter::InSegs, 1);
-        self.table.is_now(now);
+        self.table.set_now(now);
         let Some(number) = self.table.find(seg.dst, seg.src) else {
             self.without_connection(now, seg);
             return;

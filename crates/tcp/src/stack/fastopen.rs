@@ -56,7 +56,7 @@ impl FastQueue {
     }
 
     /// `tcp_fastopen_queue_check()`.
-    fn has_room(&mut self, cx: &mut Cx<'_>) -> bool {
+    fn make_room(&mut self, cx: &mut Cx<'_>) -> bool {
         if self.most == 0 {
             return false;
         }
@@ -94,7 +94,7 @@ impl Listener {
             cx.count(Counter::FastOpenCookieReqd);
         }
         let bits = cx.host.sysctl.tcp_fastopen;
-        if bits & Bits::SERVER == 0 || !self.fast_open.has_room(cx) {
+        if bits & Bits::SERVER == 0 || !self.fast_open.make_room(cx) {
             return Answer::Plain;
         }
         let own = self.socket.as_ref();

@@ -256,7 +256,7 @@ impl Stack {
 
     /// Runs all timers that are due at `now`.
     pub fn on_timer(&mut self, now: Instant) {
-        self.table.is_now(now);
+        self.table.set_now(now);
         loop {
             self.find_due(now);
             if self.due.is_empty() {
@@ -288,7 +288,7 @@ impl Stack {
             };
             let Some(at) = next.filter(|&at| at <= now) else {
                 self.deadlines.set(number, next);
-                self.table.is_rested(number);
+                self.table.pack_rested(number);
                 continue;
             };
             if let Some(Record::Packed(_)) = self.table.get(number) {
@@ -322,7 +322,7 @@ impl Stack {
         let next = conn.ep.next_timer();
         if next.is_none_or(|at| at > now) {
             self.deadlines.set(number, next);
-            self.table.is_rested(number);
+            self.table.pack_rested(number);
             return;
         }
         let watch = Watch::of(&conn.ep);
@@ -376,7 +376,7 @@ impl Stack {
         number: u32,
         call: impl FnOnce(&mut Endpoint, &mut Cx<'_>) -> R,
     ) -> Option<R> {
-        self.table.is_now(now);
+        self.table.set_now(now);
         let conn = self.table.conn_mut(number)?;
         let mut cx = cx!(self, now);
         let result = call(&mut conn.ep, &mut cx);

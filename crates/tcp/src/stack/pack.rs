@@ -107,7 +107,7 @@ impl Table {
 
     /// Something comes to the host at this time.
     #[inline]
-    pub(super) fn is_now(&mut self, now: Instant) {
+    pub(super) fn set_now(&mut self, now: Instant) {
         self.working.now = now;
     }
 
@@ -129,7 +129,7 @@ impl Table {
     }
 
     /// A timer of this connection was stopped some time ago.
-    pub(super) fn is_rested(&mut self, number: u32) {
+    pub(super) fn pack_rested(&mut self, number: u32) {
         let w = &self.working;
         if w.unpacked > w.kept {
             self.pack_if_idle(number);
