@@ -1,7 +1,17 @@
-//! One quantity over time in few numbers: time is cut into bins, and each has the mean, the least and the most of what
-//! fell into it. So a peak stays, however long the run and however few the bins.
+//! One quantity over time in few numbers.
+//!
+//! Time is cut into bins. Each bin has the mean, the least and the most of its samples, so a peak stays, however long
+//! the run and however few the bins.
+//!
+//! Repetitions share the grid of bins, and a bin of the median is the median of their means (nearest rank, as everywhere).
+//! A bin of the median needs values of half of the repetitions; otherwise the last one to end would be the median.
+//! A state (queue, RTT, ping) holds until the next sample, for [`HOLD_NS`] at most: a step. A rate is what came in its own
+//! interval, so an interval without a sample stays empty.
 
 use serde::{Serialize, Serializer};
+
+/// A state without a new sample holds this long.
+pub(super) const HOLD_NS: i64 = 1_000_000_000;
 
 /// A quantity over time.
 #[derive(Debug, Serialize)]
@@ -10,7 +20,7 @@ pub struct Band {
     first: usize,
     /// What the numbers are to be multiplied with: a power of ten.
     scale: f64,
-    /// Means; none: nothing fell into the bin.
+    /// Means, of repetitions their medians; none: nothing fell into the bin.
     mid: Vec<Number>,
     /// The least of each; left out where it is the mean in all.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -18,10 +28,31 @@ pub struct Band {
     /// The most of each; left out where it is the mean in all.
     #[serde(skip_serializing_if = "Option::is_none")]
     high: Option<Vec<Number>>,
+    /// The means of the first repetitions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    runs: Vec<Band>,
 }
 
 /// An observation: when, and its mean, least and most.
 pub(super) type Sample = (i64, [f64; 3]);
+
+/// What is true between two samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Between {
+    /// The sample before.
+    State,
+    /// Nothing that is known.
+    Rate,
+}
+
+/// How lines are thinned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grid {
+    /// Time of a bin.
+    pub bin_ns: i64,
+    /// Repetitions that have a line of their own, at most.
+    pub runs: usize,
+}
 
 /// An integer, or nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +73,16 @@ struct Bin {
 }
 
 impl Bin {
+    fn of(value: f64) -> Self {
+        let mut bin = Self::default();
+        bin.add([value; 3]);
+        bin
+    }
+
+    fn mean(&self) -> f64 {
+        self.sum / f64::from(self.n)
+    }
+
     fn add(&mut self, [mid, least, most]: [f64; 3]) {
         if self.n == 0 {
             (self.least, self.most) = (least, most);
@@ -53,12 +94,19 @@ impl Bin {
     }
 }
 
-/// Digits that the largest number keeps.
+/// Digits that the largest number keeps: of a line to read, and of a repetition's, which is only seen.
 const DIGITS: i32 = 5;
+const DIGITS_OF_RUNS: i32 = 4;
 
-impl Band {
-    /// The samples in bins of `bin_ns`; a sample stands for the time that ends with it. None: there is none.
-    pub(super) fn of(samples: &[Sample], bin_ns: i64) -> Option<Self> {
+/// The bins of one run, from the first to the last with a sample.
+struct Bins {
+    first: usize,
+    bins: Vec<Bin>,
+}
+
+impl Bins {
+    /// A sample stands for the time that ends with it. None: there is no sample.
+    fn of(samples: &[Sample], bin_ns: i64) -> Option<Self> {
         let place =
             |at: i64| usize::try_from((at - 1).max(0) / bin_ns.max(1)).unwrap_or(usize::MAX);
         let first = samples.iter().map(|(at, _)| place(*at)).min()?;
@@ -67,13 +115,78 @@ impl Band {
         for (at, values) in samples {
             bins[place(*at) - first].add(*values);
         }
+        Some(Self { first, bins })
+    }
+
+    /// The same without extremes, and each mean held for `hold` bins without a sample.
+    fn steps(mut self, hold: usize) -> Self {
+        let mut before = (usize::MAX, Bin::default());
+        for bin in &mut self.bins {
+            if bin.n > 0 {
+                before = (0, Bin::of(bin.mean()));
+            } else {
+                before.0 = before.0.saturating_add(1);
+            }
+            *bin = if before.0 <= hold {
+                before.1
+            } else {
+                Bin::default()
+            };
+        }
+        self
+    }
+
+    fn at(&self, number: usize) -> Option<f64> {
+        let bin = self.bins.get(number.checked_sub(self.first)?)?;
+        (bin.n > 0).then(|| bin.mean())
+    }
+
+    /// The median of the means in each bin; without a value where fewer than half of the runs have one.
+    fn median(runs: &[Self]) -> Option<Self> {
+        let first = runs.iter().map(|run| run.first).min()?;
+        let end = runs.iter().map(|run| run.first + run.bins.len()).max()?;
+        let median = |number: usize| {
+            let mut values: Vec<f64> = runs.iter().filter_map(|run| run.at(number)).collect();
+            values.sort_by(f64::total_cmp);
+            let known = 2 * values.len() >= runs.len();
+            let median = super::super::median(&values).filter(|_| known);
+            median.map_or_else(Bin::default, Bin::of)
+        };
+        Some(Self {
+            first,
+            bins: (first..end).map(median).collect(),
+        })
+    }
+}
+
+impl Band {
+    /// The runs of a point: the one, or the median of all and the first of them. None: nothing was sampled.
+    pub(super) fn of(runs: &[Vec<Sample>], between: Between, grid: Grid) -> Option<Self> {
+        let bins = |run: &Vec<Sample>| Bins::of(run, grid.bin_ns);
+        if let [run] = runs {
+            return Some(Self::from(&bins(run)?, DIGITS));
+        }
+        let hold = match between {
+            Between::State => usize::try_from(HOLD_NS / grid.bin_ns.max(1)).unwrap_or(0),
+            Between::Rate => 0,
+        };
+        let runs = runs.iter().filter_map(bins).map(|run| run.steps(hold));
+        let runs: Vec<Bins> = runs.collect();
+        let of_runs = runs.iter().take(grid.runs);
+        Some(Self {
+            runs: of_runs.map(|run| Self::from(run, DIGITS_OF_RUNS)).collect(),
+            ..Self::from(&Bins::median(&runs)?, DIGITS)
+        })
+    }
+
+    fn from(Bins { first, bins }: &Bins, digits: i32) -> Self {
         let most = bins.iter().map(|bin| bin.most.abs()).fold(0.0, f64::max);
         // Powers of ten by multiplication: alike on every machine.
         let mut exponent = 0;
-        while ten(exponent + DIGITS) <= most {
+        while ten(exponent + digits) <= most {
             exponent += 1;
         }
-        while exponent > -6 && most > 0.0 && ten(exponent + DIGITS - 1) > most {
+        while exponent > -6 && most > 0.0 && ten(exponent + digits - 1) > most {
             exponent -= 1;
         }
         let number = |value: fn(&Bin) -> f64| {
@@ -83,16 +196,17 @@ impl Band {
             };
             bins.iter().map(number).collect::<Vec<_>>()
         };
-        let mid = number(|bin| bin.sum / f64::from(bin.n));
+        let mid = number(Bin::mean);
         let (low, high) = (number(|bin| bin.least), number(|bin| bin.most));
         let is_line = low == mid && high == mid;
-        Some(Self {
-            first,
+        Self {
+            first: *first,
             scale: ten(exponent),
             mid,
             low: (!is_line).then_some(low),
             high: (!is_line).then_some(high),
-        })
+            runs: Vec::new(),
+        }
     }
 }
 
@@ -109,7 +223,29 @@ mod tests {
     use super::*;
 
     fn json(samples: &[Sample], bin_ns: i64) -> String {
-        serde_json::to_string(&Band::of(samples, bin_ns)).unwrap()
+        let grid = Grid { bin_ns, runs: 2 };
+        serde_json::to_string(&Band::of(&[samples.to_vec()], Between::State, grid)).unwrap()
+    }
+
+    /// The median of runs that each have these values, one in a bin of 100 ms, or none.
+    fn median(runs: &[&[Option<f64>]], between: Between) -> Band {
+        let samples = |run: &&[Option<f64>]| {
+            let sample = |(n, value): (usize, &Option<f64>)| {
+                Some(((n as i64 + 1) * 100_000_000, [(*value)?; 3]))
+            };
+            run.iter().enumerate().filter_map(sample).collect()
+        };
+        let runs: Vec<Vec<Sample>> = runs.iter().map(samples).collect();
+        let grid = Grid {
+            bin_ns: 100_000_000,
+            runs: 2,
+        };
+        Band::of(&runs, between, grid).unwrap()
+    }
+
+    fn values(band: &Band) -> Vec<Option<f64>> {
+        let value = |number: &Number| number.0.map(|n| n as f64 * band.scale);
+        band.mid.iter().map(value).collect()
     }
 
     #[test]
@@ -144,5 +280,50 @@ mod tests {
             json(&[(10, [0.0; 3])], 10),
             r#"{"first":0,"scale":1.0,"mid":[0]}"#
         );
+    }
+
+    #[test]
+    fn the_median_of_runs_has_the_first_of_them_beside_it() {
+        let (a, b, c) = (
+            [Some(1.0), Some(5.0)],
+            [Some(2.0), Some(9.0)],
+            [Some(70.0), Some(4.0)],
+        );
+        let band = median(&[&a, &b, &c], Between::Rate);
+        assert_eq!(values(&band), [Some(2.0), Some(5.0)]);
+        assert_eq!(band.runs.len(), 2, "as many as the grid says");
+        assert_eq!(values(&band.runs[1]), b);
+        assert!(band.high.is_none(), "its spread is that of the runs");
+    }
+
+    #[test]
+    fn a_state_holds_until_the_next_sample_and_a_rate_does_not() {
+        let all = [Some(8.0), Some(8.0), Some(8.0)];
+        let gap = [Some(2.0), None, Some(4.0)];
+        let state = median(&[&all, &gap, &gap], Between::State);
+        assert_eq!(values(&state), [Some(2.0), Some(2.0), Some(4.0)]);
+        let rate = median(&[&all, &gap, &gap], Between::Rate);
+        assert_eq!(
+            values(&rate),
+            [Some(2.0), None, Some(4.0)],
+            "one of three has a value"
+        );
+        // 1 s is ten bins.
+        let long: Vec<_> = [Some(3.0)]
+            .into_iter()
+            .chain([None; 12])
+            .chain([Some(1.0)])
+            .collect();
+        let held = values(&median(&[&long, &long], Between::State));
+        assert_eq!(held[10..], [Some(3.0), None, None, Some(1.0)]);
+    }
+
+    #[test]
+    fn the_median_ends_when_more_than_half_of_the_runs_have_ended() {
+        let (short, long) = ([Some(1.0), Some(1.0)], [Some(3.0); 4]);
+        let band = median(&[&short, &short, &long], Between::State);
+        assert_eq!(values(&band), [Some(1.0), Some(1.0), None, None]);
+        let band = median(&[&short, &long], Between::State);
+        assert_eq!(values(&band), [Some(1.0), Some(1.0), Some(3.0), Some(3.0)]);
     }
 }

@@ -1,10 +1,11 @@
 //! What points did over time, for the page: the queue and the rate of links (`run.link_every`), the goodput of each
-//! flow and Jain's index of those of one application (`run.tcp_info_every`), and pings.
+//! flow, Jain's index and the RTT of those of one application (`run.tcp_info_every`), and pings.
 //!
 //! All of it is bounded, and says what it leaves out: points beyond the first ones, ways of links with short queues,
-//! flows with fewer bytes. Of repetitions the first one is here.
+//! flows with fewer bytes, lines of repetitions beyond the first ones. The median is of all repetitions ([`band`]).
 
 mod band;
+mod lines;
 mod points;
 
 use std::collections::BTreeMap;
@@ -15,27 +16,32 @@ use tcplab_plan::result::{PointResult, RunDocument};
 
 use super::labels;
 pub use band::Band;
-use points::Gathered;
+use band::{Grid, HOLD_NS};
+pub use lines::{FlowLine, GroupLines, Lines, WayLines};
+use points::Run;
 
 /// Points at most.
 const MAX_POINTS: usize = 60;
+/// Repetitions of a point that have lines of their own, at most.
+const MAX_RUNS: usize = 40;
 /// Ways of links at most, those whose queues take longest.
 const MAX_WAYS: usize = 8;
 /// Groups of applications at most.
 const MAX_GROUPS: usize = 6;
-/// Flows of a group in a point at most, those with the most bytes.
-const MAX_FLOWS: usize = 16;
-/// Bands of all points at most, and bins of all of them.
+/// Bands of all points at most, and bins of all of them: about 1 MB.
 const MAX_BANDS: usize = 3_000;
 const MAX_BINS: usize = 150_000;
-/// Bins of one band: about what a screen shows.
+/// Bins of one band: about what a screen shows, and fewer where each point has many.
 const BINS: std::ops::RangeInclusive<usize> = 50..=1_200;
+const BINS_OF_RUNS: usize = 300;
 
 /// All that is drawn over time.
 #[derive(Debug, Serialize)]
 pub struct OverTime {
     /// Time of a bin.
     pub bin_ns: i64,
+    /// A state without a new sample holds this long.
+    pub hold_ns: i64,
     /// Ways of links, the one with the longest queue first: `switch → sink`.
     pub ways: Vec<String>,
     /// Ways that were sampled and are not here.
@@ -46,104 +52,82 @@ pub struct OverTime {
     pub points: Vec<Lines>,
     /// Points that have series and are not here.
     pub points_left_out: usize,
-    /// A point was run more than once; the first run is here.
-    pub repeated: bool,
+    /// The most repetitions of a point that have lines of their own.
+    pub runs_drawn: usize,
 }
 
-/// One point.
-#[derive(Debug, Serialize)]
-pub struct Lines {
-    /// Its value on each axis of the matrix.
-    pub at: Vec<usize>,
-    /// What each way did, in the order of [`OverTime::ways`]; none: it has none here.
-    pub ways: Vec<Option<WayLines>>,
-    /// What each group did, in the order of [`OverTime::groups`].
-    pub groups: Vec<Option<GroupLines>>,
-}
-
-/// One way of a link.
-#[derive(Debug, Serialize)]
-pub struct WayLines {
-    /// Bytes in the queue.
-    pub queue: Band,
-    /// Bits a second that came out.
-    pub rate: Option<Band>,
-    /// Bits of frames a second that it sends at most: what divides the queue to give its time; none: nothing limits it.
-    pub drain_bps: Option<f64>,
-}
-
-/// The connections of one application, or of a group of them.
-#[derive(Debug, Serialize)]
-pub struct GroupLines {
-    /// Bits a second that each flow's receiver got.
-    pub flows: Vec<FlowLine>,
-    /// Flows that are not here.
-    pub flows_left_out: usize,
-    /// Jain's index of all of them.
-    pub jain: Option<Band>,
-    /// Seconds that pings took, by when they were sent.
-    pub pings: Option<Band>,
-}
-
-/// One connection.
-#[derive(Debug, Serialize)]
-pub struct FlowLine {
-    /// Its application's name and, if that has several, its number.
-    pub name: String,
-    /// Bits a second.
-    pub goodput: Band,
-}
+/// A place on the axes, and its runs.
+type Place<'a> = (Vec<usize>, Vec<Run<'a>>);
 
 impl OverTime {
     /// What a result has over time; `points` are those of its plan. None: nothing was sampled.
     pub fn of(document: &RunDocument, points: &[Point]) -> Option<Self> {
-        let axes = labels::axes(&document.points);
-        let mut first: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
-        let mut gathered: Vec<(Vec<usize>, Gathered)> = Vec::new();
-        let mut repeated = false;
-        for (number, result) in document.points.iter().enumerate() {
-            let Some(point) = point_of(result, points, number) else {
-                continue;
-            };
-            let at: Vec<usize> = axes.iter().map(|axis| axis.place(result)).collect();
-            let found = Gathered::of(point, result);
-            if found.is_empty() {
-                continue;
-            }
-            if first.insert(at.clone(), number).is_some() {
-                repeated = true;
-                continue;
-            }
-            gathered.push((at, found));
-        }
-        let all = gathered.len();
-        gathered.truncate(MAX_POINTS);
-        let (ways, ways_left_out) = longest(&gathered);
+        let mut places = places(document, points);
+        let all = places.len();
+        places.truncate(MAX_POINTS);
+        let (ways, ways_left_out) = longest(&places);
         let mut groups: Vec<String> = Vec::new();
-        for name in gathered.iter().flat_map(|(_, one)| one.groups.keys()) {
+        let runs = places.iter().flat_map(|(_, runs)| runs);
+        for name in runs.flat_map(|run| run.groups.keys()) {
             if !groups.contains(name) && groups.len() < MAX_GROUPS {
                 groups.push(name.clone());
             }
         }
-        let mut bands = 0;
-        gathered.retain(|(_, one)| {
-            bands += one.bands(&ways, &groups);
-            bands <= MAX_BANDS
+        // Bands, and those that every repetition has.
+        let (mut bands, mut of_runs) = (0, 0);
+        places.retain(|(_, runs)| {
+            let (all, each) = lines::count(&runs[0], &ways, &groups);
+            let fits = bands + all <= MAX_BANDS;
+            if fits {
+                bands += all;
+                of_runs += each;
+            }
+            fits
         });
-        let bin_ns = bin(&gathered, bands.min(MAX_BANDS))?;
+        let most = places.iter().map(|(_, runs)| runs.len()).max()?;
+        let runs = match most {
+            1 => 0,
+            most => most.min(MAX_RUNS).min((MAX_BANDS - bands) / of_runs.max(1)),
+        };
+        let grid = Grid {
+            bin_ns: bin(&places, bands + runs * of_runs, most > 1)?,
+            runs,
+        };
+        let lines = |(at, runs): Place| Lines::of(at, &runs, (&ways, &groups), grid);
         Some(Self {
-            points_left_out: all - gathered.len(),
-            points: gathered
-                .into_iter()
-                .map(|(at, one)| one.lines(at, &ways, &groups, bin_ns))
-                .collect(),
-            bin_ns,
+            bin_ns: grid.bin_ns,
+            hold_ns: HOLD_NS,
+            points_left_out: all - places.len(),
+            points: places.into_iter().map(lines).collect(),
             ways,
             ways_left_out,
             groups,
-            repeated,
+            runs_drawn: runs,
         })
     }
+}
+
+/// The places that have series, in the order of the points.
+fn places<'a>(document: &'a RunDocument, points: &[Point]) -> Vec<Place<'a>> {
+    let axes = labels::axes(&document.points);
+    let mut known: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+    let mut places: Vec<Place> = Vec::new();
+    for (number, result) in document.points.iter().enumerate() {
+        let Some(point) = point_of(result, points, number) else {
+            continue;
+        };
+        let run = Run::of(point, result);
+        if run.is_empty() {
+            continue;
+        }
+        let at: Vec<usize> = axes.iter().map(|axis| axis.place(result)).collect();
+        let place = *known.entry(at.clone()).or_insert(places.len());
+        match places.get_mut(place) {
+            Some((_, runs)) => runs.push(run),
+            None => places.push((at, vec![run])),
+        }
+    }
+    places
 }
 
 /// The point that a result is of. Stacks come one after another, and each has all points.
@@ -156,12 +140,13 @@ fn point_of<'a>(result: &PointResult, points: &'a [Point], number: usize) -> Opt
 }
 
 /// The ways whose queues take longest, and how many others there are.
-fn longest(gathered: &[(Vec<usize>, Gathered)]) -> (Vec<String>, usize) {
+fn longest(places: &[Place]) -> (Vec<String>, usize) {
     let mut peaks: Vec<(String, (f64, f64))> = Vec::new();
-    for (name, way) in gathered.iter().flat_map(|(_, one)| &one.ways) {
-        match peaks.iter_mut().find(|(known, _)| known == name) {
+    let runs = places.iter().flat_map(|(_, runs)| runs);
+    for way in runs.flat_map(|run| &run.ways) {
+        match peaks.iter_mut().find(|(known, _)| *known == way.name) {
             Some((_, peak)) => *peak = (peak.0.max(way.peak.0), peak.1.max(way.peak.1)),
-            None => peaks.push((name.clone(), way.peak)),
+            None => peaks.push((way.name.clone(), way.peak)),
         }
     }
     // Stable: those with equal queues stay in the order of the file.
@@ -172,10 +157,15 @@ fn longest(gathered: &[(Vec<usize>, Gathered)]) -> (Vec<String>, usize) {
 }
 
 /// The time of a bin: as many bins as there may be, and each of whole samples.
-fn bin(gathered: &[(Vec<usize>, Gathered)], bands: usize) -> Option<i64> {
-    let end = gathered.iter().map(|(_, one)| one.end_ns).max()?;
-    let every = gathered.iter().map(|(_, one)| one.every_ns).max()?.max(1);
-    let bins = (MAX_BINS / bands.max(1)).clamp(*BINS.start(), *BINS.end());
+fn bin(places: &[Place], bands: usize, is_repeated: bool) -> Option<i64> {
+    let runs = || places.iter().flat_map(|(_, runs)| runs);
+    let end = runs().map(|run| run.end_ns).max()?;
+    let every = runs().map(|run| run.every_ns).max()?.max(1);
+    let most = match is_repeated {
+        true => BINS_OF_RUNS,
+        false => *BINS.end(),
+    };
+    let bins = (MAX_BINS / bands.max(1)).clamp(*BINS.start(), most);
     let samples = end / every + 1;
     let each = samples.div_euclid(bins as i64) + i64::from(samples % bins as i64 > 0);
     Some(each.max(1) * every)

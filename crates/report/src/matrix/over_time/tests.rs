@@ -59,6 +59,8 @@ fn flow(app: &str, each_ms: i64) -> Flow {
     let line = |ms: i64| {
         let mut row = vec![0; TCP_INFO_SERIES.len()];
         row[at.unwrap()] = ms * each_ms;
+        // 0 before the first measurement.
+        row[0] = if ms > 2 { 10 * each_ms } else { 0 };
         (ms * MS, row)
     };
     let end = |bytes: i64| End {
@@ -84,29 +86,32 @@ fn over_time(points: &[Point]) -> Value {
     serde_json::to_value(OverTime::of(&document, points)).unwrap()
 }
 
+/// The numbers of a band.
+fn values(band: &Value, of: &str) -> Vec<Option<f64>> {
+    let scale = band["scale"].as_f64().unwrap();
+    let values = band[of].as_array().unwrap().iter();
+    values.map(|v| v.as_f64().map(|v| v * scale)).collect()
+}
+
 #[test]
 fn a_point_has_its_queues_flows_and_shares() {
-    let over = over_time(&points(""));
+    let once: Vec<Point> = points("").into_iter().step_by(2).collect();
+    let over = over_time(&once);
     assert_eq!(
         over["ways"][0], "switch → sink",
         "the slowest to drain is first"
     );
     assert_eq!(over["ways"].as_array().unwrap().len(), 3);
-    assert_eq!(over["repeated"], true);
+    assert_eq!(over["runs_drawn"], 0);
     let points = over["points"].as_array().unwrap();
     let at: Vec<&Value> = points.iter().map(|point| &point["at"]).collect();
-    assert_eq!(at, [&json!([0]), &json!([1])], "one of each variant's runs");
+    assert_eq!(at, [&json!([0]), &json!([1])], "one of each variant");
     let way = &points[0]["ways"][0];
     let queue = &way["queue"];
     assert_eq!(over["bin_ns"], MS);
-    let high = queue["high"].as_array().unwrap();
-    let scale = queue["scale"].as_f64().unwrap();
-    assert_eq!(high[7].as_f64().unwrap() * scale, 90_000.0);
-    assert_eq!(high[6].as_f64().unwrap() * scale, 1_500.0);
-    assert_eq!(
-        way["rate"]["mid"][3].as_f64().unwrap() * way["rate"]["scale"].as_f64().unwrap(),
-        1e8
-    );
+    let high = values(queue, "high");
+    assert_eq!(high[6..8], [Some(1_500.0), Some(90_000.0)]);
+    assert_eq!(values(&way["rate"], "mid")[3], Some(1e8));
     // 1,514 of each 1,538 bytes of the wire are a frame's.
     let drain = way["drain_bps"].as_f64().unwrap();
     assert!((drain - 98.4395e6).abs() < 1e3, "{drain}");
@@ -118,6 +123,65 @@ fn a_point_has_its_queues_flows_and_shares() {
     // (3 + 1)^2 / (2 (9 + 1)).
     assert_eq!(group["jain"]["mid"][0], 80_000);
     assert_eq!(group["pings"], Value::Null);
+    // From 3 ms on: 30 ms and 10 ms.
+    let rtt = &group["rtt"];
+    assert_eq!(rtt["first"], 2);
+    let all = ["low", "mid", "high"].map(|of| values(rtt, of)[0].unwrap());
+    assert_eq!(
+        all.map(|v| (v * 1e6).round()),
+        [10_000.0, 20_000.0, 30_000.0]
+    );
+}
+
+#[test]
+fn of_repetitions_there_are_the_median_and_lines_of_the_first() {
+    let twice = points("");
+    let runs = |n: usize| -> Vec<Point> {
+        let all = twice.iter().flat_map(|point| vec![point.clone(); n / 2]);
+        all.collect()
+    };
+    let points = runs(100);
+    // The first run of all gets three times as much.
+    let mut document = RunDocument {
+        points: points.iter().map(result).collect(),
+        ..RunDocument::default()
+    };
+    document.points[0].flows = vec![flow("flow-1", 9_000), flow("flow-2", 3_000)];
+    let over = serde_json::to_value(OverTime::of(&document, &points)).unwrap();
+    assert_eq!(over["runs_drawn"], MAX_RUNS);
+    let point = &over["points"][0];
+    assert_eq!(point["runs"], 100);
+    let goodput = &point["groups"][0]["flows"][0]["goodput"];
+    let drawn = goodput["runs"].as_array().unwrap();
+    assert_eq!(drawn.len(), MAX_RUNS);
+    let first = [goodput, &drawn[0], &drawn[1]].map(|line| values(line, "mid")[0]);
+    assert_eq!(first, [24e6, 72e6, 24e6].map(Some));
+    assert_eq!(point["ways"][0]["queue"]["high"], Value::Null);
+    // The more flows, the less is said of each.
+    for result in &mut document.points {
+        result.flows = (0..6).map(|_| flow("flow-1", 1_000)).collect();
+    }
+    let over = serde_json::to_value(OverTime::of(&document, &points)).unwrap();
+    let group = &over["points"][0]["groups"][0];
+    assert_eq!(group["flows"].as_array().unwrap().len(), 6);
+    assert_eq!(group["flows"][0]["goodput"]["runs"], Value::Null);
+    assert_eq!(group["rtt"]["runs"].as_array().unwrap().len(), MAX_RUNS);
+}
+
+#[test]
+fn many_repetitions_of_many_points_stay_within_the_bounds() {
+    let axis = r#", { kind = "echo", client = "sender-1", server = "sink", count = { axis = ["COUNTS"] } }"#;
+    let counts: Vec<String> = (1..=30).map(|n| n.to_string()).collect();
+    let few = points(&axis.replace("\"COUNTS\"", &counts.join(", ")));
+    let points: Vec<Point> = few
+        .iter()
+        .flat_map(|point| vec![point.clone(); 10])
+        .collect();
+    let over = over_time(&points);
+    assert_eq!(over["points"].as_array().unwrap().len(), 60);
+    assert_eq!(over["points"][0]["runs"], 20);
+    // 11 bands of each.
+    assert_eq!(over["runs_drawn"], MAX_BANDS / (60 * 11) - 1);
 }
 
 #[test]

@@ -1,0 +1,222 @@
+//! The lines of one point: each quantity of its runs, thinned.
+
+use serde::Serialize;
+use tcplab_plan::measure::{goodput_over_time, jain_over_time};
+use tcplab_plan::outcome::{Flow, LINK_SERIES, TCP_INFO_SERIES};
+
+use super::band::{Band, Between, Grid, Sample};
+use super::points::{Run, Way};
+
+/// Flows of a group in a point at most, those with the most bytes.
+const MAX_FLOWS: usize = 16;
+/// More flows than this have no lines of repetitions: nobody can tell them apart in one small chart.
+const MAX_FLOWS_WITH_RUNS: usize = 4;
+
+/// One point.
+#[derive(Debug, Serialize)]
+pub struct Lines {
+    /// Its value on each axis of the matrix.
+    pub at: Vec<usize>,
+    /// Its repetitions that have series.
+    pub runs: usize,
+    /// What each way did, in the order of [`super::OverTime::ways`]; none: it has none here.
+    pub ways: Vec<Option<WayLines>>,
+    /// What each group did, in the order of [`super::OverTime::groups`].
+    pub groups: Vec<Option<GroupLines>>,
+}
+
+/// One way of a link.
+#[derive(Debug, Serialize)]
+pub struct WayLines {
+    /// Bytes in the queue.
+    pub queue: Band,
+    /// Bits a second that came out.
+    pub rate: Option<Band>,
+    /// Bits of frames a second that it sends at most: what divides the queue to give its time; none: nothing limits it.
+    pub drain_bps: Option<f64>,
+}
+
+/// The connections of one application, or of a group of them.
+#[derive(Debug, Serialize)]
+pub struct GroupLines {
+    /// Bits a second that each flow's receiver got.
+    pub flows: Vec<FlowLine>,
+    /// Flows that are not here.
+    pub flows_left_out: usize,
+    /// Jain's index of all of them.
+    pub jain: Option<Band>,
+    /// Seconds of the senders' smoothed RTT (`tcpi_rtt`), all connections together.
+    pub rtt: Option<Band>,
+    /// Seconds that pings took, by when they were sent.
+    pub pings: Option<Band>,
+}
+
+/// One connection.
+#[derive(Debug, Serialize)]
+pub struct FlowLine {
+    /// Its application's name and, if that has several, its number.
+    pub name: String,
+    /// Bits a second.
+    pub goodput: Band,
+}
+
+impl Lines {
+    pub(super) fn of(
+        at: Vec<usize>,
+        runs: &[Run],
+        (ways, groups): (&[String], &[String]),
+        grid: Grid,
+    ) -> Self {
+        Self {
+            at,
+            runs: runs.len(),
+            ways: ways.iter().map(|name| way(name, runs, grid)).collect(),
+            groups: groups.iter().map(|name| group(name, runs, grid)).collect(),
+        }
+    }
+}
+
+/// The most lines that a run has, and how many of these every repetition has.
+pub(super) fn count(run: &Run, ways: &[String], groups: &[String]) -> (usize, usize) {
+    let ways = run.ways.iter().filter(|way| ways.contains(&way.name));
+    let (mut all, mut of_runs) = (0, 2 * ways.count());
+    for flows in groups.iter().filter_map(|name| run.groups.get(name)) {
+        // Jain's index, RTT, pings.
+        of_runs += 3;
+        match flows.len() {
+            n if n <= MAX_FLOWS_WITH_RUNS => of_runs += n,
+            n => all += n.min(MAX_FLOWS),
+        }
+    }
+    all += of_runs;
+    (all, of_runs)
+}
+
+fn way(name: &str, runs: &[Run], grid: Grid) -> Option<WayLines> {
+    let ways = runs.iter().flat_map(|run| &run.ways);
+    let ways: Vec<&Way> = ways.filter(|way| way.name == name).collect();
+    let band = |between, of: fn(&Way) -> Vec<Sample>| {
+        let runs: Vec<_> = ways.iter().map(|way| of(way)).collect();
+        Band::of(&runs, between, grid)
+    };
+    Some(WayLines {
+        queue: band(Between::State, queue)?,
+        rate: band(Between::Rate, rate),
+        drain_bps: ways.first()?.drain_bps,
+    })
+}
+
+fn group(name: &str, runs: &[Run], grid: Grid) -> Option<GroupLines> {
+    let runs = runs.iter().filter_map(|run| {
+        let flows = run.groups.get(name)?;
+        Some((flows.as_slice(), run.tcp_info_every_ns.unwrap_or(0)))
+    });
+    let runs: Vec<(&[&Flow], i64)> = runs.collect();
+    let (first, _) = runs.first()?;
+    let band = |between, of: &dyn Fn(&[&Flow], i64) -> Vec<Sample>| {
+        let runs: Vec<_> = runs
+            .iter()
+            .map(|(flows, every)| of(flows, *every))
+            .collect();
+        Band::of(&runs, between, grid)
+    };
+    let largest = largest(first);
+    let grid_of_flows = match first.len() > MAX_FLOWS_WITH_RUNS {
+        true => Grid { runs: 0, ..grid },
+        false => grid,
+    };
+    let flow = |one: &&Flow| {
+        let same = |other: &&&Flow| (&other.app, other.connection) == (&one.app, one.connection);
+        let runs: Vec<_> = (runs.iter())
+            .filter_map(|(flows, every)| {
+                Some(line(goodput_over_time(flows.iter().find(same)?, *every)))
+            })
+            .collect();
+        let several = |other: &&Flow| other.app == one.app && other.connection > 0;
+        Some(FlowLine {
+            name: match first.iter().any(several) {
+                true => format!("{} {}", one.app, one.connection + 1),
+                false => one.app.clone(),
+            },
+            goodput: Band::of(&runs, Between::Rate, grid_of_flows)?,
+        })
+    };
+    let flows: Vec<FlowLine> = largest.iter().filter_map(flow).collect();
+    Some(GroupLines {
+        flows_left_out: first.len() - largest.len(),
+        flows,
+        jain: band(Between::Rate, &|flows, every| {
+            line(jain_over_time(flows, every))
+        }),
+        rtt: band(Between::State, &|flows, _| rtt(flows)),
+        pings: band(Between::State, &|flows, _| pings(flows)),
+    })
+}
+
+/// The flows with the most bytes, in their order.
+fn largest<'a>(flows: &[&'a Flow]) -> Vec<&'a Flow> {
+    let mut sorted = flows.iter().enumerate().collect::<Vec<_>>();
+    let bytes = |flow: &Flow| flow.client.read_bytes.max(flow.server.read_bytes);
+    sorted.sort_by_key(|(_, flow)| std::cmp::Reverse(bytes(flow)));
+    sorted.truncate(MAX_FLOWS);
+    sorted.sort_unstable_by_key(|(number, _)| *number);
+    sorted.into_iter().map(|(_, flow)| *flow).collect()
+}
+
+fn line(values: Vec<(i64, f64)>) -> Vec<Sample> {
+    values
+        .into_iter()
+        .map(|(at, value)| (at, [value; 3]))
+        .collect()
+}
+
+/// A field of a sample of a link.
+pub(super) fn field(values: &[i64], name: &str) -> Option<f64> {
+    let at = LINK_SERIES.iter().position(|known| *known == name)?;
+    values.get(at).map(|n| *n as f64)
+}
+
+fn queue(way: &Way) -> Vec<Sample> {
+    let sample = |(at, values): &(i64, Vec<i64>)| {
+        let bytes = field(values, "queue_bytes")?;
+        // A result of an older version has no extremes.
+        let least = field(values, "queue_min_bytes").unwrap_or(bytes);
+        let most = field(values, "queue_max_bytes").unwrap_or(bytes);
+        Some((*at, [bytes, least, most]))
+    };
+    way.samples.iter().filter_map(sample).collect()
+}
+
+fn rate(way: &Way) -> Vec<Sample> {
+    let mut before = (0, 0.0);
+    let sample = |(at, values): &(i64, Vec<i64>)| {
+        let bytes = field(values, "delivered_bytes")?;
+        let (since, had) = std::mem::replace(&mut before, (*at, bytes));
+        (*at > since).then(|| (*at, [(bytes - had) * 8e9 / (at - since) as f64; 3]))
+    };
+    way.samples.iter().filter_map(sample).collect()
+}
+
+/// The smoothed RTT of each flow's sender: the end that read less. Before its first measurement it is 0.
+fn rtt(flows: &[&Flow]) -> Vec<Sample> {
+    let field = TCP_INFO_SERIES.iter().position(|name| *name == "tcpi_rtt");
+    let ends = flows.iter().map(
+        |flow| match flow.client.read_bytes > flow.server.read_bytes {
+            true => &flow.server,
+            false => &flow.client,
+        },
+    );
+    ends.flat_map(|end| &end.tcp_info_series)
+        .filter_map(|(at, values)| {
+            let us = *values.get(field?)?;
+            (us > 0).then(|| (*at, [us as f64 / 1e6; 3]))
+        })
+        .collect()
+}
+
+fn pings(flows: &[&Flow]) -> Vec<Sample> {
+    let pings = flows.iter().flat_map(|flow| &flow.client.pings);
+    pings
+        .filter_map(|(sent, rtt)| Some((*sent, [(*rtt)? as f64 / 1e9; 3])))
+        .collect()
+}
