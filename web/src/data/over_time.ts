@@ -7,6 +7,8 @@ export interface Band {
   mid: (number | null)[];
   low?: (number | null)[];
   high?: (number | null)[];
+  /** Of repetitions `mid` is the median; these are the first of them. */
+  runs?: Band[];
 }
 
 export interface WayLines {
@@ -19,23 +21,27 @@ export interface GroupLines {
   flows: { name: string; goodput: Band }[];
   flows_left_out: number;
   jain: Band | null;
+  rtt: Band | null;
   pings: Band | null;
 }
 
 export interface PointLines {
   at: number[];
+  /** Repetitions. */
+  runs: number;
   ways: (WayLines | null)[];
   groups: (GroupLines | null)[];
 }
 
 export interface OverTime {
   bin_ns: number;
+  hold_ns: number;
   ways: string[];
   ways_left_out: number;
   groups: string[];
   points: PointLines[];
   points_left_out: number;
-  repeated: boolean;
+  runs_drawn: number;
 }
 
 /** A band as numbers; NaN where there is nothing. */
@@ -45,20 +51,34 @@ export interface Curve {
   /** Seconds of a bin. */
   bin: number;
   mid: Float64Array;
+  /** The least and the most in a bin; of repetitions the lowest and the highest of those in `runs`. */
   low: Float64Array;
   high: Float64Array;
+  /** Repetitions that are drawn. */
+  runs: Curve[];
 }
 
-export function curve(band: Band, binNs: number): Curve {
+/** A band as numbers, each multiplied with `factor`. */
+export function curve(band: Band, binNs: number, factor = 1): Curve {
   const numbers = (values: (number | null)[]) =>
-    Float64Array.from(values, (v) => (v === null ? Number.NaN : v * band.scale));
+    Float64Array.from(values, (v) => (v === null ? Number.NaN : v * band.scale * factor));
   const mid = numbers(band.mid);
+  const runs = (band.runs ?? []).map((run) => curve(run, binNs, factor));
+  const ofRuns = (pick: typeof Math.min) =>
+    mid.map((median, i) => {
+      const values = runs.map((run) => run.mid[band.first + i - run.first] ?? Number.NaN);
+      const known = [median, ...values].filter((value) => !Number.isNaN(value));
+      return known.length > 0 ? pick(...known) : Number.NaN;
+    });
+  const spread = (values: (number | null)[] | undefined, pick: typeof Math.min) =>
+    runs.length > 0 ? ofRuns(pick) : values ? numbers(values) : mid;
   return {
     first: band.first,
     bin: binNs / 1e9,
     mid,
-    low: band.low ? numbers(band.low) : mid,
-    high: band.high ? numbers(band.high) : mid,
+    low: spread(band.low, Math.min),
+    high: spread(band.high, Math.max),
+    runs,
   };
 }
 

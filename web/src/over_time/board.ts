@@ -67,24 +67,35 @@ class Panel {
   }
 
   /** What the lines are at a time, or over the range. */
-  read(time: number | null, [from, to]: Range, except?: Chart): void {
+  read(time: number | null, range: Range, except?: Chart): void {
     if (this.chart !== except) this.chart?.pointAt(time);
-    const { lines, words, small } = this.shape;
-    const parts = lines.flatMap((line) => {
-      if (!line.on) return [];
-      if (time === null) {
-        const all = statistics(line.curve, from, to);
-        const most = small ? '' : `, most ${words(all?.most ?? 0)}`;
-        return all ? [value(line, `${small ? '' : 'mean '}${words(all.mean)}${most}`)] : [];
-      }
-      const at = binAt(line.curve, time);
-      if (at < 0) return [];
-      const { low, mid, high } = line.curve;
-      const band = high[at] > low[at] && !small ? `, ${words(low[at])} to ${words(high[at])}` : '';
-      return [value(line, `${words(mid[at])}${band}`)];
+    const parts = this.shape.lines.flatMap((line) => {
+      const words = !line.on
+        ? ''
+        : time === null
+          ? within(line, range, this.shape)
+          : at(line, time, this.shape);
+      return words ? [value(line, words)] : [];
     });
     this.reading.replaceChildren(...parts);
   }
+}
+
+/** What a line is at a time; empty: nothing is known. */
+function at({ curve, median }: Line, time: number, { words, small }: Drawn): string {
+  const bin = binAt(curve, time);
+  if (bin < 0) return '';
+  const [low, mid, high] = [curve.low, curve.mid, curve.high].map((values) => values[bin]);
+  const spread = `, ${curve.runs.length > 0 ? 'runs ' : ''}${words(low)} to ${words(high)}`;
+  return `${median ? 'median ' : ''}${words(mid)}${high > low && !small ? spread : ''}`;
+}
+
+/** What a line is over a range; empty: nothing is known. */
+function within({ curve, median }: Line, range: Range, { words, small }: Drawn): string {
+  const all = statistics(curve, ...range);
+  if (!all) return '';
+  if (small) return words(all.mean);
+  return `mean ${median ? 'of the median ' : ''}${words(all.mean)}, most ${words(all.most)}`;
 }
 
 /** A line's name, in its colour, and words. */

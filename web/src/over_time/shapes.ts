@@ -47,29 +47,17 @@ const time = (value: number): string =>
 const seconds = (value: number): string => micros(value * 1e6);
 
 export function shapesOf(over: OverTime, rows: Row[], way: number, log: boolean | null): Drawn[] {
-  const bin = over.bin_ns;
-  const line = (row: Row, band: Band): Line => ({
-    name: row.name,
-    curve: curve(band, bin),
-    ...style(row.number),
-    on: true,
-  });
-  const lines = (of: (row: Row) => Band | null | undefined): Line[] =>
+  const lines = (of: (row: Row) => Band | null | undefined, factor?: (row: Row) => number): Line[] =>
     rows.flatMap((row) => {
       const band = of(row);
-      return band ? [line(row, band)] : [];
+      if (!band) return [];
+      const own = curve(band, over.bin_ns, factor?.(row));
+      return [{ name: row.name, curve: own, median: row.point.runs > 1, ...style(row.number), on: true }];
     });
+  const joins = over.hold_ns / 1e9;
   const out: Drawn[] = [];
   if (over.ways.length > 0) {
-    const ways = rows.map((row) => row.point.ways[way]);
-    out.push(
-      ...queue(
-        over.ways[way],
-        lines((row) => row.point.ways[way]?.queue),
-        ways,
-        log,
-      ),
-    );
+    out.push(...queue(over.ways[way], lines, (row) => row.point.ways[way], rows, log));
     out.push({
       id: 'rate',
       title: `Rate of frames out of ${over.ways[way]}`,
@@ -81,11 +69,20 @@ export function shapesOf(over: OverTime, rows: Row[], way: number, log: boolean 
   over.groups.forEach((group, g) => {
     const suffix = over.groups.length > 1 ? ` of ${group}` : '';
     out.push({
+      id: `rtt-${g}`,
+      title: `RTT${suffix}`,
+      lines: lines((row) => row.point.groups[g]?.rtt),
+      y: durationAxis('RTT'),
+      joins,
+      words: seconds,
+      note: "The senders' smoothed RTT (tcpi_rtt), averaged over the connections.",
+    });
+    out.push({
       id: `pings-${g}`,
       title: `Time of pings${suffix}`,
       lines: lines((row) => row.point.groups[g]?.pings),
       y: durationAxis('ping'),
-      joins: 1,
+      joins,
       words: seconds,
     });
     out.push({
@@ -102,19 +99,28 @@ export function shapesOf(over: OverTime, rows: Row[], way: number, log: boolean 
   const single = (g: number) => rows.every((row) => (row.point.groups[g]?.flows.length ?? 0) <= 1);
   const numbers = over.groups.map((_, g) => g);
   const sets = numbers.every(single) ? [numbers] : numbers.map((g) => [g]);
-  for (const set of sets) out.push(...flows(over.groups, rows, set, bin));
+  for (const set of sets) out.push(...flows(over, rows, set));
   const all = out.filter((shape) => shape.lines.length > 0);
   const gutter = all.some((shape) => shape.right);
   return all.map((shape) => ({ ...shape, gutter: gutter && !shape.small }));
 }
 
-function queue(name: string, lines: Line[], ways: (WayLines | null)[], log: boolean | null): Drawn[] {
+type Lines = (of: (row: Row) => Band | null | undefined, factor?: (row: Row) => number) => Line[];
+
+function queue(
+  name: string,
+  linesOf: Lines,
+  wayOf: (row: Row) => WayLines | null,
+  rows: Row[],
+  log: boolean | null,
+): Drawn[] {
+  const lines = linesOf((row) => wayOf(row)?.queue);
   const means = lines
     .map((line) => statistics(line.curve, 0, Number.POSITIVE_INFINITY)?.mean ?? 0)
     .filter((mean) => mean > FRAME / 4);
   const apart = Math.max(...means) > APART * Math.min(...means);
   const logarithmic = log ?? apart;
-  const drains = new Set(ways.flatMap((way) => (way ? [way.drain_bps] : [])));
+  const drains = new Set(rows.map(wayOf).flatMap((way) => (way ? [way.drain_bps] : [])));
   const drain = [...drains][0];
   const shape: Drawn = {
     id: 'queue',
@@ -131,21 +137,11 @@ function queue(name: string, lines: Line[], ways: (WayLines | null)[], log: bool
     return [{ ...shape, right, words: (v) => `${bytes(v)} (${seconds((v * 8) / drain)})` }];
   }
   // Each line has a rate of its own: its time is another picture.
-  const timed = lines.flatMap((line, i) => {
-    const drain = ways.filter((way) => way !== null)[i]?.drain_bps;
-    if (!drain) return [];
-    const scaled = (values: Float64Array) => values.map((v) => (v * 8) / drain);
-    const { mid, low, high } = line.curve;
-    const times = scaled(mid);
-    const flat = low === mid;
-    const own = {
-      ...line.curve,
-      mid: times,
-      low: flat ? times : scaled(low),
-      high: flat ? times : scaled(high),
-    };
-    return [{ ...line, curve: own }];
-  });
+  const drained = (row: Row) => wayOf(row)?.drain_bps;
+  const timed = linesOf(
+    (row) => (drained(row) ? wayOf(row)?.queue : null),
+    (row) => 8 / (drained(row) ?? 1),
+  );
   const delay: Drawn = {
     id: 'delay',
     title: `Time to drain the queue of ${name}`,
@@ -159,16 +155,21 @@ function queue(name: string, lines: Line[], ways: (WayLines | null)[], log: bool
 }
 
 /** A small chart for each point, a line for each flow of these groups, all on one scale. */
-function flows(names: string[], rows: Row[], groups: number[], bin: number): Drawn[] {
-  const of = rows.map((row) => {
-    const all = groups.flatMap((g) => row.point.groups[g]?.flows ?? []);
-    return all.map(
-      (flow, i): Line => ({ name: flow.name, curve: curve(flow.goodput, bin), ...style(i), on: true }),
-    );
+function flows(over: OverTime, rows: Row[], groups: number[]): Drawn[] {
+  const of = rows.map(({ point }) => {
+    const all = groups.flatMap((g) => point.groups[g]?.flows ?? []);
+    return all.map(({ name, goodput }, i): Line => {
+      return { name, curve: curve(goodput, over.bin_ns), median: point.runs > 1, ...style(i), on: true };
+    });
   });
-  const what = `Goodput of ${groups.map((g) => names[g]).join(', ')}`;
+  const what = `Goodput of ${groups.map((g) => over.groups[g]).join(', ')}`;
   return rows.map((row, i) => {
     const left = groups.reduce((sum, g) => sum + (row.point.groups[g]?.flows_left_out ?? 0), 0);
+    const bare = over.runs_drawn > 0 && of[i].some((line) => line.median && line.curve.runs.length === 0);
+    const notes = [
+      left > 0 && `${plural(left, 'flow')} with fewer bytes are left out.`,
+      bare && 'Only medians: there are too many flows to draw each repetition.',
+    ];
     return {
       id: `flows-${groups[0]}-${i}`,
       title: row.name === '' ? what : `${what}: ${row.name}`,
@@ -179,7 +180,7 @@ function flows(names: string[], rows: Row[], groups: number[], bin: number): Dra
       small: true,
       // What fills a hole in the data counts at once: peaks above the link's rate.
       byMeans: true,
-      note: left > 0 ? `${plural(left, 'flow')} with fewer bytes are left out.` : undefined,
+      note: notes.filter(Boolean).join(' '),
     };
   });
 }

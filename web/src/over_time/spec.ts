@@ -1,4 +1,5 @@
-// Curves over time in one chart: of each the mean of a bin as a line, and a band from its least to its most.
+// Curves over time in one chart: the mean of each bin as a line, and a band from its least to its most; or thin lines
+// of repetitions, and their median on top.
 
 import type { Axis, Layer, Plane, Spec } from '../charts/chart';
 import { label } from '../charts/marks';
@@ -8,6 +9,8 @@ import { binsIn, type Curve } from '../data/over_time';
 export interface Line {
   name: string;
   curve: Curve;
+  /** The curve is the median of repetitions. */
+  median: boolean;
   ink: Ink;
   /** The number of its pattern: lines of one colour differ in it. */
   dash: number;
@@ -23,6 +26,16 @@ export const style = (n: number): Pick<Line, 'ink' | 'dash'> => ({
   dash: Math.floor(n / INKS.length) % DASHES.length,
 });
 
+/** Width in CSS pixels, and opacity. */
+interface Pen {
+  width: number;
+  alpha: number;
+}
+
+const MEAN: Pen = { width: 1.4, alpha: 1 };
+const MEDIAN: Pen = { width: 2.4, alpha: 1 };
+const RUN: Pen = { width: 0.8, alpha: 0.22 };
+
 export interface Shape {
   id: string;
   title: string;
@@ -36,7 +49,7 @@ export interface Shape {
   rule?: { at: number; words: string };
   /** The least that a logarithmic axis shows. */
   floor?: number;
-  /** The y axis holds the means; of bands what goes beyond is cut off. */
+  /** The y axis holds the means; bands are cut off there. */
   byMeans?: boolean;
   /** Gaps up to so many seconds are no gaps: what is counted comes one by one. */
   joins?: number;
@@ -89,7 +102,7 @@ export class CurvesSpec implements Spec {
     let [most, least] = [0, Number.POSITIVE_INFINITY];
     for (const { curve, on } of [...this.of.lines, ...(this.of.beside ?? [])]) {
       const [first, end] = on ? binsIn(curve, from, to) : [0, 0];
-      const high = this.of.byMeans ? curve.mid : curve.high;
+      const high = this.of.byMeans && curve.runs.length === 0 ? curve.mid : curve.high;
       for (let i = first; i < end; i++) {
         if (high[i] > most) most = high[i];
         const low = this.log && curve.low[i] <= floor ? curve.mid[i] : curve.low[i];
@@ -102,8 +115,11 @@ export class CurvesSpec implements Spec {
   draw(plane: Plane): number {
     let drawn = 0;
     const lines = this.of.lines.filter((line) => line.on);
-    for (const line of lines) drawn += this.band(plane, line, lines.length > 5 ? 0.12 : 0.25);
-    for (const line of lines) drawn += this.line(plane, line);
+    for (const line of lines) {
+      if (line.curve.runs.length === 0) drawn += this.band(plane, line, lines.length > 5 ? 0.12 : 0.25);
+      for (const run of line.curve.runs) drawn += this.line(plane, line, run, RUN);
+    }
+    for (const line of lines) drawn += this.line(plane, line, line.curve, line.median ? MEDIAN : MEAN);
     if (this.of.rule) this.rule(plane, this.of.rule);
     return drawn;
   }
@@ -147,11 +163,12 @@ export class CurvesSpec implements Spec {
     return end - first;
   }
 
-  private line(plane: Plane, { curve, ink: colour, dash }: Line): number {
+  private line(plane: Plane, { ink: colour, dash }: Line, curve: Curve, { width, alpha }: Pen): number {
     const { ctx, ratio } = plane;
     const [first, end] = binsIn(curve, plane.from, plane.to);
     ctx.strokeStyle = ink(colour);
-    ctx.lineWidth = 1.4 * ratio;
+    ctx.globalAlpha = alpha;
+    ctx.lineWidth = width * ratio;
     ctx.lineJoin = 'round';
     ctx.setLineDash(DASHES[dash].map((n) => n * ratio));
     ctx.beginPath();
@@ -172,6 +189,7 @@ export class CurvesSpec implements Spec {
       pen = true;
     }
     ctx.stroke();
+    ctx.globalAlpha = 1;
     ctx.setLineDash([]);
     return end - first;
   }

@@ -11,6 +11,17 @@ import { type Row, shapesOf } from './shapes';
 /** Lines in one chart at most: more cannot be told apart. */
 const MAX_LINES = 16;
 
+/** What the lines are. */
+export function repetitions({ points, runs_drawn: drawn }: OverTime): string {
+  const runs = points.map((point) => point.runs);
+  const [least, most] = [Math.min(...runs), Math.max(...runs)];
+  if (most <= 1)
+    return 'Lines show the mean of each step of time, bands the least and the most; bands of queues include every packet.';
+  const count = least < most ? `${least} to ${most}` : most;
+  const thin = drawn < most ? `The first ${drawn} are thin lines.` : 'Thin lines are single repetitions.';
+  return `${count} repetitions, median in bold. ${drawn > 0 ? thin : ''}`.trim();
+}
+
 export class OverTimeView {
   readonly element = h('section', { class: 'over-time', 'data-part': 'over-time' });
   private readonly form = h('form', { class: 'choosers', 'aria-label': 'What is drawn over time' });
@@ -50,8 +61,8 @@ export class OverTimeView {
   private notes(): HTMLElement[] {
     const { over } = this;
     const words = [
-      'Lines are means, bands reach from the least to the most in the time of a point; those of queues know every packet.',
-      over.repeated && 'Of repetitions the first is drawn.',
+      repetitions(over),
+      over.groups.length === 0 && 'RTT and goodput need `tcp_info_every` in the table `run`.',
       over.ways_left_out > 0 &&
         `${plural(over.ways_left_out, 'way')} of links with shorter queues are left out.`,
       over.points_left_out > 0 && `${plural(over.points_left_out, 'later point')} are left out.`,

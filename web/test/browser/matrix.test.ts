@@ -179,6 +179,7 @@ describe.skipIf(!tcplab)('what points did over time', () => {
     expect(await charts()).toEqual([
       'Queue of switch → sink',
       'Rate of frames out of switch → sink',
+      'RTT',
       "Jain's index",
       'Goodput of flow: short',
       'Goodput of flow: long',
@@ -219,6 +220,31 @@ describe.skipIf(!tcplab)('what points did over time', () => {
     const over = () =>
       page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     await expect.poll(over).toBe(0);
+  });
+});
+
+describe.skipIf(!tcplab)('repetitions over time', () => {
+  it('are thin lines in the colour of their variant, below the bold median that the pointer reads', async () => {
+    const [file, html] = [files.path('repeated.toml'), files.path('repeated.html')];
+    writeFileSync(file, OVER_TIME);
+    run(tcplab as string, ['run', file, '--on', 'model', '--repeat', '3', '--html', html]);
+    ({ page, problems } = await open(browser, html));
+    const over = page.locator('.over-time');
+    expect(await over.textContent()).toContain('3 repetitions, median in bold.');
+    const rtt = over.locator('[data-chart="rtt-0"]');
+    // Two variants, each with its median and three runs.
+    const drawn = Number(await rtt.locator('.plot').getAttribute('data-drawn'));
+    await over.locator('.layer', { hasText: 'short' }).click();
+    const one = Number(await rtt.locator('.plot').getAttribute('data-drawn'));
+    expect(drawn / one).toBeCloseTo(2, 0);
+    expect(one).toBeGreaterThan(4 * 30);
+    const box = await rtt.locator('.u-over').boundingBox();
+    if (!box) throw new Error('no chart');
+    await page.mouse.move(box.x + box.width / 2, box.y + 20);
+    expect(await rtt.locator('.reading').textContent()).toMatch(/^ ?long median \d.* ms, runs .* to .* ms$/);
+    expect(await over.textContent()).not.toMatch(/NaN|undefined|Infinity|\[object/);
+    expect(problems).toEqual([]);
+    await page.close();
   });
 });
 

@@ -2,7 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import { fineTicks } from '../../src/charts/decades';
-import { binAt, curve, endOf, statistics } from '../../src/data/over_time';
+import { type Band, binAt, curve, endOf, type OverTime, statistics } from '../../src/data/over_time';
+import { shapesOf } from '../../src/over_time/shapes';
+import { CurvesSpec } from '../../src/over_time/spec';
+import { repetitions } from '../../src/over_time/view';
 
 const band = curve({ first: 2, scale: 10, mid: [1, null, 3], low: [0, null, 3], high: [9, null, 4] }, 1e8);
 
@@ -25,6 +28,62 @@ describe('a band', () => {
   it('is its own extremes where it has none', () => {
     const line = curve({ first: 0, scale: 1, mid: [5] }, 1e9);
     expect(line.low).toBe(line.mid);
+  });
+});
+
+const repeated: Band = {
+  first: 0,
+  scale: 1,
+  mid: [2, 5, null],
+  runs: [
+    { first: 0, scale: 1, mid: [1, 5] },
+    { first: 1, scale: 10, mid: [1, 3] },
+  ],
+};
+
+describe('repetitions', () => {
+  const { low, mid, high, runs } = curve(repeated, 1e9, 2);
+
+  it('reach from the lowest to the highest run around the median', () => {
+    expect([...mid]).toEqual([4, 10, Number.NaN]);
+    expect([...low]).toEqual([2, 10, 60]);
+    expect([...high]).toEqual([4, 20, 60]);
+    expect(runs.map((run) => run.first)).toEqual([0, 1]);
+  });
+
+  const over = (runs: number[], drawn: number): OverTime => ({
+    bin_ns: 1e9,
+    hold_ns: 1e9,
+    ways: [],
+    ways_left_out: 0,
+    groups: ['flow'],
+    points: runs.map((n) => ({
+      at: [],
+      runs: n,
+      ways: [],
+      groups: [{ flows: [], flows_left_out: 0, jain: null, rtt: repeated, pings: null }],
+    })),
+    points_left_out: 0,
+    runs_drawn: drawn,
+  });
+
+  it('are named in plain words', () => {
+    expect(repetitions(over([20, 20], 20))).toBe(
+      '20 repetitions, median in bold. Thin lines are single repetitions.',
+    );
+    expect(repetitions(over([99, 100], 40))).toBe(
+      '99 to 100 repetitions, median in bold. The first 40 are thin lines.',
+    );
+    expect(repetitions(over([100], 0))).toBe('100 repetitions, median in bold.');
+    expect(repetitions(over([1], 0))).toMatch(/^Lines show the mean/);
+  });
+
+  it('have a chart of RTT that holds every run; charts without data are left out', () => {
+    const all = over([2], 2);
+    const shapes = shapesOf(all, [{ name: 'a', number: 0, point: all.points[0] }], 0, null);
+    expect(shapes.map((shape) => shape.title)).toEqual(['RTT']);
+    expect(shapes[0].lines[0].median).toBe(true);
+    expect(new CurvesSpec({ ...shapes[0], byMeans: true }, shapes[0].y).yRange(0, 9)[1]).toBeGreaterThan(30);
   });
 });
 
