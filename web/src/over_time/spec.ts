@@ -34,7 +34,8 @@ interface Pen {
 
 const MEAN: Pen = { width: 1.4, alpha: 1 };
 const MEDIAN: Pen = { width: 2.4, alpha: 1 };
-const RUN: Pen = { width: 0.8, alpha: 0.22 };
+/** The more repetitions there are, the lighter is each. */
+const ofRun = (runs: number): Pen => ({ width: 0.8, alpha: Math.max(0.12, Math.min(0.4, 4.5 / runs)) });
 
 export interface Shape {
   id: string;
@@ -49,7 +50,7 @@ export interface Shape {
   rule?: { at: number; words: string };
   /** The least that a logarithmic axis shows. */
   floor?: number;
-  /** The y axis holds the means; bands are cut off there. */
+  /** The y axis holds the means and what is usual of repetitions; peaks above are cut off. */
   byMeans?: boolean;
   /** Gaps up to so many seconds are no gaps: what is counted comes one by one. */
   joins?: number;
@@ -57,6 +58,12 @@ export interface Shape {
   gutter?: boolean;
   /** Other lines that the y axis has to hold, so that charts can be compared. */
   beside?: Line[];
+}
+
+/** What the highest of the repetitions is below for 90 % of the time; 0 without repetitions. */
+function usual({ high, runs }: Curve, first: number, end: number): number {
+  const known = high.slice(first, end).filter((value) => !Number.isNaN(value));
+  return runs.length > 0 ? (known.sort()[Math.floor(known.length * 0.9)] ?? 0) : 0;
 }
 
 export class CurvesSpec implements Spec {
@@ -102,9 +109,9 @@ export class CurvesSpec implements Spec {
     let [most, least] = [0, Number.POSITIVE_INFINITY];
     for (const { curve, on } of [...this.of.lines, ...(this.of.beside ?? [])]) {
       const [first, end] = on ? binsIn(curve, from, to) : [0, 0];
-      const high = this.of.byMeans && curve.runs.length === 0 ? curve.mid : curve.high;
+      const cut = this.of.byMeans ? usual(curve, first, end) : Number.POSITIVE_INFINITY;
       for (let i = first; i < end; i++) {
-        if (high[i] > most) most = high[i];
+        most = Math.max(most, curve.mid[i] || 0, Math.min(curve.high[i] || 0, cut));
         const low = this.log && curve.low[i] <= floor ? curve.mid[i] : curve.low[i];
         if (low < least && (low > 0 || !this.log)) least = low;
       }
@@ -117,7 +124,8 @@ export class CurvesSpec implements Spec {
     const lines = this.of.lines.filter((line) => line.on);
     for (const line of lines) {
       if (line.curve.runs.length === 0) drawn += this.band(plane, line, lines.length > 5 ? 0.12 : 0.25);
-      for (const run of line.curve.runs) drawn += this.line(plane, line, run, RUN);
+      const pen = ofRun(line.curve.runs.length);
+      for (const run of line.curve.runs) drawn += this.line(plane, line, run, pen);
     }
     for (const line of lines) drawn += this.line(plane, line, line.curve, line.median ? MEDIAN : MEAN);
     if (this.of.rule) this.rule(plane, this.of.rule);

@@ -83,7 +83,20 @@ describe('repetitions', () => {
     const shapes = shapesOf(all, [{ name: 'a', number: 0, point: all.points[0] }], 0, null);
     expect(shapes.map((shape) => shape.title)).toEqual(['RTT']);
     expect(shapes[0].lines[0].median).toBe(true);
-    expect(new CurvesSpec({ ...shapes[0], byMeans: true }, shapes[0].y).yRange(0, 9)[1]).toBeGreaterThan(30);
+    expect(new CurvesSpec(shapes[0], shapes[0].y).yRange(0, 9)[1]).toBeGreaterThan(30);
+  });
+
+  it('have rare peaks cut off where the axis holds what is usual', () => {
+    const flat = Array(40).fill(10);
+    const peak = flat.map((v, i) => (i === 20 ? 500 : v + 2));
+    const runs = [flat, peak].map((mid) => ({ first: 0, scale: 1, mid }));
+    const band = curve({ first: 0, scale: 1, mid: flat, runs }, 1e9);
+    const line = { name: 'a', curve: band, median: true, ink: 'line-0' as const, dash: 0, on: true };
+    const axis = { label: () => '', tick: () => '' };
+    const top = (byMeans: boolean) =>
+      new CurvesSpec({ id: 'a', title: 'a', lines: [line], y: axis, byMeans }, axis).yRange(0, 40)[1];
+    expect(top(true)).toBeCloseTo(12 * 1.06);
+    expect(top(false)).toBeCloseTo(500 * 1.06);
   });
 });
 

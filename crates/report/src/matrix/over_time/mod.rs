@@ -28,12 +28,13 @@ const MAX_RUNS: usize = 40;
 const MAX_WAYS: usize = 8;
 /// Groups of applications at most.
 const MAX_GROUPS: usize = 6;
-/// Bands of all points at most, and bins of all of them: about 1 MB.
+/// Bands of all points at most, and the fewest bins of one.
 const MAX_BANDS: usize = 3_000;
-const MAX_BINS: usize = 150_000;
-/// Bins of one band: about what a screen shows, and fewer where each point has many.
-const BINS: std::ops::RangeInclusive<usize> = 50..=1_200;
-const BINS_OF_RUNS: usize = 300;
+const MIN_BINS: usize = 50;
+/// Bins of one band and of all at most: about what a screen shows, and 1 to 2 MB.
+const MAX_BINS: [usize; 2] = [1_200, 150_000];
+/// The same for repetitions: each point has many lines, and none has extremes.
+const MAX_BINS_OF_RUNS: [usize; 2] = [300, 270_000];
 
 /// All that is drawn over time.
 #[derive(Debug, Serialize)]
@@ -161,11 +162,11 @@ fn bin(places: &[Place], bands: usize, is_repeated: bool) -> Option<i64> {
     let runs = || places.iter().flat_map(|(_, runs)| runs);
     let end = runs().map(|run| run.end_ns).max()?;
     let every = runs().map(|run| run.every_ns).max()?.max(1);
-    let most = match is_repeated {
-        true => BINS_OF_RUNS,
-        false => *BINS.end(),
+    let [most, of_all] = match is_repeated {
+        true => MAX_BINS_OF_RUNS,
+        false => MAX_BINS,
     };
-    let bins = (MAX_BINS / bands.max(1)).clamp(*BINS.start(), most);
+    let bins = (of_all / bands.max(1)).clamp(MIN_BINS, most);
     let samples = end / every + 1;
     let each = samples.div_euclid(bins as i64) + i64::from(samples % bins as i64 > 0);
     Some(each.max(1) * every)
