@@ -7,7 +7,7 @@ export interface Band {
   mid: (number | null)[];
   low?: (number | null)[];
   high?: (number | null)[];
-  /** Of repetitions `mid` is the median; these are the first of them. */
+  /** The first repetitions; `mid` is the median of all. */
   runs?: Band[];
 }
 
@@ -51,7 +51,7 @@ export interface Curve {
   /** Seconds of a bin. */
   bin: number;
   mid: Float64Array;
-  /** The least and the most in a bin; of repetitions the lowest and the highest of those in `runs`. */
+  /** The least and the most in a bin, or the lowest and the highest of `runs`. */
   low: Float64Array;
   high: Float64Array;
   /** Repetitions that are drawn. */

@@ -50,7 +50,7 @@ export interface Shape {
   rule?: { at: number; words: string };
   /** The least that a logarithmic axis shows. */
   floor?: number;
-  /** The y axis holds the means and what is usual of repetitions; peaks above are cut off. */
+  /** The y axis holds the means and 90 % of the highest repetition; it cuts off peaks above. */
   byMeans?: boolean;
   /** Gaps up to so many seconds are no gaps: what is counted comes one by one. */
   joins?: number;
@@ -60,7 +60,7 @@ export interface Shape {
   beside?: Line[];
 }
 
-/** What the highest of the repetitions is below for 90 % of the time; 0 without repetitions. */
+/** The highest repetition stays below this for 90 % of the time; 0 without repetitions. */
 function usual({ high, runs }: Curve, first: number, end: number): number {
   const known = high.slice(first, end).filter((value) => !Number.isNaN(value));
   return runs.length > 0 ? (known.sort()[Math.floor(known.length * 0.9)] ?? 0) : 0;

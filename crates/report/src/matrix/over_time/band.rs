@@ -20,7 +20,7 @@ pub struct Band {
     first: usize,
     /// What the numbers are to be multiplied with: a power of ten.
     scale: f64,
-    /// Means, of repetitions their medians; none: nothing fell into the bin.
+    /// Means, or medians of the repetitions' means; none: nothing is known of the bin.
     mid: Vec<Number>,
     /// The least of each; left out where it is the mean in all.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,7 +94,7 @@ impl Bin {
     }
 }
 
-/// Digits that the largest number keeps: of a line to read, and of a repetition's, which is only seen.
+/// Digits that the largest number keeps. A line of a repetition is seen, not read.
 const DIGITS: i32 = 5;
 const DIGITS_OF_RUNS: i32 = 4;
 

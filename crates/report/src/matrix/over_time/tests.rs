@@ -134,7 +134,7 @@ fn a_point_has_its_queues_flows_and_shares() {
 }
 
 #[test]
-fn of_repetitions_there_are_the_median_and_lines_of_the_first() {
+fn repetitions_give_a_median_and_the_first_have_lines() {
     let twice = points("");
     let runs = |n: usize| -> Vec<Point> {
         let all = twice.iter().flat_map(|point| vec![point.clone(); n / 2]);
