@@ -12,6 +12,10 @@ import { shownIn } from './unit';
 /** Rows of the table at most. */
 const MAX_ROWS = 2_000;
 
+/** How the charts over time come. */
+const NOT_SAMPLED =
+  'There are no charts over time: set `tcp_info_every` (RTT, goodput) and `link_every` (queues) in the table `run`.';
+
 export function showMatrix(page: MatrixPage, place: HTMLElement): void {
   const { matrix } = page;
   const cells = new Cells(matrix.cells);
@@ -35,7 +39,7 @@ export function showMatrix(page: MatrixPage, place: HTMLElement): void {
       left && h('p', { class: 'note' }, left),
       able && choosers(page, chosen, () => map.show(chosen)),
       able ? map.element : h('p', { class: 'nothing' }, 'The result has no measure.'),
-      over?.element,
+      over?.element ?? h('p', { class: 'note' }, NOT_SAMPLED),
       h('h2', {}, 'All points'),
       table(page),
     ),
