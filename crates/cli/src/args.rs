@@ -27,14 +27,14 @@ use crate::run::args::{BisectArgs, RunArgs};
 use crate::ssh::SshArgs;
 use crate::starters::{ExamplesArgs, NewArgs};
 
-/// A TCP laboratory: what did TCP do, and why.
+/// A TCP laboratory: find out what TCP did, and why.
 #[derive(Parser, Debug)]
 #[command(name = "tcplab", version, max_term_width = 100)]
 #[command(after_help = "\
-Exit codes: 0 done; 1 the answer is no (--fail-on); 2 wrong usage or bad input;
-3 inconclusive; 4 cannot run here, with the reason and what to install; 130 Ctrl-C or SIGTERM came first.")]
+Exit codes: 0 success; 1 a check failed (such as --fail-on); 2 wrong usage or bad input; 3 inconclusive; \
+4 cannot run here (the message says why and what to install); 130 interrupted (Ctrl-C or SIGTERM).")]
 pub struct Cli {
-    /// When to use colours; NO_COLOR and CLICOLOR_FORCE are kept when this is `auto`
+    /// Colour the output; `auto` honours NO_COLOR and CLICOLOR_FORCE
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub color: Color,
     /// Read the command line and end: `cargo xtask documents` asks so about commands that it cannot run
@@ -48,7 +48,7 @@ pub struct Cli {
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Color {
-    /// On a terminal
+    /// Colour only on a terminal
     Auto,
     /// Always
     Always,
@@ -59,69 +59,69 @@ pub enum Color {
 /// The subcommands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// What TCP did in these captures: streams, ACK delays, losses, findings
+    /// Analyse packet captures: streams, delayed ACKs, losses, findings
     Analyze(AnalyzeArgs),
-    /// Which stack sent these ACKs: each receiver of a capture, played to every profile
+    /// Identify the TCP stack that sent the ACKs of a capture
     Explain(ExplainArgs),
-    /// Run an experiment on stacks: the model, real kernels in virtual time, this machine's kernel
+    /// Run an experiment on the model, on kernels or on real machines
     Run(RunArgs),
-    /// Write a commented experiment file to start from
+    /// Write a commented experiment file as a starting point
     New(NewArgs),
-    /// List the built-in examples, or write some of them to files
+    /// List the built-in examples, or write them to files
     Examples(ExamplesArgs),
-    /// Populations of connections: what they are drawn from, one of them alone
+    /// Inspect a population of random connections
     Population {
-        /// What to do with one
+        /// Action to perform
         #[command(subcommand)]
         command: PopulationCommand,
     },
-    /// The shards of a population's run as one result
+    /// Merge the shards of a population run into one result
     Merge(MergeArgs),
-    /// The result of a population as one self-contained HTML page
+    /// Write a result as an HTML page
     Report(ReportArgs),
-    /// packetdrill scripts: what must TCP do here, on the model in virtual time or on a kernel
+    /// Run packetdrill scripts on the model or on a kernel
     Drill(DrillArgs),
-    /// Before and after: a table of what changed, with intervals, verdicts and the runs that are missing
+    /// Compare results before and after a change; one verdict per row
     Compare(CompareArgs),
-    /// The first bad one of an ordered list of stacks
+    /// Find the first bad stack in an ordered list
     Bisect(BisectArgs),
-    /// Published claims, measured again: expected, measured, verdict
+    /// Measure published claims about TCP again
     Reproduce(ReproduceArgs),
-    /// Real kernels for `uml:` stacks: build, list, remove
+    /// Build, list or remove Linux kernels for `uml:` stacks
     Kernel {
-        /// What to do with them
+        /// Action to perform
         #[command(subcommand)]
         command: KernelCommand,
     },
-    /// What `--on` can name on this machine, and the model's profiles
+    /// List stacks (values of --on), profiles and experiment keys
     Stacks(StacksArgs),
-    /// What this machine can do for tcplab, by trying it, and how to get the rest
+    /// Check what works on this machine, and how to get the rest
     Doctor(DoctorArgs),
-    /// Workloads between two processes, in two arms that take turns: what changed?
+    /// Benchmark TCP, or two commands, in arms that run in turn
     Bench(BenchArgs),
-    /// A report before and after: experiments, counters, a suite, scripts, malformed frames; a verdict each
+    /// Test a kernel patch: experiments, benchmarks, scripts, frames
     Qa(QaArgs),
-    /// The lab's applications live, on real sockets, with what the kernel knows about its ACKs
+    /// Run test applications on real sockets; log the kernel's state
     Probe(ProbeArgs),
-    /// A shaped link in real time: between namespaces, TAP devices or interfaces, with any qdisc
+    /// Emulate a link between interfaces or namespaces, in real time
     Link(LinkArgs),
-    /// Malformed frames at the parser, the analyser, our endpoint and a kernel: do they do harm?
+    /// Send malformed frames to tcplab's own code or to a kernel
     Inject(InjectArgs),
-    /// Print the JSON Schema of a result or of an experiment file
+    /// Print the JSON Schema of a result or an experiment file
     Schema {
-        /// Which one
+        /// Schema to print
         #[arg(value_enum)]
         name: SchemaName,
     },
     /// Print a completion script for a shell
     Completions {
-        /// Which shell
+        /// Shell to complete for
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
-    /// Print the manual page (roff), or write one for each command
+    /// Print the manual page (roff), or write one page per command
     Man {
-        /// Folder for tcplab.1, tcplab-run.1 and so on; without it, one page of all commands is printed
+        /// Write tcplab.1, tcplab-run.1 and so on into this folder [default: print one page of all commands]
         #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
         out: Option<PathBuf>,
     },
@@ -130,7 +130,7 @@ pub enum Command {
 /// `tcplab doctor`.
 #[derive(Args, Debug)]
 pub struct DoctorArgs {
-    /// Far hosts in place of this machine: ssh:A,B (docs/ssh.md)
+    /// Check remote hosts instead of this machine: ssh:A,B (docs/ssh.md)
     #[arg(long, value_name = "HOSTS")]
     pub on: Option<String>,
     #[command(flatten)]
@@ -143,10 +143,10 @@ pub struct DoctorArgs {
 /// `tcplab stacks`.
 #[derive(Args, Debug)]
 pub struct StacksArgs {
-    /// What the model does under each profile, side by side
+    /// Compare the model's profiles side by side
     #[arg(long)]
     pub profiles: bool,
-    /// Every key of experiments and every sysctl: range, default, meaning, and which stacks refuse it
+    /// List every experiment key and sysctl: range, default, meaning, and the stacks that refuse it
     #[arg(long, conflicts_with = "profiles")]
     pub keys: bool,
     /// Print one JSON document
@@ -169,7 +169,7 @@ pub enum SchemaName {
     PopulationFile,
     /// `tcplab run POPULATION --json`
     Population,
-    /// The same of a population with variants
+    /// `tcplab run POPULATION --json`, if the file has variants
     PopulationVariants,
     /// `tcplab run --json`
     Run,
@@ -187,7 +187,7 @@ pub enum SchemaName {
     Compare,
     /// `tcplab qa --json`
     Qa,
-    /// What `tcplab compare` reads and `--metrics` writes
+    /// Measurements: input of `tcplab compare`, output of its `--metrics`
     Metrics,
 }
 
@@ -195,70 +195,71 @@ pub enum SchemaName {
 #[derive(Args, Debug, Default)]
 #[command(after_help = "\
 Examples:
-  tcplab analyze slow.pcapng                     report for a person
-  tcplab analyze --explain quick-ACK             what does a word of the report mean?
-  tcplab analyze --json *.pcap.gz | jq ...       all figures, one document
-  tcplab analyze --acks --stream 0 slow.pcapng   one row for each ACK
-  tcplab analyze --prove slow.pcapng             does the cure help? asked from the model
-  tcplab analyze --annotate out.pcapng in.pcap   then in Wireshark: frame.comment contains \"tcplab\"
+  tcplab analyze slow.pcapng                     print a report
+  tcplab analyze --explain quick-ACK             explain a term of the report
+  tcplab analyze --json *.pcap.gz | jq ...       print all figures as JSON
+  tcplab analyze --acks --stream 0 slow.pcapng   print one row per ACK
+  tcplab analyze --prove slow.pcapng             test on the model whether each cure helps
+  tcplab analyze --annotate out.pcapng in.pcap   in Wireshark: frame.comment contains \"tcplab\"
+  tcplab analyze ring.pcap*                      analyse a ring buffer; files are sorted by time
   ssh host tcpdump -U -w - port 80 | tcplab analyze -
   sudo tcplab analyze -i eth0 --for 10s")]
 pub struct AnalyzeArgs {
-    /// Captures: pcap, pcapng, the text of `tcpdump -n`, each also as gzip or zstd; `-` is standard input
+    /// Captures: pcap, pcapng or `tcpdump -n` text, optionally compressed (gzip, zstd); `-` reads standard input
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present_any = ["interface", "pair", "explain"])]
     pub files: Vec<PathBuf>,
 
-    /// Capture live from this interface (needs root or CAP_NET_RAW), until Ctrl-C or --for
+    /// Capture live from this interface until Ctrl-C or --for (needs root or CAP_NET_RAW)
     #[arg(short, long, value_name = "INTERFACE", conflicts_with_all = ["files", "pair", "annotate"])]
     pub interface: Option<String>,
-    /// End a live capture after this time: 10s, 500ms, 2m
+    /// Stop the live capture after this time: 10s, 500ms, 2m [default: until Ctrl-C]
     #[arg(long = "for", value_name = "TIME", requires = "interface", value_parser = parse_duration)]
     pub duration: Option<Duration>,
-    /// Compare two captures of the same connections, taken at both ends
+    /// Compare two captures of the same connections, one from each end
     #[arg(long, num_args = 2, value_names = ["A", "B"], value_hint = ValueHint::FilePath,
           conflicts_with_all = ["files", "acks", "tshark_compat", "html", "annotate", "flows"])]
     pub pair: Vec<PathBuf>,
-    /// Explain a word of a report, such as rcv_mss, TLP or the id of a finding; without WORD list all words
+    /// Explain a term of the report, such as rcv_mss, TLP or a finding's id; without WORD, list all terms
     #[arg(long, value_name = "WORD", num_args = 0..=1, default_missing_value = "",
           conflicts_with_all = ["files", "interface", "pair", "json", "acks", "tshark_compat", "html", "annotate", "flows",
                                 "output"])]
     pub explain: Option<String>,
 
-    /// Print one JSON document (see `tcplab schema analyze`); with --acks one JSON line for each ACK
+    /// Print one JSON document (see `tcplab schema analyze`); with --acks, one JSON line per ACK
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Print one row for each ACK of new data: what it acknowledges, its trigger, wait and class
+    /// Print one row per ACK of new data: bytes acknowledged, trigger, delay and class
     #[arg(long, help_heading = "Output", conflicts_with = "tshark_compat")]
     pub acks: bool,
-    /// Print the verdicts in Wireshark's terms: `FRAME STREAM tcp.analysis....` for each frame that has one
+    /// Print Wireshark's tcp.analysis verdicts, one per line: FRAME STREAM VERDICT
     #[arg(long, help_heading = "Output")]
     pub tshark_compat: bool,
     /// Write the report as one self-contained HTML page
     #[arg(long, help_heading = "Output", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
-    /// Write the same packets as pcapng with the verdicts as packet comments
+    /// Copy the capture to this pcapng file, with each verdict as a packet comment
     #[arg(long, help_heading = "Output", value_name = "FILE.pcapng", value_hint = ValueHint::FilePath)]
     pub annotate: Option<PathBuf>,
-    /// Write one row for each stream as Parquet
+    /// Write one Parquet row per stream
     #[arg(long, help_heading = "Output", value_name = "FILE.parquet", value_hint = ValueHint::FilePath)]
     pub flows: Option<PathBuf>,
-    /// Prove findings: repeat their conversation on the model, with and without each cure
+    /// Prove findings: replay each conversation on the model, with and without the cure
     #[arg(long, help_heading = "Output", conflicts_with_all = ["pair", "acks", "tshark_compat"])]
     pub prove: bool,
-    /// Prove findings, and write each experiment into this folder as a file for `tcplab run`
+    /// Like --prove, and write each experiment to this folder as a file for `tcplab run`
     #[arg(long, help_heading = "Output", value_name = "DIR", value_hint = ValueHint::DirPath,
           conflicts_with_all = ["pair", "acks", "tshark_compat"])]
     pub prove_out: Option<PathBuf>,
-    /// Write to FILE what would go to standard output; a link is followed, a device or FIFO is written as it is
+    /// Write the output to FILE instead of standard output; FILE may be a symbolic link, device or FIFO
     #[arg(short, long, help_heading = "Output", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Show every stream in the report, not only the most interesting ones
+    /// Show every stream in the report [default: the most interesting ones]
     #[arg(long, help_heading = "Output")]
     pub all: bool,
-    /// Only these streams (numbers as Wireshark's tcp.stream)
+    /// Report only these streams (Wireshark's tcp.stream numbers), separated by commas
     #[arg(long, help_heading = "Output", value_name = "N", value_delimiter = ',')]
     pub stream: Vec<u32>,
-    /// Exit with 1 when there is a finding with one of these ids, or at least this severe (info, medium, high)
+    /// Exit with 1 if a finding has one of these ids or at least this severity (info, medium, high)
     #[arg(
         long,
         help_heading = "Output",
@@ -267,21 +268,21 @@ pub struct AnalyzeArgs {
     )]
     pub fail_on: Vec<FailOn>,
 
-    /// Hold at most N connections at once, and remember N ended ones; the least recently active one is written out
-    /// early and counted. `none`: no limit
+    /// Keep at most N open and N closed connections in memory (`none`: no limit). Beyond that, report the least
+    /// recently active one early and count it
     #[arg(long, help_heading = "Analysis", value_name = "N", default_value = "1000000", value_parser = parse_bound)]
     pub max_streams: Bound,
-    /// Hold at most N packets at once for --acks, --annotate, --html, --pair, --prove or --tshark-compat; those beyond
-    /// are counted. `none`: no limit
+    /// Keep at most N packets in memory for --acks, --annotate, --html, --pair, --prove and --tshark-compat (`none`: no
+    /// limit). Count the rest
     #[arg(long, help_heading = "Analysis", value_name = "N", default_value = "1000000", value_parser = parse_bound)]
     pub max_packets: Bound,
-    /// EtherType of the CAQM tag, from 0x0600 on
+    /// EtherType of the CAQM tag, 0x0600 or higher
     #[arg(long, help_heading = "Analysis", value_name = "NUMBER", default_value = "0x8200", value_parser = parse_ethertype)]
     pub caqm_ethertype: u16,
-    /// Bytes of window of a unit of a CAQM hint in data, of one in feedback, and of a mark
+    /// Window bytes that CAQM's units stand for: one hint unit in data, one in feedback, one mark
     #[arg(long, help_heading = "Analysis", value_name = "DATA/ACK/BETA", default_value = "8/64/512", value_parser = parse_units)]
     pub caqm_units: CaqmUnits,
-    /// Type of congestion control (cc_type) whose CAQM tags count
+    /// Read CAQM tags of this congestion control type (cc_type) only
     #[arg(long, help_heading = "Analysis", value_name = "0-7", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=7))]
     pub caqm_type: u8,
     /// Look for TCP inside GRE (the default)
@@ -297,7 +298,7 @@ impl AnalyzeArgs {
     pub fn check(&self) -> Result<(), Failure> {
         if self.duration.is_some() && self.interface.is_none() {
             return Err(Failure::usage(
-                "--for ends a live capture: it needs --interface",
+                "--for limits a live capture: add --interface",
             ));
         }
         Ok(())
@@ -344,7 +345,7 @@ fn parse_bound(text: &str) -> Result<Bound, String> {
     match text.parse() {
         Ok(n) if n > 0 => Ok(Bound(Some(n))),
         _ if text == "none" => Ok(Bound(None)),
-        _ => Err("write a whole number from 1 on, or none".into()),
+        _ => Err("write a whole number of 1 or more, or none".into()),
     }
 }
 
@@ -360,7 +361,7 @@ const LENGTH: Quantity = Quantity {
 /// `10s`, `500ms`, `2m`, `1h`; a number alone means seconds.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     match LENGTH.parse(text)? {
-        0 => Err(format!("`{text}` is no time above 0: {}", LENGTH.write)),
+        0 => Err(format!("`{text}` is not a time above 0: {}", LENGTH.write)),
         ns => Ok(Duration::from_nanos(ns)),
     }
 }
@@ -373,7 +374,7 @@ fn parse_ethertype(text: &str) -> Result<u16, String> {
 /// Bytes of CAQM's units, with the ranges of the kernel's sysctls: both units to 1,024 bytes, a mark as it likes.
 fn parse_units(text: &str) -> Result<CaqmUnits, String> {
     let bad = || {
-        "write three numbers of bytes: a unit in data and one in feedback (1 to 1024), a mark (from 1 on), like 8/64/512"
+        "write three byte counts DATA/ACK/BETA, such as 8/64/512: DATA and ACK from 1 to 1024, BETA 1 or more"
             .to_owned()
     };
     let numbers: Result<Vec<u32>, _> = text.split('/').map(str::parse).collect();

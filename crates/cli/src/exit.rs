@@ -3,46 +3,47 @@
 use clap::{Command, CommandFactory};
 
 use crate::args::Cli;
+use crate::groups::grouped;
 
 /// Codes of commands that do not say them in a text of their own.
 const CODES: &[(&str, &str)] = &[
     (
         "analyze",
-        "0 done; 1 a finding of --fail-on; 2 wrong usage, a damaged or unreadable capture, a result that cannot be written; \
+        "0 success; 1 a finding matches --fail-on; 2 wrong usage, unreadable or damaged capture, or unwritable output; \
          4 cannot run here.",
     ),
     (
         "run",
-        "0 done; 1 --bad is true; 2 wrong usage or bad input; 3 a limit ended a run, ports ran out, or --bad has no answer; \
-         4 a stack is missing or does not honour a setting; 125 --bisect-exit cannot judge; 130 interrupted.",
+        "0 success; 1 --bad is true; 2 wrong usage or bad input; 3 a limit ended a run, ports ran out, or --bad is undecided; \
+         4 a stack is missing or refuses a setting; 125 --bisect-exit cannot judge; 130 interrupted.",
     ),
     (
         "bisect",
-        "0 first bad stack found, or none bad; 2 wrong usage or bad input; 3 a stack gave no answer; 4 a stack is missing; \
+        "0 success (the first bad stack, or all good); 2 wrong usage or bad input; 3 a stack is undecided; 4 a stack is missing; \
          130 interrupted.",
     ),
     (
         "probe",
-        "0 done; 2 wrong usage; 3 the peer does not answer, or went away; 4 cannot run here; 130 interrupted.",
+        "0 success; 2 wrong usage; 3 the peer did not answer or closed early; 4 cannot run here; 130 interrupted.",
     ),
     (
         "link",
-        "0 ended, by --for, `end` or Ctrl-C; 1 a command of --run-a or --run-b failed; 2 wrong usage; 3 the link broke down; \
+        "0 ended by --for, `end` or Ctrl-C; 1 the command of --run-a or --run-b failed; 2 wrong usage; 3 the link failed; \
          4 cannot run here.",
     ),
     (
         "bench",
-        "0 done; 1 a row has a verdict of --fail-on; 2 wrong usage or bad input; 3 all runs failed, or a row is undecided under \
-         --require-verdict; 4 cannot run here; 130 interrupted.",
+        "0 success; 1 a row has a --fail-on verdict; 2 wrong usage or bad input; 3 all runs failed, or a row is undecided \
+         (--require-verdict); 4 cannot run here; 130 interrupted.",
     ),
 ];
 
 /// Of all others.
-const OTHERS: &str = "0 done; 2 wrong usage or bad input; 4 cannot run here.";
+const OTHERS: &str = "0 success; 2 wrong usage or bad input; 4 cannot run here.";
 
 /// The command line.
 pub fn command() -> Command {
-    each(Cli::command(), &|sub| {
+    each(grouped(Cli::command()), &|sub| {
         let codes = CODES.iter().find(|(of, _)| *of == sub.get_name());
         with(sub, codes.map_or(OTHERS, |(_, codes)| *codes))
     })

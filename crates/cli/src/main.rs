@@ -15,6 +15,7 @@ mod explain;
 mod failure;
 mod files;
 mod generate;
+mod groups;
 mod inject;
 mod json;
 mod kernel;

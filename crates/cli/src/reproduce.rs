@@ -23,25 +23,25 @@ use crate::terminal;
 /// `tcplab reproduce`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exit codes: 0 all claims hold; 1 one or more do not; 3 those that could be measured hold, others could not;
-4 none could be measured. docs/reproduce.md has the table as it was measured.
+Exit codes: 0 all claims hold; 1 a claim does not hold; 3 some claims could not be measured, the rest hold; \
+4 no claim could be measured. docs/reproduce.md shows the last results.
 
 Examples:
-  tcplab reproduce                              all of them
-  tcplab reproduce --only 'quickack.*'          some; * and ? as in a shell
-  tcplab reproduce --only '*drill*' --packetdrill ~/packetdrill   scripts that are no part of tcplab
+  tcplab reproduce                              measure all claims
+  tcplab reproduce --only 'quickack.*'          measure some claims
+  tcplab reproduce --only '*drill*' --packetdrill ~/packetdrill   claims that need packetdrill's scripts
   tcplab reproduce --json | jq '.claims[] | select(.verdict == \"fail\")'")]
 pub struct ReproduceArgs {
-    /// Only the claims whose names fit; * and ? as in a shell
+    /// Measure only claims whose names match; `*` and `?` work as in a shell
     #[arg(long, value_name = "GLOB")]
     pub only: Option<String>,
-    /// Keep results and captures: in this folder one result for each experiment and stack
+    /// Keep results and captures in this folder, one result per experiment and stack
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
-    /// A checkout of packetdrill at the commit that drill.399 names (without it, the claim says the commands)
+    /// Checkout of packetdrill at the commit that claim drill.399 names; without it, the claim prints the commands to get it
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub packetdrill: Option<PathBuf>,
-    /// Runs at once [default: the processors]
+    /// Run N points in parallel [default: number of CPUs]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
     /// Print one JSON document (see `tcplab schema reproduce`)
@@ -65,7 +65,7 @@ fn run(args: &ReproduceArgs, color: Color) -> Result<ExitCode, Failure> {
         list.only(pattern);
         if list.claims.is_empty() {
             return Err(Failure::usage(format!(
-                "no claim is called `{pattern}`; there are {}",
+                "no claim matches `{pattern}`; the claims are {}",
                 all.join(", ")
             )));
         }

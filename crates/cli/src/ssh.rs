@@ -17,10 +17,10 @@ use crate::screen;
 /// How ssh gets to far hosts.
 #[derive(Args, Debug, Clone, Default)]
 pub struct SshArgs {
-    /// Of `ssh:` hosts: another configuration file of ssh (ssh -F)
+    /// ssh: use this ssh configuration file (as `ssh -F`)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub ssh_config: Option<PathBuf>,
-    /// Of `ssh:` hosts: the tcplab that is copied there, in place of this one
+    /// ssh: copy this tcplab binary to the hosts [default: the running one]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub ssh_program: Option<PathBuf>,
 }
@@ -75,7 +75,7 @@ struct Document {
 pub fn doctor(on: &str, args: &SshArgs, json: bool) -> Result<ExitCode, Failure> {
     let Some(words) = on.strip_prefix("ssh:") else {
         return Err(Failure::usage(format!(
-            "--on {on}: doctor looks at far hosts; write ssh:A,B (without --on: this machine)"
+            "--on {on}: doctor checks remote hosts; write ssh:A,B, or omit --on to check this machine"
         )));
     };
     let hosts = Host::list(words).map_err(|e| Failure::usage(e.to_string()))?;
@@ -99,7 +99,7 @@ fn print(hosts: &[HostReport], ways: &[WayReport]) -> io::Result<()> {
     let mut out = screen::plain();
     for report in hosts {
         let facts = &report.facts;
-        let model = facts.cpu_model.as_deref().unwrap_or("model not known");
+        let model = facts.cpu_model.as_deref().unwrap_or("unknown model");
         writeln!(out, "{}", report.host)?;
         writeln!(
             out,
@@ -108,9 +108,9 @@ fn print(hosts: &[HostReport], ways: &[WayReport]) -> io::Result<()> {
         )?;
         writeln!(out, "    cpus     {} ({model})", facts.cpus)?;
         match (report.reached_at, report.facts.address) {
-            (Some(at), Some(ssh)) if at == ssh => writeln!(out, "    address  {at}, that of ssh")?,
+            (Some(at), Some(ssh)) if at == ssh => writeln!(out, "    address  {at} (as ssh uses)")?,
             (Some(at), _) => writeln!(out, "    address  {at}")?,
-            (None, _) => writeln!(out, "    address  not known: write {}=ADDRESS", report.host)?,
+            (None, _) => writeln!(out, "    address  unknown: write {}=ADDRESS", report.host)?,
         }
         match &facts.no_capture {
             None => writeln!(out, "    capture  yes")?,
@@ -119,7 +119,7 @@ fn print(hosts: &[HostReport], ways: &[WayReport]) -> io::Result<()> {
         writeln!(out, "    sockets  {}", facts.congestion.join(" "))?;
         writeln!(
             out,
-            "    clock    {:+.3} ms from here, at most {:.3} ms wrong",
+            "    clock    {:+.3} ms from this machine's, ±{:.3} ms",
             report.clock.offset_ns as f64 / 1e6,
             report.clock.error_ns as f64 / 1e6
         )?;

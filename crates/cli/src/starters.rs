@@ -18,19 +18,19 @@ use crate::{screen, terminal};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Kinds:
-  two-hosts    a sender, a receiver, a link
+  two-hosts    one sender, one receiver, one link
   dumbbell     two flows through one bottleneck
-  home-line    a home's slow line, with and without CAKE
-  incast       many servers that answer one client at once
-  web          a page's objects over a lossy line
-  population   thousands of drawn connections, each through several TCPs
+  home-line    a slow home line, with and without CAKE
+  incast       many servers answer one client at once
+  web          the objects of a page over a lossy line
+  population   thousands of random connections, each through several TCP variants
 
-Exit codes: 0 written; 2 the file exists or cannot be written.")]
+Exit codes: 0 success; 2 the file exists or cannot be written.")]
 pub struct NewArgs {
-    /// What to start from
+    /// Kind of experiment
     #[arg(value_parser = names(STARTERS))]
     pub kind: String,
-    /// Output file; - is standard output [default: KIND.toml]
+    /// Output file; `-` is standard output [default: KIND.toml]
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: Option<PathBuf>,
 }
@@ -39,16 +39,16 @@ pub struct NewArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  tcplab examples                        list them
+  tcplab examples                        list all examples
   tcplab examples delayed-ack            write ./delayed-ack.toml
   tcplab examples delayed-ack --out - | tcplab run -
 
-Exit codes: 0 listed or written; 2 a file exists or cannot be written.")]
+Exit codes: 0 success; 2 a file exists or cannot be written.")]
 pub struct ExamplesArgs {
-    /// Examples to write; without a name, list them
+    /// Examples to write [default: list all examples]
     #[arg(value_parser = names(EXAMPLES), hide_possible_values = true)]
     pub names: Vec<String>,
-    /// Folder to write them to; - is standard output
+    /// Write into this folder; `-` is standard output
     #[arg(long, value_name = "FOLDER", default_value = ".", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
 }
@@ -78,13 +78,16 @@ pub fn new(args: &NewArgs) -> Result<ExitCode, Failure> {
 pub fn examples(args: &ExamplesArgs, color: Color) -> Result<ExitCode, Failure> {
     let theme = terminal::theme(color, false);
     if args.names.is_empty() {
-        let mut table = Table::new(&[("example", Align::Left), ("what it asks", Align::Left)]);
+        let mut table = Table::new(&[("example", Align::Left), ("question", Align::Left)]);
         for file in EXAMPLES {
             table.row(vec![file.name.into(), file.title().into()]);
         }
         let mut out = screen::painted(&theme);
         write!(out, "{}", table.render(&theme))?;
-        writeln!(out, "\ntcplab examples NAME writes one to NAME.toml")?;
+        writeln!(
+            out,
+            "\n`tcplab examples NAME` writes an example to NAME.toml"
+        )?;
         return Ok(ExitCode::SUCCESS);
     }
     for name in &args.names {
@@ -102,7 +105,7 @@ pub fn examples(args: &ExamplesArgs, color: Color) -> Result<ExitCode, Failure> 
 
 fn find(files: &'static [File], name: &str) -> Result<&'static File, Failure> {
     let found = files.iter().find(|file| file.name == name);
-    found.ok_or_else(|| Failure::usage(format!("there is no `{name}`")))
+    found.ok_or_else(|| Failure::usage(format!("unknown name `{name}`")))
 }
 
 /// Writes a file that is not there yet, or to standard output; whether a file was written.

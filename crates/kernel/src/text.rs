@@ -33,7 +33,7 @@ pub enum TextError {
         most: u64,
     },
     /// Not UTF-8.
-    #[error("{}: is no text: byte {at} is not UTF-8", path.display())]
+    #[error("{}: is not text: byte {at} is not UTF-8", path.display())]
     NotText {
         /// The file.
         path: PathBuf,

@@ -30,7 +30,7 @@ pub fn judge(bad: &Expression, document: &RunDocument) -> Result<Judgement, Stri
     }
     match unknown {
         Some(why) => Err(why),
-        None if document.points.is_empty() => Err("there are no points".into()),
+        None if document.points.is_empty() => Err("the experiment has no points".into()),
         None => Ok(Judgement::Good),
     }
 }

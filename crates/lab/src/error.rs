@@ -43,7 +43,7 @@ pub enum LabError {
         source: io::Error,
     },
     /// Ctrl-C.
-    #[error("interrupted; with --out, what was finished is kept, and the same command goes on")]
+    #[error("interrupted; with --out, finished points are kept and the same command resumes the run")]
     Interrupted,
 }
 

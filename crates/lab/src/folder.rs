@@ -80,13 +80,13 @@ impl Folder {
             Ok(there) if there == text => make_inside(&path.join("points"))?,
             Ok(_) => {
                 return Err(LabError::Wrong(format!(
-                    "{} holds the result of another experiment, stack or version; choose another folder or remove it",
+                    "{} contains the result of another experiment, stack or version: choose another folder or remove it",
                     path.display()
                 )));
             }
             Err(_) if is_full(path) => {
                 return Err(LabError::Wrong(format!(
-                    "{} is not empty and holds no result; choose another folder",
+                    "{} is not empty and is not a result folder: choose another folder",
                     path.display()
                 )));
             }
@@ -118,7 +118,7 @@ impl Folder {
         let wrong = |why: &str| {
             let folder = folder.display();
             LabError::Wrong(format!(
-                "{folder}/result.json: {why}; remove the folder {folder}, and the point is run again"
+                "{folder}/result.json: {why}; remove the folder {folder} to run the point again"
             ))
         };
         let text = read(&folder.join("result.json")).map_err(|e| wrong(&e.to_string()))?;
@@ -181,7 +181,7 @@ const MAX_RESULT: u64 = 4 << 30;
 /// The text of a file of the folder, which must be a file.
 fn read(path: &Path) -> io::Result<String> {
     if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("is no regular file"));
+        return Err(io::Error::other("is not a regular file"));
     }
     let mut text = String::new();
     fs::File::open(path)?
@@ -211,7 +211,7 @@ fn make_inside(folder: &Path) -> Result<(), LabError> {
     let is_link = fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_symlink());
     if is_link {
         return Err(LabError::Wrong(format!(
-            "{} is a symbolic link, and no result of tcplab's has one; choose another folder",
+            "{} is a symbolic link, which tcplab never writes: choose another folder",
             folder.display()
         )));
     }

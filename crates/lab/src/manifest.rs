@@ -17,11 +17,11 @@ impl Manifest {
     /// What is no manifest, with line and column, or the first value that no experiment could have, with its path.
     pub fn read(file: &str, text: &str) -> Result<Self, LabError> {
         let manifest: Self = serde_json::from_str(text)
-            .map_err(|e| LabError::Wrong(format!("{file}: this is no manifest: {}", plain(&e))))?;
+            .map_err(|e| LabError::Wrong(format!("{file}: this is not a manifest: {}", plain(&e))))?;
         let checked = manifest.check();
         checked.map_err(|why| {
             LabError::Wrong(format!(
-                "{file}: {why}\na manifest has the rules of an experiment file (docs/experiment.md): mend the value, or run the experiment again"
+                "{file}: {why}\na manifest follows the rules of experiment files (docs/experiment.md): fix the value, or run the experiment again"
             ))
         })?;
         Ok(manifest)
@@ -29,11 +29,11 @@ impl Manifest {
 
     fn check(&self) -> Result<(), String> {
         if self.schema != MANIFEST_SCHEMA {
-            return Err(format!("schema: its schema is not {MANIFEST_SCHEMA}"));
+            return Err(format!("schema: must be {MANIFEST_SCHEMA}"));
         }
         if !is_plain_name(&self.experiment) {
             return Err(
-                "experiment: this is no name: a letter, then letters, digits, `_` or `-`, 64 at most".into(),
+                "experiment: this is not a name: a letter, then letters, digits, `_` or `-`, 64 at most".into(),
             );
         }
         for (key, len, most) in [
@@ -46,7 +46,7 @@ impl Manifest {
             }
         }
         if self.points.is_empty() {
-            return Err("points: there is no point".to_owned());
+            return Err("points: the list is empty".to_owned());
         }
         if let Some(view) = &self.view {
             view.check()

@@ -39,7 +39,7 @@ impl Model {
         let profile = profile::named(base).ok_or_else(|| {
             let names: Vec<String> = KNOWN.iter().map(|k| format!("model:{}", k.name)).collect();
             LabError::Wrong(format!(
-                "no profile `{base}`; there are {}",
+                "no profile `{base}`; the profiles are {}",
                 names.join(", ")
             ))
         })?;
@@ -48,7 +48,7 @@ impl Model {
             let known = hz.filter(|hz| HZ_CHOICES.contains(hz));
             known.ok_or_else(|| {
                 LabError::Wrong(format!(
-                    "`@{text}` in `model:{name}` is no timer frequency: write @100, @250, @300 or @1000"
+                    "`@{text}` in `model:{name}` is not a timer frequency: write @100, @250, @300 or @1000"
                 ))
             })
         };

@@ -221,16 +221,16 @@ fn cases_1() -> Cases {
         (
             "hosts/0/name",
             json!("../../x"),
-            "hosts[0].name: \"../../x\" is no name",
+            "hosts[0].name: \"../../x\" is not a name",
         ),
-        ("hosts/0/name", json!(".."), "is no name"),
-        ("hosts/0/name", json!(""), "is no name"),
+        ("hosts/0/name", json!(".."), "is not a name"),
+        ("hosts/0/name", json!(""), "is not a name"),
         (
             "hosts/0/name",
             json!("a\u{1b}[2J"),
-            "hosts[0].name: \"a\\u001b[2J\" is no name",
+            "hosts[0].name: \"a\\u001b[2J\" is not a name",
         ),
-        ("hosts/0/name", json!("a".repeat(65)), "is no name"),
+        ("hosts/0/name", json!("a".repeat(65)), "is not a name"),
         (
             "hosts/0/name",
             json!("link"),
@@ -249,7 +249,7 @@ fn cases_1() -> Cases {
         (
             "sets/0/name",
             json!("/etc/x"),
-            "sets[0].name: \"/etc/x\" is no name",
+            "sets[0].name: \"/etc/x\" is not a name",
         ),
     ]
 }
@@ -269,7 +269,7 @@ fn cases_2() -> Cases {
         (
             "sets/0/test",
             json!("x"),
-            "sets[0].test: \"x\" is no test; there are rrul",
+            "sets[0].test: \"x\" is not a test; there are rrul",
         ),
         (
             "hosts/0/sysctl",
@@ -339,7 +339,7 @@ fn cases_3() -> Cases {
         (
             "hosts/1/profile",
             json!("linux-1"),
-            "hosts[1].profile: \"linux-1\" is no profile",
+            "hosts[1].profile: \"linux-1\" is not a profile",
         ),
         (
             "hosts/1/behaviour",
@@ -488,7 +488,7 @@ fn cases_4() -> Cases {
             json!(u32::MAX),
             "snap_bytes: must be 0 to 262144",
         ),
-        ("experiment", json!("a/b"), "experiment: \"a/b\" is no name"),
+        ("experiment", json!("a/b"), "experiment: \"a/b\" is not a name"),
         ("max_events", json!(0), "max_events: must be 1 to"),
         (
             "tolerate",

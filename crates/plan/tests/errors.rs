@@ -23,7 +23,7 @@ fn an_error_shows_file_line_column_key_and_the_nearest_word() {
     let text = "[[host]]\nname = \"a\"\nroute = \"rto_min 5ms quikack 1\"\n";
     assert_eq!(
         error(text).to_string(),
-        "exp.toml:3:22: host.a.route: `quikack` is no metric of a route\n\
+        "exp.toml:3:22: host.a.route: `quikack` is not a metric of a route\n\
          3 | route = \"rto_min 5ms quikack 1\"\n  |                      ^^^^^^^\n\
          did you mean `quickack`?"
     );

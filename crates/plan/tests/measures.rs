@@ -263,7 +263,7 @@ fn bad_expressions_show_their_place() {
         ("a > 1)", 6, "more after the end"),
         ("a > 1 b", 7, "more after the end"),
         ("a and b > 1", 1, "no condition"),
-        ("(a > 1) + 2 > 3", 1, "is no number"),
+        ("(a > 1) + 2 > 3", 1, "is not a number"),
         ("present a", 1, "present(NAME)"),
         ("a > $b", 5, "no part of an expression"),
         ("ä > 1", 1, "no part of an expression"),

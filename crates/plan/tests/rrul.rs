@@ -177,7 +177,7 @@ fn what_cannot_be_has_its_place() {
         ("marks = \"rul\"", "did you mean `rrul`"),
         (
             "client_socket = { tos = \"EE\" }\nup = 0\ndown = 0",
-            "is no value of IP_TOS",
+            "is not a value of IP_TOS",
         ),
     ] {
         let error = error(keys);

@@ -78,7 +78,7 @@ pub enum NoChange {
     #[error("one run says nothing about how much runs differ")]
     OneRun,
     /// A value is infinite or no number.
-    #[error("a value is no finite number")]
+    #[error("a value is not a finite number")]
     NotFinite,
     /// A geometric mean of what is not above 0.
     #[error("a geometric mean needs values above 0")]

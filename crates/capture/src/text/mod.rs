@@ -148,7 +148,7 @@ impl Text {
             )),
             None => Err(Error::at(
                 at,
-                "no line that `tcpdump -n` would print was found, and it is no pcap or pcapng file either",
+                "no line that `tcpdump -n` would print was found, and it is not a pcap or pcapng file either",
             )),
         }
     }

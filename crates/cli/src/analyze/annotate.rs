@@ -214,7 +214,7 @@ impl Side for Annotate {
         let left_out = match self.left_out {
             0 => String::new(),
             n => format!(
-                " without {n} comments: --max-packets is the limit, `--max-packets none` lifts it"
+                " without {n} comments: raise --max-packets to keep more packets"
             ),
         };
         Ok(format!("Annotated: {}{left_out}", self.path.display()))
@@ -251,7 +251,7 @@ fn packets(
         let Body::Frame { data, orig_len, .. } = record.body else {
             if matches!(record.body, Body::Tcp(_)) {
                 return Err(std::io::Error::other(
-                    "tcpdump's text holds no packets to copy; annotate the capture file",
+                    "the text of tcpdump contains no packet bytes to copy: annotate the capture file",
                 ));
             }
             continue;

@@ -32,7 +32,7 @@ impl FromStr for FailOn {
         }
         let ids: Vec<&str> = findings::ids().map(Id::name).collect();
         Err(format!(
-            "neither a severity (high, medium, info) nor an id of a finding ({})",
+            "write a severity (high, medium, info) or the id of a finding ({})",
             ids.join(", ")
         ))
     }

@@ -35,7 +35,7 @@ pub struct Document {
 /// Runs `--pair`.
 pub fn main(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
     let [a, b] = args.pair.as_slice() else {
-        return Err(Failure::usage("--pair takes two captures"));
+        return Err(Failure::usage("--pair needs two captures"));
     };
     let mut failure = None;
     let mut read = |path: &std::path::Path| {

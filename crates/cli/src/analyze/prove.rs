@@ -104,14 +104,14 @@ impl Prover {
         }
         let stream = self.stream.as_deref();
         let (Some(stream), Some(trace)) = (stream, trace) else {
-            return Proof::none("the packets of its stream were not kept");
+            return Proof::none("--max-packets dropped the packets of its stream");
         };
         if stream.stream != finding.stream || trace.stream != finding.stream {
-            return Proof::none("the packets of its stream were not kept");
+            return Proof::none("--max-packets dropped the packets of its stream");
         }
         if self.done == MOST {
             return Proof::none(format!(
-                "{MOST} findings of this capture were tried; name this stream with --stream"
+                "only {MOST} findings per capture are tested; select this stream with --stream"
             ));
         }
         self.done += 1;

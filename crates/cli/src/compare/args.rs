@@ -11,36 +11,36 @@ use crate::markdown::MarkdownArg;
 /// `tcplab compare`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-BEFORE and AFTER are files, result folders of `tcplab run`, or folders whose files are repeats. What a file is, is told by its
-content: iperf3 JSON, netperf, lmbench, wrk, wrk2, ab, fortio, kirk and LTP, KTAP, packetdrill's run_all.py, nstat, CSV with a heading,
-tcplab's own (docs/compare.md).
+BEFORE and AFTER are files, result folders of `tcplab run`, or folders with one file per run. The content \
+of a file tells its format: iperf3 JSON, netperf, lmbench, wrk, wrk2, ab, fortio, kirk and LTP, KTAP, \
+packetdrill's run_all.py, nstat, CSV with a header, tcplab's own (docs/compare.md).
 
-Exit codes: 0 done; 1 a row has a verdict of --fail-on; 2 bad input; 3 all runs failed, or a row is
-open and --require-verdict.
+Exit codes: 0 success; 1 a row has a --fail-on verdict; 2 bad input; 3 all runs failed, or a row is \
+undecided (--require-verdict).
 
 Examples:
-  tcplab compare before.json after.json                   iperf3, once each: how many runs would it take?
-  tcplab compare --before b*.json --after a*.json         several runs a side
-  tcplab compare runs.csv --fail-on worse --junit out.xml one file with both arms, in CI
-  tcplab compare old/ new/ --html report.html             folders of files; a picture of each row's runs
-  tcplab compare folder-of-tcplab-run --arms model:linux-6.1,uml:6.1   two stacks: equal counters, or not")]
+  tcplab compare before.json after.json             one run per side: how many runs would it take?
+  tcplab compare --before b*.json --after a*.json   several runs per side
+  tcplab compare runs.csv --fail-on worse --junit out.xml   one file with both arms, in CI
+  tcplab compare old/ new/ --html report.html       one folder per side; the page plots every run
+  tcplab compare RESULT --arms model:linux-6.1,uml:6.1      two stacks of one `tcplab run`")]
 pub struct CompareArgs {
-    /// What it was before; alone: one file or result folder with both arms
+    /// Results before the change; without AFTER, one file or result folder with both arms
     #[arg(value_name = "BEFORE", value_hint = ValueHint::AnyPath, required_unless_present = "before")]
     pub first: Option<PathBuf>,
-    /// What it is now
+    /// Results after the change
     #[arg(value_name = "AFTER", value_hint = ValueHint::AnyPath)]
     pub second: Option<PathBuf>,
-    /// Files of the arm before, each a repeat
+    /// Files before the change, one per run
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "after", conflicts_with_all = ["first", "second"], value_hint = ValueHint::AnyPath)]
     pub before: Vec<PathBuf>,
-    /// Files of the arm after, each a repeat
+    /// Files after the change, one per run
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "before", value_hint = ValueHint::AnyPath)]
     pub after: Vec<PathBuf>,
-    /// Names of the two arms, where files have more
+    /// Compare these two arms, if the files have more than two
     #[arg(long, value_name = "BEFORE,AFTER", value_delimiter = ',')]
     pub arms: Vec<String>,
-    /// What the files are, where their content does not tell
+    /// Format of the files [default: detected from their content]
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     pub format: Option<Format>,
 
@@ -48,7 +48,7 @@ pub struct CompareArgs {
     pub judge: JudgeArgs,
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Write what was read as one document (see `tcplab schema metrics`)
+    /// Write the measurements read as one JSON document (see `tcplab schema metrics`)
     #[arg(long, value_name = "FILE.json", help_heading = "Output", value_hint = ValueHint::FilePath)]
     pub metrics: Option<PathBuf>,
 }
@@ -56,31 +56,31 @@ pub struct CompareArgs {
 /// By what rows are judged, and what that does to the exit code.
 #[derive(Args, Debug)]
 pub struct JudgeArgs {
-    /// Changes up to this do not matter, per cent
+    /// Treat changes up to this as equal, in percent
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = parse_percent, help_heading = "Judgement")]
     pub band: f64,
-    /// A change that runs must be able to find, per cent
+    /// Plan enough runs to detect a change of this size, in percent
     #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = parse_percent, help_heading = "Judgement")]
     pub find: f64,
-    /// The most runs a side that are sensible [default: 100; of `bench`, whose runs are short: 400]
+    /// Call a row too noisy if it needs more than N runs per side [default: 100; `bench`: 400]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..), help_heading = "Judgement")]
     pub most_runs: Option<u32>,
-    /// False discovery rate of the table
+    /// Limit the table's false discovery rate to this share
     #[arg(long, value_name = "SHARE", default_value = "0.05", value_parser = parse_share, help_heading = "Judgement")]
     pub level: f64,
-    /// What single runs are assumed to differ by, per cent
+    /// Assume that runs differ by this much if a side has only one run, in percent
     #[arg(long, value_name = "PERCENT", default_value = "3", value_parser = parse_percent, help_heading = "Judgement")]
     pub noise: f64,
-    /// Repeats of a stack in virtual time are samples (other seeds), not values that must be equal
+    /// Treat virtual-time runs as random samples (different seeds), not as exact values
     #[arg(long, help_heading = "Judgement")]
     pub sampled: bool,
-    /// Means are of the middle 60 % of runs, from 10 on: for machines that disturb single runs
+    /// Average only the middle 60 % of the runs (from 10 runs on), for machines with disturbances
     #[arg(long, help_heading = "Judgement")]
     pub robust: bool,
-    /// Exit with 1 when a row or a suite of tests has one of these verdicts
+    /// Exit with 1 if a row or a test suite has one of these verdicts
     #[arg(long, value_name = "VERDICT", value_delimiter = ',', value_parser = parse_verdict, help_heading = "Judgement")]
     pub fail_on: Vec<Verdict>,
-    /// Exit with 3 when a row is undecided or too noisy
+    /// Exit with 3 if a row is undecided or too noisy
     #[arg(long, help_heading = "Judgement")]
     pub require_verdict: bool,
 }
@@ -96,13 +96,13 @@ pub struct OutputArgs {
     /// Write the rows as CSV
     #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
     pub csv: Option<PathBuf>,
-    /// Write JUnit XML
+    /// Write a JUnit XML report
     #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
     pub junit: Option<PathBuf>,
-    /// Write one self-contained HTML page with a picture of each row's runs
+    /// Write a self-contained HTML page that plots the runs of each row
     #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
-    /// Show rows that are equal or on one side only, and every row of an objection
+    /// Also show equal rows, one-sided rows and every row that a warning is about
     #[arg(long, help_heading = "Output")]
     pub all: bool,
 }

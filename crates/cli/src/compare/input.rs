@@ -18,7 +18,7 @@ const MOST_BYTES: u64 = 256 << 20;
 pub fn arms(args: &CompareArgs) -> Result<(Arm, Arm), Failure> {
     if !args.arms.is_empty() && args.arms.len() != 2 {
         return Err(Failure::usage(
-            "--arms takes two names: --arms BEFORE,AFTER",
+            "--arms needs two names: --arms BEFORE,AFTER",
         ));
     }
     if !args.before.is_empty() {
@@ -27,7 +27,7 @@ pub fn arms(args: &CompareArgs) -> Result<(Arm, Arm), Failure> {
         return Ok(named(before, after));
     }
     let Some(first) = &args.first else {
-        return Err(Failure::usage("name what to compare: BEFORE and AFTER"));
+        return Err(Failure::usage("name two inputs to compare: BEFORE and AFTER"));
     };
     let first = vec![first.clone()];
     let read = merged(&first, args.format)?;
@@ -62,7 +62,7 @@ fn merged(paths: &[PathBuf], format: Option<Format>) -> Result<Read, Failure> {
     for path in paths {
         for (file, must) in files(path)? {
             let Some(mut read) = file_arms(&file, format, must)? else {
-                let note = format!("{}: not read, no format that is known", file.display());
+                let note = format!("{}: skipped, unknown format", file.display());
                 let arm = repeats.get_or_insert_default();
                 arm.remark(RemarkKind::Note, "", note);
                 continue;
@@ -114,7 +114,7 @@ fn files(path: &Path) -> Result<Vec<(PathBuf, bool)>, Failure> {
     }
     if path.join("manifest.json").is_file() {
         return Err(Failure::input(format!(
-            "{0}: a result folder without summary.json: the run did not end; go on with it: tcplab run {1}/manifest.json --out {1}",
+            "{0}: the run is not finished (no summary.json); resume it: tcplab run {1}/manifest.json --out {1}",
             path.display(),
             quoted(&path.display().to_string())
         )));
@@ -131,7 +131,7 @@ fn files(path: &Path) -> Result<Vec<(PathBuf, bool)>, Failure> {
     }
     if files.is_empty() {
         return Err(Failure::input(format!(
-            "{}: no file in this folder; name a result folder (it has summary.json) or a folder of files",
+            "{}: this folder contains no files; name a result folder (with summary.json) or a folder of files",
             path.display()
         )));
     }
@@ -175,7 +175,7 @@ fn one(
     match read.arms.as_slice() {
         [arm] => Ok((arm.clone(), path)),
         arms => Err(Failure::usage(format!(
-            "{path} has {} arms: {}; name one of each side with --arms BEFORE,AFTER",
+            "{path} has {} arms: {}; choose two with --arms BEFORE,AFTER",
             arms.len(),
             names(arms)
         ))),
@@ -197,11 +197,11 @@ fn two(read: Read, args: &CompareArgs, path: &Path) -> Result<(Arm, Arm), Failur
         }
         Ok([before, after]) => Ok((before, after)),
         Err(arms) if arms.len() < 2 => Err(Failure::usage(format!(
-            "{} has one arm; name what it is compared with: tcplab compare BEFORE AFTER",
+            "{} has only one arm; add the other side: tcplab compare BEFORE AFTER",
             path.display()
         ))),
         Err(arms) => Err(Failure::usage(format!(
-            "{} has {} arms: {}; name two of them with --arms BEFORE,AFTER",
+            "{} has {} arms: {}; choose two with --arms BEFORE,AFTER",
             path.display(),
             arms.len(),
             names(&arms)
@@ -216,7 +216,7 @@ fn pick(arms: &[Arm], wanted: &str, paths: &[PathBuf]) -> Result<Arm, Failure> {
             .first()
             .map_or(String::new(), |p| p.display().to_string());
         Failure::usage(format!(
-            "{path} has no arm `{wanted}`; it has {}",
+            "{path} has no arm `{wanted}`; its arms are {}",
             names(arms)
         ))
     })

@@ -8,39 +8,39 @@ use tcplab_drill::IpMode;
 /// `tcplab drill`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exit codes: 0 all scripts pass (skipped ones and known failures do not count); 1 one or more fail; 2 a script or path that cannot be
-read; 4 nothing could be run here.
+Exit codes: 0 all scripts pass (skipped scripts and known failures do not count); 1 a script fails; 2 a script or \
+path cannot be read; 4 cannot run here.
 
 Examples:
-  tcplab drill tests/pkt                              our own scripts on the model, in virtual time
-  tcplab drill gtests/net/tcp -v                      packetdrill's public suite, one line for each case
-  tcplab drill fast_retransmit.pkt --pcap out         the packets of the run, for Wireshark
-  tcplab drill gtests/net/tcp --on uml:mine --json    a patched kernel (tcplab kernel build), in virtual time
-  tcplab drill gtests/net/tcp | grep ^FAIL > known    record what fails today ...
-  tcplab drill gtests/net/tcp --expect known          ... and show what fails besides
-  sudo tcplab drill gtests/net/tcp --on host          this machine's kernel, in namespaces
+  tcplab drill tests/pkt                             run tcplab's own scripts on the model
+  tcplab drill gtests/net/tcp -v                     run packetdrill's suite, one line per case
+  tcplab drill fast_retransmit.pkt --pcap out        write the packets for Wireshark
+  tcplab drill gtests/net/tcp --on uml:mine --json   test a patched kernel (`tcplab kernel build`)
+  tcplab drill gtests/net/tcp | grep ^FAIL > known   record today's failures,
+  tcplab drill gtests/net/tcp --expect known         then show only new failures
+  sudo tcplab drill gtests/net/tcp --on host         test this machine's kernel, in namespaces
 
-Flags of packetdrill's run_all.py that work here: -S -v -l -L -4 -6 --ipv4mappedv6 -P N -t DIR -c DIR --dry_run.")]
+These flags of packetdrill's run_all.py work here: -S -v -l -L -4 -6 --ipv4mappedv6 -P N -t DIR -c DIR --dry_run.")]
 pub struct DrillArgs {
-    /// Scripts, or folders that are searched for *.pkt
+    /// Scripts, or folders to search for *.pkt
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath, default_value = ".")]
     pub paths: Vec<PathBuf>,
-    /// The stack under test: model:PROFILE, uml:NAME, host
+    /// Stack under test: model:PROFILE, uml:NAME, host
     #[arg(long, value_name = "STACK", default_value = "model")]
     pub on: String,
-    /// IP modes; a script whose name ends in v4.pkt has no ipv6, one that ends in v6.pkt only that [default: all]
+    /// Run each script in these IP modes; *v4.pkt never runs in ipv6, *v6.pkt runs only in ipv6 [default: all]
     #[arg(long, value_name = "MODE", value_enum, value_delimiter = ',')]
     pub ip: Vec<Mode>,
-    /// Only IPv4 (with -6 or --ipv4mappedv6: also)
+    /// Run in mode ipv4 only; -4, -6 and --ipv4mappedv6 can be combined
     #[arg(short = '4', long)]
     pub ipv4: bool,
-    /// Only IPv6
+    /// Run in mode ipv6 only
     #[arg(short = '6', long)]
     pub ipv6: bool,
-    /// Only IPv6 sockets with IPv4 packets
+    /// Run in mode mapped only
     #[arg(long)]
     pub ipv4mappedv6: bool,
-    /// Cases at once [default: the processors]
+    /// Run N cases in parallel [default: number of CPUs]
     #[arg(
         short,
         long,
@@ -49,27 +49,27 @@ pub struct DrillArgs {
         visible_short_alias = 'P'
     )]
     pub jobs: Option<usize>,
-    /// One case after the other: -j 1
+    /// Run one case at a time, as -j 1
     #[arg(short = 'S', long, conflicts_with = "jobs")]
     pub serialized: bool,
-    /// How late or early something may be, in microseconds, in place of the scripts' and the default
+    /// Accept events up to N microseconds early or late [default: the script's tolerance]
     #[arg(long, value_name = "N", visible_alias = "tolerance_usecs")]
     pub tolerance_us: Option<u64>,
-    /// Read known failures from FILE (lines `FAIL SCRIPT (MODE)`, as printed): only other failures count
+    /// Ignore the known failures in FILE (lines `FAIL SCRIPT (MODE)`, as printed)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "tap")]
     pub expect: Option<PathBuf>,
-    /// Define a symbol for all scripts
+    /// Define a symbol for all scripts (repeatable)
     #[arg(short = 'D', long, value_name = "NAME=VALUE")]
     pub define: Vec<String>,
 
-    /// How strict are the scripts? Run each that passes N times more, each time with one number that it expects changed
+    /// Test how strict the scripts are: rerun each passing script N times, each time with one expected number changed
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub mutants: u64,
 
-    /// One line for each case; twice: what happened in it as well
+    /// Print one line per case; twice: also print its events
     #[arg(short, long, action = ArgAction::Count, help_heading = "Output")]
     pub verbose: u8,
-    /// What happened in each case that failed (with -v)
+    /// Print the events of each failed case (with -v)
     #[arg(
         short = 'l',
         long = "log_on_error",
@@ -77,7 +77,7 @@ pub struct DrillArgs {
         help_heading = "Output"
     )]
     pub log_on_error: bool,
-    /// What happened in each case that passed (with -v)
+    /// Print the events of each passed case (with -v)
     #[arg(
         short = 'L',
         long = "log_on_success",
@@ -88,19 +88,19 @@ pub struct DrillArgs {
     /// Print one JSON document (see `tcplab schema drill`)
     #[arg(long, help_heading = "Output", conflicts_with = "tap")]
     pub json: bool,
-    /// Print KTAP, as the kernel's own tests do
+    /// Print KTAP, the format of the kernel's own tests
     #[arg(long, help_heading = "Output")]
     pub tap: bool,
-    /// Write TAP version 13 into this folder, a file for each path
+    /// Write TAP version 13 to this folder, one file per PATH
     #[arg(short = 't', long, value_name = "DIR", help_heading = "Output", value_hint = ValueHint::DirPath)]
     pub tap_dir: Option<PathBuf>,
-    /// Write the packets of each case into this folder as pcapng
+    /// Write the packets of each case to this folder as pcapng
     #[arg(short = 'c', long, value_name = "DIR", help_heading = "Output", visible_alias = "capture", value_hint = ValueHint::DirPath)]
     pub pcap: Option<PathBuf>,
-    /// Show a table of counts for each folder
+    /// Show a table of results per folder
     #[arg(long, help_heading = "Output", conflicts_with = "tap")]
     pub folders: bool,
-    /// List the cases and run nothing
+    /// List the cases without running them
     #[arg(long, visible_alias = "dry_run", help_heading = "Output")]
     pub dry_run: bool,
 }
@@ -112,7 +112,7 @@ pub enum Mode {
     Ipv4,
     /// IPv6
     Ipv6,
-    /// IPv6 sockets, IPv4 packets
+    /// IPv6 sockets that carry IPv4 packets
     #[value(alias = "ipv4-mapped-v6", alias = "ipv4-mapped-ipv6")]
     Mapped,
 }

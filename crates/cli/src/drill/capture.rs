@@ -36,7 +36,7 @@ pub fn keep_failed(document: &mut DrillDocument) {
     };
     if let Err(why) = kept {
         say(&format!(
-            "tcplab: no captures of what failed: {why} (--pcap DIR writes them elsewhere)"
+            "tcplab: cannot write captures of the failed cases: {why} (choose another folder with --pcap DIR)"
         ));
     }
 }

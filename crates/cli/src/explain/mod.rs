@@ -22,21 +22,21 @@ use crate::{json as documents, terminal};
 /// `tcplab explain`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exit codes: 0 at least one receiver was explained; 2 bad input; 3 none could be (the capture lacks a handshake or
-a direction, or no profile sends such ACKs).
+Exit codes: 0 at least one receiver was identified; 2 bad input; 3 no receiver was identified (a handshake or \
+a direction is missing, or no profile sends such ACKs).
 
 Examples:
-  tcplab explain slow.pcapng                 which kernel's rule delayed these ACKs?
+  tcplab explain slow.pcapng                 find the kernel whose rules delayed these ACKs
   tcplab explain --json slow.pcapng | jq '.receivers[].found.best'
-  tcplab stacks --profiles                   what the profiles are")]
+  tcplab stacks --profiles                   list the profiles")]
 pub struct ExplainArgs {
-    /// A capture: pcap, pcapng, the text of `tcpdump -n`, each also as gzip or zstd; `-` is standard input
+    /// Capture: pcap, pcapng or `tcpdump -n` text, optionally compressed (gzip, zstd); `-` reads standard input
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
-    /// Only these connections (numbers from 0, in the order of the file)
+    /// Explain only these connections (numbered from 0 in file order), separated by commas
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub stream: Vec<usize>,
-    /// Show every receiver in the report, not only the ten with the most ACKs
+    /// Show every receiver [default: the ten with the most ACKs]
     #[arg(long)]
     pub all: bool,
     /// Print one JSON document (see `tcplab schema explain`)
@@ -76,7 +76,7 @@ fn run(args: &ExplainArgs, color: Color) -> Result<ExitCode, Failure> {
     text::print(&receivers, args.all, &terminal::theme(color, false))?;
     if gather.left_out() > 0 {
         say(&format!(
-            "tcplab: {name}: {} packets were left out; cut the capture with editcap or tcpdump",
+            "tcplab: {name}: {} packets were ignored; shorten the capture with editcap or tcpdump",
             gather.left_out()
         ));
     }

@@ -9,59 +9,60 @@ use crate::args::parse_duration;
 /// `tcplab inject`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Frames are enumerated in groups (--list), the CAQM tag's first; the same seed gives the same frames. After each group it
-is checked that a connection that was open before still carries data, that a new one can be made, and that nothing changed
-that may not: our endpoint field by field, the analyser's report, the kernel's log. A kernel of uml: that dies is harm, too.
+Frames come in numbered groups (--list), CAQM tags first; the same seed gives the same frames. After each group \
+tcplab checks that an open connection still carries data and that a new connection can be opened. It also checks \
+that nothing else changed: the endpoint field by field, the analyser's report, the kernel's log. A crash of a uml:
+kernel counts as harm.
 
-Exit codes: 0 no harm; 1 harm, with the frames and the commands that send them again; 2 wrong usage; 4 cannot run here;
-130 Ctrl-C or SIGTERM came first.
+Exit codes: 0 no harm; 1 harm (the output lists the frames and the commands that repeat them); 2 wrong usage; \
+4 cannot run here; 130 interrupted (Ctrl-C or SIGTERM).
 
 Examples:
   tcplab inject                                    20,000 frames: parser, analyser, our endpoint
-  tcplab inject --count 500000 --json              more of them, one document
-  sudo tcplab inject --target kernel --count 50000 this machine's kernel, in two namespaces made for it
-  tcplab inject --target uml:6.1                   a kernel that was built here, in virtual time
+  tcplab inject --count 500000 --json              500,000 frames, one JSON document
+  sudo tcplab inject --target kernel --count 50000 this machine's kernel, in two temporary namespaces
+  tcplab inject --target uml:6.1                   a kernel built here, in virtual time
   sudo tcplab inject --into red:eth0 --port 22     an interface of the namespace red, where sshd listens
   sudo tcplab inject --into lo                     this machine's loopback interface
-  tcplab inject --only option-lengths              one group, as many of it as --count says
+  tcplab inject --only option-lengths              one group, up to --count frames
   tcplab inject --only cut:314 --target endpoint   one frame")]
 pub struct InjectArgs {
-    /// What frames go into [default: parser,analyser,endpoint]
+    /// Targets of the frames, separated by commas [default: parser,analyser,endpoint]
     ///
-    /// parser: the parser of captures; analyser: the analyser, beside a live connection's packets; endpoint: our own TCP, with
-    /// CAQM on; kernel: this machine's kernel, in two namespaces made for it; uml:NAME: a kernel that was built here
+    /// parser: the capture parser; analyser: the analyser, mixed with a live connection; endpoint: tcplab's own TCP, with
+    /// CAQM on; kernel: this machine's kernel, in two temporary namespaces; uml:NAME: a kernel built here
     /// (`tcplab kernel list`), in virtual time.
     #[arg(long, value_name = "TARGET", value_parser = parse_target, value_delimiter = ',')]
     pub target: Vec<Into>,
-    /// Send them into this interface: lo, or a veth device of a namespace of ip-netns(8)
+    /// Send the frames into this interface: lo, or a veth device in a namespace of ip-netns(8)
     #[arg(long, value_name = "NAMESPACE:IF", value_parser = parse_spot)]
     pub into: Option<Spot>,
-    /// The interface whose frames arrive there, when that cannot be found out
+    /// Send from this interface, the peer of --into [default: detected]
     #[arg(long, value_name = "[NAMESPACE:]IF", value_parser = parse_spot, requires = "into")]
     pub from: Option<Spot>,
-    /// A TCP port that somebody listens at there [default: the first that is found, else a listener of tcplab's own]
+    /// Port of a TCP listener there [default: the first one found, or else a listener of tcplab's own]
     #[arg(long, value_name = "N", requires = "into", value_parser = clap::value_parser!(u16).range(1..))]
     pub port: Option<u16>,
-    /// Also into interfaces whose frames may reach others, such as this machine's eth0
+    /// Allow interfaces whose frames may reach other machines, such as eth0
     #[arg(long, requires = "into")]
     pub allow_any_target: bool,
-    /// Frames in all: small groups are whole, the others have alike many
+    /// Total number of frames: all frames of small groups, an equal share of each large group
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     pub count: u64,
-    /// What frames and samples are drawn from
+    /// Seed for the choice of frames
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Only this group, or one frame of it by its number
+    /// Send only this group, or one frame of the group by its number
     #[arg(long, value_name = "GROUP[:NUMBER]", value_parser = parse_only)]
     pub only: Option<Only>,
-    /// Frames a second into a kernel, at most
+    /// Send at most N frames per second to a kernel [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub rate: Option<u64>,
-    /// End after this time: 10s, 2m
+    /// End after this time: 10s, 2m [default: no limit]
     #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
     pub duration: Option<Duration>,
 
-    /// List the groups with their numbers of frames and send nothing
+    /// List the groups and their frame counts without sending
     #[arg(long, help_heading = "Output")]
     pub list: bool,
     /// Print one JSON document (see `tcplab schema inject`)
@@ -125,7 +126,7 @@ fn parse_only(text: &str) -> Result<Only, String> {
         None => (text, None),
         Some((group, number)) => {
             let number = number.parse().map_err(|_| {
-                format!("`{number}` is no number of a frame; write GROUP:NUMBER, such as cut:314")
+                format!("`{number}` is not a frame number; write GROUP:NUMBER, such as cut:314")
             })?;
             (group, Some(number))
         }

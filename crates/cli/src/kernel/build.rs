@@ -85,7 +85,7 @@ fn request(args: &BuildArgs) -> Result<Request, Failure> {
         (None, Some(version)) => Origin::Package(version.clone()),
         (None, None) => {
             return Err(Failure::usage(
-                "name a version, or a tree with --source DIR",
+                "name a version (such as 6.1), or a source tree with --source DIR",
             ));
         }
     };

@@ -42,11 +42,11 @@ impl Desk {
         }
         let Some(way) = WAYS.iter().position(|name| *name == word) else {
             return Err(format!(
-                "`{word}` is no order: write `a-to-b WORDS`, `b-to-a WORDS` or `end`"
+                "unknown order `{word}`: write `a-to-b WORDS`, `b-to-a WORDS` or `end`"
             ));
         };
         if rest.trim().is_empty() {
-            return Err(format!("`{word}` needs words; `none` makes it plain"));
+            return Err(format!("`{word}` needs words; `{word} none` forwards frames unchanged"));
         }
         let settings = settings(WAYS[way], rest)?;
         let (reply, answer) = channel();
@@ -101,7 +101,7 @@ pub fn line_of(input: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut line = Vec::new();
     let n = input.take(LONGEST).read_until(b'\n', &mut line)?;
     if n as u64 == LONGEST && line.last() != Some(&b'\n') {
-        let why = format!("a line of more than {LONGEST} bytes");
+        let why = format!("the line is longer than {LONGEST} bytes");
         return Err(io::Error::new(io::ErrorKind::InvalidData, why));
     }
     let text = String::from_utf8_lossy(&line).into_owned();
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(desk.line("b-to-a   none"), changed);
         assert_eq!(desk.line("a-to-b fq"), Err("refused".into()));
         desk.line("# nothing").unwrap();
-        assert!(desk.line("a-to-c x").unwrap_err().contains("is no order"));
+        assert!(desk.line("a-to-c x").unwrap_err().contains("is not an order"));
         assert!(desk.line("a-to-b").unwrap_err().contains("needs words"));
         assert!(desk.line("a-to-b cake bandwith 1mbit").is_err());
         assert!(!desk.stop.wanted());

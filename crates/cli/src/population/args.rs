@@ -8,13 +8,13 @@ use tcplab_lab::population::Shard;
 /// `tcplab population`.
 #[derive(Subcommand, Debug)]
 pub enum PopulationCommand {
-    /// The distributions of a population as they are drawn: text, mean, percentiles, histogram
+    /// Show the distributions of a population: definition, mean, percentiles, histogram
     Show(ShowArgs),
-    /// One connection by its number, alone, in every arm, with captures and the log of its steps
+    /// Run one connection alone, in every arm, with captures and a log
     Connection(ConnectionArgs),
-    /// Some connections on a real kernel, and the same on the model
+    /// Run a sample of the connections on a real kernel and on the model
     Sample(SampleArgs),
-    /// Does the table decide what is not there? A/A halves over many seeds, and a planted effect of 5 %
+    /// Check the statistics: count false decisions of A/A tests, and detections of a planted 5 % effect
     SelfTest(SelfTestArgs),
 }
 
@@ -25,31 +25,31 @@ Example:
   tcplab kernel build 6.1 --hz 1000 --edit recovlat --edit rto-choice --edit tlp-2016
   tcplab population sample examples/rto-p4.toml --on uml:6.1+recovlat+rto-choice+tlp-2016@1000")]
 pub struct SampleArgs {
-    /// Experiment file with a table [population]
+    /// Experiment file with a [population] table
     #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::FilePath)]
     pub experiment: PathBuf,
-    /// A variant of the file, in place of the file as it is written
+    /// Use this variant of the file [default: the file without variants]
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,
-    /// The kernel: uml:NAME, built with the edits that the arms need
+    /// Kernel: uml:NAME, built with the edits that the arms need
     #[arg(long, value_name = "STACK")]
     pub on: String,
-    /// The model beside it
+    /// Model to compare the kernel with
     #[arg(long, value_name = "STACK", default_value = "model:linux-6.1")]
     pub model: String,
-    /// Connections of each arm; those whose client is no plain Linux are passed over
+    /// Run N connections per arm; connections whose client is not plain Linux are skipped
     #[arg(long, value_name = "N", default_value_t = 500)]
     pub connections: usize,
-    /// Connections of one guest; with 1, differences of each connection's counters are told
+    /// Run N connections per guest, 1 to 100; with 1, differences are shown per connection
     #[arg(long, value_name = "N", default_value_t = 25, value_parser = clap::value_parser!(u16).range(1..=100))]
     pub together: u16,
-    /// Only these arms, the baseline among them
+    /// Run only these arms, separated by commas; the baseline must be one of them
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub arms: Vec<String>,
-    /// Seed of the population, in place of the file's
+    /// Seed of the population [default: the file's]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Guests at once [default: the processors]
+    /// Run N guests in parallel [default: number of CPUs]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
     /// Print one JSON document
@@ -60,25 +60,25 @@ pub struct SampleArgs {
 /// `tcplab population self-test`.
 #[derive(Args, Debug)]
 pub struct SelfTestArgs {
-    /// Experiment file with a table [population]; only its first arm is run
+    /// Experiment file with a [population] table; only its first arm runs
     #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::FilePath)]
     pub experiment: PathBuf,
-    /// A variant of the file, in place of the file as it is written
+    /// Use this variant of the file [default: the file without variants]
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,
-    /// Seeds
+    /// Number of seeds
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub seeds: u64,
-    /// Connections of each seed
+    /// Connections per seed
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     pub connections: u64,
-    /// First seed, in place of the file's
+    /// First seed [default: the file's]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Stack, in place of model:linux-6.1
+    /// Stack to run on
     #[arg(long, value_name = "STACK", default_value = "model")]
     pub on: String,
-    /// Threads [default: the processors]
+    /// Run N threads [default: number of CPUs]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
     /// Print one JSON document
@@ -89,16 +89,16 @@ pub struct SelfTestArgs {
 /// `tcplab population show`.
 #[derive(Args, Debug)]
 pub struct ShowArgs {
-    /// Experiment file with a table [population]
+    /// Experiment file with a [population] table
     #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::FilePath)]
     pub experiment: PathBuf,
-    /// A variant of the file, in place of the file as it is written
+    /// Use this variant of the file [default: the file without variants]
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,
-    /// Connections to draw; nothing is simulated
+    /// Draw N connections, without simulating them
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub draws: u64,
-    /// Write the distributions as one self-contained HTML page
+    /// Write the distributions as a self-contained HTML page
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
     /// Print one JSON document
@@ -110,24 +110,25 @@ pub struct ShowArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:
-  tcplab population connection examples/rto-web.toml 4711 --out look    then: tcplab analyze look/D/server.eth0.pcapng")]
+  tcplab population connection examples/rto-web.toml 4711 --out look
+  tcplab analyze look/D/server.eth0.pcapng")]
 pub struct ConnectionArgs {
-    /// Experiment file with a table [population], or the folder of its result
+    /// Experiment file with a [population] table, or its result folder
     #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::AnyPath)]
     pub experiment: PathBuf,
-    /// A variant of the file, in place of the file as it is written
+    /// Use this variant of the file [default: the file without variants]
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,
-    /// Its number, as results name it
+    /// Number of the connection, as in results
     #[arg(value_name = "NUMBER")]
     pub number: u64,
-    /// Only this arm
+    /// Run only this arm
     #[arg(long, value_name = "NAME")]
     pub arm: Option<String>,
-    /// Seed of the population, in place of the file's
+    /// Seed of the population [default: the file's]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Stacks; with a kernel among them, all run it as `population sample` does
+    /// Run on these stacks; if one is a kernel, all run the connection as `population sample` does
     #[arg(
         long,
         value_name = "STACK",
@@ -135,7 +136,7 @@ pub struct ConnectionArgs {
         default_value = "model"
     )]
     pub on: Vec<String>,
-    /// Keep captures and logs, in a folder for each arm
+    /// Keep captures and logs in this folder, one subfolder per arm
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
     /// Print one JSON document
@@ -150,13 +151,13 @@ Example:
   tcplab run examples/rto-web.toml --connections 100000 --out results
   tcplab report results --html rto.html
 
-The page holds the table, a forest plot, distributions of latency and recovery time, and the time-sequence graphs of up to
-12 outliers in two arms, which are run again for it. Only results of populations have a page so far.")]
+The page of a population shows the table, a forest plot and the distributions of latency and recovery time. \
+tcplab runs up to 12 outliers again and shows their time-sequence graphs in two arms.")]
 pub struct ReportArgs {
-    /// Result folder of a population
+    /// Result folder of `tcplab run`
     #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub folder: PathBuf,
-    /// Write the page to this file [default: FOLDER/report.html]
+    /// Write the page to FILE [default: FOLDER/report.html]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
 }
@@ -169,10 +170,10 @@ Example:
   tcplab run examples/rto-web.toml --shard 2/2 --out two     on another
   tcplab merge one two --out all")]
 pub struct MergeArgs {
-    /// Result folders of all shards of one population
+    /// Result folders of all shards of the population
     #[arg(value_name = "FOLDER", required = true, value_hint = ValueHint::DirPath)]
     pub shards: Vec<PathBuf>,
-    /// Keep the result in this folder
+    /// Keep the merged result in this folder
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
     /// Print one JSON document

@@ -111,7 +111,7 @@ fn population(args: &ConnectionArgs) -> Result<Population, Failure> {
     };
     if variants::are_in(&folder) {
         return Err(Failure::usage(format!(
-            "{} holds several variants; name one with --variant",
+            "{} has several variants; choose one with --variant",
             folder.display()
         )));
     }
@@ -127,7 +127,7 @@ fn arms(population: &Population, args: &ConnectionArgs) -> Result<Vec<usize>, Fa
         Some(name) => match names.iter().position(|n| n == name) {
             Some(place) => Ok(vec![place]),
             None => Err(Failure::usage(format!(
-                "no arm is called `{name}`; there are {}",
+                "no arm `{name}`; the arms are {}",
                 names.join(", ")
             ))),
         },
@@ -226,7 +226,7 @@ pub fn think_words(drawn: &Drawn) -> String {
 
 fn loss(kind: LossKind) -> String {
     match kind {
-        LossKind::None => "no loss of its own".to_owned(),
+        LossKind::None => "no random loss".to_owned(),
         LossKind::Independent(ppb) => format!("{:.1} % lost", f64::from(ppb) / 1e7),
         LossKind::Bursts(ppb) => format!("{:.1} % lost in bursts", f64::from(ppb) / 1e7),
     }
@@ -237,8 +237,8 @@ fn outage(drawn: &Drawn) -> String {
     match drawn.outage {
         None => String::new(),
         Some(o) => match o.until_ns {
-            Some(until) => format!(", all lost from {:.2} s to {:.2} s", s(o.from_ns), s(until)),
-            None => format!(", all lost from {:.2} s on", s(o.from_ns)),
+            Some(until) => format!(", outage from {:.2} s to {:.2} s", s(o.from_ns), s(until)),
+            None => format!(", outage from {:.2} s on", s(o.from_ns)),
         },
     }
 }

@@ -75,11 +75,11 @@ fn wanted(args: &RunArgs, text: &str) -> Result<Vec<Population>, Failure> {
         ..args.changes()
     };
     changes.refuse(
-        "for experiments of points; a population's file has variants ([[variant]]) for it",
+        "does not apply to populations: write [[variant]] tables into the file instead",
     )?;
     if args.csv.is_some() || args.all {
         return Err(Failure::usage(
-            "--csv and --all are for experiments of points; a population has --rows, and --json for the whole table",
+            "--csv and --all do not apply to populations: use --rows, or --json for the whole table",
         ));
     }
     let mut all = variants::chosen(&args.experiment, text, &args.variant)?;
@@ -98,13 +98,13 @@ fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failur
     let population = &populations[0];
     if args.bad.is_some() {
         return Err(Failure::usage(
-            "--bad is for experiments of points; a population's table has verdicts",
+            "--bad does not apply to populations: read the verdicts of the table",
         ));
     }
     let stack = match args.on.as_slice() {
         [] => "model",
         [one] => one,
-        _ => return Err(Failure::usage("a population runs on one stack at a time")),
+        _ => return Err(Failure::usage("a population runs on one stack at a time: name one with --on")),
     };
     for population in &populations {
         population::check(population, stack)?;

@@ -235,7 +235,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
                 let name = v.variant.as_deref().unwrap_or_default();
                 if !is_plain_name(name) {
                     return Err(Failure::input(format!(
-                        "{}/summary.json: {name:?} is the name of no variant",
+                        "{}/summary.json: {name:?} does not name a variant",
                         folder.display()
                     )));
                 }
@@ -273,7 +273,7 @@ fn summary(folder: &Path) -> Result<Summary, Failure> {
     let name = file.display();
     if !file.exists() && folder.join("manifest.json").exists() {
         return Err(Failure::input(format!(
-            "{}: the run is not finished; `tcplab run EXPERIMENT --out {}` goes on with it",
+            "{}: the run is not finished; resume it: `tcplab run EXPERIMENT --out {}`",
             folder.display(),
             quoted(&folder.display().to_string())
         )));
@@ -294,7 +294,7 @@ fn summary(folder: &Path) -> Result<Summary, Failure> {
             let document = serde_json::from_value(json).map_err(damaged)?;
             Ok(Summary::Points(Box::new(document)))
         }
-        _ => Err(Failure::input(format!("{name}: no result of a run"))),
+        _ => Err(Failure::input(format!("{name}: not a result of `tcplab run`"))),
     }
 }
 

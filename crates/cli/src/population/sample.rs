@@ -58,7 +58,7 @@ pub fn run(args: &SampleArgs, color: Color) -> Result<ExitCode, Failure> {
         let names: Vec<String> = population.arms.iter().map(|a| a.name.clone()).collect();
         if let Some(wrong) = args.arms.iter().find(|arm| !names.contains(arm)) {
             return Err(Failure::usage(format!(
-                "no arm is called `{wrong}`; there are {}",
+                "no arm `{wrong}`; the arms are {}",
                 names.join(", ")
             )));
         }
@@ -100,7 +100,7 @@ fn print(sample: &Sample, theme: &Theme) -> Result<(), Failure> {
     let mut out = screen::painted(theme);
     writeln!(
         out,
-        "{}: {} connections of seed {} in each arm ({} passed over: no kernel has their client)\n",
+        "{}: {} connections of seed {} in each arm ({} skipped: their client is not plain Linux)\n",
         sample.experiment, sample.connections, sample.seed, sample.passed_over
     )?;
     let mut columns = vec![("", Align::Left)];
@@ -130,7 +130,7 @@ fn print(sample: &Sample, theme: &Theme) -> Result<(), Failure> {
     for arm in &sample.arms {
         writeln!(
             out,
-            "  {}: {} of {} connections had each response at the same time on both, within a jiffy",
+            "  {}: {} of {} connections got every response at the same time on both, to within a jiffy",
             arm.name, arm.alike, sample.connections
         )?;
         if !arm.differ.is_empty() {

@@ -39,7 +39,7 @@ pub fn run(args: &SelfTestArgs) -> Result<ExitCode, Failure> {
     )?;
     writeln!(
         out,
-        "  A/A, two halves that share nothing: {} of {} tables had a decided row (5 % of the tables are to be expected)",
+        "  A/A test (two independent halves): {} of {} tables had a false decision (5 % are expected)",
         result.false_tables, result.seeds
     )?;
     let mut rows: BTreeMap<&str, u32> = BTreeMap::new();
@@ -51,7 +51,7 @@ pub fn run(args: &SelfTestArgs) -> Result<ExitCode, Failure> {
     }
     writeln!(
         out,
-        "  planted, 5 % more timeouts on the same connections: found in {} of {}",
+        "  planted effect (5 % more timeouts): detected in {} of {} tables",
         result.planted_found, result.seeds
     )?;
     Ok(ExitCode::SUCCESS)

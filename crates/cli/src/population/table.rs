@@ -41,7 +41,7 @@ pub fn print(document: &PopulationDocument, theme: &Theme) -> Result<(), Failure
     if document.arms.len() > 1 {
         writeln!(
             out,
-            "\nPer cent against {}, with 95 % intervals (paired bootstrap over groups of connections)\n",
+            "\nChange from {} in percent, with 95 % intervals (paired bootstrap over groups of connections)\n",
             document.baseline
         )?;
         write!(out, "{}", differences(document).render(theme))?;
@@ -187,7 +187,7 @@ fn notes(document: &PopulationDocument) -> Vec<String> {
         let half = needs.get(needs.len().saturating_sub(1) / 2);
         let more = half.map_or(String::new(), |n| {
             format!(
-                "; {} connections more would decide about half of them, if the differences are what was measured",
+                "; {} more connections would decide about half of them, if the measured differences are real",
                 HumanCount(*n)
             )
         });

@@ -24,9 +24,9 @@ pub fn chosen(path: &Path, text: &str, only: &[String]) -> Result<Vec<Population
     let names: Vec<String> = all.iter().filter_map(|v| v.variant.clone()).collect();
     if let Some(wrong) = only.iter().find(|name| !names.contains(name)) {
         return Err(Failure::usage(match names.is_empty() {
-            true => format!("{name} has no [[variant]], so none is called `{wrong}`"),
+            true => format!("{name} has no [[variant]] tables, so no variant `{wrong}`"),
             false => format!(
-                "no variant is called `{wrong}`; there are {}",
+                "no variant `{wrong}`; the variants are {}",
                 names.join(", ")
             ),
         }));
@@ -83,7 +83,7 @@ fn print(document: &VariantsDocument, theme: &Theme) -> Result<(), Failure> {
     for arm in first.arms.iter().skip(1) {
         writeln!(
             out,
-            "{} in per cent of {}, by variant\n",
+            "{} in percent of {}, by variant\n",
             arm.name, document.variants[0].baseline
         )?;
         let of_arm = |effect: &&Effect| effect.arm == arm.name;

@@ -14,29 +14,29 @@ use crate::probe::number::{option_size, positive, seconds, size, total};
 /// The applications by their words in an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AppName {
-    /// The client sends as much as it can (the server, with --reverse)
+    /// The client sends at full speed (with --reverse: the server sends)
     Bulk,
-    /// Transactions on one connection (netperf TCP_RR)
+    /// Request and response in turn on one connection (netperf TCP_RR)
     RequestResponse,
-    /// One transaction on each connection (netperf TCP_CRR)
+    /// A new connection per request and response (netperf TCP_CRR)
     ConnectRequestResponse,
-    /// A head and a body in two writes, then the reply
+    /// The client writes head and body separately, then reads the reply
     WriteWriteRead,
-    /// A request and a response for each of --sizes
+    /// One request and response per entry of --sizes
     Web,
-    /// The client holds a connection and sends nothing
+    /// The client holds an idle connection
     Sink,
-    /// The server writes --chunk bytes each --every, on a fixed schedule
+    /// The server writes --chunk bytes once per --every, on a fixed schedule
     Stream,
-    /// The client writes --size bytes, the server writes them back
+    /// The client writes --size bytes and the server writes them back
     Echo,
     /// The client sends datagrams on a fixed schedule
     UdpStream,
-    /// Transactions of one datagram each way (netperf UDP_RR)
+    /// One datagram each way in turn (netperf UDP_RR)
     UdpRr,
-    /// The client sends a datagram --every, and each is answered or lost (irtt)
+    /// The client sends a datagram once per --every; each is answered or lost (irtt)
     UdpPing,
-    /// The client sends an ICMP echo --every, which the host's kernel answers (ping(8))
+    /// The client sends an ICMP echo once per --every; the kernel answers (ping(8))
     Ping,
 }
 
@@ -44,83 +44,83 @@ pub enum AppName {
 /// is an error.
 #[derive(Args, Debug, Default)]
 pub struct AppArgs {
-    /// Bytes of a message or datagram (echo 1, udp-stream 1000, udp-ping 60, ping 56)
+    /// Bytes per message or datagram [default: echo 1, udp-stream 1000, udp-ping 60, ping 56]
     #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
     pub size: Option<u64>,
-    /// Bytes of each write (bulk 128k, stream 1000)
+    /// Bytes per write [default: bulk 128k, stream 1000]
     #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
     pub chunk: Option<u64>,
-    /// Time between two writes or datagrams (100ms, pings 200ms)
+    /// Interval between writes or datagrams [default: 100ms; udp-ping and ping 200ms]
     #[arg(long, help_heading = "Application", value_name = "TIME", value_parser = seconds)]
     pub every: Option<Duration>,
-    /// Bytes of each read of a stream's client at most (4k)
+    /// stream: the client reads at most this many bytes at once [default: 4k]
     #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
     pub read: Option<u64>,
-    /// Bytes of a request (1; web 200)
+    /// Bytes per request [default: 1; web 200]
     #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
     pub request: Option<u64>,
-    /// Bytes of a response (1)
+    /// Bytes per response [default: 1]
     #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
     pub response: Option<u64>,
-    /// Bytes of the first write (512)
+    /// Bytes of the first write [default: 512]
     #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
     pub head: Option<u64>,
-    /// Bytes of the second write (512)
+    /// Bytes of the second write [default: 512]
     #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
     pub body: Option<u64>,
-    /// Bytes of the reply (1448)
+    /// Bytes of the reply [default: 1448]
     #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
     pub reply: Option<u64>,
-    /// Bytes of the responses, in order (10k)
+    /// Bytes of each response, in order [default: 10k]
     #[arg(long, help_heading = "Application", value_name = "BYTES,...", value_delimiter = ',', value_parser = size)]
     pub sizes: Vec<u64>,
-    /// Pauses before each request but the first; the last one is used again (none)
+    /// Pause before each request except the first; the last value repeats [default: 0]
     #[arg(long, help_heading = "Application", value_name = "TIME,...", value_delimiter = ',', value_parser = seconds)]
     pub think: Vec<Duration>,
-    /// Bytes to send in all (none: by --for)
+    /// Total bytes to send [default: no limit, until --for]
     #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = total)]
     pub bytes: Option<u64>,
-    /// The server sends, the client reads
+    /// Reverse the direction: the server sends, the client reads
     #[arg(long, help_heading = "Application")]
     pub reverse: bool,
-    /// How long the client holds the connection (10s)
+    /// Hold the connection for this time [default: 10s]
     #[arg(long, help_heading = "Application", value_name = "TIME", value_parser = seconds)]
     pub hold: Option<Duration>,
-    /// Pause after each transaction (none; echo and write-write-read 1s)
+    /// Pause after each request and response [default: 0; echo and write-write-read 1s]
     #[arg(long, help_heading = "Application", value_name = "TIME", value_parser = seconds)]
     pub pause: Option<Duration>,
-    /// Give a datagram without an answer up after this time (udp-rr 1s, pings 10s)
+    /// Count a datagram as lost if no answer arrives within this time [default: udp-rr 1s; udp-ping and ping 10s]
     #[arg(long, help_heading = "Application", value_name = "TIME", value_parser = positive)]
     pub timeout: Option<Duration>,
-    /// Give up when the peer lets this end wait so long: to connect, to read, for room to write (never)
+    /// Give up if connecting, reading or writing waits for the peer this long [default: never]
     #[arg(long, help_heading = "Application", value_name = "TIME", value_parser = positive)]
     pub idle_timeout: Option<Duration>,
-    /// End after so many writes, transactions or datagrams
+    /// End after N writes, requests or datagrams
     #[arg(long, help_heading = "Application", value_name = "N")]
     pub count: Option<u64>,
-    /// End after this time (10s when there is no --count or --bytes)
+    /// End after this time [default: 10s without --count and --bytes]
     #[arg(long = "for", help_heading = "Application", value_name = "TIME", value_parser = positive)]
     pub duration: Option<Duration>,
 
     /// Set TCP_NODELAY
     #[arg(short = 'D', long, help_heading = "Socket")]
     pub nodelay: bool,
-    /// Set TCP_QUICKACK at the beginning (once=0, once=1) or before each read (each=0, each=1)
+    /// Set TCP_QUICKACK once at the start (once=0, once=1) or before each read (each=0, each=1)
     #[arg(long, help_heading = "Socket", value_name = "WHEN=VALUE", value_parser = quickack)]
     pub quickack: Option<QuickAck>,
-    /// SO_RCVBUF, as given to setsockopt
+    /// Set SO_RCVBUF to this value [default: the kernel's]
     #[arg(long, help_heading = "Socket", value_name = "BYTES", value_parser = option_size)]
     pub rcvbuf: Option<u32>,
-    /// SO_SNDBUF, as given to setsockopt
+    /// Set SO_SNDBUF to this value [default: the kernel's]
     #[arg(long, help_heading = "Socket", value_name = "BYTES", value_parser = option_size)]
     pub sndbuf: Option<u32>,
-    /// SO_RCVLOWAT
+    /// Set SO_RCVLOWAT to this value [default: the kernel's]
     #[arg(long, help_heading = "Socket", value_name = "BYTES", value_parser = option_size)]
     pub rcvlowat: Option<u32>,
-    /// TCP_MAXSEG
+    /// Set TCP_MAXSEG to this value [default: the kernel's]
     #[arg(long, help_heading = "Socket", value_name = "BYTES", value_parser = option_size)]
     pub maxseg: Option<u32>,
-    /// TCP_CONGESTION: cubic, reno, bbr
+    /// Set TCP_CONGESTION: cubic, reno, bbr [default: the kernel's]
     #[arg(long, help_heading = "Socket", value_name = "NAME")]
     pub congestion: Option<String>,
 }

@@ -13,15 +13,15 @@ use crate::probe::via::ViaArgs;
 /// `tcplab probe`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Examples (a server on one host, the client on another):
+Examples (server command on one host, client command on the other):
   tcplab probe stream-server -b 1k -s 100ms -D        tcplab probe stream-client HOST
   tcplab probe echo-server                            tcplab probe echo-client -q 0 -n 10 HOST
   tcplab probe server request-response                tcplab probe client request-response HOST
   tcplab probe client bulk --bytes 10m --via tap:lab0=10.77.0.2/24 --address 10.77.0.1/24 10.77.0.2
                                       (tcplab's own TCP against this machine's)
-  nc HOST 1234 speaks to a stream-server and an echo-server too.")]
+  nc HOST 1234                        (also works with stream-server and echo-server)")]
 pub struct ProbeArgs {
-    /// Which probe
+    /// Application to run
     #[command(subcommand)]
     pub which: Which,
 }
@@ -29,23 +29,23 @@ pub struct ProbeArgs {
 /// The probes.
 #[derive(Subcommand, Debug)]
 pub enum Which {
-    /// Read, write, again; for each client
+    /// Read, then write, in a loop for each client
     EchoServer(EchoServerArgs),
-    /// Write, read, pause; -n times
+    /// Write, read and pause, -n times
     EchoClient(EchoClientArgs),
-    /// Write, pause, again; for each client, until it goes away
+    /// Write and pause in a loop for each client until it disconnects
     StreamServer(StreamServerArgs),
-    /// Read until the time is over, and say how much came
+    /// Read for a fixed time and report the number of bytes
     StreamClient(StreamClientArgs),
-    /// Print what getsockopt(TCP_QUICKACK) says of a new socket
+    /// Print the TCP_QUICKACK value of a new socket
     QuickackDefault {
         /// Print one JSON document
         #[arg(long)]
         json: bool,
     },
-    /// The server's end of any application of an experiment
+    /// Run the server side of any application of an experiment
     Server(AppServerArgs),
-    /// The client's end of any application of an experiment
+    /// Run the client side of any application of an experiment
     Client(AppClientArgs),
 }
 
@@ -64,13 +64,13 @@ impl Which {
 /// What every probe takes.
 #[derive(Args, Debug)]
 pub struct Common {
-    /// Print one JSON document at the end instead of the log (see `tcplab schema probe`)
+    /// Print one JSON document at the end instead of a log (see `tcplab schema probe`)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Show the time of day (UTC) before the time since the start
+    /// Log the time of day (UTC) before the time since the start
     #[arg(long, help_heading = "Output")]
     pub absolute: bool,
-    /// Log at most N lines; what comes after is only counted, and costs nothing
+    /// Log at most N lines; count further lines without logging them
     #[arg(
         long,
         help_heading = "Output",
@@ -78,10 +78,10 @@ pub struct Common {
         default_value_t = 4000
     )]
     pub log_lines: u64,
-    /// Leave the kernel's own state (/proc/net/tcp) out of the log: looking takes time
+    /// Do not log the kernel's state (/proc/net/tcp): reading it takes time
     #[arg(long, help_heading = "Output")]
     pub no_looks: bool,
-    /// Sample tcp_info of each connection in this distance: 100ms, 1s
+    /// Sample tcp_info of each connection at this interval: 100ms, 1s [default: never]
     #[arg(long, help_heading = "Output", value_name = "TIME", value_parser = positive)]
     pub tcp_info_every: Option<Duration>,
     /// Use IPv4 only
@@ -105,13 +105,13 @@ impl Common {
 /// What every server takes.
 #[derive(Args, Debug)]
 pub struct ServerCommon {
-    /// Listen on this port; 0 takes a free one and says which
+    /// Listen on this port; 0 picks a free port and prints it
     #[arg(short, long, value_name = "PORT", default_value_t = 1234)]
     pub port: u16,
-    /// Listen on this address only
+    /// Listen on this address only [default: all addresses]
     #[arg(long, value_name = "ADDRESS")]
     pub bind: Option<String>,
-    /// End after N clients (with UDP: datagrams) instead of with Ctrl-C
+    /// End after N clients (UDP: N datagrams) [default: until Ctrl-C]
     #[arg(long, value_name = "N")]
     pub clients: Option<u64>,
     /// Run on this CPU
@@ -134,10 +134,10 @@ impl ServerCommon {
 /// What every client takes.
 #[derive(Args, Debug)]
 pub struct ClientCommon {
-    /// The server: a name or an address
+    /// Server: a host name or an address
     #[arg(value_name = "HOST")]
     pub host: String,
-    /// The server's port
+    /// Port of the server
     #[arg(short, long, value_name = "PORT", default_value_t = 1234)]
     pub port: u16,
     /// Run on this CPU
@@ -163,7 +163,7 @@ pub struct EchoServerArgs {
     /// Read at most this many bytes at once
     #[arg(short = 'b', long = "read", value_name = "BYTES", default_value = "1", value_parser = size)]
     pub read: u64,
-    /// Write this many bytes after each read: those that were read, then zeros
+    /// Write this many bytes after each read: the bytes read, padded with zeros
     #[arg(short = 'B', long = "write", value_name = "BYTES", default_value = "1", value_parser = size)]
     pub write: u64,
     /// Set TCP_QUICKACK 1 before each read
@@ -185,13 +185,13 @@ pub struct EchoClientArgs {
     /// Read at most this many bytes at once
     #[arg(short = 'B', long = "read", value_name = "BYTES", default_value = "1", value_parser = size)]
     pub read: u64,
-    /// How many round trips
+    /// Number of round trips
     #[arg(short = 'n', long, value_name = "N", default_value_t = 2)]
     pub count: u64,
-    /// Pause after each round trip, in microseconds or with a unit
+    /// Pause after each round trip (without a unit: microseconds)
     #[arg(short = 's', long, value_name = "TIME", default_value = "1s", value_parser = pause)]
     pub pause: Duration,
-    /// Set TCP_QUICKACK to this before each write; -1 leaves it alone
+    /// Set TCP_QUICKACK to this value before each write; -1 does not set it
     #[arg(
         short,
         long,
@@ -200,7 +200,7 @@ pub struct EchoClientArgs {
         allow_negative_numbers = true
     )]
     pub quickack: i32,
-    /// Give up when no answer has come for so long (never)
+    /// Give up if no answer arrives within this time [default: never]
     #[arg(long, value_name = "TIME", value_parser = positive)]
     pub idle_timeout: Option<Duration>,
     #[command(flatten)]
@@ -213,19 +213,19 @@ pub struct StreamServerArgs {
     /// Write this many bytes at once: 1460, 16k, 1m
     #[arg(short = 'b', long = "write", value_name = "BYTES", default_value = "1460", value_parser = size)]
     pub write: u64,
-    /// Pause after each write, in microseconds or with a unit
+    /// Pause after each write (without a unit: microseconds)
     #[arg(short = 's', long, value_name = "TIME", default_value = "0", value_parser = pause)]
     pub pause: Duration,
-    /// Write this many bytes a second on average (k is 1024)
+    /// Average rate in bytes per second (k is 1024) [default: no limit]
     #[arg(short, long, value_name = "BYTES/S", value_parser = byte_rate, overrides_with = "bit_rate")]
     pub rate: Option<u64>,
-    /// Write this many bits a second on average (k is 1000)
+    /// Average rate in bits per second (k is 1000) [default: no limit]
     #[arg(short = 'B', long, value_name = "BITS/S", value_parser = bit_rate, overrides_with = "rate")]
     pub bit_rate: Option<u64>,
-    /// SO_SNDBUF, as given to setsockopt
+    /// Set SO_SNDBUF to this value [default: the kernel's]
     #[arg(short = 'S', long, value_name = "BYTES", value_parser = option_size)]
     pub sndbuf: Option<u32>,
-    /// Write nothing for this time after SIGUSR1, in seconds or with a unit
+    /// Stop writing for this time after SIGUSR1 (without a unit: seconds)
     #[arg(short = 'R', long, value_name = "TIME", default_value = "5", value_parser = seconds)]
     pub signal_pause: Duration,
     /// Set TCP_QUICKACK 1 before each write
@@ -241,22 +241,22 @@ pub struct StreamServerArgs {
 /// `tcplab probe stream-client`.
 #[derive(Args, Debug)]
 pub struct StreamClientArgs {
-    /// Read this many bytes (in as many reads as it takes), then pause; with -L one read
+    /// Read this many bytes before each pause (with -L: in one read)
     #[arg(short = 'b', long = "read", value_name = "BYTES", default_value = "1460", value_parser = size)]
     pub read: u64,
-    /// SO_RCVBUF, as given to setsockopt
+    /// Set SO_RCVBUF to this value [default: the kernel's]
     #[arg(short, long, value_name = "BYTES", value_parser = option_size)]
     pub rcvbuf: Option<u32>,
-    /// Pause after that, in microseconds or with a unit
+    /// Pause after reading --read bytes (without a unit: microseconds)
     #[arg(short = 's', long, value_name = "TIME", default_value = "0", value_parser = pause)]
     pub pause: Duration,
-    /// Read for this time, in seconds or with a unit
+    /// Read for this time (without a unit: seconds)
     #[arg(short, long = "time", value_name = "TIME", default_value = "10", value_parser = positive)]
     pub time: Duration,
-    /// SO_RCVLOWAT: a read waits for this many bytes
+    /// Set SO_RCVLOWAT: each read waits for this many bytes [default: 1]
     #[arg(short = 'L', long, value_name = "BYTES", value_parser = option_size)]
     pub rcvlowat: Option<u32>,
-    /// Say each second how much came
+    /// Report the number of bytes received every second
     #[arg(long)]
     pub trend: bool,
     #[command(flatten)]
@@ -266,7 +266,7 @@ pub struct StreamClientArgs {
 /// `tcplab probe server`.
 #[derive(Args, Debug)]
 pub struct AppServerArgs {
-    /// Which application
+    /// Application to run
     #[arg(value_enum, value_name = "KIND")]
     pub kind: AppName,
     #[command(flatten)]
@@ -280,7 +280,7 @@ pub struct AppServerArgs {
 /// `tcplab probe client`.
 #[derive(Args, Debug)]
 pub struct AppClientArgs {
-    /// Which application
+    /// Application to run
     #[arg(value_enum, value_name = "KIND")]
     pub kind: AppName,
     #[command(flatten)]

@@ -226,7 +226,7 @@ impl Work {
             }
         };
         Some(Failure::inconclusive(format!(
-            "{name}: {why} after {completed} completed; is the same application running there, with the same sizes?"
+            "{name}: {why} after {completed} completed; does the peer run the same application with the same sizes?"
         )))
     }
 }

@@ -24,12 +24,12 @@ pub fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         let n = report.log_left_out;
         writeln!(
             out,
-            "{n} lines of the log were left out (--log-lines N allows more)"
+            "{n} log lines were omitted (--log-lines N raises the limit)"
         )?;
     }
     if report.connections_left_out > 0 {
         let n = report.connections_left_out;
-        writeln!(out, "{n} connections more were only counted")?;
+        writeln!(out, "{n} more connections were only counted")?;
     }
     for warning in &report.warnings {
         writeln!(out, "warning: {warning}")?;
@@ -47,13 +47,13 @@ fn frames(via: &ViaReport, out: &mut impl Write) -> io::Result<()> {
         "{device} {address}: {came} frames in ({tagged_in} with CAQM's tag), {went} out ({tagged_out})"
     )?;
     let rest = [
-        ("held nothing for the endpoint", via.refused),
+        ("carried no packet for the endpoint", via.refused),
         ("fitted no header", via.invalid),
         (
-            "were for addresses that nobody answered for",
+            "went to addresses that did not answer ARP",
             via.unreachable,
         ),
-        ("had no room on the device", via.full),
+        ("did not fit into the device's queue", via.full),
         ("were dropped before they could be read", via.missed),
     ];
     for (what, n) in rest.into_iter().filter(|(_, n)| *n > 0) {
@@ -95,7 +95,7 @@ fn latencies(report: &Report, out: &mut impl Write) -> io::Result<()> {
         let us = ns as f64 / 1e3;
         writeln!(
             out,
-            "these times have looks into /proc/net/tcp in them, {us:.0} us each at this end; --no-looks leaves them out"
+            "these times include reads of /proc/net/tcp, {us:.0} us each at this end; --no-looks avoids them"
         )?;
     }
     Ok(())
@@ -134,7 +134,7 @@ fn counters(report: &Report, out: &mut impl Write) -> io::Result<()> {
         Some(_) => writeln!(out, "counters of the endpoint:")?,
         None => writeln!(
             out,
-            "counters of this network namespace, all its connections together:"
+            "counters of this network namespace (all its connections):"
         )?,
     }
     for (name, value) in &report.counters {

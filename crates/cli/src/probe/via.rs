@@ -15,9 +15,9 @@ use crate::failure::Failure;
 /// An endpoint of tcplab's own on a device.
 #[derive(Args, Debug, Default)]
 pub struct ViaArgs {
-    /// Run on tcplab's own TCP, an endpoint behind this device: tap:NAME, a TAP device that is made
-    /// (tap:NAME=ADDRESS/PREFIX gives the kernel's side an address); netns:NAME/DEVICE, the same in a
-    /// namespace; if:NAME, an interface that there is
+    /// Use tcplab's own TCP on this device instead of the kernel's: tap:NAME creates a TAP device,
+    /// tap:NAME=ADDRESS/PREFIX also sets the kernel's address on it, netns:NAME/DEVICE uses a device in a
+    /// namespace, if:NAME an existing interface
     #[arg(
         long,
         help_heading = "Endpoint of tcplab's own",
@@ -25,10 +25,10 @@ pub struct ViaArgs {
         requires = "address"
     )]
     pub via: Option<End>,
-    /// The endpoint's address and the prefix of its network: 10.77.0.1/24
+    /// Address and prefix length of the endpoint: 10.77.0.1/24
     #[arg(long, help_heading = "Endpoint of tcplab's own", value_name = "IPV4/PREFIX", value_parser = network, requires = "via")]
     pub address: Option<(Ipv4Addr, u8)>,
-    /// Who takes packets for other networks
+    /// Gateway to other networks
     #[arg(
         long,
         help_heading = "Endpoint of tcplab's own",
@@ -36,7 +36,7 @@ pub struct ViaArgs {
         requires = "via"
     )]
     pub gateway: Option<Ipv4Addr>,
-    /// Bytes of the longest IP packet (the interface's; 1500 with a new TAP device)
+    /// MTU in bytes [default: the interface's; 1500 for a new TAP device]
     #[arg(
         long,
         help_heading = "Endpoint of tcplab's own",
@@ -44,7 +44,7 @@ pub struct ViaArgs {
         requires = "via"
     )]
     pub mtu: Option<u32>,
-    /// The profile (`tcplab stacks` lists them; the newest)
+    /// Profile of the endpoint's TCP, from `tcplab stacks` [default: linux-6.1]
     #[arg(
         long,
         help_heading = "Endpoint of tcplab's own",
@@ -52,13 +52,13 @@ pub struct ViaArgs {
         requires = "via"
     )]
     pub profile: Option<String>,
-    /// A sysctl of the endpoint; may be repeated
+    /// Set a sysctl of the endpoint (repeatable)
     #[arg(long, help_heading = "Endpoint of tcplab's own", value_name = "NAME=VALUE", value_parser = pair, requires = "via")]
     pub sysctl: Vec<(String, String)>,
-    /// A behaviour that differs from the profile's (docs/model.md); may be repeated
+    /// Change a behaviour of the profile (docs/model.md; repeatable)
     #[arg(long, help_heading = "Endpoint of tcplab's own", value_name = "NAME=VALUE", value_parser = pair, requires = "via")]
     pub behaviour: Vec<(String, String)>,
-    /// What its card does with segments
+    /// Segmentation offload of the endpoint's network card [default: none]
     #[arg(
         long,
         help_heading = "Endpoint of tcplab's own",
@@ -66,7 +66,7 @@ pub struct ViaArgs {
         requires = "via"
     )]
     pub offload: Option<OffloadName>,
-    /// Where its draws begin: ports, initial sequence numbers (by the clock)
+    /// Seed for ports and initial sequence numbers [default: from the clock]
     #[arg(
         long,
         help_heading = "Endpoint of tcplab's own",
@@ -74,7 +74,7 @@ pub struct ViaArgs {
         requires = "via"
     )]
     pub seed: Option<u64>,
-    /// Write the frames of its device into this file (pcapng)
+    /// Capture the device's frames to this pcapng file
     #[arg(short = 'w', long, help_heading = "Endpoint of tcplab's own", value_name = "FILE", value_hint = ValueHint::FilePath, requires = "via")]
     pub write: Option<PathBuf>,
 }
@@ -82,11 +82,11 @@ pub struct ViaArgs {
 /// Who cuts data into segments, and who joins them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OffloadName {
-    /// Nobody but TCP
+    /// No offload
     None,
-    /// The card cuts what leaves
+    /// The card segments outgoing data
     Tso,
-    /// It joins what comes, too
+    /// The card also merges incoming segments
     Gro,
 }
 
@@ -122,7 +122,7 @@ fn once(option: &str, pairs: &[(String, String)]) -> Result<BTreeMap<String, Str
     for (name, value) in pairs {
         if map.insert(name.clone(), value.clone()).is_some() {
             return Err(Failure::usage(format!(
-                "{option} {name} is given twice: which of the two?"
+                "{option} {name} is given twice: remove one"
             )));
         }
     }
@@ -131,7 +131,7 @@ fn once(option: &str, pairs: &[(String, String)]) -> Result<BTreeMap<String, Str
 
 /// `10.77.0.1/24`.
 fn network(text: &str) -> Result<(Ipv4Addr, u8), String> {
-    let bad = || "write an IPv4 address and the length of the prefix: 10.77.0.1/24".to_owned();
+    let bad = || "write an IPv4 address and a prefix length: 10.77.0.1/24".to_owned();
     let (address, prefix) = text.split_once('/').ok_or_else(bad)?;
     let address: Ipv4Addr = address.parse().map_err(|_| bad())?;
     let prefix = prefix.parse().ok().filter(|prefix| *prefix <= 32);
@@ -141,7 +141,7 @@ fn network(text: &str) -> Result<(Ipv4Addr, u8), String> {
         && !address.is_loopback();
     match is_hosts {
         true => Ok((address, prefix.ok_or_else(bad)?)),
-        false => Err(format!("{address} is no host's address: {}", bad())),
+        false => Err(format!("{address} cannot be a host's address: {}", bad())),
     }
 }
 

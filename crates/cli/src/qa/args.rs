@@ -9,35 +9,36 @@ use crate::compare::args::{JudgeArgs, OutputArgs};
 /// `tcplab qa`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Sections: each EXPERIMENT, the counters of all of them, a suite of nine small experiments (tcplab bench), packetdrill scripts
-(--drill), malformed frames (on the model and this machine's kernel). In virtual time values are exact: they are equal, or they differ.
+Sections of the report: each EXPERIMENT; the counters of all experiments; a suite of nine small experiments \
+(as in `tcplab bench`); packetdrill scripts (--drill); malformed frames, on the model and on this machine's \
+kernel. Virtual-time values are exact: they are equal or they differ.
 
-Exit codes: 0 done; 1 something is worse, or has a verdict of --fail-on; 2 bad input; 3 a point failed, or a row is open and
---require-verdict; 4 a stack cannot run here; 130 Ctrl-C or SIGTERM came first.
+Exit codes: 0 success; 1 a row is worse or has a --fail-on verdict; 2 bad input; 3 a point failed, or a row is \
+undecided (--require-verdict); 4 a stack cannot run here; 130 interrupted (Ctrl-C or SIGTERM).
 
 Examples:
   tcplab qa examples/delayed-ack.toml --before uml:6.1 --after uml:6.1+mss-boundary --html qa.html
   tcplab qa --before uml:6.1 --after uml:6.1+quickack-count --drill gtests/net/tcp --markdown qa.md")]
 pub struct QaArgs {
-    /// Experiment files that matter to you
+    /// Experiment files to run on both stacks
     #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::FilePath)]
     pub experiments: Vec<PathBuf>,
-    /// The stack before: uml:6.1
+    /// Stack before the change: uml:6.1
     #[arg(long, value_name = "STACK")]
     pub before: String,
-    /// The stack after: uml:6.1+EDIT
+    /// Stack after the change: uml:6.1+EDIT
     #[arg(long, value_name = "STACK")]
     pub after: String,
-    /// packetdrill scripts, or folders of them
+    /// Also run these packetdrill scripts, or all scripts in these folders
     #[arg(long, value_name = "PATH", num_args = 1.., value_hint = ValueHint::AnyPath)]
     pub drill: Vec<PathBuf>,
-    /// Malformed frames into each stack
+    /// Send N malformed frames to each stack
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     pub frames: u64,
-    /// Leave the suite of workloads out
+    /// Skip the suite of small experiments
     #[arg(long)]
     pub no_suite: bool,
-    /// Points and scripts at once
+    /// Run N points or scripts in parallel [default: number of CPUs]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
 

@@ -14,72 +14,77 @@ use crate::ssh::SshArgs;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  tcplab run examples/delayed-ack.toml                      the stacks that the file names, or the model
-  tcplab run delayed-ack.toml --on uml:6.1,host             others
-  tcplab run delayed-ack.toml --out results --json | jq ... keep captures and results
+  tcplab run examples/delayed-ack.toml                    the file's stacks, or the model
+  tcplab run delayed-ack.toml --on uml:6.1,host           other stacks
+  tcplab run delayed-ack.toml --out results               keep captures and results
   tcplab run examples/ack-filter-rrul.toml --repeat 5 --set link.isp-home.a_to_b.rate=1mbit,2mbit
-  tcplab run results/manifest.json                          the same run again
-  tcplab run examples/rto-web.toml --connections 100000     a population, through every arm
-  tcplab run examples/rto-sensitivity.toml                  a population and what changes of it do to every row
-  git bisect run tcplab run EXP.toml --on uml:mine --bad 'client.TcpExtDelayedACKs > 0' --bisect-exit")]
+  tcplab run results/manifest.json                        repeat an earlier run
+  tcplab run examples/rto-web.toml --connections 100000   a population, through every arm
+  tcplab run examples/rto-sensitivity.toml                a population with variants
+  git bisect run tcplab run EXP.toml --on uml:mine --bad 'client.TcpExtDelayedACKs > 0' --bisect-exit
+
+`tcplab stacks --keys` lists the keys of --set with range, default and meaning. docs/experiment.md lists \
+the measures of --bad.")]
 pub struct RunArgs {
-    /// Experiment file (docs/experiment.md), or the manifest.json of a result
+    /// Experiment file (docs/experiment.md), or the manifest.json of an earlier result
     #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::FilePath)]
     pub experiment: PathBuf,
-    /// Stacks to run on, in place of those of the file: model:PROFILE, uml:NAME, host [default: model]; ssh:A,B are two machines (docs/ssh.md)
+    /// Run on these stacks instead of the file's: model:PROFILE, uml:NAME, host, or ssh:A,B for two machines (docs/ssh.md)
+    /// [default: model]
     #[arg(long, value_name = "STACK", value_delimiter = ',')]
     pub on: Vec<String>,
-    /// Keep results and captures in this folder; a run that was interrupted goes on there
+    /// Keep results and captures in this folder; the same command resumes an interrupted run
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
-    /// Points at once; stacks in real time always run alone [default: the processors]
+    /// Run N points in parallel; real-time stacks always run one by one [default: number of CPUs]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// Seed of all random streams, in place of the file's
+    /// Seed of all random streams [default: the file's]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Change a value of the file: link.isp-home.a_to_b.rate=1mbit; several values (=1mbit,2mbit) make an axis
+    /// Change a value of the file: link.isp-home.a_to_b.rate=1mbit; several values (=1mbit,2mbit) make an axis.
+    /// `tcplab stacks --keys` and docs/experiment.md list the keys
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
-    /// Runs of each point, in place of the file's; each has its own seed
+    /// Run each point N times, each with its own seed [default: the file's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub repeat: Option<u32>,
-    /// Show every run of a repeated point, not only means
+    /// Show every run of a repeated point [default: means only]
     #[arg(long)]
     pub all: bool,
-    /// Of a population: connections of each arm, in place of the file's
+    /// Population: simulate N connections per arm [default: the file's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     pub connections: Option<u64>,
-    /// Of a population: only part I of N; `tcplab merge` makes one result of all parts
+    /// Population: run only part I of N; `tcplab merge` combines the parts
     #[arg(long, value_name = "I/N", value_parser = crate::population::args::parse_shard)]
     pub shard: Option<tcplab_lab::population::Shard>,
-    /// Of a population: only these of the file's variants
+    /// Population: run only these variants of the file
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub variant: Vec<String>,
-    /// Of a population: keep a row for each connection and arm as Parquet, in rows.parquet of --out, or in this file
+    /// Population: write one Parquet row per connection and arm to FILE [default: rows.parquet in --out]
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, value_hint = ValueHint::FilePath)]
     pub rows: Option<Option<PathBuf>>,
-    /// Write the result as one self-contained HTML page (`tcplab report` does it later)
+    /// Write the result as a self-contained HTML page (later: `tcplab report`)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub html: Option<PathBuf>,
-    /// Write the points to FILE.csv, or points and series to a folder, a table each
+    /// Write the points to FILE.csv, or all points and series to a folder of CSV files
     #[arg(long, value_name = "FILE.csv|FOLDER", value_hint = ValueHint::AnyPath)]
     pub csv: Option<PathBuf>,
-    /// Show what would be run, and run nothing; with --json every value of every point
+    /// Show the points without running them; with --json, every value of every point
     #[arg(long)]
     pub dry_run: bool,
     /// Print one JSON document (see `tcplab schema run`)
     #[arg(long)]
     pub json: bool,
-    /// Of `ssh:` hosts: set the experiment's sysctls there for the run, and put them back
+    /// ssh: set the experiment's sysctls on the hosts for the run, then restore them
     #[arg(long)]
     pub ssh_sysctl: bool,
     #[command(flatten)]
     pub ssh: SshArgs,
-    /// Exit with 1 when this expression over measures is true at any point
+    /// Exit with 1 if this expression over measures is true at any point
     #[arg(long, value_name = "EXPRESSION")]
     pub bad: Option<String>,
-    /// Exit codes for `git bisect run`: 0 good, 1 bad, 125 cannot say
+    /// Exit for `git bisect run`: 0 good, 1 bad, 125 undecided
     #[arg(long, requires = "bad")]
     pub bisect_exit: bool,
 }
@@ -115,13 +120,13 @@ pub struct BisectArgs {
     /// Experiment file (docs/experiment.md)
     #[arg(value_name = "EXPERIMENT", value_hint = ValueHint::FilePath)]
     pub experiment: PathBuf,
-    /// The stacks in their order, good ones first; neither end is presumed
+    /// Test these stacks, in order from good to bad; both ends are tested too
     #[arg(long, value_name = "STACK", value_delimiter = ',', required = true)]
     pub over: Vec<String>,
-    /// What makes a stack bad: an expression over measures, true at any point
+    /// Call a stack bad if this expression over measures is true at any point
     #[arg(long, value_name = "EXPRESSION")]
     pub bad: String,
-    /// Seed of all random streams, in place of the file's
+    /// Seed of all random streams [default: the file's]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Print one JSON document

@@ -133,13 +133,13 @@ fn words(document: &Document) -> String {
         &document.last_good,
         &document.cannot_say,
     ) {
-        (_, _, Some(why)) => format!("cannot say after {runs} runs: {why}"),
+        (_, _, Some(why)) => format!("undecided after {runs} runs: {why}"),
         (Some(first), Some(good), _) => {
-            format!("{first} is the first bad one, after {runs} runs; {good} is good")
+            format!("first bad stack: {first} ({good} is good; {runs} runs)")
         }
         (Some(first), None, _) => {
-            format!("{first} is the first bad one, after {runs} runs; it is the first of the list")
+            format!("first bad stack: {first}, the first of the list ({runs} runs)")
         }
-        (None, ..) => format!("none is bad, after {runs} runs"),
+        (None, ..) => format!("no stack is bad ({runs} runs)"),
     }
 }

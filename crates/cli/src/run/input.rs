@@ -68,7 +68,7 @@ impl Input {
     /// Of a file's text.
     pub fn of(path: &Path, text: &str, changes: &Changes<'_>) -> Result<Self, Failure> {
         if text.trim_start().starts_with('{') {
-            changes.refuse("a manifest repeats its own run: this needs the experiment file")?;
+            changes.refuse("does not apply to a manifest, which repeats its own run: name the experiment file")?;
             return Self::from_manifest(path, text);
         }
         let name = files::name_of(path);

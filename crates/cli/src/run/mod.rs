@@ -61,12 +61,12 @@ pub fn main(args: &RunArgs, color: Color) -> ExitCode {
 fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
     if args.shard.is_some() || args.connections.is_some() || !args.variant.is_empty() {
         return Err(Failure::usage(
-            "--shard, --connections and --variant are for populations: files with a table [population]",
+            "--shard, --connections and --variant apply to populations only (files with a [population] table)",
         ));
     }
     if args.rows.is_some() {
         return Err(Failure::usage(
-            "--rows is for populations: files with a table [population]",
+            "--rows applies to populations only (files with a [population] table)",
         ));
     }
     let bad = args.bad.as_deref().map(parse_expression).transpose()?;

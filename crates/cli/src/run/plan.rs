@@ -53,7 +53,7 @@ impl Plan<'_> {
         let mut whole = vec![("runs", format!("{runs}: {points} on {stacks}"))];
         whole.extend(axes(self.points));
         let sets = |(name, sets): &(String, String)| match sets.is_empty() {
-            true => ("variant", format!("{name}: the file as it is")),
+            true => ("variant", format!("{name}: the file without changes")),
             false => ("variant", format!("{name}: {sets}")),
         };
         whole.extend(self.variants.iter().map(sets));
@@ -69,7 +69,7 @@ impl Plan<'_> {
         }
         writeln!(
             out,
-            "\nNothing was run. --json shows every value of every point."
+            "\nDry run: nothing was run. --json shows every value of every point."
         )?;
         Ok(())
     }
@@ -108,7 +108,7 @@ pub fn of_population(
     lines(&mut out, &whole, theme)?;
     writeln!(
         out,
-        "\nNothing was run. `tcplab population show {}` shows what connections are drawn from, --json the first one.",
+        "\nDry run: nothing was run. `tcplab population show {}` shows the distributions, --json the first connection.",
         safe(file)
     )?;
     Ok(())

@@ -60,7 +60,7 @@ fn over_lo(points: &[Point]) {
     let all: Option<Vec<_>> = points.iter().map(both).collect();
     if let Some((app, host)) = all.and_then(|all| all.into_iter().next()) {
         say(&format!(
-            "note: application `{app}`: its client and its server are both host `{host}`: it runs over lo, on no link"
+            "note: application `{app}`: client and server are both host `{host}`, so it runs over lo, not over a link"
         ));
     }
 }

@@ -261,7 +261,7 @@ fn of_key(entry: &Entry, text: &mut Vec<String>) {
     if !entry.is_applied(Kind::Ssh) {
         push(
             text,
-            "not applied on ssh: the network is real; the result says so",
+            "ignored on ssh (the network is real); the result says so",
         );
     }
 }

@@ -54,7 +54,7 @@ fn run(json: bool) -> Result<ExitCode, Failure> {
             "real time"
         };
         let note = match (&stack.lacks, stack.also.as_slice()) {
-            (Some(lacks), _) => format!("; not here, needs {lacks}"),
+            (Some(lacks), _) => format!("; not available here, needs {lacks}"),
             (None, []) => String::new(),
             (None, also) => format!("; also {}", also.join(" ")),
         };

@@ -145,7 +145,7 @@ fn print(profiles: &[(&Known, Profile)], theme: &Theme) -> Result<(), Failure> {
     }
     writeln!(
         out,
-        "\nThe same under every profile, though kernels differ:"
+        "\nThe same in every profile, although kernels differ:"
     )?;
     for (what, changed) in NOT_MODELLED {
         writeln!(out, "- {what} ({changed})")?;

@@ -66,7 +66,7 @@ fn wrong_requests_end_with_2_and_name_the_way_out() {
         ),
         (&["kernel", "rm"], "<NAME>"),
         (&["kernel", "rm", "6.1"], "uml:6.1 is not built here"),
-        (&["kernel", "rm", "../x"], "is no name"),
+        (&["kernel", "rm", "../x"], "is not a name"),
     ];
     for (args, part) in cases {
         let text = run(args);

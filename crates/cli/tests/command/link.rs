@@ -212,7 +212,7 @@ fn the_program_at_an_end_decides_the_exit_code() {
 fn what_cannot_be_is_said_before_anything_is_made() {
     for (args, code, says) in [
         (&["new:a"][..], 2, "required"),
-        (&["new:a", "vlan:3"], 2, "is no kind of end"),
+        (&["new:a", "vlan:3"], 2, "is not a kind of end"),
         (&["new:a", "new:a"], 2, "both ends are new:a"),
         (&["no-such-end-1", "new:b"], 2, "ip netns add no-such-end-1"),
         (

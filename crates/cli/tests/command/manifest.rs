@@ -65,7 +65,7 @@ fn what_no_experiment_could_have_is_refused_with_its_path() {
         (
             "/points/0/hosts/0/name",
             json!("../../x"),
-            "points[0].hosts[0].name: \"../../x\" is no name",
+            "points[0].hosts[0].name: \"../../x\" is not a name",
         ),
         (
             "/points/0/hosts/0/sysctl",
@@ -82,18 +82,18 @@ fn what_no_experiment_could_have_is_refused_with_its_path() {
             json!("1s"),
             "expected i64 at line 1 column",
         ),
-        ("/points", json!([]), "points: there is no point"),
+        ("/points", json!([]), "points: the list is empty"),
         ("/measures", json!(["nobody.x"]), "measures: at points[0]:"),
         ("/schema", json!("x"), "its schema is not tcplab.manifest/1"),
         (
             "/experiment",
             json!("a\u{1b}"),
-            "experiment: this is no name",
+            "experiment: this is not a name",
         ),
         (
             "/experiment",
             json!("../../x"),
-            "experiment: this is no name",
+            "experiment: this is not a name",
         ),
         (
             "/view",

@@ -111,7 +111,7 @@ fn what_cannot_be_proved_says_why() {
     // Where the losses are is what this capture shows.
     for capture in ["bulk-rto.b.pcap", "syn-retries.a.pcap"] {
         let run = tcplab(&["analyze", "--prove", &format!("{CAPTURES}/{capture}")]);
-        let why = "Not proved: the losses of the path are not in the experiment.";
+        let why = "Not proved: the experiment does not include the path's losses.";
         assert!(run.out.contains(why), "{capture}: {}", run.out);
     }
 }

@@ -192,7 +192,7 @@ impl File<'_> {
             let word = self.cell(cells, column).to_lowercase();
             let found = known.iter().find(|(own, _)| *own == word);
             found.map(|(_, at)| *at).ok_or_else(|| {
-                self.error(line, format!("`{word}` is no value of `{column}`"), other)
+                self.error(line, format!("`{word}` is not a value of `{column}`"), other)
             })
         };
         let better = [
@@ -248,7 +248,7 @@ impl File<'_> {
     fn parse(&self, line: usize, word: &str, column: &str) -> Result<f64, ImportError> {
         let number = word.trim_end_matches('%').parse::<f64>().ok();
         number.filter(|n| n.is_finite()).ok_or_else(|| {
-            let what = format!("`{word}` in column `{column}` is no number");
+            let what = format!("`{word}` in column `{column}` is not a number");
             self.error(
                 line,
                 what,

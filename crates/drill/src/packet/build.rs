@@ -166,7 +166,7 @@ fn tcp(spec: &TcpSpec) -> Result<Tcp, String> {
     options.iter().for_each(|o| option::write(o, &mut bytes));
     if bytes.len() % 4 != 0 {
         return Err(format!(
-            "the TCP options take {} bytes, which is no multiple of 4: pad them with nop",
+            "the TCP options take {} bytes, which is not a multiple of 4: pad them with nop",
             bytes.len()
         ));
     }

@@ -27,7 +27,7 @@ impl Defines {
                 self.set(name, value);
                 Ok(())
             }
-            _ => Err(format!("`{text}` is no definition: expected NAME=VALUE")),
+            _ => Err(format!("`{text}` is not a definition: expected NAME=VALUE")),
         }
     }
 

@@ -308,7 +308,7 @@ fn letters(text: &str) -> Result<Flags, String> {
             '0'..='7' if !flags.is_ace => (c as u16 - '0' as u16) << 6,
             _ => {
                 return Err(format!(
-                    "`{c}` in `{text}` is no flag of TCP: they are . F S R P U E W A, and 0 to 7 for ACE"
+                    "`{c}` in `{text}` is not a flag of TCP: they are . F S R P U E W A, and 0 to 7 for ACE"
                 ));
             }
         };

@@ -39,7 +39,7 @@ pub fn options(
         0 => Ok(Some(out)),
         _ => Err(ScriptError {
             place,
-            what: format!("the options have {len} bytes, which is no multiple of 4: add `nop`s"),
+            what: format!("the options have {len} bytes, which is not a multiple of 4: add `nop`s"),
         }),
     }
 }

@@ -357,7 +357,7 @@ fn length(len: usize) -> Result<Value, Trouble> {
 fn whole(f: f64) -> Result<Value, Trouble> {
     match f.is_finite() && f.abs() < 1e38 {
         true => Ok(Value::Int(f as i128)),
-        false => Err(Trouble::Wrong(format!("{f} is no whole number"))),
+        false => Err(Trouble::Wrong(format!("{f} is not a whole number"))),
     }
 }
 

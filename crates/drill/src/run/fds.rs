@@ -48,7 +48,7 @@ impl Fds {
     /// A new descriptor.
     pub(super) fn add(&mut self, script: i32, live: i32, what: Fd) -> Result<(), String> {
         if script < 0 || live < 0 {
-            return Err(format!("{script} is no descriptor"));
+            return Err(format!("{script} is not a descriptor"));
         }
         if self.find(script).is_some() {
             return Err(format!(
@@ -62,7 +62,7 @@ impl Fds {
     /// new one counts from then on.
     pub(super) fn add_accepted(&mut self, script: i32, live: i32, what: Fd) -> Result<(), String> {
         if script < 0 || live < 0 {
-            return Err(format!("{script} is no descriptor"));
+            return Err(format!("{script} is not a descriptor"));
         }
         self.0.push(Entry {
             script,

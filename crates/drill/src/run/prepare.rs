@@ -174,7 +174,7 @@ impl<T: Target + ?Sized> Runner<'_, T> {
         let port = self.settings.connect_port;
         let socket = number
             .and_then(|i| self.sockets.get_mut(i))
-            .ok_or_else(|| fail(fd.place, "this descriptor is no socket"))?;
+            .ok_or_else(|| fail(fd.place, "this descriptor is not a socket"))?;
         match family {
             Some(AF_UNSPEC) => {
                 socket.state = State::New;
@@ -299,7 +299,7 @@ impl<T: Target + ?Sized> Runner<'_, T> {
         let (remote, port) = (self.settings.network.remote, self.settings.connect_port);
         let socket = number
             .and_then(|i| self.sockets.get_mut(i))
-            .ok_or_else(|| fail(fd.place, "this descriptor is no socket"))?;
+            .ok_or_else(|| fail(fd.place, "this descriptor is not a socket"))?;
         if socket.state == State::New {
             socket.state = State::Connecting;
             socket.live.remote.addr = SocketAddr::new(remote, port);

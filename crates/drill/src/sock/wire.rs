@@ -142,7 +142,7 @@ fn long(bytes: &[u8], at: usize) -> Option<u32> {
 
 /// Reads what arrives. `gso_size`: larger TCP packets count as segments of so many bytes, put together.
 pub(super) fn read(hosts: &mut Hosts, packet: &[u8], gso_size: Option<u16>) -> Arrived {
-    const BROKEN: Arrived = Arrived::Nothing("it is no whole IP packet");
+    const BROKEN: Arrived = Arrived::Nothing("it is not a whole IP packet");
     let Some(ip) = read_ip(packet) else {
         return BROKEN;
     };
@@ -173,7 +173,7 @@ fn end(hosts: &mut Hosts, ip: IpAddr, port: u16) -> Addr {
 fn segment_of(hosts: &mut Hosts, packet: &[u8], ip: &Ip<'_>, gso_size: Option<u16>) -> Arrived {
     let len = packet.len() as u32;
     let Parsed::Tcp(p) = parse_frame(LinkType::Raw, packet, len, &Config::default()) else {
-        return Arrived::Nothing("it is no whole TCP segment");
+        return Arrived::Nothing("it is not a whole TCP segment");
     };
     if p.standing != Standing::Whole || p.header_truncated {
         return Arrived::Nothing("its TCP header is broken");

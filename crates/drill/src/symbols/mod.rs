@@ -59,7 +59,7 @@ pub fn number_or_hint(word: &str) -> Result<i64, String> {
     number(word).ok_or_else(|| {
         let all = TABLES.iter().copied().flatten().map(|(name, _)| *name);
         format!(
-            "`{word}` is no symbol that we know{}",
+            "`{word}` is not a symbol that we know{}",
             crate::nearest::hint(word, all)
         )
     })
@@ -138,7 +138,7 @@ mod tests {
         let message = number_or_hint("SO_RCVBUFF").unwrap_err();
         assert_eq!(
             message,
-            "`SO_RCVBUFF` is no symbol that we know; did you mean `SO_RCVBUF`?"
+            "`SO_RCVBUFF` is not a symbol that we know; did you mean `SO_RCVBUF`?"
         );
     }
 }

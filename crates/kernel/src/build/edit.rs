@@ -241,7 +241,7 @@ impl Edit {
         for other in &written.includes {
             if !Edit::shipped_names().contains(&other.as_str()) {
                 return Err(fail(format!(
-                    "includes `{other}`, which is no shipped edit"
+                    "includes `{other}`, which is not a shipped edit"
                 )));
             }
         }

@@ -162,7 +162,7 @@ pub(super) fn memory_folder() -> Check {
     let free = free_bytes(path).unwrap_or(0);
     let noexec = statvfs(path).is_ok_and(|s| s.flags().contains(FsFlags::ST_NOEXEC));
     if !is_tmpfs {
-        return missing("/dev/shm is no tmpfs".into());
+        return missing("/dev/shm is not a tmpfs".into());
     }
     if noexec {
         return missing("/dev/shm is mounted noexec".into());

@@ -80,7 +80,7 @@ impl FromStr for End {
             "" => Place::Any,
             other => {
                 return Err(format!(
-                    "`{other}:` is no kind of end: write new:NAME, netns:NAME, tap:DEVICE, if:DEVICE, or a bare name"
+                    "`{other}:` is not a kind of end: write new:NAME, netns:NAME, tap:DEVICE, if:DEVICE, or a bare name"
                 ));
             }
         };
@@ -154,14 +154,14 @@ fn is_name(name: &str) -> Result<(), String> {
     let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && c != '/';
     if name.is_empty() || name == "." || name == ".." || !name.chars().all(is_plain) {
         return Err(format!(
-            "`{name}` is no name of a namespace or an interface"
+            "`{name}` is not a name of a namespace or an interface"
         ));
     }
     Ok(())
 }
 
 fn give(text: &str) -> Result<Give, String> {
-    let bad = || format!("`{text}` is no address: write 10.0.0.1/24, fd00::1/64 or none");
+    let bad = || format!("`{text}` is not an address: write 10.0.0.1/24, fd00::1/64 or none");
     let (address, prefix) = text.split_once('/').ok_or_else(bad)?;
     let address: IpAddr = address.parse().map_err(|_| bad())?;
     let most = if address.is_ipv4() { 32 } else { 128 };

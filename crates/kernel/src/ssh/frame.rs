@@ -76,7 +76,7 @@ pub(super) fn read<H: DeserializeOwned>(from: &mut impl Read) -> io::Result<Opti
     let head = u32::from_be_bytes([a, b, c, d]);
     let bytes = u32::from_be_bytes([e, f, g, h]);
     if head > MOST_HEAD || bytes as usize > MOST_BYTES {
-        return Err(wrong("this is no message of tcplab"));
+        return Err(wrong("this is not a message of tcplab"));
     }
     let head = exactly(from, head)?;
     let bytes = exactly(from, bytes)?;

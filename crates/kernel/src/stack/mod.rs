@@ -78,7 +78,7 @@ pub enum NameError {
     #[error("`{0}` names no {1}: write {0}{2}")]
     Empty(&'static str, &'static str, &'static str),
     /// A part of a kernel's name has characters that names do not have.
-    #[error("`{part}` in `{name}` is no name: letters, digits, `.`, `_` and `-` only")]
+    #[error("`{part}` in `{name}` is not a name: letters, digits, `.`, `_` and `-` only")]
     Word {
         /// What was written.
         name: String,
@@ -89,7 +89,7 @@ pub enum NameError {
     #[error("`{0}` names no two hosts: {1}")]
     Hosts(String, String),
     /// Not a timer frequency.
-    #[error("`@{text}` in `{name}` is no timer frequency: write @100, @250, @300 or @1000")]
+    #[error("`@{text}` in `{name}` is not a timer frequency: write @100, @250, @300 or @1000")]
     Hz {
         /// What was written.
         name: String,

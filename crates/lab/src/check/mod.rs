@@ -126,7 +126,7 @@ fn unknown_names(points: &[Point]) -> Result<(), LabError> {
         .collect();
     let known: Vec<&str> = known.into_iter().collect();
     Err(LabError::Wrong(format!(
-        "run.tolerate: no host has a sysctl `{name}`, and it is not one of the keys that can be left out ({})",
+        "run.tolerate: `{name}` is neither a sysctl of a host nor a key that can be tolerated ({})",
         known.join(", ")
     )))
 }

@@ -105,11 +105,11 @@ fn refused_on(kernels: Kernels) -> Option<RefusedSysctl> {
         }
         Kernels::Machine => (
             "uml, qemu, host".to_owned(),
-            "it is the whole machine's, no kernel lets a network namespace set it".to_owned(),
+            "it applies to the whole machine, and a network namespace cannot set it".to_owned(),
         ),
         Kernels::Caqm => (
             "kernels without CAQM".to_owned(),
-            "no release of kernel.org has it".to_owned(),
+            "no kernel.org release has this sysctl".to_owned(),
         ),
     };
     Some(RefusedSysctl { on, why })

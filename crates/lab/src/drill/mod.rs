@@ -92,7 +92,7 @@ pub fn run(
 ) -> Result<DrillDocument, LabError> {
     if job.mutants > 0 && !matches!(job.stack.kind, Kind::Model(_)) {
         return Err(LabError::Wrong(
-            "--mutants is of the model: leave out --on, or name model:PROFILE".into(),
+            "--mutants works on the model only: omit --on, or name model:PROFILE".into(),
         ));
     }
     let texts: Vec<String> = (job.cases.iter())
@@ -116,7 +116,7 @@ pub fn run(
         }
         Kind::Qemu(_) => {
             return Err(LabError::CannotRun(format!(
-                "{}: scripts run on model:, uml: and host; a guest of qemu: has no TUN device for them",
+                "{}: scripts run on model:, uml: and host; qemu: guests have no TUN device",
                 job.stack.name
             )));
         }
@@ -129,7 +129,7 @@ pub(crate) fn read(path: &Path) -> Result<String, LabError> {
     let bytes = read_bytes(path, |_| MOST_BYTES).map_err(|e| match e {
         TextError::Io { path, source } => LabError::Io { path, source },
         TextError::TooLong { path, most } => LabError::Wrong(format!(
-            "{}: no script: the longest that is read has {most} bytes",
+            "{}: too large for a script (more than {most} bytes)",
             path.display()
         )),
         e => LabError::Wrong(e.to_string()),

@@ -36,17 +36,17 @@ impl Lack {
     pub fn text(self) -> &'static str {
         match self {
             Self::Handshake => {
-                "the handshake is not in the capture: the options, the first windows and the state of the ACK engine are unknown; capture from the start of the connection"
+                "the capture lacks the handshake, which shows options, first windows and the receiver's initial state: capture from the start of the connection"
             }
             Self::Direction => {
                 "only one direction was captured: both the data and the ACKs are needed"
             }
-            Self::Data => "it got no data",
+            Self::Data => "it received no data",
             Self::Many => {
-                "left out: only the 500 connections with the most packets are played; name this one with --stream"
+                "skipped: only the 500 connections with the most packets are played; select this one with --stream"
             }
-            Self::Acks => "none of its ACKs of new data is in the capture",
-            Self::Model => "the model did not take the captured handshake",
+            Self::Acks => "the capture contains no ACK of new data from it",
+            Self::Model => "the model rejected the captured handshake",
         }
     }
 }

@@ -140,7 +140,7 @@ impl Desk {
         while self.hostile.poll().is_some() {}
         let (alone, between) = (drain(&mut self.alone), drain(&mut self.between));
         if alone.len() < 2 && !alone.first().is_some_and(|text| text.contains("3000")) {
-            return Err("the live connection is not in the report".into());
+            return Err("the live connection is missing from the report".into());
         }
         match alone.iter().zip(&between).find(|(a, b)| a != b) {
             None if alone.len() == between.len() => Ok(()),

@@ -83,13 +83,13 @@ impl Host {
         let changed = after != before;
         if case.fate == Fate::Refused {
             if accepted.is_ok() {
-                return Err("it was taken, and nobody may take it".into());
+                return Err("the endpoint accepted a frame that it must reject".into());
             }
             if let Some(what) = before.differs(&after) {
-                return Err(format!("it was refused and changed something: {what}"));
+                return Err(format!("the endpoint rejected the frame, but state changed: {what}"));
             }
         } else if let Some(what) = before.differs_in_stream(&after) {
-            return Err(format!("a connection that must stand changed: {what}"));
+            return Err(format!("an unrelated connection changed: {what}"));
         }
         self.pair.check();
         if self.pair.has_answer() {
@@ -98,7 +98,7 @@ impl Host {
             let again = Digest::of(&mut self.pair, &self.live);
             if let Some(what) = after.differs_in_stream(&again) {
                 return Err(format!(
-                    "a connection that must stand changed by an answer: {what}"
+                    "an answer changed an unrelated connection: {what}"
                 ));
             }
             self.pair.check();
@@ -112,10 +112,10 @@ impl Host {
 
     fn end(&mut self) -> Result<(), String> {
         if !self.pair.stands(&self.live) {
-            return Err("the connection that was open before is gone".into());
+            return Err("the open connection is gone".into());
         }
         let took = self.pair.carry(&self.live);
-        let took = took.map_err(|e| format!("the connection that was open before: {e}"))?;
+        let took = took.map_err(|e| format!("the open connection: {e}"))?;
         if took > LONGEST {
             return Err(format!("data was answered after {took:?}"));
         }

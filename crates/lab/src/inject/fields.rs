@@ -34,7 +34,7 @@ pub(super) fn harmed(before: &TcpInfo, after: &TcpInfo, aim: Aim, fate: Fate) ->
     let mut changed = pairs.filter(|(was, is)| must(was.0) && was.1 != is.1);
     changed
         .next()
-        .map(|((name, was), (_, is))| format!("{name} was {was} and is {is}"))
+        .map(|((name, was), (_, is))| format!("{name} changed from {was} to {is}"))
 }
 
 #[cfg(test)]

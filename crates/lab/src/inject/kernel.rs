@@ -19,7 +19,7 @@ const FRAMES: u32 = 100;
 const CLOSED: &str = "the program that listens closed a connection that was open, in order and without having read anything: \
                       it was made again";
 const NO_LOG: &str =
-    "the kernel's log (/dev/kmsg) cannot be read here: its warnings were not looked for";
+    "cannot read the kernel's log (/dev/kmsg): kernel warnings were not checked";
 
 /// The target.
 pub(super) struct Kernel {
@@ -182,7 +182,7 @@ impl Target for Kernel {
                 self.notes.push(CLOSED.into());
                 self.check_new(family)
             }
-            Standing::Gone => Err("the connection that was open before is gone".into()),
+            Standing::Gone => Err("the open connection is gone".into()),
             Standing::Open => {
                 let well = self.check(&live);
                 well.and_then(|()| self.check_new(family))
@@ -240,7 +240,7 @@ impl Kernel {
         let what = harmed(before, &now, self.aim, fate);
         self.before = Some(now);
         match what {
-            Some(what) => Err(format!("a connection that must stand changed: {what}")),
+            Some(what) => Err(format!("an unrelated connection changed: {what}")),
             None => Ok(()),
         }
     }
@@ -256,7 +256,7 @@ impl Kernel {
 
     fn check(&mut self, live: &Conn) -> Result<(), String> {
         let took = self.arena.carry(live);
-        let took = took.map_err(|e| format!("the connection that was open before: {e}"))?;
+        let took = took.map_err(|e| format!("the open connection: {e}"))?;
         if took > LONGEST {
             return Err(format!("data was answered after {took:?}"));
         }

@@ -154,14 +154,14 @@ fn jobs(wanted: &Wanted) -> Result<Vec<Job>, LabError> {
     if chosen.is_empty() {
         let name = wanted.only.as_ref().map_or("", |(name, _)| name);
         return Err(LabError::Wrong(format!(
-            "there is no group {name}; `tcplab inject --list` shows them"
+            "no group {name}; `tcplab inject --list` shows the groups"
         )));
     }
     if let Some((name, Some(number))) = &wanted.only {
         let count = chosen.iter().map(|group| group.count).sum();
         if *number >= count {
             return Err(LabError::Wrong(format!(
-                "{name} has the frames 0 to {}, not {number}",
+                "{name} has frames 0 to {}, but no frame {number}",
                 count - 1
             )));
         }
@@ -209,7 +209,7 @@ fn run_with(
     let kernels = targets.iter().filter(|target| target.is_kernel()).count();
     if kernels > 1 {
         return Err(LabError::Wrong(
-            "a run has one kernel only, whose counters it tells: run it once for each".into(),
+            "a run tests one kernel only: run the command once per kernel".into(),
         ));
     }
     let parts: Vec<Result<Done, LabError>> = thread::scope(|scope| {

@@ -202,7 +202,7 @@ impl Pair {
                 self.stacks[HOST].close(self.now, id);
             }
         }
-        Err("a new connection is not made in 4 s".into())
+        Err("a new connection does not open within 4 s".into())
     }
 
     /// Whether data goes both ways; gives the time until it was answered.
@@ -223,7 +223,7 @@ impl Pair {
                 there
             });
             if read != Some(LOAD) {
-                return Err(format!("of {LOAD} bytes {} came", read.unwrap_or(0)));
+                return Err(format!("only {} of {LOAD} bytes arrived", read.unwrap_or(0)));
             }
         }
         self.settle();

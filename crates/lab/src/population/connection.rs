@@ -115,7 +115,7 @@ impl<'a> Runner<'a> {
             if let Some(why) = world.exhausted() {
                 let arm = &self.population.arms[arm].name;
                 return Err(LabError::Limit(format!(
-                    "connection {number} in {arm}: {why}; what was finished is kept"
+                    "connection {number} in {arm}: {why}; finished arms are kept"
                 )));
             }
             self.packets += world.work().tcp_packets;

@@ -72,16 +72,16 @@ pub(super) fn begin(folder: &Path, request: &Request<'_>, stack: &str) -> Result
     match fs::read_to_string(&file) {
         Ok(there) if there == text => Ok(()),
         Ok(there) if is_but_for_rows(&there, &manifest) => Err(LabError::Wrong(format!(
-            "{} was begun {} --rows; run it so again, or choose another folder",
+            "{} was started {} --rows: run it the same way, or choose another folder",
             folder.display(),
             if manifest.rows { "without" } else { "with" }
         ))),
         Ok(_) => Err(LabError::Wrong(format!(
-            "{} holds the result of another population, seed, stack, shard or version; choose another folder or remove it",
+            "{} contains the result of another population, seed, stack, shard or version: choose another folder or remove it",
             folder.display()
         ))),
         Err(_) if is_full(folder) => Err(LabError::Wrong(format!(
-            "{} is not empty and holds no result; choose another folder",
+            "{} is not empty and is not a result folder: choose another folder",
             folder.display()
         ))),
         Err(_) => {
@@ -107,12 +107,12 @@ pub(super) fn manifest(folder: &Path) -> Result<Manifest, LabError> {
     let text = fs::read_to_string(&file).map_err(LabError::at(&file))?;
     let wrong = |why: &str| {
         let file = file.display();
-        LabError::Wrong(format!("{file}: {why}: this is no result of a population"))
+        LabError::Wrong(format!("{file}: {why}: this is not a result of a population"))
     };
     let manifest: Manifest = serde_json::from_str(&text).map_err(|e| wrong(&plain(&e)))?;
     let (number, of) = manifest.shard;
     match () {
-        () if manifest.schema != SCHEMA => Err(wrong(&format!("its schema is not {SCHEMA}"))),
+        () if manifest.schema != SCHEMA => Err(wrong(&format!("the schema must be {SCHEMA}"))),
         () if !(1..=GROUPS).contains(&of) || !(1..=of).contains(&number) => {
             Err(wrong(&format!("there is no shard {number} of {of}")))
         }
@@ -137,7 +137,7 @@ pub fn of_folder(folder: &Path) -> Result<Population, LabError> {
     let name = file.display().to_string();
     if digest::of_text(&text) != manifest.population_sha256 {
         return Err(LabError::Wrong(format!(
-            "{name}: this is not the file that manifest.json has the hash of; take the result's own, or run it again"
+            "{name}: the hash differs from manifest.json: restore the original file, or run the population again"
         )));
     }
     let found = match &manifest.variant {
@@ -149,7 +149,7 @@ pub fn of_folder(folder: &Path) -> Result<Population, LabError> {
     };
     let found = found.map_err(|e| LabError::Wrong(e.to_string()))?;
     let mut population = found
-        .ok_or_else(|| LabError::Wrong(format!("{name} has not the variant of manifest.json")))?;
+        .ok_or_else(|| LabError::Wrong(format!("{name}: the variant differs from manifest.json")))?;
     population.seed = manifest.seed;
     population.connections = manifest.connections;
     population.name = manifest.experiment;

@@ -20,7 +20,7 @@ pub(super) fn entry(content: &[u8]) -> io::Result<Vec<u8>> {
             Ok([&len.to_le_bytes()[..], &check(content), content].concat())
         }
         _ => Err(io::Error::other(format!(
-            "a group of connections has {} MB, more than {}; ask for fewer connections",
+            "a group of connections takes {} MB, more than {}: ask for fewer connections",
             content.len() >> 20,
             MAX_BYTES >> 20
         ))),

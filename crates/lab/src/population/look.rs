@@ -64,7 +64,7 @@ pub fn look(
     let place = population.arms.iter().position(|a| a.name == arm);
     let place = place.ok_or_else(|| {
         LabError::Wrong(format!(
-            "the result has an arm `{arm}` that the population has not"
+            "the result has an arm `{arm}` that the population does not define"
         ))
     })?;
     Ok(Look {

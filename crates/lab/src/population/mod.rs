@@ -83,7 +83,7 @@ pub fn run(
     let (name, model) = model_of(request.stack)?;
     if population.compare.stops && request.shard.of > 1 {
         return Err(LabError::Wrong(
-            "a shard does not know what the others have decided: leave out --shard, or `stop` of [compare]".to_owned(),
+            "a shard cannot use `stop`, which needs the results of all shards: omit --shard, or remove `stop` from [compare]".to_owned(),
         ));
     }
     check_arms(population, &name)?;

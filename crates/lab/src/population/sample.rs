@@ -215,7 +215,7 @@ fn kernel_server(arm: &Host) -> Result<Host, LabError> {
         .find(|key| !known.contains(&key.as_str()))
     {
         return Err(LabError::Wrong(format!(
-            "arm {}: behaviour `{other}` is of the model; a kernel does what it does",
+            "arm {}: behaviour `{other}` exists in the model only: a kernel's behaviour cannot be changed this way",
             arm.name
         )));
     }
@@ -380,7 +380,7 @@ pub fn sample_point(
     let drawn = population.draw(number);
     if !population.clients[drawn.client].is_plain() {
         return Err(LabError::Wrong(format!(
-            "connection {number}: no kernel has its client; `tcplab population sample` names connections that kernels can run"
+            "connection {number}: its client is not plain Linux, so a kernel cannot run it; `tcplab population sample` lists connections that kernels can run"
         )));
     }
     let arm = &population.arms[arm];

@@ -47,7 +47,7 @@ pub fn run(
     if let Some(to) = request.rows {
         if let (RowsTo::File(_), None) = (to, request.out) {
             return Err(LabError::Wrong(
-                "--rows of a file with variants: add --out FOLDER; each variant's rows are in its folder".to_owned(),
+                "--rows of a file with variants needs --out FOLDER: each variant's rows go to its own folder".to_owned(),
             ));
         }
         // Before anything is written.
@@ -102,7 +102,7 @@ pub fn merge(shards: &[PathBuf], out: Option<&Path>) -> Result<VariantsDocument,
     for other in others {
         if self::manifest(other)? != manifest {
             return Err(LabError::Wrong(format!(
-                "{} and {} have not the same variants",
+                "{} and {} have different variants",
                 first.display(),
                 other.display()
             )));
@@ -146,7 +146,7 @@ fn name_of(population: &Population) -> &str {
 
 fn manifest_of(variants: &[Population]) -> Result<Manifest, LabError> {
     let Some(first) = variants.first() else {
-        return Err(LabError::Wrong("the file has no [[variant]]".to_owned()));
+        return Err(LabError::Wrong("the file has no [[variant]] table".to_owned()));
     };
     Ok(Manifest {
         schema: SCHEMA.to_owned(),
@@ -161,11 +161,11 @@ fn begin(folder: &Path, manifest: &Manifest) -> Result<(), LabError> {
     match fs::read_to_string(&file) {
         Ok(there) if there == text => Ok(()),
         Ok(_) => Err(LabError::Wrong(format!(
-            "{} holds another result, or one of other variants; choose another folder or remove it",
+            "{} contains another result, or a result with other variants: choose another folder or remove it",
             folder.display()
         ))),
         Err(_) if is_full(folder) => Err(LabError::Wrong(format!(
-            "{} is not empty and holds no result; choose another folder",
+            "{} is not empty and is not a result folder: choose another folder",
             folder.display()
         ))),
         Err(_) => {
@@ -182,7 +182,7 @@ fn manifest(folder: &Path) -> Result<Manifest, LabError> {
     let wrong = |why: &str| {
         let file = file.display();
         Err(LabError::Wrong(format!(
-            "{file}: {why}this is no result of a population's variants"
+            "{file}: {why}this is not a result of a population's variants"
         )))
     };
     let manifest = match manifest {
@@ -194,7 +194,7 @@ fn manifest(folder: &Path) -> Result<Manifest, LabError> {
     let is_good = |(n, name): (usize, &String)| is_plain_name(name) && !names[..n].contains(name);
     match names.len() <= MAX_VARIANTS && names.iter().enumerate().all(is_good) {
         true => Ok(manifest),
-        false => wrong("variants: a name of no variant, or one that is there twice: "),
+        false => wrong("variants: unknown or duplicate name: "),
     }
 }
 

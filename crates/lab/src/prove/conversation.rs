@@ -106,11 +106,11 @@ struct Reader {
 type Stops = &'static str;
 
 const NO_HANDSHAKE: &str =
-    "the handshake is not in the capture, so the round trip and the options are not known";
-const LOST: &str = "the losses of the path are not in the experiment";
-const MISSED: &str = "the capture lacks packets of it";
-const BOTH: &str = "both ends send at the same time; the experiment has them take turns";
-const LONG: &str = "the connection is longer than what the experiment repeats";
+    "the capture lacks the handshake, so the round-trip time and the options are unknown";
+const LOST: &str = "the experiment does not include the path's losses";
+const MISSED: &str = "the capture lacks some of its packets";
+const BOTH: &str = "both ends send at the same time, but the experiment can only let them take turns";
+const LONG: &str = "the connection is longer than the part that the experiment can replay";
 
 impl Conversation {
     /// Reads it from the packets of a stream.

@@ -98,10 +98,10 @@ impl<'a> Case<'a> {
         let rows: Vec<Row> = covered(&seen.trace.rows, talk.last_frame);
         let lacks = || match talk.cut {
             Some(cut) => format!(
-                "{cut} (it could be repeated up to packet {})",
+                "{cut} (replayed up to packet {})",
                 talk.last_frame
             ),
-            None => "what it shows is not in the part that could be repeated".to_owned(),
+            None => "the finding lies outside the part that could be replayed".to_owned(),
         };
         let sender = sender(seen.finding, &rows).ok_or_else(lacks)?;
         for figure in experiment.figures {
@@ -174,7 +174,7 @@ impl<'a> Case<'a> {
         }
         match proof.cures.iter().any(|cure| proof.helps(cure)) {
             true => proof.outcome = Outcome::Proved,
-            false => proof.reason = Some("on the model no cure helps".to_owned()),
+            false => proof.reason = Some("no cure helps on the model".to_owned()),
         }
         Ok(proof)
     }
@@ -182,10 +182,10 @@ impl<'a> Case<'a> {
     /// Why the run without a cure is not what the capture shows.
     fn differs(&self, run: &Showed, captured: Option<u64>, before: Option<u64>) -> Option<String> {
         if !run.found {
-            return Some("the model does not show it with these sizes and pauses".to_owned());
+            return Some("the model does not show the finding with these sizes and pauses".to_owned());
         }
         let (Some(captured), Some(before)) = (captured, before) else {
-            return Some("the model shows it elsewhere in the conversation".to_owned());
+            return Some("the model shows the finding elsewhere in the conversation".to_owned());
         };
         // Linux's timer waits 40 ms or 200 ms, and ticks make 10 ms of difference; half or twice as long is another one.
         let alike = before <= captured * 2 && captured <= before * 2;

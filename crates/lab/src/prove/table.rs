@@ -155,31 +155,31 @@ fn why_not(id: &str) -> &'static str {
     match id {
         "rto_stall" | "tail_loss" | "black_hole" | "syn_retries" | "loss" | "random_loss"
         | "congestion_loss" | "ack_loss" | "duplication" => {
-            "the losses of the path are not in the experiment"
+            "the experiment does not include the path's losses"
         }
         "spurious_rto" | "spurious_retransmission_reordering" | "reordering" => {
-            "the delays of the path are not in the experiment"
+            "the experiment does not include the path's varying delays"
         }
-        "bufferbloat" => "the rate and the queue of the path are not in the experiment",
+        "bufferbloat" => "the experiment does not include the path's rate and queue",
         "slow_server" | "slow_client" | "no_answer" => {
-            "the program waits, not TCP: the experiment repeats its pauses"
+            "the program waits, not TCP: the experiment replays its pauses"
         }
         "send_buffer_limited" => {
-            "a small send buffer cannot be told from a fixed congestion window"
+            "a capture cannot distinguish a small send buffer from a fixed congestion window"
         }
         "accept_queue_overflow" | "refused" | "time_wait_reuse" => {
-            "what the listener and the program do is not in the experiment"
+            "the experiment does not include the listener and the program"
         }
         "keepalive_death" | "reset" | "reset_by_middlebox" => {
-            "who ended the connection, and why, is not in the experiment"
+            "the experiment does not include the cause of the connection's end"
         }
-        "option_not_agreed" => "what removed the option is not in the experiment",
+        "option_not_agreed" => "the experiment does not include the device that removed the option",
         "zero_window_stall" => {
             "the capture does not show when the program reads; a larger buffer only bridges its pauses"
         }
-        "capture_artefacts" => "it is about the capture, not about TCP",
-        caqm if caqm.starts_with("caqm_") => "the switches of the path are not in the experiment",
-        _ => "there is no experiment for this finding yet",
+        "capture_artefacts" => "the finding is about the capture, not about TCP",
+        caqm if caqm.starts_with("caqm_") => "the experiment does not include the path's switches",
+        _ => "no experiment exists for this finding yet",
     }
 }
 

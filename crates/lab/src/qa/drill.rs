@@ -14,7 +14,7 @@ const TITLE: &str = "packetdrill scripts";
 /// Runs the scripts on both stacks.
 pub(super) fn section(lab: &Lab, wanted: &Wanted<'_>) -> Result<Section, LabError> {
     if wanted.scripts.is_empty() {
-        let why = "--drill PATH names scripts, such as packetdrill's gtests/net/tcp";
+        let why = "name scripts with --drill PATH, such as packetdrill's gtests/net/tcp";
         return Ok(Section::not_run(KIND, TITLE, why));
     }
     let scripts = drill::scripts(wanted.scripts)?;

@@ -19,7 +19,7 @@ const SEED: u64 = 1;
 /// Sends frames into both stacks.
 pub(super) fn section(lab: &Lab, wanted: &Wanted<'_>) -> Result<Section, LabError> {
     if wanted.frames == 0 {
-        return Ok(Section::not_run(KIND, TITLE, "--frames N sends some"));
+        return Ok(Section::not_run(KIND, TITLE, "send some with --frames N"));
     }
     let mut targets = Vec::new();
     for stack in wanted.stacks {

@@ -79,7 +79,7 @@ impl Suite {
         let folder = checkout.join(&self.folder);
         if !folder.is_dir() {
             return Err(LabError::CannotRun(format!(
-                "{}: no {} in it; {}",
+                "{}: {} is missing; {}",
                 checkout.display(),
                 self.folder,
                 self.needed()
@@ -88,7 +88,7 @@ impl Suite {
         let scripts = drill::scripts(std::slice::from_ref(&folder))?;
         if digest(&folder, &scripts)? != self.sha256 {
             return Err(LabError::CannotRun(format!(
-                "{}: its scripts are not those of commit {}; git -C {0} checkout {1}",
+                "{}: the scripts differ from commit {}; run: git -C {0} checkout {1}",
                 checkout.display(),
                 self.commit
             )));

@@ -50,7 +50,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, DistError> {
                 let message = match c {
                     '-' => "there are no negative values here".to_owned(),
                     '.' => "a number begins with a digit: write 0.5".to_owned(),
-                    c => format!("`{}` is no part of a distribution", c.escape_default()),
+                    c => format!("`{}` is not part of a distribution", c.escape_default()),
                 };
                 return Err(DistError::new(at..at + c.len_utf8(), message));
             }

@@ -281,8 +281,8 @@ impl<'a> Parser<'a> {
         let name = self.name(0).unwrap_or_default();
         if !FORMS.contains(&name) {
             let message = match nearest(name, FORMS) {
-                Some(near) => format!("`{name}` is no distribution; did you mean `{near}`?"),
-                None => format!("`{name}` is no distribution: {WRITE}"),
+                Some(near) => format!("`{name}` is not a distribution; did you mean `{near}`?"),
+                None => format!("`{name}` is not a distribution: {WRITE}"),
             };
             return Err(DistError::new(place, message));
         }

@@ -353,7 +353,7 @@ fn errors_say_where_and_the_way_out() {
         ("80ms)", Kind::Time, ")", "nothing was opened"),
         ("-80ms", Kind::Time, "-", "no negative values"),
         (".5ms", Kind::Time, ".", "write 0.5"),
-        ("80ms; 3", Kind::Time, ";", "`;` is no part"),
+        ("80ms; 3", Kind::Time, ";", "`;` is not part"),
         ("2000000s", Kind::Time, "2000000s", "more than 1000000s"),
         (
             "1000000s + 1ns",
@@ -401,7 +401,7 @@ fn errors_say_where_and_the_way_out() {
             "weibull(1)",
             Kind::Time,
             "weibull",
-            "is no distribution: write",
+            "is not a distribution: write",
         ),
         ("exponential 3ms", Kind::Time, "3", "`(` follows"),
         ("exponential(mean 3ms", Kind::Time, "", "`)` ends"),
@@ -461,7 +461,7 @@ fn errors_say_where_and_the_way_out() {
             "a part of the RTT is a time; here, write bytes",
         ),
         ("2 bdp", Kind::Time, "2 bdp", "size of a buffer"),
-        ("2ms rtt", Kind::Time, "2ms rtt", "is no number"),
+        ("2ms rtt", Kind::Time, "2ms rtt", "is not a number"),
         ("1001 bdp", Kind::Buffer, "1001 bdp", "more than 1000 bdp"),
         (
             "0.00000001% rtt",

@@ -138,7 +138,7 @@ impl<'a> Fields<'a> {
         };
         parsed.map(u64::from).ok_or_else(|| {
             let found = node.found();
-            let fault = self.fault(key, node, format!("{found} is no value of IP_TOS"));
+            let fault = self.fault(key, node, format!("{found} is not a value of IP_TOS"));
             fault.help("known: BE, BK, LE, CS0 to CS7, AF11 to AF43, VA, EF, and the byte itself: 0 to 255 or \"0x..\"")
         })
     }

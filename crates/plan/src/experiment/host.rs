@@ -143,7 +143,7 @@ fn route(fields: &Fields<'_>, text: &str) -> Result<Route, Fault> {
         let fault = |message| Fault::new(&span(word), fields.path_of(&keys::ROUTE), message);
         let known = || METRICS.iter().map(|key| key.name);
         if known().all(|name| name != word) {
-            let message = format!("`{word}` is no metric of a route");
+            let message = format!("`{word}` is not a metric of a route");
             return Err(fault(message).suggest(word, known()));
         }
         let value = words.next();
@@ -218,7 +218,7 @@ impl Taken for QuickAck {
             _ => None,
         };
         policy.ok_or_else(|| {
-        f.fault(key, node, format!("{} is no policy of TCP_QUICKACK", node.found()))
+        f.fault(key, node, format!("{} is not a policy of TCP_QUICKACK", node.found()))
             .help("known: \"leave\", \"once 0\", \"once 1\", \"each 0\", \"each 1\", 0 and 1 (the same as once)")
     })
     }

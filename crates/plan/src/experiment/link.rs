@@ -406,7 +406,7 @@ fn event<'a>(key: &str, text: &'a str) -> Result<Event, (String, Option<&'a str>
     };
     let of = KINDS.iter().find(|(word, _)| *word == kind);
     let Some((_, of)) = of else {
-        return Err((format!("`{kind}` is no kind of frame"), Some(kind)));
+        return Err((format!("`{kind}` is not a kind of frame"), Some(kind)));
     };
     let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
     let number = |text: &str| {
@@ -416,7 +416,7 @@ fn event<'a>(key: &str, text: &'a str) -> Result<Event, (String, Option<&'a str>
     };
     let (Some(first), Some(last)) = (number(first), number(last)) else {
         return Err((
-            format!("`{numbers}` is no number from 1 on and no range of them"),
+            format!("`{numbers}` is neither a number from 1 on nor a range of such numbers"),
             None,
         ));
     };

@@ -27,7 +27,7 @@ pub(super) fn read(fields: &Fields<'_>) -> Result<AppKind, Fault> {
 }
 
 fn message(text: &str) -> Result<Message, String> {
-    let bad = || format!("`{text}` is no message: {FORM}");
+    let bad = || format!("`{text}` is not a message: {FORM}");
     let words: Vec<&str> = text.split_whitespace().collect();
     let (end, bytes, after) = match *words.as_slice() {
         [end, bytes] => (end, bytes, None),

@@ -133,7 +133,7 @@ fn limit(value: &str) -> Result<u32, Wrong<'_>> {
         Ok(n) if (1..=crate::rules::MAX_LIMIT).contains(&n) => Ok(n),
         _ => Err(Wrong::new(
             value,
-            format!("`{value}` is no number of packets"),
+            format!("`{value}` is not a number of packets"),
         )),
     }
 }
@@ -193,7 +193,7 @@ mod tests {
             ("netem delay", "delay", "needs a value"),
             ("netem dealy 1ms", "dealy", "is not a word of netem"),
             ("netem delay 1ms 1ms 25%", "25%", "no correlation"),
-            ("netem delay 1xs", "1xs", "is no time"),
+            ("netem delay 1xs", "1xs", "is not a time"),
             ("netem loss gemodel 1% 10%", "gemodel", "`loss gemodel`"),
             ("netem loss 1% 25%", "25%", "no correlation"),
             (

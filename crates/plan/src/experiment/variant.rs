@@ -241,7 +241,7 @@ fn put(table: &mut Table, path: &str, entry: &Entry) -> Result<(), String> {
         words_as_key(&mut next.node);
     }
     let Value::Table(inner) = &mut next.node.value else {
-        return Err(format!("`{first}` is no table: set it as a whole"));
+        return Err(format!("`{first}` is not a table: set it as a whole"));
     };
     match first {
         "sysctl" => {

@@ -50,7 +50,7 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, ExpressionError> {
                 let span = at..at + first.len_utf8();
                 let message = match first {
                     '=' => "write == to compare".to_owned(),
-                    c => format!("`{}` is no part of an expression", c.escape_default()),
+                    c => format!("`{}` is not part of an expression", c.escape_default()),
                 };
                 ExpressionError::new(text, span, message)
             })?,
@@ -129,7 +129,7 @@ fn literal(text: &str, at: usize) -> Result<(Word, usize), ExpressionError> {
     }
     match rest.get(..end).unwrap_or_default().parse::<f64>() {
         Ok(n) if n.is_finite() => Ok((Word::Literal(n), end)),
-        _ => Err(error("this is no number")),
+        _ => Err(error("this is not a number")),
     }
 }
 

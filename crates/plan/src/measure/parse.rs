@@ -88,7 +88,7 @@ impl<'a> Parser<'a> {
             Tree::Condition(condition) => Ok(condition),
             Tree::Number(_) => Err(self.error(
                 &span,
-                "a number alone is no condition: compare it, such as `> 0`",
+                "a number alone is not a condition: compare it, such as `> 0`",
             )),
         }
     }
@@ -96,7 +96,7 @@ impl<'a> Parser<'a> {
     fn as_number(&self, (span, tree): (Span, Tree)) -> Result<Number, ExpressionError> {
         match tree {
             Tree::Number(number) => Ok(number),
-            Tree::Condition(_) => Err(self.error(&span, "a condition is no number")),
+            Tree::Condition(_) => Err(self.error(&span, "a condition is not a number")),
         }
     }
 

@@ -283,7 +283,7 @@ impl Cake {
                     Some(hex) => u32::from_str_radix(hex, 16),
                     None => value.parse(),
                 };
-                let wrong = |_| Wrong::new(value, format!("`{value}` is no mask of 32 bits"));
+                let wrong = |_| Wrong::new(value, format!("`{value}` is not a mask of 32 bits"));
                 self.fwmark = mask.map_err(wrong)?;
             }
             _ => return Ok(false),

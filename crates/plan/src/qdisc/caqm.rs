@@ -202,7 +202,7 @@ mod tests {
         let qdisc = Qdisc::parse(text).unwrap_or_else(|wrong| panic!("{text}: {}", wrong.why));
         match qdisc.kind() {
             Kind::Caqm(caqm) => caqm.clone(),
-            _ => panic!("{text} is no caqm"),
+            _ => panic!("{text} is not a caqm"),
         }
     }
 

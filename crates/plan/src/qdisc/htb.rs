@@ -95,7 +95,7 @@ mod tests {
     fn read(text: &str) -> Htb {
         match Qdisc::parse(text).unwrap().kind() {
             Kind::Htb(htb) => htb.clone(),
-            _ => panic!("{text} is no htb"),
+            _ => panic!("{text} is not a htb"),
         }
     }
 

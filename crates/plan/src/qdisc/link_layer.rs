@@ -62,6 +62,6 @@ pub(super) fn size_with_cell<'a>(words: &mut Words<'a>) -> Result<u32, Wrong<'a>
     let bytes = quantity(size, &TC_SIZE)?;
     match u32::try_from(bytes) {
         Ok(bytes) if bytes > 0 => Ok(bytes),
-        _ => Err(Wrong::new(word, format!("`{word}` is no size above 0"))),
+        _ => Err(Wrong::new(word, format!("`{word}` is not a size above 0"))),
     }
 }

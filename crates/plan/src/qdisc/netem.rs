@@ -350,13 +350,13 @@ fn overhead<'a>(words: &mut Words<'a>) -> Result<i32, Wrong<'a>> {
         return Ok(0);
     };
     words.next();
-    let wrong = |_| Wrong::new(word, format!("`{word}` is no number of bytes"));
+    let wrong = |_| Wrong::new(word, format!("`{word}` is not a number of bytes"));
     word.parse().map_err(wrong)
 }
 
 fn number(word: &str, most: u32) -> Result<u32, Wrong<'_>> {
     let n: Option<u32> = word.parse().ok().filter(|n| *n <= most);
-    n.ok_or_else(|| Wrong::new(word, format!("`{word}` is no whole number up to {most}")))
+    n.ok_or_else(|| Wrong::new(word, format!("`{word}` is not a whole number up to {most}")))
 }
 
 fn slot<'a>(words: &mut Words<'a>) -> Result<Slot, Wrong<'a>> {

@@ -49,7 +49,7 @@ impl Prio {
             match (self.priomap.get_mut(n), band) {
                 (Some(place), Some(band)) => *place = band,
                 (None, _) => return Err(Wrong::new(word, "`priomap` takes 16 bands at most")),
-                (_, None) => return Err(Wrong::new(word, format!("`{word}` is no band"))),
+                (_, None) => return Err(Wrong::new(word, format!("`{word}` is not a band"))),
             }
             words.next();
             n += 1;

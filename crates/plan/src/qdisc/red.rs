@@ -205,7 +205,7 @@ mod tests {
         let qdisc = Qdisc::parse(text).unwrap_or_else(|wrong| panic!("{text}: {}", wrong.why));
         match qdisc.kind() {
             Kind::Red(red) => red.clone(),
-            _ => panic!("{text} is no red"),
+            _ => panic!("{text} is not a red"),
         }
     }
 

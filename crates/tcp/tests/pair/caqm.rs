@@ -87,7 +87,7 @@ fn units(info: u16) -> i32 {
     match info >> 8 {
         1 => hint,
         2 => -hint,
-        other => panic!("{other:#x} is no feedback"),
+        other => panic!("{other:#x} is not a feedback"),
     }
 }
 

@@ -127,7 +127,7 @@ fn definitions_that_are_none() {
     let mut defines = Defines::new();
     assert_eq!(
         defines.define("A").unwrap_err(),
-        "`A` is no definition: expected NAME=VALUE"
+        "`A` is not a definition: expected NAME=VALUE"
     );
     assert!(defines.define("=1").is_err());
     assert_eq!(defines.get("A"), None);

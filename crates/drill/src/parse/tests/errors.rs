@@ -19,7 +19,7 @@ const ERRORS: &[(&str, &str)] = &[
     ),
     (
         "0 > X. 1:1(0)",
-        "1:5: `X` in `X.` is no flag of TCP: they are . F S R P U E W A, and 0 to 7 for ACE",
+        "1:5: `X` in `X.` is not a flag of TCP: they are . F S R P U E W A, and 0 to 7 for ACE",
     ),
     (
         "0 > SE.5 1:1(0)",
@@ -52,7 +52,7 @@ const ERRORS: &[(&str, &str)] = &[
     ),
     (
         "0 > S 0:0(0) <nop>",
-        "1:14: the options have 1 bytes, which is no multiple of 4: add `nop`s",
+        "1:14: the options have 1 bytes, which is not a multiple of 4: add `nop`s",
     ),
     (
         "0 > S 0:0(0) <mss 1,sack 1:2 1:2 1:2 1:2,mss 3>",

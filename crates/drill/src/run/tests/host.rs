@@ -124,7 +124,7 @@ impl Host {
 pub(super) fn packet(text: &str, mode: IpMode) -> Packet {
     let script = parse(&format!("0 {text}"), &Defines::new()).unwrap();
     let Action::Packet(spec) = &script.events[0].action else {
-        panic!("{text} is no packet");
+        panic!("{text} is not a packet");
     };
     build(spec, mode).unwrap()
 }

@@ -241,7 +241,7 @@ fn end_of(e: &GuestError) -> String {
         GuestError::TooLong { after, console } => {
             let s = after.as_secs();
             (
-                format!("the kernel hangs: nothing moved for {s} s"),
+                format!("the kernel hangs: no progress for {s} s"),
                 console,
             )
         }

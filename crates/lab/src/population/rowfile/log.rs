@@ -53,7 +53,7 @@ impl Log {
         match log.end == len {
             true => Ok(log),
             false => Err(LabError::Wrong(format!(
-                "{}: damaged at byte {}; run the shard again into another folder",
+                "{}: damaged at byte {}: run the shard again into another folder",
                 log.path.display(),
                 log.end
             ))),

@@ -88,10 +88,10 @@ impl Plan {
                 })
             }
             (RowsTo::Folder, None) => Err(LabError::Wrong(
-                "--rows: where to? Add --out FOLDER, or write --rows=FILE.parquet".to_owned(),
+                "--rows needs a place: add --out FOLDER, or write --rows=FILE.parquet".to_owned(),
             )),
             (RowsTo::File(_), Some(folder)) => Err(LabError::Wrong(format!(
-                "with --out the rows are kept in {}: write --rows without a name",
+                "--out keeps the rows in {}: write --rows without a file name",
                 folder.display()
             ))),
         }

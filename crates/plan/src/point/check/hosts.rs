@@ -49,7 +49,7 @@ fn host(host: &Host) -> Checked {
         && !PROFILE_NAMES.contains(&profile.as_str())
     {
         let known = PROFILE_NAMES.join(", ");
-        let message = format!("{} is no profile; there are {known}", quoted(profile));
+        let message = format!("{} is not a profile; there are {known}", quoted(profile));
         return Err(Wrong::at("profile", message));
     }
     behaviours(&host.behaviour)

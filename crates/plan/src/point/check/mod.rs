@@ -178,7 +178,7 @@ fn name(path: &str, name: &str) -> Checked {
         false => Err(Wrong::at(
             path,
             format!(
-                "{} is no name: at most {MAX_OWN_NAME} letters, digits, `_` or `-`, beginning with a letter",
+                "{} is not a name: at most {MAX_OWN_NAME} letters, digits, `_` or `-`, beginning with a letter",
                 quoted(name)
             ),
         )),

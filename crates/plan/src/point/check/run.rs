@@ -12,7 +12,7 @@ pub(super) fn check(point: &Point) -> Checked {
     for (axis, value) in &point.axes {
         if axis.is_empty() || super::text("", axis, MAX_SYSCTL).is_err() {
             let message = format!(
-                "{} is no name of an axis: at most {MAX_SYSCTL} bytes",
+                "{} is not a name of an axis: at most {MAX_SYSCTL} bytes",
                 quoted(axis)
             );
             return Err(Wrong::at("axes", message));

@@ -7,7 +7,7 @@ fn read(text: &str) -> Netem {
     let qdisc = Qdisc::parse(text).unwrap_or_else(|wrong| panic!("{text}: {}", wrong.why));
     match qdisc.kind() {
         Kind::Netem(netem) => netem.clone(),
-        _ => panic!("{text} is no netem"),
+        _ => panic!("{text} is not a netem"),
     }
 }
 
