@@ -201,7 +201,7 @@ Examples:
   tcplab analyze --acks --stream 0 slow.pcapng   print one row per ACK
   tcplab analyze --prove slow.pcapng             test on the model whether each cure helps
   tcplab analyze --annotate out.pcapng in.pcap   in Wireshark: frame.comment contains \"tcplab\"
-  tcplab analyze ring.pcap*                      analyse a ring buffer; files are sorted by time
+  mergecap -w all.pcapng ring.pcap* && tcplab analyze all.pcapng   a ring buffer (docs/capture.md)
   ssh host tcpdump -U -w - port 80 | tcplab analyze -
   sudo tcplab analyze -i eth0 --for 10s")]
 pub struct AnalyzeArgs {

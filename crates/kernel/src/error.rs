@@ -17,7 +17,7 @@ pub enum Error {
         program: String,
     },
     /// There is no such interface.
-    #[error("no interface {name}; there are: {}", known.join(", "))]
+    #[error("no interface {name}; the interfaces are: {}", known.join(", "))]
     NoInterface {
         /// What was asked for.
         name: String,
@@ -25,10 +25,7 @@ pub enum Error {
         known: Vec<String>,
     },
     /// The interface is there, but down or gone.
-    #[error(
-        "interface {name}: {source}; `ip link set {} up` brings it up",
-        quoted(name)
-    )]
+    #[error("interface {name}: {source}; try `ip link set {} up`", quoted(name))]
     Down {
         /// The interface.
         name: String,

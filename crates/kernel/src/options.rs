@@ -53,7 +53,7 @@ pub(crate) fn set(fd: &impl AsFd, is_tcp: bool, wanted: &SocketOptions) -> Resul
     if let Some(name) = &wanted.congestion {
         let set = SockRef::from(fd).set_tcp_congestion(name.as_bytes());
         set.map_err(|source| Refused {
-            what: format!("this kernel has no congestion control {name}"),
+            what: format!("this kernel does not have the congestion control {name}"),
             source,
         })?;
     }

@@ -25,7 +25,7 @@ pub enum TextError {
         path: PathBuf,
     },
     /// It goes on behind the limit, perhaps for ever.
-    #[error("{}: has more than {most} bytes: is it the file that you meant?", path.display())]
+    #[error("{}: larger than {most} bytes: is this the right file?", path.display())]
     TooLong {
         /// The file.
         path: PathBuf,

@@ -43,7 +43,9 @@ pub enum LabError {
         source: io::Error,
     },
     /// Ctrl-C.
-    #[error("interrupted; with --out, finished points are kept and the same command resumes the run")]
+    #[error(
+        "interrupted; with --out, finished points are kept and the same command resumes the run"
+    )]
     Interrupted,
 }
 

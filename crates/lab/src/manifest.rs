@@ -16,8 +16,9 @@ impl Manifest {
     /// # Errors
     /// What is no manifest, with line and column, or the first value that no experiment could have, with its path.
     pub fn read(file: &str, text: &str) -> Result<Self, LabError> {
-        let manifest: Self = serde_json::from_str(text)
-            .map_err(|e| LabError::Wrong(format!("{file}: this is not a manifest: {}", plain(&e))))?;
+        let manifest: Self = serde_json::from_str(text).map_err(|e| {
+            LabError::Wrong(format!("{file}: this is not a manifest: {}", plain(&e)))
+        })?;
         let checked = manifest.check();
         checked.map_err(|why| {
             LabError::Wrong(format!(

@@ -20,11 +20,11 @@ fn why(point: &Point, app: &App) -> Option<String> {
     let name = |host: usize| point.hosts.get(host).map_or("", |h| h.name.as_str());
     let there = match app.client == app.server {
         true => format!(
-            "its client and its server are both host `{}`, and over lo no time passes; name two hosts, or {remedy}",
+            "its client and server are both host `{}`, and lo has no delay; name two hosts, or {remedy}",
             name(app.client)
         ),
         false if way.is_instant => format!(
-            "no link between `{}` and `{}` has a rate or a delay, so no time passes; give a link a `rate` or a `delay`, \
+            "no link between `{}` and `{}` has a rate or a delay, so time stands still; give a link a `rate` or a `delay`, \
              or {remedy}",
             name(app.client),
             name(app.server)

@@ -108,7 +108,7 @@ pub(crate) fn is_sysctl(name: &str) -> bool {
 }
 
 pub(crate) const BAD_SYSCTL: &str =
-    "a host has only sysctls of its own network, `net.NAME`, such as `net.ipv4.NAME`, in quotes";
+    "a host can only set sysctls of its own network: `net.NAME` in quotes, such as `net.ipv4.NAME`";
 
 /// The sysctl that routes depend on.
 pub(crate) const FORWARD_SYSCTL: &str = "net.ipv4.ip_forward";

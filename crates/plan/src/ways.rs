@@ -38,8 +38,8 @@ impl Ways {
                 let host = hosts.get(host)?;
                 let table = host.group.as_ref().unwrap_or(&host.name);
                 format!(
-                    "the way from `{a}` to `{b}` goes through `{}`, which does not forward: \
-                     write `forward = true` in the host `{table}`",
+                    "the path from `{a}` to `{b}` passes `{}`, which does not forward: \
+                     write `forward = true` in host `{table}`",
                     host.name
                 )
             }

@@ -187,7 +187,7 @@ fn cases_1() -> Cases {
         (
             "links/0/a",
             json!(1),
-            "links[0].b: a host needs no link to itself",
+            "links[0].b: a link must join two different hosts",
         ),
         (
             "apps/0/client",
@@ -239,7 +239,7 @@ fn cases_1() -> Cases {
         (
             "hosts/0/name",
             json!("r"),
-            "hosts[1].name: there is a host `r` already",
+            "hosts[1].name: duplicate host `r`",
         ),
         (
             "hosts/2/group",
@@ -274,22 +274,22 @@ fn cases_2() -> Cases {
         (
             "hosts/0/sysctl",
             json!({"kernel.hostname": "x"}),
-            "hosts[0].sysctl.\"kernel.hostname\": a host has only sysctls",
+            "hosts[0].sysctl.\"kernel.hostname\": a host can only set sysctls",
         ),
         (
             "hosts/0/sysctl",
             json!({"net./../kernel/hostname": "x"}),
-            "a host has only sysctls",
+            "a host can only set sysctls",
         ),
         (
             "hosts/0/sysctl",
             json!({"net.ipv4..x": "x"}),
-            "a host has only sysctls",
+            "a host can only set sysctls",
         ),
         (
             "hosts/0/sysctl",
             json!({"net.ipv4.x\u{0}": "x"}),
-            "a host has only sysctls",
+            "a host can only set sysctls",
         ),
         (
             "hosts/0/sysctl",
@@ -390,7 +390,7 @@ fn cases_3() -> Cases {
         (
             "links/0/a_to_b/qdisc",
             json!("pfifo"),
-            "is for by = \"kernel\"",
+            "applies to by = \"kernel\"",
         ),
         (
             "links/1/a_to_b/qdisc",
@@ -481,14 +481,18 @@ fn cases_4() -> Cases {
         (
             "hosts/1/forward",
             json!(false),
-            "apps[0].server: the way from `client` to `web-1` goes through `r`",
+            "apps[0].server: the path from `client` to `web-1` passes `r`",
         ),
         (
             "snap_bytes",
             json!(u32::MAX),
             "snap_bytes: must be 0 to 262144",
         ),
-        ("experiment", json!("a/b"), "experiment: \"a/b\" is not a name"),
+        (
+            "experiment",
+            json!("a/b"),
+            "experiment: \"a/b\" is not a name",
+        ),
         ("max_events", json!(0), "max_events: must be 1 to"),
         (
             "tolerate",

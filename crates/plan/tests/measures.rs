@@ -133,9 +133,9 @@ fn values() {
             "client.TcpExtDelayedACK",
             "did you mean `TcpExtDelayedACKs`?",
         ),
-        ("server.TcpExtDelayedACKs", "no counters of this host"),
+        ("server.TcpExtDelayedACKs", "no counters for this host"),
         ("server.acks.total", "no TCP connection"),
-        ("stream.latency_us.p50", "no transaction"),
+        ("stream.latency_us.p50", "no timed transaction"),
         ("client.tcpi_ato", "gave no `tcpi_ato`"),
     ] {
         let error = sources.named(name).unwrap().expect_err(name);
@@ -174,7 +174,7 @@ fn unknown_names_say_which_is_near() {
             "nothing.at.all",
             "begins with one of client, server, stream, my-echo, run, link",
         ),
-        ("client", "ends too soon"),
+        ("client", "is incomplete"),
         ("", "begins with one of"),
     ] {
         let error = Measure::parse(name, &point).expect_err(name).to_string();
@@ -257,11 +257,11 @@ fn bad_expressions_show_their_place() {
         ("a", 1, "no condition"),
         ("a >", 4, "must follow"),
         ("a = 1", 3, "write =="),
-        ("a > 10ms", 5, "no units"),
-        ("1 < a < 3", 7, "do not chain"),
+        ("a > 10ms", 5, "without a unit"),
+        ("1 < a < 3", 7, "cannot be chained"),
         ("(a > 1", 1, "not closed"),
-        ("a > 1)", 6, "more after the end"),
-        ("a > 1 b", 7, "more after the end"),
+        ("a > 1)", 6, "text after the end"),
+        ("a > 1 b", 7, "text after the end"),
         ("a and b > 1", 1, "no condition"),
         ("(a > 1) + 2 > 3", 1, "is not a number"),
         ("present a", 1, "present(NAME)"),
@@ -278,7 +278,7 @@ fn bad_expressions_show_their_place() {
     let error = Expression::parse("client.acks.delayed > 10ms").expect_err("unit");
     assert_eq!(
         error.to_string(),
-        "column 23: numbers have no units here: a measure's unit stands in its name (`_us`, `_bps`)\n  \
+        "column 23: write the number without a unit: the measure's name shows the unit (`_us`, `_bps`)\n  \
          client.acks.delayed > 10ms\n                        ^^^^"
     );
 }

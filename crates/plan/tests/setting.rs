@@ -71,7 +71,7 @@ fn a_value_is_tomls_or_a_text() {
 fn what_is_wrong_stands_where_it_was_written() {
     assert_eq!(
         error(&["link.a-b.delay=1ms", "link.a-c.delay=2ms"]),
-        "--set:1:1: there is no `[[link]]` called `a-c`\n\
+        "--set:1:1: no `[[link]]` is named `a-c`\n\
          1 | link.a-c.delay=2ms\n  | ^^^^^^^^^^^^^^\n\
          did you mean `a-b`?"
     );

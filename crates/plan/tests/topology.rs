@@ -170,7 +170,7 @@ server = "b"
 fn a_way_that_is_not_there_is_an_error_with_its_place() {
     let chain = INCAST.replace(", forward = true", "");
     let said = error(&chain);
-    assert!(said.starts_with("t.toml:9:10: app.burst-1.server: the way from `sender-1` to `sink` goes through `switch`, which does not forward"), "{said}");
+    assert!(said.starts_with("t.toml:9:10: app.burst-1.server: the path from `sender-1` to `sink` passes `switch`, which does not forward"), "{said}");
     let cut = INCAST.replace(", { between = [\"switch\", \"sink\"] }", "");
     let said = error(&cut);
     assert!(
@@ -191,12 +191,12 @@ fn wrong_groups_are_errors_with_their_place() {
         (
             "\"switch\", forward",
             "\"sender\", forward",
-            "there is a host `sender` already",
+            "duplicate host `sender`",
         ),
         (
             "\"switch\", forward",
             "\"sender-1\", forward",
-            "there is a host `sender-1` already",
+            "duplicate host `sender-1`",
         ),
         (
             "\"sink\" }]",

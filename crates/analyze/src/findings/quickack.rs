@@ -102,8 +102,9 @@ fn describe(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
         "The receiver left quick-ACK mode after {} segments. The first {} ACKs came at once (median \
          {}), {delayed} later ones waited for the delayed-ACK timer ({} to {}). Each segment is exactly \
          rcv_mss long ({} bytes): neither more than one segment (ACK at once) nor less (ACK when it \
-         is read). Linux up to 6.1.56 does this when its quick-ACK credits (16 at the start) are \
-         used up; \"tcp: fix delayed ACKs for MSS boundary condition\" (4720852ed9af) ended it.",
+         is read). Linux does this when its quick-ACK credits (16 at the start) are used up. \"tcp: \
+         fix delayed ACKs for MSS boundary condition\" (4720852ed9af) fixed it in 6.6, 6.1.57, \
+         5.15.135 and 5.10.198.",
         first.saturating_sub(1),
         acks.quick_before,
         us(quick.p50),
@@ -112,12 +113,19 @@ fn describe(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
         side.receiver.rcv_mss,
     );
     f.remedy = remedies(side);
+    if !held_up {
+        f.remedy.insert(0, NOTHING.to_owned());
+    }
     f
 }
 
+const NOTHING: &str =
+    "Nothing, unless you need these ACKs sooner: the sender had no data that waited for them.";
+
 fn remedies(side: &Side<'_>) -> Vec<String> {
     let mut list = vec![format!(
-        "On {}: upgrade Linux to 6.1.57 or later (Debian 12: linux-image 6.1.0-15) and reboot.",
+        "On {}: upgrade Linux to 6.6, 6.1.57, 5.15.135, 5.10.198 or a later release of these series (Debian 12: \
+         linux-image 6.1.0-15) and reboot.",
         side.receiver_end.ip
     )];
     list.extend(quickack_routes(side));

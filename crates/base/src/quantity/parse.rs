@@ -42,7 +42,10 @@ impl Quantity {
         let whole = u128::from(digits) * u128::from(factor);
         let parts = 10_u128.pow(decimals);
         if whole % parts != 0 {
-            return Err(no(format!("it is not a whole number of {}", self.smallest())));
+            return Err(no(format!(
+                "it is not a whole number of {}",
+                self.smallest()
+            )));
         }
         match u64::try_from(whole / parts) {
             Ok(n) if n <= self.max => Ok(n),

@@ -213,9 +213,7 @@ impl Side for Annotate {
         out.commit()?;
         let left_out = match self.left_out {
             0 => String::new(),
-            n => format!(
-                " without {n} comments: raise --max-packets to keep more packets"
-            ),
+            n => format!(" without {n} comments: raise --max-packets to keep more packets"),
         };
         Ok(format!("Annotated: {}{left_out}", self.path.display()))
     }

@@ -49,8 +49,7 @@ pub fn main(args: &AnalyzeArgs, color: Color) -> Result<ExitCode, Failure> {
     let ((in_a, streams), (in_b, _)) = (read(a)?, read(b)?);
     if in_a.is_copy_of(&in_b) {
         return Err(Failure::input(format!(
-            "{} and {} are the same capture: their packets have the same times. --pair compares captures of one connection \
-             at two places",
+            "{} and {} are the same capture (equal packet times): give one capture from each end of the connection",
             a.display(),
             b.display()
         )));

@@ -27,7 +27,9 @@ pub fn arms(args: &CompareArgs) -> Result<(Arm, Arm), Failure> {
         return Ok(named(before, after));
     }
     let Some(first) = &args.first else {
-        return Err(Failure::usage("name two inputs to compare: BEFORE and AFTER"));
+        return Err(Failure::usage(
+            "name two inputs to compare: BEFORE and AFTER",
+        ));
     };
     let first = vec![first.clone()];
     let read = merged(&first, args.format)?;

@@ -83,8 +83,8 @@ fn tell_exact(args: &JudgeArgs, comparison: &Comparison) {
     let exact = rows.filter(|row| row.verdict == Verdict::Differs).count();
     if exact > 0 && asks(Verdict::Worse) && !asks(Verdict::Differs) {
         say(&format!(
-            "tcplab: --fail-on worse says nothing of {exact} rows of exact values (virtual time): they are `differs` or `equal`; add \
-             `differs`, or take repeats as samples with --sampled"
+            "tcplab: --fail-on worse ignores {exact} rows of exact values (virtual time), whose verdict is `differs` or `equal`: \
+             add `differs`, or treat the runs as samples with --sampled"
         ));
     }
 }

@@ -31,7 +31,10 @@ pub fn print(document: &DrillDocument, args: &DrillArgs, theme: &Theme) -> Resul
     if let (Some(expected), Some(path)) = (&document.expected, &args.expect) {
         let path = path.display();
         for name in &expected.passes {
-            writeln!(out, "known failure passes now, remove it from {path}: {name}")?;
+            writeln!(
+                out,
+                "known failure passes now, remove it from {path}: {name}"
+            )?;
         }
         for line in &expected.unused {
             writeln!(out, "{path}, {line} matches no case")?;

@@ -53,9 +53,15 @@ fn run(args: &InjectArgs, color: Color) -> Result<ExitCode, Failure> {
         prepared.map_err(|e| Failure::cannot_run(e.to_string()))?;
     }
     let stop = Stop::on_signals().map_err(|e| Failure::cannot_run(e.to_string()))?;
-    #[allow(clippy::disallowed_methods, reason = "--for works on real-time targets only")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "--for works on real-time targets only"
+    )]
     let end = args.duration.map(|duration| Instant::now() + duration);
-    #[allow(clippy::disallowed_methods, reason = "--for works on real-time targets only")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "--for works on real-time targets only"
+    )]
     let is_over = || stop.wanted() || end.is_some_and(|end| Instant::now() >= end);
     let mut document = inject::run(&wanted, &is_over)?;
     if stop.wanted() && document.frames == 0 {

@@ -38,7 +38,8 @@ pub fn run(args: &RmArgs) -> Result<ExitCode, Failure> {
     // All or none: a misspelt name removes nothing.
     for name in &names {
         if let Err(StoreError::NotBuilt { name, .. }) = store.find(name) {
-            let message = format!("uml:{name} is not built here; `tcplab kernel list` shows the names");
+            let message =
+                format!("uml:{name} is not built here; `tcplab kernel list` shows the names");
             return Err(Failure::usage(message));
         }
     }

@@ -46,7 +46,9 @@ impl Desk {
             ));
         };
         if rest.trim().is_empty() {
-            return Err(format!("`{word}` needs words; `{word} none` forwards frames unchanged"));
+            return Err(format!(
+                "`{word}` needs words; `{word} none` forwards frames unchanged"
+            ));
         }
         let settings = settings(WAYS[way], rest)?;
         let (reply, answer) = channel();
@@ -142,7 +144,7 @@ mod tests {
         assert_eq!(desk.line("b-to-a   none"), changed);
         assert_eq!(desk.line("a-to-b fq"), Err("refused".into()));
         desk.line("# nothing").unwrap();
-        assert!(desk.line("a-to-c x").unwrap_err().contains("is not an order"));
+        assert!(desk.line("a-to-c x").unwrap_err().contains("unknown order"));
         assert!(desk.line("a-to-b").unwrap_err().contains("needs words"));
         assert!(desk.line("a-to-b cake bandwith 1mbit").is_err());
         assert!(!desk.stop.wanted());

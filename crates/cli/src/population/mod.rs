@@ -74,9 +74,8 @@ fn wanted(args: &RunArgs, text: &str) -> Result<Vec<Population>, Failure> {
         seed: None,
         ..args.changes()
     };
-    changes.refuse(
-        "does not apply to populations: write [[variant]] tables into the file instead",
-    )?;
+    changes
+        .refuse("does not apply to populations: write [[variant]] tables into the file instead")?;
     if args.csv.is_some() || args.all {
         return Err(Failure::usage(
             "--csv and --all do not apply to populations: use --rows, or --json for the whole table",
@@ -104,7 +103,11 @@ fn simulate(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failur
     let stack = match args.on.as_slice() {
         [] => "model",
         [one] => one,
-        _ => return Err(Failure::usage("a population runs on one stack at a time: name one with --on")),
+        _ => {
+            return Err(Failure::usage(
+                "a population runs on one stack at a time: name one with --on",
+            ));
+        }
     };
     for population in &populations {
         population::check(population, stack)?;

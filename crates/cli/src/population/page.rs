@@ -294,7 +294,9 @@ fn summary(folder: &Path) -> Result<Summary, Failure> {
             let document = serde_json::from_value(json).map_err(damaged)?;
             Ok(Summary::Points(Box::new(document)))
         }
-        _ => Err(Failure::input(format!("{name}: not a result of `tcplab run`"))),
+        _ => Err(Failure::input(format!(
+            "{name}: not a result of `tcplab run`"
+        ))),
     }
 }
 

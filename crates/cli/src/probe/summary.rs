@@ -49,10 +49,7 @@ fn frames(via: &ViaReport, out: &mut impl Write) -> io::Result<()> {
     let rest = [
         ("carried no packet for the endpoint", via.refused),
         ("fitted no header", via.invalid),
-        (
-            "went to addresses that did not answer ARP",
-            via.unreachable,
-        ),
+        ("went to addresses that did not answer ARP", via.unreachable),
         ("did not fit into the device's queue", via.full),
         ("were dropped before they could be read", via.missed),
     ];

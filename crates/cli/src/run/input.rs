@@ -68,7 +68,9 @@ impl Input {
     /// Of a file's text.
     pub fn of(path: &Path, text: &str, changes: &Changes<'_>) -> Result<Self, Failure> {
         if text.trim_start().starts_with('{') {
-            changes.refuse("does not apply to a manifest, which repeats its own run: name the experiment file")?;
+            changes.refuse(
+                "does not apply to a manifest, which repeats its own run: name the experiment file",
+            )?;
             return Self::from_manifest(path, text);
         }
         let name = files::name_of(path);
@@ -169,7 +171,7 @@ impl Input {
             }
             let all = self.stacks.join(",");
             return Err(Failure::usage(format!(
-                "{}: the file chooses the stack `{name}`; only `model:` and `uml:` run because a file names them\n\
+                "{}: the file asks for the stack `{name}`, but a file may choose only `model:` and `uml:` stacks\n\
                  if you trust the file, name the stack yourself: --on {all}",
                 self.file
             )));

@@ -169,8 +169,8 @@ fn without_ports(mut document: RunDocument) -> RunDocument {
         return document;
     };
     let message = format!(
-        "{stack}: {without} of {all} clients found no free port of net.ipv4.ip_local_port_range, so the result is of a smaller load \
-         than the experiment asks for: use fewer connections, a wider range, or more applications with ports of their own"
+        "{stack}: {without} of {all} clients found no free port in net.ipv4.ip_local_port_range, so the load was smaller than the \
+         experiment asks for: use fewer connections, a wider range, or more applications on different server ports"
     );
     document.error.get_or_insert(ErrorRecord {
         kind: "inconclusive".into(),

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use tcplab_plan::outcome::Flow;
 use tcplab_plan::result::{PointResult, RunDocument};
 
-/// Reasons, each once.
-pub fn notes(document: &RunDocument) -> BTreeSet<String> {
+/// Reasons, each once, except warnings that were said before the run.
+pub fn notes(document: &RunDocument, said: &[String]) -> BTreeSet<String> {
     let mut notes = BTreeSet::new();
     for point in &document.points {
         let reasons = point.missing.iter();
         notes.extend(reasons.map(|(name, why)| format!("-: {name}: {why}")));
-        let told = point.warnings.iter().chain(&point.tolerated);
-        let told = told.chain(&point.error);
+        let new = point.warnings.iter().filter(|text| !said.contains(text));
+        let told = new.chain(&point.tolerated).chain(&point.error);
         notes.extend(told.map(|text| format!("{}: {text}", point.stack)));
     }
     notes.extend(unfinished(&document.points));
@@ -36,7 +36,7 @@ fn unfinished(points: &[PointResult]) -> Vec<String> {
             _ => format!("{runs} of the runs"),
         };
         format!(
-            "{stack}: {which} came to `max` before the applications ended: {open} of {all} clients had not"
+            "{stack}: {which} reached `max` before the applications ended: {open} of {all} clients were still open"
         )
     };
     found.into_iter().map(say).collect()

@@ -49,7 +49,7 @@ pub fn print(
         let band_percent = input.view.band_ppb as f64 / 1e7;
         writeln!(out, "\n{}", grids(&matrix, band_percent, theme).trim_end())?;
     }
-    for note in notes(document) {
+    for note in notes(document, &input.warnings) {
         writeln!(out, "\n{note}")?;
     }
     Ok(())

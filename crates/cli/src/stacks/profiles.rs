@@ -143,10 +143,7 @@ fn print(profiles: &[(&Known, Profile)], theme: &Theme) -> Result<(), Failure> {
     for known in BEHAVIOURS {
         writeln!(out, "{}: {} ({})", known.name, known.meaning, known.changed)?;
     }
-    writeln!(
-        out,
-        "\nThe same in every profile, although kernels differ:"
-    )?;
+    writeln!(out, "\nThe same in every profile, although kernels differ:")?;
     for (what, changed) in NOT_MODELLED {
         writeln!(out, "- {what} ({changed})")?;
     }

@@ -105,6 +105,6 @@ fn text_holds_no_packets_to_copy() {
         line.as_bytes(),
     );
     assert_eq!(run.code, 2);
-    assert!(run.err.contains("text holds no packets"), "{}", run.err);
+    assert!(run.err.contains("contains no packet bytes"), "{}", run.err);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

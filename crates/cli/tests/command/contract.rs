@@ -101,7 +101,7 @@ fn a_dry_run_checks_what_needs_no_machine() {
         ("stacks = [\"modle\"]", "", "did you mean `model`"),
         ("stacks = [\"model:linux-9.9\"]", "", "no profile"),
         ("stacks = [\"uml:6.1@7\"]", "", "timer frequency"),
-        ("stacks = []", "", "names no stack"),
+        ("stacks = []", "", "the list is empty"),
         ("repeat = 0", "", "must be 1"),
         ("", "duration = \"0s\"", "longer than 0"),
         ("", "connections = 0", "must be 1"),
@@ -200,8 +200,8 @@ fn the_contract_is_printed_for_people_and_programs() {
 fn a_sysctl_that_a_release_does_not_have_is_refused_under_a_dry_run() {
     let place = folder();
     for (name, why) in [
-        ("net.core.rmem_max", "the whole machine's"),
-        ("net.core.wmem_max", "the whole machine's"),
+        ("net.core.rmem_max", "the whole machine"),
+        ("net.core.wmem_max", "the whole machine"),
         ("net.ipv4.tcp_rto_min_us", "since 6.11"),
         ("net.ipv4.tcp_pingpong_thresh", "since 6.7"),
         ("net.ipv4.tcp_syn_linear_timeouts", "since 6.5"),

@@ -76,7 +76,7 @@ fn what_is_not_on_the_list_of_known_failures_is_the_news() {
         run.out
     );
     for part in [
-        "passes now; remove it",
+        "passes now, remove it",
         "b.pkt (ipv4)",
         "line 4: z.pkt matches no case",
     ] {

@@ -157,7 +157,7 @@ fn ends_on_one_host_are_told() {
     let run = tcplab(&["run", &write(place.path(), "t.toml", text)]);
     assert_eq!(run.code, 0, "{}", run.err);
     assert!(
-        run.err.contains("it runs over lo, on no link"),
+        run.err.contains("so it runs over lo, not over a link"),
         "{}",
         run.err
     );
@@ -217,7 +217,7 @@ fn connections_that_failed_and_those_cut_short_are_told() {
     );
     assert!(
         words.contains(
-            "the run came to `max` before the applications ended: 1 of 3 clients had not"
+            "the run reached `max` before the applications ended: 1 of 3 clients were still open"
         ),
         "{}",
         run.out
@@ -232,11 +232,7 @@ fn the_reason_of_the_missing_measure_is_told() {
     let file = write(place.path(), "t.toml", text);
     let run = tcplab(&["run", &file, "--bad", "stream.latency_us.p50 > 1"]);
     assert_eq!(run.code, 3, "{}{}", run.out, run.err);
-    assert!(
-        run.err.contains("no transaction that takes time"),
-        "{}",
-        run.err
-    );
+    assert!(run.err.contains("no timed transaction"), "{}", run.err);
 }
 
 #[test]

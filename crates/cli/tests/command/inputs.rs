@@ -13,31 +13,31 @@ fn files_without_an_end_are_read_to_their_limit_and_folders_not_at_all() {
     for (args, says) in [
         (
             &["run", "/dev/zero"][..],
-            "/dev/zero: has more than 1048576 bytes",
+            "/dev/zero: larger than 1048576 bytes",
         ),
         (
             &["run", "/dev/zero", "--json"],
-            "/dev/zero: has more than 1048576 bytes",
+            "/dev/zero: larger than 1048576 bytes",
         ),
         (
             &["bisect", "/dev/zero", "--bad", "1 > 2", "--over", "model"],
-            "has more than 1048576 bytes",
+            "larger than 1048576 bytes",
         ),
         (
             &["population", "show", "/dev/zero"],
-            "has more than 1048576 bytes",
+            "larger than 1048576 bytes",
         ),
         (
             &["population", "sample", "/dev/zero", "--on", "model"],
-            "has more than 1048576 bytes",
+            "larger than 1048576 bytes",
         ),
         (
             &["population", "connection", "/dev/zero", "1"],
-            "has more than 1048576 bytes",
+            "larger than 1048576 bytes",
         ),
         (
             &["qa", "/dev/zero", "--before", "model", "--after", "model"],
-            "has more than 1048576 bytes",
+            "larger than 1048576 bytes",
         ),
         (&["drill", "/dev/zero"], "/dev/zero"),
         (

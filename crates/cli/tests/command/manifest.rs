@@ -84,7 +84,7 @@ fn what_no_experiment_could_have_is_refused_with_its_path() {
         ),
         ("/points", json!([]), "points: the list is empty"),
         ("/measures", json!(["nobody.x"]), "measures: at points[0]:"),
-        ("/schema", json!("x"), "its schema is not tcplab.manifest/1"),
+        ("/schema", json!("x"), "must be tcplab.manifest/1"),
         (
             "/experiment",
             json!("a\u{1b}"),

@@ -33,5 +33,5 @@ fn rows_need_a_place_and_a_population() {
     assert!(nowhere.err.contains("--out FOLDER"), "{}", nowhere.err);
     let points = tcplab(&["run", "examples/delayed-ack.toml", "--rows"]);
     assert_eq!(points.code, 2);
-    assert!(points.err.contains("for populations"), "{}", points.err);
+    assert!(points.err.contains("to populations"), "{}", points.err);
 }

@@ -127,7 +127,7 @@ fn failures(machines: &Machines) {
         "ssh:nobody.invalid,a",
         "config",
         &[],
-        &["nobody.invalid: ", "there is no such name"],
+        &["nobody.invalid: ", "knows this name"],
     );
     fails(
         "ssh:-oProxyCommand=x",
@@ -265,7 +265,7 @@ fn an_experiment_runs_between_two_machines() {
     }
     let warnings = point["warnings"].to_string();
     for what in [
-        "not applied",
+        "ignored because the network is real",
         "delay 5 ms",
         "client is a at 10.99.1.2, server is b at 10.99.2.2",
         "onto the clock of client",

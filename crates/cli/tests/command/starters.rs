@@ -31,7 +31,7 @@ fn every_starter_runs_as_it_is() {
         let refused = tcplab(&[&["run", "examples/new/population.toml"], option].concat());
         assert_eq!(refused.code, 2, "{}", refused.out);
         assert!(
-            refused.err.contains("for experiments of points"),
+            refused.err.contains("not apply to populations"),
             "{}",
             refused.err
         );
@@ -114,7 +114,7 @@ fn a_dry_run_is_for_people_and_with_json_for_programs() {
         "isp-home",
         "rate 30 Mbit/s",
         "client home, server server",
-        "Nothing was run",
+        "nothing was run",
     ] {
         assert!(run.out.contains(part), "{part}: {}", run.out);
     }

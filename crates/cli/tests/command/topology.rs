@@ -228,6 +228,7 @@ fn a_host_that_does_not_forward_is_an_error_with_its_place() {
     std::fs::write(&file, cut).unwrap();
     let run = tcplab(&["run", text(&file)]);
     assert_eq!(run.code, 2, "{}", run.err);
-    let right = "t.toml:13:10: app.f.server: the way from `a` to `b` goes through `r2`, which does not forward";
+    let right =
+        "t.toml:13:10: app.f.server: the path from `a` to `b` passes `r2`, which does not forward";
     assert!(run.err.contains(right), "{}", run.err);
 }

@@ -172,7 +172,7 @@ fn what_cannot_be_is_said_before_anything_is_made() {
         ("--via if:tcplab-none", "tcplab-none"),
         ("--via if:lo", "no Ethernet frames"),
         ("--via if:lo --profile linux-1.0", "tcplab stacks"),
-        ("--via tap:x=10.77.0.1/24", "the kernel's side"),
+        ("--via tap:x=10.77.0.1/24", "the kernel's address"),
         ("--via if:lo --mtu 20", "68 to 65521"),
     ] {
         let run = via(words);

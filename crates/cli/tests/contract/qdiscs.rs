@@ -253,7 +253,7 @@ fn a_kernel_takes_every_word_of_a_qdisc_but_those_that_are_refused_before_the_ru
         assert!(
             refused
                 .iter()
-                .any(|line| line.contains("no kernel takes it")),
+                .any(|line| line.contains("kernels do not support it")),
             "{words}: {refused:?}"
         );
     }

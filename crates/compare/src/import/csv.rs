@@ -192,7 +192,11 @@ impl File<'_> {
             let word = self.cell(cells, column).to_lowercase();
             let found = known.iter().find(|(own, _)| *own == word);
             found.map(|(_, at)| *at).ok_or_else(|| {
-                self.error(line, format!("`{word}` is not a value of `{column}`"), other)
+                self.error(
+                    line,
+                    format!("`{word}` is not a value of `{column}`"),
+                    other,
+                )
             })
         };
         let better = [

@@ -42,7 +42,7 @@ const ALWAYS: &[(&str, &str)] = &[
 #[derive(Debug, thiserror::Error)]
 pub enum EditError {
     /// Neither a shipped edit nor a file.
-    #[error("no edit `{name}`{}; there are {}, or name a file", hint(nearest), Edit::shipped_names().join(", "))]
+    #[error("no edit `{name}`{}; use one of {}, or name a file", hint(nearest), Edit::shipped_names().join(", "))]
     Unknown {
         /// What was asked for.
         name: String,
@@ -80,7 +80,7 @@ pub enum EditError {
     },
     /// The words are not there.
     #[error(
-        "edit {edit}: `{find}` is not in {file}{}: another kernel version?",
+        "edit {edit}: {file}{} does not contain `{find}`; is this another kernel version?",
         inside(function)
     )]
     NoAnchor {
@@ -94,7 +94,7 @@ pub enum EditError {
         find: String,
     },
     /// The words are there more than once.
-    #[error("edit {edit}: `{find}` is in {file}{} {} times, lines {}; more words or `function` make it one place", inside(function), lines.len(), join(lines))]
+    #[error("edit {edit}: `{find}` is in {file}{} {} times, lines {}; add words or `function` to select one place", inside(function), lines.len(), join(lines))]
     Several {
         /// The edit.
         edit: String,
@@ -210,7 +210,7 @@ impl Edit {
             return Err(EditError::Form {
                 file: name_or_file.to_owned(),
                 message: format!(
-                    "the name `{}` is a shipped edit's; choose another",
+                    "the name `{}` belongs to an edit that ships with tcplab: choose another",
                     edit.name
                 ),
             });
@@ -231,7 +231,9 @@ impl Edit {
             )));
         }
         if written.change.is_empty() && written.includes.is_empty() {
-            return Err(fail("it has no [[change]] and includes nothing".into()));
+            return Err(fail(
+                "the file needs a [[change]] table or `include`".into(),
+            ));
         }
         for (number, change) in (1..).zip(&written.change) {
             change
@@ -241,7 +243,7 @@ impl Edit {
         for other in &written.includes {
             if !Edit::shipped_names().contains(&other.as_str()) {
                 return Err(fail(format!(
-                    "includes `{other}`, which is not a shipped edit"
+                    "includes `{other}`, which does not ship with tcplab"
                 )));
             }
         }

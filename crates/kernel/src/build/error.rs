@@ -18,7 +18,7 @@ pub enum BuildError {
         packages: Vec<String>,
     },
     /// Not enough room.
-    #[error("building a kernel needs {need_mb} MB free in {}, there are {free_mb} MB; `tcplab kernel rm --sources` may free some", path.display())]
+    #[error("building a kernel needs {need_mb} MB in {}, but only {free_mb} MB are free; `tcplab kernel rm --sources` may free some", path.display())]
     Disk {
         /// Where.
         path: PathBuf,
@@ -28,11 +28,11 @@ pub enum BuildError {
         free_mb: u64,
     },
     /// User-Mode Linux is for x86 only.
-    #[error("User-Mode Linux builds on x86-64 Linux only, this is {0}")]
+    #[error("User-Mode Linux can be built on x86-64 Linux only, not on {0}")]
     Machine(&'static str),
     /// Debian has no such source package, or apt cannot get it.
     #[error(
-        "no source of Linux {version}: {why}; `apt-cache search --names-only '^linux-source-'` lists what there is, or give a tree with --source DIR"
+        "no source of Linux {version}: {why}; `apt-cache search --names-only '^linux-source-'` lists the versions, or name a tree with --source DIR"
     )]
     NoPackage {
         /// The version asked for.
@@ -41,7 +41,7 @@ pub enum BuildError {
         why: String,
     },
     /// The folder is no source tree of Linux.
-    #[error("{}: no Linux source tree: it has no {lacks}", path.display())]
+    #[error("{}: not a Linux source tree: {lacks} is missing", path.display())]
     NotATree {
         /// The folder.
         path: PathBuf,
@@ -49,7 +49,7 @@ pub enum BuildError {
         lacks: &'static str,
     },
     /// Symbols of our configuration that this kernel does not take.
-    #[error("this kernel does not take {}: too old, or renamed?", symbols.join(", "))]
+    #[error("this kernel does not support {}: is the kernel too old, or was the option renamed?", symbols.join(", "))]
     Config {
         /// Lines of the fragment.
         symbols: Vec<String>,

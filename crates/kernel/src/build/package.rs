@@ -85,11 +85,11 @@ pub(crate) fn fetch(store: &Store, wanted: &Wanted, log: &mut Log) -> Result<Tar
         why,
     };
     let madison = output(Command::new("apt-cache").args(["madison", &package]))
-        .ok_or_else(|| none("apt-cache cannot be run".into()))?;
+        .ok_or_else(|| none("cannot run apt-cache".into()))?;
     let known = madison_versions(&madison);
     let Some(version) = known.iter().find(|v| wanted.takes(v)) else {
         let why = if known.is_empty() {
-            format!("apt knows no package {package} (`apt-get update` may help)")
+            format!("apt does not know the package {package}; try `apt-get update`")
         } else {
             format!("apt has {package} {}", known.join(", "))
         };
@@ -118,7 +118,7 @@ pub(crate) fn fetch(store: &Store, wanted: &Wanted, log: &mut Log) -> Result<Tar
         .map_err(BuildError::io(&part))?
         .filter_map(|e| Some(e.ok()?.path()))
         .find(|p| p.extension().is_some_and(|e| e == "deb"))
-        .ok_or_else(|| none("apt-get download gave no .deb file".into()))?;
+        .ok_or_else(|| none("apt-get download did not write a .deb file".into()))?;
     let mut unpack = Command::new("dpkg-deb");
     unpack.arg("-x").arg(&deb).arg(&part);
     log.run("unpacking the package", &mut unpack, |_| ())?;

@@ -119,6 +119,6 @@ mod tests {
         let below = folder.path().join("a/b/c");
         assert!(check_disk(&below, 1).is_ok());
         let error = check_disk(&below, u64::MAX).unwrap_err();
-        assert!(error.is_machine() && error.to_string().contains("MB free"));
+        assert!(error.is_machine() && error.to_string().contains("MB are free"));
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn uml(store: Option<&Store>) -> Check {
     let ours = ours.into_iter().flatten().next();
     let kernel = match ours.map(|k| k.path).or_else(prebuilt) {
         Some(kernel) => kernel,
-        None => return Check::unknown("uml", USED_FOR, "no kernel to try it with"),
+        None => return Check::unknown("uml", USED_FOR, "no kernel to test with"),
     };
     let remedy = "allow ptrace: sudo sysctl kernel.yama.ptrace_scope=1; in a container: --cap-add SYS_PTRACE";
     match boot(&kernel) {
@@ -45,7 +45,7 @@ pub(super) fn uml(store: Option<&Store>) -> Check {
             Check::missing(
                 "uml",
                 USED_FOR,
-                format!("it does not boot: {found}"),
+                format!("the kernel does not boot: {found}"),
                 remedy,
             )
         }

@@ -39,7 +39,7 @@ pub(super) fn this_kernel() -> Check {
     let release = release.trim();
     match hz() {
         Some(hz) => Check::works("this-kernel", used_for, format!("Linux {release}, {hz} Hz")),
-        None => Check::unknown("this-kernel", used_for, format!("{release}, HZ not known")),
+        None => Check::unknown("this-kernel", used_for, format!("{release}, unknown HZ")),
     }
 }
 
@@ -58,11 +58,11 @@ fn hz() -> Option<i64> {
 }
 
 pub(super) fn root() -> Check {
-    let used_for = "live capture, namespaces where users may not make them";
+    let used_for = "live capture, and namespaces if users may not create them";
     if geteuid().is_root() {
         return Check::works("root", used_for, "runs as root");
     }
-    let remedy = "sudo, where one of the checks below needs it; most work needs no root";
+    let remedy = "use sudo if a check below asks for it; most commands need no root";
     Check::missing(
         "root",
         used_for,
@@ -78,7 +78,7 @@ pub(super) fn namespaces() -> Check {
         None => Check::unknown(
             "user-namespaces",
             used_for,
-            "no program `unshare` to try it with",
+            "cannot test: the program `unshare` is missing",
         ),
         Some(Ok(())) => Check::works("user-namespaces", used_for, "user and network namespaces"),
         Some(Err(why)) => Check::missing(
@@ -100,16 +100,16 @@ pub(super) fn tap() -> Check {
     }
     let add = ["ip", "tuntap", "add", "dev", "tcplab0", "mode", "tap"];
     match in_namespaces(&add) {
-        Some(Ok(())) => Check::works("tap", used_for, "a TAP device in a namespace of its own"),
+        Some(Ok(())) => Check::works("tap", used_for, "a TAP device in its own namespace"),
         _ if find_program("ip").is_none() => Check::unknown(
             "tap",
             used_for,
-            format!("{path} opens; no program `ip` to try more"),
+            format!("{path} opens; further tests need the program `ip`"),
         ),
         None => Check::unknown(
             "tap",
             used_for,
-            format!("{path} opens; no `unshare` to try more"),
+            format!("{path} opens; further tests need the program `unshare`"),
         ),
         Some(Err(why)) => {
             let remedy = "allow user namespaces (above), or run as root";
@@ -198,14 +198,14 @@ pub(super) fn kernels(store: Option<&Store>) -> Check {
         return Check::works("kernels", used_for, names.join(" "));
     }
     let found = match prebuilt() {
-        Some(path) => format!("only {}, which has no virtual time", path.display()),
+        Some(path) => format!("only {}, without virtual time", path.display()),
         None => "none is built".to_owned(),
     };
     Check::missing("kernels", used_for, found, "tcplab kernel build 6.1")
 }
 
 fn homeless(id: &'static str, used_for: &'static str) -> Check {
-    let remedy = "set HOME or XDG_CACHE_HOME: kernels lie in the user's cache";
+    let remedy = "set HOME or XDG_CACHE_HOME: kernels are kept in the user's cache";
     Check::missing(id, used_for, "no folder for kernels", remedy)
 }
 
@@ -230,7 +230,11 @@ pub(super) fn disk(store: Option<&Store>) -> Check {
     };
     let place = store.root().display();
     match free_bytes(store.root()) {
-        None => Check::unknown("disk", used_for, format!("{place}: cannot be asked")),
+        None => Check::unknown(
+            "disk",
+            used_for,
+            format!("{place}: cannot read the free space"),
+        ),
         Some(free) if free < BUILD_ROOM => Check::missing(
             "disk",
             used_for,

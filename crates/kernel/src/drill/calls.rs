@@ -51,7 +51,7 @@ impl Maker {
             }),
             Err(e) => match e.raw_os_error() {
                 Some(errno) => Ok(Outcome::failed(errno)),
-                None => Err(TargetError(format!("not possible on a kernel: {call:?}"))),
+                None => Err(TargetError(format!("not supported on a kernel: {call:?}"))),
             },
         }
     }

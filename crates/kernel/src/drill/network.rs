@@ -141,7 +141,7 @@ fn file_of(key: &str, pace: Pace) -> Result<PathBuf, String> {
         Some(rest) if is_clean(rest, "/") => match pace {
             Pace::Virtual => Ok(PathBuf::from(key)),
             Pace::Real => Err(format!(
-                "{key} would be set for the whole machine: use uml:"
+                "{key} applies to the whole machine: run on uml: instead"
             )),
         },
         None if key.starts_with("net.") && is_clean(key, "") => Ok(sysctl_path(key)),

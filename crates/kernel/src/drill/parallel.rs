@@ -93,7 +93,7 @@ pub fn run_cases(
     if let Some(error) = error {
         return Err(error);
     }
-    let missing = || failed(0, 0, "there is no report of this script".into());
+    let missing = || failed(0, 0, "the guest returned no report for this script".into());
     let reports = reports.into_iter().map(|r| r.unwrap_or_else(missing));
     Ok(Done {
         reports: reports.collect(),
@@ -173,7 +173,7 @@ fn work(shared: &Shared<'_>, worker: usize, to: &mpsc::Sender<News>) {
             return;
         }
         if let Some((first, rest)) = numbers.split_first() {
-            let why = format!("the kernel did not survive this script: {error}");
+            let why = format!("this script crashed the kernel: {error}");
             let _ = to.send(News::Over(*first, failed(0, 0, why)));
             shared.give_back(rest);
         }

@@ -18,7 +18,7 @@ pub enum GuestError {
     #[error("{0}")]
     Run(String),
     /// It took too long and was ended.
-    #[error("the guest was ended after {} s without a result{}", after.as_secs(), console_end(console))]
+    #[error("the guest gave no result and was stopped after {} s{}", after.as_secs(), console_end(console))]
     TooLong {
         /// The limit.
         after: Duration,
@@ -40,7 +40,7 @@ pub enum GuestError {
 
 fn console_end(console: &str) -> String {
     match console.trim() {
-        "" => "; its console is empty".into(),
+        "" => "; the console is empty".into(),
         text => format!("; the end of its console:\n{text}{}", way_out(text)),
     }
 }
@@ -50,7 +50,7 @@ fn way_out(console: &str) -> &'static str {
     // arch/um/os-Linux/skas/process.c, before 6.13.
     match console.contains("ptrace set fp regs failed") {
         true => {
-            "\nthis CPU's register state is larger than the kernel expects: rebuild the kernel with this tcplab (`tcplab kernel build`; docs/kernels.md, large-xstate)"
+            "\nthis CPU's register state is larger than the kernel supports: rebuild the kernel with this tcplab (`tcplab kernel build`; docs/kernels.md, large-xstate)"
         }
         false => "",
     }

@@ -140,8 +140,7 @@ fn own_namespaces() -> Result<(), String> {
     if geteuid().is_root() {
         return unshare(CloneFlags::CLONE_NEWNET).map_err(|e| format!("no network namespace: {e}"));
     }
-    new_user(CloneFlags::CLONE_NEWNET)
-        .map_err(|e| format!("this needs root, or user namespaces that are allowed: {e}"))
+    new_user(CloneFlags::CLONE_NEWNET).map_err(|e| format!("needs root or user namespaces: {e}"))
 }
 
 /// A user namespace in which this user is root, and other namespaces in it.

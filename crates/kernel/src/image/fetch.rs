@@ -77,7 +77,7 @@ pub(super) fn fetch(store: &Store, release: &str) -> Result<PathBuf, ImageError>
     remove(&whole).map_err(|e| none(e.to_string()))?;
     fs::rename(&part, &whole).map_err(ImageError::io(&whole))?;
     drop(lock);
-    Image::local(Some(store), release).ok_or_else(|| none("the package has no kernel".into()))
+    Image::local(Some(store), release).ok_or_else(|| none("the package contains no kernel".into()))
 }
 
 /// Runs a program; what it says goes to the error.

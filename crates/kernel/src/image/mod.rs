@@ -99,7 +99,7 @@ impl Image {
         };
         let release = release.ok_or_else(|| ImageError::None {
             name: name.to_owned(),
-            why: "apt knows no linux-image-cloud-amd64 (`apt-get update` may help)".into(),
+            why: "apt does not know linux-image-cloud-amd64; try `apt-get update`".into(),
         })?;
         if let Some(path) = Self::local(store, &release) {
             return Self::of_file(&path);

@@ -86,7 +86,7 @@ impl Arena {
             ));
         }
         let flow = self.sniffed.flow(end);
-        let flow = flow.ok_or("the host has said nothing on a new connection")?;
+        let flow = flow.ok_or("the host does not answer on a new connection")?;
         Ok(Conn {
             peer,
             host,
@@ -114,9 +114,9 @@ impl Arena {
             from.write_all(&sent)
                 .map_err(|e| format!("a write fails: {e}"))?;
             to.read_exact(&mut back)
-                .map_err(|e| format!("data does not come: {e}"))?;
+                .map_err(|e| format!("data does not arrive: {e}"))?;
             if back != sent {
-                return Err("other data came than was sent".into());
+                return Err("the received data differs from the data sent".into());
             }
         }
         let took = begin.elapsed();
@@ -127,7 +127,9 @@ impl Arena {
 
     /// RFC 9293 3.10.7.4: old data is answered with an ACK, which says what the host expects; nothing else has changed.
     fn ask(&mut self, conn: &Conn) -> Result<(), String> {
-        let flow = self.flow(conn).ok_or("the host has said nothing on it")?;
+        let flow = self
+            .flow(conn)
+            .ok_or("the host does not answer on the connection")?;
         let before = self.sniffed.heard(conn.end);
         self.send(&question(&flow))?;
         let end = Instant::now() + PATIENCE;
@@ -143,7 +145,7 @@ impl Arena {
                     "the host expects {}, not {}: it has taken bytes that nobody sent",
                     now.seq.0, conn.expects.0
                 )),
-                None => Err("the host has said nothing on it".into()),
+                None => Err("the host does not answer on the connection".into()),
             };
         }
         Err("the host does not answer".into())

@@ -42,8 +42,8 @@ impl Destination {
         let link = host.link(&at.device)?;
         if let Some(why) = self.danger(&host, &link)? {
             return Err(IntoError::Wrong(format!(
-                "{at} {why}: malformed frames go by themselves only into loopback interfaces, and into veth devices of \
-                 namespaces of ip-netns(8); --allow-any-target sends them nevertheless"
+                "{at} {why}: tcplab sends malformed frames only into loopback interfaces and into veth devices of \
+                 ip-netns(8) namespaces; --allow-any-target overrides this"
             )));
         }
         let (peer, peer_link) = match (&self.from, link.is_loopback) {
@@ -59,7 +59,7 @@ impl Destination {
             if !link.is_up {
                 let spot = of.spot(&link.name);
                 return Err(IntoError::Wrong(format!(
-                    "{spot} is down: `ip link set {} up` brings it up",
+                    "{spot} is down: run `ip link set {} up`",
                     quoted(&link.name)
                 )));
             }
@@ -79,7 +79,7 @@ impl Destination {
         }
         if let Some(from) = &self.from {
             return Ok(Some(format!(
-                "would be sent to from {from}, and who else hears that is not known"
+                "would receive frames from {from}, which other hosts may hear as well"
             )));
         }
         if link.is_loopback {
@@ -87,13 +87,13 @@ impl Destination {
         }
         if !host.is_apart() {
             return Ok(Some(match host.is_own {
-                true => "is an interface of the namespace that tcplab runs in".into(),
-                false => "is an interface of the namespace that this machine began with".into(),
+                true => "is in the namespace that tcplab runs in".into(),
+                false => "is in the machine's initial namespace".into(),
             }));
         }
         if link.master.is_some() {
             return Ok(Some(
-                "is a port of a bridge or bond, which hands frames on".into(),
+                "is a port of a bridge or bond, which forwards frames".into(),
             ));
         }
         let name = &link.name;
@@ -104,9 +104,8 @@ impl Destination {
             };
             ["ipv4", "ipv6"].into_iter().find(is_on)
         })?;
-        Ok(forwards.map(|family| {
-            format!("hands packets on to others (net.{family}.conf.{name}.forwarding is on)")
-        }))
+        Ok(forwards
+            .map(|family| format!("forwards packets (net.{family}.conf.{name}.forwarding is on)")))
     }
 }
 

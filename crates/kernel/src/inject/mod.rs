@@ -104,7 +104,7 @@ pub fn prepare() -> Result<(), RunError> {
         return Ok(());
     }
     new_user(CloneFlags::empty()).context(|| {
-        "frames into a kernel need root, or user namespaces that are allowed (sysctl kernel.unprivileged_userns_clone)"
+        "sending frames to a kernel needs root, or user namespaces (sysctl kernel.unprivileged_userns_clone=1)"
             .into()
     })
 }

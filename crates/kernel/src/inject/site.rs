@@ -79,11 +79,11 @@ impl Arena {
             arena.open_listeners(&wire, &here)?;
             notes.push(match ports.is_empty() {
                 true => format!(
-                    "nobody listens at {}: a listener of tcplab's own took the connections",
+                    "no program listens at {}: tcplab started its own listener",
                     into.at
                 ),
                 false => format!(
-                    "a listener of tcplab's own took the connections: no program at {} did ({why})",
+                    "tcplab started its own listener, because no program at {} accepted a connection ({why})",
                     into.at
                 ),
             });
@@ -103,7 +103,7 @@ impl Arena {
         if into.port.is_none() && !is_own {
             let port = listens[0].port();
             notes.push(format!(
-                "connections go to port {port}, where somebody listens; --port names another"
+                "connections go to port {port}, where a program listens; choose another with --port"
             ));
         }
         if wire.link.is_loopback && listens.iter().any(SocketAddr::is_ipv4) {
@@ -159,7 +159,10 @@ impl Arena {
         self.close(conn);
         match standing {
             Standing::Open => is_well,
-            _ => Err("the program there closes connections by itself; --port names another".into()),
+            _ => Err(
+                "the program there closes connections by itself; choose another port with --port"
+                    .into(),
+            ),
         }
     }
 

@@ -42,7 +42,7 @@ impl FromStr for Spot {
         };
         if !is_name(device) || device.len() > LONGEST || !namespace.is_none_or(is_name) {
             return Err(format!(
-                "`{text}` names no interface: write NAMESPACE:IF (`ip netns list` shows namespaces), or IF for one here, such as lo"
+                "`{text}` is not an interface: write NAMESPACE:IF (`ip netns list` shows namespaces), or IF in this namespace, such as lo"
             ));
         }
         Ok(Self {
@@ -85,7 +85,7 @@ impl Namespace {
         };
         let file = File::open(&path).map_err(|e| match (e.kind(), name) {
             (io::ErrorKind::NotFound, Some(name)) => IntoError::Wrong(format!(
-                "there is no network namespace {name} in {NAMESPACES}: `ip netns list` shows them"
+                "no network namespace {name} in {NAMESPACES}; `ip netns list` lists the namespaces"
             )),
             _ => IntoError::Cannot(format!("{}: {e}", path.display())),
         })?;
@@ -143,7 +143,7 @@ impl Namespace {
             None => "this namespace".into(),
         };
         Err(IntoError::Wrong(format!(
-            "{place} has no interface {device}: there are {}",
+            "{place} has no interface {device}; its interfaces are {}",
             there.join(", ")
         )))
     }

@@ -232,11 +232,11 @@ fn marks_and_acks(line: &Line<LiveFrame>) -> [u64; 2] {
 /// What became of the queue.
 fn words(changed: Changed) -> String {
     match changed {
-        Changed::Kept => "the queue is as it was".into(),
+        Changed::Kept => "the queue is unchanged".into(),
         Changed::Settings => "the queue keeps its packets".into(),
-        Changed::Replaced { pkts: 0, .. } => "another queue; nothing waited".into(),
+        Changed::Replaced { pkts: 0, .. } => "new queue; the old queue was empty".into(),
         Changed::Replaced { pkts, bytes } => {
-            format!("another queue; {pkts} packets of {bytes} bytes that waited are dropped")
+            format!("new queue; {pkts} waiting packets ({bytes} bytes) were dropped")
         }
     }
 }

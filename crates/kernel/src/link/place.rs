@@ -70,7 +70,7 @@ fn dropped(text: &str, device: &str) -> Option<u64> {
 /// Moves this process into a user namespace in which this user is root.
 pub(super) fn own_user() -> Result<(), RunError> {
     new_user(CloneFlags::empty()).context(|| {
-        "this needs root, or user namespaces that are allowed (sysctl kernel.unprivileged_userns_clone)".into()
+        "needs root, or user namespaces (sysctl kernel.unprivileged_userns_clone=1)".into()
     })
 }
 
@@ -104,7 +104,7 @@ fn in_place(end: End, side: usize, mtu: u32) -> Result<Opened, RunError> {
     if end.place == Place::Interface {
         if let Give::Address(..) = end.address {
             return Err(RunError::Cannot(format!(
-                "{end} is an interface that there is: a link gives it no address"
+                "{end} is an existing interface: a link does not change its address"
             )));
         }
         return Ok(Opened {

@@ -77,7 +77,7 @@ fn frames_leave_in_order_at_their_time_and_settings_change_meanwhile() {
     let numbers: Vec<u8> = bytes.chunks(110).map(|one| one[HEADER]).collect();
     assert_eq!(numbers, [1, 2, 3, 4]);
     let how = lane.change(at(30), way("cake bandwidth 1mbit")).unwrap();
-    assert!(how.contains("another queue"), "{how}");
+    assert!(how.contains("new queue"), "{how}");
     let look = lane.look(at(30), 0);
     assert_eq!((look.frames_in, look.frames_out), (4, 4));
     assert_eq!(look.qdisc.unwrap().kind, "cake");

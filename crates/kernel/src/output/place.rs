@@ -53,7 +53,7 @@ impl Place {
         match fs::symlink_metadata(path) {
             Ok(meta) if meta.is_file() => Ok(Self::File(path.to_owned(), meta)),
             Ok(_) => Err(wrong(
-                "there is something of this name that is not a regular file; remove it, or choose another folder",
+                "this name exists and is not a regular file: remove it, or choose another folder",
             )),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Self::New(path.to_owned())),
             Err(e) => Err(e),
@@ -158,7 +158,7 @@ fn is_planted(path: &Path, meta: &Metadata) -> io::Result<bool> {
 fn planted() -> io::Error {
     io::Error::new(
         io::ErrorKind::PermissionDenied,
-        "belongs to another user, in a folder that everybody may write; choose another name",
+        "belongs to another user, in a folder that every user may write to: choose another name",
     )
 }
 

@@ -47,7 +47,7 @@ pub enum Error {
     Option(#[from] Refused),
     /// There is no such CPU, or this process may not run there.
     #[error(
-        "there is no CPU {0}, or this process may not use it; `nproc` and `taskset -p $$` tell which CPUs there are"
+        "CPU {0} does not exist or this process may not use it; `nproc` and `taskset -p $$` show the CPUs"
     )]
     Cpu(u32),
     /// This user may not send ICMP echoes.
@@ -104,22 +104,21 @@ fn hint(tried: &[(SocketAddr, io::Error)], port: Option<u16>) -> String {
         io::ErrorKind::ConnectionRefused => {
             let port = port.unwrap_or_default();
             format!(
-                "nothing listens on port {port} there: start the server first, or name its port with -p"
+                "no program listens on port {port} there: start the server first, or set its port with -p"
             )
         }
         io::ErrorKind::AddrNotAvailable | io::ErrorKind::WouldBlock => {
-            "no port is left for it: `sysctl net.ipv4.ip_local_port_range` says which there are, \
-             `ss -atun` who has them"
+            "no free local port: `sysctl net.ipv4.ip_local_port_range` shows the range, `ss -atun` the ports in use"
                 .into()
         }
         io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => {
-            format!("`ip route get {}` tells the way there", address.ip())
+            format!("check the route with `ip route get {}`", address.ip())
         }
         io::ErrorKind::TimedOut => {
-            "nobody answered: is the address right, does a firewall drop the packets?".into()
+            "no answer: is the address right? does a firewall drop the packets?".into()
         }
         _ => format!(
-            "`ip route get {}` and `ss -ltn` there may tell",
+            "check with `ip route get {}`, and with `ss -ltn` there",
             address.ip()
         ),
     }
@@ -130,13 +129,15 @@ fn listen_hint(e: &io::Error, address: SocketAddr) -> String {
     let port = address.port();
     match e.kind() {
         io::ErrorKind::AddrInUse => {
-            format!("`ss -lntup sport = :{port}` tells who has it; -p takes another port")
+            format!(
+                "`ss -lntup sport = :{port}` shows the program that uses it; choose another port with -p"
+            )
         }
         io::ErrorKind::PermissionDenied => {
-            "ports below 1024 need root; -p takes another port".into()
+            "ports below 1024 need root; choose another port with -p".into()
         }
         io::ErrorKind::AddrNotAvailable => "`ip address` lists this host's addresses".into(),
-        _ => "-p takes another port".into(),
+        _ => "choose another port with -p".into(),
     }
 }
 

@@ -242,7 +242,7 @@ impl Probe {
         let before = self.lines.fetch_add(1, Ordering::Relaxed);
         if before == self.settings.log_lines && before > 0 {
             self.say(&format!(
-                "the log has {before} lines and ends here; the rest is counted (--log-lines N allows more)"
+                "the log ends here after {before} lines; further lines are only counted (--log-lines N raises the limit)"
             ));
         }
         before < self.settings.log_lines
@@ -284,8 +284,8 @@ impl Probe {
         (mean_ns >= SLOW_LOOK_NS).then(|| {
             let ms = mean_ns as f64 / 1e6;
             format!(
-                "a look into /proc/net/tcp takes {ms:.1} ms here (the kernel walks a large hash table), \
-                 and what came meanwhile was read so much later; --no-looks leaves them out"
+                "each read of /proc/net/tcp takes {ms:.1} ms here (the kernel walks a large hash table) \
+                 and delays socket reads by as much; --no-looks avoids it"
             )
         })
     }

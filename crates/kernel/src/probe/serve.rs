@@ -76,7 +76,7 @@ where
             });
             if let Err(e) = spawned {
                 active.fetch_sub(1, Ordering::Relaxed);
-                probe.warn(format!("a client was sent away: {e}"));
+                probe.warn(format!("a client was refused: {e}"));
             }
         }
         Ok(())
@@ -90,10 +90,10 @@ pub(super) fn announce(probe: &Probe, socket: &Socket, clients: Option<u64>) {
         let families = if both { " (IPv4 and IPv6)" } else { "" };
         let is_udp = socket.r#type().is_ok_and(|of| of == Type::DGRAM);
         let until = match (clients, probe.settings.idle_timeout) {
-            (Some(n), _) if is_udp => format!("until {n} datagrams have come"),
-            (Some(n), _) => format!("until {n} clients have come"),
+            (Some(n), _) if is_udp => format!("until {n} datagrams have arrived"),
+            (Some(n), _) => format!("until {n} clients have connected"),
             (None, Some(patience)) if is_udp => {
-                format!("until nothing has come for {}", text::span(patience))
+                format!("until no packet arrives for {}", text::span(patience))
             }
             (None, _) => "until Ctrl-C".to_owned(),
         };

@@ -148,7 +148,7 @@ impl<'a> Sysctls<'a> {
         let why = match error.kind() {
             io::ErrorKind::NotFound if !path(key).exists() => {
                 format!(
-                    "{value} was not set: this kernel has no such sysctl in a network namespace"
+                    "{value} was not set: this kernel does not have the sysctl in network namespaces"
                 )
             }
             io::ErrorKind::NotFound if key == CONGESTION => format!(

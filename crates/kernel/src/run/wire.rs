@@ -133,7 +133,7 @@ fn routes(point: &Point, from: usize, hosts: &[HostNet]) -> Result<(), RunError>
         .local_route(std::net::Ipv4Addr::LOCALHOST, words)
         .context(|| {
             format!(
-                "host.{}.route: this kernel does not take these metrics",
+                "host.{}.route: this kernel rejects these metrics",
                 point.hosts[from].name
             )
         })?;
@@ -147,9 +147,7 @@ fn routes(point: &Point, from: usize, hosts: &[HostNet]) -> Result<(), RunError>
             .route(&name, own, address_of(to), via, words)
             .context(|| {
                 let [own, to] = [from, to].map(|host| &point.hosts[host].name);
-                format!(
-                    "host.{own}.route: this kernel does not take the route of {name} to host {to}"
-                )
+                format!("host.{own}.route: this kernel rejects the route of {name} to host {to}")
             })?;
     }
     Ok(())

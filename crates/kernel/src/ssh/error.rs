@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum SshError {
     /// The client could not be started.
-    #[error("cannot start ssh: {0}; the package openssh-client has it")]
+    #[error("cannot start ssh: {0}; install the package openssh-client")]
     NoClient(io::Error),
     /// ssh gave up before it reached a shell there.
     #[error("{host}: {words}\n  {hint}")]
@@ -45,7 +45,7 @@ pub enum SshError {
     },
     /// Another tcplab than this one.
     #[error(
-        "{host}: the program there is tcplab {there}, this is {ours}: name one of this version with --ssh-program"
+        "{host}: the program there is tcplab {there}, but this is {ours}: name a program of this version with --ssh-program"
     )]
     Version {
         /// The host.
@@ -64,7 +64,7 @@ pub enum SshError {
         path: String,
     },
     /// The connection went away.
-    #[error("{host}: the connection is gone{}", after(words))]
+    #[error("{host}: the ssh connection broke{}", after(words))]
     Gone {
         /// The host.
         host: String,
@@ -114,7 +114,7 @@ impl SshError {
     pub(crate) fn odd(host: &str, what: impl std::fmt::Display) -> Self {
         Self::Far {
             host: host.to_owned(),
-            words: format!("an answer that makes no sense: {what}"),
+            words: format!("unexpected answer: {what}"),
         }
     }
 }

@@ -86,14 +86,14 @@ pub fn way(from: &Session, to: &Session, stop: &Stop) -> Result<i64, SshError> {
     let address = to.address().ok_or_else(|| {
         let word = &to.host.word;
         far(format!(
-            "its address is not known; write {word}=ADDRESS, the one by which the other host reaches it"
+            "its address is unknown; write {word}=ADDRESS, the address by which the other host reaches it"
         ))
     })?;
     let mut listener = to.start(&Request::Listen { address });
     let first = listener.next(stop).map_err(|e| match e {
         SshError::Far { host, words } => SshError::Far {
             words: format!(
-                "{words}; write {host}=ADDRESS, the one by which the other host reaches it"
+                "{words}; write {host}=ADDRESS, the address by which the other host reaches it"
             ),
             host,
         },
@@ -111,7 +111,7 @@ pub fn way(from: &Session, to: &Session, stop: &Stop) -> Result<i64, SshError> {
         Err(SshError::Far { host, words }) => Err(SshError::Far {
             host,
             words: format!(
-                "{words}; is there a firewall, or has {to} another address for it ({to}=ADDRESS)?",
+                "{words}; does a firewall block it, or does {to} have another address ({to}=ADDRESS)?",
                 to = to.host.word
             ),
         }),

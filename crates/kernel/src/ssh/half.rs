@@ -139,13 +139,13 @@ impl Changed {
                     self.0.push((key.clone(), now));
                 }
                 Ok(now) => differ.push(format!(
-                    "{key} is {now} there, the experiment wants {value}"
+                    "{key} is {now} there, but the experiment asks for {value}"
                 )),
             }
         }
         if !differ.is_empty() {
             return Err(format!(
-                "{}; set it there, or --ssh-sysctl sets it for the run and puts it back (host.{host}.sysctl)",
+                "{}; set it there, or let --ssh-sysctl set it for the run and restore it (host.{host}.sysctl)",
                 differ.join("; ")
             ));
         }

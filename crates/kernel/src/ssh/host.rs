@@ -28,7 +28,9 @@ pub enum HostError {
     #[error("`{0}` is not a host: it begins with a dash")]
     Option(String),
     /// Blanks, control characters, or what a shell reads: ssh puts the name into a ProxyCommand and a LocalCommand.
-    #[error("`{0}` is not a host: it has a blank, a control character, or a character of the shell")]
+    #[error(
+        "`{0}` is not a host: it has a blank, a control character, or a character of the shell"
+    )]
     Character(String),
     /// What stands after `=`.
     #[error(

@@ -279,10 +279,10 @@ fn error(
                 words => words,
             },
             hint: match program.is_dynamic {
-                true => "this program needs the C library that it was built with: `make static` builds one \
-                         that needs none, --ssh-program FILE has it copied"
+                true => "this program needs the C library of the build machine: build a static one with \
+                         `make static` and name it with --ssh-program FILE"
                     .into(),
-                false => "does its home folder have room, and may programs there be started (noexec)?".into(),
+                false => "is its home folder full, or mounted noexec?".into(),
             },
         },
         Failed::Version(there) => SshError::Version {
@@ -302,13 +302,13 @@ fn error(
 fn hint(words: &str, by_hand: &str) -> String {
     let has = |text: &str| words.contains(text);
     let what = if has("Host key verification failed") {
-        "its host key is not known: connect once by hand"
+        "its host key is unknown: connect once by hand"
     } else if has("Permission denied") {
-        "it needs a key that asks nothing: ssh-copy-id, ssh-add"
+        "it needs a key without a passphrase prompt: use ssh-copy-id and ssh-add"
     } else if has("Could not resolve hostname") {
-        "there is no such name, neither in ssh's configuration nor in DNS"
+        "neither ssh's configuration nor DNS knows this name"
     } else {
-        "ssh must get there without a question"
+        "ssh must connect without asking a question"
     };
     format!("{what}; try `{by_hand}`")
 }

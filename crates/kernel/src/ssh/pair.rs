@@ -56,7 +56,7 @@ impl Pair {
             return Err(far(
                 b,
                 format!(
-                    "both hosts have the address {}: for one machine there is --on host",
+                    "both hosts have the address {}: use --on host for one machine",
                     addresses[0]
                 ),
             ));
@@ -196,8 +196,8 @@ impl Pair {
         Err(far(
             &self.sessions[client],
             format!(
-                "no connection to {there} at {}:{port} ({error}): is there a firewall, or has {there} another address \
-             for it ({there}=ADDRESS)?",
+                "no connection to {there} at {}:{port} ({error}): does a firewall block it, or does {there} have \
+             another address ({there}=ADDRESS)?",
                 self.addresses[server]
             ),
         ))
@@ -213,14 +213,14 @@ fn far(session: &Session, words: String) -> SshError {
 
 fn address(session: &Session) -> Result<Ipv4Addr, SshError> {
     let word = &session.host.word;
-    let write = format!("write {word}=ADDRESS, the one by which the other host reaches it");
+    let write = format!("write {word}=ADDRESS, the address by which the other host reaches it");
     match session.address() {
         Some(IpAddr::V4(address)) => Ok(address),
         Some(address) => Err(far(
             session,
             format!("{address} is IPv6, runs use IPv4; {write}"),
         )),
-        None => Err(far(session, format!("its address is not known; {write}"))),
+        None => Err(far(session, format!("its address is unknown; {write}"))),
     }
 }
 
@@ -340,7 +340,7 @@ impl Files {
             None => Ok(()),
             Some((name, _)) => Err(SshError::odd(
                 "ssh:",
-                format!("the capture {name} did not come"),
+                format!("the capture {name} did not arrive"),
             )),
         }
     }

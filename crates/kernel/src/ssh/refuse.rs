@@ -13,13 +13,13 @@ pub fn refuse(point: &Point) -> Result<(), String> {
     let hosts = point.hosts.len();
     if hosts != 2 {
         return Err(format!(
-            "an experiment on ssh:A,B has two hosts, this one has {hosts} (hosts)"
+            "an experiment on ssh:A,B needs two hosts, this one has {hosts} (hosts)"
         ));
     }
     if point.links.len() != 1 {
         let links = point.links.len();
         return Err(format!(
-            "one way joins two machines, this experiment has {links} (links)"
+            "an experiment on ssh:A,B needs one link, this one has {links} (links)"
         ));
     }
     point.apps.iter().try_for_each(of_app)
@@ -29,12 +29,12 @@ fn of_app(app: &App) -> Result<(), String> {
     let name = &app.name;
     if app.client == app.server {
         return Err(format!(
-            "application {name}: client and server are one host; --on host does that"
+            "application {name}: client and server are the same host; use --on host"
         ));
     }
     if app.does.is_replay() {
         return Err(format!(
-            "application {name}: frames are not replayed into a real network"
+            "application {name}: tcplab does not replay frames into a real network"
         ));
     }
     if matches!(app.does, AppKind::ConnectRequestResponse { .. }) && app.connections > 1 {
@@ -53,19 +53,19 @@ pub(super) fn not_applied(point: &Point) -> Vec<String> {
         let keys = link_keys(link);
         if !keys.is_empty() {
             words.push(format!(
-                "not applied, for the network is real: link: {}",
+                "ignored because the network is real: link: {}",
                 keys.join(", ")
             ));
         }
     }
     if point.links.iter().any(|_| point.link_every_ns.is_some()) {
-        words.push("not applied, for the network is real: run.link_every".into());
+        words.push("ignored because the network is real: run.link_every".into());
     }
     if point.hosts.iter().any(|host| host.offload != Offload::None) {
-        words.push("not applied, for the network cards are real: host.offload".into());
+        words.push("ignored because the network cards are real: host.offload".into());
     }
     words.push(
-        "counters are of the whole machines, ssh and all else included; captures show segments as the network cards get \
+        "counters cover all traffic of the machines, ssh included; captures show segments as the network cards get \
          them (TSO, GRO)"
             .into(),
     );

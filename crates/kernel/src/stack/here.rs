@@ -57,7 +57,7 @@ pub fn here(store: Option<&Store>) -> Result<Vec<Here>, StoreError> {
         what: format!("this machine's kernel, {}", release.trim()),
         virtual_time: false,
         lacks: (!doctor::has_namespaces())
-            .then(|| "user namespaces or root; `tcplab doctor` says more".to_owned()),
+            .then(|| "user namespaces or root (see `tcplab doctor`)".to_owned()),
     });
     if !stacks.iter().any(|s| s.stack.starts_with("uml:")) {
         let found = prebuilt().map_or(String::new(), |p| {
@@ -69,7 +69,7 @@ pub fn here(store: Option<&Store>) -> Result<Vec<Here>, StoreError> {
             what: "Linux 6.1, a build of our own".into(),
             virtual_time: true,
             lacks: Some(match store {
-                Some(_) => format!("it is not built{found}: tcplab kernel build 6.1"),
+                Some(_) => format!("not built{found}: run tcplab kernel build 6.1"),
                 None => StoreError::NoHome.to_string(),
             }),
         });

@@ -65,7 +65,7 @@ pub struct UmlName {
 pub enum NameError {
     /// The word before the colon is unknown.
     #[error(
-        "no stack `{name}`{}; there are model, model:PROFILE, uml:NAME, host, ssh:A,B and qemu:IMAGE",
+        "no stack `{name}`{}; write model, model:PROFILE, uml:NAME, host, ssh:A,B or qemu:IMAGE",
         did_you_mean(nearest)
     )]
     Kind {
@@ -75,7 +75,7 @@ pub enum NameError {
         nearest: Option<String>,
     },
     /// Nothing after the colon.
-    #[error("`{0}` names no {1}: write {0}{2}")]
+    #[error("`{0}` lacks the {1}: write {0}{2}")]
     Empty(&'static str, &'static str, &'static str),
     /// A part of a kernel's name has characters that names do not have.
     #[error("`{part}` in `{name}` is not a name: letters, digits, `.`, `_` and `-` only")]
@@ -86,7 +86,7 @@ pub enum NameError {
         part: String,
     },
     /// Not two hosts.
-    #[error("`{0}` names no two hosts: {1}")]
+    #[error("`{0}` must name two hosts: {1}")]
     Hosts(String, String),
     /// Not a timer frequency.
     #[error("`@{text}` in `{name}` is not a timer frequency: write @100, @250, @300 or @1000")]

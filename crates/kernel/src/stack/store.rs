@@ -39,7 +39,7 @@ pub enum StoreError {
     NoHome,
     /// It was not built here.
     #[error(
-        "uml:{name} is not built here{}; build it: {command}",
+        "uml:{name} is not built here{}; run: {command}",
         did_you_mean(nearest)
     )]
     NotBuilt {

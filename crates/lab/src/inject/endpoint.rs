@@ -86,7 +86,9 @@ impl Host {
                 return Err("the endpoint accepted a frame that it must reject".into());
             }
             if let Some(what) = before.differs(&after) {
-                return Err(format!("the endpoint rejected the frame, but state changed: {what}"));
+                return Err(format!(
+                    "the endpoint rejected the frame, but state changed: {what}"
+                ));
             }
         } else if let Some(what) = before.differs_in_stream(&after) {
             return Err(format!("an unrelated connection changed: {what}"));
@@ -97,9 +99,7 @@ impl Host {
             self.pair.rest(STEP);
             let again = Digest::of(&mut self.pair, &self.live);
             if let Some(what) = after.differs_in_stream(&again) {
-                return Err(format!(
-                    "an answer changed an unrelated connection: {what}"
-                ));
+                return Err(format!("an answer changed an unrelated connection: {what}"));
             }
             self.pair.check();
             self.before = again;

@@ -16,10 +16,8 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// Frames that a connection gets before it is made anew: those that hurt it leave no two ends that agree.
 const FRAMES: u32 = 100;
 
-const CLOSED: &str = "the program that listens closed a connection that was open, in order and without having read anything: \
-                      it was made again";
-const NO_LOG: &str =
-    "cannot read the kernel's log (/dev/kmsg): kernel warnings were not checked";
+const CLOSED: &str = "the listening program closed an open connection without reading from it; tcplab opened it again";
+const NO_LOG: &str = "cannot read the kernel's log (/dev/kmsg): kernel warnings were not checked";
 
 /// The target.
 pub(super) struct Kernel {

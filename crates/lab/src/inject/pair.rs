@@ -223,7 +223,10 @@ impl Pair {
                 there
             });
             if read != Some(LOAD) {
-                return Err(format!("only {} of {LOAD} bytes arrived", read.unwrap_or(0)));
+                return Err(format!(
+                    "only {} of {LOAD} bytes arrived",
+                    read.unwrap_or(0)
+                ));
             }
         }
         self.settle();

@@ -107,7 +107,9 @@ pub(super) fn manifest(folder: &Path) -> Result<Manifest, LabError> {
     let text = fs::read_to_string(&file).map_err(LabError::at(&file))?;
     let wrong = |why: &str| {
         let file = file.display();
-        LabError::Wrong(format!("{file}: {why}: this is not a result of a population"))
+        LabError::Wrong(format!(
+            "{file}: {why}: this is not a result of a population"
+        ))
     };
     let manifest: Manifest = serde_json::from_str(&text).map_err(|e| wrong(&plain(&e)))?;
     let (number, of) = manifest.shard;
@@ -148,8 +150,9 @@ pub fn of_folder(folder: &Path) -> Result<Population, LabError> {
         }),
     };
     let found = found.map_err(|e| LabError::Wrong(e.to_string()))?;
-    let mut population = found
-        .ok_or_else(|| LabError::Wrong(format!("{name}: the variant differs from manifest.json")))?;
+    let mut population = found.ok_or_else(|| {
+        LabError::Wrong(format!("{name}: the variant differs from manifest.json"))
+    })?;
     population.seed = manifest.seed;
     population.connections = manifest.connections;
     population.name = manifest.experiment;

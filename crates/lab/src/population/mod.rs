@@ -191,8 +191,8 @@ fn model_of(stack: &str) -> Result<(String, Model), LabError> {
         Some(("model", profile)) => profile,
         _ => {
             return Err(LabError::Wrong(format!(
-                "`{stack}`: a population runs on the model, such as model:linux-6.1; \
-                 `tcplab population sample` takes some of its connections to a kernel"
+                "`{stack}`: populations run on the model, such as model:linux-6.1; \
+                 `tcplab population sample` runs some of the connections on a kernel"
             )));
         }
     };

@@ -146,7 +146,9 @@ fn name_of(population: &Population) -> &str {
 
 fn manifest_of(variants: &[Population]) -> Result<Manifest, LabError> {
     let Some(first) = variants.first() else {
-        return Err(LabError::Wrong("the file has no [[variant]] table".to_owned()));
+        return Err(LabError::Wrong(
+            "the file has no [[variant]] table".to_owned(),
+        ));
     };
     Ok(Manifest {
         schema: SCHEMA.to_owned(),

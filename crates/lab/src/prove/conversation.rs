@@ -109,7 +109,8 @@ const NO_HANDSHAKE: &str =
     "the capture lacks the handshake, so the round-trip time and the options are unknown";
 const LOST: &str = "the experiment does not include the path's losses";
 const MISSED: &str = "the capture lacks some of its packets";
-const BOTH: &str = "both ends send at the same time, but the experiment can only let them take turns";
+const BOTH: &str =
+    "both ends send at the same time, but the experiment can only let them take turns";
 const LONG: &str = "the connection is longer than the part that the experiment can replay";
 
 impl Conversation {

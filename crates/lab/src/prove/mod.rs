@@ -97,10 +97,7 @@ impl<'a> Case<'a> {
         let talk = Conversation::of(seen.stream, seen.trace)?;
         let rows: Vec<Row> = covered(&seen.trace.rows, talk.last_frame);
         let lacks = || match talk.cut {
-            Some(cut) => format!(
-                "{cut} (replayed up to packet {})",
-                talk.last_frame
-            ),
+            Some(cut) => format!("{cut} (replayed up to packet {})", talk.last_frame),
             None => "the finding lies outside the part that could be replayed".to_owned(),
         };
         let sender = sender(seen.finding, &rows).ok_or_else(lacks)?;
@@ -182,7 +179,9 @@ impl<'a> Case<'a> {
     /// Why the run without a cure is not what the capture shows.
     fn differs(&self, run: &Showed, captured: Option<u64>, before: Option<u64>) -> Option<String> {
         if !run.found {
-            return Some("the model does not show the finding with these sizes and pauses".to_owned());
+            return Some(
+                "the model does not show the finding with these sizes and pauses".to_owned(),
+            );
         }
         let (Some(captured), Some(before)) = (captured, before) else {
             return Some("the model shows the finding elsewhere in the conversation".to_owned());

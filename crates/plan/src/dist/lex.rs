@@ -29,7 +29,7 @@ pub(super) enum Word {
 /// Cuts a text into words.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, DistError> {
     if text.len() > MAX_TEXT {
-        let message = format!("a distribution has at most {MAX_TEXT} bytes: make a shorter one");
+        let message = format!("a distribution has at most {MAX_TEXT} bytes: shorten it");
         return Err(DistError::new(0..text.len(), message));
     }
     let mut out = Vec::new();
@@ -48,7 +48,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, DistError> {
             c if is_letter(c) => (Word::Name, leading(rest, is_letter)),
             c => {
                 let message = match c {
-                    '-' => "there are no negative values here".to_owned(),
+                    '-' => "negative values are not allowed here".to_owned(),
                     '.' => "a number begins with a digit: write 0.5".to_owned(),
                     c => format!("`{}` is not part of a distribution", c.escape_default()),
                 };

@@ -44,9 +44,9 @@ pub(super) fn parse(text: &str, kind: Kind) -> Result<Node, DistError> {
     let node = parser.mixture()?;
     match parser.peek() {
         None => Ok(node),
-        Some(Word::Close) => Err(parser.error("nothing was opened that this could close")),
+        Some(Word::Close) => Err(parser.error("this `)` has no matching `(`")),
         Some(_) => Err(parser.error(
-            "this is not expected here: join with `+`, with `|` and weights, or end with `clip A..B`",
+            "unexpected here: join parts with `+`, or with `|` and weights, or end with `clip A..B`",
         )),
     }
 }
@@ -133,7 +133,8 @@ impl<'a> Parser<'a> {
             let parts_of = match weight {
                 Weight::Parts(parts) => parts,
                 Weight::Rest if self.peek() == Some(Word::Bar) => {
-                    let message = "`else` is the last part: give this one a weight in per cent";
+                    let message =
+                        "`else` must be the last part: give this part a weight in percent";
                     return Err(DistError::new(place, message));
                 }
                 Weight::Rest => ONE.saturating_sub(sum),
@@ -143,7 +144,7 @@ impl<'a> Parser<'a> {
             parts.push((parts_of, node));
             if weights != 0 && weights != parts.len() || parts.len() > 1 && weights == 0 {
                 let message =
-                    "each part of a mixture has a weight: 60% A | 40% B, or 60% A | else B";
+                    "each part of a mixture needs a weight: 60% A | 40% B, or 60% A | else B";
                 return Err(DistError::new(self.since(&place), message));
             }
             if !self.take(Word::Bar) {
@@ -228,13 +229,13 @@ impl<'a> Parser<'a> {
         let low = self.bound()?;
         self.expect(
             Word::Range,
-            "`..` between the two ends of the clip: clip 5ms..1500ms",
+            "write `..` between the two ends of the clip: clip 5ms..1500ms",
         )?;
         let high = self.bound()?;
         let place = self.since(&start);
         match (&low, &high) {
             (None, None) => {
-                let message = "a clip has one end at least: clip 5ms.., clip ..1500ms";
+                let message = "a clip needs at least one end: clip 5ms.., clip ..1500ms";
                 return Err(DistError::new(place, message));
             }
             (Some(low), Some(high)) => ascending(low, high, &place)?,
@@ -260,7 +261,7 @@ impl<'a> Parser<'a> {
             Some(Word::Number) => self.value().map(Node::Value),
             Some(Word::Open) => {
                 if self.depth == MAX_DEPTH {
-                    let message = format!("parentheses are nested {MAX_DEPTH} deep at most");
+                    let message = format!("parentheses can be nested at most {MAX_DEPTH} deep");
                     return Err(self.error(message));
                 }
                 self.at += 1;
@@ -315,15 +316,14 @@ impl<'a> Parser<'a> {
         let low = self.values()?;
         self.expect(
             Word::Range,
-            "`..` between the two ends: uniform(10ms..20ms)",
+            "write `..` between the two ends: uniform(10ms..20ms)",
         )?;
         let high = self.values()?;
         let place = self.since(&start);
         ascending(&low, &high, &place)?;
         let whole = |value: &Linear| value.fixed.is_multiple_of(ONE);
         if self.kind == Kind::Number && !(whole(&low) && whole(&high)) {
-            let message =
-                "its draws are whole numbers from the first to the last: write two whole ones";
+            let message = "values here are whole numbers: write two whole numbers";
             return Err(DistError::new(place, message));
         }
         Ok(Node::Uniform(low, high))
@@ -347,7 +347,7 @@ impl<'a> Parser<'a> {
         loop {
             let start = self.place();
             if !(self.take(Word::Number) && self.take(Word::Percent)) {
-                let message = "a chance in per cent and the value there: table(0% 5ms, 100% 80ms)";
+                let message = "write a percentage and the value there: table(0% 5ms, 100% 80ms)";
                 return Err(DistError::new(self.since(&start), message));
             }
             let place = self.since(&start);
@@ -358,7 +358,7 @@ impl<'a> Parser<'a> {
                 Some((last, _)) => chance > *last,
             };
             if !right {
-                let message = "the chances of a table begin with 0% and ascend to 100%";
+                let message = "the percentages of a table must ascend from 0% to 100%";
                 return Err(DistError::new(place, message));
             }
             let value = self.values()?;
@@ -372,7 +372,7 @@ impl<'a> Parser<'a> {
         }
         match points.last() {
             Some((ONE, _)) => Ok(points),
-            _ => Err(self.error("a table ends with its value at 100%")),
+            _ => Err(self.error("a table must end with the value at 100%")),
         }
     }
 

@@ -93,8 +93,8 @@ impl Kind {
     ) -> Result<Linear, DistError> {
         if self.relative() != Some(word) {
             let why = match word {
-                "rtt" => "a part of the RTT is a time",
-                _ => "`bdp` is the size of a buffer",
+                "rtt" => "`rtt` is allowed for times only",
+                _ => "`bdp` is allowed for buffer sizes only",
             };
             let message = format!("{why}; here, {}", self.quantity().write);
             return Err(DistError::new(place, message));
@@ -102,7 +102,7 @@ impl Kind {
         let relative = match number.strip_suffix('%') {
             Some(percent) => match NUMBER.parse(percent.trim()) {
                 Ok(parts) if parts % 100 == 0 => Ok(parts / 100),
-                Ok(_) => Err("a percentage has seven decimals at most".to_owned()),
+                Ok(_) => Err("a percentage has at most seven decimals".to_owned()),
                 Err(why) => Err(why),
             },
             None => NUMBER.parse(number.trim()),

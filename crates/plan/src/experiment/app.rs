@@ -29,7 +29,7 @@ pub(crate) fn apps(
         let app = app(fields, hosts, 5001 + i)?;
         if apps.iter().any(|known| known.name == app.name) {
             let message = format!(
-                "there is an application `{}` already; give each a `name`",
+                "duplicate application `{}`; give each application a unique `name`",
                 app.name
             );
             return Err(at_name(fields, message));
@@ -70,11 +70,12 @@ fn check_replay(
     let [from, to] = [app.client, app.server];
     if direct_link(links, from, to).is_none() {
         let (from, to) = (name(from), name(to));
-        let message = format!("no link joins `{from}` and `{to}`: frames are not forwarded");
+        let message =
+            format!("no link joins `{from}` and `{to}`, and a replay's frames are not forwarded");
         return Err(fields.at(&keys::SERVER, message));
     }
     if app.connections != 1 {
-        let message = "a replay has one sender; write an application for each".to_owned();
+        let message = "a replay has one sender: write one application per sender".to_owned();
         return Err(fields.at(&keys::CONNECTIONS, message));
     }
     Ok(())
@@ -139,7 +140,7 @@ fn check_keys(fields: &Fields<'_>, kind: &str, keys: &[Key]) -> Result<(), Fault
         if let Some((name, _)) = foreign
             && let Some((other, _, _)) = owner(name)
         {
-            fault.message = format!("`{name}` is a key of the kind `{other}`, not of `{kind}`");
+            fault.message = format!("`{name}` is a key of kind `{other}`, not of kind `{kind}`");
         }
         fault
     })
@@ -258,7 +259,7 @@ fn web(fields: &Fields<'_>) -> Result<AppKind, Fault> {
         return Err(fields.at(&keys::WEB_SIZES, message));
     }
     if think.len() > MAX_PAGES {
-        let message = format!("at most {MAX_PAGES} times are allowed");
+        let message = format!("write at most {MAX_PAGES} times");
         return Err(fields.at(&keys::WEB_THINK, message));
     }
     Ok(AppKind::Web {

@@ -32,12 +32,9 @@ pub(crate) fn take(table: &mut Table) -> Result<Vec<Axis>, Fault> {
                 return Err(Fault::new(
                     &axis.span,
                     &axis.path,
-                    format!(
-                        "`{}` has an axis called `{}` already",
-                        known.path, axis.name
-                    ),
+                    format!("`{}` already has an axis `{}`", known.path, axis.name),
                 )
-                .help("give each a `name`; the same `name` makes both move together"));
+                .help("give each axis its own `name`; axes with the same `name` change together"));
             }
             Some(known) if known.values.len() != axis.values.len() => {
                 return Err(Fault::new(
@@ -109,13 +106,13 @@ fn axis(table: &Table, span: &Span, path: &str, key: &str) -> Result<(Axis, Vec<
         return Err(Fault::new(span, path, "`axis` must be a list of values"));
     };
     if values.is_empty() {
-        return Err(Fault::new(span, path, "the axis has no value"));
+        return Err(Fault::new(span, path, "the axis has no values"));
     }
     if let Some(inner) = values.iter().find(|value| has_axis(value)) {
         return Err(Fault::new(
             &inner.span,
             path,
-            "an axis cannot stand within an axis",
+            "an axis cannot contain an axis",
         ));
     }
     let named = name.map(|entry| axis_name(entry, path)).transpose()?;

@@ -73,7 +73,8 @@ impl Own {
 pub(crate) fn read(fields: &Fields<'_>, by: By) -> Result<Own, Fault> {
     for key in keys::FAULTS {
         if let (Some(node), By::Kernel) = (fields.node(key), by) {
-            let message = "is for tcplab's own link; write the kernel's qdisc in tc's words";
+            let message =
+                "works on tcplab's own links only; write the kernel's qdisc in tc's words";
             return Err(fields.fault(key, node, message));
         }
     }

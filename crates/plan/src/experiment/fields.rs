@@ -231,7 +231,7 @@ impl<'a> Fields<'a> {
         match value(text) {
             Some(value) => Ok(Some(value)),
             None => Err(self
-                .fault(key, node, format!("`{text}` is none of its words"))
+                .fault(key, node, format!("unknown word `{text}`"))
                 .suggest(text, words.iter().copied())),
         }
     }
@@ -248,7 +248,7 @@ impl<'a> Fields<'a> {
         Err(self.fault(
             key,
             node,
-            "a name is at most 32 letters, digits, `_` or `-`, and begins with a letter",
+            "a name begins with a letter and has at most 32 letters, digits, `_` or `-`",
         ))
     }
 

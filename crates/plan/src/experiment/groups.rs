@@ -86,7 +86,7 @@ fn sizes(tables: &[Fields<'_>]) -> Result<Sizes, Fault> {
         };
         let same = |other: &&Fields<'_>| name_of(other.table) == Some(name);
         if tables.iter().filter(same).count() > 1 {
-            let message = format!("there is a host `{name}` already");
+            let message = format!("duplicate host `{name}`");
             return Err(super::host::at_name(fields, message));
         }
         sizes.insert(name.to_owned(), count);
@@ -98,7 +98,7 @@ fn sizes(tables: &[Fields<'_>]) -> Result<Sizes, Fault> {
 fn together(sizes: &Sizes, a: &str, b: &str) -> Result<Option<u64>, String> {
     match (sizes.get(a), sizes.get(b)) {
         (Some(x), Some(y)) if x != y => Err(format!(
-            "`{a}` has {x} hosts and `{b}` has {y}: groups of one size are joined member by member"
+            "`{a}` has {x} hosts and `{b}` has {y}: only groups of the same size can be joined member by member"
         )),
         (x, y) => Ok(x.or(y).copied()),
     }

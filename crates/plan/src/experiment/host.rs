@@ -15,7 +15,7 @@ pub(crate) fn hosts(tables: &[Fields<'_>]) -> Result<Vec<Host>, Fault> {
     for fields in tables {
         let host = host(fields)?;
         if hosts.iter().any(|known| known.name == host.name) {
-            let message = format!("there is a host `{}` already", host.name);
+            let message = format!("duplicate host `{}`", host.name);
             return Err(at_name(fields, message));
         }
         hosts.push(host);
@@ -150,7 +150,7 @@ fn route(fields: &Fields<'_>, text: &str) -> Result<Route, Fault> {
         let value = value.ok_or_else(|| fault(format!("`{word}` needs a value")))?;
         if value == "lock" {
             let message = format!(
-                "`{word} lock`: leave `lock` out; `rto_min` has it anyway, and no stack here has it of others"
+                "`{word} lock`: remove `lock`; `rto_min` is always locked, and other metrics cannot be"
             );
             return Err(fault(message));
         }

@@ -22,7 +22,7 @@ pub(crate) fn links(tables: &[Fields<'_>], hosts: &[Host]) -> Result<Vec<Link>, 
         if links.iter().any(|known| ends(known) == ends(&link)) {
             let host = |i: usize| hosts.get(i).map_or("", |h| h.name.as_str());
             let (a, b) = (host(link.a), host(link.b));
-            let message = format!("there is a link between `{a}` and `{b}` already");
+            let message = format!("duplicate link between `{a}` and `{b}`");
             return Err(Fault::new(&fields.span, &fields.path, message));
         }
         links.push(link);
@@ -57,7 +57,7 @@ fn knows_rate(fields: &Fields<'_>, key: &str, way: &Direction) -> Result<(), Fau
         return Ok(());
     }
     let message = format!(
-        "`{}` shares out the rate of the wire, but the link has no rate: add `rate = \"10gbit\"` to the link, or the words `rate 10gbit`",
+        "`{}` needs a link rate: add `rate = \"10gbit\"` to the link, or the words `rate 10gbit`",
         queue.words()
     );
     let said = [key, keys::QDISC.name].into_iter();
@@ -79,7 +79,11 @@ fn between(fields: &Fields<'_>, hosts: &[Host]) -> Result<(usize, usize), Fault>
     let a = host_index(fields, &keys::BETWEEN, first, a, hosts)?;
     let b = host_index(fields, &keys::BETWEEN, second, b, hosts)?;
     if a == b {
-        return Err(fields.fault(&keys::BETWEEN, second, "a host needs no link to itself"));
+        return Err(fields.fault(
+            &keys::BETWEEN,
+            second,
+            "a link must join two different hosts",
+        ));
     }
     Ok((a, b))
 }
@@ -98,7 +102,7 @@ pub(crate) fn host_index(
         .ok_or_else(|| {
             let short: String = name.chars().take(40).collect();
             fields
-                .fault(key, node, format!("there is no host `{short}`"))
+                .fault(key, node, format!("no host `{short}`"))
                 .suggest(name, hosts.iter().map(|host| host.name.as_str()))
         })
 }
@@ -118,14 +122,13 @@ fn queue(fields: &Fields<'_>, by: By) -> Result<Queue, Fault> {
     };
     match qdisc(fields, keys::QDISC.name, node, words, by)? {
         Queue::Own(own, _) if wire_of(&own, &keys) != keys => {
-            let message = "says what a key beside it says: write one or the other";
+            let message = "repeats what a key next to it says: remove one of the two";
             Err(fields.fault(&keys::QDISC, node, message))
         }
         Queue::Own(own, _) => behind(fields, own, keys),
         Queue::Keys(said) => match said.twice(&keys) {
             Some(key) => {
-                let message =
-                    format!("says `{key}` beside the key of that name: write one or the other");
+                let message = format!("repeats the key `{key}`: remove one of the two");
                 Err(fields.fault(&keys::QDISC, node, message))
             }
             None => Ok(Queue::Keys(said.or(&keys))),
@@ -158,7 +161,7 @@ fn wire_of(own: &Qdisc, keys: &Shape) -> Shape {
 /// A qdisc of our own with the wire of these keys behind it.
 fn behind(fields: &Fields<'_>, own: Qdisc, keys: Shape) -> Result<Queue, Fault> {
     if let (Some(_), Some(node)) = (keys.limit_pkts, fields.node(&keys::LIMIT)) {
-        let message = format!("the qdisc `{}` has a limit of its own", own.words());
+        let message = format!("the qdisc `{}` has its own limit", own.words());
         return Err(fields.fault(&keys::LIMIT, node, message));
     }
     Ok(Queue::Own(own, keys))
@@ -188,7 +191,7 @@ fn of_words(fields: &Fields<'_>, key: &str, node: &Node, words: &str) -> Result<
     Qdisc::parse(words).map_err(|wrong| {
         if ONLY_KERNEL.contains(&wrong.word) {
             let message = format!(
-                "`{}` is a qdisc of the kernel that tcplab does not know; there are {}",
+                "tcplab does not know the kernel's qdisc `{}`; it knows {}",
                 wrong.word,
                 wrong.known.join(", ")
             );
@@ -222,7 +225,7 @@ fn contradiction(shape: &Shape) -> Option<(&'static str, &'static str)> {
     if shape.rate_bps == Some(0) {
         return Some((
             keys::RATE.name,
-            "a rate of 0 lets nothing through; leave it out for no limit",
+            "a rate of 0 passes no frames; remove it for no limit",
         ));
     }
     let larger = shape.jitter_ns.unwrap_or(0) > shape.delay_ns.unwrap_or(0);
@@ -308,7 +311,8 @@ fn one_way(
             return Err(node.map_or_else(|| fields.missing(key), |n| fields.fault(key, n, message)));
         }
         (Queue::Keys(_), Queue::Kernel(_)) => {
-            let message = "the link's `qdisc` is the kernel's: write the whole `qdisc` here too";
+            let message =
+                "the link's `qdisc` is the kernel's: write the whole `qdisc` here as well";
             return Err(node.map_or_else(|| fields.missing(key), |n| fields.fault(key, n, message)));
         }
         (own, _) => own,
@@ -353,7 +357,7 @@ fn events(fields: &Fields<'_>, by: By) -> Result<Vec<Event>, Fault> {
     for key in [keys::DROP, keys::DUPLICATE, keys::MARK, keys::LATE].map(|key| key.name) {
         for (node, text) in fields.texts(key)?.unwrap_or_default() {
             if by == By::Kernel {
-                let message = "the kernel's link knows no listed frames; take by = \"tcplab\"";
+                let message = "kernel links cannot act on listed frames: write by = \"tcplab\"";
                 return Err(fields.fault(key, node, message));
             }
             out.push(event(key, text).map_err(|(why, kind)| {

@@ -351,7 +351,7 @@ impl Experiment {
             return Err(Fault::new(
                 &(0..0),
                 "",
-                "there is no application: write `[[app]]`",
+                "the experiment has no application: write `[[app]]`",
             ));
         }
         let mut apps = app::apps(&tables, &hosts, &links)?;
@@ -479,7 +479,7 @@ fn stacks(table: &Fields<'_>) -> Result<Vec<String>, Fault> {
         Some(node) => Err(table.fault(
             &run::STACKS,
             node,
-            "names no stack; leave it out for the model",
+            "the list is empty; remove it to use the model",
         )),
         None => Ok(names),
     }

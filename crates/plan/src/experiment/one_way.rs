@@ -53,7 +53,7 @@ fn read(file: &str) -> Result<Direction, Fault> {
     };
     // A table could end early and others begin.
     if tree.entries.len() != 1 {
-        return Err(Fault::new(&(0..0), KEY, "there is more than one table"));
+        return Err(Fault::new(&(0..0), KEY, "write only one table"));
     }
     let both = Queue::Keys(Shape::default());
     way(&fields, KEY, (&both, &Own::default()), By::Tcplab)

@@ -151,7 +151,7 @@ impl<'f, 'a> Set<'f, 'a> {
             set.ping(&format!("{PING} ICMP"), "icmp", "")?;
         }
         if set.apps.is_empty() {
-            let message = "nothing is left of it: neither `up` nor `down` nor `pings`";
+            let message = "the set is empty: write `up`, `down` or `pings`";
             return Err(Fault::new(&fields.span, &fields.path, message));
         }
         Ok(set)

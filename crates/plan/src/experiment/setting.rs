@@ -79,7 +79,7 @@ fn setting(at: usize, word: &str) -> Result<(String, Entry), Fault> {
     let span = at + path.len() + 1..whole.end;
     let path = path.trim();
     if path.is_empty() || value.trim().is_empty() {
-        let message = "write a path before `=` and a value after it";
+        let message = "write a path before `=` and a value after `=`";
         return Err(Fault::new(&whole, "", message));
     }
     let node = value_of(path, value.trim(), &span);

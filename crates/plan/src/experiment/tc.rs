@@ -43,7 +43,7 @@ impl Shape {
             Some("netem") => ("a word of netem", &NETEM),
             Some("pfifo") => ("a word of pfifo", &["limit"]),
             Some(word) => return Err(unknown(word, "the kind of a queue", &["netem", "pfifo"])),
-            None => return Err(Wrong::new(text, "there is no word")),
+            None => return Err(Wrong::new(text, "the text is empty")),
         };
         while let Some(word) = words.next() {
             match word {
@@ -61,7 +61,7 @@ impl Shape {
             }
             if let Some(more) = words.take_value() {
                 let why = format!(
-                    "tcplab's link draws each frame by itself; it has no correlation `{more}`"
+                    "tcplab's link treats each frame independently: remove the correlation `{more}`"
                 );
                 return Err(Wrong::new(more, why));
             }
@@ -123,7 +123,7 @@ fn loss(value: &str) -> Result<u32, Wrong<'_>> {
         known: &["random"],
         ..Wrong::new(
             value,
-            format!("tcplab's link draws each loss by itself; it does not know `loss {value}`"),
+            format!("tcplab's link loses frames independently: it does not support `loss {value}`"),
         )
     })
 }
@@ -192,10 +192,10 @@ mod tests {
             ("fq_codel", "fq_codel", "is not the kind"),
             ("netem delay", "delay", "needs a value"),
             ("netem dealy 1ms", "dealy", "is not a word of netem"),
-            ("netem delay 1ms 1ms 25%", "25%", "no correlation"),
+            ("netem delay 1ms 1ms 25%", "25%", "the correlation"),
             ("netem delay 1xs", "1xs", "is not a time"),
             ("netem loss gemodel 1% 10%", "gemodel", "`loss gemodel`"),
-            ("netem loss 1% 25%", "25%", "no correlation"),
+            ("netem loss 1% 25%", "25%", "the correlation"),
             (
                 "netem delay 1ms distribution normal",
                 "distribution",

@@ -171,7 +171,7 @@ fn node(span: Span, from: &DeValue<'_>) -> Result<Node, Fault> {
         },
         DeValue::Float(n) => match n.as_str().parse::<f64>() {
             Ok(n) if n.is_finite() => Value::Float(n),
-            _ => return Err(Fault::new(&span, "", "inf and nan are no values here")),
+            _ => return Err(Fault::new(&span, "", "inf and nan are not allowed here")),
         },
         DeValue::Boolean(flag) => Value::Flag(*flag),
         DeValue::Datetime(_) => Value::Date,

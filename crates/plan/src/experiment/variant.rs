@@ -44,7 +44,7 @@ pub(crate) fn variants(tables: &[Fields<'_>], scope: &Scope) -> Result<Vec<Varia
             .name(&file::VARIANT_NAME)?
             .ok_or_else(|| fields.missing(&file::VARIANT_NAME))?;
         if out.iter().any(|known| known.name == name) {
-            let message = format!("there is a variant `{name}` already");
+            let message = format!("duplicate variant `{name}`");
             return Err(super::host::at_name(fields, message));
         }
         let sets = match fields.table(&file::SET)? {
@@ -85,14 +85,13 @@ impl Variant {
         })?;
         if section == scope.table {
             if let Some(key) = scope.whole.iter().find(|key| **key == rest) {
-                return Err(
-                    fault(format!("`{section}.{key}` holds for the whole experiment")).help(
-                        match *key == run::REPEAT.name {
-                            true => "`--repeat N` changes it",
-                            false => "`--on STACK` changes it",
-                        },
-                    ),
-                );
+                return Err(fault(format!(
+                    "`{section}.{key}` applies to the whole experiment, so variants cannot set it"
+                ))
+                .help(match *key == run::REPEAT.name {
+                    true => "`--repeat N` changes it",
+                    false => "`--on STACK` changes it",
+                }));
             }
             let table = section_table(tree, section, &entry.key);
             return put(table, rest, entry).map_err(fault);
@@ -112,10 +111,8 @@ impl Variant {
         let names = names(tree, section);
         let Some(table) = named(tree, section, name) else {
             let short: String = name.chars().take(40).collect();
-            return Err(
-                fault(format!("there is no `[[{section}]]` called `{short}`"))
-                    .suggest(name, names.iter().map(String::as_str)),
-            );
+            return Err(fault(format!("no `[[{section}]]` is named `{short}`"))
+                .suggest(name, names.iter().map(String::as_str)));
         };
         if rest == file::VARIANT_NAME.name {
             return Err(fault("a name cannot change".to_owned()));

@@ -54,7 +54,7 @@ pub(super) fn check(
             continue;
         };
         if !known.contains(&name) {
-            let fault = fields.fault(key, node, format!("there is no {what} called `{name}`"));
+            let fault = fields.fault(key, node, format!("no {what} is named `{name}`"));
             return Err(fault.suggest(name, known.iter().copied()));
         }
     }
@@ -66,7 +66,7 @@ pub(super) fn check(
         (Some(node), Some(x), Some(y)) if x == y => Err(fields.fault(
             &report::Y,
             node,
-            "the axis to the right and the one downwards are the same",
+            "the horizontal and the vertical axis are the same",
         )),
         _ => Ok(()),
     }

@@ -312,7 +312,7 @@ fn number(of: &Number, value: &impl Fn(&str) -> Option<f64>) -> Result<f64, Cann
                 Operator::Subtract => a - b,
                 Operator::Multiply => a * b,
                 Operator::Divide if b == 0.0 => {
-                    return Err(CannotSay::Undefined("a division by zero".to_owned()));
+                    return Err(CannotSay::Undefined("division by zero".to_owned()));
                 }
                 Operator::Divide => a / b,
             }
@@ -321,7 +321,7 @@ fn number(of: &Number, value: &impl Fn(&str) -> Option<f64>) -> Result<f64, Cann
     match result.is_finite() {
         true => Ok(result),
         false => Err(CannotSay::Undefined(
-            "a number too large to be compared".to_owned(),
+            "the number is too large to compare".to_owned(),
         )),
     }
 }

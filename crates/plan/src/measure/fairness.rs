@@ -51,7 +51,7 @@ pub(super) fn value(flows: &[&Flow], every_ns: Option<i64>, field: &str) -> Resu
             times.get(at).map(|ns| *ns as f64 / 1e3)
         }
     };
-    value.ok_or_else(|| "there were never two connections through an interval".to_owned())
+    value.ok_or_else(|| "no interval had two open connections".to_owned())
 }
 
 /// Jain's index of these connections over time: the end of each interval of `step_ns` with two of them at least, and

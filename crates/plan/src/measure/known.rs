@@ -376,7 +376,7 @@ pub static LINK: [Known; 20] = [
     known(
         "queue_drops",
         packets(QUEUE),
-        "frames that the queue dropped: it was full, or its qdisc chose so (ACKs that CAKE's filter took included)",
+        "frames dropped because the queue was full or by its qdisc, `ack_drops` included",
     ),
     known(
         "lost",
@@ -387,7 +387,7 @@ pub static LINK: [Known; 20] = [
     known(
         "drops",
         packets(QUEUE),
-        "packets that its qdisc dropped, ACKs that the filter took included",
+        "packets that its qdisc dropped, `ack_drops` included",
     ),
     known("ecn_mark", packets(QUEUE), "packets that its qdisc marked"),
     known("ack_drops", packets(QUEUE), "ACKs that CAKE's filter took"),

@@ -124,7 +124,7 @@ fn literal(text: &str, at: usize) -> Result<(Word, usize), ExpressionError> {
     let error = |message: &str| ExpressionError::new(text, at..at + end + unit, message);
     if unit > 0 {
         return Err(error(
-            "numbers have no units here: a measure's unit stands in its name (`_us`, `_bps`)",
+            "write the number without a unit: the measure's name shows the unit (`_us`, `_bps`)",
         ));
     }
     match rest.get(..end).unwrap_or_default().parse::<f64>() {

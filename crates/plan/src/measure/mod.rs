@@ -127,9 +127,9 @@ impl UnknownMeasure {
     pub fn message(&self) -> String {
         let short = |text: &str| text.chars().take(80).collect::<String>();
         match self.part.is_empty() {
-            true => format!("no measure `{}`: it ends too soon", short(&self.name)),
+            true => format!("no measure `{}`: the name is incomplete", short(&self.name)),
             false => format!(
-                "no measure `{}`: `{}` is not known",
+                "no measure `{}`: `{}` is unknown",
                 short(&self.name),
                 short(&self.part)
             ),

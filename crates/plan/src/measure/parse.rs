@@ -56,7 +56,10 @@ fn whole<T>(
     };
     let tree = parser.either()?;
     if let Some(token) = parser.peek() {
-        return Err(parser.error(&token.span, "there is more after the end of the expression"));
+        return Err(parser.error(
+            &token.span,
+            "unexpected text after the end of the expression",
+        ));
     }
     kind(&parser, tree)
 }
@@ -142,7 +145,7 @@ impl<'a> Parser<'a> {
         {
             return Err(self.error(
                 &token.span,
-                "comparisons do not chain: join two of them with `and`",
+                "comparisons cannot be chained: join two comparisons with `and`",
             ));
         }
         let span = left.0.start..right.0.end;
@@ -198,7 +201,7 @@ impl<'a> Parser<'a> {
     fn factor(&mut self) -> Read {
         let Some(token) = self.peek() else {
             let end = self.text.len();
-            return Err(self.error(&(end..end), "a measure or a number must follow"));
+            return Err(self.error(&(end..end), "expected a measure or a number after this"));
         };
         self.at += 1;
         let span = token.span.clone();
@@ -217,7 +220,7 @@ impl<'a> Parser<'a> {
                 Ok((span.start..end, tree))
             }
             Word::Present => self.present(&span),
-            _ => Err(self.error(&span, "a measure or a number must stand here")),
+            _ => Err(self.error(&span, "expected a measure or a number here")),
         }
     }
 
@@ -242,7 +245,7 @@ impl<'a> Parser<'a> {
                 self.at += 1;
                 Ok(span.end)
             }
-            Some(token) => Err(self.error(&token.span, "`)` must stand here")),
+            Some(token) => Err(self.error(&token.span, "expected `)` here")),
             None => Err(self.error(open, "this parenthesis is not closed")),
         }
     }

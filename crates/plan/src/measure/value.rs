@@ -85,7 +85,7 @@ impl Sources<'_> {
             } => self.link(link, *is_a_to_b, field),
             Measure::Set { set, series, field } => {
                 let set = self.point.sets.iter().find(|s| s.name == *set);
-                let set = set.ok_or("the point has no such set")?;
+                let set = set.ok_or("the point does not have this set")?;
                 let table = Table::new(set, self.point, &self.outcome.flows);
                 table.statistic(series, field)
             }
@@ -176,7 +176,7 @@ impl Sources<'_> {
 
     fn own_counter(&self, host: &str, counter: &str) -> Result<f64, String> {
         let counters = self.outcome.counters.get(host);
-        let counters = counters.ok_or("the stack gave no counters of this host")?;
+        let counters = counters.ok_or("the stack reports no counters for this host")?;
         match counters.get(counter) {
             Some(n) => Ok(*n as f64),
             None => {
@@ -190,7 +190,7 @@ impl Sources<'_> {
     fn packets(&self, owner: &str, known: &Packets) -> Result<f64, String> {
         let captured = self.hosts(owner).map(|host| self.packets.get(host));
         let captured: Option<Vec<&Vec<Sent>>> = captured.collect();
-        let captured = captured.ok_or("there is no capture of this host")?;
+        let captured = captured.ok_or("this host has no capture")?;
         let streams: Vec<&Sent> = captured.into_iter().flatten().collect();
         let mut values = streams.iter().filter_map(|sent| sent.value(known));
         let value = match known.over {
@@ -202,7 +202,7 @@ impl Sources<'_> {
         };
         value.ok_or_else(|| match streams.is_empty() {
             true => "the capture has no TCP connection".to_owned(),
-            false => "no connection of the capture has one".to_owned(),
+            false => "no connection of the capture has this value".to_owned(),
         })
     }
 
@@ -212,7 +212,7 @@ impl Sources<'_> {
             links.filter(|(_, link)| link_names(self.point, link).contains(&name.into()));
         meant.try_fold(0.0, |so_far, (number, _)| {
             let count = self.outcome.links.get(number);
-            let count = count.ok_or("the stack counted nothing on its links")?;
+            let count = count.ok_or("the stack reports no link counters")?;
             let (way, qdisc, queue) = match is_a_to_b {
                 true => (&count.a_to_b, &count.a_to_b_qdisc, &count.a_to_b_queue),
                 false => (&count.b_to_a, &count.b_to_a_qdisc, &count.b_to_a_queue),
@@ -221,12 +221,12 @@ impl Sources<'_> {
                 return Ok(value?.max(so_far));
             }
             if QDISC.contains(&field) {
-                let qdisc = qdisc.as_ref().ok_or("there is no qdisc on this link")?;
+                let qdisc = qdisc.as_ref().ok_or("this link has no qdisc")?;
                 return Ok(so_far + qdisc.named(field) as f64);
             }
             if self.point.links[number].by == By::Kernel {
                 return Err(
-                    "the kernel's own link counts no frames; its qdisc does: `drops`".into(),
+                    "kernel links do not count frames: use the qdisc's counter `drops`".into(),
                 );
             }
             Ok(match field {
@@ -305,7 +305,7 @@ impl Sources<'_> {
             _ => {
                 let read = count(&|f| f.client.read_bytes.saturating_add(f.server.read_bytes));
                 match duration_ns(&flows)? {
-                    0 => Err("the connections took no time".to_owned()),
+                    0 => Err("the connections lasted 0 s".to_owned()),
                     ns => Ok(read * 8.0 / (ns as f64 / 1e9)),
                 }
             }
@@ -342,16 +342,16 @@ fn latency(flows: &[&Flow], which: &str) -> Result<f64, String> {
         "p99" => all.get(rank(99)),
         _ => all.last(),
     };
-    let value = value.ok_or("the application completed no transaction that takes time")?;
+    let value = value.ok_or("the application completed no timed transaction")?;
     Ok(*value as f64 / 1e3)
 }
 
 fn tcp_info(end: Option<&End>, field: &str) -> Result<f64, String> {
-    let end = end.ok_or("there is no connection")?;
+    let end = end.ok_or("the experiment has no connection")?;
     let value = end.tcp_info.get(field);
     value
         .map(|n| *n as f64)
-        .ok_or_else(|| format!("the stack gave no `{field}`"))
+        .ok_or_else(|| format!("the stack does not report `{field}`"))
 }
 
 /// The lines before and after each read that got data. The read that meets the end is left out: a
@@ -384,7 +384,7 @@ fn log<'a>(ends: impl Iterator<Item = &'a End>, field: &str) -> Result<f64, Stri
         _ => ends.flat_map(reads).filter_map(of).reduce(f64::max),
     };
     value.ok_or_else(|| {
-        format!("the log has no {what} of this end: it needs `log = true` and a kernel")
+        format!("the log has no {what} of this end: set `log = true` and run on a kernel")
     })
 }
 

@@ -167,7 +167,7 @@ fn a_variant_that_cannot_be_names_its_place() {
             .to_string()
     };
     assert!(
-        with("\"population.seed\" = 2").contains("holds for the whole experiment"),
+        with("\"population.seed\" = 2").contains("applies to the whole experiment"),
         "{}",
         with("\"population.seed\" = 2")
     );
@@ -175,7 +175,7 @@ fn a_variant_that_cannot_be_names_its_place() {
     assert!(unknown.contains("did you mean `data`?"), "{unknown}");
     assert!(unknown.contains("test.toml:6:9"), "{unknown}");
     let arm = with("\"arm.C.route\" = \"\"");
-    assert!(arm.contains("there is no `[[arm]]` called `C`"), "{arm}");
+    assert!(arm.contains("no `[[arm]]` is named `C`"), "{arm}");
     let section = with("\"host.B.route\" = \"\"");
     assert!(
         section.contains("begins with population or arm"),
@@ -183,7 +183,7 @@ fn a_variant_that_cannot_be_names_its_place() {
     );
     let twice = format!("[population]\n{ARMS}{0}{0}", "[[variant]]\nname = \"v\"\n");
     let twice = Population::variants("test.toml", &twice).unwrap_err();
-    assert!(twice.to_string().contains("there is a variant `v` already"));
+    assert!(twice.to_string().contains("duplicate variant `v`"));
 }
 
 #[test]

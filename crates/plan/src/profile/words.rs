@@ -54,10 +54,10 @@ impl Word for bool {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BehaviourError {
     /// No profile has this name.
-    #[error("there is no profile `{0}`")]
+    #[error("no profile `{0}`")]
     Profile(String),
     /// No behaviour has this name.
-    #[error("there is no behaviour `{0}`")]
+    #[error("no behaviour `{0}`")]
     Name(String),
     /// The behaviour does not take this value.
     #[error("`{name}` takes {}, not `{value}`", takes.words())]

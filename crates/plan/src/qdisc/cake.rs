@@ -264,7 +264,7 @@ impl Cake {
                 let value = words.value()?;
                 let bps = quantity(value, &TC_RATE)?;
                 if bps < 8 {
-                    let why = "a bandwidth is 8bit at least; write `unlimited` for none";
+                    let why = "the least bandwidth is 8bit; write `unlimited` for no limit";
                     return Err(Wrong::new(value, why));
                 }
                 (self.bandwidth_bps, self.autorate) = (Some(bps), false);

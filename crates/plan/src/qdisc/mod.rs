@@ -106,7 +106,7 @@ impl Kind {
             Self::Caqm(_) => Some("`caqm` is tcplab's own"),
             Self::Cake(cake) => cake.ack_filter.not_in_kernels(),
             Self::Red(red) if red.adaptive && red.nodrop => {
-                Some("red takes `adaptive` or `nodrop`, not both")
+                Some("write `adaptive` or `nodrop`, not both")
             }
             Self::Prio(prio) => prio.child.not_in_kernels(),
             Self::Tbf(tbf) => tbf.child.as_ref()?.not_in_kernels(),
@@ -168,7 +168,7 @@ impl Qdisc {
         let mut words = Words::new(text);
         let kind = words
             .next()
-            .ok_or_else(|| Wrong::new(text, "there is no word"))?;
+            .ok_or_else(|| Wrong::new(text, "the text is empty"))?;
         let kind = Kind::parse(kind, &mut words)?;
         Ok(Self {
             words: text.split_whitespace().collect::<Vec<_>>().join(" "),

@@ -246,7 +246,7 @@ impl Netem {
         let has_delay = self.latency_ns > 0;
         if self.reorder.probability > 0 {
             if !has_delay {
-                return Err("`reorder` needs a `delay`: what is not delayed overtakes");
+                return Err("`reorder` needs a `delay`: reordered packets skip the delay");
             }
             self.gap = self.gap.max(1);
         } else if self.gap > 0 {
@@ -257,7 +257,7 @@ impl Netem {
         }
         let loses = !matches!(self.loss, Loss::Random(Chance { probability: 0, .. }));
         if self.ecn && !loses {
-            return Err("`ecn` needs `loss`: it marks what would be lost");
+            return Err("`ecn` needs `loss`: it marks packets instead of dropping them");
         }
         Ok(())
     }

@@ -33,7 +33,7 @@ impl Prio {
         }
         if let Some(band) = prio.priomap.iter().find(|band| **band >= prio.bands) {
             let why = format!(
-                "prio: `priomap` names the band {band}, and there are {} from 0 on; say all 16 of the map",
+                "prio: `priomap` names band {band}, but there are only {} bands (from 0): write all 16 entries",
                 prio.bands
             );
             return Err(Wrong::new(words.whole(), why));

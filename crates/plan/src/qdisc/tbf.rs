@@ -74,7 +74,7 @@ impl Tbf {
                 _ => return Err(Wrong::unknown(word, "a word of tbf", &KNOWN)),
             }
             if said.limit.is_some() && said.latency_us.is_some() {
-                let why = "`limit` and `latency` say the same thing: only one may stand";
+                let why = "write `limit` or `latency`, not both";
                 return Err(Wrong::new(word, why));
             }
         }
@@ -99,7 +99,7 @@ impl Said {
         let limit = match (self.limit, self.latency_us) {
             (Some(limit), _) => limit,
             (None, Some(us)) => latency(rate, burst, peak, us),
-            (None, None) => return Err("either `limit` or `latency` is needed"),
+            (None, None) => return Err("write `limit` or `latency`"),
         };
         Ok(Tbf {
             rate,

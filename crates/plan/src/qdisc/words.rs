@@ -29,7 +29,7 @@ impl<'a> Wrong<'a> {
     pub(crate) fn unknown(word: &'a str, what: &str, known: &'static [&'static str]) -> Self {
         Self {
             word,
-            why: format!("`{word}` is not {what}; there are {}", known.join(", ")),
+            why: format!("`{word}` is not {what}; use one of {}", known.join(", ")),
             known,
         }
     }

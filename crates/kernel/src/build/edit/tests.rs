@@ -45,15 +45,15 @@ fn an_anchor_that_is_not_one_place_is_an_error_that_says_where() {
     for (edit, message) in [
         (
             edit("", "one"),
-            "edit test: `one` is in a.c 2 times, lines 3, 8; more words or `function` make it one place",
+            "edit test: `one` is in a.c 2 times, lines 3, 8; add words or `function` to select one place",
         ),
         (
             edit("", "three"),
-            "edit test: `three` is not in a.c: another kernel version?",
+            "edit test: a.c does not contain `three`; is this another kernel version?",
         ),
         (
             edit("function = 'g'", "two"),
-            "edit test: `two` is not in a.c, function g(),: another kernel version?",
+            "edit test: a.c, function g(), does not contain `two`; is this another kernel version?",
         ),
         (
             edit("function = 'h'", "one"),
@@ -68,7 +68,7 @@ fn an_anchor_that_is_not_one_place_is_an_error_that_says_where() {
 fn what_is_no_edit_is_refused() {
     let change = "[[change]]\nfile = 'a.c'\nfind = 'x'\nreplace = ''\n";
     for (text, message) in [
-        ("says = 'x'".to_owned(), "no [[change]]"),
+        ("says = 'x'".to_owned(), "needs a [[change]]"),
         (change.to_owned(), "missing field `says`"),
         (
             format!("says = 'x'\nhz = 3\n{change}"),
@@ -149,7 +149,7 @@ fn a_file_of_the_users() {
     )
     .unwrap();
     let text = Edit::load(path.to_str().unwrap()).unwrap_err().to_string();
-    assert!(text.contains("is a shipped edit's"), "{text}");
+    assert!(text.contains("belongs to an edit"), "{text}");
 }
 
 #[test]

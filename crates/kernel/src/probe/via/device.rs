@@ -51,7 +51,7 @@ pub(super) fn open(via: &Via) -> Result<Device, Error> {
         && address == via.address.0
     {
         return Err(cannot(format!(
-            "--via {end}={address}/...: that is the kernel's side; the endpoint of --address needs another one"
+            "--via {end}={address}/...: this is the kernel's address; give the endpoint another one with --address"
         )));
     }
     let opened = crate::link::open(end, 0, mtu).map_err(|e| Error::Device(e.to_string()))?;
@@ -64,7 +64,7 @@ fn interface_mtu(name: &str) -> Result<u32, Error> {
     let found = socket.and_then(|socket| sys::interface_mtu(&socket, name));
     found.map_err(|e| {
         cannot(format!(
-            "the MTU of {name} cannot be read: {e}; --mtu BYTES says it"
+            "cannot read the MTU of {name}: {e}; set it with --mtu BYTES"
         ))
     })
 }

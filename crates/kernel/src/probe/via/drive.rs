@@ -95,8 +95,7 @@ impl<'a> Driver<'a> {
         if let Role::Client { server, .. } = role {
             if network.next_hop(server).is_none() {
                 return Err(cannot(format!(
-                    "{server} is not in the network {ip}/{prefix} of --address: --gateway says who takes packets for \
-                     others"
+                    "{server} is outside the network {ip}/{prefix} of --address: name a router with --gateway"
                 )));
             }
             let number = frames.number(server);

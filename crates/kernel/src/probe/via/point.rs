@@ -56,7 +56,7 @@ pub(super) fn plan(socket: &SocketOptions, via: &Via) -> Result<Planned, Error> 
     let profile = named(&via.profile).ok_or_else(|| {
         let name = &via.profile;
         cannot(format!(
-            "--profile {name}: there is none; `tcplab stacks --profiles` lists them"
+            "--profile {name}: unknown profile; `tcplab stacks --profiles` lists the profiles"
         ))
     })?;
     let profile = profile
@@ -68,7 +68,7 @@ pub(super) fn plan(socket: &SocketOptions, via: &Via) -> Result<Planned, Error> 
     {
         let known: Vec<&str> = congestion_controls().collect();
         return Err(cannot(format!(
-            "--congestion {name}: tcplab's own TCP has {}",
+            "--congestion {name}: tcplab's own TCP supports {}",
             known.join(", ")
         )));
     }

@@ -124,7 +124,7 @@ impl<'a> Teller<'a> {
             live.stop_log();
             self.logs = false;
             self.probe.warn(format!(
-                "the log ends after {limit} lines (--log-lines N allows more)"
+                "the log ends after {limit} lines (--log-lines N raises the limit)"
             ));
         }
     }
@@ -145,7 +145,7 @@ impl<'a> Teller<'a> {
         let refused = live.refused();
         if refused > 0 {
             self.probe.warn(format!(
-                "{refused} clients more were closed at once: an endpoint of --via serves 10,000, or --clients"
+                "{refused} more clients were closed at once: an endpoint of --via serves at most 10,000, or --clients"
             ));
         }
         let is_server = matches!(self.role, Role::Server { .. });

@@ -49,7 +49,7 @@ pub(crate) fn put(netlink: &Netlink, interface: &str, words: &str) -> Result<(),
                 Kind::Cake(cake) if cake.nat => "; `nat` needs a kernel with connection tracking",
                 _ => "",
             };
-            format!("this kernel does not take the qdisc `{words}` on {interface}{nat}")
+            format!("this kernel rejects the qdisc `{words}` on {interface}{nat}")
         })?;
     }
     Ok(())
@@ -118,7 +118,7 @@ fn message(index: i32, parent: TcHandle, kind: &str, options: Option<Vec<u8>>) -
 fn options(kind: &Kind) -> Result<Option<Vec<u8>>, String> {
     if let Some(why) = kind.not_in_kernels() {
         return Err(format!(
-            "{why}: no kernel takes it; leave `by = \"kernel\"` out"
+            "{why}: kernels do not support it; remove `by = \"kernel\"`"
         ));
     }
     Ok(Some(match kind {

@@ -287,7 +287,7 @@ impl<'p> Net<'p> {
         if cpu::pin(*cpu as usize) {
             return Ok(());
         }
-        let why = format!("{cpu}: there is no such CPU, or this process may not use it");
+        let why = format!("{cpu}: this CPU does not exist, or this process may not use it");
         let refusal = Refusal::new("cpu", why, "write another one").tolerable("cpu");
         leave_out(self.point, &refusal, &mut self.left_out)
     }

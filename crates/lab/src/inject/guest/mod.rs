@@ -240,10 +240,7 @@ fn end_of(e: &GuestError) -> String {
         GuestError::Died { console, .. } => ("the kernel died".to_owned(), console),
         GuestError::TooLong { after, console } => {
             let s = after.as_secs();
-            (
-                format!("the kernel hangs: no progress for {s} s"),
-                console,
-            )
+            (format!("the kernel hangs: no progress for {s} s"), console)
         }
         e => return e.to_string(),
     };

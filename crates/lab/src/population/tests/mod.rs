@@ -194,7 +194,7 @@ fn a_connection_alone_is_the_same() {
 #[test]
 fn a_kernel_is_no_stack_for_a_population() {
     let wrong = model_of("uml:6.1").unwrap_err().to_string();
-    assert!(wrong.contains("runs on the model"), "{wrong}");
+    assert!(wrong.contains("run on the model"), "{wrong}");
     let hz = model_of("model:linux-6.1@250").unwrap_err().to_string();
     assert!(hz.contains("`hz`"), "{hz}");
 }

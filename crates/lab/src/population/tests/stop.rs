@@ -192,6 +192,6 @@ fn a_shard_does_not_stop_by_itself() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("shard");
     let refused = run_in(TEXT, Some(&folder), 1, Shard { number: 1, of: 2 }).unwrap_err();
-    assert!(refused.contains("leave out --shard"), "{refused}");
+    assert!(refused.contains("omit --shard"), "{refused}");
     assert!(!folder.exists());
 }

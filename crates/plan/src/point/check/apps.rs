@@ -38,7 +38,9 @@ pub(super) fn check(point: &Point) -> Checked {
             let [from, to] = [app.client, app.server].map(|host| &point.hosts[host].name);
             return at(
                 "server",
-                format!("no link joins `{from}` and `{to}`: frames are not forwarded"),
+                format!(
+                    "no link joins `{from}` and `{to}`, and a replay's frames are not forwarded"
+                ),
             );
         }
         if let Some(why) = ways.obstacle(app.client, app.server, &point.hosts) {
@@ -104,7 +106,7 @@ fn one(app: &App, point: &Point) -> Checked {
         &keys::SERVER_TIMEOUT,
     )?;
     if app.does.is_replay() && app.connections != 1 {
-        let message = "a replay has one sender; write an application for each";
+        let message = "a replay has one sender: write one application per sender";
         return Err(Wrong::at("connections", message));
     }
     does(&app.does).map_err(|wrong| {
@@ -278,7 +280,7 @@ fn ends(it_does: bool, by: &str) -> Checked {
         true => Ok(()),
         false => Err(Wrong::at(
             "duration_ns",
-            format!("neither this nor `{by}` is there: it would never end"),
+            format!("without this and `{by}` it would never end: write one of them"),
         )),
     }
 }

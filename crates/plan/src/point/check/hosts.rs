@@ -16,13 +16,13 @@ pub(super) fn check(hosts: &[Host]) -> Checked {
     let mut names = BTreeSet::new();
     for (index, host) in hosts.iter().enumerate() {
         if !names.insert(host.name.as_str()) {
-            let message = format!("there is a host `{}` already", host.name);
+            let message = format!("duplicate host `{}`", host.name);
             return Err(Wrong::at(format!("hosts[{index}].name"), message));
         }
     }
     each("hosts", hosts, |host| match &host.group {
         Some(group) if names.contains(group.as_str()) => {
-            let message = format!("`{group}` is the name of a host: a group needs another one");
+            let message = format!("`{group}` is already the name of a host: rename the group");
             Err(Wrong::at("group", message))
         }
         _ => Ok(()),
@@ -49,7 +49,10 @@ fn host(host: &Host) -> Checked {
         && !PROFILE_NAMES.contains(&profile.as_str())
     {
         let known = PROFILE_NAMES.join(", ");
-        let message = format!("{} is not a profile; there are {known}", quoted(profile));
+        let message = format!(
+            "{} is not a profile; the profiles are {known}",
+            quoted(profile)
+        );
         return Err(Wrong::at("profile", message));
     }
     behaviours(&host.behaviour)

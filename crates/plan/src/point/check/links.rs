@@ -17,7 +17,7 @@ pub(super) fn check(links: &[Link], hosts: &[Host]) -> Checked {
         if !there.insert((link.a.min(link.b), link.a.max(link.b))) {
             let name = |host: usize| hosts.get(host).map_or("", |host| host.name.as_str());
             let (a, b) = (name(link.a), name(link.b));
-            let message = format!("there is a link between `{a}` and `{b}` already");
+            let message = format!("duplicate link between `{a}` and `{b}`");
             return Err(Wrong::at(format!("links[{index}]"), message));
         }
     }
@@ -43,7 +43,7 @@ fn one(link: &Link, hosts: &[Host]) -> Checked {
     host("a", link.a, hosts)?;
     host("b", link.b, hosts)?;
     if link.a == link.b {
-        return Err(Wrong::at("b", "a host needs no link to itself"));
+        return Err(Wrong::at("b", "a link must join two different hosts"));
     }
     number("mtu", link.mtu, MTU)?;
     for (path, way) in [("a_to_b", &link.a_to_b), ("b_to_a", &link.b_to_a)] {
@@ -59,7 +59,7 @@ fn one(link: &Link, hosts: &[Host]) -> Checked {
 /// One way of tcplab's own link.
 fn own(way: &Direction) -> Checked {
     if way.qdisc.is_some() {
-        let message = "is for by = \"kernel\"; the qdisc of tcplab's own link is `queue`";
+        let message = "applies to by = \"kernel\" only; the qdisc of tcplab's own link is `queue`";
         return Err(Wrong::at("qdisc", message));
     }
     number_if("rate_bps", way.rate_bps, (1, RATE.max))?;
@@ -89,7 +89,7 @@ fn own(way: &Direction) -> Checked {
         true => Err(Wrong::at(
             "queue",
             format!(
-                "`{}` shares out the rate of the wire, but the link has no rate: add a rate to the link, or the words `rate 10gbit`",
+                "`{}` needs a link rate: add a rate to the link, or the words `rate 10gbit`",
                 queue.words()
             ),
         )),
