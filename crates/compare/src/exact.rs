@@ -15,7 +15,7 @@ pub fn judge(row: &mut Row, before: &Metric, after: &Metric) {
     }
     if b.is_empty() || a.is_empty() {
         row.verdict = Verdict::Invalid;
-        "no run of a side counts".clone_into(&mut row.why);
+        "one side has no valid run".clone_into(&mut row.why);
         return;
     }
     let runs = b.len().max(a.len());
@@ -87,7 +87,7 @@ mod tests {
                 "nothing before: no ACK was delayed",
             ),
             (one, one, Verdict::Equal, ""),
-            (one, failed, Verdict::Invalid, "no run of a side counts"),
+            (one, failed, Verdict::Invalid, "one side has no valid run"),
         ] {
             let found = compare(&arm(before), &arm(after), &Options::default());
             let row = &found.rows[0];

@@ -151,8 +151,8 @@ pub fn read(input: &Input, format: Option<Format>) -> Result<Metrics, ImportErro
         return Err(ImportError::new(
             input,
             "",
-            format!("nothing that was measured, read as {name}"),
-            "give the whole output of the tool, or name its format with `--format`",
+            format!("no measurement found (read as {name})"),
+            "give the tool's complete output, or name its format with `--format`",
         ));
     }
     for arm in &mut arms {
@@ -169,15 +169,12 @@ fn unknown(input: &Input) -> ImportError {
         None => ("", "the file is empty".to_owned()),
         Some(line) => {
             let start: String = line.chars().filter(|c| !c.is_control()).take(40).collect();
-            (
-                "line 1",
-                format!("no format that is known begins with `{start}`"),
-            )
+            ("line 1", format!("unknown format (begins with `{start}`)"))
         }
     };
     let names: Vec<&str> = Format::names().collect();
     let way_out = format!(
-        "give the output of one of these, or name it with `--format`: {}",
+        "give the output of one of these tools, or name the format with `--format`: {}",
         names.join(", ")
     );
     ImportError::new(input, place, what, way_out)

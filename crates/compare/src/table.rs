@@ -52,13 +52,13 @@ pub struct Comparison {
     pub after: String,
     /// False discovery rate of the table.
     pub q: f64,
-    /// Changes up to this do not matter, per cent.
+    /// Changes up to this count as equal, in percent.
     pub band_percent: f64,
-    /// A change that runs must be able to find, per cent.
+    /// Size of the change that the runs must detect, in percent.
     pub find_percent: f64,
-    /// The most runs a side that are sensible.
+    /// A row that needs more runs per side is too noisy.
     pub most_runs: u32,
-    /// What single runs are assumed to differ by, per cent.
+    /// Assumed difference between runs where a side has only one run, in percent.
     pub assumed_noise_percent: f64,
     /// Level of the intervals.
     pub level: f64,
@@ -66,7 +66,7 @@ pub struct Comparison {
     pub rows: Vec<Row>,
     /// The suites of tests.
     pub counts: Vec<CountRow>,
-    /// What a careful reader would object to.
+    /// Objections of a careful reader.
     pub flags: Vec<Flag>,
     /// Rows (and suites) of each verdict.
     pub summary: Summary,
@@ -371,7 +371,7 @@ fn empty_side(row: &mut Row, before: &Metric, after: &Metric) {
         .map(|(_, metric, side)| Some(format!("nothing {side}: {}", exact::absent(metric)?)))
         .collect();
     match why {
-        None => "no run of a side counts".clone_into(&mut row.why),
+        None => "one side has no valid run".clone_into(&mut row.why),
         Some(why) => (row.verdict, row.why) = (Verdict::Missing, why.join("; ")),
     }
 }
@@ -440,12 +440,12 @@ fn say(row: &mut Row, decision: Decision, options: &Options) {
     };
     row.why = match (row.verdict, row.needs) {
         (Verdict::Undecided, needs) if row.p.is_none() => one_run(row, needs, options),
-        (Verdict::Undecided, Some(needs)) => format!("needs about {needs} runs a side"),
-        (Verdict::Undecided, None) => "more runs, and other values than these".into(),
+        (Verdict::Undecided, Some(needs)) => format!("about {needs} runs per side would decide"),
+        (Verdict::Undecided, None) => "needs more runs with differing values".into(),
         (Verdict::TooNoisy, _) => {
             let finds = row.finds_percent.unwrap_or_default();
             let most = options.rules.most_runs;
-            format!("{most} runs a side find no change below {finds:.0} %")
+            format!("even {most} runs per side detect no change below {finds:.0} %")
         }
         _ => String::new(),
     };
@@ -454,12 +454,12 @@ fn say(row: &mut Row, decision: Decision, options: &Options) {
 fn one_run(row: &Row, needs: Option<u32>, options: &Options) -> String {
     let (b, a) = (row.runs_before.len(), row.runs_after.len());
     let runs = match (b, a) {
-        (1, 1) => "1 run a side says nothing".to_owned(),
-        _ => format!("{b} and {a} runs say nothing"),
+        (1, 1) => "1 run per side decides nothing".to_owned(),
+        _ => format!("{b} and {a} runs decide nothing"),
     };
     match needs {
         Some(needs) => format!(
-            "{runs}; about {needs} find {} % if runs differ by {} %",
+            "{runs}; about {needs} detect {} % if runs differ by {} %",
             options.rules.find_percent, options.rules.assumed_noise_percent
         ),
         None => runs,

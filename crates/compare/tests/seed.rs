@@ -51,7 +51,7 @@ fn percent_changes_are_those_that_were_printed() {
         assert!(gap <= near + 0.005, "{}: {gap}", row.label());
         assert_eq!(row.verdict, Verdict::Undecided, "{}", row.label());
         assert!(
-            row.why.starts_with("1 run a side says nothing"),
+            row.why.starts_with("1 run per side decides nothing"),
             "{}",
             row.why
         );

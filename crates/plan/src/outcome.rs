@@ -15,7 +15,7 @@ pub struct Outcome {
     pub kernel: String,
     /// Time from the run's start to its end.
     pub virtual_ns: i64,
-    /// The run came to its `max` before its applications ended.
+    /// The run reached its `max` before its applications ended.
     pub cut_short: bool,
     /// The kernel's counters of each host as differences over the run, by nstat's names
     /// (`TcpExtDelayedACKs`). Those of a host that has no such counter are absent.

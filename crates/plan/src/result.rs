@@ -85,7 +85,7 @@ pub struct PointResult {
     /// Release and version of the kernel, or the profile of a model.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub kernel: String,
-    /// The run came to its `max` before its applications ended.
+    /// The run reached its `max` before its applications ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut_short: bool,
     /// What the run could not do, such as a capture that lost frames.

@@ -77,7 +77,7 @@ pub fn markdown(document: &QaDocument) -> String {
                 let (lean, left_out) = lean(comparison);
                 out += &table_markdown(&lean);
                 if left_out > 0 {
-                    out += &format!("\n{left_out} rows are equal and left out here.\n");
+                    out += &format!("\n{left_out} equal rows are not shown.\n");
                 }
             }
             None => out += &format!("Not run: {}.\n", cell(&section.why)),
@@ -111,9 +111,7 @@ pub fn html(document: &QaDocument) -> String {
                 let (lean, left_out) = lean(comparison);
                 out += &body(&lean);
                 if left_out > 0 {
-                    out += &format!(
-                        "<p class=\"dim\">{left_out} rows are equal and left out here</p>\n"
-                    );
+                    out += &format!("<p class=\"dim\">{left_out} equal rows are not shown</p>\n");
                 }
             }
             None => out += &format!("<p>Not run: {}</p>\n", xml(&section.why)),

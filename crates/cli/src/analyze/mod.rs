@@ -247,6 +247,6 @@ fn damaged(name: &str, e: &ReadError) -> Failure {
 /// Says that an output lacks packets.
 fn left_out(name: &str, packets: u64) {
     say(&format!(
-        "tcplab: {name}: {packets} packets with a verdict were left out: --max-packets is the limit, `--max-packets none` lifts it"
+        "tcplab: {name}: {packets} packets with a verdict were omitted: raise --max-packets"
     ));
 }

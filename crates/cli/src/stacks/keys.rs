@@ -20,14 +20,14 @@ pub const SCHEMA: &str = "tcplab.keys/1";
 /// Columns of the text.
 const WIDTH: usize = 80;
 
-const HEAD: &str = "Keys of experiment files, by table: what a key takes, its default, its meaning. \
-    All kinds of stack (model, uml, qemu, host, ssh) honour a key, but for those that its lines name.";
+const HEAD: &str = "Keys of experiment files, by table: value, default, meaning. Every kind of stack \
+    (model, uml, qemu, host, ssh) honours a key unless its lines name an exception.";
 
-const SYSCTLS: &str = "Sysctls of hosts (`sysctl` of `[[host]]`): those that the model knows, with its defaults. \
-    A kernel takes all of them, and more, but for those that a line names.";
+const SYSCTLS: &str = "Sysctls of hosts (`sysctl` of `[[host]]`) that the model knows, with its defaults. \
+    Kernels accept these and more, unless a line names an exception.";
 
-const QDISCS: &str = "Qdiscs of links (`qdisc`), each with the words that may stand behind it. A link with by = \"tcplab\" \
-    has them on every kind of stack; with by = \"kernel\" they are the kernel's own, but for those that a line names.";
+const QDISCS: &str = "Qdiscs of links (`qdisc`), with their words. With by = \"tcplab\" they work on every \
+    kind of stack. With by = \"kernel\" the kernel's own qdiscs are used, unless a line names an exception.";
 
 /// The answer of `stacks --keys --json`.
 #[derive(Serialize)]

@@ -46,7 +46,7 @@ fn what_was_written_out_early_is_said_in_every_form_and_lifted_by_none() {
         said.contains("200 connections written out before their end"),
         "{said}"
     );
-    assert!(said.contains("--max-streams lifts it"), "{said}");
+    assert!(said.contains("raise --max-streams"), "{said}");
     assert!(said.contains("no figure counts them"), "{said}");
     for lifted in ["none", "1000000"] {
         let json = tcplab_with(

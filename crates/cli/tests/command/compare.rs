@@ -167,7 +167,7 @@ fn open_rows_and_bad_input_have_their_codes() {
     ]);
     assert_eq!(open.code, 3);
     assert!(
-        open.out.contains("no effect beyond the noise"),
+        open.out.contains("the change is within the noise"),
         "{}",
         open.out
     );

@@ -30,7 +30,7 @@ pub(super) fn more_skipped(checked: &Checked) -> Option<Flag> {
     });
     over(
         FlagKind::MoreSkipped,
-        "more tests were skipped after: what passed less, or could not run any more?",
+        "more tests were skipped after the change: which tests could not run any more?",
         rows.collect(),
     )
 }
@@ -56,7 +56,7 @@ pub(super) fn do_not_add_up(checked: &Checked) -> Option<Flag> {
     }
     over(
         FlagKind::CountsDoNotAddUp,
-        "passed, failed and skipped are not the total that is told",
+        "passed, failed and skipped tests do not add up to the stated total",
         rows,
     )
 }
@@ -91,7 +91,7 @@ pub(super) fn told_twice(checked: &Checked) -> Option<Flag> {
     }
     over(
         FlagKind::CountToldTwice,
-        "one source tells a count twice, and not alike",
+        "one source states a count twice with different values",
         rows,
     )
 }
@@ -104,7 +104,7 @@ pub(super) fn other_tests(checked: &Checked) -> Option<Flag> {
     });
     over(
         FlagKind::OtherTests,
-        "another number of tests ran: what was added or lost?",
+        "the number of tests changed: which tests were added or removed?",
         rows.collect(),
     )
 }

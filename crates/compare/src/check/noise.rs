@@ -59,8 +59,7 @@ pub(super) fn other_noise(checked: &Checked) -> Option<Flag> {
     let rows: Vec<String> = FIGURES.into_iter().filter_map(one).collect();
     (!rows.is_empty()).then(|| Flag {
         kind: FlagKind::OtherNoise,
-        text: "the machine did more beside one arm's runs than beside the other's: does that explain the change? (idle time may be \
-               the change itself)"
+        text: "background load differed between the arms: does that explain the change? (idle time may be the change itself)"
             .into(),
         rows,
     })
@@ -86,7 +85,7 @@ pub(super) fn stolen(checked: &Checked) -> Option<Flag> {
     (!rows.is_empty()).then(|| Flag {
         kind: FlagKind::Stolen,
         text: format!(
-            "the hypervisor took more than {} % of these runs' time: repeat them, or take the middle of many (--robust)",
+            "the hypervisor took more than {} % of these runs' time: repeat them, or average the middle of many runs (--robust)",
             Noise::STOLEN_PERCENT
         ),
         rows,

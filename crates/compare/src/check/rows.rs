@@ -41,7 +41,7 @@ pub(super) fn opposite_signs(checked: &Checked) -> Option<Flag> {
     };
     over(
         FlagKind::OppositeSigns,
-        "client and server changed in opposite directions: noise, or something that one end alone has; repeat them",
+        "client and server changed in opposite directions: either noise, or an effect on one end only; repeat the runs",
         ends.into_iter().filter_map(opposite).collect(),
     )
 }
@@ -81,7 +81,7 @@ pub(super) fn noise_above_change(checked: &Checked) -> Option<Flag> {
     };
     over(
         FlagKind::NoiseAboveChange,
-        "no effect beyond the noise: the runs of one arm alone differ by more than the arms do",
+        "the change is within the noise: runs of one arm differ by more than the two arms do",
         checked.rows.iter().filter_map(one).collect(),
     )
 }
@@ -92,7 +92,7 @@ pub(super) fn units(checked: &Checked) -> Option<Flag> {
     let rows = checked.rows.iter().filter(differ);
     over(
         FlagKind::Units,
-        "the units of both sides differ: nothing was compared",
+        "the two sides have different units and were not compared",
         rows.map(|row| format!("{}: {}", row.label(), row.why))
             .collect(),
     )
@@ -119,7 +119,7 @@ pub(super) fn converted(checked: &Checked) -> Option<Flag> {
     };
     over(
         FlagKind::Converted,
-        "units were converted: 1 MB is 1,000 KB, 1 MiB is 1,024 KiB, whatever the tool meant",
+        "units were converted with 1 MB = 1,000 KB and 1 MiB = 1,024 KiB, whatever the tool meant",
         checked.rows.iter().filter_map(one).collect(),
     )
 }
@@ -141,7 +141,7 @@ pub(super) fn one_side(checked: &Checked) -> Option<Flag> {
     });
     over(
         FlagKind::OneSide,
-        "one side, or none, has a value: measured by another version, not measured, or lost",
+        "a side has no value: another version measured it, or it was not measured, or it was lost",
         rows.chain(counts).collect(),
     )
 }
@@ -179,7 +179,7 @@ pub(super) fn stated_change(checked: &Checked) -> Option<Flag> {
     };
     over(
         FlagKind::StatedChange,
-        "the printed change does not follow from the printed values",
+        "the stated change does not match the stated values",
         checked.rows.iter().filter_map(one).collect(),
     )
 }
@@ -209,14 +209,14 @@ pub(super) fn not_interleaved(checked: &Checked) -> Option<Flag> {
     if !apart.is_empty() {
         return over(
             FlagKind::NotInterleaved,
-            "all runs before were made before all runs after: a machine that changed in between looks like a change; interleave them",
+            "all runs before the change preceded all runs after it, so a change of the machine would look the same: interleave the runs",
             apart,
         );
     }
     over(
         FlagKind::NotInterleaved,
-        "nobody tells when runs were made (no block, order or time): if those of one arm were made together, a machine that \
-         changed in between looks like a change; interleave them",
+        "the files do not tell when runs were made (no block, order or time). If each arm ran as a group, a change of the \
+         machine would look the same: interleave the runs",
         here(of(Sequence::Unknown)),
     )
 }

@@ -29,7 +29,7 @@ pub(super) fn other_settings(checked: &Checked) -> Option<Flag> {
     let rows: Vec<String> = differ.collect();
     (!rows.is_empty()).then(|| Flag {
         kind: FlagKind::OtherSettings,
-        text: "both sides were run with other settings: is that what is compared?".into(),
+        text: "the two sides ran with different settings: is that the change to compare?".into(),
         rows,
     })
 }

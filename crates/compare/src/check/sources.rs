@@ -17,7 +17,7 @@ pub(super) fn failed_runs(checked: &Checked) -> Option<Flag> {
     rows.dedup();
     (!rows.is_empty()).then(|| Flag {
         kind: FlagKind::FailedRun,
-        text: "runs that failed do not count".into(),
+        text: "failed runs were ignored".into(),
         rows,
     })
 }
@@ -28,9 +28,9 @@ pub(super) fn remarks(checked: &Checked) -> Vec<Flag> {
         (
             RemarkKind::MissingCell,
             FlagKind::MissingCell,
-            "the first cell is missing: what the row is can only be guessed",
+            "the first cell is missing, so the row's meaning is a guess",
         ),
-        (RemarkKind::Note, FlagKind::Note, "told by the sources"),
+        (RemarkKind::Note, FlagKind::Note, "remarks of the sources"),
     ];
     let arms = [checked.before, checked.after];
     let flag = |(kind, flag, text): (RemarkKind, FlagKind, &str)| {

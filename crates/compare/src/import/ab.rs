@@ -67,7 +67,7 @@ fn figure(
         "Non-2xx responses" => {
             builder.value(metric("non-2xx responses", "", Better::Lower), number);
             if number.is_some() && number == *complete {
-                let text = "no answer was right (2xx): the rate is that of errors";
+                let text = "no request succeeded (2xx): the rate counts errors only";
                 builder.arm.remark(RemarkKind::Failed, input.name, text);
             }
         }

@@ -67,8 +67,8 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
         return Err(ImportError::new(
             input,
             "line 1",
-            "no heading with commas, semicolons or tabs",
-            "begin with a line such as `metric,unit,better,value`",
+            "the first line is not a header with commas, semicolons or tabs",
+            "start the file with a header such as `metric,unit,better,value`",
         ));
     };
     let mut columns = columns(heading, by);
@@ -89,14 +89,14 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
         file.remark(
             1,
             RemarkKind::MissingCell,
-            "the heading of the first column is missing",
+            "the first column has no name in the header",
         );
     }
     if !file.columns.contains_key("better") && !file.columns.contains_key("passed") {
         file.remark(
             1,
             RemarkKind::Note,
-            "no column `better`: no row can be better or worse",
+            "no column `better`, so no row can be judged better or worse",
         );
     }
     Ok(file.arms.into_iter().map(|builder| builder.arm).collect())
@@ -151,17 +151,21 @@ impl File<'_> {
         let mut name = self.cell(cells, "metric").to_owned();
         if name.is_empty() {
             if self.last.is_empty() {
-                let way_out = "name what the line is about in its first cell";
-                return Err(self.error(line, "no metric is named".into(), way_out));
+                let way_out = "write the metric into the first cell of the line";
+                return Err(self.error(line, "the metric is missing".into(), way_out));
             }
-            let text = format!("no metric is named; read as `{}`, as above", self.last);
+            let text = format!("the metric is missing; read as `{}`, as above", self.last);
             self.remark(line, RemarkKind::MissingCell, &text);
             name.clone_from(&self.last);
         }
         self.last.clone_from(&name);
         if self.arms.len() > MOST_ARMS {
             let what = format!("more than {MOST_ARMS} arms");
-            return Err(self.error(line, what, "name the arms before and after in column `arm`"));
+            return Err(self.error(
+                line,
+                what,
+                "write the arm (before or after) into column `arm`",
+            ));
         }
         if !self.cell(cells, "passed").is_empty() {
             return self.count(line, name, cells);
@@ -256,7 +260,7 @@ impl File<'_> {
             self.error(
                 line,
                 what,
-                "write digits with a point, without thousands separators",
+                "write digits with a decimal point and without thousands separators",
             )
         })
     }

@@ -65,7 +65,7 @@ fn codes(document: &Value, input: &Input, builder: &mut Builder) {
         Some(bad),
     );
     if bad > 0.0 && codes.keys().all(|code| !is_good(code)) {
-        let text = "no answer was right: the rate is that of errors";
+        let text = "no request succeeded: the rate counts errors only";
         builder.arm.remark(RemarkKind::Failed, input.name, text);
     }
 }

@@ -38,8 +38,8 @@ pub(super) fn damaged(input: &Input, e: &serde_json::Error) -> ImportError {
     ImportError::new(
         input,
         format!("line {} column {}", e.line(), e.column()),
-        format!("not the JSON that was expected: {what}"),
-        "write the file again: it was cut, or something else was printed into it",
+        format!("unexpected JSON: {what}"),
+        "the file was cut, or other output was mixed in: write it again",
     )
 }
 

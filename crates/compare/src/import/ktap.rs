@@ -47,7 +47,10 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
     // What is left open had no parent.
     for level in levels {
         if let Some(planned) = level.planned.filter(|planned| *planned != level.seen) {
-            let text = format!("{planned} tests were planned and {} told", level.seen);
+            let text = format!(
+                "{planned} tests were planned, but {} are reported",
+                level.seen
+            );
             builder.arm.remark(RemarkKind::Failed, input.name, text);
         }
         count.tests.extend(level.done);
@@ -64,7 +67,7 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
             input,
             "",
             "no line with `ok` or `not ok`",
-            "give the whole log of the tests",
+            "give the complete log of the tests",
         ));
     }
     builder.count(count);

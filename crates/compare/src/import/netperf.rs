@@ -39,7 +39,8 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
             });
         } else if line.starts_with("!!! Confidence intervals: Throughput") {
             let percent = line.rsplit(':').next().unwrap_or_default().trim();
-            let text = format!("netperf's own interval of the throughput is {percent} wide");
+            let text =
+                format!("netperf reports a confidence interval of {percent} for the throughput");
             let place = format!("{}: line {}", input.name, at + 1);
             builder.arm.remark(RemarkKind::Note, place, text);
         } else if let Some(open) = &mut open {
@@ -50,8 +51,8 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
         return Err(ImportError::new(
             input,
             "",
-            "no line of figures below the banner",
-            "give netperf's whole output; brief output (`-v 0`) does not say what it is",
+            "no line of numbers after netperf's banner",
+            "give netperf's complete output; brief output (`-v 0`) does not name the test",
         ));
     }
     Ok(builder.done())

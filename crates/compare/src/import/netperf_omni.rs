@@ -48,12 +48,8 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
                 return Err(ImportError::new(
                     input,
                     format!("line {}", at + 1),
-                    format!(
-                        "{} cells below a heading of {}",
-                        values.len(),
-                        heading.len()
-                    ),
-                    "give netperf's output as it is; different selections (`-o`) each need their heading",
+                    format!("{} cells under a header of {}", values.len(), heading.len()),
+                    "give netperf's unmodified output; each selection (`-o`) needs its own header",
                 ));
             }
             let pairs: Vec<_> = heading.iter().cloned().zip(values).collect();

@@ -51,7 +51,7 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
             return Err(ImportError::new(
                 input,
                 "kernel",
-                "no table of counters",
+                "no counters found",
                 "write it with `nstat -asj`",
             ));
         }
@@ -70,8 +70,8 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
             return Err(ImportError::new(
                 input,
                 format!("line {}", at + 1),
-                format!("no count behind `{name}`"),
-                "give what `nstat` prints as it is",
+                format!("no value after `{name}`"),
+                "give the unmodified output of `nstat`",
             ));
         }
         builder.value(Metric::new(name, "", better(name)), value);

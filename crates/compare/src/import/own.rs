@@ -16,7 +16,7 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
             input,
             "schema",
             format!("`{}` is not {METRICS_SCHEMA}", document.schema),
-            "use the tcplab that wrote it",
+            "use the tcplab version that wrote it",
         ));
     }
     Ok(document.arms)

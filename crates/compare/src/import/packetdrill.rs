@@ -35,7 +35,7 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
             input,
             "",
             "no line `Ran N tests: ...`",
-            "give all that run_all.py prints",
+            "give the complete output of run_all.py",
         ));
     }
     builder.count(count);

@@ -54,7 +54,7 @@ pub fn arms(name: &str, document: &RunDocument, points: &[PointResult]) -> Vec<A
     let mut arms: Vec<Arm> = arms.into_iter().map(|(_, builder)| builder.arm).collect();
     for arm in &mut arms {
         for name in &measures.unknown {
-            let text = "its unit and which way is better are not known";
+            let text = "its unit and its better direction are unknown";
             arm.remark(RemarkKind::Note, name.clone(), text);
         }
     }
@@ -129,7 +129,7 @@ fn one(point: &PointResult, told: &Told, measures: &mut Measures<'_>, builder: &
             .remark(RemarkKind::Failed, label.clone(), error.clone());
     }
     if point.cut_short {
-        let text = "the run came to its `max` before its applications ended";
+        let text = "the run reached its `max` before its applications ended";
         builder.arm.remark(RemarkKind::Note, label.clone(), text);
     }
     for warning in &point.warnings {

@@ -50,7 +50,7 @@ pub(super) fn read(input: &Input) -> Result<Vec<Arm>, ImportError> {
                 let count = count.parse().ok();
                 builder.value(metric("non-2xx or 3xx responses", "", Better::Lower), count);
                 if count.is_some() && count == requests {
-                    let text = "no answer was right (2xx, 3xx): the rate is that of errors";
+                    let text = "no request succeeded (2xx, 3xx): the rate counts errors only";
                     builder.arm.remark(RemarkKind::Failed, input.name, text);
                 }
             }

@@ -83,7 +83,7 @@ pub static PACKETS: [Packets; 44] = [
     sum(
         "data_segments",
         segments(WORK),
-        "of these with payload, retransmissions included",
+        "packets with payload, retransmissions included",
     ),
     sum(
         "data_bytes",
@@ -141,7 +141,7 @@ pub static PACKETS: [Packets; 44] = [
     sum(
         "retransmissions.other",
         segments(REPAIR),
-        "for no reason that the packets show",
+        "for an unknown reason",
     ),
     sum(
         "retransmissions.spurious",
@@ -159,7 +159,7 @@ pub static PACKETS: [Packets; 44] = [
     sum(
         "zero_windows",
         segments(TELLS),
-        "segments that advertise no window",
+        "segments that advertise a zero window",
     ),
     sum("dsacks", count(TELLS), "ACKs with a DSACK block sent"),
     sum(
@@ -310,14 +310,18 @@ pub static APP: [Known; 21] = [
     known(
         "connection_bps.max",
         rate(Bps, More),
-        "the same of the fastest one",
+        "the same for the fastest connection",
     ),
     known(
         "jain.mean",
         share(More),
         "Jain's index of the goodput of connections that stand at once, mean over intervals of `tcp_info_every`",
     ),
-    known("jain.min", share(More), "the smallest of these"),
+    known(
+        "jain.min",
+        share(More),
+        "the smallest value of the intervals",
+    ),
     known(
         "jain.last",
         share(More),
@@ -328,7 +332,7 @@ pub static APP: [Known; 21] = [
         time(Us, Less),
         "time from a change of the connections that stand until the index is 0.95, median over all changes, us; where it never is, until the next change",
     ),
-    known("to_fair_us.max", time(Us, Less), "the longest of these"),
+    known("to_fair_us.max", time(Us, Less), "the longest time"),
 ];
 
 /// Measures of one end of an application, from its logs (`log = true`), after `APP.client.` or
@@ -359,12 +363,12 @@ pub static LOG: [Known; 8] = [
     known(
         "pingpong.min",
         count(ACKS),
-        "0 when a read saw the kernel out of interactive (pingpong) mode, else 1",
+        "0 if a read saw the kernel outside interactive (pingpong) mode, else 1",
     ),
     known(
         "pingpong.max",
         count(ACKS),
-        "1 when a read saw the kernel in interactive (pingpong) mode, else 0",
+        "1 if a read saw the kernel in interactive (pingpong) mode, else 0",
     ),
 ];
 
@@ -372,7 +376,7 @@ pub static LOG: [Known; 8] = [
 pub static LINK: [Known; 20] = [
     known("frames", packets(WORK), "frames that entered"),
     known("bytes", bytes(WORK), "bytes of them"),
-    known("delivered", packets(WORK), "frames that came out"),
+    known("delivered", packets(WORK), "frames that left the link"),
     known(
         "queue_drops",
         packets(QUEUE),
@@ -394,7 +398,7 @@ pub static LINK: [Known; 20] = [
     known(
         "overlimits",
         count(QUEUE),
-        "how often its qdisc made packets wait",
+        "how often its qdisc delayed packets to keep a rate",
     ),
     known(
         "granted",
@@ -414,7 +418,7 @@ pub static LINK: [Known; 20] = [
     known(
         "already_marked",
         packets(TELLS),
-        "packets that came to `caqm` marked",
+        "packets that arrived at `caqm` already marked",
     ),
     known(
         "granted_bytes",
@@ -424,7 +428,7 @@ pub static LINK: [Known; 20] = [
     known(
         "refused_bytes",
         bytes(TELLS),
-        "bytes of window that were asked of `caqm` in vain",
+        "bytes of window that `caqm` refused",
     ),
     known(
         "queue_mean_bytes",
@@ -450,6 +454,6 @@ pub static RUN: [Known; 2] = [
     known(
         "cut_short",
         count(Less),
-        "1 when the run came to its `max` before its applications ended, else 0",
+        "1 if the run reached its `max` before its applications ended, else 0",
     ),
 ];

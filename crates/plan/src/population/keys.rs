@@ -9,9 +9,9 @@ use crate::experiment::variant::Scope;
 /// All of something, in parts of a billion.
 const ALL: u64 = crate::rules::ALL_PPB as u64;
 
-pub(crate) const OF: Key = fixed("population", Form::Table(POPULATION), MUST, "what a connection is drawn from");
-pub(crate) const ARM: Key = fixed("arm", Form::Tables(HOST), MUST, "what the server's host is in one arm, with the keys of `[[host]]`; the first is the baseline");
-pub(crate) const HOW: Key = fixed("compare", Form::Table(COMPARE), says("see below"), "how arms are compared");
+pub(crate) const OF: Key = fixed("population", Form::Table(POPULATION), MUST, "distributions that connections are drawn from");
+pub(crate) const ARM: Key = fixed("arm", Form::Tables(HOST), MUST, "the server's host in one arm, with the keys of `[[host]]`; the first arm is the baseline");
+pub(crate) const HOW: Key = fixed("compare", Form::Table(COMPARE), says("see below"), "how to compare arms");
 
 /// The file.
 pub(crate) const POPULATION_FILE: &[Key] = &[
@@ -34,9 +34,9 @@ pub(super) const SCOPE: Scope = Scope {
 };
 
 pub(crate) const BASE: Key = fixed("base", Form::Words(&["web"]), word("web"), "the population whose keys hold where this one says nothing");
-pub(crate) const CONNECTIONS: Key = fixed("connections", Form::Count((1, Population::MAX_CONNECTIONS)), number(100_000), "connections of each arm");
+pub(crate) const CONNECTIONS: Key = fixed("connections", Form::Count((1, Population::MAX_CONNECTIONS)), number(100_000), "connections per arm");
 pub(crate) const SEED: Key = fixed("seed", Form::Count((0, (1 << 53) - 1)), number(1), "connection n is drawn from this and n, and from nothing else");
-pub(crate) const HZ: Key = fixed("hz", Form::Count((24, 1000)), number(1000), "ticks a second of every host");
+pub(crate) const HZ: Key = fixed("hz", Form::Count((24, 1000)), number(1000), "timer ticks per second (HZ) of every host");
 pub(crate) const RTT: Key = fixed("rtt", Form::Dist(Kind::Time), says("web's"), "times: round-trip time of the path without queues");
 pub(crate) const RATE: Key = fixed("rate", Form::Dist(Kind::Rate), says("web's"), "rates: of the bottleneck, both ways");
 pub(crate) const BUFFER: Key = fixed("buffer", Form::Dist(Kind::Buffer), says("web's"), "sizes, times of the rate or `bdp`: room of the bottleneck's drop-tail queue");
@@ -59,7 +59,7 @@ pub(crate) const POPULATION: &[Key] = &[
     SERVER_TIMEOUT, THE_LOSS, ACK_LOSS, THE_SPIKES, THE_REORDERING, THE_OUTAGE, THE_CLIENTS,
 ];
 
-pub(crate) const LOSS_SHARE: Key = fixed("share", Form::Percent, MUST, "part of the paths");
+pub(crate) const LOSS_SHARE: Key = fixed("share", Form::Percent, MUST, "share of the paths");
 pub(crate) const LOSS_RATE: Key = fixed("rate", Form::Dist(Kind::Chance), MUST, "chances: mean loss of such a path, on the way of the data");
 pub(crate) const LOSS_BURST: Key = fixed("burst", Form::Dist(Kind::Number), says("none"), "losses come in bursts (Gilbert-Elliott): mean number of packets that meet the bad state");
 pub(crate) const LOSS_BAD: Key = fixed("bad", Form::Percent, number(ALL), "chance of loss in the bad state");
@@ -68,7 +68,7 @@ pub(crate) const LOSS: &[Key] = &[
     LOSS_SHARE, LOSS_RATE, LOSS_BURST, LOSS_BAD,
 ];
 
-pub(crate) const SPIKE_DATA: Key = fixed("data", Form::Percent, number(0), "chance of each packet on the way of the data to meet one");
+pub(crate) const SPIKE_DATA: Key = fixed("data", Form::Percent, number(0), "chance that a data packet meets one");
 pub(crate) const SPIKE_ACK: Key = fixed("ack", Form::Percent, number(0), "the same on the way of the ACKs");
 pub(crate) const SPIKE_MEDIAN: Key = fixed("median", Form::Time(Bounds::Any), MUST, "median of the lognormal length");
 pub(crate) const SPIKE_SIGMA: Key = fixed("sigma", Form::Dist(Kind::Number), says("0"), "its sigma");
@@ -77,7 +77,7 @@ pub(crate) const SPIKES: &[Key] = &[
     SPIKE_DATA, SPIKE_ACK, SPIKE_MEDIAN, SPIKE_SIGMA,
 ];
 
-pub(crate) const REORDER_DATA: Key = fixed("data", Form::Percent, MUST, "chance of each packet on the way of the data");
+pub(crate) const REORDER_DATA: Key = fixed("data", Form::Percent, MUST, "chance per data packet");
 pub(crate) const REORDER_LEAST: Key = fixed("least", Form::Dist(Kind::Time), says("0"), "times: it comes later at least by this");
 pub(crate) const REORDER_MOST: Key = fixed("most", Form::Dist(Kind::Time), MUST, "times: and at most by this");
 /// `reordering`.
@@ -85,16 +85,16 @@ pub(crate) const REORDERING: &[Key] = &[
     REORDER_DATA, REORDER_LEAST, REORDER_MOST,
 ];
 
-pub(crate) const OUTAGE_SHARE: Key = fixed("share", Form::Percent, MUST, "part of the connections");
+pub(crate) const OUTAGE_SHARE: Key = fixed("share", Form::Percent, MUST, "share of the connections");
 pub(crate) const OUTAGE_START: Key = fixed("start", Form::Dist(Kind::Time), MUST, "times: when it begins");
 pub(crate) const OUTAGE_LENGTH: Key = fixed("length", Form::Dist(Kind::Time), MUST, "times: how long it lasts");
-pub(crate) const OUTAGE_FINAL: Key = fixed("final", Form::Percent, number(0), "part of the outages that never end");
+pub(crate) const OUTAGE_FINAL: Key = fixed("final", Form::Percent, number(0), "share of the outages that never end");
 /// `outage`.
 pub(crate) const OUTAGE: &[Key] = &[
     OUTAGE_SHARE, OUTAGE_START, OUTAGE_LENGTH, OUTAGE_FINAL,
 ];
 
-pub(crate) const CLIENT_SHARE: Key = fixed("share", Form::Percent, MUST, "part of the clients");
+pub(crate) const CLIENT_SHARE: Key = fixed("share", Form::Percent, MUST, "share of the clients");
 /// `clients`.
 pub(crate) const CLIENT: &[Key] = &[
     CLIENT_SHARE,
@@ -103,8 +103,8 @@ pub(crate) const CLIENT: &[Key] = &[
     Key { axis: false, absent: says("none"), meaning: "sysctls of such a client", ..host::SYSCTL },
 ];
 
-pub(crate) const LEVEL: Key = fixed("level", Form::Percent, number(50_000_000), "share of false discoveries among the decided rows (Benjamini and Hochberg)");
-pub(crate) const BAND: Key = fixed("band", Form::Percent, number(10_000_000), "a latency whose whole interval lies within this of the baseline is the same");
+pub(crate) const LEVEL: Key = fixed("level", Form::Percent, number(50_000_000), "false discovery rate of the decided rows (Benjamini and Hochberg)");
+pub(crate) const BAND: Key = fixed("band", Form::Percent, number(10_000_000), "a latency counts as equal if its whole interval lies within this of the baseline");
 pub(crate) const STOP: Key = fixed("stop", Form::Words(&["never", "decided"]), word("never"), "`decided`: the run ends at the first of five looks at which every row is decided; the looks share `level`");
 /// `[compare]`.
 pub(crate) const COMPARE: &[Key] = &[

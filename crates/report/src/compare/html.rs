@@ -51,7 +51,7 @@ pub(crate) fn body(comparison: &Comparison) -> String {
         out += &suites(comparison);
     }
     if !comparison.flags.is_empty() {
-        out += "<h2>What a careful reader would object to</h2>\n<ul>\n";
+        out += "<h2>Objections of a careful reader</h2>\n<ul>\n";
         for flag in &comparison.flags {
             let rows: Vec<String> = flag
                 .rows

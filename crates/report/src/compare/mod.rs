@@ -60,25 +60,25 @@ fn legend(comparison: &Comparison) -> Vec<String> {
     let tested = comparison.rows.iter().filter(|row| row.p.is_some()).count();
     if tested > 0 {
         lines.push(format!(
-            "change: {:.0} % intervals; p adjusted for {tested} rows (Benjamini-Hochberg), decided at {}",
+            "change: {:.0} % intervals; p adjusted for {tested} rows (Benjamini-Hochberg), false discovery rate {}",
             100.0 * comparison.level,
             comparison.q
         ));
     }
     if comparison.rows.iter().any(differs_in_pairs) {
         lines.push(
-            "change is that of pairs of neighbours (p after the runs), which drift does not touch"
+            "change compares neighbouring runs in pairs (p after the runs), which cancels drift"
                 .into(),
         );
     }
     if has(Verdict::Same) {
         lines.push(format!(
-            "same: the interval lies within {} %, which does not matter (--band)",
+            "same: the whole interval lies within {} % (--band)",
             comparison.band_percent
         ));
     }
     if comparison.rows.iter().any(|row| row.needs.is_some()) {
-        lines.push("undecided ~N: about N runs a side decide it".into());
+        lines.push("undecided ~N: about N runs per side would decide".into());
     }
     if comparison
         .rows
@@ -86,13 +86,13 @@ fn legend(comparison: &Comparison) -> Vec<String> {
         .any(|row| row.p.is_none() && row.needs.is_some())
     {
         lines.push(format!(
-            "1 run a side says nothing: N assumes that runs differ by {} % and that {} % must be found (--noise, --find)",
+            "with 1 run per side, N assumes that runs differ by {} % and that {} % must be detected (--noise, --find)",
             comparison.assumed_noise_percent, comparison.find_percent
         ));
     }
     if has(Verdict::TooNoisy) {
         lines.push(format!(
-            "too noisy >X %: {} runs a side would find no change below X %",
+            "too noisy >X %: even {} runs per side would detect no change below X %",
             comparison.most_runs
         ));
     }

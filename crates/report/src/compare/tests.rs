@@ -57,8 +57,16 @@ fn pairs_that_say_another_change_than_the_columns_are_explained() {
         assert!(comparison.rows[0].paired);
         terminal(&comparison, true, &Theme::default())
     };
-    assert!(legend(4).contains("pairs of neighbours"), "{}", legend(4));
-    assert!(!legend(2).contains("pairs of neighbours"), "{}", legend(2));
+    assert!(
+        legend(4).contains("neighbouring runs in pairs"),
+        "{}",
+        legend(4)
+    );
+    assert!(
+        !legend(2).contains("neighbouring runs in pairs"),
+        "{}",
+        legend(2)
+    );
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub struct Unknown {
 
 fn hint(near: &[&str]) -> String {
     match near {
-        [] => "; `tcplab analyze --explain` lists the words".to_owned(),
+        [] => "; `tcplab analyze --explain` lists all terms".to_owned(),
         near => format!("; did you mean `{}`?", near.join("` or `")),
     }
 }

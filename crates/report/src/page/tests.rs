@@ -431,7 +431,7 @@ fn silence_is_an_all_clear_only_where_all_was_seen_and_explained() {
     let page_part = |capture: Capture| document_of(&page, capture)["captures"][0].clone();
     let part = page_part(Capture::default());
     let verdict = part["verdict"].as_str().expect("a verdict");
-    assert!(verdict.contains("this is no all-clear"), "{verdict}");
+    assert!(verdict.contains("this is not an all-clear"), "{verdict}");
     let unexplained = part["unexplained"][0].as_str().expect("a sentence");
     assert!(
         unexplained.starts_with("95 ") && unexplained.ends_with("(stream 1)"),

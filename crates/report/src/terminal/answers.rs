@@ -177,13 +177,13 @@ fn foot(answers: &Answers) -> String {
     let mut parts = Vec::new();
     if has(Verdict::Same) {
         let band = answers.band_percent;
-        parts.push(format!("same: the change is within {band} %"));
+        parts.push(format!("same: the whole interval lies within {band} %"));
     }
     if rows.iter().any(|row| verdict(row).contains('~')) {
-        parts.push("undecided ~N: about N runs of each would find a change of 5 %".into());
+        parts.push("undecided ~N: about N runs of each would detect a change of 5 %".into());
     }
     if has(Verdict::TooNoisy) {
-        parts.push("too noisy >X %: a smaller change would need too many runs".into());
+        parts.push("too noisy >X %: detecting a smaller change would take too many runs".into());
     }
     let excludes_0 = |row: &&&Row| {
         row.interval_percent

@@ -155,13 +155,13 @@ impl Coverage {
         );
         let doubts = match (self.unexplained().is_empty(), self.is_all_checked(totals)) {
             (true, true) => return (format!("No findings: {looked}."), true),
-            (false, true) => "the packets show something that no finding explains",
-            (true, false) => "not everything could be checked",
+            (false, true) => "some packets remain unexplained",
+            (true, false) => "some causes could not be checked",
             (false, false) => {
-                "the packets show something that no finding explains, and not everything could be checked"
+                "some packets remain unexplained, and some causes could not be checked"
             }
         };
-        let text = format!("No findings ({looked}), but this is no all-clear: {doubts}.");
+        let text = format!("No findings ({looked}), but this is not an all-clear: {doubts}.");
         (text, false)
     }
 
@@ -212,7 +212,7 @@ impl Coverage {
 fn not_read(totals: &Totals) -> Vec<String> {
     let mut texts = Vec::new();
     if totals.error.is_some() {
-        texts.push("What follows the damage in the file.".to_owned());
+        texts.push("The part of the file after the damage.".to_owned());
     }
     let frames = [
         totals.fragments,
@@ -226,7 +226,7 @@ fn not_read(totals: &Totals) -> Vec<String> {
     if frames > 0 {
         let frames = units::plural(frames, "frame");
         texts.push(format!(
-            "{frames} that could not be read or came too late (see below)."
+            "{frames} that were unreadable or out of time order (see below)."
         ));
     }
     texts
@@ -351,7 +351,7 @@ mod tests {
         coverage.settle();
         let totals = Totals::default();
         let text = coverage.all_clear(&Theme::default(), &totals, 4);
-        assert!(text.contains("no all-clear"), "{text}");
+        assert!(text.contains("not an all-clear"), "{text}");
         let text = coverage.render(&Theme::default(), &totals);
         for part in [
             "- 96 packets were sent again (2 streams: 0, 3)",
@@ -369,7 +369,7 @@ mod tests {
         let coverage = Coverage::default();
         let text = coverage.all_clear(&theme, &totals, 5);
         let line = text.replace('\n', " ");
-        assert!(line.contains("not everything could be checked"), "{text}");
+        assert!(line.contains("some causes could not be checked"), "{text}");
         let text = coverage
             .render(&theme, &totals)
             .replace("\n          ", " ");
@@ -412,7 +412,7 @@ mod tests {
         };
         for totals in [damaged, unread] {
             let text = Coverage::default().all_clear(&Theme::default(), &totals, 1);
-            assert!(text.contains("no all-clear"), "{text}");
+            assert!(text.contains("not an all-clear"), "{text}");
             let text = Coverage::default().render(&Theme::default(), &totals);
             assert!(text.contains("Not checked"), "{text}");
         }

@@ -65,7 +65,7 @@ pub(super) fn render(theme: &Theme, findings: &[Finding], totals: &Totals) -> St
     }
     if totals.findings_not_listed > 0 {
         let more = units::count(totals.findings_not_listed);
-        let text = format!("{more} more of these kinds were counted, not listed.");
+        let text = format!("{more} more findings of these kinds are counted but not listed.");
         let _ = writeln!(out, "\n  {}", theme.paint(Ink::Dim, &text));
     }
     out

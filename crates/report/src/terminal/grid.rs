@@ -22,7 +22,7 @@ pub fn grids(matrix: &Matrix, band_percent: f64, theme: &Theme) -> String {
     let mut out = String::new();
     match open.base {
         None => {
-            out += &format!("{measure}: {down} downwards, {right} to the right{others}\n\n");
+            out += &format!("{measure}; rows: {down}, columns: {right}{others}\n\n");
             out += &grid(matrix, open, 0.0, (x, y), theme);
         }
         Some((axis, base)) => {
@@ -31,8 +31,8 @@ pub fn grids(matrix: &Matrix, band_percent: f64, theme: &Theme) -> String {
                 open.pinned[axis] = value;
                 let (this, from) = (name(axis, value), name(axis, base));
                 out += &format!(
-                    "{measure}: what {this} changes of {from}, in per cent (up to {band_percent} % does not matter); \
-                     {down} downwards, {right} to the right{others}\n\n"
+                    "{measure}: change of {this} from {from} in percent (up to {band_percent} % counts as equal); \
+                     rows: {down}, columns: {right}{others}\n\n"
                 );
                 out += &grid(matrix, &open, band_percent, (x, y), theme);
                 out.push('\n');

@@ -55,7 +55,7 @@ impl Notes {
         }
         if self.probes > 0 {
             notes.push(format!(
-                "{} not needed: nothing was lost, the ACK came later than the sender's timer for it (RFC 8985)",
+                "{} not needed: nothing was lost, but the ACK came after the sender's probe timer (RFC 8985)",
                 match self.probes {
                     1 => "1 tail loss probe was".to_owned(),
                     n => format!("{} tail loss probes were", units::count(n)),
@@ -94,15 +94,15 @@ impl Notes {
         let places = [
             (
                 self.client,
-                "at the client: waits of the client's ACKs are its own, those of the server's hold the path",
+                "at the client: waits of the client's ACKs are its own; waits of the server's ACKs include the path",
             ),
             (
                 self.server,
-                "at the server: waits of the server's ACKs are its own, those of the client's hold the path",
+                "at the server: waits of the server's ACKs are its own; waits of the client's ACKs include the path",
             ),
             (
                 self.between,
-                "between client and server: waits of both sides hold a part of the path",
+                "between client and server: ACK waits of both sides include a part of the path",
             ),
         ];
         for (n, place) in places.into_iter().filter(|(n, _)| *n > 0) {
@@ -114,16 +114,18 @@ impl Notes {
 fn meaning(artefact: Artefact) -> &'static str {
     match artefact {
         Artefact::SuperSegments => {
-            "Packets larger than the MSS: TSO or GRO joined or had not yet split them. Segment counts are those of the capture, not of the wire"
+            "Packets larger than the MSS (TSO or GRO): segment counts are those of the capture, not of the wire"
         }
         Artefact::OneDirection => "Only one direction was captured: no round trips, no ACK waits",
         Artefact::MissedPackets => {
-            "The receiver acknowledged data that is not in the capture: the capture lost packets, not the network"
+            "The receiver acknowledged data that the capture lacks: the capture lost packets, not the network"
         }
         Artefact::Duplicates => {
-            "Packets are in the capture twice (two interfaces, or a mirror port)"
+            "The capture contains packets twice (two interfaces, or a mirror port)"
         }
-        Artefact::TimeOutOfOrder => "Time stamps go backwards: times near there cannot be trusted",
+        Artefact::TimeOutOfOrder => {
+            "Time stamps go backwards: times near those packets are unreliable"
+        }
         Artefact::Snapped => "TCP headers are cut: options (SACK, time stamps) may be missing",
     }
 }
@@ -137,11 +139,7 @@ fn left_out(totals: &Totals, notes: &mut Vec<String>) {
             "frame",
             "with headers that contradict themselves",
         ),
-        (
-            totals.unknown_link,
-            "frame",
-            "of a link type that is not read",
-        ),
+        (totals.unknown_link, "frame", "of an unsupported link type"),
         (
             totals.time_out_of_order,
             "frame",
@@ -150,22 +148,22 @@ fn left_out(totals: &Totals, notes: &mut Vec<String>) {
         (
             totals.late_packets,
             "packet",
-            "of connections that had been written out: no figure counts them",
+            "of connections that were already reported: no figure counts them",
         ),
         (
             totals.evicted_streams,
             "connection",
-            "written out before their end, to bound memory (--max-streams lifts it)",
+            "reported before their end, to bound memory (raise --max-streams)",
         ),
         (
             totals.forgotten_streams,
             "ended connection",
-            "forgotten, to bound memory: a late packet of one counts as a new stream (--max-streams lifts it)",
+            "forgotten, to bound memory: a late packet counts as a new stream (raise --max-streams)",
         ),
         (
             totals.rows_left_out,
             "packet",
-            "left out of --acks, --annotate or --tshark-compat, to bound memory (--max-packets lifts it)",
+            "omitted from --acks, --annotate or --tshark-compat, to bound memory (raise --max-packets)",
         ),
     ];
     for (n, noun, what) in counts.into_iter().filter(|c| c.0 > 0) {

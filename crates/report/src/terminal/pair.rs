@@ -21,8 +21,8 @@ pub fn render(theme: &Theme, pair: &Pair, all: bool) -> String {
     let mut out = String::new();
     head(theme, pair, &mut out);
     if pair.streams.is_empty() {
-        let text = "No packet is in both captures. Were they taken at the same time? \
-                    A NAT between them changes addresses, offloads join and split data.";
+        let text = "The captures have no packet in common. Were they taken at the same time? \
+                    A NAT in between changes addresses, and offloads join or split data.";
         for line in wrap(text, theme.width.saturating_sub(2)) {
             let _ = writeln!(out, "  {}", theme.paint(Ink::Yellow, &line));
         }
@@ -63,7 +63,7 @@ fn head(theme: &Theme, pair: &Pair, out: &mut String) {
     if p.left_out > 0 {
         let _ = write!(
             text,
-            "; left out: {} (--max-packets lifts it)",
+            "; omitted: {} (raise --max-packets)",
             units::count(p.left_out)
         );
     }
@@ -101,7 +101,9 @@ fn one(theme: &Theme, s: &Stream, all: bool, out: &mut String) {
     let side = match s.client_side {
         Some(End::A) => "A was taken at the client's end, B at the server's.",
         Some(End::B) => "B was taken at the client's end, A at the server's.",
-        None => "Only one direction is in both captures: which end is which is not known.",
+        None => {
+            "Only one direction is in both captures, so it is unknown which capture was taken at which end."
+        }
     };
     let _ = writeln!(out, "{side}\n");
     let mut table = Table::new(&[
@@ -237,7 +239,7 @@ mod tests {
     fn captures_without_a_common_packet_are_told_so() {
         let pair = compare(Capture::default(), Capture::default());
         let text = render(&Theme::default(), &pair, false);
-        assert!(text.contains("No packet is in both captures"), "{text}");
+        assert!(text.contains("have no packet in common"), "{text}");
     }
 
     #[test]

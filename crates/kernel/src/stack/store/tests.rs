@@ -62,7 +62,7 @@ fn a_name_that_is_not_built_is_an_error_with_the_command() {
     assert_eq!(
         store.find(&name).unwrap_err().to_string(),
         "uml:6.1+mss-bondary is not built here (did you mean uml:6.1+mss-boundary?); \
-         build it: tcplab kernel build 6.1 --edit mss-bondary"
+         run: tcplab kernel build 6.1 --edit mss-bondary"
     );
 }
 

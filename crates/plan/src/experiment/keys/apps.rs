@@ -15,47 +15,47 @@ const CHUNK: Range = (1, MAX_CHUNK);
 pub(crate) const MESSAGE: Range = (1, MAX_MESSAGE);
 const DATAGRAM: Range = (1, MAX_DATAGRAM);
 const COUNTS: Range = (1, MAX_COUNT);
-const LONGER: Bounds = Bounds::Longer("must be longer than 0; leave it out for the default");
-const WAIT: Bounds = Bounds::Longer("a wait of 0 is no wait; leave it out for none at all");
+const LONGER: Bounds = Bounds::Longer("must be longer than 0; remove it to use the default");
+const WAIT: Bounds = Bounds::Longer("must be longer than 0; remove it to wait for ever");
 
 pub(crate) const NAME: Key = fixed("name", Form::Name, says("its kind"), "its name in variants and measures");
-pub(crate) const KIND: Key = key("kind", Form::Words(&KIND_NAMES), MUST, "what it does; it must have one");
+pub(crate) const KIND: Key = key("kind", Form::Words(&KIND_NAMES), MUST, "what it does (required)");
 pub(crate) const CLIENT: Key = key("client", Form::Text, word("client"), "host that connects");
-pub(crate) const SERVER: Key = key("server", Form::Text, word("server"), "host that listens; with the client's own name it runs over `lo`");
+pub(crate) const SERVER: Key = key("server", Form::Text, word("server"), "host that listens; the client's own name means over `lo`");
 pub(crate) const PORT: Key = key("port", Form::Count((1, 65_535)), says("5001 and up"), "port of the server");
-pub(crate) const START: Key = key("start", Form::Time(Bounds::Any), number(0), "when the first connection begins");
+pub(crate) const START: Key = key("start", Form::Time(Bounds::Any), number(0), "time of the first connection");
 pub(crate) const CONNECTIONS: Key = key("connections", Form::Count((1, MAX_CONNECTIONS)), number(1), "connections");
-pub(crate) const STAGGER: Key = key("stagger", Form::Time(Bounds::Any), number(0), "time between two starts, of a group's hosts too");
+pub(crate) const STAGGER: Key = key("stagger", Form::Time(Bounds::Any), number(0), "time between two starts, also between hosts of a group");
 pub(crate) const CLIENT_SOCKET: Key = key("client_socket", Form::Table(SOCKET), says("the host's"), "options of the client's sockets");
 pub(crate) const SERVER_SOCKET: Key = key("server_socket", Form::Table(SOCKET), says("the host's"), "options of the server's sockets");
-pub(crate) const CLIENT_TIMEOUT: Key = key("client_timeout", Form::Time(WAIT), says("none"), "a client that waits so long for its socket, and gets nothing that it waits for, gives up (`ETIME`) and closes");
-pub(crate) const SERVER_TIMEOUT: Key = key("server_timeout", Form::Time(WAIT), says("none"), "the same of the server");
+pub(crate) const CLIENT_TIMEOUT: Key = key("client_timeout", Form::Time(WAIT), says("none"), "a client whose socket makes no progress for this long gives up (`ETIME`) and closes");
+pub(crate) const SERVER_TIMEOUT: Key = key("server_timeout", Form::Time(WAIT), says("none"), "the same for the server");
 /// `[[app]]`, whatever its kind.
 pub(crate) const APP: &[Key] = &[
     NAME, KIND, CLIENT, SERVER, PORT, START, CONNECTIONS, STAGGER, CLIENT_SOCKET, SERVER_SOCKET, CLIENT_TIMEOUT,
     SERVER_TIMEOUT,
 ];
-pub(crate) const COUNT: Key = key("count", Form::Count(COUNTS), says("no limit"), "ends after so many writes, transactions or datagrams");
-pub(crate) const DURATION: Key = key("duration", Form::Time(LONGER), says("10s when there is no count"), "ends this long after the connection stood");
+pub(crate) const COUNT: Key = key("count", Form::Count(COUNTS), says("no limit"), "ends after this many writes, transactions or datagrams");
+pub(crate) const DURATION: Key = key("duration", Form::Time(LONGER), says("10s without `count`"), "ends this long after the connection was established");
 pub(crate) const PAUSE: Key = key("pause", Form::Time(Bounds::Any), number(0), "the client waits after each response");
 
 pub(crate) const STREAM_CHUNK: Key = key("chunk", Form::Size(CHUNK), number(1460), "bytes of each write");
-pub(crate) const STREAM_EVERY: Key = key("every", Form::Time(Bounds::Any), number(0), "time between two writes, on an absolute schedule; 0: as fast as the socket takes them");
-pub(crate) const STREAM_LATE: Key = key("late", Form::Time(Bounds::Any), number(0), "each write comes later by a draw from 0 to this, and so do those after it: a loop that takes time itself");
+pub(crate) const STREAM_EVERY: Key = key("every", Form::Time(Bounds::Any), number(0), "time between two writes, on an absolute schedule; 0: as fast as the socket accepts them");
+pub(crate) const STREAM_LATE: Key = key("late", Form::Time(Bounds::Any), number(0), "delays each write, and all later writes, by a random time up to this: a loop that takes time itself");
 pub(crate) const STREAM_URGENT: Key = key("urgent", Form::Count(COUNTS), says("none"), "each Nth write is sent with MSG_OOB: its last byte is urgent, and the client does not read it");
-pub(crate) const STREAM_READ: Key = key("read", Form::Size(CHUNK), number(64 << 10), "bytes of each read at most");
+pub(crate) const STREAM_READ: Key = key("read", Form::Size(CHUNK), number(64 << 10), "most bytes per read");
 const STREAM: &[Key] = &[STREAM_CHUNK, STREAM_EVERY, STREAM_LATE, STREAM_URGENT, STREAM_READ, COUNT, DURATION];
 
 pub(crate) const ECHO_SIZE: Key = key("size", Form::Size(MESSAGE), number(1), "bytes of a message");
 const ECHO: &[Key] = &[ECHO_SIZE, PAUSE, COUNT, DURATION];
 
 pub(crate) const HEAD: Key = key("head", Form::Size(MESSAGE), number(512), "bytes of the first write");
-pub(crate) const BODY: Key = key("body", Form::Size((0, MAX_MESSAGE)), number(512), "bytes of the second write; 0: there is none");
+pub(crate) const BODY: Key = key("body", Form::Size((0, MAX_MESSAGE)), number(512), "bytes of the second write; 0: no second write");
 pub(crate) const REPLY: Key = key("reply", Form::Size(MESSAGE), number(1448), "bytes of the reply");
 const WRITE_WRITE_READ: &[Key] = &[HEAD, BODY, REPLY, PAUSE, COUNT, DURATION];
 
 pub(crate) const BULK_BYTES: Key = key("bytes", Form::Size((1, SIZE.max)), says("no limit"), "bytes to send");
-pub(crate) const BULK_DURATION: Key = key("duration", Form::Time(LONGER), says("10s when there are no bytes"), "time to send");
+pub(crate) const BULK_DURATION: Key = key("duration", Form::Time(LONGER), says("10s without `bytes`"), "time to send");
 pub(crate) const BULK_CHUNK: Key = key("chunk", Form::Size(CHUNK), number(128 << 10), "bytes of each write");
 pub(crate) const BULK_REVERSE: Key = key("reverse", Form::Flag, flag(false), "the server sends, the client reads");
 const BULK: &[Key] = &[BULK_BYTES, BULK_DURATION, BULK_CHUNK, BULK_REVERSE];
@@ -66,7 +66,7 @@ const REQUEST_RESPONSE: &[Key] = &[RR_REQUEST, RR_RESPONSE, PAUSE, COUNT, DURATI
 
 pub(crate) const WEB_REQUEST: Key = key("request", Form::Size(MESSAGE), number(200), "bytes of a request");
 pub(crate) const WEB_SIZES: Key = key("sizes", Form::Sizes(MESSAGE), number(10 << 10), "bytes of the responses, in order");
-pub(crate) const WEB_THINK: Key = key("think", Form::Times, number(0), "the client waits before each request but the first; the last one is used again");
+pub(crate) const WEB_THINK: Key = key("think", Form::Times, number(0), "pauses of the client before each request except the first; the last value repeats");
 const WEB: &[Key] = &[WEB_REQUEST, WEB_SIZES, WEB_THINK];
 
 pub(crate) const WRITES: Key = key("messages", Form::Texts, MUST, "the writes, in order: `client BYTES` or `server BYTES`, and `after TIME` for a pause before it");
@@ -81,14 +81,14 @@ const UDP_STREAM: &[Key] = &[UDP_SIZE, UDP_EVERY, COUNT, DURATION];
 
 pub(crate) const UDP_RR_REQUEST: Key = key("request", Form::Size(DATAGRAM), number(1), "bytes of a request");
 pub(crate) const UDP_RR_RESPONSE: Key = key("response", Form::Size(DATAGRAM), number(1), "bytes of a response");
-pub(crate) const UDP_RR_TIMEOUT: Key = key("timeout", Form::Time(LONGER), number(S), "the client gives a transaction up then");
+pub(crate) const UDP_RR_TIMEOUT: Key = key("timeout", Form::Time(LONGER), number(S), "the client gives up a transaction after this time");
 const UDP_RR: &[Key] = &[UDP_RR_REQUEST, UDP_RR_RESPONSE, PAUSE, UDP_RR_TIMEOUT, COUNT, DURATION];
 
 pub(crate) const PING_EVERY: Key = key("every", Form::Time(Bounds::AtLeast(MS_NS)), number(200 * MS), "time between two pings, on an absolute schedule; they do not wait for answers");
-pub(crate) const PING_TIMEOUT: Key = key("timeout", Form::Time(LONGER), number(10 * S), "a ping without an answer is lost then");
+pub(crate) const PING_TIMEOUT: Key = key("timeout", Form::Time(LONGER), number(10 * S), "a ping without an answer counts as lost after this time");
 pub(crate) const UDP_PING_SIZE: Key = key("size", Form::Size((LEAST_PING, MAX_DATAGRAM)), number(60), "bytes of payload, each way");
 pub(crate) const PING_SIZE: Key = key("size", Form::Size((LEAST_PING, MAX_DATAGRAM)), number(56), "bytes after the ICMP header");
-pub(crate) const REPLAY_FILE: Key = key("file", Form::Text, MUST, "the capture (pcap, pcapng, also packed), from the folder of this file; it must have one");
+pub(crate) const REPLAY_FILE: Key = key("file", Form::Text, MUST, "capture to replay (pcap, pcapng, also compressed), relative to this file (required)");
 pub(crate) const REPLAY_INTERFACE: Key = key("interface", Form::Text, says("all"), "only frames of the capture's interface of this name");
 pub(crate) const REPLAY_FROM: Key = key("from", Form::Text, says("all"), "only IP packets from this address");
 const UDP_PING: &[Key] = &[UDP_PING_SIZE, PING_EVERY, PING_TIMEOUT, COUNT, DURATION];
@@ -96,13 +96,13 @@ const PING: &[Key] = &[PING_SIZE, PING_EVERY, PING_TIMEOUT, COUNT, DURATION];
 const REPLAY: &[Key] = &[REPLAY_FILE, REPLAY_INTERFACE, REPLAY_FROM];
 
 pub(crate) const RRUL_DURATION: Key = key("duration", Form::Time(Bounds::Any), number(60 * S), "how long the load lasts");
-pub(crate) const RRUL_DELAY: Key = key("delay", Form::Time(Bounds::Any), number(5 * S), "pings alone before the load, and after it");
-pub(crate) const RRUL_MARKS: Key = key("marks", Form::Words(&MARKS), word("rrul"), "the test of flent: `rrul`: flows BE, BK, CS5, EF; `rrul_be`: all BE; `rrul_noclassification`: flows BE, pings marked");
+pub(crate) const RRUL_DELAY: Key = key("delay", Form::Time(Bounds::Any), number(5 * S), "time with pings only, before and after the load");
+pub(crate) const RRUL_MARKS: Key = key("marks", Form::Words(&MARKS), word("rrul"), "flent's test: `rrul` marks flows BE, BK, CS5, EF; `rrul_be` marks all BE; `rrul_noclassification` marks only pings");
 pub(crate) const RRUL_UP: Key = key("up", Form::Count((0, MAX_FLOWS)), number(4), "uploads; 0: none");
 pub(crate) const RRUL_DOWN: Key = key("down", Form::Count((0, MAX_FLOWS)), number(4), "downloads; 0: none");
-pub(crate) const RRUL_PINGS: Key = key("pings", Form::Flag, flag(true), "three pings by UDP and one by ICMP");
+pub(crate) const RRUL_PINGS: Key = key("pings", Form::Flag, flag(true), "send three UDP pings and one ICMP ping");
 pub(crate) const RRUL_STEP: Key = key("step", Form::Time(Bounds::AtLeast(MS_NS)), number(200 * MS), "time between two values of a series, and between two pings");
-pub(crate) const RRUL_SETTLE: Key = key("settle", Form::Time(Bounds::Any), says("a quarter of `duration`"), "time at the load's begin that the statistics of series leave out");
+pub(crate) const RRUL_SETTLE: Key = key("settle", Form::Time(Bounds::Any), says("a quarter of `duration`"), "start of the load that the statistics of series ignore");
 /// Keys of `rrul`.
 pub(crate) const RRUL: &[Key] = &[
     RRUL_DURATION, RRUL_DELAY, RRUL_MARKS, RRUL_UP, RRUL_DOWN, RRUL_PINGS, RRUL_STEP, RRUL_SETTLE,

@@ -2,23 +2,23 @@
 
 use super::{Form, HOST, Key, LINK, MUST, REPORT, RUN, fixed, says};
 
-pub(crate) const SCHEMA: Key = fixed("schema", Form::Words(&[crate::experiment::SCHEMA]), says("this one"), "version of the form");
-pub(crate) const NAME: Key = fixed("name", Form::Name, says("the file's name"), "names the experiment in results");
+pub(crate) const SCHEMA: Key = fixed("schema", Form::Words(&[crate::experiment::SCHEMA]), says("this one"), "version of the format");
+pub(crate) const NAME: Key = fixed("name", Form::Name, says("the file's name"), "name of the experiment in results");
 pub(crate) const TITLE: Key = fixed("title", Form::Text, says("none"), "the question it answers");
-pub(crate) const MEASURES: Key = fixed("measures", Form::Texts, says("those of the applications"), "names of the measures to show, in this order");
+pub(crate) const MEASURES: Key = fixed("measures", Form::Texts, says("the applications' measures"), "names of the measures to show, in this order");
 
 /// The file.
 pub(crate) const FILE: &[Key] = &[
     SCHEMA, NAME, TITLE, MEASURES,
-    fixed("run", Form::Table(RUN), says("the defaults below"), "the run as a whole"),
+    fixed("run", Form::Table(RUN), says("the defaults below"), "settings of the whole run"),
     fixed("host", Form::Tables(HOST), says("`client` and `server`"), "the hosts"),
-    fixed("link", Form::Tables(LINK), says("with two hosts: one link without delay"), "the links between them"),
+    fixed("link", Form::Tables(LINK), says("two hosts: one link without delay"), "the links between them"),
     fixed("app", Form::Apps, MUST, "the applications; at least one"),
     fixed("variant", Form::Tables(VARIANT), says("none"), "changes of the file, each run on its own"),
-    fixed("report", Form::Table(REPORT), says("the first two axes and the first measure"), "what a table or a page of the result shows first"),
+    fixed("report", Form::Table(REPORT), says("the first two axes and the first measure"), "what tables and pages of the result show first"),
 ];
 
-pub(crate) const VARIANT_NAME: Key = fixed("name", Form::Name, MUST, "its name; it must have one");
+pub(crate) const VARIANT_NAME: Key = fixed("name", Form::Name, MUST, "its name (required)");
 pub(crate) const SET: Key = fixed("set", Form::Set, says("nothing"), "values by the path of their key: `app.NAME.KEY`, `host.NAME.KEY`, `link.A-B.KEY`, `run.KEY`");
 
 /// `[[variant]]`.

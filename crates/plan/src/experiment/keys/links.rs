@@ -7,25 +7,25 @@ use crate::rules::MAX_LIMIT;
 
 pub(crate) const BURST_LOSS: Key = key("burst_loss", Form::Text, says("none"), "losses in bursts (Gilbert-Elliott): `P [R [1-H [1-K]]]` in percent as netem's `loss gemodel`, beside `loss`");
 pub(crate) const REORDERING: Key = key("reordering", Form::Text, says("none"), "`PERCENT by TIME` or `PERCENT by TIME..TIME`: chance of each frame to come later by this time, or one drawn from the range, and to be overtaken");
-pub(crate) const DUPLICATION: Key = key("duplication", Form::Percent, says("none"), "chance of each frame to come twice");
-pub(crate) const CORRUPTION: Key = key("corruption", Form::Percent, says("none"), "chance of each frame to be damaged, so that its checksum is wrong");
-pub(crate) const EXPONENTIAL_JITTER: Key = key("exponential_jitter", Form::Time(Bounds::Any), number(0), "mean of an exponential delay of each frame beside `delay`; frames keep their order");
+pub(crate) const DUPLICATION: Key = key("duplication", Form::Percent, says("none"), "chance that a frame is duplicated");
+pub(crate) const CORRUPTION: Key = key("corruption", Form::Percent, says("none"), "chance that a frame is damaged (wrong checksum)");
+pub(crate) const EXPONENTIAL_JITTER: Key = key("exponential_jitter", Form::Time(Bounds::Any), number(0), "mean of an exponential extra delay per frame; frames keep their order");
 pub(crate) const SPIKES: Key = key("spikes", Form::Text, says("none"), "`PERCENT median TIME sigma NUMBER`: chance of each frame to meet a link that stands still; the time is lognormal, frames behind it wait");
-pub(crate) const LIMIT_BYTES: Key = key("limit_bytes", Form::Size((1, SIZE.max)), says("none"), "bytes of frames that the queue holds, beside `limit`");
-pub(crate) const OVERHEAD: Key = key("overhead", Form::Size((0, 256)), number(0), "bytes that the wire needs for a frame beside its own, at `rate`: 24 on Ethernet (preamble, checksum, gap)");
+pub(crate) const LIMIT_BYTES: Key = key("limit_bytes", Form::Size((1, SIZE.max)), says("none"), "limit of the queue in bytes, in addition to `limit`");
+pub(crate) const OVERHEAD: Key = key("overhead", Form::Size((0, 256)), number(0), "bytes of overhead per frame on the wire, at `rate`: 24 on Ethernet (preamble, checksum, gap)");
 pub(crate) const QUEUE_FROM: Key = key("queue_from", Form::Time(Bounds::Any), says("not measured"), "time after the run's start from which on the queue's bytes are measured at each packet, weighted by time: measures `queue_mean_bytes` and so on");
 pub(crate) const OUTAGE: Key = key("outage", Form::Texts, says("none"), "times in which every frame is lost: `FROM..UNTIL` or `FROM..` for ever, after the run's start");
 pub(crate) const BETWEEN: Key = key("between", Form::Texts, says("the two hosts"), "two hosts, A and B, or groups of hosts; variants and measures call the link `A-B`");
-pub(crate) const BY: Key = key("by", Form::Words(&["tcplab", "kernel"]), word("tcplab"), "who forwards: tcplab's own code, the same on every stack, or the kernel's veth and qdisc").refused(contract::BY);
+pub(crate) const BY: Key = key("by", Form::Words(&["tcplab", "kernel"]), word("tcplab"), "what forwards frames: tcplab's own code (the same on every stack), or the kernel's veth and qdisc").refused(contract::BY);
 pub(crate) const MTU: Key = key("mtu", Form::Size(crate::rules::MTU), number(1500), "largest IP packet").refused(contract::MTU);
-pub(crate) const RATE: Key = key("rate", Form::Rate, says("no limit"), "of Ethernet frames, both ways");
+pub(crate) const RATE: Key = key("rate", Form::Rate, says("no limit"), "rate for Ethernet frames, both ways");
 pub(crate) const DELAY: Key = key("delay", Form::Time(Bounds::Any), number(0), "one way, both ways");
 pub(crate) const JITTER: Key = key("jitter", Form::Time(Bounds::Any), number(0), "the delay is drawn from delay - jitter to delay + jitter; with tcplab frames keep their order");
-pub(crate) const LIMIT: Key = key("limit", Form::Count((1, MAX_LIMIT as u64)), number(1000), "frames that the queue holds, both ways");
-pub(crate) const LOSS: Key = key("loss", Form::Percent, number(0), "chance of each frame to be lost, both ways");
+pub(crate) const LIMIT: Key = key("limit", Form::Count((1, MAX_LIMIT as u64)), number(1000), "limit of the queue in frames, both ways");
+pub(crate) const LOSS: Key = key("loss", Form::Percent, number(0), "chance that a frame is lost, both ways");
 pub(crate) const QDISC: Key = key("qdisc", Form::Text, says("none"), "the queue in the words of tc(8), both ways; what they do not say of rate, delay, jitter, limit and loss the keys do").refused(contract::QDISC);
-pub(crate) const A_TO_B: Key = key("a_to_b", Form::Way, says("as the link"), "the way from A to B");
-pub(crate) const B_TO_A: Key = key("b_to_a", Form::Way, says("as the link"), "the way from B to A");
+pub(crate) const A_TO_B: Key = key("a_to_b", Form::Way, says("as the link"), "the direction from A to B");
+pub(crate) const B_TO_A: Key = key("b_to_a", Form::Way, says("as the link"), "the direction from B to A");
 
 /// What happens to frames by chance, and what else only tcplab's own link has: of a link and of one way.
 pub(crate) const FAULTS: &[Key] = &[
@@ -40,9 +40,9 @@ pub(crate) const LINK: &[Key] = &[
 
 // What only one way has.
 pub(crate) const DROP: Key = key("drop", Form::Texts, says("none"), "frames that are lost: `KIND N` or `KIND N-M`, counted from 1; KIND is frame, data, ack, syn or fin");
-pub(crate) const DUPLICATE: Key = key("duplicate", Form::Texts, says("none"), "frames that come twice");
+pub(crate) const DUPLICATE: Key = key("duplicate", Form::Texts, says("none"), "frames that are duplicated");
 pub(crate) const MARK: Key = key("mark", Form::Texts, says("none"), "ECN-capable frames that get the mark CE");
-pub(crate) const LATE: Key = key("late", Form::Texts, says("none"), "frames that come later and may be overtaken: `KIND N by TIME`");
+pub(crate) const LATE: Key = key("late", Form::Texts, says("none"), "frames that are delayed and may be overtaken: `KIND N by TIME`");
 
 /// A key of one way that is the link's where it says nothing.
 const fn of_link(key: Key) -> Key {
@@ -65,8 +65,8 @@ pub(crate) const WAY: &[Key] = &[
     of_way(RATE, "of Ethernet frames"),
     of_way(DELAY, "of each frame"),
     of_way(JITTER, "as in the link"),
-    of_way(LIMIT, "frames that the queue holds"),
-    of_way(LOSS, "chance of each frame to be lost"),
+    of_way(LIMIT, "limit of the queue in frames"),
+    of_way(LOSS, "chance that a frame is lost"),
     of_link(BURST_LOSS),
     of_link(REORDERING),
     of_link(DUPLICATION),
