@@ -10,7 +10,7 @@ pub fn judge(row: &mut Row, before: &Metric, after: &Metric) {
     if b.iter().chain(&a).all(Option::is_none) {
         // Such as the first delayed ACK where none is delayed.
         row.verdict = Verdict::Equal;
-        "no side has a value".clone_into(&mut row.why);
+        "neither side has a value".clone_into(&mut row.why);
         return;
     }
     if b.is_empty() || a.is_empty() {
@@ -73,7 +73,7 @@ mod tests {
         };
         let (one, none, failed) = ((Some(1.0), false), (None, false), (None, true));
         for (before, after, verdict, why) in [
-            (none, none, Verdict::Equal, "no side has a value"),
+            (none, none, Verdict::Equal, "neither side has a value"),
             (
                 one,
                 none,

@@ -384,7 +384,7 @@ fn refused(name: &str) -> Option<&'static str> {
     match name {
         "wire_client" | "wire_server" | "wire_server_ip" | "wire_server_at"
         | "wire_server_port" | "wire_client_dev" | "wire_server_dev" => {
-            Some("asks for two machines and a real network; scripts run on one host here")
+            Some("asks for two machines and a real network, but scripts run on one host here")
         }
         "so_filename" | "so_flags" => {
             Some("asks for a TCP in a shared object; choose a stack with --on")

@@ -6,7 +6,7 @@ use super::{Detector, Finding, Found, Id, Need, Severity, Side, ack_thinning};
 pub(crate) const DETECTOR: Detector = Detector {
     id: Id("ack_loss"),
     severity: "medium from a quarter of the ACKs, else info",
-    said_when: "1 % or more (at least three) of the packets that a receiver of bulk numbered (IPv4 identification) did not come to the capture, and nothing shows a filter: ACKs were lost",
+    said_when: "At least 1 % (and three) of the packets that a bulk receiver numbered (IPv4 identification) are missing in the capture, and nothing points to a filter: ACKs were lost",
     needs: &[Need::Data, Need::BothDirections, Need::EveryPacket],
     detect: |side, out| {
         let found = Thinned::look(side, out).filter(|t| !ack_thinning::is_filter(t));
@@ -90,7 +90,7 @@ fn finding(side: &Side<'_>, t: Thinned) -> Finding {
     let (a, b) = (side.sender_end.ip, side.receiver_end.ip);
     let mut f = side.finding(DETECTOR.id, t.severity());
     f.title = format!(
-        "at least {} of {} ACKs from {b} did not come through to {a} ({:.1} %)",
+        "at least {} of {} ACKs from {b} did not reach {a} ({:.1} %)",
         t.lost,
         t.all,
         t.share()

@@ -49,8 +49,7 @@ fn finding(side: &Side<'_>, step: Step) -> Finding {
     } else {
         (
             "ahead",
-            "What the clock skipped is in no class of the time; other findings that go by times are not looked for in this \
-             stream.",
+            "The skipped time is in no class of the time budget. Findings that depend on times are not checked in this stream.",
         )
     };
     f.title = format!(
@@ -58,9 +57,9 @@ fn finding(side: &Side<'_>, step: Step) -> Finding {
         step.packet
     );
     let shows = if step.back {
-        "This packet was sent after others that have later times, and so were those that follow."
+        "This packet and the following ones were sent after packets with later times."
     } else {
-        "The time stamps of both ends say that much less time passed, and go on from there."
+        "The TCP time stamps of both ends show that much less time passed."
     };
     f.cause = format!(
         "{shows} Something set the clock of the capturing host meanwhile (NTP, a person, a virtual machine that went on). {then}"

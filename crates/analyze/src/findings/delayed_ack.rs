@@ -101,7 +101,7 @@ fn nagle(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
     let mut f = side.finding(NAGLE.id, Severity::High);
     f.packets = packets(r.packets.iter().copied());
     f.title = format!(
-        "{} held back {} small packets for {} each ({} in all), because {} acknowledges late",
+        "{} held back {} small packets for {} each ({} in all), because {} delays its ACKs",
         side.sender_end.ip,
         r.count,
         net_wait(acks, e, 1),
@@ -138,7 +138,7 @@ fn held(side: &Side<'_>, acks: &AckStats, e: &Evidence) -> Finding {
         _ => format!("{each} each, {all} in all"),
     };
     f.title = format!(
-        "{} stood still {} ({cost}), because {} acknowledges late",
+        "{} stood still {} ({cost}), because {} delays its ACKs",
         side.sender_end.ip,
         times(r.count),
         side.receiver_end.ip

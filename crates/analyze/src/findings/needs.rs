@@ -62,7 +62,7 @@ impl Need {
             Self::AtReceiver => "the receiver's end of the path",
             Self::Data => "the data",
             Self::RoundTrip => "the path's round trip, apart from waits",
-            Self::SteadyClock => "a clock that runs evenly",
+            Self::SteadyClock => "a steady clock",
         }
     }
 
@@ -78,7 +78,7 @@ impl Need {
             Self::AtReceiver => "the receiver's end of the path",
             Self::Data => "the data",
             Self::RoundTrip => "the path's round trip, apart from waits",
-            Self::SteadyClock => "a clock that runs evenly (it was set meanwhile)",
+            Self::SteadyClock => "a steady clock (the clock was set during the capture)",
         }
     }
 

@@ -16,7 +16,7 @@ pub(crate) const BY_MIDDLEBOX: Detector = Detector {
 pub(crate) const BY_END: Detector = Detector {
     id: Id("reset"),
     severity: "medium when data was not ACKed, else info",
-    said_when: "A RST of an end broke a connection that had carried data, before any FIN; or the server had closed, the client had ACKed that, and a RST answered the data that it sent all the same",
+    said_when: "An end reset a connection that had carried data, before any FIN. Or the client ACKed the server's FIN, still sent data, and got a RST",
     needs: &[],
     detect: |side, out| look(side, out, end, is_told),
 };
@@ -126,11 +126,9 @@ fn end(side: &Side<'_>) -> Option<Finding> {
         return Some(f);
     }
     f.title = if unacked > 0 {
-        format!(
-            "{a} broke off the connection with {b} by a RST; {unacked} bytes on their way may be lost"
-        )
+        format!("{a} reset the connection with {b}; {unacked} bytes in flight may be lost")
     } else {
-        format!("{a} broke off the connection with {b} by a RST")
+        format!("{a} reset the connection with {b}")
     };
     f.cause = format!(
         "A RST ends a connection at once, and {b} gets an error (ECONNRESET). The program on {a} was killed or closed its \

@@ -70,10 +70,10 @@ pub struct LinkArgs {
     /// End after this time: 10s, 500ms, 2m [default: until Ctrl-C or `end`]
     #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
     pub duration: Option<Duration>,
-    /// Run this shell command in A's namespace; the link ends when it exits
+    /// Run this shell command in A's namespace; the link ends when the command exits
     #[arg(long, value_name = "COMMAND")]
     pub run_a: Option<String>,
-    /// Run this shell command in B's namespace; starts before --run-a and is stopped with the link
+    /// Run this shell command in B's namespace, started before --run-a; without --run-a, the link ends when it exits
     #[arg(long, value_name = "COMMAND")]
     pub run_b: Option<String>,
 

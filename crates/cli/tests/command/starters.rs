@@ -129,3 +129,20 @@ fn a_dry_run_is_for_people_and_with_json_for_programs() {
     let plan = tcplab(&["run", file, "--dry-run", "--json"]).json();
     assert_eq!(plan["points"].as_array().unwrap().len(), 15);
 }
+
+#[test]
+fn a_set_that_overrides_a_variant_is_told_once() {
+    let run = tcplab(&[
+        "run",
+        "examples/new/two-hosts.toml",
+        "--repeat",
+        "1",
+        "--set",
+        "host.client.socket.congestion=reno",
+        "--set",
+        "run.max=\"2s\"",
+    ]);
+    let all = format!("{}{}", run.out, run.err);
+    let told = "overrides the value that variant `cubic` sets";
+    assert_eq!(all.matches(told).count(), 1, "{all}");
+}

@@ -24,7 +24,7 @@ pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, ScriptError> {
         return Err(ScriptError {
             place: Place { line: 1, column: 1 },
             what: format!(
-                "the script has {} bytes, more than {MAX_SCRIPT_BYTES}: is it a script?",
+                "the script has {} bytes, more than {MAX_SCRIPT_BYTES}: is this a packetdrill script?",
                 text.len()
             ),
         });
@@ -146,7 +146,7 @@ impl<'a> Lexer<'a> {
     fn no_end(&self, what: &str, mark: &str) -> ScriptError {
         ScriptError {
             place: self.place,
-            what: format!("the {what} that begins here has no end: `{mark}` is missing"),
+            what: format!("the {what} that begins here is not closed: `{mark}` is missing"),
         }
     }
 }

@@ -108,7 +108,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             "--wire_client",
-            "1:1: --wire_client asks for two machines and a real network; scripts run on one host here",
+            "1:1: --wire_client asks for two machines and a real network, but scripts run on one host here",
         ),
         (
             "--so_filename=x.so",

@@ -110,7 +110,7 @@ impl<'a, T: Target + ?Sized> Runner<'a, T> {
         place: Place,
     ) -> Result<(), Stop> {
         let Some(blocked) = self.blocked.take_if(|b| b.number == number) else {
-            return Err(fail(place, "a call returned that nobody made"));
+            return Err(fail(place, "a call returned that the script did not make"));
         };
         self.finish(blocked.spec, blocked.after, &outcome, at)?;
         if blocked.has_end {

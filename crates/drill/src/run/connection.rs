@@ -63,12 +63,7 @@ impl<T: Target + ?Sized> Runner<'_, T> {
                 let socket = self.sockets.get(*i);
                 has_ports || socket.is_some_and(|s| s.takes(packet))
             })
-            .ok_or_else(|| {
-                fail(
-                    place,
-                    "the script has no socket that this packet can belong to",
-                )
-            })
+            .ok_or_else(|| fail(place, "no socket of the script matches this packet"))
     }
 
     /// The first packet of a passive connection.

@@ -52,7 +52,7 @@ impl Fds {
         }
         if self.find(script).is_some() {
             return Err(format!(
-                "the script has an open descriptor {script} already"
+                "the script already has an open descriptor {script}"
             ));
         }
         self.add_accepted(script, live, what)

@@ -64,8 +64,8 @@ pub(super) fn nothing(both: &Both<'_>, now_us: i64, passed: u32) -> String {
     text += &aligned(both, &[]);
     match passed {
         0 => {}
-        1 => text += "\n  1 packet of other ends was passed over",
-        n => text += &format!("\n  {n} packets of other ends were passed over"),
+        1 => text += "\n  1 packet of other connections was ignored",
+        n => text += &format!("\n  {n} packets of other connections were ignored"),
     }
     text
 }

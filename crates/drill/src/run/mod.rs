@@ -295,7 +295,7 @@ impl<'a, T: Target + ?Sized> Runner<'a, T> {
         if self.await_call(place)? {
             Ok(())
         } else {
-            Err(fail(place, "the script ends, and this call blocks still"))
+            Err(fail(place, "the script ends while this call still blocks"))
         }
     }
 

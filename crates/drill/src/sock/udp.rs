@@ -146,7 +146,7 @@ impl Model {
         let total_len = u32::from(header_len) + HEADER + len;
         if total_len > self.network.mtu {
             return Err(TargetError(format!(
-                "the model cuts no datagram into fragments: {total_len} bytes, MTU {}",
+                "the model does not fragment datagrams: {total_len} bytes, MTU {}",
                 self.network.mtu
             )));
         }

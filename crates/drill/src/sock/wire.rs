@@ -159,7 +159,7 @@ pub(super) fn read(hosts: &mut Hosts, packet: &[u8], gso_size: Option<u16>) -> A
                 len: ip.rest.len().saturating_sub(8) as u32,
             }
         }
-        _ => Arrived::Nothing("its protocol is none that the host has"),
+        _ => Arrived::Nothing("the host does not support its protocol"),
     }
 }
 
@@ -180,7 +180,7 @@ fn segment_of(hosts: &mut Hosts, packet: &[u8], ip: &Ip<'_>, gso_size: Option<u1
     }
     if has_md5(ip.rest) {
         // tcp_inbound_md5_hash(): no socket here has a key.
-        return Arrived::Nothing("it has an MD5 signature that nobody expects");
+        return Arrived::Nothing("it has an unexpected MD5 signature");
     }
     let gso_size = gso_size.filter(|&size| p.payload_len > u32::from(size));
     Arrived::Tcp(Box::new(Segment {

@@ -159,7 +159,7 @@ impl Target for KernelTarget {
     fn inject(&mut self, packet: &[u8]) -> Result<(), TargetError> {
         self.begun = true;
         let written = self.net.device.write(packet);
-        written.map_err(|e| TargetError(format!("the TUN device does not take a packet: {e}")))
+        written.map_err(|e| TargetError(format!("the TUN device rejects a packet: {e}")))
     }
 
     fn call(&mut self, call: &Call, may_block: bool) -> Result<Made, TargetError> {

@@ -169,7 +169,7 @@ fn start(guest: &Guest, share: &Path) -> Result<ExitCode, String> {
     let _ = personality::set(persona | Persona::ADDR_NO_RANDOMIZE);
     if geteuid().is_root() {
         unshare(CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNET)
-            .map_err(|e| format!("no namespaces for the guest: {e}"))?;
+            .map_err(|e| format!("cannot create namespaces for the guest: {e}"))?;
         for folder in [share, &guest.private] {
             chown(folder, Some(NOBODY), Some(NOBODY)).map_err(|e| e.to_string())?;
         }

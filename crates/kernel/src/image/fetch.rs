@@ -62,7 +62,7 @@ pub(super) fn fetch(store: &Store, release: &str) -> Result<PathBuf, ImageError>
         let _ = remove(&part);
         let said = said.lines().last().unwrap_or_default();
         return Err(none(format!(
-            "not in /boot, and apt cannot get {} ({said}); `apt-cache search linux-image-` lists what there is",
+            "not in /boot, and apt cannot get {} ({said}); `apt-cache search linux-image-` lists the packages",
             names[0]
         )));
     };

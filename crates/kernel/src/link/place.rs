@@ -83,11 +83,7 @@ pub(super) fn is_own_user() -> bool {
 pub(crate) fn open(end: End, side: usize, mtu: u32) -> Result<Opened, RunError> {
     // A thread of its own: whoever enters a namespace stays there.
     let opened = thread::scope(|scope| scope.spawn(|| in_place(end, side, mtu)).join());
-    opened.unwrap_or_else(|_| {
-        Err(RunError::Cannot(
-            "an end of the link could not be opened".into(),
-        ))
-    })
+    opened.unwrap_or_else(|_| Err(RunError::Cannot("cannot open an end of the link".into())))
 }
 
 fn in_place(end: End, side: usize, mtu: u32) -> Result<Opened, RunError> {

@@ -52,8 +52,8 @@ pub enum Error {
     Cpu(u32),
     /// This user may not send ICMP echoes.
     #[error(
-        "no socket for ICMP echoes: {0}; `sysctl -w net.ipv4.ping_group_range='0 2147483647'` gives one to every user, and \
-         udp-ping needs none"
+        "no socket for ICMP echoes: {0}; `sysctl -w net.ipv4.ping_group_range='0 2147483647'` allows them to \
+         every user; udp-ping does not need them"
     )]
     Echo(io::Error),
     /// `--via` and what belongs to it ask for what there is not.

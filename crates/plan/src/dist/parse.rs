@@ -307,7 +307,10 @@ impl<'a> Parser<'a> {
             "geometric" => self.geometric(&place)?,
             _ => Node::Table(self.table()?),
         };
-        self.expect(Word::Close, &format!("`)` ends `{name}` here: {WRITE}"))?;
+        self.expect(
+            Word::Close,
+            &format!("expected `)` at the end of `{name}`: {WRITE}"),
+        )?;
         Ok(node)
     }
 

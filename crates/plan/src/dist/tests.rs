@@ -404,7 +404,7 @@ fn errors_say_where_and_the_way_out() {
             "is not a distribution: write",
         ),
         ("exponential 3ms", Kind::Time, "3", "`(` follows"),
-        ("exponential(mean 3ms", Kind::Time, "", "`)` ends"),
+        ("exponential(mean 3ms", Kind::Time, "", "expected `)`"),
         ("uniform(3ms..2ms)", Kind::Time, "3ms..2ms", "swap them"),
         (
             "uniform(1.5..2)",

@@ -119,7 +119,9 @@ pub static TCP_INFO: [(Values, &[&str]); 12] = [
         &["tcpi_total_rto", "tcpi_total_rto_recoveries"],
     ),
     (
-        count(Neither("it tells what TCP did; either may be right")),
+        count(Neither(
+            "it describes what TCP did; either direction may be right",
+        )),
         &["tcpi_dsack_dups", "tcpi_reord_seen", "tcpi_rehash"],
     ),
     (

@@ -6,7 +6,7 @@ use super::unit::{Values, bytes, count, packets, rate, segments, share, time};
 
 /// Why more or less of a measure is not better.
 const WORK: Direction = Neither("the experiment says how much there is to do");
-const TELLS: Direction = Neither("it tells what TCP did; either may be right");
+const TELLS: Direction = Neither("it describes what TCP did; either direction may be right");
 const REPAIR: Direction =
     Neither("it tells how losses were repaired; the total says how many were");
 const ACKS: Direction = Neither("quick and delayed ACKs both have their place");
@@ -387,7 +387,11 @@ pub static LINK: [Known; 20] = [
         packets(CHANCE),
         "frames lost by chance or because they were listed",
     ),
-    known("peak_pkts", packets(QUEUE), "the longest queue, frames"),
+    known(
+        "peak_pkts",
+        packets(QUEUE),
+        "largest queue length, in frames",
+    ),
     known(
         "drops",
         packets(QUEUE),

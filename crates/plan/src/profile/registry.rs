@@ -105,17 +105,17 @@ pub const BEHAVIOURS: &[Behaviour] = &[
     ),
     choice!(
         quickack_accounting: QuickackAccounting,
-        "what an ACK takes from the receiver's credit of immediate ACKs: the wire packets of the segment that carries it, or one for each ACK of new data",
+        "cost of an ACK in quick-ACK credits: the wire packets of the segment that carries it, or one per ACK of new data",
         "059217c18be6, 6.6; 6.1.57"
     ),
     choice!(
         ack_push_rule: AckPushRule,
-        "which segments let the next read send an ACK: only those shorter than the guess of the MSS, or also those with PSH that are as long",
+        "segments after which the next read sends an ACK: only those shorter than rcv_mss, or also those with PSH that are exactly as long",
         "4720852ed9af, 6.6; 6.1.57"
     ),
     choice!(
         rto_estimator: RtoEstimator,
-        "how round-trip times become a timeout: Linux's estimator, or RFC 6298 2.3 as written",
+        "estimator of the retransmission timeout: Linux's, or RFC 6298 2.3 as written",
         "none: the patch of June 2016 was not taken"
     ),
     choice!(
@@ -126,7 +126,7 @@ pub const BEHAVIOURS: &[Behaviour] = &[
     number!(
         rto_floor_ms,
         0..=120_000,
-        "the least timeout of the estimator in milliseconds; 0: that of the route or the sysctl",
+        "least timeout of the estimator in milliseconds; 0: the route's or the sysctl's",
         "none: the floor is tcp_rto_min()'s"
     ),
     choice!(
@@ -136,7 +136,7 @@ pub const BEHAVIOURS: &[Behaviour] = &[
     ),
     choice!(
         tlp_rto_cap: bool,
-        "whether a tail loss probe takes the time of the retransmission timeout when that comes first; off: the timeout comes then, and no probe",
+        "whether a tail loss probe replaces an earlier retransmission timeout; off: the timeout fires and no probe is sent",
         "none: to ask what the probe's tie to the timeout does"
     ),
     choice!(
@@ -151,7 +151,7 @@ pub const BEHAVIOURS: &[Behaviour] = &[
     ),
     choice!(
         ack_engine: AckEngine,
-        "what decides whether an ACK is sent now: Linux's credits and guesses, or every second segment and 40 ms",
+        "rule for immediate ACKs: Linux's credits and estimates, or every second segment with a 40 ms timer",
         "FreeBSD r360010 for the 40 ms"
     ),
     number!(
@@ -162,18 +162,18 @@ pub const BEHAVIOURS: &[Behaviour] = &[
     ),
     choice!(
         pingpong_rule: PingpongRule,
-        "which data sent in answer count towards the interactive mode: each segment, or the first one after data came",
+        "replies that count towards the interactive mode: each segment, or only the first after received data",
         "4a41f453bedf, 5.1; back by 4d8f24eeedc5, 6.0 and stable kernels"
     ),
     number!(
         pingpong_threshold,
         1..=255,
-        "how many such answers lead into the interactive mode (since 6.7 also net.ipv4.tcp_pingpong_thresh)",
+        "number of such replies that start the interactive mode (since 6.7 also net.ipv4.tcp_pingpong_thresh)",
         "3 by 4a41f453bedf, 5.1; 1 by 4d8f24eeedc5, 6.0 and stable kernels"
     ),
     choice!(
         compressed_sack: CompressedSack,
-        "which ACKs of out-of-order data wait for each other",
+        "ACKs of out-of-order data that are compressed",
         "5d9f4262b7ea, 4.18; 86de5921a3d5, 4.20"
     ),
     number!(
@@ -217,12 +217,12 @@ pub const BEHAVIOURS: &[Behaviour] = &[
     ),
     choice!(
         caqm_listener_flags: bool,
-        "whether one client that asks for CAQM makes the listener take every later one for a speaker",
+        "whether one client that asks for CAQM makes the listener assume CAQM for every later client",
         "in openEuler's CAQM; ours differs"
     ),
     choice!(
         caqm_unasked_srv: bool,
-        "whether a SYN-ACK says CAQM to a client that did not ask",
+        "whether a SYN-ACK offers CAQM to a client that did not ask",
         "in openEuler's CAQM; ours differs"
     ),
     choice!(
@@ -232,7 +232,7 @@ pub const BEHAVIOURS: &[Behaviour] = &[
     ),
     choice!(
         caqm_long_frames: bool,
-        "whether segments of CAQM are as long as others, and their frames 4 bytes longer than the MTU allows",
+        "whether CAQM does not shorten segments, so frames are 4 bytes longer than the MTU allows",
         "in openEuler's CAQM; ours differs, since its later version the kernel too"
     ),
     choice!(
@@ -242,42 +242,42 @@ pub const BEHAVIOURS: &[Behaviour] = &[
     ),
     choice!(
         caqm_counts_all: bool,
-        "whether tags count before the segment was found acceptable: of old duplicates and of data out of the window too",
+        "whether tags count before the segment is checked, also in old duplicates and in data outside the window",
         "in openEuler's CAQM; ours differs"
     ),
     choice!(
         caqm_empty_ack_ends_start: bool,
-        "whether slow start also ends by an ACK that acknowledges no new data and tells nothing",
+        "whether an ACK without new data and without feedback also ends slow start",
         "in openEuler's CAQM; ours differs"
     ),
     choice!(
         caqm_start_after_loss: bool,
-        "whether slow start goes on after a loss: without a switch that refuses it ends never",
+        "whether slow start continues after a loss; without a switch that refuses, it never ends",
         "in openEuler's CAQM; ours differs"
     ),
     choice!(
         caqm_never_restarts: bool,
-        "whether slow start does not come back after a timeout, or after ten round trips without sending",
+        "whether slow start is not resumed after a timeout, or after ten round trips without sending",
         "in openEuler's CAQM; ours differs"
     ),
     choice!(
         caqm_feedback_waits: bool,
-        "whether feedback waits for an ACK that is sent anyway: with data both ways, or a window of one packet and a delayed ACK, for long",
+        "whether feedback waits for the next regular ACK, which can take long (data both ways, or a window of one packet and a delayed ACK)",
         "in openEuler's CAQM; ours differs"
     ),
     choice!(
         caqm_child_loses_ecn: bool,
-        "whether a host with CAQM enabled forgets that an accepted connection agreed on ECN, whatever its congestion control: it never echoes a mark",
+        "whether a host with CAQM enabled forgets that an accepted connection agreed on ECN, so it never echoes a mark",
         "in openEuler's CAQM; ours differs"
     ),
     choice!(
         caqm_start_after_close: bool,
-        "whether slow start goes on after the close: in ESTABLISHED only an ACK that grants nothing ends it",
+        "whether slow start continues after the close, because only an ACK without a grant in ESTABLISHED ends it",
         "in openEuler's CAQM; ours differs"
     ),
     choice!(
         caqm_foreign_type_counts: bool,
-        "whether a tag of another cc_type counts, as one that grants nothing: in an ACK it ends slow start",
+        "whether a tag of another cc_type counts as a tag without a grant: in an ACK it ends slow start",
         "in openEuler's CAQM; ours differs"
     ),
 ];

@@ -147,7 +147,7 @@ fn part<'a>(key: &str, words: &mut Words<'a>) -> Result<u32, Wrong<'a>> {
         .ok()
         .filter(|value| *value <= ONE)
         .ok_or_else(|| {
-            let why = format!("`{key}` lies between 0 and 1, and `{word}` does not");
+            let why = format!("`{key}` must be between 0 and 1, not `{word}`");
             Wrong::new(word, why)
         })
 }
@@ -158,7 +158,7 @@ fn period<'a>(words: &mut Words<'a>) -> Result<i64, Wrong<'a>> {
         ns @ 1..=MOST_T => Ok(ns),
         _ => Err(Wrong::new(
             word,
-            format!("`t` lies between 1ns and 1s, and `{word}` does not"),
+            format!("`t` must be between 1ns and 1s, not `{word}`"),
         )),
     }
 }

@@ -96,7 +96,7 @@ fn probability<'a>(words: &mut Words<'a>) -> Result<f64, Wrong<'a>> {
     match quantity(word, &NUMBER)? {
         n @ 1..ONE => Ok(n as f64 / ONE as f64),
         _ => {
-            let why = format!("`probability` lies between 0 and 1, and `{word}` does not");
+            let why = format!("`probability` must be between 0 and 1, not `{word}`");
             Err(Wrong::new(word, why))
         }
     }
@@ -106,7 +106,7 @@ impl Said {
     /// What tc derives, and what the kernel checks (`red_check_params()`).
     fn settle(self) -> Result<Red, &'static str> {
         if self.limit == 0 || self.avpkt == 0 {
-            return Err("`limit` and `avpkt` are needed, such as `limit 60kb avpkt 1000`");
+            return Err("write `limit` and `avpkt`, such as `limit 60kb avpkt 1000`");
         }
         if self.nodrop && !self.ecn {
             return Err("`nodrop` needs `ecn`");
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn what_tc_and_the_kernel_refuse() {
         for (text, why) in [
-            ("red limit 60000", "`avpkt` are needed"),
+            ("red limit 60000", "write `limit` and `avpkt`"),
             ("red limit 60000 avpkt 1000 burst 1", "too small"),
             ("red limit 60000 min 5000 avpkt 1000 nodrop", "needs `ecn`"),
             (

@@ -117,19 +117,19 @@ const ERRORS: &[(&str, &str)] = &[
     ),
     (
         "0 > . 1:1(0)\n  /* no end",
-        "2:3: the comment that begins here has no end: `*/` is missing",
+        "2:3: the comment that begins here is not closed: `*/` is missing",
     ),
     (
         "0 `a",
-        "1:3: the shell line that begins here has no end: ``` is missing",
+        "1:3: the shell line that begins here is not closed: ``` is missing",
     ),
     (
         "0 %{ a",
-        "1:3: the block of code that begins here has no end: `}%` is missing",
+        "1:3: the block of code that begins here is not closed: `}%` is missing",
     ),
     (
         "0 f(\"a) = 0",
-        "1:5: the string that begins here has no end: `\"` is missing",
+        "1:5: the string that begins here is not closed: `\"` is missing",
     ),
     (
         "0 # x",

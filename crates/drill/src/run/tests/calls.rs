@@ -251,7 +251,7 @@ fn a_call_that_blocks_at_the_end_is_told() {
     let report = host.run(&format!("{SOCKET}+0 ...0.5 read(3, ..., 10) = 10"));
     assert_eq!(
         why(&report),
-        (2, "the script ends, and this call blocks still")
+        (2, "the script ends while this call still blocks")
     );
     let mut host = Host::new().answers(Made::Blocks(7));
     let report = host.run(&format!("{SOCKET}+0 read(3, ..., 10) = 10"));

@@ -112,7 +112,7 @@ const DRAWN: &[Column] = &[
     column(
         "buffer_bytes",
         Get::Int(|s| s.drawn.buffer_bytes as i64),
-        "room of its queue",
+        "size of its queue",
     ),
     column(
         "jitter_ns",
@@ -128,7 +128,7 @@ const DRAWN: &[Column] = &[
                 LossKind::Bursts(_) => "bursts",
             })
         }),
-        "how the path loses packets beside full queues: `none`, `independent`, `bursts`",
+        "how the path loses packets apart from full queues: `none`, `independent`, `bursts`",
     ),
     column(
         "loss_ppb",
@@ -136,27 +136,27 @@ const DRAWN: &[Column] = &[
             LossKind::None => 0,
             LossKind::Independent(ppb) | LossKind::Bursts(ppb) => i64::from(ppb),
         }),
-        "its mean loss on the way of the data, in parts of a milliard",
+        "its mean loss on the way of the data, in parts of a billion (10^9)",
     ),
     column(
         "outage_from_ns",
         Get::Maybe(|s| s.drawn.outage.map(|o| o.from_ns)),
-        "when every packet begins to be lost, after the run's start; null: never",
+        "start of an outage, after the run's start; null: no outage",
     ),
     column(
         "outage_until_ns",
         Get::Maybe(|s| s.drawn.outage.and_then(|o| o.until_ns)),
-        "the end of that; null: never",
+        "end of the outage; null: no end",
     ),
     column(
         "reorder_least_ns",
         Get::Maybe(|s| (s.drawn.faults.reorder_ppb > 0).then_some(s.drawn.faults.reorder_least_ns)),
-        "an overtaken data packet comes later at least by this; null: none is",
+        "least extra delay of an overtaken data packet; null: no reordering",
     ),
     column(
         "reorder_most_ns",
         Get::Maybe(|s| (s.drawn.faults.reorder_ppb > 0).then_some(s.drawn.faults.reorder_ns)),
-        "and at most by this",
+        "largest extra delay of an overtaken data packet",
     ),
     column(
         "client",
@@ -171,7 +171,7 @@ const DRAWN: &[Column] = &[
     column(
         "server_timeout_ns",
         Get::Int(|s| s.drawn.server_timeout_ns),
-        "the same of the server",
+        "the same for the server",
     ),
     column(
         "request_bytes",

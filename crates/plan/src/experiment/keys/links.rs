@@ -5,7 +5,7 @@ use crate::contract;
 use tcplab_base::quantity::SIZE;
 use crate::rules::MAX_LIMIT;
 
-pub(crate) const BURST_LOSS: Key = key("burst_loss", Form::Text, says("none"), "losses in bursts (Gilbert-Elliott): `P [R [1-H [1-K]]]` in percent as netem's `loss gemodel`, beside `loss`");
+pub(crate) const BURST_LOSS: Key = key("burst_loss", Form::Text, says("none"), "losses in bursts (Gilbert-Elliott), in addition to `loss`: `P [R [1-H [1-K]]]` in percent, as netem's `loss gemodel`");
 pub(crate) const REORDERING: Key = key("reordering", Form::Text, says("none"), "`PERCENT by TIME` or `PERCENT by TIME..TIME`: chance of each frame to come later by this time, or one drawn from the range, and to be overtaken");
 pub(crate) const DUPLICATION: Key = key("duplication", Form::Percent, says("none"), "chance that a frame is duplicated");
 pub(crate) const CORRUPTION: Key = key("corruption", Form::Percent, says("none"), "chance that a frame is damaged (wrong checksum)");
@@ -14,7 +14,7 @@ pub(crate) const SPIKES: Key = key("spikes", Form::Text, says("none"), "`PERCENT
 pub(crate) const LIMIT_BYTES: Key = key("limit_bytes", Form::Size((1, SIZE.max)), says("none"), "limit of the queue in bytes, in addition to `limit`");
 pub(crate) const OVERHEAD: Key = key("overhead", Form::Size((0, 256)), number(0), "bytes of overhead per frame on the wire, at `rate`: 24 on Ethernet (preamble, checksum, gap)");
 pub(crate) const QUEUE_FROM: Key = key("queue_from", Form::Time(Bounds::Any), says("not measured"), "time after the run's start from which on the queue's bytes are measured at each packet, weighted by time: measures `queue_mean_bytes` and so on");
-pub(crate) const OUTAGE: Key = key("outage", Form::Texts, says("none"), "times in which every frame is lost: `FROM..UNTIL` or `FROM..` for ever, after the run's start");
+pub(crate) const OUTAGE: Key = key("outage", Form::Texts, says("none"), "outages, in time since the run's start: `FROM..UNTIL`, or `FROM..` without an end");
 pub(crate) const BETWEEN: Key = key("between", Form::Texts, says("the two hosts"), "two hosts, A and B, or groups of hosts; variants and measures call the link `A-B`");
 pub(crate) const BY: Key = key("by", Form::Words(&["tcplab", "kernel"]), word("tcplab"), "what forwards frames: tcplab's own code (the same on every stack), or the kernel's veth and qdisc").refused(contract::BY);
 pub(crate) const MTU: Key = key("mtu", Form::Size(crate::rules::MTU), number(1500), "largest IP packet").refused(contract::MTU);
