@@ -45,7 +45,7 @@ pub struct ReproduceArgs {
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
     /// Print one JSON document (see `tcplab schema reproduce`)
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
     #[command(flatten)]
     pub markdown: MarkdownArg,
