@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::geteuid;
 
 use super::{Check, MEMORY};
@@ -155,12 +154,17 @@ pub(super) fn memory_folder() -> Check {
         "sudo mount -t tmpfs -o exec,size=1g tmpfs /dev/shm; in a container: --shm-size 1g";
     let missing = |found: String| Check::missing("guest-memory", used_for, found, remedy);
     let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
-    let is_tmpfs = mounts.lines().any(|l| {
-        let mut words = l.split(' ');
-        words.nth(1) == Some(MEMORY) && words.next() == Some("tmpfs")
+    // Device, folder, type, options: proc_pid_mounts(5). The last one that is mounted there is seen.
+    let mounted = mounts.lines().rev().find_map(|line| {
+        let words: Vec<&str> = line.split(' ').collect();
+        matches!(words[..], [_, MEMORY, ..]).then_some(words)
     });
+    let mounted = mounted.unwrap_or_default();
+    let is_tmpfs = mounted.get(2) == Some(&"tmpfs");
     let free = free_bytes(path).unwrap_or(0);
-    let noexec = statvfs(path).is_ok_and(|s| s.flags().contains(FsFlags::ST_NOEXEC));
+    let noexec = mounted
+        .get(3)
+        .is_some_and(|all| all.split(',').any(|one| one == "noexec"));
     if !is_tmpfs {
         return missing("/dev/shm is not a tmpfs".into());
     }
