@@ -118,7 +118,7 @@ fn the_alarming_row_with_its_retests_is_no_effect() {
         .flags
         .iter()
         .find(|flag| flag.kind == FlagKind::NoiseAboveChange);
-    assert!(flag.unwrap().text.contains("no effect"), "{flag:?}");
+    assert!(flag.unwrap().text.contains("within the noise"), "{flag:?}");
     assert!(
         flag.unwrap().rows[0].starts_with("http short (7.2 %"),
         "{flag:?}"

@@ -244,7 +244,7 @@ fn cases_1() -> Cases {
         (
             "hosts/2/group",
             json!("r"),
-            "hosts[2].group: `r` is the name of a host",
+            "hosts[2].group: `r` is already the name of a host",
         ),
         (
             "sets/0/name",

@@ -136,7 +136,7 @@ fn values() {
         ("server.TcpExtDelayedACKs", "no counters for this host"),
         ("server.acks.total", "no TCP connection"),
         ("stream.latency_us.p50", "no timed transaction"),
-        ("client.tcpi_ato", "gave no `tcpi_ato`"),
+        ("client.tcpi_ato", "does not report `tcpi_ato`"),
     ] {
         let error = sources.named(name).unwrap().expect_err(name);
         assert!(error.contains(why), "{name}: {error}");
@@ -253,23 +253,23 @@ fn what_cannot_be_said() {
 #[test]
 fn bad_expressions_show_their_place() {
     for (text, column, message) in [
-        ("", 1, "must follow"),
-        ("a", 1, "no condition"),
-        ("a >", 4, "must follow"),
+        ("", 1, "expected a measure or a number"),
+        ("a", 1, "not a condition"),
+        ("a >", 4, "expected a measure or a number"),
         ("a = 1", 3, "write =="),
         ("a > 10ms", 5, "without a unit"),
         ("1 < a < 3", 7, "cannot be chained"),
         ("(a > 1", 1, "not closed"),
         ("a > 1)", 6, "text after the end"),
         ("a > 1 b", 7, "text after the end"),
-        ("a and b > 1", 1, "no condition"),
+        ("a and b > 1", 1, "not a condition"),
         ("(a > 1) + 2 > 3", 1, "is not a number"),
         ("present a", 1, "present(NAME)"),
-        ("a > $b", 5, "no part of an expression"),
-        ("ä > 1", 1, "no part of an expression"),
-        ("a > 1e999", 5, "no number"),
-        ("a > and", 5, "must stand here"),
-        ("a > 0 or or", 10, "must stand here"),
+        ("a > $b", 5, "not part of an expression"),
+        ("ä > 1", 1, "not part of an expression"),
+        ("a > 1e999", 5, "not a number"),
+        ("a > and", 5, "expected a measure or a number"),
+        ("a > 0 or or", 10, "expected a measure or a number"),
     ] {
         let error = Expression::parse(text).expect_err(text);
         assert!(error.message().contains(message), "{text}: {error}");

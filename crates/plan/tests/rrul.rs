@@ -171,7 +171,7 @@ fn what_cannot_be_has_its_place() {
             "more than 100000 values",
         ),
         ("up = 65", "must be 0 to 64"),
-        ("up = 0\ndown = 0\npings = false", "nothing is left"),
+        ("up = 0\ndown = 0\npings = false", "the set is empty"),
         ("chunk = 3", "unknown key `chunk`"),
         ("name = \"server\"", "cannot be called"),
         ("marks = \"rul\"", "did you mean `rrul`"),

@@ -43,7 +43,7 @@ fn what_was_written_out_early_is_said_in_every_form_and_lifted_by_none() {
     let said = tcplab_with(&["analyze", "--max-streams", "100", "-"], &capture).out;
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        said.contains("200 connections written out before their end"),
+        said.contains("200 connections reported before their end"),
         "{said}"
     );
     assert!(said.contains("raise --max-streams"), "{said}");

@@ -58,7 +58,7 @@ fn wrong_requests_end_with_2_and_name_the_way_out() {
         ),
         (
             &["kernel", "build", "--source", tree, "--name", "x"],
-            "it has no Makefile",
+            "Makefile is missing",
         ),
         (
             &["kernel", "build", "--source", "/no/such/folder"],

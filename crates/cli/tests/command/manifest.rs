@@ -185,7 +185,7 @@ fn a_file_chooses_no_real_machine() {
         manifest["stacks"] = json!([["model", ""], [stack, ""]]);
         let refused = run(place.path(), &manifest, &[]);
         assert_eq!(refused.code, 2, "{stack}: {}", refused.err);
-        let words = format!("chooses the stack `{stack}`");
+        let words = format!("asks for the stack `{stack}`");
         assert!(refused.err.contains(&words), "{}", refused.err);
         let remedy = format!("--on model,{stack}");
         assert!(refused.err.contains(&remedy), "{}", refused.err);

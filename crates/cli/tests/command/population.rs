@@ -64,7 +64,7 @@ fn variants_have_tables_and_one_table_of_all() {
     let again = tcplab(&["run", text(&file), "--out", text(&out)]);
     assert!(again.out.contains("varied (no-loss)"), "{}", again.out);
     assert!(
-        again.out.contains("R in per cent of B, by variant"),
+        again.out.contains("R in percent of B, by variant"),
         "{}",
         again.out
     );
@@ -115,7 +115,7 @@ fn a_variant_that_is_not_there_is_named() {
     let wrong = tcplab(&["run", text(&file), "--variant", "no-los"]);
     assert_eq!(wrong.code, 2);
     assert!(
-        wrong.err.contains("there are as-it-is, no-loss"),
+        wrong.err.contains("the variants are as-it-is, no-loss"),
         "{}",
         wrong.err
     );

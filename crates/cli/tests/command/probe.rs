@@ -508,7 +508,7 @@ fn the_log_has_a_limit_and_the_time_of_day() {
     let stamp = first.split_whitespace().next().unwrap();
     assert_eq!(stamp.len(), "00:38:20.000000".len(), "{first}");
     assert!(
-        run.out.contains("the log has 3 lines and ends here"),
+        run.out.contains("the log ends here after 3 lines"),
         "{}",
         run.out
     );

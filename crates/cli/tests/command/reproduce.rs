@@ -218,5 +218,5 @@ fn a_suite_that_is_not_there_has_the_commands_that_fetch_it() {
     let claim = claim(&document, "model.drill.399");
     assert_eq!(claim["verdict"], "not-run");
     let why = claim["why"].as_str().unwrap();
-    assert!(why.starts_with("docs: no gtests/net/tcp in it"), "{why}");
+    assert!(why.starts_with("docs: gtests/net/tcp is missing"), "{why}");
 }

@@ -380,7 +380,7 @@ fn refusals(machines: &Machines) {
     refused(
         &congestion,
         "ssh:a,b",
-        &["b: ", "no congestion control nothing"],
+        &["b: ", "the congestion control nothing"],
     );
 }
 

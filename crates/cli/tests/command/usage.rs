@@ -18,7 +18,7 @@ fn a_wrong_command_line_ends_with_2_and_says_what_is_wrong() {
             &["analyze", "--fail-on", "nonsense", QUICKACK],
             "quickack_exhausted",
         ),
-        (&["analyze", "--max-streams", "0", QUICKACK], "from 1 on"),
+        (&["analyze", "--max-streams", "0", QUICKACK], "1 or more"),
         (
             &["analyze", "--caqm-ethertype", "0x12345", QUICKACK],
             "0xffff",

@@ -471,7 +471,7 @@ fn errors_say_where_and_the_way_out() {
             "`rtt` is allowed for times only; here, write bytes",
         ),
         ("2 bdp", Kind::Time, "2 bdp", "buffer sizes only"),
-        ("2ms rtt", Kind::Time, "2ms rtt", "is not a number"),
+        ("2ms rtt", Kind::Time, "2ms rtt", "is no number"),
         ("1001 bdp", Kind::Buffer, "1001 bdp", "more than 1000 bdp"),
         (
             "0.00000001% rtt",

@@ -193,7 +193,7 @@ mod tests {
             ("netem delay", "delay", "needs a value"),
             ("netem dealy 1ms", "dealy", "is not a word of netem"),
             ("netem delay 1ms 1ms 25%", "25%", "the correlation"),
-            ("netem delay 1xs", "1xs", "is not a time"),
+            ("netem delay 1xs", "1xs", "is no time"),
             ("netem loss gemodel 1% 10%", "gemodel", "`loss gemodel`"),
             ("netem loss 1% 25%", "25%", "the correlation"),
             (
@@ -201,7 +201,7 @@ mod tests {
                 "distribution",
                 "is not a word",
             ),
-            ("netem limit 0", "0", "no number of packets"),
+            ("netem limit 0", "0", "not a number of packets"),
             ("pfifo delay 1ms", "delay", "is not a word of pfifo"),
             ("", "", "no word"),
         ] {

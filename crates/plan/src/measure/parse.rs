@@ -201,7 +201,7 @@ impl<'a> Parser<'a> {
     fn factor(&mut self) -> Read {
         let Some(token) = self.peek() else {
             let end = self.text.len();
-            return Err(self.error(&(end..end), "expected a measure or a number after this"));
+            return Err(self.error(&(end..end), "expected a measure or a number"));
         };
         self.at += 1;
         let span = token.span.clone();

@@ -162,7 +162,7 @@ mod tests {
                 "tbf rate 1mbit limit 5k",
                 "`burst` is missing",
             ),
-            ("tbf rate 1mbit limit 5k latency 5ms", "latency", "only one"),
+            ("tbf rate 1mbit limit 5k latency 5ms", "latency", "not both"),
             ("tbf linklayer x25", "x25", "ethernet, atm"),
         ] {
             let wrong = Qdisc::parse(text).expect_err(text);

@@ -101,9 +101,7 @@ fn one(theme: &Theme, s: &Stream, all: bool, out: &mut String) {
     let side = match s.client_side {
         Some(End::A) => "A was taken at the client's end, B at the server's.",
         Some(End::B) => "B was taken at the client's end, A at the server's.",
-        None => {
-            "Only one direction is in both captures, so it is unknown which capture was taken at which end."
-        }
+        None => "Only one direction is in both captures: the ends of A and B are unknown.",
     };
     let _ = writeln!(out, "{side}\n");
     let mut table = Table::new(&[
