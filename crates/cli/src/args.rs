@@ -279,7 +279,7 @@ pub struct AnalyzeArgs {
     /// EtherType of the CAQM tag, 0x0600 or higher
     #[arg(long, help_heading = "Analysis", value_name = "NUMBER", default_value = "0x8200", value_parser = parse_ethertype)]
     pub caqm_ethertype: u16,
-    /// Window bytes that CAQM's units stand for: one hint unit in data, one in feedback, one mark
+    /// Window bytes per CAQM unit, three values: a hint unit in data, a hint unit in feedback, a mark
     #[arg(long, help_heading = "Analysis", value_name = "DATA/ACK/BETA", default_value = "8/64/512", value_parser = parse_units)]
     pub caqm_units: CaqmUnits,
     /// Read CAQM tags of this congestion control type (cc_type) only

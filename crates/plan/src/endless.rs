@@ -112,7 +112,7 @@ fn is_instant(way: &Direction) -> bool {
 
 /// What an application does without an end on such a way, and how it would have one.
 fn goes_on(app: &App, way: &Way) -> Option<(&'static str, &'static str)> {
-    const ASKS: &str = "asks again and again without a pause";
+    const ASKS: &str = "repeats its request again and again without a pause";
     const PAUSE: &str = "give it a `count` or a `pause`";
     let uncounted = |until: &Extent| until.count.is_none();
     let asks = |until: &Extent, pause_ns: i64, sizes| {

@@ -152,8 +152,8 @@ fn after_close(f: &mut Finding, (a, b): (IpAddr, IpAddr), bytes: u32) {
     );
     f.remedy = vec![
         format!(
-            "In the program on {b}: look whether the other side has closed before it sends, repeat such a request on a new \
-             connection, and keep idle connections for a shorter time than {a} does."
+            "In the program on {b}: before sending a request, check whether {a} has closed the connection; repeat a request \
+             that failed this way on a new connection; and keep idle connections for a shorter time than {a} does."
         ),
         format!("Or let {a} keep idle connections for longer."),
     ];

@@ -49,7 +49,7 @@ pub struct DrillArgs {
         visible_short_alias = 'P'
     )]
     pub jobs: Option<usize>,
-    /// Run one case at a time, as -j 1
+    /// Run one case at a time (same as -j 1)
     #[arg(short = 'S', long, conflicts_with = "jobs")]
     pub serialized: bool,
     /// Accept events up to N microseconds early or late [default: the script's tolerance]

@@ -34,10 +34,10 @@ Edits that ship with tcplab:
   el8-receiver      receive as Linux 4.18 of Enterprise Linux 8 does
   mss-boundary      revert 4720852ed9af: delay the ACK of exactly one MSS
   quickack-6.1.56   revert both delayed-ACK changes of 6.1.57
-  quickack-count    revert 059217c18be6: count quick-ACK credits by segments sent
+  quickack-count    undo commit 059217c18be6: segments sent use up quick-ACK credits again, not ACKs of new data
   recovlat          add counters of recovery time: TCPRecovLat, TCPRecovCnt, TCPRecovLat2, TCPRecovCnt2
   rto-D rto-R rto-Y rto-Y4    use one of four RTO rules (RFC 6298 with different floors) on all hosts
-  rto-choice        choose the RTO rule per host with the sysctl net.ipv4.tcp_rto_rule
+  rto-choice        add a sysctl, net.ipv4.tcp_rto_rule, that chooses the RTO rule of a network namespace
   tlp-2016          send tail loss probes by the rule of 2016
 
 The first build takes about 6 CPU minutes and 3 GB of temporary disk space; each edit takes seconds more.")]

@@ -71,7 +71,7 @@ pub struct AppArgs {
     /// Bytes of the reply [default: 1448]
     #[arg(long, help_heading = "Application", value_name = "BYTES", value_parser = size)]
     pub reply: Option<u64>,
-    /// Bytes of each response, in order [default: 10k]
+    /// Sizes of the responses, in order: 14k,120k [default: 10k]
     #[arg(long, help_heading = "Application", value_name = "BYTES,...", value_delimiter = ',', value_parser = size)]
     pub sizes: Vec<u64>,
     /// Pause before each request except the first; the last value repeats [default: 0]
@@ -86,7 +86,7 @@ pub struct AppArgs {
     /// Hold the connection for this time [default: 10s]
     #[arg(long, help_heading = "Application", value_name = "TIME", value_parser = seconds)]
     pub hold: Option<Duration>,
-    /// Pause after each request and response [default: 0; echo and write-write-read 1s]
+    /// Pause after each exchange of a request and its response [default: echo and write-write-read 1s, others 0]
     #[arg(long, help_heading = "Application", value_name = "TIME", value_parser = seconds)]
     pub pause: Option<Duration>,
     /// Count a datagram as lost if no answer arrives within this time [default: udp-rr 1s; udp-ping and ping 10s]

@@ -81,7 +81,7 @@ pub struct Common {
     /// Do not log the kernel's state (/proc/net/tcp): reading it takes time
     #[arg(long, help_heading = "Output")]
     pub no_looks: bool,
-    /// Sample tcp_info of each connection at this interval: 100ms, 1s [default: never]
+    /// Sample tcp_info of each connection at this interval, such as 100ms [default: never]
     #[arg(long, help_heading = "Output", value_name = "TIME", value_parser = positive)]
     pub tcp_info_every: Option<Duration>,
     /// Use IPv4 only

@@ -81,7 +81,7 @@ pub struct RunArgs {
     pub ssh_sysctl: bool,
     #[command(flatten)]
     pub ssh: SshArgs,
-    /// Exit with 1 if this expression over measures is true at any point
+    /// Exit with 1 if this expression over measures is true at one or more points of the experiment
     #[arg(long, value_name = "EXPRESSION")]
     pub bad: Option<String>,
     /// Exit for `git bisect run`: 0 good, 1 bad, 125 undecided
@@ -123,7 +123,7 @@ pub struct BisectArgs {
     /// Test these stacks, in order from good to bad; both ends are tested too
     #[arg(long, value_name = "STACK", value_delimiter = ',', required = true)]
     pub over: Vec<String>,
-    /// Call a stack bad if this expression over measures is true at any point
+    /// Call a stack bad if this expression over measures is true at one or more points of the experiment
     #[arg(long, value_name = "EXPRESSION")]
     pub bad: String,
     /// Seed of all random streams [default: the file's]

@@ -59,7 +59,7 @@ pub(super) fn other_noise(checked: &Checked) -> Option<Flag> {
     let rows: Vec<String> = FIGURES.into_iter().filter_map(one).collect();
     (!rows.is_empty()).then(|| Flag {
         kind: FlagKind::OtherNoise,
-        text: "background load differed between the arms: does that explain the change? (idle time may be the change itself)"
+        text: "background load differed between the arms, which may explain the difference (idle CPU time alone proves nothing: what is tested may alter it)"
             .into(),
         rows,
     })

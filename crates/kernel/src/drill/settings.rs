@@ -105,7 +105,8 @@ fn parse_route(words: &[String]) -> Result<Route, String> {
         let bit = match name {
             "via" => {
                 let via = value.parse();
-                route.via = Some(via.map_err(|_| format!("ip route: via {value}: no address"))?);
+                route.via =
+                    Some(via.map_err(|_| format!("ip route: via {value}: not an IP address"))?);
                 continue;
             }
             "dev" | "proto" | "scope" => continue,
@@ -187,7 +188,7 @@ mod tests {
     #[test]
     fn what_is_not_known_is_said() {
         for (text, what) in [
-            ("via nowhere", "no address"),
+            ("via nowhere", "not an IP address"),
             ("mtu big", "no number"),
             ("mtu", "lacks"),
             ("mtu lock", "lacks"),

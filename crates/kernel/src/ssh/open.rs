@@ -302,7 +302,7 @@ fn error(
 fn hint(words: &str, by_hand: &str) -> String {
     let has = |text: &str| words.contains(text);
     let what = if has("Host key verification failed") {
-        "its host key is unknown: connect once by hand"
+        "the host key is unknown: connect once by hand with ssh"
     } else if has("Permission denied") {
         "it needs a key without a passphrase prompt: use ssh-copy-id and ssh-add"
     } else if has("Could not resolve hostname") {

@@ -8,7 +8,7 @@ use super::unit::{Values, bytes, count, packets, rate, segments, share, time};
 const WORK: Direction = Neither("the experiment says how much there is to do");
 const TELLS: Direction = Neither("it describes what TCP did; either direction may be right");
 const REPAIR: Direction =
-    Neither("it tells how losses were repaired; the total says how many were");
+    Neither("it counts one way of repairing losses; RetransSegs counts all retransmissions");
 const ACKS: Direction = Neither("quick and delayed ACKs both have their place");
 const QUEUE: Direction = Neither("losses, delay and goodput are paid with one another");
 const CHANCE: Direction = Neither("the experiment says what gets lost");

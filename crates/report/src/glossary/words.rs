@@ -135,7 +135,7 @@ pub(super) const WORDS: &[Entry] = &[
             "spurious timeout",
         ],
         short: "a retransmission that nobody needed: the packet was late, not lost",
-        more: "DSACK, the echo of time stamps, or an ACK that comes too soon after the repetition show it.",
+        more: "A DSACK, the echoed timestamp, or an ACK that comes too soon after the retransmission shows that it was not needed.",
     },
     Entry {
         word: "reordering",
@@ -242,8 +242,8 @@ pub(super) const WORDS: &[Entry] = &[
         word: "IP identification",
         also: &["ip.id"],
         short: "a number in each IPv4 packet; Linux counts it up for each connection",
-        more: "Numbers that are missing show packets that the capture never saw, and two packets with one number are one \
-               packet. IPv6 packets carry none. Some systems share one counter among all connections, or use random numbers.",
+        more: "A gap in the numbers shows packets that the capture missed; the same number twice is one packet captured \
+               twice. IPv6 packets have no number, and some systems share one counter among connections or use random numbers.",
     },
     Entry {
         word: "ECN",

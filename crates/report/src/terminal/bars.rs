@@ -230,7 +230,7 @@ fn went_to(class: Class) -> &'static str {
         Class::CongestionWindow => "for the congestion window",
         Class::Pacing => "for pacing",
         Class::ReceiveWindow => "for the receive window",
-        Class::Sender => "for the sender's program or buffer",
+        Class::Sender => "for the sending program, or for room in its send buffer",
         Class::DelayedAck => "for delayed ACKs",
         Class::Nagle => "for Nagle's algorithm",
         Class::FastRecovery => "for fast recovery",

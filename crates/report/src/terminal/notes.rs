@@ -98,7 +98,7 @@ impl Notes {
             ),
             (
                 self.server,
-                "at the server: waits of the server's ACKs are its own; waits of the client's ACKs include the path",
+                "captured at the server: the delay of the server's ACKs is its own; the delay of the client's ACKs includes the path",
             ),
             (
                 self.between,

@@ -216,7 +216,7 @@ const CAME: &[Column] = &[
     column(
         "client_opened_ns",
         Get::Maybe(|s| s.ended(true).opened_ns),
-        "when the client was connected, after the run's start; null: never",
+        "time from the run's start until the client was connected; null: never",
     ),
     column(
         "client_closed_ns",

@@ -20,7 +20,10 @@ pub(super) fn check(point: &Point) -> Checked {
     let mut names = BTreeSet::new();
     for (index, set) in point.sets.iter().enumerate() {
         if !names.insert(set.name.as_str()) {
-            let message = format!("there is a set `{}` already", set.name);
+            let message = format!(
+                "there is a set `{}` already: rename one of the two",
+                set.name
+            );
             return Err(Wrong::at(format!("sets[{index}].name"), message));
         }
     }
