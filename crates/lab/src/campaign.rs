@@ -215,10 +215,7 @@ impl Work<'_> {
         let run = lab.run_point(point, stack, self.campaign.measures, &part, cpu);
         let (result, rss_bytes) = match run {
             Ok(done) => (done.result, done.rss_bytes),
-            Err(LabError::Guest(tcplab_kernel::guest::GuestError::Interrupted)) => {
-                return Err(LabError::Interrupted);
-            }
-            Err(e @ (LabError::Guest(_) | LabError::Point(_) | LabError::Limit(_))) => {
+            Err(e @ (LabError::Run(_) | LabError::Point(_) | LabError::Limit(_))) => {
                 let failed = PointResult {
                     axes: point.axes.clone(),
                     stack: stack.name.clone(),

@@ -5,6 +5,7 @@
 //! [`bisect::first_bad`] searches an ordered list of stacks.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+#[cfg(target_os = "linux")]
 pub mod bench;
 pub mod bisect;
 pub mod campaign;
@@ -24,10 +25,18 @@ mod packets;
 mod point;
 pub mod population;
 pub mod prove;
+#[cfg(target_os = "linux")]
 pub mod qa;
+#[cfg(target_os = "linux")]
+mod real;
+#[cfg(not(target_os = "linux"))]
+#[path = "real_elsewhere.rs"]
+mod real;
 pub mod reproduce;
 mod stack;
 
 pub use error::LabError;
 pub use folder::{MANIFEST_SCHEMA, Manifest};
-pub use stack::{Far, Lab, Stack};
+#[cfg(target_os = "linux")]
+pub use real::Far;
+pub use stack::{Lab, Stack};

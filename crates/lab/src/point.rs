@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use tcplab_kernel::guest::{Limits, Qemu, Uml, run_on_host};
 use tcplab_plan::measure::Sources;
 use tcplab_plan::result::{Cost, PointResult};
 use tcplab_plan::{Outcome, Point};
@@ -54,48 +53,14 @@ impl Lab {
         // Whoever made the point: no stack gets one that no experiment file could have made.
         let checked = point.check();
         checked.map_err(|wrong| LabError::Point(wrong.to_string()))?;
-        let (outcome, cost) = match &stack.kind {
+        let run = match &stack.kind {
             Kind::Model(profile) => {
                 let run = model::run(point, profile, folder, &self.stop)?;
-                return finished(point, stack, measures, (run.outcome, run.cost), folder);
+                (run.outcome, run.cost)
             }
-            Kind::Host => run_on_host(point, folder, &self.stop)?,
-            Kind::Ssh(pair) => {
-                let (outcome, wall_s) = pair.run(point, folder, &self.stop)?;
-                let cost = Cost {
-                    wall_s,
-                    virtual_s: outcome.virtual_ns as f64 / 1e9,
-                    ..Cost::default()
-                };
-                return finished(point, stack, measures, (outcome, cost), folder);
-            }
-            Kind::Uml(kernel) => {
-                let uml = Uml {
-                    kernel: kernel.path.clone(),
-                    initramfs: self.initramfs()?,
-                    limits: Limits::default(),
-                    cpu,
-                };
-                uml.run(point, folder, &self.stop)?
-            }
-            Kind::Qemu(image) => {
-                let qemu = Qemu {
-                    image,
-                    initramfs: self.initramfs()?,
-                    limits: Limits::default(),
-                    cpu,
-                };
-                qemu.run(point, folder, &self.stop)?
-            }
+            Kind::Real(real) => self.reals.run((point, real), folder, cpu, &self.stop)?,
         };
-        let cost = Cost {
-            user_s: cost.user_s,
-            wall_s: cost.wall_s,
-            virtual_s: outcome.virtual_ns as f64 / 1e9,
-            peak_rss_bytes: Some(cost.max_rss_bytes),
-            ..Cost::default()
-        };
-        finished(point, stack, measures, (outcome, cost), folder)
+        finished(point, stack, measures, run, folder)
     }
 }
 

@@ -20,6 +20,7 @@ use tcplab_plan::{Point, Refusal};
 
 use crate::error::LabError;
 use crate::model::Model;
+use crate::real;
 
 pub use sysctls::{RefusedSysctl, SysctlEntry, sysctls};
 pub use tcplab_plan::contract::Kind;
@@ -29,16 +30,23 @@ pub use tcplab_plan::contract::Kind;
 /// # Errors
 /// It is no stack's name, or no profile's.
 pub fn kind_of(name: &str) -> Result<Kind, LabError> {
-    Ok(match StackName::parse(name)? {
-        StackName::Model(profile) => {
-            Model::named(&profile)?;
-            Kind::Model
-        }
+    let name = StackName::parse(name)?;
+    if let StackName::Model(profile) = &name {
+        Model::named(profile)?;
+    }
+    Ok(of(&name))
+}
+
+/// The kind of this stack.
+pub(crate) fn of(name: &StackName) -> Kind {
+    match name {
+        StackName::Model(_) => Kind::Model,
         StackName::Uml(_) => Kind::Uml,
         StackName::Qemu(_) => Kind::Qemu,
         StackName::Host => Kind::Host,
+        #[cfg(target_os = "linux")]
         StackName::Ssh(_) => Kind::Ssh,
-    })
+    }
 }
 
 /// Lines of an error at most.
@@ -50,7 +58,7 @@ pub fn refusals(point: &Point, kind: Kind) -> Vec<Refusal> {
     match kind {
         Kind::Model => found.extend(tcplab_sim::refusals(point)),
         Kind::Ssh => {
-            let why = tcplab_kernel::ssh::refuse(point).err();
+            let why = real::refused_between_machines(point);
             found.extend(why.map(|why| Refusal::new("ssh", why, "")));
         }
         Kind::Uml | Kind::Qemu | Kind::Host => {}

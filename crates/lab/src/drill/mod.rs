@@ -5,18 +5,16 @@
 
 mod document;
 mod find;
+#[cfg(target_os = "linux")]
+mod kernel;
 mod one;
 mod strict;
 
-use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tcplab_drill::Defines;
-use tcplab_drill::run::Report;
-use tcplab_kernel::drill::{self, Kernel};
-use tcplab_kernel::guest::GuestError;
 use tcplab_kernel::text::{TextError, read_bytes};
 
 pub use document::{CaseResult, DRILL_SCHEMA, DrillDocument, Expected, Verdict};
@@ -103,23 +101,10 @@ pub fn run(
     }
     let results = match &job.stack.kind {
         Kind::Model(model) => on_model(lab, job, &texts, model, &progress)?,
-        Kind::Uml(kernel) => {
-            let kernel = Kernel::Uml(kernel.path.clone());
-            on_kernel(lab, job, texts, &kernel, &progress)?
-        }
-        Kind::Host => on_kernel(lab, job, texts, &Kernel::Host, &progress)?,
-        Kind::Ssh(_) => {
-            return Err(LabError::CannotRun(format!(
-                "{}: scripts run on model:, uml: and host",
-                job.stack.name
-            )));
-        }
-        Kind::Qemu(_) => {
-            return Err(LabError::CannotRun(format!(
-                "{}: scripts run on model:, uml: and host; qemu: guests have no TUN device",
-                job.stack.name
-            )));
-        }
+        #[cfg(target_os = "linux")]
+        Kind::Real(real) => kernel::run(lab, job, texts, real, &progress)?,
+        #[cfg(not(target_os = "linux"))]
+        Kind::Real(real) => match *real {},
     };
     Ok(DrillDocument::new(&job.stack.name, results))
 }
@@ -168,54 +153,4 @@ fn on_model(
     let results = results.into_inner().unwrap_or_default();
     let results: Option<Vec<CaseResult>> = results.into_iter().collect();
     results.ok_or(LabError::Interrupted)
-}
-
-/// All cases on a kernel, which reads the scripts itself.
-fn on_kernel(
-    lab: &Lab,
-    job: &Job<'_>,
-    texts: Vec<String>,
-    kernel: &Kernel,
-    progress: &(impl Fn(usize) + Sync),
-) -> Result<Vec<CaseResult>, LabError> {
-    // What is no script has its place here and needs no kernel.
-    let mut results: Vec<Option<CaseResult>> = Vec::new();
-    let mut cases = Vec::new();
-    for (case, text) in job.cases.iter().zip(texts) {
-        let wrong = one::prepare(job, case, &text).err();
-        results.push(wrong.map(|wrong| one::unreadable(case, &wrong)));
-        if results.last().is_some_and(Option::is_some) {
-            continue;
-        }
-        let defines = job.defines(case)?;
-        cases.push(drill::Case {
-            text,
-            mode: case.mode,
-            options: job.options(),
-            defines: (defines.iter())
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .collect(),
-            with_entries: job.logs || job.captures == Captures::All,
-        });
-    }
-    let jobs = NonZeroUsize::new(job.jobs).unwrap_or(NonZeroUsize::MIN);
-    let mut done = job.cases.len() - cases.len();
-    let mut heard = |_, _: &Report| {
-        done += 1;
-        progress(done);
-    };
-    let run = drill::run_cases(&cases, kernel, jobs, &lab.stop, &mut heard);
-    let reports = run
-        .map_err(|e| match e {
-            GuestError::Interrupted => LabError::Interrupted,
-            e => e.into(),
-        })?
-        .reports;
-    let mut reports = reports.iter();
-    for (case, result) in job.cases.iter().zip(&mut results) {
-        if result.is_none() {
-            *result = reports.next().map(|report| one::result(job, case, report));
-        }
-    }
-    Ok(results.into_iter().flatten().collect())
 }

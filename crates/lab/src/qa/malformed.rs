@@ -7,6 +7,7 @@ use tcplab_compare::{Arm, Count, RemarkKind, Section, TestResult, compare};
 
 use super::Wanted;
 use crate::inject::{self, InjectDocument, TargetName};
+use crate::real::Real;
 use crate::stack::Kind;
 use crate::{Lab, LabError, Stack};
 
@@ -77,9 +78,9 @@ pub(super) fn section(lab: &Lab, wanted: &Wanted<'_>) -> Result<Section, LabErro
 fn target(stack: &Stack) -> Option<TargetName> {
     match stack.kind {
         Kind::Model(_) => Some(TargetName::Endpoint),
-        Kind::Host => Some(TargetName::Kernel),
-        Kind::Uml(_) => Some(TargetName::Guest(stack.clone())),
-        Kind::Qemu(_) | Kind::Ssh(_) => None,
+        Kind::Real(Real::Host) => Some(TargetName::Kernel),
+        Kind::Real(Real::Uml(_)) => Some(TargetName::Guest(stack.clone())),
+        Kind::Real(Real::Qemu(_) | Real::Ssh(_)) => None,
     }
 }
 

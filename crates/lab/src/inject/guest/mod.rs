@@ -19,6 +19,7 @@ use self::record::{Heard, LINES, Pick, QUESTION, Question, STEP, Step};
 use super::one::{Done, Label, Part};
 use super::{Job, Wanted};
 use crate::error::LabError;
+use crate::real::Real;
 use crate::stack::{Kind, Stack};
 
 /// What init of a guest can be asked for.
@@ -40,7 +41,7 @@ pub(super) fn run(
     wanted: &Wanted,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Done, LabError> {
-    let Kind::Uml(kernel) = &stack.kind else {
+    let Kind::Real(Real::Uml(kernel)) = &stack.kind else {
         return Err(LabError::CannotRun(format!(
             "{}: malformed frames go into uml: stacks, and into this machine's kernel (--target kernel)",
             stack.name
