@@ -11,6 +11,7 @@ use tcplab_report::page;
 use tcplab_wire::{CaqmUnits, caqm_ethertype};
 
 use crate::analyze::fail_on::FailOn;
+#[cfg(target_os = "linux")]
 use crate::bench::args::BenchArgs;
 use crate::compare::args::CompareArgs;
 use crate::drill::DrillArgs;
@@ -18,12 +19,16 @@ use crate::explain::ExplainArgs;
 use crate::failure::Failure;
 use crate::inject::args::InjectArgs;
 use crate::kernel::args::KernelCommand;
+#[cfg(target_os = "linux")]
 use crate::link::args::LinkArgs;
 use crate::population::args::{MergeArgs, PopulationCommand, ReportArgs};
+#[cfg(target_os = "linux")]
 use crate::probe::args::ProbeArgs;
+#[cfg(target_os = "linux")]
 use crate::qa::args::QaArgs;
 use crate::reproduce::ReproduceArgs;
 use crate::run::args::{BisectArgs, RunArgs};
+#[cfg(target_os = "linux")]
 use crate::ssh::SshArgs;
 use crate::starters::{ExamplesArgs, NewArgs};
 
@@ -95,14 +100,19 @@ pub enum Command {
     },
     /// List stacks (values of --on), profiles and experiment keys
     Stacks(StacksArgs),
+    #[cfg(target_os = "linux")]
     /// Check what works on this machine, and how to get the rest
     Doctor(DoctorArgs),
+    #[cfg(target_os = "linux")]
     /// Benchmark TCP, or two commands, in arms that run in turn
     Bench(BenchArgs),
+    #[cfg(target_os = "linux")]
     /// Test a kernel patch: experiments, benchmarks, scripts, frames
     Qa(QaArgs),
+    #[cfg(target_os = "linux")]
     /// Run test applications on real sockets; log the kernel's state
     Probe(ProbeArgs),
+    #[cfg(target_os = "linux")]
     /// Emulate a link between interfaces or namespaces, in real time
     Link(LinkArgs),
     /// Send malformed frames to tcplab's own code or to a kernel
@@ -127,6 +137,7 @@ pub enum Command {
     },
 }
 
+#[cfg(target_os = "linux")]
 /// `tcplab doctor`.
 #[derive(Args, Debug)]
 pub struct DoctorArgs {
@@ -177,10 +188,12 @@ pub enum SchemaName {
     Reproduce,
     /// `tcplab drill --json`
     Drill,
+    #[cfg(target_os = "linux")]
     /// A line of `tcplab link --json`
     Link,
     /// `tcplab inject --json`
     Inject,
+    #[cfg(target_os = "linux")]
     /// `tcplab probe ... --json`
     Probe,
     /// `tcplab compare --json`

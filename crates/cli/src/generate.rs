@@ -18,7 +18,9 @@ use crate::args::SchemaName;
 use crate::exit;
 use crate::explain;
 use crate::failure::Failure;
+#[cfg(target_os = "linux")]
 use crate::link;
+#[cfg(target_os = "linux")]
 use crate::probe;
 use crate::screen;
 
@@ -46,11 +48,13 @@ pub fn schema(name: SchemaName) -> Result<ExitCode, Failure> {
         SchemaName::Run => generator.into_root_schema_for::<RunDocument>().into(),
         SchemaName::Reproduce => generator.into_root_schema_for::<ReproduceDocument>().into(),
         SchemaName::Drill => generator.into_root_schema_for::<DrillDocument>().into(),
+        #[cfg(target_os = "linux")]
         SchemaName::Link => generator.into_root_schema_for::<link::json::Line>().into(),
         SchemaName::Inject => generator.into_root_schema_for::<InjectDocument>().into(),
         SchemaName::Compare => generator.into_root_schema_for::<Comparison>().into(),
         SchemaName::Qa => generator.into_root_schema_for::<QaDocument>().into(),
         SchemaName::Metrics => generator.into_root_schema_for::<Metrics>().into(),
+        #[cfg(target_os = "linux")]
         SchemaName::Probe => generator
             .into_root_schema_for::<probe::json::Document>()
             .into(),

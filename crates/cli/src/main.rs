@@ -6,8 +6,10 @@
 
 mod analyze;
 mod args;
+#[cfg(target_os = "linux")]
 mod bench;
 mod compare;
+#[cfg(target_os = "linux")]
 mod doctor;
 mod drill;
 mod exit;
@@ -19,15 +21,19 @@ mod groups;
 mod inject;
 mod json;
 mod kernel;
+#[cfg(target_os = "linux")]
 mod link;
 mod markdown;
 mod population;
+#[cfg(target_os = "linux")]
 mod probe;
 mod progress;
+#[cfg(target_os = "linux")]
 mod qa;
 mod reproduce;
 mod run;
 mod screen;
+#[cfg(target_os = "linux")]
 mod ssh;
 mod stacks;
 mod starters;
@@ -75,11 +81,16 @@ fn main() -> ExitCode {
         Command::Reproduce(args) => Ok(reproduce::main(&args, cli.color)),
         Command::Kernel { command } => Ok(kernel::main(&command)),
         Command::Stacks(args) => Ok(stacks::main(&args, cli.color)),
+        #[cfg(target_os = "linux")]
         Command::Doctor(args) => Ok(doctor::main(&args)),
+        #[cfg(target_os = "linux")]
         Command::Link(args) => Ok(link::main(&args, cli.color)),
         Command::Inject(args) => Ok(inject::main(&args, cli.color)),
+        #[cfg(target_os = "linux")]
         Command::Bench(args) => Ok(bench::main(&args, cli.color)),
+        #[cfg(target_os = "linux")]
         Command::Qa(args) => Ok(qa::main(&args, cli.color)),
+        #[cfg(target_os = "linux")]
         Command::Probe(args) => Ok(probe::main(&args, &raw)),
         Command::New(args) => starters::new(&args),
         Command::Examples(args) => starters::examples(&args, cli.color),
@@ -112,6 +123,7 @@ fn usage(raw: &[OsString], e: &clap::Error) -> ExitCode {
         let mut words = raw.iter().skip(1);
         let sub = words.find_map(|word| cli.find_subcommand(word));
         match sub.map(clap::Command::get_name) {
+            #[cfg(target_os = "linux")]
             Some("probe") => probe::json::empty_document(failure),
             Some("analyze") | None => analyze::json::empty_document(&failure),
             Some(_) => json::print_failure(None, &failure),

@@ -36,23 +36,6 @@ impl SshArgs {
     }
 }
 
-/// Words of `--on` that were split at commas, where `ssh:A` and `B` belong together.
-pub fn whole_names(on: &[String]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    let mut words = on.iter();
-    while let Some(word) = words.next() {
-        let is_half = word.starts_with("ssh:") && !word.contains(',');
-        match words.clone().next() {
-            Some(other) if is_half => {
-                names.push(format!("{word},{other}"));
-                words.next();
-            }
-            _ => names.push(word.clone()),
-        }
-    }
-    names
-}
-
 impl From<SshError> for Failure {
     fn from(e: SshError) -> Self {
         match e {

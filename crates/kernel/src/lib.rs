@@ -12,7 +12,6 @@ pub mod bench;
 pub mod build;
 #[cfg(target_os = "linux")]
 pub mod counters;
-#[cfg(target_os = "linux")]
 pub mod cpu;
 pub mod doctor;
 #[cfg(target_os = "linux")]

@@ -41,11 +41,13 @@ pub fn load(point: &Point) -> Result<Traces, String> {
 }
 
 /// The file of a replay's frames in the folder of a run.
+#[cfg(target_os = "linux")]
 pub(crate) fn name(app: usize) -> String {
     format!("replay-{app}.frames")
 }
 
 /// Whether a file of that folder has frames of a replay.
+#[cfg(target_os = "linux")]
 pub(crate) fn is_name(name: &str) -> bool {
     name.starts_with("replay-") && name.ends_with(".frames")
 }

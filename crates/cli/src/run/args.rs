@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::files::check_outputs;
 use crate::run::csv::is_file;
 use crate::run::input::Changes;
+#[cfg(target_os = "linux")]
 use crate::ssh::SshArgs;
 
 /// `tcplab run`.
@@ -76,9 +77,11 @@ pub struct RunArgs {
     /// Print one JSON document (see `tcplab schema run`)
     #[arg(long)]
     pub json: bool,
+    #[cfg(target_os = "linux")]
     /// ssh: set the experiment's sysctls on the hosts for the run, then restore them
     #[arg(long)]
     pub ssh_sysctl: bool,
+    #[cfg(target_os = "linux")]
     #[command(flatten)]
     pub ssh: SshArgs,
     /// Exit with 1 if this expression over measures is true at one or more points of the experiment

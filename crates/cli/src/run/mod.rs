@@ -18,7 +18,7 @@ use tcplab_kernel::Stop;
 use tcplab_kernel::say;
 use tcplab_lab::bisect::{Judgement, judge};
 use tcplab_lab::campaign::{self, Campaign};
-use tcplab_lab::{Far, Lab, LabError, Stack};
+use tcplab_lab::{Lab, LabError, Stack};
 use tcplab_plan::Population;
 use tcplab_plan::measure::Expression;
 use tcplab_plan::outcome::Flow;
@@ -32,7 +32,6 @@ use crate::failure::Failure;
 use crate::files;
 use crate::json;
 use crate::population;
-use crate::ssh;
 use crate::terminal;
 
 /// Exit code of `--bisect-exit` for what cannot be judged.
@@ -77,7 +76,7 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
     for warning in &input.warnings {
         say(&format!("tcplab: warning: {warning}"));
     }
-    let on = ssh::whole_names(&args.on);
+    let on = input::whole_names(&args.on);
     input.check(&on)?;
     remarks::say_all(&input.points);
     if args.dry_run {
@@ -88,9 +87,9 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let mut options = args.ssh.options();
-    options.sets_sysctls = args.ssh_sysctl;
-    let lab = lab()?.with_far(Far { options, say });
+    let lab = lab()?;
+    #[cfg(target_os = "linux")]
+    let lab = lab.with_far(far(args));
     let stacks = stacks(&lab, input.stacks(&on))?;
     args.csv.as_deref().map_or(Ok(()), csv::prepare)?;
     let progress = progress::Progress::new();
@@ -129,6 +128,14 @@ fn run(args: &RunArgs, text: &str, color: Color) -> Result<ExitCode, Failure> {
         }
     }
     exit(&document, bad.as_ref())
+}
+
+/// How other machines are reached.
+#[cfg(target_os = "linux")]
+fn far(args: &RunArgs) -> tcplab_lab::Far {
+    let mut options = args.ssh.options();
+    options.sets_sysctls = args.ssh_sysctl;
+    tcplab_lab::Far { options, say }
 }
 
 /// The first failed point is the document's error; one that cannot be run before one that a limit ended.

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::{Deserialize, Serialize};
+#[cfg(target_os = "linux")]
 use tcplab_base::quoted;
 use tcplab_wire::malformed::Case;
 
@@ -84,6 +85,7 @@ impl Part {
     }
 
     /// Adds what came of the same group's other frames.
+    #[cfg(target_os = "linux")]
     pub(super) fn absorb(&mut self, other: Self) {
         self.frames += other.frames;
         self.is_kernel |= other.is_kernel;
