@@ -65,6 +65,7 @@ pub struct Spent {
     pub wall_s: f64,
 }
 
+#[expect(clippy::disallowed_methods, reason = "what a run costs is real time")]
 impl Meter {
     /// From now on.
     pub fn start() -> Self {

@@ -239,7 +239,9 @@ impl From<LabError> for Failure {
             LabError::Name(e) => e.into(),
             LabError::Store(e) => e.into(),
             LabError::Wrong(text) => Failure::usage(text),
-            LabError::CannotRun(text) | LabError::Point(text) | LabError::Run(text) => Failure::cannot_run(text),
+            LabError::CannotRun(text) | LabError::Point(text) | LabError::Run(text) => {
+                Failure::cannot_run(text)
+            }
             LabError::Refused(_) => Failure::cannot_run(e.to_string()),
             LabError::Interrupted => Failure::interrupted(e.to_string()),
             LabError::Limit(text) => Failure::inconclusive(text),

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use tcplab_drill::run::Report;
 use tcplab_kernel::drill::{self, Kernel};
 
-use super::{CaseResult, Captures, Job, one};
+use super::{Captures, CaseResult, Job, one};
 use crate::error::LabError;
 use crate::real::Real;
 use crate::stack::Lab;
