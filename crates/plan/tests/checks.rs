@@ -269,7 +269,7 @@ fn cases_2() -> Cases {
         (
             "sets/0/test",
             json!("x"),
-            "sets[0].test: \"x\" is not a test; there are rrul",
+            "sets[0].test: \"x\" is not a test; use rrul",
         ),
         (
             "hosts/0/sysctl",
@@ -402,7 +402,7 @@ fn cases_3() -> Cases {
             json!(1),
             "links[1].a_to_b: has a value that is for tcplab's own",
         ),
-        ("links/1/b", json!(0), "links[1]: there is a link between"),
+        ("links/1/b", json!(0), "links[1]: duplicate link between"),
         (
             "apps/0/port",
             json!(0),
@@ -436,7 +436,7 @@ fn cases_4() -> Cases {
         (
             "apps/0/does/stream/until",
             json!({}),
-            "apps[0].does.stream.until.duration_ns: neither this nor",
+            "apps[0].does.stream.until.duration_ns: without this and",
         ),
         (
             "apps/0/does/stream/chunk",

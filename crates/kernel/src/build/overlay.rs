@@ -210,7 +210,7 @@ mod tests {
             assert!(edited(&tree, &all).is_ok());
             let two = edited(&tree, &load(&["rto-D", "rto-R"]));
             let message = two.unwrap_err().to_string();
-            assert!(message.starts_with("edit rto-R: `"), "{message}");
+            assert!(message.starts_with("edit rto-R: net/ipv4/"), "{message}");
         }
     }
 }

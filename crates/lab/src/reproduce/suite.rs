@@ -166,7 +166,7 @@ mod tests {
             assert!(none.contains(part), "{none}");
         }
         let folder = tempfile::tempdir().unwrap();
-        assert!(why(Some(folder.path())).contains("no net/tcp in it; needs"));
+        assert!(why(Some(folder.path())).contains("net/tcp is missing; needs"));
         let scripts = folder.path().join("net/tcp/a");
         fs::create_dir_all(&scripts).unwrap();
         fs::write(

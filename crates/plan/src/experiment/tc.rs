@@ -203,7 +203,7 @@ mod tests {
             ),
             ("netem limit 0", "0", "not a number of packets"),
             ("pfifo delay 1ms", "delay", "is not a word of pfifo"),
-            ("", "", "no word"),
+            ("", "", "the text is empty"),
         ] {
             let error = Shape::parse(text).expect_err(text);
             assert_eq!(error.word, word, "{text}");

@@ -96,7 +96,7 @@ fn what_is_no_edit_is_refused() {
         ),
         (
             format!("says = 'x'\nincludes = ['nothing']\n{change}"),
-            "no shipped edit",
+            "does not ship",
         ),
     ] {
         let error = parse(&text).unwrap_err().to_string();

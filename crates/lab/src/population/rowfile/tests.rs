@@ -185,7 +185,7 @@ fn a_folder_without_rows_gets_none() {
     };
     with(None).unwrap();
     let refused = with(Some(RowsTo::Folder)).unwrap_err().to_string();
-    assert!(refused.contains("begun without --rows"), "{refused}");
+    assert!(refused.contains("started without --rows"), "{refused}");
     let named = with(Some(RowsTo::File(Path::new("x")))).unwrap_err();
     assert!(named.to_string().contains("without a name"), "{named}");
 }

@@ -134,7 +134,7 @@ fn variants_have_a_result_each_and_a_row_tells_what_becomes_of_it() {
     assert!(
         other
             .to_string()
-            .contains("no result of a population's variants"),
+            .contains("not a result of a population's variants"),
         "{other}"
     );
 }

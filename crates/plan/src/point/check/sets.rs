@@ -48,7 +48,7 @@ fn one(set: &AppSet, point: &Point, apps: &BTreeSet<&str>) -> Checked {
     }
     if !MARKS.contains(&set.test.as_str()) {
         let known = MARKS.join(", ");
-        let message = format!("{} is not a test; there are {known}", quoted(&set.test));
+        let message = format!("{} is not a test; use {known}", quoted(&set.test));
         return Err(Wrong::at("test", message));
     }
     times(set)?;
