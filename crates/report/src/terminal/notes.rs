@@ -94,7 +94,7 @@ impl Notes {
         let places = [
             (
                 self.client,
-                "at the client: waits of the client's ACKs are its own; waits of the server's ACKs include the path",
+                "captured at the client: the delay of the client's ACKs is its own; the delay of the server's ACKs includes the path",
             ),
             (
                 self.server,
