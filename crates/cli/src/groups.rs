@@ -73,8 +73,9 @@ mod tests {
         listed.sort_unstable();
         assert_eq!(listed, there);
         let help = grouped(command).render_help().to_string();
-        for line in help.lines().filter(|line| line.starts_with("  ")) {
-            assert!(line.len() <= 80, "{line}");
+        for name in listed {
+            let line = help.lines().find(|l| l.starts_with(&format!("  {name} ")));
+            assert!(line.is_some_and(|l| l.len() <= 80), "{name}: {line:?}");
         }
     }
 }
