@@ -94,11 +94,11 @@ impl Notes {
         let places = [
             (
                 self.client,
-                "captured at the client: the delay of the client's ACKs is its own; the delay of the server's ACKs includes the path",
+                "at the client: the delay of the client's ACKs is its own; the delay of the server's ACKs includes the path",
             ),
             (
                 self.server,
-                "captured at the server: the delay of the server's ACKs is its own; the delay of the client's ACKs includes the path",
+                "at the server: the delay of the server's ACKs is its own; the delay of the client's ACKs includes the path",
             ),
             (
                 self.between,
