@@ -86,6 +86,7 @@ fn run(args: &BenchArgs, color: Color) -> Result<ExitCode, Failure> {
 /// Refuses before the first run what could not be written after the last.
 fn check_output(args: &BenchArgs) -> Result<(), Failure> {
     let output = &args.output;
+    check_outputs([], &output.files())?;
     let is_alone = args.before.is_none();
     if is_alone && (output.html.is_some() || output.junit.is_some() || output.csv.is_some()) {
         return Err(Failure::usage(
@@ -93,8 +94,7 @@ fn check_output(args: &BenchArgs) -> Result<(), Failure> {
              `tcplab compare` on two folders",
         ));
     }
-    output.markdown.beside_json(output.json)?;
-    check_outputs([], &output.files())
+    output.markdown.beside_json(output.json)
 }
 
 /// Says in the metrics, and in words for the user, that the bench is not whole.
