@@ -187,7 +187,7 @@ fn a_folder_without_rows_gets_none() {
     let refused = with(Some(RowsTo::Folder)).unwrap_err().to_string();
     assert!(refused.contains("started without --rows"), "{refused}");
     let named = with(Some(RowsTo::File(Path::new("x")))).unwrap_err();
-    assert!(named.to_string().contains("without a name"), "{named}");
+    assert!(named.to_string().contains("without a file name"), "{named}");
 }
 
 #[cfg(not(feature = "parquet"))]
