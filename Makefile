@@ -22,7 +22,7 @@ build: ## build target/release/tcplab with its report page, quickly (handed out 
 static: ## build target/static/tcplab, which needs no library of a machine (docs/ssh.md)
 	@bash scripts/static.sh
 
-dist: ## make what is handed out, in target/dist-out: archive, .deb, wheel, OCI image, checksums
+dist: ## make what is handed out, in target/dist-out: archive, .deb, wheel, OCI image, checksums; also for aarch64
 	@bash scripts/dist.sh
 
 campaign-dist: ## install all of that into empty places and use it (minutes; docs/campaigns.md)

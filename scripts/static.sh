@@ -16,8 +16,9 @@ if [ "$target" != "$own" ]; then
     under=${target//-/_}
     export "CC_$under=$machine-linux-gnu-gcc" "CARGO_TARGET_${under^^}_LINKER=$machine-linux-gnu-gcc"
 fi
-# With --target the flag is not for programs that run during the build.
-RUSTFLAGS="${RUSTFLAGS-} -C target-feature=+crt-static" \
+# With --target the flags are not for programs that run during the build. A profile of the package `tcplab` makes cargo forget
+# that `dist` strips symbols.
+RUSTFLAGS="${RUSTFLAGS-} -C target-feature=+crt-static -C strip=symbols" \
     cargo build --profile dist --locked --package tcplab --target "$target"
 mkdir -p "$TARGET/static"
 cp "$TARGET/$target/dist/tcplab" "$TARGET/static/$name"
