@@ -1,5 +1,5 @@
-//! Stacks of real kernels: this machine's, those in guests, those of two machines. Other systems than Linux have none
-//! (`real_elsewhere.rs`).
+//! Stacks that run a real kernel: this machine's, one in a guest, those of two machines over ssh. `real_elsewhere.rs` takes the
+//! place of this file on systems other than Linux.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};

@@ -1,4 +1,4 @@
-//! Stacks of real kernels where there are none: every name but the model's is refused.
+//! Takes the place of `real.rs` on systems other than Linux: refuses every stack but the model.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use tcplab_plan::{Outcome, Point};
 use crate::check;
 use crate::error::LabError;
 
-/// There is none.
+/// No stack of a real kernel exists here.
 #[derive(Clone, Debug)]
 pub(crate) enum Real {}
 
-/// Nothing to share.
+/// Runs on the model share nothing of this.
 #[derive(Debug)]
 pub(crate) struct Reals;
 

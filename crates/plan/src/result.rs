@@ -111,7 +111,7 @@ pub fn axis_text(value: &serde_json::Value) -> String {
 }
 
 impl PointResult {
-    /// Its value on an axis; empty: it has none.
+    /// Its value on an axis; empty if the point lacks this axis.
     pub fn axis(&self, axis: &str) -> String {
         self.axes.get(axis).map_or(String::new(), axis_text)
     }

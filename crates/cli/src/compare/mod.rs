@@ -6,9 +6,11 @@ mod input;
 use std::io::Write;
 use std::process::ExitCode;
 
+use serde::Serialize;
 use tcplab_compare::{COMPARE_SCHEMA, Comparison, FlagKind, Metrics, Options, Verdict, compare};
 use tcplab_kernel::say;
 use tcplab_report::compare as report;
+use tcplab_report::terminal::Theme;
 
 use self::args::{CompareArgs, JudgeArgs, OutputArgs};
 use crate::args::Color;
@@ -56,24 +58,49 @@ pub fn options(args: &JudgeArgs) -> Options {
 
 /// Shows a comparison.
 pub fn tell(comparison: &Comparison, args: &OutputArgs, color: Color) -> Result<(), Failure> {
-    if let Some(path) = &args.junit {
-        write(path, &report::junit(comparison))?;
+    let forms = Forms {
+        html: report::html,
+        junit: report::junit,
+        csv: report::csv,
+        markdown: report::markdown,
+        terminal: report::terminal,
+    };
+    forms.tell(comparison, args, color)
+}
+
+/// How a document is written in each form.
+pub struct Forms<D> {
+    pub html: fn(&D) -> String,
+    pub junit: fn(&D) -> String,
+    pub csv: fn(&D) -> String,
+    pub markdown: fn(&D) -> String,
+    /// With all rows, or without those that are equal.
+    pub terminal: fn(&D, bool, &Theme) -> String,
+}
+
+impl<D: Serialize> Forms<D> {
+    /// Writes the files that are asked for, and prints one form.
+    pub fn tell(&self, document: &D, args: &OutputArgs, color: Color) -> Result<(), Failure> {
+        let files = [
+            (&args.html, self.html),
+            (&args.junit, self.junit),
+            (&args.csv, self.csv),
+        ];
+        for (path, form) in files {
+            if let Some(path) = path {
+                write(path, &form(document))?;
+            }
+        }
+        let is_told = args.markdown.tell(|| (self.markdown)(document))?;
+        let theme = terminal::theme(color, false);
+        match (args.json, is_told) {
+            (true, _) => json::print(document)?,
+            (_, true) => {}
+            _ => screen::painted(&theme)
+                .write_all((self.terminal)(document, args.all, &theme).as_bytes())?,
+        }
+        Ok(())
     }
-    if let Some(path) = &args.html {
-        write(path, &report::html(comparison))?;
-    }
-    if let Some(path) = &args.csv {
-        write(path, &report::csv(comparison))?;
-    }
-    let is_told = args.markdown.tell(|| report::markdown(comparison))?;
-    let theme = terminal::theme(color, false);
-    match (args.json, is_told) {
-        (true, _) => json::print(comparison)?,
-        (_, true) => {}
-        _ => screen::painted(&theme)
-            .write_all(report::terminal(comparison, args.all, &theme).as_bytes())?,
-    }
-    Ok(())
 }
 
 /// Says where `--fail-on` asks for what exact values cannot be: they are equal, or they differ.

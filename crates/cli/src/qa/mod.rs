@@ -2,7 +2,7 @@
 
 pub mod args;
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use tcplab_compare::{QA_SCHEMA, QaDocument, Standing};
@@ -12,12 +12,11 @@ use tcplab_report::qa as report;
 
 use self::args::QaArgs;
 use crate::args::Color;
-use crate::compare::args::OutputArgs;
-use crate::compare::{code as code_of, has_failed, options};
+use crate::compare::{Forms, code as code_of, has_failed, options};
 use crate::failure::Failure;
-use crate::files::{self, check_outputs, write};
+use crate::files::{self, check_outputs};
+use crate::json;
 use crate::run::{lab, processors};
-use crate::{json, screen, terminal};
 
 /// Runs `tcplab qa`.
 pub fn main(args: &QaArgs, color: Color) -> ExitCode {
@@ -50,32 +49,15 @@ fn run(args: &QaArgs, color: Color) -> Result<ExitCode, Failure> {
             say(&format!("tcplab: {name}"));
         }
     })?;
-    tell(&document, output, color)?;
+    let forms = Forms {
+        html: report::html,
+        junit: report::junit,
+        csv: report::csv,
+        markdown: report::markdown,
+        terminal: report::terminal,
+    };
+    forms.tell(&document, output, color)?;
     Ok(ExitCode::from(code(args, &document)))
-}
-
-/// Writes the files, and prints one form of the report.
-fn tell(document: &QaDocument, output: &OutputArgs, color: Color) -> Result<(), Failure> {
-    if let Some(path) = &output.html {
-        write(path, &report::html(document))?;
-    }
-    if let Some(path) = &output.junit {
-        write(path, &report::junit(document))?;
-    }
-    if let Some(path) = &output.csv {
-        write(path, &report::csv(document))?;
-    }
-    let is_told = output.markdown.tell(|| report::markdown(document))?;
-    match (output.json, is_told) {
-        (true, _) => json::print(document)?,
-        (_, true) => {}
-        _ => {
-            let theme = terminal::theme(color, false);
-            screen::painted(&theme)
-                .write_all(report::terminal(document, output.all, &theme).as_bytes())?;
-        }
-    }
-    Ok(())
 }
 
 /// 1: worse, or what `--fail-on` names; 3: a point failed, or a row is open and `--require-verdict`.

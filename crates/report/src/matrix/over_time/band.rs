@@ -141,14 +141,14 @@ impl Bins {
         (bin.n > 0).then(|| bin.mean())
     }
 
-    /// The median of the means in each bin; without a value where fewer than half of the runs have one.
-    fn median(runs: &[Self]) -> Option<Self> {
+    /// The median of the means in each bin; without a value where fewer than half of `all` runs have one.
+    fn median(runs: &[Self], all: usize) -> Option<Self> {
         let first = runs.iter().map(|run| run.first).min()?;
         let end = runs.iter().map(|run| run.first + run.bins.len()).max()?;
         let median = |number: usize| {
             let mut values: Vec<f64> = runs.iter().filter_map(|run| run.at(number)).collect();
             values.sort_by(f64::total_cmp);
-            let known = 2 * values.len() >= runs.len();
+            let known = 2 * values.len() >= all;
             let median = super::super::median(&values).filter(|_| known);
             median.map_or_else(Bin::default, Bin::of)
         };
@@ -170,12 +170,14 @@ impl Band {
             Between::State => usize::try_from(HOLD_NS / grid.bin_ns.max(1)).unwrap_or(0),
             Between::Rate => 0,
         };
+        // A run without a sample counts: it says that there was nothing.
+        let all = runs.len();
         let runs = runs.iter().filter_map(bins).map(|run| run.steps(hold));
         let runs: Vec<Bins> = runs.collect();
         let of_runs = runs.iter().take(grid.runs);
         Some(Self {
             runs: of_runs.map(|run| Self::from(run, DIGITS_OF_RUNS)).collect(),
-            ..Self::from(&Bins::median(&runs)?, DIGITS)
+            ..Self::from(&Bins::median(&runs, all)?, DIGITS)
         })
     }
 
@@ -325,5 +327,7 @@ mod tests {
         assert_eq!(values(&band), [Some(1.0), Some(1.0), None, None]);
         let band = median(&[&short, &long], Between::State);
         assert_eq!(values(&band), [Some(1.0), Some(1.0), Some(3.0), Some(3.0)]);
+        let band = median(&[&[], &[], &short], Between::State);
+        assert_eq!(values(&band), [None, None], "two of three have no sample");
     }
 }

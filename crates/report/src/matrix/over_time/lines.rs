@@ -19,7 +19,7 @@ pub struct Lines {
     pub at: Vec<usize>,
     /// Its repetitions that have series.
     pub runs: usize,
-    /// What each way did, in the order of [`super::OverTime::ways`]; none: it has none here.
+    /// What each way did, in the order of [`super::OverTime::ways`]; `None` if nothing was sampled of it.
     pub ways: Vec<Option<WayLines>>,
     /// What each group did, in the order of [`super::OverTime::groups`].
     pub groups: Vec<Option<GroupLines>>,
@@ -127,11 +127,11 @@ fn group(name: &str, runs: &[Run], grid: Grid) -> Option<GroupLines> {
     };
     let flow = |one: &&Flow| {
         let same = |other: &&&Flow| (&other.app, other.connection) == (&one.app, one.connection);
-        let runs: Vec<_> = (runs.iter())
-            .filter_map(|(flows, every)| {
-                Some(line(goodput_over_time(flows.iter().find(same)?, *every)))
-            })
-            .collect();
+        let goodput = |(flows, every): &(&[&Flow], i64)| match flows.iter().find(same) {
+            Some(flow) => line(goodput_over_time(flow, *every)),
+            None => Vec::new(),
+        };
+        let runs: Vec<_> = runs.iter().map(goodput).collect();
         let several = |other: &&Flow| other.app == one.app && other.connection > 0;
         Some(FlowLine {
             name: match first.iter().any(several) {
