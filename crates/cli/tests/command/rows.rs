@@ -18,7 +18,11 @@ fn rows_are_written_as_parquet_or_the_way_to_get_it_is_told() {
         assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
         let without = tcplab(&few);
         assert_eq!(without.code, 2);
-        assert!(without.err.contains("started with --rows"), "{}", without.err);
+        assert!(
+            without.err.contains("started with --rows"),
+            "{}",
+            without.err
+        );
     } else {
         assert_eq!(run.code, 4);
         assert!(run.err.contains("--features parquet"), "{}", run.err);
