@@ -18,6 +18,7 @@ use crate::drill::DrillArgs;
 use crate::explain::ExplainArgs;
 use crate::failure::Failure;
 use crate::inject::args::InjectArgs;
+#[cfg(target_os = "linux")]
 use crate::kernel::args::KernelCommand;
 #[cfg(target_os = "linux")]
 use crate::link::args::LinkArgs;
@@ -92,6 +93,7 @@ pub enum Command {
     Bisect(BisectArgs),
     /// Measure published claims about TCP again
     Reproduce(ReproduceArgs),
+    #[cfg(target_os = "linux")]
     /// Build, list or remove Linux kernels for `uml:` stacks
     Kernel {
         /// Action to perform

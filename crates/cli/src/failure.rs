@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tcplab_kernel::say;
+use tcplab_kernel::stack::{NameError, StoreError};
 use tcplab_kernel::text::TextError;
 
 /// Exit code of what Ctrl-C or SIGTERM ended before it was whole, as shells have it of SIGINT.
@@ -110,6 +111,21 @@ impl Failure {
 impl From<TextError> for Failure {
     fn from(e: TextError) -> Self {
         Self::input(e.to_string())
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(e: StoreError) -> Self {
+        match e {
+            StoreError::NotBuilt { .. } | StoreError::NoHome => Self::cannot_run(e.to_string()),
+            StoreError::Io { .. } => Self::input(e.to_string()),
+        }
+    }
+}
+
+impl From<NameError> for Failure {
+    fn from(e: NameError) -> Self {
+        Self::usage(e.to_string())
     }
 }
 

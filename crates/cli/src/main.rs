@@ -20,6 +20,7 @@ mod generate;
 mod groups;
 mod inject;
 mod json;
+#[cfg(target_os = "linux")]
 mod kernel;
 #[cfg(target_os = "linux")]
 mod link;
@@ -79,6 +80,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => Ok(compare::main(&args, cli.color)),
         Command::Bisect(args) => Ok(run::bisect(&args)),
         Command::Reproduce(args) => Ok(reproduce::main(&args, cli.color)),
+        #[cfg(target_os = "linux")]
         Command::Kernel { command } => Ok(kernel::main(&command)),
         Command::Stacks(args) => Ok(stacks::main(&args, cli.color)),
         #[cfg(target_os = "linux")]

@@ -5,16 +5,11 @@
 //! [`Scratch::remove_on_signals`].
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
-use nix::fcntl::{Flock, FlockArg};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
-use signal_hook::low_level::emulate_default_handler;
 use tempfile::TempDir;
 
 const PREFIX: &str = "tcplab-run-";
@@ -34,7 +29,7 @@ fn live() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 pub struct Scratch {
     // Before the lock: nobody else removes it meanwhile.
     folder: TempDir,
-    _lock: Option<Flock<File>>,
+    _lock: Option<File>,
 }
 
 impl Scratch {
@@ -57,10 +52,7 @@ impl Scratch {
         }
         drop(swept);
         let own = format!("{PREFIX}{}-", std::process::id());
-        let folder = tempfile::Builder::new()
-            .prefix(&own)
-            .permissions(Permissions::from_mode(0o700))
-            .tempdir_in(place)?;
+        let folder = private(&own, place)?;
         let lock = lock(folder.path());
         live().insert(folder.path().to_owned());
         Ok(Self {
@@ -78,8 +70,11 @@ impl Scratch {
     ///
     /// # Errors
     /// When the system does not allow it.
+    #[cfg(unix)]
     pub fn remove_on_signals() -> io::Result<()> {
-        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        use signal_hook::consts::{SIGINT, SIGTERM};
+        use signal_hook::low_level::emulate_default_handler;
+        let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
         std::thread::Builder::new()
             .name("scratch".to_owned())
             .spawn(move || {
@@ -89,6 +84,15 @@ impl Scratch {
                     });
                 }
             })?;
+        Ok(())
+    }
+
+    /// Ctrl-C ends this process as always; its folders stay.
+    ///
+    /// # Errors
+    /// Never.
+    #[cfg(not(unix))]
+    pub fn remove_on_signals() -> io::Result<()> {
         Ok(())
     }
 
@@ -114,9 +118,19 @@ impl Drop for Scratch {
     }
 }
 
-/// Returns `None` on a file system without locks.
-fn lock(folder: &Path) -> Option<Flock<File>> {
-    Flock::lock(File::open(folder).ok()?, FlockArg::LockExclusiveNonblock).ok()
+/// A new folder with a name that nobody can guess, which only this user may enter. It goes with its value.
+pub(crate) fn private(prefix: &str, place: &Path) -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.prefix(prefix).tempdir_in(place)
+}
+
+/// Returns `None` where folders have no locks.
+fn lock(folder: &Path) -> Option<File> {
+    let folder = File::open(folder).ok()?;
+    folder.try_lock().ok()?;
+    Some(folder)
 }
 
 fn sweep(place: &Path) {
@@ -142,6 +156,10 @@ fn owner_of(name: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use signal_hook::consts::{SIGINT, SIGTERM};
+
     use super::*;
 
     #[test]

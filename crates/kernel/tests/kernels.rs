@@ -6,7 +6,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use tcplab_kernel::build::{Edit, Edits, Origin, Request, build};
+use tcplab_kernel::build::{Origin, Request, build};
+use tcplab_kernel::edit::{Edit, Edits};
 use tcplab_kernel::stack::{Store, UmlKernel};
 
 /// All kernels of the user's store.

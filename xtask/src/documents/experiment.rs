@@ -4,7 +4,7 @@
 
 use anyhow::{Context, Result};
 use serde_json::Value;
-use tcplab_kernel::build::Edit;
+use tcplab_kernel::edit::Edit;
 use tcplab_kernel::stack::StackName;
 
 use super::console::{Ran, execute};

@@ -4,7 +4,8 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use tcplab_kernel::build::{Edit, EditError, Edits, Origin, Request, build};
+use tcplab_kernel::build::{Origin, Request, build};
+use tcplab_kernel::edit::{Edit, EditError, Edits};
 use tcplab_kernel::stack::{Manifest, Store, UmlName};
 
 use super::args::BuildArgs;

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use args::KernelCommand;
 use tcplab_kernel::build::BuildError;
-use tcplab_kernel::stack::{NameError, StoreError, UmlName};
+use tcplab_kernel::stack::UmlName;
 
 use crate::failure::Failure;
 use crate::json;
@@ -32,21 +32,6 @@ impl From<BuildError> for Failure {
             e if e.is_machine() => Failure::cannot_run(e.to_string()),
             e => Failure::input(e.to_string()),
         }
-    }
-}
-
-impl From<StoreError> for Failure {
-    fn from(e: StoreError) -> Self {
-        match e {
-            StoreError::NotBuilt { .. } | StoreError::NoHome => Failure::cannot_run(e.to_string()),
-            StoreError::Io { .. } => Failure::input(e.to_string()),
-        }
-    }
-}
-
-impl From<NameError> for Failure {
-    fn from(e: NameError) -> Self {
-        Failure::usage(e.to_string())
     }
 }
 

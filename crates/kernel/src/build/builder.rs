@@ -8,9 +8,8 @@ use nix::sys::resource::{UsageWho, getrusage};
 use super::command::{self, Log};
 use super::make::{self, Make};
 use super::source::{self, Tree};
-use super::{
-    BuildError, Built, Edits, Origin, Request, Step, folder_name, hash, overlay, package, tools,
-};
+use super::{BuildError, Built, Origin, Request, Step, folder_name, hash, overlay, package, tools};
+use crate::edit::Edits;
 use crate::output::write_own;
 use crate::stack::{Lock, Manifest, Store, UmlKernel, UmlName};
 
@@ -314,7 +313,7 @@ fn children_cpu_s() -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::Edit;
+    use crate::edit::Edit;
 
     fn edits(names: &[&str]) -> Edits {
         Edits::new(names.iter().map(|n| Edit::load(n).unwrap()).collect()).unwrap()

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::EditError;
+use crate::edit::EditError;
 use crate::stack::StoreError;
 
 /// What stands against a build.

@@ -11,7 +11,8 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 use super::source::is_needed;
-use super::{BuildError, Edits, hash};
+use super::{BuildError, hash};
+use crate::edit::Edits;
 use crate::output::write_own;
 
 /// One file as it was when it was copied.

@@ -1,125 +1,24 @@
 //! Builds kernels for `uml:` stacks: a source (Debian's package or a tree), edits on top, the
-//! configuration in `uml.config`, and the result in the [`Store`], named and with its manifest.
+//! configuration in `uml.config`, and the result in the [`crate::stack::Store`], named and with its manifest.
 //!
 //! The unedited source is built once for each HZ. An edited kernel starts from a copy of that
-//! build folder, with the edits in the source only while it is compiled ([`overlay`]), so it
+//! build folder, with the edits in the source only while it is compiled (`overlay`), so it
 //! costs what the edited files cost. All of this happens under the store's lock.
 
-mod anchor;
 mod builder;
 mod command;
-mod edit;
 mod error;
 mod folder;
 mod hash;
 mod make;
 mod overlay;
 mod package;
+mod request;
 mod source;
 mod tools;
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-pub use edit::{Edit, EditError, Edits};
 pub use error::BuildError;
 pub(crate) use hash::of_file as hash_of_file;
+pub(crate) use request::folder_name;
+pub use request::{Built, Origin, Request, Step, build, prebuilt, prebuilt_version};
 pub use tools::{find_program, free_bytes, missing_tools};
-
-use self::builder::Builder;
-use crate::stack::{Store, UmlKernel, is_word};
-
-/// What to build from.
-#[derive(Clone, Debug)]
-pub enum Origin {
-    /// Debian's package of a version (`6.1`), or of one release of it (`6.1.176`).
-    Package(String),
-    /// A source tree.
-    Folder(PathBuf),
-}
-
-/// What to build.
-#[derive(Clone, Debug)]
-pub struct Request {
-    /// The source.
-    pub origin: Origin,
-    /// Edits on top.
-    pub edits: Edits,
-    /// Timer frequency, one of [`crate::stack::HZ_CHOICES`].
-    pub hz: u32,
-    /// A name of the user's choice.
-    pub name: Option<String>,
-    /// Compilers at once.
-    pub jobs: usize,
-    /// Install missing programs by apt.
-    pub install: bool,
-}
-
-/// What happens during a build.
-#[derive(Clone, Copy, Debug)]
-pub enum Step<'a> {
-    /// Another process builds.
-    Waiting,
-    /// A new phase.
-    Phase(&'a str),
-    /// A step of make was done.
-    Compiled {
-        /// Steps so far.
-        done: u64,
-        /// Steps in all, about, where known.
-        expected: Option<u64>,
-        /// What it made.
-        file: &'a str,
-    },
-}
-
-/// A kernel that was asked for.
-#[derive(Clone, Debug)]
-pub struct Built {
-    /// The kernel.
-    pub kernel: UmlKernel,
-    /// Whether it was there before.
-    pub was_there: bool,
-    /// CPU seconds of this call, with an unedited kernel that had to be built first.
-    pub cpu_s: f64,
-}
-
-/// Builds a kernel, or finds it built.
-///
-/// # Errors
-/// When the source cannot be had, an edit does not fit or the build fails.
-pub fn build(
-    store: &Store,
-    request: &Request,
-    step: &mut dyn FnMut(Step),
-) -> Result<Built, BuildError> {
-    if let (Origin::Folder(folder), None) = (&request.origin, &request.name)
-        && folder_name(folder).is_none()
-    {
-        return Err(BuildError::NeedsName(folder.clone()));
-    }
-    if let Some(name) = request.name.as_deref()
-        && (!is_word(name) || Edit::shipped_names().contains(&name))
-    {
-        return Err(BuildError::Name(name.to_owned()));
-    }
-    let lock = store.lock(|| step(Step::Waiting))?;
-    Builder::new(store, request, &lock)?.run(step)
-}
-
-/// What a source tree is called when nobody says: its folder's name.
-pub(crate) fn folder_name(folder: &Path) -> Option<String> {
-    let path = folder.canonicalize().ok()?;
-    let name = path.file_name()?.to_str()?.to_owned();
-    (is_word(&name) && !Edit::shipped_names().contains(&name.as_str())).then_some(name)
-}
-
-/// Linux binaries of Debian's package `user-mode-linux` in PATH: real time only.
-pub fn prebuilt() -> Option<PathBuf> {
-    find_program("linux.uml")
-}
-
-/// The version that a prebuilt binary prints.
-pub fn prebuilt_version(path: &Path) -> Option<String> {
-    command::output(Command::new(path).arg("--version"))
-}

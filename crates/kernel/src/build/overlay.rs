@@ -7,7 +7,8 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use super::{BuildError, Edits};
+use super::BuildError;
+use crate::edit::Edits;
 use crate::stack::remove;
 
 /// Edits that are in force until this is dropped.
@@ -115,7 +116,7 @@ mod tests {
     use std::time::SystemTime;
 
     use super::*;
-    use crate::build::Edit;
+    use crate::edit::Edit;
 
     /// A tree with one file that `edits` changes, as old as time itself.
     fn tree() -> (tempfile::TempDir, PathBuf, Edits) {

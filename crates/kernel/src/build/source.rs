@@ -7,7 +7,8 @@ use std::process::Command;
 
 use super::command::Log;
 use super::package::Tarball;
-use super::{BuildError, Edits, folder, hash, overlay};
+use super::{BuildError, folder, hash, overlay};
+use crate::edit::Edits;
 use crate::stack::{Source, SourceKind, Store};
 
 /// Parts of Linux that no kernel of ours is built from, which is two thirds of it. Their Kconfig

@@ -7,15 +7,15 @@
     reason = "a kernel that hangs is ended by the clock on the wall"
 )]
 
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{Read, Seek};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{Check, MEMORY};
 use crate::build::prebuilt;
+use crate::scratch;
 use crate::stack::Store;
 
 /// Longest time to boot in.
@@ -60,11 +60,8 @@ pub(super) fn uml(store: Option<&Store>) -> Check {
 
 /// Everything the kernel printed before it ended.
 fn boot(kernel: &Path) -> std::io::Result<String> {
-    // Everybody may write there: a new folder with a name that nobody can guess, for us alone. It goes with its value.
-    let folder = tempfile::Builder::new()
-        .prefix("tcplab-doctor-")
-        .permissions(Permissions::from_mode(0o700))
-        .tempdir_in(MEMORY)?;
+    // Everybody may write there.
+    let folder = scratch::private("tcplab-doctor-", Path::new(MEMORY))?;
     boot_in(kernel, folder.path())
 }
 

@@ -43,17 +43,11 @@ pub(super) fn this_kernel() -> Check {
 }
 
 /// Timer frequency of this kernel: the coarse clock ticks with it.
-#[cfg(target_os = "linux")]
 fn hz() -> Option<i64> {
     use nix::time::{ClockId, clock_getres};
     let tick = clock_getres(ClockId::CLOCK_MONOTONIC_COARSE).ok()?;
     let ns = tick.tv_sec() * 1_000_000_000 + tick.tv_nsec();
     (ns > 0).then(|| (1_000_000_000 + ns / 2) / ns)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn hz() -> Option<i64> {
-    None
 }
 
 pub(super) fn root() -> Check {

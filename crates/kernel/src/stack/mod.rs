@@ -4,6 +4,10 @@
 //! of `6.1` (a version), `6.1+mss-boundary` (with edits, in any order), `6.1@1000` (HZ; 250 when
 //! none is named), `mss-boundary` (an edit on the newest 6.1), or what `--name` said.
 
+#[cfg(target_os = "linux")]
+mod here;
+#[cfg(not(target_os = "linux"))]
+#[path = "here_elsewhere.rs"]
 mod here;
 mod manifest;
 mod store;
@@ -12,10 +16,11 @@ use std::fmt;
 
 pub use here::{Here, here};
 pub use manifest::{Manifest, SCHEMA as MANIFEST_SCHEMA, Source, SourceKind};
+#[cfg(target_os = "linux")]
 pub(crate) use store::remove;
 pub use store::{Lock, Store, StoreError, UmlKernel, cache_folder};
 
-use crate::build::Edit;
+use crate::edit::Edit;
 #[cfg(target_os = "linux")]
 use crate::ssh::Host;
 

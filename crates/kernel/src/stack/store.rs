@@ -5,13 +5,9 @@
 //! build folders, which later builds begin from. A kernel appears by one rename, complete with
 //! its manifest; what changes anything holds [`Lock`].
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-
-use nix::errno::Errno;
-use nix::fcntl::FlockArg;
 
 use super::{Manifest, UmlName, manifest::SCHEMA, nearest};
 use crate::output::write_own;
@@ -179,12 +175,12 @@ impl Store {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let file = options.open(&path).map_err(fail)?;
-        match flock(&file, FlockArg::LockExclusiveNonblock) {
+        match file.try_lock() {
             Ok(()) => return Ok(Lock(file)),
-            Err(Errno::EWOULDBLOCK) => waiting(),
-            Err(e) => return Err(fail(e.into())),
+            Err(TryLockError::WouldBlock) => waiting(),
+            Err(TryLockError::Error(e)) => return Err(fail(e)),
         }
-        flock(&file, FlockArg::LockExclusive).map_err(|e| fail(e.into()))?;
+        file.lock().map_err(fail)?;
         Ok(Lock(file))
     }
 
@@ -290,13 +286,6 @@ impl Store {
     }
 }
 
-/// Unlike [`nix::fcntl::Flock`] this does not unlock when the file is dropped here: the lock
-/// belongs to the open file, and ends with its last copy in any process.
-#[expect(deprecated, reason = "File::lock of std needs Rust 1.89")]
-fn flock(file: &File, how: FlockArg) -> Result<(), Errno> {
-    nix::fcntl::flock(file.as_raw_fd(), how)
-}
-
 fn manifest_text(manifest: &Manifest) -> String {
     // A struct of strings and numbers always has a JSON form.
     let mut text = serde_json::to_string_pretty(manifest).unwrap_or_default();
@@ -330,7 +319,6 @@ pub(crate) fn remove(path: &Path) -> Result<(), StoreError> {
 
 /// Bytes that a folder takes on disk.
 pub(crate) fn size_of(path: &Path) -> u64 {
-    use std::os::unix::fs::MetadataExt;
     let Ok(meta) = fs::symlink_metadata(path) else {
         return 0;
     };
@@ -340,7 +328,17 @@ pub(crate) fn size_of(path: &Path) -> u64 {
         None
     };
     let entries = below.into_iter().flatten().flatten();
-    meta.blocks() * 512 + entries.map(|e| size_of(&e.path())).sum::<u64>()
+    on_disk(&meta) + entries.map(|e| size_of(&e.path())).sum::<u64>()
+}
+
+#[cfg(unix)]
+fn on_disk(meta: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::blocks(meta) * 512
+}
+
+#[cfg(not(unix))]
+fn on_disk(meta: &fs::Metadata) -> u64 {
+    meta.len()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! The rows are `tcplab_tcp::Sysctl::rows()`; those that change nothing on the model are `tcplab_tcp::UNREAD`.
 
-use tcplab_kernel::build::Edit;
+use tcplab_kernel::edit::Edit;
 use tcplab_kernel::stack::{StackName, UmlName};
 use tcplab_plan::{Point, Refusal};
 use tcplab_tcp::{Kernels, Sysctl, SysctlRow, UNREAD};

@@ -1,13 +1,15 @@
 //! Edits of a kernel's source in a form of our own: TOML that says in plain words what changes,
 //! and for each change a file, a few words to find in it and what to put there. `docs/kernels.md`
-//! documents the form. The shipped ones lie in `edits/`.
+//! documents the form. The shipped ones lie in `shipped/`.
+
+mod anchor;
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::anchor::{self, Lost};
+use self::anchor::Lost;
 use crate::text::{TextError, read_text};
 
 /// The longest edit.
@@ -15,27 +17,30 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// Name and text of the shipped edits that a user may ask for.
 const SHIPPED: &[(&str, &str)] = &[
-    ("el8-receiver", include_str!("edits/el8-receiver.toml")),
-    ("mss-boundary", include_str!("edits/mss-boundary.toml")),
+    ("el8-receiver", include_str!("shipped/el8-receiver.toml")),
+    ("mss-boundary", include_str!("shipped/mss-boundary.toml")),
     (
         "quickack-6.1.56",
-        include_str!("edits/quickack-6.1.56.toml"),
+        include_str!("shipped/quickack-6.1.56.toml"),
     ),
-    ("quickack-count", include_str!("edits/quickack-count.toml")),
-    ("recovlat", include_str!("edits/recovlat.toml")),
-    ("rto-D", include_str!("edits/rto-D.toml")),
-    ("rto-R", include_str!("edits/rto-R.toml")),
-    ("rto-Y", include_str!("edits/rto-Y.toml")),
-    ("rto-Y4", include_str!("edits/rto-Y4.toml")),
-    ("rto-choice", include_str!("edits/rto-choice.toml")),
-    ("tlp-2016", include_str!("edits/tlp-2016.toml")),
+    (
+        "quickack-count",
+        include_str!("shipped/quickack-count.toml"),
+    ),
+    ("recovlat", include_str!("shipped/recovlat.toml")),
+    ("rto-D", include_str!("shipped/rto-D.toml")),
+    ("rto-R", include_str!("shipped/rto-R.toml")),
+    ("rto-Y", include_str!("shipped/rto-Y.toml")),
+    ("rto-Y4", include_str!("shipped/rto-Y4.toml")),
+    ("rto-choice", include_str!("shipped/rto-choice.toml")),
+    ("tlp-2016", include_str!("shipped/tlp-2016.toml")),
 ];
 
 /// Those that every build gets.
 const ALWAYS: &[(&str, &str)] = &[
-    ("hz-choice", include_str!("edits/hz-choice.toml")),
-    ("large-xstate", include_str!("edits/large-xstate.toml")),
-    ("seeded-random", include_str!("edits/seeded-random.toml")),
+    ("hz-choice", include_str!("shipped/hz-choice.toml")),
+    ("large-xstate", include_str!("shipped/large-xstate.toml")),
+    ("seeded-random", include_str!("shipped/seeded-random.toml")),
 ];
 
 /// Why an edit cannot be read or applied.
