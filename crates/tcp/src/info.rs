@@ -7,7 +7,7 @@
 
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
-use crate::options::Negotiated;
+use crate::options::Ecn;
 use crate::recovery::CaState;
 
 /// Fields of Linux 6.1's structure.
@@ -52,8 +52,8 @@ impl Endpoint {
             n.tstamp_ok,
             n.sack_ok,
             n.wscale_ok,
-            n.ecn_flags & Negotiated::ECN_OK != 0,
-            n.ecn_flags & Negotiated::ECN_SEEN != 0,
+            n.ecn_flags.intersects(Ecn::OK),
+            n.ecn_flags.intersects(Ecn::SEEN),
             self.syn_data_acked(),
         ];
         let options = bits

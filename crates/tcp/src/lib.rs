@@ -30,7 +30,7 @@ mod timers;
 
 pub use cc::congestion_controls;
 pub use cx::Cx;
-pub use endpoint::{Endpoint, OpenError, ReadOutcome, SocketError, State, TimeWaitNeeds};
+pub use endpoint::{Endpoint, OpenError, ReadOutcome, Shutdown, SocketError, State, TimeWaitNeeds};
 pub use fastopen::{FastOpenKey, FastOpenKeys};
 pub use host::{Addresses, DeviceQueue, HostConfig, Interfaces, RxTruesize};
 pub use jiffies::Clock;

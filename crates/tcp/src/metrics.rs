@@ -7,13 +7,11 @@
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+use crate::cc::INFINITE_SSTHRESH;
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::fastopen::FastOpenCache;
 use crate::recovery::CaState;
-
-/// `TCP_INFINITE_SSTHRESH`.
-const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
 /// Of one peer; 0: not known.
 #[derive(Clone, Copy, Debug, Default)]

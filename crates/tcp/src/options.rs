@@ -1,7 +1,9 @@
 //! Options of a socket, and what the handshake agreed on.
 
-use crate::pack::packed;
+use bitflags::bitflags;
 use tcplab_plan::point::SocketOptions;
+
+use crate::pack::{packed, packed_flags};
 
 /// Options that calls set (setsockopt(2)), as the endpoint uses them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,8 +66,7 @@ pub(crate) struct Negotiated {
     pub(crate) sack_ok: bool,
     pub(crate) tstamp_ok: bool,
     pub(crate) wscale_ok: bool,
-    /// TCP_ECN_* bits: 1 OK, 2 QUEUE_CWR, 4 DEMAND_CWR, 8 SEEN; CAQM's: 16 the server speaks it, 32 the client.
-    pub(crate) ecn_flags: u8,
+    pub(crate) ecn_flags: Ecn,
     /// `ts_recent`, and the second in which it was set.
     pub(crate) ts_recent: u32,
     pub(crate) ts_recent_stamp: u32,
@@ -93,14 +94,22 @@ packed!(Negotiated {
     fast_open,
 });
 
-impl Negotiated {
-    pub(crate) const ECN_OK: u8 = 1;
-    pub(crate) const ECN_QUEUE_CWR: u8 = 2;
-    pub(crate) const ECN_DEMAND_CWR: u8 = 4;
-    pub(crate) const ECN_SEEN: u8 = 8;
-    pub(crate) const CAQM_SRV: u8 = 16;
-    pub(crate) const CAQM_CLI: u8 = 32;
+bitflags! {
+    /// ECN's state (`TCP_ECN_*`), and CAQM's.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub(crate) struct Ecn: u8 {
+        const OK = 1;
+        const QUEUE_CWR = 2;
+        const DEMAND_CWR = 4;
+        const SEEN = 8;
+        /// The server speaks CAQM.
+        const CAQM_SRV = 16;
+        /// The client does.
+        const CAQM_CLI = 32;
+    }
 }
+
+packed_flags!(Ecn);
 
 /// What a socket is opened with: the plan's options are applied as setsockopt(2) would.
 pub type OpenOptions = SocketOptions;

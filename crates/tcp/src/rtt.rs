@@ -289,12 +289,12 @@ impl Endpoint {
     pub(crate) fn ack_update_rtt(
         &mut self,
         cx: &mut Cx<'_>,
-        flag: u32,
+        flag: Flag,
         samples: RttSamples,
     ) -> (Option<u32>, bool) {
         let mut cc = samples.cc;
         let mut chosen = samples.seq.or(samples.sack);
-        if chosen.is_none() && flag & Flag::ACKED != 0 {
+        if chosen.is_none() && flag.intersects(Flag::ACKED) {
             // RFC 7323 4.1: an echo counts only when the left edge of the window moves.
             chosen = self.echoed_rtt(cx);
             if chosen.is_some() {
@@ -329,8 +329,8 @@ impl Endpoint {
     }
 
     /// `tcp_update_rtt_min()`.
-    fn update_rtt_min(&mut self, cx: &Cx<'_>, us: u32, flag: u32) {
-        if flag & Flag::ACK_MAYBE_DELAYED != 0 && us > self.min_rtt() {
+    fn update_rtt_min(&mut self, cx: &Cx<'_>, us: u32, flag: Flag) {
+        if flag.intersects(Flag::ACK_MAYBE_DELAYED) && us > self.min_rtt() {
             return;
         }
         let window = cx.host.sysctl.tcp_min_rtt_wlen * cx.host.clock.hz;

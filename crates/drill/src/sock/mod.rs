@@ -286,7 +286,7 @@ impl Model {
             }
             Event::Readable(id) => {
                 let ended = self.stack.get(id).is_none_or(|ep| {
-                    ep.shutdown_bits() != 0 || ep.is_closed() || ep.pending_error().is_some()
+                    !ep.shutdown_bits().is_empty() || ep.is_closed() || ep.pending_error().is_some()
                 });
                 if let Some(fd) = self.files.of_conn(id) {
                     // sk_state_change() and sk_error_report() wake everybody, sk_data_ready() readers.

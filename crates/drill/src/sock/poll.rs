@@ -1,16 +1,12 @@
 //! poll(2): what a descriptor is ready for (Linux `tcp_poll()`, `inet_csk_listen_poll()`).
 
-use tcplab_tcp::State;
+use tcplab_tcp::{Shutdown, State};
 
 use super::Model;
 use super::fds::{File, Kind};
 use super::numbers::ev;
 use super::pending::Progress;
 use crate::call::{Fd, Outcome, Output, PollFd};
-
-/// RCV_SHUTDOWN, SEND_SHUTDOWN.
-const RCV: u8 = 1;
-const SEND: u8 = 2;
 
 impl Model {
     /// The events of a descriptor; none: it is not open.
@@ -45,10 +41,10 @@ impl Model {
         let mask = self.with(fd, |ep, cx| {
             let (shutdown, state) = (ep.shutdown_bits(), ep.state());
             let mut mask = 0;
-            if shutdown == RCV | SEND || state == State::Close {
+            if shutdown.is_all() || state == State::Close {
                 mask |= ev::HUP;
             }
-            if shutdown & RCV != 0 {
+            if shutdown.intersects(Shutdown::RECEIVE) {
                 mask |= ev::IN | ev::RDNORM | ev::RDHUP;
             }
             if ep.is_deferred() {

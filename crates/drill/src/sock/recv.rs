@@ -1,6 +1,6 @@
 //! read(2) and its relatives (Linux `tcp_recvmsg()`, `ip_recv_error()`).
 
-use tcplab_tcp::ReadOutcome;
+use tcplab_tcp::{ReadOutcome, Shutdown};
 
 use super::Model;
 use super::call::Begun;
@@ -189,7 +189,9 @@ impl Model {
     /// Nothing more will come, or an error waits for the next call.
     fn ended(&mut self, fd: Fd) -> bool {
         let ended = self.with(fd, |ep, _| {
-            ep.shutdown_bits() & 1 != 0 || ep.is_closed() || ep.pending_error().is_some()
+            ep.shutdown_bits().intersects(Shutdown::RECEIVE)
+                || ep.is_closed()
+                || ep.pending_error().is_some()
         });
         ended.unwrap_or(true)
     }

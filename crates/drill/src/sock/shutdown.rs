@@ -1,7 +1,7 @@
 //! shutdown(2) and close(2) (Linux `inet_shutdown()`, `inet_release()`, `__tcp_close()`).
 
 use tcplab_base::Duration;
-use tcplab_tcp::{Addr, ConnId, State};
+use tcplab_tcp::{Addr, ConnId, Shutdown, State};
 
 use super::Model;
 use super::call::Begun;
@@ -17,7 +17,7 @@ impl Model {
     pub(super) fn shutdown(&mut self, fd: Fd, how: i32) -> Outcome {
         if self.udp(fd).is_some() && (SHUT_RD..=SHUT_RDWR).contains(&how) {
             // RCV_SHUTDOWN and SEND_SHUTDOWN are one more.
-            return self.udp_shutdown(fd, (how + 1) as u8);
+            return self.udp_shutdown(fd, Shutdown::from_bits_retain(how as u8 + 1));
         }
         if let Err(outcome) = self.tcp_socket(fd) {
             return outcome;

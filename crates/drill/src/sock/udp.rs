@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use tcplab_tcp::{Addr, SocketError};
+use tcplab_tcp::{Addr, Shutdown, SocketError};
 
 use super::call::Begun;
 use super::fds::{Kind, Phase};
@@ -27,9 +27,6 @@ const HEADER: u32 = 8;
 const FIRST_OWN_PORT: u16 = 32_768;
 /// Datagrams that wait; more are dropped, as by a full receive buffer.
 const MOST_WAITING: usize = 256;
-/// RCV_SHUTDOWN, SEND_SHUTDOWN.
-const RCV: u8 = 1;
-const SEND: u8 = 2;
 
 /// A UDP socket.
 #[derive(Clone, Debug, Default)]
@@ -40,20 +37,20 @@ pub(super) struct Udp {
     waiting: VecDeque<(Addr, u32)>,
     /// `sk_err`.
     pub(super) error: Option<SocketError>,
-    shutdown: u8,
+    shutdown: Shutdown,
 }
 
 impl Udp {
     /// What poll(2) says.
     pub(super) fn mask(&self) -> u32 {
         let mut mask = ev::OUT | ev::WRNORM;
-        if !self.waiting.is_empty() || self.shutdown & RCV != 0 {
+        if !self.waiting.is_empty() || self.shutdown.intersects(Shutdown::RECEIVE) {
             mask |= ev::IN | ev::RDNORM;
         }
-        if self.shutdown & RCV != 0 {
+        if self.shutdown.intersects(Shutdown::RECEIVE) {
             mask |= ev::RDHUP;
         }
-        if self.shutdown == RCV | SEND {
+        if self.shutdown.is_all() {
             mask |= ev::HUP;
         }
         if self.error.is_some() {
@@ -124,7 +121,7 @@ impl Model {
         if len > 65_535 {
             return Ok(Err(Outcome::failed(EMSGSIZE)));
         }
-        if udp.shutdown & SEND != 0 {
+        if udp.shutdown.intersects(Shutdown::SEND) {
             return Ok(Err(Outcome::failed(EPIPE)));
         }
         let Some(to) = to.or(udp.remote) else {
@@ -216,7 +213,11 @@ impl Model {
         };
         let Some((from, len)) = taken else {
             // __skb_wait_for_more_packets(): only who would wait is told of the end.
-            return match (recv.is_nonblock(), udp.shutdown & RCV != 0, late) {
+            return match (
+                recv.is_nonblock(),
+                udp.shutdown.intersects(Shutdown::RECEIVE),
+                late,
+            ) {
                 (true, ..) | (false, false, true) => Progress::failed(EAGAIN),
                 (false, true, _) => Progress::ok(0),
                 (false, false, false) => Progress::Wait,
@@ -285,8 +286,8 @@ impl Model {
         }
     }
 
-    /// shutdown(2) of bits RCV_SHUTDOWN, SEND_SHUTDOWN.
-    pub(super) fn udp_shutdown(&mut self, fd: Fd, bits: u8) -> Outcome {
+    /// shutdown(2).
+    pub(super) fn udp_shutdown(&mut self, fd: Fd, bits: Shutdown) -> Outcome {
         let Some(udp) = self.udp(fd) else {
             return Outcome::failed(EINVAL);
         };

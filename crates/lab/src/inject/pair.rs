@@ -252,7 +252,7 @@ impl Pair {
         ends.all(|(stack, id)| {
             stack
                 .get(id)
-                .is_some_and(|ep| ep.state() == State::Established && ep.shutdown_bits() == 0)
+                .is_some_and(|ep| ep.state() == State::Established && ep.shutdown_bits().is_empty())
         })
     }
 

@@ -9,9 +9,9 @@ impl Endpoint {
     /// What BSD does where Linux decides in `__tcp_ack_snd_check()`.
     #[inline(never)]
     pub(super) fn ack_every_second(&mut self, cx: &mut Cx<'_>) {
-        let waits = self.ack.pending & AckPending::TIMER != 0;
+        let waits = self.ack.pending.intersects(AckPending::TIMER);
         let large = self.rcv.rcv_nxt - self.rcv.rcv_wup > u32::from(self.rcv.advmss);
-        let now = self.ack.pending & AckPending::NOW != 0 || !self.rcvq.ofo.is_empty();
+        let now = self.ack.pending.intersects(AckPending::NOW) || !self.rcvq.ofo.is_empty();
         if waits || large || now {
             return self.send_ack(cx);
         }

@@ -44,7 +44,7 @@ impl Endpoint {
             // Otherwise the read sends it. With SO_RCVLOWAT no read may come before more has come.
             unread < self.options.rcvlowat.max(1) || self.window_to_offer(cx) >= self.rcv.rcv_wnd
         }) || self.in_quickack_mode(cx)
-            || self.ack.pending & AckPending::NOW != 0
+            || self.ack.pending.intersects(AckPending::NOW)
     }
 
     /// The ACK of a segment behind a hole: the first three go out, then they wait for each other.
@@ -118,7 +118,7 @@ impl Endpoint {
         let ato = ato.min(delack_max(hz));
         let now = cx.jiffies();
         let mut timeout = now + u64::from(ato);
-        if self.ack.pending & AckPending::TIMER != 0 {
+        if self.ack.pending.intersects(AckPending::TIMER) {
             let earlier = self.timers.ack_timeout;
             if earlier <= now + u64::from(ato / 4) {
                 return self.send_ack(cx);
@@ -138,7 +138,7 @@ impl Endpoint {
     #[inline(never)]
     fn longest_delay(&self, cx: &Cx<'_>) -> u32 {
         let hz = cx.host.clock.hz;
-        let waits_for_us = self.in_pingpong(cx) || self.ack.pending & AckPending::PUSHED != 0;
+        let waits_for_us = self.in_pingpong(cx) || self.ack.pending.intersects(AckPending::PUSHED);
         let most = if waits_for_us { delack_max(hz) } else { hz / 2 };
         if self.rtt.srtt_us == 0 {
             return most;
@@ -157,7 +157,7 @@ impl Endpoint {
             // Also from a timer whose ACK has left long ago.
             return self.send_compressed_ack(cx);
         }
-        if self.ack.pending & AckPending::TIMER == 0 {
+        if !self.ack.pending.intersects(AckPending::TIMER) {
             return;
         }
         if self.timers.ack_timeout > cx.jiffies() {

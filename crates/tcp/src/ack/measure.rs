@@ -77,7 +77,7 @@ impl Endpoint {
                 return;
             }
         }
-        if self.ack.pending & AckPending::PUSHED != 0 {
+        if self.ack.pending.intersects(AckPending::PUSHED) {
             self.ack.pending |= AckPending::PUSHED2;
         }
         self.ack.pending |= AckPending::PUSHED;

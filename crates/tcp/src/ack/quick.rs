@@ -21,7 +21,7 @@ impl Endpoint {
     /// `inet_csk_ack_scheduled()`: an ACK of data is due.
     #[inline]
     pub(crate) fn ack_scheduled(&self) -> bool {
-        self.ack.pending & AckPending::SCHED != 0
+        self.ack.pending.intersects(AckPending::SCHED)
     }
 
     /// `inet_csk_schedule_ack()`.
@@ -133,7 +133,7 @@ impl Endpoint {
     /// are held back then.
     #[inline]
     pub(crate) fn clear_delack(&mut self) {
-        self.ack.pending = 0;
+        self.ack.pending = AckPending::empty();
     }
 
     /// The credits of immediate ACKs that are left, as /proc/net/tcp shows them.

@@ -5,10 +5,7 @@
 use tcplab_plan::profile::AckEngine;
 
 use crate::cx::Cx;
-use crate::endpoint::{AckPending, Endpoint, State};
-
-/// `RCV_SHUTDOWN`.
-const RCV_SHUTDOWN: u8 = 1;
+use crate::endpoint::{AckPending, Endpoint, Shutdown, State};
 
 impl Endpoint {
     /// `tcp_cleanup_rbuf()` after a read of `copied` bytes.
@@ -25,14 +22,14 @@ impl Endpoint {
         }
         let unacked = self.rcv.rcv_nxt - self.rcv.rcv_wup;
         let pending = self.ack.pending;
-        let pushed = pending & AckPending::PUSHED2 != 0
-            || (pending & AckPending::PUSHED != 0 && !self.in_pingpong(cx));
+        let pushed = pending.intersects(AckPending::PUSHED2)
+            || (pending.intersects(AckPending::PUSHED) && !self.in_pingpong(cx));
         unacked > u32::from(self.ack.rcv_mss) || (copied > 0 && pushed && self.rcv.rmem_alloc == 0)
     }
 
     /// The window became at least twice as large (RFC 9293 3.8.6.2.2).
     fn read_opens_window(&mut self, cx: &Cx<'_>, copied: u64) -> bool {
-        if copied == 0 || self.shutdown & RCV_SHUTDOWN != 0 {
+        if copied == 0 || self.shutdown.intersects(Shutdown::RECEIVE) {
             return false;
         }
         let offered = self.receive_window();

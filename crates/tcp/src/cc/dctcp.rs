@@ -6,7 +6,7 @@ use tcplab_base::Seq;
 use super::{CaEvent, Congestion};
 use crate::cx::Cx;
 use crate::endpoint::{AckPending, Endpoint};
-use crate::options::Negotiated;
+use crate::options::Ecn;
 use crate::pack::packed;
 
 /// Alpha of one.
@@ -60,7 +60,7 @@ impl Dctcp {
 impl Endpoint {
     /// `dctcp_init()`: without ECN it is Reno.
     pub(super) fn dctcp_init(&mut self) {
-        if self.neg.ecn_flags & Negotiated::ECN_OK == 0 {
+        if !self.neg.ecn_flags.intersects(Ecn::OK) {
             self.cc = Congestion::Reno;
             return;
         }
@@ -122,7 +122,7 @@ impl Endpoint {
         d.ce = new;
         d.prior_rcv_nxt = self.rcv.rcv_nxt;
         if old != new {
-            if self.ack.pending & AckPending::TIMER != 0 {
+            if self.ack.pending.intersects(AckPending::TIMER) {
                 self.demand_cwr(old);
                 self.send_ack_of(cx, prior);
             }
@@ -133,8 +133,8 @@ impl Endpoint {
 
     fn demand_cwr(&mut self, on: bool) {
         match on {
-            true => self.neg.ecn_flags |= Negotiated::ECN_DEMAND_CWR,
-            false => self.neg.ecn_flags &= !Negotiated::ECN_DEMAND_CWR,
+            true => self.neg.ecn_flags |= Ecn::DEMAND_CWR,
+            false => self.neg.ecn_flags &= !Ecn::DEMAND_CWR,
         }
     }
 }

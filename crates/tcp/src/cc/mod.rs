@@ -228,7 +228,7 @@ impl Endpoint {
 
     /// `in_ack_event()` with [`Flag`](crate::recovery::Flag)s.
     #[inline]
-    pub(crate) fn cc_in_ack_event(&mut self, _cx: &mut Cx<'_>, _flag: u32) {
+    pub(crate) fn cc_in_ack_event(&mut self, _cx: &mut Cx<'_>, _flag: Flag) {
         if self.cc_needs_ecn() {
             self.dctcp_in_ack();
         }
@@ -243,7 +243,13 @@ impl Endpoint {
     }
 
     /// `tcp_cong_control()`: PRR's reduction or the algorithm's growth, then the pacing rate.
-    pub(crate) fn cong_control(&mut self, cx: &mut Cx<'_>, acked: u32, flag: u32, rs: &RateSample) {
+    pub(crate) fn cong_control(
+        &mut self,
+        cx: &mut Cx<'_>,
+        acked: u32,
+        flag: Flag,
+        rs: &RateSample,
+    ) {
         if self.cc_controls_cwnd() {
             self.bbr_main(cx, rs);
             return;
@@ -263,12 +269,12 @@ impl Endpoint {
     }
 
     /// `tcp_may_raise_cwnd()`: data was ACKed in order; with much reordering any delivery counts.
-    fn may_raise_cwnd(&self, cx: &Cx<'_>, flag: u32) -> bool {
+    fn may_raise_cwnd(&self, cx: &Cx<'_>, flag: Flag) -> bool {
         // FLAG_FORWARD_PROGRESS
-        const PROGRESS: u32 = Flag::DATA_ACKED | Flag::SYN_ACKED | Flag::DATA_SACKED;
+        let progress = Flag::ACKED | Flag::DATA_SACKED;
         match self.loss.reordering > cx.host.sysctl.tcp_reordering {
-            true => flag & PROGRESS != 0,
-            false => flag & Flag::DATA_ACKED != 0,
+            true => flag.intersects(progress),
+            false => flag.intersects(Flag::DATA_ACKED),
         }
     }
 }

@@ -29,7 +29,7 @@ impl Endpoint {
         }
     }
 
-    /// `tcp_shutdown()` with SEND_SHUTDOWN: the FIN goes behind what is queued. In SYN-RECEIVED it waits for the
+    /// `tcp_shutdown()` with Shutdown::SEND: the FIN goes behind what is queued. In SYN-RECEIVED it waits for the
     /// connection to stand.
     pub(crate) fn tcp_shutdown(&mut self, cx: &mut Cx<'_>) {
         if matches!(self.state, State::Established | State::CloseWait) && self.close_state(cx) {
@@ -52,7 +52,7 @@ impl Endpoint {
     /// close(2): with unread data a reset, else a FIN after what is queued; SO_LINGER 0 resets. The connection goes on
     /// without its owner.
     pub fn close(&mut self, cx: &mut Cx<'_>) {
-        self.shutdown = Shutdown::BOTH;
+        self.shutdown = Shutdown::all();
         let unread = self.drop_receive_queue();
         let before = self.state;
         if before != State::Close {
@@ -170,7 +170,7 @@ impl Endpoint {
         self.forget_request(cx, false);
         self.free(cx);
         self.forget_fast_open();
-        self.shutdown = 0;
+        self.shutdown = Shutdown::empty();
     }
 
     /// Ends the connection at once with this error; `reset`: tell the peer (`tcp_done_with_error()`).
@@ -194,7 +194,7 @@ impl Endpoint {
         self.set_state(cx, State::Close);
         self.stop_timers();
         self.forget_request(cx, false);
-        self.shutdown = Shutdown::BOTH;
+        self.shutdown = Shutdown::all();
         if self.orphan {
             self.free(cx);
         }

@@ -22,12 +22,13 @@ pub(crate) use open::{
 pub(crate) use receive::{AckState, Pending as AckPending, Rcv, RcvQueue, RcvSkb};
 pub(crate) use send::{Snd, Tune};
 
+use bitflags::bitflags;
 use tcplab_base::Instant;
 
 use crate::cc::Congestion;
 use crate::options::{Negotiated, SocketState};
 use crate::output::MtuProbing;
-use crate::pack::packed;
+use crate::pack::{packed, packed_flags};
 use crate::queue::SendQueue;
 use crate::recovery::{Loss, Rack, RecoveryLatency};
 use crate::rtt::Rtt;
@@ -74,8 +75,7 @@ pub struct Endpoint {
     /// The peer's end.
     pub(crate) remote: Addr,
     pub(crate) state: State,
-    /// `sk_shutdown`: bit 0 RCV_SHUTDOWN, bit 1 SEND_SHUTDOWN.
-    pub(crate) shutdown: u8,
+    pub(crate) shutdown: Shutdown,
     /// The application has closed it (SOCK_DEAD): nobody reads, errors go nowhere.
     pub(crate) orphan: bool,
     /// `sk_err`: given once to the application.
@@ -115,14 +115,18 @@ pub struct TimeWaitNeeds {
     pub timeout: u32,
 }
 
-/// Bits of `sk_shutdown`.
-pub(crate) struct Shutdown;
-
-impl Shutdown {
-    // Bit 0 is RCV_SHUTDOWN.
-    pub(crate) const SEND: u8 = 2;
-    pub(crate) const BOTH: u8 = 3;
+bitflags! {
+    /// `sk_shutdown`: what shutdown(2) or the peer's FIN ended.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub struct Shutdown: u8 {
+        /// `RCV_SHUTDOWN`: nothing more is read.
+        const RECEIVE = 1;
+        /// `SEND_SHUTDOWN`: nothing more is written.
+        const SEND = 2;
+    }
 }
+
+packed_flags!(Shutdown);
 
 /// Sums for tcp_info.
 #[derive(Clone, Copy, Debug, Default)]

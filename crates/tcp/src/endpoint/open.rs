@@ -5,13 +5,14 @@ use tcplab_base::Seq;
 use tcplab_wire::{FastOpen, TcpFlags, TcpOptions};
 
 use super::{Endpoint, State};
+use crate::cc::INFINITE_SSTHRESH;
 use crate::cc::caqm;
 use crate::cx::Cx;
 use crate::fastopen::{FastOpenState, put_option};
 use crate::host::DeviceQueue;
 use crate::input::window_share;
 use crate::mib::Counter;
-use crate::options::{Negotiated, OpenOptions, SocketState};
+use crate::options::{Ecn, OpenOptions, SocketState};
 use crate::queue::{Id, Skb};
 use crate::rtt::Rtt;
 use crate::segment::{Addr, Segment};
@@ -21,8 +22,6 @@ use crate::timers::Pending;
 pub(crate) const TIMEOUT_INIT_MS: u64 = 1_000;
 /// `TCP_RTO_MAX` in milliseconds.
 pub(crate) const RTO_MAX_MS: u64 = 120_000;
-/// `TCP_INFINITE_SSTHRESH`.
-const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 /// `TCP_MSS_DEFAULT`: without an MSS option (RFC 9293 3.7.1).
 pub(crate) const MSS_DEFAULT: u16 = 536;
 
@@ -242,12 +241,12 @@ impl Endpoint {
     /// The first half of `tcp_connect()`: the SYN stands in the queue.
     pub(crate) fn queue_syn(&mut self, cx: &Cx<'_>) -> Id {
         let mut flags = Skb::SYN;
-        self.neg.ecn_flags = 0;
+        self.neg.ecn_flags = Ecn::empty();
         // tcp_ecn_send_syn().
         let caqm = self.caqm_asks(cx) && !cx.host.profile.caqm_syn_with_ecn;
         if (cx.host.sysctl.tcp_ecn == 1 && !caqm) || self.cc_needs_ecn() {
             flags |= SYN_ECN;
-            self.neg.ecn_flags |= Negotiated::ECN_OK;
+            self.neg.ecn_flags |= Ecn::OK;
         }
         let skb = Skb::new(self.snd.write_seq, 0, flags, EMPTY_TRUESIZE);
         self.snd.write_seq = self.snd.write_seq + 1;
@@ -299,11 +298,11 @@ impl Endpoint {
         if crossed {
             // tcp_ecn_send_synack(): no CWR, and ECE only when it was agreed on.
             flags = TcpFlags::SYN | TcpFlags::ACK;
-            if self.neg.ecn_flags & Negotiated::ECN_OK != 0 {
+            if self.neg.ecn_flags.intersects(Ecn::OK) {
                 flags |= TcpFlags::ECE;
             }
         }
-        if !crossed && self.neg.ecn_flags & Negotiated::CAQM_CLI != 0 {
+        if !crossed && self.neg.ecn_flags.intersects(Ecn::CAQM_CLI) {
             flags |= caqm::negotiate::CLI;
         }
         let options = self.syn_options(cx, option);

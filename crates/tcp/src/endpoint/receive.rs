@@ -2,8 +2,10 @@
 
 use std::collections::VecDeque;
 
-use crate::pack::packed;
+use bitflags::bitflags;
 use tcplab_base::{Instant, Seq};
+
+use crate::pack::{packed, packed_flags};
 
 /// Receive sequence space and window (RFC 9293 3.3.1, Linux `struct tcp_sock`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,7 +45,7 @@ pub(crate) struct Rcv {
     pub(crate) space: u32,
     pub(crate) space_seq: Seq,
     pub(crate) space_time_us: u64,
-    /// A FIN was received (`RCV_SHUTDOWN` comes with it).
+    /// A FIN was received (`Shutdown::RECEIVE` comes with it).
     pub(crate) fin_seq: Option<Seq>,
     /// Keepalive and probes: jiffy of the last segment received (`rcv_tstamp`).
     pub(crate) rcv_tstamp: u32,
@@ -110,22 +112,24 @@ pub(crate) struct RcvQueue {
     pub(crate) num_sacks: u8,
 }
 
-/// What is pending for the receiver's ACK (`enum inet_csk_ack_state_t`).
-pub(crate) struct Pending;
-
-impl Pending {
-    pub(crate) const SCHED: u8 = 1;
-    pub(crate) const TIMER: u8 = 2;
-    pub(crate) const PUSHED: u8 = 4;
-    pub(crate) const PUSHED2: u8 = 8;
-    pub(crate) const NOW: u8 = 16;
+bitflags! {
+    /// What is pending for the receiver's ACK (`enum inet_csk_ack_state_t`).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub(crate) struct Pending: u8 {
+        const SCHED = 1;
+        const TIMER = 2;
+        const PUSHED = 4;
+        const PUSHED2 = 8;
+        const NOW = 16;
+    }
 }
+
+packed_flags!(Pending);
 
 /// `inet_connection_sock.icsk_ack`: facts of delayed and quick ACKs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckState {
-    /// Bits of [`Pending`].
-    pub(crate) pending: u8,
+    pub(crate) pending: Pending,
     /// Credits of immediate ACKs.
     pub(crate) quick: u8,
     /// Interactive mode: a counter up to the profile's threshold.
@@ -167,7 +171,7 @@ packed!(AckState {
 impl Default for AckState {
     fn default() -> Self {
         Self {
-            pending: 0,
+            pending: Pending::empty(),
             quick: 0,
             pingpong: 0,
             compressed: 0,

@@ -4,7 +4,7 @@
 use tcplab_base::Seq;
 
 use super::open::{MIN_RCVBUF, window_of};
-use super::{Endpoint, ReadOutcome, SocketError, State};
+use super::{Endpoint, ReadOutcome, Shutdown, SocketError, State};
 use crate::cc::congestion_controls;
 use crate::cx::Cx;
 use crate::options::SocketState;
@@ -226,14 +226,14 @@ impl Endpoint {
         (self.rcv.rcv_nxt, self.receive_window())
     }
 
-    /// `sk_shutdown`: bit 0 RCV_SHUTDOWN, bit 1 SEND_SHUTDOWN.
-    pub fn shutdown_bits(&self) -> u8 {
+    /// `sk_shutdown`.
+    pub fn shutdown_bits(&self) -> Shutdown {
         self.shutdown
     }
 
     /// shutdown(2) with SHUT_RD: RCV_SHUTDOWN.
     pub fn shutdown_read(&mut self) {
-        self.shutdown |= 1;
+        self.shutdown |= Shutdown::RECEIVE;
     }
 
     /// Whether poll(2) says POLLIN by what is queued alone (`tcp_stream_is_readable()`).
@@ -296,7 +296,7 @@ impl Endpoint {
             0 if self.error.is_some() => {
                 ReadOutcome::Failed(self.error.take().unwrap_or(SocketError::Again))
             }
-            0 if self.shutdown & 1 != 0 => ReadOutcome::End,
+            0 if self.shutdown.intersects(Shutdown::RECEIVE) => ReadOutcome::End,
             0 if self.state == State::Close => ReadOutcome::Failed(SocketError::NotConnected),
             0 => ReadOutcome::Again,
             bytes => ReadOutcome::Got(bytes),

@@ -5,10 +5,9 @@ use tcplab_base::Seq;
 use tcplab_plan::profile::AckEngine;
 use tcplab_wire::TcpFlags;
 
-use super::RCV_SHUTDOWN;
 use crate::ack::MAX_QUICKACKS;
 use crate::cx::Cx;
-use crate::endpoint::{AckPending, Endpoint, State};
+use crate::endpoint::{AckPending, Endpoint, Shutdown, State};
 use crate::mib::Counter;
 use crate::segment::Segment;
 
@@ -122,7 +121,7 @@ impl Endpoint {
     pub(crate) fn fin(&mut self, cx: &mut Cx<'_>) {
         self.schedule_ack();
         self.bsd_ack_now(cx);
-        self.shutdown |= RCV_SHUTDOWN;
+        self.shutdown |= Shutdown::RECEIVE;
         self.rcv.fin_seq = Some(self.rcv.rcv_nxt - 1);
         match self.state {
             State::SynRecv | State::Established => {

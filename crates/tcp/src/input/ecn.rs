@@ -3,7 +3,7 @@
 use crate::cc::CaEvent;
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
-use crate::options::Negotiated;
+use crate::options::Ecn;
 use crate::segment::Segment;
 
 /// Credits for the ACKs after a mark: the sender's window may be very small.
@@ -13,7 +13,7 @@ impl Endpoint {
     /// `tcp_ecn_check_ce()`: a mark is echoed until the sender says that its window was reduced.
     #[inline]
     pub(crate) fn ecn_check_ce(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
-        if self.neg.ecn_flags & Negotiated::ECN_OK != 0 {
+        if self.neg.ecn_flags.intersects(Ecn::OK) {
             self.ecn_mark(cx, seg);
         }
     }
@@ -23,7 +23,7 @@ impl Endpoint {
         match seg.ecn() {
             Segment::NOT_ECT => {
                 // Retransmissions are not ECN-capable: this is probably one.
-                if self.neg.ecn_flags & Negotiated::ECN_SEEN != 0 {
+                if self.neg.ecn_flags.intersects(Ecn::SEEN) {
                     self.enter_quickack_mode(cx, QUICK);
                 }
             }
@@ -31,17 +31,17 @@ impl Endpoint {
                 if self.cc_needs_ecn() {
                     self.cc_event(cx, CaEvent::EcnIsCe);
                 }
-                if self.neg.ecn_flags & Negotiated::ECN_DEMAND_CWR == 0 {
+                if !self.neg.ecn_flags.intersects(Ecn::DEMAND_CWR) {
                     self.enter_quickack_mode(cx, QUICK);
-                    self.neg.ecn_flags |= Negotiated::ECN_DEMAND_CWR;
+                    self.neg.ecn_flags |= Ecn::DEMAND_CWR;
                 }
-                self.neg.ecn_flags |= Negotiated::ECN_SEEN;
+                self.neg.ecn_flags |= Ecn::SEEN;
             }
             _ => {
                 if self.cc_needs_ecn() {
                     self.cc_event(cx, CaEvent::EcnNoCe);
                 }
-                self.neg.ecn_flags |= Negotiated::ECN_SEEN;
+                self.neg.ecn_flags |= Ecn::SEEN;
             }
         }
     }

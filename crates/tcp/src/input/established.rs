@@ -7,7 +7,7 @@ use tcplab_wire::TcpFlags;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, RcvSkb};
 use crate::mib::Counter;
-use crate::recovery::Flag;
+use crate::recovery::{Acked, Flag};
 use crate::segment::{Caqm, Segment};
 
 impl Endpoint {
@@ -75,7 +75,7 @@ impl Endpoint {
     #[inline]
     fn fast_ack(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
         self.predicted_ts_recent(cx);
-        self.ack(cx, seg, 0);
+        self.ack(cx, seg, Flag::empty());
         self.data_snd_check(cx);
         self.rcv.rtt_last_tsecr = self.neg.rcv_tsecr;
     }
@@ -102,7 +102,7 @@ impl Endpoint {
 
     /// From step 5 on: ACK, urgent pointer, data, and what to send.
     fn slow_path(&mut self, cx: &mut Cx<'_>, seg: &Segment) {
-        if self.ack(cx, seg, Flag::SLOWPATH | Flag::UPDATE_TS_RECENT) < 0 {
+        if self.ack(cx, seg, Flag::SLOWPATH | Flag::UPDATE_TS_RECENT) == Acked::Invalid {
             return;
         }
         self.rcv_rtt_measure_ts(cx, seg);

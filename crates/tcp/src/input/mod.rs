@@ -31,11 +31,6 @@ use crate::endpoint::{Endpoint, State};
 use crate::segment::{Caqm, Segment};
 use crate::stack::reply_reset;
 
-/// `RCV_SHUTDOWN` of [`Endpoint::shutdown`].
-const RCV_SHUTDOWN: u8 = 1;
-/// `SEND_SHUTDOWN`.
-const SEND_SHUTDOWN: u8 = 2;
-
 impl Endpoint {
     /// A segment for this connection (`tcp_v4_do_rcv()`, `tcp_rcv_established()`, `tcp_rcv_state_process()`).
     #[inline]

@@ -1,8 +1,7 @@
 //! The socket's side of the receive queue (Linux `tcp_recvmsg()`, `tcp_epollin_ready()`).
 
-use super::RCV_SHUTDOWN;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, ReadOutcome, SocketError, State};
+use crate::endpoint::{Endpoint, ReadOutcome, Shutdown, SocketError, State};
 
 impl Endpoint {
     /// One read of at most `most` bytes (`tcp_recvmsg()`): TCP_QUICKACK and window updates follow from it.
@@ -123,7 +122,7 @@ impl Endpoint {
         if let Some(error) = self.error.take() {
             return ReadOutcome::Failed(error);
         }
-        if self.shutdown & RCV_SHUTDOWN != 0 {
+        if self.shutdown.intersects(Shutdown::RECEIVE) {
             return ReadOutcome::End;
         }
         if self.state == State::Close {
@@ -149,7 +148,7 @@ impl Endpoint {
     #[inline]
     pub fn is_readable(&self) -> bool {
         self.epollin_ready()
-            || self.shutdown & RCV_SHUTDOWN != 0
+            || self.shutdown.intersects(Shutdown::RECEIVE)
             || self.error.is_some()
             || self.state == State::Close
     }

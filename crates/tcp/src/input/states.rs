@@ -3,11 +3,10 @@
 
 use tcplab_wire::TcpFlags;
 
-use super::{RCV_SHUTDOWN, SEND_SHUTDOWN};
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, State};
+use crate::endpoint::{Endpoint, Shutdown, State};
 use crate::mib::Counter;
-use crate::recovery::Flag;
+use crate::recovery::{Acked, Flag};
 use crate::rtt::RttSamples;
 use crate::segment::{Caqm, Segment};
 
@@ -39,12 +38,11 @@ impl Endpoint {
             self.caqm_accepted(cx, seg);
         }
         let flags = Flag::SLOWPATH | Flag::UPDATE_TS_RECENT | Flag::NO_CHALLENGE_ACK;
-        let good = self.ack(cx, seg, flags);
-        if good <= 0 {
-            if self.state == State::SynRecv {
-                return true;
-            }
-            if good < 0 {
+        match self.ack(cx, seg, flags) {
+            Acked::Good => {}
+            _ if self.state == State::SynRecv => return true,
+            Acked::Old => {}
+            Acked::Invalid => {
                 self.send_challenge_ack(cx);
                 return false;
             }
@@ -119,7 +117,7 @@ impl Endpoint {
         self.snd.lsndtime = cx.jiffies32();
         self.initialize_rcv_mss();
         self.rcv.pred = true;
-        if self.shutdown & SEND_SHUTDOWN != 0 {
+        if self.shutdown.intersects(Shutdown::SEND) {
             // Shut down before it was open: the FIN leaves now. The error of a closed state cannot come here.
             let _ = self.shutdown_write(cx);
         }
@@ -128,7 +126,7 @@ impl Endpoint {
     /// FIN-WAIT-1: our FIN is ACKed.
     fn fin_acked(&mut self, cx: &mut Cx<'_>, seg: &Segment) -> Step {
         self.set_state(cx, State::FinWait2);
-        self.shutdown |= SEND_SHUTDOWN;
+        self.shutdown |= Shutdown::SEND;
         if !self.orphan {
             return Step::On;
         }
@@ -168,7 +166,7 @@ impl Endpoint {
         if takes_data {
             // RFC 9293 3.6.1: data that nobody will read is answered with a reset.
             if self.state != State::Established
-                && self.shutdown & RCV_SHUTDOWN != 0
+                && self.shutdown.intersects(Shutdown::RECEIVE)
                 && seg.end_seq() != seg.seq
                 && self.brings_new_data(seg)
             {

@@ -7,7 +7,7 @@ use crate::cx::Cx;
 use crate::endpoint::{Endpoint, SocketError, State, TSTAMP_ALIGNED};
 use crate::fastopen::FastOpenState;
 use crate::mib::Counter;
-use crate::options::Negotiated;
+use crate::options::Ecn;
 use crate::recovery::Flag;
 use crate::segment::Segment;
 use crate::stack::reply_reset;
@@ -93,7 +93,7 @@ impl Endpoint {
         // tcp_ecn_rcv_synack(): ECE alone says yes.
         let ecn = seg.flags.has(TcpFlags::ECE) && !seg.flags.has(TcpFlags::CWR);
         if !ecn {
-            self.neg.ecn_flags &= !Negotiated::ECN_OK;
+            self.neg.ecn_flags &= !Ecn::OK;
         }
         self.caqm_answered(seg);
         self.snd.snd_wl1 = seg.seq;
@@ -153,10 +153,10 @@ impl Endpoint {
         // tcp_ecn_rcv_syn(): both bits ask for ECN.
         let asks = seg.flags.has(TcpFlags::ECE) && seg.flags.has(TcpFlags::CWR);
         if !asks {
-            self.neg.ecn_flags &= !Negotiated::ECN_OK;
+            self.neg.ecn_flags &= !Ecn::OK;
         }
         // Crossed SYNs: nobody is the server that could agree.
-        self.neg.ecn_flags &= !Negotiated::CAQM_CLI;
+        self.neg.ecn_flags &= !Ecn::CAQM_CLI;
         self.mtup_init(cx);
         let pmtu = self.snd.pmtu;
         self.sync_mss(cx, pmtu);

@@ -6,11 +6,10 @@
 use tcplab_wire::TcpFlags;
 
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, SocketError};
+use crate::endpoint::{Endpoint, Shutdown, SocketError};
 use crate::segment::Segment;
 
 /// The bit of `sk_shutdown` after a FIN.
-const RCV_SHUTDOWN: u8 = 1;
 /// `TCP_URG_NOTYET`: the pointer came, its byte did not.
 pub(super) const NOT_YET: u16 = 0x0200;
 /// `TCP_URG_VALID`.
@@ -34,7 +33,9 @@ impl Endpoint {
                 }
                 Ok(true)
             }
-            _ if self.is_closed() || self.shutdown_bits() & RCV_SHUTDOWN != 0 => Ok(false),
+            _ if self.is_closed() || self.shutdown_bits().intersects(Shutdown::RECEIVE) => {
+                Ok(false)
+            }
             _ => Err(SocketError::Again),
         }
     }

@@ -3,7 +3,7 @@
 
 use super::chrono::SNDBUF_LIMITED;
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Shutdown};
 
 /// `SKB_DATA_ALIGN(sizeof(struct skb_shared_info))` and of `struct sk_buff`.
 const SHARED_INFO: u32 = 320;
@@ -31,8 +31,7 @@ impl Endpoint {
     /// Whether poll(2) says POLLOUT (`sk_stream_is_writeable()`, TCP_NOTSENT_LOWAT): a third of the buffer is free, and
     /// half of the low-water mark.
     pub fn is_writable(&self, cx: &Cx<'_>) -> bool {
-        const SEND_SHUTDOWN: u8 = 2;
-        if self.shutdown & SEND_SHUTDOWN != 0 {
+        if self.shutdown.intersects(Shutdown::SEND) {
             return true;
         }
         let (queued, buffer) = (self.snd.wmem_queued, self.snd.sndbuf);

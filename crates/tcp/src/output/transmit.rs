@@ -9,7 +9,7 @@ use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::host::DeviceQueue;
 use crate::mib::Counter;
-use crate::options::Negotiated;
+use crate::options::Ecn;
 use crate::queue::{Id, Skb};
 use crate::segment::{Caqm, Segment};
 
@@ -87,9 +87,9 @@ impl Endpoint {
             true => Segment::ECT_0,
             false => Segment::NOT_ECT,
         };
-        match self.neg.ecn_flags & Negotiated::ECN_OK {
-            0 => ecn,
-            _ => self.ecn_marks(b, flags, ecn),
+        match self.neg.ecn_flags.intersects(Ecn::OK) {
+            true => self.ecn_marks(b, flags, ecn),
+            false => ecn,
         }
     }
 
@@ -98,12 +98,12 @@ impl Endpoint {
         // RFC 3168 6.1.5: retransmissions are not ECN-capable.
         if b.len > 0 && b.seq.at_or_after(self.snd.snd_nxt) {
             ecn = Segment::ECT_0;
-            if self.neg.ecn_flags & Negotiated::ECN_QUEUE_CWR != 0 {
-                self.neg.ecn_flags &= !Negotiated::ECN_QUEUE_CWR;
+            if self.neg.ecn_flags.intersects(Ecn::QUEUE_CWR) {
+                self.neg.ecn_flags &= !Ecn::QUEUE_CWR;
                 *flags |= TcpFlags::CWR;
             }
         }
-        if self.neg.ecn_flags & Negotiated::ECN_DEMAND_CWR != 0 {
+        if self.neg.ecn_flags.intersects(Ecn::DEMAND_CWR) {
             *flags |= TcpFlags::ECE;
         }
         ecn

@@ -2,11 +2,9 @@
 
 use super::chrono::BUSY;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, SocketError, State};
+use crate::endpoint::{Endpoint, Shutdown, SocketError, State};
 use crate::options::SocketState;
 use crate::queue::{Id, Skb};
-
-const SEND_SHUTDOWN: u8 = 2;
 
 /// Flags of a write.
 #[derive(Clone, Copy)]
@@ -101,9 +99,15 @@ impl Endpoint {
     /// Whether the state lets the application write.
     fn may_write(&mut self) -> Result<(), SocketError> {
         let refused = match self.state {
-            State::Established | State::CloseWait if self.shutdown & SEND_SHUTDOWN == 0 => None,
+            State::Established | State::CloseWait if !self.shutdown.intersects(Shutdown::SEND) => {
+                None
+            }
             // A child of Fast Open may answer before its handshake is over.
-            State::SynRecv if self.request.is_some() && self.shutdown & SEND_SHUTDOWN == 0 => None,
+            State::SynRecv
+                if self.request.is_some() && !self.shutdown.intersects(Shutdown::SEND) =>
+            {
+                None
+            }
             State::SynRecv if self.request.is_some() => Some(SocketError::Pipe),
             State::SynSent | State::SynRecv => Some(SocketError::Again),
             _ => Some(SocketError::Pipe),

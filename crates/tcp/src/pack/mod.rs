@@ -267,7 +267,21 @@ macro_rules! packed_enum {
     };
 }
 
-pub(crate) use {packed, packed_enum};
+/// `packed_flags!(Type)`: one of `bitflags!`.
+macro_rules! packed_flags {
+    ($type:ty) => {
+        impl $crate::pack::Pack for $type {
+            fn pack(&self, like: &Self, to: &mut $crate::pack::Packer) {
+                $crate::pack::Pack::pack(&self.bits(), &like.bits(), to);
+            }
+            fn unpack(like: &Self, from: &mut $crate::pack::Unpacker<'_>) -> Self {
+                Self::from_bits_retain($crate::pack::Pack::unpack(&like.bits(), from))
+            }
+        }
+    };
+}
+
+pub(crate) use {packed, packed_enum, packed_flags};
 
 #[cfg(test)]
 mod tests {

@@ -6,11 +6,11 @@
 use tcplab_base::Seq;
 use tcplab_wire::TcpFlags;
 
-use super::{AckWork, CaState, Flag, Rexmit};
+use super::{AckWork, Acked, CaState, Flag, Rexmit};
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
 use crate::mib::Counter;
-use crate::options::{Negotiated, SocketState};
+use crate::options::{Ecn, SocketState};
 use crate::segment::Segment;
 
 /// What stood before an ACK was handled.
@@ -24,33 +24,32 @@ struct Prior {
 }
 
 impl Endpoint {
-    /// `tcp_ack()`: handles the acknowledgment of a segment. 1: it is good; 0: old; negative: it acknowledges what was
-    /// not sent (the caller drops the segment).
-    pub(crate) fn ack(&mut self, cx: &mut Cx<'_>, seg: &Segment, flag: u32) -> i32 {
+    /// `tcp_ack()`: handles the acknowledgment of a segment.
+    pub(crate) fn ack(&mut self, cx: &mut Cx<'_>, seg: &Segment, flag: Flag) -> Acked {
         let ack = seg.ack;
         if ack.before(self.snd.snd_una) {
             return self.old_ack(cx, seg, flag);
         }
         if ack.after(self.snd.snd_nxt) {
-            return -1;
+            return Acked::Invalid;
         }
         match self.loss.packets_out == 0 && seg.options.sack.is_empty() {
             true => self.ack_of_nothing(cx, seg, flag),
             false => self.ack_of_queue(cx, seg, flag),
         }
-        1
+        Acked::Good
     }
 
     /// Nothing is in flight and no block tells of it: what each segment of a peer carries that only sends. The same as
     /// [`Endpoint::ack_of_queue`] without all that has nothing to do.
     #[inline(never)]
-    fn ack_of_nothing(&mut self, cx: &mut Cx<'_>, seg: &Segment, flag: u32) {
+    fn ack_of_nothing(&mut self, cx: &mut Cx<'_>, seg: &Segment, flag: Flag) {
         let mut flag = flag;
         if seg.ack.after(self.snd.snd_una) {
             flag |= Flag::SND_UNA_ADVANCED;
             self.loss.retransmits = 0;
         }
-        if flag & Flag::UPDATE_TS_RECENT != 0 {
+        if flag.intersects(Flag::UPDATE_TS_RECENT) {
             self.replace_ts_recent(cx, seg.seq);
         }
         flag = self.ack_window(cx, seg, flag);
@@ -61,7 +60,7 @@ impl Endpoint {
 
     /// Segments are in flight, or the ACK tells of some that were.
     #[inline(never)]
-    fn ack_of_queue(&mut self, cx: &mut Cx<'_>, seg: &Segment, flag: u32) {
+    fn ack_of_queue(&mut self, cx: &mut Cx<'_>, seg: &Segment, flag: Flag) {
         let ack = seg.ack;
         let mut prior = self.prior();
         let mut flag = flag;
@@ -75,7 +74,7 @@ impl Endpoint {
         };
         let mut work = AckWork::default();
         work.rs.prior_in_flight = self.loss.in_flight();
-        if flag & Flag::UPDATE_TS_RECENT != 0 {
+        if flag.intersects(Flag::UPDATE_TS_RECENT) {
             self.replace_ts_recent(cx, seg.seq);
         }
         flag = self.ack_window(cx, seg, flag);
@@ -112,8 +111,8 @@ impl Endpoint {
 
     /// The window, and on the slow path ECN's echo.
     #[inline]
-    fn ack_window(&mut self, cx: &mut Cx<'_>, seg: &Segment, mut flag: u32) -> u32 {
-        if flag & (Flag::SLOWPATH | Flag::SND_UNA_ADVANCED) == Flag::SND_UNA_ADVANCED {
+    fn ack_window(&mut self, cx: &mut Cx<'_>, seg: &Segment, mut flag: Flag) -> Flag {
+        if flag.intersects(Flag::SND_UNA_ADVANCED) && !flag.intersects(Flag::SLOWPATH) {
             // The window is the same, and nothing else is in the header: a pure step forward.
             self.snd.snd_wl1 = seg.seq;
             self.snd_una_update(seg.ack);
@@ -138,13 +137,13 @@ impl Endpoint {
         &mut self,
         cx: &mut Cx<'_>,
         seg: &Segment,
-        mut flag: u32,
+        mut flag: Flag,
         prior: &Prior,
         work: &mut AckWork,
-    ) -> u32 {
+    ) -> Flag {
         flag |= self.sacktag_write_queue(cx, seg, prior.snd_una, work);
         if work.sack_delivered > 0 {
-            self.count_delivered(work.sack_delivered, flag & Flag::ECE != 0);
+            self.count_delivered(work.sack_delivered, flag.intersects(Flag::ECE));
         }
         flag
     }
@@ -154,7 +153,7 @@ impl Endpoint {
         &mut self,
         cx: &mut Cx<'_>,
         prior: &Prior,
-        mut flag: u32,
+        mut flag: Flag,
         ack: Seq,
         work: &mut AckWork,
     ) {
@@ -162,7 +161,7 @@ impl Endpoint {
         if self.latency.is_some() {
             self.recovery_acked(cx);
         }
-        let ece = flag & Flag::ECE != 0;
+        let ece = flag.intersects(Flag::ECE);
         flag |= self.clean_rtx_queue(cx, prior.fack, prior.snd_una, work, ece);
         self.rack_update_reo_wnd(cx, work.rs.prior_delivered);
         self.cc_in_ack_event(cx, flag);
@@ -171,15 +170,15 @@ impl Endpoint {
         }
         if self.ack_is_dubious(flag) {
             let duplicate = Flag::SND_UNA_ADVANCED | Flag::NOT_DUP | Flag::DSACKING_ACK;
-            let dupacks = u32::from(flag & duplicate == 0);
+            let dupacks = u32::from(!flag.intersects(duplicate));
             self.fastretrans_alert(cx, prior.snd_una, dupacks, &mut flag, &mut rexmit);
         }
-        if flag & Flag::SET_XMIT_TIMER != 0 {
+        if flag.intersects(Flag::SET_XMIT_TIMER) {
             self.set_xmit_timer(cx);
         }
         let delivered = self.newly_delivered(cx, prior.delivered, flag);
         let lost = self.loss.lost.wrapping_sub(prior.lost);
-        work.rs.is_ack_delayed = flag & Flag::ACK_MAYBE_DELAYED != 0;
+        work.rs.is_ack_delayed = flag.intersects(Flag::ACK_MAYBE_DELAYED);
         self.rate_gen(cx, delivered, lost, prior.is_sack_reneg, &mut work.rs);
         self.cong_control(cx, delivered, flag, &work.rs);
         self.xmit_recovery(cx, rexmit);
@@ -187,7 +186,7 @@ impl Endpoint {
 
     /// Nothing was in flight: a window that opens, the answer to a probe.
     #[inline]
-    fn window_opens(&mut self, cx: &mut Cx<'_>, flag: u32, ack: Seq) {
+    fn window_opens(&mut self, cx: &mut Cx<'_>, flag: Flag, ack: Seq) {
         if self.queue.has_unsent() {
             self.ack_probe(cx);
         }
@@ -199,9 +198,9 @@ impl Endpoint {
     /// Nothing was in flight, but blocks came: a DSACK may say that the last retransmission was needless.
     #[cold]
     #[inline(never)]
-    fn ack_without_queue(&mut self, cx: &mut Cx<'_>, prior: &Prior, mut flag: u32, ack: Seq) {
+    fn ack_without_queue(&mut self, cx: &mut Cx<'_>, prior: &Prior, mut flag: Flag, ack: Seq) {
         self.cc_in_ack_event(cx, flag);
-        if flag & Flag::DSACKING_ACK != 0 {
+        if flag.intersects(Flag::DSACKING_ACK) {
             let mut rexmit = Rexmit::None;
             self.fastretrans_alert(cx, prior.snd_una, 0, &mut flag, &mut rexmit);
             self.newly_delivered(cx, prior.delivered, flag);
@@ -212,17 +211,17 @@ impl Endpoint {
     /// An ACK that others have overtaken: only its SACK blocks count.
     #[cold]
     #[inline(never)]
-    fn old_ack(&mut self, cx: &mut Cx<'_>, seg: &Segment, mut flag: u32) -> i32 {
+    fn old_ack(&mut self, cx: &mut Cx<'_>, seg: &Segment, mut flag: Flag) -> Acked {
         let prior = self.prior();
         // RFC 5961 5.2: one that is older than any window is answered, not used.
         let window = u64::from(self.snd.max_window).min(self.stats.bytes_acked) as u32;
         if seg.ack.before(prior.snd_una - window) {
-            if flag & Flag::NO_CHALLENGE_ACK == 0 {
+            if !flag.intersects(Flag::NO_CHALLENGE_ACK) {
                 self.send_challenge_ack(cx);
             }
-            return -1;
+            return Acked::Invalid;
         }
-        if flag & Flag::UPDATE_TS_RECENT != 0 {
+        if flag.intersects(Flag::UPDATE_TS_RECENT) {
             self.replace_ts_recent(cx, seg.seq);
         }
         if self.neg.sack_ok && !seg.options.sack.is_empty() {
@@ -233,22 +232,22 @@ impl Endpoint {
             self.newly_delivered(cx, prior.delivered, flag);
             self.xmit_recovery(cx, rexmit);
         }
-        0
+        Acked::Old
     }
 
     /// `tcp_ack_is_dubious()`.
     #[inline]
-    fn ack_is_dubious(&self, flag: u32) -> bool {
-        flag & Flag::NOT_DUP == 0
-            || flag & Flag::CA_ALERT != 0
+    fn ack_is_dubious(&self, flag: Flag) -> bool {
+        !flag.intersects(Flag::NOT_DUP)
+            || flag.intersects(Flag::CA_ALERT)
             || self.loss.ca_state != CaState::Open
     }
 
     /// `tcp_newly_delivered()`.
-    fn newly_delivered(&mut self, cx: &mut Cx<'_>, prior: u32, flag: u32) -> u32 {
+    fn newly_delivered(&mut self, cx: &mut Cx<'_>, prior: u32, flag: Flag) -> u32 {
         let delivered = self.stats.delivered.wrapping_sub(prior);
         cx.mib.add(Counter::Delivered, u64::from(delivered));
-        if flag & Flag::ECE != 0 {
+        if flag.intersects(Flag::ECE) {
             cx.mib.add(Counter::DeliveredCE, u64::from(delivered));
         }
         delivered
@@ -283,14 +282,14 @@ impl Endpoint {
     fn is_ecn_echo(&self, seg: &Segment) -> bool {
         seg.flags.has(TcpFlags::ECE)
             && !seg.flags.has(TcpFlags::SYN)
-            && self.neg.ecn_flags & Negotiated::ECN_OK != 0
+            && self.neg.ecn_flags.intersects(Ecn::OK)
     }
 
     /// `tcp_ecn_accept_cwr()`: also on a pure ACK, which RFC 3168 6.1.2 does not ask for.
     #[cold]
     #[inline(never)]
     fn accept_cwr(&mut self, seg: &Segment) {
-        self.neg.ecn_flags &= !Negotiated::ECN_DEMAND_CWR;
+        self.neg.ecn_flags &= !Ecn::DEMAND_CWR;
         if seg.seq != seg.end_seq() {
             self.ack.pending |= crate::endpoint::AckPending::NOW;
         }

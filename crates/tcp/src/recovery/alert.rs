@@ -16,7 +16,7 @@ impl Endpoint {
         cx: &mut Cx<'_>,
         prior_snd_una: Seq,
         dupacks: u32,
-        flags: &mut u32,
+        flags: &mut Flag,
         rexmit: &mut Rexmit,
     ) {
         let flag = *flags;
@@ -25,11 +25,11 @@ impl Endpoint {
             self.rearm_rto(cx);
         }
         let mut do_lost =
-            dupacks > 0 || (flag & Flag::DATA_SACKED != 0 && self.force_fast_retransmit());
+            dupacks > 0 || (flag.intersects(Flag::DATA_SACKED) && self.force_fast_retransmit());
         if self.loss.packets_out == 0 {
             self.loss.sacked_out = 0;
         }
-        if flag & Flag::ECE != 0 {
+        if flag.intersects(Flag::ECE) {
             // Congestion is proven: no undo.
             self.loss.prior_ssthresh = 0;
         }
@@ -49,7 +49,7 @@ impl Endpoint {
             CaState::Loss => {
                 self.process_loss(cx, flag, dupacks, rexmit);
                 self.identify_packet_loss(cx, flags);
-                if self.loss.ca_state != CaState::Open && *flags & Flag::LOST_RETRANS == 0 {
+                if self.loss.ca_state != CaState::Open && !flags.intersects(Flag::LOST_RETRANS) {
                     return;
                 }
                 if !self.maybe_recover(cx, dupacks, flags, flag) {
@@ -105,12 +105,12 @@ impl Endpoint {
         cx: &mut Cx<'_>,
         prior_snd_una: Seq,
         dupacks: u32,
-        flags: &mut u32,
-        flag: u32,
+        flags: &mut Flag,
+        flag: Flag,
         do_lost: &mut bool,
     ) -> bool {
-        let ece = flag & Flag::ECE != 0;
-        if flag & Flag::SND_UNA_ADVANCED == 0 {
+        let ece = flag.intersects(Flag::ECE);
+        if !flag.intersects(Flag::SND_UNA_ADVANCED) {
             if self.is_reno() {
                 self.add_reno_sack(cx, dupacks, ece);
             }
@@ -132,10 +132,16 @@ impl Endpoint {
     }
 
     /// Open, Disorder, CWR, or Loss that was undone: enters Recovery when something is lost; true when it did.
-    fn maybe_recover(&mut self, cx: &mut Cx<'_>, dupacks: u32, flags: &mut u32, flag: u32) -> bool {
-        let ece = flag & Flag::ECE != 0;
+    fn maybe_recover(
+        &mut self,
+        cx: &mut Cx<'_>,
+        dupacks: u32,
+        flags: &mut Flag,
+        flag: Flag,
+    ) -> bool {
+        let ece = flag.intersects(Flag::ECE);
         if self.is_reno() {
-            if flag & Flag::SND_UNA_ADVANCED != 0 {
+            if flag.intersects(Flag::SND_UNA_ADVANCED) {
                 self.loss.sacked_out = 0;
             }
             self.add_reno_sack(cx, dupacks, ece);
@@ -156,9 +162,9 @@ impl Endpoint {
     }
 
     /// `tcp_check_sack_reneging()`: the ACK stops at something SACKed. The peer gets a moment to repair that.
-    fn check_sack_reneging(&mut self, cx: &Cx<'_>, flags: &mut u32) -> bool {
+    fn check_sack_reneging(&mut self, cx: &Cx<'_>, flags: &mut Flag) -> bool {
         let both = Flag::SACK_RENEGING | Flag::SND_UNA_ADVANCED;
-        if *flags & both != both {
+        if !flags.contains(both) {
             return false;
         }
         let clock = &cx.host.clock;
@@ -178,19 +184,19 @@ impl Endpoint {
     }
 
     /// `tcp_time_to_recover()`.
-    fn time_to_recover(&mut self, cx: &mut Cx<'_>, flags: &mut u32) -> bool {
+    fn time_to_recover(&mut self, cx: &mut Cx<'_>, flags: &mut Flag) -> bool {
         self.loss.lost_out > 0
             || (!self.is_rack(cx) && self.dupack_heuristics(cx) > self.loss.reordering)
             || (cx.host.profile.early_retransmit && self.early_retransmit(cx, flags))
     }
 
     /// `tcp_identify_packet_loss()`.
-    fn identify_packet_loss(&mut self, cx: &mut Cx<'_>, flags: &mut u32) {
+    fn identify_packet_loss(&mut self, cx: &mut Cx<'_>, flags: &mut Flag) {
         if self.queue.first_sent().is_none() {
             return;
         }
         if self.is_reno() {
-            self.newreno_mark_lost(cx, *flags & Flag::SND_UNA_ADVANCED != 0);
+            self.newreno_mark_lost(cx, flags.intersects(Flag::SND_UNA_ADVANCED));
         } else if self.is_rack(cx) {
             let before = self.loss.retrans_out;
             if self.rack_mark_lost(cx) {
@@ -215,9 +221,9 @@ impl Endpoint {
     }
 
     /// `tcp_try_to_open()`.
-    fn try_to_open(&mut self, cx: &mut Cx<'_>, flag: u32) {
+    fn try_to_open(&mut self, cx: &mut Cx<'_>, flag: Flag) {
         self.retrans_stamp_cleanup();
-        if flag & Flag::ECE != 0 {
+        if flag.intersects(Flag::ECE) {
             self.enter_cwr(cx);
         }
         if self.loss.ca_state != CaState::Cwr {
@@ -245,19 +251,19 @@ impl Endpoint {
     }
 
     /// `tcp_process_loss()`: an ACK in Loss; F-RTO (RFC 5682 3.1) and what follows a real timeout.
-    fn process_loss(&mut self, cx: &mut Cx<'_>, flag: u32, dupacks: u32, rexmit: &mut Rexmit) {
-        let advanced = flag & Flag::SND_UNA_ADVANCED != 0;
+    fn process_loss(&mut self, cx: &mut Cx<'_>, flag: Flag, dupacks: u32, rexmit: &mut Rexmit) {
+        let advanced = flag.intersects(Flag::SND_UNA_ADVANCED);
         let recovered = !self.snd.snd_una.before(self.loss.high_seq);
         if (advanced || self.request.is_some()) && self.try_undo_loss(cx, false) {
             return;
         }
         if self.loss.frto {
             // Step 3.b: something that was sent once arrived.
-            if flag & Flag::ORIG_SACK_ACKED != 0 && self.try_undo_loss(cx, true) {
+            if flag.intersects(Flag::ORIG_SACK_ACKED) && self.try_undo_loss(cx, true) {
                 return;
             }
             if self.snd.snd_nxt.after(self.loss.high_seq) {
-                if flag & Flag::DATA_SACKED != 0 || dupacks > 0 {
+                if flag.intersects(Flag::DATA_SACKED) || dupacks > 0 {
                     // Step 3.a: the loss was real.
                     self.loss.frto = false;
                 }
@@ -278,7 +284,7 @@ impl Endpoint {
         if self.is_reno() {
             if self.snd.snd_nxt.after(self.loss.high_seq) && dupacks > 0 {
                 // Step 2.b's new data arrived.
-                self.add_reno_sack(cx, dupacks, flag & Flag::ECE != 0);
+                self.add_reno_sack(cx, dupacks, flag.intersects(Flag::ECE));
             } else if advanced {
                 self.loss.sacked_out = 0;
             }

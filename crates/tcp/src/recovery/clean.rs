@@ -12,7 +12,7 @@ use crate::rtt::RttSamples;
 
 /// What the segments that left the queue say.
 struct Cleaned {
-    flag: u32,
+    flag: Flag,
     /// Transmission of the first and the last one that was neither SACKed nor retransmitted, in us; 0: none.
     first_ackt: u64,
     last_ackt: u64,
@@ -32,10 +32,10 @@ impl Endpoint {
         prior_snd_una: Seq,
         work: &mut AckWork,
         ece: bool,
-    ) -> u32 {
+    ) -> Flag {
         let prior_sacked = self.loss.sacked_out;
         let mut done = Cleaned {
-            flag: 0,
+            flag: Flag::empty(),
             first_ackt: 0,
             last_ackt: 0,
             reord: self.snd.snd_nxt,
@@ -59,7 +59,7 @@ impl Endpoint {
         let samples = self.ack_samples(cx, work, &mut done, prior_sacked, prior_snd_una);
         let (cc_rtt, updated) = self.ack_update_rtt(cx, done.flag, samples);
         work.rs.rtt_us = cc_rtt.map_or(-1, i64::from);
-        if done.flag & Flag::ACKED != 0 {
+        if done.flag.intersects(Flag::ACKED) {
             done.flag |= Flag::SET_XMIT_TIMER;
             if self.mtup.is_some() {
                 self.mtu_probe_acked(cx);
@@ -202,7 +202,7 @@ impl Endpoint {
         let now = cx.now_us();
         let since = |sent: u64| Some(now.saturating_sub(sent) as u32);
         let mut samples = RttSamples::default();
-        if done.first_ackt != 0 && done.flag & Flag::RETRANS_DATA_ACKED == 0 {
+        if done.first_ackt != 0 && !done.flag.intersects(Flag::RETRANS_DATA_ACKED) {
             samples.seq = since(done.first_ackt);
             samples.cc = since(done.last_ackt);
             // One short segment alone over the round trip: the receiver may have delayed its ACK.
@@ -211,7 +211,7 @@ impl Endpoint {
                 && prior_sacked == 0
                 && self.snd.snd_una - prior_snd_una < self.snd.mss_cache
                 && work.rs.prior_delivered.wrapping_add(1) == self.stats.delivered
-                && done.flag & (Flag::CA_ALERT | Flag::SYN_ACKED) == 0
+                && !done.flag.intersects(Flag::CA_ALERT | Flag::SYN_ACKED)
             {
                 done.flag |= Flag::ACK_MAYBE_DELAYED;
             }
@@ -228,7 +228,7 @@ impl Endpoint {
     fn after_acked_without_sack(&mut self, cx: &mut Cx<'_>, done: &mut Cleaned, ece: bool) {
         self.remove_reno_sacks(cx, done.pkts_acked, ece);
         // Without SACK nobody can tell the original from the retransmission.
-        if done.flag & Flag::RETRANS_DATA_ACKED != 0 {
+        if done.flag.intersects(Flag::RETRANS_DATA_ACKED) {
             done.flag &= !Flag::ORIG_SACK_ACKED;
         }
     }

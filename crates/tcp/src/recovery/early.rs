@@ -20,7 +20,7 @@ impl Endpoint {
     /// The last two rules of `tcp_time_to_recover()`: too few segments are out for three duplicates, and no new data
     /// can bring more of them.
     #[cold]
-    pub(super) fn early_retransmit(&mut self, cx: &mut Cx<'_>, flags: &mut u32) -> bool {
+    pub(super) fn early_retransmit(&mut self, cx: &mut Cx<'_>, flags: &mut Flag) -> bool {
         let l = &self.loss;
         let enough = (l.packets_out / 2).max(cx.host.sysctl.tcp_reordering);
         if l.packets_out <= l.reordering && l.sacked_out >= enough && !self.may_send_now(cx) {
@@ -52,8 +52,10 @@ impl Endpoint {
 
     /// `tcp_pause_early_retransmit()`: waits a quarter of a round trip for what may only be late (RFC 5827, appendix
     /// A.3); false: not now, recover at once.
-    fn pause_early_retransmit(&mut self, cx: &Cx<'_>, flags: &mut u32) -> bool {
-        if cx.host.sysctl.tcp_early_retrans < 2 || *flags & Flag::ECE != 0 || self.rtt.srtt_us == 0
+    fn pause_early_retransmit(&mut self, cx: &Cx<'_>, flags: &mut Flag) -> bool {
+        if cx.host.sysctl.tcp_early_retrans < 2
+            || flags.intersects(Flag::ECE)
+            || self.rtt.srtt_us == 0
         {
             return false;
         }
@@ -62,7 +64,7 @@ impl Endpoint {
             .from_micros(u64::from(self.rtt.srtt_us >> 5))
             .max(clock.from_millis(2));
         // An ACK that goes forward starts the timeout again, at its end.
-        let rto = match *flags & Flag::SET_XMIT_TIMER != 0 {
+        let rto = match flags.intersects(Flag::SET_XMIT_TIMER) {
             true => self.rtt.rto,
             false => clock.from_micros(self.rto_delta_us(cx).max(1) as u64),
         };

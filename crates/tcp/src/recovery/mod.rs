@@ -22,6 +22,7 @@ mod tlp;
 mod undo;
 mod window;
 
+use bitflags::bitflags;
 use tcplab_base::Seq;
 
 use crate::cc::RateSample;
@@ -218,33 +219,44 @@ impl Default for Rack {
     }
 }
 
-/// What an ACK did (`FLAG_*` of tcp_input.c).
-pub(crate) struct Flag;
+bitflags! {
+    /// What an ACK did (`FLAG_*` of tcp_input.c).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub(crate) struct Flag: u32 {
+        const DATA = 0x01;
+        const WIN_UPDATE = 0x02;
+        const DATA_ACKED = 0x04;
+        const RETRANS_DATA_ACKED = 0x08;
+        const SYN_ACKED = 0x10;
+        const DATA_SACKED = 0x20;
+        const ECE = 0x40;
+        const LOST_RETRANS = 0x80;
+        const SLOWPATH = 0x100;
+        const ORIG_SACK_ACKED = 0x200;
+        const SND_UNA_ADVANCED = 0x400;
+        const DSACKING_ACK = 0x800;
+        const SET_XMIT_TIMER = 0x1000;
+        const SACK_RENEGING = 0x2000;
+        const UPDATE_TS_RECENT = 0x4000;
+        const NO_CHALLENGE_ACK = 0x8000;
+        const ACK_MAYBE_DELAYED = 0x10000;
+        const DSACK_TLP = 0x20000;
 
-#[allow(missing_docs)]
-impl Flag {
-    pub(crate) const DATA: u32 = 0x01;
-    pub(crate) const WIN_UPDATE: u32 = 0x02;
-    pub(crate) const DATA_ACKED: u32 = 0x04;
-    pub(crate) const RETRANS_DATA_ACKED: u32 = 0x08;
-    pub(crate) const SYN_ACKED: u32 = 0x10;
-    pub(crate) const DATA_SACKED: u32 = 0x20;
-    pub(crate) const ECE: u32 = 0x40;
-    pub(crate) const LOST_RETRANS: u32 = 0x80;
-    pub(crate) const SLOWPATH: u32 = 0x100;
-    pub(crate) const ORIG_SACK_ACKED: u32 = 0x200;
-    pub(crate) const SND_UNA_ADVANCED: u32 = 0x400;
-    pub(crate) const DSACKING_ACK: u32 = 0x800;
-    pub(crate) const SET_XMIT_TIMER: u32 = 0x1000;
-    pub(crate) const SACK_RENEGING: u32 = 0x2000;
-    pub(crate) const UPDATE_TS_RECENT: u32 = 0x4000;
-    pub(crate) const NO_CHALLENGE_ACK: u32 = 0x8000;
-    pub(crate) const ACK_MAYBE_DELAYED: u32 = 0x10000;
-    pub(crate) const DSACK_TLP: u32 = 0x20000;
+        const ACKED = Self::DATA_ACKED.bits() | Self::SYN_ACKED.bits();
+        const NOT_DUP = Self::DATA.bits() | Self::WIN_UPDATE.bits() | Self::ACKED.bits();
+        const CA_ALERT = Self::DATA_SACKED.bits() | Self::ECE.bits() | Self::DSACKING_ACK.bits();
+    }
+}
 
-    pub(crate) const ACKED: u32 = Self::DATA_ACKED | Self::SYN_ACKED;
-    pub(crate) const NOT_DUP: u32 = Self::DATA | Self::WIN_UPDATE | Self::ACKED;
-    pub(crate) const CA_ALERT: u32 = Self::DATA_SACKED | Self::ECE | Self::DSACKING_ACK;
+/// What became of a segment's acknowledgment (`tcp_ack()`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Acked {
+    /// It is of the window that was sent.
+    Good,
+    /// Others have overtaken it; only its SACK blocks counted.
+    Old,
+    /// It acknowledges what was not sent, or is older than any window: the segment is dropped.
+    Invalid,
 }
 
 /// What one ACK's cumulative part and SACK blocks say (`struct tcp_sacktag_state` with its rate sample).
@@ -258,7 +270,7 @@ pub(super) struct AckWork {
     /// Segments that SACK blocks say were delivered.
     pub(super) sack_delivered: u32,
     /// What the SACK blocks did.
-    pub(super) flag: u32,
+    pub(super) flag: Flag,
     pub(super) mss_now: u32,
     pub(super) rs: RateSample,
 }

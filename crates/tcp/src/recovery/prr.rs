@@ -3,18 +3,16 @@
 
 use super::{CaState, Flag};
 use crate::cc::CaEvent;
+use crate::cc::INFINITE_SSTHRESH;
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
-use crate::options::Negotiated;
-
-/// A threshold that was never set (`TCP_INFINITE_SSTHRESH`).
-pub(crate) const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+use crate::options::Ecn;
 
 impl Endpoint {
     /// `tcp_ecn_queue_cwr()`: the next new data carries CWR (RFC 3168 6.1.2).
     pub(super) fn ecn_queue_cwr(&mut self) {
-        if self.neg.ecn_flags & Negotiated::ECN_OK != 0 {
-            self.neg.ecn_flags |= Negotiated::ECN_QUEUE_CWR;
+        if self.neg.ecn_flags.intersects(Ecn::OK) {
+            self.neg.ecn_flags |= Ecn::QUEUE_CWR;
         }
     }
 
@@ -39,7 +37,7 @@ impl Endpoint {
         _cx: &Cx<'_>,
         newly_delivered: u32,
         newly_lost: u32,
-        flag: u32,
+        flag: Flag,
     ) {
         if newly_delivered == 0 || self.snd.prior_cwnd == 0 {
             return;
@@ -55,7 +53,7 @@ impl Endpoint {
             (i64::from(ssthresh) * delivered + prior - 1) / prior - out
         } else {
             let mut count = (delivered - out).max(i64::from(newly_delivered));
-            if flag & Flag::SND_UNA_ADVANCED != 0 && newly_lost == 0 {
+            if flag.intersects(Flag::SND_UNA_ADVANCED) && newly_lost == 0 {
                 count += 1;
             }
             count.min(delta)

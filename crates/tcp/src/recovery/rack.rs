@@ -2,7 +2,7 @@
 
 use tcplab_base::Seq;
 
-use super::{CaState, Loss};
+use super::{CaState, Flag, Loss};
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::queue::{Sacked, Skb};
@@ -119,7 +119,7 @@ impl Endpoint {
                 self.enter_recovery(cx, false);
                 if !self.cc_controls_cwnd() {
                     let lost = self.loss.lost.wrapping_sub(lost);
-                    self.cwnd_reduction(cx, 1, lost, 0);
+                    self.cwnd_reduction(cx, 1, lost, Flag::empty());
                 }
             }
             self.xmit_retransmit_queue(cx);

@@ -33,8 +33,8 @@ impl Endpoint {
         seg: &Segment,
         prior_snd_una: Seq,
         work: &mut AckWork,
-    ) -> u32 {
-        work.flag = 0;
+    ) -> Flag {
+        work.flag = Flag::empty();
         work.reord = self.snd.snd_nxt;
         if self.loss.sacked_out == 0 {
             self.loss.highest_sack = self.queue.first_sent().unwrap_or(Id::NONE);
@@ -42,7 +42,7 @@ impl Endpoint {
         let dsack = self.check_dsack(cx, seg, prior_snd_una, work);
         if seg.ack.before(prior_snd_una - self.snd.max_window) {
             // Far too old, whatever it says.
-            return 0;
+            return Flag::empty();
         }
         if self.loss.packets_out == 0 {
             return work.flag;
@@ -122,7 +122,7 @@ impl Endpoint {
             return 0;
         }
         // Only reordering is RACK's matter: not a probe, and not before any reordering was seen.
-        if self.stats.reord_seen > 0 && work.flag & Flag::DSACK_TLP == 0 {
+        if self.stats.reord_seen > 0 && !work.flag.intersects(Flag::DSACK_TLP) {
             self.rack.dsack_seen = true;
         }
         work.flag |= Flag::DSACKING_ACK;

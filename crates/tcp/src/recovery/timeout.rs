@@ -4,7 +4,7 @@
 use tcplab_base::Seq;
 
 use super::CaState;
-use super::prr::INFINITE_SSTHRESH;
+use crate::cc::INFINITE_SSTHRESH;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, SocketError, State};
 use crate::host::DeviceQueue;

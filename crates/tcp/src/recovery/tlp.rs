@@ -126,7 +126,7 @@ impl Endpoint {
     }
 
     /// `tcp_process_tlp_ack()`: ends the probe's episode.
-    pub(super) fn process_tlp_ack(&mut self, cx: &mut Cx<'_>, ack: Seq, flag: u32) {
+    pub(super) fn process_tlp_ack(&mut self, cx: &mut Cx<'_>, ack: Seq, flag: Flag) {
         let Some(high) = self.loss.tlp_high_seq else {
             return;
         };
@@ -134,7 +134,7 @@ impl Endpoint {
             return;
         }
         let pure = Flag::SND_UNA_ADVANCED | Flag::NOT_DUP | Flag::DATA_SACKED;
-        if !self.loss.tlp_retrans || flag & Flag::DSACK_TLP != 0 {
+        if !self.loss.tlp_retrans || flag.intersects(Flag::DSACK_TLP) {
             // New data was the probe; or the original arrived too.
             self.loss.tlp_high_seq = None;
         } else if ack.after(high) {
@@ -144,7 +144,7 @@ impl Endpoint {
             self.end_cwnd_reduction(cx);
             self.try_keep_open(cx);
             cx.count(Counter::LossProbeRecovery);
-        } else if flag & pure == 0 {
+        } else if !flag.intersects(pure) {
             self.loss.tlp_high_seq = None;
         }
     }

@@ -8,7 +8,7 @@ use super::rack::RECOVERY_THRESH;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
 use crate::mib::Counter;
-use crate::options::Negotiated;
+use crate::options::Ecn;
 use crate::queue::{Sacked, Skb};
 
 impl Endpoint {
@@ -86,7 +86,7 @@ impl Endpoint {
             self.set_cwnd(cwnd);
             if self.loss.prior_ssthresh > self.snd.snd_ssthresh {
                 self.set_ssthresh(self.loss.prior_ssthresh);
-                self.neg.ecn_flags &= !Negotiated::ECN_QUEUE_CWR;
+                self.neg.ecn_flags &= !Ecn::QUEUE_CWR;
             }
         }
         self.snd.snd_cwnd_stamp = cx.jiffies32();

@@ -18,13 +18,13 @@ impl Endpoint {
     }
 
     /// `tcp_ack_update_window()`: takes the window when the segment is newer than the last that set it.
-    pub(super) fn ack_update_window(&mut self, cx: &mut Cx<'_>, seg: &Segment) -> u32 {
+    pub(super) fn ack_update_window(&mut self, cx: &mut Cx<'_>, seg: &Segment) -> Flag {
         let scale = match seg.flags.has(TcpFlags::SYN) {
             true => 0,
             false => u32::from(self.snd.snd_wscale),
         };
         let window = u32::from(seg.window) << scale.min(14);
-        let mut flag = 0;
+        let mut flag = Flag::empty();
         let s = &self.snd;
         if seg.ack.after(s.snd_una)
             || seg.seq.after(s.snd_wl1)

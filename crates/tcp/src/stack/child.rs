@@ -6,7 +6,7 @@ use super::request::Request;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, MSS_DEFAULT, Path, State};
 use crate::mib::Counter;
-use crate::options::Negotiated;
+use crate::options::Ecn;
 use crate::segment::Segment;
 
 /// Makes the endpoint; it is in SYN-RECEIVED and gets `seg`, the ACK of the SYN-ACK, next.
@@ -88,7 +88,8 @@ fn negotiated(cx: &Cx<'_>, ep: &mut Endpoint, req: &Request) {
     }
     // The kernel's copy of the listener's bits, which know nothing of ECN.
     let loses = cx.host.sysctl.sysctl_caqm_enable && cx.host.profile.caqm_child_loses_ecn;
-    n.ecn_flags = (u8::from(req.ecn_ok && !loses) * Negotiated::ECN_OK) | req.caqm;
+    n.ecn_flags = req.caqm;
+    n.ecn_flags.set(Ecn::OK, req.ecn_ok && !loses);
 }
 
 fn windows(ep: &mut Endpoint, req: &Request, seg: &Segment) {

@@ -53,7 +53,7 @@ use self::listener::Listener;
 use self::table::{Conn, Holder, Record, Table};
 use self::timewait::TimeWait;
 use crate::cx::{Cx, Ticks};
-use crate::endpoint::{Endpoint, State};
+use crate::endpoint::{Endpoint, Shutdown, State};
 use crate::host::HostConfig;
 use crate::metrics::Metrics;
 use crate::mib::Mib;
@@ -110,7 +110,7 @@ pub struct Stack {
 pub(crate) struct Watch {
     state: State,
     rcv_nxt: Seq,
-    shutdown: u8,
+    shutdown: Shutdown,
     failed: bool,
 }
 

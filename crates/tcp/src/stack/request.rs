@@ -15,7 +15,7 @@ use crate::endpoint::{
 use crate::fastopen::put_option;
 use crate::input::{in_window, paws_reject};
 use crate::mib::Counter;
-use crate::options::Negotiated;
+use crate::options::Ecn;
 use crate::segment::{Addr, Segment};
 
 /// A request.
@@ -44,7 +44,7 @@ pub(crate) struct Request {
     pub(crate) wscale_ok: bool,
     pub(crate) ecn_ok: bool,
     /// Bits of [`Negotiated`]: which ends speak CAQM.
-    pub(crate) caqm: u8,
+    pub(crate) caqm: Ecn,
     /// The ACK came, and waits: for data (TCP_DEFER_ACCEPT) or for room in the accept queue.
     pub(crate) acked: bool,
     /// Of a child of Fast Open: accept(2) has given it out (`req->sk` is NULL).
@@ -119,7 +119,7 @@ impl Request {
             sack_ok: o.sack_permitted && sysctl.tcp_sack,
             wscale_ok: scale.is_some(),
             ecn_ok: false,
-            caqm: 0,
+            caqm: Ecn::empty(),
             acked: false,
             taken: false,
             num_retrans: 0,
@@ -160,9 +160,9 @@ impl Request {
         listener.caqm_asked |= asks;
         asks |= listener.caqm_asked && profile.caqm_listener_flags;
         if asks {
-            self.caqm = Negotiated::CAQM_CLI | Negotiated::CAQM_SRV;
+            self.caqm = Ecn::CAQM_CLI | Ecn::CAQM_SRV;
         } else if profile.caqm_unasked_srv {
-            self.caqm = Negotiated::CAQM_SRV;
+            self.caqm = Ecn::CAQM_SRV;
         }
     }
 
@@ -202,9 +202,9 @@ impl Request {
             self.snt_synack_us = cx.now_us();
         }
         let ecn = u16::from(self.ecn_ok) * TcpFlags::ECE;
-        let caqm = match self.caqm & Negotiated::CAQM_SRV {
-            0 => 0,
-            _ => negotiate::SRV,
+        let caqm = match self.caqm.intersects(Ecn::CAQM_SRV) {
+            true => negotiate::SRV,
+            false => 0,
         };
         let stamps = (stamp.wrapping_add(self.ts_off), self.ts_recent);
         let mut options = TcpOptions {

@@ -6,7 +6,7 @@ use super::super::Congestion;
 use super::Caqm;
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
-use crate::options::Negotiated;
+use crate::options::Ecn;
 use crate::segment::Segment;
 
 /// The reserved bit with which a client's SYN asks: that of RFC 3540's nonce sum, and of AccECN's AE (RFC 9768).
@@ -15,7 +15,7 @@ pub(crate) const CLI: u16 = 0x100;
 pub(crate) const SRV: u16 = 0x200;
 
 /// Both ends speak it.
-const BOTH: u8 = Negotiated::CAQM_CLI | Negotiated::CAQM_SRV;
+const BOTH: Ecn = Ecn::CAQM_CLI.union(Ecn::CAQM_SRV);
 
 /// Whether this host and this congestion control speak it.
 pub(crate) fn speaks(cx: &Cx<'_>, congestion: &str) -> bool {
@@ -34,24 +34,24 @@ impl Endpoint {
     pub(crate) fn caqm_asks(&mut self, cx: &Cx<'_>) -> bool {
         let asks = matches!(self.cc, Congestion::Caqm(_)) && cx.host.sysctl.sysctl_caqm_enable;
         if asks {
-            self.neg.ecn_flags |= Negotiated::CAQM_CLI;
+            self.neg.ecn_flags |= Ecn::CAQM_CLI;
         }
         asks
     }
 
     /// The SYN-ACK came.
     pub(crate) fn caqm_answered(&mut self, seg: &Segment) {
-        let asked = self.neg.ecn_flags & Negotiated::CAQM_CLI != 0;
+        let asked = self.neg.ecn_flags.intersects(Ecn::CAQM_CLI);
         match asked && seg.flags.0 & SRV != 0 {
-            true => self.neg.ecn_flags |= Negotiated::CAQM_SRV,
-            false => self.neg.ecn_flags &= !Negotiated::CAQM_CLI,
+            true => self.neg.ecn_flags |= Ecn::CAQM_SRV,
+            false => self.neg.ecn_flags &= !Ecn::CAQM_CLI,
         }
     }
 
     /// Both ends speak it.
     #[inline]
     pub(crate) fn caqm_agreed(&self) -> bool {
-        self.neg.ecn_flags & BOTH == BOTH
+        self.neg.ecn_flags.contains(BOTH)
     }
 
     /// Bytes of a full segment that the tag takes, so that its frame is no longer than others. The handshake counts with them
