@@ -53,6 +53,7 @@ def file_forms(work):
         ("compare --html", ["compare", RUNS, "--html", "OUT"]),
         ("compare --junit", ["compare", RUNS, "--junit", "OUT"]),
         ("compare --metrics", ["compare", RUNS, "--metrics", "OUT"]),
+        ("drill --junit", ["drill", "tests/pkt/ecn", "-4", "--junit", "OUT"]),
         ("run --html", ["run", str(exp), "--html", "OUT"]),
         ("run --html, population", ["run", pop, *small, "--html", "OUT"]),
         ("run --rows=", ["run", pop, *small, "--rows=OUT"]),

@@ -56,7 +56,7 @@ pub struct DrillArgs {
     #[arg(long, value_name = "N", visible_alias = "tolerance_usecs")]
     pub tolerance_us: Option<u64>,
     /// Ignore the known failures in FILE (lines `FAIL SCRIPT (MODE)`, as printed)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "tap")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub expect: Option<PathBuf>,
     /// Define a symbol for all scripts (repeatable)
     #[arg(short = 'D', long, value_name = "NAME=VALUE")]
@@ -91,6 +91,9 @@ pub struct DrillArgs {
     /// Print KTAP, the format of the kernel's own tests
     #[arg(long, help_heading = "Output")]
     pub tap: bool,
+    /// Write JUnit XML to this file, with one test case per script and mode
+    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
+    pub junit: Option<PathBuf>,
     /// Write TAP version 13 to this folder, one file per PATH
     #[arg(short = 't', long, value_name = "DIR", help_heading = "Output", value_hint = ValueHint::DirPath)]
     pub tap_dir: Option<PathBuf>,

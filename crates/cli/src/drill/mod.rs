@@ -3,6 +3,7 @@
 mod args;
 mod capture;
 mod expect;
+mod junit;
 mod tap;
 mod text;
 
@@ -16,6 +17,7 @@ pub use args::DrillArgs;
 
 use crate::args::Color;
 use crate::failure::Failure;
+use crate::files::{check_outputs, write};
 use crate::run::{lab, processors};
 use crate::{json, screen, terminal};
 
@@ -25,6 +27,7 @@ pub fn main(args: &DrillArgs, color: Color) -> ExitCode {
 }
 
 fn run(args: &DrillArgs, color: Color) -> Result<ExitCode, Failure> {
+    check_outputs(&args.paths, &[("--junit", args.junit.as_deref())])?;
     let expected = args.expect.as_deref().map(expect::read).transpose()?;
     let scripts = drill::scripts(&args.paths)?;
     let cases = drill::cases(&scripts, &args.modes());
@@ -68,6 +71,9 @@ fn run(args: &DrillArgs, color: Color) -> Result<ExitCode, Failure> {
     }
     if let Some(folder) = &args.tap_dir {
         tap::write(folder, &args.paths, &document)?;
+    }
+    if let Some(file) = &args.junit {
+        write(file, &junit::text(&document))?;
     }
     if args.json {
         json::print(&document)?;

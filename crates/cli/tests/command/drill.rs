@@ -82,7 +82,21 @@ fn what_is_not_on_the_list_of_known_failures_is_the_news() {
     ] {
         assert!(run.out.contains(part), "{part}: {}", run.out);
     }
-    let json = drill(folder.path(), &["-4", "--expect", &list, "--json"]).json();
+    let tap = drill(folder.path(), &["-4", "--expect", &list, "--tap"]).out;
+    assert_eq!(tap.matches(" # TODO known failure\n").count(), 1, "{tap}");
+    let junit = folder.path().join("junit.xml").display().to_string();
+    let flags = ["-4", "--expect", &list, "--json", "--junit", &junit];
+    let json = drill(folder.path(), &flags).json();
+    let xml = std::fs::read_to_string(junit).unwrap();
+    for part in [
+        "<testsuite name=\"tcplab drill on model\" tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\">\n",
+        "b.pkt\" name=\"ipv4\"/>\n",
+        "><skipped message=\"known failure: ",
+        "the packet differs in `ack`\">",
+        "\n  actual ",
+    ] {
+        assert!(xml.contains(part), "{part}: {xml}");
+    }
     assert_eq!(json["expected"]["failed"], 1);
     let known = |n: usize| &json["results"][n]["known"];
     assert_eq!(

@@ -12,7 +12,7 @@ pub fn junit(comparison: &Comparison) -> String {
 }
 
 /// The whole document around what it holds.
-pub(crate) fn document(inner: &str) -> String {
+pub fn document(inner: &str) -> String {
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{inner}")
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn suite(title: &str, comparison: &Comparison) -> String {
 }
 
 /// Text as XML and HTML; characters that XML does not have are gone, and those that hide or reorder text are shown.
-pub(crate) fn xml(text: &str) -> String {
+pub fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
