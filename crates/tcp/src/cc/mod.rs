@@ -105,7 +105,7 @@ pub(crate) struct RateSample {
 impl Endpoint {
     /// `tcp_assign_congestion_control()` with the socket's, route's or sysctl's algorithm. It begins with
     /// [`Endpoint::cc_start`]. A host's owner has refused names that are not in [`congestion_controls`].
-    pub(crate) fn cc_init(&mut self, _cx: &mut Cx<'_>, name: &str) {
+    pub(crate) fn cc_init(&mut self, name: &str) {
         self.cc = Congestion::named(name).unwrap_or_default();
     }
 
@@ -169,7 +169,7 @@ impl Endpoint {
     }
 
     /// `ssthresh()`: the threshold after a loss, in packets.
-    pub(crate) fn cc_ssthresh(&mut self, _cx: &mut Cx<'_>) -> u32 {
+    pub(crate) fn cc_ssthresh(&mut self) -> u32 {
         let cwnd = self.snd.snd_cwnd;
         match &mut self.cc {
             Congestion::Reno | Congestion::CaqmReno => self.reno_ssthresh(),
@@ -226,9 +226,9 @@ impl Endpoint {
         }
     }
 
-    /// `in_ack_event()` with [`Flag`](crate::recovery::Flag)s.
+    /// `in_ack_event()`.
     #[inline]
-    pub(crate) fn cc_in_ack_event(&mut self, _cx: &mut Cx<'_>, _flag: Flag) {
+    pub(crate) fn cc_in_ack_event(&mut self) {
         if self.cc_needs_ecn() {
             self.dctcp_in_ack();
         }
@@ -255,7 +255,7 @@ impl Endpoint {
             return;
         }
         if self.in_cwnd_reduction() {
-            self.cwnd_reduction(cx, acked, rs.losses, flag);
+            self.cwnd_reduction(acked, rs.losses, flag);
         } else if self.may_raise_cwnd(cx, flag) {
             match &self.cc {
                 Congestion::Cubic(_) => self.cubic_cong_avoid(cx, acked),

@@ -8,7 +8,7 @@ use crate::queue::{Id, Sacked, Skb};
 impl Endpoint {
     /// `tcp_rate_skb_sent()`: notes in a segment that leaves what was delivered until now.
     #[inline]
-    pub(crate) fn rate_skb_sent(&mut self, _cx: &mut Cx<'_>, id: Id) {
+    pub(crate) fn rate_skb_sent(&mut self, id: Id) {
         let Some(skb) = self.queue.get_mut(id) else {
             return;
         };
@@ -27,7 +27,7 @@ impl Endpoint {
     /// `tcp_rate_skb_delivered()`: a segment was ACKed or SACKed; the one that was sent last counts.
     /// The caller sets `delivered_us` of a SACKed one to 0 afterwards, so that it does not count twice.
     #[inline]
-    pub(crate) fn rate_skb_delivered(&mut self, _cx: &mut Cx<'_>, skb: &Skb, rs: &mut RateSample) {
+    pub(crate) fn rate_skb_delivered(&mut self, skb: &Skb, rs: &mut RateSample) {
         if skb.delivered_us == 0 {
             return;
         }
@@ -96,7 +96,7 @@ impl Endpoint {
 
     /// `tcp_rate_check_app_limited()`: the application leaves a gap: less than a segment waits, and the window is open.
     #[inline]
-    pub(crate) fn rate_check_app_limited(&mut self, _cx: &mut Cx<'_>) {
+    pub(crate) fn rate_check_app_limited(&mut self) {
         let l = &self.loss;
         if self.snd.write_seq - self.snd.snd_nxt < self.snd.mss_cache
             && l.in_flight() < self.snd.snd_cwnd

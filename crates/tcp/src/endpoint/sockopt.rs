@@ -151,7 +151,7 @@ impl Endpoint {
         if name == "caqm" || !congestion_controls().any(|known| known == name) {
             return false;
         }
-        self.cc_init(cx, name);
+        self.cc_init(name);
         if !matches!(self.state, State::Close | State::SynSent) {
             self.cc_start(cx);
         }

@@ -45,7 +45,7 @@ impl Endpoint {
             }
         }
         self.snd.write_seq = self.snd.write_seq + 1;
-        let mss = self.current_mss(cx);
+        let mss = self.current_mss();
         self.push_frames(cx, mss, SocketState::NAGLE_OFF);
     }
 

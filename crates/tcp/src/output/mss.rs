@@ -51,7 +51,7 @@ impl Endpoint {
 
     /// `tcp_current_mss()`: payload of a full segment with the options that would be sent now.
     #[inline]
-    pub(crate) fn current_mss(&mut self, _cx: &mut Cx<'_>) -> u32 {
+    pub(crate) fn current_mss(&mut self) -> u32 {
         let mss = self.snd.mss_cache;
         match self.sack_blocks_out() {
             0 => mss,

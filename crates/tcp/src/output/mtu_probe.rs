@@ -137,7 +137,7 @@ impl Endpoint {
         {
             return Probe::No;
         }
-        let mss = self.current_mss(cx);
+        let mss = self.current_mss();
         let size = self.mtu_to_mss(cx, (m.search_high + m.search_low) >> 1);
         let interval = i64::from(m.search_high) - i64::from(m.search_low);
         let searched = interval < i64::from(cx.host.sysctl.tcp_probe_threshold);

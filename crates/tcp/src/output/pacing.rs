@@ -72,7 +72,7 @@ impl Endpoint {
         if self.loss.lost_out > self.loss.retrans_out && self.snd.snd_cwnd > self.loss.in_flight() {
             self.xmit_retransmit_queue(cx);
         }
-        let mss = self.current_mss(cx);
+        let mss = self.current_mss();
         self.write_xmit(cx, mss, self.options.nonagle, 0);
     }
 

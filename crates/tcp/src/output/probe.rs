@@ -144,7 +144,7 @@ impl Endpoint {
 
     /// Sends what fits into the window of the first unsent segment. False: the device's queue dropped it.
     fn send_piece(&mut self, cx: &mut Cx<'_>, id: Id) -> bool {
-        let mss = self.current_mss(cx);
+        let mss = self.current_mss();
         let window_end = self.snd.wnd_end();
         let Some(skb) = self.queue.get_mut(id) else {
             return true;

@@ -69,7 +69,7 @@ impl Endpoint {
             self.mtu_probe_forgotten();
         }
         self.trim_acked(id)?;
-        let mss = self.current_mss(cx);
+        let mss = self.current_mss();
         let (seq, skb_len) = self.queue.get(id).map(|skb| (skb.seq, skb.len))?;
         let mut window = self.snd.wnd_end().distance(seq);
         if window <= 0 {

@@ -237,7 +237,7 @@ impl Endpoint {
             self.pace_after(prior_wstamp, len);
         }
         self.queue.list_last(id);
-        self.rate_skb_sent(cx, id);
+        self.rate_skb_sent(id);
         true
     }
 

@@ -32,9 +32,9 @@ impl Endpoint {
         more: bool,
         eor: bool,
     ) -> Result<u64, SocketError> {
-        self.rate_check_app_limited(cx);
+        self.rate_check_app_limited();
         self.may_write()?;
-        let mss = self.current_mss(cx);
+        let mss = self.current_mss();
         let goal = self.size_goal(cx, mss);
         let how = How {
             more,
@@ -47,9 +47,9 @@ impl Endpoint {
     /// One write with MSG_OOB: its last byte that fits is urgent (RFC 9293 3.8.5) until it is ACKed.
     #[cold]
     pub fn write_urgent(&mut self, cx: &mut Cx<'_>, bytes: u64) -> Result<u64, SocketError> {
-        self.rate_check_app_limited(cx);
+        self.rate_check_app_limited();
         self.may_write()?;
-        let mss = self.current_mss(cx);
+        let mss = self.current_mss();
         let how = How {
             more: false,
             urgent: true,

@@ -158,8 +158,8 @@ impl Endpoint {
 
     /// `tcp_may_send_now()`: new data could leave.
     #[cold]
-    pub(crate) fn may_send_now(&mut self, cx: &mut Cx<'_>) -> bool {
-        let mss = self.current_mss(cx);
+    pub(crate) fn may_send_now(&mut self) -> bool {
+        let mss = self.current_mss();
         let Some(id) = self.queue.send_head() else {
             return false;
         };
@@ -230,7 +230,7 @@ impl Endpoint {
 
     #[inline(never)]
     fn push_unsent(&mut self, cx: &mut Cx<'_>) {
-        let mss = self.current_mss(cx);
+        let mss = self.current_mss();
         self.push_frames(cx, mss, self.options.nonagle);
     }
 

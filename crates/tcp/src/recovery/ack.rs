@@ -54,7 +54,7 @@ impl Endpoint {
         }
         flag = self.ack_window(cx, seg, flag);
         self.peer_is_heard(cx, seg);
-        self.cc_in_ack_event(cx, flag);
+        self.cc_in_ack_event();
         self.window_opens(cx, flag, seg.ack);
     }
 
@@ -164,7 +164,7 @@ impl Endpoint {
         let ece = flag.intersects(Flag::ECE);
         flag |= self.clean_rtx_queue(cx, prior.fack, prior.snd_una, work, ece);
         self.rack_update_reo_wnd(cx, work.rs.prior_delivered);
-        self.cc_in_ack_event(cx, flag);
+        self.cc_in_ack_event();
         if self.loss.tlp_high_seq.is_some() {
             self.process_tlp_ack(cx, ack, flag);
         }
@@ -199,7 +199,7 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn ack_without_queue(&mut self, cx: &mut Cx<'_>, prior: &Prior, mut flag: Flag, ack: Seq) {
-        self.cc_in_ack_event(cx, flag);
+        self.cc_in_ack_event();
         if flag.intersects(Flag::DSACKING_ACK) {
             let mut rexmit = Rexmit::None;
             self.fastretrans_alert(cx, prior.snd_una, 0, &mut flag, &mut rexmit);
@@ -268,7 +268,7 @@ impl Endpoint {
             return;
         }
         if rexmit == Rexmit::New {
-            let mss = self.current_mss(cx);
+            let mss = self.current_mss();
             self.push_frames(cx, mss, SocketState::NAGLE_OFF);
             if self.snd.snd_nxt.after(self.loss.high_seq) {
                 return;

@@ -245,7 +245,7 @@ impl Endpoint {
             if !ece {
                 self.loss.prior_ssthresh = self.current_ssthresh();
             }
-            self.init_cwnd_reduction(cx);
+            self.init_cwnd_reduction();
         }
         self.cc_set_state(cx, CaState::Recovery);
     }

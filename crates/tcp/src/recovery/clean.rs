@@ -157,7 +157,7 @@ impl Endpoint {
         }
         self.loss.packets_out -= packets.min(self.loss.packets_out);
         done.pkts_acked += packets;
-        self.rate_skb_delivered(cx, skb, &mut work.rs);
+        self.rate_skb_delivered(skb, &mut work.rs);
         if skb.flags & Skb::SYN == 0 {
             done.flag |= Flag::DATA_ACKED;
         } else {

@@ -23,7 +23,7 @@ impl Endpoint {
     pub(super) fn early_retransmit(&mut self, cx: &mut Cx<'_>, flags: &mut Flag) -> bool {
         let l = &self.loss;
         let enough = (l.packets_out / 2).max(cx.host.sysctl.tcp_reordering);
-        if l.packets_out <= l.reordering && l.sacked_out >= enough && !self.may_send_now(cx) {
+        if l.packets_out <= l.reordering && l.sacked_out >= enough && !self.may_send_now() {
             return true;
         }
         let l = &self.loss;
@@ -31,7 +31,7 @@ impl Endpoint {
             && l.sacked_out > 0
             && l.packets_out > l.sacked_out
             && l.packets_out < SMALL_WINDOW;
-        if !small || !self.early_retransmit_is_on(cx) || self.may_send_now(cx) {
+        if !small || !self.early_retransmit_is_on(cx) || self.may_send_now() {
             return false;
         }
         if self.pause_early_retransmit(cx, flags) {
@@ -109,7 +109,7 @@ impl Endpoint {
     /// go: what lies below the highest SACKed segment is sent again too, from the first hole on.
     #[cold]
     pub(super) fn forward_retransmit(&mut self, cx: &mut Cx<'_>, most: u32) {
-        if self.may_send_now(cx) {
+        if self.may_send_now() {
             return;
         }
         let highest = self.highest_sack_seq();

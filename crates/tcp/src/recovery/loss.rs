@@ -135,7 +135,7 @@ impl Endpoint {
         {
             self.loss.prior_ssthresh = self.current_ssthresh();
             self.snd.prior_cwnd = self.snd.snd_cwnd;
-            let ssthresh = self.cc_ssthresh(cx);
+            let ssthresh = self.cc_ssthresh();
             self.set_ssthresh(ssthresh);
             self.cc_event(cx, CaEvent::Loss);
             self.init_undo();

@@ -17,14 +17,14 @@ impl Endpoint {
     }
 
     /// `tcp_init_cwnd_reduction()`.
-    pub(super) fn init_cwnd_reduction(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn init_cwnd_reduction(&mut self) {
         self.loss.high_seq = self.snd.snd_nxt;
         self.loss.tlp_high_seq = None;
         self.snd.snd_cwnd_cnt = 0;
         self.snd.prior_cwnd = self.snd.snd_cwnd;
         self.loss.prr_delivered = 0;
         self.loss.prr_out = 0;
-        let ssthresh = self.cc_ssthresh(cx);
+        let ssthresh = self.cc_ssthresh();
         self.set_ssthresh(ssthresh);
         self.ecn_queue_cwr();
     }
@@ -32,13 +32,7 @@ impl Endpoint {
     /// `tcp_cwnd_reduction()`: RFC 6937 3.1, with the conservative bound while more is lost.
     #[cold]
     #[inline(never)]
-    pub(crate) fn cwnd_reduction(
-        &mut self,
-        _cx: &Cx<'_>,
-        newly_delivered: u32,
-        newly_lost: u32,
-        flag: Flag,
-    ) {
+    pub(crate) fn cwnd_reduction(&mut self, newly_delivered: u32, newly_lost: u32, flag: Flag) {
         if newly_delivered == 0 || self.snd.prior_cwnd == 0 {
             return;
         }
@@ -83,7 +77,7 @@ impl Endpoint {
         self.loss.prior_ssthresh = 0;
         if self.loss.ca_state < CaState::Cwr {
             self.loss.undo_marker = None;
-            self.init_cwnd_reduction(cx);
+            self.init_cwnd_reduction();
             self.cc_set_state(cx, CaState::Cwr);
         }
     }

@@ -119,7 +119,7 @@ impl Endpoint {
                 self.enter_recovery(cx, false);
                 if !self.cc_controls_cwnd() {
                     let lost = self.loss.lost.wrapping_sub(lost);
-                    self.cwnd_reduction(cx, 1, lost, Flag::empty());
+                    self.cwnd_reduction(1, lost, Flag::empty());
                 }
             }
             self.xmit_retransmit_queue(cx);

@@ -20,7 +20,7 @@ impl Endpoint {
             true => Some(hint),
             false => head,
         };
-        let mss = self.current_mss(cx);
+        let mss = self.current_mss();
         let most = self.tso_segs(cx, mss);
         let forward = self.has_forward_retransmit(cx);
         let mut hole = false;

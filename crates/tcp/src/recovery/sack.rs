@@ -48,7 +48,7 @@ impl Endpoint {
             return work.flag;
         }
         let blocks = self.usable_blocks(cx, seg, prior_snd_una, dsack);
-        work.mss_now = self.current_mss(cx);
+        work.mss_now = self.current_mss();
         self.tag_blocks(cx, &blocks, dsack, work);
         let empty = 4 - blocks.used;
         for (i, slot) in self.loss.recv_sack_cache.iter_mut().enumerate() {

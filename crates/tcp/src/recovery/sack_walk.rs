@@ -111,7 +111,7 @@ impl Endpoint {
         let sacked = self.sack_tag(cx, work, &skb, dup);
         let mut tagged = skb;
         tagged.sacked = sacked;
-        self.rate_skb_delivered(cx, &tagged, &mut work.rs);
+        self.rate_skb_delivered(&tagged, &mut work.rs);
         let highest = self.highest_sack_seq();
         if let Some(skb) = self.queue.get_mut(id) {
             skb.sacked = sacked;

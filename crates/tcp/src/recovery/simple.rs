@@ -9,7 +9,7 @@ use crate::queue::Id;
 impl Endpoint {
     /// `tcp_simple_retransmit()`: the MSS shrank; what is too long is sent again in smaller segments.
     pub(crate) fn simple_retransmit(&mut self, cx: &mut Cx<'_>) {
-        let mss = self.current_mss(cx);
+        let mss = self.current_mss();
         // Data that went with the SYN stand behind it here: the segment that was too long was both.
         let all = self.is_syn_data_out();
         let mut at = self.queue.first_sent();

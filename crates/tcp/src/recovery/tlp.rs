@@ -97,7 +97,7 @@ impl Endpoint {
     }
 
     fn probe_sent(&mut self, cx: &mut Cx<'_>) -> bool {
-        let mss = self.current_mss(cx);
+        let mss = self.current_mss();
         self.loss.tlp_retrans = false;
         let head = self.queue.send_head().and_then(|id| self.queue.get(id));
         if head.is_some_and(|skb| self.snd_wnd_test(skb, mss)) {
@@ -139,7 +139,7 @@ impl Endpoint {
             self.loss.tlp_high_seq = None;
         } else if ack.after(high) {
             // The probe repaired a loss: that was congestion (RFC 8985 7.4.2).
-            self.init_cwnd_reduction(cx);
+            self.init_cwnd_reduction();
             self.cc_set_state(cx, CaState::Cwr);
             self.end_cwnd_reduction(cx);
             self.try_keep_open(cx);

@@ -38,7 +38,7 @@ impl Stack {
         // DST_FEATURE_ECN_CA: a route's algorithm asks for ECN as the socket's does.
         let name = Endpoint::wanted_cc(&cx, options).to_owned();
         let mut probe = Endpoint::new(&mut cx, (addr, addr), options);
-        probe.cc_init(&mut cx, &name);
+        probe.cc_init(&name);
         self.listeners.push(Some(Listener {
             local: addr,
             options: options.clone(),
@@ -70,7 +70,7 @@ impl Stack {
         let mut cx = cx!(self, now);
         let mut ep = Endpoint::new(&mut cx, (nowhere, nowhere), options);
         let name = Endpoint::wanted_cc(&cx, options).to_owned();
-        ep.cc_init(&mut cx, &name);
+        ep.cc_init(&name);
         ep
     }
 

@@ -10,6 +10,7 @@ mod phase;
 mod policer;
 mod window;
 
+use super::window::INIT_CWND;
 use super::{INFINITE_SSTHRESH, RateSample};
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
@@ -25,8 +26,6 @@ const SCALE: u32 = 8;
 const UNIT: u32 = 1 << SCALE;
 /// 2/ln 2: the smallest gain that doubles the rate each round.
 const HIGH_GAIN: u32 = UNIT * 2885 / 1000 + 1;
-/// `TCP_INIT_CWND`.
-const INIT_CWND: u32 = 10;
 /// Below this rate in bytes a second super-segments have one segment.
 const MIN_TSO_RATE: u64 = 1_200_000 >> 3;
 
