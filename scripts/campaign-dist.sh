@@ -90,7 +90,7 @@ foreign() {
         --only-binary :all: --target "$scratch/far-wheel" "$out"/tcplab-*_aarch64.whl
     use wheel-aarch64 qemu-aarch64-static "$scratch/far-wheel/bin/tcplab"
     # Static, so that qemu needs no libraries of the other machine.
-    RUSTFLAGS="-C target-feature=+crt-static" CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc \
+    RUSTFLAGS="-C target-feature=+crt-static" RUSTDOCFLAGS="-C target-feature=+crt-static" CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=qemu-aarch64-static \
         cargo test --quiet --locked --target aarch64-unknown-linux-gnu "${PORTABLE[@]/#/--package=tcplab-}" |
