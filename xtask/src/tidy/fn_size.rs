@@ -8,16 +8,29 @@
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
-use super::report::Report;
+use super::report::{Report, Size};
 use super::tree::{Kind, Tree};
 
 pub const NAME: &str = "fn-size";
 
-const LINES_AIM: usize = 60;
-const LINES_LIMIT: usize = 100;
-const ARGUMENTS_AIM: usize = 5;
-const ARGUMENTS_LIMIT: usize = 7;
-const FIELDS_AIM: usize = 15;
+const LINES: Size = Size {
+    unit: "lines",
+    aim: 60,
+    limit: Some(100),
+    way_out: "let one dispatcher match, helpers do the work",
+};
+const ARGUMENTS: Size = Size {
+    unit: "arguments",
+    aim: 5,
+    limit: Some(7),
+    way_out: "pass a struct with names",
+};
+const FIELDS: Size = Size {
+    unit: "fields",
+    aim: 15,
+    limit: None,
+    way_out: "group them",
+};
 
 pub fn check(tree: &Tree, report: &mut Report) {
     for file in &tree.files {
@@ -30,25 +43,10 @@ pub fn check(tree: &Tree, report: &mut Report) {
         }
         if file.kind == Kind::Python {
             for (name, start, lines) in python_functions(&file.text) {
-                report_lines(report, &file.path, start, name, lines);
+                let of = format!("function `{name}` has ");
+                report.measure(&file.path, start, &of, &LINES, lines);
             }
         }
-    }
-}
-
-/// Judges a function by its lines.
-fn report_lines(report: &mut Report, path: &str, start: usize, name: &str, lines: usize) {
-    if lines > LINES_LIMIT {
-        let what = format!("function `{name}` has {lines} lines (limit {LINES_LIMIT})");
-        report.fail(
-            path,
-            start,
-            what,
-            "let one dispatcher match, helpers do the work",
-        );
-    } else if lines > LINES_AIM {
-        let what = format!("function `{name}` has {lines} lines (aim {LINES_AIM})");
-        report.miss(path, start, what, "take helpers out");
     }
 }
 
@@ -86,31 +84,18 @@ struct Functions<'a> {
 
 impl Functions<'_> {
     fn function(&mut self, signature: &syn::Signature, end: proc_macro2::Span) {
-        let name = signature.ident.to_string();
+        let of = format!("function `{}` has ", signature.ident);
         let start = signature.fn_token.span.start().line;
-        report_lines(
-            self.report,
-            self.path,
-            start,
-            &name,
-            end.end().line + 1 - start,
-        );
+        let lines = end.end().line + 1 - start;
+        self.report.measure(self.path, start, &of, &LINES, lines);
 
         let arguments = signature
             .inputs
             .iter()
             .filter(|i| matches!(i, syn::FnArg::Typed(_)))
             .count();
-        if arguments > ARGUMENTS_LIMIT {
-            let what =
-                format!("function `{name}` has {arguments} arguments (limit {ARGUMENTS_LIMIT})");
-            self.report
-                .fail(self.path, start, what, "pass a struct with names");
-        } else if arguments > ARGUMENTS_AIM {
-            let what = format!("function `{name}` has {arguments} arguments (aim {ARGUMENTS_AIM})");
-            self.report
-                .miss(self.path, start, what, "pass a struct with names");
-        }
+        self.report
+            .measure(self.path, start, &of, &ARGUMENTS, arguments);
     }
 }
 
@@ -135,19 +120,10 @@ impl<'ast> Visit<'ast> for Functions<'_> {
     }
 
     fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
-        let fields = item.fields.len();
-        if fields > FIELDS_AIM {
-            let what = format!(
-                "struct `{}` has {fields} fields (aim {FIELDS_AIM})",
-                item.ident
-            );
-            self.report.miss(
-                self.path,
-                item.ident.span().start().line,
-                what,
-                "group them",
-            );
-        }
+        let of = format!("struct `{}` has ", item.ident);
+        let line = item.ident.span().start().line;
+        self.report
+            .measure(self.path, line, &of, &FIELDS, item.fields.len());
     }
 }
 

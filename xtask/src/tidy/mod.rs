@@ -2,12 +2,9 @@
 //! do not know. One file for each rule; each rule reads a [`Tree`] and adds to a
 //! [`Report`], so that its tests can show it firing on a bad sample.
 //!
-//! Output: `file:line: what: way out`. A failure can be excused only by a line in
-//! `xtask/tidy-exceptions.txt`; the list starts empty, and a line that excuses
-//! nothing is itself a failure, so that it can only shrink.
+//! Output: `file:line: what: way out`. Nothing excuses a failure.
 
 mod captures;
-mod exceptions;
 mod file_size;
 mod fn_size;
 mod forbidden;
@@ -40,7 +37,7 @@ pub struct Args {
     aims: bool,
 }
 
-/// A rule: its name in messages and in the exception list, and its check.
+/// A rule: its name in messages, and its check.
 type Rule = (&'static str, fn(&Tree, &mut Report));
 
 const RULES: &[Rule] = &[
@@ -67,7 +64,6 @@ pub fn run(root: &Path, args: &Args) -> Result<ExitCode> {
         report.enter(name);
         check(&tree, &mut report);
     }
-    exceptions::apply(root, &mut report)?;
 
     for failure in report.failures() {
         println!("{failure}");

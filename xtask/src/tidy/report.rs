@@ -5,7 +5,7 @@ use std::fmt;
 /// One thing that a rule found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule's name, as the exception list spells it.
+    /// The rule's name.
     pub rule: &'static str,
     /// Path from the repository's root, with `/`.
     pub path: String,
@@ -26,6 +26,14 @@ impl fmt::Display for Finding {
             self.path, self.what, self.way_out, self.rule
         )
     }
+}
+
+/// Something that is counted: above the aim it is listed, above the limit it fails.
+pub struct Size {
+    pub unit: &'static str,
+    pub aim: usize,
+    pub limit: Option<usize>,
+    pub way_out: &'static str,
 }
 
 /// Collects findings; the rule that runs is set with [`Report::enter`].
@@ -54,6 +62,18 @@ impl Report {
         self.aims.push(finding);
     }
 
+    /// Judges `count` against `size`; `of` is what has it, as in "function `f` has ".
+    pub fn measure(&mut self, path: &str, line: usize, of: &str, size: &Size, count: usize) {
+        let Size { unit, way_out, .. } = size;
+        if let Some(limit) = size.limit.filter(|limit| count > *limit) {
+            let what = format!("{of}{count} {unit} (limit {limit})");
+            self.fail(path, line, what, way_out);
+        } else if count > size.aim {
+            let what = format!("{of}{count} {unit} (aim {})", size.aim);
+            self.miss(path, line, what, way_out);
+        }
+    }
+
     /// The failures so far.
     pub fn failures(&self) -> &[Finding] {
         &self.failures
@@ -62,11 +82,6 @@ impl Report {
     /// The missed aims so far.
     pub fn aims(&self) -> &[Finding] {
         &self.aims
-    }
-
-    /// Drops the failures for which `excused` says so.
-    pub fn excuse(&mut self, mut excused: impl FnMut(&Finding) -> bool) {
-        self.failures.retain(|finding| !excused(finding));
     }
 
     fn finding(&self, path: &str, line: usize, what: String, way_out: &str) -> Finding {
