@@ -3,9 +3,8 @@
 //! Today: live capture from an interface ([`Live`]), the wish to stop ([`Stop`]), and what the
 //! kernel says about itself: [`counters`], [`tcp_info`], [`proc_tcp`]. [`probe`] runs the
 //! applications on real sockets. [`stack`] has the names of stacks and the kernels for them,
-//! [`build`] builds those,
-//! with an [`edit`] on top, and [`doctor`] says what this machine can do. [`output`] writes result files, [`Scratch`] is
-//! a temporary folder.
+//! `build` builds those, with an [`edit`] on top, and `doctor` says what this machine can do. [`output`] writes result
+//! files, [`Scratch`] is a temporary folder.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 // What only real kernels use compiles elsewhere too.
 #![cfg_attr(not(target_os = "linux"), allow(dead_code))]
