@@ -34,13 +34,16 @@ server = "a"
 name = "far"
 set = { "link.a-b.delay" = "50ms", "app.web.connections" = 3 }
 "#;
-    let examples = [
-        include_str!("../../../../examples/delayed-ack.toml"),
-        include_str!("../../../../examples/delayed-ack-echo.toml"),
-        include_str!("../../../../examples/write-write-read.toml"),
-        REST,
+    let names = [
+        "delayed-ack.toml",
+        "delayed-ack-echo.toml",
+        "write-write-read.toml",
     ];
-    examples.map(|text| text.as_bytes().to_vec()).into()
+    let examples = names
+        .iter()
+        .filter_map(|name| tcplab_examples::example(name));
+    let texts = examples.chain([REST]);
+    texts.map(|text| text.as_bytes().to_vec()).collect()
 }
 
 /// Each part of the grammar.
