@@ -116,7 +116,7 @@ impl Endpoint {
         list.put("tcpi_segs_in", s.segs_in);
         let unsent = self.snd.write_seq.distance(self.snd.snd_nxt).max(0);
         list.put("tcpi_notsent_bytes", unsent);
-        list.put("tcpi_min_rtt", self.min_rtt());
+        list.put("tcpi_min_rtt", self.rtt.min_rtt());
         list.put("tcpi_data_segs_in", s.data_segs_in);
         list.put("tcpi_data_segs_out", s.data_segs_out);
         let (packets, us) = (self.tune.rate_delivered, self.tune.rate_interval_us);

@@ -96,10 +96,11 @@ impl Endpoint {
 
     /// `tcp_init_metrics()`: threshold, reordering and first RTO of a connection whose handshake is over.
     pub(crate) fn init_metrics(&mut self, cx: &mut Cx<'_>) {
-        self.set_ssthresh(INFINITE_SSTHRESH);
+        self.snd.set_ssthresh(INFINITE_SSTHRESH);
         let known = cx.metrics.get(self.local.host, self.remote.host);
         if known.ssthresh != 0 && !cx.host.sysctl.tcp_no_ssthresh_metrics_save {
-            self.set_ssthresh(known.ssthresh.min(self.snd.snd_cwnd_clamp));
+            self.snd
+                .set_ssthresh(known.ssthresh.min(self.snd.snd_cwnd_clamp));
         }
         if known.reordering != 0 {
             self.loss.reordering = known.reordering;

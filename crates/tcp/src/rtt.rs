@@ -182,6 +182,12 @@ impl Rtt {
             .min(rto_max(clock));
     }
 
+    /// `tcp_min_rtt()` in microseconds; `u32::MAX` without a sample.
+    #[inline]
+    pub(crate) fn min_rtt(&self) -> u32 {
+        self.min[0].1
+    }
+
     /// `minmax_running_min()`: the smallest of the last `window` jiffies, by three samples.
     pub(crate) fn update_min(&mut self, window: u32, now: u32, us: u32) {
         let value = (now, us);
@@ -260,12 +266,6 @@ impl Endpoint {
         Rule::of(&cx.host.profile, self.rto_min_us(cx))
     }
 
-    /// `tcp_min_rtt()` in microseconds; `u32::MAX` without a sample.
-    #[inline]
-    pub(crate) fn min_rtt(&self) -> u32 {
-        self.rtt.min[0].1
-    }
-
     /// `tcp_rtt_estimator()`, `tcp_set_rto()`: a sample in microseconds.
     pub(crate) fn rtt_sample(&mut self, cx: &mut Cx<'_>, us: u32) {
         let rule = self.rto_rule(cx);
@@ -330,7 +330,7 @@ impl Endpoint {
 
     /// `tcp_update_rtt_min()`.
     fn update_rtt_min(&mut self, cx: &Cx<'_>, us: u32, flag: Flag) {
-        if flag.intersects(Flag::ACK_MAYBE_DELAYED) && us > self.min_rtt() {
+        if flag.intersects(Flag::ACK_MAYBE_DELAYED) && us > self.rtt.min_rtt() {
             return;
         }
         let window = cx.host.sysctl.tcp_min_rtt_wlen * cx.host.clock.hz;

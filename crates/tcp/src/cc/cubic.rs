@@ -5,9 +5,11 @@
 
 use tcplab_base::Seq;
 
+use super::{CaEvent, Congestion, CongestionControl, Control, Echo};
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::Snd;
 use crate::pack::packed;
+use crate::recovery::CaState;
 
 /// Scale of [`BETA`].
 const BETA_SCALE: u32 = 1024;
@@ -88,31 +90,8 @@ impl Cubic {
         self.sample_cnt = 0;
     }
 
-    pub(super) fn start(now_us: u32, snd_nxt: Seq) -> Self {
-        let mut cubic = Self::default();
-        cubic.new_round(now_us, snd_nxt);
-        cubic
-    }
-
-    /// `cubictcp_state()`: after a timeout all begins anew.
-    pub(super) fn on_loss_state(&mut self, now_us: u32, snd_nxt: Seq) {
-        self.reset();
-        self.new_round(now_us, snd_nxt);
-    }
-
-    /// `cubictcp_recalc_ssthresh()` for a window of `cwnd` packets.
-    pub(super) fn ssthresh(&mut self, cwnd: u32) -> u32 {
-        self.epoch_start = 0;
-        // RFC 9438 4.7, fast convergence: a flow that did not reach its old maximum gives room to others.
-        self.last_max_cwnd = match cwnd < self.last_max_cwnd {
-            true => cwnd.wrapping_mul(BETA_SCALE + BETA) / (2 * BETA_SCALE),
-            false => cwnd,
-        };
-        (cwnd.wrapping_mul(BETA) / BETA_SCALE).max(2)
-    }
-
     /// `CA_EVENT_TX_START`: the curve stands still while nothing is sent.
-    pub(super) fn tx_start(&mut self, now: u32, lsndtime: u32) {
+    fn tx_start(&mut self, now: u32, lsndtime: u32) {
         let idle = now.wrapping_sub(lsndtime) as i32;
         if self.epoch_start != 0 && idle > 0 {
             self.epoch_start = self.epoch_start.wrapping_add(idle as u32);
@@ -122,7 +101,7 @@ impl Cubic {
         }
     }
 
-    /// `bictcp_update()`: how many packets are to be ACKed for one more. `clock`: jiffy and ticks a second.
+    /// `bictcp_update()`: how many packets are to be ACKed for one more.
     fn update(&mut self, cx: &Cx<'_>, cwnd: u32, acked: u32) {
         let (now, hz) = (cx.jiffies32(), cx.host.clock.hz);
         self.ack_cnt = self.ack_cnt.wrapping_add(acked);
@@ -224,52 +203,67 @@ pub(super) fn cubic_root(a: u64) -> u32 {
     ((x as u32).wrapping_mul(341)) >> 10
 }
 
-impl Endpoint {
-    /// `cubictcp_cong_avoid()`.
-    pub(super) fn cubic_cong_avoid(&mut self, cx: &Cx<'_>, acked: u32) {
-        if !self.is_cwnd_limited() {
-            return;
+impl CongestionControl for Cubic {
+    /// `cubictcp_init()`.
+    fn init(&mut self, c: &mut Control<'_, '_>) -> Option<Congestion> {
+        *self = Self::default();
+        self.new_round(c.cx.now_us() as u32, c.snd.snd_nxt);
+        None
+    }
+
+    /// `cubictcp_recalc_ssthresh()`.
+    fn ssthresh(&mut self, snd: &Snd) -> u32 {
+        let cwnd = snd.snd_cwnd;
+        self.epoch_start = 0;
+        // RFC 9438 4.7, fast convergence: a flow that did not reach its old maximum gives room to others.
+        self.last_max_cwnd = match cwnd < self.last_max_cwnd {
+            true => cwnd.wrapping_mul(BETA_SCALE + BETA) / (2 * BETA_SCALE),
+            false => cwnd,
+        };
+        (cwnd.wrapping_mul(BETA) / BETA_SCALE).max(2)
+    }
+
+    /// `cubictcp_state()`: after a timeout all begins anew.
+    fn set_state(&mut self, c: &mut Control<'_, '_>, state: CaState) {
+        if state == CaState::Loss {
+            self.reset();
+            self.new_round(c.cx.now_us() as u32, c.snd.snd_nxt);
         }
-        let mut acked = acked;
-        if self.snd.in_slow_start() {
-            acked = self.slow_start(acked);
-            if acked == 0 {
-                return;
-            }
-        }
-        self.cubic_grow(cx, acked);
     }
 
     #[inline]
-    fn cubic_grow(&mut self, cx: &Cx<'_>, acked: u32) {
-        let cwnd = self.snd.snd_cwnd;
-        let super::Congestion::Cubic(cubic) = &mut self.cc else {
-            return;
-        };
-        cubic.update(cx, cwnd, acked);
-        let cnt = cubic.cnt;
-        self.cong_avoid_ai(cnt, acked);
+    fn cwnd_event(&mut self, c: &mut Control<'_, '_>, event: CaEvent) -> Option<Echo> {
+        if event == CaEvent::TxStart {
+            self.tx_start(c.cx.jiffies32(), c.snd.lsndtime);
+        }
+        None
     }
 
     /// `cubictcp_acked()`: an RTT sample.
-    pub(super) fn cubic_acked(&mut self, cx: &mut Cx<'_>, rtt_us: i32) {
-        let super::Congestion::Cubic(cubic) = &mut self.cc else {
-            return;
-        };
+    fn pkts_acked(&mut self, c: &mut Control<'_, '_>, rtt_us: i32) {
         if rtt_us < 0 {
             return;
         }
-        let since = cx.jiffies32().wrapping_sub(cubic.epoch_start) as i32;
-        if cubic.epoch_start != 0 && since < cx.host.clock.hz as i32 {
+        let since = c.cx.jiffies32().wrapping_sub(self.epoch_start) as i32;
+        if self.epoch_start != 0 && since < c.cx.host.clock.hz as i32 {
             // Delays of the second after a reduction are those of the old queue.
             return;
         }
         let delay = (rtt_us as u32).max(1);
-        if cubic.delay_min == 0 || cubic.delay_min > delay {
-            cubic.delay_min = delay;
+        if self.delay_min == 0 || self.delay_min > delay {
+            self.delay_min = delay;
         }
-        if !cubic.found && self.snd.in_slow_start() {
-            self.hystart_update(cx, delay);
+        if !self.found && c.snd.in_slow_start() {
+            self.hystart_update(c, delay);
+        }
+    }
+
+    /// `cubictcp_cong_avoid()`.
+    fn cong_avoid(&mut self, c: &mut Control<'_, '_>, acked: u32) {
+        let acked = c.snd.slow_start_first(acked);
+        if acked > 0 {
+            self.update(c.cx, c.snd.snd_cwnd, acked);
+            c.snd.cong_avoid_ai(self.cnt, acked);
         }
     }
 }

@@ -3,11 +3,12 @@
 
 use tcplab_base::Seq;
 
-use super::{CaEvent, Congestion};
-use crate::cx::Cx;
-use crate::endpoint::{AckPending, Endpoint};
+use super::reno::Reno;
+use super::{CaEvent, Congestion, CongestionControl, Control, Echo};
+use crate::endpoint::{Snd, Stats};
 use crate::options::Ecn;
 use crate::pack::packed;
+use crate::recovery::CaState;
 
 /// Alpha of one.
 const MAX_ALPHA: u32 = 1024;
@@ -39,102 +40,102 @@ packed!(Dctcp {
 });
 
 impl Dctcp {
-    fn begin_window(&mut self, snd_nxt: Seq, delivered: u32, delivered_ce: u32) {
-        self.next_seq = snd_nxt;
-        self.old_delivered = delivered;
-        self.old_delivered_ce = delivered_ce;
-    }
-
-    /// `dctcp_ssthresh()`.
-    pub(super) fn ssthresh(&mut self, cwnd: u32) -> u32 {
-        self.loss_cwnd = cwnd;
-        (cwnd - (cwnd.wrapping_mul(self.alpha) >> 11).min(cwnd)).max(2)
-    }
-
-    /// `dctcp_cwnd_undo()`.
-    pub(super) fn undo_cwnd(&self, cwnd: u32) -> u32 {
-        cwnd.max(self.loss_cwnd)
-    }
-}
-
-impl Endpoint {
-    /// `dctcp_init()`: without ECN it is Reno.
-    pub(super) fn dctcp_init(&mut self) {
-        if !self.neg.ecn_flags.intersects(Ecn::OK) {
-            self.cc = Congestion::Reno;
-            return;
-        }
-        let mut d = Dctcp {
-            prior_rcv_nxt: self.rcv.rcv_nxt,
-            alpha: MAX_ALPHA,
-            ..Dctcp::default()
-        };
-        d.begin_window(
-            self.snd.snd_nxt,
-            self.stats.delivered,
-            self.stats.delivered_ce,
-        );
-        self.cc = Congestion::Dctcp(d);
+    fn begin_window(&mut self, snd: &Snd, stats: &Stats) {
+        self.next_seq = snd.snd_nxt;
+        self.old_delivered = stats.delivered;
+        self.old_delivered_ce = stats.delivered_ce;
     }
 
     /// `dctcp_update_alpha()`: once a window.
     #[cold]
     #[inline(never)]
-    pub(super) fn dctcp_in_ack(&mut self) {
-        let (snd_una, snd_nxt) = (self.snd.snd_una, self.snd.snd_nxt);
-        let (all, marked) = (self.stats.delivered, self.stats.delivered_ce);
-        let Congestion::Dctcp(d) = &mut self.cc else {
-            return;
-        };
-        if snd_una.before(d.next_seq) {
+    fn update_alpha(&mut self, snd: &Snd, stats: &Stats) {
+        if snd.snd_una.before(self.next_seq) {
             return;
         }
-        let less = match d.alpha >> SHIFT_G {
-            0 => d.alpha,
+        let less = match self.alpha >> SHIFT_G {
+            0 => self.alpha,
             part => part,
         };
-        d.alpha -= less;
-        let ce = marked.wrapping_sub(d.old_delivered_ce);
+        self.alpha -= less;
+        let ce = stats.delivered_ce.wrapping_sub(self.old_delivered_ce);
         if ce > 0 {
-            let packets = all.wrapping_sub(d.old_delivered).max(1);
+            let packets = stats.delivered.wrapping_sub(self.old_delivered).max(1);
             let share = (ce << (10 - SHIFT_G)) / packets;
-            d.alpha = (d.alpha + share).min(MAX_ALPHA);
+            self.alpha = (self.alpha + share).min(MAX_ALPHA);
         }
-        d.begin_window(snd_nxt, all, marked);
+        self.begin_window(snd, stats);
     }
 
     /// `dctcp_react_to_loss()`: a loss halves the window, as with Reno.
-    pub(super) fn dctcp_on_loss(&mut self) {
-        let cwnd = self.snd.snd_cwnd;
-        if let Congestion::Dctcp(d) = &mut self.cc {
-            d.loss_cwnd = cwnd;
-        }
-        self.set_ssthresh((cwnd >> 1).max(2));
+    fn react_to_loss(&mut self, snd: &mut Snd) {
+        self.loss_cwnd = snd.snd_cwnd;
+        snd.set_ssthresh((snd.snd_cwnd >> 1).max(2));
     }
 
     /// `dctcp_ece_ack_update()` (RFC 8257 3.2): when marks begin or end, the packets before are ACKed as they were.
-    pub(super) fn dctcp_ece(&mut self, cx: &mut Cx<'_>, event: CaEvent) {
-        let new = event == CaEvent::EcnIsCe;
-        let Congestion::Dctcp(d) = &mut self.cc else {
-            return;
-        };
-        let (old, prior) = (d.ce, d.prior_rcv_nxt);
-        d.ce = new;
-        d.prior_rcv_nxt = self.rcv.rcv_nxt;
-        if old != new {
-            if self.ack.pending.intersects(AckPending::TIMER) {
-                self.demand_cwr(old);
-                self.send_ack_of(cx, prior);
-            }
-            self.ack.pending |= AckPending::NOW;
+    fn ece_ack_update(&mut self, ce: bool, rcv_nxt: Seq) -> Echo {
+        let turns = (self.ce != ce).then_some(self.prior_rcv_nxt);
+        self.ce = ce;
+        self.prior_rcv_nxt = rcv_nxt;
+        Echo { ce, turns }
+    }
+}
+
+impl CongestionControl for Dctcp {
+    /// `dctcp_init()`: without ECN it is Reno.
+    fn init(&mut self, c: &mut Control<'_, '_>) -> Option<Congestion> {
+        if !c.neg.ecn_flags.intersects(Ecn::OK) {
+            return Some(Congestion::DctcpReno(Reno));
         }
-        self.demand_cwr(new);
+        *self = Self {
+            prior_rcv_nxt: c.rcv.rcv_nxt,
+            alpha: MAX_ALPHA,
+            ..Self::default()
+        };
+        self.begin_window(c.snd, c.stats);
+        None
     }
 
-    fn demand_cwr(&mut self, on: bool) {
-        match on {
-            true => self.neg.ecn_flags |= Ecn::DEMAND_CWR,
-            false => self.neg.ecn_flags &= !Ecn::DEMAND_CWR,
+    #[inline]
+    fn needs_ecn(&self) -> bool {
+        true
+    }
+
+    /// `dctcp_ssthresh()`.
+    fn ssthresh(&mut self, snd: &Snd) -> u32 {
+        let cwnd = snd.snd_cwnd;
+        self.loss_cwnd = cwnd;
+        (cwnd - (cwnd.wrapping_mul(self.alpha) >> 11).min(cwnd)).max(2)
+    }
+
+    /// `dctcp_cwnd_undo()`.
+    fn undo_cwnd(&mut self, c: &mut Control<'_, '_>) -> u32 {
+        c.snd.snd_cwnd.max(self.loss_cwnd)
+    }
+
+    /// `dctcp_state()`.
+    fn set_state(&mut self, c: &mut Control<'_, '_>, state: CaState) {
+        if state == CaState::Recovery && c.loss.ca_state != CaState::Recovery {
+            self.react_to_loss(c.snd);
         }
+    }
+
+    /// `dctcp_cwnd_event()`.
+    fn cwnd_event(&mut self, c: &mut Control<'_, '_>, event: CaEvent) -> Option<Echo> {
+        match event {
+            CaEvent::EcnIsCe => Some(self.ece_ack_update(true, c.rcv.rcv_nxt)),
+            CaEvent::EcnNoCe => Some(self.ece_ack_update(false, c.rcv.rcv_nxt)),
+            CaEvent::Loss => {
+                self.react_to_loss(c.snd);
+                None
+            }
+            CaEvent::TxStart | CaEvent::CwndRestart | CaEvent::CompleteCwr => None,
+        }
+    }
+
+    #[inline]
+    fn in_ack_event(&mut self, snd: &Snd, stats: &Stats) {
+        self.update_alpha(snd, stats);
     }
 }

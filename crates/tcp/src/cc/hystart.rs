@@ -1,8 +1,9 @@
 //! HyStart: leaves slow start before the queue overflows (Ha and Rhee 2011; Linux `hystart_update()`).
 
-use super::Congestion;
+use super::Control;
+use super::cubic::Cubic;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, Tune};
+use crate::endpoint::Tune;
 use crate::mib::Counter;
 use crate::output::gso_max_size;
 
@@ -24,51 +25,48 @@ fn ack_delay(cx: &Cx<'_>, tune: &Tune) -> u32 {
     }
 }
 
-impl Endpoint {
+impl Cubic {
     /// `hystart_update()`: a round's train of ACKs is as long as half of the RTT, or its delay has risen by an eighth.
     #[inline(never)]
-    pub(super) fn hystart_update(&mut self, cx: &mut Cx<'_>, delay: u32) {
-        let now = cx.now_us() as u32;
-        let paced = self.tune.pacing_status != 0;
-        let (snd_una, snd_nxt, cwnd) = (self.snd.snd_una, self.snd.snd_nxt, self.snd.snd_cwnd);
-        let Congestion::Cubic(cubic) = &mut self.cc else {
-            return;
-        };
-        if snd_una.after(cubic.end_seq) {
-            cubic.new_round(now, snd_nxt);
+    pub(super) fn hystart_update(&mut self, c: &mut Control<'_, '_>, delay: u32) {
+        let now = c.cx.now_us() as u32;
+        let paced = c.tune.pacing_status != 0;
+        let cwnd = c.snd.snd_cwnd;
+        if c.snd.snd_una.after(self.end_seq) {
+            self.new_round(now, c.snd.snd_nxt);
         }
         if cwnd < LOW_WINDOW {
             return;
         }
         let mut train = false;
-        if now.wrapping_sub(cubic.last_ack) as i32 <= ACK_DELTA_US {
-            cubic.last_ack = now;
-            let length = i64::from(now.wrapping_sub(cubic.round_start) as i32);
+        if now.wrapping_sub(self.last_ack) as i32 <= ACK_DELTA_US {
+            self.last_ack = now;
+            let length = i64::from(now.wrapping_sub(self.round_start) as i32);
             let shift = u32::from(!paced);
-            let delay_min = cubic.delay_min;
+            let delay_min = self.delay_min;
             let longer = |extra: u32| length > i64::from(delay_min.wrapping_add(extra) >> shift);
             // What bursts add takes two divisions: it is asked for when the train is long without it.
-            train = longer(0) && longer(ack_delay(cx, &self.tune));
+            train = longer(0) && longer(ack_delay(c.cx, c.tune));
         }
-        cubic.curr_rtt = cubic.curr_rtt.min(delay);
+        self.curr_rtt = self.curr_rtt.min(delay);
         let mut slow = false;
-        if cubic.sample_cnt < MIN_SAMPLES {
-            cubic.sample_cnt += 1;
+        if self.sample_cnt < MIN_SAMPLES {
+            self.sample_cnt += 1;
         } else {
-            let rise = (cubic.delay_min >> 3).clamp(DELAY_MIN_US, DELAY_MAX_US);
-            slow = cubic.curr_rtt > cubic.delay_min + rise;
+            let rise = (self.delay_min >> 3).clamp(DELAY_MIN_US, DELAY_MAX_US);
+            slow = self.curr_rtt > self.delay_min + rise;
         }
-        cubic.found |= train || slow;
+        self.found |= train || slow;
         if train {
-            cx.count(Counter::HystartTrainDetect);
-            cx.mib.add(Counter::HystartTrainCwnd, u64::from(cwnd));
+            c.cx.count(Counter::HystartTrainDetect);
+            c.cx.mib.add(Counter::HystartTrainCwnd, u64::from(cwnd));
         }
         if slow {
-            cx.count(Counter::HystartDelayDetect);
-            cx.mib.add(Counter::HystartDelayCwnd, u64::from(cwnd));
+            c.cx.count(Counter::HystartDelayDetect);
+            c.cx.mib.add(Counter::HystartDelayCwnd, u64::from(cwnd));
         }
         if train || slow {
-            self.set_ssthresh(cwnd);
+            c.snd.set_ssthresh(cwnd);
         }
     }
 }

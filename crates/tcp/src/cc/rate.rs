@@ -79,7 +79,7 @@ impl Endpoint {
         rs.interval_us = i64::from(send.max(ack));
         rs.snd_interval_us = send;
         rs.rcv_interval_us = ack;
-        if rs.interval_us < i64::from(self.min_rtt()) {
+        if rs.interval_us < i64::from(self.rtt.min_rtt()) {
             // Shorter than the path: a retransmission whose original was ACKed.
             rs.interval_us = -1;
             return;

@@ -5,8 +5,8 @@ use tcplab_base::Seq;
 use tcplab_wire::{FastOpen, TcpFlags, TcpOptions};
 
 use super::{Endpoint, State};
-use crate::cc::INFINITE_SSTHRESH;
 use crate::cc::caqm;
+use crate::cc::{CongestionControl, INFINITE_SSTHRESH};
 use crate::cx::Cx;
 use crate::fastopen::{FastOpenState, put_option};
 use crate::host::DeviceQueue;
@@ -116,8 +116,8 @@ impl Endpoint {
         };
         let clock = &cx.host.clock;
         ep.rtt = Rtt::new(clock, cx.jiffies32());
-        ep.set_cwnd(10);
-        ep.set_ssthresh(INFINITE_SSTHRESH);
+        ep.snd.set_cwnd(10);
+        ep.snd.set_ssthresh(INFINITE_SSTHRESH);
         ep.snd.snd_cwnd_clamp = u32::MAX;
         ep.snd.mss_cache = u32::from(MSS_DEFAULT);
         ep.snd.mss_clamp = mss_clamp_default(cx);
@@ -244,7 +244,7 @@ impl Endpoint {
         self.neg.ecn_flags = Ecn::empty();
         // tcp_ecn_send_syn().
         let caqm = self.caqm_asks(cx) && !cx.host.profile.caqm_syn_with_ecn;
-        if (cx.host.sysctl.tcp_ecn == 1 && !caqm) || self.cc_needs_ecn() {
+        if (cx.host.sysctl.tcp_ecn == 1 && !caqm) || self.cc.needs_ecn() {
             flags |= SYN_ECN;
             self.neg.ecn_flags |= Ecn::OK;
         }
@@ -317,7 +317,7 @@ impl Endpoint {
             len,
             window: self.rcv.rcv_wnd.min(65_535) as u16,
             flags: TcpFlags(flags),
-            tos: self.options.tos | (u8::from(self.cc_needs_ecn()) * Segment::ECT_0),
+            tos: self.options.tos | (u8::from(self.cc.needs_ecn()) * Segment::ECT_0),
             options,
             ..Segment::default()
         };
@@ -382,9 +382,9 @@ impl Endpoint {
         let lost = self.stats.total_retrans > 1 && self.loss.undo_marker.is_some();
         let window = match lost {
             true => 1,
-            false => self.init_cwnd(cx),
+            false => self.snd.init_cwnd(cx),
         };
-        self.set_cwnd(window);
+        self.snd.set_cwnd(window);
         self.snd.snd_cwnd_stamp = cx.jiffies32();
         self.cc_start(cx);
         self.init_buffer_space(cx);

@@ -1,8 +1,8 @@
 //! ECN at the receiver (RFC 3168 6.1.3; Linux `tcp_ecn_check_ce()`).
 
-use crate::cc::CaEvent;
+use crate::cc::{CaEvent, CongestionControl, Echo};
 use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{AckPending, Endpoint};
 use crate::options::Ecn;
 use crate::segment::Segment;
 
@@ -28,7 +28,7 @@ impl Endpoint {
                 }
             }
             Segment::CE => {
-                if self.cc_needs_ecn() {
+                if self.cc.needs_ecn() {
                     self.cc_event(cx, CaEvent::EcnIsCe);
                 }
                 if !self.neg.ecn_flags.intersects(Ecn::DEMAND_CWR) {
@@ -38,11 +38,25 @@ impl Endpoint {
                 self.neg.ecn_flags |= Ecn::SEEN;
             }
             _ => {
-                if self.cc_needs_ecn() {
+                if self.cc.needs_ecn() {
                     self.cc_event(cx, CaEvent::EcnNoCe);
                 }
                 self.neg.ecn_flags |= Ecn::SEEN;
             }
         }
+    }
+
+    /// RFC 8257 3.2: what waits for an ACK since before marks began or ended is ACKed as it came.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn ecn_echo(&mut self, cx: &mut Cx<'_>, echo: Echo) {
+        if let Some(before) = echo.turns {
+            if self.ack.pending.intersects(AckPending::TIMER) {
+                self.neg.ecn_flags.set(Ecn::DEMAND_CWR, !echo.ce);
+                self.send_ack_of(cx, before);
+            }
+            self.ack.pending |= AckPending::NOW;
+        }
+        self.neg.ecn_flags.set(Ecn::DEMAND_CWR, echo.ce);
     }
 }

@@ -3,6 +3,7 @@
 
 use tcplab_wire::TcpFlags;
 
+use crate::cc::CongestionControl;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, Shutdown, State};
 use crate::mib::Counter;
@@ -111,7 +112,7 @@ impl Endpoint {
         self.snd.snd_una = seg.ack;
         self.snd.snd_wnd = u32::from(seg.window) << self.snd.snd_wscale;
         self.snd.snd_wl1 = seg.seq;
-        if !self.cc_controls_cwnd() {
+        if !self.cc.controls_cwnd() {
             self.update_pacing_rate(cx);
         }
         self.snd.lsndtime = cx.jiffies32();

@@ -157,7 +157,7 @@ impl Endpoint {
             return Probe::No;
         }
         // It is in flight as one, and as long as two.
-        self.set_cwnd(self.snd.snd_cwnd - 1);
+        self.snd.set_cwnd(self.snd.snd_cwnd - 1);
         self.new_data_sent(cx, id, mss);
         let probe_size = self.mss_to_mtu(cx, size);
         if let (Some(m), Some(skb)) = (&mut self.mtup, self.queue.get(id)) {
@@ -290,11 +290,11 @@ impl Endpoint {
         let bytes =
             u64::from(self.snd.snd_cwnd) * u64::from(self.mss_to_mtu(cx, self.snd.mss_cache));
         let cwnd = (bytes / u64::from(m.probe_size)).max(1) as u32;
-        self.set_cwnd(cwnd);
+        self.snd.set_cwnd(cwnd);
         self.snd.snd_cwnd_cnt = 0;
         self.snd.snd_cwnd_stamp = cx.jiffies32();
         let ssthresh = self.current_ssthresh();
-        self.set_ssthresh(ssthresh);
+        self.snd.set_ssthresh(ssthresh);
         if let Some(m) = &mut self.mtup {
             m.search_low = m.probe_size;
             m.probe_size = 0;
@@ -315,7 +315,7 @@ impl Endpoint {
         m.search_high = m.probe_size - 1;
         m.probe_size = 0;
         cx.count(Counter::MTUPFail);
-        self.set_cwnd(self.snd.snd_cwnd + 1);
+        self.snd.set_cwnd(self.snd.snd_cwnd + 1);
         self.simple_retransmit(cx);
         true
     }

@@ -2,6 +2,7 @@
 //! `sk_stream_memory_free()`, `sk_stream_is_writeable()`, `tcp_sndbuf_expand()`, `tcp_check_space()`).
 
 use super::chrono::SNDBUF_LIMITED;
+use crate::cc::CongestionControl;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, Shutdown};
 
@@ -73,7 +74,8 @@ impl Endpoint {
             .max(INIT_CWND)
             .max(self.loss.reordering + 1);
         let bytes = self
-            .cc_sndbuf_factor()
+            .cc
+            .sndbuf_factor()
             .saturating_mul(segs)
             .saturating_mul(skb);
         // The kernel compares as int; windows of that size do not occur.

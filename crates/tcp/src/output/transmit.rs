@@ -4,7 +4,7 @@
 use tcplab_base::Seq;
 use tcplab_wire::{TcpFlags, TcpOptions};
 
-use crate::cc::CaEvent;
+use crate::cc::{CaEvent, CongestionControl};
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::host::DeviceQueue;
@@ -83,7 +83,7 @@ impl Endpoint {
 
     /// `tcp_ecn_send()`: ECT on new data, CWR once after a reduction, ECE while the peer was not told.
     fn ecn_send(&mut self, b: &Build, flags: &mut u16) -> u8 {
-        let ecn = match self.cc_needs_ecn() {
+        let ecn = match self.cc.needs_ecn() {
             true => Segment::ECT_0,
             false => Segment::NOT_ECT,
         };

@@ -3,6 +3,7 @@
 
 use tcplab_plan::point::Offload;
 
+use crate::cc::CongestionControl;
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::queue::{Id, Skb};
@@ -67,12 +68,12 @@ impl Endpoint {
     fn tso_autosize(&self, cx: &Cx<'_>, mss: u32) -> u32 {
         let size = gso_max_size(cx);
         let mut bytes = self.tune.pacing_rate() >> self.tune.pacing_shift;
-        let near = self.min_rtt() >> cx.host.sysctl.tcp_tso_rtt_log;
+        let near = self.rtt.min_rtt() >> cx.host.sysctl.tcp_tso_rtt_log;
         if near < 32 {
             bytes += u64::from(size >> near);
         }
         let segs = bytes.min(u64::from(size)) as u32 / mss.max(1);
-        segs.max(self.cc_min_tso_segs(cx))
+        segs.max(self.cc.min_tso_segs(&self.tune, &cx.host.sysctl))
     }
 
     /// `tcp_mss_split_point()`: bytes of the super-segment that may leave now.

@@ -2,19 +2,12 @@
 //! `tcp_cwnd_restart()`, `tcp_slow_start_after_idle_check()`).
 
 use super::chrono::SNDBUF_LIMITED;
-use crate::cc::CaEvent;
+use crate::cc::{CaEvent, CongestionControl};
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
 use crate::recovery::CaState;
 
 impl Endpoint {
-    /// `tcp_is_cwnd_limited()`: the window may grow: it was full, or half of it in slow start.
-    #[inline]
-    pub(crate) fn is_cwnd_limited(&self) -> bool {
-        let s = &self.snd;
-        s.is_cwnd_limited || (s.in_slow_start() && s.snd_cwnd < s.max_packets_out.saturating_mul(2))
-    }
-
     /// `tcp_in_cwnd_reduction()`.
     #[inline]
     pub(crate) fn in_cwnd_reduction(&self) -> bool {
@@ -42,7 +35,7 @@ impl Endpoint {
             s.max_packets_out = out;
             s.cwnd_usage_seq = s.snd_nxt;
         }
-        if self.is_cwnd_limited() {
+        if self.snd.may_grow() {
             self.snd.snd_cwnd_used = 0;
             self.snd.snd_cwnd_stamp = cx.jiffies32();
         } else {
@@ -56,7 +49,7 @@ impl Endpoint {
         let since = cx.jiffies32().wrapping_sub(self.snd.snd_cwnd_stamp) as i32;
         if cx.host.sysctl.tcp_slow_start_after_idle
             && since >= self.rtt.rto as i32
-            && !self.cc_controls_cwnd()
+            && !self.cc.controls_cwnd()
         {
             self.cwnd_application_limited(cx);
         }
@@ -74,10 +67,10 @@ impl Endpoint {
     #[inline(never)]
     fn cwnd_application_limited(&mut self, cx: &mut Cx<'_>) {
         if self.loss.ca_state == CaState::Open && !self.orphan && !self.snd.nospace {
-            let used = self.snd.snd_cwnd_used.max(self.init_cwnd(cx));
+            let used = self.snd.snd_cwnd_used.max(self.snd.init_cwnd(cx));
             if used < self.snd.snd_cwnd {
-                self.set_ssthresh(self.current_ssthresh());
-                self.set_cwnd((self.snd.snd_cwnd + used) >> 1);
+                self.snd.set_ssthresh(self.current_ssthresh());
+                self.snd.set_cwnd((self.snd.snd_cwnd + used) >> 1);
             }
             self.snd.snd_cwnd_used = 0;
         }
@@ -90,7 +83,7 @@ impl Endpoint {
     pub(crate) fn slow_start_after_idle_check(&mut self, cx: &mut Cx<'_>) {
         if self.loss.packets_out > 0
             || !cx.host.sysctl.tcp_slow_start_after_idle
-            || self.cc_controls_cwnd()
+            || self.cc.controls_cwnd()
         {
             return;
         }
@@ -103,16 +96,16 @@ impl Endpoint {
     /// `tcp_cwnd_restart()`; `idle` in jiffies.
     fn cwnd_restart(&mut self, cx: &mut Cx<'_>, idle: i32) {
         self.cc_event(cx, CaEvent::CwndRestart);
-        self.set_ssthresh(self.current_ssthresh());
+        self.snd.set_ssthresh(self.current_ssthresh());
         let mut cwnd = self.snd.snd_cwnd;
-        let restart = self.init_cwnd(cx).min(cwnd);
+        let restart = self.snd.init_cwnd(cx).min(cwnd);
         let rto = (self.rtt.rto as i32).max(1);
         let mut left = idle.saturating_sub(rto);
         while left > 0 && cwnd > restart {
             cwnd >>= 1;
             left = left.saturating_sub(rto);
         }
-        self.set_cwnd(cwnd.max(restart));
+        self.snd.set_cwnd(cwnd.max(restart));
         self.snd.snd_cwnd_stamp = cx.jiffies32();
         self.snd.snd_cwnd_used = 0;
     }

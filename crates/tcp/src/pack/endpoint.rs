@@ -1,7 +1,7 @@
 //! An idle endpoint to and from its packed form.
 
 use super::{Pack, Packer, Unpacker, packed, packed_enum};
-use crate::cc::Congestion;
+use crate::cc::CongestionControl;
 use crate::endpoint::{Endpoint, NEVER, RcvQueue, RcvSkb, State};
 use crate::segment::Addr;
 use crate::timers::Timers;
@@ -42,15 +42,7 @@ impl Endpoint {
     /// Bytes of memory of its queues and of what else lies outside of it.
     pub(crate) fn queued_memory(&self) -> usize {
         let received = self.rcvq.ready.capacity() + self.rcvq.ofo.capacity();
-        let cc = match &self.cc {
-            Congestion::Bbr(bbr) => size_of_val(&**bbr),
-            Congestion::Caqm(caqm) => size_of_val(&**caqm),
-            Congestion::Reno
-            | Congestion::CaqmReno
-            | Congestion::Cubic(_)
-            | Congestion::Dctcp(_) => 0,
-        };
-        self.queue.memory() + received * size_of::<RcvSkb>() + cc
+        self.queue.memory() + received * size_of::<RcvSkb>() + self.cc.memory()
     }
 
     /// Packs all of an endpoint that [`is_idle`](Self::is_idle).
@@ -158,47 +150,5 @@ impl RcvQueue {
         self.dsack_start = Pack::unpack(&like.dsack_start, from);
         self.num_sacks = Pack::unpack(&like.num_sacks, from);
         self.sacks = Pack::unpack(&like.sacks, from);
-    }
-}
-
-/// The algorithm by its number, then its state: as the other one's when that runs the same algorithm.
-impl Pack for Congestion {
-    fn pack(&self, like: &Self, to: &mut Packer) {
-        match (self, like) {
-            (Self::Reno, _) => to.put(0),
-            (Self::Cubic(own), Self::Cubic(like)) => {
-                to.put(1);
-                own.pack(like, to);
-            }
-            (Self::Cubic(own), _) => {
-                to.put(1);
-                own.pack(&Default::default(), to);
-            }
-            (Self::Dctcp(own), _) => {
-                to.put(2);
-                own.pack(&Default::default(), to);
-            }
-            (Self::Bbr(own), _) => {
-                to.put(3);
-                (**own).pack(&Default::default(), to);
-            }
-            (Self::Caqm(own), _) => {
-                to.put(4);
-                (**own).pack(&Default::default(), to);
-            }
-            (Self::CaqmReno, _) => to.put(5),
-        }
-    }
-
-    fn unpack(like: &Self, from: &mut Unpacker<'_>) -> Self {
-        match (from.take(), like) {
-            (1, Self::Cubic(like)) => Self::Cubic(Pack::unpack(like, from)),
-            (1, _) => Self::Cubic(Pack::unpack(&Default::default(), from)),
-            (2, _) => Self::Dctcp(Pack::unpack(&Default::default(), from)),
-            (3, _) => Self::Bbr(Box::new(Pack::unpack(&Default::default(), from))),
-            (4, _) => Self::Caqm(Box::new(Pack::unpack(&Default::default(), from))),
-            (5, _) => Self::CaqmReno,
-            _ => Self::Reno,
-        }
     }
 }

@@ -208,6 +208,15 @@ impl<T: Pack + Default> Pack for Option<T> {
     }
 }
 
+impl<T: Pack> Pack for Box<T> {
+    fn pack(&self, like: &Self, to: &mut Packer) {
+        (**self).pack(like, to);
+    }
+    fn unpack(like: &Self, from: &mut Unpacker<'_>) -> Self {
+        Self::new(T::unpack(like, from))
+    }
+}
+
 impl<A: Pack, B: Pack> Pack for (A, B) {
     #[inline]
     fn pack(&self, like: &Self, to: &mut Packer) {

@@ -7,6 +7,7 @@ use tcplab_base::Seq;
 use tcplab_wire::TcpFlags;
 
 use super::{AckWork, Acked, CaState, Flag, Rexmit};
+use crate::cc::CongestionControl;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
 use crate::mib::Counter;
@@ -54,7 +55,7 @@ impl Endpoint {
         }
         flag = self.ack_window(cx, seg, flag);
         self.peer_is_heard(cx, seg);
-        self.cc_in_ack_event();
+        self.cc.in_ack_event(&self.snd, &self.stats);
         self.window_opens(cx, flag, seg.ack);
     }
 
@@ -164,7 +165,7 @@ impl Endpoint {
         let ece = flag.intersects(Flag::ECE);
         flag |= self.clean_rtx_queue(cx, prior.fack, prior.snd_una, work, ece);
         self.rack_update_reo_wnd(cx, work.rs.prior_delivered);
-        self.cc_in_ack_event();
+        self.cc.in_ack_event(&self.snd, &self.stats);
         if self.loss.tlp_high_seq.is_some() {
             self.process_tlp_ack(cx, ack, flag);
         }
@@ -199,7 +200,7 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn ack_without_queue(&mut self, cx: &mut Cx<'_>, prior: &Prior, mut flag: Flag, ack: Seq) {
-        self.cc_in_ack_event();
+        self.cc.in_ack_event(&self.snd, &self.stats);
         if flag.intersects(Flag::DSACKING_ACK) {
             let mut rexmit = Rexmit::None;
             self.fastretrans_alert(cx, prior.snd_una, 0, &mut flag, &mut rexmit);

@@ -1,7 +1,7 @@
 //! Marking segments lost (Linux `tcp_mark_skb_lost()`, `tcp_enter_loss()`, `tcp_mark_head_lost()`).
 
 use super::CaState;
-use crate::cc::CaEvent;
+use crate::cc::{CaEvent, CongestionControl};
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::mib::Counter;
@@ -135,12 +135,12 @@ impl Endpoint {
         {
             self.loss.prior_ssthresh = self.current_ssthresh();
             self.snd.prior_cwnd = self.snd.snd_cwnd;
-            let ssthresh = self.cc_ssthresh();
-            self.set_ssthresh(ssthresh);
+            let ssthresh = self.cc.ssthresh(&self.snd);
+            self.snd.set_ssthresh(ssthresh);
             self.cc_event(cx, CaEvent::Loss);
             self.init_undo();
         }
-        self.set_cwnd(self.loss.in_flight() + 1);
+        self.snd.set_cwnd(self.loss.in_flight() + 1);
         self.snd.snd_cwnd_cnt = 0;
         self.snd.snd_cwnd_stamp = cx.jiffies32();
         // Many duplicates and yet a timeout: the path reorders less than was thought.

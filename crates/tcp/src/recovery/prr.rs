@@ -2,8 +2,8 @@
 //! `tcp_init_cwnd_reduction()`, `tcp_cwnd_reduction()`, `tcp_end_cwnd_reduction()`, `tcp_enter_cwr()`).
 
 use super::{CaState, Flag};
-use crate::cc::CaEvent;
 use crate::cc::INFINITE_SSTHRESH;
+use crate::cc::{CaEvent, CongestionControl};
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::options::Ecn;
@@ -24,8 +24,8 @@ impl Endpoint {
         self.snd.prior_cwnd = self.snd.snd_cwnd;
         self.loss.prr_delivered = 0;
         self.loss.prr_out = 0;
-        let ssthresh = self.cc_ssthresh();
-        self.set_ssthresh(ssthresh);
+        let ssthresh = self.cc.ssthresh(&self.snd);
+        self.snd.set_ssthresh(ssthresh);
         self.ecn_queue_cwr();
     }
 
@@ -55,18 +55,18 @@ impl Endpoint {
         // The first retransmission leaves in any case.
         count = count.max(i64::from(out == 0));
         let cwnd = (i64::from(in_flight) + count).clamp(0, i64::from(u32::MAX)) as u32;
-        self.set_cwnd(cwnd);
+        self.snd.set_cwnd(cwnd);
     }
 
     /// `tcp_end_cwnd_reduction()`: the window is the threshold, unless the reduction was undone.
     pub(super) fn end_cwnd_reduction(&mut self, cx: &mut Cx<'_>) {
-        if self.cc_controls_cwnd() {
+        if self.cc.controls_cwnd() {
             return;
         }
         if self.snd.snd_ssthresh < INFINITE_SSTHRESH
             && (self.loss.ca_state == CaState::Cwr || self.loss.undo_marker.is_some())
         {
-            self.set_cwnd(self.snd.snd_ssthresh);
+            self.snd.set_cwnd(self.snd.snd_ssthresh);
             self.snd.snd_cwnd_stamp = cx.jiffies32();
         }
         self.cc_event(cx, CaEvent::CompleteCwr);

@@ -3,6 +3,7 @@
 use tcplab_base::Seq;
 
 use super::{CaState, Flag, Loss};
+use crate::cc::CongestionControl;
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::queue::{Sacked, Skb};
@@ -28,7 +29,7 @@ impl Endpoint {
     pub(super) fn rack_advance(&mut self, cx: &Cx<'_>, sacked: u8, end: Seq, sent_us: u64) {
         let rtt = cx.now_us().saturating_sub(sent_us) as u32;
         let retransmitted = sacked & (Sacked::RETRANS | Sacked::EVER_RETRANS) != 0;
-        if retransmitted && rtt < self.min_rtt() {
+        if retransmitted && rtt < self.rtt.min_rtt() {
             // Too fast for the retransmission: the original was delivered.
             return;
         }
@@ -51,7 +52,7 @@ impl Endpoint {
                 return 0;
             }
         }
-        (self.min_rtt() >> 2)
+        (self.rtt.min_rtt() >> 2)
             .wrapping_mul(u32::from(self.rack.reo_wnd_steps))
             .min(self.rtt.srtt_us >> 3)
     }
@@ -117,7 +118,7 @@ impl Endpoint {
         if in_flight != self.loss.in_flight() {
             if self.loss.ca_state != CaState::Recovery {
                 self.enter_recovery(cx, false);
-                if !self.cc_controls_cwnd() {
+                if !self.cc.controls_cwnd() {
                     let lost = self.loss.lost.wrapping_sub(lost);
                     self.cwnd_reduction(1, lost, Flag::empty());
                 }

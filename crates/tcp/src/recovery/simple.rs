@@ -39,7 +39,7 @@ impl Endpoint {
             // The window stays: only the unit changed.
             self.loss.high_seq = self.snd.snd_nxt;
             let ssthresh = self.current_ssthresh();
-            self.set_ssthresh(ssthresh);
+            self.snd.set_ssthresh(ssthresh);
             self.loss.prior_ssthresh = 0;
             self.loss.undo_marker = None;
             self.cc_set_state(cx, CaState::Loss);

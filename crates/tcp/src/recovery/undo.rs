@@ -83,9 +83,9 @@ impl Endpoint {
         }
         if self.loss.prior_ssthresh > 0 {
             let cwnd = self.cc_undo_cwnd(cx);
-            self.set_cwnd(cwnd);
+            self.snd.set_cwnd(cwnd);
             if self.loss.prior_ssthresh > self.snd.snd_ssthresh {
-                self.set_ssthresh(self.loss.prior_ssthresh);
+                self.snd.set_ssthresh(self.loss.prior_ssthresh);
                 self.neg.ecn_flags &= !Ecn::QUEUE_CWR;
             }
         }

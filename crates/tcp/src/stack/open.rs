@@ -10,6 +10,7 @@ use super::ports::Walk;
 use super::secret::{port_offset, seq_and_ts_off, siphash};
 use super::table::{Conn, Holder, Record};
 use super::{ConnId, ListenId, Stack};
+use crate::cc::CongestionControl;
 use crate::cc::caqm::negotiate;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, OpenError};
@@ -45,7 +46,7 @@ impl Stack {
             socket: None,
             backlog: backlog.min(self.host.sysctl.somaxconn),
             mtu,
-            needs_ecn: probe.cc_needs_ecn(),
+            needs_ecn: probe.cc.needs_ecn(),
             speaks_caqm: negotiate::speaks(&cx, &name),
             caqm_asked: false,
             waiting: std::collections::VecDeque::new(),

@@ -11,11 +11,11 @@ mod policer;
 mod window;
 
 use super::window::INIT_CWND;
-use super::{INFINITE_SSTHRESH, RateSample};
-use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use super::{CaEvent, Congestion, CongestionControl, Control, Echo, INFINITE_SSTHRESH, RateSample};
+use crate::endpoint::{Snd, Tune};
 use crate::pack::{packed, packed_enum};
 use crate::recovery::CaState;
+use crate::sysctl::Sysctl;
 use max::WindowedMax;
 
 /// Rates are packets a microsecond, times 2^24.
@@ -124,194 +124,72 @@ impl Bbr {
     }
 }
 
-/// What BBR reads of its connection, copied so that its own state can be borrowed.
-#[derive(Clone, Copy)]
-struct View {
-    now: u32,
-    now_us: u64,
-    hz: u32,
-    cwnd: u32,
-    in_flight: u32,
-    delivered: u32,
-    delivered_us: u64,
-    lost: u32,
-    mss: u64,
-    pacing_rate: u64,
-    pacing_shift: u8,
-    /// Time between now and the next departure, in us.
-    edt_us: u64,
-    tx_header: u32,
-    ca_state: CaState,
+/// `bbr_rate_bytes_per_sec()`: 1 % below the rate, so that a queue drains.
+fn bytes_a_second(c: &Control<'_, '_>, bw: u64, gain: u32) -> u64 {
+    let rate = (bw * u64::from(c.snd.mss_cache) * u64::from(gain)) >> SCALE;
+    rate.wrapping_mul(1_000_000 / 100 * 99) >> BW_SCALE
 }
 
-impl View {
-    /// `bbr_rate_bytes_per_sec()`: 1 % below the rate, so that a queue drains.
-    fn bytes_a_second(&self, bw: u64, gain: u32) -> u64 {
-        let rate = (bw * self.mss * u64::from(gain)) >> SCALE;
-        rate.wrapping_mul(1_000_000 / 100 * 99) >> BW_SCALE
-    }
+/// Time between now and the next departure, in us.
+fn edt_us(c: &Control<'_, '_>) -> u64 {
+    c.tune.wstamp_ns.saturating_sub(c.cx.now_ns()) / 1000
+}
 
-    fn min_tso_segs(&self) -> u32 {
-        if self.pacing_rate < MIN_TSO_RATE {
-            1
-        } else {
-            2
-        }
-    }
-
-    /// `bbr_tso_segs_goal()`.
-    fn tso_segs_goal(&self) -> u32 {
-        let most = u64::from(65_535 - self.tx_header);
-        let bytes = (self.pacing_rate >> self.pacing_shift).min(most);
-        let segs = (bytes / self.mss.max(1)) as u32;
-        segs.max(self.min_tso_segs()).min(0x7f)
+/// `bbr_min_tso_segs()`.
+fn min_tso_segs(tune: &Tune) -> u32 {
+    match tune.pacing_rate() < MIN_TSO_RATE {
+        true => 1,
+        false => 2,
     }
 }
 
-impl Endpoint {
-    fn bbr_view(&self, cx: &Cx<'_>) -> View {
-        View {
-            now: cx.jiffies32(),
-            now_us: cx.now_us(),
-            hz: cx.host.clock.hz,
-            cwnd: self.snd.snd_cwnd,
-            in_flight: self.loss.in_flight(),
-            delivered: self.stats.delivered,
-            delivered_us: self.tune.delivered_us,
-            lost: self.loss.lost,
-            mss: u64::from(self.snd.mss_cache),
-            pacing_rate: self.tune.pacing_rate(),
-            pacing_shift: self.tune.pacing_shift,
-            edt_us: self.tune.wstamp_ns.saturating_sub(cx.now_ns()) / 1000,
-            tx_header: cx.host.profile.tx_header,
-            ca_state: self.loss.ca_state,
-        }
-    }
+/// `bbr_tso_segs_goal()`.
+fn tso_segs_goal(c: &Control<'_, '_>) -> u32 {
+    let most = u64::from(65_535 - c.cx.host.profile.tx_header);
+    let bytes = (c.tune.pacing_rate() >> c.tune.pacing_shift).min(most);
+    let segs = (bytes / u64::from(c.snd.mss_cache).max(1)) as u32;
+    segs.max(min_tso_segs(c.tune)).min(0x7f)
+}
 
-    fn bbr(&mut self) -> Option<&mut Bbr> {
-        match &mut self.cc {
-            super::Congestion::Bbr(bbr) => Some(bbr),
-            _ => None,
-        }
-    }
-
-    /// `bbr_init()`.
-    pub(super) fn bbr_init(&mut self, cx: &Cx<'_>) {
-        let view = self.bbr_view(cx);
-        let min_rtt_us = self.min_rtt();
-        self.set_ssthresh(INFINITE_SSTHRESH);
-        if let Some(bbr) = self.bbr() {
-            *bbr = Bbr {
-                min_rtt_us,
-                min_rtt_stamp: view.now,
-                next_rtt_delivered: view.delivered,
-                ack_epoch_mstamp: view.now_us,
-                ..Bbr::default()
-            };
-            bbr.policer.begin(&view);
-        }
-        self.bbr_pace_from_rtt(&view);
-        // SK_PACING_NEEDED: there is no sch_fq below.
-        self.tune.pacing_status = 1;
-    }
-
+impl Bbr {
     /// `bbr_init_pacing_rate_from_rtt()`: the high gain times the window an RTT, 1 ms when none is known.
-    fn bbr_pace_from_rtt(&mut self, view: &View) {
-        let srtt = self.rtt.srtt_us;
-        if let Some(bbr) = self.bbr() {
-            bbr.has_seen_rtt |= srtt != 0;
-        }
+    fn pace_from_rtt(&mut self, c: &mut Control<'_, '_>) {
+        let srtt = c.rtt.srtt_us;
+        self.has_seen_rtt |= srtt != 0;
         let rtt_us = match srtt {
             0 => 1000,
             srtt => (srtt >> 3).max(1),
         };
-        let bw = u64::from(view.cwnd) * BW_UNIT / u64::from(rtt_us);
+        let bw = u64::from(c.snd.snd_cwnd) * BW_UNIT / u64::from(rtt_us);
         // The kernel hands this rate on as 32 bits.
-        let rate = view.bytes_a_second(bw & u64::from(u32::MAX), HIGH_GAIN);
-        self.tune.set_pacing_rate(rate, 0);
+        let rate = bytes_a_second(c, bw & u64::from(u32::MAX), HIGH_GAIN);
+        c.tune.set_pacing_rate(rate, 0);
     }
 
     /// `bbr_set_pacing_rate()`: never slower before the pipe is full.
-    fn bbr_set_pacing_rate(&mut self, view: &View, bw: u32, gain: u32) {
-        let rate = view.bytes_a_second(u64::from(bw), gain);
-        let srtt = self.rtt.srtt_us;
-        let Some(bbr) = self.bbr() else {
-            return;
-        };
-        let full = bbr.full_bw_reached;
-        if !bbr.has_seen_rtt && srtt != 0 {
-            self.bbr_pace_from_rtt(view);
+    fn set_pacing_rate(&mut self, c: &mut Control<'_, '_>, bw: u32, gain: u32) {
+        let rate = bytes_a_second(c, u64::from(bw), gain);
+        if !self.has_seen_rtt && c.rtt.srtt_us != 0 {
+            self.pace_from_rtt(c);
         }
-        if full || rate > self.tune.pacing_rate() {
-            self.tune.set_pacing_rate(rate, 0);
-        }
-    }
-
-    /// `bbr_min_tso_segs()`.
-    pub(super) fn bbr_min_tso_segs(&self) -> u32 {
-        if self.tune.pacing_rate() < MIN_TSO_RATE {
-            1
-        } else {
-            2
-        }
-    }
-
-    /// `bbr_ssthresh()`: remembers the window; the threshold stays.
-    pub(super) fn bbr_ssthresh(&mut self) -> u32 {
-        let cwnd = self.snd.snd_cwnd;
-        if let Some(bbr) = self.bbr() {
-            bbr.save_cwnd(cwnd);
-        }
-        self.snd.snd_ssthresh
-    }
-
-    /// `bbr_undo_cwnd()`: the slow-down was for nothing; looks for a full pipe again.
-    pub(super) fn bbr_undo_cwnd(&mut self, cx: &Cx<'_>) -> u32 {
-        let view = self.bbr_view(cx);
-        if let Some(bbr) = self.bbr() {
-            bbr.full_bw = 0;
-            bbr.full_bw_cnt = 0;
-            bbr.policer.reset(&view);
-        }
-        view.cwnd
-    }
-
-    /// `bbr_set_state()`.
-    pub(super) fn bbr_set_state(&mut self, cx: &Cx<'_>, state: CaState) {
-        if state != CaState::Loss {
-            return;
-        }
-        let view = self.bbr_view(cx);
-        if let Some(bbr) = self.bbr() {
-            bbr.prev_ca_state = CaState::Loss;
-            bbr.full_bw = 0;
-            bbr.round_start = true;
-            let rs = RateSample {
-                losses: 1,
-                ..RateSample::default()
-            };
-            bbr.police(cx, &view, &rs);
+        if self.full_bw_reached || rate > c.tune.pacing_rate() {
+            c.tune.set_pacing_rate(rate, 0);
         }
     }
 
     /// `bbr_cwnd_event()` of the first segment after a pause.
     #[cold]
     #[inline(never)]
-    pub(super) fn bbr_tx_start(&mut self, cx: &Cx<'_>) {
-        if self.tune.app_limited == 0 {
+    fn tx_start(&mut self, c: &mut Control<'_, '_>) {
+        if c.tune.app_limited == 0 {
             return;
         }
-        let view = self.bbr_view(cx);
-        let Some(bbr) = self.bbr() else {
-            return;
-        };
-        bbr.idle_restart = true;
-        bbr.ack_epoch_mstamp = view.now_us;
-        bbr.ack_epoch_acked = 0;
-        let (mode, bw) = (bbr.mode, bbr.bw());
-        match mode {
-            Mode::ProbeBw => self.bbr_set_pacing_rate(&view, bw, UNIT),
-            Mode::ProbeRtt => self.bbr_check_probe_rtt_done(cx, &view),
+        self.idle_restart = true;
+        self.ack_epoch_mstamp = c.cx.now_us();
+        self.ack_epoch_acked = 0;
+        match self.mode {
+            Mode::ProbeBw => self.set_pacing_rate(c, self.bw(), UNIT),
+            Mode::ProbeRtt => self.check_probe_rtt_done(c),
             Mode::Startup | Mode::Drain => {}
         }
     }
@@ -319,26 +197,94 @@ impl Endpoint {
     /// `bbr_main()`: an ACK's sample.
     #[cold]
     #[inline(never)]
-    pub(super) fn bbr_main(&mut self, cx: &Cx<'_>, rs: &RateSample) {
-        let view = self.bbr_view(cx);
-        let Some(bbr) = self.bbr() else {
-            return;
-        };
-        bbr.update_bw(cx, &view, rs);
-        bbr.update_ack_aggregation(&view, rs);
-        bbr.update_cycle_phase(&view, rs);
-        bbr.check_full_bw(rs);
-        let drains = bbr.check_drain(cx, &view);
-        if let Some(threshold) = drains {
-            self.set_ssthresh(threshold);
+    fn main(&mut self, c: &mut Control<'_, '_>, rs: &RateSample) {
+        self.update_bw(c, rs);
+        self.update_ack_aggregation(c, rs);
+        self.update_cycle_phase(c, rs);
+        self.check_full_bw(rs);
+        if let Some(threshold) = self.check_drain(c) {
+            c.snd.set_ssthresh(threshold);
         }
-        self.bbr_update_min_rtt(cx, &view, rs);
-        let Some(bbr) = self.bbr() else {
-            return;
+        self.update_min_rtt(c, rs);
+        self.update_gains();
+        self.set_pacing_rate(c, self.bw(), self.pacing_gain);
+        self.set_cwnd(c, rs);
+    }
+}
+
+impl CongestionControl for Bbr {
+    /// `bbr_init()`.
+    fn init(&mut self, c: &mut Control<'_, '_>) -> Option<Congestion> {
+        c.snd.set_ssthresh(INFINITE_SSTHRESH);
+        *self = Self {
+            min_rtt_us: c.rtt.min_rtt(),
+            min_rtt_stamp: c.cx.jiffies32(),
+            next_rtt_delivered: c.stats.delivered,
+            ack_epoch_mstamp: c.cx.now_us(),
+            ..Self::default()
         };
-        bbr.update_gains();
-        let (bw, pacing_gain) = (bbr.bw(), bbr.pacing_gain);
-        self.bbr_set_pacing_rate(&view, bw, pacing_gain);
-        self.bbr_set_cwnd(cx, rs);
+        self.policer.begin(c);
+        self.pace_from_rtt(c);
+        // SK_PACING_NEEDED: there is no sch_fq below.
+        c.tune.pacing_status = 1;
+        None
+    }
+
+    #[inline]
+    fn controls_cwnd(&self) -> bool {
+        true
+    }
+
+    fn min_tso_segs(&self, tune: &Tune, _: &Sysctl) -> u32 {
+        min_tso_segs(tune)
+    }
+
+    /// `bbr_sndbuf_expand()`.
+    fn sndbuf_factor(&self) -> u32 {
+        3
+    }
+
+    /// `bbr_ssthresh()`: remembers the window; the threshold stays.
+    fn ssthresh(&mut self, snd: &Snd) -> u32 {
+        self.save_cwnd(snd.snd_cwnd);
+        snd.snd_ssthresh
+    }
+
+    /// `bbr_undo_cwnd()`: the slow-down was for nothing; looks for a full pipe again.
+    fn undo_cwnd(&mut self, c: &mut Control<'_, '_>) -> u32 {
+        self.full_bw = 0;
+        self.full_bw_cnt = 0;
+        self.policer.reset(c);
+        c.snd.snd_cwnd
+    }
+
+    /// `bbr_set_state()`.
+    fn set_state(&mut self, c: &mut Control<'_, '_>, state: CaState) {
+        if state != CaState::Loss {
+            return;
+        }
+        self.prev_ca_state = CaState::Loss;
+        self.full_bw = 0;
+        self.round_start = true;
+        let rs = RateSample {
+            losses: 1,
+            ..RateSample::default()
+        };
+        self.police(c, &rs);
+    }
+
+    fn cwnd_event(&mut self, c: &mut Control<'_, '_>, event: CaEvent) -> Option<Echo> {
+        if event == CaEvent::TxStart {
+            self.tx_start(c);
+        }
+        None
+    }
+
+    fn cong_control(&mut self, c: &mut Control<'_, '_>, rs: &RateSample) {
+        self.main(c, rs);
+    }
+
+    fn memory(&self) -> usize {
+        size_of::<Self>()
     }
 }

@@ -2,8 +2,8 @@
 //! at once, whether the pipe is full (Linux `bbr_update_bw()`, `bbr_update_ack_aggregation()`,
 //! `bbr_check_full_bw_reached()`).
 
-use super::{BW_UNIT, Bbr, RateSample, SCALE, UNIT, View};
-use crate::cx::Cx;
+use super::{BW_UNIT, Bbr, RateSample, SCALE, UNIT};
+use crate::cc::Control;
 
 /// Rounds of the rate's window: a gain cycle and two.
 const BW_RTTS: u32 = 10;
@@ -16,18 +16,18 @@ const EPOCH_ACKED_MAX: u32 = 1 << 20;
 
 impl Bbr {
     /// `bbr_update_bw()`.
-    pub(super) fn update_bw(&mut self, cx: &Cx<'_>, view: &View, rs: &RateSample) {
+    pub(super) fn update_bw(&mut self, c: &Control<'_, '_>, rs: &RateSample) {
         self.round_start = false;
         if rs.delivered < 0 || rs.interval_us <= 0 {
             return;
         }
         if rs.prior_delivered.wrapping_sub(self.next_rtt_delivered) as i32 >= 0 {
-            self.next_rtt_delivered = view.delivered;
+            self.next_rtt_delivered = c.stats.delivered;
             self.rtt_cnt = self.rtt_cnt.wrapping_add(1);
             self.round_start = true;
             self.packet_conservation = false;
         }
-        self.police(cx, view, rs);
+        self.police(c, rs);
         let bw = rs.delivered as u64 * BW_UNIT / rs.interval_us as u64;
         // An application that sends little says nothing of the path, unless it shows more than was known.
         if !rs.is_app_limited || bw >= u64::from(self.max_bw()) {
@@ -36,7 +36,7 @@ impl Bbr {
     }
 
     /// `bbr_update_ack_aggregation()`: packets ACKed beyond the rate since the epoch began.
-    pub(super) fn update_ack_aggregation(&mut self, view: &View, rs: &RateSample) {
+    pub(super) fn update_ack_aggregation(&mut self, c: &Control<'_, '_>, rs: &RateSample) {
         if rs.acked_sacked == 0 || rs.delivered < 0 || rs.interval_us <= 0 {
             return;
         }
@@ -48,19 +48,22 @@ impl Bbr {
                 self.extra_acked[self.extra_acked_win_idx & 1] = 0;
             }
         }
-        let epoch_us = view.delivered_us.saturating_sub(self.ack_epoch_mstamp);
+        let epoch_us = c.tune.delivered_us.saturating_sub(self.ack_epoch_mstamp);
         let mut expected =
             (u64::from(self.bw()).wrapping_mul(epoch_us & u64::from(u32::MAX)) / BW_UNIT) as u32;
         if self.ack_epoch_acked <= expected
             || self.ack_epoch_acked + rs.acked_sacked >= EPOCH_ACKED_MAX
         {
             self.ack_epoch_acked = 0;
-            self.ack_epoch_mstamp = view.delivered_us;
+            self.ack_epoch_mstamp = c.tune.delivered_us;
             expected = 0;
         }
         self.ack_epoch_acked = (self.ack_epoch_acked + rs.acked_sacked).min(EPOCH_ACKED_MAX - 1);
         // extra_acked has 16 bits in the kernel.
-        let extra = self.ack_epoch_acked.wrapping_sub(expected).min(view.cwnd);
+        let extra = self
+            .ack_epoch_acked
+            .wrapping_sub(expected)
+            .min(c.snd.snd_cwnd);
         let slot = &mut self.extra_acked[self.extra_acked_win_idx & 1];
         if extra > *slot {
             *slot = extra & 0xffff;

@@ -1,8 +1,8 @@
 //! The long-term rate: two lossy intervals of the same rate mean a token-bucket policer, and BBR then keeps that rate
 //! for 48 rounds (Linux `bbr_lt_bw_sampling()`).
 
-use super::{BW_UNIT, Bbr, Mode, RateSample, SCALE, UNIT, View};
-use crate::cx::Cx;
+use super::{BW_UNIT, Bbr, Mode, RateSample, SCALE, UNIT, bytes_a_second};
+use crate::cc::Control;
 use crate::pack::packed;
 
 /// Rounds of an interval at least; four times as many at most.
@@ -40,31 +40,31 @@ packed!(Policer {
 
 impl Policer {
     /// `bbr_reset_lt_bw_sampling_interval()`.
-    pub(super) fn begin(&mut self, view: &View) {
-        self.last_stamp = (view.delivered_us / 1000) as u32;
-        self.last_delivered = view.delivered;
-        self.last_lost = view.lost;
+    pub(super) fn begin(&mut self, c: &Control<'_, '_>) {
+        self.last_stamp = (c.tune.delivered_us / 1000) as u32;
+        self.last_delivered = c.stats.delivered;
+        self.last_lost = c.loss.lost;
         self.rtt_cnt = 0;
     }
 
     /// `bbr_reset_lt_bw_sampling()`.
-    pub(super) fn reset(&mut self, view: &View) {
+    pub(super) fn reset(&mut self, c: &Control<'_, '_>) {
         self.bw = 0;
         self.in_use = false;
         self.sampling = false;
-        self.begin(view);
+        self.begin(c);
     }
 }
 
 impl Bbr {
     /// `bbr_lt_bw_sampling()`.
-    pub(super) fn police(&mut self, cx: &Cx<'_>, view: &View, rs: &RateSample) {
+    pub(super) fn police(&mut self, c: &Control<'_, '_>, rs: &RateSample) {
         if self.policer.in_use {
             if self.mode == Mode::ProbeBw && self.round_start {
                 self.policer.rtt_cnt += 1;
                 if self.policer.rtt_cnt >= KEEP_RTTS {
-                    self.policer.reset(view);
-                    self.reset_probe_bw(cx, view);
+                    self.policer.reset(c);
+                    self.reset_probe_bw(c);
                 }
             }
             return;
@@ -74,11 +74,11 @@ impl Bbr {
             if rs.losses == 0 {
                 return;
             }
-            self.policer.begin(view);
+            self.policer.begin(c);
             self.policer.sampling = true;
         }
         if rs.is_app_limited {
-            self.policer.reset(view);
+            self.policer.reset(c);
             return;
         }
         if self.round_start {
@@ -88,36 +88,36 @@ impl Bbr {
             return;
         }
         if self.policer.rtt_cnt > 4 * INTERVAL_MIN_RTTS {
-            self.policer.reset(view);
+            self.policer.reset(c);
             return;
         }
         // An interval ends with a loss, when the bucket is empty again.
         if rs.losses > 0 {
-            self.end_interval(view);
+            self.end_interval(c);
         }
     }
 
-    fn end_interval(&mut self, view: &View) {
+    fn end_interval(&mut self, c: &Control<'_, '_>) {
         let p = &mut self.policer;
-        let lost = view.lost.wrapping_sub(p.last_lost);
-        let delivered = view.delivered.wrapping_sub(p.last_delivered);
+        let lost = c.loss.lost.wrapping_sub(p.last_lost);
+        let delivered = c.stats.delivered.wrapping_sub(p.last_delivered);
         let few = lost.wrapping_shl(SCALE) < LOSS_THRESHOLD.wrapping_mul(delivered);
         if delivered == 0 || few {
             return;
         }
-        let ms = ((view.delivered_us / 1000) as u32).wrapping_sub(p.last_stamp);
+        let ms = ((c.tune.delivered_us / 1000) as u32).wrapping_sub(p.last_stamp);
         if (ms as i32) < 1 {
             return;
         }
         if ms >= u32::MAX / 1000 {
-            p.reset(view);
+            p.reset(c);
             return;
         }
         let bw = (u64::from(delivered) * BW_UNIT / (u64::from(ms) * 1000)) as u32;
         if p.bw != 0 {
             let diff = bw.abs_diff(p.bw);
             let near = diff.wrapping_mul(UNIT) <= RATIO.wrapping_mul(p.bw);
-            if near || view.bytes_a_second(u64::from(diff), UNIT) <= DIFFERENCE {
+            if near || bytes_a_second(c, u64::from(diff), UNIT) <= DIFFERENCE {
                 p.bw = (bw.wrapping_add(p.bw)) >> 1;
                 p.in_use = true;
                 p.rtt_cnt = 0;
@@ -126,6 +126,6 @@ impl Bbr {
             }
         }
         p.bw = bw;
-        p.begin(view);
+        p.begin(c);
     }
 }

@@ -2,9 +2,10 @@
 //! recovery (Linux `bbr_set_cwnd()`, `bbr_inflight()`, `bbr_packets_in_net_at_edt()`).
 
 use super::phase::CWND_MIN_TARGET;
-use super::{BW_SCALE, BW_UNIT, Bbr, INIT_CWND, Mode, RateSample, SCALE, UNIT, View};
-use crate::cx::Cx;
-use crate::endpoint::Endpoint;
+use super::{
+    BW_SCALE, BW_UNIT, Bbr, INIT_CWND, Mode, RateSample, SCALE, UNIT, edt_us, tso_segs_goal,
+};
+use crate::cc::Control;
 use crate::recovery::CaState;
 
 /// Time of the rate that an excess of ACKs may add to the window, in us.
@@ -30,8 +31,8 @@ impl Bbr {
     }
 
     /// `bbr_quantization_budget()`: room for three super-segments, even, two more while probing.
-    fn quantize(&self, view: &View, cwnd: u32) -> u32 {
-        let cwnd = (cwnd + 3 * view.tso_segs_goal() + 1) & !1;
+    fn quantize(&self, c: &Control<'_, '_>, cwnd: u32) -> u32 {
+        let cwnd = (cwnd + 3 * tso_segs_goal(c) + 1) & !1;
         match self.mode == Mode::ProbeBw && self.cycle_idx == 0 {
             true => cwnd + 2,
             false => cwnd,
@@ -39,15 +40,15 @@ impl Bbr {
     }
 
     /// `bbr_inflight()`.
-    pub(super) fn inflight(&self, view: &View, bw: u32, gain: u32) -> u32 {
-        self.quantize(view, self.bdp(bw, gain))
+    pub(super) fn inflight(&self, c: &Control<'_, '_>, bw: u32, gain: u32) -> u32 {
+        self.quantize(c, self.bdp(bw, gain))
     }
 
     /// `bbr_packets_in_net_at_edt()`: what will be in flight when the next segment departs.
-    pub(super) fn packets_in_net_at_edt(&self, view: &View, in_flight: u32) -> u32 {
-        let delivered = ((u64::from(self.bw()) * view.edt_us) >> BW_SCALE) as u32;
+    pub(super) fn packets_in_net_at_edt(&self, c: &Control<'_, '_>, in_flight: u32) -> u32 {
+        let delivered = ((u64::from(self.bw()) * edt_us(c)) >> BW_SCALE) as u32;
         let at_edt = match self.pacing_gain > UNIT {
-            true => in_flight + view.tso_segs_goal(),
+            true => in_flight + tso_segs_goal(c),
             false => in_flight,
         };
         at_edt.saturating_sub(delivered)
@@ -63,64 +64,61 @@ impl Bbr {
     }
 
     /// `bbr_set_cwnd_to_recover_or_restore()`: the window, and whether packets are conserved.
-    fn recover_or_restore(&mut self, view: &View, rs: &RateSample, cwnd: u32) -> (u32, bool) {
+    fn recover_or_restore(
+        &mut self,
+        c: &Control<'_, '_>,
+        rs: &RateSample,
+        cwnd: u32,
+    ) -> (u32, bool) {
         let mut cwnd = cwnd;
-        let (prev, state, acked) = (self.prev_ca_state, view.ca_state, rs.acked_sacked);
+        let (prev, state, acked) = (self.prev_ca_state, c.loss.ca_state, rs.acked_sacked);
         if rs.losses > 0 {
             cwnd = cwnd.saturating_sub(rs.losses).max(1);
         }
         if state == CaState::Recovery && prev != CaState::Recovery {
             self.packet_conservation = true;
-            self.next_rtt_delivered = view.delivered;
-            cwnd = view.in_flight + acked;
+            self.next_rtt_delivered = c.stats.delivered;
+            cwnd = c.loss.in_flight() + acked;
         } else if prev >= CaState::Recovery && state < CaState::Recovery {
             cwnd = cwnd.max(self.prior_cwnd);
             self.packet_conservation = false;
         }
         self.prev_ca_state = state;
         match self.packet_conservation {
-            true => (cwnd.max(view.in_flight + acked), true),
+            true => (cwnd.max(c.loss.in_flight() + acked), true),
             false => (cwnd, false),
         }
     }
 
     /// The window after an ACK that delivered something.
-    fn grow(&mut self, view: &View, rs: &RateSample, cwnd: u32) -> u32 {
-        let (cwnd, conserves) = self.recover_or_restore(view, rs, cwnd);
+    fn grow(&mut self, c: &Control<'_, '_>, rs: &RateSample, cwnd: u32) -> u32 {
+        let (cwnd, conserves) = self.recover_or_restore(c, rs, cwnd);
         if conserves {
             return cwnd;
         }
         let acked = rs.acked_sacked;
         let target = self.bdp(self.bw(), self.cwnd_gain) + self.ack_aggregation_cwnd();
-        let target = self.quantize(view, target);
+        let target = self.quantize(c, target);
         let cwnd = if self.full_bw_reached {
             (cwnd + acked).min(target)
-        } else if cwnd < target || view.delivered < INIT_CWND {
+        } else if cwnd < target || c.stats.delivered < INIT_CWND {
             cwnd + acked
         } else {
             cwnd
         };
         cwnd.max(CWND_MIN_TARGET)
     }
-}
 
-impl Endpoint {
     /// `bbr_set_cwnd()`.
-    pub(super) fn bbr_set_cwnd(&mut self, cx: &Cx<'_>, rs: &RateSample) {
-        // The pacing rate and the departure may have changed since the ACK came.
-        let view = self.bbr_view(cx);
-        let mut cwnd = self.snd.snd_cwnd;
-        let Some(bbr) = self.bbr() else {
-            return;
-        };
+    pub(super) fn set_cwnd(&mut self, c: &mut Control<'_, '_>, rs: &RateSample) {
+        let mut cwnd = c.snd.snd_cwnd;
         if rs.acked_sacked > 0 {
-            cwnd = bbr.grow(&view, rs, cwnd);
+            cwnd = self.grow(c, rs, cwnd);
         }
-        let probing = bbr.mode == Mode::ProbeRtt;
-        cwnd = cwnd.min(self.snd.snd_cwnd_clamp);
-        if probing {
+        cwnd = cwnd.min(c.snd.snd_cwnd_clamp);
+        if self.mode == Mode::ProbeRtt {
             cwnd = cwnd.min(CWND_MIN_TARGET);
         }
-        self.set_cwnd(cwnd);
+        c.snd.set_cwnd(cwnd);
     }
 }

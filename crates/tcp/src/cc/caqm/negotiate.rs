@@ -3,10 +3,9 @@
 use tcplab_wire::TcpFlags;
 
 use super::super::Congestion;
-use super::Caqm;
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
-use crate::options::Ecn;
+use crate::options::{Ecn, Negotiated};
 use crate::segment::Segment;
 
 /// The reserved bit with which a client's SYN asks: that of RFC 3540's nonce sum, and of AccECN's AE (RFC 9768).
@@ -14,8 +13,13 @@ pub(crate) const CLI: u16 = 0x100;
 /// The reserved bit with which a SYN-ACK agrees.
 pub(crate) const SRV: u16 = 0x200;
 
-/// Both ends speak it.
-const BOTH: Ecn = Ecn::CAQM_CLI.union(Ecn::CAQM_SRV);
+impl Negotiated {
+    /// Both ends speak it.
+    #[inline]
+    pub(super) fn speaks_caqm(&self) -> bool {
+        self.ecn_flags.contains(Ecn::CAQM_CLI.union(Ecn::CAQM_SRV))
+    }
+}
 
 /// Whether this host and this congestion control speak it.
 pub(crate) fn speaks(cx: &Cx<'_>, congestion: &str) -> bool {
@@ -48,12 +52,6 @@ impl Endpoint {
         }
     }
 
-    /// Both ends speak it.
-    #[inline]
-    pub(crate) fn caqm_agreed(&self) -> bool {
-        self.neg.ecn_flags.contains(BOTH)
-    }
-
     /// Bytes of a full segment that the tag takes, so that its frame is no longer than others. The handshake counts with them
     /// before it is known whether the peer speaks CAQM, and the MSS of then stays until it is computed anew: when the peer
     /// offers a larger window than ever before, or the path's MTU changes.
@@ -70,17 +68,5 @@ impl Endpoint {
         let interface = cx.host.interface_to(self.remote.host);
         let mask = cx.host.sysctl.sysctl_caqm_filter_nics;
         interface < 64 && mask >> interface & 1 != 0
-    }
-
-    /// `tcp_caqm_init()`: without the peer's consent it is Reno (`caqm_reno`).
-    pub(in super::super) fn caqm_init(&mut self, cx: &Cx<'_>) {
-        self.cc = match self.caqm_agreed() {
-            true => Congestion::Caqm(Box::new(Caqm {
-                told_us: cx.now_us(),
-                sent_us: cx.now_us(),
-                ..Caqm::default()
-            })),
-            false => Congestion::CaqmReno,
-        };
     }
 }

@@ -1,9 +1,10 @@
 //! The sender's window: grants and refusals, loss, idle times.
 
-use super::super::Congestion;
+use super::super::reno::{self, Reno};
+use super::super::{Congestion, CongestionControl, Control};
 use super::Caqm;
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, State};
+use crate::endpoint::{Endpoint, Snd, State};
 use crate::recovery::CaState;
 
 /// Round trips without sending after which a connection starts again.
@@ -17,22 +18,6 @@ impl Caqm {
         let packets = self.granted / unit;
         self.granted -= packets * unit;
         packets
-    }
-
-    /// `ssthresh()`: the window stays, and is remembered.
-    pub(in super::super) fn ssthresh(&mut self, cwnd: u32) -> u32 {
-        self.loss_cwnd = cwnd;
-        cwnd
-    }
-
-    /// `undo_cwnd()`.
-    pub(in super::super) fn undo_cwnd(&self, cwnd: u32) -> u32 {
-        cwnd.max(self.loss_cwnd)
-    }
-
-    /// A tag has come: the window is the switches'.
-    pub(in super::super) fn is_heard(&self) -> bool {
-        self.heard
     }
 }
 
@@ -55,7 +40,7 @@ impl Endpoint {
             let cwnd = i64::from(self.snd.snd_cwnd).saturating_add(packets);
             let least = i64::from(sysctl.sysctl_caqm_min_cwnd);
             let cwnd = cwnd.max(least).min(i64::from(self.snd.snd_cwnd_clamp));
-            self.set_cwnd(cwnd as u32);
+            self.snd.set_cwnd(cwnd as u32);
             self.snd.snd_cwnd_stamp = cx.jiffies32();
         }
     }
@@ -65,26 +50,6 @@ impl Endpoint {
         let s = &self.snd;
         let starts = matches!(&self.cc, Congestion::Caqm(caqm) if !caqm.avoids);
         s.is_cwnd_limited || (starts && s.snd_cwnd < s.max_packets_out.saturating_mul(2))
-    }
-
-    /// `set_state()`: recovery ends at half of the window; a timeout begins anew with slow start.
-    pub(in super::super) fn caqm_set_state(&mut self, cx: &Cx<'_>, state: CaState) {
-        let profile = &cx.host.profile;
-        let begins = state != self.loss.ca_state;
-        let Congestion::Caqm(caqm) = &mut self.cc else {
-            return;
-        };
-        match state {
-            CaState::Recovery if begins => {
-                caqm.avoids |= !profile.caqm_start_after_loss;
-                self.set_ssthresh((self.snd.snd_cwnd / 2).max(2));
-            }
-            CaState::Loss if begins && !profile.caqm_never_restarts => {
-                caqm.avoids = false;
-                caqm.granted = 0;
-            }
-            _ => {}
-        }
     }
 
     /// Data are about to leave and nothing is in flight (`CA_EVENT_TX_START`, which comes when the tag is made already):
@@ -98,5 +63,58 @@ impl Endpoint {
         if idle >= IDLE * round_trip && !cx.host.profile.caqm_never_restarts {
             caqm.avoids = false;
         }
+    }
+}
+
+impl CongestionControl for Caqm {
+    /// `tcp_caqm_init()`: without the peer's consent it is Reno (`caqm_reno`).
+    fn init(&mut self, c: &mut Control<'_, '_>) -> Option<Congestion> {
+        if !c.neg.speaks_caqm() {
+            return Some(Congestion::CaqmReno(Reno));
+        }
+        *self = Self {
+            told_us: c.cx.now_us(),
+            sent_us: c.cx.now_us(),
+            ..Self::default()
+        };
+        None
+    }
+
+    /// The window stays, and is remembered.
+    fn ssthresh(&mut self, snd: &Snd) -> u32 {
+        self.loss_cwnd = snd.snd_cwnd;
+        snd.snd_cwnd
+    }
+
+    fn undo_cwnd(&mut self, c: &mut Control<'_, '_>) -> u32 {
+        c.snd.snd_cwnd.max(self.loss_cwnd)
+    }
+
+    /// Recovery ends at half of the window; a timeout begins anew with slow start.
+    fn set_state(&mut self, c: &mut Control<'_, '_>, state: CaState) {
+        let profile = &c.cx.host.profile;
+        let begins = state != c.loss.ca_state;
+        match state {
+            CaState::Recovery if begins => {
+                self.avoids |= !profile.caqm_start_after_loss;
+                c.snd.set_ssthresh((c.snd.snd_cwnd / 2).max(2));
+            }
+            CaState::Loss if begins && !profile.caqm_never_restarts => {
+                self.avoids = false;
+                self.granted = 0;
+            }
+            _ => {}
+        }
+    }
+
+    /// Reno's until a tag has come; then the switches say how the window grows.
+    fn cong_avoid(&mut self, c: &mut Control<'_, '_>, acked: u32) {
+        if !self.heard {
+            reno::cong_avoid(c.snd, acked);
+        }
+    }
+
+    fn memory(&self) -> usize {
+        size_of::<Self>()
     }
 }

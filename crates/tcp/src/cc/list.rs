@@ -1,0 +1,169 @@
+//! Every congestion control: a row is its name, its place among the variants, and its state.
+
+use super::bbr::Bbr;
+use super::caqm::Caqm;
+use super::cubic::Cubic;
+use super::dctcp::Dctcp;
+use super::reno::Reno;
+use super::{CaEvent, CongestionControl, Control, Echo, RateSample};
+use crate::endpoint::{Snd, Stats, Tune};
+use crate::pack::{Pack, Packer, Unpacker};
+use crate::recovery::CaState;
+use crate::sysctl::Sysctl;
+
+/// The enum of all algorithms and its calls. It stands in for each of them without a pointer: an ACK makes several calls.
+macro_rules! congestion_controls {
+    (
+        by_name { $( $(#[$doc:meta])* $name:literal => $variant:ident($state:ty), )* }
+        fallen_back { $( $(#[$back_doc:meta])* $back_name:literal => $back:ident($back_state:ty), )* }
+    ) => {
+        /// Which algorithm, and its state.
+        #[derive(Clone, Debug)]
+        pub(crate) enum Congestion {
+            $( $(#[$doc])* $variant($state), )*
+            $( $(#[$back_doc])* $back($back_state), )*
+        }
+
+        /// The variants by number, for [`Pack`].
+        enum Number { $($variant,)* $($back,)* }
+
+        /// Names that a socket, a route or the sysctl can ask for.
+        const NAMES: &[&str] = &[$($name),*];
+
+        impl Congestion {
+            /// Its first state; none: there is no algorithm of this name, or nobody can ask for it.
+            pub(super) fn named(name: &str) -> Option<Self> {
+                match name {
+                    $( $name => Some(Self::$variant(Default::default())), )*
+                    _ => None,
+                }
+            }
+
+            /// As getsockopt(TCP_CONGESTION) gives it.
+            pub(crate) fn name(&self) -> &'static str {
+                match self {
+                    $( Self::$variant(_) => $name, )*
+                    $( Self::$back(_) => $back_name, )*
+                }
+            }
+        }
+
+        congestion_controls!(calls $($variant)* $($back)*);
+    };
+    (calls $($variant:ident)*) => {
+        impl CongestionControl for Congestion {
+            fn init(&mut self, c: &mut Control<'_, '_>) -> Option<Congestion> {
+                match self { $(Self::$variant(cc) => cc.init(c),)* }
+            }
+            #[inline]
+            fn needs_ecn(&self) -> bool {
+                match self { $(Self::$variant(cc) => cc.needs_ecn(),)* }
+            }
+            #[inline]
+            fn controls_cwnd(&self) -> bool {
+                match self { $(Self::$variant(cc) => cc.controls_cwnd(),)* }
+            }
+            #[inline]
+            fn min_tso_segs(&self, tune: &Tune, sysctl: &Sysctl) -> u32 {
+                match self { $(Self::$variant(cc) => cc.min_tso_segs(tune, sysctl),)* }
+            }
+            fn sndbuf_factor(&self) -> u32 {
+                match self { $(Self::$variant(cc) => cc.sndbuf_factor(),)* }
+            }
+            fn ssthresh(&mut self, snd: &Snd) -> u32 {
+                match self { $(Self::$variant(cc) => cc.ssthresh(snd),)* }
+            }
+            fn undo_cwnd(&mut self, c: &mut Control<'_, '_>) -> u32 {
+                match self { $(Self::$variant(cc) => cc.undo_cwnd(c),)* }
+            }
+            fn set_state(&mut self, c: &mut Control<'_, '_>, state: CaState) {
+                match self { $(Self::$variant(cc) => cc.set_state(c, state),)* }
+            }
+            #[inline]
+            fn cwnd_event(&mut self, c: &mut Control<'_, '_>, event: CaEvent) -> Option<Echo> {
+                match self { $(Self::$variant(cc) => cc.cwnd_event(c, event),)* }
+            }
+            #[inline]
+            fn in_ack_event(&mut self, snd: &Snd, stats: &Stats) {
+                match self { $(Self::$variant(cc) => cc.in_ack_event(snd, stats),)* }
+            }
+            #[inline]
+            fn pkts_acked(&mut self, c: &mut Control<'_, '_>, rtt_us: i32) {
+                match self { $(Self::$variant(cc) => cc.pkts_acked(c, rtt_us),)* }
+            }
+            #[inline]
+            fn cong_avoid(&mut self, c: &mut Control<'_, '_>, acked: u32) {
+                match self { $(Self::$variant(cc) => cc.cong_avoid(c, acked),)* }
+            }
+            #[inline]
+            fn cong_control(&mut self, c: &mut Control<'_, '_>, rs: &RateSample) {
+                match self { $(Self::$variant(cc) => cc.cong_control(c, rs),)* }
+            }
+            fn memory(&self) -> usize {
+                match self { $(Self::$variant(cc) => cc.memory(),)* }
+            }
+        }
+
+        /// The algorithm by its number, then its state: as the other one's when that runs the same algorithm.
+        impl Pack for Congestion {
+            fn pack(&self, like: &Self, to: &mut Packer) {
+                match (self, like) { $(
+                    (Self::$variant(own), Self::$variant(like)) => {
+                        to.put(Number::$variant as u64);
+                        own.pack(like, to);
+                    }
+                    (Self::$variant(own), _) => {
+                        to.put(Number::$variant as u64);
+                        own.pack(&Default::default(), to);
+                    }
+                )* }
+            }
+
+            fn unpack(like: &Self, from: &mut Unpacker<'_>) -> Self {
+                let number = from.take();
+                match like {
+                    $( Self::$variant(like) if number == Number::$variant as u64 => {
+                        return Self::$variant(Pack::unpack(like, from));
+                    } )*
+                    _ => {}
+                }
+                $( if number == Number::$variant as u64 {
+                    return Self::$variant(Pack::unpack(&Default::default(), from));
+                } )*
+                Self::default()
+            }
+        }
+    };
+}
+
+congestion_controls! {
+    by_name {
+        /// RFC 5681 (`tcp_cong.c`).
+        "reno" => Reno(Reno),
+        /// RFC 9438 (`tcp_cubic.c`).
+        "cubic" => Cubic(Cubic),
+        /// RFC 8257 (`tcp_dctcp.c`).
+        "dctcp" => Dctcp(Dctcp),
+        /// BBR version 1 (`tcp_bbr.c`); its state is large.
+        "bbr" => Bbr(Box<Bbr>),
+        /// CAQM, for what both ends agreed on it (openEuler `tcp_caqm.c`).
+        "caqm" => Caqm(Box<Caqm>),
+    }
+    fallen_back {
+        /// Reno, where only one end speaks CAQM.
+        "caqm_reno" => CaqmReno(Reno),
+        /// Reno, where DCTCP has no ECN.
+        "dctcp-reno" => DctcpReno(Reno),
+    }
+}
+
+impl Default for Congestion {
+    fn default() -> Self {
+        Self::Reno(Reno)
+    }
+}
+
+/// The names of all congestion controls, as `tcp_available_congestion_control` would list them.
+pub fn congestion_controls() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().copied()
+}
