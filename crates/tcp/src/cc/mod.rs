@@ -1,14 +1,14 @@
-//! Congestion control: one file an algorithm, one row of the list.
+//! Congestion control: one file an algorithm, one row of the list below.
 //!
-//! `ops.rs` is what an algorithm is (Linux's `struct tcp_congestion_ops`) and what it sees of its connection, `list.rs`
-//! the table of them all. `snd_cwnd` and `snd_ssthresh` have one writer, `window.rs`; `recovery/` calls it.
+//! `ops.rs` is what an algorithm is (Linux's `struct tcp_congestion_ops`) and what it sees of its connection, `calls.rs`
+//! who calls it. `snd_cwnd` and `snd_ssthresh` have one writer, `window.rs`; `recovery/` calls it.
 
 mod bbr;
+mod calls;
 pub(crate) mod caqm;
 mod cubic;
 mod dctcp;
 mod hystart;
-mod list;
 mod ops;
 mod rate;
 mod reno;
@@ -17,100 +17,166 @@ mod window;
 #[cfg(test)]
 mod tests;
 
-use crate::cx::Cx;
-use crate::endpoint::Endpoint;
-use crate::host::DeviceQueue;
-use crate::recovery::{CaState, Flag};
-pub(crate) use list::Congestion;
-pub use list::congestion_controls;
+use crate::endpoint::{Snd, Stats, Tune};
+use crate::pack::{Pack, Packer, Unpacker};
+use crate::recovery::CaState;
+use crate::sysctl::Sysctl;
 pub(crate) use ops::{CaEvent, CongestionControl, Control, Echo, RateSample};
 pub(crate) use window::INFINITE_SSTHRESH;
 
-impl Endpoint {
-    /// `tcp_assign_congestion_control()` with the socket's, route's or sysctl's algorithm. It begins with
-    /// [`Endpoint::cc_start`]. A host's owner has refused names that are not in [`congestion_controls`].
-    pub(crate) fn cc_init(&mut self, name: &str) {
-        self.cc = Congestion::named(name).unwrap_or_default();
-    }
-
-    /// `tcp_init_congestion_control()`: the handshake is over, and the algorithm that [`Endpoint::cc_init`] chose
-    /// begins.
-    pub(crate) fn cc_start(&mut self, cx: &mut Cx<'_>) {
-        if cx.host.queue == DeviceQueue::Paces {
-            // DEVIATION: fq holds packets back that TCP has sent (SK_PACING_FQ), two super-segments by the rule of small
-            // queues; here TCP keeps them itself until the same time of departure (SK_PACING_NEEDED).
-            self.tune.pacing_status = 1;
+/// The enum of all algorithms and its calls. It stands in for each of them without a pointer: an ACK makes several calls.
+macro_rules! congestion_controls {
+    (
+        by_name { $( $(#[$doc:meta])* $name:literal => $variant:ident($state:ty), )* }
+        fallen_back { $( $(#[$back_doc:meta])* $back_name:literal => $back:ident($back_state:ty), )* }
+    ) => {
+        /// Which algorithm, and its state.
+        #[derive(Clone, Debug)]
+        pub(crate) enum Congestion {
+            $( $(#[$doc])* $variant($state), )*
+            $( $(#[$back_doc])* $back($back_state), )*
         }
-        let (cc, mut control) = self.control(cx);
-        if let Some(other) = cc.init(&mut control) {
-            self.cc = other;
+
+        /// The variants by number, for [`Pack`].
+        enum Number { $($variant,)* $($back,)* }
+
+        /// Names that a socket, a route or the sysctl can ask for.
+        const NAMES: &[&str] = &[$($name),*];
+
+        impl Congestion {
+            /// Its first state; none: there is no algorithm of this name, or nobody can ask for it.
+            pub(super) fn named(name: &str) -> Option<Self> {
+                match name {
+                    $( $name => Some(Self::$variant(Default::default())), )*
+                    _ => None,
+                }
+            }
+
+            /// As getsockopt(TCP_CONGESTION) gives it.
+            pub(crate) fn name(&self) -> &'static str {
+                match self {
+                    $( Self::$variant(_) => $name, )*
+                    $( Self::$back(_) => $back_name, )*
+                }
+            }
         }
-    }
 
-    /// The algorithm's name, as getsockopt(TCP_CONGESTION) gives it.
-    pub fn congestion_name(&self) -> &'static str {
-        self.cc.name()
-    }
-
-    /// `tcp_set_ca_state()`: tells the algorithm, then the state changes.
-    pub(crate) fn cc_set_state(&mut self, cx: &mut Cx<'_>, state: CaState) {
-        let (cc, mut control) = self.control(cx);
-        cc.set_state(&mut control, state);
-        self.loss.ca_state = state;
-    }
-
-    /// `cwnd_event()`.
-    #[inline]
-    pub(crate) fn cc_event(&mut self, cx: &mut Cx<'_>, event: CaEvent) {
-        let (cc, mut control) = self.control(cx);
-        if let Some(echo) = cc.cwnd_event(&mut control, event) {
-            self.ecn_echo(cx, echo);
+        congestion_controls!(calls $($variant)* $($back)*);
+    };
+    (calls $($variant:ident)*) => {
+        impl CongestionControl for Congestion {
+            fn init(&mut self, c: &mut Control<'_, '_>) -> Option<Congestion> {
+                match self { $(Self::$variant(cc) => cc.init(c),)* }
+            }
+            #[inline]
+            fn needs_ecn(&self) -> bool {
+                match self { $(Self::$variant(cc) => cc.needs_ecn(),)* }
+            }
+            #[inline]
+            fn controls_cwnd(&self) -> bool {
+                match self { $(Self::$variant(cc) => cc.controls_cwnd(),)* }
+            }
+            #[inline]
+            fn min_tso_segs(&self, tune: &Tune, sysctl: &Sysctl) -> u32 {
+                match self { $(Self::$variant(cc) => cc.min_tso_segs(tune, sysctl),)* }
+            }
+            fn sndbuf_factor(&self) -> u32 {
+                match self { $(Self::$variant(cc) => cc.sndbuf_factor(),)* }
+            }
+            fn ssthresh(&mut self, snd: &Snd) -> u32 {
+                match self { $(Self::$variant(cc) => cc.ssthresh(snd),)* }
+            }
+            fn undo_cwnd(&mut self, c: &mut Control<'_, '_>) -> u32 {
+                match self { $(Self::$variant(cc) => cc.undo_cwnd(c),)* }
+            }
+            fn set_state(&mut self, c: &mut Control<'_, '_>, state: CaState) {
+                match self { $(Self::$variant(cc) => cc.set_state(c, state),)* }
+            }
+            #[inline]
+            fn cwnd_event(&mut self, c: &mut Control<'_, '_>, event: CaEvent) -> Option<Echo> {
+                match self { $(Self::$variant(cc) => cc.cwnd_event(c, event),)* }
+            }
+            #[inline]
+            fn in_ack_event(&mut self, snd: &Snd, stats: &Stats) {
+                match self { $(Self::$variant(cc) => cc.in_ack_event(snd, stats),)* }
+            }
+            #[inline]
+            fn pkts_acked(&mut self, c: &mut Control<'_, '_>, rtt_us: i32) {
+                match self { $(Self::$variant(cc) => cc.pkts_acked(c, rtt_us),)* }
+            }
+            #[inline]
+            fn cong_avoid(&mut self, c: &mut Control<'_, '_>, acked: u32) {
+                match self { $(Self::$variant(cc) => cc.cong_avoid(c, acked),)* }
+            }
+            #[inline]
+            fn cong_control(&mut self, c: &mut Control<'_, '_>, rs: &RateSample) {
+                match self { $(Self::$variant(cc) => cc.cong_control(c, rs),)* }
+            }
+            fn memory(&self) -> usize {
+                match self { $(Self::$variant(cc) => cc.memory(),)* }
+            }
         }
-    }
 
-    /// `pkts_acked()`: the ACK's RTT sample in microseconds; negative: it has none.
-    #[inline]
-    pub(crate) fn cc_pkts_acked(&mut self, cx: &mut Cx<'_>, rtt_us: i32) {
-        let (cc, mut control) = self.control(cx);
-        cc.pkts_acked(&mut control, rtt_us);
-    }
+        /// The algorithm by its number, then its state: as the other one's when that runs the same algorithm.
+        impl Pack for Congestion {
+            fn pack(&self, like: &Self, to: &mut Packer) {
+                match (self, like) { $(
+                    (Self::$variant(own), Self::$variant(like)) => {
+                        to.put(Number::$variant as u64);
+                        own.pack(like, to);
+                    }
+                    (Self::$variant(own), _) => {
+                        to.put(Number::$variant as u64);
+                        own.pack(&Default::default(), to);
+                    }
+                )* }
+            }
 
-    /// `undo_cwnd()`: the window to go back to.
-    pub(crate) fn cc_undo_cwnd(&mut self, cx: &mut Cx<'_>) -> u32 {
-        let (cc, mut control) = self.control(cx);
-        cc.undo_cwnd(&mut control)
-    }
-
-    /// `tcp_cong_control()`: PRR's reduction or the algorithm's growth, then the pacing rate.
-    pub(crate) fn cong_control(
-        &mut self,
-        cx: &mut Cx<'_>,
-        acked: u32,
-        flag: Flag,
-        rs: &RateSample,
-    ) {
-        if self.cc.controls_cwnd() {
-            let (cc, mut control) = self.control(cx);
-            cc.cong_control(&mut control, rs);
-            return;
+            fn unpack(like: &Self, from: &mut Unpacker<'_>) -> Self {
+                let number = from.take();
+                match like {
+                    $( Self::$variant(like) if number == Number::$variant as u64 => {
+                        return Self::$variant(Pack::unpack(like, from));
+                    } )*
+                    _ => {}
+                }
+                $( if number == Number::$variant as u64 {
+                    return Self::$variant(Pack::unpack(&Default::default(), from));
+                } )*
+                Self::default()
+            }
         }
-        if self.in_cwnd_reduction() {
-            self.cwnd_reduction(acked, rs.losses, flag);
-        } else if self.may_raise_cwnd(cx, flag) {
-            let (cc, mut control) = self.control(cx);
-            cc.cong_avoid(&mut control, acked);
-            self.snd.snd_cwnd_stamp = cx.jiffies32();
-        }
-        self.update_pacing_rate(cx);
-    }
+    };
+}
 
-    /// `tcp_may_raise_cwnd()`: data was ACKed in order; with much reordering any delivery counts.
-    fn may_raise_cwnd(&self, cx: &Cx<'_>, flag: Flag) -> bool {
-        // FLAG_FORWARD_PROGRESS
-        let progress = Flag::ACKED | Flag::DATA_SACKED;
-        match self.loss.reordering > cx.host.sysctl.tcp_reordering {
-            true => flag.intersects(progress),
-            false => flag.intersects(Flag::DATA_ACKED),
-        }
+congestion_controls! {
+    by_name {
+        /// RFC 5681 (`tcp_cong.c`).
+        "reno" => Reno(reno::Reno),
+        /// RFC 9438 (`tcp_cubic.c`).
+        "cubic" => Cubic(cubic::Cubic),
+        /// RFC 8257 (`tcp_dctcp.c`).
+        "dctcp" => Dctcp(dctcp::Dctcp),
+        /// BBR version 1 (`tcp_bbr.c`); its state is large.
+        "bbr" => Bbr(Box<bbr::Bbr>),
+        /// CAQM, for what both ends agreed on it (openEuler `tcp_caqm.c`).
+        "caqm" => Caqm(Box<caqm::Caqm>),
     }
+    fallen_back {
+        /// Reno, where only one end speaks CAQM.
+        "caqm_reno" => CaqmReno(reno::Reno),
+        /// Reno, where DCTCP has no ECN.
+        "dctcp-reno" => DctcpReno(reno::Reno),
+    }
+}
+
+impl Default for Congestion {
+    fn default() -> Self {
+        Self::Reno(reno::Reno)
+    }
+}
+
+/// The names of all congestion controls, as `tcp_available_congestion_control` would list them.
+pub fn congestion_controls() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().copied()
 }

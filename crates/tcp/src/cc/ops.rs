@@ -3,8 +3,7 @@
 
 use tcplab_base::Seq;
 
-use super::list::Congestion;
-use super::reno;
+use super::{Congestion, reno};
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, Rcv, Snd, Stats, Tune};
 use crate::options::Negotiated;

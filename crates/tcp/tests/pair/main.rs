@@ -7,6 +7,7 @@ mod alone;
 mod caqm;
 mod caqm_public;
 mod close;
+mod congestion;
 mod early;
 mod fastopen;
 mod fastopen_client;

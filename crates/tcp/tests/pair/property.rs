@@ -2,7 +2,7 @@
 //! and complete, and transfers end when the faults stop.
 
 use tcplab_plan::point::SocketOptions;
-use tcplab_tcp::{Clock, ConnId, ReadOutcome, SocketError};
+use tcplab_tcp::{Clock, ConnId, ReadOutcome, SocketError, congestion_controls};
 
 use crate::link::{BOOT_NS, Faults, MS, Pair, S, host};
 
@@ -40,8 +40,8 @@ impl Transfer {
             s.tcp_ecn = pair.draw(3) as u8;
             s.tcp_early_retrans = [0, 3][pair.draw(2) as usize];
             s.tcp_recovery = pair.draw(2) as u8;
-            let names = ["cubic", "reno", "bbr", "dctcp"];
-            s.tcp_congestion_control = names[pair.draw(4) as usize].into();
+            let names: Vec<&str> = congestion_controls().collect();
+            s.tcp_congestion_control = names[pair.draw(names.len() as u32) as usize].into();
             one.clock = Clock::new([100, 250, 1000][pair.draw(3) as usize], BOOT_NS);
             if fast {
                 // Both sides, without cookies, on every listener.
