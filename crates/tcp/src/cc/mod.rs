@@ -12,6 +12,7 @@ mod hystart;
 mod ops;
 mod rate;
 mod reno;
+mod scalable;
 mod window;
 
 #[cfg(test)]
@@ -161,6 +162,8 @@ congestion_controls! {
         "bbr" => Bbr(Box<bbr::Bbr>),
         /// CAQM, for what both ends agreed on it (openEuler `tcp_caqm.c`).
         "caqm" => Caqm(Box<caqm::Caqm>),
+        /// Scalable TCP (`tcp_scalable.c`).
+        "scalable" => Scalable(scalable::Scalable),
     }
     fallen_back {
         /// Reno, where only one end speaks CAQM.

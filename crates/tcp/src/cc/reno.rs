@@ -2,19 +2,13 @@
 
 use super::CongestionControl;
 use crate::endpoint::Snd;
-use crate::pack::{Pack, Packer, Unpacker};
+use crate::pack::packed;
 
 /// It has no state of its own.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reno;
 
-impl Pack for Reno {
-    fn pack(&self, _: &Self, _: &mut Packer) {}
-
-    fn unpack(_: &Self, _: &mut Unpacker<'_>) -> Self {
-        Self
-    }
-}
+packed!(Reno);
 
 impl CongestionControl for Reno {
     /// `tcp_reno_ssthresh()`: half of the window, at least two.

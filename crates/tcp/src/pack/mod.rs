@@ -242,8 +242,16 @@ impl<T: Pack, const N: usize> Pack for [T; N] {
     }
 }
 
-/// `packed!(Type { every, field })`: the fields of a group, all of them, in any order.
+/// `packed!(Type { every, field })`: the fields of a group, all of them, in any order; `packed!(Type)`: it has none.
 macro_rules! packed {
+    ($type:ident) => {
+        impl $crate::pack::Pack for $type {
+            fn pack(&self, _: &Self, _: &mut $crate::pack::Packer) {}
+            fn unpack(_: &Self, _: &mut $crate::pack::Unpacker<'_>) -> Self {
+                Self
+            }
+        }
+    };
     ($type:ty { $($field:ident),* $(,)? }) => {
         impl $crate::pack::Pack for $type {
             fn pack(&self, like: &Self, to: &mut $crate::pack::Packer) {
