@@ -146,13 +146,28 @@ fn a_trace_has_a_row_for_each_packet_and_knows_the_credits() {
     assert_eq!(by_server, 60);
 }
 
+/// `TCPLAB_WRITE_DOCS=1 cargo test -p tcplab-analyze --test shipped` writes the table.
 #[test]
 fn the_document_lists_every_finding() {
-    let document = std::fs::read_to_string(root().join("docs/findings.md")).expect("the document");
-    for row in tcplab_analyze::findings::table().lines() {
-        assert!(
-            document.contains(row),
-            "docs/findings.md lacks this row:\n{row}"
-        );
+    const BEGIN: &str = "<!-- findings -->\n";
+    let path = root().join("docs/findings.md");
+    let written = std::fs::read_to_string(&path).expect("the document");
+    let (before, rest) = written.split_once(BEGIN).expect("where the table begins");
+    let (_, after) = rest
+        .split_once("<!-- end of findings -->")
+        .expect("where it ends");
+    let table = tcplab_analyze::findings::table();
+    let right = format!(
+        "{before}{BEGIN}\n| id | severity | said when |\n|---|---|---|\n{table}\n<!-- end of findings -->{after}"
+    );
+    if std::env::var_os("TCPLAB_WRITE_DOCS").is_some() {
+        std::fs::write(&path, &right).expect("the document can be written");
+        return;
     }
+    let differs = written.lines().zip(right.lines()).find(|(w, r)| w != r);
+    assert!(
+        written == right,
+        "docs/findings.md is not what the detectors say; TCPLAB_WRITE_DOCS=1 cargo test -p tcplab-analyze --test \
+         shipped writes it. First difference: {differs:?}"
+    );
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::LIST;
 use super::artefacts::{self, Noted};
-use super::list::LIST;
 use super::{Finding, Id, Need, NotChecked};
 use crate::conn::Connection;
 use crate::report::{Artefact, Stream};

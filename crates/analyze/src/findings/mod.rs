@@ -1,4 +1,5 @@
-//! Findings: what happened, why, how sure, and what to do about it. One file for each mechanism.
+//! Findings: what happened, why, how sure, and what to do about it. One file for each mechanism: a new one is a file, its
+//! `mod` line and its row of the list below.
 //!
 //! A detector looks at one direction of one finished connection (the data of `sender`, the ACKs of
 //! `receiver`) and says nothing unless the packets show the cause.
@@ -12,11 +13,12 @@ mod bufferbloat;
 mod caqm;
 mod clock_step;
 mod delayed_ack;
+mod detector;
 mod duplication;
 mod episodes;
+mod finding;
 mod keepalive_death;
 mod limits;
-mod list;
 mod loss;
 mod measured;
 mod needs;
@@ -46,278 +48,111 @@ mod token_bucket;
 mod window_after_idle;
 mod zero_window;
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Serialize;
 use tcplab_base::quantity::micros;
 pub(crate) use tcplab_base::quantity::time as length;
-use tcplab_wire::Endpoint;
 
-use crate::conn::{Connection, Dir, Record};
-
+use detector::Detector;
+pub(crate) use detector::{Found, Side, of};
+pub use finding::{Finding, Id, Severity};
 pub(crate) use limits::Limits;
-pub use list::{about, ids, looked_for, needs, releases, table};
 use needs::Missing;
 pub use needs::{Lacks, Need, NotChecked};
 pub use proof::Proof;
+use releases::mss_boundary;
 pub(crate) use shared_policer::Shared;
 
-/// One thing worth telling a person.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Finding {
-    /// Stable name, listed in `docs/findings.md`.
-    pub id: Id,
-    /// How much it matters.
-    pub severity: Severity,
-    /// Stream number.
-    pub stream: u32,
-    /// Packets that show it, at most 16.
-    pub packets: Vec<u64>,
-    /// One line for the report.
-    pub title: String,
-    /// The mechanism, with kernel versions where they are known.
-    pub cause: String,
-    /// What to do, one entry for each way out; commands can be pasted.
-    pub remedy: Vec<String>,
-    /// Share of findings of this name that were right on captures with known causes, 0 to 1, drawn towards that of all
-    /// findings; absent when nobody has measured it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub confidence: Option<f64>,
-    /// What an experiment said about it (`--prove`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub proof: Option<Box<Proof>>,
+/// The detectors that look at each connection, in the order in which their findings are handed out.
+static LIST: &[Detector] = &[
+    quickack::DETECTOR,
+    delayed_ack::NAGLE,
+    delayed_ack::HELD,
+    rto::STALL,
+    rto::SPURIOUS,
+    reordering::DETECTOR,
+    syn::DETECTOR,
+    zero_window::DETECTOR,
+    tail_loss::DETECTOR,
+    black_hole::DETECTOR,
+    // The path.
+    loss::QUEUE,
+    loss::RANDOM,
+    loss::UNTOLD,
+    bufferbloat::DETECTOR,
+    reordered::DETECTOR,
+    duplication::DETECTOR,
+    ack_loss::DETECTOR,
+    ack_thinning::DETECTOR,
+    options::DETECTOR,
+    policer::DETECTOR,
+    reset::BY_MIDDLEBOX,
+    reset::BY_END,
+    clock_step::DETECTOR,
+    artefacts::DETECTOR,
+    // The two ends.
+    slow_server::DETECTOR,
+    no_answer::DETECTOR,
+    accept_queue_overflow::DETECTOR,
+    refused::DETECTOR,
+    time_wait_reuse::DETECTOR,
+    keepalive_death::DETECTOR,
+    receive_window::LIMITED,
+    receive_window::UNSCALED,
+    send_buffer::DETECTOR,
+    window_after_idle::DETECTOR,
+    slow_start::DETECTOR,
+    slow_client::DETECTOR,
+];
+
+/// Those that look at connections that speak CAQM.
+static CAQM: &[Detector] = &[
+    caqm::both_bits::DETECTOR,
+    caqm::feedback::DETECTOR,
+    caqm::no_switch::DETECTOR,
+    caqm::congestion::DETECTOR,
+    caqm::one_sided::DETECTOR,
+    caqm::unnegotiated::DETECTOR,
+    caqm::oversize::DETECTOR,
+    caqm::accecn::DETECTOR,
+];
+
+/// Every detector, those of CAQM last.
+fn all() -> impl Iterator<Item = &'static Detector> {
+    LIST.iter().chain(CAQM)
 }
 
-/// The stable name of a finding; `findings/list.rs` has all of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Id(pub(crate) &'static str);
-
-impl Id {
-    /// The name in JSON and on the command line.
-    pub const fn name(self) -> &'static str {
-        self.0
-    }
-
-    /// It is about the capture as a whole, and explains nothing of a stream.
-    pub fn is_about_the_capture(self) -> bool {
-        self == artefacts::DETECTOR.id || self == clock_step::DETECTOR.id
-    }
-
-    /// The finding with this name.
-    pub fn of(name: &str) -> Option<Self> {
-        ids().find(|id| id.0 == name)
-    }
+/// The names of all findings.
+pub fn ids() -> impl Iterator<Item = Id> {
+    all().map(|d| d.id)
 }
 
-impl JsonSchema for Id {
-    fn schema_name() -> Cow<'static, str> {
-        "Id".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let names: Vec<&str> = ids().map(Self::name).collect();
-        json_schema!({ "type": "string", "enum": names })
-    }
+/// When a finding is said, and how severe it is, as in `docs/findings.md`.
+pub fn about(id: &str) -> Option<(&'static str, &'static str)> {
+    let detector = all().find(|d| d.id.name() == id)?;
+    Some((detector.severity, detector.said_when))
 }
 
-/// One kind of finding: its row of the list and of `docs/findings.md`, and the function that looks for it.
-pub(crate) struct Detector {
-    pub id: Id,
-    /// How severe it is, for the document.
-    pub severity: &'static str,
-    /// When it is said, for the document.
-    pub said_when: &'static str,
-    /// What it has to see. Where the capture lacks one of these the finding is reported as not checked.
-    pub needs: &'static [Need],
-    /// Looks at one direction of one connection.
-    pub detect: fn(&Side<'_>, &mut Found),
+/// What a finding has to see.
+pub fn needs(id: &str) -> &'static [Need] {
+    all().find(|d| d.id.name() == id).map_or(&[], |d| d.needs)
 }
 
-/// What the detectors made of a connection.
-#[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub findings: Vec<Finding>,
-    /// What could not be looked for, and why.
-    pub not_checked: Vec<(Id, Need)>,
-    /// Those that may have lost by a policer which others share.
-    pub lossy: Vec<token_bucket::Lossy>,
-    /// The detector at work.
-    current: Option<Id>,
+/// How many causes are looked for in every connection; those of CAQM are looked for only where it is spoken.
+pub fn looked_for() -> usize {
+    LIST.len()
 }
 
-impl Found {
-    /// The detector at work could not tell, for want of this.
-    pub(crate) fn cannot_tell(&mut self, lacks: Need) {
-        if let Some(id) = self.current
-            && !self.not_checked.iter().any(|n| n.0 == id)
-        {
-            self.not_checked.push((id, lacks));
-        }
-    }
-
-    /// What could not be looked for, by what the capture lacks.
-    pub(crate) fn lacks(&self) -> Vec<Lacks> {
-        let mut all: Vec<Lacks> = Vec::new();
-        for &(finding, lacks) in &self.not_checked {
-            match all.iter_mut().find(|l| l.lacks == lacks) {
-                Some(l) => l.findings.push(finding),
-                None => all.push(Lacks {
-                    lacks,
-                    findings: vec![finding],
-                }),
-            }
-        }
-        all
-    }
-
-    /// Nothing was found, and everything was looked for.
-    fn is_silent(&self) -> bool {
-        self.findings.is_empty() && self.not_checked.is_empty()
-    }
-
-    /// Runs one detector.
-    ///
-    /// `missing` is what the capture lacks in this direction: it is the same for all detectors.
-    fn run(&mut self, detector: &Detector, side: &Side<'_>, missing: Missing) {
-        self.current = Some(detector.id);
-        let lack = |needs: &'static [Need]| needs.iter().find(|need| missing.has(**need));
-        let mut lacks = lack(detector.needs);
-        // Whether it goes by the clock is asked only where one was set: nearly never.
-        if lacks.is_none() && missing.has(Need::SteadyClock) {
-            lacks = lack(clock_step::needed_by(detector.id));
-        }
-        match lacks {
-            Some(need) if side.is_used() => self.cannot_tell(*need),
-            Some(_) => {}
-            None => {
-                let before = self.findings.len();
-                (detector.detect)(side, self);
-                // Where no single packet shows it: the connection's first.
-                let new = self.findings.get_mut(before..).unwrap_or_default();
-                new.iter_mut()
-                    .filter(|f| f.packets.is_empty())
-                    .for_each(|f| f.packets.push(side.connection.first));
-            }
-        }
-    }
+/// What is known of a finding beyond a report: releases that have it.
+pub fn releases(id: &str) -> Option<String> {
+    (id == quickack::DETECTOR.id.name()).then(mss_boundary)
 }
 
-impl Extend<Finding> for Found {
-    fn extend<T: IntoIterator<Item = Finding>>(&mut self, findings: T) {
-        self.findings.extend(findings);
-    }
-}
-
-/// How much a finding matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// Costs time or throughput again and again.
-    High,
-    /// Cost time once or twice.
-    Medium,
-    /// Worth knowing.
-    Info,
-}
-
-/// One direction of a finished connection.
-pub(crate) struct Side<'a> {
-    pub stream: u32,
-    /// Who sends the data.
-    pub sender: &'a Dir,
-    pub sender_end: Endpoint,
-    /// Who ACKs it.
-    pub receiver: &'a Dir,
-    pub receiver_end: Endpoint,
-    pub connection: &'a Connection,
-    limits: &'a Limits,
-}
-
-impl Side<'_> {
-    /// Episodes of the sender that ended or not, oldest first; without those that a server caused which did not take
-    /// the connection.
-    pub(crate) fn episodes(&self) -> &[Record] {
-        let Some(loss) = self.sender.loss.as_deref() else {
-            return &[];
-        };
-        let all = loss.episodes.ended.as_slice();
-        let ignored = accept_queue_overflow::episodes_explained(self, all);
-        all.get(ignored..).unwrap_or_default()
-    }
-
-    /// Nothing before this had been ACKed, and the beginning of the connection is not in the capture: a server that never
-    /// accepted the connection leaves the same packets as a loss.
-    pub(crate) fn may_be_unaccepted(&self, r: &Record) -> bool {
-        r.passed <= 1 && !self.has(Need::Handshake)
-    }
-
-    /// The sender is `key.a` of the connection.
-    pub(crate) fn is_a(&self) -> bool {
-        std::ptr::eq(self.sender, &self.connection.dirs[0])
-    }
-
-    /// A finding of this direction, without packets and remedies.
-    pub(crate) fn finding(&self, id: Id, severity: Severity) -> Finding {
-        Finding {
-            id,
-            severity,
-            stream: self.stream,
-            packets: Vec::new(),
-            title: String::new(),
-            cause: String::new(),
-            remedy: Vec::new(),
-            confidence: measured::confidence(id),
-            proof: None,
-        }
-    }
-
-    /// Whether a finding of this name is handed out, and not only counted: its words cost more than all else of it.
-    pub(crate) fn is_told(&self, id: Id) -> bool {
-        self.limits.has_room(id)
-    }
-
-    /// The data's sender is the client.
-    pub(crate) fn sender_is_client(&self) -> bool {
-        self.connection.client_index() == usize::from(!self.is_a())
-    }
-}
-
-/// What the detectors say of a connection. Where `limits` say that a finding is not handed out, it may have no words.
-pub(crate) fn of(connection: &Connection, limits: &Limits) -> Found {
-    if quiet::is_quiet(connection) {
-        let silent = || run_all(connection, limits).is_silent();
-        debug_assert!(silent(), "it has nothing to tell");
-        return Found::default();
-    }
-    run_all(connection, limits)
-}
-
-/// Runs every detector on both directions of a connection.
-fn run_all(connection: &Connection, limits: &Limits) -> Found {
-    let mut found = Found::default();
-    let ends = [connection.key.a, connection.key.b];
-    let caqm: &[Detector] = if caqm::is_spoken(connection) {
-        list::CAQM
-    } else {
-        &[]
-    };
-    for (s, r) in [(0, 1), (1, 0)] {
-        let side = Side {
-            stream: connection.stream,
-            sender: &connection.dirs[s],
-            sender_end: ends[s],
-            receiver: &connection.dirs[r],
-            receiver_end: ends[r],
-            connection,
-            limits,
-        };
-        let missing = side.missing();
-        for detector in list::LIST.iter().chain(caqm) {
-            found.run(detector, &side, missing);
-        }
-    }
-    found
+/// The table of all findings, as it stands in `docs/findings.md`.
+pub fn table() -> String {
+    let rows = all().map(|d| {
+        let (id, severity, said) = (d.id.name(), d.severity, d.said_when);
+        format!("| `{id}` | {severity} | {said} |\n")
+    });
+    rows.collect()
 }
 
 /// The length of so many microseconds.

@@ -1,0 +1,196 @@
+//! How findings are looked for: each detector, in both directions of a connection.
+
+use tcplab_wire::Endpoint;
+
+use super::{
+    CAQM, Finding, Id, LIST, Lacks, Limits, Missing, Need, Severity, accept_queue_overflow, caqm,
+    clock_step, measured, quiet, token_bucket,
+};
+use crate::conn::{Connection, Dir, Record};
+
+/// One kind of finding: its row of the list and of `docs/findings.md`, and the function that looks for it.
+pub(crate) struct Detector {
+    pub id: Id,
+    /// How severe it is, for the document.
+    pub severity: &'static str,
+    /// When it is said, for the document.
+    pub said_when: &'static str,
+    /// What it has to see. Where the capture lacks one of these the finding is reported as not checked.
+    pub needs: &'static [Need],
+    /// Looks at one direction of one connection.
+    pub detect: fn(&Side<'_>, &mut Found),
+}
+
+/// What the detectors made of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub findings: Vec<Finding>,
+    /// What could not be looked for, and why.
+    pub not_checked: Vec<(Id, Need)>,
+    /// Those that may have lost by a policer which others share.
+    pub lossy: Vec<token_bucket::Lossy>,
+    /// The detector at work.
+    current: Option<Id>,
+}
+
+impl Found {
+    /// The detector at work could not tell, for want of this.
+    pub(crate) fn cannot_tell(&mut self, lacks: Need) {
+        if let Some(id) = self.current
+            && !self.not_checked.iter().any(|n| n.0 == id)
+        {
+            self.not_checked.push((id, lacks));
+        }
+    }
+
+    /// What could not be looked for, by what the capture lacks.
+    pub(crate) fn lacks(&self) -> Vec<Lacks> {
+        let mut all: Vec<Lacks> = Vec::new();
+        for &(finding, lacks) in &self.not_checked {
+            match all.iter_mut().find(|l| l.lacks == lacks) {
+                Some(l) => l.findings.push(finding),
+                None => all.push(Lacks {
+                    lacks,
+                    findings: vec![finding],
+                }),
+            }
+        }
+        all
+    }
+
+    /// Nothing was found, and everything was looked for.
+    fn is_silent(&self) -> bool {
+        self.findings.is_empty() && self.not_checked.is_empty()
+    }
+
+    /// Runs one detector.
+    ///
+    /// `missing` is what the capture lacks in this direction: it is the same for all detectors.
+    fn run(&mut self, detector: &Detector, side: &Side<'_>, missing: Missing) {
+        self.current = Some(detector.id);
+        let lack = |needs: &'static [Need]| needs.iter().find(|need| missing.has(**need));
+        let mut lacks = lack(detector.needs);
+        // Whether it goes by the clock is asked only where one was set: nearly never.
+        if lacks.is_none() && missing.has(Need::SteadyClock) {
+            lacks = lack(clock_step::needed_by(detector.id));
+        }
+        match lacks {
+            Some(need) if side.is_used() => self.cannot_tell(*need),
+            Some(_) => {}
+            None => {
+                let before = self.findings.len();
+                (detector.detect)(side, self);
+                // Where no single packet shows it: the connection's first.
+                let new = self.findings.get_mut(before..).unwrap_or_default();
+                new.iter_mut()
+                    .filter(|f| f.packets.is_empty())
+                    .for_each(|f| f.packets.push(side.connection.first));
+            }
+        }
+    }
+}
+
+impl Extend<Finding> for Found {
+    fn extend<T: IntoIterator<Item = Finding>>(&mut self, findings: T) {
+        self.findings.extend(findings);
+    }
+}
+
+/// One direction of a finished connection.
+pub(crate) struct Side<'a> {
+    pub stream: u32,
+    /// Who sends the data.
+    pub sender: &'a Dir,
+    pub sender_end: Endpoint,
+    /// Who ACKs it.
+    pub receiver: &'a Dir,
+    pub receiver_end: Endpoint,
+    pub connection: &'a Connection,
+    limits: &'a Limits,
+}
+
+impl Side<'_> {
+    /// Episodes of the sender that ended or not, oldest first; without those that a server caused which did not take
+    /// the connection.
+    pub(crate) fn episodes(&self) -> &[Record] {
+        let Some(loss) = self.sender.loss.as_deref() else {
+            return &[];
+        };
+        let all = loss.episodes.ended.as_slice();
+        let ignored = accept_queue_overflow::episodes_explained(self, all);
+        all.get(ignored..).unwrap_or_default()
+    }
+
+    /// Nothing before this had been ACKed, and the beginning of the connection is not in the capture: a server that never
+    /// accepted the connection leaves the same packets as a loss.
+    pub(crate) fn may_be_unaccepted(&self, r: &Record) -> bool {
+        r.passed <= 1 && !self.has(Need::Handshake)
+    }
+
+    /// The sender is `key.a` of the connection.
+    pub(crate) fn is_a(&self) -> bool {
+        std::ptr::eq(self.sender, &self.connection.dirs[0])
+    }
+
+    /// A finding of this direction, without packets and remedies.
+    pub(crate) fn finding(&self, id: Id, severity: Severity) -> Finding {
+        Finding {
+            id,
+            severity,
+            stream: self.stream,
+            packets: Vec::new(),
+            title: String::new(),
+            cause: String::new(),
+            remedy: Vec::new(),
+            confidence: measured::confidence(id),
+            proof: None,
+        }
+    }
+
+    /// Whether a finding of this name is handed out, and not only counted: its words cost more than all else of it.
+    pub(crate) fn is_told(&self, id: Id) -> bool {
+        self.limits.has_room(id)
+    }
+
+    /// The data's sender is the client.
+    pub(crate) fn sender_is_client(&self) -> bool {
+        self.connection.client_index() == usize::from(!self.is_a())
+    }
+}
+
+/// What the detectors say of a connection. Where `limits` say that a finding is not handed out, it may have no words.
+pub(crate) fn of(connection: &Connection, limits: &Limits) -> Found {
+    if quiet::is_quiet(connection) {
+        let silent = || run_all(connection, limits).is_silent();
+        debug_assert!(silent(), "it has nothing to tell");
+        return Found::default();
+    }
+    run_all(connection, limits)
+}
+
+/// Runs every detector on both directions of a connection.
+fn run_all(connection: &Connection, limits: &Limits) -> Found {
+    let mut found = Found::default();
+    let ends = [connection.key.a, connection.key.b];
+    let caqm: &[Detector] = if caqm::is_spoken(connection) {
+        CAQM
+    } else {
+        &[]
+    };
+    for (s, r) in [(0, 1), (1, 0)] {
+        let side = Side {
+            stream: connection.stream,
+            sender: &connection.dirs[s],
+            sender_end: ends[s],
+            receiver: &connection.dirs[r],
+            receiver_end: ends[r],
+            connection,
+            limits,
+        };
+        let missing = side.missing();
+        for detector in LIST.iter().chain(caqm) {
+            found.run(detector, &side, missing);
+        }
+    }
+    found
+}

@@ -1,0 +1,78 @@
+//! What a person is told.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+
+use super::{Proof, artefacts, clock_step, ids};
+
+/// One thing worth telling a person.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Finding {
+    /// Stable name, listed in `docs/findings.md`.
+    pub id: Id,
+    /// How much it matters.
+    pub severity: Severity,
+    /// Stream number.
+    pub stream: u32,
+    /// Packets that show it, at most 16.
+    pub packets: Vec<u64>,
+    /// One line for the report.
+    pub title: String,
+    /// The mechanism, with kernel versions where they are known.
+    pub cause: String,
+    /// What to do, one entry for each way out; commands can be pasted.
+    pub remedy: Vec<String>,
+    /// Share of findings of this name that were right on captures with known causes, 0 to 1, drawn towards that of all
+    /// findings; absent when nobody has measured it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    /// What an experiment said about it (`--prove`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Box<Proof>>,
+}
+
+/// The stable name of a finding; `findings/mod.rs` has all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Id(pub(crate) &'static str);
+
+impl Id {
+    /// The name in JSON and on the command line.
+    pub const fn name(self) -> &'static str {
+        self.0
+    }
+
+    /// It is about the capture as a whole, and explains nothing of a stream.
+    pub fn is_about_the_capture(self) -> bool {
+        self == artefacts::DETECTOR.id || self == clock_step::DETECTOR.id
+    }
+
+    /// The finding with this name.
+    pub fn of(name: &str) -> Option<Self> {
+        ids().find(|id| id.0 == name)
+    }
+}
+
+impl JsonSchema for Id {
+    fn schema_name() -> Cow<'static, str> {
+        "Id".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<&str> = ids().map(Self::name).collect();
+        json_schema!({ "type": "string", "enum": names })
+    }
+}
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Costs time or throughput again and again.
+    High,
+    /// Cost time once or twice.
+    Medium,
+    /// Worth knowing.
+    Info,
+}
