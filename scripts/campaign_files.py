@@ -11,6 +11,7 @@ import datetime
 import os
 import pathlib
 import pty
+import re
 import shutil
 import socket
 import stat
@@ -34,7 +35,14 @@ SCRIPT = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 bind(3, ..., ...) = 0\
 SCRIPT += "+0 < S 0:0(0) win 1000 <mss 1000>\n+0 > S. 0:0(0) ack 1 <...>\n"
 
 
-def file_forms(work):
+def options_of(tcplab, command):
+    """Those that write one file, by the help: none is forgotten here."""
+    text = subprocess.run([tcplab, command, "--help"], capture_output=True, text=True, check=True).stdout
+    output = text.split("\nOutput:\n", 1)[1]
+    return re.findall(r"^ +(--[a-z-]+) \[?<FILE", output, re.MULTILINE)
+
+
+def file_forms(tcplab, work):
     """Name, arguments with OUT, what it needs that a build may not have."""
     exp, pop = work / "t.toml", POPULATION
     qa = ["qa", "--before", "uml:6.1", "--after", "uml:6.1", "--no-suite", "--frames", "40", str(exp)]
@@ -50,17 +58,14 @@ def file_forms(work):
         ("analyze --html", ["analyze", CAPTURE, "--html", "OUT"]),
         ("analyze --annotate", ["analyze", CAPTURE, "--annotate", "OUT"]),
         ("analyze --flows", ["analyze", CAPTURE, "--flows", "OUT"]),
-        ("compare --html", ["compare", RUNS, "--html", "OUT"]),
-        ("compare --junit", ["compare", RUNS, "--junit", "OUT"]),
-        ("compare --metrics", ["compare", RUNS, "--metrics", "OUT"]),
+        *[(f"compare {option}", ["compare", RUNS, option, "OUT"]) for option in options_of(tcplab, "compare")],
         ("drill --junit", ["drill", "tests/pkt/ecn", "-4", "--junit", "OUT"]),
         ("run --html", ["run", str(exp), "--html", "OUT"]),
         ("run --html, population", ["run", pop, *small, "--html", "OUT"]),
         ("run --rows=", ["run", pop, *small, "--rows=OUT"]),
         ("population show --html", ["population", "show", pop, "--draws", "100", "--html", "OUT"]),
         ("report --html", ["report", str(work / "result"), "--html", "OUT"]),
-        ("qa --html", [*qa, "--html", "OUT"]),
-        ("qa --markdown", [*qa, "--markdown", "OUT"]),
+        *[(f"qa {option}", [*qa, option, "OUT"]) for option in options_of(tcplab, "qa")],
     ]
 
 
@@ -512,7 +517,7 @@ def campaign(tcplab):
             sys.exit(f"no result folder: {made[1]}")
 
         def of_file():
-            for name, form in file_forms(work):
+            for name, form in file_forms(kinds.tcplab, work):
                 want, why = reference(kinds, form)
                 if why:
                     absent.append(f"{name}: {why}")

@@ -3,35 +3,18 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, Parser, ValueEnum, ValueHint};
 use tcplab_analyze::trace::Rows;
 use tcplab_base::quantity::{Quantity, TIME};
 use tcplab_lab::prove;
 use tcplab_report::page;
 use tcplab_wire::{CaqmUnits, caqm_ethertype};
 
+use crate::Command;
 use crate::analyze::fail_on::FailOn;
-#[cfg(target_os = "linux")]
-use crate::bench::args::BenchArgs;
-use crate::compare::args::CompareArgs;
-use crate::drill::DrillArgs;
-use crate::explain::ExplainArgs;
 use crate::failure::Failure;
-use crate::inject::args::InjectArgs;
-#[cfg(target_os = "linux")]
-use crate::kernel::args::KernelCommand;
-#[cfg(target_os = "linux")]
-use crate::link::args::LinkArgs;
-use crate::population::args::{MergeArgs, PopulationCommand, ReportArgs};
-#[cfg(target_os = "linux")]
-use crate::probe::args::ProbeArgs;
-#[cfg(target_os = "linux")]
-use crate::qa::args::QaArgs;
-use crate::reproduce::ReproduceArgs;
-use crate::run::args::{BisectArgs, RunArgs};
 #[cfg(target_os = "linux")]
 use crate::ssh::SshArgs;
-use crate::starters::{ExamplesArgs, NewArgs};
 
 /// A TCP laboratory: find out what TCP did, and why.
 #[derive(Parser, Debug)]
@@ -60,83 +43,6 @@ pub enum Color {
     Always,
     /// Never
     Never,
-}
-
-/// The subcommands.
-#[derive(Subcommand, Debug)]
-pub enum Command {
-    /// Analyse packet captures: streams, delayed ACKs, losses, findings
-    Analyze(AnalyzeArgs),
-    /// Identify the TCP stack that sent the ACKs of a capture
-    Explain(ExplainArgs),
-    /// Run an experiment on the model, on kernels or on real machines
-    Run(RunArgs),
-    /// Write a commented experiment file as a starting point
-    New(NewArgs),
-    /// List the built-in examples, or write them to files
-    Examples(ExamplesArgs),
-    /// Inspect a population of random connections
-    Population {
-        /// Action to perform
-        #[command(subcommand)]
-        command: PopulationCommand,
-    },
-    /// Merge the shards of a population run into one result
-    Merge(MergeArgs),
-    /// Write a result as an HTML page
-    Report(ReportArgs),
-    /// Run packetdrill scripts on the model or on a kernel
-    Drill(DrillArgs),
-    /// Compare results before and after a change; one verdict per row
-    Compare(CompareArgs),
-    /// Find the first bad stack in an ordered list
-    Bisect(BisectArgs),
-    /// Measure published claims about TCP again
-    Reproduce(ReproduceArgs),
-    #[cfg(target_os = "linux")]
-    /// Build, list or remove Linux kernels for `uml:` stacks
-    Kernel {
-        /// Action to perform
-        #[command(subcommand)]
-        command: KernelCommand,
-    },
-    /// List stacks (values of --on), profiles and experiment keys
-    Stacks(StacksArgs),
-    #[cfg(target_os = "linux")]
-    /// Check what works on this machine, and how to get the rest
-    Doctor(DoctorArgs),
-    #[cfg(target_os = "linux")]
-    /// Benchmark TCP, or two commands, in arms that run in turn
-    Bench(BenchArgs),
-    #[cfg(target_os = "linux")]
-    /// Test a kernel patch: experiments, benchmarks, scripts, frames
-    Qa(QaArgs),
-    #[cfg(target_os = "linux")]
-    /// Run test applications on real sockets; log the kernel's state
-    Probe(ProbeArgs),
-    #[cfg(target_os = "linux")]
-    /// Emulate a link between interfaces or namespaces, in real time
-    Link(LinkArgs),
-    /// Send malformed frames to tcplab's own code or to a kernel
-    Inject(InjectArgs),
-    /// Print the JSON Schema of a result or an experiment file
-    Schema {
-        /// Schema to print
-        #[arg(value_enum)]
-        name: SchemaName,
-    },
-    /// Print a completion script for a shell
-    Completions {
-        /// Shell to complete for
-        #[arg(value_enum)]
-        shell: clap_complete::Shell,
-    },
-    /// Print the manual page (roff), or write one page per command
-    Man {
-        /// Write tcplab.1, tcplab-run.1 and so on into this folder [default: print one page of all commands]
-        #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
-        out: Option<PathBuf>,
-    },
 }
 
 #[cfg(target_os = "linux")]

@@ -4,31 +4,20 @@ use std::fmt::Write;
 
 use clap::Command;
 
-/// Headings with their commands. A test fails if a command is missing here.
-const GROUPS: &[(&str, &[&str])] = &[
-    ("Analyse captures", &["analyze", "explain"]),
-    (
-        "Run experiments",
-        &[
-            "new",
-            "examples",
-            "run",
-            "report",
-            "bisect",
-            "population",
-            "merge",
-            "reproduce",
-        ],
-    ),
-    (
-        "Test kernels, machines and lines",
-        &["compare", "bench", "qa", "drill", "inject", "probe", "link"],
-    ),
-    ("Prepare this machine", &["doctor", "stacks", "kernel"]),
-    (
-        "Generate files for other programs",
-        &["schema", "completions", "man"],
-    ),
+/// Places of the groups: the `display_order` of their commands.
+pub const ANALYSE: usize = 0;
+pub const RUN: usize = 1;
+pub const TEST: usize = 2;
+pub const PREPARE: usize = 3;
+pub const GENERATE: usize = 4;
+
+/// Their headings.
+const HEADINGS: [&str; 5] = [
+    "Analyse captures",
+    "Run experiments",
+    "Test kernels, machines and lines",
+    "Prepare this machine",
+    "Generate files for other programs",
 ];
 
 /// The command line, whose help lists its commands under headings.
@@ -36,12 +25,11 @@ pub fn grouped(command: Command) -> Command {
     let header = *command.get_styles().get_header();
     let literal = *command.get_styles().get_literal();
     let mut list = String::new();
-    for (heading, names) in GROUPS {
+    for (group, heading) in HEADINGS.iter().enumerate() {
         let _ = writeln!(list, "{header}{heading}:{header:#}");
-        // Some commands exist on Linux only.
-        let here = |name: &&&str| command.find_subcommand(name).is_some();
-        for name in names.iter().filter(here) {
-            let about = command.find_subcommand(name).and_then(Command::get_about);
+        let of_group = |sub: &&Command| sub.get_display_order() == group;
+        for sub in command.get_subcommands().filter(of_group) {
+            let (name, about) = (sub.get_name(), sub.get_about());
             let about = about.map(ToString::to_string).unwrap_or_default();
             let _ = writeln!(list, "  {literal}{name:<11}{literal:#}  {about}");
         }
@@ -63,17 +51,10 @@ mod tests {
     #[test]
     fn every_command_is_in_one_group_and_fits_a_line() {
         let command = Cli::command();
-        let mut there: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
-        let mut listed: Vec<&str> = GROUPS
-            .iter()
-            .flat_map(|(_, names)| *names)
-            .copied()
-            .collect();
-        there.sort_unstable();
-        listed.sort_unstable();
-        assert_eq!(listed, there);
+        let names = command.get_subcommands().map(Command::get_name);
+        let names: Vec<String> = names.map(str::to_owned).collect();
         let help = grouped(command).render_help().to_string();
-        for name in listed {
+        for name in names {
             let line = help.lines().find(|l| l.starts_with(&format!("  {name} ")));
             assert!(line.is_some_and(|l| l.len() <= 80), "{name}: {line:?}");
         }

@@ -39,16 +39,152 @@ mod ssh;
 mod stacks;
 mod starters;
 mod terminal;
+mod usage;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::FromArgMatches;
-use tcplab_base::safe_lines;
-use tcplab_kernel::say;
+use clap::{FromArgMatches, Subcommand, ValueHint};
 
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Color};
 use crate::failure::Failure;
+
+/// The commands, each in its group of the help.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Analyse packet captures: streams, delayed ACKs, losses, findings
+    #[command(display_order = groups::ANALYSE)]
+    Analyze(args::AnalyzeArgs),
+    /// Identify the TCP stack that sent the ACKs of a capture
+    #[command(display_order = groups::ANALYSE)]
+    Explain(explain::ExplainArgs),
+    /// Write a commented experiment file as a starting point
+    #[command(display_order = groups::RUN)]
+    New(starters::NewArgs),
+    /// List the built-in examples, or write them to files
+    #[command(display_order = groups::RUN)]
+    Examples(starters::ExamplesArgs),
+    /// Run an experiment on the model, on kernels or on real machines
+    #[command(display_order = groups::RUN)]
+    Run(run::args::RunArgs),
+    /// Write a result as an HTML page
+    #[command(display_order = groups::RUN)]
+    Report(population::args::ReportArgs),
+    /// Find the first bad stack in an ordered list
+    #[command(display_order = groups::RUN)]
+    Bisect(run::args::BisectArgs),
+    /// Inspect a population of random connections
+    #[command(display_order = groups::RUN)]
+    Population {
+        /// Action to perform
+        #[command(subcommand)]
+        command: population::args::PopulationCommand,
+    },
+    /// Merge the shards of a population run into one result
+    #[command(display_order = groups::RUN)]
+    Merge(population::args::MergeArgs),
+    /// Measure published claims about TCP again
+    #[command(display_order = groups::RUN)]
+    Reproduce(reproduce::ReproduceArgs),
+    /// Compare results before and after a change; one verdict per row
+    #[command(display_order = groups::TEST)]
+    Compare(compare::args::CompareArgs),
+    /// Benchmark TCP, or two commands, in arms that run in turn
+    #[cfg(target_os = "linux")]
+    #[command(display_order = groups::TEST)]
+    Bench(bench::args::BenchArgs),
+    /// Test a kernel patch: experiments, benchmarks, scripts, frames
+    #[cfg(target_os = "linux")]
+    #[command(display_order = groups::TEST)]
+    Qa(qa::args::QaArgs),
+    /// Run packetdrill scripts on the model or on a kernel
+    #[command(display_order = groups::TEST)]
+    Drill(drill::DrillArgs),
+    /// Send malformed frames to tcplab's own code or to a kernel
+    #[command(display_order = groups::TEST)]
+    Inject(inject::args::InjectArgs),
+    /// Run test applications on real sockets; log the kernel's state
+    #[cfg(target_os = "linux")]
+    #[command(display_order = groups::TEST)]
+    Probe(probe::args::ProbeArgs),
+    /// Emulate a link between interfaces or namespaces, in real time
+    #[cfg(target_os = "linux")]
+    #[command(display_order = groups::TEST)]
+    Link(link::args::LinkArgs),
+    /// Check what works on this machine, and how to get the rest
+    #[cfg(target_os = "linux")]
+    #[command(display_order = groups::PREPARE)]
+    Doctor(args::DoctorArgs),
+    /// List stacks (values of --on), profiles and experiment keys
+    #[command(display_order = groups::PREPARE)]
+    Stacks(args::StacksArgs),
+    /// Build, list or remove Linux kernels for `uml:` stacks
+    #[cfg(target_os = "linux")]
+    #[command(display_order = groups::PREPARE)]
+    Kernel {
+        /// Action to perform
+        #[command(subcommand)]
+        command: kernel::args::KernelCommand,
+    },
+    /// Print the JSON Schema of a result or an experiment file
+    #[command(display_order = groups::GENERATE)]
+    Schema {
+        /// Schema to print
+        #[arg(value_enum)]
+        name: args::SchemaName,
+    },
+    /// Print a completion script for a shell
+    #[command(display_order = groups::GENERATE)]
+    Completions {
+        /// Shell to complete for
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page (roff), or write one page per command
+    #[command(display_order = groups::GENERATE)]
+    Man {
+        /// Write tcplab.1, tcplab-run.1 and so on into this folder [default: print one page of all commands]
+        #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+        out: Option<PathBuf>,
+    },
+}
+
+impl Command {
+    fn run(self, color: Color) -> Result<ExitCode, Failure> {
+        match self {
+            Self::Analyze(args) => analyze::main(&args, color),
+            Self::Explain(args) => Ok(explain::main(&args, color)),
+            Self::Run(args) => Ok(run::main(&args, color)),
+            Self::Population { command } => Ok(population::main(&command, color)),
+            Self::Merge(args) => Ok(population::merge(&args, color)),
+            Self::Report(args) => Ok(population::report(&args)),
+            Self::Drill(args) => Ok(drill::main(&args, color)),
+            Self::Compare(args) => Ok(compare::main(&args, color)),
+            Self::Bisect(args) => Ok(run::bisect(&args)),
+            Self::Reproduce(args) => Ok(reproduce::main(&args, color)),
+            #[cfg(target_os = "linux")]
+            Self::Kernel { command } => Ok(kernel::main(&command)),
+            Self::Stacks(args) => Ok(stacks::main(&args, color)),
+            #[cfg(target_os = "linux")]
+            Self::Doctor(args) => Ok(doctor::main(&args)),
+            #[cfg(target_os = "linux")]
+            Self::Link(args) => Ok(link::main(&args, color)),
+            Self::Inject(args) => Ok(inject::main(&args, color)),
+            #[cfg(target_os = "linux")]
+            Self::Bench(args) => Ok(bench::main(&args, color)),
+            #[cfg(target_os = "linux")]
+            Self::Qa(args) => Ok(qa::main(&args, color)),
+            #[cfg(target_os = "linux")]
+            Self::Probe(args) => Ok(probe::main(&args)),
+            Self::New(args) => starters::new(&args),
+            Self::Examples(args) => starters::examples(&args, color),
+            Self::Schema { name } => generate::schema(name),
+            Self::Completions { shell } => generate::completions(shell),
+            Self::Man { out } => generate::man(out.as_deref()),
+        }
+    }
+}
 
 fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
@@ -64,43 +200,12 @@ fn main() -> ExitCode {
     let matches = exit::command().try_get_matches_from(&raw);
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
-        Err(e) => return usage(&raw, &e),
+        Err(e) => return usage::usage(&raw, &e),
     };
     if cli.check_usage {
         return ExitCode::SUCCESS;
     }
-    let done = match cli.command {
-        Command::Analyze(args) => analyze::main(&args, cli.color),
-        Command::Explain(args) => Ok(explain::main(&args, cli.color)),
-        Command::Run(args) => Ok(run::main(&args, cli.color)),
-        Command::Population { command } => Ok(population::main(&command, cli.color)),
-        Command::Merge(args) => Ok(population::merge(&args, cli.color)),
-        Command::Report(args) => Ok(population::report(&args)),
-        Command::Drill(args) => Ok(drill::main(&args, cli.color)),
-        Command::Compare(args) => Ok(compare::main(&args, cli.color)),
-        Command::Bisect(args) => Ok(run::bisect(&args)),
-        Command::Reproduce(args) => Ok(reproduce::main(&args, cli.color)),
-        #[cfg(target_os = "linux")]
-        Command::Kernel { command } => Ok(kernel::main(&command)),
-        Command::Stacks(args) => Ok(stacks::main(&args, cli.color)),
-        #[cfg(target_os = "linux")]
-        Command::Doctor(args) => Ok(doctor::main(&args)),
-        #[cfg(target_os = "linux")]
-        Command::Link(args) => Ok(link::main(&args, cli.color)),
-        Command::Inject(args) => Ok(inject::main(&args, cli.color)),
-        #[cfg(target_os = "linux")]
-        Command::Bench(args) => Ok(bench::main(&args, cli.color)),
-        #[cfg(target_os = "linux")]
-        Command::Qa(args) => Ok(qa::main(&args, cli.color)),
-        #[cfg(target_os = "linux")]
-        Command::Probe(args) => Ok(probe::main(&args, &raw)),
-        Command::New(args) => starters::new(&args),
-        Command::Examples(args) => starters::examples(&args, cli.color),
-        Command::Schema { name } => generate::schema(name),
-        Command::Completions { shell } => generate::completions(shell),
-        Command::Man { out } => generate::man(out.as_deref()),
-    };
-    match done.and_then(printed) {
+    match cli.command.run(cli.color).and_then(printed) {
         Ok(code) => code,
         Err(failure) => failure.report(),
     }
@@ -112,35 +217,4 @@ fn printed(code: ExitCode) -> Result<ExitCode, Failure> {
         Err(e) if code == ExitCode::SUCCESS => Err(e.into()),
         _ => Ok(code),
     }
-}
-
-/// A wrong command line, or `--help` and `--version`. With `--json` the error is a document.
-fn usage(raw: &[OsString], e: &clap::Error) -> ExitCode {
-    let json = raw.iter().any(|a| a == "--json");
-    if e.use_stderr() && json {
-        let text = e.render().to_string();
-        let message = text.trim_start_matches("error: ").trim_end();
-        let failure = Failure::usage(message);
-        let cli = exit::command();
-        let mut words = raw.iter().skip(1);
-        let sub = words.find_map(|word| cli.find_subcommand(word));
-        match sub.map(clap::Command::get_name) {
-            #[cfg(target_os = "linux")]
-            Some("probe") => probe::json::empty_document(failure),
-            Some("analyze") | None => analyze::json::empty_document(&failure),
-            Some(_) => json::print_failure(None, &failure),
-        }
-    }
-    if e.use_stderr() {
-        let text = e.render().to_string();
-        match safe_lines(&text) == text {
-            // In clap's colours; whether it could be written changes nothing any more.
-            true => drop(e.print()),
-            false => say(text.trim_end()),
-        }
-        return ExitCode::from(2);
-    }
-    let shown = e.print().map_err(Failure::from);
-    let done = shown.and_then(|()| printed(ExitCode::SUCCESS));
-    done.unwrap_or_else(|failure| failure.report())
 }

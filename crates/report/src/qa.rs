@@ -1,10 +1,9 @@
-//! The report of `tcplab qa`: a list of its sections, then each with its table; terminal, Markdown, CSV, JUnit, HTML.
+//! The report of `tcplab qa`: a list of its sections, then each with its table; terminal, Markdown, HTML.
 
 use tcplab_compare::{Comparison, QaDocument, Row, Section, Standing, Verdict};
 
 use crate::compare::{
-    body, cell, csv_of_sections, junit_document, markdown as table_markdown, page, suite,
-    terminal as table_terminal, xml,
+    body, cell, markdown as table_markdown, page, terminal as table_terminal, xml,
 };
 use crate::terminal::Theme;
 use crate::terminal::style::{Ink, safe};
@@ -31,33 +30,6 @@ pub fn terminal(document: &QaDocument, all: bool, theme: &Theme) -> String {
         table.row(vec![Cell::from(safe(&section.title).as_str()), cell]);
     }
     out + &table.render(theme)
-}
-
-/// The rows of all sections as CSV.
-pub fn csv(document: &QaDocument) -> String {
-    let sections = document.sections.iter();
-    csv_of_sections(
-        sections.filter_map(|section| Some((&*section.title, section.comparison.as_ref()?))),
-    )
-}
-
-/// The report as JUnit XML: a suite for each section; one that was not run is a skipped test.
-pub fn junit(document: &QaDocument) -> String {
-    let suites = document.sections.iter().map(|section| {
-        match &section.comparison {
-            Some(comparison) => suite(&section.title, comparison),
-            None => format!(
-                "<testsuite name=\"{0}\" tests=\"1\" failures=\"0\" errors=\"0\" skipped=\"1\">\n  <testcase \
-                 classname=\"section\" name=\"{0}\"><skipped message=\"{1}\"/></testcase>\n</testsuite>\n",
-                xml(&section.title),
-                xml(&section.why),
-            ),
-        }
-    });
-    let suites: String = suites.collect();
-    junit_document(&format!(
-        "<testsuites name=\"tcplab qa\">\n{suites}</testsuites>\n"
-    ))
 }
 
 /// The report as Markdown.
@@ -87,7 +59,7 @@ pub fn markdown(document: &QaDocument) -> String {
 }
 
 /// The report as one self-contained page.
-pub fn html(document: &QaDocument) -> String {
+pub(crate) fn html(document: &QaDocument) -> String {
     let mut out = String::from(
         "<table><thead><tr><th>section</th><th>verdict</th><th></th></tr></thead><tbody>\n",
     );
@@ -176,6 +148,7 @@ fn line(section: &Section) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::FORMS;
     use tcplab_compare::{Arm, Better, Metric, Options, Run, compare};
 
     fn document() -> QaDocument {
@@ -223,6 +196,21 @@ mod tests {
         assert!(html(&document).contains("a&lt;b"));
     }
 
+    /// Of each form: both documents have the verdict, and characters that hide or reorder text are not passed on to who opens it.
+    #[test]
+    fn every_file_says_what_differs() {
+        let document = document();
+        for form in &FORMS {
+            let of_qa = (form.qa)(&document);
+            let compared = document.sections.iter().find_map(|s| s.comparison.as_ref());
+            let of_one = (form.comparison)(compared.unwrap());
+            for text in [of_qa, of_one] {
+                assert!(text.contains("TcpInSegs"), "{}: {text}", form.option);
+                assert!(text.contains("differs"), "{}: {text}", form.option);
+            }
+        }
+    }
+
     #[test]
     fn names_are_neither_markdown_nor_html_nor_hidden() {
         let mut document = document();
@@ -249,7 +237,8 @@ mod tests {
     fn every_page_has_the_policy() {
         let arm = |name: &str| Arm::named(name);
         let compared = compare(&arm("a"), &arm("b"), &Options::default());
-        let mut pages = vec![html(&document()), crate::compare::html(&compared)];
+        let html_form = FORMS.iter().find(|form| form.option == "--html").unwrap();
+        let mut pages = vec![html(&document()), (html_form.comparison)(&compared)];
         pages.push(crate::page::TEMPLATE.to_owned());
         for page in pages {
             let head = page.split_once("<body").unwrap().0;

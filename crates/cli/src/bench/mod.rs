@@ -88,11 +88,12 @@ fn check_output(args: &BenchArgs) -> Result<(), Failure> {
     let output = &args.output;
     check_outputs([], &output.files())?;
     let is_alone = args.before.is_none();
-    if is_alone && (output.html.is_some() || output.junit.is_some() || output.csv.is_some()) {
-        return Err(Failure::usage(
-            "--html, --junit and --csv write a comparison: give two arms with --before and --after, or keep the runs with --out and run \
+    if let (true, Some((form, _))) = (is_alone, output.files.0.first()) {
+        return Err(Failure::usage(format!(
+            "{} writes a comparison: give two arms with --before and --after, or keep the runs with --out and run \
              `tcplab compare` on two folders",
-        ));
+            form.option
+        )));
     }
     output.markdown.beside_json(output.json)
 }

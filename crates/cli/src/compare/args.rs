@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueHint};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueHint, value_parser};
 use tcplab_compare::Verdict;
 use tcplab_compare::import::Format;
+use tcplab_report::compare::{FORMS, Form};
 
 use crate::markdown::MarkdownArg;
 
@@ -63,7 +64,7 @@ pub struct JudgeArgs {
     #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = parse_percent, help_heading = "Judgement")]
     pub find: f64,
     /// Call a row too noisy if it needs more than N runs per side [default: 100; `bench`: 400]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..), help_heading = "Judgement")]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(2..), help_heading = "Judgement")]
     pub most_runs: Option<u32>,
     /// Limit the table's false discovery rate to this share
     #[arg(long, value_name = "SHARE", default_value = "0.05", value_parser = parse_share, help_heading = "Judgement")]
@@ -93,15 +94,8 @@ pub struct OutputArgs {
     pub json: bool,
     #[command(flatten)]
     pub markdown: MarkdownArg,
-    /// Write the rows as CSV
-    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
-    pub csv: Option<PathBuf>,
-    /// Write a JUnit XML report
-    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
-    pub junit: Option<PathBuf>,
-    /// Write a self-contained HTML page that plots the runs of each row
-    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = ValueHint::FilePath)]
-    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub files: FormFiles,
     /// Also show equal rows, one-sided rows and every row that a warning is about
     #[arg(long, help_heading = "Output")]
     pub all: bool,
@@ -109,13 +103,52 @@ pub struct OutputArgs {
 
 impl OutputArgs {
     /// The files that are written, with their options.
-    pub fn files(&self) -> [(&'static str, Option<&Path>); 4] {
-        [
-            ("--markdown", self.markdown.file()),
-            ("--csv", self.csv.as_deref()),
-            ("--junit", self.junit.as_deref()),
-            ("--html", self.html.as_deref()),
-        ]
+    pub fn files(&self) -> Vec<(&'static str, Option<&Path>)> {
+        let mut files = vec![("--markdown", self.markdown.file())];
+        files.extend(
+            self.files
+                .0
+                .iter()
+                .map(|(form, path)| (form.option, Some(&**path))),
+        );
+        files
+    }
+}
+
+/// The files that are asked for by the options of [`FORMS`].
+#[derive(Debug)]
+pub struct FormFiles(pub Vec<(&'static Form, PathBuf)>);
+
+impl Args for FormFiles {
+    fn augment_args(command: Command) -> Command {
+        FORMS.iter().fold(command, |command, form| {
+            let name = form.option.trim_start_matches('-');
+            let arg = Arg::new(name).long(name).value_name("FILE").help(form.help);
+            command.arg(
+                arg.value_parser(value_parser!(PathBuf))
+                    .help_heading("Output")
+                    .value_hint(ValueHint::FilePath),
+            )
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for FormFiles {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let asked = FORMS.iter().filter_map(|form| {
+            let path: &PathBuf = matches.get_one(form.option.trim_start_matches('-'))?;
+            Some((form, path.clone()))
+        });
+        Ok(Self(asked.collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use tcplab_compare::{COMPARE_SCHEMA, Comparison, FlagKind, Metrics, Options, Verdict, compare};
 use tcplab_kernel::say;
-use tcplab_report::compare as report;
+use tcplab_report::compare::{self as report, Form};
 use tcplab_report::terminal::Theme;
 
 use self::args::{CompareArgs, JudgeArgs, OutputArgs};
@@ -59,9 +59,7 @@ pub fn options(args: &JudgeArgs) -> Options {
 /// Shows a comparison.
 pub fn tell(comparison: &Comparison, args: &OutputArgs, color: Color) -> Result<(), Failure> {
     let forms = Forms {
-        html: report::html,
-        junit: report::junit,
-        csv: report::csv,
+        file: |form| form.comparison,
         markdown: report::markdown,
         terminal: report::terminal,
     };
@@ -70,9 +68,8 @@ pub fn tell(comparison: &Comparison, args: &OutputArgs, color: Color) -> Result<
 
 /// How a document is written in each form.
 pub struct Forms<D> {
-    pub html: fn(&D) -> String,
-    pub junit: fn(&D) -> String,
-    pub csv: fn(&D) -> String,
+    /// The form of a file, for this document.
+    pub file: fn(&Form) -> fn(&D) -> String,
     pub markdown: fn(&D) -> String,
     /// With all rows, or without those that are equal.
     pub terminal: fn(&D, bool, &Theme) -> String,
@@ -81,15 +78,8 @@ pub struct Forms<D> {
 impl<D: Serialize> Forms<D> {
     /// Writes the files that are asked for, and prints one form.
     pub fn tell(&self, document: &D, args: &OutputArgs, color: Color) -> Result<(), Failure> {
-        let files = [
-            (&args.html, self.html),
-            (&args.junit, self.junit),
-            (&args.csv, self.csv),
-        ];
-        for (path, form) in files {
-            if let Some(path) = path {
-                write(path, &form(document))?;
-            }
+        for (form, path) in &args.files.0 {
+            write(path, &(self.file)(form)(document))?;
         }
         let is_told = args.markdown.tell(|| (self.markdown)(document))?;
         let theme = terminal::theme(color, false);

@@ -8,7 +8,6 @@ pub mod number;
 mod summary;
 mod via;
 
-use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -31,8 +30,8 @@ use crate::probe::args::{
 };
 use crate::screen;
 
-/// Runs a probe. `raw` is the whole command line, for the report.
-pub fn main(args: &ProbeArgs, raw: &[OsString]) -> ExitCode {
+/// Runs a probe.
+pub fn main(args: &ProbeArgs) -> ExitCode {
     let common = match &args.which {
         Which::QuickackDefault { json } => return quickack(*json),
         Which::EchoServer(a) => &a.server.common,
@@ -42,7 +41,7 @@ pub fn main(args: &ProbeArgs, raw: &[OsString]) -> ExitCode {
         Which::Server(a) => &a.server.common,
         Which::Client(a) => &a.client.common,
     };
-    match live(&args.which, common, raw) {
+    match live(&args.which, common) {
         Ok(code) => code,
         Err(failure) => refuse(failure, common.json),
     }
@@ -78,14 +77,13 @@ fn quickack(json: bool) -> ExitCode {
 }
 
 /// Runs the probe, then prints what it found.
-fn live(which: &Which, common: &Common, raw: &[OsString]) -> Result<ExitCode, Failure> {
+fn live(which: &Which, common: &Common) -> Result<ExitCode, Failure> {
     let work = Work::of(which)?;
     let stop = Stop::on_signals()
         .map_err(|e| Failure::cannot_run(format!("cannot wait for Ctrl-C: {e}")))?;
     let settings = Settings {
         probe: work.name(),
-        arguments: raw
-            .iter()
+        arguments: std::env::args_os()
             .skip_while(|word| *word != "probe")
             .skip(1)
             .map(|word| word.to_string_lossy().into_owned())

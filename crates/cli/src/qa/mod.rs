@@ -50,9 +50,7 @@ fn run(args: &QaArgs, color: Color) -> Result<ExitCode, Failure> {
         }
     })?;
     let forms = Forms {
-        html: report::html,
-        junit: report::junit,
-        csv: report::csv,
+        file: |form| form.qa,
         markdown: report::markdown,
         terminal: report::terminal,
     };

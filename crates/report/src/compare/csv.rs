@@ -1,7 +1,9 @@
 //! The rows as CSV, for a spreadsheet or a script: a heading, then one line for each metric.
 
 use csv::Writer;
-use tcplab_compare::{Comparison, Row};
+use tcplab_compare::{QaDocument, Row};
+
+use super::Form;
 
 /// What each line holds; where there are sections, `section` stands before these.
 const HEADING: [&str; 13] = [
@@ -20,19 +22,19 @@ const HEADING: [&str; 13] = [
     "why",
 ];
 
-/// The rows of one comparison.
-pub fn csv(comparison: &Comparison) -> String {
-    table(&HEADING, comparison.rows.iter().map(line))
-}
+pub(super) const FORM: Form = Form {
+    option: "--csv",
+    help: "Write the rows as CSV",
+    comparison: |comparison| table(&HEADING, comparison.rows.iter().map(line)),
+    qa: of_sections,
+};
 
-/// The rows of several comparisons, each with the title of its section.
-pub(crate) fn csv_of_sections<'a>(
-    sections: impl Iterator<Item = (&'a str, &'a Comparison)>,
-) -> String {
+/// The rows of all sections, each with the title of its section.
+fn of_sections(document: &QaDocument) -> String {
     let heading = [&["section"][..], &HEADING].concat();
-    let lines = sections.flat_map(|(title, comparison)| {
-        let rows = comparison.rows.iter();
-        rows.map(move |row| [vec![title.to_owned()], line(row)].concat())
+    let lines = document.sections.iter().flat_map(|section| {
+        let rows = section.comparison.iter().flat_map(|table| &table.rows);
+        rows.map(|row| [vec![section.title.clone()], line(row)].concat())
     });
     table(&heading, lines)
 }

@@ -3,7 +3,7 @@
 use tcplab_compare::{Better, Comparison, Count, Row, Source};
 
 use super::junit::xml;
-use super::{figures, legend, picture, verdicts};
+use super::{Form, figures, legend, picture, verdicts};
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#1c2430;--dim:#66707d;--line:#d9dee5;--paper:#fff;--b:#7a869a;--a:#0b6bcb;\
@@ -24,11 +24,15 @@ circle.stolen{stroke:var(--worse);stroke-width:2}.beside{font-size:.75rem;white-
 /// What a page may load: its own style, and nothing from anywhere. The page of `web/` allows its own script besides.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
-/// Draws the page.
-pub fn html(comparison: &Comparison) -> String {
-    let title = format!("{} \u{2192} {}", comparison.before, comparison.after);
-    page(&title, &body(comparison))
-}
+pub(super) const FORM: Form = Form {
+    option: "--html",
+    help: "Write a self-contained HTML page that plots the runs of each row",
+    comparison: |comparison| {
+        let title = format!("{} \u{2192} {}", comparison.before, comparison.after);
+        page(&title, &body(comparison))
+    },
+    qa: crate::qa::html,
+};
 
 /// A self-contained page of this style.
 pub(crate) fn page(title: &str, body: &str) -> String {

@@ -1,14 +1,37 @@
 //! The table as JUnit XML: one test case for each row; `worse`, `differs` and `invalid` are failures, what is open is skipped.
 
 use tcplab_base::{REPLACEMENT, is_hidden};
-use tcplab_compare::{Comparison, Verdict};
+use tcplab_compare::{Comparison, QaDocument, Verdict};
 
-use super::figures;
+use super::{Form, figures};
 
-/// Writes the comparison.
-pub fn junit(comparison: &Comparison) -> String {
-    let title = format!("tcplab compare {}", figures::title(comparison));
-    document(&suite(&title, comparison))
+pub(super) const FORM: Form = Form {
+    option: "--junit",
+    help: "Write a JUnit XML report",
+    comparison: |comparison| {
+        let title = format!("tcplab compare {}", figures::title(comparison));
+        document(&suite(&title, comparison))
+    },
+    qa: of_sections,
+};
+
+/// A suite for each section; one that was not run is a skipped test.
+fn of_sections(report: &QaDocument) -> String {
+    let suites = report.sections.iter().map(|section| {
+        match &section.comparison {
+            Some(comparison) => suite(&section.title, comparison),
+            None => format!(
+                "<testsuite name=\"{0}\" tests=\"1\" failures=\"0\" errors=\"0\" skipped=\"1\">\n  <testcase \
+                 classname=\"section\" name=\"{0}\"><skipped message=\"{1}\"/></testcase>\n</testsuite>\n",
+                xml(&section.title),
+                xml(&section.why),
+            ),
+        }
+    });
+    let suites: String = suites.collect();
+    document(&format!(
+        "<testsuites name=\"tcplab qa\">\n{suites}</testsuites>\n"
+    ))
 }
 
 /// The whole document around what it holds.
@@ -17,7 +40,7 @@ pub fn document(inner: &str) -> String {
 }
 
 /// One comparison as a suite of this name.
-pub(crate) fn suite(title: &str, comparison: &Comparison) -> String {
+fn suite(title: &str, comparison: &Comparison) -> String {
     let mut cases = String::new();
     let (mut failures, mut skipped, mut tests) = (0, 0, 0);
     let rows = comparison.rows.iter().map(|row| {

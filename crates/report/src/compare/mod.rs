@@ -8,18 +8,29 @@ mod markdown;
 mod picture;
 mod terminal;
 
-pub use csv::csv;
-pub(crate) use csv::csv_of_sections;
-pub use html::html;
 pub(crate) use html::{body, page};
-pub use junit::junit;
-pub(crate) use junit::suite;
 pub use junit::{document as junit_document, xml};
 pub use markdown::{cell, markdown};
 pub(crate) use terminal::ink;
 pub use terminal::terminal;
 
-use tcplab_compare::{Comparison, Row, Verdict};
+use tcplab_compare::{Comparison, QaDocument, Row, Verdict};
+
+/// A form in which a comparison, or a report of `tcplab qa`, is written to a file: an option of each command that compares.
+#[derive(Debug)]
+pub struct Form {
+    /// `--csv`.
+    pub option: &'static str,
+    /// What the help says of it.
+    pub help: &'static str,
+    /// The text of a comparison.
+    pub comparison: fn(&Comparison) -> String,
+    /// The text of a report.
+    pub qa: fn(&QaDocument) -> String,
+}
+
+/// All of them, in the order of the help.
+pub static FORMS: [Form; 3] = [csv::FORM, junit::FORM, html::FORM];
 
 /// Rows of this kind say little one by one where there are many: equal counters, counters of one side only.
 const fn is_quiet(row: &Row) -> bool {

@@ -74,8 +74,8 @@ fn names_cannot_break_out() {
     let evil = "x|<script>alert(1)</script>\"\x1b[2J&`";
     let comparison = example(evil);
     assert!(!terminal(&comparison, true, &Theme::default()).contains('\x1b'));
-    assert!(!html(&comparison).contains("<script"));
-    assert!(!junit(&comparison).contains("<script"));
+    assert!(!(html::FORM.comparison)(&comparison).contains("<script"));
+    assert!(!(junit::FORM.comparison)(&comparison).contains("<script"));
     let row = markdown(&comparison);
     let row = row.lines().find(|line| line.starts_with("| x")).unwrap();
     assert!(row.contains("x\\|&lt;script"), "{row}");
@@ -95,24 +95,24 @@ fn a_page_shows_what_the_machine_did_beside_each_run() {
     };
     let before = with(arm("old", &[1.0, 1.1, 1.2], "rate"), 0.25);
     let after = with(arm("new", &[1.0, 1.1, 1.2], "rate"), 7.0);
-    let page = html(&compare(&before, &after, &Options::default()));
+    let page = (html::FORM.comparison)(&compare(&before, &after, &Options::default()));
     assert!(page.contains("<title>1.1; steal 7.0 %, idle 40 %</title>"));
     assert_eq!(page.matches("<circle class=\"a stolen\"").count(), 3);
     assert_eq!(page.matches("<circle class=\"b\"").count(), 3);
     assert!(page.contains("steal 0.2 \u{2192} 7.0 %, idle 40 \u{2192} 40 %"));
-    assert!(!html(&example("rate")).contains("<div class=\"dim beside"));
+    assert!(!(html::FORM.comparison)(&example("rate")).contains("<div class=\"dim beside"));
 }
 
 #[test]
 fn junit_counts() {
-    let text = junit(&example("rate"));
+    let text = (junit::FORM.comparison)(&example("rate"));
     assert!(text.contains("tests=\"1\" failures=\"1\""), "{text}");
     assert!(text.contains("<failure type=\"worse\""), "{text}");
 }
 
 #[test]
 fn the_page_has_a_dot_for_each_run() {
-    let page = html(&example("rate"));
+    let page = (html::FORM.comparison)(&example("rate"));
     assert_eq!(page.matches("<circle class=\"b\"").count(), 5);
     assert_eq!(page.matches("<circle class=\"a\"").count(), 5);
     assert!(page.contains("class=\"whisker worse\""));
