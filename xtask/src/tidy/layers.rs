@@ -1,18 +1,16 @@
 //! Rule: dependencies between the crates point down (ARCHITECTURE.md has the map).
 //!
-//! - A crate may use crates of lower levels only, and the few pairs of one level
-//!   that [`SAME_LEVEL`] names.
-//! - `analyze` is an independent witness of `tcp` and its simulator: it may use
-//!   `base`, `wire`, `capture` and `plan`, nothing else of ours.
+//! - A crate may use crates of lower levels only, and the few pairs of one level that [`SAME_LEVEL`] names.
+//! - `analyze` is an independent witness of `tcp` and its simulator: it may use `base`, `wire`, `capture` and `plan`,
+//!   nothing else of ours.
 //! - L0 to L3 take no library that opens the outside world.
-//! - No crate may use what stands outside the map (`xtask`, `fuzz`, `benches`).
+//! - No crate may use what stands outside the map (`xtask`, `fuzz`), or give one of ours another name.
+//! - Each takes the workspace's lints. The one crate that may hold `unsafe` repeats them, since `forbid` cannot be taken back.
 
-use std::collections::BTreeMap;
+use toml::{Table, Value};
 
-use super::report::Report;
 use super::tree::{File, Tree};
-
-pub const NAME: &str = "layers";
+use super::{Failures, failure};
 
 /// The level of each crate, by its folder under `crates/`.
 const LEVELS: &[(&str, u8)] = &[
@@ -88,261 +86,191 @@ const OUTSIDE: &[&str] = &[
     "walkdir",
 ];
 
+/// The one crate that may hold `unsafe`: it speaks to the operating system.
+const UNSAFE_CRATE: &str = "kernel";
+
 /// The level of the crate in `crates/NAME`.
 pub fn level(name: &str) -> Option<u8> {
-    LEVELS
-        .iter()
-        .find(|(crate_name, _)| *crate_name == name)
-        .map(|(_, level)| *level)
+    let found = LEVELS.iter().find(|(known, _)| *known == name)?;
+    Some(found.1)
 }
 
-pub fn check(tree: &Tree, report: &mut Report) {
-    let manifests: Vec<(&File, toml::Table)> = tree
-        .files
-        .iter()
-        .filter(|file| file.path.ends_with("Cargo.toml"))
-        .filter_map(|file| Some((file, file.text.parse().ok()?)))
-        .collect();
-    let ours = packages(&manifests);
-    let renamed = manifests
-        .iter()
-        .find(|(file, _)| file.path == "Cargo.toml")
-        .and_then(|(_, root)| {
-            root.get("workspace")?
-                .get("dependencies")?
-                .as_table()
-                .cloned()
-        })
-        .unwrap_or_default();
-
-    for (file, manifest) in &manifests {
+pub fn check(tree: &Tree) -> Failures {
+    let mut out = Failures::new();
+    for file in tree.files.iter().filter(|file| is_member(&file.path)) {
+        let mut fail =
+            |line, what: &str, way_out| out.push(failure(&file.path, line, what, way_out));
+        let Ok(manifest) = file.text.parse::<Table>() else {
+            fail(1, "this TOML does not parse", "repair it");
+            continue;
+        };
+        if !has_lints(tree, file, &manifest) {
+            fail(
+                1,
+                "does not take the workspace's lints",
+                "add `[lints] workspace = true`",
+            );
+        }
         let Some(name) = file.crate_name() else {
             continue;
         };
-        let Some(level) = level(name) else {
-            report.fail(
-                &file.path,
-                1,
-                format!("crate `{name}` has no level"),
-                "add it to LEVELS in xtask/src/tidy/layers.rs and to ARCHITECTURE.md",
-            );
-            continue;
-        };
-        for dependency in dependencies(manifest, &renamed) {
-            let line = line_of(&file.text, &dependency.key);
-            let problem = match ours.get(dependency.package.as_str()) {
-                Some(target) => wrong_way(name, level, target),
-                None if dependency.ships && level <= PURE_LEVEL => {
-                    outside(level, &dependency.package)
-                }
-                None => None,
-            };
-            if let Some((what, way_out)) = problem {
-                report.fail(&file.path, line, what, way_out);
+        if level(name).is_none() {
+            let way_out = "add it to LEVELS in xtask/src/tidy/layers.rs and to ARCHITECTURE.md";
+            fail(1, "a crate without a level", way_out);
+        }
+        for (key, value, ships) in dependencies(&manifest) {
+            if let Some((what, way_out)) = wrong(name, key, value, ships) {
+                let line = file
+                    .text
+                    .lines()
+                    .position(|line| line.trim_start().starts_with(key));
+                fail(line.map_or(1, |at| at + 1), &what, way_out);
             }
         }
     }
+    out
 }
 
-/// Our packages: name of the package -> its folder from the root.
-fn packages(manifests: &[(&File, toml::Table)]) -> BTreeMap<String, String> {
-    let mut packages = BTreeMap::new();
-    for (file, manifest) in manifests {
-        let package = manifest
-            .get("package")
-            .and_then(|package| package.get("name")?.as_str());
-        let folder = file.path.strip_suffix("/Cargo.toml");
-        if let (Some(package), Some(folder)) = (package, folder) {
-            packages.insert(package.to_owned(), folder.to_owned());
-        }
+/// The manifests of the workspace's members; `fuzz/` itself has a workspace of its own.
+fn is_member(path: &str) -> bool {
+    matches!(path, "xtask/Cargo.toml" | "fuzz/targets/Cargo.toml")
+        || (path.starts_with("crates/") && path.ends_with("/Cargo.toml"))
+}
+
+fn has_lints(tree: &Tree, file: &File, manifest: &Table) -> bool {
+    let lints = manifest.get("lints");
+    match file.crate_name() {
+        Some(UNSAFE_CRATE) => lints == unsafe_lints(tree).as_ref(),
+        _ => lints.and_then(|lints| lints.get("workspace")) == Some(&Value::Boolean(true)),
     }
-    packages
 }
 
-struct Dependency {
-    /// As written in the manifest.
-    key: String,
-    /// The package's own name.
-    package: String,
-    /// Part of the product, not of its tests.
-    ships: bool,
+/// The workspace's lints with `unsafe_code` denied instead of forbidden.
+fn unsafe_lints(tree: &Tree) -> Option<Value> {
+    let root: Table = tree.file("Cargo.toml")?.text.parse().ok()?;
+    let mut lints = root.get("workspace")?.get("lints")?.clone();
+    let rust = lints.get_mut("rust")?.as_table_mut()?;
+    rust.insert("unsafe_code".into(), "deny".into());
+    Some(lints)
 }
 
-/// Every dependency of a manifest: all kinds, all targets.
-fn dependencies(manifest: &toml::Table, renamed: &toml::Table) -> Vec<Dependency> {
-    let mut found = Vec::new();
-    let per_target = manifest.get("target").and_then(toml::Value::as_table);
-    let tables = per_target
-        .into_iter()
-        .flatten()
-        .filter_map(|(_, table)| table.as_table());
-    for table in tables.chain([manifest]) {
-        for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
-            let entries = table.get(kind).and_then(toml::Value::as_table);
-            for (key, value) in entries.into_iter().flatten() {
-                let rename = value
-                    .get("package")
-                    .or_else(|| renamed.get(key)?.get("package"));
-                let package = rename.and_then(toml::Value::as_str).unwrap_or(key);
-                found.push(Dependency {
-                    key: key.clone(),
-                    package: package.to_owned(),
-                    ships: kind == "dependencies",
-                });
-            }
-        }
-    }
-    found
-}
-
-type Problem = Option<(String, &'static str)>;
-
-/// What is wrong with `name` using the crate of ours in the folder `target`.
-fn wrong_way(name: &str, own_level: u8, target: &str) -> Problem {
-    let Some(used) = target.strip_prefix("crates/") else {
-        return Some((
-            format!("`{name}` uses `{target}`"),
-            "what stands outside the map serves no crate",
-        ));
-    };
-    let used_level = level(used)?;
-    let points_down = used_level < own_level || SAME_LEVEL.contains(&(name, used));
-    if !points_down {
-        let what = format!("`{name}` (L{own_level}) uses `{used}` (L{used_level})");
-        return Some((
-            what,
-            "dependencies point down: move the shared part to a lower crate",
-        ));
-    }
-    if name == WITNESS.0 && !WITNESS.1.contains(&used) {
-        let what = format!("`{name}` uses `{used}`");
-        return Some((
-            what,
-            "the analyser stays an independent witness; shared facts are data in `plan`",
-        ));
-    }
-    None
-}
-
-/// What is wrong with a crate of a pure level using the library `package`.
-fn outside(level: u8, package: &str) -> Problem {
-    OUTSIDE.contains(&package).then(|| {
-        let what = format!("library `{package}` in L{level}");
-        (
-            what,
-            "L0 to L3 do no I/O: take what is needed as an argument, or move the code up",
-        )
+/// Every dependency of a manifest, all kinds and targets: its name, what stands there, whether it is part of the product.
+fn dependencies(manifest: &Table) -> impl Iterator<Item = (&str, &Value, bool)> {
+    let per_target = manifest.get("target").and_then(Value::as_table);
+    let targets = per_target.into_iter().flatten();
+    let tables = targets
+        .filter_map(|(_, table)| table.as_table())
+        .chain([manifest]);
+    tables.flat_map(|table| {
+        let kinds = ["dependencies", "dev-dependencies", "build-dependencies"];
+        kinds.into_iter().flat_map(move |kind| {
+            let entries = table.get(kind).and_then(Value::as_table);
+            let ships = kind == "dependencies";
+            entries
+                .into_iter()
+                .flatten()
+                .map(move |(key, value)| (&**key, value, ships))
+        })
     })
 }
 
-/// The line on which a manifest names `key`.
-fn line_of(text: &str, key: &str) -> usize {
-    let is_it = |line: &str| {
-        let rest = line.trim_start().trim_start_matches('"').strip_prefix(key);
-        rest.is_some_and(|rest| rest.starts_with([' ', '.', '=', '"']))
-    };
-    text.lines().position(is_it).map_or(1, |index| index + 1)
+/// What is wrong with `name` using `key`.
+fn wrong(name: &str, key: &str, value: &Value, ships: bool) -> Option<(String, &'static str)> {
+    if value.get("package").is_some() {
+        return Some((
+            format!("`{key}` has another name"),
+            "use its own name, which this rule reads",
+        ));
+    }
+    let own = level(name)?;
+    if let Some(used) = key.strip_prefix("tcplab-") {
+        let Some(below) = level(used) else {
+            let way_out = "what stands outside the map serves no crate";
+            return Some((format!("`{name}` uses `{key}`"), way_out));
+        };
+        if below >= own && !SAME_LEVEL.contains(&(name, used)) {
+            let way_out = "dependencies point down: move the shared part to a lower crate";
+            return Some((
+                format!("`{name}` (L{own}) uses `{used}` (L{below})"),
+                way_out,
+            ));
+        }
+        let is_foreign = name == WITNESS.0 && !WITNESS.1.contains(&used);
+        let way_out = "the analyser stays an independent witness; shared facts are data in `plan`";
+        return is_foreign.then(|| (format!("`{name}` uses `{used}`"), way_out));
+    }
+    if key == "xtask" {
+        return Some((
+            format!("`{name}` uses `xtask`"),
+            "what stands outside the map serves no crate",
+        ));
+    }
+    let opens = ships && own <= PURE_LEVEL && OUTSIDE.contains(&key);
+    let way_out = "L0 to L3 do no I/O: take what is needed as an argument, or move the code up";
+    opens.then(|| (format!("library `{key}` in L{own}"), way_out))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::report::failures_of;
-    use super::check;
+    use super::*;
 
-    /// The manifest of a crate with one section of dependencies.
-    fn manifest(name: &str, dependencies: &str) -> String {
-        format!("[package]\nname = \"tcplab-{name}\"\n{dependencies}\n")
-    }
+    const ROOT: &str = "[workspace.lints.rust]\nunsafe_code = 'forbid'\nmissing_docs = 'warn'\n";
 
-    /// The failures when `user` has the section `dependencies`.
-    fn failures(user: &str, dependencies: &str) -> Vec<(String, usize, String)> {
-        let path = format!("crates/{user}/Cargo.toml");
-        let text = manifest(user, dependencies);
-        let others: Vec<(String, String)> = ["base", "wire", "capture", "tcp", "plan", "kernel"]
-            .iter()
-            .filter(|name| **name != user)
-            .map(|name| (format!("crates/{name}/Cargo.toml"), manifest(name, "")))
-            .collect();
-        let mut samples: Vec<(&str, &str)> = others
-            .iter()
-            .map(|(path, text)| (path.as_str(), text.as_str()))
-            .collect();
-        samples.push((&path, &text));
-        samples.push(("xtask/Cargo.toml", "[package]\nname = 'xtask'\n"));
-        samples.push((
-            "Cargo.toml",
-            "[workspace.dependencies]\nend = { package = 'tcplab-tcp', path = 'crates/tcp' }\n",
-        ));
-        failures_of(check, &samples)
+    /// What is said of a crate with this part of its manifest.
+    fn failures(name: &str, part: &str) -> Failures {
+        let text = format!("[lints]\nworkspace = true\n{part}\n");
+        check(&Tree::of(&[
+            ("Cargo.toml", ROOT),
+            (&format!("crates/{name}/Cargo.toml"), &text),
+        ]))
     }
 
     #[test]
     fn down_is_allowed() {
         let down = "[dependencies]\ntcplab-base.workspace = true\ntcplab-plan = { path = '../plan' }\n\
-                    serde = '1'\n[dev-dependencies]\ntempfile = '3'\n";
-        assert_eq!(failures("analyze", down), []);
+                    serde = '1'\n[dev-dependencies]\ntempfile = '3'";
+        assert_eq!(failures("analyze", down), [""; 0]);
+        assert_eq!(failures("lab", "[dependencies]\nlibc = '0.2'"), [""; 0]);
     }
 
     #[test]
-    fn up_and_sideways_fire() {
+    fn each_other_way_fires_once() {
+        for (name, part) in [
+            ("base", "[dependencies]\ntcplab-wire.workspace = true"),
+            ("wire", "[dependencies]\ntcplab-capture.workspace = true"),
+            ("plan", "[dev-dependencies]\ntcplab-tcp.workspace = true"),
+            (
+                "sim",
+                "[target.'cfg(unix)'.build-dependencies]\ntcplab-kernel = { path = '../kernel' }",
+            ),
+            (
+                "qdisc",
+                "[dependencies]\nx = { package = 'tcplab-tcp', path = '../tcp' }",
+            ),
+            ("cli", "[dependencies]\nxtask = { path = '../../xtask' }"),
+            ("analyze", "[dependencies]\ntcplab-tcp.workspace = true"),
+            ("capture", "[dependencies]\nlibc = '0.2'"),
+            ("mystery", ""),
+        ] {
+            assert_eq!(failures(name, part).len(), 1, "{name}: {part}");
+        }
+        let second = failures("base", "[dependencies]\nserde = '1'\ntcplab-wire = '1'");
+        assert!(second[0].starts_with("crates/base/Cargo.toml:5: `base` (L0) uses `wire` (L1)"));
+    }
+
+    #[test]
+    fn lints_are_the_workspaces() {
+        let of = |path, text| check(&Tree::of(&[("Cargo.toml", ROOT), (path, text)])).len();
+        let repeated = "[lints.rust]\nunsafe_code = 'deny'\nmissing_docs = 'warn'\n";
+        assert_eq!(of("crates/kernel/Cargo.toml", repeated), 0);
+        assert_eq!(of("crates/base/Cargo.toml", repeated), 1);
+        assert_eq!(of("crates/base/Cargo.toml", ""), 1);
         assert_eq!(
-            failures("base", "[dependencies]\ntcplab-wire.workspace = true").len(),
+            of(
+                "crates/kernel/Cargo.toml",
+                "[lints.rust]\nunsafe_code = 'deny'\n"
+            ),
             1
         );
-        assert_eq!(
-            failures("wire", "[dependencies]\ntcplab-capture.workspace = true").len(),
-            1
-        );
-        assert_eq!(
-            failures("plan", "[dev-dependencies]\ntcplab-tcp.workspace = true").len(),
-            1
-        );
-        let target =
-            "[target.'cfg(unix)'.build-dependencies]\ntcplab-kernel = { path = '../kernel' }";
-        assert_eq!(failures("sim", target).len(), 1);
-    }
-
-    #[test]
-    fn the_line_is_named() {
-        let failures = failures("base", "[dependencies]\nserde = '1'\ntcplab-wire = '1'");
-        assert_eq!(failures[0].1, 5);
-        assert_eq!(failures[0].2, "`base` (L0) uses `wire` (L1)");
-    }
-
-    #[test]
-    fn a_renamed_dependency_is_seen() {
-        assert_eq!(
-            failures("qdisc", "[dependencies]\nend.workspace = true").len(),
-            1
-        );
-        let inline = "[dependencies]\nx = { package = 'tcplab-tcp', path = '../tcp' }";
-        assert_eq!(failures("qdisc", inline).len(), 1);
-    }
-
-    #[test]
-    fn nobody_uses_xtask() {
-        assert_eq!(
-            failures("cli", "[dependencies]\nxtask = { path = '../../xtask' }").len(),
-            1
-        );
-    }
-
-    #[test]
-    fn the_witness_uses_nothing_of_tcp() {
-        assert_eq!(
-            failures("analyze", "[dependencies]\ntcplab-tcp.workspace = true").len(),
-            1
-        );
-    }
-
-    #[test]
-    fn pure_levels_take_no_library_of_the_outside() {
-        assert_eq!(failures("capture", "[dependencies]\nlibc = '0.2'").len(), 1);
-        assert_eq!(failures("kernel", "[dependencies]\nlibc = '0.2'"), []);
-    }
-
-    #[test]
-    fn a_crate_without_a_level_fires() {
-        assert_eq!(failures("mystery", "").len(), 1);
     }
 }

@@ -1,11 +1,10 @@
 //! Rule: a relative link in a Markdown file leads to something that exists.
 
-use super::report::Report;
 use super::tree::{Kind, Tree};
+use super::{Failures, failure};
 
-pub const NAME: &str = "links";
-
-pub fn check(tree: &Tree, report: &mut Report) {
+pub fn check(tree: &Tree) -> Failures {
+    let mut out = Failures::new();
     for file in tree.files.iter().filter(|file| file.kind == Kind::Markdown) {
         let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
         for (number, line) in outside_code(&file.text) {
@@ -15,11 +14,13 @@ pub fn check(tree: &Tree, report: &mut Report) {
                 };
                 if !tree.has(&path) {
                     let what = format!("link to `{target}`, which does not exist");
-                    report.fail(&file.path, number, what, "correct or remove the link");
+                    let way_out = "correct or remove the link";
+                    out.push(failure(&file.path, number, &what, way_out));
                 }
             }
         }
     }
+    out
 }
 
 /// The numbered lines that are not in a fenced block.
@@ -63,16 +64,15 @@ fn resolve(folder: &str, target: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::report::failures_of;
-    use super::check;
+    use super::*;
 
     #[test]
     fn fires_on_a_dead_link_only() {
         let text = "[a](b.md#x) [c](../README.md) [d](gone.md)\n[e](https://x.org/y) [f](#here)\n\
                     ```\n[g](in-code.md)\n```\n[h](..)\n";
         let samples = [("docs/a.md", text), ("docs/b.md", ""), ("README.md", "")];
-        let failures = failures_of(check, &samples);
+        let failures = check(&Tree::of(&samples));
         assert_eq!(failures.len(), 1);
-        assert_eq!(failures[0].2, "link to `gone.md`, which does not exist");
+        assert!(failures[0].contains("link to `gone.md`, which does not exist"));
     }
 }

@@ -82,8 +82,6 @@ pub struct File {
     pub text: String,
     /// Size on disk.
     pub bytes: usize,
-    /// The syntax tree of a Rust file, or what is wrong with it and at which line.
-    pub syntax: Option<Result<syn::File, (usize, String)>>,
     /// Rust that is compiled for tests and benches only.
     pub is_test: bool,
 }
@@ -94,22 +92,37 @@ impl File {
         let text = String::from_utf8(content).ok();
         let kind = Kind::of(&path, text.as_deref());
         let text = text.unwrap_or_default();
-        let syntax = (kind == Kind::Rust)
-            .then(|| syn::parse_file(&text).map_err(|e| (e.span().start().line, e.to_string())));
         let is_test = is_test_path(&path);
         File {
             path,
             kind,
             text,
             bytes,
-            syntax,
             is_test,
         }
     }
 
-    /// The syntax tree, when this is Rust that parses.
-    pub fn rust(&self) -> Option<&syn::File> {
-        self.syntax.as_ref().and_then(|parsed| parsed.as_ref().ok())
+    /// The lines of the product with their numbers: no comments, nothing of a test, nothing behind the module of unit tests
+    /// that ends a file.
+    pub fn product(&self) -> impl Iterator<Item = (usize, &str)> {
+        let text = match self.text.find("\n#[cfg(test)]\nmod tests {") {
+            Some(at) => self.text.get(..=at).unwrap_or_default(),
+            None => &self.text,
+        };
+        let mut lines = text.lines().enumerate().map(|(i, line)| (i + 1, line));
+        let mut is_test = self.is_test;
+        std::iter::from_fn(move || {
+            loop {
+                let (number, line) = lines.next()?;
+                // A function of tests beside the product: to its closing brace.
+                is_test |= line.trim() == "#[cfg(test)]" && !self.is_test;
+                let was_test = is_test;
+                is_test &= self.is_test || !(line == "}" || line.ends_with(';'));
+                if !was_test && !line.trim_start().starts_with("//") {
+                    return Some((number, line));
+                }
+            }
+        })
     }
 
     /// The folder name under `crates/`, when the file lies there.
@@ -224,44 +237,21 @@ fn is_test_path(path: &str) -> bool {
     folders.any(|folder| matches!(folder, "tests" | "benches" | "fuzz" | "examples"))
 }
 
-/// The paths that a file's `#[cfg(test)] mod name;` may mean.
+/// The paths that a file's `#[cfg(test)] mod name;` may mean, or any `mod name;` of a file of tests.
 fn test_modules(file: &File) -> Vec<String> {
-    let Some(syntax) = file.rust() else {
-        return Vec::new();
-    };
     let (folder, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
     let base = match name {
         "mod.rs" | "lib.rs" | "main.rs" => folder.to_owned(),
         _ => format!("{folder}/{}", name.trim_end_matches(".rs")),
     };
-    let mut paths = Vec::new();
-    for item in &syntax.items {
-        let syn::Item::Mod(module) = item else {
-            continue;
-        };
-        if module.content.is_none() && (file.is_test || is_cfg_test(&module.attrs)) {
-            paths.push(format!("{base}/{}.rs", module.ident));
-            paths.push(format!("{base}/{}/mod.rs", module.ident));
-        }
-    }
-    paths
-}
-
-/// Whether an item is compiled for tests only: `#[test]` or a `cfg` that needs `test`.
-pub fn is_cfg_test(attributes: &[syn::Attribute]) -> bool {
-    attributes.iter().any(|attribute| {
-        if attribute.path().is_ident("test") {
-            return true;
-        }
-        if !attribute.path().is_ident("cfg") {
-            return false;
-        }
-        let syn::Meta::List(list) = &attribute.meta else {
-            return false;
-        };
-        let text = list.tokens.to_string();
-        text == "test" || (text.starts_with("all") && text.contains("test"))
-    })
+    let lines: Vec<&str> = file.text.lines().collect();
+    let declared = lines.windows(2).filter_map(|pair| {
+        let name = pair.get(1)?.strip_prefix("mod ")?.strip_suffix(';')?;
+        (file.is_test || pair.first()?.starts_with("#[cfg(test)]")).then_some(name)
+    });
+    declared
+        .flat_map(|name| [format!("{base}/{name}.rs"), format!("{base}/{name}/mod.rs")])
+        .collect()
 }
 
 #[cfg(test)]
@@ -295,6 +285,24 @@ mod tests {
         assert!(tree.file("crates/base/src/checks.rs").unwrap().is_test);
         assert!(!tree.file("crates/base/src/seq.rs").unwrap().is_test);
         assert!(tree.file("crates/base/tests/all.rs").unwrap().is_test);
+    }
+
+    #[test]
+    fn the_product_has_no_comments_and_no_tests() {
+        let text = "//! Head.\nfn a() {}\n#[cfg(test)]\nfn b() {\n}\n    // c\nfn d() {}\n\n#[cfg(test)]\nmod tests {\n    fn e() {}\n}\n";
+        let tree = Tree::of(&[
+            ("crates/base/src/lib.rs", text),
+            ("crates/base/tests/a.rs", text),
+        ]);
+        let lines = |path: &str| -> Vec<&str> {
+            let product = tree.file(path).unwrap().product();
+            product
+                .map(|(_, line)| line)
+                .filter(|line| !line.is_empty())
+                .collect()
+        };
+        assert_eq!(lines("crates/base/src/lib.rs"), ["fn a() {}", "fn d() {}"]);
+        assert_eq!(lines("crates/base/tests/a.rs"), [""; 0]);
     }
 
     #[test]

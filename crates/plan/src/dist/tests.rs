@@ -344,156 +344,158 @@ fn canonical_text() {
     }
 }
 
+/// What is wrong, its kind, the place that is marked, and a part of what is said.
+const ERRORS: &[(&str, Kind, &str, &str)] = &[
+    ("", Kind::Time, "", "it is empty: write a value"),
+    ("80", Kind::Time, "80", "write a number and ns, us, ms"),
+    ("80ms 3", Kind::Time, "3", "unexpected here"),
+    ("80ms)", Kind::Time, ")", "no matching"),
+    ("-80ms", Kind::Time, "-", "negative values are not"),
+    (".5ms", Kind::Time, ".", "write 0.5"),
+    ("80ms; 3", Kind::Time, ";", "`;` is not part"),
+    ("2000000s", Kind::Time, "2000000s", "more than 1000000s"),
+    (
+        "1000000s + 1ns",
+        Kind::Time,
+        "1000000s + 1ns",
+        "sum is too large",
+    ),
+    (
+        "lognormal(median 80ms)",
+        Kind::Time,
+        ")",
+        "`, sigma` and a number",
+    ),
+    (
+        "lognormal(mean 80ms, sigma 1)",
+        Kind::Time,
+        "mean",
+        "`median` is missing",
+    ),
+    (
+        "lognormal(median 80ms, sigma 11)",
+        Kind::Time,
+        "11",
+        "from 0 to 10",
+    ),
+    (
+        "lognormal(median 80ms, sigma x)",
+        Kind::Time,
+        "x",
+        "a number without a unit",
+    ),
+    (
+        "pareto(minimum 1s, alpha 0)",
+        Kind::Time,
+        "0",
+        "from 0.01 to 1000",
+    ),
+    (
+        "lognornal(median 1s)",
+        Kind::Time,
+        "lognornal",
+        "did you mean `lognormal`",
+    ),
+    (
+        "weibull(1)",
+        Kind::Time,
+        "weibull",
+        "is not a distribution: write",
+    ),
+    ("exponential 3ms", Kind::Time, "3", "`(` follows"),
+    ("exponential(mean 3ms", Kind::Time, "", "expected `)`"),
+    ("uniform(3ms..2ms)", Kind::Time, "3ms..2ms", "swap them"),
+    (
+        "uniform(1.5..2)",
+        Kind::Number,
+        "1.5..2",
+        "two whole numbers",
+    ),
+    ("uniform(1ms)", Kind::Time, ")", "`..` between"),
+    ("1ms clip", Kind::Time, "", "`..` between"),
+    ("1ms clip ..", Kind::Time, "clip ..", "at least one end"),
+    (
+        "1ms clip 2ms..1ms",
+        Kind::Time,
+        "clip 2ms..1ms",
+        "swap them",
+    ),
+    (
+        "geometric(mean 0.5)",
+        Kind::Number,
+        "0.5",
+        "from 1 to 1000000",
+    ),
+    (
+        "geometric(mean 2)",
+        Kind::Time,
+        "geometric",
+        "plain numbers; here, write",
+    ),
+    (
+        "table(1% 1ms, 100% 2ms)",
+        Kind::Time,
+        "1%",
+        "ascend from 0%",
+    ),
+    ("table(0% 1ms, 0% 2ms)", Kind::Time, "0%", "ascend from 0%"),
+    ("table(0% 1ms, 50% 2ms)", Kind::Time, ")", "value at 100%"),
+    (
+        "table(0% 3ms, 100% 2ms)",
+        Kind::Time,
+        "100% 2ms",
+        "swap them",
+    ),
+    ("table(0 3ms)", Kind::Time, "0", "write a percentage"),
+    (
+        "60% 1ms | 30% 2ms",
+        Kind::Time,
+        "60% 1ms | 30% 2ms",
+        "add to 90%",
+    ),
+    ("60% 1ms", Kind::Time, "60% 1ms", "add to 60%"),
+    ("60% 1ms | 50% 2ms | else 1s", Kind::Time, "", "add to 110%"),
+    ("1ms | 2ms", Kind::Time, "2ms", "each part of a mixture"),
+    ("60% 1ms | 2ms", Kind::Time, "2ms", "each part of a mixture"),
+    (
+        "else 1ms | 40% 2ms",
+        Kind::Time,
+        "else",
+        "`else` must be the last",
+    ),
+    (
+        "3% rtt",
+        Kind::Size,
+        "3% rtt",
+        "`rtt` is allowed for times only; here, write bytes",
+    ),
+    ("2 bdp", Kind::Time, "2 bdp", "buffer sizes only"),
+    ("2ms rtt", Kind::Time, "2ms rtt", "is no number"),
+    ("1001 bdp", Kind::Buffer, "1001 bdp", "more than 1000 bdp"),
+    (
+        "0.00000001% rtt",
+        Kind::Time,
+        "0.00000001% rtt",
+        "seven decimals",
+    ),
+    ("1% + ", Kind::Chance, "", "missing at the end"),
+    (
+        "1ms + uniform(..2ms)",
+        Kind::Time,
+        "..",
+        "a part: \"50% rtt\"",
+    ),
+    ("((((((((((((((((( 1", Kind::Number, "(", "16 deep"),
+];
+
 #[test]
 fn errors_say_where_and_the_way_out() {
-    let table = [
-        ("", Kind::Time, "", "it is empty: write a value"),
-        ("80", Kind::Time, "80", "write a number and ns, us, ms"),
-        ("80ms 3", Kind::Time, "3", "unexpected here"),
-        ("80ms)", Kind::Time, ")", "no matching"),
-        ("-80ms", Kind::Time, "-", "negative values are not"),
-        (".5ms", Kind::Time, ".", "write 0.5"),
-        ("80ms; 3", Kind::Time, ";", "`;` is not part"),
-        ("2000000s", Kind::Time, "2000000s", "more than 1000000s"),
-        (
-            "1000000s + 1ns",
-            Kind::Time,
-            "1000000s + 1ns",
-            "sum is too large",
-        ),
-        (
-            "lognormal(median 80ms)",
-            Kind::Time,
-            ")",
-            "`, sigma` and a number",
-        ),
-        (
-            "lognormal(mean 80ms, sigma 1)",
-            Kind::Time,
-            "mean",
-            "`median` is missing",
-        ),
-        (
-            "lognormal(median 80ms, sigma 11)",
-            Kind::Time,
-            "11",
-            "from 0 to 10",
-        ),
-        (
-            "lognormal(median 80ms, sigma x)",
-            Kind::Time,
-            "x",
-            "a number without a unit",
-        ),
-        (
-            "pareto(minimum 1s, alpha 0)",
-            Kind::Time,
-            "0",
-            "from 0.01 to 1000",
-        ),
-        (
-            "lognornal(median 1s)",
-            Kind::Time,
-            "lognornal",
-            "did you mean `lognormal`",
-        ),
-        (
-            "weibull(1)",
-            Kind::Time,
-            "weibull",
-            "is not a distribution: write",
-        ),
-        ("exponential 3ms", Kind::Time, "3", "`(` follows"),
-        ("exponential(mean 3ms", Kind::Time, "", "expected `)`"),
-        ("uniform(3ms..2ms)", Kind::Time, "3ms..2ms", "swap them"),
-        (
-            "uniform(1.5..2)",
-            Kind::Number,
-            "1.5..2",
-            "two whole numbers",
-        ),
-        ("uniform(1ms)", Kind::Time, ")", "`..` between"),
-        ("1ms clip", Kind::Time, "", "`..` between"),
-        ("1ms clip ..", Kind::Time, "clip ..", "at least one end"),
-        (
-            "1ms clip 2ms..1ms",
-            Kind::Time,
-            "clip 2ms..1ms",
-            "swap them",
-        ),
-        (
-            "geometric(mean 0.5)",
-            Kind::Number,
-            "0.5",
-            "from 1 to 1000000",
-        ),
-        (
-            "geometric(mean 2)",
-            Kind::Time,
-            "geometric",
-            "plain numbers; here, write",
-        ),
-        (
-            "table(1% 1ms, 100% 2ms)",
-            Kind::Time,
-            "1%",
-            "ascend from 0%",
-        ),
-        ("table(0% 1ms, 0% 2ms)", Kind::Time, "0%", "ascend from 0%"),
-        ("table(0% 1ms, 50% 2ms)", Kind::Time, ")", "value at 100%"),
-        (
-            "table(0% 3ms, 100% 2ms)",
-            Kind::Time,
-            "100% 2ms",
-            "swap them",
-        ),
-        ("table(0 3ms)", Kind::Time, "0", "write a percentage"),
-        (
-            "60% 1ms | 30% 2ms",
-            Kind::Time,
-            "60% 1ms | 30% 2ms",
-            "add to 90%",
-        ),
-        ("60% 1ms", Kind::Time, "60% 1ms", "add to 60%"),
-        ("60% 1ms | 50% 2ms | else 1s", Kind::Time, "", "add to 110%"),
-        ("1ms | 2ms", Kind::Time, "2ms", "each part of a mixture"),
-        ("60% 1ms | 2ms", Kind::Time, "2ms", "each part of a mixture"),
-        (
-            "else 1ms | 40% 2ms",
-            Kind::Time,
-            "else",
-            "`else` must be the last",
-        ),
-        (
-            "3% rtt",
-            Kind::Size,
-            "3% rtt",
-            "`rtt` is allowed for times only; here, write bytes",
-        ),
-        ("2 bdp", Kind::Time, "2 bdp", "buffer sizes only"),
-        ("2ms rtt", Kind::Time, "2ms rtt", "is no number"),
-        ("1001 bdp", Kind::Buffer, "1001 bdp", "more than 1000 bdp"),
-        (
-            "0.00000001% rtt",
-            Kind::Time,
-            "0.00000001% rtt",
-            "seven decimals",
-        ),
-        ("1% + ", Kind::Chance, "", "missing at the end"),
-        (
-            "1ms + uniform(..2ms)",
-            Kind::Time,
-            "..",
-            "a part: \"50% rtt\"",
-        ),
-        ("((((((((((((((((( 1", Kind::Number, "(", "16 deep"),
-    ];
-    for (text, kind, place, why) in table {
-        let error = Dist::parse(text, kind).expect_err(text);
+    for (text, kind, place, why) in ERRORS {
+        let error = Dist::parse(text, *kind).expect_err(text);
         assert!(error.message.contains(why), "{text}: {error}");
         let marked = text.get(error.start..error.end).expect(text);
         if !place.is_empty() {
-            assert_eq!(marked, place, "{text}: {error}");
+            assert_eq!(marked, *place, "{text}: {error}");
         }
     }
     let long = "1ms + ".repeat(1_000);
