@@ -8,10 +8,10 @@
 //! ```
 //! use tcplab_apps::{Program, Result, Step};
 //! use tcplab_base::Instant;
-//! use tcplab_plan::app::{AppKind, Extent};
+//! use tcplab_plan::app::{AppKind, Extent, Reading};
 //!
 //! let echo = AppKind::Echo { size: 50, pause_ns: 0, until: Extent { count: Some(1), duration_ns: None } };
-//! let mut client = Program::client(&echo);
+//! let mut client = Program::client(&echo, &Reading::default());
 //! let now = Instant::from_nanos(0);
 //! assert_eq!(client.next(now, Result::Done), Step::Write(50));
 //! assert_eq!(client.next(now, Result::Done), Step::Read(50));
@@ -26,6 +26,7 @@ mod messages;
 mod patience;
 mod ping;
 mod program;
+mod reader;
 mod record;
 mod start;
 mod stream;
@@ -34,7 +35,7 @@ mod udp;
 mod web;
 
 pub use drive::{
-    AckState, BACKLOG, CHUNK, Drive, End, Ended, Foreign, Host, Interest, Read, Replayed, Timer,
+    AckState, CHUNK, Drive, End, Ended, Foreign, Host, Interest, Read, Replayed, Timer,
 };
 pub use ping::Ping;
 pub use program::{Message, Program, Result, Step};

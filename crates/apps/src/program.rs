@@ -1,11 +1,12 @@
 //! What a program asks for, and what it hears.
 
 use tcplab_base::Instant;
-use tcplab_plan::app::AppKind;
+use tcplab_plan::app::{AppKind, BULK_READ, Reading};
 
 use crate::bulk::{Bulk, Sink};
 use crate::messages::Talk;
 use crate::ping::{Ping, Pings};
+use crate::reader::Reader;
 use crate::record::Record;
 use crate::stream::{Stream, Watch};
 use crate::transaction::{Answer, Ask};
@@ -78,6 +79,7 @@ pub struct Program {
 enum Kind {
     Stream(Box<Stream>),
     Watch(Watch),
+    Reader(Box<Reader>),
     Bulk(Box<Bulk>),
     Sink(Sink),
     Ask(Box<Ask>),
@@ -92,14 +94,15 @@ enum Kind {
 
 impl Program {
     /// The end that connects.
-    pub fn client(app: &AppKind) -> Self {
+    pub fn client(app: &AppKind, reading: &Reading) -> Self {
+        let reads = |bytes| Self::reader(reading, bytes);
         let kind = match app {
-            AppKind::Stream { read, .. } => Kind::Watch(Watch::new(*read)),
+            AppKind::Stream { read, .. } => reads(*read),
             AppKind::Echo { .. }
             | AppKind::WriteWriteRead { .. }
             | AppKind::RequestResponse { .. }
             | AppKind::ConnectRequestResponse { .. } => Kind::Ask(Box::new(Ask::new(app))),
-            AppKind::Bulk { reverse: true, .. } => Kind::Watch(Watch::new(Watch::BULK_READ)),
+            AppKind::Bulk { reverse: true, .. } => reads(reading.bytes),
             AppKind::Bulk { .. } => Kind::Bulk(Box::new(Bulk::new(app))),
             AppKind::Messages { .. } => Kind::Talk(Box::new(Talk::new(app, true))),
             AppKind::Web { .. } => Kind::Pages(Box::new(Pages::new(app))),
@@ -109,13 +112,13 @@ impl Program {
             }
             AppKind::Ping { .. } => Kind::Pings(Box::new(Pings::new(app))),
             // The driver itself sends recorded frames: there is no socket to ask a program about.
-            AppKind::Replay { .. } => Kind::Watch(Watch::new(Watch::BULK_READ)),
+            AppKind::Replay { .. } => Kind::Watch(Watch::new(BULK_READ)),
         };
         Self::of(kind)
     }
 
     /// The end that was accepted.
-    pub fn server(app: &AppKind) -> Self {
+    pub fn server(app: &AppKind, reading: &Reading) -> Self {
         let kind = match app {
             AppKind::Stream { .. } => Kind::Stream(Box::new(Stream::new(app))),
             AppKind::Echo { .. }
@@ -123,9 +126,8 @@ impl Program {
             | AppKind::RequestResponse { .. }
             | AppKind::ConnectRequestResponse { .. } => Kind::Answer(Answer::new(app)),
             AppKind::Bulk { reverse: true, .. } => Kind::Bulk(Box::new(Bulk::new(app))),
-            AppKind::Bulk { .. } | AppKind::Sink { .. } | AppKind::Replay { .. } => {
-                Kind::Watch(Watch::new(Watch::BULK_READ))
-            }
+            AppKind::Bulk { .. } => Self::reader(reading, reading.bytes),
+            AppKind::Sink { .. } | AppKind::Replay { .. } => Kind::Watch(Watch::new(BULK_READ)),
             AppKind::Messages { .. } => Kind::Talk(Box::new(Talk::new(app, false))),
             AppKind::Web { .. } => Kind::Serve(Box::new(Serve::new(app))),
             AppKind::UdpStream { .. } | AppKind::UdpRr { .. } | AppKind::Ping { .. } => {
@@ -133,6 +135,14 @@ impl Program {
             }
         };
         Self::of(kind)
+    }
+
+    /// An end that only reads: at once, or at times of its own.
+    fn reader(reading: &Reading, bytes: u64) -> Kind {
+        match (reading.after_ns, reading.every_ns) {
+            (0, 0) => Kind::Watch(Watch::new(bytes)),
+            _ => Kind::Reader(Box::new(Reader::new(reading, bytes))),
+        }
     }
 
     /// With the draws of the run of this seed.
@@ -152,15 +162,15 @@ impl Program {
     }
 
     /// A new connection for the same end: the program begins anew, what it completed stays.
-    pub fn restart(&mut self, app: &AppKind, is_client: bool) {
+    pub fn restart(&mut self, app: &AppKind, reading: &Reading, is_client: bool) {
         match &mut self.kind {
             Kind::Ask(p) => p.restart(),
             Kind::Talk(p) => p.restart(),
             Kind::Answer(p) => p.restart(),
             Kind::Pages(p) => p.restart(),
             Kind::Serve(p) => p.restart(),
-            kind if is_client => *kind = Self::client(app).kind,
-            kind => *kind = Self::server(app).kind,
+            kind if is_client => *kind = Self::client(app, reading).kind,
+            kind => *kind = Self::server(app, reading).kind,
         }
     }
 
@@ -189,6 +199,7 @@ impl Program {
         match &mut self.kind {
             Kind::Stream(p) => p.next(now, last, record),
             Kind::Watch(p) => p.next(last),
+            Kind::Reader(p) => p.next(now, last),
             Kind::Bulk(p) => p.next(now, last, record),
             Kind::Sink(p) => p.next(now),
             Kind::Ask(p) => p.next(now, last, record),
@@ -206,6 +217,7 @@ impl Program {
     pub fn memory(&self) -> usize {
         let own = match &self.kind {
             Kind::Stream(p) => size_of_val(&**p),
+            Kind::Reader(p) => size_of_val(&**p),
             Kind::Bulk(p) => size_of_val(&**p),
             Kind::Ask(p) => size_of_val(&**p),
             Kind::Talk(p) => size_of_val(&**p),

@@ -118,9 +118,6 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Bytes of a read where an application only throws away.
-    pub(crate) const BULK_READ: u64 = 128 << 10;
-
     pub(crate) fn new(read: u64) -> Self {
         Self { read }
     }

@@ -3,7 +3,7 @@
 
 use tcplab_apps::{Message, Ping, Program, Result, Step};
 use tcplab_base::{Duration, Instant};
-use tcplab_plan::app::{AppKind, Extent};
+use tcplab_plan::app::{AppKind, Extent, Reading};
 
 fn count(n: u64) -> Extent {
     Extent {
@@ -52,7 +52,7 @@ fn a_stream_writes_on_an_absolute_schedule() {
         read: 4096,
         until: count(3),
     };
-    let mut server = Program::server(&app);
+    let mut server = Program::server(&app, &Reading::default());
     let seen = steps(&mut server, done);
     assert_eq!(
         seen,
@@ -69,7 +69,7 @@ fn a_stream_writes_on_an_absolute_schedule() {
     assert_eq!(server.record().completed(), 3);
     let ends = |_| Result::End;
     assert_eq!(
-        steps(&mut Program::client(&app), ends),
+        steps(&mut Program::client(&app, &Reading::default()), ends),
         ["ReadSome(4096)", "close"]
     );
 }
@@ -84,7 +84,7 @@ fn each_nth_write_of_a_stream_is_urgent() {
         read: 4096,
         until: count(4),
     };
-    let seen = steps(&mut Program::server(&app), done);
+    let seen = steps(&mut Program::server(&app, &Reading::default()), done);
     assert_eq!(
         seen,
         [
@@ -110,7 +110,7 @@ fn a_stream_that_lasts_a_time_writes_at_its_beginning_not_at_its_end() {
             duration_ns: Some(100),
         },
     };
-    let seen = steps(&mut Program::server(&app), done);
+    let seen = steps(&mut Program::server(&app, &Reading::default()), done);
     assert_eq!(seen.iter().filter(|s| *s == "Write(1)").count(), 10);
 }
 
@@ -124,7 +124,7 @@ fn a_late_write_does_not_move_the_next_ones() {
         read: 1,
         until: count(3),
     };
-    let mut server = Program::server(&app);
+    let mut server = Program::server(&app, &Reading::default());
     let at = Instant::from_nanos;
     assert_eq!(server.next(at(0), Result::Done), Step::Write(1));
     // The write took 250: the one of t=100 is late, the one of t=200 too.
@@ -143,14 +143,14 @@ fn two_writes_then_a_read() {
         until: count(2),
     };
     let once = ["Write(512)", "Write(300)", "Read(1448)"];
-    let mut client = Program::client(&app);
+    let mut client = Program::client(&app, &Reading::default());
     let seen = steps(&mut client, done);
     assert_eq!(seen[..3], once);
     assert_eq!(seen[3], "t=7");
     assert_eq!(seen[4..7], once);
     assert_eq!(seen[7..], ["t=14", "close"]);
     assert_eq!(client.record().latencies().len(), 2);
-    let mut server = Program::server(&app);
+    let mut server = Program::server(&app, &Reading::default());
     let at = Instant::from_nanos(0);
     assert_eq!(server.next(at, Result::Done), Step::Read(812));
     assert_eq!(server.next(at, Result::Done), Step::Write(1448));
@@ -166,7 +166,7 @@ fn a_connection_for_each_transaction_counts_its_handshake() {
         pause_ns: 0,
         until: count(2),
     };
-    let mut client = Program::client(&app);
+    let mut client = Program::client(&app, &Reading::default());
     let at = Instant::from_nanos;
     client.connects(at(0));
     assert_eq!(client.next(at(50), Result::Done), Step::Write(1));
@@ -197,7 +197,7 @@ fn bulk_ends_with_the_peer_s_end() {
         Step::ReadSome(_) => Result::End,
         _ => Result::Done,
     };
-    let mut client = Program::client(&app);
+    let mut client = Program::client(&app, &Reading::default());
     assert_eq!(
         steps(&mut client, ends_at_read),
         [
@@ -219,7 +219,7 @@ fn web_thinks_between_pages() {
         sizes: vec![1000, 2000],
         think_ns: vec![5],
     };
-    let seen = steps(&mut Program::client(&app), done);
+    let seen = steps(&mut Program::client(&app, &Reading::default()), done);
     assert_eq!(
         seen,
         [
@@ -236,7 +236,10 @@ fn web_thinks_between_pages() {
         _ => Result::Done,
     };
     assert_eq!(
-        steps(&mut Program::server(&app), ends_at_last),
+        steps(
+            &mut Program::server(&app, &Reading::default()),
+            ends_at_last
+        ),
         [
             "Read(300)",
             "Write(1000)",
@@ -256,7 +259,7 @@ fn datagrams_keep_their_schedule_and_give_up_on_lost_answers() {
         until: count(2),
     };
     assert_eq!(
-        steps(&mut Program::client(&stream), done),
+        steps(&mut Program::client(&stream, &Reading::default()), done),
         ["Send(100)", "t=10", "Send(100)", "t=20", "close"]
     );
     let rr = AppKind::UdpRr {
@@ -270,7 +273,7 @@ fn datagrams_keep_their_schedule_and_give_up_on_lost_answers() {
         Step::Receive(_) => Result::TimedOut,
         _ => Result::Done,
     };
-    let mut client = Program::client(&rr);
+    let mut client = Program::client(&rr, &Reading::default());
     assert_eq!(steps(&mut client, lost).len(), 5);
     assert_eq!(client.record().completed(), 0);
     let message = |size| Message { size, number: 0 };
@@ -278,10 +281,10 @@ fn datagrams_keep_their_schedule_and_give_up_on_lost_answers() {
         Step::Receive(_) => Result::Message(message(2)),
         _ => Result::Done,
     };
-    let mut client = Program::client(&rr);
+    let mut client = Program::client(&rr, &Reading::default());
     steps(&mut client, got);
     assert_eq!(client.record().completed(), 2);
-    let mut server = Program::server(&rr);
+    let mut server = Program::server(&rr, &Reading::default());
     let at = Instant::from_nanos(0);
     assert_eq!(server.next(at, Result::Done), Step::Receive(None));
     assert_eq!(
@@ -305,7 +308,7 @@ fn pings_keep_their_schedule_and_are_known_by_their_numbers() {
     let send = |number| Step::Send(Message { size: 60, number });
     let answer = |number| Result::Message(Message { size: 60, number });
     let until = |ns| Step::Receive(Some(at(ns)));
-    let mut client = Program::client(&app);
+    let mut client = Program::client(&app, &Reading::default());
     let script = [
         (1_000, Result::Done, send(0)),
         (1_000, Result::Done, until(1_100)),
@@ -336,7 +339,7 @@ fn pings_keep_their_schedule_and_are_known_by_their_numbers() {
     );
     assert_eq!(client.record().completed(), 2);
 
-    let mut server = Program::server(&app);
+    let mut server = Program::server(&app, &Reading::default());
     assert_eq!(server.next(at(0), Result::Done), Step::Receive(None));
     assert_eq!(server.next(at(0), answer(5)), send(5));
     assert_eq!(server.next(at(0), Result::Done), Step::Receive(None));
@@ -357,11 +360,52 @@ fn a_stream_that_is_late_by_more_than_a_write_ends_with_its_duration() {
                 duration_ns: Some(100),
             },
         };
-        let mut server = Program::server(&app);
+        let mut server = Program::server(&app, &Reading::default());
         let at = Instant::from_nanos;
         assert_eq!(server.next(at(0), Result::Done), Step::Write(1));
         // Nine more were due before 100; they are late.
         let step = server.next(at(100 + late), Result::Done);
         assert_eq!(step == Step::Write(1), writes, "{every_ns} {late}");
     }
+}
+
+/// Late, then at an interval; what waits while it sleeps is read by the next read.
+#[test]
+fn a_slow_reader_reads_at_times_of_its_own() {
+    let bulk = AppKind::Bulk {
+        bytes: Some(5000),
+        duration_ns: None,
+        chunk: 1000,
+        reverse: false,
+    };
+    let reading = Reading {
+        bytes: 2000,
+        after_ns: 500,
+        every_ns: 100,
+    };
+    let mut reads = [Result::Got(2000), Result::Got(2000), Result::End].into_iter();
+    let mut server = Program::server(&bulk, &reading);
+    let (mut now, mut last, mut seen) = (0, Result::Done, Vec::new());
+    while seen.len() < 10 {
+        let step = server.next(Instant::from_nanos(now), last);
+        seen.push(format!("{step:?} at {now}"));
+        last = match step {
+            Step::Until(at) => {
+                now = at.as_nanos();
+                Result::Done
+            }
+            Step::ReadSome(_) => reads.next().unwrap_or(Result::End),
+            _ => break,
+        };
+    }
+    let want = [
+        "Until(Instant(500)) at 0",
+        "ReadSome(2000) at 500",
+        "Until(Instant(600)) at 500",
+        "ReadSome(2000) at 600",
+        "Until(Instant(700)) at 600",
+        "ReadSome(2000) at 700",
+        "Close at 700",
+    ];
+    assert_eq!(seen, want);
 }

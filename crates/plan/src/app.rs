@@ -7,6 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::point::SocketOptions;
 
+/// Connections that a listener holds until they are accepted, unless a key says otherwise.
+pub const BACKLOG: u16 = 4096;
+/// Bytes of a read where an application only throws away.
+pub const BULK_READ: u64 = 128 << 10;
+
 /// An application: a server on one host, one or more clients on another (or the same) host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -38,8 +43,70 @@ pub struct App {
     /// The same of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_timeout_ns: Option<i64>,
+    /// How its server takes connections.
+    #[serde(default, skip_serializing_if = "Listening::is_plain")]
+    pub listening: Listening,
+    /// How the end that only reads (of `stream` and `bulk`) does so.
+    #[serde(default, skip_serializing_if = "Reading::is_plain")]
+    pub reading: Reading,
     /// What it does.
     pub does: AppKind,
+}
+
+/// How a server takes connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Listening {
+    /// False: nobody listens at its port.
+    pub listens: bool,
+    /// The backlog of listen(2).
+    pub backlog: u16,
+    /// Time between two accepts; 0: each at once.
+    pub accept_every_ns: i64,
+}
+
+impl Default for Listening {
+    fn default() -> Self {
+        Self {
+            listens: true,
+            backlog: BACKLOG,
+            accept_every_ns: 0,
+        }
+    }
+}
+
+impl Listening {
+    fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// How an end reads that only reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reading {
+    /// Bytes of a read of `bulk` at most; a `stream` says its own.
+    pub bytes: u64,
+    /// Time from the connection to the first read.
+    pub after_ns: i64,
+    /// Time from one read to the next; 0: as soon as something is there.
+    pub every_ns: i64,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self {
+            bytes: BULK_READ,
+            after_ns: 0,
+            every_ns: 0,
+        }
+    }
+}
+
+impl Reading {
+    fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl App {

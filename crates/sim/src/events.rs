@@ -40,6 +40,7 @@ impl Wake {
             Self::Run(Timer::Stop) => (4, 1),
             Self::Run(Timer::SampleLinks) => (4, 2),
             Self::Card(n) => (5, n),
+            Self::Run(Timer::Accept(n)) => (6, n),
             Self::Run(Timer::Idle(n)) => (7, n),
         };
         kind << NUMBER_BITS | u64::from(number)
@@ -58,6 +59,7 @@ impl Wake {
                 _ => Timer::SampleLinks,
             },
             5 => return Self::Card(number),
+            6 => Timer::Accept(number),
             _ => Timer::Idle(number),
         })
     }

@@ -10,14 +10,13 @@ use crate::program::Message;
 /// Most bytes of one read or write system call.
 pub const CHUNK: u64 = 64 << 10;
 
-/// Connections that a listener holds until they are accepted.
-pub const BACKLOG: u16 = 4096;
-
 /// What the driver has set and waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Timer {
     /// The client's end with this number connects.
     Connect(u32),
+    /// The server of this application accepts again.
+    Accept(u32),
     /// The program of this end goes on.
     Wake(u32),
     /// This end may have waited too long for its socket.
@@ -153,6 +152,10 @@ pub trait Host {
 
     /// A step of an end is over: its socket is watched for this from now on. `reported`: an event of the socket led to it.
     fn watch(&mut self, end: usize, what: Interest, reported: bool);
+
+    /// The driver takes no connections of this application for a time: the host need not tell of them (false), or it does
+    /// again. The driver asks [`accept`](Self::accept) itself when the time is over.
+    fn watch_listener(&mut self, _app: usize, _on: bool) {}
 
     /// shutdown(SHUT_WR). A connection that the peer has reset cannot be shut down; the next read says so.
     fn shutdown(&mut self, end: usize);

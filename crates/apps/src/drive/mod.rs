@@ -18,9 +18,9 @@ use tcplab_plan::Point;
 use tcplab_plan::outcome::TCP_INFO_SERIES;
 use tcplab_plan::point::{QuickAck, SocketOptions};
 
-use self::end::Call;
+use self::end::{Call, UNKNOWN};
 pub use self::end::{End, Ended};
-pub use self::host::{AckState, BACKLOG, CHUNK, Host, Interest, Read, Replayed, Timer};
+pub use self::host::{AckState, CHUNK, Host, Interest, Read, Replayed, Timer};
 use crate::doing::Doing;
 use crate::program::Program;
 use crate::program::Result as Went;
@@ -50,6 +50,8 @@ struct Application {
     ports: BTreeMap<u16, u32>,
     /// Flows that clients from elsewhere have got.
     adopted: u32,
+    /// Its server accepts nothing before this time.
+    accepts_at: Instant,
 }
 
 /// The applications of a run.
@@ -103,10 +105,11 @@ impl Drive {
                 is_replay: app.does.is_replay(),
                 ports: BTreeMap::new(),
                 adopted: 0,
+                accepts_at: UNKNOWN,
             });
             let (index, udp) = (index as u32, app.does.is_udp());
-            let client = Program::client(&app.does);
-            let server = Program::server(&app.does).seeded(point.seed);
+            let client = Program::client(&app.does, &app.reading);
+            let server = Program::server(&app.does, &app.reading).seeded(point.seed);
             for _ in 0..app.connections {
                 let ends = [(true, &client), (false, &server)];
                 (drive.ends).extend(ends.map(|(is, of)| End::new(index, is, of.clone(), udp)));
@@ -120,7 +123,8 @@ impl Drive {
     pub fn listen<H: Host>(&mut self, host: &mut H) {
         for (index, app) in self.point.apps.iter().enumerate() {
             let server = self.apps[index].first as usize + 1;
-            if app.does.is_replay() || app.connections == 0 || !host.has(app.server) {
+            let is_needed = app.connections > 0 && app.listening.listens && !app.does.is_replay();
+            if !is_needed || !host.has(app.server) {
                 continue;
             }
             host.listen(index, server);
@@ -161,6 +165,10 @@ impl Drive {
             Timer::Wake(end) => self.wakes(host, end as usize),
             Timer::Idle(end) => self.may_give_up(host, end as usize),
             Timer::Connect(end) => self.start(host, end as usize),
+            Timer::Accept(app) => {
+                host.watch_listener(app as usize, true);
+                self.accept(host, app as usize);
+            }
             Timer::Sample => self.sample(host),
             Timer::SampleLinks => {
                 host.sample_links();

@@ -1,6 +1,6 @@
 //! Connections: connected, accepted, closed.
 
-use tcplab_base::Instant;
+use tcplab_base::{Duration, Instant};
 use tcplab_plan::point::QuickAck;
 
 use super::end::UNKNOWN;
@@ -104,7 +104,10 @@ impl Drive {
     /// Connections wait at the listener of an application.
     #[inline(never)]
     pub fn accept<H: Host>(&mut self, host: &mut H, app: usize) {
-        while let Some((conn, port)) = host.accept(app) {
+        let every = Duration::from_nanos(self.point.apps[app].listening.accept_every_ns);
+        while self.apps[app].accepts_at <= host.now()
+            && let Some((conn, port)) = host.accept(app)
+        {
             let known = self.apps[app].ports.get(&port).copied();
             let client = match self.foreign {
                 Foreign::None => known,
@@ -126,10 +129,17 @@ impl Drive {
                 call.host.set_quickack(index, value);
             }
             end.has_socket = true;
-            let does = &self.point.apps[app].does;
-            self.ends[index].program.restart(does, false);
+            let plan = &self.point.apps[app];
+            let program = &mut self.ends[index].program;
+            program.restart(&plan.does, &plan.reading, false);
             self.opened(host, index, "accept");
             self.step(host, index, false);
+            if every > Duration::from_nanos(0) {
+                let at = host.now() + every;
+                self.apps[app].accepts_at = at;
+                host.watch_listener(app, false);
+                host.set(at, Timer::Accept(app as u32));
+            }
         }
     }
 

@@ -1,8 +1,5 @@
 //! Every kind of application in every trouble: errors, counts and times are those of the table, and the same on every
 //! kind of stack, because one driver runs them all.
-//!
-//! What no experiment can bring about is not here: a TCP port without a listener and a window of zero (scripts of `drill`
-//! show both; applications read at once, so `small-window` is the narrowest they get).
 
 use serde_json::Value;
 
@@ -54,50 +51,79 @@ const KINDS: [(&str, &str); 14] = [
     ("ping", "kind = \"ping\"\nevery = \"50ms\"\ncount = 20"),
 ];
 
-/// Troubles by name, as what a variant sets; whether datagrams can have them.
-const TROUBLES: [(&str, &str, bool); 8] = [
-    ("none", "", true),
+/// Which kinds can have a trouble.
+#[derive(Clone, Copy, PartialEq)]
+enum Of {
+    All,
+    /// Those over TCP.
+    Connections,
+    /// Those with an end that only reads.
+    Readers,
+}
+
+/// Troubles by name, as what a variant sets.
+const TROUBLES: [(&str, &str, Of); 12] = [
+    ("none", "", Of::All),
     // Both ends wait so long and no longer.
     (
         "patience",
         "\"link.client-server.outage\" = [\"500ms..\"], \"app.x.client_timeout\" = \"300ms\", \
          \"app.x.server_timeout\" = \"400ms\"",
-        true,
+        Of::All,
     ),
     // The kernel gives up.
     (
         "outage",
         "\"link.client-server.outage\" = [\"500ms..\"], \"host.client.sysctl.net.ipv4.tcp_retries2\" = 3, \
          \"host.server.sysctl.net.ipv4.tcp_retries2\" = 3",
-        false,
+        Of::Connections,
     ),
     (
         "no-answer",
         "\"link.client-server.outage\" = [\"0s..\"], \"host.client.sysctl.net.ipv4.tcp_syn_retries\" = 1",
-        false,
+        Of::Connections,
     ),
     // The server closes after 30 ms of waiting: what comes then is answered by RST, or by ICMP.
-    ("reset", "\"app.x.server_timeout\" = \"30ms\"", true),
+    ("reset", "\"app.x.server_timeout\" = \"30ms\"", Of::All),
     (
         "ports",
         "\"host.client.sysctl.net.ipv4.ip_local_port_range\" = \"40000 40001\", \"app.x.connections\" = 5",
-        true,
+        Of::All,
     ),
-    ("max", "\"run.max\" = \"400ms\"", true),
+    ("max", "\"run.max\" = \"400ms\"", Of::All),
     (
         "small-window",
         "\"app.x.client_socket.rcvbuf\" = 0, \"app.x.server_socket.rcvbuf\" = 0, \"app.x.client_timeout\" = \"1s\", \
          \"app.x.server_timeout\" = \"1s\"",
-        false,
+        Of::Connections,
+    ),
+    ("refused", "\"app.x.listens\" = false", Of::Connections),
+    // Two wait to be accepted, and no more.
+    (
+        "slow-accept",
+        "\"app.x.backlog\" = 1, \"app.x.accept_every\" = \"700ms\", \"app.x.connections\" = 5, \"app.x.stagger\" = \"10ms\"",
+        Of::Connections,
+    ),
+    // A window of zero, and the timer that asks about it.
+    ("stalled", "\"app.x.read_after\" = \"2s\"", Of::Readers),
+    (
+        "slow-reader",
+        "\"app.x.read\" = \"20 kB\", \"app.x.read_every\" = \"30ms\"",
+        Of::Readers,
     ),
 ];
 
 /// Troubles that a kind can have.
 fn troubles(kind: &str) -> impl Iterator<Item = &'static str> {
     let datagrams = kind.starts_with("udp") || kind == "ping";
-    let all = TROUBLES.iter();
-    all.filter(move |(.., of_datagrams)| !datagrams || *of_datagrams)
-        .map(|(name, ..)| *name)
+    let reads = ["stream", "bulk", "reverse"].contains(&kind);
+    let can = move |of: Of| match of {
+        Of::All => true,
+        Of::Connections => !datagrams,
+        Of::Readers => reads,
+    };
+    let all = TROUBLES.iter().filter(move |(.., of)| can(*of));
+    all.map(|(name, ..)| *name)
 }
 
 /// An experiment of one kind in some troubles, each a variant. The path: 10 Mbit/s, 20 ms each way.
@@ -203,8 +229,9 @@ type Row = (
 
 const LATE: Option<&str> = Some("ETIME");
 const GONE: Option<&str> = Some("ETIMEDOUT");
+const REFUSED: Option<&str> = Some("ECONNREFUSED");
 
-const EXPECTED: [Row; 34] = [
+const EXPECTED: [Row; 42] = [
     // 40.1 + 20 x (40.1 + 50) ms.
     ("echo", "none", [None, None], Some([1_842, 1_843]), 20),
     // Requests leave at 40, 130, 220, 310, 400 and 491 ms; the last answer meets the outage.
@@ -301,6 +328,31 @@ const EXPECTED: [Row; 34] = [
     ("web", "patience", [LATE, LATE], Some([790, 900]), 1),
     // The server waits for 400 ms, as long as the client sleeps.
     ("messages", "patience", [None, LATE], Some([500, 540]), 1),
+    // The RST answers the SYN after a round trip.
+    ("echo", "refused", [REFUSED, None], Some([40, 41]), 0),
+    ("bulk", "refused", [REFUSED, None], Some([40, 41]), 0),
+    ("web", "refused", [REFUSED, None], Some([40, 41]), 0),
+    // The first of five is accepted at once.
+    (
+        "echo",
+        "slow-accept",
+        [None, None],
+        Some([1_842, 1_843]),
+        20,
+    ),
+    // From 2060 ms on what is left takes 1.6 s at the line's rate, a part of it in small windows.
+    ("bulk", "stalled", [None, None], Some([3_600, 4_200]), 16),
+    ("reverse", "stalled", [None, None], Some([3_600, 4_200]), 0),
+    // A hundred reads of 20 kB are 3 s.
+    (
+        "bulk",
+        "slow-reader",
+        [None, None],
+        Some([3_000, 3_400]),
+        16,
+    ),
+    // A hundred writes of 1 kB wait until it reads.
+    ("stream", "stalled", [None, None], Some([2_000, 2_200]), 0),
     // 40.1 + 20.1 + 17 ms, 400 ms, and 500 kB.
     ("messages", "none", [None, None], Some([940, 1_060]), 2),
 ];
@@ -398,12 +450,21 @@ fn a_budget_of_events_ends_every_kind_and_a_kernel_refuses_it() {
 /// In real time: errors and transactions, where the machine lets a run have namespaces.
 #[test]
 fn what_ends_soon_ends_the_same_way_on_this_machine() {
-    let wanted = ["none", "ports"];
-    let apps: Vec<_> = KINDS
-        .into_iter()
-        .filter(|(kind, _)| ["echo", "web", "udp-rr", "ping"].contains(kind))
-        .collect();
-    for (kind, app) in apps {
+    let quick = [
+        "echo",
+        "bulk",
+        "reverse",
+        "connect-request-response",
+        "web",
+        "messages",
+        "udp-rr",
+        "ping",
+    ];
+    for (kind, app) in KINDS.into_iter().filter(|(kind, _)| quick.contains(kind)) {
+        let wanted = ["none", "ports", "refused"];
+        let wanted: Vec<_> = troubles(kind)
+            .filter(|name| wanted.contains(name))
+            .collect();
         let text_of = experiment(app, &wanted).replace("boot = \"10s\"\n", "");
         let model = points(&text_of, "model");
         let Some(host) = points_if_it_can(&text_of, "host") else {

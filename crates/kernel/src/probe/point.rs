@@ -2,7 +2,7 @@
 
 use tcplab_base::Duration;
 use tcplab_plan::Point;
-use tcplab_plan::app::{App, AppKind};
+use tcplab_plan::app::{App, AppKind, Listening, Reading};
 use tcplab_plan::point::{Host, SocketOptions};
 
 use super::run::Probe;
@@ -47,6 +47,8 @@ pub(super) fn point(
             server_socket: plain,
             client_timeout_ns: timeout_ns,
             server_timeout_ns: timeout_ns,
+            listening: Listening::default(),
+            reading: Reading::default(),
             does: does.clone(),
         }],
         max_ns: i64::MAX,

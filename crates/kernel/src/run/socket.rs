@@ -8,7 +8,6 @@ use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockProtocol, SockType, SockaddrIn, accept4, bind, connect,
     getpeername, getsockname, listen, setsockopt, socket, sockopt,
 };
-use tcplab_apps::BACKLOG;
 use tcplab_plan::point::SocketOptions;
 
 use super::error::{Context, RunError};
@@ -56,14 +55,21 @@ pub(crate) fn quickack(fd: &OwnedFd, value: i32) -> Result<(), RunError> {
     sys::set_int(fd, SockOpt::QUICKACK, value).context(|| "cannot set TCP_QUICKACK".into())
 }
 
-/// A socket that waits for connections (or datagrams) on a port of all addresses.
-pub(crate) fn listener(port: u16, udp: bool, options: &SocketOptions) -> Result<OwnedFd, RunError> {
-    let kind = if udp { Kind::Udp } else { Kind::Tcp };
+/// A socket that waits for connections (none: for datagrams) on a port of all addresses.
+pub(crate) fn listener(
+    port: u16,
+    backlog: Option<u16>,
+    options: &SocketOptions,
+) -> Result<OwnedFd, RunError> {
+    let kind = match backlog {
+        None => Kind::Udp,
+        Some(_) => Kind::Tcp,
+    };
     let fd = make(kind, options)?;
     let at = SockaddrIn::from(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port));
     bind(fd.as_raw_fd(), &at).context(|| format!("cannot bind to port {port}"))?;
-    if !udp {
-        let backlog = Backlog::new(BACKLOG).unwrap_or(Backlog::MAXCONN);
+    if let Some(backlog) = backlog {
+        let backlog = Backlog::new(backlog).unwrap_or(Backlog::MAXCONN);
         listen(&fd, backlog).context(|| format!("cannot listen on port {port}"))?;
     }
     Ok(fd)

@@ -9,7 +9,7 @@ use super::host::{at_name, options};
 use super::keys::{APP, KINDS, Key, apps as keys};
 use super::link::host_index;
 use super::messages;
-use crate::app::{App, AppKind, Extent};
+use crate::app::{App, AppKind, Extent, Listening, Reading};
 use crate::network::direct_link;
 use crate::point::{Host, Link};
 use crate::rules::{MAX_PAGES, RESERVED, SECOND_NS};
@@ -47,6 +47,13 @@ pub(crate) fn apps(
         if let Some(known) = apps.iter().find(same) {
             let message = format!("`{}` has port {} of this server", known.name, app.port);
             return Err(fields.at(&keys::PORT, message));
+        }
+        if !app.listening.listens && app.does.is_udp() {
+            let message = format!(
+                "`{}` has no connections to refuse: `listens` is for kinds over TCP",
+                app.name
+            );
+            return Err(fields.at(&keys::LISTENS, message));
         }
         if app.does.is_replay() {
             check_replay(fields, &app, hosts, links)?;
@@ -120,7 +127,28 @@ fn app(fields: &Fields<'_>, hosts: &[Host], port: usize) -> Result<App, Fault> {
         server_socket: options(fields, &keys::SERVER_SOCKET)?,
         client_timeout_ns: fields.find(&keys::CLIENT_TIMEOUT)?,
         server_timeout_ns: fields.find(&keys::SERVER_TIMEOUT)?,
+        listening: Listening {
+            listens: fields.get(&keys::LISTENS)?,
+            backlog: fields.get(&keys::BACKLOG)?,
+            accept_every_ns: fields.get(&keys::ACCEPT_EVERY)?,
+        },
+        reading: reading(fields, kind)?,
         does: does(fields, kind)?,
+    })
+}
+
+fn reading(fields: &Fields<'_>, kind: &str) -> Result<Reading, Fault> {
+    let plain = Reading::default();
+    if !matches!(kind, "stream" | "bulk") {
+        return Ok(plain);
+    }
+    Ok(Reading {
+        bytes: match kind {
+            "bulk" => fields.get(&keys::BULK_READ)?,
+            _ => plain.bytes,
+        },
+        after_ns: fields.get(&keys::READ_AFTER)?,
+        every_ns: fields.get(&keys::READ_EVERY)?,
     })
 }
 

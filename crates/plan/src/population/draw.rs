@@ -6,7 +6,7 @@ use serde::Serialize;
 use tcplab_base::Random;
 
 use super::{Loss, Population};
-use crate::app::{App, AppKind};
+use crate::app::{App, AppKind, Listening, Reading};
 use crate::dist::{Base, Dist};
 use crate::point::{
     BurstLoss, By, Direction, Faults, Host, Link, Offload, Outage, Point, Route, SocketOptions,
@@ -291,6 +291,8 @@ fn web(drawn: &Drawn) -> App {
         server_socket: SocketOptions::default(),
         client_timeout_ns: Some(drawn.client_timeout_ns),
         server_timeout_ns: Some(drawn.server_timeout_ns),
+        listening: Listening::default(),
+        reading: Reading::default(),
         does: AppKind::Web {
             request: drawn.request_bytes,
             sizes: drawn.responses.clone(),

@@ -134,6 +134,8 @@ pub struct Profile {
     pub repair_ack: bool,
     /// Whether the receive buffer of a new connection is raised to hold four initial windows.
     pub rcvbuf_fixup: bool,
+    /// Whether the SYN queue is full with `backlog` requests; else with one more.
+    pub syn_queue_at_backlog: bool,
     /// See [`WindowShare`].
     pub window_share: WindowShare,
     /// Memory that a received frame counts for, in bytes; 0: as small as the allocator makes it for a TAP device.
@@ -194,6 +196,7 @@ impl Default for Profile {
             comp_sack_rtt_percent: 5,
             repair_ack: true,
             rcvbuf_fixup: false,
+            syn_queue_at_backlog: false,
             window_share: WindowShare::Sysctl,
             rx_truesize: 0,
             tx_header: 256,

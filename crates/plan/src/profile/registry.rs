@@ -193,6 +193,11 @@ pub const BEHAVIOURS: &[Behaviour] = &[
         "gone by a337531b942b, 4.20 and 4.19.9"
     ),
     choice!(
+        syn_queue_at_backlog: bool,
+        "whether a listener's SYN queue is full with as many requests as its backlog, or only with one more",
+        "3479c7549fb1, 6.13; 6.12.10, 6.6.72 and 6.1.125 (the last but one from memory)"
+    ),
+    choice!(
         window_share: WindowShare,
         "how much of the receive buffer becomes window: as tcp_adv_win_scale says, or as measured",
         "dfa2f0483360, 6.6"

@@ -178,6 +178,7 @@ fn linux_6_1_56() -> Profile {
         name: "linux-6.1.56",
         quickack_accounting: QuickackAccounting::PerPacket,
         ack_push_rule: AckPushRule::Short,
+        syn_queue_at_backlog: true,
         ..Profile::default()
     }
 }

@@ -1,7 +1,7 @@
 //! The simulator as a host of applications ([`tcplab_apps::Host`]): system calls on the hosts' own TCP and UDP, and one
 //! epoll for all.
 
-use tcplab_apps::{AckState, BACKLOG, CHUNK, End, Interest, Message, Read, Replayed, Timer};
+use tcplab_apps::{AckState, CHUNK, End, Interest, Message, Read, Replayed, Timer};
 use tcplab_base::{Errno, Instant};
 use tcplab_tcp::{Addr, ConnId, Cx, Endpoint, ReadOutcome, SocketError, State};
 
@@ -48,7 +48,9 @@ impl tcplab_apps::Host for Net {
         };
         let mtu = self.network.mtu(app.server, app.client);
         let options = self.sockets.options(server);
-        let listener = host.stack.listen(at, options, BACKLOG.into(), mtu);
+        let listener = host
+            .stack
+            .listen(at, options, app.listening.backlog.into(), mtu);
         self.sockets.listeners[index].id = Some(listener);
     }
 

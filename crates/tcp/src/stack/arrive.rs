@@ -90,7 +90,7 @@ impl Stack {
             return;
         };
         let cookies = cx.host.sysctl.tcp_syncookies;
-        let full = cookies == 2 || listener.is_syn_queue_full();
+        let full = cookies == 2 || listener.is_syn_queue_full(&cx.host.profile);
         let want_cookie = full && tw_isn.is_none();
         if want_cookie {
             cx.count(match cookies {
@@ -110,8 +110,8 @@ impl Stack {
         if req.tstamp_ok {
             req.ts_off = ts_off;
         }
-        let most = cx.host.sysctl.tcp_max_syn_backlog;
-        let nearly_full = most.saturating_sub(listener.requests) < most >> 2;
+        let most = i64::from(cx.host.sysctl.tcp_max_syn_backlog);
+        let nearly_full = most - i64::from(listener.requests) < most >> 2;
         let proven = cx.metrics.get(seg.dst.host, seg.src.host).rtt_us != 0;
         if cookies == 0 && tw_isn.is_none() && nearly_full && !proven {
             // The last quarter is for peers that answered before.

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use tcplab_plan::profile::Profile;
+
 use super::fastopen::FastQueue;
 use crate::endpoint::Endpoint;
 use crate::options::OpenOptions;
@@ -47,8 +49,11 @@ impl Listener {
     }
 
     /// `inet_csk_reqsk_queue_is_full()`.
-    pub(crate) fn is_syn_queue_full(&self) -> bool {
-        self.requests >= self.backlog
+    pub(crate) fn is_syn_queue_full(&self, profile: &Profile) -> bool {
+        match profile.syn_queue_at_backlog {
+            true => self.requests >= self.backlog,
+            false => self.requests > self.backlog,
+        }
     }
 
     /// A request is gone; `young`: its SYN-ACK was never sent again.

@@ -207,7 +207,7 @@ fn a_syn_asks_for_one_thing() {
 #[test]
 fn a_cookie_has_no_room_for_it() {
     let mut pair = Pair::of([speaker(1), speaker(2)], 7);
-    pair.hosts[1].listen(SERVER, &OpenOptions::default(), 1, 1500);
+    pair.hosts[1].listen(SERVER, &OpenOptions::default(), 0, 1500);
     answer(&mut pair, 9, 0);
     let client = pair.connect();
     pair.settle(S);

@@ -145,7 +145,7 @@ fn crossed_syns_make_one_connection() {
 #[test]
 fn a_full_syn_queue_sends_cookies_and_they_work() {
     let mut pair = Pair::new();
-    let listener = pair.hosts[1].listen(SERVER, &OpenOptions::default(), 1, 1500);
+    let listener = pair.hosts[1].listen(SERVER, &OpenOptions::default(), 0, 1500);
     // A SYN that nobody will ACK fills the queue.
     let lost = Segment {
         src: tcplab_tcp::Addr { host: 9, port: 9 },
@@ -176,10 +176,37 @@ fn a_full_syn_queue_sends_cookies_and_they_work() {
     assert!(data.options.timestamps.is_some());
 }
 
+/// One request more than the backlog since 6.1.125, the backlog before; without cookies, the last quarter of
+/// `tcp_max_syn_backlog` is for known peers, also where it is less than what waits.
+#[test]
+fn how_many_requests_a_listener_holds() {
+    for (at_backlog, most, held) in [
+        (false, 128, 3),
+        (true, 128, 2),
+        (false, 1, 2),
+        (false, 0, 1),
+    ] {
+        let mut server = host(2);
+        server.profile.syn_queue_at_backlog = at_backlog;
+        server.sysctl.tcp_syncookies = 0;
+        server.sysctl.tcp_max_syn_backlog = most;
+        let mut pair = Pair::of([host(1), server], 7);
+        pair.hosts[1].listen(SERVER, &OpenOptions::default(), 2, 1500);
+        for _ in 0..5 {
+            pair.connect();
+        }
+        pair.run(15 * MS);
+        let answers = pair.short().iter().filter(|seg| *seg == "S S.").count();
+        assert_eq!(answers, held, "{at_backlog} {most}");
+    }
+}
+
 #[test]
 fn a_forged_cookie_is_reset() {
     let mut pair = Pair::new();
     pair.hosts[1].listen(SERVER, &OpenOptions::default(), 0, 1500);
+    // The second of them gets a cookie.
+    pair.connect();
     pair.connect();
     let ack = Segment {
         src: tcplab_tcp::Addr { host: 9, port: 9 },
@@ -188,7 +215,8 @@ fn a_forged_cookie_is_reset() {
         flags: TcpFlags(TcpFlags::ACK),
         ..Segment::default()
     };
-    pair.run(5 * MS);
+    pair.run(15 * MS);
+    assert_eq!(pair.count(1, "TcpExtSyncookiesSent"), 1);
     pair.inject(1, ack);
     assert_eq!(words(&pair.log.last().unwrap().2), "R");
     assert_eq!(pair.log.last().unwrap().2.seq, ack.ack);

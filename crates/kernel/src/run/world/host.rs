@@ -107,6 +107,19 @@ impl Host for Net<'_> {
         self.must(done);
     }
 
+    fn watch_listener(&mut self, app: usize, on: bool) {
+        let Some(fd) = &self.listeners[app] else {
+            return;
+        };
+        let flags = match on {
+            true => EpollFlags::EPOLLIN,
+            false => EpollFlags::empty(),
+        };
+        let done = self.poll.change(fd, Source::Listener(app), flags);
+        let done = done.context(|| "cannot watch a listener".into());
+        self.must(done);
+    }
+
     fn shutdown(&mut self, end: usize) {
         if let Some(fd) = &self.sockets[end].fd {
             let _ = shutdown(fd.as_raw_fd(), Shutdown::Write);
@@ -202,7 +215,8 @@ impl Net<'_> {
             };
         }
         self.network.hosts[app.server].enter()?;
-        let fd = socket::listener(app.port, kind == Kind::Udp, &self.sockets[server].options)
+        let backlog = (kind == Kind::Tcp).then_some(app.listening.backlog);
+        let fd = socket::listener(app.port, backlog, &self.sockets[server].options)
             .map_err(|e| RunError::Cannot(format!("application {}: {e}", app.name)))?;
         if kind == Kind::Udp {
             self.sockets[server].fd = Some(fd);

@@ -30,10 +30,13 @@ pub(crate) const CLIENT_SOCKET: Key = key("client_socket", Form::Table(SOCKET), 
 pub(crate) const SERVER_SOCKET: Key = key("server_socket", Form::Table(SOCKET), says("the host's"), "options of the server's sockets");
 pub(crate) const CLIENT_TIMEOUT: Key = key("client_timeout", Form::Time(WAIT), says("none"), "a client whose socket makes no progress for this long gives up (`ETIME`) and closes");
 pub(crate) const SERVER_TIMEOUT: Key = key("server_timeout", Form::Time(WAIT), says("none"), "the same for the server");
+pub(crate) const LISTENS: Key = key("listens", Form::Flag, flag(true), "whether the server listens; if not, connections are refused (kinds with connections)");
+pub(crate) const BACKLOG: Key = key("backlog", Form::Count((0, 65_535)), number(crate::app::BACKLOG as u64), "backlog of listen(2): connections that wait to be accepted, up to `net.core.somaxconn`");
+pub(crate) const ACCEPT_EVERY: Key = key("accept_every", Form::Time(Bounds::Any), number(0), "the server accepts one connection, then waits this long; 0: accepts all at once");
 /// `[[app]]`, whatever its kind.
 pub(crate) const APP: &[Key] = &[
     NAME, KIND, CLIENT, SERVER, PORT, START, CONNECTIONS, STAGGER, CLIENT_SOCKET, SERVER_SOCKET, CLIENT_TIMEOUT,
-    SERVER_TIMEOUT,
+    SERVER_TIMEOUT, LISTENS, BACKLOG, ACCEPT_EVERY,
 ];
 pub(crate) const COUNT: Key = key("count", Form::Count(COUNTS), says("no limit"), "ends after this many writes, transactions or datagrams");
 pub(crate) const DURATION: Key = key("duration", Form::Time(LONGER), says("10s without `count`"), "ends this long after the connection was established");
@@ -44,7 +47,11 @@ pub(crate) const STREAM_EVERY: Key = key("every", Form::Time(Bounds::Any), numbe
 pub(crate) const STREAM_LATE: Key = key("late", Form::Time(Bounds::Any), number(0), "delays each write, and all later writes, by a random time up to this: a loop that takes time itself");
 pub(crate) const STREAM_URGENT: Key = key("urgent", Form::Count(COUNTS), says("none"), "each Nth write is sent with MSG_OOB: its last byte is urgent, and the client does not read it");
 pub(crate) const STREAM_READ: Key = key("read", Form::Size(CHUNK), number(64 << 10), "most bytes per read");
-const STREAM: &[Key] = &[STREAM_CHUNK, STREAM_EVERY, STREAM_LATE, STREAM_URGENT, STREAM_READ, COUNT, DURATION];
+pub(crate) const READ_AFTER: Key = key("read_after", Form::Time(Bounds::Any), number(0), "the reader's first read comes this long after the connection was established");
+pub(crate) const READ_EVERY: Key = key("read_every", Form::Time(Bounds::Any), number(0), "time from one read to the next: with `read`, a reader of a rate; 0: reads as data come");
+const STREAM: &[Key] = &[
+    STREAM_CHUNK, STREAM_EVERY, STREAM_LATE, STREAM_URGENT, STREAM_READ, READ_AFTER, READ_EVERY, COUNT, DURATION,
+];
 
 pub(crate) const ECHO_SIZE: Key = key("size", Form::Size(MESSAGE), number(1), "bytes of a message");
 const ECHO: &[Key] = &[ECHO_SIZE, PAUSE, COUNT, DURATION];
@@ -58,7 +65,8 @@ pub(crate) const BULK_BYTES: Key = key("bytes", Form::Size((1, SIZE.max)), says(
 pub(crate) const BULK_DURATION: Key = key("duration", Form::Time(LONGER), says("10s without `bytes`"), "time to send");
 pub(crate) const BULK_CHUNK: Key = key("chunk", Form::Size(CHUNK), number(128 << 10), "bytes of each write");
 pub(crate) const BULK_REVERSE: Key = key("reverse", Form::Flag, flag(false), "the server sends, the client reads");
-const BULK: &[Key] = &[BULK_BYTES, BULK_DURATION, BULK_CHUNK, BULK_REVERSE];
+pub(crate) const BULK_READ: Key = key("read", Form::Size(CHUNK), number(crate::app::BULK_READ), "most bytes per read");
+const BULK: &[Key] = &[BULK_BYTES, BULK_DURATION, BULK_CHUNK, BULK_REVERSE, BULK_READ, READ_AFTER, READ_EVERY];
 
 pub(crate) const RR_REQUEST: Key = key("request", Form::Size(MESSAGE), number(1), "bytes of a request");
 pub(crate) const RR_RESPONSE: Key = key("response", Form::Size(MESSAGE), number(1), "bytes of a response");
