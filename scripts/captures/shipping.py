@@ -134,6 +134,7 @@ makes them again and checks each against the kernels' own counters (times and se
 10.77.0.2 port 5001, 96 bytes kept of each frame, nanosecond stamps. A pair `X.a` / `X.b` is one connection seen at both ends, by one clock.
 `labels.json` holds what each was made with: kernel, HZ, path, scenario, what the link did, the kernels' counters, and the findings that are true
 as far as the capture can show them (`causes` must be found, `allowed` may be).
+`cuts.json`, written by hand, says for each capture with a cause which ways of cutting it leave the cause in the packets, and why not.
 
 | file | kernel of both hosts | captured | how it was made |
 |---|---|---|---|
