@@ -106,6 +106,15 @@ CAPTURES = [
       "rule=ab packet t=2000000-60000000 drop", "rule=ba packet t=2000000-60000000 drop"], "a",
      "the path breaks while the connection is idle; the client's keep-alives are not answered",
      [("a", "TcpExtTCPKeepAlive", 3, 20)]),
+    ("small-mss", "host", ["a_script=d", "b_script=w60000 c", "mtu=1000", *delay(20)], "ab",
+     "server sends 60 kB between interfaces with an MTU of 1000: both ends announce an MSS of 960",
+     [("b", "TcpRetransSegs", 0, 0)]),
+    ("mss-1220", "host", ["a_script=d", "b_script=w60000 c", "mtu=1260", *delay(20)], "a",
+     "the same with an MTU of 1260: an MSS of 1220, which any path of IPv6 carries",
+     [("b", "TcpRetransSegs", 0, 0)]),
+    ("small-mss-small-writes", "host", ["a_script=(w100 r300)*60 c", "b_script=(r100 w300)*60 d c", "mtu=1000", *delay(20)], "a",
+     "an MSS of 960 again, but requests of 100 and responses of 300 bytes: no segment is full",
+     [("a", "TcpRetransSegs", 0, 0), ("b", "TcpRetransSegs", 0, 0)]),
 ]
 
 
@@ -146,13 +155,14 @@ CAUSES = {
     "syn-no-answer": ["syn_retries"], "reordering": ["spurious_retransmission_reordering"],
     "spurious-rto": ["spurious_rto"], "black-hole-mtu": ["black_hole"],
     "slow-server": ["slow_server"], "accept-queue": ["accept_queue_overflow"], "small-window": ["receive_window_limited"], "peer-gone": ["keepalive_death"],
+    "small-mss": ["small_mss"],
 }
 ALLOWED = {"syn-no-answer": ["black_hole", "capture_artefacts"], "spurious-rto": ["rto_stall"], "bulk-rto": ["tail_loss"], "write-write-read": ["delack_request_response"], "black-hole-mtu": ["rto_stall", "tail_loss"], "accept-queue": ["slow_server"]}
 
 # What one of the two captures shows, too.
 SHOWN = {"bulk-rto.a": ["rto_stall"], "reordering.a": ["reordering"]}
 
-CLIENT_SENDS = {"write-write-read", "request-held", "syn-retries", "syn-no-answer", "peer-gone"}
+CLIENT_SENDS = {"write-write-read", "request-held", "syn-retries", "syn-no-answer", "peer-gone", "small-mss-small-writes"}
 
 
 def main(names):

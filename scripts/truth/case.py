@@ -183,6 +183,8 @@ def also(seen, t):
         more |= {"spurious_fast", "reordering", "spurious_rto", "duplication", "ack_loss"}
     if any(re.match(r"sysctl_b=net.ipv4.tcp_(window_scaling|sack|timestamps) 0", x) for x in seen.case.lines):
         more |= {"option_removed"}
+    if any(x.startswith("mtu=") and int(x[4:]) < 1280 for x in seen.case.lines):
+        more |= {"small_mss"}
     if seen.both("TCPToZeroWindowAdv"):
         more |= {"zero_window", "receive_window"}
     for side in "ab":

@@ -39,6 +39,7 @@ ACCEPT = {
     "spurious_fast": ("spurious_retransmission_reordering", "reordering"),
     "duplication": ("duplication",),
     "option_removed": ("option_not_agreed",),
+    "small_mss": ("small_mss",),
     # trouble of the capture
     "clock_step": ("capture_clock_step", "capture_artefacts"),
     "artefacts": ("capture_artefacts",),

@@ -41,6 +41,7 @@ mod shared_policer;
 mod slow_client;
 mod slow_server;
 mod slow_start;
+mod small_mss;
 mod syn;
 mod tail_loss;
 mod time_wait_reuse;
@@ -101,6 +102,7 @@ static LIST: &[Detector] = &[
     window_after_idle::DETECTOR,
     slow_start::DETECTOR,
     slow_client::DETECTOR,
+    small_mss::DETECTOR,
 ];
 
 /// Those that look at connections that speak CAQM.

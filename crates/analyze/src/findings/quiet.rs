@@ -4,7 +4,7 @@
 //! is, and nothing is missing, the detectors are not asked. With debug assertions they are asked all the same, and have
 //! to be silent: a detector that looks at something new shows there.
 
-use super::{caqm, no_answer};
+use super::{caqm, no_answer, small_mss};
 use crate::conn::{Connection, Dir, Waits};
 
 /// Whether there is nothing to look at.
@@ -21,6 +21,7 @@ pub(super) fn is_quiet(connection: &Connection) -> bool {
         && is_plain(b)
         && options(a) == options(b)
         && !a.ecn_offered
+        && !connection.dirs.iter().any(small_mss::is_announced)
         && turns.is_none_or(|t| t.sides.iter().all(Waits::are_short))
         && is_answered(connection)
         && !caqm::is_spoken(connection)

@@ -93,6 +93,7 @@ pub(crate) fn short(id: &str) -> String {
         "spurious_rto" => "spurious RTO",
         "spurious_retransmission_reordering" => "reordering",
         "syn_retries" => "SYN retries",
+        "small_mss" => "small MSS",
         other => {
             let words = other.replace('_', " ");
             return match words.strip_prefix("caqm ") {
