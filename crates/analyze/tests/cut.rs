@@ -1,6 +1,6 @@
 //! Captures as people have them: without a beginning, of one direction, snapped, with drops.
 //!
-//! Each labelled capture of `tests/captures` is cut in twelve ways. `cuts.json` says for each cause and cut, argued from the
+//! Each labelled capture of `tests/captures` is cut in ten ways. `cuts.json` says for each cause and cut, argued from the
 //! packets alone, whether they still determine the cause. Where they do it must be found, or at least the report must
 //! name the finding as not checked; an all-clear is wrong. Nothing else may be found in any cut.
 
@@ -8,7 +8,7 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::{Answer, answer, frames, root};
+use common::{Answer, answer, frames, root, section};
 use serde_json::Value;
 use tcplab_analyze::{Analyzer, Options};
 use tcplab_base::Instant;
@@ -175,6 +175,7 @@ fn row(file: &str, label: &Value) -> Row {
     row
 }
 
+/// `TCPLAB_WRITE_DOCS=1 cargo test -p tcplab-analyze --test cut` writes the table.
 #[test]
 fn a_cause_that_is_still_in_the_packets_is_found() {
     let labels = json("tests/captures/labels.json");
@@ -198,7 +199,6 @@ fn a_cause_that_is_still_in_the_packets_is_found() {
     table += &"---|".repeat(CUTS.len());
     rows.iter()
         .for_each(|r| write!(table, "\n{}", r.text).expect("text"));
-    println!("{table}");
     let wrong: Vec<&str> = rows
         .iter()
         .flat_map(|r| &r.wrong)
@@ -207,16 +207,15 @@ fn a_cause_that_is_still_in_the_packets_is_found() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let determined: usize = rows.iter().map(|r| r.determined).sum();
     let not_checked: usize = rows.iter().map(|r| r.not_checked).sum();
-    println!("{determined} determined, {not_checked} of them not checked");
     assert!(
         determined > 100 && not_checked * 20 <= determined,
         "{not_checked} of {determined} not checked"
     );
-    let document = std::fs::read_to_string(root().join("docs/findings.md")).expect("the document");
-    assert!(
-        document.contains(&table),
-        "docs/findings.md has another table of cut captures:\n{table}"
+    let found = determined - not_checked;
+    let sum = format!(
+        "{found} of the {determined} cuts that determine the cause are found, {not_checked} are named as not checked, none is missed."
     );
+    section("cuts", &format!("{table}\n\n{sum}\n"));
 }
 
 #[test]

@@ -142,3 +142,26 @@ pub fn shared(name: &str) -> Option<PathBuf> {
     }
     Some(path)
 }
+
+/// Holds what stands between the marks of this name in `docs/findings.md` to `text`; with `TCPLAB_WRITE_DOCS` set, writes it.
+pub fn section(name: &str, text: &str) {
+    let path = root().join("docs/findings.md");
+    let written = std::fs::read_to_string(&path).expect("the document");
+    let (begin, end) = (
+        format!("<!-- {name} -->\n"),
+        format!("<!-- end of {name} -->"),
+    );
+    let (before, rest) = written.split_once(&begin).expect("where it begins");
+    let (_, after) = rest.split_once(&end).expect("where it ends");
+    let right = format!("{before}{begin}\n{text}\n{end}{after}");
+    if std::env::var_os("TCPLAB_WRITE_DOCS").is_some() {
+        std::fs::write(&path, &right).expect("the document can be written");
+        return;
+    }
+    let differs = written.lines().zip(right.lines()).find(|(w, r)| w != r);
+    assert!(
+        written == right,
+        "docs/findings.md is not what the tests say; TCPLAB_WRITE_DOCS=1 cargo test -p tcplab-analyze writes it. First \
+         difference: {differs:?}"
+    );
+}
