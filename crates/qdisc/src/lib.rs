@@ -5,31 +5,30 @@
 //! packets are pushed in with [`Qdisc::enqueue`] and taken out with [`Qdisc::dequeue`].
 
 pub mod ack_filter;
-mod cake;
-mod caqm;
-mod codel;
-mod fifo;
-mod fq;
+mod count;
 mod frame;
-mod htb;
-mod netem;
+pub mod kinds;
+mod link_layer;
 mod packet;
 mod peek;
-mod prio;
 mod psched;
 mod qdisc;
-mod red;
 mod report;
+mod settings;
 mod stats;
 mod store;
 mod super_frame;
-mod tbf;
 mod timed;
+pub mod words;
 
+pub use count::QdiscCount;
 pub use frame::Frame;
-pub use netem::distribution_table;
+pub use kinds::netem::distribution_table;
+pub use kinds::{KINDS, Kind, words_of};
+pub use link_layer::LinkLayer;
 pub use packet::{FlowKeys, Packet};
 pub use qdisc::{Dequeued, Device, Qdisc};
+pub use settings::Settings;
 pub use stats::{
     CakeStats, CaqmStats, CodelStats, FqCodelStats, FqStats, HtbStats, NetemStats, RedStats, Stats,
     TinStats, Xstats,

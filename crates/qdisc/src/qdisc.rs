@@ -1,22 +1,23 @@
 //! Any discipline, by its settings.
 
+use crate::Settings;
+use crate::count::QdiscCount;
+use crate::kinds::Kind;
 use tcplab_base::Instant;
-use tcplab_plan::outcome::QdiscCount;
-use tcplab_plan::qdisc::{Kind, Qdisc as Settings};
 
-use crate::cake::Cake;
-use crate::caqm::Caqm;
-use crate::codel::{CodelQueue, FqCodel};
-use crate::fifo::{Fifo, Limit};
-use crate::fq::Fq;
-use crate::htb::Htb;
-use crate::netem::Netem;
+use crate::kinds::cake::Cake;
+use crate::kinds::caqm::Caqm;
+use crate::kinds::codel::{CodelQueue, FqCodel};
+use crate::kinds::fifo::{Fifo, Limit};
+use crate::kinds::fq::Fq;
+use crate::kinds::htb::Htb;
+use crate::kinds::netem::Netem;
+use crate::kinds::prio::Prio;
+use crate::kinds::red::Red;
+use crate::kinds::tbf::Tbf;
 use crate::packet::{ETHERNET, Packet};
-use crate::prio::Prio;
-use crate::red::Red;
 use crate::report;
 use crate::stats::{Stats, Xstats};
-use crate::tbf::Tbf;
 
 /// The interface that a qdisc sends to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tcplab_plan::outcome::QdiscCount;
+use crate::count::QdiscCount;
 
 use crate::stats::{
     CakeStats, CaqmStats, CodelStats, FqCodelStats, FqStats, NetemStats, RedStats, Stats, TinStats,

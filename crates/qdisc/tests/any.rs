@@ -5,8 +5,7 @@ mod common;
 use common::{DEVICE, Plain, qdisc, settings};
 use proptest::prelude::*;
 use tcplab_base::{Duration, Instant};
-use tcplab_plan::qdisc::{Kind, Qdisc as Settings};
-use tcplab_qdisc::{Dequeued, Qdisc, Xstats};
+use tcplab_qdisc::{Dequeued, Kind, Qdisc, Settings, Xstats};
 
 /// Pairs of words for one discipline: it begins with the first and may change to the second.
 const WORDS: [[&str; 2]; 25] = [

@@ -4,8 +4,7 @@
 use tcplab_base::{Duration, Instant};
 use tcplab_link::Line;
 use tcplab_plan::point::Direction;
-use tcplab_plan::qdisc::Qdisc as Settings;
-use tcplab_qdisc::{Dequeued, Device, Packet, Qdisc, Xstats};
+use tcplab_qdisc::{Dequeued, Device, Packet, Qdisc, Settings, Xstats};
 use tcplab_wire::{Joiner, SuperFrame, VnetHeader};
 
 const DEVICE: Device = Device::new(1_500);

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use tcplab_plan::qdisc::{KINDS, Qdisc, words_of};
+use tcplab_qdisc::{KINDS, Settings, words_of};
 
 use super::outputs::{Outputs, run};
 use super::rows::folder;
@@ -173,7 +173,7 @@ fn outputs(words: &[&str], by_kernel: bool, stack: &str) -> Vec<Outputs> {
 }
 
 fn are_of_kernels(words: &str) -> bool {
-    let qdisc = Qdisc::parse(words).unwrap_or_else(|e| panic!("{words}: {}", e.why));
+    let qdisc = Settings::parse(words).unwrap_or_else(|e| panic!("{words}: {}", e.why));
     qdisc.kind().not_in_kernels().is_none()
 }
 

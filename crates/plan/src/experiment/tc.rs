@@ -5,8 +5,7 @@
 
 use tcplab_base::quantity;
 
-use crate::qdisc::Wrong;
-use crate::qdisc::words::{Words, begins_with_digit, percent};
+use tcplab_qdisc::words::{Words, Wrong, begins_with_digit, percent};
 
 /// What a link does to frames one way; what is not said is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]

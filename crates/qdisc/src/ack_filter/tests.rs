@@ -1,9 +1,9 @@
 //! The cases of the patch, one by one: which packet of a queue gives way to the one that comes.
 
-use tcplab_base::Seq;
-use tcplab_plan::qdisc::AckFilter::{
+use crate::kinds::cake::settings::AckFilter::{
     self, Aggressive, Conservative, First, FirstAggressive, Naive,
 };
+use tcplab_base::Seq;
 
 use super::{AckHeader, redundant};
 use crate::ack_filter::AckOptions;

@@ -6,8 +6,7 @@ mod packet;
 use packet::{Test, ack, packet};
 use proptest::prelude::*;
 use tcplab_base::Instant;
-use tcplab_plan::qdisc::Qdisc as Settings;
-use tcplab_qdisc::{Dequeued, Device, Qdisc, Xstats};
+use tcplab_qdisc::{Dequeued, Device, Qdisc, Settings, Xstats};
 
 const MS: i64 = 1_000_000;
 const ETHERNET: Device = Device::new(1_500);

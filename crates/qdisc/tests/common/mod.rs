@@ -1,9 +1,8 @@
 //! Packets for tests of disciplines, and ways to run them.
 
 use tcplab_base::Instant;
-use tcplab_plan::qdisc::Qdisc as Settings;
 use tcplab_qdisc::ack_filter::AckHeader;
-use tcplab_qdisc::{Dequeued, Device, FlowKeys, Packet, Qdisc};
+use tcplab_qdisc::{Dequeued, Device, FlowKeys, Packet, Qdisc, Settings};
 
 /// A packet that is nothing but its properties.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! `TCA_OPTIONS` of cake (sch_cake.c, cake_change()).
 
-use tcplab_plan::qdisc::{AckFilter, Cake, FlowMode, Framing, TinMode};
+use tcplab_qdisc::kinds::cake::settings::{
+    AckFilter, FlowMode, Framing, Settings as Cake, TinMode,
+};
 
 use super::attributes::Attributes;
 

@@ -1,6 +1,6 @@
 //! `TCA_OPTIONS` of codel and fq_codel (sch_codel.c, sch_fq_codel.c).
 
-use tcplab_plan::qdisc::{Codel, FqCodel};
+use tcplab_qdisc::kinds::codel::settings::{Codel, FqCodel};
 
 use super::attributes::Attributes;
 

@@ -1,6 +1,6 @@
 //! `TCA_OPTIONS` of fq (sch_fq.c, fq_change()).
 
-use tcplab_plan::qdisc::Fq;
+use tcplab_qdisc::kinds::fq::Settings as Fq;
 
 use super::attributes::Attributes;
 

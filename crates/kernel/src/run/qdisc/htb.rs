@@ -2,7 +2,7 @@
 
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::TcHandle;
-use tcplab_plan::qdisc::Htb;
+use tcplab_qdisc::kinds::htb::Settings as Htb;
 
 use super::attributes::Attributes;
 use super::{message, qdisc, rate};

@@ -21,7 +21,8 @@ use netlink_packet_core::DefaultNla;
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage};
 use tcplab_plan::point::Direction;
-use tcplab_plan::qdisc::{Kind, Prio, Qdisc};
+use tcplab_qdisc::kinds::prio::Settings as Prio;
+use tcplab_qdisc::{Kind, Settings};
 
 use super::error::{Context, RunError};
 use super::netlink::{Netlink, index};
@@ -40,7 +41,7 @@ pub(crate) fn set(netlink: &Netlink, interface: &str, way: &Direction) -> Result
 /// Puts a qdisc at the root of an interface, by the words of tc(8).
 pub(crate) fn put(netlink: &Netlink, interface: &str, words: &str) -> Result<(), RunError> {
     let refused = |why| RunError::Cannot(format!("the qdisc `{words}`: {why}"));
-    let qdisc = Qdisc::parse(words).map_err(|wrong| refused(wrong.why))?;
+    let qdisc = Settings::parse(words).map_err(|wrong| refused(wrong.why))?;
     let index = index(interface).context(|| format!("no interface {interface}"))?;
     let index = i32::try_from(index).unwrap_or(i32::MAX);
     for message in messages(index, qdisc.kind()).map_err(refused)? {

@@ -2,8 +2,10 @@
 //!
 //! A seed is known to kernels from 6.7 on; an older one draws from its own randomness.
 
-use tcplab_plan::qdisc::netem::{Distribution, Every, Loss, Netem, Rate, Slot};
 use tcplab_qdisc::distribution_table;
+use tcplab_qdisc::kinds::netem::settings::{
+    Distribution, Every, Loss, Rate, Settings as Netem, Slot,
+};
 
 use super::attributes::Attributes;
 

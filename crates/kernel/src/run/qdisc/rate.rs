@@ -1,6 +1,6 @@
 //! `struct tc_ratespec`, which tbf and htb share.
 
-use tcplab_plan::qdisc::LinkLayer;
+use tcplab_qdisc::LinkLayer;
 
 /// `TC_LINKLAYER_*`: with one of these, the kernel uses no table.
 const ETHERNET: u8 = 1;

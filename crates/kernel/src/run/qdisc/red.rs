@@ -1,6 +1,6 @@
 //! `TCA_OPTIONS` of red (sch_red.c, red_init()).
 
-use tcplab_plan::qdisc::Red;
+use tcplab_qdisc::kinds::red::Settings as Red;
 
 use super::attributes::Attributes;
 
@@ -17,7 +17,7 @@ const ALL_FLAGS: u32 = 15;
 
 pub(super) fn options(red: &Red) -> Vec<u8> {
     // The kernel starts its timer by the flags of the structure alone, and takes those or the attribute's, which `nodrop`
-    // needs: not both ([`tcplab_plan::qdisc::Kind::not_in_kernels`]).
+    // needs: not both ([`tcplab_qdisc::Kind::not_in_kernels`]).
     let in_structure = red.adaptive;
     let flags = flags(red);
     let mut parms = Vec::new();

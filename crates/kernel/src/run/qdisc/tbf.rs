@@ -1,6 +1,6 @@
 //! `TCA_OPTIONS` of tbf (sch_tbf.c, tbf_change()).
 
-use tcplab_plan::qdisc::Tbf;
+use tcplab_qdisc::kinds::tbf::Settings as Tbf;
 
 use super::attributes::Attributes;
 use super::rate;

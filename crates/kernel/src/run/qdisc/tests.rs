@@ -5,13 +5,13 @@
 
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::TcAttribute;
-use tcplab_plan::qdisc::{Kind, Qdisc};
+use tcplab_qdisc::{Kind, Settings};
 
 use super::attributes::read;
 use super::{htb, messages, options};
 
 fn kind(text: &str) -> Kind {
-    let qdisc = Qdisc::parse(text).unwrap_or_else(|wrong| panic!("{text}: {}", wrong.why));
+    let qdisc = Settings::parse(text).unwrap_or_else(|wrong| panic!("{text}: {}", wrong.why));
     qdisc.kind().clone()
 }
 

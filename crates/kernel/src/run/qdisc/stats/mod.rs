@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use netlink_packet_route::tc::TcHandle;
-use tcplab_plan::outcome::QdiscCount;
+use tcplab_qdisc::QdiscCount;
 
 use super::super::error::{Context, RunError};
 use super::super::netlink::{Netlink, index};
